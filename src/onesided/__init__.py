@@ -1,0 +1,1 @@
+"""Equilibrium paths and motion of mechanical systems whose constraints act on one side only."""

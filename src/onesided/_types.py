@@ -1,0 +1,35 @@
+"""Array aliases and the status of a numerical outcome."""
+
+from enum import Enum
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+Indices = NDArray[np.intp]
+Mask = NDArray[np.bool_]
+
+
+class Status(Enum):
+    """How a computation ended; the value is the sentence a user reads, with advice where there is some."""
+
+    solved = "solved: the conditions were rechecked and hold"
+    ray_termination = (
+        "Lemke's method ended on a secondary ray: that is not a proof that no solution exists; "
+        "use all_solutions(problem) for a small problem, or another method"
+    )
+    max_iterations = "the iteration limit was reached: raise `max_iterations` or try another method"
+    cycling = "the method returned to an active set it had visited: use Lemke or enumeration"
+    singular = "a linear system on the way was singular: use Lemke, the QP route or enumeration"
+    not_applicable = "the method does not apply to this problem; see the message for what it needs"
+    inaccurate = "the method ended, but the recheck of its answer failed: rescale the problem or try another method"
+    no_solution = "proven: the problem has no solution"
+    stalled = "no equilibrium found: the best point is returned; try another start, or trace from a known state"
+    infeasible = "the constraints cannot be met near the start: check the signs of the gaps, or move the start"
+    unbounded = "the energy falls without bound along the way: check the sign of the loads, or add the missing stop"
+    not_finite = "the model gave a value that is not finite: check square roots, logarithms and divisions"
+
+    @property
+    def ok(self) -> bool:
+        """Whether the result can be used as an answer."""
+        return self is Status.solved

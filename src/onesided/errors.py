@@ -1,0 +1,47 @@
+"""Exceptions. Every message says what is wrong, what was got, what was expected, and what to try."""
+
+from typing import Any
+
+
+class OnesidedError(Exception):
+    """Base of all errors raised on purpose.
+
+    Parameters
+    ----------
+    what : str
+        The fact, as one sentence without full stop.
+    got, expected, advice : str
+        What was found, what would have been right, and what to do about it. Empty parts are left out.
+    """
+
+    def __init__(self, what: str, *, got: str = "", expected: str = "", advice: str = "") -> None:
+        self.what, self.got, self.expected, self.advice = what, got, expected, advice
+        parts = [what, got and f"got {got}", expected and f"expected {expected}", advice and f"try: {advice}"]
+        super().__init__("; ".join(part for part in parts if part))
+
+
+class ModelError(OnesidedError):
+    """A model is stated wrongly: names, shapes, values."""
+
+
+class ModelFileError(ModelError):
+    """A model file cannot be read; carries the place in the file."""
+
+    def __init__(self, what: str, *, place: str = "", got: str = "", expected: str = "", advice: str = "") -> None:
+        super().__init__(what, got=got, expected=expected, advice=advice)
+        self.place = place
+
+    def __str__(self) -> str:
+        return f"{self.place}: {super().__str__()}" if self.place else super().__str__()
+
+
+class UsageError(OnesidedError):
+    """A verb was called with arguments that make no sense together."""
+
+
+class SolveError(OnesidedError):
+    """A numerical verb did not reach its goal; `partial` holds what was achieved."""
+
+    def __init__(self, what: str, partial: Any, *, got: str = "", advice: str = "") -> None:
+        super().__init__(what, got=got, advice=advice)
+        self.partial = partial

@@ -1,0 +1,302 @@
+"""Energies and gaps to packed, compiled derivatives: the one module that knows automatic differentiation.
+
+A call of a compiled function costs about eight microseconds whatever it computes, so each need has one function of one
+packed input that returns one packed array.
+"""
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from onesided._types import Array
+from onesided.errors import ModelError
+from onesided.model.names import unknown_name
+
+Scalar = Callable[[Any, Any, Any], Any]
+
+
+@dataclass(frozen=True)
+class Function:
+    """A scalar function of (q, p, th) with exact derivatives in q, for users who have them.
+
+    Attributes
+    ----------
+    value : callable (q, p, th) → scalar, written in `jax.numpy`.
+    gradient : callable (q, p, th) → (n,), optional.
+    hessian : callable (q, p, th) → (n, n), optional; needs `gradient`.
+
+    What is not given is derived automatically. `System.check_derivatives` compares both.
+    """
+
+    value: Scalar
+    gradient: Scalar | None = None
+    hessian: Scalar | None = None
+
+    def __post_init__(self) -> None:
+        if self.hessian is not None and self.gradient is None:
+            raise ModelError(
+                "`Function` has a Hessian but no gradient", expected="gradient=… as well", advice="give both, or none"
+            )
+
+
+class Parameters(dict[str, Any]):
+    """Named parameters: `th["k"]` or `th.k`; an unknown name is an error that suggests the nearest."""
+
+    def __missing__(self, name: str) -> Any:
+        raise unknown_name("parameter", name, self, advice="add it to `parameters={…}`")
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return self[name]
+
+
+class Evaluation(NamedTuple):
+    """The blocks of the equilibrium equations at one point, with constraints ordered bilateral, then unilateral.
+
+    With L = U − cᵀν [SP1 (2.2)], c = (h, g), ν = (μ, λ): `L_q` (n,), `c` (m,), `L_qq` (n, n), `L_qp` (n,),
+    `c_q` (m, n) a row per constraint, `c_p` (m,).
+    """
+
+    energy: float
+    L_p: float
+    L_q: Array
+    c: Array
+    L_qq: Array
+    L_qp: Array
+    c_q: Array
+    c_p: Array
+
+
+def prepare_jax() -> None:
+    """Switch on double precision and the persistent compilation cache (unless the user chose a folder)."""
+    if not jax.config.jax_enable_x64:
+        jax.config.update("jax_enable_x64", True)
+    if not jax.config.jax_compilation_cache_dir:
+        base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
+        jax.config.update("jax_compilation_cache_dir", str(Path(base) / "onesided" / "jax"))
+        jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
+        jax.config.update("jax_persistent_cache_min_entry_size_bytes", -1)
+
+
+def _differentiable(function: Scalar | Function, names: tuple[str, ...]) -> Scalar:
+    """Make a function of (q, p, parameter vector) that differentiates by the user's rules where there are some."""
+    f = function if isinstance(function, Function) else Function(function)
+
+    def plain(rule: Scalar) -> Scalar:
+        return lambda q, p, vector: rule(q, p, Parameters(zip(names, vector, strict=True)))
+
+    value = plain(f.value)
+    if f.gradient is None:
+        return value
+    gradient = plain(f.gradient)
+    if f.hessian is not None:
+        gradient = _with_derivative(gradient, plain(f.hessian))
+    return _with_derivative(value, gradient)
+
+
+def _with_derivative(value: Scalar, derivative: Scalar) -> Scalar:
+    wrapped = jax.custom_jvp(value)
+
+    def rule(primals: Any, tangents: Any) -> Any:
+        (q, p, vector), (dq, dp, dvector) = primals, tangents
+        out, rest = jax.jvp(partial(value, q), (p, vector), (dp, dvector))
+        return out, derivative(q, p, vector) @ dq + rest
+
+    wrapped.defjvp(rule)
+    return wrapped
+
+
+class Derivatives:
+    """Compiled evaluations of one set of functions; parameters are arguments, so changing them compiles nothing.
+
+    Parameters
+    ----------
+    n : number of coordinates.
+    energy : U(q, p, th).
+    constraints : bilateral, then unilateral functions.
+    names : names of the parameters, in the order of the parameter vector.
+    """
+
+    def __init__(
+        self, n: int, energy: Scalar | Function, constraints: Sequence[Scalar | Function], names: tuple[str, ...]
+    ) -> None:
+        prepare_jax()
+        self.n, self.m, self.names = n, len(constraints), names
+        self._U = _differentiable(energy, names)
+        self._c = [_differentiable(f, names) for f in constraints]
+        self._kkt = jax.jit(self._packed_kkt)
+        self._residual = jax.jit(self._packed_residual)
+        self._along = jax.jit(self._packed_along, static_argnums=3)
+
+    def pack(self, q: Array, p: float, nu: Array) -> Array:
+        """Put (q, p, ν) into one vector."""
+        x = np.empty(self.n + 1 + self.m)
+        x[: self.n], x[self.n], x[self.n + 1 :] = q, p, nu
+        return x
+
+    def evaluate(self, x: Array, vector: Any) -> Evaluation:
+        """All blocks at the packed point x = (q, p, ν): one compiled call."""
+        n, m = self.n, self.m
+        out = np.asarray(self._kkt(x, vector))
+        L_x, c, rest = out[1 : n + 2], out[n + 2 : n + 2 + m], out[n + 2 + m :]
+        L_qx = rest[: n * (n + 1)].reshape(n, n + 1)
+        c_x = rest[n * (n + 1) :].reshape(m, n + 1)
+        return Evaluation(float(out[0]), float(L_x[n]), L_x[:n], c, L_qx[:, :n], L_qx[:, n], c_x[:, :n], c_x[:, n])
+
+    def residual(self, x: Array, vector: Any) -> tuple[float, Array, Array]:
+        """Energy, L_q and c at the packed point."""
+        out = np.asarray(self._residual(x, vector))
+        return float(out[0]), out[1 : self.n + 1], out[self.n + 1 :]
+
+    def along(self, x: Array, direction: Array, vector: Any, order: int) -> tuple[Array, Array]:
+        """dᵏ/dsᵏ of (L_q, c) along the straight line x + s·direction, k = `order`, at s = 0."""
+        out = np.asarray(self._along(x, direction, vector, order))
+        return out[: self.n], out[self.n :]
+
+    def _split(self, x: Any) -> tuple[Any, Any, Any]:
+        return x[: self.n], x[self.n], x[self.n + 1 :]
+
+    def _constraints(self, q: Any, p: Any, vector: Any) -> Any:
+        values = [jnp.asarray(f(q, p, vector)) for f in self._c]
+        return jnp.stack(values) if values else jnp.zeros(0)
+
+    def _lagrangian(self, qp: Any, nu: Any, vector: Any) -> Any:
+        q, p = qp[: self.n], qp[self.n]
+        return self._U(q, p, vector) - self._constraints(q, p, vector) @ nu  # [SP1 (2.2)]
+
+    def _packed_kkt(self, x: Any, vector: Any) -> Any:
+        qp, nu = x[: self.n + 1], x[self.n + 1 :]
+
+        def value_and_constraints(qp: Any) -> Any:
+            q, p = qp[: self.n], qp[self.n]
+            return jnp.append(self._constraints(q, p, vector), self._U(q, p, vector))
+
+        gradient = jax.grad(self._lagrangian)
+        L_x, push = jax.linearize(lambda z: gradient(z, nu, vector), qp)
+        L_xx = jax.vmap(push, out_axes=1)(jnp.eye(self.n + 1))
+        values, push_c = jax.linearize(value_and_constraints, qp)
+        c_x = jax.vmap(push_c, out_axes=1)(jnp.eye(self.n + 1))
+        return jnp.concatenate(
+            [values[-1:], L_x, values[:-1], L_xx[: self.n].ravel(), c_x[: self.m].ravel()], dtype=jnp.float64
+        )
+
+    def _packed_residual(self, x: Any, vector: Any) -> Any:
+        q, p, nu = self._split(x)
+        L_q = jax.grad(self._lagrangian)(x[: self.n + 1], nu, vector)[: self.n]
+        energy = self._U(q, p, vector)
+        return jnp.concatenate([energy[None], L_q, self._constraints(q, p, vector)])
+
+    def _packed_along(self, x: Any, direction: Any, vector: Any, order: int) -> Any:
+        def line(s: Any) -> Any:
+            return self._packed_residual(x + s * direction, vector)[1:]
+
+        derivative = line
+        for _ in range(order):
+            derivative = partial(_slope, derivative)
+        return derivative(jnp.zeros(()))
+
+
+def _slope(function: Callable[[Any], Any], s: Any) -> Any:
+    return jax.jvp(function, (s,), (jnp.ones_like(s),))[1]
+
+
+def check_function(
+    label: str, function: Scalar | Function, n: int, names: tuple[str, ...], shape: tuple[int, ...] = ()
+) -> None:
+    """Trace a function once and refuse a wrong shape, a coordinate that is not there, or single precision."""
+    prepare_jax()
+    value = function.value if isinstance(function, Function) else function
+    q = jax.ShapeDtypeStruct((n,), jnp.float64)
+    scalar = jax.ShapeDtypeStruct((), jnp.float64)
+    vector = jax.ShapeDtypeStruct((len(names),), jnp.float64)
+
+    def call(q: Any, p: Any, vector: Any) -> Any:
+        return value(q, p, Parameters(zip(names, vector, strict=True)))
+
+    try:
+        out = jax.eval_shape(call, q, scalar, vector)
+    except ModelError:
+        raise
+    except (TypeError, ValueError, AttributeError, IndexError, NameError, ArithmeticError, jax.errors.JAXTypeError) as e:
+        raise ModelError(
+            f"{label} cannot be evaluated",
+            got=f"{type(e).__name__}: {str(e).splitlines()[0] if str(e) else ''}",
+            expected="a function (q, p, th) written in jax.numpy",
+            advice="call it once by hand with arrays of the right size",
+        ) from e
+    _check_indices(label, call, n, (scalar, vector))
+    _check_result(label, out, shape)
+    _check_precision(label, call, (q, scalar, vector))
+
+
+def _check_indices(label: str, call: Callable[..., Any], n: int, rest: tuple[Any, Any]) -> None:
+    """JAX clamps an index that is out of range: a NumPy stand-in for q makes the mistake visible."""
+    try:
+        jax.eval_shape(partial(call, np.zeros(n)), *rest)
+    except IndexError as e:
+        raise ModelError(
+            f"{label} uses a coordinate that does not exist",
+            got=str(e),
+            expected=f"indices 0 to {n - 1}: one per name in `coordinates`",
+            advice="add the coordinate or correct the index",
+        ) from e
+    except Exception as e:  # noqa: BLE001 - the stand-in is no JAX array (no `.at`): then this check cannot be made
+        del e
+
+
+def _check_result(label: str, out: Any, shape: tuple[int, ...]) -> None:
+    got = tuple(getattr(out, "shape", ()))
+    if got != shape or not hasattr(out, "dtype"):
+        raise ModelError(
+            f"{label} returned shape {got}",
+            expected=f"shape {shape}: one number" if shape == () else f"shape {shape}",
+            advice="return a scalar, for example with jnp.sum(…) or an index",
+        )
+    if out.dtype != jnp.float64:
+        raise ModelError(f"{label} returned {out.dtype}", expected="float64", advice="remove casts to other types")
+
+
+def _check_precision(label: str, call: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
+    """Under strict promotion JAX names the types that meet: a float32 constant shows."""
+    try:
+        with jax.numpy_dtype_promotion("strict"):
+            jax.eval_shape(call, *arguments)
+    except Exception as e:  # noqa: BLE001 - integers meeting floats are refused there as well, and are no mistake
+        if "float32" in str(e):
+            raise ModelError(
+                f"{label} computes in single precision",
+                got="a float32 constant or cast inside the function",
+                expected="float64 throughout",
+                advice="make constants with NumPy, or after jax.config.update('jax_enable_x64', True)",
+            ) from e
+
+
+def compare_derivatives(
+    function: Function, names: tuple[str, ...], q: Array, p: float, parameters: Mapping[str, float]
+) -> dict[str, float]:
+    """Largest relative difference of supplied from automatic derivatives: {"gradient": …, "hessian": …}."""
+    th = Parameters(parameters)
+    value = partial(_call, function.value, p=p, th=th)
+    differences = {}
+    for name, given, automatic in (
+        ("gradient", function.gradient, jax.grad(value)),
+        ("hessian", function.hessian, jax.jacfwd(jax.grad(value))),
+    ):
+        if given is not None:
+            exact, found = np.asarray(automatic(q)), np.asarray(given(q, p, th))
+            if exact.shape != found.shape:
+                raise ModelError(f"{name} returned shape {found.shape}", expected=f"shape {exact.shape}")
+            differences[name] = float(np.max(np.abs(found - exact)) / max(1.0, float(np.max(np.abs(exact)))))
+    return differences
+
+
+def _call(value: Scalar, q: Any, *, p: float, th: Any) -> Any:
+    return value(q, p, th)

@@ -1,0 +1,36 @@
+"""Names of coordinates, parameters and constraints: checks and suggestions."""
+
+from collections import Counter
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+from onesided.errors import ModelError
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """The known name most like `name`, or an empty string."""
+    matches = get_close_matches(name, list(known), n=1, cutoff=0.5)
+    return matches[0] if matches else ""
+
+
+def unknown_name(kind: str, name: str, known: Iterable[str], *, advice: str = "") -> ModelError:
+    """The error for a name that nobody defined, with the nearest known one."""
+    names = list(known)
+    guess = nearest(name, names)
+    return ModelError(
+        f"unknown {kind} '{name}'",
+        expected="one of " + ", ".join(names) if names else f"no {kind} at all: none is defined",
+        advice=f"did you mean '{guess}'?" if guess else advice,
+    )
+
+
+def check_names(kind: str, names: Iterable[str]) -> tuple[str, ...]:
+    """Return names as a tuple; refuse anything but distinct non-empty strings."""
+    names = tuple(names)
+    for name in names:
+        if not isinstance(name, str) or not name.strip():
+            raise ModelError(f"a {kind} name is not usable", got=repr(name), expected="a non-empty string")
+    twice = [name for name, count in Counter(names).items() if count > 1]
+    if twice:
+        raise ModelError(f"{kind} name used twice", got=", ".join(twice), expected="every name once")
+    return names

@@ -1,0 +1,262 @@
+"""`System`: a mechanical system as pure functions of coordinates q and control parameter p."""
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from onesided._types import Array
+from onesided.errors import ModelError
+from onesided.model import derivatives
+from onesided.model.derivatives import Derivatives, Evaluation, Function, Scalar
+from onesided.model.names import check_names, unknown_name
+from onesided.tolerances import DEFAULT, Tolerances
+
+
+@dataclass(frozen=True)
+class Scales:
+    """Typical sizes that make tolerances relative; None means: estimate it at the start point.
+
+    Attributes
+    ----------
+    length : a change of coordinates that matters.
+    force : a generalised force that matters.
+    stiffness : a typical entry of the energy's Hessian.
+    """
+
+    length: float | None = None
+    force: float | None = None
+    stiffness: float | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("length", "force", "stiffness"):
+            value = getattr(self, name)
+            if value is not None and not (math.isfinite(value) and value > 0):
+                raise ModelError(f"scale `{name}` is not usable", got=repr(value), expected="a positive number or None")
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """Scales with every value known, at one point of one system; `control` is a change of p that matters."""
+
+    length: float
+    force: float
+    stiffness: float
+    control: float
+
+
+@dataclass(frozen=True)
+class System:
+    """A mechanical system: energy, constraints, parameters; frozen, and without knowledge of solvers.
+
+    Parameters
+    ----------
+    coordinates : names of the generalised coordinates q.
+    energy : callable U(q, p, th) → scalar in `jax.numpy`, or a `Function` with exact derivatives.
+    unilateral : name → gap g(q, p, th) ≥ 0; its multiplier λ ≥ 0 is the reaction.
+    bilateral : name → h(q, p, th) = 0; multiplier μ of either sign.
+    parameters : named numbers th, what studies vary.
+    control : name of the control parameter p.
+    scales : typical sizes, estimated where not given.
+    kinetic, mass, force : for motion: T(q, v, th), M(q, th), Q(t, q, v, p, th).
+
+    Notes
+    -----
+    Equilibrium: U_q − h_qᵀμ − g_qᵀλ = 0 with g ≥ 0, λ ≥ 0, gᵀλ = 0 [SP1 (3.1)–(3.5)]. Double precision is switched on
+    in JAX when the first System is made.
+
+    Examples
+    --------
+    >>> import onesided
+    >>> block = onesided.System(
+    ...     coordinates=("x",), energy=lambda q, p, th: th.k * (q[0] - p) ** 2 / 2,
+    ...     unilateral={"wall": lambda q, p, th: q[0]}, parameters={"k": 2.0})
+    >>> block.replace(parameters={"k": 3.0}).parameters["k"]
+    3.0
+    """
+
+    coordinates: tuple[str, ...]
+    energy: Scalar | Function
+    unilateral: Mapping[str, Scalar | Function] = field(default_factory=dict)
+    bilateral: Mapping[str, Scalar | Function] = field(default_factory=dict)
+    parameters: Mapping[str, float] = field(default_factory=dict)
+    control: str = "p"
+    scales: Scales = field(default_factory=Scales)
+    kinetic: Callable[..., Any] | None = None
+    mass: Callable[..., Any] | None = None
+    force: Callable[..., Any] | None = None
+    derivatives: Derivatives = field(init=False, repr=False, compare=False)
+    _vector: Any = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        if isinstance(self.coordinates, str):
+            raise ModelError(
+                "`coordinates` is a string", got=repr(self.coordinates), expected=f"a tuple: ({self.coordinates!r},)"
+            )
+        self._set("coordinates", check_names("coordinate", self.coordinates))
+        if not self.coordinates:
+            raise ModelError("there is no coordinate", expected="at least one name in `coordinates`")
+        check_names("constraint", [*self.bilateral, *self.unilateral])
+        self._set("parameters", MappingProxyType(_numbers(self.parameters)))
+        for kind in ("unilateral", "bilateral"):
+            self._set(kind, MappingProxyType(dict(getattr(self, kind))))
+        names = tuple(self.parameters)
+        for label, function in self._labelled():
+            if not callable(function) and not isinstance(function, Function):
+                raise ModelError(f"{label} is not a function", got=repr(function), expected="a callable (q, p, th)")
+            derivatives.check_function(label, function, self.n, names)
+        constraints = [*self.bilateral.values(), *self.unilateral.values()]
+        self._set("derivatives", Derivatives(self.n, self.energy, constraints, names))
+        self._set("_vector", np.array([*self.parameters.values()], dtype=np.float64))
+
+    def _set(self, name: str, value: Any) -> None:
+        object.__setattr__(self, name, value)
+
+    def _labelled(self) -> list[tuple[str, Scalar | Function]]:
+        gaps = [(f"gap '{name}'", f) for name, f in self.unilateral.items()]
+        joints = [(f"bilateral constraint '{name}'", f) for name, f in self.bilateral.items()]
+        return [("energy", self.energy), *joints, *gaps]
+
+    @property
+    def n(self) -> int:
+        """Number of coordinates."""
+        return len(self.coordinates)
+
+    @property
+    def constraint_names(self) -> tuple[str, ...]:
+        """Names in the order of the multipliers ν = (μ, λ): bilateral, then unilateral."""
+        return (*self.bilateral, *self.unilateral)
+
+    def replace(self, *, parameters: Mapping[str, float] | None = None, scales: Scales | None = None) -> "System":
+        """A new system with some parameters or the scales changed; nothing is compiled anew."""
+        values = dict(self.parameters)
+        for name, value in (parameters or {}).items():
+            if name not in values:
+                raise unknown_name("parameter", name, values)
+            values[name] = value
+        new = object.__new__(System)
+        for name in self.__dataclass_fields__:
+            object.__setattr__(new, name, getattr(self, name))
+        new._set("parameters", MappingProxyType(_numbers(values)))
+        new._set("_vector", np.array([*new.parameters.values()], dtype=np.float64))
+        new._set("scales", self.scales if scales is None else scales)
+        return new
+
+    def evaluate(self, q: Array, p: float, nu: Array) -> Evaluation:
+        """All blocks of the equilibrium equations at (q, p) with multipliers ν = (μ, λ)."""
+        return self.derivatives.evaluate(self.derivatives.pack(q, p, nu), self._vector)
+
+    def residual(self, q: Array, p: float, nu: Array) -> tuple[float, Array, Array]:
+        """Energy, force balance L_q (n,) and constraint values c (m,), ordered as `constraint_names`."""
+        return self.derivatives.residual(self.derivatives.pack(q, p, nu), self._vector)
+
+    def along(self, x: Array, direction: Array, order: int) -> tuple[Array, Array]:
+        """Derivative of `order` of (L_q, c) along x + s·direction, both packed as (q, p, ν)."""
+        return self.derivatives.along(x, direction, self._vector, order)
+
+    def point(self, q: Any) -> Array:
+        """Check a configuration given by a user (sequence or name → value) and return it as a float64 array."""
+        if isinstance(q, Mapping):
+            for name in q:
+                if name not in self.coordinates:
+                    raise unknown_name("coordinate", name, self.coordinates)
+            missing = [name for name in self.coordinates if name not in q]
+            if missing:
+                raise ModelError("coordinates are missing in the point", got=", ".join(q), expected=", ".join(missing))
+            q = [q[name] for name in self.coordinates]
+        array = np.asarray(q)
+        if array.dtype == np.float32:
+            raise ModelError("the point is in single precision", got="float32", expected="float64")
+        if array.shape != (self.n,) or array.dtype.kind not in "fiu":
+            raise ModelError(
+                "the point has the wrong shape or type",
+                got=f"shape {array.shape}, {array.dtype}",
+                expected=f"({self.n},) numbers, one per coordinate ({', '.join(self.coordinates)})",
+            )
+        return array.astype(np.float64)
+
+    def check_finite(self, q: Array, p: float) -> None:
+        """Raise a ModelError that names the function and derivative that are not finite at (q, p)."""
+        e = self.evaluate(q, p, np.zeros(len(self.constraint_names)))
+        at = ", ".join(f"{name} = {value:.6g}" for name, value in zip(self.coordinates, q, strict=True))
+        advice = "move the start away from the singular point, or reformulate (square roots and divisions at zero)"
+        rows = [("the energy", e.energy), ("the gradient of the energy", e.L_q), ("the energy's Hessian", e.L_qq)]
+        rows += [(f"constraint '{name}'", e.c[i]) for i, name in enumerate(self.constraint_names)]
+        rows += [(f"the gradient of '{name}'", e.c_q[i]) for i, name in enumerate(self.constraint_names)]
+        for label, value in rows:
+            if not np.all(np.isfinite(value)):
+                raise ModelError(
+                    f"{label} is not finite at {at}, {self.control} = {p:.6g}", got=str(value), advice=advice
+                )
+
+    def sizes(self, q: Array, p: float) -> Sizes:
+        """Scales at a point: those given, the others estimated from the model (see docs: Scales)."""
+        e = self.evaluate(q, p, np.zeros(len(self.constraint_names)))
+        stiffness = self.scales.stiffness or _first_positive(_size(e.L_qq), _size(e.L_q), 1.0)
+        length = self.scales.length or _length(e, q, p, stiffness)
+        force = self.scales.force or _first_positive(max(stiffness * length, _size(e.L_q)), 1.0)
+        pull = max(_size(e.L_qp), stiffness * _size(_row_ratio(e)))
+        control = force / pull if pull > 0 else max(abs(p), 1.0)
+        return Sizes(length, force, stiffness, control)
+
+    def check_derivatives(self, q: Any, p: float, *, tolerances: Tolerances = DEFAULT) -> dict[str, float]:
+        """Compare supplied with automatic derivatives at (q, p); raise a ModelError where they disagree.
+
+        Returns the largest relative difference per function and derivative.
+        """
+        point, found = self.point(q), {}
+        for label, function in self._labelled():
+            if isinstance(function, Function):
+                pairs = derivatives.compare_derivatives(
+                    function, tuple(self.parameters), point, p, dict(self.parameters)
+                )
+                found.update({f"{label}: {name}": value for name, value in pairs.items()})
+        for name, value in found.items():
+            if not value <= tolerances.derivative:
+                raise ModelError(
+                    f"the supplied derivative disagrees with the automatic one ({name})",
+                    got=f"relative difference {value:.3g}",
+                    expected=f"at most {tolerances.derivative:g}",
+                    advice="correct the formula, or leave it out: derivatives are automatic",
+                )
+        return found
+
+
+def _numbers(parameters: Mapping[str, float]) -> dict[str, float]:
+    check_names("parameter", parameters)
+    values = {}
+    for name, value in parameters.items():
+        if isinstance(value, bool) or not isinstance(value, (int, float, np.floating, np.integer)):
+            raise ModelError(f"parameter '{name}' is not a number", got=repr(value), expected="a float")
+        if isinstance(value, np.float32):
+            raise ModelError(f"parameter '{name}' is in single precision", got="float32", expected="float64")
+        if not math.isfinite(value):
+            raise ModelError(f"parameter '{name}' is not finite", got=repr(value), expected="a finite number")
+        values[name] = float(value)
+    return values
+
+
+def _size(values: Array) -> float:
+    return float(np.max(np.abs(values), initial=0.0))
+
+
+def _row_ratio(e: Evaluation) -> Array:
+    """|c_p| / |c_q| per constraint: how far a moving constraint pushes the coordinates."""
+    norms = np.linalg.norm(e.c_q, axis=1) if len(e.c) else np.zeros(0)
+    return np.divide(np.abs(e.c_p), norms, out=np.zeros_like(norms), where=norms > 0)
+
+
+def _first_positive(*values: float) -> float:
+    return next(v for v in values if v > 0 and math.isfinite(v))
+
+
+def _length(e: Evaluation, q: Array, p: float, stiffness: float) -> float:
+    """Estimate of a length: all candidates follow a change of units, so tolerances do as well."""
+    norms = np.linalg.norm(e.c_q, axis=1) if len(e.c) else np.zeros(0)
+    distances = np.divide(np.abs(e.c), norms, out=np.zeros_like(norms), where=norms > 0)
+    moved_by_p = max(_size(e.L_qp) / stiffness, _size(_row_ratio(e))) * abs(p)
+    largest = max(_size(q), _size(distances), moved_by_p, _size(e.L_q) / stiffness)
+    return largest if largest > 0 and math.isfinite(largest) else 1.0

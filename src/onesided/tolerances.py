@@ -1,0 +1,57 @@
+"""Every threshold of the library, with its unit and meaning."""
+
+from dataclasses import dataclass, fields
+
+import numpy as np
+
+from onesided.errors import UsageError
+
+EPS = float(np.finfo(np.float64).eps)
+
+
+@dataclass(frozen=True)
+class Tolerances:
+    """Thresholds, all relative: to the system's length, force or stiffness scale, or to the size of the data.
+
+    Attributes
+    ----------
+    gap : float
+        A gap below `gap` × its scale counts as closed.
+    force : float
+        A multiplier below `force` × its scale counts as zero (weakly active).
+    residual : float
+        A force balance or constraint residual below `residual` × its scale counts as met.
+    rank : float
+        A singular value below `rank` × the largest counts as zero.
+    singularity : float
+        An eigenvalue below `singularity` × the stiffness scale counts as zero.
+    complementarity : float
+        The natural-map residual of an LCP below `complementarity` × the size of its data counts as solved.
+    event : float
+        Width, relative to the step, to which an event is located.
+    minimum_step : float
+        A step below `minimum_step` × the length scale means that the method cannot go on.
+    derivative : float
+        Agreement asked of user-supplied derivatives with automatic ones.
+    """
+
+    gap: float = 1e-9
+    force: float = 1e-9
+    residual: float = 1e-10
+    rank: float = 1e-10
+    singularity: float = 1e-9
+    complementarity: float = 1e-9
+    event: float = 1e-12
+    minimum_step: float = 1e-10
+    derivative: float = 1e-7
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if not 0 < value < 1:
+                raise UsageError(
+                    f"tolerance `{field.name}` is out of range", got=repr(value), expected="a number between 0 and 1"
+                )
+
+
+DEFAULT = Tolerances()
