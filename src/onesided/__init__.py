@@ -1,1 +1,59 @@
-"""Equilibrium paths and motion of mechanical systems whose constraints act on one side only."""
+"""Equilibrium paths and motion of mechanical systems whose constraints act on one side only.
+
+Names are imported when first used: `import onesided` loads neither JAX nor SciPy.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from onesided._types import Status as Status
+from onesided._version import __version__ as __version__
+
+if TYPE_CHECKING:
+    from onesided.complementarity import LCP as LCP
+    from onesided.complementarity import MLCP as MLCP
+    from onesided.complementarity import NCP as NCP
+    from onesided.complementarity import all_solutions as all_solutions
+    from onesided.errors import ModelError as ModelError
+    from onesided.errors import OnesidedError as OnesidedError
+    from onesided.errors import SolveError as SolveError
+    from onesided.model.derivatives import Function as Function
+    from onesided.model.files import load as load
+    from onesided.model.files import loads as loads
+    from onesided.model.system import Scales as Scales
+    from onesided.model.system import System as System
+    from onesided.results import Equilibrium as Equilibrium
+    from onesided.results import Solution as Solution
+    from onesided.tolerances import Tolerances as Tolerances
+    from onesided.verbs import solve as solve
+
+_HOMES = {
+    "LCP": "complementarity",
+    "MLCP": "complementarity",
+    "NCP": "complementarity",
+    "all_solutions": "complementarity",
+    "ModelError": "errors",
+    "OnesidedError": "errors",
+    "SolveError": "errors",
+    "Function": "model.derivatives",
+    "load": "model.files",
+    "loads": "model.files",
+    "Scales": "model.system",
+    "System": "model.system",
+    "Equilibrium": "results",
+    "Solution": "results",
+    "Tolerances": "tolerances",
+    "solve": "verbs",
+}
+
+__all__ = ["Status", "__version__", *_HOMES]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        return getattr(import_module(f"onesided.{_HOMES[name]}"), name)
+    raise AttributeError(f"module 'onesided' has no attribute '{name}'")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

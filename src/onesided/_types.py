@@ -24,6 +24,7 @@ class Status(Enum):
     not_applicable = "the method does not apply to this problem; see the message for what it needs"
     inaccurate = "the method ended, but the recheck of its answer failed: rescale the problem or try another method"
     no_solution = "proven: the problem has no solution"
+    dependent = "the active constraints depend on each other, so their reactions are not unique: leave one of them out"
     stalled = "no equilibrium found: the best point is returned; try another start, or trace from a known state"
     infeasible = "the constraints cannot be met near the start: check the signs of the gaps, or move the start"
     unbounded = "the energy falls without bound along the way: check the sign of the loads, or add the missing stop"

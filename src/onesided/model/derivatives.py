@@ -156,10 +156,9 @@ class Derivatives:
         out = np.asarray(self._residual(x, vector))
         return float(out[0]), out[1 : self.n + 1], out[self.n + 1 :]
 
-    def along(self, x: Array, direction: Array, vector: Any, order: int) -> tuple[Array, Array]:
-        """dᵏ/dsᵏ of (L_q, c) along the straight line x + s·direction, k = `order`, at s = 0."""
-        out = np.asarray(self._along(x, direction, vector, order))
-        return out[: self.n], out[self.n :]
+    def along(self, x: Array, direction: Array, vector: Any, order: int) -> Array:
+        """dᵏ/dsᵏ of (L_q, c) along the straight line x + s·direction, k = `order`, at s = 0: (n + m,)."""
+        return np.asarray(self._along(x, direction, vector, order))
 
     def _split(self, x: Any) -> tuple[Any, Any, Any]:
         return x[: self.n], x[self.n], x[self.n + 1 :]

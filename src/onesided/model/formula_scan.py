@@ -1,11 +1,10 @@
 """The gate before the formula parser: only short, flat, plain arithmetic in ASCII gets through.
 
-The scan reads the text once, from left to right, and checks characters, numbers, names, the order of values and
-operators, parentheses and towers of powers. What passes is small and well formed, so that `ast.parse` can be
-called on it without fear of its recursion; what does not pass gets an error that points at the character.
+The scan reads the text once, from left to right, and checks characters, numbers, names, the order of values
+and operators, parentheses and towers of powers. What passes is small and well formed, so that `ast.parse` can
+be called on it without fear of its recursion; what does not pass gets an error that points at the character.
 """
 
-import difflib
 import keyword
 import math
 import re
@@ -14,6 +13,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from onesided.errors import ModelFileError
+from onesided.model.names import nearest
 
 ARITY = {
     **dict.fromkeys(("sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh"), 1),
@@ -24,16 +24,25 @@ CONSTANTS = {"pi": math.pi}
 NAME_PATTERN = r"^[A-Za-z][A-Za-z0-9_]*$"
 NAME_LENGTH = 64
 
-_ALIASES = {"ln": "log", "arctan2": "atan2", "arcsin": "asin", "arccos": "acos", "arctan": "atan", "fabs": "abs"}
+_ALIASES = {
+    "ln": "log",
+    "arctan2": "atan2",
+    "arcsin": "asin",
+    "arccos": "acos",
+    "arctan": "atan",
+    "fabs": "abs",
+}
 _WINDOW = 50
 _TOKEN = re.compile(
     r"(?P<space>[ \t\r\n]+)|(?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)|(?P<name>[A-Za-z_][A-Za-z0-9_]*)"
     r"|(?P<mark>\*\*|[-+*/(),])|(?P<other>.)",
-    re.DOTALL,
+    re.DOTALL | re.ASCII,
 )
 _REFUSED = {
     **dict.fromkeys("\"'`", ("text in quotes has no place in a formula", "write names without quotes")),
-    **dict.fromkeys("<>=!", ("comparisons and assignments have no place in a formula", "use [unilateral] for `>= 0`")),
+    **dict.fromkeys(
+        "<>=!", ("comparisons and assignments have no place in a formula", "use [unilateral] for `>= 0`")
+    ),
     **dict.fromkeys("[]{}", ("only round brackets are known", "write (…)")),
     **dict.fromkeys("&|~", ("bit operations are not known", "")),
     "^": ("`^` is not the power sign", "write x**2"),
@@ -112,7 +121,9 @@ class FormulaError(ModelFileError):
 
     def at(self, place: str) -> "FormulaError":
         """Return the same error with the place in the file added."""
-        return FormulaError(self.what, formula=self.formula, offset=self.offset, place=place, advice=self.advice)
+        return FormulaError(
+            self.what, formula=self.formula, offset=self.offset, place=place, advice=self.advice
+        )
 
     def snippet(self) -> str:
         """Return the line of the formula and, below it, a caret under the offending character."""
@@ -126,16 +137,15 @@ class FormulaError(ModelFileError):
         return f"{super().__str__()}\n{self.snippet()}"
 
 
-def nearest(name: str, known: Iterable[str]) -> str:
+def suggestion(name: str, known: Iterable[str]) -> str:
     """Return advice naming the known word closest to `name`, or an empty text."""
     words = sorted(set(known))
     if len(name) > NAME_LENGTH:
         return ""
-    if _ALIASES.get(name) in words:
-        return f"did you mean `{_ALIASES[name]}`?"
     folded = {word.casefold(): word for word in reversed(words)}
-    close = difflib.get_close_matches(name.casefold(), folded, n=1)
-    return f"did you mean `{folded[close[0]]}`?" if close else ""
+    alias = _ALIASES.get(name.casefold(), "")
+    guess = alias if alias in words else folded.get(nearest(name.casefold(), folded), "")
+    return f"did you mean `{guess}`?" if guess else ""
 
 
 def refusal_of_name(name: str) -> str:
@@ -189,12 +199,15 @@ class _Gate:
     def take(self, kind: str, token: str, offset: int, following: str) -> None:
         self.tokens += 1
         if self.tokens > self.limits.tokens:
-            raise self.fail(f"more than {self.limits.tokens} terms and signs", offset, "move parts of it to [define]")
+            raise self.fail(
+                f"more than {self.limits.tokens} terms and signs", offset, "move parts of it to [define]"
+            )
         if kind == "other":
             raise self.fail(*_refusal_of_character(token, offset))
         if kind in ("number", "name"):
+            check = self._check_number if kind == "number" else self._check_name
+            check(token, offset, following)
             self._check_order(token, offset)
-            (self._check_number if kind == "number" else self._check_name)(token, offset, following)
             self.wants_value, self.signs = False, 0
         elif token == "(":
             self._open(offset)
@@ -215,12 +228,18 @@ class _Gate:
             raise self.fail("the formula ends where a value is missing", end)
         if self.brackets:
             raise self.fail("this bracket is never closed", self.brackets[-1][0])
+        self._check_called()
+
+    def _check_called(self) -> None:
         if self.last in ARITY:
             raise self.fail(f"`{self.last}` is a function", self.at, f"write {self.last}(…)")
 
     def _check_order(self, token: str, offset: int) -> None:
         if not self.wants_value:
-            raise self.fail(f"an operator is missing before `{token[:NAME_LENGTH]}`", offset, "write * for a product")
+            self._check_called()
+            raise self.fail(
+                f"an operator is missing before `{token[:NAME_LENGTH]}`", offset, "write * for a product"
+            )
 
     def _check_number(self, token: str, offset: int, following: str) -> None:
         if len(token) > self.limits.digits:
@@ -228,7 +247,9 @@ class _Gate:
         if following in ("j", "J"):
             raise self.fail("complex numbers are not known", offset)
         if following.isalpha() or following in ("_", "."):
-            raise self.fail("a number runs into what follows it", offset + len(token), "write 2*x for a product")
+            raise self.fail(
+                "a number runs into what follows it", offset + len(token), "write 2*x for a product"
+            )
         mantissa = re.split("[eE]", token)[0]
         if re.match(r"0\d", token):
             raise self.fail("a number begins with a superfluous 0", offset)
@@ -244,10 +265,11 @@ class _Gate:
 
     def _open(self, offset: int) -> None:
         call = not self.wants_value
-        if call and (not re.match("[A-Za-z]", self.last) or self.last not in ARITY):
-            if not re.match("[A-Za-z]", self.last):
+        if call and self.last not in ARITY:
+            if not self.last[0].isalpha() or self.last in CONSTANTS:
                 raise self.fail("an operator is missing before `(`", offset, "write * for a product")
-            advice = nearest(self.last, ARITY) or f"write {self.last}*(…) for a product"
+            guess = suggestion(self.last, ARITY) if len(self.last) > 1 else ""
+            advice = guess or f"write {self.last}*(…) for a product"
             raise self.fail(f"`{self.last}` is not a known function", self.at, advice)
         if len(self.brackets) >= self.limits.nesting:
             raise self.fail(f"more than {self.limits.nesting} brackets inside each other", offset)
@@ -257,18 +279,17 @@ class _Gate:
 
     def _take_sign(self, token: str, offset: int) -> None:
         if token not in "+-":
-            found = {"/": "`//` is not known" if self.last == "/" else ""}.get(token, "")
-            raise self.fail(found or f"a value is missing before `{token}`", offset)
+            floor = token == self.last == "/"
+            raise self.fail("`//` is not known" if floor else f"a value is missing before `{token}`", offset)
         self.signs += 1
         if self.signs > self.limits.signs:
             raise self.fail(f"more than {self.limits.signs} signs in a row", offset)
 
     def _close_or_comma(self, token: str, offset: int) -> None:
-        if self.last in ARITY:
-            raise self.fail(f"`{self.last}` is a function", self.at, f"write {self.last}(…)")
+        self._check_called()
         if not self.brackets:
             raise self.fail(f"`{token}` without an opening bracket", offset)
-        opened, call, outside = self.brackets[-1]
+        _, call, outside = self.brackets[-1]
         if token == ",":
             if not call:
                 raise self.fail("a comma stands only between the arguments of a function", offset)
@@ -278,8 +299,7 @@ class _Gate:
         self.tower, self.base = self.base, outside
 
     def _count_power(self, token: str, offset: int) -> None:
-        if self.last in ARITY:
-            raise self.fail(f"`{self.last}` is a function", self.at, f"write {self.last}(…)")
+        self._check_called()
         if token != "**":
             self.tower = self.base
             return

@@ -147,14 +147,18 @@ class System:
 
     def evaluate(self, q: Array, p: float, nu: Array) -> Evaluation:
         """All blocks of the equilibrium equations at (q, p) with multipliers ν = (μ, λ)."""
-        return self.derivatives.evaluate(self.derivatives.pack(q, p, nu), self._vector)
+        return self.evaluate_packed(self.derivatives.pack(q, p, nu))
+
+    def evaluate_packed(self, x: Array) -> Evaluation:
+        """The same at a packed point x = (q, p, ν)."""
+        return self.derivatives.evaluate(x, self._vector)
 
     def residual(self, q: Array, p: float, nu: Array) -> tuple[float, Array, Array]:
         """Energy, force balance L_q (n,) and constraint values c (m,), ordered as `constraint_names`."""
         return self.derivatives.residual(self.derivatives.pack(q, p, nu), self._vector)
 
-    def along(self, x: Array, direction: Array, order: int) -> tuple[Array, Array]:
-        """Derivative of `order` of (L_q, c) along x + s·direction, both packed as (q, p, ν)."""
+    def along(self, x: Array, direction: Array, order: int) -> Array:
+        """Derivative of `order` of (L_q, c) along x + s·direction, both packed as (q, p, ν): (n + m,)."""
         return self.derivatives.along(x, direction, self._vector, order)
 
     def point(self, q: Any) -> Array:
@@ -183,13 +187,28 @@ class System:
         e = self.evaluate(q, p, np.zeros(len(self.constraint_names)))
         at = ", ".join(f"{name} = {value:.6g}" for name, value in zip(self.coordinates, q, strict=True))
         advice = "move the start away from the singular point, or reformulate (square roots and divisions at zero)"
-        rows = [("the energy", e.energy), ("the gradient of the energy", e.L_q), ("the energy's Hessian", e.L_qq)]
-        rows += [(f"constraint '{name}'", e.c[i]) for i, name in enumerate(self.constraint_names)]
+        rows: list[tuple[str, Any]] = [(f"constraint '{name}'", e.c[i]) for i, name in enumerate(self.constraint_names)]
         rows += [(f"the gradient of '{name}'", e.c_q[i]) for i, name in enumerate(self.constraint_names)]
+        rows += [("the energy", e.energy), ("the energy's gradient", e.L_q), ("the energy's Hessian", e.L_qq)]
         for label, value in rows:
             if not np.all(np.isfinite(value)):
                 raise ModelError(
                     f"{label} is not finite at {at}, {self.control} = {p:.6g}", got=str(value), advice=advice
+                )
+
+    def check_start(self, q: Array, p: float) -> None:
+        """Refuse a start at which the model cannot be evaluated, and gaps that do not depend on the coordinates."""
+        if not math.isfinite(p):
+            raise ModelError(f"{self.control} is not finite", got=repr(p), expected="a number")
+        self.check_finite(q, p)
+        shifts = np.random.default_rng(0).normal(size=(2, self.n)) * (1.0 + np.abs(q))
+        slopes = [self.evaluate(q + shift, p, np.zeros(len(self.constraint_names))).c_q for shift in (0.0, *shifts)]
+        for i, name in enumerate(self.constraint_names):
+            if all(not np.any(slope[i]) for slope in slopes):
+                raise ModelError(
+                    f"constraint '{name}' does not depend on the coordinates",
+                    expected="a gap that changes when the system moves",
+                    advice="check its formula, or remove it",
                 )
 
     def sizes(self, q: Array, p: float) -> Sizes:

@@ -1,0 +1,33 @@
+# Two commands do everything: `make demo` and `make test`. Both make the environment when it is missing.
+VENV := .venv
+PYTHON := $(VENV)/bin/python
+STAMP := $(VENV)/.installed
+
+.PHONY: demo test lint benchmarks clean
+
+demo: $(STAMP)
+	@$(VENV)/bin/onesided demo
+
+test: $(STAMP)
+	$(PYTHON) -m pytest -n 2
+
+lint: $(STAMP)
+	$(VENV)/bin/ruff check .
+	$(VENV)/bin/ruff format --check .
+	$(VENV)/bin/mypy
+	$(VENV)/bin/lint-imports
+
+benchmarks: $(STAMP)
+	for script in benchmarks/*.py; do $(PYTHON) $$script || exit 1; done
+
+$(STAMP): pyproject.toml
+	python3 -m venv $(VENV)
+	@if command -v uv >/dev/null 2>&1; then \
+		uv pip install --quiet --python $(PYTHON) --editable '.[dev]'; \
+	else \
+		$(PYTHON) -m pip install --quiet --disable-pip-version-check --editable '.[dev]'; \
+	fi
+	@touch $@
+
+clean:
+	rm -rf $(VENV)

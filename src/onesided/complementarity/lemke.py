@@ -1,0 +1,37 @@
+"""Lemke's complementary pivoting."""
+
+from dataclasses import dataclass
+
+from onesided._types import Array, Status
+from onesided.complementarity.contract import Attempt, Method, check_range
+from onesided.complementarity.problems import LCP
+from onesided.tolerances import Tolerances
+
+
+@dataclass(frozen=True)
+class Lemke(Method):
+    """Follow w = M z + q + e z₀ from large z₀ to z₀ = 0, with the lexicographic rule against cycling.
+
+    Solves every problem whose M is copositive-plus and whose constraints can be met, and those with
+    P-matrices. For other M it may end on a secondary ray although solutions exist: `Status.ray_termination`
+    proves nothing. The start is not used.
+
+    Attributes
+    ----------
+    pivots_per_unknown : int
+        Largest number of pivots, per unknown.
+    """
+
+    pivots_per_unknown: int = 50
+
+    def __post_init__(self) -> None:
+        check_range("pivots_per_unknown", self.pivots_per_unknown, 2, 1_000_000)
+
+    def attempt(self, problem: LCP, start: Array | None, tolerances: Tolerances) -> Attempt:
+        """Pivot until z₀ leaves the basis or nothing can leave."""
+        from onesided.complementarity import _kernels, _pivoting
+
+        limit = self.pivots_per_unknown * (problem.n + 1)
+        z, code, pivots = _pivoting.lemke(problem.M, problem.q, limit, tolerances.rank)
+        outcomes = {_kernels.SOLVED: Status.solved, _kernels.RAY: Status.ray_termination}
+        return Attempt(z, outcomes.get(code, Status.max_iterations), pivots)

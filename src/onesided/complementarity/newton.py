@@ -1,0 +1,118 @@
+"""Semismooth Newton method on the Fischer–Burmeister function."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from onesided._types import Array, Status
+from onesided.complementarity.contract import Attempt, Method, check_range
+from onesided.complementarity.problems import Problem
+from onesided.errors import UsageError
+from onesided.tolerances import EPS, Tolerances
+
+_ARMIJO = 1 / 1024
+
+
+@dataclass(frozen=True)
+class SemismoothNewton(Method):
+    """Solve φ(σ z, w) = 0, φ(a, b) = a + b − √(a² + b²), by damped Newton steps; for LCP, MLCP and NCP.
+
+    σ = max |∂w/∂z| at the start gives both arguments one unit. The step is the gradient's where Newton's does
+    not descend. A few steps on min(σ z, w) end the iteration, which for linear problems land on the solution.
+
+    Attributes
+    ----------
+    max_iterations : int
+        Largest number of Newton steps.
+    halvings : int
+        Largest number of halvings in one line search.
+    """
+
+    max_iterations: int = 200
+    halvings: int = 40
+
+    def __post_init__(self) -> None:
+        check_range("max_iterations", self.max_iterations, 1, 1_000_000)
+        check_range("halvings", self.halvings, 1, 1000)
+
+    def attempt(self, problem: Problem, start: Array | None, tolerances: Tolerances) -> Attempt:
+        """Iterate from `start`, or from zero."""
+        x = np.zeros(problem.n) if start is None else start.copy()
+        try:
+            return self._iterate(problem, x, tolerances)
+        except (UsageError, np.linalg.LinAlgError) as error:
+            if problem.n and isinstance(error, UsageError) and "not finite" not in str(error):
+                raise
+            return Attempt(x, Status.not_finite, 0, str(error))
+
+    def _iterate(self, problem: Problem, x: Array, tolerances: Tolerances) -> Attempt:
+        M, q = problem.linearise(x)
+        sigma = float(np.abs(M[:, problem.free :]).max(initial=0.0)) or 1.0
+        for k in range(self.max_iterations):
+            M, q = problem.linearise(x)
+            phi, J = _fischer_burmeister(M, q, x, problem.free, sigma)
+            if problem.relative_residual(x) <= tolerances.complementarity:
+                return Attempt(_polish(problem, x, sigma), Status.solved, k)
+            step = self._search(problem, x, _direction(J, phi), phi, sigma)
+            if step is None:
+                step = self._search(problem, x, -J.T @ phi, phi, sigma)
+            if step is None:
+                return Attempt(_polish(problem, x, sigma), Status.stalled, k, "the line search found no descent")
+            x = step
+        return Attempt(_polish(problem, x, sigma), Status.max_iterations, self.max_iterations)
+
+    def _search(self, problem: Problem, x: Array, d: Array, phi: Array, sigma: float) -> Array | None:
+        value, t = float(phi @ phi), 1.0
+        for _ in range(self.halvings):
+            trial = x + t * d
+            M, q = problem.linearise(trial)
+            new, _ = _fischer_burmeister(M, q, trial, problem.free, sigma)
+            if float(new @ new) <= (1 - 2 * _ARMIJO * t) * value:
+                return trial
+            t /= 2
+        return None
+
+
+def _fischer_burmeister(M: Array, q: Array, x: Array, free: int, sigma: float) -> tuple[Array, Array]:
+    """Return Φ and an element of its generalised Jacobian."""
+    w = M @ x + q
+    a, b = sigma * x[free:], w[free:]
+    h = np.hypot(a, b)
+    safe = np.where(h > 0, h, 1.0)
+    da, db = np.where(h > 0, 1 - a / safe, 1 - np.sqrt(0.5)), np.where(h > 0, 1 - b / safe, 1 - np.sqrt(0.5))
+    phi, J = w.copy(), np.array(M)
+    phi[free:] = a + b - h
+    J[free:] *= db[:, None]
+    J[np.arange(free, x.size), np.arange(free, x.size)] += sigma * da
+    return phi, J
+
+
+def _direction(J: Array, phi: Array) -> Array:
+    try:
+        d = np.asarray(np.linalg.solve(J, -phi), dtype=np.float64)
+    except np.linalg.LinAlgError:
+        d = np.asarray(np.linalg.lstsq(J, -phi, rcond=None)[0], dtype=np.float64)
+    return d if np.isfinite(d).all() else -J.T @ phi
+
+
+def _polish(problem: Problem, x: Array, sigma: float) -> Array:
+    """Newton steps on min(σ z, w), kept while they lower the relative residual."""
+    free = problem.free
+    best, value = x, problem.relative_residual(x)
+    for _ in range(4):
+        M, q = problem.linearise(best)
+        w, J = M @ best + q, np.array(M)
+        low = np.flatnonzero(sigma * best[free:] < w[free:]) + free
+        J[low] = 0.0
+        J[low, low] = 1.0
+        w[low] = best[low]
+        trial = best + _direction(J, w)
+        trial[low] = 0.0
+        trial[free:] = np.maximum(trial[free:], 0.0)
+        now = problem.relative_residual(trial) if np.isfinite(trial).all() else np.inf
+        if not now < value:
+            break
+        best, value = trial, now
+        if value <= EPS:
+            break
+    return best

@@ -1,0 +1,219 @@
+"""Model files: `load` reads a TOML file and returns the system and the task it states.
+
+::
+
+    title = "Bar on a stop, pulled by a spring"
+    energy = "k/2*((d - L*cos(phi))**2 + (p - L*sin(phi))**2)"
+
+    [coordinates]            # name = start value
+    phi = 0.0
+    [parameters]             # name = value
+    k = 1.0
+    L = 1.0
+    d = -1.0
+    [control]                # the parameter that drives the system
+    name = "p"               # "p" unless told otherwise
+    range = [-2.0, 2.0]
+    start = -1.0             # default: the end of the range that `direction` leaves from
+    direction = "up"         # or "down"
+    [define]                 # intermediate quantities, in any order
+    height = "L*sin(phi)"
+    [unilateral]             # gaps, held ≥ 0
+    stop = "sin(phi)"
+    [bilateral]              # held = 0
+    [scales]                 # typical sizes: length, force, stiffness; what is left out is estimated
+
+For motion: `kinetic = "…"` beside `energy` (velocities are called `<coordinate>_dot`), or `[mass]` with a
+formula for each coordinate; `[forces]` with formulas of `t`, coordinates, velocities, control and parameters.
+
+A file from a stranger is safe to load: formulas are arithmetic and nothing else (see
+`onesided.model.formula`), and size, nesting and work are bounded.
+"""
+
+import os
+import re
+import stat
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from onesided._types import Array
+from onesided.errors import ModelFileError
+from onesided.model.formula_system import build
+from onesided.model.schema import FileModel, FormatError, read_format, shown
+from onesided.model.toml_places import Source, has_long_key
+
+if TYPE_CHECKING:
+    from onesided.model.system import System
+
+MAX_BYTES = 128 * 1024
+MAX_DEPTH = 4
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """What a model file asks for: where to start and which way to go.
+
+    Attributes
+    ----------
+    start : (n,) array
+        Start values of the coordinates, read-only.
+    p : float
+        First value of the control parameter.
+    p_bounds : (float, float)
+        Its range.
+    direction : int
+        +1 up, −1 down.
+    title, description : str
+        From the file, may be empty.
+    source : str
+        The text of the file.
+    """
+
+    start: Array
+    p: float
+    p_bounds: tuple[float, float]
+    direction: int
+    title: str
+    description: str
+    source: str
+
+
+class Model(NamedTuple):
+    """A loaded file: `system, task = load(path)`."""
+
+    system: "System"
+    task: Task
+
+
+def load(path: str | os.PathLike[str]) -> Model:
+    """Read a model file.
+
+    Parameters
+    ----------
+    path : path-like
+        A TOML file in UTF-8; the format is described at the top of this module.
+
+    Returns
+    -------
+    Model
+        The system and the task.
+
+    Raises
+    ------
+    ModelFileError
+        With file, key, line and column where known; a FormulaError also shows the formula with a caret.
+    """
+    name = os.fspath(path)
+    return loads(_decode(_read(Path(path), name), name), name)
+
+
+def loads(text: str, name: str = "<string>") -> Model:
+    """Read a model from text; `name` stands for the file in messages. Otherwise like `load`."""
+    if len(text) > MAX_BYTES:
+        raise _too_large(name)
+    source = Source(name, text.replace("\r\n", "\n"))
+    data = _parse(source)
+    try:
+        file = read_format(data)
+    except FormatError as error:
+        got = shown(value) if (value := _lookup(data, error.path)) is not None else ""
+        known = "unknown key" in error.what or "is missing" in error.what
+        raise source.error(
+            error.path, error.what, got="" if known else got, expected=error.expected, advice=error.advice
+        ) from None
+    return Model(build(file, source), _task(file, text))
+
+
+def _task(file: FileModel, text: str) -> Task:
+    start = np.array(list(file.coordinates.values()), dtype=np.float64)
+    start.setflags(write=False)
+    low, high = file.control.range
+    direction = 1 if file.control.direction == "up" else -1
+    return Task(start, file.control.value, (low, high), direction, file.title, file.description, text)
+
+
+def _read(path: Path, name: str) -> bytes:
+    try:
+        mode = path.stat().st_mode
+        if stat.S_ISDIR(mode):
+            raise ModelFileError("this is a folder", place=name, expected="a model file (TOML)")
+        if not stat.S_ISREG(mode):
+            raise ModelFileError("this is not a regular file", place=name, expected="a model file (TOML)")
+        with path.open("rb") as file:
+            data = file.read(MAX_BYTES + 1)
+    except FileNotFoundError:
+        raise ModelFileError("there is no such file", place=name, advice="check the path") from None
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise ModelFileError("the file cannot be read", place=name, got=reason) from error
+    if len(data) > MAX_BYTES:
+        raise _too_large(name)
+    return data
+
+
+def _too_large(name: str) -> ModelFileError:
+    return ModelFileError("the model file is too large", place=name, expected=f"{MAX_BYTES} bytes at most")
+
+
+def _decode(data: bytes, name: str) -> str:
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise ModelFileError(
+            "the file is not text in UTF-8",
+            place=f"{name}, line {line}",
+            got=f"byte 0x{data[error.start]:02x}",
+        ) from None
+
+
+def _parse(source: Source) -> dict[str, Any]:
+    if has_long_key(source.text):
+        raise ModelFileError("a key has too many dotted parts", place=source.name, expected="table.key")
+    try:
+        data = tomllib.loads(source.text)
+    except RecursionError:
+        raise ModelFileError("the TOML is nested too deep", place=source.name) from None
+    except ValueError as error:  # TOMLDecodeError, and integers of too many digits
+        raise _toml_error(source, str(error)) from None
+    if path := _too_deep(data):
+        raise source.error(path, f"tables or arrays are nested deeper than {MAX_DEPTH}")
+    return data
+
+
+def _toml_error(source: Source, message: str) -> ModelFileError:
+    """Turn tomllib's message into one with the place in front and the line shown."""
+    match = re.search(r" \(at line (\d+), column (\d+)\)$", message)
+    if not match:
+        what = "a number has too many digits" if "digits" in message else message
+        return ModelFileError(f"not valid TOML: {what}", place=source.name)
+    line, column = int(match[1]), int(match[2])
+    return ModelFileError(
+        f"not valid TOML: {message[: match.start()]}",
+        place=f"{source.name}, line {line}, column {column}",
+        got=shown(source.text.split("\n")[line - 1].strip()),
+    )
+
+
+def _too_deep(data: dict[str, Any]) -> tuple[str, ...]:
+    """Return the path of the first value nested too deep, or an empty path."""
+    pending: list[tuple[tuple[str, ...], int, Any]] = [((), 0, data)]
+    while pending:
+        path, depth, value = pending.pop()
+        if depth > MAX_DEPTH:
+            return path
+        if isinstance(value, dict):
+            pending.extend(((*path, key), depth + 1, inner) for key, inner in value.items())
+        elif isinstance(value, list):
+            pending.extend((path, depth + 1, inner) for inner in value)
+    return ()
+
+
+def _lookup(data: Any, path: tuple[str, ...]) -> Any:
+    for key in path:
+        data = data.get(key) if isinstance(data, dict) else None
+    return None if isinstance(data, dict) else data

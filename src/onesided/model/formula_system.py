@@ -1,0 +1,317 @@
+"""From the formulas of a model file to a `System`: names checked, definitions ordered, JAX functions made.
+
+JAX is imported inside the functions that need it: reading and checking a file must not cost that import.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from graphlib import CycleError, TopologicalSorter
+from typing import TYPE_CHECKING, Any
+
+from onesided.model.formula import Formula, FormulaError, parse, refusal_of_name, suggestion
+from onesided.model.schema import FileModel, shown
+from onesided.model.toml_places import Path, Source
+
+if TYPE_CHECKING:
+    from onesided.model.system import System
+
+Table = Mapping[str, Callable[..., Any]]
+
+MAX_WORK = 10_000
+MAX_SHOWN = 12
+_TABLES = ("unilateral", "bilateral", "mass", "forces")
+
+
+def build(file: FileModel, source: Source) -> "System":
+    """Check the formulas of a file and make the system they state.
+
+    Raises
+    ------
+    ModelFileError, FormulaError
+        With the place in the file.
+    """
+    book = Book(file, source)
+    book.check()
+    return _make_system(file, book)
+
+
+def jax_functions() -> Table:
+    """Return the functions of formulas in `jax.numpy`.
+
+    Notes
+    -----
+    `hypot` is the plain root: `jnp.hypot` goes through max and min, and its second derivatives are wrong on
+    the diagonals |x| = |y|.
+    """
+    import jax.numpy as jnp
+
+    inverse = {"asin": jnp.arcsin, "acos": jnp.arccos, "atan": jnp.arctan, "atan2": jnp.arctan2}
+    same = ("sin", "cos", "tan", "sinh", "cosh", "tanh", "sqrt", "exp", "log", "abs")
+    return {
+        **{name: getattr(jnp, name) for name in same},
+        **inverse,
+        "hypot": lambda x, y: jnp.sqrt(x * x + y * y),
+    }
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """Formulas to evaluate together: first the definitions they need, each once, in order.
+
+    Attributes
+    ----------
+    definitions : tuple of (name, Formula)
+        In an order in which each needs only earlier ones.
+    results : tuple of Formula
+        What is wanted.
+    table : mapping
+        The functions.
+    """
+
+    definitions: tuple[tuple[str, Formula], ...]
+    results: tuple[Formula, ...]
+    table: Table
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """All names read: free names and definitions."""
+        formulas = [*(formula for _, formula in self.definitions), *self.results]
+        return frozenset[str]().union(*(formula.names for formula in formulas))
+
+    def values(self, *groups: Mapping[str, Any]) -> list[Any]:
+        """Return the results as JAX scalars; `groups` hold the values of the free names."""
+        import jax.numpy as jnp
+
+        env = {
+            name: jnp.asarray(group[name], float) for group in groups for name in group if name in self.names
+        }
+        for name, formula in self.definitions:
+            env[name] = formula.evaluate(env, self.table)
+        return [jnp.asarray(formula.evaluate(env, self.table), float) for formula in self.results]
+
+
+class Book:
+    """All formulas of a file, parsed, and what each depends on.
+
+    Parameters
+    ----------
+    file : FileModel
+        The checked file.
+    source : Source
+        Its text, for the places of errors.
+    """
+
+    def __init__(self, file: FileModel, source: Source) -> None:
+        self.file, self.source = file, source
+        moving = file.kinetic is not None or bool(file.forces)
+        self.velocities = {f"{name}_dot": name for name in file.coordinates} if moving else {}
+        self.time = {"t"} if file.forces else set()
+        self.bases: dict[str, frozenset[str]] = {}  # definition → coordinates, parameters, … it rests on
+        self.parts: dict[str, frozenset[str]] = {}  # definition → definitions it rests on, itself included
+
+    def check(self) -> None:
+        """Check names, then formulas, then who may use what."""
+        self._check_names()
+        self._check_keys()
+        self.formulas = {path: self._parse(path, text) for path, text in _texts(self.file).items()}
+        self.order = self._order()
+        self._check_uses()
+        work = sum(self._work(path) for path in self.formulas if path[0] != "define")
+        if work > MAX_WORK:
+            raise self.source.error(
+                (), "the formulas are too much work", got=f"{work} steps", expected=f"{MAX_WORK}"
+            )
+
+    def recipe(self, paths: Iterable[Path], table: Table) -> Recipe:
+        """Return what it takes to evaluate the formulas at `paths`."""
+        results = tuple(self.formulas[path] for path in paths)
+        needed = self._needed(frozenset[str]().union(*(formula.names for formula in results)))
+        steps = tuple((name, self.formulas["define", name]) for name in self.order if name in needed)
+        return Recipe(steps, results, table)
+
+    def _needed(self, names: Iterable[str]) -> frozenset[str]:
+        return frozenset[str]().union(*(self.parts[name] for name in names if name in self.parts))
+
+    def _work(self, path: Path) -> int:
+        formula = self.formulas[path]
+        return len(formula.steps) + sum(
+            len(self.formulas["define", name].steps) for name in self._needed(formula.names)
+        )
+
+    def _parse(self, path: Path, text: str) -> Formula:
+        try:
+            return parse(text)
+        except FormulaError as error:
+            raise self.source.formula_error(path, error) from None
+
+    def _check_names(self) -> None:
+        """Check that every name may be used, and means one thing."""
+        file = self.file
+        owners: dict[str, str] = {}
+        groups: list[tuple[str, list[tuple[str, Path]]]] = [
+            ("coordinate", [(name, ("coordinates", name)) for name in file.coordinates]),
+            ("parameter", [(name, ("parameters", name)) for name in file.parameters]),
+            ("control parameter", [(file.control.name, ("control", "name"))]),
+            ("definition", [(name, ("define", name)) for name in file.define]),
+        ]
+        reserved = {**dict.fromkeys(self.velocities, "velocity"), **dict.fromkeys(self.time, "time")}
+        for kind, entries in groups:
+            for name, path in entries:
+                if why := refusal_of_name(name):
+                    raise self.source.error(path, f"the {kind} {shown(name)} needs another name: {why}")
+                taken = owners.get(name) or reserved.get(name)
+                if taken:
+                    raise self.source.error(
+                        path, f"`{name}` names two things: {taken} and {kind}", advice="rename one"
+                    )
+                owners[name] = kind
+        for name in file.bilateral:
+            if name in file.unilateral:
+                raise self.source.error(
+                    ("bilateral", name),
+                    f"`{name}` names two constraints: unilateral and bilateral",
+                    advice="rename one",
+                )
+
+    def _check_keys(self) -> None:
+        """Check that the keys of [mass] and [forces] are coordinates, and that masses are complete."""
+        file = self.file
+        for table in ("mass", "forces"):
+            for name in getattr(file, table):
+                if name not in file.coordinates:
+                    advice = suggestion(name, file.coordinates)
+                    raise self.source.error((table, name), f"`{name}` is not a coordinate", advice=advice)
+        if file.mass and file.kinetic is not None:
+            raise self.source.error(
+                ("mass",), "both `kinetic` and [mass] are given", advice="keep one of them"
+            )
+        missing = [name for name in file.coordinates if name not in file.mass]
+        if file.mass and missing:
+            raise self.source.error(
+                ("mass",), f"the mass of `{missing[0]}` is missing", advice='write "0" for none'
+            )
+
+    def _order(self) -> tuple[str, ...]:
+        """Sort the definitions so that each comes after those it uses; work out what each rests on."""
+        known = {*self._given(), *self.file.define}
+        for name in self.file.define:
+            self._require(("define", name), known)
+        uses = {
+            name: [n for n in self.formulas["define", name].offsets if n in self.file.define]
+            for name in self.file.define
+        }
+        try:
+            order = tuple(TopologicalSorter(uses).static_order())
+        except CycleError as error:
+            cycle = [str(name) for name in reversed(error.args[1])]
+            seen = cycle if len(cycle) <= MAX_SHOWN else [*cycle[: MAX_SHOWN - 2], "…", cycle[-1]]
+            what = f"definitions go in a circle: {' → '.join(seen)}"
+            found = self.formulas["define", cycle[0]].error(
+                what, cycle[1], advice="break the circle at one of them"
+            )
+            raise self.source.formula_error(("define", cycle[0]), found) from None
+        for name in order:
+            names = self.formulas["define", name].names
+            self.parts[name] = frozenset({name}).union(*(self.parts[n] for n in uses[name]))
+            self.bases[name] = (names - set(uses[name])).union(*(self.bases[n] for n in uses[name]))
+        return order
+
+    def _given(self) -> set[str]:
+        file = self.file
+        return {*file.coordinates, *file.parameters, file.control.name, *self.velocities, *self.time}
+
+    def _require(self, path: Path, known: set[str]) -> None:
+        try:
+            self.formulas[path].require(known)
+        except FormulaError as error:
+            raise self.source.formula_error(path, error) from None
+
+    def _check_uses(self) -> None:
+        """Check that each formula uses only what it is given: no velocities in the energy, and so on."""
+        file = self.file
+        fixed = {*file.coordinates, *file.parameters}
+        statics = {*fixed, file.control.name}
+        allowed = {"kinetic": fixed | set(self.velocities), "mass": fixed, "forces": self._given()}
+        for path in self.formulas:
+            if path[0] != "define":
+                self._check_use(path, allowed.get(path[0], statics))
+
+    def _check_use(self, path: Path, allowed: set[str]) -> None:
+        formula, here = self.formulas[path], path[0] if path[0] == "energy" else f"`{'.'.join(path)}`"
+        for name in formula.offsets:
+            if name in self.bases and (hidden := sorted(self.bases[name] - allowed)):
+                what = f"`{name}` depends on `{hidden[0]}`, which has no place in {here}"
+            elif name in self._given() - allowed:
+                what = f"`{name}` has no place in {here}"
+            else:
+                continue
+            raise self.source.formula_error(path, formula.error(what, name))
+        self._require(path, {*allowed, *self.file.define})
+
+
+def _texts(file: FileModel) -> dict[Path, str]:
+    """Return all formulas by their path in the file, definitions first."""
+    texts: dict[Path, str] = {("define", name): text for name, text in file.define.items()}
+    texts["energy",] = file.energy
+    if file.kinetic is not None:
+        texts["kinetic",] = file.kinetic
+    for table in _TABLES:
+        texts.update({(table, name): text for name, text in getattr(file, table).items()})
+    return texts
+
+
+def _make_system(file: FileModel, book: Book) -> "System":
+    from onesided.model.system import Scales, System
+
+    table = jax_functions()
+
+    def scalar(*path: str) -> Callable[[Any, Any, Any], Any]:
+        recipe = book.recipe([path], table)
+        return lambda q, p, th: recipe.values(_columns(file.coordinates, q), {file.control.name: p}, th)[0]
+
+    return System(
+        coordinates=tuple(file.coordinates),
+        energy=scalar("energy"),
+        unilateral={name: scalar("unilateral", name) for name in file.unilateral},
+        bilateral={name: scalar("bilateral", name) for name in file.bilateral},
+        parameters=dict(file.parameters),
+        control=file.control.name,
+        scales=Scales(**file.scales.model_dump()),
+        kinetic=None if file.kinetic is None else _kinetic(file, book.recipe([("kinetic",)], table)),
+        mass=_mass(file, book.recipe([("mass", name) for name in file.coordinates], table))
+        if file.mass
+        else None,
+        force=_force(file, book, table) if file.forces else None,
+    )
+
+
+def _columns(names: Iterable[str], values: Any) -> dict[str, Any]:
+    return {name: values[i] for i, name in enumerate(names)}
+
+
+def _kinetic(file: FileModel, recipe: Recipe) -> Callable[[Any, Any, Any], Any]:
+    rates = [f"{name}_dot" for name in file.coordinates]
+    return lambda q, v, th: recipe.values(_columns(file.coordinates, q), _columns(rates, v), th)[0]
+
+
+def _mass(file: FileModel, recipe: Recipe) -> Callable[[Any, Any], Any]:
+    import jax.numpy as jnp
+
+    return lambda q, th: jnp.diag(jnp.stack(recipe.values(_columns(file.coordinates, q), th)))
+
+
+def _force(file: FileModel, book: Book, table: Table) -> Callable[[Any, Any, Any, Any, Any], Any]:
+    import jax.numpy as jnp
+
+    recipe = book.recipe([("forces", name) for name in file.forces], table)
+    rates = [f"{name}_dot" for name in file.coordinates]
+
+    def force(t: Any, q: Any, v: Any, p: Any, th: Any) -> Any:
+        values = recipe.values(
+            {"t": t, file.control.name: p}, _columns(file.coordinates, q), _columns(rates, v), th
+        )
+        given = dict(zip(file.forces, values, strict=True))
+        return jnp.stack([given.get(name, jnp.asarray(0.0, float)) for name in file.coordinates])
+
+    return force

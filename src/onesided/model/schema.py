@@ -1,0 +1,225 @@
+"""The format of model files: tables, keys and types, as pydantic models.
+
+A file is TOML. Keys at the top: `title`, `description`, `energy`, `kinetic`; tables: `[coordinates]`,
+`[parameters]`, `[control]`, `[define]`, `[unilateral]`, `[bilateral]`, `[scales]`, `[mass]`, `[forces]`. Only
+`energy`, `[coordinates]` and `[control]` are needed. `json_schema` gives the same for editors.
+"""
+
+import math
+from typing import Annotated, Any, Literal
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    model_validator,
+)
+from pydantic_core import PydanticCustomError
+
+from onesided.model.formula_scan import DEFAULT_LIMITS, NAME_LENGTH, NAME_PATTERN, suggestion
+
+MAX_ENTRIES = 500
+TEXT_LENGTH = 10_000
+
+
+def _number(value: Any) -> float:
+    """Accept a finite real number; TOML has integers, floats, inf, nan, and booleans are not numbers."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise PydanticCustomError("number", "not a number: write it plainly, like 1.5, without quotes")
+    try:
+        number = float(value)
+    except OverflowError:
+        raise PydanticCustomError("number", "the integer is too large") from None
+    if not math.isfinite(number):
+        raise PydanticCustomError("number", "not a finite number")
+    return number
+
+
+def _positive(value: float) -> float:
+    if value <= 0:
+        raise PydanticCustomError("number", "not a positive number")
+    return value
+
+
+def _formula(value: Any) -> str:
+    if not isinstance(value, str):
+        raise PydanticCustomError("formula", 'not a formula: write it in quotes, like "k*x**2/2"')
+    return value
+
+
+Number = Annotated[float, BeforeValidator(_number)]
+Positive = Annotated[Number, AfterValidator(_positive), Field(json_schema_extra={"exclusiveMinimum": 0})]
+Text = Annotated[str, Field(strict=True, max_length=TEXT_LENGTH)]
+FormulaText = Annotated[
+    str, BeforeValidator(_formula), Field(json_schema_extra={"maxLength": DEFAULT_LIMITS.length})
+]
+Name = Annotated[str, Field(pattern=NAME_PATTERN, max_length=NAME_LENGTH)]
+Numbers = dict[Name, Number]
+Formulas = Annotated[dict[Name, FormulaText], Field(max_length=MAX_ENTRIES)]
+
+
+class _Table(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+class ControlTable(_Table):
+    """The control parameter: what is turned up or down to drive the system."""
+
+    name: str = Field(
+        default="p",
+        json_schema_extra={"pattern": NAME_PATTERN, "maxLength": NAME_LENGTH},
+        description="its name in formulas",
+    )
+    range: Annotated[list[Number], Field(min_length=2, max_length=2)] = Field(
+        description="smallest and largest value of interest"
+    )
+    start: Number | None = Field(
+        default=None, description="first value; default: the end of the range it leaves from"
+    )
+    direction: Literal["up", "down"] = Field(default="up", description="which way it moves first")
+
+    @model_validator(mode="after")
+    def _check(self) -> "ControlTable":
+        low, high = self.range
+        if not low < high:
+            raise PydanticCustomError("range", "the range is empty or reversed")
+        if not low <= self.value <= high:
+            raise PydanticCustomError("start", "the start lies outside the range")
+        return self
+
+    @property
+    def value(self) -> float:
+        """The first value of the control parameter."""
+        if self.start is not None:
+            return self.start
+        return self.range[0] if self.direction == "up" else self.range[1]
+
+
+class ScalesTable(_Table):
+    """Typical sizes that make tolerances relative; what is not given is estimated."""
+
+    length: Positive | None = Field(default=None, description="a change of coordinates that matters")
+    force: Positive | None = Field(default=None, description="a generalised force that matters")
+    stiffness: Positive | None = Field(default=None, description="a typical second derivative of the energy")
+
+
+class FileModel(_Table):
+    """A mechanical system, stated by formulas."""
+
+    model_config = ConfigDict(title="onesided model file")
+
+    title: Text = Field(default="", description="one line")
+    description: Text = Field(default="", description="what the model shows")
+    energy: FormulaText = Field(description="potential energy U: formula of coordinates, control, parameters")
+    kinetic: FormulaText | None = Field(
+        default=None,
+        description="kinetic energy: formula of coordinates, their velocities <name>_dot, parameters",
+    )
+    coordinates: Annotated[Numbers, Field(min_length=1, max_length=MAX_ENTRIES)] = Field(
+        description="coordinate = start value"
+    )
+    parameters: Annotated[Numbers, Field(max_length=MAX_ENTRIES)] = Field(
+        default_factory=dict, description="parameter = value"
+    )
+    control: ControlTable = Field(description="the control parameter")
+    define: Formulas = Field(default_factory=dict, description="intermediate quantity = formula; any order")
+    unilateral: Formulas = Field(default_factory=dict, description="constraint = formula of a gap, ≥ 0")
+    bilateral: Formulas = Field(default_factory=dict, description="constraint = formula that is held at 0")
+    scales: ScalesTable = Field(default_factory=ScalesTable, description="typical sizes")
+    mass: Formulas = Field(
+        default_factory=dict,
+        description="coordinate = mass: formula of coordinates, parameters; or give `kinetic`",
+    )
+    forces: Formulas = Field(
+        default_factory=dict,
+        description="coordinate = force beside the energy: of t, coordinates, velocities, p, parameters",
+    )
+
+
+class FormatError(Exception):
+    """What does not fit the format: path of keys, message, what was expected, advice."""
+
+    def __init__(self, path: tuple[str, ...], what: str, *, expected: str = "", advice: str = "") -> None:
+        super().__init__(what)
+        self.path, self.what, self.expected, self.advice = path, what, expected, advice
+
+
+def json_schema() -> dict[str, Any]:
+    """Return the JSON schema of model files."""
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **FileModel.model_json_schema()}
+
+
+def read_format(data: dict[str, Any]) -> FileModel:
+    """Check parsed TOML against the format.
+
+    Raises
+    ------
+    FormatError
+        For the first thing that does not fit.
+    """
+    try:
+        return FileModel.model_validate(data)
+    except ValidationError as error:
+        details = error.errors(include_url=False, include_input=False, include_context=True)
+    # an unknown key often explains a missing one, so it goes first
+    details.sort(key=lambda detail: detail["type"] != "extra_forbidden")
+    raise _explain(details[0]["type"], details[0]["loc"], details[0]["msg"])
+
+
+_MESSAGES = {
+    "dict_type": ("not a table", "a table"),
+    "model_type": ("not a table", "a table"),
+    "list_type": ("not an array", "an array of two numbers"),
+    "string_type": ("not text", "text in quotes"),
+    "literal_error": ("not a direction", '"up" or "down"'),
+    "string_too_long": ("the text is too long", f"{TEXT_LENGTH} characters at most"),
+}
+
+
+def _explain(kind: str, loc: tuple[int | str, ...], message: str) -> FormatError:
+    path = tuple(str(part) for part in loc if not isinstance(part, int) and part != "[key]")
+    here = f"[{path[0]}]" if len(path) > 1 else "the file"
+    name = path[-1] if path else ""
+    if kind == "extra_forbidden":
+        known = _fields(path[:-1])
+        misplaced = name in FileModel.model_fields
+        advice = "move it to the top, above the first table" if misplaced else suggestion(name, known)
+        return FormatError(
+            path, f"unknown key {shown(name)} in {here}", expected=", ".join(known), advice=advice
+        )
+    if kind == "missing":
+        return FormatError(path[:-1], f"`{name}` is missing in {here}", advice=_EXAMPLES.get(name, ""))
+    if loc[-1] == "[key]":
+        rule = f"an ASCII letter, then letters, digits and `_`, {NAME_LENGTH} characters at most"
+        return FormatError(path, f"the name {shown(name)} cannot be used", expected=rule)
+    if kind in ("too_short", "too_long"):
+        expected = "two numbers" if name == "range" else f"1 to {MAX_ENTRIES} entries"
+        return FormatError(path, f"wrong number of entries in `{name}`", expected=expected)
+    what, expected = _MESSAGES.get(kind, (message, ""))
+    return FormatError((*path, kind) if kind in ("range", "start") else path, what, expected=expected)
+
+
+_EXAMPLES = {
+    "energy": 'energy = "k*x**2/2 - p*x", above the first table',
+    "coordinates": "[coordinates] with a line like x = 0.0",
+    "control": "[control] with a line like range = [0.0, 1.0]",
+    "range": "range = [0.0, 1.0]",
+}
+
+
+def _fields(path: tuple[str, ...]) -> list[str]:
+    tables: dict[tuple[str, ...], type[BaseModel]] = {("control",): ControlTable, ("scales",): ScalesTable}
+    return list(tables.get(path, FileModel).model_fields)
+
+
+def shown(value: Any, most: int = 60) -> str:
+    """Return a value from a file as short printable text."""
+    try:
+        text = repr(value)
+    except ValueError:  # Python refuses to print integers of more than some thousand digits
+        text = "a number of very many digits"
+    text = "".join(c if c.isprintable() else "?" for c in text)
+    return text if len(text) <= most else text[:most] + "…"

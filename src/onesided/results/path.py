@@ -1,0 +1,196 @@
+"""Equilibrium paths: rays, events, and the path itself as plain arrays."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any
+
+import numpy as np
+
+from onesided._types import Array, Status
+from onesided.results.equilibrium import ActiveSet
+
+
+class Kind(Enum):
+    """What happens at a special point of a path; the value is its name in words."""
+
+    closes = "contact closes"
+    opens = "contact opens"
+    limit = "limit point"
+    corner_limit = "corner limit point"
+    smooth_bifurcation = "smooth bifurcation"
+    nonsmooth_bifurcation = "non-smooth bifurcation"
+    end = "end point"
+    continuum = "non-unique path derivative"
+    bound = "bound reached"
+    user = "user event"
+
+
+@dataclass(frozen=True)
+class Ray:
+    """One direction in which equilibria leave a point: right-hand derivatives along the path.
+
+    Attributes
+    ----------
+    q_dot : (n,), p_dot : float, mu_dot : (k,), lam_dot : (m,), gap_dot : (m,)
+        Derivatives, of length one in the scaled metric of the path.
+    p_sign : sign of the change of p along the ray: of ṗ, or of p̈ or p⃛ where the lower ones vanish; 0 if all do.
+    closed : names of the unilateral constraints held closed on this branch.
+    order : derivative that decided `p_sign` (1, 2, 3; 0 if none did).
+    continuum : whether the ray is an extreme one of a whole cone of directions.
+    """
+
+    q_dot: Array
+    p_dot: float
+    mu_dot: Array
+    lam_dot: Array
+    gap_dot: Array
+    p_sign: int
+    order: int
+    closed: tuple[str, ...]
+    rows: tuple[int, ...] = field(repr=False)
+    continuum: bool = False
+
+
+@dataclass(frozen=True)
+class Rays:
+    """All rays at a point.
+
+    Attributes
+    ----------
+    rays : the directions found.
+    complete : False when there were too many weakly active constraints to examine every case.
+    multiplicity : dimension of the null space of the smooth pieces (1 regular, 2 simple bifurcation, 3 double …).
+    """
+
+    rays: tuple[Ray, ...]
+    complete: bool = True
+    multiplicity: int = 1
+
+    def __len__(self) -> int:
+        return len(self.rays)
+
+    def __getitem__(self, index: int) -> Ray:
+        return self.rays[index]
+
+
+@dataclass(frozen=True)
+class Event:
+    """A special point of a path.
+
+    Attributes
+    ----------
+    kind : what it is.
+    p, q, mu, lam : the point.
+    constraints : names of the unilateral constraints that change or meet there.
+    instability_before, instability_after : degree of instability on either side; None where the path does not go on.
+    rays : all directions at the point;  incoming, followed : index of the ray we came along and of the one followed.
+    bracket : arc length of the path before and after the point, between which it was located.
+    precision : residual of the located point, relative to the scales.
+    index : position of the point in the arrays of the path.
+    detail : what the classification rests on, in words.
+    """
+
+    kind: Kind
+    control: str
+    p: float
+    q: Array
+    mu: Array
+    lam: Array
+    constraints: tuple[str, ...]
+    instability_before: int
+    instability_after: int | None
+    rays: Rays
+    incoming: int | None
+    followed: int | None
+    bracket: tuple[float, float]
+    precision: float
+    index: int
+    detail: str = ""
+    origin: Any = field(default=None, repr=False, compare=False)
+
+    @property
+    def forward(self) -> tuple[int, ...]:
+        """Indices of the rays that lead away from where the path came."""
+        return tuple(i for i in range(len(self.rays)) if i != self.incoming)
+
+    def words(self) -> str:
+        """One sentence for an engineer."""
+        parts = [f"{self.kind.value} at {self.control} = {_number(self.p)}"]
+        if self.detail:
+            parts.append(self.detail)
+        after = self.instability_after
+        if after is not None and after != self.instability_before:
+            parts.append(f"{_degree(self.instability_before)} → {_degree(after)}")
+        elif after is not None:
+            parts.append(f"{'stays ' if after == 0 else ''}{_degree(after)}")
+        if self._releases():
+            parts.append(f"released at constant {self.control} the system jumps")
+        head, *rest = parts
+        return head + (": " + "; ".join(rest) if rest else "")
+
+    def _releases(self) -> bool:
+        turning = self.kind in {Kind.limit, Kind.corner_limit, Kind.end}
+        return turning and self.instability_before == 0 and self.instability_after != 0
+
+
+def _number(value: float) -> str:
+    return f"{value + 0.0:.10g}"
+
+
+def _degree(number: int) -> str:
+    return "stable" if number == 0 else f"{number} negative mode{'s' if number > 1 else ''}"
+
+
+@dataclass(frozen=True)
+class Path:
+    """An equilibrium path: arrays along it, its events, and where it came from.
+
+    Attributes
+    ----------
+    q : (N, n), p : (N,), mu : (N, k), lam : (N, m), gaps : (N, m), energy : (N,)
+    s : (N,) arc length in the scaled metric.
+    tangents : (N, n + 1) derivatives of (q, p) with respect to arc length, just after each point.
+    instability : (N,) degree of instability on the strongly active set.
+    codes : (N, m) states of the unilateral constraints (0 inactive, 1 weak, 2 strong).
+    events : special points, in order;  status : how it ended;  note : details of the end, and remarks.
+    residual : largest relative violation of the equilibrium conditions, rechecked at every point.
+    provenance : method, tolerances, version, scales.
+    """
+
+    coordinates: tuple[str, ...]
+    bilateral: tuple[str, ...]
+    unilateral: tuple[str, ...]
+    control: str
+    q: Array
+    p: Array
+    mu: Array
+    lam: Array
+    gaps: Array
+    energy: Array
+    s: Array
+    tangents: Array
+    instability: np.ndarray[Any, np.dtype[np.intp]]
+    codes: np.ndarray[Any, np.dtype[np.int8]]
+    events: tuple[Event, ...]
+    status: Status
+    note: str
+    residual: float
+    provenance: Mapping[str, Any] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(self.p)
+
+    @property
+    def ok(self) -> bool:
+        """Whether the path ended for a good reason."""
+        return self.status.ok
+
+    @property
+    def active(self) -> tuple[ActiveSet, ...]:
+        """Active set at every point."""
+        return tuple(ActiveSet(tuple(int(c) for c in row)) for row in self.codes)
+
+    def kinds(self) -> tuple[Kind, ...]:
+        """Kinds of the events, in order."""
+        return tuple(event.kind for event in self.events)

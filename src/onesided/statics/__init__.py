@@ -1,0 +1,1 @@
+"""Equilibria and equilibrium paths under one-sided constraints."""

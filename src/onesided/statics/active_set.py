@@ -1,0 +1,64 @@
+"""Strong, weak, inactive: the states of unilateral constraints, decided relative to the system's scales."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from onesided._types import Array, Indices
+from onesided.model.derivatives import Evaluation
+from onesided.model.system import Sizes, System
+from onesided.results import ActiveSet, Recheck, State
+from onesided.tolerances import Tolerances
+
+
+@dataclass(frozen=True)
+class ConstraintScales:
+    """What counts as a large gap and a large multiplier, per constraint (bilateral, then unilateral)."""
+
+    gap: Array
+    multiplier: Array
+
+
+def constraint_scales(c_q: Array, sizes: Sizes) -> ConstraintScales:
+    """A gap is measured by the displacement it takes to close it, a multiplier by the force it exerts."""
+    norms = np.linalg.norm(c_q, axis=1)
+    norms = np.where(norms > 0, norms, 1.0)
+    return ConstraintScales(norms * sizes.length, sizes.force / norms)
+
+
+def classify(system: System, e: Evaluation, nu: Array, sizes: Sizes, tolerances: Tolerances) -> ActiveSet:
+    """States of the unilateral constraints [SP1 (3.5), (3.6)] from gaps and multipliers."""
+    k = len(system.bilateral)
+    scales = constraint_scales(e.c_q, sizes)
+    closed = e.c[k:] <= tolerances.gap * scales.gap[k:]
+    loaded = nu[k:] > tolerances.force * scales.multiplier[k:]
+    codes = np.where(closed, np.where(loaded, State.strong, State.weak), State.inactive)
+    return ActiveSet(tuple(int(code) for code in codes))
+
+
+def working_rows(system: System, active: ActiveSet, *, weak: bool = False) -> Indices:
+    """Constraint rows treated as equations: bilateral and strongly active ones, with `weak` also weakly active."""
+    k = len(system.bilateral)
+    codes = np.array(active.codes, dtype=int)
+    chosen = codes >= (State.weak if weak else State.strong)
+    return np.concatenate([np.arange(k), k + np.flatnonzero(chosen)])
+
+
+def recheck(system: System, q: Array, p: float, nu: Array, sizes: Sizes) -> Recheck:
+    """Equilibrium conditions [SP1 (3.3), (3.4)] from the model alone, relative to the scales."""
+    k = len(system.bilateral)
+    e = system.evaluate(q, p, nu)
+    _, L_q, c = system.residual(q, p, nu)
+    scales = constraint_scales(e.c_q, sizes)
+    gaps, lam = c[k:] / scales.gap[k:], nu[k:] / scales.multiplier[k:]
+    return Recheck(
+        force=_largest(np.abs(L_q) / sizes.force),
+        bilateral=_largest(np.abs(c[:k]) / scales.gap[:k]),
+        penetration=_largest(-gaps),
+        pulling=_largest(-lam),
+        complementarity=_largest(np.minimum(np.abs(gaps), np.abs(lam))),
+    )
+
+
+def _largest(values: Array) -> float:
+    return float(np.max(values, initial=0.0)) if np.all(np.isfinite(values)) else float("inf")

@@ -1,0 +1,191 @@
+"""Equilibria with a fixed working set: a smooth curve R(x) = 0 in x = (q, p, ν), linearised in scaled variables.
+
+The working set holds the bilateral and the closed unilateral constraints as equations; all other multipliers are zero.
+Unknowns are the columns (q, p, ν_W), equations the rows (L_q, c_W): one more unknown than equations.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import lapack
+
+from onesided._types import Array, Indices
+from onesided.model.derivatives import Evaluation
+from onesided.model.system import Sizes, System
+from onesided.statics.active_set import ConstraintScales
+
+Border = Callable[[Evaluation, Array], tuple[Array, float]]
+
+
+@dataclass(slots=True)
+class Point:
+    """A point of a curve with what event detection needs; `y` and `t` are scaled."""
+
+    x: Array
+    y: Array
+    t: Array
+    s: float
+    negative: int
+    orientation: float
+    c: Array
+    c_dot: Array
+    energy: float
+
+
+class Curve:
+    """The equilibria of a system with the constraints `rows` as equations, in scaled variables.
+
+    Parameters
+    ----------
+    rows : constraint rows of the working set (bilateral first).
+    sizes, scales : what counts as a large displacement, force, gap, multiplier.
+    """
+
+    def __init__(self, system: System, rows: Indices, sizes: Sizes, scales: ConstraintScales) -> None:
+        n, w = system.n, len(rows)
+        self.system, self.rows, self.sizes, self.scales = system, rows, sizes, scales
+        self.n, self.w, self.size = n, w, n + 1 + w
+        self.columns = np.concatenate([np.arange(n + 1), n + 1 + rows]).astype(np.intp)
+        self.unit = np.concatenate([np.full(n, sizes.length), [sizes.control], scales.multiplier[rows]])
+        self.weight = np.concatenate([np.full(n, sizes.force), scales.gap[rows]])
+        self._factor = self.unit[None, :] / self.weight[:, None]
+
+    def scaled(self, x: Array) -> Array:
+        """Scaled unknowns y of the packed point x."""
+        return np.asarray(x[self.columns] / self.unit)
+
+    def packed(self, y: Array) -> Array:
+        """Packed point x = (q, p, ν) of scaled unknowns."""
+        x = np.zeros(self.n + 1 + len(self.scales.gap))
+        x[self.columns] = y * self.unit
+        return x
+
+    def evaluate(self, x: Array) -> Evaluation:
+        """Blocks at the packed point."""
+        return self.system.evaluate_packed(x)
+
+    def matrix(self, e: Evaluation, border: Array) -> Array:
+        """The scaled Jacobian J of R with `border` as last row, in Fortran order."""
+        n, N = self.n, self.size
+        M = np.zeros((N, N), order="F")
+        M[:n, :n], M[:n, n] = e.L_qq, e.L_qp
+        if self.w:
+            E = e.c_q[self.rows]
+            M[:n, n + 1 :] = -E.T
+            M[n:-1, :n], M[n:-1, n] = E, e.c_p[self.rows]
+        M[:-1] *= self._factor
+        M[-1] = border
+        return M
+
+    def residual(self, e: Evaluation) -> Array:
+        """Scaled R = (L_q, c_W)."""
+        return np.concatenate([e.L_q, e.c[self.rows]]) / self.weight
+
+    def jacobian(self, e: Evaluation) -> Array:
+        """Scaled J, (size − 1, size)."""
+        return self.matrix(e, np.zeros(self.size))[:-1]
+
+    def negative(self, e: Evaluation) -> int:
+        """Negative eigenvalues of the Hessian reduced on the working set, from the inertia of K."""
+        n, w = self.n, self.w
+        K = np.zeros((n + w, n + w), order="F")
+        K[:n, :n] = e.L_qq
+        if w:
+            K[n:, :n] = e.c_q[self.rows] * (self.sizes.stiffness * self.sizes.length / self.scales.gap[self.rows])[:, None]
+        ldu, pivots, _ = lapack.dsytrf(K, lower=1, lwork=16 * (n + w), overwrite_a=1)
+        single = pivots > 0
+        pairs = (n + w - int(np.count_nonzero(single))) // 2
+        return int(np.count_nonzero(ldu.diagonal()[single] < 0)) + pairs - w
+
+
+@dataclass(slots=True)
+class Correction:
+    """Outcome of Newton's method on a curve with one further equation."""
+
+    x: Array
+    e: Evaluation
+    tangent: Array
+    orientation: float
+    first: float
+    last: float
+    iterations: int
+    converged: bool
+
+
+def newton(curve: Curve, x: Array, border: Border, *, target: float, limit: int = 8, reach: float = np.inf) -> Correction:
+    """Solve R(x) = 0 with one further equation; the last step also gives the tangent.
+
+    Convergence is quadratic: the error after a correction δ is estimated from the two last ones, and the iteration ends
+    when that estimate is below `target`, so the last point needs no further evaluation.
+    """
+    y = curve.scaled(x)
+    previous, first, tangent, orientation = np.inf, 0.0, np.zeros(curve.size), 0.0
+    right = np.zeros((curve.size, 2), order="F")
+    right[-1, 1] = 1.0
+    for iteration in range(1, limit + 1):
+        e = curve.evaluate(x)
+        row, value = border(e, x)
+        right[:-1, 0] = -curve.residual(e)
+        right[-1, 0] = -value
+        lu, pivots, solution, info = lapack.dgesv(curve.matrix(e, row), right, overwrite_a=1)
+        delta = solution[:, 0]
+        size = float(np.sqrt(delta @ delta))
+        if info != 0 or not size < reach:
+            return Correction(x, e, tangent, orientation, first, size, iteration, converged=False)
+        tangent = solution[:, 1]
+        orientation = _sign_of_determinant(lu, pivots)
+        first = first or size
+        y = y + delta
+        x = curve.packed(y)
+        if size <= target or (size < previous and _next_error(size, previous) <= target):
+            return Correction(x, e, tangent, orientation, first, size, iteration, converged=True)
+        if size > 2.0 * previous:
+            break
+        previous = size
+    return Correction(x, e, tangent, orientation, first, size, iteration, converged=False)
+
+
+def _next_error(size: float, previous: float) -> float:
+    """Error expected after a quadratically convergent step of `size` that followed one of `previous`."""
+    if not np.isfinite(previous):
+        return size * size * 10.0
+    return size * size * max(1.0, size / (previous * previous))
+
+
+def _sign_of_determinant(lu: Array, pivots: Array) -> float:
+    swaps = np.count_nonzero(pivots != np.arange(len(pivots)))
+    flips = int(swaps + np.count_nonzero(lu.diagonal() < 0))
+    return -1.0 if flips % 2 else 1.0
+
+
+def fixed_row(row: Array, level: float, curve: Curve) -> Border:
+    """Border of a hyperplane row·y = level: arc length, a value of p, or a coordinate."""
+
+    def border(_: Evaluation, x: Array) -> tuple[Array, float]:
+        return row, float(row @ (x[curve.columns] / curve.unit)) - level
+
+    return border
+
+
+def gap_row(curve: Curve, j: int) -> Border:
+    """Border of the condition c_j = 0 for a constraint outside the working set."""
+
+    def border(e: Evaluation, _: Array) -> tuple[Array, float]:
+        row = np.zeros(curve.size)
+        row[: curve.n], row[curve.n] = e.c_q[j], e.c_p[j]
+        return row * curve.unit / curve.scales.gap[j], float(e.c[j] / curve.scales.gap[j])
+
+    return border
+
+
+def make_point(curve: Curve, found: Correction, along: Array, s: float) -> Point:
+    """A point with its unit tangent (oriented like `along`), inertia and rates of all constraints."""
+    t = found.tangent / np.sqrt(found.tangent @ found.tangent)
+    orientation = found.orientation
+    if t @ along < 0:
+        t, orientation = -t, -orientation
+    velocity = t[: curve.n + 1] * curve.unit[: curve.n + 1]
+    e = found.e
+    c_dot = e.c_q @ velocity[:-1] + e.c_p * velocity[-1]
+    return Point(found.x, curve.scaled(found.x), t, s, curve.negative(e), orientation, e.c, c_dot, e.energy)

@@ -1,0 +1,245 @@
+"""One equilibrium at fixed p, started anywhere: local correction, relaxation to a stable state, honest failure."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from onesided import linalg
+from onesided._types import Array, Indices, Status
+from onesided.errors import ModelError, SolveError
+from onesided.model.derivatives import Evaluation
+from onesided.model.system import Sizes, System
+from onesided.results import Equilibrium, Solution
+from onesided.statics.active_set import classify, constraint_scales, recheck, working_rows
+from onesided.statics.relax import Relaxation, relax
+from onesided.statics.stability import degree_of_instability, is_strict_minimum
+from onesided.tolerances import DEFAULT, Tolerances
+
+
+@dataclass(frozen=True)
+class Newton:
+    """Local correction: Newton on the Kuhn–Tucker conditions; stays near the start, stable or not.
+
+    Attributes
+    ----------
+    max_iterations : Newton steps before it gives up.
+    """
+
+    max_iterations: int = 40
+
+
+@dataclass(frozen=True)
+class Corrected:
+    """Outcome of a local correction: a point, its multipliers, and how it ended."""
+
+    q: Array
+    nu: Array
+    status: Status
+    residual: float
+    iterations: int
+
+
+def equilibrium(
+    system: System,
+    start: Any,
+    p: float,
+    *,
+    method: Newton | Relaxation | None = None,
+    tolerances: Tolerances = DEFAULT,
+    throw: bool = True,
+) -> Solution[Equilibrium]:
+    """Find an equilibrium at fixed p [SP1 (3.3), (3.4)].
+
+    Parameters
+    ----------
+    start : configuration to start from; need not be feasible.
+    p : value of the control parameter.
+    method : `Newton()` finds the equilibrium near the start, stable or not; `Relaxation()` descends to a stable one.
+        By default a start that is an equilibrium already is returned corrected; otherwise the system relaxes, and
+        where no minimum can be reached Newton is tried.
+    throw : raise a `SolveError` holding the best point instead of returning it with a status that is not ok.
+    """
+    q = system.point(start)
+    system.check_start(q, p)
+    sizes = system.sizes(q, p)
+    routes = _routes(system, q, p, sizes, method, tolerances)
+    best: Solution[Equilibrium] | None = None
+    for route in routes:
+        found = _finish(system, p, sizes, route(), tolerances, name=route.__name__)
+        if best is None or found.ok or (not best.ok and found.residual < best.residual):
+            best = found
+        if found.ok:
+            break
+    if best is None:
+        raise ModelError("no method to try", got=repr(method), expected="Newton() or Relaxation()")
+    if throw and not best.ok:
+        raise SolveError(best.status.value, best, got=best.note or f"best relative residual {best.residual:.3g}")
+    return best
+
+
+def _routes(
+    system: System, q: Array, p: float, sizes: Sizes, method: Newton | Relaxation | None, tolerances: Tolerances
+) -> list[Any]:
+    def at_start() -> Corrected:
+        near = correct(system, q, p, sizes=sizes, tolerances=tolerances)
+        moved = float(np.max(np.abs(near.q - q)))
+        stay = near.status.ok and moved <= np.sqrt(tolerances.residual) * sizes.length
+        return near if stay else Corrected(near.q, near.nu, Status.stalled, np.inf, near.iterations)
+
+    def relaxation() -> Corrected:
+        knobs = method if isinstance(method, Relaxation) else Relaxation()
+        loose = relax(system, q, p, sizes, knobs)
+        if loose.status is not Status.solved:
+            return Corrected(loose.q, loose.nu, loose.status, loose.residual, loose.iterations)
+        end = correct(system, loose.q, p, nu=loose.nu, sizes=sizes, tolerances=tolerances)
+        return end if end.status.ok else Corrected(loose.q, loose.nu, Status.stalled, loose.residual, loose.iterations)
+
+    def newton() -> Corrected:
+        knobs = method if isinstance(method, Newton) else Newton()
+        return correct(system, q, p, sizes=sizes, method=knobs, tolerances=tolerances)
+
+    if isinstance(method, Newton):
+        return [newton]
+    return [relaxation] if isinstance(method, Relaxation) else [at_start, relaxation, newton]
+
+
+def correct(
+    system: System,
+    q: Array,
+    p: float,
+    *,
+    sizes: Sizes,
+    nu: Array | None = None,
+    method: Newton | None = None,
+    tolerances: Tolerances = DEFAULT,
+) -> Corrected:
+    """Newton on the Kuhn–Tucker conditions: the working set follows λ − g (in scaled terms), steps are damped."""
+    limit = (method or Newton()).max_iterations
+    e = system.evaluate(q, p, np.zeros(len(system.constraint_names)))
+    nu = least_squares_multipliers(system, e, sizes) if nu is None else nu
+    best = Corrected(q, nu, Status.stalled, np.inf, 0)
+    for iteration in range(limit):
+        e = system.evaluate(q, p, nu)
+        rows = _working_set(system, e, nu, sizes)
+        residual = _natural_residual(system, e, nu, sizes)
+        if not np.isfinite(residual):
+            return Corrected(best.q, best.nu, Status.not_finite, best.residual, iteration)
+        if residual < best.residual:
+            best = Corrected(q, nu, Status.stalled, residual, iteration)
+        step = newton_step(e, rows, nu)
+        if residual <= tolerances.residual and _size(step[: system.n]) <= tolerances.residual * sizes.length:
+            return Corrected(q + step[: system.n], _multipliers(nu, rows, step, system.n), Status.solved, residual, iteration)
+        q, nu = _damped(system, p, (q, nu), (rows, step), residual, sizes)
+    return best
+
+
+def newton_step(e: Evaluation, rows: Indices, nu: Array) -> Array:
+    """(Δq, new ν on `rows`) of Newton's method with `rows` as equations and all other multipliers zero."""
+    n = len(e.L_q)
+    U_q = e.L_q + nu @ e.c_q
+    K = linalg.kkt_matrix(e.L_qq, e.c_q[rows])
+    right = np.concatenate([-U_q, -e.c[rows]])
+    solution = linalg.factorise(K).solve(right)
+    if not np.all(np.isfinite(solution)):
+        solution = np.linalg.lstsq(K, right, rcond=None)[0]
+    solution[n:] *= -1.0  # the symmetric matrix carries −ν
+    return solution
+
+
+def _multipliers(nu: Array, rows: Indices, step: Array, n: int) -> Array:
+    new = np.zeros_like(nu)
+    new[rows] = step[n:]
+    return new
+
+
+def _damped(
+    system: System, p: float, point: tuple[Array, Array], move: tuple[Indices, Array], residual: float, sizes: Sizes
+) -> tuple[Array, Array]:
+    """Halve the step until the residual falls; the smallest step is taken when none does."""
+    (q, nu), (rows, step) = point, move
+    target = _multipliers(nu, rows, step, len(q))
+    fraction = min(1.0, 2.0 * sizes.length / max(_size(step[: len(q)]), sizes.length * np.finfo(float).tiny))
+    for _ in range(8):
+        q_new, nu_new = q + fraction * step[: len(q)], nu + fraction * (target - nu)
+        e = system.evaluate(q_new, p, nu_new)
+        if _natural_residual(system, e, nu_new, sizes) < residual:
+            break
+        fraction *= 0.5
+    return q_new, nu_new
+
+
+def _working_set(system: System, e: Evaluation, nu: Array, sizes: Sizes) -> Indices:
+    k = len(system.bilateral)
+    scales = constraint_scales(e.c_q, sizes)
+    closing = nu[k:] / scales.multiplier[k:] > e.c[k:] / scales.gap[k:]
+    return np.concatenate([np.arange(k), k + np.flatnonzero(closing)])
+
+
+def _natural_residual(system: System, e: Evaluation, nu: Array, sizes: Sizes) -> float:
+    """Largest of force balance, bilateral residual and min(λ, g), each relative to its scale."""
+    k = len(system.bilateral)
+    scales = constraint_scales(e.c_q, sizes)
+    contact = np.minimum(e.c[k:] / scales.gap[k:], nu[k:] / scales.multiplier[k:])
+    parts = np.concatenate([e.L_q / sizes.force, e.c[:k] / scales.gap[:k], contact])
+    return _size(parts) if np.all(np.isfinite(parts)) else np.inf
+
+
+def least_squares_multipliers(system: System, e: Evaluation, sizes: Sizes) -> Array:
+    """Multipliers that balance the forces best, on constraints that are closed or violated; λ cut at zero."""
+    k, nu = len(system.bilateral), np.zeros(len(e.c))
+    scales = constraint_scales(e.c_q, sizes)
+    closed = e.c[k:] <= np.sqrt(DEFAULT.gap) * scales.gap[k:]
+    rows = np.concatenate([np.arange(k), k + np.flatnonzero(closed)])
+    if len(rows):
+        nu[rows] = np.linalg.lstsq(e.c_q[rows].T, e.L_q, rcond=None)[0]
+    nu[k:] = np.maximum(nu[k:], 0.0)
+    return nu
+
+
+def describe(
+    system: System, q: Array, p: float, nu: Array, *, sizes: Sizes, tolerances: Tolerances = DEFAULT
+) -> Equilibrium:
+    """Everything known about an equilibrium, with the conditions rechecked from the model."""
+    k = len(system.bilateral)
+    e = system.evaluate(q, p, nu)
+    active = classify(system, e, nu, sizes, tolerances)
+    return Equilibrium(
+        coordinates=system.coordinates,
+        bilateral=tuple(system.bilateral),
+        unilateral=tuple(system.unilateral),
+        control=system.control,
+        q=q,
+        p=p,
+        mu=nu[:k],
+        lam=nu[k:],
+        gaps=e.c[k:].copy(),
+        energy=e.energy,
+        active=active,
+        instability=degree_of_instability(system, e, active, sizes.stiffness, tolerances),
+        minimum=is_strict_minimum(system, e, active, sizes.stiffness, tolerances),
+        recheck=recheck(system, q, p, nu, sizes),
+    )
+
+
+def _finish(
+    system: System, p: float, sizes: Sizes, found: Corrected, tolerances: Tolerances, *, name: str
+) -> Solution[Equilibrium]:
+    state = describe(system, found.q, p, found.nu, sizes=sizes, tolerances=tolerances)
+    status, note = found.status, ""
+    if status.ok and not state.recheck.worst <= 10 * tolerances.residual:
+        status = Status.inaccurate
+    rows = working_rows(system, state.active, weak=True)
+    groups = linalg.dependent_rows(system.evaluate(found.q, p, found.nu).c_q[rows], rank=tolerances.rank)
+    if status.ok and groups:
+        names = [", ".join(system.constraint_names[rows[i]] for i in group) for group in groups]
+        status, note = Status.dependent, "dependent constraints: " + "; ".join(names)
+    if not status.ok and not note:
+        at = ", ".join(f"{c} = {v:.6g}" for c, v in zip(system.coordinates, found.q, strict=True))
+        note = f"best relative residual {state.recheck.worst:.3g} at {at}"
+    stats = {"iterations": float(found.iterations)}
+    return Solution(state, status, state.recheck.worst, method=name, stats=stats, note=note)
+
+
+def _size(values: Array) -> float:
+    return float(np.max(np.abs(values), initial=0.0))

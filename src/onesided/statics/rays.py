@@ -1,0 +1,208 @@
+"""All directions in which equilibria leave a point: the first-order problem [SP1 (3.7)–(3.18)] solved piece by piece.
+
+For every subset A of the weakly active constraints the piece with A closed and the rest open is a smooth curve problem.
+Its null vectors are rays where they keep λ̇ ≥ 0 on A and ġ ≥ 0 on the rest; second and third derivatives decide where
+first ones do not. Both signs of ṗ, ṗ = 0, singular H₊, corner and end points come out without special cases.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from onesided._types import Array, Indices
+from onesided.linalg.polyhedra import cone_generators
+from onesided.model.system import Sizes, System
+from onesided.results import ActiveSet, Ray, Rays
+from onesided.statics.active_set import ConstraintScales, classify, constraint_scales, working_rows
+from onesided.statics.branching import branch_directions
+from onesided.statics.curve import Curve
+from onesided.statics.equilibrium import correct
+from onesided.statics.taylor import Taylor
+from onesided.tolerances import DEFAULT, Tolerances
+
+WEAK_LIMIT = 14
+
+
+@dataclass(frozen=True)
+class Place:
+    """A point with its active set and scales: where rays are asked for."""
+
+    system: System
+    x: Array
+    active: ActiveSet
+    sizes: Sizes
+    scales: ConstraintScales
+    tolerances: Tolerances = DEFAULT
+
+    @property
+    def strong(self) -> Indices:
+        """Rows that are equations in every piece."""
+        return working_rows(self.system, self.active)
+
+    @property
+    def weak(self) -> Indices:
+        """Rows of the weakly active constraints."""
+        return len(self.system.bilateral) + self.active.weak
+
+
+@dataclass(frozen=True)
+class Direction:
+    """A candidate ray: packed derivative of (q, p, ν), rates of all constraints, and the piece it belongs to."""
+
+    piece: Curve
+    t: Array
+    x_dot: Array
+    c_dot: Array
+    continuum: bool = False
+
+
+def rays(system: System, q: Any, p: float, *, tolerances: Tolerances = DEFAULT) -> Rays:
+    """All directions at an equilibrium; the point is corrected first."""
+    point = system.point(q)
+    system.check_start(point, p)
+    sizes = system.sizes(point, p)
+    found = correct(system, point, p, sizes=sizes, tolerances=tolerances)
+    x = np.concatenate([found.q, [p], found.nu])
+    return rays_at(place(system, x, sizes, tolerances))
+
+
+def place(system: System, x: Array, sizes: Sizes, tolerances: Tolerances = DEFAULT) -> Place:
+    """The point x with the states of its constraints."""
+    e = system.evaluate_packed(x)
+    active = classify(system, e, x[system.n + 1 :], sizes, tolerances)
+    return Place(system, x, active, sizes, constraint_scales(e.c_q, sizes), tolerances)
+
+
+def rays_at(where: Place) -> Rays:
+    """All rays at a place, each once."""
+    found: list[tuple[Direction, Taylor]] = []
+    multiplicity = 1
+    for piece in _pieces(where):
+        directions, dimension = _directions(where, piece)
+        multiplicity = max(multiplicity, dimension)
+        for direction in directions:
+            taylor = Taylor(where.system, where.x, direction.piece, direction.t, where.tolerances)
+            if _admissible(where, direction, taylor) and not _known(where, direction, taylor, found):
+                found.append((direction, taylor))
+    complete = len(where.weak) <= WEAK_LIMIT
+    return Rays(tuple(_ray(where, d, taylor) for d, taylor in found), complete, multiplicity)
+
+
+def _pieces(where: Place) -> Iterator[Curve]:
+    """The smooth pieces, fewest closed constraints first; beyond the limit only those near all-open and all-closed."""
+    weak = where.weak
+    few = range(len(weak) + 1) if len(weak) <= WEAK_LIMIT else (0, 1, len(weak) - 1, len(weak))
+    for count in few:
+        for chosen in combinations(weak, count):
+            rows = np.sort(np.concatenate([where.strong, np.array(chosen, dtype=np.intp)])).astype(np.intp)
+            yield Curve(where.system, rows, where.sizes, where.scales)
+
+
+def _directions(where: Place, piece: Curve) -> tuple[list[Direction], int]:
+    """Candidate directions of one piece that keep the signs to first order, and the dimension of its null space."""
+    e = piece.evaluate(where.x)
+    J = piece.jacobian(e)
+    _, sigma, Vt = np.linalg.svd(J, full_matrices=True)
+    small = where.tolerances.singularity * max(1.0, float(sigma[0]) if len(sigma) else 1.0)
+    rank = int(np.count_nonzero(sigma > small))
+    N = Vt[rank:].T
+    if N.shape[1] == 1:
+        candidates, continuum = [N[:, 0], -N[:, 0]], False
+    else:
+        candidates, continuum = _inside(where, piece, N)
+    directions = [_direction(where, piece, t, continuum) for t in candidates]
+    return [d for d in directions if _keeps_signs(where, d)], N.shape[1]
+
+
+def _inside(where: Place, piece: Curve, N: Array) -> tuple[list[Array], bool]:
+    """Directions in a null space of dimension two or more: branches, or the extreme rays of a continuum."""
+    branches = branch_directions(where.system, where.x, piece, N, where.tolerances)
+    if branches is not None:
+        return branches, False
+    cone = cone_generators(np.zeros((0, N.shape[1])), _sign_rows(where, piece, N), where.tolerances.singularity)
+    extreme = [*cone.lines, *(-cone.lines), *cone.rays]
+    return [N @ y for y in extreme], len(extreme) > 1
+
+
+def _sign_rows(where: Place, piece: Curve, N: Array) -> Array:
+    """Rows of the conditions λ̇ ≥ 0 (closed) and ġ ≥ 0 (open) on the null space."""
+    columns = [_direction(where, piece, t, continuum=False) for t in N.T]
+    rows = [[_rate(where, column, int(j)) for column in columns] for j in where.weak]
+    return np.array(rows).reshape(len(where.weak), N.shape[1])
+
+
+def _direction(where: Place, piece: Curve, t: Array, continuum: bool) -> Direction:
+    e = piece.evaluate(where.x)
+    x_dot = piece.packed(t)
+    c_dot = e.c_q @ x_dot[: piece.n] + e.c_p * x_dot[piece.n]
+    return Direction(piece, t, x_dot, c_dot, continuum)
+
+
+def _rate(where: Place, d: Direction, j: int) -> float:
+    """Scaled λ̇_j where j is closed in the piece, ġ_j where it is open."""
+    if j in d.piece.rows:
+        return float(d.x_dot[d.piece.n + 1 + j] / where.scales.multiplier[j])
+    return float(d.c_dot[j] / where.scales.gap[j])
+
+
+def _keeps_signs(where: Place, d: Direction) -> bool:
+    return all(_rate(where, d, int(j)) >= -where.tolerances.singularity for j in where.weak)
+
+
+def _admissible(where: Place, d: Direction, taylor: Taylor) -> bool:
+    """Where a first derivative vanishes, the first one that does not must be positive."""
+    if d.continuum:
+        return True
+    for j in where.weak:
+        if abs(_rate(where, d, int(j))) > where.tolerances.singularity:
+            continue
+        closed = int(j) in d.piece.rows
+        scale = where.scales.multiplier[j] if closed else where.scales.gap[j]
+        value = taylor.leading_multiplier(int(j)) if closed else taylor.leading_gap(int(j))
+        if value / scale < -np.sqrt(where.tolerances.singularity):
+            return False
+    return True
+
+
+def _known(where: Place, d: Direction, taylor: Taylor, found: list[tuple[Direction, Taylor]]) -> bool:
+    """Whether a ray found before is the same branch: same direction, and the same bend where signs are undecided."""
+    near = np.sqrt(where.tolerances.singularity)
+    for other, other_taylor in found:
+        if np.max(np.abs(_scaled(where, d.x_dot) - _scaled(where, other.x_dot))) > near:
+            continue
+        if d.continuum or other.continuum or not _undecided(where, d):
+            return True
+        bends = [_scaled(where, a.piece.packed(b.second)) for a, b in ((d, taylor), (other, other_taylor))]
+        if np.max(np.abs(bends[0] - bends[1])) <= near:
+            return True
+    return False
+
+
+def _scaled(where: Place, x_dot: Array) -> Array:
+    lengths = np.full(where.system.n, where.sizes.length)
+    return np.asarray(x_dot / np.concatenate([lengths, [where.sizes.control], where.scales.multiplier]))
+
+
+def _undecided(where: Place, d: Direction) -> bool:
+    return any(abs(_rate(where, d, int(j))) <= where.tolerances.singularity for j in where.weak)
+
+
+def _ray(where: Place, d: Direction, taylor: Taylor) -> Ray:
+    system, n, k = where.system, where.system.n, len(where.system.bilateral)
+    sign, order = (int(np.sign(d.t[n])), 1) if d.continuum else taylor.sign_of_p()
+    names = system.constraint_names
+    return Ray(
+        q_dot=d.x_dot[:n],
+        p_dot=float(d.x_dot[n]),
+        mu_dot=d.x_dot[n + 1 : n + 1 + k],
+        lam_dot=d.x_dot[n + 1 + k :],
+        gap_dot=d.c_dot[k:],
+        p_sign=sign,
+        order=order,
+        closed=tuple(names[j] for j in d.piece.rows if j >= k),
+        rows=tuple(int(j) for j in d.piece.rows),
+        continuum=d.continuum,
+    )

@@ -1,0 +1,75 @@
+"""Stability: degree of instability on the strongly active set, strict minima on the admissible cone."""
+
+from itertools import combinations
+
+import numpy as np
+
+from onesided import linalg
+from onesided._types import Array, Indices
+from onesided.linalg.polyhedra import cone_generators
+from onesided.model.derivatives import Evaluation
+from onesided.model.system import System
+from onesided.results import ActiveSet
+from onesided.statics.active_set import working_rows
+from onesided.tolerances import Tolerances
+
+WEAK_LIMIT = 14
+
+
+def degree(e: Evaluation, rows: Indices) -> int:
+    """Negative eigenvalues of the Hessian reduced on `rows`: (negative eigenvalues of K) − len(rows)."""
+    return linalg.inertia(linalg.kkt_matrix(e.L_qq, e.c_q[rows])).negative - len(rows)
+
+
+def reduced_eigenvalues(e: Evaluation, rows: Indices, tolerances: Tolerances) -> Array:
+    """Eigenvalues of H = TᵀL_qqT on the null space of `rows` [SP1 (2.13)]."""
+    H = linalg.reduced_hessian(e.L_qq, e.c_q[rows], rank=tolerances.rank)
+    return np.linalg.eigvalsh(H) if len(H) else np.zeros(0)
+
+
+def degree_of_instability(
+    system: System, e: Evaluation, active: ActiveSet, stiffness: float, tolerances: Tolerances
+) -> int:
+    """Number of eigenvalues of the Hessian reduced on the strongly active set that are clearly negative."""
+    values = reduced_eigenvalues(e, working_rows(system, active), tolerances)
+    return int(np.count_nonzero(values < -tolerances.singularity * stiffness))
+
+
+def is_strict_minimum(
+    system: System, e: Evaluation, active: ActiveSet, stiffness: float, tolerances: Tolerances
+) -> bool | None:
+    """Second-order condition [SP1 (3.19), (3.20)]: zᵀL_qq z > 0 on the cone of admissible directions z.
+
+    z lies in the null space of bilateral and strongly active constraints and does not violate the weakly active ones.
+    With r weakly active constraints, 2ʳ faces are examined; None when r is too large.
+    """
+    strong = working_rows(system, active)
+    T = linalg.null_space(e.c_q[strong], rank=tolerances.rank)
+    if not T.shape[1]:
+        return True
+    H = T.T @ e.L_qq @ T
+    small = tolerances.singularity * stiffness
+    weak = len(system.bilateral) + active.weak
+    if not len(weak) or np.min(np.linalg.eigvalsh(H)) > small:
+        return bool(np.min(np.linalg.eigvalsh(H)) > small)
+    if len(weak) > WEAK_LIMIT:
+        return None
+    return _positive_on_cone(H, e.c_q[weak] @ T, small, tolerances.rank)
+
+
+def _positive_on_cone(H: Array, A: Array, small: float, rank: float) -> bool:
+    """Whether xᵀHx > 0 for all x ≠ 0 with A x ≥ 0.
+
+    The smallest quotient on the cone is reached inside some face {A_B x = 0}, at an eigenvector of H reduced to it. So
+    the condition fails exactly when the non-positive eigenvectors of some face span an admissible direction.
+    """
+    for size in range(len(A) + 1):
+        for face in combinations(range(len(A)), size):
+            N = linalg.null_space(A[list(face)], rank=rank)
+            values, vectors = np.linalg.eigh(N.T @ H @ N) if N.shape[1] else (np.zeros(0), np.zeros((0, 0)))
+            falling = N @ vectors[:, values <= small]
+            if falling.shape[1]:
+                cone = cone_generators(np.zeros((0, falling.shape[1])), A @ falling, rank)
+                if len(cone.lines) + len(cone.rays):
+                    return False
+    return True

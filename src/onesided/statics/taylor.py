@@ -1,0 +1,96 @@
+"""Taylor coefficients of an equilibrium branch at a point: what decides when first derivatives vanish.
+
+With x(s) on R(x) = 0 and J = R_x:   J ẍ = −R''(ẋ,ẋ),   J x⃛ = −R'''(ẋ,ẋ,ẋ) − 3R''(ẋ,ẍ).
+Where J has a null space of dimension d > 1, the part of ẍ inside it follows from the solvability of the third equation.
+"""
+
+from functools import cached_property
+
+import numpy as np
+
+from onesided._types import Array
+from onesided.model.system import System
+from onesided.statics.curve import Curve
+from onesided.tolerances import Tolerances
+
+
+class Taylor:
+    """Derivatives with respect to arc length of the branch through x with scaled unit tangent t on one piece."""
+
+    def __init__(self, system: System, x: Array, piece: Curve, t: Array, tolerances: Tolerances) -> None:
+        self.system, self.x, self.piece, self.t, self.tolerances = system, x, piece, t, tolerances
+
+    def form(self, v: Array, order: int) -> Array:
+        """Scaled R⁽ᵏ⁾(v, …, v) on the rows of the piece, and the same of every constraint, stacked."""
+        raw = self.system.along(self.x, self.piece.packed(v), order)
+        n = self.piece.n
+        return np.concatenate([raw[:n], raw[n + self.piece.rows]]) / self.piece.weight
+
+    def mixed(self, u: Array, v: Array) -> Array:
+        """Scaled R''(u, v) by polarisation."""
+        return (self.form(u + v, 2) - self.form(u - v, 2)) / 4.0
+
+    @cached_property
+    def _split(self) -> tuple[Array, Array, Array]:
+        """Pseudo-inverse of J, null space N orthogonal to t, left null space Z."""
+        J = self.piece.jacobian(self.piece.evaluate(self.x))
+        U, sigma, Vt = np.linalg.svd(J, full_matrices=True)
+        small = self.tolerances.singularity * max(1.0, float(sigma[0]) if len(sigma) else 1.0)
+        r = int(np.count_nonzero(sigma > small))
+        inverse = Vt[:r].T @ (U[:, :r].T / sigma[:r, None])
+        N = Vt[r:].T
+        N = N - np.outer(self.t, self.t @ N)
+        basis = np.linalg.svd(N, full_matrices=False)[0][:, : max(0, N.shape[1] - 1)]
+        return inverse, basis, U[:, r:]
+
+    @cached_property
+    def second(self) -> Array:
+        """Scaled ẍ, orthogonal to the tangent."""
+        inverse, N, Z = self._split
+        a = -inverse @ self.form(self.t, 2)
+        a = a - self.t * (self.t @ a)
+        if not N.shape[1]:
+            return a
+        right = Z.T @ (self.form(self.t, 3) + 3.0 * self.mixed(self.t, a))
+        matrix = 3.0 * Z.T @ np.column_stack([self.mixed(self.t, v) for v in N.T])
+        return np.asarray(a - N @ np.linalg.lstsq(matrix, right, rcond=None)[0])
+
+    @cached_property
+    def third(self) -> Array:
+        """Scaled x⃛, up to a multiple of the tangent (and of the null space where J is singular)."""
+        inverse, _, _ = self._split
+        return np.asarray(-inverse @ (self.form(self.t, 3) + 3.0 * self.mixed(self.t, self.second)))
+
+    def sign_of_p(self) -> tuple[int, int]:
+        """Sign of the change of p along the branch and the order of the derivative that decided it; (0, 0) if none."""
+        n, small = self.piece.n, np.sqrt(self.tolerances.singularity)
+        if abs(self.t[n]) > self.tolerances.singularity:
+            return int(np.sign(self.t[n])), 1
+        for order, vector in ((2, "second"), (3, "third")):
+            value = float(getattr(self, vector)[n])
+            if abs(value) > small:
+                return int(np.sign(value)), order
+        return 0, 0
+
+    def leading_multiplier(self, j: int) -> float:
+        """First derivative of ν_j that does not vanish, of order two or three, for a closed constraint j."""
+        column = self.piece.n + 1 + int(np.flatnonzero(self.piece.rows == j)[0])
+        unit = self.piece.unit[column]
+        values = (float(self.second[column]), float(self.third[column]))
+        return self._first(values) * float(unit)
+
+    def leading_gap(self, j: int) -> float:
+        """First derivative of the gap c_j that does not vanish, of order two or three, for an open constraint j."""
+        n, row = self.piece.n, self.piece.n + j
+        x_dot, x_two = self.piece.packed(self.t), self.piece.packed(self.second)
+        e = self.piece.evaluate(self.x)
+        two = self.system.along(self.x, x_dot, 2)[row] + e.c_q[j] @ x_two[:n] + e.c_p[j] * x_two[n]
+        x_three = self.piece.packed(self.third)
+        cross = (self.system.along(self.x, x_dot + x_two, 2) - self.system.along(self.x, x_dot - x_two, 2))[row] / 4.0
+        three = self.system.along(self.x, x_dot, 3)[row] + 3.0 * cross + e.c_q[j] @ x_three[:n] + e.c_p[j] * x_three[n]
+        scale = float(self.piece.scales.gap[j])
+        return self._first((float(two) / scale, float(three) / scale)) * scale
+
+    def _first(self, values: tuple[float, ...]) -> float:
+        small = np.sqrt(self.tolerances.singularity)
+        return next((value for value in values if abs(value) > small), 0.0)

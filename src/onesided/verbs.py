@@ -1,0 +1,40 @@
+"""Verbs that take more than one kind of problem."""
+
+from typing import Any
+
+from onesided import complementarity
+from onesided.errors import UsageError
+from onesided.model.system import System
+from onesided.results import Solution
+from onesided.statics.equilibrium import equilibrium
+from onesided.tolerances import DEFAULT, Tolerances
+
+
+def solve(
+    problem: Any,
+    method: Any = None,
+    start: Any = None,
+    *,
+    p: float | None = None,
+    tolerances: Tolerances = DEFAULT,
+    throw: bool = True,
+) -> Solution[Any]:
+    """Solve one problem: a complementarity problem, or an equilibrium of a `System` at fixed p.
+
+    Parameters
+    ----------
+    problem : `LCP`, `MLCP`, `NCP` or `System`.
+    method : how; None picks a sensible method.
+    start : where to start. For a `System` the configuration, which is needed.
+    p : value of the control parameter, for a `System` only.
+    throw : raise a `SolveError` that holds the partial result, or return it.
+    """
+    if not isinstance(problem, System):
+        return complementarity.solve(problem, method, start, tolerances=tolerances, throw=throw)
+    if start is None or p is None:
+        raise UsageError(
+            "an equilibrium needs a start and a value of the control parameter",
+            got=f"start={start!r}, p={p!r}",
+            expected="solve(system, start=[…], p=…)",
+        )
+    return equilibrium(problem, start, p, method=method, tolerances=tolerances, throw=throw)
