@@ -30,7 +30,20 @@ class Status(Enum):
     unbounded = "the energy falls without bound along the way: check the sign of the loads, or add the missing stop"
     not_finite = "the model gave a value that is not finite: check square roots, logarithms and divisions"
 
+    bound_reached = "a bound was reached, as asked"
+    enough = "the number of points or events asked for was reached: raise `max_points` or `max_events` to go on"
+    path_ended = "the path ends: no equilibria lead on from its last point"
+    not_unique = "the path derivative is not unique: follow one of the extreme rays with `branch`"
+    closed = "the path is closed: it came back to its start"
+    far = "the path runs off to infinity: bound the coordinates with a stop, or narrow `p_bounds`"
+    step_too_small = "the step became too small: the path has a kink or a singularity that was not recognised; the points up to there are good"
+
     @property
     def ok(self) -> bool:
         """Whether the result can be used as an answer."""
-        return self is Status.solved
+        return self in _GOOD
+
+
+_GOOD = frozenset(
+    {Status.solved, Status.bound_reached, Status.enough, Status.path_ended, Status.not_unique, Status.closed}
+)

@@ -3,6 +3,7 @@
 import math
 import os
 import tomllib
+from itertools import pairwise
 
 import jax
 import numpy as np
@@ -114,7 +115,9 @@ def test_masses_are_a_diagonal_matrix():
 
 
 def test_names_of_motion_are_free_where_nothing_moves():
-    system, _ = loads('energy = "t*x_dot - p*x"\n[coordinates]\nx = 0\n[parameters]\nt = 1\nx_dot = 2\n[control]\nrange=[0,1]')
+    system, _ = loads(
+        'energy = "t*x_dot - p*x"\n[coordinates]\nx = 0\n[parameters]\nt = 1\nx_dot = 2\n[control]\nrange=[0,1]'
+    )
     assert set(system.parameters) == {"t", "x_dot"}
 
 
@@ -144,7 +147,7 @@ MISTAKES = {  # name: (text, place after the file's name, parts of the message)
     "unknown table": (changed("[define]", "[defined]"), "defined, line 13, column 1", ["unknown key", "`define`"]),
     "unknown key in control": (changed("range =", "rnge ="), "control.rnge, line 12, column 1", ["`range`"]),
     "key under the wrong table": (
-        changed('range = [-2.0, 2]', 'range = [-2.0, 2]\nkinetic = "0"'),
+        changed("range = [-2.0, 2]", 'range = [-2.0, 2]\nkinetic = "0"'),
         "control.kinetic, line 13, column 1",
         ["move it to the top"],
     ),
@@ -156,9 +159,17 @@ MISTAKES = {  # name: (text, place after the file's name, parts of the message)
     ),
     "coordinates empty": (changed("phi = 0.25\n", ""), "coordinates, line 4, column 1", ["number of entries"]),
     "coordinates missing": (changed("[coordinates]\nphi = 0.25\n", ""), "", ["`coordinates` is missing"]),
-    "control missing": (changed("[control]\nrange = [-2.0, 2]\n", ""), "", ["`control` is missing", "range = [0.0, 1.0]"]),
+    "control missing": (
+        changed("[control]\nrange = [-2.0, 2]\n", ""),
+        "",
+        ["`control` is missing", "range = [0.0, 1.0]"],
+    ),
     "range missing": (changed("range = [-2.0, 2]", ""), "control, line 11, column 1", ["`range` is missing"]),
-    "range reversed": (changed("[-2.0, 2]", "[2, -2]"), "control.range, line 12, column 1", ["reversed", "got [2, -2]"]),
+    "range reversed": (
+        changed("[-2.0, 2]", "[2, -2]"),
+        "control.range, line 12, column 1",
+        ["reversed", "got [2, -2]"],
+    ),
     "range of one": (changed("[-2.0, 2]", "[2]"), "control.range, line 12, column 1", ["two numbers"]),
     "start outside": (
         changed("[-2.0, 2]", "[-2.0, 2]\nstart = 5"),
@@ -184,9 +195,17 @@ MISTAKES = {  # name: (text, place after the file's name, parts of the message)
     "bad name": (changed("k = 2", '"k 1" = 2'), "parameters.k 1, line 7, column 1", ["'k 1' cannot be used"]),
     "bad control name": (changed("[-2.0, 2]", '[-2.0, 2]\nname = "2p"'), "control.name, line 13, column 1", ["'2p'"]),
     "unicode name": (changed("k = 2", '"κ" = 2'), "parameters.κ, line 7, column 1", ["cannot be used"]),
-    "name of a function": (changed("k = 2", "k = 2\nsin = 1"), "parameters.sin, line 8, column 1", ["name of a function"]),
+    "name of a function": (
+        changed("k = 2", "k = 2\nsin = 1"),
+        "parameters.sin, line 8, column 1",
+        ["name of a function"],
+    ),
     "name of a constant": (changed("idle =", "pi ="), "define.pi, line 17, column 1", ["name of a constant"]),
-    "name is a keyword": (changed("k = 2", "k = 2\nlambda = 1"), "parameters.lambda, line 8, column 1", ["word of Python"]),
+    "name is a keyword": (
+        changed("k = 2", "k = 2\nlambda = 1"),
+        "parameters.lambda, line 8, column 1",
+        ["word of Python"],
+    ),
     "coordinate and parameter": (
         changed("k = 2", "k = 2\nphi = 1"),
         "parameters.phi, line 8, column 1",
@@ -212,7 +231,11 @@ MISTAKES = {  # name: (text, place after the file's name, parts of the message)
         "parameters.x_dot, line 9, column 1",
         ["velocity and parameter"],
     ),
-    "time as name": (MOTION.replace("b = 0.5", "b = 0.5\nt = 1"), "parameters.t, line 9, column 1", ["time and parameter"]),
+    "time as name": (
+        MOTION.replace("b = 0.5", "b = 0.5\nt = 1"),
+        "parameters.t, line 9, column 1",
+        ["time and parameter"],
+    ),
     "force on nothing": (MOTION.replace('y = "load', 'yy = "load'), "forces.yy, line 16, column 1", ["`y`"]),
     "kinetic and mass": (MOTION + '[mass]\nx = "m"\ny = "m"\n', "mass, line 19, column 1", ["both"]),
     "mass incomplete": (
@@ -326,7 +349,7 @@ def test_the_circle_is_shown():
     circle = caught.value.what.split(": ")[1].split(" → ")
     uses = {"r": "a", "a": "b", "b": "r"}
     assert len(circle) == 4
-    assert all(uses[one] == other for one, other in zip(circle, circle[1:], strict=False))
+    assert all(uses[one] == other for one, other in pairwise(circle))
 
 
 def test_a_definition_of_itself_is_a_circle():
@@ -400,7 +423,7 @@ def check_places(text, complete=False):
 
 
 bare = st.text("ab-_1", min_size=1, max_size=3)
-inner = st.text('ab"\'[]{}#=,.\\ \n', max_size=12)
+inner = st.text("ab\"'[]{}#=,.\\ \n", max_size=12)
 
 
 def basic(text):
@@ -416,7 +439,9 @@ values = st.one_of(
     inner.map(long_basic),
     inner.filter(lambda t: "'" not in t and "\n" not in t).map(lambda t: f"'{t}'"),
     inner.filter(lambda t: "'" not in t).map(lambda t: f"'''{t}'''"),
-    st.sampled_from(["1", "-2.5e3", "true", "inf", "1979-05-27 07:32:00", "[1, 2]", "[ # ]\n 'a]', [2],]", "{}", "[{a = 1}]"]),
+    st.sampled_from(
+        ["1", "-2.5e3", "true", "inf", "1979-05-27 07:32:00", "[1, 2]", "[ # ]\n 'a]', [2],]", "{}", "[{a = 1}]"]
+    ),
 )
 
 

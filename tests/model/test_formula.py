@@ -27,7 +27,9 @@ OPERATIONS = {
     "*": lambda a, b: a * b,
     "/": lambda a, b: a / b if b else math.nan,
 }
-UNARY = {name: getattr(math, name) for name in ("sin", "cos", "tan", "atan", "sinh", "cosh", "tanh", "sqrt", "exp", "log")}
+UNARY = {
+    name: getattr(math, name) for name in ("sin", "cos", "tan", "atan", "sinh", "cosh", "tanh", "sqrt", "exp", "log")
+}
 UNARY |= {"asin": math.asin, "acos": math.acos, "abs": abs}
 
 

@@ -18,7 +18,9 @@ _watching: list[bool] = []
 
 
 def _hook(event, _arguments):
-    if _watching and (event in ("exec", "import", "open") or event.startswith(("os.", "subprocess", "socket", "ctypes"))):
+    if _watching and (
+        event in ("exec", "import", "open") or event.startswith(("os.", "subprocess", "socket", "ctypes"))
+    ):
         _events.append(event)
 
 
@@ -157,11 +159,8 @@ def test_hostile_file(reason):
 @pytest.mark.parametrize("where", ["energy", "unilateral", "define"])
 def test_code_is_refused(text, where):
     quoted = f"'''{text}'''"
-    if where == "energy":
-        file = f"energy = {quoted}\n{HEAD}"
-    else:
-        file = f'energy = "x"\n{HEAD}[{where}]\na = {quoted}\n'
-    error, seconds = refuse(file)
+    in_table = f'energy = "x"\n{HEAD}[{where}]\na = {quoted}\n'
+    error, seconds = refuse(f"energy = {quoted}\n{HEAD}" if where == "energy" else in_table)
     assert seconds < 1.0
     assert "column" in error.place
     assert str(error).rstrip().endswith("^")
@@ -196,8 +195,12 @@ def test_random_bytes(tmp_path_factory, data):
 
 lines = st.lists(
     st.one_of(
-        st.sampled_from(["[coordinates]", "[control]", "range = [0, 1]", "x = 0.0", "[define]", "[unilateral]", "[[a]]"]),
-        st.sampled_from(['energy = "x"', 'title = """', '"""', "x.y = 1", "a = {b = 1}", "[define.a]", "k = true", "[x"]),
+        st.sampled_from(
+            ["[coordinates]", "[control]", "range = [0, 1]", "x = 0.0", "[define]", "[unilateral]", "[[a]]"]
+        ),
+        st.sampled_from(
+            ['energy = "x"', 'title = """', '"""', "x.y = 1", "a = {b = 1}", "[define.a]", "k = true", "[x"]
+        ),
         st.text(max_size=20),
         st.text("ax01.=\"'[]{}#+-*/() \n", max_size=30),
     ),
@@ -224,3 +227,14 @@ def test_random_formulas_in_files(text):
         loads(f"energy = {quoted}\n{HEAD}")
     except ModelFileError as error:
         assert str(error)
+
+
+def test_the_watch_would_notice():
+    _events.clear()
+    _watching.append(True)
+    try:
+        open(__file__, encoding="utf-8").close()
+        exec("pass")  # noqa: S102
+    finally:
+        _watching.clear()
+    assert {"open", "exec"} <= set(_events)

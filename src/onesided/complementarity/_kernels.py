@@ -35,40 +35,32 @@ def largest(values: Array) -> float:
 def merit(M: Array, q: Array, x: Array, free: int) -> tuple[float, float]:
     """Natural-map residual of w = M x + q, absolute and relative to the size of the data.
 
-    The first `free` rows are equations w = 0; the others are w ⟂ x ≥ 0. Each block of rows has the size
-    ω = max(|q| + |M||x|), and x the size ζ = max(|x|, ω / |M|), so that min(x / ζ, w / ω) has no unit.
+    The first `free` rows are equations w = 0; the others are w ⟂ x ≥ 0. Row i has the size ω_i = |q| + κ
+    (|M||x|)_i, and x the size ζ = |q| / |M| + κ |x|, so that min(x_i / ζ, w_i / ω_i) has no unit. κ is so
+    small that the terms with it forgive round-off only: weighed with κ = 1, points that run away to infinity
+    would count as solutions.
     """
-    n = x.size
-    w = np.empty(n)
-    sizes, columns = np.zeros(2), np.zeros(2)
+    n, kappa = x.size, EPS ** (1.0 / 3.0)
+    sizes, stiffness = (largest(q[:free]), largest(q[free:])), 0.0
+    zeta = kappa * largest(x[free:])
     for i in range(n):
-        block = 0 if i < free else 1
-        total, size, top = q[i], abs(q[i]), 0.0
-        for j in range(n):
-            term = M[i, j] * x[j]
-            total += term
-            size += abs(term)
-        for j in range(free, n):
-            top = max(top, abs(M[i, j]))
-        w[i] = total
-        sizes[block] = max(sizes[block], size)
-        columns[block] = max(columns[block], top)
-    zeta = largest(x[free:])
-    for block in range(2):
-        if columns[block] > 0.0:
-            zeta = max(zeta, sizes[block] / columns[block])
+        stiffness = max(stiffness, largest(M[i, free:]))
+    if stiffness > 0.0:
+        zeta += max(sizes[0], sizes[1]) / stiffness
     absolute, relative = 0.0, 0.0
     for i in range(n):
-        omega = sizes[0 if i < free else 1]
-        share = w[i] / omega if omega > 0.0 else w[i]
-        plain = abs(w[i])
+        row, w, terms = M[i], q[i], 0.0
+        for j in range(n):
+            term = row[j] * x[j]
+            w += term
+            terms += abs(term)
+        omega = sizes[0 if i < free else 1] + kappa * terms
+        plain, share = w, w / omega if omega > 0.0 else w
         if i >= free:
-            plain = abs(min(x[i], w[i]))
-            share = min(x[i] / zeta if zeta > 0.0 else x[i], share)
-        if not np.isfinite(plain):
+            plain, share = min(x[i], w), min(x[i] / zeta if zeta > 0.0 else x[i], share)
+        if not np.isfinite(w + x[i]):
             return np.inf, np.inf
-        absolute = max(absolute, plain)
-        relative = max(relative, abs(share))
+        absolute, relative = max(absolute, abs(plain)), max(relative, abs(share))
     return absolute, relative
 
 
@@ -193,7 +185,10 @@ def gauss_seidel(M: Array, q: Array, z: Array, omega: float, limit: int) -> tupl
     """Relax z in place until a sweep changes it by round-off only; returns a code and the number of sweeps."""
     size = largest(q)
     for sweep in range(limit):
-        if not relax(M, q, z, omega) > 4.0 * EPS * size:
+        change = relax(M, q, z, omega)
+        if not np.isfinite(change):
+            return SINGULAR, sweep + 1
+        if change <= 4.0 * EPS * size:
             return SOLVED, sweep + 1
     return LIMIT, limit
 
@@ -309,7 +304,8 @@ def active_set(
             z[order[k]] = y[k]
         evaluate(M, q, z, w)
         top = largest(z)
-        bounds = (tol * max(top, size / max(stiffness, TINY)), tol * max(size, stiffness * top))
+        noise = 64.0 * EPS * top
+        bounds = (tol * size / max(stiffness, TINY) + noise, tol * size + stiffness * noise)
         wrong = flip(active, z, w, bounds, 0)
         if wrong == 0:
             return np.maximum(z, 0.0), SOLVED, sweep + 1

@@ -82,9 +82,9 @@ def lemke(M: Array, q: Array, limit: int, tol: float) -> tuple[Array, int, int]:
     """Lemke's method with covering vector e; returns z, a code, the pivots."""
     n = q.size
     z = np.zeros(n)
-    row = n - 1 - int(np.argmin(q[::-1]))
-    if not q[row] < 0.0:
+    if n == 0 or np.min(q) >= 0.0:
         return z, SOLVED, 0
+    row = n - 1 - int(np.argmin(q[::-1]))
     T, basis, factor = tableau(M, q)
     code, entering, pivots = LIMIT, 2 * n, 0
     while pivots < limit:
@@ -140,14 +140,14 @@ def scan(M: Array, q: Array, tolerances: tuple[float, float], first: bool) -> ND
             flags[mask] = FAMILY
         if rank != chosen.size:
             continue
-        bound = -tolerances[0] * max(1.0, largest(y))
+        bound = -tolerances[0] - 64.0 * EPS * largest(y)
         if chosen.size > 0 and np.min(y) < bound:
             continue
         z[:] = 0.0
         z[chosen] = y
         evaluate(M, q, z, w)
         w[chosen] = 0.0
-        if np.min(w) >= bound:
+        if n == 0 or np.min(w) >= bound:
             flags[mask] = ACCEPTED
             if first:
                 break

@@ -40,4 +40,7 @@ class GaussSeidel(Method):
         if not (problem.M.diagonal() > 0).all():
             return Attempt(z, Status.not_applicable, 0, "Gauss–Seidel needs a positive diagonal of M")
         code, sweeps = _kernels.gauss_seidel(problem.M, problem.q, z, self.relaxation, self.max_iterations)
+        if code == _kernels.SINGULAR:
+            note = "the sweeps diverged: M is not positive definite"
+            return Attempt(np.zeros(problem.n), Status.not_applicable, sweeps, note)
         return Attempt(z, Status.solved if code == _kernels.SOLVED else Status.max_iterations, sweeps)

@@ -37,17 +37,18 @@ class HopfieldNetwork(Method):
         """Sweep from `start`, or from zero, until V stands still."""
         V = np.zeros(problem.n) if start is None else np.maximum(start, 0.0)
         norm = float(np.linalg.norm(problem.M, 2)) if problem.n else 0.0
-        if norm == 0:
+        if problem.n and norm == 0:
             return Attempt(V, Status.not_applicable, 0, "the network needs a matrix that is not zero")
-        alpha = self.step / norm
+        alpha = self.step / norm if norm else 0.0
+        far = alpha * float(np.abs(problem.q).max(initial=0.0)) / EPS
         W, bias = np.eye(problem.n) - alpha * problem.M, -alpha * problem.q
         for sweep in range(self.max_iterations):
             new = np.maximum(W @ V + bias, 0.0)
-            change, V = float(np.abs(new - V).max()), new
-            if change <= 2 * EPS * float(V.max()):
+            change, V = float(np.abs(new - V).max(initial=0.0)), new
+            if change <= 2 * EPS * float(V.max(initial=0.0)):
                 return Attempt(V, Status.solved, sweep + 1)
-            if not np.isfinite(change):
-                return Attempt(np.zeros(problem.n), Status.not_finite, sweep, "the network diverged")
+            if change > far:
+                return Attempt(V, Status.not_applicable, sweep, "the network diverges: M is not semidefinite")
         return Attempt(V, Status.max_iterations, self.max_iterations)
 
 

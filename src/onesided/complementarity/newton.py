@@ -7,7 +7,6 @@ import numpy as np
 from onesided._types import Array, Status
 from onesided.complementarity.contract import Attempt, Method, check_range
 from onesided.complementarity.problems import Problem
-from onesided.errors import UsageError
 from onesided.tolerances import EPS, Tolerances
 
 _ARMIJO = 1 / 1024
@@ -38,12 +37,11 @@ class SemismoothNewton(Method):
     def attempt(self, problem: Problem, start: Array | None, tolerances: Tolerances) -> Attempt:
         """Iterate from `start`, or from zero."""
         x = np.zeros(problem.n) if start is None else start.copy()
-        try:
+        if not np.isfinite(problem.linearise(x)[1]).all():
+            return Attempt(x, Status.not_finite, 0, "F or its Jacobian is not finite at the start")
+        # A trial point may lie where F is not defined: the line search turns back from there.
+        with np.errstate(all="ignore"):
             return self._iterate(problem, x, tolerances)
-        except (UsageError, np.linalg.LinAlgError) as error:
-            if problem.n and isinstance(error, UsageError) and "not finite" not in str(error):
-                raise
-            return Attempt(x, Status.not_finite, 0, str(error))
 
     def _iterate(self, problem: Problem, x: Array, tolerances: Tolerances) -> Attempt:
         M, q = problem.linearise(x)
@@ -57,7 +55,8 @@ class SemismoothNewton(Method):
             if step is None:
                 step = self._search(problem, x, -J.T @ phi, phi, sigma)
             if step is None:
-                return Attempt(_polish(problem, x, sigma), Status.stalled, k, "the line search found no descent")
+                note = "the line search found no descent"
+                return Attempt(_polish(problem, x, sigma), Status.stalled, k, note)
             x = step
         return Attempt(_polish(problem, x, sigma), Status.max_iterations, self.max_iterations)
 

@@ -66,9 +66,11 @@ def piece_polyhedron(problem: LCP, index_set: Indices, tolerances: Tolerances) -
     vertices[:, on] = cone.rays[finite, :-1] / height[finite, None]
     rays[:, on] = cone.rays[~finite, :-1]
     rays = np.where(rays <= tolerances.rank, 0.0, rays)
-    rays /= rays.max(axis=1, keepdims=True, initial=0.0)
-    vertices = np.array([clean(z, tolerances) for z in vertices]).reshape(-1, problem.n)
-    return Polyhedron(vertices, rays)
+    rays /= rays.max(axis=1, keepdims=True, initial=tolerances.rank)
+    cleaned = (clean(z, tolerances) for z in vertices)
+    # A vertex almost at infinity is a ray whose t is round-off: it does not pass the recheck.
+    kept = [z for z in cleaned if problem.relative_residual(z) <= tolerances.complementarity]
+    return Polyhedron(np.array(kept).reshape(-1, problem.n), rays)
 
 
 def holds(problem: LCP, index_set: Indices, body: Polyhedron, tolerances: Tolerances) -> bool:

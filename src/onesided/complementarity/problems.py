@@ -12,7 +12,7 @@ from onesided.errors import UsageError
 from onesided.tolerances import EPS
 
 
-def as_array(values: ArrayLike, name: str, shape: tuple[int | None, ...]) -> Array:
+def as_array(values: ArrayLike, name: str, shape: tuple[int | None, ...], *, finite: bool = True) -> Array:
     """Return a finite read-only float64 copy of `values`, whose shape is checked; None leaves a length open."""
     try:
         array = np.array(values, dtype=np.float64, order="C")
@@ -32,7 +32,7 @@ def as_array(values: ArrayLike, name: str, shape: tuple[int | None, ...]) -> Arr
             expected=f"({wanted})",
             advice="check that rows and columns belong to the same unknowns",
         )
-    if not np.isfinite(array).all():
+    if finite and not np.isfinite(array).all():
         raise UsageError(
             f"`{name}` holds values that are not finite",
             got=f"{int(np.count_nonzero(~np.isfinite(array)))} of {array.size}",
@@ -79,9 +79,10 @@ class Problem(ABC):
         return self.merit(x)[0]
 
     def relative_residual(self, x: ArrayLike) -> float:
-        """Return max |min(z / ζ, w / ω)| with ω = max(|q| + |M||x|) and ζ = max(|z|, ω / |M|).
+        """Return max |min(z_i / ζ, w_i / ω_i)| with ω_i = |q| + κ (|M||x|)_i, ζ = |q| / |M| + κ |z|, κ = ε^⅓.
 
-        It has no unit, and stays the same when q, M, or both are multiplied by positive numbers.
+        It has no unit, and stays the same when q, M, or both are multiplied by positive numbers (and z with
+        them). The terms with κ forgive round-off where z is large, and nothing else.
         """
         return self.merit(x)[1]
 
@@ -214,8 +215,10 @@ class NCP(Problem):
         return self.size
 
     def linearise(self, x: Array) -> tuple[Array, Array]:
-        """Return J(x) and F(x) − J(x) x."""
-        J = as_array(self.jacobian(x), "jacobian(z)", (self.n, self.n))
-        q = as_array(self.function(x), "function(z)", (self.n,)) - J @ x
+        """Return J(x) and F(x) − J(x) x, not finite where F is not defined."""
+        with np.errstate(all="ignore"):
+            slope, value = self.jacobian(x), self.function(x)
+        J = as_array(slope, "jacobian(z)", (self.n, self.n), finite=False)
+        q = as_array(value, "function(z)", (self.n,), finite=False) - J @ x
         q.setflags(write=False)
         return J, q

@@ -47,13 +47,14 @@ class QuadraticProgram(Method):
             if step.status is not Status.solved:
                 return Attempt(best, step.status, k)
             if _proves_emptiness(problem, step.x - z, tolerances):
-                return Attempt(best, Status.no_solution, k + 1, "a direction d ≥ 0, M d ≤ 0, q·d < 0 was found")
-            stalled = bool(np.abs(step.x - z).max() <= EPS * np.abs(step.x).max())
+                note = "a direction d ≥ 0 with M d ≤ 0 and q·d < 0 was found"
+                return Attempt(best, Status.no_solution, k + 1, note)
+            stalled = bool(np.abs(step.x - z).max(initial=0.0) <= EPS * np.abs(step.x).max(initial=0.0))
             z = warm = step.x
             now = problem.relative_residual(z)
             if now < value:
                 best, value = z, now
-            if value <= 4 * EPS * problem.n or stalled:
+            if value <= tolerances.complementarity / 100 or stalled:
                 return Attempt(best, Status.solved, k + 1)
         return Attempt(best, Status.max_iterations, self.max_iterations)
 

@@ -127,9 +127,7 @@ def _maximal(problem: LCP, candidates: list[tuple[Indices, Polyhedron]], toleran
     ]
 
 
-def _merged(
-    points: list[tuple[Indices, Polyhedron]], tolerances: Tolerances
-) -> list[tuple[Polyhedron, list[Indices]]]:
+def _merged(points: list[tuple[Indices, Polyhedron]], tolerances: Tolerances) -> list[tuple[Polyhedron, list[Indices]]]:
     """Collect the index sets of points that agree to the tolerance, relative to their size, at least one."""
     places = np.array([body.vertices[0] for _, body in points])
     kept: list[tuple[Polyhedron, list[Indices]]] = []

@@ -127,7 +127,8 @@ def _rechecked(problem: Problem, name: str, attempt: Attempt, tolerances: Tolera
     """Judge the claim of a method by the residual of the problem itself."""
     residual = problem.merit(attempt.x)[1]
     status = attempt.status
-    if status is not Status.no_solution and residual <= tolerances.complementarity:
+    # A cycle that passes through a solution is reported as a cycle: the method did not stop there.
+    if status not in (Status.no_solution, Status.cycling) and residual <= tolerances.complementarity:
         status = Status.solved
     elif status is Status.solved:
         status = Status.inaccurate

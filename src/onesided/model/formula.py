@@ -172,9 +172,7 @@ class _Translation:
             else:
                 pending.append((node, True))
                 pending.extend((child, False) for child in reversed(children))
-        return Formula(
-            self.text, tuple(self.steps), dict(sorted(self.offsets.items(), key=lambda item: item[1]))
-        )
+        return Formula(self.text, tuple(self.steps), dict(sorted(self.offsets.items(), key=lambda item: item[1])))
 
     def _fail(self, what: str, node: ast.expr) -> FormulaError:
         return FormulaError(what, formula=self.text, offset=self.margin + node.col_offset)

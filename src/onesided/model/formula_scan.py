@@ -40,9 +40,7 @@ _TOKEN = re.compile(
 )
 _REFUSED = {
     **dict.fromkeys("\"'`", ("text in quotes has no place in a formula", "write names without quotes")),
-    **dict.fromkeys(
-        "<>=!", ("comparisons and assignments have no place in a formula", "use [unilateral] for `>= 0`")
-    ),
+    **dict.fromkeys("<>=!", ("comparisons and assignments have no place in a formula", "use [unilateral] for `>= 0`")),
     **dict.fromkeys("[]{}", ("only round brackets are known", "write (…)")),
     **dict.fromkeys("&|~", ("bit operations are not known", "")),
     "^": ("`^` is not the power sign", "write x**2"),
@@ -121,9 +119,7 @@ class FormulaError(ModelFileError):
 
     def at(self, place: str) -> "FormulaError":
         """Return the same error with the place in the file added."""
-        return FormulaError(
-            self.what, formula=self.formula, offset=self.offset, place=place, advice=self.advice
-        )
+        return FormulaError(self.what, formula=self.formula, offset=self.offset, place=place, advice=self.advice)
 
     def snippet(self) -> str:
         """Return the line of the formula and, below it, a caret under the offending character."""
@@ -199,9 +195,7 @@ class _Gate:
     def take(self, kind: str, token: str, offset: int, following: str) -> None:
         self.tokens += 1
         if self.tokens > self.limits.tokens:
-            raise self.fail(
-                f"more than {self.limits.tokens} terms and signs", offset, "move parts of it to [define]"
-            )
+            raise self.fail(f"more than {self.limits.tokens} terms and signs", offset, "move parts of it to [define]")
         if kind == "other":
             raise self.fail(*_refusal_of_character(token, offset))
         if kind in ("number", "name"):
@@ -237,9 +231,7 @@ class _Gate:
     def _check_order(self, token: str, offset: int) -> None:
         if not self.wants_value:
             self._check_called()
-            raise self.fail(
-                f"an operator is missing before `{token[:NAME_LENGTH]}`", offset, "write * for a product"
-            )
+            raise self.fail(f"an operator is missing before `{token[:NAME_LENGTH]}`", offset, "write * for a product")
 
     def _check_number(self, token: str, offset: int, following: str) -> None:
         if len(token) > self.limits.digits:
@@ -247,9 +239,7 @@ class _Gate:
         if following in ("j", "J"):
             raise self.fail("complex numbers are not known", offset)
         if following.isalpha() or following in ("_", "."):
-            raise self.fail(
-                "a number runs into what follows it", offset + len(token), "write 2*x for a product"
-            )
+            raise self.fail("a number runs into what follows it", offset + len(token), "write 2*x for a product")
         mantissa = re.split("[eE]", token)[0]
         if re.match(r"0\d", token):
             raise self.fail("a number begins with a superfluous 0", offset)

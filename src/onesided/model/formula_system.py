@@ -83,9 +83,7 @@ class Recipe:
         """Return the results as JAX scalars; `groups` hold the values of the free names."""
         import jax.numpy as jnp
 
-        env = {
-            name: jnp.asarray(group[name], float) for group in groups for name in group if name in self.names
-        }
+        env = {name: jnp.asarray(group[name], float) for group in groups for name in group if name in self.names}
         for name, formula in self.definitions:
             env[name] = formula.evaluate(env, self.table)
         return [jnp.asarray(formula.evaluate(env, self.table), float) for formula in self.results]
@@ -119,9 +117,7 @@ class Book:
         self._check_uses()
         work = sum(self._work(path) for path in self.formulas if path[0] != "define")
         if work > MAX_WORK:
-            raise self.source.error(
-                (), "the formulas are too much work", got=f"{work} steps", expected=f"{MAX_WORK}"
-            )
+            raise self.source.error((), "the formulas are too much work", got=f"{work} steps", expected=f"{MAX_WORK}")
 
     def recipe(self, paths: Iterable[Path], table: Table) -> Recipe:
         """Return what it takes to evaluate the formulas at `paths`."""
@@ -162,9 +158,7 @@ class Book:
                     raise self.source.error(path, f"the {kind} {shown(name)} needs another name: {why}")
                 taken = owners.get(name) or reserved.get(name)
                 if taken:
-                    raise self.source.error(
-                        path, f"`{name}` names two things: {taken} and {kind}", advice="rename one"
-                    )
+                    raise self.source.error(path, f"`{name}` names two things: {taken} and {kind}", advice="rename one")
                 owners[name] = kind
         for name in file.bilateral:
             if name in file.unilateral:
@@ -183,14 +177,10 @@ class Book:
                     advice = suggestion(name, file.coordinates)
                     raise self.source.error((table, name), f"`{name}` is not a coordinate", advice=advice)
         if file.mass and file.kinetic is not None:
-            raise self.source.error(
-                ("mass",), "both `kinetic` and [mass] are given", advice="keep one of them"
-            )
+            raise self.source.error(("mass",), "both `kinetic` and [mass] are given", advice="keep one of them")
         missing = [name for name in file.coordinates if name not in file.mass]
         if file.mass and missing:
-            raise self.source.error(
-                ("mass",), f"the mass of `{missing[0]}` is missing", advice='write "0" for none'
-            )
+            raise self.source.error(("mass",), f"the mass of `{missing[0]}` is missing", advice='write "0" for none')
 
     def _order(self) -> tuple[str, ...]:
         """Sort the definitions so that each comes after those it uses; work out what each rests on."""
@@ -207,9 +197,7 @@ class Book:
             cycle = [str(name) for name in reversed(error.args[1])]
             seen = cycle if len(cycle) <= MAX_SHOWN else [*cycle[: MAX_SHOWN - 2], "…", cycle[-1]]
             what = f"definitions go in a circle: {' → '.join(seen)}"
-            found = self.formulas["define", cycle[0]].error(
-                what, cycle[1], advice="break the circle at one of them"
-            )
+            found = self.formulas["define", cycle[0]].error(what, cycle[1], advice="break the circle at one of them")
             raise self.source.formula_error(("define", cycle[0]), found) from None
         for name in order:
             names = self.formulas["define", name].names
@@ -279,9 +267,7 @@ def _make_system(file: FileModel, book: Book) -> "System":
         control=file.control.name,
         scales=Scales(**file.scales.model_dump()),
         kinetic=None if file.kinetic is None else _kinetic(file, book.recipe([("kinetic",)], table)),
-        mass=_mass(file, book.recipe([("mass", name) for name in file.coordinates], table))
-        if file.mass
-        else None,
+        mass=_mass(file, book.recipe([("mass", name) for name in file.coordinates], table)) if file.mass else None,
         force=_force(file, book, table) if file.forces else None,
     )
 
@@ -308,9 +294,7 @@ def _force(file: FileModel, book: Book, table: Table) -> Callable[[Any, Any, Any
     rates = [f"{name}_dot" for name in file.coordinates]
 
     def force(t: Any, q: Any, v: Any, p: Any, th: Any) -> Any:
-        values = recipe.values(
-            {"t": t, file.control.name: p}, _columns(file.coordinates, q), _columns(rates, v), th
-        )
+        values = recipe.values({"t": t, file.control.name: p}, _columns(file.coordinates, q), _columns(rates, v), th)
         given = dict(zip(file.forces, values, strict=True))
         return jnp.stack([given.get(name, jnp.asarray(0.0, float)) for name in file.coordinates])
 

@@ -53,9 +53,7 @@ def _formula(value: Any) -> str:
 Number = Annotated[float, BeforeValidator(_number)]
 Positive = Annotated[Number, AfterValidator(_positive), Field(json_schema_extra={"exclusiveMinimum": 0})]
 Text = Annotated[str, Field(strict=True, max_length=TEXT_LENGTH)]
-FormulaText = Annotated[
-    str, BeforeValidator(_formula), Field(json_schema_extra={"maxLength": DEFAULT_LIMITS.length})
-]
+FormulaText = Annotated[str, BeforeValidator(_formula), Field(json_schema_extra={"maxLength": DEFAULT_LIMITS.length})]
 Name = Annotated[str, Field(pattern=NAME_PATTERN, max_length=NAME_LENGTH)]
 Numbers = dict[Name, Number]
 Formulas = Annotated[dict[Name, FormulaText], Field(max_length=MAX_ENTRIES)]
@@ -76,9 +74,7 @@ class ControlTable(_Table):
     range: Annotated[list[Number], Field(min_length=2, max_length=2)] = Field(
         description="smallest and largest value of interest"
     )
-    start: Number | None = Field(
-        default=None, description="first value; default: the end of the range it leaves from"
-    )
+    start: Number | None = Field(default=None, description="first value; default: the end of the range it leaves from")
     direction: Literal["up", "down"] = Field(default="up", description="which way it moves first")
 
     @model_validator(mode="after")
@@ -187,9 +183,7 @@ def _explain(kind: str, loc: tuple[int | str, ...], message: str) -> FormatError
         known = _fields(path[:-1])
         misplaced = name in FileModel.model_fields
         advice = "move it to the top, above the first table" if misplaced else suggestion(name, known)
-        return FormatError(
-            path, f"unknown key {shown(name)} in {here}", expected=", ".join(known), advice=advice
-        )
+        return FormatError(path, f"unknown key {shown(name)} in {here}", expected=", ".join(known), advice=advice)
     if kind == "missing":
         return FormatError(path[:-1], f"`{name}` is missing in {here}", advice=_EXAMPLES.get(name, ""))
     if loc[-1] == "[key]":

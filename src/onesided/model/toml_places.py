@@ -60,9 +60,7 @@ class Source:
         """Places of the keys; worked out only when an error needs them."""
         return find_places(self.text)
 
-    def error(
-        self, path: Path, what: str, *, got: str = "", expected: str = "", advice: str = ""
-    ) -> ModelFileError:
+    def error(self, path: Path, what: str, *, got: str = "", expected: str = "", advice: str = "") -> ModelFileError:
         """Return an error at a key, or at the innermost table around it that can be found."""
         known = next((path[:n] for n in range(len(path), 0, -1) if path[:n] in self.places), ())
         where = self._place(path, self.places[known].key if known else None)
@@ -77,11 +75,7 @@ class Source:
         return error.at(self._place(path, place.key if inside is None else inside))
 
     def _place(self, path: Path, offset: int | None) -> str:
-        key = (
-            [".".join("".join(c if c.isprintable() else "?" for c in part[:64]) for part in path)]
-            if path
-            else []
-        )
+        key = [".".join("".join(c if c.isprintable() else "?" for c in part[:64]) for part in path)] if path else []
         where = [] if offset is None else ["line {}, column {}".format(*line_and_column(self.text, offset))]
         return ", ".join([self.name, *key, *where])
 

@@ -36,6 +36,7 @@ class Ray:
         Derivatives, of length one in the scaled metric of the path.
     p_sign : sign of the change of p along the ray: of ṗ, or of p̈ or p⃛ where the lower ones vanish; 0 if all do.
     closed : names of the unilateral constraints held closed on this branch.
+    instability : negative eigenvalues at the point of the Hessian reduced on the constraints closed on this branch.
     order : derivative that decided `p_sign` (1, 2, 3; 0 if none did).
     continuum : whether the ray is an extreme one of a whole cone of directions.
     """
@@ -47,6 +48,7 @@ class Ray:
     gap_dot: Array
     p_sign: int
     order: int
+    instability: int
     closed: tuple[str, ...]
     rows: tuple[int, ...] = field(repr=False)
     continuum: bool = False

@@ -14,13 +14,18 @@ from onesided._types import Array, Indices
 from onesided.model.derivatives import Evaluation
 from onesided.model.system import Sizes, System
 from onesided.statics.active_set import ConstraintScales
+from onesided.tolerances import EPS
 
 Border = Callable[[Evaluation, Array], tuple[Array, float]]
 
 
 @dataclass(slots=True)
 class Point:
-    """A point of a curve with what event detection needs; `y` and `t` are scaled."""
+    """A point of a curve with what event detection needs; `y` and `t` are scaled.
+
+    `negative` counts negative modes (−1: unknown), `orientation` is the sign of the bordered determinant (0: unknown),
+    `sense` the sign of the change of p just after the point.
+    """
 
     x: Array
     y: Array
@@ -28,6 +33,7 @@ class Point:
     s: float
     negative: int
     orientation: float
+    sense: float
     c: Array
     c_dot: Array
     energy: float
@@ -86,17 +92,33 @@ class Curve:
         """Scaled J, (size − 1, size)."""
         return self.matrix(e, np.zeros(self.size))[:-1]
 
-    def negative(self, e: Evaluation) -> int:
-        """Negative eigenvalues of the Hessian reduced on the working set, from the inertia of K."""
+    def kkt(self, e: Evaluation) -> Array:
+        """Lower triangle of K = [[L_qq, Eᵀ], [E, 0]] with the constraint rows brought to the size of the stiffness."""
         n, w = self.n, self.w
         K = np.zeros((n + w, n + w), order="F")
         K[:n, :n] = e.L_qq
         if w:
             K[n:, :n] = e.c_q[self.rows] * (self.sizes.stiffness * self.sizes.length / self.scales.gap[self.rows])[:, None]
-        ldu, pivots, _ = lapack.dsytrf(K, lower=1, lwork=16 * (n + w), overwrite_a=1)
+        return K
+
+    def negative(self, e: Evaluation) -> int:
+        """Negative eigenvalues of the Hessian reduced on the working set, from the inertia of K."""
+        size = self.n + self.w
+        ldu, pivots, _ = lapack.dsytrf(self.kkt(e), lower=1, lwork=16 * size, overwrite_a=1)
         single = pivots > 0
-        pairs = (n + w - int(np.count_nonzero(single))) // 2
-        return int(np.count_nonzero(ldu.diagonal()[single] < 0)) + pairs - w
+        pairs = (size - int(np.count_nonzero(single))) // 2
+        zero = size * EPS * self.sizes.stiffness
+        return int(np.count_nonzero(ldu.diagonal()[single] < -zero)) + pairs - self.w
+
+    def eigenvalue(self, x: Array, index: int) -> float:
+        """Eigenvalue of K number `index`, counted from the lowest, relative to the stiffness scale."""
+        return float(np.linalg.eigvalsh(self.kkt(self.evaluate(x)), UPLO="L")[index] / self.sizes.stiffness)
+
+    def distance_to_singular(self, point: "Point") -> float:
+        """Smallest singular value of the bordered Jacobian, with the sign of its determinant."""
+        M = self.matrix(self.evaluate(point.x), point.t)
+        sign, _ = np.linalg.slogdet(M)
+        return float(sign * np.linalg.svd(M, compute_uv=False)[-1])
 
 
 @dataclass(slots=True)
@@ -129,21 +151,36 @@ def newton(curve: Curve, x: Array, border: Border, *, target: float, limit: int 
         right[:-1, 0] = -curve.residual(e)
         right[-1, 0] = -value
         lu, pivots, solution, info = lapack.dgesv(curve.matrix(e, row), right, overwrite_a=1)
+        if info > 0:
+            solution = _least_squares(curve.matrix(e, row), right)
         delta = solution[:, 0]
         size = float(np.sqrt(delta @ delta))
-        if info != 0 or not size < reach:
+        if not size < reach:
             return Correction(x, e, tangent, orientation, first, size, iteration, converged=False)
         tangent = solution[:, 1]
-        orientation = _sign_of_determinant(lu, pivots)
+        orientation = 0.0 if info > 0 else _sign_of_determinant(lu, pivots)
         first = first or size
         y = y + delta
         x = curve.packed(y)
-        if size <= target or (size < previous and _next_error(size, previous) <= target):
+        floor = target + EPS * float(np.max(np.abs(y)))
+        if size <= floor or (size < previous and _next_error(size, previous) <= floor) or _stagnant(size, previous, floor):
             return Correction(x, e, tangent, orientation, first, size, iteration, converged=True)
         if size > 2.0 * previous:
             break
         previous = size
     return Correction(x, e, tangent, orientation, first, size, iteration, converged=False)
+
+
+def _least_squares(M: Array, right: Array) -> Array:
+    """Smallest solution where the bordered matrix is exactly singular: on a bifurcation point."""
+    if not np.all(np.isfinite(M)):
+        return np.full(right.shape, np.nan)
+    return np.asarray(np.linalg.lstsq(M, right, rcond=None)[0])
+
+
+def _stagnant(size: float, previous: float, floor: float) -> bool:
+    """Whether round-off in the model keeps the corrections from shrinking further."""
+    return size <= floor / EPS**0.25 and size >= 0.5 * previous
 
 
 def _next_error(size: float, previous: float) -> float:
@@ -188,4 +225,9 @@ def make_point(curve: Curve, found: Correction, along: Array, s: float) -> Point
     velocity = t[: curve.n + 1] * curve.unit[: curve.n + 1]
     e = found.e
     c_dot = e.c_q @ velocity[:-1] + e.c_p * velocity[-1]
-    return Point(found.x, curve.scaled(found.x), t, s, curve.negative(e), orientation, e.c, c_dot, e.energy)
+    return Point(found.x, curve.scaled(found.x), t, s, curve.negative(e), orientation, _sense(t[curve.n]), e.c, c_dot, e.energy)
+
+
+def _sense(p_dot: float) -> float:
+    """Sign of the change of p, zero where round-off decides."""
+    return 0.0 if abs(p_dot) <= EPS**0.8 else float(np.sign(p_dot))

@@ -20,6 +20,7 @@ from onesided.statics.active_set import ConstraintScales, classify, constraint_s
 from onesided.statics.branching import branch_directions
 from onesided.statics.curve import Curve
 from onesided.statics.equilibrium import correct
+from onesided.statics.stability import reduced_eigenvalues
 from onesided.statics.taylor import Taylor
 from onesided.tolerances import DEFAULT, Tolerances
 
@@ -202,7 +203,14 @@ def _ray(where: Place, d: Direction, taylor: Taylor) -> Ray:
         gap_dot=d.c_dot[k:],
         p_sign=sign,
         order=order,
+        instability=_instability(where, d.piece),
         closed=tuple(names[j] for j in d.piece.rows if j >= k),
         rows=tuple(int(j) for j in d.piece.rows),
         continuum=d.continuum,
     )
+
+
+def _instability(where: Place, piece: Curve) -> int:
+    e = piece.evaluate(where.x)
+    values = reduced_eigenvalues(e, piece.rows, where.tolerances)
+    return int(np.count_nonzero(values < -where.tolerances.singularity * where.sizes.stiffness))

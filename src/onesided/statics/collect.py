@@ -1,0 +1,85 @@
+"""From the items of a running trace to a `Path`, with the equilibrium conditions rechecked at every point."""
+
+from collections.abc import Iterable
+from dataclasses import asdict, replace
+from typing import Any
+
+import numpy as np
+
+from onesided import _version
+from onesided._types import Array, Status
+from onesided.model.system import Sizes, System
+from onesided.results import Path, State
+from onesided.statics.trace import Item, Origin
+
+
+def collect(system: System, first: Item, items: Iterable[Item], origin: Origin, notes: list[str]) -> Path:
+    """Consume a trace and make the path."""
+    kept, events, status = [first], [], Status.enough
+    for item in items:
+        if item.status is not None:
+            status = item.status
+            notes = [*notes, item.note] if item.note else notes
+            break
+        kept.append(item)
+        if item.event is not None:
+            events.append(replace(item.event, index=len(kept) - 1))
+    n, k = system.n, len(system.bilateral)
+    X = np.array([item.point.x for item in kept])
+    worst, gaps, energy = _recheck(system, X, origin.where.sizes)
+    codes = _codes(X[:, n + 1 + k :], gaps, kept, origin)
+    return Path(
+        coordinates=system.coordinates,
+        bilateral=tuple(system.bilateral),
+        unilateral=tuple(system.unilateral),
+        control=system.control,
+        q=X[:, :n],
+        p=X[:, n],
+        mu=X[:, n + 1 : n + 1 + k],
+        lam=X[:, n + 1 + k :],
+        gaps=gaps,
+        energy=energy,
+        s=np.array([item.point.s for item in kept]),
+        tangents=np.array([item.point.t[: n + 1] * item.curve.unit[: n + 1] for item in kept]),
+        instability=np.array([item.degree for item in kept], dtype=np.intp),
+        codes=codes,
+        events=tuple(events),
+        status=status,
+        note="; ".join(notes),
+        residual=worst,
+        provenance=_provenance(system, origin),
+    )
+
+
+def _recheck(system: System, X: Array, sizes: Sizes) -> tuple[float, Array, Array]:
+    """Largest relative violation of the Kuhn–Tucker conditions over all points, and gaps and energies."""
+    n, k = system.n, len(system.bilateral)
+    worst, gaps, energy = 0.0, np.zeros((len(X), len(system.unilateral))), np.zeros(len(X))
+    for i, x in enumerate(X):
+        e = system.evaluate_packed(x)
+        norms = np.linalg.norm(e.c_q, axis=1)
+        norms = np.where(norms > 0, norms, 1.0)
+        c, nu = e.c / (norms * sizes.length), x[n + 1 :] * norms / sizes.force
+        contact = np.minimum(c[k:], nu[k:])
+        worst = max(worst, float(np.max(np.abs(np.concatenate([e.L_q / sizes.force, c[:k], contact])), initial=0.0)))
+        gaps[i], energy[i] = e.c[k:], e.energy
+    return worst, gaps, energy
+
+
+def _codes(lam: Array, gaps: Array, items: list[Item], origin: Origin) -> np.ndarray[Any, np.dtype[np.int8]]:
+    tolerances, k = origin.watch.tolerances, len(origin.where.system.bilateral)
+    gap = np.array([item.curve.scales.gap[k:] for item in items]).reshape(gaps.shape)
+    multiplier = np.array([item.curve.scales.multiplier[k:] for item in items]).reshape(lam.shape)
+    closed, loaded = gaps <= tolerances.gap * gap, lam > tolerances.force * multiplier
+    return np.where(closed, np.where(loaded, State.strong, State.weak), State.inactive).astype(np.int8)
+
+
+def _provenance(system: System, origin: Origin) -> dict[str, Any]:
+    return {
+        "version": _version.__version__,
+        "method": {"name": type(origin.method).__name__, **asdict(origin.method)},
+        "tolerances": asdict(origin.watch.tolerances),
+        "scales": asdict(origin.where.sizes),
+        "parameters": dict(system.parameters),
+        "p_bounds": list(origin.watch.p_bounds),
+    }

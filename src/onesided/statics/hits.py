@@ -1,0 +1,271 @@
+"""Events inside one step: which conditions changed between two points of a curve, and where exactly.
+
+A step from a to b is examined for gaps that closed, reactions that vanished, bounds of p, a change of the sign of ṗ, and a
+change of inertia that ṗ does not explain. Cubic interpolation orders what happened and shows what happened twice.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from enum import Enum
+
+import numpy as np
+
+from onesided._types import Array
+from onesided.statics.curve import Border, Curve, Point, fixed_row, gap_row, make_point, newton
+from onesided.statics.taylor import Taylor
+from onesided.tolerances import EPS, Tolerances
+
+UserEvents = Mapping[str, Callable[[Array, float], float]]
+
+
+class Trigger(Enum):
+    """What a step ran into."""
+
+    closing = "closing"
+    opening = "opening"
+    bound = "bound"
+    limit = "limit"
+    singular = "singular"
+    user = "user"
+
+
+@dataclass(frozen=True)
+class Hit:
+    """One condition that changed inside a step; `fraction` estimates where, between 0 and 1."""
+
+    trigger: Trigger
+    fraction: float
+    row: int = -1
+    level: float = 0.0
+    side: float = 1.0
+    name: str = ""
+
+
+@dataclass(frozen=True)
+class Watch:
+    """What a tracer looks out for besides contacts: bounds of p and user events."""
+
+    p_bounds: tuple[float, float]
+    user: UserEvents
+    tolerances: Tolerances
+
+
+_S = np.array([0.25, 0.5, 0.75])
+_VALUES = np.column_stack([2 * _S**3 - 3 * _S**2 + 1, _S**3 - 2 * _S**2 + _S, 3 * _S**2 - 2 * _S**3, _S**3 - _S**2])
+_SLOPES = np.column_stack([6 * _S**2 - 6 * _S, 3 * _S**2 - 4 * _S + 1, 6 * _S - 6 * _S**2, 3 * _S**2 - 2 * _S])
+
+
+def conditions(curve: Curve, point: Point) -> tuple[Array, Array]:
+    """Scaled quantities that must stay ≥ 0 (gaps of open, multipliers of closed constraints) and their derivatives."""
+    k = len(curve.system.bilateral)
+    values, rates = point.c[k:] / curve.scales.gap[k:], point.c_dot[k:] / curve.scales.gap[k:]
+    closed = curve.rows[k:] - k
+    first = curve.n + 1 + k
+    values[closed], rates[closed] = point.y[first:], point.t[first:]
+    return values, rates
+
+
+def hidden(curve: Curve, a: Point, b: Point, tolerances: Tolerances) -> bool:
+    """Whether something changed and changed back inside the step, as far as a cubic through its ends can tell."""
+    h, n = b.s - a.s, curve.n
+    (va, ra), (vb, rb) = conditions(curve, a), conditions(curve, b)
+    inside = _VALUES @ np.array([va, h * ra, vb, h * rb]) if len(va) else np.zeros((3, 0))
+    suspect = (inside < -tolerances.gap).any(axis=0) & (va >= -tolerances.gap) & (vb >= -tolerances.gap)
+    if suspect.any():
+        return True
+    if a.sense * b.sense > 0:
+        slopes = _SLOPES @ np.array([a.y[n], h * a.t[n], b.y[n], h * b.t[n]])
+        return bool((slopes * a.sense < -tolerances.gap).any())
+    return False
+
+
+def find_hits(curve: Curve, a: Point, b: Point, watch: Watch) -> list[Hit]:
+    """All conditions that changed between a and b, ordered by the estimate of where."""
+    h = b.s - a.s
+    (va, ra), (vb, rb) = conditions(curve, a), conditions(curve, b)
+    hits = []
+    k = len(curve.system.bilateral)
+    for i in np.flatnonzero(vb < -watch.tolerances.residual):
+        row = k + int(i)
+        trigger = Trigger.opening if row in curve.rows else Trigger.closing
+        hits.append(Hit(trigger, _root(va[i], h * ra[i], vb[i], h * rb[i]), row))
+    hits += _bound_hits(curve, a, b, watch)
+    hits += _smooth_hits(curve, a, b)
+    hits += _user_hits(curve, a, b, watch)
+    return sorted(hits, key=lambda hit: hit.fraction)
+
+
+def _bound_hits(curve: Curve, a: Point, b: Point, watch: Watch) -> list[Hit]:
+    n, h = curve.n, b.s - a.s
+    unit = curve.unit[n]
+    low, high = watch.p_bounds
+    p = b.x[n]
+    if low <= p <= high:
+        return []
+    side, level = (1.0, high / unit) if p > high else (-1.0, low / unit)
+    fraction = _root(side * (level - a.y[n]), -side * h * a.t[n], side * (level - b.y[n]), -side * h * b.t[n])
+    return [Hit(Trigger.bound, fraction, level=level, side=side)]
+
+
+def explained(a: Point, b: Point) -> bool:
+    """Whether the change of inertia is that of nothing, one limit point or one simple bifurcation."""
+    if a.negative < 0:
+        return True
+    change, turned, crossed = abs(b.negative - a.negative), a.sense * b.sense < 0, a.orientation * b.orientation < 0
+    return change == int(turned != crossed) and not (turned and crossed)
+
+
+def _smooth_hits(curve: Curve, a: Point, b: Point) -> list[Hit]:
+    """Limit points (ṗ changes sign) and bifurcations (the bordered determinant does, or the inertia jumps)."""
+    n = curve.n
+    hits = []
+    turned = a.sense * b.sense < 0
+    if turned:
+        hits.append(Hit(Trigger.limit, abs(a.t[n]) / (abs(a.t[n]) + abs(b.t[n]))))
+    if a.negative < 0:  # the start of a leg: nothing to compare with
+        return hits
+    change = abs(b.negative - a.negative)
+    if a.orientation * b.orientation < 0 or change != int(turned):
+        hits.append(Hit(Trigger.singular, 0.5))
+    return hits
+
+
+def _user_hits(curve: Curve, a: Point, b: Point, watch: Watch) -> list[Hit]:
+    hits = []
+    for name, function in watch.user.items():
+        left, right = function(a.x[: curve.n], float(a.x[curve.n])), function(b.x[: curve.n], float(b.x[curve.n]))
+        if left * right < 0:
+            hits.append(Hit(Trigger.user, abs(left) / (abs(left) + abs(right)), name=name))
+    return hits
+
+
+def _root(va: float, ra: float, vb: float, rb: float) -> float:
+    """First fraction at which the cubic through (va, ra) and (vb, rb) falls through zero."""
+    if va <= 0:
+        return 0.0
+    coefficients = [2 * va - 2 * vb + ra + rb, -3 * va + 3 * vb - 2 * ra - rb, ra, va]
+    roots = np.roots(coefficients)
+    real = [float(r.real) for r in roots if abs(r.imag) < np.sqrt(np.finfo(float).eps) and 0 <= r.real <= 1]
+    return min(real, default=va / (va - vb))
+
+
+def between(curve: Curve, a: Point, b: Point, fraction: float) -> Point | None:
+    """The point of the curve at a fraction of the step, corrected; None where Newton fails."""
+    h = b.s - a.s
+    guess = interpolate(a, b, fraction)
+    along = a.t + b.t
+    along = along / np.sqrt(along @ along)
+    found = newton(curve, curve.packed(guess), fixed_row(along, float(along @ guess), curve), target=EPS, limit=12, reach=h)
+    return make_point(curve, found, along, a.s + fraction * h) if found.converged else None
+
+
+def interpolate(a: Point, b: Point, fraction: float) -> Array:
+    """Cubic Hermite interpolation of the scaled unknowns."""
+    f, h = fraction, b.s - a.s
+    return (
+        (2 * f**3 - 3 * f**2 + 1) * a.y
+        + (f**3 - 2 * f**2 + f) * h * a.t
+        + (3 * f**2 - 2 * f**3) * b.y
+        + (f**3 - f**2) * h * b.t
+    )
+
+
+def locate(curve: Curve, a: Point, b: Point, hit: Hit, watch: Watch) -> Point | None:
+    """The exact point of a hit inside the step; None where it cannot be found."""
+    n = curve.n
+    if hit.trigger is Trigger.limit:
+        return _root_between(curve, a, b, lambda point: float(point.t[n]), watch.tolerances)
+    if hit.trigger is Trigger.user:
+        user = watch.user[hit.name]
+        return _root_between(curve, a, b, lambda point: user(point.x[:n], float(point.x[n])), watch.tolerances)
+    if hit.trigger is Trigger.singular:
+        index = min(a.negative, b.negative) + curve.w
+        crosses = a.orientation * b.orientation < 0
+        measure = curve.distance_to_singular if crosses else lambda point: curve.eigenvalue(point.x, index)
+        found = _root_between(curve, a, b, measure, watch.tolerances)
+        return found and refine_singular(curve, found, watch.tolerances)
+    return _solve_border(curve, a, b, hit, depth=30)
+
+
+def _border(curve: Curve, hit: Hit) -> Border:
+    if hit.trigger is Trigger.closing:
+        return gap_row(curve, hit.row)
+    row = np.zeros(curve.size)
+    if hit.trigger is Trigger.bound:
+        row[curve.n] = 1.0
+        return fixed_row(row, hit.level, curve)
+    row[curve.n + 1 + int(np.flatnonzero(curve.rows == hit.row)[0])] = 1.0
+    return fixed_row(row, 0.0, curve)
+
+
+def _solve_border(curve: Curve, a: Point, b: Point, hit: Hit, depth: int) -> Point | None:
+    """Newton with the event condition as last equation, from the interpolated guess; halve the step where it fails."""
+    h = b.s - a.s
+    guess = interpolate(a, b, min(max(hit.fraction, 0.0), 1.0))
+    found = newton(curve, curve.packed(guess), _border(curve, hit), target=EPS, limit=12, reach=2 * h)
+    along = a.t + b.t
+    if found.converged:
+        s = float(along @ (curve.scaled(found.x) - a.y)) / float(np.sqrt(along @ along))
+        if -0.05 * h <= s <= 1.05 * h:
+            return make_point(curve, found, along, a.s + min(max(s, 0.0), h))
+    middle = between(curve, a, b, 0.5)
+    if middle is None or depth == 0:
+        return None
+    left, right = (a, middle) if _value(curve, middle, hit) < 0 else (middle, b)
+    va, vb = abs(_value(curve, left, hit)), abs(_value(curve, right, hit))
+    return _solve_border(curve, left, right, replace(hit, fraction=va / (va + vb) if va + vb > 0 else 0.5), depth - 1)
+
+
+def _value(curve: Curve, point: Point, hit: Hit) -> float:
+    """The event function, positive before the event."""
+    if hit.trigger is Trigger.bound:
+        return hit.side * float(hit.level - point.y[curve.n])
+    values, _ = conditions(curve, point)
+    return float(values[hit.row - len(curve.system.bilateral)])
+
+
+def _root_between(
+    curve: Curve, a: Point, b: Point, function: Callable[[Point], float], tolerances: Tolerances
+) -> Point | None:
+    """Regula falsi with the Illinois modification on corrected points, to round-off."""
+    (x, fx), (y, fy) = (0.0, function(a)), (1.0, function(b))
+    best: Point | None = None
+    if not fx * fy < 0:
+        return None
+    for _ in range(80):
+        z = (x * fy - y * fx) / (fy - fx)
+        middle = between(curve, a, b, z)
+        if middle is None:
+            return best
+        best, fz = middle, function(middle)
+        (x, fx) = (y, fy) if fz * fy < 0 else (x, fx / 2)
+        done = abs(z - y) <= tolerances.event * EPS**0.2 or abs(fz) <= 4 * EPS
+        y, fy = z, fz
+        if done:
+            break
+    return best
+
+
+def refine_singular(curve: Curve, point: Point, tolerances: Tolerances) -> Point:
+    """Move a nearly singular point to where J loses rank exactly: Newton on zᵀJN = 0 along the null space N.
+
+    Quadratic for a simple bifurcation; a move that is not small is refused and the point returned as it was.
+    """
+    x = point.x
+    for _ in range(8):
+        e = curve.evaluate(x)
+        U, sigma, Vt = np.linalg.svd(curve.jacobian(e), full_matrices=True)
+        N, z = Vt[-2:].T, U[:, -1]
+        back = -Vt[:-2].T @ ((U[:, :-1].T @ curve.residual(e)) / sigma[:-1])
+        taylor = Taylor(curve.system, x, curve, N[:, 0], tolerances)
+        Q = np.array([[z @ taylor.mixed(N[:, i], N[:, j]) for j in range(2)] for i in range(2)])
+        if abs(np.linalg.det(Q)) <= tolerances.singularity * np.max(np.abs(Q), initial=0.0) ** 2:
+            return point
+        step = back - N @ np.linalg.solve(Q, np.array([sigma[-1], 0.0]))
+        x = curve.packed(curve.scaled(x) + step)
+        if float(np.sqrt(step @ step)) <= 10 * EPS * (1.0 + float(np.max(np.abs(curve.scaled(x))))):
+            break
+    moved = curve.scaled(x) - point.y
+    if not float(np.sqrt(moved @ moved)) <= np.sqrt(tolerances.singularity):
+        return point
+    return replace(point, x=x, y=curve.scaled(x))

@@ -1,0 +1,136 @@
+"""From the rays at a point to its name: what kind of event it is, which branch the path takes, in words."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from onesided._types import Array
+from onesided.results import Kind, Ray, Rays
+from onesided.statics.curve import Curve, Point
+from onesided.statics.rays import Place
+
+
+@dataclass(frozen=True)
+class Named:
+    """The name of a point and the decision which way to go on."""
+
+    kind: Kind
+    incoming: int | None
+    followed: int | None
+    constraints: tuple[str, ...]
+    detail: str
+
+
+def name_point(where: Place, rays: Rays, curve: Curve, point: Point) -> Named:
+    """Classify the point reached along `curve` with tangent `point.t`, from all its rays."""
+    incoming = _incoming(where, rays, curve, point)
+    forward = [i for i in range(len(rays)) if i != incoming]
+    names = tuple(where.system.constraint_names[j] for j in where.weak)
+    if not forward:
+        return Named(Kind.end, incoming, None, names, _why_it_ends(where, rays))
+    if any(rays[i].continuum for i in forward):
+        return Named(Kind.continuum, incoming, None, names, f"{len(forward)} extreme rays of a whole cone of directions")
+    before = _sign_before(rays, curve, point, incoming)
+    if len(forward) > 1:
+        return _several(where, rays, curve, point, (incoming, forward, before, names))
+    ray = rays[forward[0]]
+    turned = before * ray.p_sign < 0
+    changes, changed = _changes(where, curve, ray)
+    if not changed:
+        return _unchanged(turned, incoming, forward[0], names)
+    kind = Kind.corner_limit if turned else _contact_kind(curve, ray)
+    detail = "; ".join([changes, *(["the path turns back"] if turned else [])])
+    if ray.p_sign == 0:
+        detail += f"; {where.system.control} stays constant on the branch ahead"
+    return Named(kind, incoming, forward[0], changed, detail)
+
+
+def _unchanged(turned: bool, incoming: int | None, ahead: int, names: tuple[str, ...]) -> Named:
+    """One way on with the same constraints: a limit point, a touch, or a singular point without other branches."""
+    if turned:
+        return Named(Kind.limit, incoming, ahead, names, "")
+    if names:
+        return Named(Kind.closes, incoming, ahead, names, f"{_list(names)} touches without force")
+    return Named(Kind.smooth_bifurcation, incoming, ahead, names, "the stiffness is singular, but no other branch was found")
+
+
+def _scaled_direction(where: Place, ray: Ray) -> Array:
+    x_dot = np.concatenate([ray.q_dot, [ray.p_dot], ray.mu_dot, ray.lam_dot])
+    lengths = np.full(where.system.n, where.sizes.length)
+    scaled = x_dot / np.concatenate([lengths, [where.sizes.control], where.scales.multiplier])
+    return np.asarray(scaled / np.sqrt(scaled @ scaled))
+
+
+def _incoming(where: Place, rays: Rays, curve: Curve, point: Point) -> int | None:
+    """The ray along which we came, reversed; among equal directions the one on our own working set."""
+    lengths = np.full(where.system.n, where.sizes.length)
+    back = -curve.packed(point.t) / np.concatenate([lengths, [where.sizes.control], where.scales.multiplier])
+    back = back / np.sqrt(back @ back)
+    scores = [float(back @ _scaled_direction(where, ray)) + 1e-6 * (ray.rows == tuple(curve.rows)) for ray in rays.rays]
+    return int(np.argmax(scores)) if scores and max(scores) > 0.99 else None
+
+
+def _sign_before(rays: Rays, curve: Curve, point: Point, incoming: int | None) -> int:
+    """Sign of the change of p on the way in."""
+    return -rays[incoming].p_sign if incoming is not None else int(np.sign(point.t[curve.n]))
+
+
+def _changes(where: Place, curve: Curve, ray: Ray) -> tuple[str, tuple[str, ...]]:
+    """What the constraints do when the path goes on along a ray: in words, and their names."""
+    names = where.system.constraint_names
+    closes = [names[j] for j in ray.rows if j not in curve.rows]
+    opens = [names[j] for j in curve.rows if j not in ray.rows]
+    words = [f"{_list(group)} {verb}" for group, verb in ((closes, _s(closes, "close")), (opens, _s(opens, "open"))) if group]
+    return " and ".join(words), (*closes, *opens)
+
+
+def _s(group: list[str], verb: str) -> str:
+    return verb + ("s" if len(group) == 1 else "")
+
+
+def _list(names: tuple[str, ...] | list[str]) -> str:
+    quoted = [f"'{name}'" for name in names]
+    return ("contact " if len(quoted) == 1 else "contacts ") + ", ".join(quoted)
+
+
+def _contact_kind(curve: Curve, ray: Ray) -> Kind:
+    return Kind.closes if any(j not in curve.rows for j in ray.rows) else Kind.opens
+
+
+def _several(
+    where: Place, rays: Rays, curve: Curve, point: Point, known: tuple[int | None, list[int], int, tuple[str, ...]]
+) -> Named:
+    """A bifurcation: name it, say how many branches, choose the one to follow."""
+    incoming, forward, before, names = known
+    smooth = all(rays[i].rows == tuple(curve.rows) for i in forward)
+    followed = _follow(where, rays, curve, point, forward, 0 if smooth else before)
+    if not smooth:
+        detail = f"{len(forward)} branches lead on at {_list(names)}"
+        return Named(Kind.nonsmooth_bifurcation, incoming, followed, names, detail)
+    crossing = [i for i in forward if i != followed]
+    symmetric = all(rays[i].order != 1 for i in crossing)
+    detail = f"{'symmetric' if symmetric else 'asymmetric'}, {len(forward)} branches lead on"
+    if rays.multiplicity > 2:
+        detail = f"{rays.multiplicity - 1} eigenvalues vanish at once; {len(forward)} branches were found"
+    return Named(Kind.smooth_bifurcation, incoming, followed, names, detail)
+
+
+def _follow(where: Place, rays: Rays, curve: Curve, point: Point, forward: list[int], before: int) -> int:
+    """The branch to go on with: straight on; where the path has a kink anyway, p keeps its sense, then stable first."""
+    ahead = curve.packed(point.t)
+    lengths = np.full(where.system.n, where.sizes.length)
+    ahead = ahead / np.concatenate([lengths, [where.sizes.control], where.scales.multiplier])
+
+    def rank(i: int) -> tuple[bool, int, float]:
+        stable = -rays[i].instability if before else 0
+        return rays[i].p_sign * before > 0, stable, float(ahead @ _scaled_direction(where, rays[i]))
+
+    return max(forward, key=rank)
+
+
+def _why_it_ends(where: Place, rays: Rays) -> str:
+    """The reason of an end point: REFERENCE type II is the only one in which nothing leads on."""
+    names = _list([where.system.constraint_names[j] for j in where.weak])
+    if len(rays) == 1:
+        return f"no admissible direction but back at {names}: the branch carries a constraint without gap and force"
+    return f"no admissible direction at {names}" + ("" if rays.complete else " among those examined")

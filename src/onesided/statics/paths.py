@@ -1,0 +1,116 @@
+"""The verbs of equilibrium paths: trace, iter_trace, branch."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from onesided._types import Status
+from onesided.errors import SolveError, UsageError
+from onesided.model.system import System
+from onesided.results import Event, Path, Ray, Rays
+from onesided.statics.collect import collect
+from onesided.statics.equilibrium import equilibrium
+from onesided.statics.hits import UserEvents, Watch
+from onesided.statics.rays import place, rays_at
+from onesided.statics.trace import Item, Origin, PredictorCorrector, Tracer
+from onesided.tolerances import DEFAULT, Tolerances
+
+
+def trace(
+    system: System,
+    q0: Any,
+    p0: float,
+    *,
+    direction: int = +1,
+    p_bounds: tuple[float, float] = (-np.inf, np.inf),
+    max_points: int | None = None,
+    max_events: int | None = None,
+    events: UserEvents | None = None,
+    method: PredictorCorrector | None = None,
+    tolerances: Tolerances = DEFAULT,
+    throw: bool = True,
+) -> Path:
+    """Trace the equilibrium path through (q0, p0); the start is corrected first.
+
+    Parameters
+    ----------
+    direction : +1 to start with growing p, −1 with falling p.
+    p_bounds : the path ends where p leaves them.
+    max_points, max_events : further ends.
+    events : name → function(q, p) whose zeros are located along the path.
+    throw : raise a `SolveError` holding the path so far, or return it with its status.
+    """
+    watch = Watch(p_bounds, events or {}, tolerances)
+    origin, note = _start(system, q0, p0, watch, method or PredictorCorrector(), (max_points, max_events))
+    rays = rays_at(origin.where)
+    ray, remark = _choose(system, rays, direction)
+    return _run(origin, ray, [text for text in (note, remark) if text], throw)
+
+
+def iter_trace(
+    system: System, q0: Any, p0: float, *, direction: int = +1, p_bounds: tuple[float, float] = (-np.inf, np.inf)
+) -> Iterator[Item]:
+    """The iterator twin of `trace`: items as they are found; an item with a status is the last."""
+    origin, _ = _start(system, q0, p0, Watch(p_bounds, {}, DEFAULT), PredictorCorrector(), (None, None))
+    ray, _ = _choose(system, rays_at(origin.where), direction)
+    yield from Tracer(origin, ray).run()
+
+
+def branch(event: Event, k: int, *, throw: bool = True) -> Path:
+    """Follow ray k of an event."""
+    if event.origin is None:
+        raise UsageError("this event cannot be branched from", got="an event loaded from a file", advice="trace again")
+    if not 0 <= k < len(event.rays):
+        raise UsageError("there is no such ray", got=str(k), expected=f"0 to {len(event.rays) - 1}")
+    return _run(event.origin, event.rays[k], [], throw)
+
+
+def _run(origin: Origin, ray: Ray, notes: list[str], throw: bool) -> Path:
+    tracer = Tracer(origin, ray)
+    first = Item(tracer.curve, tracer.point, 0)
+    path = collect(origin.where.system, first, tracer.run(), origin, notes)
+    if len(path) > 1:
+        path.instability[0] = path.instability[1]
+    if throw and not path.ok:
+        raise SolveError(path.status.value, path, got=path.note)
+    return path
+
+
+def _start(
+    system: System,
+    q0: Any,
+    p0: float,
+    watch: Watch,
+    method: PredictorCorrector,
+    limits: tuple[int | None, int | None],
+) -> tuple[Origin, str]:
+    """Correct the start, and say by how much it moved."""
+    low, high = watch.p_bounds
+    if not low <= p0 <= high:
+        raise UsageError(
+            f"the start is outside the bounds of {system.control}", got=f"{p0:g}", expected=f"{low:g} to {high:g}"
+        )
+    q = system.point(q0)
+    found = equilibrium(system, q, p0, tolerances=watch.tolerances).value
+    sizes = system.sizes(found.q, p0)
+    where = place(system, np.concatenate([found.q, [p0], found.nu]), sizes, watch.tolerances)
+    moved = float(np.max(np.abs(found.q - q)))
+    near = np.sqrt(watch.tolerances.residual) * sizes.length
+    note = "" if moved <= near else f"the start was not an equilibrium: it was moved by {moved:.3g}"
+    return Origin(where, watch, method, *limits), note
+
+
+def _choose(system: System, rays: Rays, direction: int) -> tuple[Ray, str]:
+    if direction not in {1, -1}:
+        raise UsageError("`direction` is not a sign", got=repr(direction), expected="+1 or −1")
+    fitting = [ray for ray in rays.rays if ray.p_sign == direction]
+    if not fitting:
+        exist = ", ".join(f"{system.control} {'+0-'[1 - ray.p_sign]}" for ray in rays.rays) or "none"
+        raise UsageError(
+            f"no path leaves the start with {'growing' if direction > 0 else 'falling'} {system.control}",
+            got=f"rays: {exist}",
+            advice=f"direction={-direction:+d}, or another start",
+        )
+    remark = f"{len(fitting)} rays leave the start that way; the first was followed" if len(fitting) > 1 else ""
+    return fitting[0], remark

@@ -1,0 +1,294 @@
+"""Tracing: predictor, corrector, step control, events. `Tracer.run` does the work, piece by piece."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from onesided._types import Array, Status
+from onesided.errors import UsageError
+from onesided.results import Event, Kind, Ray, Rays
+from onesided.statics.curve import Curve, Point, fixed_row, make_point, newton
+from onesided.statics.hits import Hit, Trigger, Watch, between, explained, find_hits, hidden, locate
+from onesided.statics.naming import Named, name_point
+from onesided.statics.rays import Place, place, rays_at
+from onesided.tolerances import EPS
+
+POINT_LIMIT = 200_000
+
+
+@dataclass(frozen=True)
+class PredictorCorrector:
+    """Pseudo-arclength continuation in the scaled metric of q, p and λ; the defaults need no tuning.
+
+    Attributes
+    ----------
+    first_step, max_step : arc length in scaled units.
+    turn : angle [rad] between successive tangents that the step control aims at.
+    """
+
+    first_step: float = 0.01
+    max_step: float = 0.5
+    turn: float = 0.2
+
+    def __post_init__(self) -> None:
+        if not (0 < self.first_step <= self.max_step and 0 < self.turn < 1):
+            raise UsageError("`PredictorCorrector` has a knob out of range", got=repr(self))
+
+
+@dataclass(frozen=True)
+class Origin:
+    """What it takes to go on from a point along one of its rays."""
+
+    where: Place
+    watch: Watch
+    method: PredictorCorrector
+    max_points: int | None = None
+    max_events: int | None = None
+
+
+@dataclass(slots=True)
+class Item:
+    """One piece of news from a running trace: a point, with the event at it, or the end of the path."""
+
+    curve: Curve
+    point: Point
+    degree: int
+    event: Event | None = None
+    status: Status | None = None
+    note: str = ""
+
+
+class Tracer:
+    """A running trace; made for one run.
+
+    Parameters
+    ----------
+    origin : place, limits and method.
+    ray : direction in which to leave the place.
+    """
+
+    def __init__(self, origin: Origin, ray: Ray) -> None:
+        self.origin, self.method, self.watch = origin, origin.method, origin.watch
+        self.step = origin.method.first_step
+        self.degree: int | None = None
+        self.pending: Item | None = None
+        self.points = self.events = 0
+        self._leave(origin.where, ray)
+        self.home = self.point
+
+    def run(self) -> Iterator[Item]:
+        """Points and events in order, until something ends the path; the last item carries the status."""
+        candidate: Point | None = None
+        while True:
+            b = candidate or self._advance()
+            candidate = None
+            if b is None:
+                yield from self._end(*self._why_stuck())
+                return
+            hits = find_hits(self.curve, self.point, b, self.watch)
+            if not hits:
+                yield from self._accept(b)
+                status = self._enough(b)
+                if status is not None:
+                    yield from self._end(status)
+                    return
+                continue
+            hit, c = self._earliest(b, hits)
+            if c is None:
+                yield from self._end(Status.step_too_small, f"a {hit.trigger.value} could not be located")
+                return
+            status, candidate = yield from self._meet(hit, c, b)
+            if status is not None:
+                yield from self._end(status)
+                return
+
+    def _leave(self, where: Place, ray: Ray) -> None:
+        """Start a new leg at a place along a ray; inertia is unknown until its first regular point."""
+        system = where.system
+        self.curve = Curve(system, np.array(ray.rows, dtype=np.intp), where.sizes, where.scales)
+        x_dot = np.concatenate([ray.q_dot, [ray.p_dot], ray.mu_dot, ray.lam_dot])
+        e = system.evaluate_packed(where.x)
+        t = self.curve.scaled(x_dot)
+        t = t / np.sqrt(t @ t)
+        velocity = t[: system.n + 1] * self.curve.unit[: system.n + 1]
+        s = self.point.s if self.points else 0.0
+        x = self.curve.packed(self.curve.scaled(where.x))
+        c_dot = e.c_q @ velocity[:-1] + e.c_p * velocity[-1]
+        self.point = Point(x, self.curve.scaled(x), t, s, -1, 0.0, float(ray.p_sign), e.c, c_dot, e.energy)
+        self.previous: Point | None = None
+        self.degree = None
+
+    def _advance(self) -> Point | None:
+        """One step of the curve that can be trusted; None when the step becomes too small."""
+        a, smallest = self.point, self.watch.tolerances.minimum_step
+        while self.step > smallest:
+            h = self.step
+            y = a.y + h * a.t
+            if self.previous is not None:
+                y = y + (0.5 * h * h / (a.s - self.previous.s)) * (a.t - self.previous.t)
+            border = fixed_row(a.t, float(a.t @ y), self.curve)
+            found = newton(self.curve, self.curve.packed(y), border, target=EPS, limit=6, reach=0.5 * h)
+            if found.converged and found.first <= 0.1 * h:
+                move = self.curve.scaled(found.x) - a.y
+                b = make_point(self.curve, found, a.t, a.s + float(np.sqrt(move @ move)))
+                b.sense = b.sense or a.sense
+                angle = float(np.arccos(min(1.0, float(a.t @ b.t))))
+                if angle <= 2.0 * self.method.turn and self._trusted(a, b):
+                    growth = min(2.0, max(0.5, self.method.turn / max(angle, EPS)))
+                    largest = self.method.max_step * max(1.0, float(np.max(np.abs(b.y))))
+                    self.step = min(largest, h * (growth if found.iterations < 5 else min(growth, 0.8)))
+                    return b
+            self.step = 0.5 * h if found.converged else 0.25 * h
+        return None
+
+    def _trusted(self, a: Point, b: Point) -> bool:
+        """Whether nothing was skipped: no condition changed twice, and inertia and events explain each other."""
+        if hidden(self.curve, a, b, self.watch.tolerances):
+            return False
+        return explained(a, b) or self.step <= self.method.first_step**2
+
+    def _accept(self, b: Point) -> Iterator[Item]:
+        if self.degree is None:
+            self.degree = b.negative
+        yield from self._release(self.degree)
+        self.previous, self.point = self.point, b
+        self.points += 1
+        yield Item(self.curve, b, self.degree)
+
+    def _release(self, after: int | None) -> Iterator[Item]:
+        """Hand out the last event once the degree of instability beyond it is known."""
+        if self.pending is not None and self.pending.event is not None:
+            self.pending.event = replace(self.pending.event, instability_after=after)
+            yield self.pending
+        self.pending = None
+
+    def _earliest(self, b: Point, hits: list[Hit]) -> tuple[Hit, Point | None]:
+        """Locate the first event of the step: nothing else may happen before it."""
+        a, hit = self.point, hits[0]
+        c = locate(self.curve, a, b, hit, self.watch)
+        for _ in range(20):
+            if c is None or c.s - a.s <= self.watch.tolerances.minimum_step:
+                break
+            before = between(self.curve, a, c, 0.999)
+            earlier = [] if before is None else find_hits(self.curve, a, before, self.watch)
+            found = locate(self.curve, a, before, earlier[0], self.watch) if earlier and before else None
+            if found is None:
+                break
+            hit, c = earlier[0], found
+        if c is None:
+            others = [locate(self.curve, a, b, other, self.watch) for other in hits[1:]]
+            pairs = [(other, point) for other, point in zip(hits[1:], others, strict=True) if point is not None]
+            return pairs[0] if pairs else (hit, None)
+        return hit, c
+
+    def _meet(self, hit: Hit, c: Point, b: Point) -> Iterator[Item]:  # type: ignore[misc]
+        """Name the event at c and go on along the ray that it leaves by; returns (status or None, next point or None)."""
+        if self.degree is None:
+            middle = between(self.curve, self.point, c, 0.5)
+            self.degree = middle.negative if middle is not None else c.negative
+        yield from self._release(self.degree)
+        where = place(self.origin.where.system, c.x, self.curve.sizes, self.watch.tolerances)
+        self.points += 1
+        if hit.trigger in {Trigger.bound, Trigger.user}:
+            return (yield from self._pass(hit, c, where))
+        simple = hit.trigger is Trigger.limit and not len(where.weak)
+        rays = self._two_rays(where, c, b) if simple else rays_at(where)
+        named = name_point(where, rays, self.curve, c)
+        self._remember(named, rays, where, c)
+        self.events += 1
+        if named.followed is None:
+            return Status.not_unique if named.kind is Kind.continuum else Status.path_ended, None
+        if self.events == self.origin.max_events:
+            return Status.enough, None
+        if simple:
+            sense = float(rays[named.followed].p_sign)
+            self.degree = b.negative
+            yield from self._release(b.negative)
+            self.previous = self.point
+            self.point = replace(c, negative=b.negative, orientation=b.orientation, sense=sense)
+            return None, b
+        self.point = c
+        self._leave(where, rays[named.followed])
+        self.step = min(self.step, self.method.first_step)
+        return None, None
+
+    def _two_rays(self, where: Place, c: Point, b: Point) -> Rays:
+        """The two directions at a simple limit point: ṗ changed its sign along the path, so p̈ decides both alike."""
+        k, n = len(where.system.bilateral), where.system.n
+        sense = int(b.sense)
+        rays = []
+        for sign in (-1.0, 1.0):
+            x_dot = self.curve.packed(sign * c.t)
+            rays.append(
+                Ray(
+                    q_dot=x_dot[:n],
+                    p_dot=float(x_dot[n]),
+                    mu_dot=x_dot[n + 1 : n + 1 + k],
+                    lam_dot=x_dot[n + 1 + k :],
+                    gap_dot=sign * c.c_dot[k:],
+                    p_sign=sense,
+                    order=2,
+                    instability=min(self.degree or 0, b.negative),
+                    closed=tuple(where.system.constraint_names[j] for j in self.curve.rows[k:]),
+                    rows=tuple(int(j) for j in self.curve.rows),
+                )
+            )
+        return Rays(tuple(rays))
+
+    def _pass(self, hit: Hit, c: Point, where: Place) -> Iterator[Item]:  # type: ignore[misc]
+        """Bounds end the path, user events do not change it."""
+        kind, detail = (Kind.bound, "") if hit.trigger is Trigger.bound else (Kind.user, hit.name)
+        named = Named(kind, None, None, (), detail)
+        self._remember(named, Rays(()), where, c)
+        yield from self._release(self.degree)
+        if hit.trigger is Trigger.bound:
+            return Status.bound_reached, None
+        self.previous, self.point = self.point, c
+        return None, None
+
+    def _remember(self, named: Named, rays: Rays, where: Place, c: Point) -> None:
+        n, k = where.system.n, len(where.system.bilateral)
+        event = Event(
+            kind=named.kind,
+            control=where.system.control,
+            p=float(c.x[n]) if abs(c.y[n]) > EPS else 0.0,
+            q=c.x[:n],
+            mu=c.x[n + 1 : n + 1 + k],
+            lam=c.x[n + 1 + k :],
+            constraints=named.constraints,
+            instability_before=self.degree or 0,
+            instability_after=None,
+            rays=rays,
+            incoming=named.incoming,
+            followed=named.followed,
+            bracket=(self.point.s, self.point.s + self.step),
+            precision=_precision(self.curve, c),
+            index=0,
+            detail=named.detail,
+            origin=replace(self.origin, where=where),
+        )
+        self.pending = Item(self.curve, c, self.degree or 0, event)
+
+    def _enough(self, b: Point) -> Status | None:
+        if self.points >= (self.origin.max_points or POINT_LIMIT):
+            return Status.enough
+        return Status.far if float(np.max(np.abs(b.y))) > EPS**-0.4 else None
+
+    def _why_stuck(self) -> tuple[Status, str]:
+        n = self.curve.n
+        ahead = self.curve.packed(self.point.y + self.step * self.point.t)
+        e = self.curve.evaluate(ahead)
+        at = f"after {self.origin.where.system.control} = {self.point.x[n]:.10g}"
+        finite = np.isfinite(e.energy) and np.all(np.isfinite(e.L_qq)) and np.all(np.isfinite(e.c))
+        return (Status.step_too_small if finite else Status.not_finite), at
+
+    def _end(self, status: Status, note: str = "") -> Iterator[Item]:
+        yield from self._release(None)
+        yield Item(self.curve, self.point, self.degree or 0, status=status, note=note)
+
+
+def _precision(curve: Curve, c: Point) -> float:
+    """Relative residual of the equilibrium equations at a located point."""
+    residual: Array = curve.residual(curve.evaluate(c.x))
+    return float(np.max(np.abs(residual), initial=0.0))
