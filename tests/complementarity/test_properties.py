@@ -90,6 +90,23 @@ def test_the_residual_is_the_natural_map(seed, n):
     np.testing.assert_allclose(LCP(M, q).residual(z), np.abs(np.minimum(z, M @ z + q)).max(), rtol=1e-12)
 
 
+@given(seeds, st.integers(1, 4), st.booleans())
+def test_small_integer_problems_are_always_decided(seed, n, symmetric):
+    """Integers make singular minors, degenerate solutions and directions to infinity frequent."""
+    rng = np.random.default_rng(seed)
+    M, q = rng.integers(-2, 3, (n, n)).astype(float), rng.integers(-2, 3, n).astype(float)
+    problem = LCP(M + M.T if symmetric else M, q)
+    assert solve(problem, throw=False).ok is not all_solutions(problem).empty
+
+
+def test_a_point_whose_round_off_hides_the_data_is_no_solution():
+    M = [[1, -2, -1, -2], [-1, 1, 2, 0], [1, 2, -1, 1], [-2, -2, 2, 0]]
+    problem = LCP(M, [-2, 2, 1, -1])
+    assert all_solutions(problem).empty
+    for far in 10.0 ** np.arange(6, 25):
+        assert problem.relative_residual([far, 0, far, 0]) > 1e-9
+
+
 @pytest.mark.parametrize("far", [1e6, 1e9, 1e12, 1e15])
 def test_a_point_that_runs_away_is_no_solution(far):
     # w = (0.5, far − 1): the first row stays wrong, however large the data's products become.

@@ -35,10 +35,11 @@ def largest(values: Array) -> float:
 def merit(M: Array, q: Array, x: Array, free: int) -> tuple[float, float]:
     """Natural-map residual of w = M x + q, absolute and relative to the size of the data.
 
-    The first `free` rows are equations w = 0; the others are w ⟂ x ≥ 0. Row i has the size ω_i = |q| + κ
-    (|M||x|)_i, and x the size ζ = |q| / |M| + κ |x|, so that min(x_i / ζ, w_i / ω_i) has no unit. κ is so
-    small that the terms with it forgive round-off only: weighed with κ = 1, points that run away to infinity
-    would count as solutions.
+    The first `free` rows are equations w = 0; the others are w ⟂ x ≥ 0. Row i has the size
+    ω_i = |q| + min(κ (|M||x|)_i, |q| / κ), and x the size ζ = |q| / |M| + κ |x|, so that min(x_i / ζ, w_i / ω_i)
+    has no unit. κ is so small that the terms with it forgive round-off only, and not where x is so large that
+    round-off hides q: points that run away to infinity must not count as solutions. Hence, too, w_i counts as no
+    better than the error of its evaluation.
     """
     n, kappa = x.size, EPS ** (1.0 / 3.0)
     sizes, stiffness = (largest(q[:free]), largest(q[free:])), 0.0
@@ -54,10 +55,16 @@ def merit(M: Array, q: Array, x: Array, free: int) -> tuple[float, float]:
             term = row[j] * x[j]
             w += term
             terms += abs(term)
-        omega = sizes[0 if i < free else 1] + kappa * terms
+        size = sizes[0 if i < free else 1]
+        omega = size + (min(kappa * terms, size / kappa) if size > 0.0 else kappa * terms)
         plain, share = w, w / omega if omega > 0.0 else w
+        place = x[i] / zeta if zeta > 0.0 else x[i]
         if i >= free:
-            plain, share = min(x[i], w), min(x[i] / zeta if zeta > 0.0 else x[i], share)
+            plain = min(x[i], w)
+        if i >= free and place < share:
+            share = place
+        elif omega > 0.0:
+            share = max(abs(share), EPS * terms / omega)
         if not np.isfinite(w + x[i]):
             return np.inf, np.inf
         absolute, relative = max(absolute, abs(plain)), max(relative, abs(share))

@@ -27,8 +27,8 @@ class SemismoothNewton(Method):
         Largest number of halvings in one line search.
     """
 
-    max_iterations: int = 200
-    halvings: int = 40
+    max_iterations: int = 100
+    halvings: int = 30
 
     def __post_init__(self) -> None:
         check_range("max_iterations", self.max_iterations, 1, 1_000_000)
@@ -48,9 +48,10 @@ class SemismoothNewton(Method):
         sigma = float(np.abs(M[:, problem.free :]).max(initial=0.0)) or 1.0
         for k in range(self.max_iterations):
             M, q = problem.linearise(x)
-            phi, J = _fischer_burmeister(M, q, x, problem.free, sigma)
             if problem.relative_residual(x) <= tolerances.complementarity:
                 return Attempt(_polish(problem, x, sigma), Status.solved, k)
+            phi = _value(M, q, x, problem.free, sigma)
+            J = _slope(M, q, x, problem.free, sigma)
             step = self._search(problem, x, _direction(J, phi), phi, sigma)
             if step is None:
                 step = self._search(problem, x, -J.T @ phi, phi, sigma)
@@ -65,25 +66,31 @@ class SemismoothNewton(Method):
         for _ in range(self.halvings):
             trial = x + t * d
             M, q = problem.linearise(trial)
-            new, _ = _fischer_burmeister(M, q, trial, problem.free, sigma)
+            new = _value(M, q, trial, problem.free, sigma)
             if float(new @ new) <= (1 - 2 * _ARMIJO * t) * value:
                 return trial
             t /= 2
         return None
 
 
-def _fischer_burmeister(M: Array, q: Array, x: Array, free: int, sigma: float) -> tuple[Array, Array]:
-    """Return Φ and an element of its generalised Jacobian."""
-    w = M @ x + q
-    a, b = sigma * x[free:], w[free:]
+def _value(M: Array, q: Array, x: Array, free: int, sigma: float) -> Array:
+    """Return Φ: w in the rows of free unknowns, φ(σ z, w) in the others."""
+    phi = M @ x + q
+    a, b = sigma * x[free:], phi[free:]
+    phi[free:] = a + b - np.hypot(a, b)
+    return phi
+
+
+def _slope(M: Array, q: Array, x: Array, free: int, sigma: float) -> Array:
+    """Return an element of the generalised Jacobian of Φ."""
+    a, b = sigma * x[free:], M[free:] @ x + q[free:]
     h = np.hypot(a, b)
-    safe = np.where(h > 0, h, 1.0)
-    da, db = np.where(h > 0, 1 - a / safe, 1 - np.sqrt(0.5)), np.where(h > 0, 1 - b / safe, 1 - np.sqrt(0.5))
-    phi, J = w.copy(), np.array(M)
-    phi[free:] = a + b - h
+    away, h = h > 0, np.where(h > 0, h, 1.0)
+    da, db = (1 - np.where(away, part / h, np.sqrt(0.5)) for part in (a, b))
+    J, rows = np.array(M), np.arange(free, x.size)
     J[free:] *= db[:, None]
-    J[np.arange(free, x.size), np.arange(free, x.size)] += sigma * da
-    return phi, J
+    J[rows, rows] += sigma * da
+    return J
 
 
 def _direction(J: Array, phi: Array) -> Array:

@@ -79,10 +79,11 @@ class Problem(ABC):
         return self.merit(x)[0]
 
     def relative_residual(self, x: ArrayLike) -> float:
-        """Return max |min(z_i / ζ, w_i / ω_i)| with ω_i = |q| + κ (|M||x|)_i, ζ = |q| / |M| + κ |z|, κ = ε^⅓.
+        """Return max |min(z_i / ζ, w_i / ω_i)|, where ω_i and ζ are the sizes of w_i and z in the data.
 
-        It has no unit, and stays the same when q, M, or both are multiplied by positive numbers (and z with
-        them). The terms with κ forgive round-off where z is large, and nothing else.
+        ω_i = |q| + min(κ (|M||x|)_i, |q| / κ) and ζ = |q| / |M| + κ |z|, with norms of the largest entry and κ = ε^⅓:
+        the terms with κ forgive round-off where z is large, and nothing else. The result has no unit, and stays the
+        same when q, M, or both are multiplied by positive numbers, and z with them.
         """
         return self.merit(x)[1]
 

@@ -61,24 +61,55 @@ class Parameters(dict[str, Any]):
 class Evaluation(NamedTuple):
     """The blocks of the equilibrium equations at one point, with constraints ordered bilateral, then unilateral.
 
-    With L = U − cᵀν [SP1 (2.2)], c = (h, g), ν = (μ, λ): `L_q` (n,), `c` (m,), `L_qq` (n, n), `L_qp` (n,),
-    `c_q` (m, n) a row per constraint, `c_p` (m,).
+    With L = U − cᵀν [SP1 (2.2)], c = (h, g), ν = (μ, λ), x = (q, p): `L_x` (n + 1,), `c` (m,), `L_qx` (n, n + 1), `c_x`
+    (m, n + 1) with a row per constraint; the blocks of `L_x`, `L_qx` and `c_x` have names of their own.
     """
 
     energy: float
-    L_p: float
-    L_q: Array
+    L_x: Array
     c: Array
-    L_qq: Array
-    L_qp: Array
-    c_q: Array
-    c_p: Array
+    L_qx: Array
+    c_x: Array
+
+    @property
+    def L_q(self) -> Array:
+        """Force balance, (n,)."""
+        return self.L_x[:-1]
+
+    @property
+    def L_p(self) -> float:
+        """Rate of the energy with p along a path."""
+        return float(self.L_x[-1])
+
+    @property
+    def L_qq(self) -> Array:
+        """Hessian of the Lagrangian, (n, n)."""
+        return self.L_qx[:, :-1]
+
+    @property
+    def L_qp(self) -> Array:
+        """Change of the force balance with p, (n,)."""
+        return self.L_qx[:, -1]
+
+    @property
+    def c_q(self) -> Array:
+        """Gradients of the constraints, (m, n)."""
+        return self.c_x[:, :-1]
+
+    @property
+    def c_p(self) -> Array:
+        """Change of the constraints with p, (m,)."""
+        return self.c_x[:, -1]
 
 
 def prepare_jax() -> None:
-    """Switch on double precision and the persistent compilation cache (unless the user chose a folder)."""
+    """Switch on double precision, immediate dispatch and the compilation cache (unless the user chose a folder).
+
+    Handing a tiny computation to another thread takes four times as long as doing it: on the CPU we do it at once.
+    """
     if not jax.config.jax_enable_x64:
         jax.config.update("jax_enable_x64", True)
+    jax.config.update("jax_cpu_enable_async_dispatch", False)
     if not jax.config.jax_compilation_cache_dir:
         base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
         jax.config.update("jax_compilation_cache_dir", str(Path(base) / "onesided" / "jax"))
@@ -146,10 +177,14 @@ class Derivatives:
         """All blocks at the packed point x = (q, p, ν): one compiled call."""
         n, m = self.n, self.m
         out = np.asarray(self._kkt(x, vector))
-        L_x, c, rest = out[1 : n + 2], out[n + 2 : n + 2 + m], out[n + 2 + m :]
-        L_qx = rest[: n * (n + 1)].reshape(n, n + 1)
-        c_x = rest[n * (n + 1) :].reshape(m, n + 1)
-        return Evaluation(float(out[0]), float(L_x[n]), L_x[:n], c, L_qx[:, :n], L_qx[:, n], c_x[:, :n], c_x[:, n])
+        first, second, third = n + 2, n + 2 + m, n + 2 + m + n * (n + 1)
+        return Evaluation(
+            float(out[0]),
+            out[1:first],
+            out[first:second],
+            out[second:third].reshape(n, n + 1),
+            out[third:].reshape(m, n + 1),
+        )
 
     def residual(self, x: Array, vector: Any) -> tuple[float, Array, Array]:
         """Energy, L_q and c at the packed point."""

@@ -57,11 +57,13 @@ def _recheck(system: System, X: Array, sizes: Sizes) -> tuple[float, Array, Arra
     worst, gaps, energy = 0.0, np.zeros((len(X), len(system.unilateral))), np.zeros(len(X))
     for i, x in enumerate(X):
         e = system.evaluate_packed(x)
-        norms = np.linalg.norm(e.c_q, axis=1)
-        norms = np.where(norms > 0, norms, 1.0)
-        c, nu = e.c / (norms * sizes.length), x[n + 1 :] * norms / sizes.force
-        contact = np.minimum(c[k:], nu[k:])
-        worst = max(worst, float(np.max(np.abs(np.concatenate([e.L_q / sizes.force, c[:k], contact])), initial=0.0)))
+        worst = max(worst, float(abs(e.L_x[:-1]).max()) / sizes.force)
+        if len(e.c):
+            norms = np.sqrt((e.c_q * e.c_q).sum(axis=1))
+            norms[norms == 0] = 1.0
+            c, nu = e.c / (norms * sizes.length), x[n + 1 :] * norms / sizes.force
+            contact = np.minimum(c[k:], nu[k:])
+            worst = max(worst, float(abs(np.concatenate([c[:k], contact])).max()))
         gaps[i], energy[i] = e.c[k:], e.energy
     return worst, gaps, energy
 

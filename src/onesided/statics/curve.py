@@ -4,7 +4,7 @@ The working set holds the bilateral and the closed unilateral constraints as equ
 Unknowns are the columns (q, p, ν_W), equations the rows (L_q, c_W): one more unknown than equations.
 """
 
-from collections.abc import Callable
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,7 +16,6 @@ from onesided.model.system import Sizes, System
 from onesided.statics.active_set import ConstraintScales
 from onesided.tolerances import EPS
 
-Border = Callable[[Evaluation, Array], tuple[Array, float]]
 
 
 @dataclass(slots=True)
@@ -24,7 +23,8 @@ class Point:
     """A point of a curve with what event detection needs; `y` and `t` are scaled.
 
     `negative` counts negative modes (−1: unknown), `orientation` is the sign of the bordered determinant (0: unknown),
-    `sense` the sign of the change of p just after the point.
+    `sense` the sign of the change of p just after the point. `margins` are the quantities that must stay ≥ 0: scaled
+    gaps of open and multipliers of closed unilateral constraints; `rates` are their derivatives.
     """
 
     x: Array
@@ -34,9 +34,8 @@ class Point:
     negative: int
     orientation: float
     sense: float
-    c: Array
-    c_dot: Array
-    energy: float
+    margins: Array
+    rates: Array
 
 
 class Curve:
@@ -51,11 +50,12 @@ class Curve:
     def __init__(self, system: System, rows: Indices, sizes: Sizes, scales: ConstraintScales) -> None:
         n, w = system.n, len(rows)
         self.system, self.rows, self.sizes, self.scales = system, rows, sizes, scales
-        self.n, self.w, self.size = n, w, n + 1 + w
+        self.n, self.w, self.size, self.k = n, w, n + 1 + w, len(system.bilateral)
         self.columns = np.concatenate([np.arange(n + 1), n + 1 + rows]).astype(np.intp)
         self.unit = np.concatenate([np.full(n, sizes.length), [sizes.control], scales.multiplier[rows]])
         self.weight = np.concatenate([np.full(n, sizes.force), scales.gap[rows]])
         self._factor = self.unit[None, :] / self.weight[:, None]
+        self._balance = (sizes.stiffness * sizes.length / scales.gap[rows])[:, None]
 
     def scaled(self, x: Array) -> Array:
         """Scaled unknowns y of the packed point x."""
@@ -75,22 +75,34 @@ class Curve:
         """The scaled Jacobian J of R with `border` as last row, in Fortran order."""
         n, N = self.n, self.size
         M = np.zeros((N, N), order="F")
-        M[:n, :n], M[:n, n] = e.L_qq, e.L_qp
+        M[:n, : n + 1] = e.L_qx
         if self.w:
-            E = e.c_q[self.rows]
-            M[:n, n + 1 :] = -E.T
-            M[n:-1, :n], M[n:-1, n] = E, e.c_p[self.rows]
+            E = e.c_x[self.rows]
+            M[n:-1, : n + 1] = E
+            M[:n, n + 1 :] = -E[:, :n].T
         M[:-1] *= self._factor
         M[-1] = border
         return M
 
     def residual(self, e: Evaluation) -> Array:
         """Scaled R = (L_q, c_W)."""
-        return np.concatenate([e.L_q, e.c[self.rows]]) / self.weight
+        R = np.concatenate([e.L_x[:-1], e.c[self.rows]]) if self.w else e.L_x[:-1]
+        return np.asarray(R / self.weight)
 
     def jacobian(self, e: Evaluation) -> Array:
         """Scaled J, (size − 1, size)."""
         return self.matrix(e, np.zeros(self.size))[:-1]
+
+    def margins(self, e: Evaluation, y: Array, t: Array) -> tuple[Array, Array]:
+        """What must stay ≥ 0, with derivatives: scaled gaps of open, multipliers of closed unilateral constraints."""
+        k, n = self.k, self.n
+        gap = self.scales.gap[k:]
+        velocity = t[: n + 1] * self.unit[: n + 1]
+        values, rates = e.c[k:] / gap, e.c_x[k:] @ velocity / gap
+        if self.w > k:
+            closed = self.rows[k:] - k
+            values[closed], rates[closed] = y[n + 1 + k :], t[n + 1 + k :]
+        return values, rates
 
     def kkt(self, e: Evaluation) -> Array:
         """Lower triangle of K = [[L_qq, Eᵀ], [E, 0]] with the constraint rows brought to the size of the stiffness."""
@@ -98,7 +110,7 @@ class Curve:
         K = np.zeros((n + w, n + w), order="F")
         K[:n, :n] = e.L_qq
         if w:
-            K[n:, :n] = e.c_q[self.rows] * (self.sizes.stiffness * self.sizes.length / self.scales.gap[self.rows])[:, None]
+            K[n:, :n] = e.c_x[self.rows, :n] * self._balance
         return K
 
     def negative(self, e: Evaluation) -> int:
@@ -121,54 +133,79 @@ class Curve:
         return float(sign * np.linalg.svd(M, compute_uv=False)[-1])
 
 
+@dataclass(frozen=True)
+class Plane:
+    """The further equation row·y = level: arc length, a value of p, a vanishing multiplier."""
+
+    row: Array
+    level: float
+
+    def __call__(self, e: Evaluation, y: Array) -> tuple[Array, float]:
+        """Row and residual at y."""
+        return self.row, float(self.row @ y) - self.level
+
+
+@dataclass(frozen=True)
+class Closed:
+    """The further equation c_j = 0 for a constraint outside the working set."""
+
+    curve: "Curve"
+    j: int
+
+    def __call__(self, e: Evaluation, y: Array) -> tuple[Array, float]:
+        """Row and residual at y."""
+        curve, scale = self.curve, self.curve.scales.gap[self.j]
+        row = np.zeros(curve.size)
+        row[: curve.n + 1] = e.c_x[self.j]
+        return row * curve.unit / scale, float(e.c[self.j] / scale)
+
+
 @dataclass(slots=True)
 class Correction:
     """Outcome of Newton's method on a curve with one further equation."""
 
-    x: Array
+    y: Array
     e: Evaluation
     tangent: Array
     orientation: float
     first: float
-    last: float
     iterations: int
     converged: bool
 
 
-def newton(curve: Curve, x: Array, border: Border, *, target: float, limit: int = 8, reach: float = np.inf) -> Correction:
-    """Solve R(x) = 0 with one further equation; the last step also gives the tangent.
+def newton(
+    curve: Curve, y: Array, border: Plane | Closed, *, target: float, limit: int = 8, reach: float = np.inf
+) -> Correction:
+    """Solve R = 0 with one further equation, from y; the last step also gives the tangent.
 
-    Convergence is quadratic: the error after a correction δ is estimated from the two last ones, and the iteration ends
+    Convergence is quadratic: the error after a correction is estimated from the two last ones, and the iteration ends
     when that estimate is below `target`, so the last point needs no further evaluation.
     """
-    y = curve.scaled(x)
-    previous, first, tangent, orientation = np.inf, 0.0, np.zeros(curve.size), 0.0
+    previous, first = np.inf, 0.0
+    floor = target + EPS * float(abs(y).max())
     right = np.zeros((curve.size, 2), order="F")
     right[-1, 1] = 1.0
     for iteration in range(1, limit + 1):
-        e = curve.evaluate(x)
-        row, value = border(e, x)
+        e = curve.evaluate(curve.packed(y))
+        row, value = border(e, y)
         right[:-1, 0] = -curve.residual(e)
         right[-1, 0] = -value
         lu, pivots, solution, info = lapack.dgesv(curve.matrix(e, row), right, overwrite_a=1)
         if info > 0:
             solution = _least_squares(curve.matrix(e, row), right)
         delta = solution[:, 0]
-        size = float(np.sqrt(delta @ delta))
+        size = math.sqrt(delta @ delta)
         if not size < reach:
-            return Correction(x, e, tangent, orientation, first, size, iteration, converged=False)
-        tangent = solution[:, 1]
-        orientation = 0.0 if info > 0 else _sign_of_determinant(lu, pivots)
+            break
         first = first or size
         y = y + delta
-        x = curve.packed(y)
-        floor = target + EPS * float(np.max(np.abs(y)))
         if size <= floor or (size < previous and _next_error(size, previous) <= floor) or _stagnant(size, previous, floor):
-            return Correction(x, e, tangent, orientation, first, size, iteration, converged=True)
+            orientation = 0.0 if info > 0 else _sign_of_determinant(lu, pivots)
+            return Correction(y, e, solution[:, 1], orientation, first, iteration, converged=True)
         if size > 2.0 * previous:
             break
         previous = size
-    return Correction(x, e, tangent, orientation, first, size, iteration, converged=False)
+    return Correction(y, e, solution[:, 1], 0.0, first, iteration, converged=False)
 
 
 def _least_squares(M: Array, right: Array) -> Array:
@@ -196,36 +233,15 @@ def _sign_of_determinant(lu: Array, pivots: Array) -> float:
     return -1.0 if flips % 2 else 1.0
 
 
-def fixed_row(row: Array, level: float, curve: Curve) -> Border:
-    """Border of a hyperplane row·y = level: arc length, a value of p, or a coordinate."""
-
-    def border(_: Evaluation, x: Array) -> tuple[Array, float]:
-        return row, float(row @ (x[curve.columns] / curve.unit)) - level
-
-    return border
-
-
-def gap_row(curve: Curve, j: int) -> Border:
-    """Border of the condition c_j = 0 for a constraint outside the working set."""
-
-    def border(e: Evaluation, _: Array) -> tuple[Array, float]:
-        row = np.zeros(curve.size)
-        row[: curve.n], row[curve.n] = e.c_q[j], e.c_p[j]
-        return row * curve.unit / curve.scales.gap[j], float(e.c[j] / curve.scales.gap[j])
-
-    return border
-
-
 def make_point(curve: Curve, found: Correction, along: Array, s: float) -> Point:
-    """A point with its unit tangent (oriented like `along`), inertia and rates of all constraints."""
-    t = found.tangent / np.sqrt(found.tangent @ found.tangent)
+    """A point with its unit tangent (oriented like `along`), inertia and margins."""
+    t = found.tangent / math.sqrt(found.tangent @ found.tangent)
     orientation = found.orientation
     if t @ along < 0:
         t, orientation = -t, -orientation
-    velocity = t[: curve.n + 1] * curve.unit[: curve.n + 1]
-    e = found.e
-    c_dot = e.c_q @ velocity[:-1] + e.c_p * velocity[-1]
-    return Point(found.x, curve.scaled(found.x), t, s, curve.negative(e), orientation, _sense(t[curve.n]), e.c, c_dot, e.energy)
+    e, y = found.e, found.y
+    margins, rates = curve.margins(e, y, t)
+    return Point(curve.packed(y), y, t, s, curve.negative(e), orientation, _sense(t[curve.n]), margins, rates)
 
 
 def _sense(p_dot: float) -> float:

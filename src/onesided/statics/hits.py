@@ -11,7 +11,7 @@ from enum import Enum
 import numpy as np
 
 from onesided._types import Array
-from onesided.statics.curve import Border, Curve, Point, fixed_row, gap_row, make_point, newton
+from onesided.statics.curve import Closed, Curve, Plane, Point, make_point, newton
 from onesided.statics.taylor import Taylor
 from onesided.tolerances import EPS, Tolerances
 
@@ -55,24 +55,14 @@ _VALUES = np.column_stack([2 * _S**3 - 3 * _S**2 + 1, _S**3 - 2 * _S**2 + _S, 3 
 _SLOPES = np.column_stack([6 * _S**2 - 6 * _S, 3 * _S**2 - 4 * _S + 1, 6 * _S - 6 * _S**2, 3 * _S**2 - 2 * _S])
 
 
-def conditions(curve: Curve, point: Point) -> tuple[Array, Array]:
-    """Scaled quantities that must stay ≥ 0 (gaps of open, multipliers of closed constraints) and their derivatives."""
-    k = len(curve.system.bilateral)
-    values, rates = point.c[k:] / curve.scales.gap[k:], point.c_dot[k:] / curve.scales.gap[k:]
-    closed = curve.rows[k:] - k
-    first = curve.n + 1 + k
-    values[closed], rates[closed] = point.y[first:], point.t[first:]
-    return values, rates
-
-
 def hidden(curve: Curve, a: Point, b: Point, tolerances: Tolerances) -> bool:
     """Whether something changed and changed back inside the step, as far as a cubic through its ends can tell."""
     h, n = b.s - a.s, curve.n
-    (va, ra), (vb, rb) = conditions(curve, a), conditions(curve, b)
-    inside = _VALUES @ np.array([va, h * ra, vb, h * rb]) if len(va) else np.zeros((3, 0))
-    suspect = (inside < -tolerances.gap).any(axis=0) & (va >= -tolerances.gap) & (vb >= -tolerances.gap)
-    if suspect.any():
-        return True
+    if len(a.margins):
+        low = -tolerances.gap
+        inside = _VALUES @ np.array([a.margins, h * a.rates, b.margins, h * b.rates])
+        if ((inside < low).any(axis=0) & (a.margins >= low) & (b.margins >= low)).any():
+            return True
     if a.sense * b.sense > 0:
         slopes = _SLOPES @ np.array([a.y[n], h * a.t[n], b.y[n], h * b.t[n]])
         return bool((slopes * a.sense < -tolerances.gap).any())
@@ -81,14 +71,12 @@ def hidden(curve: Curve, a: Point, b: Point, tolerances: Tolerances) -> bool:
 
 def find_hits(curve: Curve, a: Point, b: Point, watch: Watch) -> list[Hit]:
     """All conditions that changed between a and b, ordered by the estimate of where."""
-    h = b.s - a.s
-    (va, ra), (vb, rb) = conditions(curve, a), conditions(curve, b)
+    h, k = b.s - a.s, curve.k
     hits = []
-    k = len(curve.system.bilateral)
-    for i in np.flatnonzero(vb < -watch.tolerances.residual):
+    for i in np.flatnonzero(b.margins < -watch.tolerances.residual):
         row = k + int(i)
         trigger = Trigger.opening if row in curve.rows else Trigger.closing
-        hits.append(Hit(trigger, _root(va[i], h * ra[i], vb[i], h * rb[i]), row))
+        hits.append(Hit(trigger, _root(a.margins[i], h * a.rates[i], b.margins[i], h * b.rates[i]), row))
     hits += _bound_hits(curve, a, b, watch)
     hits += _smooth_hits(curve, a, b)
     hits += _user_hits(curve, a, b, watch)
@@ -118,7 +106,7 @@ def explained(a: Point, b: Point) -> bool:
 def _smooth_hits(curve: Curve, a: Point, b: Point) -> list[Hit]:
     """Limit points (ṗ changes sign) and bifurcations (the bordered determinant does, or the inertia jumps)."""
     n = curve.n
-    hits = []
+    hits: list[Hit] = []
     turned = a.sense * b.sense < 0
     if turned:
         hits.append(Hit(Trigger.limit, abs(a.t[n]) / (abs(a.t[n]) + abs(b.t[n]))))
@@ -155,7 +143,7 @@ def between(curve: Curve, a: Point, b: Point, fraction: float) -> Point | None:
     guess = interpolate(a, b, fraction)
     along = a.t + b.t
     along = along / np.sqrt(along @ along)
-    found = newton(curve, curve.packed(guess), fixed_row(along, float(along @ guess), curve), target=EPS, limit=12, reach=h)
+    found = newton(curve, guess, Plane(along, float(along @ guess)), target=EPS, limit=12, reach=h)
     return make_point(curve, found, along, a.s + fraction * h) if found.converged else None
 
 
@@ -187,25 +175,25 @@ def locate(curve: Curve, a: Point, b: Point, hit: Hit, watch: Watch) -> Point | 
     return _solve_border(curve, a, b, hit, depth=30)
 
 
-def _border(curve: Curve, hit: Hit) -> Border:
+def _border(curve: Curve, hit: Hit) -> Plane | Closed:
     if hit.trigger is Trigger.closing:
-        return gap_row(curve, hit.row)
+        return Closed(curve, hit.row)
     row = np.zeros(curve.size)
     if hit.trigger is Trigger.bound:
         row[curve.n] = 1.0
-        return fixed_row(row, hit.level, curve)
+        return Plane(row, hit.level)
     row[curve.n + 1 + int(np.flatnonzero(curve.rows == hit.row)[0])] = 1.0
-    return fixed_row(row, 0.0, curve)
+    return Plane(row, 0.0)
 
 
 def _solve_border(curve: Curve, a: Point, b: Point, hit: Hit, depth: int) -> Point | None:
     """Newton with the event condition as last equation, from the interpolated guess; halve the step where it fails."""
     h = b.s - a.s
     guess = interpolate(a, b, min(max(hit.fraction, 0.0), 1.0))
-    found = newton(curve, curve.packed(guess), _border(curve, hit), target=EPS, limit=12, reach=2 * h)
+    found = newton(curve, guess, _border(curve, hit), target=EPS, limit=12, reach=2 * h)
     along = a.t + b.t
     if found.converged:
-        s = float(along @ (curve.scaled(found.x) - a.y)) / float(np.sqrt(along @ along))
+        s = float(along @ (found.y - a.y)) / float(np.sqrt(along @ along))
         if -0.05 * h <= s <= 1.05 * h:
             return make_point(curve, found, along, a.s + min(max(s, 0.0), h))
     middle = between(curve, a, b, 0.5)
@@ -220,8 +208,7 @@ def _value(curve: Curve, point: Point, hit: Hit) -> float:
     """The event function, positive before the event."""
     if hit.trigger is Trigger.bound:
         return hit.side * float(hit.level - point.y[curve.n])
-    values, _ = conditions(curve, point)
-    return float(values[hit.row - len(curve.system.bilateral)])
+    return float(point.margins[hit.row - curve.k])
 
 
 def _root_between(

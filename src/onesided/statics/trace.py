@@ -1,5 +1,6 @@
 """Tracing: predictor, corrector, step control, events. `Tracer.run` does the work, piece by piece."""
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
@@ -8,7 +9,7 @@ import numpy as np
 from onesided._types import Array, Status
 from onesided.errors import UsageError
 from onesided.results import Event, Kind, Ray, Rays
-from onesided.statics.curve import Curve, Point, fixed_row, make_point, newton
+from onesided.statics.curve import Curve, Plane, Point, make_point, newton
 from onesided.statics.hits import Hit, Trigger, Watch, between, explained, find_hits, hidden, locate
 from onesided.statics.naming import Named, name_point
 from onesided.statics.rays import Place, place, rays_at
@@ -111,29 +112,29 @@ class Tracer:
         e = system.evaluate_packed(where.x)
         t = self.curve.scaled(x_dot)
         t = t / np.sqrt(t @ t)
-        velocity = t[: system.n + 1] * self.curve.unit[: system.n + 1]
         s = self.point.s if self.points else 0.0
-        x = self.curve.packed(self.curve.scaled(where.x))
-        c_dot = e.c_q @ velocity[:-1] + e.c_p * velocity[-1]
-        self.point = Point(x, self.curve.scaled(x), t, s, -1, 0.0, float(ray.p_sign), e.c, c_dot, e.energy)
+        y = self.curve.scaled(where.x)
+        self.point = Point(
+            self.curve.packed(y), y, t, s, -1, 0.0, float(ray.p_sign), *self.curve.margins(e, y, t)
+        )
         self.previous: Point | None = None
         self.degree = None
 
     def _advance(self) -> Point | None:
         """One step of the curve that can be trusted; None when the step becomes too small."""
         a, smallest = self.point, self.watch.tolerances.minimum_step
+        target = self.watch.tolerances.residual * EPS**0.125
         while self.step > smallest:
             h = self.step
             y = a.y + h * a.t
             if self.previous is not None:
                 y = y + (0.5 * h * h / (a.s - self.previous.s)) * (a.t - self.previous.t)
-            border = fixed_row(a.t, float(a.t @ y), self.curve)
-            found = newton(self.curve, self.curve.packed(y), border, target=EPS, limit=6, reach=0.5 * h)
-            if found.converged and found.first <= 0.1 * h:
-                move = self.curve.scaled(found.x) - a.y
-                b = make_point(self.curve, found, a.t, a.s + float(np.sqrt(move @ move)))
+            found = newton(self.curve, y, Plane(a.t, float(a.t @ y)), target=target, limit=6, reach=0.5 * h)
+            if found.converged and found.first <= 0.01 * h:
+                move = found.y - a.y
+                b = make_point(self.curve, found, a.t, a.s + math.sqrt(move @ move))
                 b.sense = b.sense or a.sense
-                angle = float(np.arccos(min(1.0, float(a.t @ b.t))))
+                angle = math.acos(min(1.0, float(a.t @ b.t)))
                 if angle <= 2.0 * self.method.turn and self._trusted(a, b):
                     growth = min(2.0, max(0.5, self.method.turn / max(angle, EPS)))
                     largest = self.method.max_step * max(1.0, float(np.max(np.abs(b.y))))
@@ -226,7 +227,7 @@ class Tracer:
                     p_dot=float(x_dot[n]),
                     mu_dot=x_dot[n + 1 : n + 1 + k],
                     lam_dot=x_dot[n + 1 + k :],
-                    gap_dot=sign * c.c_dot[k:],
+                    gap_dot=sign * self._gap_rates(c),
                     p_sign=sense,
                     order=2,
                     instability=min(self.degree or 0, b.negative),
@@ -235,6 +236,10 @@ class Tracer:
                 )
             )
         return Rays(tuple(rays))
+
+    def _gap_rates(self, c: Point) -> Array:
+        n, k = self.curve.n, self.curve.k
+        return np.asarray(self.curve.evaluate(c.x).c_x[k:] @ (c.t[: n + 1] * self.curve.unit[: n + 1]))
 
     def _pass(self, hit: Hit, c: Point, where: Place) -> Iterator[Item]:  # type: ignore[misc]
         """Bounds end the path, user events do not change it."""
