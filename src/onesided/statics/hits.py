@@ -80,7 +80,8 @@ def find_hits(curve: Curve, a: Point, b: Point, watch: Watch) -> list[Hit]:
     hits += _bound_hits(curve, a, b, watch)
     hits += _smooth_hits(curve, a, b)
     hits += _user_hits(curve, a, b, watch)
-    return sorted(hits, key=lambda hit: hit.fraction)
+    both = {hit.trigger for hit in hits} >= {Trigger.limit, Trigger.singular}
+    return sorted(hits, key=lambda hit: 0.0 if both and hit.trigger is Trigger.singular else hit.fraction)
 
 
 def _bound_hits(curve: Curve, a: Point, b: Point, watch: Watch) -> list[Hit]:
@@ -171,7 +172,7 @@ def locate(curve: Curve, a: Point, b: Point, hit: Hit, watch: Watch) -> Point | 
         crosses = a.orientation * b.orientation < 0
         measure = curve.distance_to_singular if crosses else lambda point: curve.eigenvalue(point.x, index)
         found = _root_between(curve, a, b, measure, watch.tolerances)
-        return found and refine_singular(curve, found, watch.tolerances)
+        return found and refine_singular(curve, found, b.s - a.s, watch.tolerances)
     return _solve_border(curve, a, b, hit, depth=30)
 
 
@@ -233,26 +234,32 @@ def _root_between(
     return best
 
 
-def refine_singular(curve: Curve, point: Point, tolerances: Tolerances) -> Point:
+def refine_singular(curve: Curve, point: Point, step: float, tolerances: Tolerances) -> Point | None:
     """Move a nearly singular point to where J loses rank exactly: Newton on zᵀJN = 0 along the null space N.
 
-    Quadratic for a simple bifurcation; a move that is not small is refused and the point returned as it was.
+    Quadratic for a simple bifurcation; where it does not apply (several eigenvalues at once) the point stays as it was.
+    None where the Jacobian is not singular after all: the step had left its branch.
     """
-    x = point.x
-    for _ in range(8):
+    refined = _refine(curve, point, step, tolerances)
+    sigma = np.linalg.svd(curve.jacobian(curve.evaluate(refined.x)), compute_uv=False)
+    return refined if sigma[-1] <= np.sqrt(tolerances.singularity) * max(1.0, float(sigma[0])) else None
+
+
+def _refine(curve: Curve, point: Point, step: float, tolerances: Tolerances) -> Point:
+    y = point.y
+    for _ in range(10):
+        x = curve.packed(y)
         e = curve.evaluate(x)
         U, sigma, Vt = np.linalg.svd(curve.jacobian(e), full_matrices=True)
         N, z = Vt[-2:].T, U[:, -1]
         back = -Vt[:-2].T @ ((U[:, :-1].T @ curve.residual(e)) / sigma[:-1])
         taylor = Taylor(curve.system, x, curve, N[:, 0], tolerances)
         Q = np.array([[z @ taylor.mixed(N[:, i], N[:, j]) for j in range(2)] for i in range(2)])
-        if abs(np.linalg.det(Q)) <= tolerances.singularity * np.max(np.abs(Q), initial=0.0) ** 2:
+        if not abs(np.linalg.det(Q)) > tolerances.singularity * np.max(np.abs(Q)) ** 2:
             return point
-        step = back - N @ np.linalg.solve(Q, np.array([sigma[-1], 0.0]))
-        x = curve.packed(curve.scaled(x) + step)
-        if float(np.sqrt(step @ step)) <= 10 * EPS * (1.0 + float(np.max(np.abs(curve.scaled(x))))):
+        move = back - N @ np.linalg.solve(Q, np.array([sigma[-1], 0.0]))
+        y = y + move
+        if float(np.sqrt(move @ move)) <= 10 * EPS * (1.0 + float(np.max(np.abs(y)))):
             break
-    moved = curve.scaled(x) - point.y
-    if not float(np.sqrt(moved @ moved)) <= np.sqrt(tolerances.singularity):
-        return point
-    return replace(point, x=x, y=curve.scaled(x))
+    far = y - point.y
+    return replace(point, x=curve.packed(y), y=y) if float(np.sqrt(far @ far)) <= 0.5 * step else point

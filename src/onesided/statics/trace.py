@@ -10,7 +10,7 @@ from onesided._types import Array, Status
 from onesided.errors import UsageError
 from onesided.results import Event, Kind, Ray, Rays
 from onesided.statics.curve import Curve, Plane, Point, make_point, newton
-from onesided.statics.hits import Hit, Trigger, Watch, between, explained, find_hits, hidden, locate
+from onesided.statics.hits import Hit, Trigger, Watch, between, explained, find_hits, hidden, locate, refine_singular
 from onesided.statics.naming import Named, name_point
 from onesided.statics.rays import Place, place, rays_at
 from onesided.tolerances import EPS
@@ -26,14 +26,16 @@ class PredictorCorrector:
     ----------
     first_step, max_step : arc length in scaled units.
     turn : angle [rad] between successive tangents that the step control aims at.
+    miss : largest distance between predicted and corrected point, relative to the step: what keeps a path on its branch.
     """
 
     first_step: float = 0.01
     max_step: float = 0.5
-    turn: float = 0.2
+    turn: float = 0.25
+    miss: float = 0.03
 
     def __post_init__(self) -> None:
-        if not (0 < self.first_step <= self.max_step and 0 < self.turn < 1):
+        if not (0 < self.first_step <= self.max_step and 0 < self.turn < 1 and 0 < self.miss < 1):
             raise UsageError("`PredictorCorrector` has a knob out of range", got=repr(self))
 
 
@@ -96,9 +98,9 @@ class Tracer:
                     return
                 continue
             hit, c = self._earliest(b, hits)
-            if c is None:
-                yield from self._end(Status.step_too_small, f"a {hit.trigger.value} could not be located")
-                return
+            if c is None:  # the step had left its branch, or holds more than one event: look closer
+                self.step = 0.25 * (b.s - self.point.s)
+                continue
             status, candidate = yield from self._meet(hit, c, b)
             if status is not None:
                 yield from self._end(status)
@@ -118,44 +120,68 @@ class Tracer:
             self.curve.packed(y), y, t, s, -1, 0.0, float(ray.p_sign), *self.curve.margins(e, y, t)
         )
         self.previous: Point | None = None
+        self.earlier: Point | None = None
         self.degree = None
 
     def _advance(self) -> Point | None:
         """One step of the curve that can be trusted; None when the step becomes too small."""
-        a, smallest = self.point, self.watch.tolerances.minimum_step
+        a, method = self.point, self.method
         target = self.watch.tolerances.residual * EPS**0.125
-        while self.step > smallest:
+        while self.step > self.watch.tolerances.minimum_step:
             h = self.step
-            y = a.y + h * a.t
-            if self.previous is not None:
-                y = y + (0.5 * h * h / (a.s - self.previous.s)) * (a.t - self.previous.t)
-            found = newton(self.curve, y, Plane(a.t, float(a.t @ y)), target=target, limit=6, reach=0.5 * h)
-            if found.converged and found.first <= 0.01 * h:
+            y = self._predict(h)
+            found = newton(self.curve, y, Plane(a.t, float(a.t @ y)), target=target, limit=5, reach=method.miss * h)
+            if found.converged:
                 move = found.y - a.y
                 b = make_point(self.curve, found, a.t, a.s + math.sqrt(move @ move))
                 b.sense = b.sense or a.sense
                 angle = math.acos(min(1.0, float(a.t @ b.t)))
-                if angle <= 2.0 * self.method.turn and self._trusted(a, b):
-                    growth = min(2.0, max(0.5, self.method.turn / max(angle, EPS)))
-                    largest = self.method.max_step * max(1.0, float(np.max(np.abs(b.y))))
-                    self.step = min(largest, h * (growth if found.iterations < 5 else min(growth, 0.8)))
+                self.step = h * self._growth(angle, found.first / h)
+                if angle <= 2.0 * method.turn and self._trusted(a, b, h):
+                    self.step = min(self.step, method.max_step * max(1.0, float(abs(b.y).max())))
                     return b
-            self.step = 0.5 * h if found.converged else 0.25 * h
+                self.step = min(self.step, 0.5 * h)
+            else:
+                self.step = 0.4 * h
         return None
 
-    def _trusted(self, a: Point, b: Point) -> bool:
+    def _predict(self, h: float) -> Array:
+        """Extrapolate the tangent through the last points of the leg and integrate it over the step."""
+        a, p, pp = self.point, self.previous, self.earlier
+        y = a.y + h * a.t
+        if p is None:
+            return y
+        first = (a.t - p.t) / (a.s - p.s)
+        if pp is None:
+            return np.asarray(y + 0.5 * h * h * first)
+        second = (first - (p.t - pp.t) / (p.s - pp.s)) / (a.s - pp.s)
+        return np.asarray(y + 0.5 * h * h * first + (h**3 / 3.0 + 0.5 * h * h * (a.s - p.s)) * second)
+
+    def _growth(self, angle: float, miss: float) -> float:
+        """Factor for the next step: tangents turn by `turn`, the predictor misses by a quarter of what is allowed."""
+        by_angle = self.method.turn / max(angle, EPS)
+        by_miss = (0.25 * self.method.miss / max(miss, EPS)) ** 0.4
+        return min(2.0, max(0.3, min(by_angle, by_miss)))
+
+    def _trusted(self, a: Point, b: Point, h: float) -> bool:
         """Whether nothing was skipped: no condition changed twice, and inertia and events explain each other."""
         if hidden(self.curve, a, b, self.watch.tolerances):
             return False
-        return explained(a, b) or self.step <= self.method.first_step**2
+        return explained(a, b) or h <= self.method.first_step**2
 
     def _accept(self, b: Point) -> Iterator[Item]:
         if self.degree is None:
             self.degree = b.negative
         yield from self._release(self.degree)
-        self.previous, self.point = self.point, b
+        self._move(b)
         self.points += 1
         yield Item(self.curve, b, self.degree)
+
+    def _move(self, b: Point) -> None:
+        """Go on to b, keeping the two points before it for the predictor."""
+        if b.s - self.point.s > EPS:
+            self.earlier, self.previous = self.previous, self.point
+        self.point = b
 
     def _release(self, after: int | None) -> Iterator[Item]:
         """Hand out the last event once the degree of instability beyond it is known."""
@@ -189,11 +215,12 @@ class Tracer:
             middle = between(self.curve, self.point, c, 0.5)
             self.degree = middle.negative if middle is not None else c.negative
         yield from self._release(self.degree)
+        c, bifurcates = self._sharpen(hit, c, b)
         where = place(self.origin.where.system, c.x, self.curve.sizes, self.watch.tolerances)
         self.points += 1
         if hit.trigger in {Trigger.bound, Trigger.user}:
             return (yield from self._pass(hit, c, where))
-        simple = hit.trigger is Trigger.limit and not len(where.weak)
+        simple = hit.trigger is Trigger.limit and not len(where.weak) and not bifurcates
         rays = self._two_rays(where, c, b) if simple else rays_at(where)
         named = name_point(where, rays, self.curve, c)
         self._remember(named, rays, where, c)
@@ -206,13 +233,20 @@ class Tracer:
             sense = float(rays[named.followed].p_sign)
             self.degree = b.negative
             yield from self._release(b.negative)
-            self.previous = self.point
-            self.point = replace(c, negative=b.negative, orientation=b.orientation, sense=sense)
+            self._move(replace(c, negative=b.negative, orientation=b.orientation, sense=sense))
             return None, b
         self.point = c
         self._leave(where, rays[named.followed])
         self.step = min(self.step, self.method.first_step)
         return None, None
+
+    def _sharpen(self, hit: Hit, c: Point, b: Point) -> tuple[Point, bool]:
+        """A limit point at which the bordered matrix is nearly singular may be a bifurcation seen from its branch."""
+        near = np.sqrt(self.watch.tolerances.singularity)
+        if hit.trigger is not Trigger.limit or abs(self.curve.distance_to_singular(c)) > near:
+            return c, False
+        exact = refine_singular(self.curve, c, b.s - self.point.s, self.watch.tolerances)
+        return (c, False) if exact is None else (exact, True)
 
     def _two_rays(self, where: Place, c: Point, b: Point) -> Rays:
         """The two directions at a simple limit point: ṗ changed its sign along the path, so p̈ decides both alike."""
@@ -249,7 +283,7 @@ class Tracer:
         yield from self._release(self.degree)
         if hit.trigger is Trigger.bound:
             return Status.bound_reached, None
-        self.previous, self.point = self.point, c
+        self._move(c)
         return None, None
 
     def _remember(self, named: Named, rays: Rays, where: Place, c: Point) -> None:
