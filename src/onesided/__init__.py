@@ -23,7 +23,20 @@ if TYPE_CHECKING:
     from onesided.model.system import Scales as Scales
     from onesided.model.system import System as System
     from onesided.results import Equilibrium as Equilibrium
+    from onesided.results import Event as Event
+    from onesided.results import Kind as Kind
+    from onesided.results import Path as Path
+    from onesided.results import Ray as Ray
     from onesided.results import Solution as Solution
+    from onesided.statics.equilibrium import Newton as Newton
+    from onesided.statics.integrate import FirstOrder as FirstOrder
+    from onesided.statics.paths import branch as branch
+    from onesided.statics.paths import iter_trace as iter_trace
+    from onesided.statics.paths import trace as trace
+    from onesided.statics.rates import rates as rates
+    from onesided.statics.rays import rays as rays
+    from onesided.statics.relax import Relaxation as Relaxation
+    from onesided.statics.trace import PredictorCorrector as PredictorCorrector
     from onesided.tolerances import Tolerances as Tolerances
     from onesided.verbs import solve as solve
 
@@ -41,7 +54,20 @@ _HOMES = {
     "Scales": "model.system",
     "System": "model.system",
     "Equilibrium": "results",
+    "Event": "results",
+    "Kind": "results",
+    "Path": "results",
+    "Ray": "results",
     "Solution": "results",
+    "Newton": "statics.equilibrium",
+    "FirstOrder": "statics.integrate",
+    "branch": "statics.paths",
+    "iter_trace": "statics.paths",
+    "trace": "statics.paths",
+    "rates": "statics.rates",
+    "rays": "statics.rays",
+    "Relaxation": "statics.relax",
+    "PredictorCorrector": "statics.trace",
     "Tolerances": "tolerances",
     "solve": "verbs",
 }

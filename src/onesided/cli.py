@@ -27,7 +27,9 @@ app = typer.Typer(
 out = Console()
 err = Console(stderr=True)
 
-FileArgument = Annotated[Path, typer.Argument(metavar="FILE", help="Model file (TOML), or the name of a bundled model.")]
+FileArgument = Annotated[
+    Path, typer.Argument(metavar="FILE", help="Model file (TOML), or the name of a bundled model.")
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
 
 EXIT_FAILED, EXIT_BAD_INPUT, EXIT_INTERRUPTED = 1, 2, 130
@@ -64,7 +66,7 @@ def _fail(e: OnesidedError, as_json: bool, code: int) -> None:
 
 
 def _plain(text: str) -> str:
-    from rich.markup import escape  # noqa: PLC0415 - only when something went wrong
+    from rich.markup import escape
 
     return escape(text)
 
@@ -77,7 +79,9 @@ def _version(value: bool) -> None:
 
 @app.callback()
 def _root(
-    version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")] = False,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
 ) -> None:
     """Equilibrium paths and motion of mechanical systems whose constraints act on one side only."""
 
@@ -87,7 +91,7 @@ def examples(
     name: Annotated[str | None, typer.Argument(help="Print this model file, to be copied: NAME > my.toml")] = None,
 ) -> None:
     """List the bundled models, or print one."""
-    from onesided import zoo  # noqa: PLC0415 - start-up
+    from onesided import zoo
 
     with _clear_errors():
         if name is not None:
@@ -103,7 +107,7 @@ def examples(
 @app.command()
 def schema() -> None:
     """Print the JSON schema of the model file format."""
-    from onesided.model.schema import json_schema  # noqa: PLC0415 - start-up
+    from onesided.model.schema import json_schema
 
     sys.stdout.write(json.dumps(json_schema(), indent=2) + "\n")
 
@@ -129,12 +133,14 @@ def check(file: FileArgument) -> None:
 @app.command()
 def solve(
     file: FileArgument,
-    p: Annotated[float | None, typer.Option("--p", help="Value of the control parameter; default: the file's start.")] = None,
+    p: Annotated[
+        float | None, typer.Option("--p", help="Value of the control parameter; default: the file's start.")
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Find an equilibrium at fixed p from the start in the file, also from a start that is infeasible or far away."""
     with _clear_errors(as_json):
-        from onesided.verbs import solve as solve_system  # noqa: PLC0415 - start-up
+        from onesided.verbs import solve as solve_system
 
         model = _load(file)
         value = _within(model, p)
@@ -147,7 +153,7 @@ def solve(
 def demo() -> None:
     """Run the bundled corner-limit model and show what comes out."""
     with _clear_errors():
-        from onesided.verbs import solve as solve_system  # noqa: PLC0415 - start-up
+        from onesided.verbs import solve as solve_system
 
         model = _load(Path("corner-limit"))
         out.print(f"{model.task.title}\n", highlight=False)
@@ -156,8 +162,8 @@ def demo() -> None:
 
 def _load(file: Path) -> "Model":
     """Read a model file; a name without such a file means a bundled model."""
-    from onesided import zoo  # noqa: PLC0415 - start-up
-    from onesided.model.files import load, loads  # noqa: PLC0415 - start-up
+    from onesided import zoo
+    from onesided.model.files import load, loads
 
     if not file.exists() and str(file) in zoo.names():
         return loads(zoo.text(str(file)), name=f"{file} (bundled)")
@@ -165,7 +171,7 @@ def _load(file: Path) -> "Model":
 
 
 def _within(model: "Model", p: float | None) -> float:
-    from onesided.errors import UsageError  # noqa: PLC0415 - start-up
+    from onesided.errors import UsageError
 
     low, high = model.task.p_bounds
     value = model.task.p if p is None else p
@@ -186,7 +192,9 @@ def _print_solution(found: "Solution[Equilibrium]", as_json: bool) -> None:
         return
     state = found.value
     colour = "green" if found.ok else "red"
-    out.print(f"[{colour}]{'equilibrium' if found.ok else _plain(found.status.value)}[/]", highlight=False, soft_wrap=True)
+    out.print(
+        f"[{colour}]{'equilibrium' if found.ok else _plain(found.status.value)}[/]", highlight=False, soft_wrap=True
+    )
     if found.note:
         out.print(f"  {_plain(found.note)}", highlight=False, soft_wrap=True)
     table = Table(box=None, show_header=False, padding=(0, 2, 0, 2))

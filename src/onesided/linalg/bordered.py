@@ -13,7 +13,7 @@ def kkt_matrix(L_qq: Any, E: Any) -> Any:
     Dense arrays give a dense matrix, scipy sparse matrices a sparse one.
     """
     if not isinstance(L_qq, np.ndarray):
-        from scipy import sparse  # noqa: PLC0415 - only large systems need it
+        from scipy import sparse
 
         return sparse.block_array([[L_qq, E.T], [E, None]], format="csc")
     n, m = len(L_qq), len(E)

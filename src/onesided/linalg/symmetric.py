@@ -68,7 +68,7 @@ class SparseFactor:
     """
 
     def __init__(self, A: Any, previous: "SparseFactor | None" = None) -> None:
-        import feral  # noqa: PLC0415 - only large systems need it
+        import feral
 
         self._matrix = feral.from_scipy(A.tocsc())
         if previous is None:

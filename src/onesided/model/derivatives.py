@@ -259,7 +259,15 @@ def check_function(
         out = jax.eval_shape(call, q, scalar, vector)
     except ModelError:
         raise
-    except (TypeError, ValueError, AttributeError, IndexError, NameError, ArithmeticError, jax.errors.JAXTypeError) as e:
+    except (
+        TypeError,
+        ValueError,
+        AttributeError,
+        IndexError,
+        NameError,
+        ArithmeticError,
+        jax.errors.JAXTypeError,
+    ) as e:
         raise ModelError(
             f"{label} cannot be evaluated",
             got=f"{type(e).__name__}: {str(e).splitlines()[0] if str(e) else ''}",
@@ -303,7 +311,7 @@ def _check_precision(label: str, call: Callable[..., Any], arguments: tuple[Any,
     try:
         with jax.numpy_dtype_promotion("strict"):
             jax.eval_shape(call, *arguments)
-    except Exception as e:  # noqa: BLE001 - integers meeting floats are refused there as well, and are no mistake
+    except Exception as e:
         if "float32" in str(e):
             raise ModelError(
                 f"{label} computes in single precision",

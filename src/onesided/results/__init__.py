@@ -1,6 +1,5 @@
 """What verbs return: plain frozen data, independent of the solvers that made it."""
 
-from onesided.results.solution import Solution as Solution
 from onesided.results.equilibrium import ActiveSet as ActiveSet
 from onesided.results.equilibrium import Equilibrium as Equilibrium
 from onesided.results.equilibrium import Recheck as Recheck
@@ -10,3 +9,4 @@ from onesided.results.path import Kind as Kind
 from onesided.results.path import Path as Path
 from onesided.results.path import Ray as Ray
 from onesided.results.path import Rays as Rays
+from onesided.results.solution import Solution as Solution

@@ -15,9 +15,7 @@ from onesided.statics.taylor import Taylor
 from onesided.tolerances import Tolerances
 
 
-def branch_directions(
-    system: System, x: Array, piece: Curve, N: Array, tolerances: Tolerances
-) -> list[Array] | None:
+def branch_directions(system: System, x: Array, piece: Curve, N: Array, tolerances: Tolerances) -> list[Array] | None:
     """Unit directions (both signs of each line) of all branches, or None when no order up to three decides."""
     taylor = Taylor(system, x, piece, N[:, 0], tolerances)
     _, _, Z = taylor._split

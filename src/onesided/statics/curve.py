@@ -17,7 +17,6 @@ from onesided.statics.active_set import ConstraintScales
 from onesided.tolerances import EPS
 
 
-
 @dataclass(slots=True)
 class Point:
     """A point of a curve with what event detection needs; `y` and `t` are scaled.
@@ -199,7 +198,11 @@ def newton(
             break
         first = first or size
         y = y + delta
-        if size <= floor or (size < previous and _next_error(size, previous) <= floor) or _stagnant(size, previous, floor):
+        if (
+            size <= floor
+            or (size < previous and _next_error(size, previous) <= floor)
+            or _stagnant(size, previous, floor)
+        ):
             orientation = 0.0 if info > 0 else _sign_of_determinant(lu, pivots)
             return Correction(y, e, solution[:, 1], orientation, first, iteration, converged=True)
         if size > 2.0 * previous:
@@ -241,9 +244,9 @@ def make_point(curve: Curve, found: Correction, along: Array, s: float) -> Point
         t, orientation = -t, -orientation
     e, y = found.e, found.y
     margins, rates = curve.margins(e, y, t)
-    return Point(curve.packed(y), y, t, s, curve.negative(e), orientation, _sense(t[curve.n]), margins, rates)
+    return Point(curve.packed(y), y, t, s, curve.negative(e), orientation, sense_of(t[curve.n]), margins, rates)
 
 
-def _sense(p_dot: float) -> float:
+def sense_of(p_dot: float) -> float:
     """Sign of the change of p, zero where round-off decides."""
     return 0.0 if abs(p_dot) <= EPS**0.8 else float(np.sign(p_dot))

@@ -129,7 +129,9 @@ def correct(
             best = Corrected(q, nu, Status.stalled, residual, iteration)
         step = newton_step(e, rows, nu)
         if residual <= tolerances.residual and _size(step[: system.n]) <= tolerances.residual * sizes.length:
-            return Corrected(q + step[: system.n], _multipliers(nu, rows, step, system.n), Status.solved, residual, iteration)
+            return Corrected(
+                q + step[: system.n], _multipliers(nu, rows, step, system.n), Status.solved, residual, iteration
+            )
         q, nu = _damped(system, p, (q, nu), (rows, step), residual, sizes)
     return best
 

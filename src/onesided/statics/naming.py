@@ -29,7 +29,9 @@ def name_point(where: Place, rays: Rays, curve: Curve, point: Point) -> Named:
     if not forward:
         return Named(Kind.end, incoming, None, names, _why_it_ends(where, rays))
     if any(rays[i].continuum for i in forward):
-        return Named(Kind.continuum, incoming, None, names, f"{len(forward)} extreme rays of a whole cone of directions")
+        return Named(
+            Kind.continuum, incoming, None, names, f"{len(forward)} extreme rays of a whole cone of directions"
+        )
     before = _sign_before(rays, curve, point, incoming)
     if len(forward) > 1:
         return _several(where, rays, curve, point, (incoming, forward, before, names))
@@ -51,7 +53,9 @@ def _unchanged(turned: bool, incoming: int | None, ahead: int, names: tuple[str,
         return Named(Kind.limit, incoming, ahead, names, "")
     if names:
         return Named(Kind.closes, incoming, ahead, names, f"{_list(names)} touches without force")
-    return Named(Kind.smooth_bifurcation, incoming, ahead, names, "the stiffness is singular, but no other branch was found")
+    return Named(
+        Kind.smooth_bifurcation, incoming, ahead, names, "the stiffness is singular, but no other branch was found"
+    )
 
 
 def _scaled_direction(where: Place, ray: Ray) -> Array:
@@ -80,7 +84,9 @@ def _changes(where: Place, curve: Curve, ray: Ray) -> tuple[str, tuple[str, ...]
     names = where.system.constraint_names
     closes = [names[j] for j in ray.rows if j not in curve.rows]
     opens = [names[j] for j in curve.rows if j not in ray.rows]
-    words = [f"{_list(group)} {verb}" for group, verb in ((closes, _s(closes, "close")), (opens, _s(opens, "open"))) if group]
+    words = [
+        f"{_list(group)} {verb}" for group, verb in ((closes, _s(closes, "close")), (opens, _s(opens, "open"))) if group
+    ]
     return " and ".join(words), (*closes, *opens)
 
 
@@ -107,8 +113,7 @@ def _several(
     if not smooth:
         detail = f"{len(forward)} branches lead on at {_list(names)}"
         return Named(Kind.nonsmooth_bifurcation, incoming, followed, names, detail)
-    crossing = [i for i in forward if i != followed]
-    symmetric = all(rays[i].order != 1 for i in crossing)
+    symmetric = any(ray.order != 1 for ray in rays.rays)  # one of the branches leaves with ṗ = 0
     detail = f"{'symmetric' if symmetric else 'asymmetric'}, {len(forward)} branches lead on"
     if rays.multiplicity > 2:
         detail = f"{rays.multiplicity - 1} eigenvalues vanish at once; {len(forward)} branches were found"

@@ -5,13 +5,13 @@ from typing import Any
 
 import numpy as np
 
-from onesided._types import Status
 from onesided.errors import SolveError, UsageError
 from onesided.model.system import System
 from onesided.results import Event, Path, Ray, Rays
 from onesided.statics.collect import collect
 from onesided.statics.equilibrium import equilibrium
 from onesided.statics.hits import UserEvents, Watch
+from onesided.statics.integrate import FirstOrder, Integrator
 from onesided.statics.rays import place, rays_at
 from onesided.statics.trace import Item, Origin, PredictorCorrector, Tracer
 from onesided.tolerances import DEFAULT, Tolerances
@@ -27,7 +27,7 @@ def trace(
     max_points: int | None = None,
     max_events: int | None = None,
     events: UserEvents | None = None,
-    method: PredictorCorrector | None = None,
+    method: PredictorCorrector | FirstOrder | None = None,
     tolerances: Tolerances = DEFAULT,
     throw: bool = True,
 ) -> Path:
@@ -42,7 +42,7 @@ def trace(
     throw : raise a `SolveError` holding the path so far, or return it with its status.
     """
     watch = Watch(p_bounds, events or {}, tolerances)
-    origin, note = _start(system, q0, p0, watch, method or PredictorCorrector(), (max_points, max_events))
+    origin, note = _start(system, q0, p0, watch, method, (max_points, max_events))
     rays = rays_at(origin.where)
     ray, remark = _choose(system, rays, direction)
     return _run(origin, ray, [text for text in (note, remark) if text], throw)
@@ -52,7 +52,7 @@ def iter_trace(
     system: System, q0: Any, p0: float, *, direction: int = +1, p_bounds: tuple[float, float] = (-np.inf, np.inf)
 ) -> Iterator[Item]:
     """The iterator twin of `trace`: items as they are found; an item with a status is the last."""
-    origin, _ = _start(system, q0, p0, Watch(p_bounds, {}, DEFAULT), PredictorCorrector(), (None, None))
+    origin, _ = _start(system, q0, p0, Watch(p_bounds, {}, DEFAULT), None, (None, None))
     ray, _ = _choose(system, rays_at(origin.where), direction)
     yield from Tracer(origin, ray).run()
 
@@ -67,7 +67,7 @@ def branch(event: Event, k: int, *, throw: bool = True) -> Path:
 
 
 def _run(origin: Origin, ray: Ray, notes: list[str], throw: bool) -> Path:
-    tracer = Tracer(origin, ray)
+    tracer = _tracer(origin, ray)
     first = Item(tracer.curve, tracer.point, 0)
     path = collect(origin.where.system, first, tracer.run(), origin, notes)
     if len(path) > 1:
@@ -77,12 +77,16 @@ def _run(origin: Origin, ray: Ray, notes: list[str], throw: bool) -> Path:
     return path
 
 
+def _tracer(origin: Origin, ray: Ray) -> Tracer:
+    return Tracer(origin, ray) if origin.first_order is None else Integrator(origin, ray, origin.first_order)
+
+
 def _start(
     system: System,
     q0: Any,
     p0: float,
     watch: Watch,
-    method: PredictorCorrector,
+    method: PredictorCorrector | FirstOrder | None,
     limits: tuple[int | None, int | None],
 ) -> tuple[Origin, str]:
     """Correct the start, and say by how much it moved."""
@@ -98,7 +102,9 @@ def _start(
     moved = float(np.max(np.abs(found.q - q)))
     near = np.sqrt(watch.tolerances.residual) * sizes.length
     note = "" if moved <= near else f"the start was not an equilibrium: it was moved by {moved:.3g}"
-    return Origin(where, watch, method, *limits), note
+    knobs = method if isinstance(method, PredictorCorrector) else PredictorCorrector()
+    first_order = method if isinstance(method, FirstOrder) else None
+    return Origin(where, watch, knobs, *limits, first_order), note
 
 
 def _choose(system: System, rays: Rays, direction: int) -> tuple[Ray, str]:

@@ -105,7 +105,7 @@ def _restoring(e: Evaluation, step: Array, k: int) -> bool:
 
 
 def _quadratic_step(e: Evaluation, nu: Array, k: int, shift: float) -> tuple[Array | None, Array | None]:
-    """min ½dᵀ(L_qq + shift)d + U_qᵀd with h + h_q d = 0, g + g_q d ≥ 0, through its dual complementarity problem."""
+    """Min ½dᵀ(L_qq + shift)d + U_qᵀd with h + h_q d = 0, g + g_q d ≥ 0, through its dual complementarity problem."""
     U_q = e.L_q + nu @ e.c_q
     B = e.L_qq + shift * np.eye(len(U_q))
     if not len(e.c):

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -48,6 +49,7 @@ class Origin:
     method: PredictorCorrector
     max_points: int | None = None
     max_events: int | None = None
+    first_order: Any = None
 
 
 @dataclass(slots=True)
@@ -116,9 +118,7 @@ class Tracer:
         t = t / np.sqrt(t @ t)
         s = self.point.s if self.points else 0.0
         y = self.curve.scaled(where.x)
-        self.point = Point(
-            self.curve.packed(y), y, t, s, -1, 0.0, float(ray.p_sign), *self.curve.margins(e, y, t)
-        )
+        self.point = Point(self.curve.packed(y), y, t, s, -1, 0.0, float(ray.p_sign), *self.curve.margins(e, y, t))
         self.previous: Point | None = None
         self.earlier: Point | None = None
         self.degree = None
