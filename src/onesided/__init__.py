@@ -72,7 +72,7 @@ _HOMES = {
     "solve": "verbs",
 }
 
-__all__ = ["Status", "__version__", *_HOMES]
+__all__ = ["Status", "__version__", *_HOMES]  # noqa: PLE0604 - the names are strings
 
 
 def __getattr__(name: str) -> Any:

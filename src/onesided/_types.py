@@ -1,11 +1,12 @@
 """Array aliases and the status of a numerical outcome."""
 
 from enum import Enum
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+Array = NDArray[np.floating[Any]]  # float64 in fact: NumPy's stubs do not know it of linalg
 Indices = NDArray[np.intp]
 Mask = NDArray[np.bool_]
 
@@ -36,7 +37,7 @@ class Status(Enum):
     not_unique = "the path derivative is not unique: follow one of the extreme rays with `branch`"
     closed = "the path is closed: it came back to its start"
     far = "the path runs off to infinity: bound the coordinates with a stop, or narrow `p_bounds`"
-    step_too_small = "the step became too small: the path has a kink or a singularity that was not recognised; the points up to there are good"
+    step_too_small = "the step became too small: a kink or singularity was not recognised; the points so far are good"
 
     @property
     def ok(self) -> bool:

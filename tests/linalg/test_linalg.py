@@ -59,7 +59,7 @@ def test_kkt_inertia_is_reduced_inertia_plus_constraints(blocks):
     H = linalg.reduced_hessian(A, E)
     if len(H) and np.min(np.abs(np.linalg.eigvalsh(H))) < 1e-6:
         return
-    assert linalg.inertia(linalg.kkt_matrix(A, E)) == linalg.Inertia(*by_eigenvalues(H)) + (m, m, 0)
+    assert linalg.inertia(linalg.kkt_matrix(A, E)) == linalg.Inertia(*by_eigenvalues(H)) + linalg.Inertia(m, m, 0)
 
 
 @given(kkt_blocks(), st.integers(0, 6))

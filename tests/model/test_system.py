@@ -78,7 +78,7 @@ def test_replace_gives_a_new_system_and_compiles_nothing():
     other = SYSTEM.replace(parameters={"k": 7.0})
     assert (SYSTEM.parameters["k"], other.parameters["k"]) == (1.0, 7.0)
     assert other.derivatives is SYSTEM.derivatives
-    with pytest.raises(ModelError, match="unknown parameter 'kk'.*did you mean 'k'"):
+    with pytest.raises(ModelError, match=r"unknown parameter 'kk'.*did you mean 'k'"):
         SYSTEM.replace(parameters={"kk": 1.0})
 
 

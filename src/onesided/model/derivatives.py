@@ -107,14 +107,15 @@ def prepare_jax() -> None:
 
     Handing a tiny computation to another thread takes four times as long as doing it: on the CPU we do it at once.
     """
-    if not jax.config.jax_enable_x64:
-        jax.config.update("jax_enable_x64", True)
-    jax.config.update("jax_cpu_enable_async_dispatch", False)
-    if not jax.config.jax_compilation_cache_dir:
+    config: Any = jax.config
+    if not config.jax_enable_x64:
+        config.update("jax_enable_x64", True)
+    config.update("jax_cpu_enable_async_dispatch", False)
+    if not config.jax_compilation_cache_dir:
         base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
-        jax.config.update("jax_compilation_cache_dir", str(Path(base) / "onesided" / "jax"))
-        jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
-        jax.config.update("jax_persistent_cache_min_entry_size_bytes", -1)
+        config.update("jax_compilation_cache_dir", str(Path(base) / "onesided" / "jax"))
+        config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
+        config.update("jax_persistent_cache_min_entry_size_bytes", -1)
 
 
 def _differentiable(function: Scalar | Function, names: tuple[str, ...]) -> Scalar:
@@ -248,9 +249,8 @@ def check_function(
     """Trace a function once and refuse a wrong shape, a coordinate that is not there, or single precision."""
     prepare_jax()
     value = function.value if isinstance(function, Function) else function
-    q = jax.ShapeDtypeStruct((n,), jnp.float64)
-    scalar = jax.ShapeDtypeStruct((), jnp.float64)
-    vector = jax.ShapeDtypeStruct((len(names),), jnp.float64)
+    shape_of: Any = jax.ShapeDtypeStruct
+    q, scalar, vector = (shape_of(size, jnp.float64) for size in ((n,), (), (len(names),)))
 
     def call(q: Any, p: Any, vector: Any) -> Any:
         return value(q, p, Parameters(zip(names, vector, strict=True)))

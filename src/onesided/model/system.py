@@ -92,7 +92,7 @@ class System:
     _vector: Any = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        if isinstance(self.coordinates, str):
+        if isinstance(self.coordinates, str):  # type: ignore[unreachable]
             raise ModelError(
                 "`coordinates` is a string", got=repr(self.coordinates), expected=f"a tuple: ({self.coordinates!r},)"
             )
@@ -252,7 +252,7 @@ def _numbers(parameters: Mapping[str, float]) -> dict[str, float]:
     for name, value in parameters.items():
         if isinstance(value, bool) or not isinstance(value, (int, float, np.floating, np.integer)):
             raise ModelError(f"parameter '{name}' is not a number", got=repr(value), expected="a float")
-        if isinstance(value, np.float32):
+        if getattr(value, "dtype", None) == np.float32:
             raise ModelError(f"parameter '{name}' is in single precision", got="float32", expected="float64")
         if not math.isfinite(value):
             raise ModelError(f"parameter '{name}' is not finite", got=repr(value), expected="a finite number")

@@ -1,7 +1,7 @@
 """Events inside one step: which conditions changed between two points of a curve, and where exactly.
 
-A step from a to b is examined for gaps that closed, reactions that vanished, bounds of p, a change of the sign of ṗ, and a
-change of inertia that ṗ does not explain. Cubic interpolation orders what happened and shows what happened twice.
+A step from a to b is examined for gaps that closed, reactions that vanished, bounds of p, a change of the sign of ṗ,
+and a change of inertia that ṗ does not explain. Cubic interpolation orders what happened and shows what happened twice.
 """
 
 from collections.abc import Callable, Mapping
@@ -151,7 +151,7 @@ def between(curve: Curve, a: Point, b: Point, fraction: float) -> Point | None:
 def interpolate(a: Point, b: Point, fraction: float) -> Array:
     """Cubic Hermite interpolation of the scaled unknowns."""
     f, h = fraction, b.s - a.s
-    return (
+    return np.asarray(
         (2 * f**3 - 3 * f**2 + 1) * a.y
         + (f**3 - 2 * f**2 + f) * h * a.t
         + (3 * f**2 - 2 * f**3) * b.y

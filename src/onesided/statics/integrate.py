@@ -1,11 +1,12 @@
-"""The papers' own method: the first-order equations integrated as differential equations [SP1 (2.14)–(2.17), (4.5), (4.6)].
+"""The papers' own method: integration of the first-order equations [SP1 (2.14)–(2.17), (4.5), (4.6)].
 
-A standard solver integrates q, p and the multipliers of the closed constraints over a path parameter: p itself, or, near
-a limit point, the coordinate that moves fastest [SP1 (2.26), (2.27)]. Zeros of gaps, reactions, ṗ and det H end a piece;
-there the weakly active constraints are analysed anew. Points are not corrected: an independent check of the tracer.
+A standard solver integrates q, p and the multipliers of the closed constraints over a path parameter: p itself, or,
+near a limit point, the coordinate that moves fastest [SP1 (2.26), (2.27)]. Zeros of gaps, reactions, ṗ and of the
+bordered determinant end a piece; there the weakly active constraints are analysed anew. Points are not corrected: an
+independent check of the tracer.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -62,7 +63,7 @@ class Integrator(Tracer):
                 yield from self._end(status)
                 return
 
-    def _reach(self, hit: Hit, c: Point) -> Iterator[Item]:  # type: ignore[misc]
+    def _reach(self, hit: Hit, c: Point) -> Generator[Item, None, Status | None]:
         """Meet the event at c; a limit point is passed with the rates on its far side."""
         beyond = replace(c, sense=-self.point.sense or c.sense, negative=self._negative_beyond(c))
         status, candidate = yield from self._meet(hit, c, beyond)
@@ -122,9 +123,8 @@ class Integrator(Tracer):
             atol=self.knobs.rtol,
             events=[function for _, function in events],
         )
-        fired = [(hit, y[0]) for (hit, _), y in zip(events, solved.y_events, strict=True) if len(y)]
-        found = [y for y in solved.y.T[1:]]
-        points = self._points(found, index, sign)
+        fired = [(hit, y[0]) for (hit, _), y in zip(events, solved.y_events or [], strict=True) if len(y)]
+        points = self._points(list(solved.y.T[1:]), index, sign)
         return (points, fired[-1][0] if solved.status == 1 and fired else None) if points else ([], None)
 
     def _points(self, found: list[Array], index: int, sign: float) -> list[Point]:
@@ -151,9 +151,7 @@ class Integrator(Tracer):
     def _events(self, index: int) -> list[tuple[Hit, Callable[[float, Array], float]]]:
         """Event functions that fall through zero: gaps, reactions, bounds, ṗ and the determinant of H."""
         n, k, curve, a = self.curve.n, self.curve.k, self.curve, self.point
-        events: list[tuple[Hit, Callable[[float, Array], float]]] = []
-        for j in range(k, len(curve.scales.gap)):
-            events.append(self._contact_event(j))
+        events = [self._contact_event(j) for j in range(k, len(curve.scales.gap))]
         for side, level in zip((-1.0, 1.0), self.watch.p_bounds, strict=True):
             if np.isfinite(level):
                 scaled = level / curve.unit[n]

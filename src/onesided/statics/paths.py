@@ -17,7 +17,7 @@ from onesided.statics.trace import Item, Origin, PredictorCorrector, Tracer
 from onesided.tolerances import DEFAULT, Tolerances
 
 
-def trace(
+def trace(  # noqa: PLR0913 - one verb, all its ends by keyword
     system: System,
     q0: Any,
     p0: float,

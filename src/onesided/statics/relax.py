@@ -46,11 +46,12 @@ class Relaxed:
 def relax(system: System, q: Array, p: float, sizes: Sizes, knobs: Relaxation) -> Relaxed:
     """Descend from q to a minimum of the energy among the admissible configurations.
 
-    Each step solves a convex quadratic programme: the Lagrangian's Hessian, shifted until it is positive definite and the
-    step short enough, with the constraints linearised. An exact penalty decides whether a step is taken.
+    Each step solves a convex quadratic programme: the Lagrangian's Hessian, shifted until it is positive definite and
+    the step short enough, with the constraints linearised. An exact penalty decides whether a step is taken.
     """
     k = len(system.bilateral)
-    nu, weights = np.zeros(len(system.constraint_names)), np.zeros(len(system.constraint_names))
+    nu: Array = np.zeros(len(system.constraint_names))
+    weights: Array = np.zeros(len(system.constraint_names))
     shift = sizes.stiffness
     e = system.evaluate(q, p, nu)
     for iteration in range(knobs.max_iterations):

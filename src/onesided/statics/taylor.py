@@ -24,7 +24,7 @@ class Taylor:
         """Scaled R⁽ᵏ⁾(v, …, v) on the rows of the piece, and the same of every constraint, stacked."""
         raw = self.system.along(self.x, self.piece.packed(v), order)
         n = self.piece.n
-        return np.concatenate([raw[:n], raw[n + self.piece.rows]]) / self.piece.weight
+        return np.asarray(np.concatenate([raw[:n], raw[n + self.piece.rows]]) / self.piece.weight)
 
     def mixed(self, u: Array, v: Array) -> Array:
         """Scaled R''(u, v) by polarisation."""

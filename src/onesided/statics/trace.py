@@ -1,7 +1,7 @@
 """Tracing: predictor, corrector, step control, events. `Tracer.run` does the work, piece by piece."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,6 +17,7 @@ from onesided.statics.rays import Place, place, rays_at
 from onesided.tolerances import EPS
 
 POINT_LIMIT = 200_000
+Outcome = tuple[Status | None, Point | None]
 
 
 @dataclass(frozen=True)
@@ -27,7 +28,7 @@ class PredictorCorrector:
     ----------
     first_step, max_step : arc length in scaled units.
     turn : angle [rad] between successive tangents that the step control aims at.
-    miss : largest distance between predicted and corrected point, relative to the step: what keeps a path on its branch.
+    miss : largest distance between predicted and corrected point, relative to the step: keeps a path on its branch.
     """
 
     first_step: float = 0.01
@@ -79,8 +80,7 @@ class Tracer:
         self.degree: int | None = None
         self.pending: Item | None = None
         self.points = self.events = 0
-        self._leave(origin.where, ray)
-        self.home = self.point
+        self.curve, self.point = self._leave(origin.where, ray, 0.0)
 
     def run(self) -> Iterator[Item]:
         """Points and events in order, until something ends the path; the last item carries the status."""
@@ -108,20 +108,19 @@ class Tracer:
                 yield from self._end(status)
                 return
 
-    def _leave(self, where: Place, ray: Ray) -> None:
+    def _leave(self, where: Place, ray: Ray, s: float) -> tuple[Curve, Point]:
         """Start a new leg at a place along a ray; inertia is unknown until its first regular point."""
         system = where.system
-        self.curve = Curve(system, np.array(ray.rows, dtype=np.intp), where.sizes, where.scales)
+        curve = Curve(system, np.array(ray.rows, dtype=np.intp), where.sizes, where.scales)
         x_dot = np.concatenate([ray.q_dot, [ray.p_dot], ray.mu_dot, ray.lam_dot])
         e = system.evaluate_packed(where.x)
-        t = self.curve.scaled(x_dot)
+        t = curve.scaled(x_dot)
         t = t / np.sqrt(t @ t)
-        s = self.point.s if self.points else 0.0
-        y = self.curve.scaled(where.x)
-        self.point = Point(self.curve.packed(y), y, t, s, -1, 0.0, float(ray.p_sign), *self.curve.margins(e, y, t))
+        y = curve.scaled(where.x)
         self.previous: Point | None = None
         self.earlier: Point | None = None
         self.degree = None
+        return curve, Point(curve.packed(y), y, t, s, -1, 0.0, float(ray.p_sign), *curve.margins(e, y, t))
 
     def _advance(self) -> Point | None:
         """One step of the curve that can be trusted; None when the step becomes too small."""
@@ -161,7 +160,7 @@ class Tracer:
         """Factor for the next step: tangents turn by `turn`, the predictor misses by a quarter of what is allowed."""
         by_angle = self.method.turn / max(angle, EPS)
         by_miss = (0.25 * self.method.miss / max(miss, EPS)) ** 0.4
-        return min(2.0, max(0.3, min(by_angle, by_miss)))
+        return float(min(2.0, max(0.3, min(by_angle, by_miss))))
 
     def _trusted(self, a: Point, b: Point, h: float) -> bool:
         """Whether nothing was skipped: no condition changed twice, and inertia and events explain each other."""
@@ -209,8 +208,8 @@ class Tracer:
             return pairs[0] if pairs else (hit, None)
         return hit, c
 
-    def _meet(self, hit: Hit, c: Point, b: Point) -> Iterator[Item]:  # type: ignore[misc]
-        """Name the event at c and go on along the ray that it leaves by; returns (status or None, next point or None)."""
+    def _meet(self, hit: Hit, c: Point, b: Point) -> Generator[Item, None, Outcome]:
+        """Name the event at c and go on along a ray that leaves it; returns (status or None, next point or None)."""
         if self.degree is None:
             middle = between(self.curve, self.point, c, 0.5)
             self.degree = middle.negative if middle is not None else c.negative
@@ -235,8 +234,7 @@ class Tracer:
             yield from self._release(b.negative)
             self._move(replace(c, negative=b.negative, orientation=b.orientation, sense=sense))
             return None, b
-        self.point = c
-        self._leave(where, rays[named.followed])
+        self.curve, self.point = self._leave(where, rays[named.followed], c.s)
         self.step = min(self.step, self.method.first_step)
         return None, None
 
@@ -275,7 +273,7 @@ class Tracer:
         n, k = self.curve.n, self.curve.k
         return np.asarray(self.curve.evaluate(c.x).c_x[k:] @ (c.t[: n + 1] * self.curve.unit[: n + 1]))
 
-    def _pass(self, hit: Hit, c: Point, where: Place) -> Iterator[Item]:  # type: ignore[misc]
+    def _pass(self, hit: Hit, c: Point, where: Place) -> Generator[Item, None, Outcome]:
         """Bounds end the path, user events do not change it."""
         kind, detail = (Kind.bound, "") if hit.trigger is Trigger.bound else (Kind.user, hit.name)
         named = Named(kind, None, None, (), detail)
