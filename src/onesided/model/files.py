@@ -69,6 +69,8 @@ class Task:
         +1 up, −1 down.
     title, description : str
         From the file, may be empty.
+    programme : tuple of float
+        Values of the control parameter to be driven through, the first included.
     source : str
         The text of the file.
     """
@@ -80,6 +82,7 @@ class Task:
     title: str
     description: str
     source: str
+    programme: tuple[float, ...] = ()
 
 
 class Model(NamedTuple):
@@ -133,7 +136,9 @@ def _task(file: FileModel, text: str) -> Task:
     start.setflags(write=False)
     low, high = file.control.range
     direction = 1 if file.control.direction == "up" else -1
-    return Task(start, file.control.value, (low, high), direction, file.title, file.description, text)
+    there = high if direction > 0 else low
+    programme = tuple(file.control.programme or (file.control.value, there, file.control.value))
+    return Task(start, file.control.value, (low, high), direction, file.title, file.description, text, programme)
 
 
 def _read(path: Path, name: str) -> bytes:

@@ -76,6 +76,9 @@ class ControlTable(_Table):
     )
     start: Number | None = Field(default=None, description="first value; default: the end of the range it leaves from")
     direction: Literal["up", "down"] = Field(default="up", description="which way it moves first")
+    programme: Annotated[list[Number], Field(min_length=2, max_length=1000)] | None = Field(
+        default=None, description="values to be driven through in turn; default: to the end of the range and back"
+    )
 
     @model_validator(mode="after")
     def _check(self) -> "ControlTable":
@@ -84,6 +87,8 @@ class ControlTable(_Table):
             raise PydanticCustomError("range", "the range is empty or reversed")
         if not low <= self.value <= high:
             raise PydanticCustomError("start", "the start lies outside the range")
+        if any(not low <= value <= high for value in self.programme or []):
+            raise PydanticCustomError("programme", "a value of the programme lies outside the range")
         return self
 
     @property

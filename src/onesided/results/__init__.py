@@ -4,6 +4,9 @@ from onesided.results.equilibrium import ActiveSet as ActiveSet
 from onesided.results.equilibrium import Equilibrium as Equilibrium
 from onesided.results.equilibrium import Recheck as Recheck
 from onesided.results.equilibrium import State as State
+from onesided.results.diagram import Diagram as Diagram
+from onesided.results.drive import Drive as Drive
+from onesided.results.drive import Jump as Jump
 from onesided.results.path import Event as Event
 from onesided.results.path import Kind as Kind
 from onesided.results.path import Path as Path

@@ -118,7 +118,7 @@ class Event:
 
     def words(self) -> str:
         """One sentence for an engineer."""
-        parts = [f"{self.kind.value} at {self.control} = {_number(self.p)}"]
+        parts = [f"{self.kind.value} at {self.control} = {format_number(self.p)}"]
         if self.detail:
             parts.append(self.detail)
         after = self.instability_after
@@ -136,7 +136,8 @@ class Event:
         return turning and self.instability_before == 0 and self.instability_after != 0
 
 
-def _number(value: float) -> str:
+def format_number(value: float) -> str:
+    """Ten digits, without a negative zero."""
     return f"{value + 0.0:.10g}"
 
 

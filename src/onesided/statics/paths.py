@@ -42,7 +42,7 @@ def trace(  # noqa: PLR0913 - one verb, all its ends by keyword
     throw : raise a `SolveError` holding the path so far, or return it with its status.
     """
     watch = Watch(p_bounds, events or {}, tolerances)
-    origin, note = _start(system, q0, p0, watch, method, (max_points, max_events))
+    origin, note = start_of(system, q0, p0, watch, method, (max_points, max_events))
     rays = rays_at(origin.where)
     ray, remark = _choose(system, rays, direction)
     return _run(origin, ray, [text for text in (note, remark) if text], throw)
@@ -52,7 +52,7 @@ def iter_trace(
     system: System, q0: Any, p0: float, *, direction: int = +1, p_bounds: tuple[float, float] = (-np.inf, np.inf)
 ) -> Iterator[Item]:
     """The iterator twin of `trace`: items as they are found; an item with a status is the last."""
-    origin, _ = _start(system, q0, p0, Watch(p_bounds, {}, DEFAULT), None, (None, None))
+    origin, _ = start_of(system, q0, p0, Watch(p_bounds, {}, DEFAULT), None, (None, None))
     ray, _ = _choose(system, rays_at(origin.where), direction)
     yield from Tracer(origin, ray).run()
 
@@ -81,7 +81,7 @@ def _tracer(origin: Origin, ray: Ray) -> Tracer:
     return Tracer(origin, ray) if origin.first_order is None else Integrator(origin, ray, origin.first_order)
 
 
-def _start(
+def start_of(
     system: System,
     q0: Any,
     p0: float,

@@ -1,0 +1,27 @@
+"""All branches that hang together: a bifurcation diagram."""
+
+from dataclasses import dataclass
+
+from onesided.results.path import Event, Kind, Path
+
+
+@dataclass(frozen=True)
+class Diagram:
+    """Branches reachable from a start, each once.
+
+    Attributes
+    ----------
+    paths : the branches;  parents : for each the index of the path it leaves (−1 for the first two).
+    complete : False when a limit on number or depth, or a failed branch, left something out.
+    note : what was left out.
+    """
+
+    paths: tuple[Path, ...]
+    parents: tuple[int, ...]
+    complete: bool
+    note: str = ""
+
+    @property
+    def events(self) -> tuple[Event, ...]:
+        """All special points, each once; bounds are left out."""
+        return tuple(event for path in self.paths for event in path.events if event.kind is not Kind.bound)

@@ -1,0 +1,84 @@
+"""A quasi-static loading history: smooth paths and the jumps between them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from onesided._types import Array, Status
+from onesided.results.path import Kind, Path, format_number
+
+
+@dataclass(frozen=True)
+class Jump:
+    """A loss of stability at constant p: from one stable state to the next.
+
+    Attributes
+    ----------
+    p : where;  reason : kind of the event that set it off.
+    q_from, q_to : configurations before and after;  energy : released, U(before) − U(after) ≥ 0.
+    """
+
+    control: str
+    p: float
+    reason: Kind
+    q_from: Array
+    q_to: Array
+    energy: float
+
+    def words(self) -> str:
+        """One sentence for an engineer."""
+        return (
+            f"jump at {self.control} = {format_number(self.p)} ({self.reason.value}): "
+            f"energy {format_number(self.energy)} released"
+        )
+
+
+@dataclass(frozen=True)
+class Drive:
+    """What happens when p follows a programme.
+
+    Attributes
+    ----------
+    paths : the stable paths, in order;  jumps : the jumps between them, each at the end of a path.
+    programme : the values of p asked for;  status, note : how it ended.
+    """
+
+    control: str
+    programme: tuple[float, ...]
+    paths: tuple[Path, ...]
+    jumps: tuple[Jump, ...]
+    status: Status
+    note: str
+    provenance: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def ok(self) -> bool:
+        """Whether the programme was carried out to its end."""
+        return self.status.ok
+
+    @property
+    def p(self) -> Array:
+        """Control parameter over all paths, in order."""
+        return np.concatenate([path.p for path in self.paths])
+
+    @property
+    def q(self) -> Array:
+        """Configurations over all paths, in order."""
+        return np.concatenate([path.q for path in self.paths])
+
+    @property
+    def energy(self) -> Array:
+        """Energy over all paths, in order."""
+        return np.concatenate([path.energy for path in self.paths])
+
+    @property
+    def dissipated(self) -> float:
+        """Energy lost in all jumps; over a closed loop it equals the work put in by the control."""
+        return float(sum(jump.energy for jump in self.jumps))
+
+    @property
+    def work(self) -> float:
+        """Work of the control: on a path of equilibria it all goes into the energy, dU = U_p dp."""
+        return float(sum(path.energy[-1] - path.energy[0] for path in self.paths))

@@ -1,0 +1,170 @@
+"""Quasi-static loading histories: follow the stable path, jump where it ends, go on."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from onesided._types import Array, Status
+from onesided.errors import SolveError, UsageError
+from onesided.model.system import System
+from onesided.results import Drive, Equilibrium, Event, Jump, Kind, Path, Ray
+from onesided.statics.collect import collect
+from onesided.statics.equilibrium import correct, describe, equilibrium
+from onesided.statics.hits import Watch
+from onesided.statics.rays import place, rays_at
+from onesided.statics.relax import Relaxation, relax
+from onesided.statics.trace import Item, Origin, PredictorCorrector, Tracer
+from onesided.tolerances import DEFAULT, Tolerances
+
+
+@dataclass(frozen=True)
+class _Leg:
+    """One stable path towards a value of p, and the event that ended it early, if one did."""
+
+    path: Path
+    lost: Event | None
+
+
+def drive(
+    system: System,
+    q0: Any,
+    programme: Sequence[float],
+    *,
+    method: PredictorCorrector | None = None,
+    tolerances: Tolerances = DEFAULT,
+    max_jumps: int = 100,
+    throw: bool = True,
+) -> Drive:
+    """Let p follow a programme: stable equilibria are followed, where they end the system jumps to the next stable one.
+
+    Parameters
+    ----------
+    q0 : configuration to start from; relaxed to an equilibrium at the first value of the programme.
+    programme : values of p in turn, at least two.
+    max_jumps : the history is given up after so many.
+    """
+    values = _check(programme)
+    state = equilibrium(system, q0, values[0], tolerances=tolerances).value
+    run = _Run(system, method or PredictorCorrector(), tolerances, state)
+    status, note = Status.bound_reached, ""
+    for target in values[1:]:
+        status, note = run.go(target, max_jumps)
+        if not status.ok:
+            break
+    result = Drive(system.control, values, tuple(run.paths), tuple(run.jumps), status, note, run.provenance())
+    if throw and not result.ok:
+        raise SolveError(status.value, result, got=note)
+    return result
+
+
+def _check(programme: Sequence[float]) -> tuple[float, ...]:
+    values = tuple(float(v) for v in programme)
+    if len(values) < 2 or not all(np.isfinite(values)):
+        raise UsageError("the programme is not usable", got=repr(programme), expected="at least two finite values of p")
+    return values
+
+
+class _Run:
+    """State of a running history."""
+
+    def __init__(self, system: System, method: PredictorCorrector, tolerances: Tolerances, state: Equilibrium) -> None:
+        self.system, self.method, self.tolerances, self.state = system, method, tolerances, state
+        self.sizes = system.sizes(state.q, state.p)
+        self.paths: list[Path] = []
+        self.jumps: list[Jump] = []
+
+    def provenance(self) -> dict[str, Any]:
+        """Where the history came from."""
+        return dict(self.paths[0].provenance) if self.paths else {}
+
+    def go(self, target: float, max_jumps: int) -> tuple[Status, str]:
+        """Bring p to the target, over as many jumps as it takes."""
+        lost: Event | None = None
+        while self.state.p != target:
+            leg = self._leg(target)
+            if leg is not None:
+                self.paths.append(leg.path)
+                self._arrive(leg.path)
+                lost = leg.lost
+                if lost is None and not leg.path.ok:
+                    return leg.path.status, leg.path.note
+            elif len(self.jumps) >= max_jumps:
+                return Status.max_iterations, f"{max_jumps} jumps"
+            elif lost is None or not self._jump(lost):
+                return Status.stalled, f"no stable state in reach at {self.system.control} = {self.state.p:.10g}"
+            else:
+                lost = None
+        return Status.bound_reached, ""
+
+    def _arrive(self, path: Path) -> None:
+        x = np.concatenate([path.q[-1], [path.p[-1]], path.mu[-1], path.lam[-1]])
+        n = self.system.n
+        self.state = describe(
+            self.system, x[:n], float(x[n]), x[n + 1 :], sizes=self.sizes, tolerances=self.tolerances
+        )
+
+    def _leg(self, target: float) -> _Leg | None:
+        """Follow a stable ray towards the target until p arrives or stability is lost."""
+        sense = 1 if target > self.state.p else -1
+        x = np.concatenate([self.state.q, [self.state.p], self.state.nu])
+        where = place(self.system, x, self.sizes, self.tolerances)
+        bounds = (min(self.state.p, target), max(self.state.p, target))
+        origin = Origin(where, Watch(bounds, {}, self.tolerances), self.method)
+        for ray in rays_at(where).rays:
+            if ray.p_sign == sense:
+                leg = self._follow(origin, ray, sense)
+                if leg is not None:
+                    return leg
+        return None
+
+    def _follow(self, origin: Origin, ray: Ray, sense: int) -> _Leg | None:
+        """Items along one ray while they are stable and p moves the right way; None if it starts unstable."""
+        tracer = Tracer(origin, ray)
+        first = Item(tracer.curve, tracer.point, 0)
+        kept: list[Item] = []
+        lost: Event | None = None
+        for item in tracer.run():
+            if not kept and item.degree > 0:
+                return None
+            kept.append(item)
+            if item.event is not None and item.event.kind is not Kind.bound and not _goes_on(item.event, sense):
+                lost = item.event
+                kept.append(Item(item.curve, item.point, 0, status=Status.enough))
+                break
+        path = collect(self.system, first, iter(kept), origin, [])
+        return _Leg(path, lost)
+
+    def _jump(self, event: Event) -> bool:
+        """Relax at constant p from a small push off the lost equilibrium."""
+        sizes = self.sizes
+        before = self.state.energy
+        for push in self._pushes(event):
+            q = event.q + self.method.first_step * sizes.length * push / float(np.max(np.abs(push)))
+            loose = relax(self.system, q, event.p, sizes, Relaxation(reach=0.1))
+            end = correct(self.system, loose.q, event.p, nu=loose.nu, sizes=sizes, tolerances=self.tolerances)
+            if loose.status is not Status.solved or not end.status.ok:
+                continue
+            state = describe(self.system, end.q, event.p, end.nu, sizes=sizes, tolerances=self.tolerances)
+            moved = float(np.max(np.abs(state.q - event.q)))
+            if state.minimum and moved > self.method.first_step * sizes.length:
+                self.jumps.append(Jump(self.system.control, event.p, event.kind, event.q, state.q, before - state.energy))
+                self.state = state
+                return True
+        return False
+
+    def _pushes(self, event: Event) -> list[Array]:
+        """Directions in which the lost equilibrium may be left: along its rays first, then along the softest modes."""
+        ahead = [event.rays[i].q_dot for i in event.forward]
+        e = self.system.evaluate(event.q, event.p, np.concatenate([event.mu, event.lam]))
+        _, modes = np.linalg.eigh(e.L_qq)
+        soft = [sign * modes[:, i] for i in range(min(3, self.system.n)) for sign in (1.0, -1.0)]
+        return [push for push in (*ahead, *soft) if np.max(np.abs(push)) > 0]
+
+
+def _goes_on(event: Event, sense: int) -> bool:
+    """Whether the branch followed after an event is stable and p keeps its sense."""
+    if event.followed is None:
+        return False
+    return event.instability_after == 0 and event.rays[event.followed].p_sign == sense

@@ -1,0 +1,159 @@
+"""All reachable branches: every ray of every event is followed once."""
+
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from onesided._types import Array, Status
+from onesided.model.system import System
+from onesided.results import Diagram, Event, Kind, Path, Ray, Rays
+from onesided.statics.collect import collect
+from onesided.statics.hits import Watch
+from onesided.statics.paths import start_of
+from onesided.statics.rays import Place, rays_at
+from onesided.statics.trace import Item, Origin, PredictorCorrector, Tracer
+from onesided.tolerances import DEFAULT, Tolerances
+
+
+@dataclass
+class _Station:
+    """A special point with its rays and which of them have been travelled."""
+
+    x: Array
+    rays: Rays
+    used: list[bool]
+
+
+@dataclass(frozen=True)
+class _Job:
+    """A ray waiting to be followed."""
+
+    origin: Origin
+    ray: Ray
+    parent: int
+    depth: int
+
+
+def diagram(
+    system: System,
+    q0: Any,
+    p0: float,
+    *,
+    p_bounds: tuple[float, float],
+    max_branches: int = 50,
+    max_depth: int = 8,
+    method: PredictorCorrector | None = None,
+    tolerances: Tolerances = DEFAULT,
+) -> Diagram:
+    """All branches reachable from (q0, p0) within the bounds of p, each once.
+
+    Parameters
+    ----------
+    max_branches, max_depth : limits on the number of branches and on how often a branch may leave another.
+    """
+    origin, _ = start_of(system, q0, p0, Watch(p_bounds, {}, tolerances), method, (None, None))
+    atlas = _Atlas(origin.where)
+    first = rays_at(origin.where)
+    atlas.add(origin.where.x, first)
+    queue = deque(_Job(origin, ray, -1, 0) for ray in first.rays)
+    paths: list[Path] = []
+    parents: list[int] = []
+    notes: list[str] = []
+    while queue:
+        job = queue.popleft()
+        if not atlas.take(job.origin.where.x, job.ray):
+            continue
+        if len(paths) == max_branches or job.depth > max_depth:
+            notes.append(f"limits reached with {len(queue) + 1} rays not followed")
+            break
+        path = _travel(job, atlas)
+        paths.append(path)
+        parents.append(job.parent)
+        if not path.ok:
+            notes.append(f"branch {len(paths) - 1}: {path.status.value}")
+        queue.extend(_side_rays(path, len(paths) - 1, job.depth + 1))
+    return Diagram(tuple(paths), tuple(parents), complete=not notes, note="; ".join(notes))
+
+
+def _side_rays(path: Path, index: int, depth: int) -> Iterator[_Job]:
+    for event in path.events:
+        if event.kind is not Kind.bound:
+            for i in event.forward:
+                yield _Job(event.origin, event.rays[i], index, depth)
+
+
+def _travel(job: _Job, atlas: "_Atlas") -> Path:
+    """Follow one ray until the path ends or runs into a point that is on the map already."""
+    tracer = Tracer(job.origin, job.ray)
+    first = Item(tracer.curve, tracer.point, 0)
+
+    def items() -> Iterator[Item]:
+        for item in tracer.run():
+            yield item
+            if item.event is not None and item.event.kind is not Kind.bound and not atlas.enter(item):
+                yield Item(item.curve, item.point, item.degree, status=Status.path_ended, note="joins a known branch")
+                return
+
+    path = collect(job.origin.where.system, first, items(), job.origin, [])
+    if len(path) > 1:
+        path.instability[0] = path.instability[1]
+    return path
+
+
+class _Atlas:
+    """The map of special points found so far."""
+
+    def __init__(self, where: Place) -> None:
+        lengths = np.full(where.system.n, where.sizes.length)
+        self.unit = np.concatenate([lengths, [where.sizes.control], where.scales.multiplier])
+        self.near = float(np.sqrt(where.tolerances.singularity))
+        self.stations: list[_Station] = []
+
+    def add(self, x: Array, rays: Rays) -> _Station:
+        """Put a new point on the map."""
+        station = _Station(x, rays, [False] * len(rays))
+        self.stations.append(station)
+        return station
+
+    def find(self, x: Array) -> _Station | None:
+        """The known point at x, if there is one."""
+        for station in self.stations:
+            if float(np.max(np.abs((station.x - x) / self.unit))) <= self.near:
+                return station
+        return None
+
+    def take(self, x: Array, ray: Ray) -> bool:
+        """Mark a ray as travelled; False where it was already."""
+        station = self.find(x)
+        i = self._match(station, ray) if station is not None else None
+        if station is None or i is None:
+            return True
+        fresh = not station.used[i]
+        station.used[i] = True
+        return fresh
+
+    def enter(self, item: Item) -> bool:
+        """Register arrival at an event; False where it is known, so that the path need not go on."""
+        event: Event | None = item.event
+        if event is None:
+            return True
+        known = self.find(item.point.x)
+        station = known or self.add(item.point.x, event.rays)
+        for index in (event.incoming, None if known else event.followed):
+            i = self._match(station, event.rays[index]) if index is not None else None
+            if i is not None:
+                station.used[i] = True
+        return known is None
+
+    def _match(self, station: _Station, ray: Ray) -> int | None:
+        scores = [_alignment(ray, other, self.unit) for other in station.rays.rays]
+        best = int(np.argmax(scores)) if scores else -1
+        return best if best >= 0 and scores[best] > 1.0 - self.near else None
+
+
+def _alignment(a: Ray, b: Ray, unit: Array) -> float:
+    u, v = (np.concatenate([r.q_dot, [r.p_dot], r.mu_dot, r.lam_dot]) / unit for r in (a, b))
+    return float(u @ v / np.sqrt((u @ u) * (v @ v))) if a.rows == b.rows else -1.0
