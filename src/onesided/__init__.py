@@ -22,13 +22,19 @@ if TYPE_CHECKING:
     from onesided.model.files import loads as loads
     from onesided.model.system import Scales as Scales
     from onesided.model.system import System as System
+    from onesided.results import Diagram as Diagram
+    from onesided.results import Drive as Drive
     from onesided.results import Equilibrium as Equilibrium
     from onesided.results import Event as Event
     from onesided.results import Kind as Kind
     from onesided.results import Path as Path
     from onesided.results import Ray as Ray
     from onesided.results import Solution as Solution
+    from onesided.results import load_result as load_result
+    from onesided.results import save as save
+    from onesided.statics.drive import drive as drive
     from onesided.statics.equilibrium import Newton as Newton
+    from onesided.statics.explore import diagram as diagram
     from onesided.statics.integrate import FirstOrder as FirstOrder
     from onesided.statics.paths import branch as branch
     from onesided.statics.paths import iter_trace as iter_trace
@@ -53,13 +59,19 @@ _HOMES = {
     "loads": "model.files",
     "Scales": "model.system",
     "System": "model.system",
+    "Diagram": "results",
+    "Drive": "results",
     "Equilibrium": "results",
     "Event": "results",
     "Kind": "results",
     "Path": "results",
     "Ray": "results",
     "Solution": "results",
+    "load_result": "results",
+    "save": "results",
+    "drive": "statics.drive",
     "Newton": "statics.equilibrium",
+    "diagram": "statics.explore",
     "FirstOrder": "statics.integrate",
     "branch": "statics.paths",
     "iter_trace": "statics.paths",

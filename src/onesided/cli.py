@@ -1,4 +1,4 @@
-"""The command line: argument parsing and printing; anything it does is two lines of Python."""
+"""The command line: argument parsing only; anything it does is two lines of Python."""
 
 import json
 import sys
@@ -8,15 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
-from rich.table import Table
 
 from onesided._version import __version__
-from onesided.errors import OnesidedError, SolveError
+from onesided.errors import OnesidedError, SolveError, UsageError
 
 if TYPE_CHECKING:
     from onesided.model.files import Model
-    from onesided.results import Equilibrium, Solution
 
 app = typer.Typer(
     help="Equilibrium paths and motion of mechanical systems whose constraints act on one side only.",
@@ -24,65 +21,57 @@ app = typer.Typer(
     add_completion=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-out = Console()
-err = Console(stderr=True)
-
-FileArgument = Annotated[
-    Path, typer.Argument(metavar="FILE", help="Model file (TOML), or the name of a bundled model.")
-]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
 
 EXIT_FAILED, EXIT_BAD_INPUT, EXIT_INTERRUPTED = 1, 2, 130
 
+File = Annotated[Path, typer.Argument(metavar="FILE", help="Model file (TOML), or the name of a bundled model.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON lines for machines.")]
+Output = Annotated[Path | None, typer.Option("--output", "-o", help="Folder for the results.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress line.")]
+Low = Annotated[float | None, typer.Option("--p-min", help="Lower bound of p; default: the file's range.")]
+High = Annotated[float | None, typer.Option("--p-max", help="Upper bound of p; default: the file's range.")]
+Change = Annotated[list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="Change a parameter.")]
+
 
 def main() -> None:
-    """Run the command line; errors become one clear message and an exit code."""
-    try:
-        app(standalone_mode=True)
-    except KeyboardInterrupt:
-        err.print("interrupted: nothing was left half-written")
-        raise SystemExit(EXIT_INTERRUPTED) from None
+    """Run the command line."""
+    app()
 
 
 @contextmanager
 def _clear_errors(as_json: bool = False) -> Iterator[None]:
+    """Turn errors and Ctrl-C into one clear message and an exit code."""
     try:
         yield
     except KeyboardInterrupt:
-        err.print("interrupted: nothing was left half-written")
-        raise typer.Exit(EXIT_INTERRUPTED) from None
+        _fail("interrupted: nothing was left half-written", as_json, EXIT_INTERRUPTED)
     except SolveError as e:
-        _fail(e, as_json, EXIT_FAILED)
+        _fail(str(e), as_json, EXIT_FAILED)
     except OnesidedError as e:
-        _fail(e, as_json, EXIT_BAD_INPUT)
+        _fail(str(e), as_json, EXIT_BAD_INPUT)
 
 
-def _fail(e: OnesidedError, as_json: bool, code: int) -> None:
+def _fail(message: str, as_json: bool, code: int) -> None:
     if as_json:
-        out.print_json(json.dumps({"status": "error", "error": str(e)}))
+        sys.stdout.write(json.dumps({"status": "error", "error": message}) + "\n")
     else:
-        err.print(f"[bold red]error[/]: {_plain(str(e))}", highlight=False, soft_wrap=True)
+        sys.stderr.write(f"error: {message}\n")
     raise typer.Exit(code) from None
-
-
-def _plain(text: str) -> str:
-    from rich.markup import escape
-
-    return escape(text)
 
 
 def _version(value: bool) -> None:
     if value:
-        out.print(f"onesided {__version__}", highlight=False)
+        sys.stdout.write(f"onesided {__version__}\n")
         raise typer.Exit
 
 
+VersionOption = Annotated[
+    bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
+]
+
+
 @app.callback()
-def _root(
-    version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
-    ] = False,
-) -> None:
+def _root(version: VersionOption = False) -> None:
     """Equilibrium paths and motion of mechanical systems whose constraints act on one side only."""
 
 
@@ -97,11 +86,10 @@ def examples(
         if name is not None:
             sys.stdout.write(zoo.text(name))
             return
-        table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
+        width = max(len(key) for key in zoo.names())
         for key in zoo.names():
-            table.add_row(f"[bold]{key}[/]", zoo.summary(key))
-        out.print(table)
-        out.print("\nCopy one out with [bold]onesided examples NAME > my.toml[/]", highlight=False)
+            sys.stdout.write(f"{key:{width}}  {zoo.summary(key)}\n")
+        sys.stdout.write("\nCopy one out with: onesided examples NAME > my.toml\n")
 
 
 @app.command()
@@ -113,66 +101,167 @@ def schema() -> None:
 
 
 @app.command()
-def check(file: FileArgument) -> None:
+def check(file: File) -> None:
     """Validate a model file: names, formulas, values at the start."""
     with _clear_errors():
-        model = _load(file)
-        system, task = model
+        system, task = _load(file, None)
         system.check_start(task.start, task.p)
         sizes = system.sizes(task.start, task.p)
-        out.print(f"[green]ok[/] {_plain(task.title or str(file))}", highlight=False)
-        out.print(f"  coordinates   {', '.join(system.coordinates)}", highlight=False)
-        out.print(f"  one-sided     {', '.join(system.unilateral) or 'none'}", highlight=False)
-        out.print(f"  two-sided     {', '.join(system.bilateral) or 'none'}", highlight=False)
         low, high = task.p_bounds
-        out.print(f"  control       {system.control} from {task.p:g}, between {low:g} and {high:g}", highlight=False)
-        scales = f"length {sizes.length:.3g}, force {sizes.force:.3g}, stiffness {sizes.stiffness:.3g}"
-        out.print(f"  scales        {scales}", highlight=False)
+        lines = {
+            "ok": task.title or str(file),
+            "coordinates": ", ".join(system.coordinates),
+            "one-sided": ", ".join(system.unilateral) or "none",
+            "two-sided": ", ".join(system.bilateral) or "none",
+            "control": f"{system.control} from {task.p:g}, between {low:g} and {high:g}",
+            "scales": f"length {sizes.length:.3g}, force {sizes.force:.3g}, stiffness {sizes.stiffness:.3g}",
+        }
+        sys.stdout.write("".join(f"{key:12} {text}\n" for key, text in lines.items()))
 
 
 @app.command()
 def solve(
-    file: FileArgument,
-    p: Annotated[
-        float | None, typer.Option("--p", help="Value of the control parameter; default: the file's start.")
-    ] = None,
-    as_json: JsonOption = False,
+    file: File,
+    p: Annotated[float | None, typer.Option("--p", help="Value of p; default: the file's start.")] = None,
+    change: Change = None,
+    as_json: Json = False,
 ) -> None:
-    """Find an equilibrium at fixed p from the start in the file, also from a start that is infeasible or far away."""
+    """Find an equilibrium at fixed p from the file's start, also one that is infeasible or far away."""
     with _clear_errors(as_json):
+        from onesided import show
         from onesided.verbs import solve as solve_system
 
-        model = _load(file)
-        value = _within(model, p)
-        found = solve_system(model.system, start=model.task.start, p=value, throw=False)
-        _print_solution(found, as_json)
+        model = _load(file, change)
+        found = solve_system(model.system, start=model.task.start, p=_within(model, p), throw=False)
+        show.solution(found, as_json=as_json)
+        raise typer.Exit(0 if found.ok else EXIT_FAILED)
+
+
+@app.command()
+def trace(  # noqa: PLR0913, PLR0917 - one option each
+    file: File,
+    direction: Annotated[str | None, typer.Option(help="up or down; default: the file's.")] = None,
+    p_min: Low = None,
+    p_max: High = None,
+    max_events: Annotated[int | None, typer.Option(help="Stop after so many events.")] = None,
+    max_points: Annotated[int | None, typer.Option(help="Stop after so many points.")] = None,
+    first_order: Annotated[bool, typer.Option("--first-order", help="Integrate, as the papers do.")] = False,
+    change: Change = None,
+    output: Output = None,
+    as_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Trace the equilibrium path from the file's start; every event is located, named and explained."""
+    with _clear_errors(as_json):
+        from onesided import show
+        from onesided.statics.integrate import FirstOrder
+        from onesided.statics.paths import trace as trace_path
+
+        model = _load(file, change)
+        found = trace_path(
+            model.system,
+            model.task.start,
+            model.task.p,
+            direction=_sign(direction, model.task.direction),
+            p_bounds=_bounds(model, p_min, p_max),
+            max_points=max_points,
+            max_events=max_events,
+            method=FirstOrder() if first_order else None,
+            progress=show.LiveProgress(quiet=quiet or as_json),
+            throw=False,
+        )
+        show.path(found, as_json=as_json, folder=_save(found, output, file, "trace", model))
+        raise typer.Exit(0 if found.ok else EXIT_FAILED)
+
+
+@app.command()
+def diagram(  # noqa: PLR0913, PLR0917 - one option each
+    file: File,
+    p_min: Low = None,
+    p_max: High = None,
+    max_branches: Annotated[int, typer.Option(help="Largest number of branches.")] = 50,
+    max_depth: Annotated[int, typer.Option(help="How often a branch may leave another.")] = 8,
+    change: Change = None,
+    output: Output = None,
+    as_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Find all branches reachable from the file's start, each once."""
+    with _clear_errors(as_json):
+        from onesided import show
+        from onesided.statics.explore import diagram as explore
+
+        model = _load(file, change)
+        found = explore(
+            model.system,
+            model.task.start,
+            model.task.p,
+            p_bounds=_bounds(model, p_min, p_max),
+            max_branches=max_branches,
+            max_depth=max_depth,
+            progress=show.LiveProgress(quiet=quiet or as_json),
+        )
+        show.diagram(found, as_json=as_json, folder=_save(found, output, file, "diagram", model))
+
+
+@app.command()
+def drive(
+    file: File,
+    programme: Annotated[
+        str | None, typer.Option(help='Values of p in turn, as in "-1, 1, -1"; default: the file\'s.')
+    ] = None,
+    change: Change = None,
+    output: Output = None,
+    as_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Let p follow a programme: stable states are followed, where they end the system jumps."""
+    with _clear_errors(as_json):
+        from onesided import show
+        from onesided.statics.drive import drive as drive_system
+
+        model = _load(file, change)
+        values = _values(programme) if programme is not None else model.task.programme
+        progress = show.LiveProgress(quiet=quiet or as_json)
+        found = drive_system(model.system, model.task.start, values, progress=progress, throw=False)
+        show.drive(found, as_json=as_json, folder=_save(found, output, file, "drive", model))
         raise typer.Exit(0 if found.ok else EXIT_FAILED)
 
 
 @app.command()
 def demo() -> None:
-    """Run the bundled corner-limit model and show what comes out."""
+    """Trace the bundled corner-limit model and show what comes out."""
     with _clear_errors():
-        from onesided.verbs import solve as solve_system
-
-        model = _load(Path("corner-limit"))
-        out.print(f"{model.task.title}\n", highlight=False)
-        _print_solution(solve_system(model.system, start=model.task.start, p=model.task.p), as_json=False)
+        sys.stdout.write("$ onesided trace corner-limit\n")
+        trace(Path("corner-limit"))
 
 
-def _load(file: Path) -> "Model":
-    """Read a model file; a name without such a file means a bundled model."""
+def _load(file: Path, change: list[str] | None) -> "Model":
+    """Read a model file, or a bundled model where there is no such file, and change parameters."""
     from onesided import zoo
-    from onesided.model.files import load, loads
+    from onesided.model.files import Model, load, loads
 
-    if not file.exists() and str(file) in zoo.names():
-        return loads(zoo.text(str(file)), name=f"{file} (bundled)")
-    return load(file)
+    bundled = not file.exists() and str(file) in zoo.names()
+    model = loads(zoo.text(str(file)), name=f"{file} (bundled)") if bundled else load(file)
+    if not change:
+        return model
+    pairs = [item.partition("=") for item in change]
+    values = {name.strip(): _number(value, f"--set {name}") for name, _, value in pairs}
+    return Model(model.system.replace(parameters=values), model.task)
+
+
+def _number(text: str, label: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise UsageError(f"{label} is not a number", got=repr(text), expected="NAME=VALUE with a number") from None
+
+
+def _values(programme: str) -> tuple[float, ...]:
+    return tuple(_number(item, "a value of --programme") for item in programme.replace(",", " ").split())
 
 
 def _within(model: "Model", p: float | None) -> float:
-    from onesided.errors import UsageError
-
     low, high = model.task.p_bounds
     value = model.task.p if p is None else p
     if not low <= value <= high:
@@ -185,28 +274,21 @@ def _within(model: "Model", p: float | None) -> float:
     return value
 
 
-def _print_solution(found: "Solution[Equilibrium]", as_json: bool) -> None:
-    if as_json:
-        record: dict[str, Any] = {"status": found.status.name, "advice": found.status.value, "note": found.note}
-        sys.stdout.write(json.dumps({**record, **found.value.as_dict()}, indent=2, allow_nan=False) + "\n")
-        return
-    state = found.value
-    colour = "green" if found.ok else "red"
-    out.print(
-        f"[{colour}]{'equilibrium' if found.ok else _plain(found.status.value)}[/]", highlight=False, soft_wrap=True
-    )
-    if found.note:
-        out.print(f"  {_plain(found.note)}", highlight=False, soft_wrap=True)
-    table = Table(box=None, show_header=False, padding=(0, 2, 0, 2))
-    table.add_row(state.control, f"{state.p:.12g}")
-    for name, value in zip(state.coordinates, state.q, strict=True):
-        table.add_row(name, f"{value:.12g}")
-    for name, value in zip(state.bilateral, state.mu, strict=True):
-        table.add_row(name, f"multiplier {value:.12g}")
-    for i, (name, word) in enumerate(state.states().items()):
-        shown = f"gap {state.gaps[i]:.6g}" if word == "inactive" else f"reaction {state.lam[i]:.12g}"
-        table.add_row(name, f"{word}, {shown}")
-    table.add_row("energy", f"{state.energy:.12g}")
-    table.add_row("stability", state.words())
-    table.add_row("recheck", f"largest relative residual {state.recheck.worst:.1e}")
-    out.print(table, highlight=False)
+def _bounds(model: "Model", low: float | None, high: float | None) -> tuple[float, float]:
+    a, b = model.task.p_bounds
+    return (a if low is None else low, b if high is None else high)
+
+
+def _sign(direction: str | None, default: int) -> int:
+    if direction is None:
+        return default
+    if direction not in {"up", "down"}:
+        raise UsageError("--direction is not known", got=repr(direction), expected="up or down")
+    return 1 if direction == "up" else -1
+
+
+def _save(found: Any, output: Path | None, file: Path, verb: str, model: "Model") -> str:
+    from onesided.results import save
+
+    folder = output or Path("onesided-results") / f"{file.stem}-{verb}"
+    return str(save(found, folder, extra={"model.toml": model.task.source}))

@@ -55,3 +55,6 @@ class Tolerances:
 
 
 DEFAULT = Tolerances()
+
+# for points that come from integration and are not corrected
+INTEGRATED = Tolerances(gap=1e-7, force=1e-7, residual=1e-8, singularity=1e-6)

@@ -215,7 +215,7 @@ class System:
         """Scales at a point: those given, the others estimated from the model (see docs: Scales)."""
         e = self.evaluate(q, p, np.zeros(len(self.constraint_names)))
         aside = 0.1 * _size(q) * np.where(np.arange(self.n) % 2, -1.0, 1.0)
-        near = [self.evaluate(*at, np.zeros(len(e.c))) for at in ((q, 0.0), (q + aside, p), (q - aside, p))]
+        near = [self.evaluate(a, b, np.zeros(len(e.c))) for a, b in ((q, 0.0), (q + aside, p), (q - aside, p))]
         found = [_size(each.L_qq) for each in (e, *near) if np.all(np.isfinite(each.L_qq))]
         stiffness = self.scales.stiffness or _first_positive(*sorted(found, reverse=True), _size(e.L_q), 1.0)
         length = self.scales.length or _length(e, q, p, stiffness)

@@ -9,19 +9,24 @@ import numpy as np
 from onesided import _version
 from onesided._types import Array, Status
 from onesided.model.system import Sizes, System
-from onesided.results import Path, State
+from onesided.results import Event, Path, State
 from onesided.statics.trace import Item, Origin
 
 
 def collect(system: System, first: Item, items: Iterable[Item], origin: Origin, notes: list[str]) -> Path:
     """Consume a trace and make the path."""
-    kept, events, status = [first], [], Status.enough
+    kept, status = [first], Status.enough
+    events: list[Event] = []
     for item in items:
         if item.status is not None:
             status = item.status
             notes = [*notes, item.note] if item.note else notes
             break
         kept.append(item)
+        if len(kept) % 16 == 0:
+            step = item.point.s - kept[-2].point.s
+            p = float(item.point.x[system.n])
+            origin.progress.update(control=p, points=len(kept), events=len(events), step=step)
         if item.event is not None:
             events.append(replace(item.event, index=len(kept) - 1))
     n, k = system.n, len(system.bilateral)

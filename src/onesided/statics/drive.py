@@ -9,7 +9,7 @@ import numpy as np
 from onesided._types import Array, Status
 from onesided.errors import SolveError, UsageError
 from onesided.model.system import System
-from onesided.results import Drive, Equilibrium, Event, Jump, Kind, Path, Ray
+from onesided.results import SILENT, Drive, Equilibrium, Event, Jump, Kind, Path, Progress, Ray
 from onesided.statics.collect import collect
 from onesided.statics.equilibrium import correct, describe, equilibrium
 from onesided.statics.hits import Watch
@@ -35,6 +35,7 @@ def drive(
     method: PredictorCorrector | None = None,
     tolerances: Tolerances = DEFAULT,
     max_jumps: int = 100,
+    progress: Progress = SILENT,
     throw: bool = True,
 ) -> Drive:
     """Let p follow a programme: stable equilibria are followed, where they end the system jumps to the next stable one.
@@ -47,12 +48,14 @@ def drive(
     """
     values = _check(programme)
     state = equilibrium(system, q0, values[0], tolerances=tolerances).value
-    run = _Run(system, method or PredictorCorrector(), tolerances, state)
+    run = _Run(system, method or PredictorCorrector(), tolerances, state, progress)
+    progress.begin("drive")
     status, note = Status.bound_reached, ""
     for target in values[1:]:
         status, note = run.go(target, max_jumps)
         if not status.ok:
             break
+    progress.end()
     result = Drive(system.control, values, tuple(run.paths), tuple(run.jumps), status, note, run.provenance())
     if throw and not result.ok:
         raise SolveError(status.value, result, got=note)
@@ -69,8 +72,11 @@ def _check(programme: Sequence[float]) -> tuple[float, ...]:
 class _Run:
     """State of a running history."""
 
-    def __init__(self, system: System, method: PredictorCorrector, tolerances: Tolerances, state: Equilibrium) -> None:
+    def __init__(
+        self, system: System, method: PredictorCorrector, tolerances: Tolerances, state: Equilibrium, progress: Progress
+    ) -> None:
         self.system, self.method, self.tolerances, self.state = system, method, tolerances, state
+        self.progress = progress
         self.sizes = system.sizes(state.q, state.p)
         self.paths: list[Path] = []
         self.jumps: list[Jump] = []
@@ -101,9 +107,7 @@ class _Run:
     def _arrive(self, path: Path) -> None:
         x = np.concatenate([path.q[-1], [path.p[-1]], path.mu[-1], path.lam[-1]])
         n = self.system.n
-        self.state = describe(
-            self.system, x[:n], float(x[n]), x[n + 1 :], sizes=self.sizes, tolerances=self.tolerances
-        )
+        self.state = describe(self.system, x[:n], float(x[n]), x[n + 1 :], sizes=self.sizes, tolerances=self.tolerances)
 
     def _leg(self, target: float) -> _Leg | None:
         """Follow a stable ray towards the target until p arrives or stability is lost."""
@@ -111,7 +115,7 @@ class _Run:
         x = np.concatenate([self.state.q, [self.state.p], self.state.nu])
         where = place(self.system, x, self.sizes, self.tolerances)
         bounds = (min(self.state.p, target), max(self.state.p, target))
-        origin = Origin(where, Watch(bounds, {}, self.tolerances), self.method)
+        origin = Origin(where, Watch(bounds, {}, self.tolerances), self.method, progress=self.progress)
         for ray in rays_at(where).rays:
             if ray.p_sign == sense:
                 leg = self._follow(origin, ray, sense)
@@ -149,7 +153,9 @@ class _Run:
             state = describe(self.system, end.q, event.p, end.nu, sizes=sizes, tolerances=self.tolerances)
             moved = float(np.max(np.abs(state.q - event.q)))
             if state.minimum and moved > self.method.first_step * sizes.length:
-                self.jumps.append(Jump(self.system.control, event.p, event.kind, event.q, state.q, before - state.energy))
+                self.jumps.append(
+                    Jump(self.system.control, event.p, event.kind, event.q, state.q, before - state.energy)
+                )
                 self.state = state
                 return True
         return False

@@ -2,14 +2,14 @@
 
 from collections import deque
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from onesided._types import Array, Status
 from onesided.model.system import System
-from onesided.results import Diagram, Event, Kind, Path, Ray, Rays
+from onesided.results import SILENT, Diagram, Event, Kind, Path, Progress, Ray, Rays
 from onesided.statics.collect import collect
 from onesided.statics.hits import Watch
 from onesided.statics.paths import start_of
@@ -37,7 +37,7 @@ class _Job:
     depth: int
 
 
-def diagram(
+def diagram(  # noqa: PLR0913 - one verb, all its ends by keyword
     system: System,
     q0: Any,
     p0: float,
@@ -47,6 +47,7 @@ def diagram(
     max_depth: int = 8,
     method: PredictorCorrector | None = None,
     tolerances: Tolerances = DEFAULT,
+    progress: Progress = SILENT,
 ) -> Diagram:
     """All branches reachable from (q0, p0) within the bounds of p, each once.
 
@@ -55,6 +56,8 @@ def diagram(
     max_branches, max_depth : limits on the number of branches and on how often a branch may leave another.
     """
     origin, _ = start_of(system, q0, p0, Watch(p_bounds, {}, tolerances), method, (None, None))
+    origin = replace(origin, progress=progress)
+    progress.begin("diagram")
     atlas = _Atlas(origin.where)
     first = rays_at(origin.where)
     atlas.add(origin.where.x, first)
@@ -70,11 +73,14 @@ def diagram(
             notes.append(f"limits reached with {len(queue) + 1} rays not followed")
             break
         path = _travel(job, atlas)
+        if path.s[-1] == 0.0:  # the start lies on a bound and the ray leads across it
+            continue
         paths.append(path)
         parents.append(job.parent)
         if not path.ok:
             notes.append(f"branch {len(paths) - 1}: {path.status.value}")
         queue.extend(_side_rays(path, len(paths) - 1, job.depth + 1))
+    progress.end()
     return Diagram(tuple(paths), tuple(parents), complete=not notes, note="; ".join(notes))
 
 

@@ -19,7 +19,7 @@ from onesided.results import Ray
 from onesided.statics.curve import Point, sense_of
 from onesided.statics.hits import Hit, Trigger
 from onesided.statics.trace import Item, Origin, Tracer
-from onesided.tolerances import EPS
+from onesided.tolerances import EPS, INTEGRATED
 
 
 @dataclass(frozen=True)
@@ -44,8 +44,7 @@ class Integrator(Tracer):
     """A trace by integration; events and rays are handled as in `Tracer`, points and event locations are its own."""
 
     def __init__(self, origin: Origin, ray: Ray, knobs: FirstOrder) -> None:
-        loose = replace(origin.watch.tolerances, gap=1e-7, force=1e-7, residual=1e-8, singularity=1e-6)
-        super().__init__(replace(origin, watch=replace(origin.watch, tolerances=loose)), ray)
+        super().__init__(replace(origin, watch=replace(origin.watch, tolerances=INTEGRATED)), ray)
         self.knobs = knobs
 
     def run(self) -> Iterator[Item]:

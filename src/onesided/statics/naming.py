@@ -70,8 +70,11 @@ def _incoming(where: Place, rays: Rays, curve: Curve, point: Point) -> int | Non
     lengths = np.full(where.system.n, where.sizes.length)
     back = -curve.packed(point.t) / np.concatenate([lengths, [where.sizes.control], where.scales.multiplier])
     back = back / np.sqrt(back @ back)
-    scores = [float(back @ _scaled_direction(where, ray)) + 1e-6 * (ray.rows == tuple(curve.rows)) for ray in rays.rays]
-    return int(np.argmax(scores)) if scores and max(scores) > 0.99 else None
+    scores = [
+        (round(float(back @ _scaled_direction(where, ray)), 6), ray.rows == tuple(curve.rows)) for ray in rays.rays
+    ]
+    best = max(range(len(scores)), key=scores.__getitem__, default=None)
+    return best if best is not None and scores[best][0] > 0.99 else None
 
 
 def _sign_before(rays: Rays, curve: Curve, point: Point, incoming: int | None) -> int:

@@ -1,13 +1,14 @@
 """The verbs of equilibrium paths: trace, iter_trace, branch."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from onesided.errors import SolveError, UsageError
 from onesided.model.system import System
-from onesided.results import Event, Path, Ray, Rays
+from onesided.results import SILENT, Event, Path, Progress, Ray, Rays
 from onesided.statics.collect import collect
 from onesided.statics.equilibrium import equilibrium
 from onesided.statics.hits import UserEvents, Watch
@@ -29,6 +30,7 @@ def trace(  # noqa: PLR0913 - one verb, all its ends by keyword
     events: UserEvents | None = None,
     method: PredictorCorrector | FirstOrder | None = None,
     tolerances: Tolerances = DEFAULT,
+    progress: Progress = SILENT,
     throw: bool = True,
 ) -> Path:
     """Trace the equilibrium path through (q0, p0); the start is corrected first.
@@ -39,22 +41,31 @@ def trace(  # noqa: PLR0913 - one verb, all its ends by keyword
     p_bounds : the path ends where p leaves them.
     max_points, max_events : further ends.
     events : name → function(q, p) whose zeros are located along the path.
+    method : `PredictorCorrector()` (default) or `FirstOrder()`, the papers' own integration.
+    progress : told about points as they are found.
     throw : raise a `SolveError` holding the path so far, or return it with its status.
     """
     watch = Watch(p_bounds, events or {}, tolerances)
     origin, note = start_of(system, q0, p0, watch, method, (max_points, max_events))
-    rays = rays_at(origin.where)
-    ray, remark = _choose(system, rays, direction)
+    origin = replace(origin, progress=progress)
+    ray, remark = _choose(system, rays_at(origin.where), direction)
     return _run(origin, ray, [text for text in (note, remark) if text], throw)
 
 
 def iter_trace(
-    system: System, q0: Any, p0: float, *, direction: int = +1, p_bounds: tuple[float, float] = (-np.inf, np.inf)
+    system: System,
+    q0: Any,
+    p0: float,
+    *,
+    direction: int = +1,
+    p_bounds: tuple[float, float] = (-np.inf, np.inf),
+    method: PredictorCorrector | FirstOrder | None = None,
+    tolerances: Tolerances = DEFAULT,
 ) -> Iterator[Item]:
-    """The iterator twin of `trace`: items as they are found; an item with a status is the last."""
-    origin, _ = start_of(system, q0, p0, Watch(p_bounds, {}, DEFAULT), None, (None, None))
+    """The iterator twin of `trace`: points and events as they are found; an item with a status is the last."""
+    origin, _ = start_of(system, q0, p0, Watch(p_bounds, {}, tolerances), method, (None, None))
     ray, _ = _choose(system, rays_at(origin.where), direction)
-    yield from Tracer(origin, ray).run()
+    yield from _tracer(origin, ray).run()
 
 
 def branch(event: Event, k: int, *, throw: bool = True) -> Path:
@@ -69,7 +80,11 @@ def branch(event: Event, k: int, *, throw: bool = True) -> Path:
 def _run(origin: Origin, ray: Ray, notes: list[str], throw: bool) -> Path:
     tracer = _tracer(origin, ray)
     first = Item(tracer.curve, tracer.point, 0)
-    path = collect(origin.where.system, first, tracer.run(), origin, notes)
+    origin.progress.begin("trace")
+    try:
+        path = collect(origin.where.system, first, tracer.run(), origin, notes)
+    finally:
+        origin.progress.end()
     if len(path) > 1:
         path.instability[0] = path.instability[1]
     if throw and not path.ok:

@@ -9,7 +9,7 @@ import numpy as np
 
 from onesided._types import Array, Status
 from onesided.errors import UsageError
-from onesided.results import Event, Kind, Ray, Rays
+from onesided.results import SILENT, Event, Kind, Progress, Ray, Rays
 from onesided.statics.curve import Curve, Plane, Point, make_point, newton
 from onesided.statics.hits import Hit, Trigger, Watch, between, explained, find_hits, hidden, locate, refine_singular
 from onesided.statics.naming import Named, name_point
@@ -51,6 +51,7 @@ class Origin:
     max_points: int | None = None
     max_events: int | None = None
     first_order: Any = None
+    progress: Progress = SILENT
 
 
 @dataclass(slots=True)

@@ -1,0 +1,5 @@
+"""`python -m onesided` is the command line."""
+
+from onesided.cli import main
+
+main()

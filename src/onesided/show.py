@@ -1,0 +1,153 @@
+"""What the command line prints: equilibria, events in words, progress; no numerics."""
+
+import json
+import sys
+from typing import Any
+
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import Progress as Bar
+from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+from onesided.results import Diagram, Drive, Equilibrium, Kind, Path, Progress, Solution, event_record
+
+out = Console()
+err = Console(stderr=True)
+
+
+class LiveProgress(Progress):
+    """A line on the terminal with p, points, events, step and rate; silent where there is no terminal."""
+
+    def __init__(self, *, quiet: bool) -> None:
+        self._bar: Bar | None = None
+        self._quiet = quiet or not err.is_terminal
+
+    def begin(self, what: str) -> None:
+        """Show the line."""
+        if not self._quiet:
+            text = TextColumn("{task.description}")
+            self._bar = Bar(SpinnerColumn(), text, TimeElapsedColumn(), console=err, transient=True)
+            self._bar.start()
+            self._task = self._bar.add_task(what)
+
+    def update(self, *, control: float, points: int, events: int, step: float) -> None:
+        """Refresh the line."""
+        if self._bar is not None:
+            seconds = max(self._bar.tasks[0].elapsed or 0.0, 0.001)
+            text = f"p = {control:.6g}   {points} points   {events} events   step {step:.2g}   {points / seconds:.0f}/s"
+            self._bar.update(self._task, description=text)
+
+    def end(self) -> None:
+        """Take the line away."""
+        if self._bar is not None:
+            self._bar.stop()
+            self._bar = None
+
+
+def say(text: str) -> None:
+    """One line to the terminal, wrapped softly, without guessing at colours."""
+    out.print(text, highlight=False, soft_wrap=True)
+
+
+def json_line(record: dict[str, Any]) -> None:
+    """One record for machines."""
+    sys.stdout.write(json.dumps(record, default=str) + "\n")
+
+
+def _verdict(ok: bool, text: str) -> str:
+    return f"[{'green' if ok else 'bold red'}]{escape(text)}[/]"
+
+
+def solution(found: Solution[Equilibrium], *, as_json: bool) -> None:
+    """An equilibrium, or how close the search came."""
+    if as_json:
+        json_line(
+            {"status": found.status.name, "advice": found.status.value, "note": found.note, **found.value.as_dict()}
+        )
+        return
+    state = found.value
+    say(_verdict(found.ok, "equilibrium" if found.ok else found.status.value))
+    if found.note:
+        say(f"  {escape(found.note)}")
+    table = Table(box=None, show_header=False, padding=(0, 2, 0, 2))
+    table.add_row(state.control, f"{state.p:.12g}")
+    for name, value in zip(state.coordinates, state.q, strict=True):
+        table.add_row(name, f"{value:.12g}")
+    for name, value in zip(state.bilateral, state.mu, strict=True):
+        table.add_row(name, f"multiplier {value:.12g}")
+    for i, (name, word) in enumerate(state.states().items()):
+        shown = f"gap {state.gaps[i]:.6g}" if word == "inactive" else f"reaction {state.lam[i]:.12g}"
+        table.add_row(name, f"{word}, {shown}")
+    table.add_row("energy", f"{state.energy:.12g}")
+    table.add_row("stability", state.words())
+    table.add_row("recheck", f"largest relative residual {state.recheck.worst:.1e}")
+    out.print(table, highlight=False)
+
+
+def path(found: Path, *, as_json: bool, folder: str) -> None:
+    """The events of a path in words, how it ended and where it lies."""
+    if as_json:
+        for event in found.events:
+            json_line({"event": event_record(event)})
+        json_line({"status": found.status.name, "note": found.note, "points": len(found), "folder": folder})
+        return
+    _events(found)
+    if not found.ok:
+        say(_verdict(ok=False, text=found.status.value))
+    if found.note:
+        say(f"note: {escape(found.note)}")
+    say(f"{len(found)} points, {found.control} from {found.p[0]:.6g} to {found.p[-1]:.6g}; {_trust(found.residual)}")
+    _where(folder)
+
+
+def _events(found: Path, *, bounds: bool = True) -> None:
+    for number, event in enumerate((e for e in found.events if bounds or e.kind is not Kind.bound), 1):
+        say(f"{number:3d}  {escape(event.words())}")
+
+
+def _trust(residual: float) -> str:
+    return f"rechecked, largest relative residual {residual:.1e}"
+
+
+def _where(folder: str) -> None:
+    say(f"results in [bold]{escape(folder)}[/]")
+
+
+def drive(found: Drive, *, as_json: bool, folder: str) -> None:
+    """A loading history: what happened on the way, jumps, energies."""
+    if as_json:
+        for jump in found.jumps:
+            json_line({"jump": {"p": jump.p, "energy": jump.energy, "words": jump.words()}})
+        json_line({"status": found.status.name, "note": found.note, "dissipated": found.dissipated, "folder": folder})
+        return
+    jumps = list(found.jumps)
+    for leg in found.paths:
+        say(f"{found.control} from {leg.p[0]:.6g} to {leg.p[-1]:.6g}: {len(leg)} points")
+        _events(leg, bounds=False)
+        if jumps and jumps[0].p == leg.p[-1]:
+            say(f"  [bold]{escape(jumps.pop(0).words())}[/]")
+    if not found.ok:
+        say(_verdict(ok=False, text=f"{found.status.value} ({found.note})"))
+    worst = max((leg.residual for leg in found.paths), default=0.0)
+    say(f"energy lost in jumps {found.dissipated:.10g}, work of the control {found.work:.10g}; {_trust(worst)}")
+    _where(folder)
+
+
+def diagram(found: Diagram, *, as_json: bool, folder: str) -> None:
+    """All branches, each with its events."""
+    if as_json:
+        for i, branch in enumerate(found.paths):
+            json_line({"branch": i, "parent": found.parents[i], "events": [e.words() for e in branch.events]})
+        json_line({"complete": found.complete, "note": found.note, "branches": len(found.paths), "folder": folder})
+        return
+    for i, branch in enumerate(found.paths):
+        origin = f"leaves branch {found.parents[i]}" if found.parents[i] >= 0 else "from the start"
+        span = f"{branch.control} from {branch.p[0]:.6g} to {branch.p[-1]:.6g}"
+        say(f"[bold]branch {i}[/] ({origin}): {span}, {len(branch)} points, {escape(branch.status.value)}")
+        _events(branch, bounds=False)
+    if not found.complete:
+        say(f"[yellow]not complete[/]: {escape(found.note)}")
+    worst = max((branch.residual for branch in found.paths), default=0.0)
+    say(f"{len(found.paths)} branches, {len(found.events)} special points; {_trust(worst)}")
+    _where(folder)

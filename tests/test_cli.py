@@ -1,0 +1,164 @@
+"""The command line from outside: exit codes, messages, files, start-up."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import onesided
+from onesided import zoo
+from onesided.cli import app
+
+runner = CliRunner()
+
+
+def run(*arguments):
+    return runner.invoke(app, list(arguments))
+
+
+@pytest.fixture(autouse=True)
+def in_a_folder_of_its_own(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+def test_help_imports_nothing_heavy():
+    code = (
+        "import sys; from typer.testing import CliRunner; from onesided.cli import app;"
+        "r = CliRunner().invoke(app, ['--help']); assert r.exit_code == 0;"
+        "heavy = [m for m in ('jax', 'scipy', 'matplotlib', 'numba', 'pydantic') if m in sys.modules];"
+        "sys.exit(','.join(heavy) or 0)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_examples_are_listed_and_copied_out():
+    listed = run("examples")
+    assert all(name in listed.output for name in zoo.names())
+    assert run("examples", "corner-limit").output == zoo.text("corner-limit")
+    wrong = run("examples", "corner-limt")
+    assert wrong.exit_code == 2
+    assert "corner-limit" in wrong.output
+
+
+def test_schema_is_json_and_describes_the_tables():
+    schema = json.loads(run("schema").output)
+    assert {"energy", "coordinates", "control", "unilateral"} <= set(schema["properties"])
+
+
+@pytest.mark.parametrize("name", zoo.names())
+def test_every_bundled_model_passes_check(name):
+    result = run("check", name)
+    assert result.exit_code == 0, result.output
+
+
+def test_solve_finds_the_far_equilibrium():
+    result = run("solve", "corner-limit", "--p", "0.25", "--json")
+    found = json.loads(result.output)
+    assert result.exit_code == 0
+    assert found["coordinates"]["phi"] == pytest.approx(2.8966139905, abs=1e-9)
+    assert found["energy"] == pytest.approx(0.00047359360, abs=1e-10)
+    assert found["unilateral"]["stop"]["state"] == "inactive"
+    assert (found["instability"], found["stability"]) == (0, "stable")
+
+
+def test_solve_where_nothing_balances_says_how_close_it_came():
+    result = run("solve", "end-point", "--p", "-0.5")
+    assert result.exit_code == 1
+    assert "best relative residual" in result.output
+
+
+def test_p_outside_the_range_is_refused():
+    result = run("solve", "corner-limit", "--p", "7")
+    assert result.exit_code == 2
+    assert "expected -2 to 2" in result.output
+
+
+def test_trace_writes_one_folder_that_loads_back():
+    result = run("trace", "von-mises-floor")
+    assert result.exit_code == 0
+    folder = Path("onesided-results/von-mises-floor-trace")
+    assert sorted(p.name for p in folder.iterdir()) == ["arrays.npz", "model.toml", "path.csv", "result.json"]
+    path = onesided.load_result(folder)
+    assert [e.kind.name for e in path.events] == ["limit", "corner_limit", "bound"]
+    assert path.events[1].p == pytest.approx(0.038529009653515, abs=1e-13)
+    table = np.loadtxt(folder / "path.csv", delimiter=",", skiprows=1)
+    assert np.array_equal(table[:, 1], path.p)
+    assert (folder / "model.toml").read_text() == zoo.text("von-mises-floor")
+
+
+def test_parameters_can_be_changed_and_mistakes_are_named():
+    result = run("trace", "von-mises-floor", "--set", "ys=-0.45", "--json")
+    kinds = [json.loads(line)["event"]["kind"] for line in result.output.splitlines()[:-1]]
+    assert kinds == ["limit", "limit", "closes", "bound"]
+    wrong = run("trace", "von-mises-floor", "--set", "y_s=1")
+    assert wrong.exit_code == 2
+    assert "unknown parameter 'y_s'" in wrong.output
+
+
+def test_drive_tells_the_story_of_the_corner():
+    result = run("drive", "corner-limit", "--programme", "-1, 1, -1")
+    assert result.exit_code == 0
+    assert "jump at p = 0 (corner limit point): energy 2 released" in result.output
+
+
+def test_diagram_lists_branches():
+    result = run("diagram", "column-stop", "--json")
+    lines = [json.loads(line) for line in result.output.splitlines()]
+    assert lines[-1]["branches"] == 3
+    assert lines[-1]["complete"] is True
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (None, "no such file"),
+        ("energy = ", "TOML"),
+        ("energy = 'x'\n[coordinates]\nx = 0.0\n[control]\nrange = [0, 1]\n[unilaterl]\na = 'x'", "unilaterl"),
+        ("energy = 'a'\n[coordinates]\nx = 0.0\n[control]\nrange=[0,1]\n[define]\na = 'b'\nb = 'a'", "a"),
+        ("energy = 'x**2'\n[coordinates]\nx = 0.0\n[control]\nrange=[0,1]\n[unilateral]\nwall = 'p + 1'", "wall"),
+        ("energy = 'sqrt(x)'\n[coordinates]\nx = -1.0\n[control]\nrange=[0,1]", "not finite"),
+    ],
+)
+@pytest.mark.parametrize("command", ["check", "solve", "trace"])
+def test_bad_files_give_one_clear_message_and_write_nothing(text, message, command):
+    if text is not None:
+        Path("bad.toml").write_text(text)
+    result = run(command, "bad.toml")
+    assert result.exit_code == 2
+    assert message in result.output
+    assert "Traceback" not in result.output
+    assert not Path("onesided-results").exists()
+
+
+def test_dependent_constraints_are_named():
+    Path("twice.toml").write_text(
+        "energy = 'y + x**2'\n[coordinates]\nx = 0.0\ny = 0.0\n[control]\nrange=[0,1]\n"
+        "[unilateral]\nfloor = 'y'\nsame = '2*y'\nwall = 'x + 1'"
+    )
+    result = run("solve", "twice.toml")
+    assert result.exit_code == 1
+    assert "floor, same" in result.output
+    assert "wall" not in result.output.split("dependent constraints")[1].splitlines()[0]
+
+
+def test_ctrl_c_leaves_a_clean_message_and_no_half_written_folder():
+    code = "from onesided.cli import main; main()"
+    process = subprocess.Popen(
+        [sys.executable, "-c", code, "trace", "end-point-horizontal", "--first-order", "--max-points", "100000"],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    time.sleep(6)
+    process.send_signal(signal.SIGINT)
+    output, errors = process.communicate(timeout=30)
+    assert process.returncode == 130, output + errors
+    assert "interrupted: nothing was left half-written" in errors
+    assert "Traceback" not in errors
+    assert not Path("onesided-results").exists() or not os.listdir("onesided-results")

@@ -1,0 +1,44 @@
+"""The README's Python and model file, executed as written."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+from typer.testing import CliRunner
+
+import onesided
+from onesided.cli import app
+
+README = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
+
+
+def blocks(language):
+    return re.findall(rf"```{language}\n(.*?)```", README, re.DOTALL)
+
+
+def test_python_screen_runs_as_written(capsys):
+    names = {}
+    exec(compile(blocks("python")[0], "README.md", "exec"), names)  # noqa: S102 - our own README
+    printed = capsys.readouterr().out
+    assert "corner limit point at p = 0: contact 'stop' opens; the path turns back" in printed
+    assert "2 rays leave it" in printed
+    assert abs(names["history"].jumps[0].q_to[0] - np.pi) < 1e-12
+    assert abs(names["free"].q[0] - (np.pi - np.arctan(0.3))) < 1e-12
+
+
+def test_model_file_screen_runs_as_written(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("my.toml").write_text(blocks("toml")[0], encoding="utf-8")
+    system, task = onesided.load("my.toml")
+    assert (system.coordinates, task.programme) == (("phi",), (-1.0, 1.0, -1.0))
+    commands = [line.split("#")[0].split()[1:] for line in blocks("sh")[1].splitlines()]
+    assert len(commands) == 6
+    for command in commands:
+        assert CliRunner().invoke(app, command).exit_code == 0, command
+
+
+def test_the_demo_prints_what_the_readme_shows(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    printed = CliRunner().invoke(app, ["demo"]).output
+    for line in blocks("text")[0].splitlines():
+        assert line in printed
