@@ -53,7 +53,9 @@ class Curve:
         self.columns = np.concatenate([np.arange(n + 1), n + 1 + rows]).astype(np.intp)
         self.unit = np.concatenate([np.full(n, sizes.length), [sizes.control], scales.multiplier[rows]])
         self.weight = np.concatenate([np.full(n, sizes.force), scales.gap[rows]])
-        self._factor = self.unit[None, :] / self.weight[:, None]
+        self._all = w == len(scales.gap)
+        factor = self.unit[None, :] / self.weight[:, None]
+        self._top, self._bottom, self._right = factor[:n, : n + 1], factor[n:, : n + 1], -factor[:n, n + 1 :]
         self._balance = (sizes.stiffness * sizes.length / scales.gap[rows])[:, None]
 
     def scaled(self, x: Array) -> Array:
@@ -62,6 +64,8 @@ class Curve:
 
     def packed(self, y: Array) -> Array:
         """Packed point x = (q, p, ν) of scaled unknowns."""
+        if self._all:
+            return np.asarray(y * self.unit)
         x = np.zeros(self.n + 1 + len(self.scales.gap))
         x[self.columns] = y * self.unit
         return x
@@ -74,12 +78,11 @@ class Curve:
         """The scaled Jacobian J of R with `border` as last row, in Fortran order."""
         n, N = self.n, self.size
         M = np.zeros((N, N), order="F")
-        M[:n, : n + 1] = e.L_qx
+        np.multiply(e.L_qx, self._top, out=M[:n, : n + 1])
         if self.w:
             E = e.c_x[self.rows]
-            M[n:-1, : n + 1] = E
-            M[:n, n + 1 :] = -E[:, :n].T
-        M[:-1] *= self._factor
+            np.multiply(E, self._bottom, out=M[n:-1, : n + 1])
+            np.multiply(E[:, :n].T, self._right, out=M[:n, n + 1 :])
         M[-1] = border
         return M
 
@@ -96,6 +99,8 @@ class Curve:
         """What must stay ≥ 0, with derivatives: scaled gaps of open, multipliers of closed unilateral constraints."""
         k, n = self.k, self.n
         gap = self.scales.gap[k:]
+        if not len(gap):
+            return gap, gap
         velocity = t[: n + 1] * self.unit[: n + 1]
         values, rates = e.c[k:] / gap, e.c_x[k:] @ velocity / gap
         if self.w > k:
@@ -116,10 +121,9 @@ class Curve:
         """Negative eigenvalues of the Hessian reduced on the working set, from the inertia of K."""
         size = self.n + self.w
         ldu, pivots, _ = lapack.dsytrf(self.kkt(e), lower=1, lwork=16 * size, overwrite_a=1)
-        single = pivots > 0
-        pairs = (size - int(np.count_nonzero(single))) // 2
-        zero = size * EPS * self.sizes.stiffness
-        return int(np.count_nonzero(ldu.diagonal()[single] < -zero)) + pairs - self.w
+        pairs = np.count_nonzero(pivots < 0) // 2  # a 2×2 pivot has one eigenvalue of each sign
+        single = (ldu.diagonal() < -size * EPS * self.sizes.stiffness) & (pivots > 0)
+        return int(np.count_nonzero(single) + pairs) - self.w
 
     def eigenvalue(self, x: Array, index: int) -> float:
         """Eigenvalue of K number `index`, counted from the lowest, relative to the stiffness scale."""

@@ -52,7 +52,6 @@ class Watch:
 
 _S = np.array([0.25, 0.5, 0.75])
 _VALUES = np.column_stack([2 * _S**3 - 3 * _S**2 + 1, _S**3 - 2 * _S**2 + _S, 3 * _S**2 - 2 * _S**3, _S**3 - _S**2])
-_SLOPES = np.column_stack([6 * _S**2 - 6 * _S, 3 * _S**2 - 4 * _S + 1, 6 * _S - 6 * _S**2, 3 * _S**2 - 2 * _S])
 
 
 def hidden(curve: Curve, a: Point, b: Point, tolerances: Tolerances) -> bool:
@@ -63,16 +62,21 @@ def hidden(curve: Curve, a: Point, b: Point, tolerances: Tolerances) -> bool:
         inside = _VALUES @ np.array([a.margins, h * a.rates, b.margins, h * b.rates])
         if ((inside < low).any(axis=0) & (a.margins >= low) & (b.margins >= low)).any():
             return True
-    if a.sense * b.sense > 0:
-        slopes = _SLOPES @ np.array([a.y[n], h * a.t[n], b.y[n], h * b.t[n]])
-        return bool((slopes * a.sense < -tolerances.gap).any())
-    return False
+    return a.sense * b.sense > 0 and _turns_twice(a.y[n], h * a.t[n], b.y[n], h * b.t[n])
+
+
+def _turns_twice(va: float, ra: float, vb: float, rb: float) -> bool:
+    """Whether the cubic through (va, ra) and (vb, rb), slopes of one sign at its ends, turns back in between."""
+    lead, linear = 6 * (va - vb) + 3 * (ra + rb), 6 * (vb - va) - 4 * ra - 2 * rb  # slope: lead f² + linear f + ra
+    if lead * ra <= 0 or linear * linear <= 4 * lead * ra:
+        return False
+    return 0 < -linear / (2 * lead) < 1
 
 
 def find_hits(curve: Curve, a: Point, b: Point, watch: Watch) -> list[Hit]:
     """All conditions that changed between a and b, ordered by the estimate of where."""
     h, k = b.s - a.s, curve.k
-    hits = []
+    hits: list[Hit] = []
     for i in np.flatnonzero(b.margins < -watch.tolerances.residual):
         row = k + int(i)
         trigger = Trigger.opening if row in curve.rows else Trigger.closing
@@ -80,6 +84,8 @@ def find_hits(curve: Curve, a: Point, b: Point, watch: Watch) -> list[Hit]:
     hits += _bound_hits(curve, a, b, watch)
     hits += _smooth_hits(curve, a, b)
     hits += _user_hits(curve, a, b, watch)
+    if len(hits) < 2:
+        return hits
     both = {hit.trigger for hit in hits} >= {Trigger.limit, Trigger.singular}
     return sorted(hits, key=lambda hit: 0.0 if both and hit.trigger is Trigger.singular else hit.fraction)
 

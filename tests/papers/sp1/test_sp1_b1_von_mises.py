@@ -60,7 +60,6 @@ def test_table_values_by_user_events():
         assert system.evaluate(event.q, event.p, np.zeros(0)).L_qq[0, 0] == pytest.approx(H, abs=1e-10)
 
 
-@pytest.mark.xfail(strict=True, reason="a user event is reported a second time by the step that starts on it")
 def test_user_events_are_reported_once():
     path = full(events={"half": lambda q, p: q[0] - 0.4})
     assert [event.kind for event in path.events if event.kind is Kind.user] == [Kind.user]
@@ -71,6 +70,13 @@ def test_curvature_at_the_limit_point():
     system = model("von-mises")
     x, along = np.array([Y_L, P_L]), np.array([1.0, 0.0])
     assert system.along(x, along, 2)[0] == pytest.approx(1.54776615338, abs=1e-10)
+
+
+@pytest.mark.xfail(
+    strict=True, reason="`correct` takes a Newton step at the singular point: it moves by 1e-8, and H there is not zero"
+)
+def test_rates_at_the_limit_point():
+    system = model("von-mises")
     rates = onesided.rates(system, [Y_L], P_L)
     assert rates.G is None and abs(rates.c1) == pytest.approx(1.0)
 
