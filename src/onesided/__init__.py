@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from onesided.statics.rates import rates as rates
     from onesided.statics.rays import rays as rays
     from onesided.statics.relax import Relaxation as Relaxation
+    from onesided.statics.stability import instability as instability
     from onesided.statics.trace import PredictorCorrector as PredictorCorrector
     from onesided.tolerances import Tolerances as Tolerances
     from onesided.verbs import solve as solve
@@ -79,6 +80,7 @@ _HOMES = {
     "rates": "statics.rates",
     "rays": "statics.rays",
     "Relaxation": "statics.relax",
+    "instability": "statics.stability",
     "PredictorCorrector": "statics.trace",
     "Tolerances": "tolerances",
     "solve": "verbs",

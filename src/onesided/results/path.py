@@ -126,6 +126,8 @@ class Event:
             parts.append(f"{_degree(self.instability_before)} → {_degree(after)}")
         elif after is not None:
             parts.append(f"{'stays ' if after == 0 else ''}{_degree(after)}")
+        if not self.rays.complete:
+            parts.append("too many constraints meet here to examine all cases: the list of rays may be incomplete")
         if self._releases():
             parts.append(f"released at constant {self.control} the system jumps")
         head, *rest = parts

@@ -13,7 +13,8 @@ from onesided.results import SILENT, Drive, Equilibrium, Event, Jump, Kind, Path
 from onesided.statics.collect import collect
 from onesided.statics.equilibrium import correct, describe, equilibrium
 from onesided.statics.hits import Watch
-from onesided.statics.rays import place, rays_at
+from onesided.statics.place import place
+from onesided.statics.rays import rays_at
 from onesided.statics.relax import Relaxation, relax
 from onesided.statics.trace import Item, Origin, PredictorCorrector, Tracer
 from onesided.tolerances import DEFAULT, Tolerances

@@ -13,7 +13,8 @@ from onesided.results import SILENT, Diagram, Event, Kind, Path, Progress, Ray, 
 from onesided.statics.collect import collect
 from onesided.statics.hits import Watch
 from onesided.statics.paths import start_of
-from onesided.statics.rays import Place, rays_at
+from onesided.statics.place import Place
+from onesided.statics.rays import rays_at
 from onesided.statics.trace import Item, Origin, PredictorCorrector, Tracer
 from onesided.tolerances import DEFAULT, Tolerances
 

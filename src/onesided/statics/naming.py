@@ -7,7 +7,7 @@ import numpy as np
 from onesided._types import Array
 from onesided.results import Kind, Ray, Rays
 from onesided.statics.curve import Curve, Point
-from onesided.statics.rays import Place
+from onesided.statics.place import Place
 
 
 @dataclass(frozen=True)

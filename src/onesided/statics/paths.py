@@ -13,7 +13,8 @@ from onesided.statics.collect import collect
 from onesided.statics.equilibrium import equilibrium
 from onesided.statics.hits import UserEvents, Watch
 from onesided.statics.integrate import FirstOrder, Integrator
-from onesided.statics.rays import place, rays_at
+from onesided.statics.place import place
+from onesided.statics.rays import rays_at
 from onesided.statics.trace import Item, Origin, PredictorCorrector, Tracer
 from onesided.tolerances import DEFAULT, Tolerances
 

@@ -14,8 +14,7 @@ from onesided._types import Array
 from onesided.complementarity import LCP
 from onesided.errors import UsageError
 from onesided.model.system import System
-from onesided.statics.equilibrium import correct
-from onesided.statics.rays import Place, place
+from onesided.statics.place import Place, place_near
 from onesided.tolerances import DEFAULT, Tolerances
 
 
@@ -53,14 +52,11 @@ class Rates:
 
 def rates(system: System, q: Any, p: float, *, tolerances: Tolerances = DEFAULT) -> Rates:
     """The paper's first-order quantities at an equilibrium; the point is corrected first."""
-    point = system.point(q)
-    system.check_start(point, p)
-    sizes = system.sizes(point, p)
-    found = correct(system, point, p, sizes=sizes, tolerances=tolerances)
-    return _rates_at(place(system, np.concatenate([found.q, [p], found.nu]), sizes, tolerances))
+    return rates_at(place_near(system, q, p, tolerances))
 
 
-def _rates_at(where: Place) -> Rates:
+def rates_at(where: Place) -> Rates:
+    """The same at a place that is known."""
     e = where.system.evaluate_packed(where.x)
     strong, weak = where.strong, where.weak
     T = linalg.null_space(e.c_q[strong], rank=where.tolerances.rank)

@@ -12,41 +12,20 @@ from typing import Any
 
 import numpy as np
 
-from onesided._types import Array, Indices
+from onesided._types import Array
+from onesided.complementarity import solve
 from onesided.linalg.polyhedra import cone_generators
-from onesided.model.system import Sizes, System
-from onesided.results import ActiveSet, Ray, Rays
-from onesided.statics.active_set import ConstraintScales, classify, constraint_scales, working_rows
+from onesided.model.system import System
+from onesided.results import Ray, Rays
 from onesided.statics.branching import branch_directions
 from onesided.statics.curve import Curve
-from onesided.statics.equilibrium import correct
+from onesided.statics.place import Place, place_near
+from onesided.statics.rates import rates_at
 from onesided.statics.stability import reduced_eigenvalues
 from onesided.statics.taylor import Taylor
 from onesided.tolerances import DEFAULT, Tolerances
 
 WEAK_LIMIT = 14
-
-
-@dataclass(frozen=True)
-class Place:
-    """A point with its active set and scales: where rays are asked for."""
-
-    system: System
-    x: Array
-    active: ActiveSet
-    sizes: Sizes
-    scales: ConstraintScales
-    tolerances: Tolerances = DEFAULT
-
-    @property
-    def strong(self) -> Indices:
-        """Rows that are equations in every piece."""
-        return working_rows(self.system, self.active)
-
-    @property
-    def weak(self) -> Indices:
-        """Rows of the weakly active constraints."""
-        return len(self.system.bilateral) + self.active.weak
 
 
 @dataclass(frozen=True)
@@ -62,19 +41,7 @@ class Direction:
 
 def rays(system: System, q: Any, p: float, *, tolerances: Tolerances = DEFAULT) -> Rays:
     """All directions at an equilibrium; the point is corrected first."""
-    point = system.point(q)
-    system.check_start(point, p)
-    sizes = system.sizes(point, p)
-    found = correct(system, point, p, sizes=sizes, tolerances=tolerances)
-    x = np.concatenate([found.q, [p], found.nu])
-    return rays_at(place(system, x, sizes, tolerances))
-
-
-def place(system: System, x: Array, sizes: Sizes, tolerances: Tolerances = DEFAULT) -> Place:
-    """The point x with the states of its constraints."""
-    e = system.evaluate_packed(x)
-    active = classify(system, e, x[system.n + 1 :], sizes, tolerances)
-    return Place(system, x, active, sizes, constraint_scales(e.c_q, sizes), tolerances)
+    return rays_at(place_near(system, q, p, tolerances))
 
 
 def rays_at(where: Place) -> Rays:
@@ -93,13 +60,25 @@ def rays_at(where: Place) -> Rays:
 
 
 def _pieces(where: Place) -> Iterator[Curve]:
-    """The smooth pieces, fewest closed constraints first; beyond the limit only those near all-open and all-closed."""
+    """The smooth pieces, fewest closed constraints first; beyond the limit those that the rate LCP and its ends name."""
     weak = where.weak
-    few = range(len(weak) + 1) if len(weak) <= WEAK_LIMIT else (0, 1, len(weak) - 1, len(weak))
-    for count in few:
-        for chosen in combinations(weak, count):
-            rows = np.sort(np.concatenate([where.strong, np.array(chosen, dtype=np.intp)])).astype(np.intp)
-            yield Curve(where.system, rows, where.sizes, where.scales)
+    subsets: Iterator[tuple[int, ...]]
+    if len(weak) <= WEAK_LIMIT:
+        subsets = (chosen for count in range(len(weak) + 1) for chosen in combinations(weak, count))
+    else:
+        subsets = iter([(), *_from_rates(where), tuple(weak)])
+    for chosen in subsets:
+        rows = np.sort(np.concatenate([where.strong, np.array(chosen, dtype=np.intp)])).astype(np.intp)
+        yield Curve(where.system, rows, where.sizes, where.scales)
+
+
+def _from_rates(where: Place) -> Iterator[tuple[int, ...]]:
+    """Weakly active constraints that the LCP of the rates holds closed, for growing and for falling p."""
+    first_order = rates_at(where)
+    for p_dot in (1.0, -1.0):
+        found = None if first_order.G is None else solve(first_order.lcp(p_dot), throw=False)
+        if found is not None and found.ok:
+            yield tuple(int(j) for j, z in zip(where.weak, found.value, strict=True) if z > 0)
 
 
 def _directions(where: Place, piece: Curve) -> tuple[list[Direction], int]:

@@ -8,17 +8,13 @@ from onesided import linalg
 from onesided._types import Array, Indices
 from onesided.linalg.polyhedra import cone_generators
 from onesided.model.derivatives import Evaluation
+from onesided.model.names import unknown_name
 from onesided.model.system import System
-from onesided.results import ActiveSet
+from onesided.results import ActiveSet, Path
 from onesided.statics.active_set import working_rows
-from onesided.tolerances import Tolerances
+from onesided.tolerances import DEFAULT, Tolerances
 
 WEAK_LIMIT = 14
-
-
-def degree(e: Evaluation, rows: Indices) -> int:
-    """Negative eigenvalues of the Hessian reduced on `rows`: (negative eigenvalues of K) − len(rows)."""
-    return linalg.inertia(linalg.kkt_matrix(e.L_qq, e.c_q[rows])).negative - len(rows)
 
 
 def reduced_eigenvalues(e: Evaluation, rows: Indices, tolerances: Tolerances) -> Array:
@@ -33,6 +29,27 @@ def degree_of_instability(
     """Number of eigenvalues of the Hessian reduced on the strongly active set that are clearly negative."""
     values = reduced_eigenvalues(e, working_rows(system, active), tolerances)
     return int(np.count_nonzero(values < -tolerances.singularity * stiffness))
+
+
+def instability(system: System, path: Path, *, hold: str | None = None, tolerances: Tolerances = DEFAULT) -> Indices:
+    """Degree of instability along a path under control by p, or with one coordinate held (displacement control).
+
+    Parameters
+    ----------
+    hold : name of the coordinate that a stiff machine prescribes while p is what it takes; None for control by p.
+    """
+    if hold is not None and hold not in system.coordinates:
+        raise unknown_name("coordinate", hold, system.coordinates)
+    stiffness = system.sizes(path.q[0], float(path.p[0])).stiffness
+    held = np.eye(system.n)[[system.coordinates.index(hold)] if hold else []]
+    degrees = []
+    for q, p, mu, lam, codes in zip(path.q, path.p, path.mu, path.lam, path.codes, strict=True):
+        e = system.evaluate(q, float(p), np.concatenate([mu, lam]))
+        rows = working_rows(system, ActiveSet(tuple(int(c) for c in codes)))
+        H = linalg.reduced_hessian(e.L_qq, np.vstack([e.c_q[rows], held]), rank=tolerances.rank)
+        values = np.linalg.eigvalsh(H) if len(H) else np.zeros(0)
+        degrees.append(np.count_nonzero(values < -tolerances.singularity * stiffness))
+    return np.array(degrees, dtype=np.intp)
 
 
 def is_strict_minimum(

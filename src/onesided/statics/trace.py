@@ -11,9 +11,21 @@ from onesided._types import Array, Status
 from onesided.errors import UsageError
 from onesided.results import SILENT, Event, Kind, Progress, Ray, Rays
 from onesided.statics.curve import Curve, Plane, Point, make_point, newton
-from onesided.statics.hits import Hit, Trigger, Watch, between, explained, find_hits, hidden, locate, refine_singular
+from onesided.statics.hits import (
+    Hit,
+    Trigger,
+    Watch,
+    between,
+    explained,
+    find_hits,
+    hidden,
+    interpolate,
+    locate,
+    refine_singular,
+)
 from onesided.statics.naming import Named, name_point
-from onesided.statics.rays import Place, place, rays_at
+from onesided.statics.place import Place, place
+from onesided.statics.rays import rays_at
 from onesided.tolerances import EPS
 
 POINT_LIMIT = 200_000
@@ -82,6 +94,7 @@ class Tracer:
         self.pending: Item | None = None
         self.points = self.events = 0
         self.curve, self.point = self._leave(origin.where, ray, 0.0)
+        self._home, self._home_rows = self.point, ray.rows
 
     def run(self) -> Iterator[Item]:
         """Points and events in order, until something ends the path; the last item carries the status."""
@@ -94,8 +107,9 @@ class Tracer:
                 return
             hits = find_hits(self.curve, self.point, b, self.watch)
             if not hits:
-                yield from self._accept(b)
-                status = self._enough(b)
+                home = self._returns(b)
+                yield from self._accept(home or b)
+                status = Status.closed if home else self._enough(b)
                 if status is not None:
                     yield from self._end(status)
                     return
@@ -219,11 +233,11 @@ class Tracer:
         where = place(self.origin.where.system, c.x, self.curve.sizes, self.watch.tolerances)
         self.points += 1
         if hit.trigger in {Trigger.bound, Trigger.user}:
-            return (yield from self._pass(hit, c, where))
+            return (yield from self._pass(hit, c, where, b.s))
         simple = hit.trigger is Trigger.limit and not len(where.weak) and not bifurcates
         rays = self._two_rays(where, c, b) if simple else rays_at(where)
         named = name_point(where, rays, self.curve, c)
-        self._remember(named, rays, where, c)
+        self._remember(named, rays, where, c, b.s)
         self.events += 1
         if named.followed is None:
             return Status.not_unique if named.kind is Kind.continuum else Status.path_ended, None
@@ -274,18 +288,18 @@ class Tracer:
         n, k = self.curve.n, self.curve.k
         return np.asarray(self.curve.evaluate(c.x).c_x[k:] @ (c.t[: n + 1] * self.curve.unit[: n + 1]))
 
-    def _pass(self, hit: Hit, c: Point, where: Place) -> Generator[Item, None, Outcome]:
+    def _pass(self, hit: Hit, c: Point, where: Place, end: float) -> Generator[Item, None, Outcome]:
         """Bounds end the path, user events do not change it."""
         kind, detail = (Kind.bound, "") if hit.trigger is Trigger.bound else (Kind.user, hit.name)
         named = Named(kind, None, None, (), detail)
-        self._remember(named, Rays(()), where, c)
+        self._remember(named, Rays(()), where, c, end)
         yield from self._release(self.degree)
         if hit.trigger is Trigger.bound:
             return Status.bound_reached, None
         self._move(c)
         return None, None
 
-    def _remember(self, named: Named, rays: Rays, where: Place, c: Point) -> None:
+    def _remember(self, named: Named, rays: Rays, where: Place, c: Point, end: float) -> None:
         n, k = where.system.n, len(where.system.bilateral)
         event = Event(
             kind=named.kind,
@@ -300,13 +314,24 @@ class Tracer:
             rays=rays,
             incoming=named.incoming,
             followed=named.followed,
-            bracket=(self.point.s, self.point.s + self.step),
+            bracket=(self.point.s, end),
             precision=_precision(self.curve, c),
             index=0,
             detail=named.detail,
             origin=replace(self.origin, where=where),
         )
         self.pending = Item(self.curve, c, self.degree or 0, event)
+
+    def _returns(self, b: Point) -> Point | None:
+        """The start of the path, if this step comes back to it in the direction in which it was left."""
+        home, a = self._home, self.point
+        if self.points < 3 or len(home.y) != len(b.y) or tuple(self.curve.rows) != self._home_rows:
+            return None
+        ahead, h = float(a.t @ (home.y - a.y)), b.s - a.s
+        if not 0.0 <= ahead <= h or float(b.t @ home.t) < 0.5:
+            return None
+        off = interpolate(a, b, ahead / h) - home.y
+        return replace(home, s=a.s + ahead, negative=b.negative) if math.sqrt(off @ off) <= 0.05 * h * h else None
 
     def _enough(self, b: Point) -> Status | None:
         if self.points >= (self.origin.max_points or POINT_LIMIT):

@@ -1,0 +1,54 @@
+"""A point with the states of its constraints and the scales that decide them."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from onesided._types import Array, Indices
+from onesided.errors import SolveError
+from onesided.model.system import Sizes, System
+from onesided.results import ActiveSet
+from onesided.statics.active_set import ConstraintScales, classify, constraint_scales, working_rows
+from onesided.statics.equilibrium import correct
+from onesided.tolerances import DEFAULT, Tolerances
+
+
+@dataclass(frozen=True)
+class Place:
+    """A point with its active set and scales: where rays are asked for."""
+
+    system: System
+    x: Array
+    active: ActiveSet
+    sizes: Sizes
+    scales: ConstraintScales
+    tolerances: Tolerances = DEFAULT
+
+    @property
+    def strong(self) -> Indices:
+        """Rows that are equations in every piece."""
+        return working_rows(self.system, self.active)
+
+    @property
+    def weak(self) -> Indices:
+        """Rows of the weakly active constraints."""
+        return len(self.system.bilateral) + self.active.weak
+
+
+def place(system: System, x: Array, sizes: Sizes, tolerances: Tolerances = DEFAULT) -> Place:
+    """The point x with the states of its constraints."""
+    e = system.evaluate_packed(x)
+    active = classify(system, e, x[system.n + 1 :], sizes, tolerances)
+    return Place(system, x, active, sizes, constraint_scales(e.c_q, sizes), tolerances)
+
+
+def place_near(system: System, q: Any, p: float, tolerances: Tolerances = DEFAULT) -> Place:
+    """The equilibrium near (q, p): checked and corrected first."""
+    point = system.point(q)
+    system.check_start(point, p)
+    sizes = system.sizes(point, p)
+    found = correct(system, point, p, sizes=sizes, tolerances=tolerances)
+    if not found.status.ok:
+        raise SolveError("there is no equilibrium near this point", found, got=f"residual {found.residual:.3g}")
+    return place(system, np.concatenate([found.q, [p], found.nu]), sizes, tolerances)
