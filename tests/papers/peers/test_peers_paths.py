@@ -82,9 +82,7 @@ def test_force_driven_bar():
     """
     system = onesided.System(
         ("phi", "d"),
-        lambda q, p, th: (
-            ((-1 - jnp.cos(q[0])) ** 2 + (q[1] - jnp.sin(q[0])) ** 2) / 2 + (q[1] + 2) ** 2 / 2 - p * q[1]
-        ),
+        lambda q, p, th: ((-1 - jnp.cos(q[0])) ** 2 + (q[1] - jnp.sin(q[0])) ** 2) / 2 + (q[1] + 2) ** 2 / 2 - p * q[1],
         unilateral={"stop": lambda q, p, th: jnp.sin(q[0])},
         control="F",
     )

@@ -142,7 +142,7 @@ def test_the_corner_itself_is_not_stable():
 
 @pytest.mark.xfail(
     strict=True,
-    reason="relaxation stalls at φ = 0.08: the length scale is taken from the start (1e-3), and steps are bounded by it",
+    reason="relaxation stalls at φ = 0.08: the length scale comes from the start (1e-3), and steps are bounded by it",
 )
 def test_jump_from_a_slight_push():
     landed = onesided.solve(model("corner-limit"), onesided.Relaxation(), [1e-3], p=1e-9).value

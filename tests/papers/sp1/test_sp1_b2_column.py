@@ -139,8 +139,8 @@ def test_from_the_stop_back_to_the_bifurcation():
 
 SMALL_LOAD = pytest.mark.xfail(
     strict=True,
-    reason="step too small: at θ = 0 the control scale is guessed as 1 (L_qp = 0), so the first step 0.01 lands exactly "
-    "on the critical load, where inertia is undefined",
+    reason="step too small: at θ = 0 the control scale is guessed as 1 (L_qp = 0), so the first step 0.01 lands "
+    "exactly on the critical load, where inertia is undefined",
 )
 
 

@@ -8,7 +8,6 @@ from sp1_tools import assert_lcp_equals_rays, assert_same_rows, degrees, kinds, 
 import onesided
 from onesided import Kind, Status
 
-
 NOISE = pytest.mark.xfail(
     strict=True,
     reason="G₁₁ = 1.4e-16 instead of 0: `all_solutions` takes the 1 × 1 block as regular although it is 1e-16 of the "

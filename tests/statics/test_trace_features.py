@@ -1,0 +1,126 @@
+"""What tracing offers beyond the papers' examples: ends, user events, displacement control, iterator, bad input."""
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from scipy.optimize import nnls
+
+import onesided
+from onesided import Kind, OnesidedError, SolveError, Status, System, zoo
+
+
+def test_a_closed_path_ends_where_it_began():
+    isola = System(coordinates=("x",), energy=lambda q, p, th: q[0] ** 3 / 3 + q[0] * (p**2 - 1))
+    path = onesided.trace(isola, [1.0], 0.0)
+    assert path.status is Status.closed
+    assert np.allclose(path.q[:, 0] ** 2 + path.p**2, 1.0, atol=1e-11)
+    assert [(e.kind, e.instability_after) for e in path.events] == [(Kind.limit, 1), (Kind.limit, 0)]
+    assert [e.p for e in path.events] == pytest.approx([1, -1], abs=1e-14)
+    assert (path.q[-1, 0], path.p[-1]) == (path.q[0, 0], path.p[0])
+
+
+def test_more_weak_constraints_than_can_be_enumerated_are_said_and_still_passed():
+    n = 20
+    rng = np.random.default_rng(3)
+    A, b = rng.normal(size=(n, n)), rng.normal(size=n)
+    H = A @ A.T / n + np.eye(n)
+    gaps = {f"c{i}": (lambda i: lambda q, p, th: q[i])(i) for i in range(n)}
+    names = tuple(f"x{i}" for i in range(n))
+    system = System(coordinates=names, energy=lambda q, p, th: q @ (H @ q) / 2 - p * (b @ q), unilateral=gaps)
+    path = onesided.trace(system, onesided.solve(system, start=np.ones(n), p=-1.0).value.q, -1.0, p_bounds=(-1, 1))
+    meeting = path.events[0]
+    assert meeting.p == pytest.approx(0, abs=1e-12)
+    assert not meeting.rays.complete
+    assert "may be incomplete" in meeting.words()
+    C = np.linalg.cholesky(H).T  # min ½xᵀHx − bᵀx over x ≥ 0 as non-negative least squares: an independent solver
+    exact, _ = nnls(C, np.linalg.solve(C.T, b))
+    assert np.allclose(path.q[-1], exact, atol=1e-8)
+
+
+def test_displacement_control_removes_the_snap():
+    system, task = zoo.load("von-mises")
+    path = onesided.trace(system, task.start, task.p, p_bounds=task.p_bounds)
+    by_load = onesided.instability(system, path)
+    inside = np.abs(path.q[:, 0]) < 0.277880091075165 - 1e-9
+    assert np.array_equal(by_load == 1, inside)
+    assert not onesided.instability(system, path, hold="y").any()
+    with pytest.raises(OnesidedError, match="unknown coordinate 'z'"):
+        onesided.instability(system, path, hold="z")
+
+
+def test_user_events_are_located_without_changing_the_path():
+    system, task = zoo.load("von-mises")
+    path = onesided.trace(
+        system, task.start, task.p, p_bounds=task.p_bounds, events={"half way": lambda q, p: q[0] - 0.1}
+    )
+    (event,) = [e for e in path.events if e.kind is Kind.user]
+    assert event.detail == "half way"
+    assert event.q[0] == pytest.approx(0.1, abs=1e-11)
+    assert event.p == pytest.approx(0.022497079744992, abs=1e-11)
+    assert [e.kind for e in path.events if e.kind is not Kind.user] == [Kind.limit, Kind.limit, Kind.bound]
+
+
+def test_the_iterator_gives_the_same_points_as_the_verb():
+    system, task = zoo.load("corner-limit")
+    path = onesided.trace(system, task.start, task.p, p_bounds=task.p_bounds)
+    *items, last = onesided.iter_trace(system, task.start, task.p, p_bounds=task.p_bounds)
+    assert last.status is Status.bound_reached
+    assert [item.point.x[1] for item in items] == list(path.p[1:])
+    assert [item.event.kind for item in items if item.event] == list(path.kinds())
+
+
+def test_brackets_contain_events_and_precision_is_round_off():
+    system, task = zoo.load("bistable-chain")
+    path = onesided.trace(system, task.start, task.p, p_bounds=task.p_bounds)
+    for event in path.events:
+        low, high = event.bracket
+        assert low <= path.s[event.index] <= high
+        assert event.precision < 1e-13
+
+
+def test_limits_on_points_and_events():
+    system, task = zoo.load("von-mises")
+    assert len(onesided.trace(system, task.start, task.p, max_points=5)) == 6
+    path = onesided.trace(system, task.start, task.p, max_events=1)
+    assert (path.status, len(path.events)) == (Status.enough, 1)
+    assert path.p[-1] == pytest.approx(0.0429143257312247, abs=1e-14)
+
+
+def test_start_that_is_no_equilibrium_is_corrected_and_said():
+    system, _ = zoo.load("corner-limit")
+    path = onesided.trace(system, [0.4], -1.0, p_bounds=(-1.5, 0.5))
+    assert "it was moved by 0.4" in path.note
+    assert path.q[0, 0] == pytest.approx(0, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"p_bounds": (0, 1)}, "outside the bounds"),
+        ({"direction": 0}, "not a sign"),
+        ({"direction": 1, "p0": 0.0}, r"no path leaves the start with growing p; got rays: p -, p -.*direction=-1"),
+    ],
+)
+def test_bad_requests_are_explained(arguments, message):
+    system, _ = zoo.load("corner-limit")
+    with pytest.raises(OnesidedError, match=message):
+        onesided.trace(system, [0.0], arguments.pop("p0", -1.0), **arguments)
+
+
+def test_nan_on_the_way_ends_the_path_with_its_good_points():
+    system = System(coordinates=("x",), energy=lambda q, p, th: q[0] ** 2 / 2 - p * q[0] + jnp.sqrt(1 - q[0]) ** 5)
+    path = onesided.trace(system, [0.0], 0.0, p_bounds=(0, 3), throw=False)
+    assert path.status is Status.not_finite
+    assert path.q[-1, 0] == pytest.approx(1.0, abs=1e-6)
+    assert np.all(np.isfinite(path.q))
+    assert path.residual < 1e-9
+    with pytest.raises(SolveError) as failure:
+        onesided.trace(system, [0.0], 0.0, p_bounds=(0, 3))
+    assert len(failure.value.partial) == len(path)
+
+
+def test_method_knobs_are_checked():
+    with pytest.raises(OnesidedError, match="out of range"):
+        onesided.PredictorCorrector(turn=0.0)
+    with pytest.raises(OnesidedError, match="out of range"):
+        onesided.FirstOrder(rtol=2.0)
