@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from onesided.model.derivatives import Function as Function
     from onesided.model.files import load as load
     from onesided.model.files import loads as loads
-    from onesided.model.system import Scales as Scales
+    from onesided.model.sizes import Scales as Scales
     from onesided.model.system import System as System
     from onesided.results import Diagram as Diagram
     from onesided.results import Drive as Drive
@@ -58,7 +58,7 @@ _HOMES = {
     "Function": "model.derivatives",
     "load": "model.files",
     "loads": "model.files",
-    "Scales": "model.system",
+    "Scales": "model.sizes",
     "System": "model.system",
     "Diagram": "results",
     "Drive": "results",

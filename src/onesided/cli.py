@@ -114,7 +114,8 @@ def check(file: File) -> None:
             "one-sided": ", ".join(system.unilateral) or "none",
             "two-sided": ", ".join(system.bilateral) or "none",
             "control": f"{system.control} from {task.p:g}, between {low:g} and {high:g}",
-            "scales": f"length {sizes.length:.3g}, force {sizes.force:.3g}, stiffness {sizes.stiffness:.3g}",
+            "scales": f"{', '.join(f'{c} {v:.3g}' for c, v in zip(system.coordinates, sizes.length, strict=True))}; "
+            f"energy {sizes.energy:.3g}; {system.control} {sizes.control:.3g}",
         }
         sys.stdout.write("".join(f"{key:12} {text}\n" for key, text in lines.items()))
 

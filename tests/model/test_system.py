@@ -198,10 +198,11 @@ def test_estimated_scales_follow_a_change_of_units(length, energy, control):
     q, p = np.array([0.3, 0.1]), 0.7
     one = spring(1.0, 1.0, 1.0).sizes(q, p)
     other = spring(length, energy, control).sizes(q * length, p * control)
-    assert other.length == pytest.approx(one.length * length, rel=1e-9)
-    assert other.force == pytest.approx(one.force * energy / length, rel=1e-9)
-    assert other.stiffness == pytest.approx(one.stiffness * energy / length**2, rel=1e-9)
-    assert other.control == pytest.approx(one.control * control, rel=1e-9)
+    near = 1e-3  # the estimate searches sizes on a logarithmic scale
+    assert other.length == pytest.approx(one.length * length, rel=near)
+    assert other.energy == pytest.approx(one.energy * energy, rel=near)
+    assert other.control == pytest.approx(one.control * control, rel=near)
+    assert other.stiffness == pytest.approx(one.stiffness * energy / length**2, rel=near)
 
 
 SPRING = System(

@@ -1,5 +1,7 @@
 """What tracing offers beyond the papers' examples: ends, user events, displacement control, iterator, bad input."""
 
+from functools import partial
+
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -24,7 +26,7 @@ def test_more_weak_constraints_than_can_be_enumerated_are_said_and_still_passed(
     rng = np.random.default_rng(3)
     A, b = rng.normal(size=(n, n)), rng.normal(size=n)
     H = A @ A.T / n + np.eye(n)
-    gaps = {f"c{i}": (lambda i: lambda q, p, th: q[i])(i) for i in range(n)}
+    gaps = {f"c{i}": partial(lambda j, q, p, th: q[j], i) for i in range(n)}
     names = tuple(f"x{i}" for i in range(n))
     system = System(coordinates=names, energy=lambda q, p, th: q @ (H @ q) / 2 - p * (b @ q), unilateral=gaps)
     path = onesided.trace(system, onesided.solve(system, start=np.ones(n), p=-1.0).value.q, -1.0, p_bounds=(-1, 1))

@@ -250,7 +250,8 @@ def _texts(file: FileModel) -> dict[Path, str]:
 
 
 def _make_system(file: FileModel, book: Book) -> "System":
-    from onesided.model.system import Scales, System
+    from onesided.model.sizes import Scales
+    from onesided.model.system import System
 
     table = jax_functions()
 

@@ -13,39 +13,8 @@ from onesided.errors import ModelError
 from onesided.model import derivatives
 from onesided.model.derivatives import Derivatives, Evaluation, Function, Scalar
 from onesided.model.names import check_names, unknown_name
+from onesided.model.sizes import Scales, Sizes, estimate
 from onesided.tolerances import DEFAULT, Tolerances
-
-
-@dataclass(frozen=True)
-class Scales:
-    """Typical sizes that make tolerances relative; None means: estimate it at the start point.
-
-    Attributes
-    ----------
-    length : a change of coordinates that matters.
-    force : a generalised force that matters.
-    stiffness : a typical entry of the energy's Hessian.
-    """
-
-    length: float | None = None
-    force: float | None = None
-    stiffness: float | None = None
-
-    def __post_init__(self) -> None:
-        for name in ("length", "force", "stiffness"):
-            value = getattr(self, name)
-            if value is not None and not (math.isfinite(value) and value > 0):
-                raise ModelError(f"scale `{name}` is not usable", got=repr(value), expected="a positive number or None")
-
-
-@dataclass(frozen=True)
-class Sizes:
-    """Scales with every value known, at one point of one system; `control` is a change of p that matters."""
-
-    length: float
-    force: float
-    stiffness: float
-    control: float
 
 
 @dataclass(frozen=True)
@@ -155,7 +124,11 @@ class System:
 
     def residual(self, q: Array, p: float, nu: Array) -> tuple[float, Array, Array]:
         """Energy, force balance L_q (n,) and constraint values c (m,), ordered as `constraint_names`."""
-        return self.derivatives.residual(self.derivatives.pack(q, p, nu), self._vector)
+        return self.residual_packed(self.derivatives.pack(q, p, nu))
+
+    def residual_packed(self, x: Array) -> tuple[float, Array, Array]:
+        """The same at a packed point."""
+        return self.derivatives.residual(x, self._vector)
 
     def along(self, x: Array, direction: Array, order: int) -> Array:
         """Derivative of `order` of (L_q, c) along x + s·direction, both packed as (q, p, ν): (n + m,)."""
@@ -212,17 +185,9 @@ class System:
                 )
 
     def sizes(self, q: Array, p: float) -> Sizes:
-        """Scales at a point: those given, the others estimated from the model (see docs: Scales)."""
-        e = self.evaluate(q, p, np.zeros(len(self.constraint_names)))
-        aside = 0.1 * _size(q) * np.where(np.arange(self.n) % 2, -1.0, 1.0)
-        near = [self.evaluate(a, b, np.zeros(len(e.c))) for a, b in ((q, 0.0), (q + aside, p), (q - aside, p))]
-        found = [_size(each.L_qq) for each in (e, *near) if np.all(np.isfinite(each.L_qq))]
-        stiffness = self.scales.stiffness or _first_positive(*sorted(found, reverse=True), _size(e.L_q), 1.0)
-        length = self.scales.length or _length(e, q, p, stiffness)
-        force = self.scales.force or _first_positive(max(stiffness * length, _size(e.L_q)), 1.0)
-        pull = max(_size(e.L_qp), stiffness * _size(_row_ratio(e)))
-        control = force / pull if pull > 0 else max(abs(p), 1.0)
-        return Sizes(length, force, stiffness, control)
+        """Typical sizes at a point: those given in `scales`, the others estimated from the model."""
+        zero = np.zeros(len(self.constraint_names))
+        return estimate(lambda a, b: self.evaluate(a, b, zero), q, p, self.scales)
 
     def check_derivatives(self, q: Any, p: float, *, tolerances: Tolerances = DEFAULT) -> dict[str, float]:
         """Compare supplied with automatic derivatives at (q, p); raise a ModelError where they disagree.
@@ -259,26 +224,3 @@ def _numbers(parameters: Mapping[str, float]) -> dict[str, float]:
             raise ModelError(f"parameter '{name}' is not finite", got=repr(value), expected="a finite number")
         values[name] = float(value)
     return values
-
-
-def _size(values: Array) -> float:
-    return float(np.max(np.abs(values), initial=0.0))
-
-
-def _row_ratio(e: Evaluation) -> Array:
-    """|c_p| / |c_q| per constraint: how far a moving constraint pushes the coordinates."""
-    norms = np.linalg.norm(e.c_q, axis=1) if len(e.c) else np.zeros(0)
-    return np.divide(np.abs(e.c_p), norms, out=np.zeros_like(norms), where=norms > 0)
-
-
-def _first_positive(*values: float) -> float:
-    return next(v for v in values if v > 0 and math.isfinite(v))
-
-
-def _length(e: Evaluation, q: Array, p: float, stiffness: float) -> float:
-    """Estimate of a length: all candidates follow a change of units, so tolerances do as well."""
-    norms = np.linalg.norm(e.c_q, axis=1) if len(e.c) else np.zeros(0)
-    distances = np.divide(np.abs(e.c), norms, out=np.zeros_like(norms), where=norms > 0)
-    moved_by_p = max(_size(e.L_qp) / stiffness, _size(_row_ratio(e))) * abs(p)
-    largest = max(_size(q), _size(distances), moved_by_p, _size(e.L_q) / stiffness)
-    return largest if largest > 0 and math.isfinite(largest) else 1.0

@@ -6,7 +6,8 @@ import numpy as np
 
 from onesided._types import Array, Indices
 from onesided.model.derivatives import Evaluation
-from onesided.model.system import Sizes, System
+from onesided.model.sizes import Sizes
+from onesided.model.system import System
 from onesided.results import ActiveSet, Recheck, State
 from onesided.tolerances import Tolerances
 
@@ -21,9 +22,9 @@ class ConstraintScales:
 
 def constraint_scales(c_q: Array, sizes: Sizes) -> ConstraintScales:
     """A gap is measured by the displacement it takes to close it, a multiplier by the force it exerts."""
-    norms = np.linalg.norm(c_q, axis=1)
-    norms = np.where(norms > 0, norms, 1.0)
-    return ConstraintScales(norms * sizes.length, sizes.force / norms)
+    gap = np.linalg.norm(c_q * sizes.length, axis=1)
+    gap = np.where(gap > 0, gap, 1.0)
+    return ConstraintScales(gap, sizes.energy / gap)
 
 
 def classify(system: System, e: Evaluation, nu: Array, sizes: Sizes, tolerances: Tolerances) -> ActiveSet:

@@ -8,7 +8,7 @@ import numpy as np
 
 from onesided import _version
 from onesided._types import Array, Status
-from onesided.model.system import Sizes, System
+from onesided.model.system import System
 from onesided.results import Event, Path, State
 from onesided.statics.trace import Item, Origin
 
@@ -31,7 +31,7 @@ def collect(system: System, first: Item, items: Iterable[Item], origin: Origin, 
             events.append(replace(item.event, index=len(kept) - 1))
     n, k = system.n, len(system.bilateral)
     X = np.array([item.point.x for item in kept])
-    worst, gaps, energy = _recheck(system, X, origin.where.sizes)
+    worst, gaps, energy = _recheck(kept, X, system)
     codes = _codes(X[:, n + 1 + k :], gaps, kept, origin)
     return Path(
         coordinates=system.coordinates,
@@ -56,21 +56,20 @@ def collect(system: System, first: Item, items: Iterable[Item], origin: Origin, 
     )
 
 
-def _recheck(system: System, X: Array, sizes: Sizes) -> tuple[float, Array, Array]:
-    """Largest relative violation of the Kuhn–Tucker conditions over all points, and gaps and energies."""
+def _recheck(items: list[Item], X: Array, system: System) -> tuple[float, Array, Array]:
+    """Largest relative violation of the Kuhn–Tucker conditions over all points, with gaps and energies.
+
+    Residuals and gaps are the model's at the very points returned; signs and complementarity are checked here.
+    """
     n, k = system.n, len(system.bilateral)
-    worst, gaps, energy = 0.0, np.zeros((len(X), len(system.unilateral))), np.zeros(len(X))
-    for i, x in enumerate(X):
-        e = system.evaluate_packed(x)
-        worst = max(worst, float(abs(e.L_x[:-1]).max()) / sizes.force)
-        if len(e.c):
-            norms = np.sqrt((e.c_q * e.c_q).sum(axis=1))
-            norms[norms == 0] = 1.0
-            c, nu = e.c / (norms * sizes.length), x[n + 1 :] * norms / sizes.force
-            contact = np.minimum(c[k:], nu[k:])
-            worst = max(worst, float(abs(np.concatenate([c[:k], contact])).max()))
-        gaps[i], energy[i] = e.c[k:], e.energy
-    return worst, gaps, energy
+    C = np.array([item.point.c for item in items]).reshape(len(items), -1)
+    energy = np.array([item.point.energy for item in items])
+    error = np.array([item.point.error for item in items])
+    gap = np.array([item.curve.scales.gap for item in items]).reshape(C.shape)
+    multiplier = np.array([item.curve.scales.multiplier for item in items]).reshape(C.shape)
+    contact = np.minimum(C[:, k:] / gap[:, k:], X[:, n + 1 + k :] / multiplier[:, k:])
+    worst = max(float(np.max(error)), float(np.max(np.abs(contact), initial=0.0)))
+    return worst, C[:, k:], energy
 
 
 def _codes(lam: Array, gaps: Array, items: list[Item], origin: Origin) -> np.ndarray[Any, np.dtype[np.int8]]:
@@ -86,7 +85,11 @@ def _provenance(system: System, origin: Origin) -> dict[str, Any]:
         "version": _version.__version__,
         "method": {"name": type(origin.method).__name__, **asdict(origin.method)},
         "tolerances": asdict(origin.watch.tolerances),
-        "scales": asdict(origin.where.sizes),
+        "sizes": {
+            "length": origin.where.sizes.length.tolist(),
+            "energy": origin.where.sizes.energy,
+            "control": origin.where.sizes.control,
+        },
         "parameters": dict(system.parameters),
         "p_bounds": list(origin.watch.p_bounds),
     }

@@ -10,11 +10,15 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import lapack
 
+from onesided import linalg
 from onesided._types import Array, Indices
 from onesided.model.derivatives import Evaluation
-from onesided.model.system import Sizes, System
+from onesided.model.sizes import Sizes
+from onesided.model.system import System
 from onesided.statics.active_set import ConstraintScales
 from onesided.tolerances import EPS
+
+ROUND_OFF = EPS**0.625  # a scaled residual below this that no longer falls is as small as it gets
 
 
 @dataclass(slots=True)
@@ -23,7 +27,8 @@ class Point:
 
     `negative` counts negative modes (−1: unknown), `orientation` is the sign of the bordered determinant (0: unknown),
     `sense` the sign of the change of p just after the point. `margins` are the quantities that must stay ≥ 0: scaled
-    gaps of open and multipliers of closed unilateral constraints; `rates` are their derivatives.
+    gaps of open and multipliers of closed unilateral constraints; `rates` are their derivatives. `c`, `energy` and the
+    scaled residual `error` are those of the model at this very point.
     """
 
     x: Array
@@ -35,6 +40,9 @@ class Point:
     sense: float
     margins: Array
     rates: Array
+    c: Array
+    energy: float
+    error: float
 
 
 class Curve:
@@ -51,12 +59,13 @@ class Curve:
         self.system, self.rows, self.sizes, self.scales = system, rows, sizes, scales
         self.n, self.w, self.size, self.k = n, w, n + 1 + w, len(system.bilateral)
         self.columns = np.concatenate([np.arange(n + 1), n + 1 + rows]).astype(np.intp)
-        self.unit = np.concatenate([np.full(n, sizes.length), [sizes.control], scales.multiplier[rows]])
-        self.weight = np.concatenate([np.full(n, sizes.force), scales.gap[rows]])
+        self.unit = np.concatenate([sizes.length, [sizes.control], scales.multiplier[rows]])
+        self.weight = np.concatenate([sizes.force, scales.gap[rows]])
         self._all = w == len(scales.gap)
         factor = self.unit[None, :] / self.weight[:, None]
         self._top, self._bottom, self._right = factor[:n, : n + 1], factor[n:, : n + 1], -factor[:n, n + 1 :]
-        self._balance = (sizes.stiffness * sizes.length / scales.gap[rows])[:, None]
+        self._square = np.outer(sizes.length, sizes.length) / sizes.energy
+        self._slope = sizes.length / scales.gap[rows][:, None]
 
     def scaled(self, x: Array) -> Array:
         """Scaled unknowns y of the packed point x."""
@@ -91,30 +100,36 @@ class Curve:
         R = np.concatenate([e.L_x[:-1], e.c[self.rows]]) if self.w else e.L_x[:-1]
         return np.asarray(R / self.weight)
 
+    def check(self, y: Array) -> tuple[float, Array, Array]:
+        """Energy, scaled R and all constraints at y: the model's word on a point, at a fraction of the cost."""
+        energy, L_q, c = self.system.residual_packed(self.packed(y))
+        R = np.concatenate([L_q, c[self.rows]]) if self.w else L_q
+        return energy, np.asarray(R / self.weight), c
+
     def jacobian(self, e: Evaluation) -> Array:
         """Scaled J, (size − 1, size)."""
         return self.matrix(e, np.zeros(self.size))[:-1]
 
-    def margins(self, e: Evaluation, y: Array, t: Array) -> tuple[Array, Array]:
+    def margins(self, e: Evaluation, c: Array, y: Array, t: Array) -> tuple[Array, Array]:
         """What must stay ≥ 0, with derivatives: scaled gaps of open, multipliers of closed unilateral constraints."""
         k, n = self.k, self.n
         gap = self.scales.gap[k:]
         if not len(gap):
             return gap, gap
         velocity = t[: n + 1] * self.unit[: n + 1]
-        values, rates = e.c[k:] / gap, e.c_x[k:] @ velocity / gap
+        values, rates = c[k:] / gap, e.c_x[k:] @ velocity / gap
         if self.w > k:
             closed = self.rows[k:] - k
             values[closed], rates[closed] = y[n + 1 + k :], t[n + 1 + k :]
         return values, rates
 
     def kkt(self, e: Evaluation) -> Array:
-        """Lower triangle of K = [[L_qq, Eᵀ], [E, 0]] with the constraint rows brought to the size of the stiffness."""
+        """Lower triangle of K = [[L_qq, Eᵀ], [E, 0]] without units."""
         n, w = self.n, self.w
         K = np.zeros((n + w, n + w), order="F")
-        K[:n, :n] = e.L_qq
+        np.multiply(e.L_qx[:, :n], self._square, out=K[:n, :n])
         if w:
-            K[n:, :n] = e.c_x[self.rows, :n] * self._balance
+            K[n:, :n] = e.c_x[self.rows, :n] * self._slope
         return K
 
     def negative(self, e: Evaluation) -> int:
@@ -122,12 +137,27 @@ class Curve:
         size = self.n + self.w
         ldu, pivots, _ = lapack.dsytrf(self.kkt(e), lower=1, lwork=16 * size, overwrite_a=1)
         pairs = np.count_nonzero(pivots < 0) // 2  # a 2×2 pivot has one eigenvalue of each sign
-        single = (ldu.diagonal() < -size * EPS * self.sizes.stiffness) & (pivots > 0)
-        return int(np.count_nonzero(single) + pairs) - self.w
+        diagonal, single = ldu.diagonal(), pivots > 0
+        negative = int(np.count_nonzero((diagonal < -size * EPS) & single) + pairs)
+        if self.w and ((abs(diagonal) <= size * EPS) & single).any():
+            return self._negative_on_null_space(e)  # constraints may depend on each other
+        return negative - self.w
+
+    def _negative_on_null_space(self, e: Evaluation) -> int:
+        H = linalg.reduced_hessian(e.L_qq * self._square, e.c_q[self.rows] * self._slope)
+        return int(np.count_nonzero(np.linalg.eigvalsh(H) < -len(H) * EPS)) if len(H) else 0
 
     def eigenvalue(self, x: Array, index: int) -> float:
-        """Eigenvalue of K number `index`, counted from the lowest, relative to the stiffness scale."""
-        return float(np.linalg.eigvalsh(self.kkt(self.evaluate(x)), UPLO="L")[index] / self.sizes.stiffness)
+        """Eigenvalue of K number `index`, counted from the lowest."""
+        return float(np.linalg.eigvalsh(self.kkt(self.evaluate(x)), UPLO="L")[index])
+
+    def start(self, e: Evaluation, t: Array) -> tuple[int, float]:
+        """Negative modes and orientation at the start of a leg; (−1, 0) where the matrices are nearly singular."""
+        M = self.matrix(e, t)
+        far = np.linalg.svd(M, compute_uv=False)[-1] > EPS**0.25
+        if not far or np.min(np.abs(np.linalg.eigvalsh(self.kkt(e), UPLO="L")), initial=1.0) <= EPS**0.25:
+            return -1, 0.0
+        return self.negative(e), float(np.sign(np.linalg.slogdet(M)[0]))
 
     def distance_to_singular(self, point: "Point") -> float:
         """Smallest singular value of the bordered Jacobian, with the sign of its determinant."""
@@ -172,47 +202,60 @@ class Correction:
     tangent: Array
     orientation: float
     first: float
+    error: float
+    c: Array
+    energy: float
     iterations: int
     converged: bool
 
 
 def newton(
-    curve: Curve, y: Array, border: Plane | Closed, *, target: float, limit: int = 8, reach: float = np.inf
+    curve: Curve,
+    y: Array,
+    border: Plane | Closed,
+    *,
+    target: float,
+    limit: int = 8,
+    reach: float = np.inf,
+    exact: bool = False,
 ) -> Correction:
-    """Solve R = 0 with one further equation, from y; the last step also gives the tangent.
+    """Solve R = 0 with one further equation, from y, until the scaled residual is below `target` or round-off.
 
-    Convergence is quadratic: the error after a correction is estimated from the two last ones, and the iteration ends
-    when that estimate is below `target`, so the last point needs no further evaluation.
+    Convergence is quadratic: when the next error must be small enough, only the residual is evaluated, at the point
+    that is returned. Tangent and inertia then belong to the point before, next to it; `exact` asks for its own.
     """
-    previous, first = np.inf, 0.0
-    floor = target + EPS * float(abs(y).max())
+    first, previous, old = 0.0, np.inf, np.inf
     right = np.zeros((curve.size, 2), order="F")
     right[-1, 1] = 1.0
-    for iteration in range(1, limit + 1):
+    for iteration in range(1, limit + 2):
         e = curve.evaluate(curve.packed(y))
         row, value = border(e, y)
-        right[:-1, 0] = -curve.residual(e)
-        right[-1, 0] = -value
+        R = curve.residual(e)
+        right[:-1, 0], right[-1, 0] = -R, -value
+        error = max(float(abs(R).max()), abs(value))
         lu, pivots, solution, info = lapack.dgesv(curve.matrix(e, row), right, overwrite_a=1)
         if info > 0:
             solution = _least_squares(curve.matrix(e, row), right)
+        orientation = 0.0 if info > 0 else _sign_of_determinant(lu, pivots)
+        if _settled(error, old, target) and math.isfinite(e.energy):
+            return Correction(y, e, solution[:, 1], orientation, first, error, e.c, e.energy, iteration, converged=True)
         delta = solution[:, 0]
         size = math.sqrt(delta @ delta)
-        if not size < reach:
+        if not size < reach or not error < 1e3 * old:
             break
-        first = first or size
-        y = y + delta
-        if (
-            size <= floor
-            or (size < previous and _next_error(size, previous) <= floor)
-            or _stagnant(size, previous, floor)
-        ):
-            orientation = 0.0 if info > 0 else _sign_of_determinant(lu, pivots)
-            return Correction(y, e, solution[:, 1], orientation, first, iteration, converged=True)
-        if size > 2.0 * previous:
-            break
-        previous = size
-    return Correction(y, e, solution[:, 1], 0.0, first, iteration, converged=False)
+        first, y = first or size, y + delta
+        if not exact and size < previous and size * size * max(1.0, size / previous**2) <= target:
+            energy, R, c = curve.check(y)
+            error = float(abs(R).max())
+            if _settled(error, old, target) and math.isfinite(energy):
+                return Correction(y, e, solution[:, 1], orientation, first, error, c, energy, iteration, converged=True)
+        previous, old = size, error
+    return Correction(y, e, solution[:, 1], 0.0, first, error, e.c, e.energy, iteration, converged=False)
+
+
+def _settled(error: float, previous: float, target: float) -> bool:
+    """Whether a residual is small enough, or as small as round-off lets it become."""
+    return error <= target or (error <= ROUND_OFF and error >= 0.25 * previous)
 
 
 def _least_squares(M: Array, right: Array) -> Array:
@@ -222,33 +265,24 @@ def _least_squares(M: Array, right: Array) -> Array:
     return np.asarray(np.linalg.lstsq(M, right, rcond=None)[0])
 
 
-def _stagnant(size: float, previous: float, floor: float) -> bool:
-    """Whether round-off in the model keeps the corrections from shrinking further."""
-    return size <= floor / EPS**0.25 and size >= 0.5 * previous
-
-
-def _next_error(size: float, previous: float) -> float:
-    """Error expected after a quadratically convergent step of `size` that followed one of `previous`."""
-    if not np.isfinite(previous):
-        return size * size * 10.0
-    return size * size * max(1.0, size / (previous * previous))
-
-
 def _sign_of_determinant(lu: Array, pivots: Array) -> float:
     swaps = np.count_nonzero(pivots != np.arange(len(pivots)))
     flips = int(swaps + np.count_nonzero(lu.diagonal() < 0))
     return -1.0 if flips % 2 else 1.0
 
 
-def make_point(curve: Curve, found: Correction, along: Array, s: float) -> Point:
-    """A point with its unit tangent (oriented like `along`), inertia and margins."""
+def make_point(curve: Curve, found: Correction, along: Array, s: float, *, inertia: bool = True) -> Point:
+    """A point with its unit tangent (oriented like `along`), margins and, unless it is only passed, inertia."""
     t = found.tangent / math.sqrt(found.tangent @ found.tangent)
     orientation = found.orientation
     if t @ along < 0:
         t, orientation = -t, -orientation
-    e, y = found.e, found.y
-    margins, rates = curve.margins(e, y, t)
-    return Point(curve.packed(y), y, t, s, curve.negative(e), orientation, sense_of(t[curve.n]), margins, rates)
+    negative = curve.negative(found.e) if inertia else -1
+    margins, rates = curve.margins(found.e, found.c, found.y, t)
+    y, sense = found.y, sense_of(t[curve.n])
+    return Point(
+        curve.packed(y), y, t, s, negative, orientation, sense, margins, rates, found.c, found.energy, found.error
+    )
 
 
 def sense_of(p_dot: float) -> float:

@@ -146,14 +146,14 @@ class _Run:
         sizes = self.sizes
         before = self.state.energy
         for push in self._pushes(event):
-            q = event.q + self.method.first_step * sizes.length * push / float(np.max(np.abs(push)))
+            q = event.q + self.method.first_step * push / float(np.max(np.abs(push / sizes.length)))
             loose = relax(self.system, q, event.p, sizes, Relaxation(reach=0.1))
             end = correct(self.system, loose.q, event.p, nu=loose.nu, sizes=sizes, tolerances=self.tolerances)
             if loose.status is not Status.solved or not end.status.ok:
                 continue
             state = describe(self.system, end.q, event.p, end.nu, sizes=sizes, tolerances=self.tolerances)
-            moved = float(np.max(np.abs(state.q - event.q)))
-            if state.minimum and moved > self.method.first_step * sizes.length:
+            moved = float(np.max(np.abs(state.q - event.q) / sizes.length))
+            if state.minimum and moved > self.method.first_step:
                 self.jumps.append(
                     Jump(self.system.control, event.p, event.kind, event.q, state.q, before - state.energy)
                 )
@@ -165,7 +165,7 @@ class _Run:
         """Directions in which the lost equilibrium may be left: along its rays first, then along the softest modes."""
         ahead = [event.rays[i].q_dot for i in event.forward]
         e = self.system.evaluate(event.q, event.p, np.concatenate([event.mu, event.lam]))
-        _, modes = np.linalg.eigh(e.L_qq)
+        modes = self.sizes.length[:, None] * np.linalg.eigh(self.sizes.hessian(e.L_qq))[1]
         soft = [sign * modes[:, i] for i in range(min(3, self.system.n)) for sign in (1.0, -1.0)]
         return [push for push in (*ahead, *soft) if np.max(np.abs(push)) > 0]
 

@@ -9,12 +9,13 @@ from onesided import linalg
 from onesided._types import Array, Indices, Status
 from onesided.errors import ModelError, SolveError
 from onesided.model.derivatives import Evaluation
-from onesided.model.system import Sizes, System
+from onesided.model.sizes import Sizes
+from onesided.model.system import System
 from onesided.results import Equilibrium, Solution
 from onesided.statics.active_set import classify, constraint_scales, recheck, working_rows
 from onesided.statics.relax import Relaxation, relax
 from onesided.statics.stability import degree_of_instability, is_strict_minimum
-from onesided.tolerances import DEFAULT, Tolerances
+from onesided.tolerances import DEFAULT, EPS, Tolerances
 
 
 @dataclass(frozen=True)
@@ -83,8 +84,8 @@ def _routes(
 ) -> list[Any]:
     def at_start() -> Corrected:
         near = correct(system, q, p, sizes=sizes, tolerances=tolerances)
-        moved = float(np.max(np.abs(near.q - q)))
-        stay = near.status.ok and moved <= np.sqrt(tolerances.residual) * sizes.length
+        moved = _size((near.q - q) / sizes.length)
+        stay = near.status.ok and moved <= np.sqrt(tolerances.residual)
         return near if stay else Corrected(near.q, near.nu, Status.stalled, np.inf, near.iterations)
 
     def relaxation() -> Corrected:
@@ -128,7 +129,9 @@ def correct(
         if residual < best.residual:
             best = Corrected(q, nu, Status.stalled, residual, iteration)
         step = newton_step(e, rows, nu)
-        if residual <= tolerances.residual and _size(step[: system.n]) <= tolerances.residual * sizes.length:
+        if residual <= EPS:  # nothing to gain, and a singular stiffness would only do harm
+            return Corrected(q, nu, Status.solved, residual, iteration)
+        if residual <= tolerances.residual and _size(step[: system.n] / sizes.length) <= tolerances.residual:
             return Corrected(
                 q + step[: system.n], _multipliers(nu, rows, step, system.n), Status.solved, residual, iteration
             )
@@ -161,7 +164,7 @@ def _damped(
     """Halve the step until the residual falls; the smallest step is taken when none does."""
     (q, nu), (rows, step) = point, move
     target = _multipliers(nu, rows, step, len(q))
-    fraction = min(1.0, 2.0 * sizes.length / max(_size(step[: len(q)]), sizes.length * np.finfo(float).tiny))
+    fraction = min(1.0, 2.0 / max(_size(step[: len(q)] / sizes.length), EPS))
     for _ in range(8):
         q_new, nu_new = q + fraction * step[: len(q)], nu + fraction * (target - nu)
         e = system.evaluate(q_new, p, nu_new)
@@ -218,8 +221,8 @@ def describe(
         gaps=e.c[k:].copy(),
         energy=e.energy,
         active=active,
-        instability=degree_of_instability(system, e, active, sizes.stiffness, tolerances),
-        minimum=is_strict_minimum(system, e, active, sizes.stiffness, tolerances),
+        instability=degree_of_instability(system, e, active, sizes, tolerances),
+        minimum=is_strict_minimum(system, e, active, sizes, tolerances),
         recheck=recheck(system, q, p, nu, sizes),
     )
 

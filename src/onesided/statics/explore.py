@@ -114,8 +114,7 @@ class _Atlas:
     """The map of special points found so far."""
 
     def __init__(self, where: Place) -> None:
-        lengths = np.full(where.system.n, where.sizes.length)
-        self.unit = np.concatenate([lengths, [where.sizes.control], where.scales.multiplier])
+        self.unit = np.concatenate([where.sizes.length, [where.sizes.control], where.scales.multiplier])
         self.near = float(np.sqrt(where.tolerances.singularity))
         self.stations: list[_Station] = []
 

@@ -4,6 +4,7 @@ A step from a to b is examined for gaps that closed, reactions that vanished, bo
 and a change of inertia that ṗ does not explain. Cubic interpolation orders what happened and shows what happened twice.
 """
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from enum import Enum
@@ -50,19 +51,22 @@ class Watch:
     tolerances: Tolerances
 
 
-_S = np.array([0.25, 0.5, 0.75])
-_VALUES = np.column_stack([2 * _S**3 - 3 * _S**2 + 1, _S**3 - 2 * _S**2 + _S, 3 * _S**2 - 2 * _S**3, _S**3 - _S**2])
-
-
 def hidden(curve: Curve, a: Point, b: Point, tolerances: Tolerances) -> bool:
     """Whether something changed and changed back inside the step, as far as a cubic through its ends can tell."""
     h, n = b.s - a.s, curve.n
-    if len(a.margins):
-        low = -tolerances.gap
-        inside = _VALUES @ np.array([a.margins, h * a.rates, b.margins, h * b.rates])
-        if ((inside < low).any(axis=0) & (a.margins >= low) & (b.margins >= low)).any():
+    for i in np.flatnonzero((a.rates < 0) & (b.rates > 0)):
+        values = float(a.margins[i]), h * float(a.rates[i]), float(b.margins[i]), h * float(b.rates[i])
+        if min(values[0], values[2]) >= -tolerances.gap > _lowest(*values):
             return True
     return a.sense * b.sense > 0 and _turns_twice(a.y[n], h * a.t[n], b.y[n], h * b.t[n])
+
+
+def _lowest(va: float, ra: float, vb: float, rb: float) -> float:
+    """Lowest value of the cubic through (va, ra) and (vb, rb) that falls at its start and rises at its end."""
+    lead, linear = 6 * (va - vb) + 3 * (ra + rb), 6 * (vb - va) - 4 * ra - 2 * rb
+    root = math.sqrt(max(linear * linear - 4 * lead * ra, 0.0))
+    f = -2 * ra / (linear + root) if linear + root > 0 else 1.0
+    return ((lead / 3 * f + linear / 2) * f + ra) * f + va
 
 
 def _turns_twice(va: float, ra: float, vb: float, rb: float) -> bool:
@@ -129,8 +133,9 @@ def _user_hits(curve: Curve, a: Point, b: Point, watch: Watch) -> list[Hit]:
     hits = []
     for name, function in watch.user.items():
         left, right = function(a.x[: curve.n], float(a.x[curve.n])), function(b.x[: curve.n], float(b.x[curve.n]))
-        if left * right < 0:
-            hits.append(Hit(Trigger.user, abs(left) / (abs(left) + abs(right)), name=name))
+        fraction = abs(left) / max(abs(left) + abs(right), EPS)
+        if left * right < 0 and fraction > watch.tolerances.event:  # not the one that has just been located
+            hits.append(Hit(Trigger.user, fraction, name=name))
     return hits
 
 
@@ -144,14 +149,14 @@ def _root(va: float, ra: float, vb: float, rb: float) -> float:
     return min(real, default=va / (va - vb))
 
 
-def between(curve: Curve, a: Point, b: Point, fraction: float) -> Point | None:
+def between(curve: Curve, a: Point, b: Point, fraction: float, *, inertia: bool = True) -> Point | None:
     """The point of the curve at a fraction of the step, corrected; None where Newton fails."""
     h = b.s - a.s
     guess = interpolate(a, b, fraction)
     along = a.t + b.t
     along = along / np.sqrt(along @ along)
-    found = newton(curve, guess, Plane(along, float(along @ guess)), target=EPS, limit=12, reach=h)
-    return make_point(curve, found, along, a.s + fraction * h) if found.converged else None
+    found = newton(curve, guess, Plane(along, float(along @ guess)), target=EPS, limit=12, reach=h, exact=True)
+    return make_point(curve, found, along, a.s + fraction * h, inertia=inertia) if found.converged else None
 
 
 def interpolate(a: Point, b: Point, fraction: float) -> Array:
@@ -197,7 +202,7 @@ def _solve_border(curve: Curve, a: Point, b: Point, hit: Hit, depth: int) -> Poi
     """Newton with the event condition as last equation, from the interpolated guess; halve the step where it fails."""
     h = b.s - a.s
     guess = interpolate(a, b, min(max(hit.fraction, 0.0), 1.0))
-    found = newton(curve, guess, _border(curve, hit), target=EPS, limit=12, reach=2 * h)
+    found = newton(curve, guess, _border(curve, hit), target=EPS, limit=12, reach=2 * h, exact=True)
     along = a.t + b.t
     if found.converged:
         s = float(along @ (found.y - a.y)) / float(np.sqrt(along @ along))
@@ -228,7 +233,7 @@ def _root_between(
         return None
     for _ in range(80):
         z = (x * fy - y * fx) / (fy - fx)
-        middle = between(curve, a, b, z)
+        middle = between(curve, a, b, z, inertia=False)
         if middle is None:
             return best
         best, fz = middle, function(middle)
@@ -247,8 +252,11 @@ def refine_singular(curve: Curve, point: Point, step: float, tolerances: Toleran
     None where the Jacobian is not singular after all: the step had left its branch.
     """
     refined = _refine(curve, point, step, tolerances)
-    sigma = np.linalg.svd(curve.jacobian(curve.evaluate(refined.x)), compute_uv=False)
-    return refined if sigma[-1] <= np.sqrt(tolerances.singularity) * max(1.0, float(sigma[0])) else None
+    e = curve.evaluate(refined.x)
+    sigma = np.linalg.svd(curve.jacobian(e), compute_uv=False)
+    singular = sigma[-1] <= np.sqrt(tolerances.singularity) * max(1.0, float(sigma[0]))
+    balanced = float(np.max(np.abs(curve.residual(e)), initial=0.0)) <= tolerances.residual
+    return refined if singular and balanced else None
 
 
 def _refine(curve: Curve, point: Point, step: float, tolerances: Tolerances) -> Point:
@@ -258,6 +266,8 @@ def _refine(curve: Curve, point: Point, step: float, tolerances: Tolerances) -> 
         e = curve.evaluate(x)
         U, sigma, Vt = np.linalg.svd(curve.jacobian(e), full_matrices=True)
         N, z = Vt[-2:].T, U[:, -1]
+        if len(sigma) > 1 and sigma[-2] <= np.sqrt(tolerances.singularity):
+            return point  # several eigenvalues vanish at once
         back = -Vt[:-2].T @ ((U[:, :-1].T @ curve.residual(e)) / sigma[:-1])
         taylor = Taylor(curve.system, x, curve, N[:, 0], tolerances)
         Q = np.array([[z @ taylor.mixed(N[:, i], N[:, j]) for j in range(2)] for i in range(2)])
@@ -268,4 +278,4 @@ def _refine(curve: Curve, point: Point, step: float, tolerances: Tolerances) -> 
         if float(np.sqrt(move @ move)) <= 10 * EPS * (1.0 + float(np.max(np.abs(y)))):
             break
     far = y - point.y
-    return replace(point, x=curve.packed(y), y=y) if float(np.sqrt(far @ far)) <= 0.5 * step else point
+    return replace(point, x=curve.packed(y), y=y) if float(np.sqrt(far @ far)) <= 3.0 * step else point

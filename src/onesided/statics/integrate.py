@@ -96,7 +96,7 @@ class Integrator(Tracer):
         """Scaled derivative of the unknowns with respect to unknown `index` (a coordinate or p)."""
         matrix, T, shift, e = self._bordered(y, index)
         free = T.shape[1]
-        solution = np.linalg.solve(matrix, np.append(np.zeros(free), 1.0))  # (2.27)
+        solution = np.linalg.lstsq(matrix, np.append(np.zeros(free), 1.0), rcond=None)[0]  # (2.27)
         p_dot = solution[free]
         q_dot = T @ solution[:free] + shift * p_dot  # (2.11)
         right = e.L_qq @ q_dot + e.L_qp * p_dot
@@ -142,7 +142,10 @@ class Integrator(Tracer):
                 self._negative(y),
                 0.0,
                 sense,
-                *self.curve.margins(e, y, t),
+                *self.curve.margins(e, e.c, y, t),
+                e.c,
+                e.energy,
+                float(np.max(np.abs(self.curve.residual(e)))),
             )
             points.append(last)
         return points

@@ -60,15 +60,13 @@ def _unchanged(turned: bool, incoming: int | None, ahead: int, names: tuple[str,
 
 def _scaled_direction(where: Place, ray: Ray) -> Array:
     x_dot = np.concatenate([ray.q_dot, [ray.p_dot], ray.mu_dot, ray.lam_dot])
-    lengths = np.full(where.system.n, where.sizes.length)
-    scaled = x_dot / np.concatenate([lengths, [where.sizes.control], where.scales.multiplier])
+    scaled = x_dot / np.concatenate([where.sizes.length, [where.sizes.control], where.scales.multiplier])
     return np.asarray(scaled / np.sqrt(scaled @ scaled))
 
 
 def _incoming(where: Place, rays: Rays, curve: Curve, point: Point) -> int | None:
     """The ray along which we came, reversed; among equal directions the one on our own working set."""
-    lengths = np.full(where.system.n, where.sizes.length)
-    back = -curve.packed(point.t) / np.concatenate([lengths, [where.sizes.control], where.scales.multiplier])
+    back = -curve.packed(point.t) / np.concatenate([where.sizes.length, [where.sizes.control], where.scales.multiplier])
     back = back / np.sqrt(back @ back)
     scores = [
         (round(float(back @ _scaled_direction(where, ray)), 6), ray.rows == tuple(curve.rows)) for ray in rays.rays
@@ -126,8 +124,7 @@ def _several(
 def _follow(where: Place, rays: Rays, curve: Curve, point: Point, forward: list[int], before: int) -> int:
     """The branch to go on with: straight on; where the path has a kink anyway, p keeps its sense, then stable first."""
     ahead = curve.packed(point.t)
-    lengths = np.full(where.system.n, where.sizes.length)
-    ahead = ahead / np.concatenate([lengths, [where.sizes.control], where.scales.multiplier])
+    ahead = ahead / np.concatenate([where.sizes.length, [where.sizes.control], where.scales.multiplier])
 
     def rank(i: int) -> tuple[bool, int, float]:
         stable = -rays[i].instability if before else 0

@@ -115,9 +115,9 @@ def start_of(
     found = equilibrium(system, q, p0, tolerances=watch.tolerances).value
     sizes = system.sizes(found.q, p0)
     where = place(system, np.concatenate([found.q, [p0], found.nu]), sizes, watch.tolerances)
-    moved = float(np.max(np.abs(found.q - q)))
-    near = np.sqrt(watch.tolerances.residual) * sizes.length
-    note = "" if moved <= near else f"the start was not an equilibrium: it was moved by {moved:.3g}"
+    moved = np.abs(found.q - q)
+    near = float(np.max(moved / sizes.length)) <= np.sqrt(watch.tolerances.residual)
+    note = "" if near else f"the start was not an equilibrium: it was moved by {float(np.max(moved)):.3g}"
     knobs = method if isinstance(method, PredictorCorrector) else PredictorCorrector()
     first_order = method if isinstance(method, FirstOrder) else None
     return Origin(where, watch, knobs, *limits, first_order), note
@@ -129,10 +129,11 @@ def _choose(system: System, rays: Rays, direction: int) -> tuple[Ray, str]:
     fitting = [ray for ray in rays.rays if ray.p_sign == direction]
     if not fitting:
         exist = ", ".join(f"{system.control} {'+0-'[1 - ray.p_sign]}" for ray in rays.rays) or "none"
+        other = any(ray.p_sign == -direction for ray in rays.rays)
         raise UsageError(
             f"no path leaves the start with {'growing' if direction > 0 else 'falling'} {system.control}",
             got=f"rays: {exist}",
-            advice=f"direction={-direction:+d}, or another start",
+            advice=f"direction={-direction:+d}" if other else f"a start from which {system.control} can change",
         )
     remark = f"{len(fitting)} rays leave the start that way; the first was followed" if len(fitting) > 1 else ""
     return fitting[0], remark

@@ -7,7 +7,8 @@ import numpy as np
 
 from onesided._types import Array, Indices
 from onesided.errors import SolveError
-from onesided.model.system import Sizes, System
+from onesided.model.sizes import Sizes
+from onesided.model.system import System
 from onesided.results import ActiveSet
 from onesided.statics.active_set import ConstraintScales, classify, constraint_scales, working_rows
 from onesided.statics.equilibrium import correct

@@ -15,7 +15,7 @@ from onesided.complementarity import LCP
 from onesided.errors import UsageError
 from onesided.model.system import System
 from onesided.statics.place import Place, place_near
-from onesided.tolerances import DEFAULT, Tolerances
+from onesided.tolerances import DEFAULT, EPS, Tolerances
 
 
 @dataclass(frozen=True)
@@ -69,10 +69,16 @@ def rates_at(where: Place) -> Rates:
     G = g_hat = None
     if not zero.any():
         inverse = (W / values) @ W.T
-        G = E @ T @ inverse @ T.T @ E.T  # (4.3)
+        G = _without_noise(E @ T, inverse)  # (4.3)
         g_hat = moving - E @ T @ inverse @ T.T @ load  # (4.4)
     names = tuple(where.system.constraint_names[j] for j in weak)
     return Rates(names, T, H, E, G, g_hat, *_classify(T, E, load, values, W, zero))
+
+
+def _without_noise(A: Array, inverse: Array) -> Array:
+    """A H⁻¹ Aᵀ with entries that cancel to round-off set to zero: their sign must not decide anything."""
+    G, size = A @ inverse @ A.T, np.abs(A) @ np.abs(inverse) @ np.abs(A).T
+    return np.asarray(np.where(np.abs(G) <= 100 * EPS * size, 0.0, G))
 
 
 def _particular(E: Array, c_p: Array, n: int) -> Array:

@@ -60,7 +60,7 @@ def rays_at(where: Place) -> Rays:
 
 
 def _pieces(where: Place) -> Iterator[Curve]:
-    """The smooth pieces, fewest closed constraints first; beyond the limit those that the rate LCP and its ends name."""
+    """The smooth pieces, fewest closed constraints first; beyond the limit those that the rate LCP names."""
     weak = where.weak
     subsets: Iterator[tuple[int, ...]]
     if len(weak) <= WEAK_LIMIT:
@@ -162,8 +162,7 @@ def _known(where: Place, d: Direction, taylor: Taylor, found: list[tuple[Directi
 
 
 def _scaled(where: Place, x_dot: Array) -> Array:
-    lengths = np.full(where.system.n, where.sizes.length)
-    return np.asarray(x_dot / np.concatenate([lengths, [where.sizes.control], where.scales.multiplier]))
+    return np.asarray(x_dot / np.concatenate([where.sizes.length, [where.sizes.control], where.scales.multiplier]))
 
 
 def _undecided(where: Place, d: Direction) -> bool:
@@ -191,5 +190,5 @@ def _ray(where: Place, d: Direction, taylor: Taylor) -> Ray:
 
 def _instability(where: Place, piece: Curve) -> int:
     e = piece.evaluate(where.x)
-    values = reduced_eigenvalues(e, piece.rows, where.tolerances)
-    return int(np.count_nonzero(values < -where.tolerances.singularity * where.sizes.stiffness))
+    values = reduced_eigenvalues(e, e.c_q[piece.rows], where.sizes, where.tolerances)
+    return int(np.count_nonzero(values < -where.tolerances.singularity))

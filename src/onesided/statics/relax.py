@@ -7,9 +7,10 @@ import numpy as np
 from onesided._types import Array, Status
 from onesided.complementarity import MLCP, solve
 from onesided.errors import UsageError
-from onesided.model.derivatives import Evaluation
-from onesided.model.system import Sizes, System
+from onesided.model.sizes import Sizes
+from onesided.model.system import System
 from onesided.statics.active_set import constraint_scales
+from onesided.tolerances import EPS
 
 
 @dataclass(frozen=True)
@@ -43,82 +44,122 @@ class Relaxed:
     iterations: int
 
 
+@dataclass(frozen=True)
+class _Local:
+    """The model at a point, without units: energy U, force f = U_z, constraints c, slopes E, Hessian H.
+
+    The variables are z = q / length; multipliers are those of the scaled constraints.
+    """
+
+    U: float
+    f: Array
+    c: Array
+    E: Array
+    H: Array
+    k: int
+
+    def violation(self, c: Array) -> Array:
+        """How far each constraint is from being met."""
+        return np.concatenate([np.abs(c[: self.k]), np.maximum(-c[self.k :], 0.0)])
+
+    def residual(self, nu: Array) -> float:
+        """Largest violation of the Kuhn–Tucker conditions with multipliers ν."""
+        balance = np.abs(self.f - nu @ self.E)
+        contact = np.minimum(np.abs(self.c[self.k :]), np.abs(nu[self.k :]))
+        parts = np.concatenate([balance, self.violation(self.c), contact])
+        return float(np.max(parts, initial=0.0)) if np.all(np.isfinite(parts)) else float("inf")
+
+
+class _Problem:
+    """A system at fixed p in scaled variables."""
+
+    def __init__(self, system: System, q: Array, p: float, sizes: Sizes) -> None:
+        self.system, self.p, self.sizes, self.k = system, p, sizes, len(system.bilateral)
+        zero = np.zeros(len(system.constraint_names))
+        self.gap = constraint_scales(system.evaluate(q, p, zero).c_q, sizes).gap
+
+    def at(self, z: Array, nu: Array) -> _Local:
+        """Blocks at z with scaled multipliers ν."""
+        sizes = self.sizes
+        raw = self.multipliers(nu)
+        e = self.system.evaluate(z * sizes.length, self.p, raw)
+        f = (e.L_q + raw @ e.c_q) * sizes.length / sizes.energy
+        E = e.c_q * sizes.length / self.gap[:, None]
+        return _Local(e.energy / sizes.energy, f, e.c / self.gap, E, sizes.hessian(e.L_qq), self.k)
+
+    def multipliers(self, nu: Array) -> Array:
+        """Multipliers of the model's own constraints."""
+        return np.asarray(nu * self.sizes.energy / self.gap)
+
+
 def relax(system: System, q: Array, p: float, sizes: Sizes, knobs: Relaxation) -> Relaxed:
     """Descend from q to a minimum of the energy among the admissible configurations.
 
     Each step solves a convex quadratic programme: the Lagrangian's Hessian, shifted until it is positive definite and
     the step short enough, with the constraints linearised. An exact penalty decides whether a step is taken.
     """
-    k = len(system.bilateral)
+    problem = _Problem(system, q, p, sizes)
+    z: Array = q / sizes.length
     nu: Array = np.zeros(len(system.constraint_names))
-    weights: Array = np.zeros(len(system.constraint_names))
-    shift = sizes.stiffness
-    e = system.evaluate(q, p, nu)
+    weights: Array = np.zeros(len(nu))
+    shift = 1.0
+    here = problem.at(z, nu)
+
+    def ended(status: Status, iteration: int) -> Relaxed:
+        return Relaxed(z * sizes.length, problem.multipliers(nu), status, here.residual(nu), iteration)
+
     for iteration in range(knobs.max_iterations):
-        step, nu_new, shift = _bounded_step(e, nu, k, shift, knobs.reach * sizes.length)
-        if step is None or nu_new is None:
-            return Relaxed(q, nu, Status.infeasible, _stationarity(e, nu, k, sizes), iteration)
-        weights = np.maximum(weights, 2.0 * np.abs(nu_new))
-        trial = system.evaluate(q + step, p, nu_new)
-        gain = _merit(e, k, weights) - _merit(trial, k, weights)
-        expected = _predicted(e, nu, step, k, weights, shift)
-        residual = _stationarity(system.evaluate(q, p, nu_new), nu_new, k, sizes)
-        if residual <= knobs.accuracy:
-            return Relaxed(q, nu_new, Status.solved, residual, iteration)
-        if np.isfinite(gain) and gain >= 0.1 * expected:
-            q, nu, e = q + step, nu_new, trial
-            shift = shift / 4.0 if gain > 0.5 * expected else shift
-            if not _within_reach(e, q, sizes):
-                return Relaxed(q, nu, Status.unbounded, residual, iteration)
+        step, target, shift = _bounded_step(here, shift, knobs.reach)
+        if step is None or target is None:
+            return ended(Status.infeasible, iteration)
+        if here.residual(target) <= knobs.accuracy:
+            nu = target
+            return ended(Status.solved, iteration)
+        weights = np.maximum(weights, 2.0 * np.abs(target))
+        there = problem.at(z + step, target)
+        gain, promised = _gain(here, there, weights), _promised(here, step, weights, shift)
+        if np.isfinite(gain) and gain >= 0.1 * promised:
+            z, nu, here = z + step, target, there
+            shift = shift / 4.0 if gain > 0.5 * promised else shift
+            if not np.max(np.abs(z)) < EPS**-0.4:
+                return ended(Status.unbounded, iteration)
         else:
-            shift = 4.0 * max(shift, sizes.stiffness * np.finfo(float).eps ** 0.5)
-    return Relaxed(q, nu, Status.stalled, _stationarity(e, nu, k, sizes), knobs.max_iterations)
+            shift = 4.0 * max(shift, EPS**0.5)
+    return ended(Status.stalled, knobs.max_iterations)
 
 
-def _within_reach(e: Evaluation, q: Array, sizes: Sizes) -> bool:
-    """Whether the descent is still in a sensible region: otherwise the energy has no minimum on the way."""
-    far = 1 / np.finfo(float).eps ** 0.4
-    return bool(np.isfinite(e.energy) and np.max(np.abs(q)) < far * sizes.length)
-
-
-def _bounded_step(
-    e: Evaluation, nu: Array, k: int, shift: float, reach: float
-) -> tuple[Array | None, Array | None, float]:
+def _bounded_step(here: _Local, shift: float, reach: float) -> tuple[Array | None, Array | None, float]:
     """Solve the quadratic programme with the shift raised until its matrix is definite and its step is short."""
-    lowest = float(np.linalg.eigvalsh(e.L_qq)[0])
-    size = float(np.max(np.abs(e.L_qq), initial=0.0))
-    least = max(0.0, -1.5 * lowest) + np.finfo(float).eps ** 0.5 * max(size, abs(lowest))
-    shift = max(shift, least)
+    lowest = float(np.linalg.eigvalsh(here.H)[0])
+    shift = max(shift, max(0.0, -1.5 * lowest) + EPS**0.5 * max(1.0, abs(lowest)))
     for _ in range(60):
-        step, multipliers = _quadratic_step(e, nu, k, shift)
-        if step is None or float(np.max(np.abs(step))) <= reach or _restoring(e, step, k):
+        step, multipliers = _quadratic_step(here, shift)
+        if step is None or float(np.max(np.abs(step))) <= max(reach, 2.0 * _asked_for(here)):
             break
         shift *= 3.0
     return step, multipliers, shift
 
 
-def _restoring(e: Evaluation, step: Array, k: int) -> bool:
-    """Whether the step is long only because a violated constraint asks for it."""
-    violated = np.concatenate([np.abs(e.c[:k]), np.maximum(-e.c[k:], 0.0)])
-    norms = np.linalg.norm(e.c_q, axis=1)
-    far = np.divide(violated, norms, out=np.zeros_like(norms), where=norms > 0)
-    return bool(np.max(np.abs(step)) <= 2.0 * np.max(far, initial=0.0))
+def _asked_for(here: _Local) -> float:
+    """Length of step that a violated constraint asks for."""
+    norms = np.linalg.norm(here.E, axis=1)
+    far = np.divide(here.violation(here.c), norms, out=np.zeros_like(norms), where=norms > 0)
+    return float(np.max(far, initial=0.0))
 
 
-def _quadratic_step(e: Evaluation, nu: Array, k: int, shift: float) -> tuple[Array | None, Array | None]:
-    """Min ½dᵀ(L_qq + shift)d + U_qᵀd with h + h_q d = 0, g + g_q d ≥ 0, through its dual complementarity problem."""
-    U_q = e.L_q + nu @ e.c_q
-    B = e.L_qq + shift * np.eye(len(U_q))
-    if not len(e.c):
-        return -np.linalg.solve(B, U_q), np.zeros(0)
-    columns = np.linalg.solve(B, np.column_stack([e.c_q.T, U_q]))
-    S = e.c_q @ columns[:, :-1]
+def _quadratic_step(here: _Local, shift: float) -> tuple[Array | None, Array | None]:
+    """Min ½dᵀ(H + shift)d + fᵀd with c + E d = 0 or ≥ 0, through its dual complementarity problem."""
+    B = here.H + shift * np.eye(len(here.f))
+    if not len(here.c):
+        return np.asarray(-np.linalg.solve(B, here.f)), np.zeros(0)
+    columns = np.linalg.solve(B, np.column_stack([here.E.T, here.f]))
+    S = here.E @ columns[:, :-1]
     S = (S + S.T) / 2.0
-    right = e.c - e.c_q @ columns[:, -1]
-    for soften in (0.0, np.finfo(float).eps ** 0.5, np.finfo(float).eps ** 0.25):
-        multipliers = _dual(S + soften * np.diag(np.diag(S)), right, k)
+    right = here.c - here.E @ columns[:, -1]
+    for soften in (0.0, EPS**0.5, EPS**0.25):
+        multipliers = _dual(S + soften * np.diag(np.diag(S)), right, here.k)
         if multipliers is not None:
-            return columns[:, :-1] @ multipliers - columns[:, -1], multipliers
+            return np.asarray(columns[:, :-1] @ multipliers - columns[:, -1]), multipliers
     return None, None
 
 
@@ -128,25 +169,13 @@ def _dual(S: Array, right: Array, k: int) -> Array | None:
     return np.asarray(found.value) if found.ok else None
 
 
-def _violation(e: Evaluation, k: int) -> Array:
-    return np.concatenate([np.abs(e.c[:k]), np.maximum(-e.c[k:], 0.0)])
+def _gain(here: _Local, there: _Local, weights: Array) -> float:
+    """Decrease of energy and weighted violations."""
+    return float(here.U - there.U + weights @ (here.violation(here.c) - there.violation(there.c)))
 
 
-def _merit(e: Evaluation, k: int, weights: Array) -> float:
-    return float(e.energy + weights @ _violation(e, k))
-
-
-def _predicted(e: Evaluation, nu: Array, step: Array, k: int, weights: Array, shift: float) -> float:
-    """Decrease of the merit that the quadratic model promises."""
-    U_q = e.L_q + nu @ e.c_q
-    linear = e.c + e.c_q @ step
-    left = np.concatenate([np.abs(linear[:k]), np.maximum(-linear[k:], 0.0)])
-    curvature = step @ (e.L_qq @ step) / 2.0 + shift * step @ step / 2.0
-    return float(-U_q @ step - curvature + weights @ (_violation(e, k) - left))
-
-
-def _stationarity(e: Evaluation, nu: Array, k: int, sizes: Sizes) -> float:
-    scales = constraint_scales(e.c_q, sizes)
-    contact = np.minimum(np.abs(e.c[k:]) / scales.gap[k:], nu[k:] / scales.multiplier[k:])
-    parts = np.concatenate([np.abs(e.L_q) / sizes.force, _violation(e, k) / scales.gap, contact])
-    return float(np.max(parts, initial=0.0))
+def _promised(here: _Local, step: Array, weights: Array, shift: float) -> float:
+    """The decrease that the quadratic model promises."""
+    left = here.violation(here.c + here.E @ step)
+    curvature = step @ (here.H @ step) / 2.0 + shift * step @ step / 2.0
+    return float(-here.f @ step - curvature + weights @ (here.violation(here.c) - left))

@@ -9,6 +9,7 @@ from onesided._types import Array, Indices
 from onesided.linalg.polyhedra import cone_generators
 from onesided.model.derivatives import Evaluation
 from onesided.model.names import unknown_name
+from onesided.model.sizes import Sizes
 from onesided.model.system import System
 from onesided.results import ActiveSet, Path
 from onesided.statics.active_set import working_rows
@@ -17,18 +18,18 @@ from onesided.tolerances import DEFAULT, Tolerances
 WEAK_LIMIT = 14
 
 
-def reduced_eigenvalues(e: Evaluation, rows: Indices, tolerances: Tolerances) -> Array:
-    """Eigenvalues of H = TᵀL_qqT on the null space of `rows` [SP1 (2.13)]."""
-    H = linalg.reduced_hessian(e.L_qq, e.c_q[rows], rank=tolerances.rank)
+def reduced_eigenvalues(e: Evaluation, rows: Array, sizes: Sizes, tolerances: Tolerances) -> Array:
+    """Eigenvalues, without units, of H = TᵀL_qqT on the null space of the constraint rows [SP1 (2.13)]."""
+    H = linalg.reduced_hessian(sizes.hessian(e.L_qq), rows * sizes.length, rank=tolerances.rank)
     return np.linalg.eigvalsh(H) if len(H) else np.zeros(0)
 
 
 def degree_of_instability(
-    system: System, e: Evaluation, active: ActiveSet, stiffness: float, tolerances: Tolerances
+    system: System, e: Evaluation, active: ActiveSet, sizes: Sizes, tolerances: Tolerances
 ) -> int:
     """Number of eigenvalues of the Hessian reduced on the strongly active set that are clearly negative."""
-    values = reduced_eigenvalues(e, working_rows(system, active), tolerances)
-    return int(np.count_nonzero(values < -tolerances.singularity * stiffness))
+    values = reduced_eigenvalues(e, e.c_q[working_rows(system, active)], sizes, tolerances)
+    return int(np.count_nonzero(values < -tolerances.singularity))
 
 
 def instability(system: System, path: Path, *, hold: str | None = None, tolerances: Tolerances = DEFAULT) -> Indices:
@@ -40,20 +41,19 @@ def instability(system: System, path: Path, *, hold: str | None = None, toleranc
     """
     if hold is not None and hold not in system.coordinates:
         raise unknown_name("coordinate", hold, system.coordinates)
-    stiffness = system.sizes(path.q[0], float(path.p[0])).stiffness
+    sizes = system.sizes(path.q[0], float(path.p[0]))
     held = np.eye(system.n)[[system.coordinates.index(hold)] if hold else []]
     degrees = []
     for q, p, mu, lam, codes in zip(path.q, path.p, path.mu, path.lam, path.codes, strict=True):
         e = system.evaluate(q, float(p), np.concatenate([mu, lam]))
         rows = working_rows(system, ActiveSet(tuple(int(c) for c in codes)))
-        H = linalg.reduced_hessian(e.L_qq, np.vstack([e.c_q[rows], held]), rank=tolerances.rank)
-        values = np.linalg.eigvalsh(H) if len(H) else np.zeros(0)
-        degrees.append(np.count_nonzero(values < -tolerances.singularity * stiffness))
+        values = reduced_eigenvalues(e, np.vstack([e.c_q[rows], held]), sizes, tolerances)
+        degrees.append(np.count_nonzero(values < -tolerances.singularity))
     return np.array(degrees, dtype=np.intp)
 
 
 def is_strict_minimum(
-    system: System, e: Evaluation, active: ActiveSet, stiffness: float, tolerances: Tolerances
+    system: System, e: Evaluation, active: ActiveSet, sizes: Sizes, tolerances: Tolerances
 ) -> bool | None:
     """Second-order condition [SP1 (3.19), (3.20)]: zᵀL_qq z > 0 on the cone of admissible directions z.
 
@@ -61,17 +61,17 @@ def is_strict_minimum(
     With r weakly active constraints, 2ʳ faces are examined; None when r is too large.
     """
     strong = working_rows(system, active)
-    T = linalg.null_space(e.c_q[strong], rank=tolerances.rank)
+    T = linalg.null_space(e.c_q[strong] * sizes.length, rank=tolerances.rank)
     if not T.shape[1]:
         return True
-    H = T.T @ e.L_qq @ T
-    small = tolerances.singularity * stiffness
+    H = T.T @ sizes.hessian(e.L_qq) @ T
+    small = tolerances.singularity
     weak = len(system.bilateral) + active.weak
     if not len(weak) or np.min(np.linalg.eigvalsh(H)) > small:
         return bool(np.min(np.linalg.eigvalsh(H)) > small)
     if len(weak) > WEAK_LIMIT:
         return None
-    return _positive_on_cone(H, e.c_q[weak] @ T, small, tolerances.rank)
+    return _positive_on_cone(H, (e.c_q[weak] * sizes.length) @ T, small, tolerances.rank)
 
 
 def _positive_on_cone(H: Array, A: Array, small: float, rank: float) -> bool:

@@ -19,7 +19,6 @@ from onesided.statics.hits import (
     explained,
     find_hits,
     hidden,
-    interpolate,
     locate,
     refine_singular,
 )
@@ -89,11 +88,12 @@ class Tracer:
 
     def __init__(self, origin: Origin, ray: Ray) -> None:
         self.origin, self.method, self.watch = origin, origin.method, origin.watch
-        self.step = origin.method.first_step
         self.degree: int | None = None
         self.pending: Item | None = None
         self.points = self.events = 0
+        self.blind = False
         self.curve, self.point = self._leave(origin.where, ray, 0.0)
+        self.step = self._first_step()
         self._home, self._home_rows = self.point, ray.rows
 
     def run(self) -> Iterator[Item]:
@@ -135,12 +135,21 @@ class Tracer:
         self.previous: Point | None = None
         self.earlier: Point | None = None
         self.degree = None
-        return curve, Point(curve.packed(y), y, t, s, -1, 0.0, float(ray.p_sign), *curve.margins(e, y, t))
+        margins = curve.margins(e, e.c, y, t)
+        negative, orientation = curve.start(e, t)
+        error = float(np.max(np.abs(curve.residual(e)), initial=0.0))
+        sense = float(ray.p_sign)
+        return curve, Point(curve.packed(y), y, t, s, negative, orientation, sense, *margins, e.c, e.energy, error)
+
+    def _first_step(self) -> float:
+        """Length of the first step of a leg: tiny where the start is singular: nothing can be compared there."""
+        first = self.method.first_step
+        return first if self.point.negative >= 0 else first * first
 
     def _advance(self) -> Point | None:
         """One step of the curve that can be trusted; None when the step becomes too small."""
         a, method = self.point, self.method
-        target = self.watch.tolerances.residual * EPS**0.125
+        target = 0.01 * self.watch.tolerances.residual
         while self.step > self.watch.tolerances.minimum_step:
             h = self.step
             y = self._predict(h)
@@ -156,7 +165,7 @@ class Tracer:
                     return b
                 self.step = min(self.step, 0.5 * h)
             else:
-                self.step = 0.4 * h
+                self.step, self.blind = 0.4 * h, not math.isfinite(found.error)
         return None
 
     def _predict(self, h: float) -> Array:
@@ -175,7 +184,7 @@ class Tracer:
         """Factor for the next step: tangents turn by `turn`, the predictor misses by a quarter of what is allowed."""
         by_angle = self.method.turn / max(angle, EPS)
         by_miss = (0.25 * self.method.miss / max(miss, EPS)) ** 0.4
-        return float(min(2.0, max(0.3, min(by_angle, by_miss))))
+        return float(min(3.0, max(0.3, min(by_angle, by_miss))))
 
     def _trusted(self, a: Point, b: Point, h: float) -> bool:
         """Whether nothing was skipped: no condition changed twice, and inertia and events explain each other."""
@@ -206,22 +215,31 @@ class Tracer:
 
     def _earliest(self, b: Point, hits: list[Hit]) -> tuple[Hit, Point | None]:
         """Locate the first event of the step: nothing else may happen before it."""
-        a, hit = self.point, hits[0]
-        c = locate(self.curve, a, b, hit, self.watch)
+        a, found = self.point, None
+        for hit in hits:
+            c = locate(self.curve, a, b, hit, self.watch)
+            if c is not None:
+                found = hit, c
+                break
         for _ in range(20):
-            if c is None or c.s - a.s <= self.watch.tolerances.minimum_step:
+            sooner = found and self._sooner(*found)
+            if sooner is None:
                 break
-            before = between(self.curve, a, c, 0.999)
-            earlier = [] if before is None else find_hits(self.curve, a, before, self.watch)
-            found = locate(self.curve, a, before, earlier[0], self.watch) if earlier and before else None
-            if found is None:
-                break
-            hit, c = earlier[0], found
-        if c is None:
-            others = [locate(self.curve, a, b, other, self.watch) for other in hits[1:]]
-            pairs = [(other, point) for other, point in zip(hits[1:], others, strict=True) if point is not None]
-            return pairs[0] if pairs else (hit, None)
-        return hit, c
+            found = sooner
+        return found or (hits[0], None)
+
+    def _sooner(self, hit: Hit, c: Point) -> tuple[Hit, Point] | None:
+        """An event before the one at c. Smooth events count only where c is none itself: they are close as it is."""
+        a, smooth = self.point, {Trigger.limit, Trigger.singular}
+        if c.s - a.s <= self.watch.tolerances.minimum_step:
+            return None
+        for other in find_hits(self.curve, a, c, self.watch):
+            same = (other.trigger, other.row, other.name) == (hit.trigger, hit.row, hit.name)
+            if not same and not smooth >= {other.trigger, hit.trigger}:
+                found = locate(self.curve, a, c, other, self.watch)
+                if found is not None and found.s < c.s:
+                    return other, found
+        return None
 
     def _meet(self, hit: Hit, c: Point, b: Point) -> Generator[Item, None, Outcome]:
         """Name the event at c and go on along a ray that leaves it; returns (status or None, next point or None)."""
@@ -230,6 +248,7 @@ class Tracer:
             self.degree = middle.negative if middle is not None else c.negative
         yield from self._release(self.degree)
         c, bifurcates = self._sharpen(hit, c, b)
+        c = self._snap(c)
         where = place(self.origin.where.system, c.x, self.curve.sizes, self.watch.tolerances)
         self.points += 1
         if hit.trigger in {Trigger.bound, Trigger.user}:
@@ -250,13 +269,25 @@ class Tracer:
             self._move(replace(c, negative=b.negative, orientation=b.orientation, sense=sense))
             return None, b
         self.curve, self.point = self._leave(where, rays[named.followed], c.s)
-        self.step = min(self.step, self.method.first_step)
+        self.step = min(self.step, self._first_step())
         return None, None
+
+    def _snap(self, c: Point) -> Point:
+        """Take p for a bound or for zero where only round-off tells them apart."""
+        n, unit = self.curve.n, self.curve.unit[self.curve.n]
+        for value in (*self.watch.p_bounds, 0.0):
+            if math.isfinite(value) and c.x[n] != value and abs(c.x[n] - value) <= 8 * EPS * max(abs(value), unit):
+                x = c.x.copy()
+                x[n] = value
+                return replace(c, x=x, y=self.curve.scaled(x))
+        return c
 
     def _sharpen(self, hit: Hit, c: Point, b: Point) -> tuple[Point, bool]:
         """A limit point at which the bordered matrix is nearly singular may be a bifurcation seen from its branch."""
-        near = np.sqrt(self.watch.tolerances.singularity)
-        if hit.trigger is not Trigger.limit or abs(self.curve.distance_to_singular(c)) > near:
+        if hit.trigger is not Trigger.limit:
+            return c, False
+        here, before, after = (abs(self.curve.distance_to_singular(point)) for point in (c, self.point, b))
+        if here > max(0.05 * max(before, after), 0.1 * self.method.first_step):
             return c, False
         exact = refine_singular(self.curve, c, b.s - self.point.s, self.watch.tolerances)
         return (c, False) if exact is None else (exact, True)
@@ -304,7 +335,7 @@ class Tracer:
         event = Event(
             kind=named.kind,
             control=where.system.control,
-            p=float(c.x[n]) if abs(c.y[n]) > EPS else 0.0,
+            p=float(c.x[n]),
             q=c.x[:n],
             mu=c.x[n + 1 : n + 1 + k],
             lam=c.x[n + 1 + k :],
@@ -330,8 +361,13 @@ class Tracer:
         ahead, h = float(a.t @ (home.y - a.y)), b.s - a.s
         if not 0.0 <= ahead <= h or float(b.t @ home.t) < 0.5:
             return None
-        off = interpolate(a, b, ahead / h) - home.y
-        return replace(home, s=a.s + ahead, negative=b.negative) if math.sqrt(off @ off) <= 0.05 * h * h else None
+        near = between(self.curve, a, b, ahead / h)
+        plane = Plane(home.t, float(home.t @ home.y))
+        found = near and newton(self.curve, near.y, plane, target=EPS, limit=8, reach=h, exact=True)
+        if not found or not found.converged:
+            return None
+        same = float(np.max(np.abs(found.y - home.y))) <= np.sqrt(self.watch.tolerances.singularity)
+        return replace(home, s=a.s + ahead, negative=b.negative) if same else None
 
     def _enough(self, b: Point) -> Status | None:
         if self.points >= (self.origin.max_points or POINT_LIMIT):
@@ -339,12 +375,8 @@ class Tracer:
         return Status.far if float(np.max(np.abs(b.y))) > EPS**-0.4 else None
 
     def _why_stuck(self) -> tuple[Status, str]:
-        n = self.curve.n
-        ahead = self.curve.packed(self.point.y + self.step * self.point.t)
-        e = self.curve.evaluate(ahead)
-        at = f"after {self.origin.where.system.control} = {self.point.x[n]:.10g}"
-        finite = np.isfinite(e.energy) and np.all(np.isfinite(e.L_qq)) and np.all(np.isfinite(e.c))
-        return (Status.step_too_small if finite else Status.not_finite), at
+        at = f"after {self.origin.where.system.control} = {self.point.x[self.curve.n]:.10g}"
+        return (Status.not_finite if self.blind else Status.step_too_small), at
 
     def _end(self, status: Status, note: str = "") -> Iterator[Item]:
         yield from self._release(None)
