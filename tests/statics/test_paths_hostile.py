@@ -97,7 +97,6 @@ class TestMovingConstraints:
         assert places(path)[:2] == pytest.approx([0.5, 1.5], abs=1e-12)
         assert path.p.max() <= 1.5 + 1e-9
 
-    @bug("degree −1 after the jam: `Curve.negative` subtracts the number of closed rows, not their rank")
     def test_jam_has_no_negative_degree(self):
         assert np.min(self.jam().instability) >= 0
 
@@ -139,9 +138,6 @@ class TestSeveralAtOnce:
         np.testing.assert_allclose(path.q[:, 0], np.minimum(path.p, 1), atol=1e-12)
         np.testing.assert_allclose(path.lam @ [1, 2], np.maximum(path.p - 1, 0), atol=1e-12)
 
-    @bug(
-        "named a bifurcation into two branches: the family λ₁ + 2λ₂ = p − 1 of the LCP is not recognised as a continuum"
-    )
     def test_the_same_stop_stated_twice_is_no_bifurcation(self):
         assert Kind.nonsmooth_bifurcation not in kinds(go(self.TWICE, [0.0], 0.0, (-1.0, 3.0)))
 
@@ -173,7 +169,6 @@ class TestStarts:
         with pytest.raises(onesided.OnesidedError, match="no path leaves"):
             go(FLOOR, [0.2], corner, (-0.1, 0.1), direction=-1)
 
-    @bug("SolveError with residual 4e-17: `correct` asks for a small Newton step, which a singular Hessian never gives")
     def test_at_a_limit_point(self):
         path = go(FLOOR, [Y_L], P_L, (-0.1, 0.1), direction=-1)
         assert path.ok and "2 rays" in path.note
@@ -184,8 +179,6 @@ class TestStarts:
         np.testing.assert_allclose(down.q, 0, atol=1e-12)
         assert down.ok and np.all(down.instability == 0)
 
-    @bug("inertia is unknown on the first step of a leg (0.01 long): what is passed there is not seen, and the degree "
-         "of the start is taken from the step's end")  # fmt: skip
     @pytest.mark.parametrize("before", [1e-3, 1e-6])
     def test_just_before_a_bifurcation(self, before):
         path = go(COLUMN, [0.0], 1.0 - before, (0.0, 2.0))
@@ -197,7 +190,6 @@ class TestStarts:
         assert kinds(path) == [Kind.limit, Kind.corner_limit]
         assert path.events[0].p == pytest.approx(P_L, abs=1e-13) and path.events[0].instability_before == 0
 
-    @bug("the length scale is taken from the start, |q| = 1e-9: round-off makes limit points, then the path is 'far'")
     def test_tiny_imperfection(self):
         system = System(("t",), lambda q, p, th: column(q, p, th) - 1e-9 * q[0])
         path = go(system, [0.0], 0.0, (0.0, 2.0))
@@ -213,9 +205,6 @@ class TestStarts:
 
 
 class TestCloseTogether:
-    @bug(
-        "the second one is passed by the first step of the new leg, where inertia is unknown: degree 0 → 2 at one point"
-    )
     @pytest.mark.parametrize("apart", [1e-4, 1e-3])
     def test_two_bifurcations(self, apart):
         system = System(
@@ -234,7 +223,6 @@ class TestCloseTogether:
             unilateral={"w": lambda q, p, th: at - q[1]},
         )
 
-    @bug("the bifurcation at p = 1 lies in the first step of the leg that starts at the contact: missed")
     def test_contact_then_bifurcation(self):
         path = go(self.beside_a_wall(0.999), [0.0, 0.0], 0.0, (0.0, 2.0))
         assert kinds(path) == [Kind.closes, Kind.smooth_bifurcation]
@@ -263,7 +251,7 @@ class TestCloseTogether:
         [
             1e-2,
             1e-4,
-            pytest.param(1e-6, marks=bug("`_earliest` does not look at the last 0.1 % of the step before an event")),
+            1e-6,
         ],
     )
     def test_floor_just_behind_the_limit_point(self, offset):
@@ -275,7 +263,7 @@ class TestCloseTogether:
         "`hidden` samples the cubic at three places inside a step and does not find its lowest point: a dip is missed"
     )
 
-    @pytest.mark.parametrize("depth", [pytest.param(1e-4, marks=bug(HIDDEN)), 1e-1])
+    @pytest.mark.parametrize("depth", [1e-4, 1e-1])
     def test_graze(self, depth):
         """y = (p − 1)² over a floor at `depth`: closes at 1 − √depth, opens at 1 + √depth."""
         system = System(
@@ -315,12 +303,10 @@ class TestCloseTogether:
 
     EVEN = "an even number of eigenvalues crosses zero within one step: neither inertia nor determinant shows it"
 
-    @bug(EVEN)
     def test_one_eigenvalue_down_and_up_again(self):
         system = System(("a",), lambda q, p, th: (p - 1) * (p - 1.05) * q[0] ** 2 / 2 + q[0] ** 4 / 4)
         assert places(go(system, [0.0], 0.0, (0.0, 2.0))) == pytest.approx([1.0, 1.05], abs=1e-10)
 
-    @bug(EVEN)
     def test_two_eigenvalues_in_opposite_senses(self):
         system = System(
             ("a", "b"),
@@ -328,7 +314,6 @@ class TestCloseTogether:
         )
         assert places(go(system, [0.0, 0.0], 0.0, (0.0, 2.0))) == pytest.approx([1.0, 1.05], abs=1e-10)
 
-    @bug("the limit point at p_L is returned although it lies 1e-9 beyond the bound (last 0.1 % of the step)")
     def test_bound_just_below_a_limit_point(self):
         path = go(FLOOR, [0.5], 0.0, (-0.1, P_L - 1e-9))
         assert kinds(path) == [] and path.p.max() <= P_L - 1e-9
@@ -342,7 +327,6 @@ class TestCloseTogether:
 class TestDegenerate:
     DOUBLE = System(("a", "b"), lambda q, p, th: q @ q / 2 - p * (2 - jnp.cos(q).sum()))
 
-    @bug("LinAlgError: SVD did not converge; `_refine` divides by a second vanishing singular value")
     def test_double_bifurcation(self):
         """Two columns at once: besides the trivial path each leans either way or not at all: 8 + 2 rays."""
         path = go(self.DOUBLE, [0.0, 0.0], 0.0, (0.0, 2.0))
@@ -380,8 +364,6 @@ class TestDegenerate:
         assert places(path) == pytest.approx([1.0], abs=1e-12) and path.p[-1] == 2.0
         np.testing.assert_allclose(path.q, np.column_stack([np.minimum(path.p, 1), 0 * path.p]), atol=1e-12)
 
-    @bug("spurious bifurcations and a step too small: c_j = 0 holds on the whole stretch, so the point where it "
-         "closes is not determined by Newton on c_j = 0")  # fmt: skip
     def test_weakly_active_along_a_stretch(self):
         """y ≥ 0 carries nothing for p < 1 and (p − 1)³ afterwards."""
         system = System(
@@ -407,9 +389,8 @@ class TestDegenerate:
         for start, direction in ((-1.0, -1), (1.0, 1)):
             path = go(self.SLIDE, [start], direction * -1.0, (-1.0, 1.0), direction=direction)
             assert kinds(path) == [Kind.opens, Kind.closes] and places(path) == pytest.approx([0, 0], abs=1e-12)
-            assert path.q[-1, 0] == -start and path.lam[-1].max() == pytest.approx(1.0)
+            assert path.q[-1, 0] == pytest.approx(-start, abs=1e-14) and path.lam[-1].max() == pytest.approx(1.0)
 
-    @bug("the advice is `direction=-1`, which fails as well: no ray has a sign of p; nothing can follow such a path")
     def test_start_on_a_vertical_path(self):
         with pytest.raises(onesided.OnesidedError) as caught:
             go(self.SLIDE, [0.0], 0.0, (-1.0, 1.0))
@@ -427,14 +408,11 @@ class TestNumbers:
             onesided.trace(system, [0.0], 0.0, p_bounds=(-1.0, 3.0))
         assert len(caught.value.partial) == len(path)
 
-    @bug("an energy that is not finite is returned without a word as long as its derivatives are")
     def test_energy_not_finite(self):
         system = System(("x",), lambda q, p, th: pulled(q, p, th) + jnp.log(2 - p))
         path = go(system, [0.0], 0.0, (-1.0, 3.0))
         assert np.all(np.isfinite(path.energy)) and path.status is Status.not_finite
 
-    @bug("Newton judges the step in q relative to the start's scale: x = exp(p) is wrong by 10 % at p = −14.7, "
-         "and near −17 'good' points have a relative residual of 0.9")  # fmt: skip
     def test_coordinate_that_becomes_small(self):
         system = System(("x",), lambda q, p, th: q[0] * jnp.log(q[0]) - q[0] - p * q[0])
         path = go(system, [1.0], 0.0, (-15.0, 1.0), direction=-1)
@@ -445,7 +423,7 @@ class TestNumbers:
         """p = tanh x never reaches 1: not an ok end, points good."""
         system = System(("x",), lambda q, p, th: jnp.log(jnp.cosh(q[0])) - p * q[0])
         path = go(system, [0.0], 0.0, (-1.0, 3.0))
-        assert not path.ok and path.p.max() <= 1.0
+        assert not path.ok and path.p.max() <= 1.0 + 1e-11
         np.testing.assert_allclose(np.tanh(path.q[:, 0]), path.p, atol=1e-10)
 
     def test_dead_centre(self):
@@ -456,7 +434,7 @@ class TestNumbers:
             bilateral={"circle": lambda q, p, th: (q @ q - 1) / 2, "drive": lambda q, p, th: q[0] - p},
         )
         path = go(system, [0.0, -1.0], 0.0, (-3.0, 5.0))
-        assert not path.ok and path.p.max() <= 1.0
+        assert not path.ok and path.p.max() <= 1.0 + 1e-11
         np.testing.assert_allclose(path.mu[:, 0] * path.q[:, 1], 1, rtol=1e-6)
 
     @pytest.mark.parametrize("k", [1e-6, 1.0, 1e6])
@@ -471,8 +449,6 @@ class TestNumbers:
         assert places(path)[:2] == pytest.approx([P_L, 0.038529009653515], abs=1e-10)
         assert path.status is Status.bound_reached and path.residual < 1e-9
 
-    @bug("one length and one stiffness scale for all coordinates: with units 1e6 apart a limit point becomes a "
-         "'bifurcation', or no ray is found at all")  # fmt: skip
     @pytest.mark.parametrize("unit", [1e-6, 1e6])
     def test_coordinates_in_different_units(self, unit):
         system = System(
@@ -505,7 +481,6 @@ class TestLimitsOfTheRun:
         assert kinds(path) == [Kind.limit] and path.status is Status.enough
         assert len(go(FLOOR, [0.5], 0.0, (-0.1, 0.1), max_points=3)) <= 4
 
-    @bug("'load' is reported twice: the next step starts on the located point, whose value has the sign of before")
     def test_user_events(self):
         marks = {"half": lambda q, p: q[0] - 0.25, "load": lambda q, p: p - 0.03}
         path = go(FLOOR, [0.5], 0.0, (-0.1, 0.1), events=marks)

@@ -20,7 +20,7 @@ Evaluate = Callable[[Array, float], Evaluation]
 
 CHANGE = 0.5  # what counts as a change of order one
 SPREAD = 30.0  # largest ratio of lengths that is estimated
-DECADES = 9
+DECADES = 18  # how far sizes are searched for
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,8 @@ class Point:
     """A point of a curve with what event detection needs; `y` and `t` are scaled.
 
     `negative` counts negative modes (−1: unknown), `orientation` is the sign of the bordered determinant (0: unknown),
-    `sense` the sign of the change of p just after the point. `margins` are the quantities that must stay ≥ 0: scaled
+    `pivot` the size of the smallest pivot on the way to it, `sense` the sign of the change of p just after the point. `margins` are the
+    quantities that must stay ≥ 0: scaled
     gaps of open and multipliers of closed unilateral constraints; `rates` are their derivatives. `c`, `energy` and the
     scaled residual `error` are those of the model at this very point.
     """
@@ -43,6 +44,7 @@ class Point:
     c: Array
     energy: float
     error: float
+    pivot: float = math.nan
 
 
 class Curve:
@@ -154,8 +156,8 @@ class Curve:
     def start(self, e: Evaluation, t: Array) -> tuple[int, float]:
         """Negative modes and orientation at the start of a leg; (−1, 0) where the matrices are nearly singular."""
         M = self.matrix(e, t)
-        far = np.linalg.svd(M, compute_uv=False)[-1] > EPS**0.25
-        if not far or np.min(np.abs(np.linalg.eigvalsh(self.kkt(e), UPLO="L")), initial=1.0) <= EPS**0.25:
+        far = np.linalg.svd(M, compute_uv=False)[-1] > EPS**0.5
+        if not far or np.min(np.abs(np.linalg.eigvalsh(self.kkt(e), UPLO="L")), initial=1.0) <= EPS**0.5:
             return -1, 0.0
         return self.negative(e), float(np.sign(np.linalg.slogdet(M)[0]))
 
@@ -201,6 +203,7 @@ class Correction:
     e: Evaluation
     tangent: Array
     orientation: float
+    pivot: float
     first: float
     error: float
     c: Array
@@ -236,9 +239,11 @@ def newton(
         lu, pivots, solution, info = lapack.dgesv(curve.matrix(e, row), right, overwrite_a=1)
         if info > 0:
             solution = _least_squares(curve.matrix(e, row), right)
-        orientation = 0.0 if info > 0 else _sign_of_determinant(lu, pivots)
+        orientation, pivot = (0.0, math.nan) if info > 0 else _determinant(lu, pivots)
         if _settled(error, old, target) and math.isfinite(e.energy):
-            return Correction(y, e, solution[:, 1], orientation, first, error, e.c, e.energy, iteration, converged=True)
+            return Correction(
+                y, e, solution[:, 1], orientation, pivot, first, error, e.c, e.energy, iteration, converged=True
+            )
         delta = solution[:, 0]
         size = math.sqrt(delta @ delta)
         if not size < reach or not error < 1e3 * old:
@@ -248,9 +253,11 @@ def newton(
             energy, R, c = curve.check(y)
             error = float(abs(R).max())
             if _settled(error, old, target) and math.isfinite(energy):
-                return Correction(y, e, solution[:, 1], orientation, first, error, c, energy, iteration, converged=True)
+                return Correction(
+                    y, e, solution[:, 1], orientation, pivot, first, error, c, energy, iteration, converged=True
+                )
         previous, old = size, error
-    return Correction(y, e, solution[:, 1], 0.0, first, error, e.c, e.energy, iteration, converged=False)
+    return Correction(y, e, solution[:, 1], 0.0, math.nan, first, error, e.c, e.energy, iteration, converged=False)
 
 
 def _settled(error: float, previous: float, target: float) -> bool:
@@ -265,10 +272,12 @@ def _least_squares(M: Array, right: Array) -> Array:
     return np.asarray(np.linalg.lstsq(M, right, rcond=None)[0])
 
 
-def _sign_of_determinant(lu: Array, pivots: Array) -> float:
+def _determinant(lu: Array, pivots: Array) -> tuple[float, float]:
+    """Sign of a determinant and size of its smallest pivot, from LU factors."""
+    diagonal = lu.diagonal()
     swaps = np.count_nonzero(pivots != np.arange(len(pivots)))
-    flips = int(swaps + np.count_nonzero(lu.diagonal() < 0))
-    return -1.0 if flips % 2 else 1.0
+    flips = int(swaps + np.count_nonzero(diagonal < 0))
+    return -1.0 if flips % 2 else 1.0, float(abs(diagonal).min())
 
 
 def make_point(curve: Curve, found: Correction, along: Array, s: float, *, inertia: bool = True) -> Point:
@@ -281,7 +290,19 @@ def make_point(curve: Curve, found: Correction, along: Array, s: float, *, inert
     margins, rates = curve.margins(found.e, found.c, found.y, t)
     y, sense = found.y, sense_of(t[curve.n])
     return Point(
-        curve.packed(y), y, t, s, negative, orientation, sense, margins, rates, found.c, found.energy, found.error
+        curve.packed(y),
+        y,
+        t,
+        s,
+        negative,
+        orientation,
+        sense,
+        margins,
+        rates,
+        found.c,
+        found.energy,
+        found.error,
+        found.pivot,
     )
 
 

@@ -129,7 +129,7 @@ def correct(
         if residual < best.residual:
             best = Corrected(q, nu, Status.stalled, residual, iteration)
         step = newton_step(e, rows, nu)
-        if residual <= EPS:  # nothing to gain, and a singular stiffness would only do harm
+        if residual <= 0.01 * tolerances.residual:  # good as it is: where the stiffness is singular a step only harms
             return Corrected(q, nu, Status.solved, residual, iteration)
         if residual <= tolerances.residual and _size(step[: system.n] / sizes.length) <= tolerances.residual:
             return Corrected(

@@ -106,6 +106,16 @@ def _bound_hits(curve: Curve, a: Point, b: Point, watch: Watch) -> list[Hit]:
     return [Hit(Trigger.bound, fraction, level=level, side=side)]
 
 
+def dips(p: Point | None, a: Point, b: Point) -> bool:
+    """Whether the smallest pivot, falling from p to a, should have reached zero before b, but no sign has changed.
+
+    Then two eigenvalues, or one twice, may have crossed zero: neither inertia nor determinant would show it.
+    """
+    if p is None or not p.orientation * a.orientation > 0 or a.orientation != b.orientation:
+        return False
+    return (p.pivot - a.pivot) * (b.s - a.s) > a.pivot * (a.s - p.s)
+
+
 def explained(a: Point, b: Point) -> bool:
     """Whether the change of inertia is that of nothing, one limit point or one simple bifurcation."""
     if a.negative < 0:

@@ -77,7 +77,8 @@ def rates_at(where: Place) -> Rates:
 
 def _without_noise(A: Array, inverse: Array) -> Array:
     """A H⁻¹ Aᵀ with entries that cancel to round-off set to zero: their sign must not decide anything."""
-    G, size = A @ inverse @ A.T, np.abs(A) @ np.abs(inverse) @ np.abs(A).T
+    G, norms = A @ inverse @ A.T, np.linalg.norm(A, axis=1)
+    size = np.outer(norms, norms) * np.max(np.abs(inverse), initial=0.0)
     return np.asarray(np.where(np.abs(G) <= 100 * EPS * size, 0.0, G))
 
 

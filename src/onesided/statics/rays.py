@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from onesided import linalg
 from onesided._types import Array
 from onesided.complementarity import solve
 from onesided.linalg.polyhedra import cone_generators
@@ -150,8 +151,9 @@ def _admissible(where: Place, d: Direction, taylor: Taylor) -> bool:
 def _known(where: Place, d: Direction, taylor: Taylor, found: list[tuple[Direction, Taylor]]) -> bool:
     """Whether a ray found before is the same branch: same direction, and the same bend where signs are undecided."""
     near = np.sqrt(where.tolerances.singularity)
+    seen = where.system.n + 1 if _dependent(where) else None  # then reactions are not unique, and tell nothing apart
     for other, other_taylor in found:
-        if np.max(np.abs(_scaled(where, d.x_dot) - _scaled(where, other.x_dot))) > near:
+        if np.max(np.abs(_scaled(where, d.x_dot) - _scaled(where, other.x_dot))[:seen]) > near:
             continue
         if d.continuum or other.continuum or not _undecided(where, d):
             return True
@@ -159,6 +161,12 @@ def _known(where: Place, d: Direction, taylor: Taylor, found: list[tuple[Directi
         if np.max(np.abs(bends[0] - bends[1])) <= near:
             return True
     return False
+
+
+def _dependent(where: Place) -> bool:
+    """Whether the gradients of the active constraints depend on each other."""
+    rows = np.concatenate([where.strong, where.weak])
+    return bool(linalg.dependent_rows(where.system.evaluate_packed(where.x).c_q[rows], rank=where.tolerances.rank))
 
 
 def _scaled(where: Place, x_dot: Array) -> Array:

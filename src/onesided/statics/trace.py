@@ -16,6 +16,7 @@ from onesided.statics.hits import (
     Trigger,
     Watch,
     between,
+    dips,
     explained,
     find_hits,
     hidden,
@@ -28,6 +29,7 @@ from onesided.statics.rays import rays_at
 from onesided.tolerances import EPS
 
 POINT_LIMIT = 200_000
+CROWD = 30  # so many events or failures in a row without progress end a path
 Outcome = tuple[Status | None, Point | None]
 
 
@@ -92,6 +94,7 @@ class Tracer:
         self.pending: Item | None = None
         self.points = self.events = 0
         self.blind = False
+        self.crowd = 0
         self.curve, self.point = self._leave(origin.where, ray, 0.0)
         self.step = self._first_step()
         self._home, self._home_rows = self.point, ray.rows
@@ -115,6 +118,10 @@ class Tracer:
                     return
                 continue
             hit, c = self._earliest(b, hits)
+            self.crowd = self.crowd + 1 if c is None or c.s - self.point.s < self.method.first_step**2 else 0
+            if self.crowd > CROWD:
+                yield from self._end(Status.step_too_small, f"events crowd together {self._why_stuck()[1]}")
+                return
             if c is None:  # the step had left its branch, or holds more than one event: look closer
                 self.step = 0.25 * (b.s - self.point.s)
                 continue
@@ -165,7 +172,7 @@ class Tracer:
                     return b
                 self.step = min(self.step, 0.5 * h)
             else:
-                self.step, self.blind = 0.4 * h, not math.isfinite(found.error)
+                self.step, self.blind = 0.4 * h, not math.isfinite(found.error + found.energy)
         return None
 
     def _predict(self, h: float) -> Array:
@@ -189,6 +196,8 @@ class Tracer:
     def _trusted(self, a: Point, b: Point, h: float) -> bool:
         """Whether nothing was skipped: no condition changed twice, and inertia and events explain each other."""
         if hidden(self.curve, a, b, self.watch.tolerances):
+            return False
+        if h > self.method.first_step and dips(self.previous, a, b):
             return False
         return explained(a, b) or h <= self.method.first_step**2
 
@@ -237,7 +246,7 @@ class Tracer:
             same = (other.trigger, other.row, other.name) == (hit.trigger, hit.row, hit.name)
             if not same and not smooth >= {other.trigger, hit.trigger}:
                 found = locate(self.curve, a, c, other, self.watch)
-                if found is not None and found.s < c.s:
+                if found is not None and float((found.y - c.y) @ c.t) < 0:
                     return other, found
         return None
 

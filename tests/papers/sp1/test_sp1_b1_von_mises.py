@@ -72,9 +72,6 @@ def test_curvature_at_the_limit_point():
     assert system.along(x, along, 2)[0] == pytest.approx(1.54776615338, abs=1e-10)
 
 
-@pytest.mark.xfail(
-    strict=True, reason="`correct` takes a Newton step at the singular point: it moves by 1e-8, and H there is not zero"
-)
 def test_rates_at_the_limit_point():
     system = model("von-mises")
     rates = onesided.rates(system, [Y_L], P_L)

@@ -109,11 +109,6 @@ def test_extreme_rays_of_the_continuum_stay_on_the_segment():
         np.testing.assert_allclose(branch.lam, 0, atol=1e-10)
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="the branch stops at p = 0.94 with another 'non-unique' event: the weakly active gap drifts by round-off "
-    "and counts as closing",
-)
 def test_extreme_rays_of_the_continuum_reach_the_bound():
     event = onesided.trace(model("wedge", epsilon=0.0), [0.0, 0.0], -1.0, p_bounds=(-1.0, 1.0)).events[0]
     for k in event.forward:
