@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import onesided
-from onesided import Kind, Status, System
+from onesided import Kind, Scales, Status, System
 
 L0, Y_L, P_L = math.sqrt(1.25), 0.277880091075165, 0.0429143257312247
 
@@ -301,8 +301,6 @@ class TestCloseTogether:
         assert path.ok and Kind.limit not in kinds(path)
         np.testing.assert_allclose(path.q[:, 0] ** 3, path.p, atol=1e-10)
 
-    EVEN = "an even number of eigenvalues crosses zero within one step: neither inertia nor determinant shows it"
-
     def test_one_eigenvalue_down_and_up_again(self):
         system = System(("a",), lambda q, p, th: (p - 1) * (p - 1.05) * q[0] ** 2 / 2 + q[0] ** 4 / 4)
         assert places(go(system, [0.0], 0.0, (0.0, 2.0))) == pytest.approx([1.0, 1.05], abs=1e-10)
@@ -364,6 +362,10 @@ class TestDegenerate:
         assert places(path) == pytest.approx([1.0], abs=1e-12) and path.p[-1] == 2.0
         np.testing.assert_allclose(path.q, np.column_stack([np.minimum(path.p, 1), 0 * path.p]), atol=1e-12)
 
+    @bug(
+        "the gap is closed without force on a whole stretch and the reaction then grows like (p − 1)³: where it starts "
+        "cannot be located; the path ends with `step_too_small`, not with a wrong answer"
+    )
     def test_weakly_active_along_a_stretch(self):
         """y ≥ 0 carries nothing for p < 1 and (p − 1)³ afterwards."""
         system = System(
@@ -455,6 +457,7 @@ class TestNumbers:
             ("y", "a"),
             lambda q, p, th: truss(q / unit, p, th) + (q[1] - q[0] / unit) ** 2 / 2,
             unilateral={"f": lambda q, p, th: q[1] - 0.2},
+            scales=Scales(length=(unit, 1.0)),  # estimated lengths lie within a factor of 30 of each other
         )
         path = go(system, [0.5 * unit, 0.5], 0.0, (-0.1, 0.1))
         assert kinds(path) == [Kind.limit, Kind.corner_limit]

@@ -87,7 +87,7 @@ def estimate(evaluate: Evaluate, q: Array, p: float, given: Scales) -> Sizes:
     if given.stiffness is not None:
         d = np.full(len(q), given.stiffness**-0.5)
     guess = _linear_reach(e, q, p, d) or 1.0
-    t = _reach(evaluate, e, q, p, d, guess) or guess
+    t = _reach(evaluate, e, q, p, d, guess) or _reach_under_load(evaluate, e, q, p, d, guess) or guess
     length, energy = t * d, t * t
     chosen = given.lengths(len(q))
     if chosen is not None:
@@ -139,6 +139,14 @@ def _reach(evaluate: Evaluate, e: Evaluation, q: Array, p: float, d: Array, gues
         return largest
 
     return _first_crossing(change, guess)
+
+
+def _reach_under_load(evaluate: Evaluate, e: Evaluation, q: Array, p: float, d: Array, guess: float) -> float | None:
+    """The same where the system is linear at this p, but not at another."""
+    step = _control(evaluate, e, q, p, Sizes(guess * d, guess * guess, 1.0))
+    other = evaluate(q, p + step)
+    finite = np.all(np.isfinite(other.L_qq)) and np.all(np.isfinite(other.c_q))
+    return _reach(evaluate, other, q, p + step, d, guess) if finite else None
 
 
 def _linear_reach(e: Evaluation, q: Array, p: float, d: Array) -> float:

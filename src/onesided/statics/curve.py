@@ -26,8 +26,8 @@ class Point:
     """A point of a curve with what event detection needs; `y` and `t` are scaled.
 
     `negative` counts negative modes (−1: unknown), `orientation` is the sign of the bordered determinant (0: unknown),
-    `pivot` the size of the smallest pivot on the way to it, `sense` the sign of the change of p just after the point. `margins` are the
-    quantities that must stay ≥ 0: scaled
+    `pivot` the size of the smallest pivot on the way to it, `sense` the sign of the change of p just after the point.
+    `margins` are the quantities that must stay ≥ 0: scaled
     gaps of open and multipliers of closed unilateral constraints; `rates` are their derivatives. `c`, `energy` and the
     scaled residual `error` are those of the model at this very point.
     """
