@@ -235,29 +235,27 @@ def newton(
         row, value = border(e, y)
         R = curve.residual(e)
         right[:-1, 0], right[-1, 0] = -R, -value
-        error = max(float(abs(R).max()), abs(value))
+        error, c, energy = max(float(abs(R).max()), abs(value)), e.c, e.energy
         lu, pivots, solution, info = lapack.dgesv(curve.matrix(e, row), right, overwrite_a=1)
         if info > 0:
             solution = _least_squares(curve.matrix(e, row), right)
-        orientation, pivot = (0.0, math.nan) if info > 0 else _determinant(lu, pivots)
-        if _settled(error, old, target) and math.isfinite(e.energy):
-            return Correction(
-                y, e, solution[:, 1], orientation, pivot, first, error, e.c, e.energy, iteration, converged=True
-            )
-        delta = solution[:, 0]
-        size = math.sqrt(delta @ delta)
-        if not size < reach or not error < 1e3 * old:
-            break
-        first, y = first or size, y + delta
-        if not exact and size < previous and size * size * max(1.0, size / previous**2) <= target:
-            energy, R, c = curve.check(y)
-            error = float(abs(R).max())
-            if _settled(error, old, target) and math.isfinite(energy):
-                return Correction(
-                    y, e, solution[:, 1], orientation, pivot, first, error, c, energy, iteration, converged=True
-                )
-        previous, old = size, error
-    return Correction(y, e, solution[:, 1], 0.0, math.nan, first, error, e.c, e.energy, iteration, converged=False)
+        settled = _settled(error, old, target)
+        if not settled:
+            delta = solution[:, 0]
+            size = math.sqrt(delta @ delta)
+            if not size < reach or not error < 1e3 * old:
+                break
+            first, old, y = first or size, error, y + delta
+            if not exact and size < previous and size * size * max(1.0, size / previous**2) <= EPS**0.5:
+                energy, R, c = curve.check(y)
+                error = float(abs(R).max())
+                settled = _settled(error, old, target)
+            previous = size
+        if settled and math.isfinite(energy):
+            orientation, pivot = (0.0, math.nan) if info > 0 else _determinant(lu, pivots)
+            tangent = solution[:, 1]
+            return Correction(y, e, tangent, orientation, pivot, first, error, c, energy, iteration, converged=True)
+    return Correction(y, e, solution[:, 1], 0.0, math.nan, first, error, c, energy, iteration, converged=False)
 
 
 def _settled(error: float, previous: float, target: float) -> bool:
