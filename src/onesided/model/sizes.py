@@ -128,9 +128,12 @@ def _reach(evaluate: Evaluate, e: Evaluation, q: Array, p: float, d: Array, gues
     rows = e.c_q * d
     norms = np.linalg.norm(rows, axis=1)
 
+    patterns = [d] if len(d) == 1 else [d, d * _zigzag(len(d))]
+    directions = [sign * pattern for pattern in patterns for sign in (1.0, -1.0)]
+
     def change(t: float) -> float:
         largest = 0.0
-        for direction in (d, -d, d * _zigzag(len(d)), -d * _zigzag(len(d))):
+        for direction in directions:
             other = evaluate(q + t * direction, p)
             turned = np.linalg.norm((other.c_q - e.c_q) * d, axis=1)
             turned = np.divide(turned, norms, out=np.zeros_like(norms), where=norms > 0)
@@ -160,9 +163,10 @@ def _linear_reach(e: Evaluation, q: Array, p: float, d: Array) -> float:
 def _control(evaluate: Evaluate, e: Evaluation, q: Array, p: float, sizes: Sizes) -> float:
     """The change of p that changes forces, stiffness or gaps by a size that matters."""
     gaps = np.linalg.norm(e.c_q * sizes.length, axis=1)
+    soft = _response(sizes.hessian(e.L_qq), e.L_qp / sizes.force)
 
     def change(step: float) -> float:
-        largest = 0.0
+        largest = soft * step
         for sign in (1.0, -1.0):
             other = evaluate(q, p + sign * step)
             moved = np.divide(np.abs(other.c - e.c), gaps, out=np.zeros_like(gaps), where=gaps > 0)
@@ -171,6 +175,13 @@ def _control(evaluate: Evaluate, e: Evaluation, q: Array, p: float, sizes: Sizes
         return largest
 
     return _first_crossing(change, abs(p) or 1.0) or abs(p) or 1.0
+
+
+def _response(H: Array, load: Array) -> float:
+    """Largest displacement that a unit of p causes, without units; soft modes count, vanishing ones do not."""
+    values, modes = np.linalg.eigh(H)
+    clear = np.abs(values) > EPS**0.5 * float(np.max(np.abs(values), initial=1.0))
+    return _largest(modes[:, clear] @ ((modes[:, clear].T @ load) / values[clear]))
 
 
 def _largest(values: Array) -> float:
@@ -191,7 +202,7 @@ def _first_crossing(change: Callable[[float], float], guess: float) -> float | N
 
 
 def _bisect(change: Callable[[float], float], low: float, high: float) -> float:
-    for _ in range(10):
+    for _ in range(6):
         middle = math.sqrt(low * high)
         low, high = (low, middle) if change(middle) >= CHANGE else (middle, high)
     return high

@@ -18,6 +18,7 @@ from onesided.model.system import System
 from onesided.statics.active_set import ConstraintScales
 from onesided.tolerances import EPS
 
+SMALL = EPS**0.625  # a scaled distance to the solution that no longer matters
 ROUND_OFF = EPS**0.625  # a scaled residual below this that no longer falls is as small as it gets
 
 
@@ -156,6 +157,8 @@ class Curve:
     def start(self, e: Evaluation, t: Array) -> tuple[int, float]:
         """Negative modes and orientation at the start of a leg; (−1, 0) where the matrices are nearly singular."""
         M = self.matrix(e, t)
+        if not np.all(np.isfinite(M)):
+            return -1, 0.0
         far = np.linalg.svd(M, compute_uv=False)[-1] > EPS**0.5
         if not far or np.min(np.abs(np.linalg.eigvalsh(self.kkt(e), UPLO="L")), initial=1.0) <= EPS**0.5:
             return -1, 0.0
@@ -239,17 +242,18 @@ def newton(
         lu, pivots, solution, info = lapack.dgesv(curve.matrix(e, row), right, overwrite_a=1)
         if info > 0:
             solution = _least_squares(curve.matrix(e, row), right)
-        settled = _settled(error, old, target)
+        delta = solution[:, 0]
+        size = math.sqrt(delta @ delta)
+        settled = _settled(error, old, target, size)
         if not settled:
-            delta = solution[:, 0]
-            size = math.sqrt(delta @ delta)
             if not size < reach or not error < 1e3 * old:
                 break
             first, old, y = first or size, error, y + delta
-            if not exact and size < previous and size * size * max(1.0, size / previous**2) <= EPS**0.5:
+            left = size * size * max(1.0, size / previous**2)
+            if not exact and size < previous and left <= SMALL:
                 energy, R, c = curve.check(y)
                 error = float(abs(R).max())
-                settled = _settled(error, old, target)
+                settled = _settled(error, old, target, left)
             previous = size
         if settled and math.isfinite(energy):
             orientation, pivot = (0.0, math.nan) if info > 0 else _determinant(lu, pivots)
@@ -258,9 +262,10 @@ def newton(
     return Correction(y, e, solution[:, 1], 0.0, math.nan, first, error, c, energy, iteration, converged=False)
 
 
-def _settled(error: float, previous: float, target: float) -> bool:
-    """Whether a residual is small enough, or as small as round-off lets it become."""
-    return error <= target or (error <= ROUND_OFF and error >= 0.25 * previous)
+def _settled(error: float, previous: float, target: float, distance: float) -> bool:
+    """Whether residual and distance to the solution are small enough, or as small as round-off lets them become."""
+    good = error <= target and (distance <= SMALL or error <= 10 * EPS)
+    return good or (error <= ROUND_OFF and error >= 0.25 * previous)
 
 
 def _least_squares(M: Array, right: Array) -> Array:

@@ -7,7 +7,7 @@ import numpy as np
 
 from onesided import linalg
 from onesided._types import Array, Indices, Status
-from onesided.errors import ModelError, SolveError
+from onesided.errors import SolveError, UsageError
 from onesided.model.derivatives import Evaluation
 from onesided.model.sizes import Sizes
 from onesided.model.system import System
@@ -63,7 +63,22 @@ def equilibrium(
     """
     q = system.point(start)
     system.check_start(q, p)
-    sizes = system.sizes(q, p)
+    found = settle(system, q, p, system.sizes(q, p), method=method, tolerances=tolerances)
+    if throw and not found.ok:
+        raise SolveError(found.status.value, found, got=found.note or f"best relative residual {found.residual:.3g}")
+    return found
+
+
+def settle(
+    system: System,
+    q: Array,
+    p: float,
+    sizes: Sizes,
+    *,
+    method: Newton | Relaxation | None = None,
+    tolerances: Tolerances = DEFAULT,
+) -> Solution[Equilibrium]:
+    """The same from a start that has been checked, with known sizes; never raises for a numerical reason."""
     routes = _routes(system, q, p, sizes, method, tolerances)
     best: Solution[Equilibrium] | None = None
     for route in routes:
@@ -73,9 +88,7 @@ def equilibrium(
         if found.ok:
             break
     if best is None:
-        raise ModelError("no method to try", got=repr(method), expected="Newton() or Relaxation()")
-    if throw and not best.ok:
-        raise SolveError(best.status.value, best, got=best.note or f"best relative residual {best.residual:.3g}")
+        raise UsageError("no method to try", got=repr(method), expected="Newton() or Relaxation()")
     return best
 
 

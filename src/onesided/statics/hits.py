@@ -274,7 +274,10 @@ def _refine(curve: Curve, point: Point, step: float, tolerances: Tolerances) -> 
     for _ in range(10):
         x = curve.packed(y)
         e = curve.evaluate(x)
-        U, sigma, Vt = np.linalg.svd(curve.jacobian(e), full_matrices=True)
+        J = curve.jacobian(e)
+        if not np.all(np.isfinite(J)):
+            return point
+        U, sigma, Vt = np.linalg.svd(J, full_matrices=True)
         N, z = Vt[-2:].T, U[:, -1]
         if len(sigma) > 1 and sigma[-2] <= np.sqrt(tolerances.singularity):
             return point  # several eigenvalues vanish at once

@@ -10,7 +10,7 @@ from onesided.errors import SolveError, UsageError
 from onesided.model.system import System
 from onesided.results import SILENT, Event, Path, Progress, Ray, Rays
 from onesided.statics.collect import collect
-from onesided.statics.equilibrium import equilibrium
+from onesided.statics.equilibrium import settle
 from onesided.statics.hits import UserEvents, Watch
 from onesided.statics.integrate import FirstOrder, Integrator
 from onesided.statics.place import place
@@ -112,12 +112,17 @@ def start_of(
             f"the start is outside the bounds of {system.control}", got=f"{p0:g}", expected=f"{low:g} to {high:g}"
         )
     q = system.point(q0)
-    found = equilibrium(system, q, p0, tolerances=watch.tolerances).value
-    sizes = system.sizes(found.q, p0)
-    where = place(system, np.concatenate([found.q, [p0], found.nu]), sizes, watch.tolerances)
+    system.check_start(q, p0)
+    sizes = system.sizes(q, p0)
+    settled = settle(system, q, p0, sizes, tolerances=watch.tolerances)
+    if not settled.ok:
+        raise SolveError(settled.status.value, settled, got=settled.note)
+    found = settled.value
     moved = np.abs(found.q - q)
     near = float(np.max(moved / sizes.length)) <= np.sqrt(watch.tolerances.residual)
+    sizes = sizes if near else system.sizes(found.q, p0)
     note = "" if near else f"the start was not an equilibrium: it was moved by {float(np.max(moved)):.3g}"
+    where = place(system, np.concatenate([found.q, [p0], found.nu]), sizes, watch.tolerances)
     knobs = method if isinstance(method, PredictorCorrector) else PredictorCorrector()
     first_order = method if isinstance(method, FirstOrder) else None
     return Origin(where, watch, knobs, *limits, first_order), note

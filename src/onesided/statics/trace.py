@@ -293,10 +293,10 @@ class Tracer:
 
     def _sharpen(self, hit: Hit, c: Point, b: Point) -> tuple[Point, bool]:
         """A limit point at which the bordered matrix is nearly singular may be a bifurcation seen from its branch."""
-        if hit.trigger is not Trigger.limit:
+        if hit.trigger is not Trigger.limit or c.pivot > self.method.first_step:
             return c, False
-        around = max(point.pivot for point in (self.point, b) if not math.isnan(point.pivot))
-        if c.pivot > max(0.05 * around, 0.1 * self.method.first_step):
+        here, before, after = (abs(self.curve.distance_to_singular(point)) for point in (c, self.point, b))
+        if here > max(0.05 * max(before, after), 0.1 * self.method.first_step):
             return c, False
         exact = refine_singular(self.curve, c, b.s - self.point.s, self.watch.tolerances)
         return (c, False) if exact is None else (exact, True)
