@@ -103,24 +103,18 @@ class Curve:
         R = np.concatenate([e.L_x[:-1], e.c[self.rows]]) if self.w else e.L_x[:-1]
         return np.asarray(R / self.weight)
 
-    def check(self, y: Array) -> tuple[float, Array, Array]:
-        """Energy, scaled R and all constraints at y: the model's word on a point, at a fraction of the cost."""
-        energy, L_q, c = self.system.residual_packed(self.packed(y))
-        R = np.concatenate([L_q, c[self.rows]]) if self.w else L_q
-        return energy, np.asarray(R / self.weight), c
-
     def jacobian(self, e: Evaluation) -> Array:
         """Scaled J, (size − 1, size)."""
         return self.matrix(e, np.zeros(self.size))[:-1]
 
-    def margins(self, e: Evaluation, c: Array, y: Array, t: Array) -> tuple[Array, Array]:
+    def margins(self, e: Evaluation, y: Array, t: Array) -> tuple[Array, Array]:
         """What must stay ≥ 0, with derivatives: scaled gaps of open, multipliers of closed unilateral constraints."""
         k, n = self.k, self.n
         gap = self.scales.gap[k:]
         if not len(gap):
             return gap, gap
         velocity = t[: n + 1] * self.unit[: n + 1]
-        values, rates = c[k:] / gap, e.c_x[k:] @ velocity / gap
+        values, rates = e.c[k:] / gap, e.c_x[k:] @ velocity / gap
         if self.w > k:
             closed = self.rows[k:] - k
             values[closed], rates[closed] = y[n + 1 + k :], t[n + 1 + k :]
@@ -209,57 +203,38 @@ class Correction:
     pivot: float
     first: float
     error: float
-    c: Array
-    energy: float
     iterations: int
     converged: bool
 
 
 def newton(
-    curve: Curve,
-    y: Array,
-    border: Plane | Closed,
-    *,
-    target: float,
-    limit: int = 8,
-    reach: float = np.inf,
-    exact: bool = False,
+    curve: Curve, y: Array, border: Plane | Closed, *, target: float, limit: int = 8, reach: float = np.inf
 ) -> Correction:
     """Solve R = 0 with one further equation, from y, until the scaled residual is below `target` or round-off.
 
-    Convergence is quadratic: when the next error must be small enough, only the residual is evaluated, at the point
-    that is returned. Tangent and inertia then belong to the point before, next to it; `exact` asks for its own.
+    The model is evaluated at the very point that is returned: residual, tangent and inertia are its own.
     """
-    first, previous, old = 0.0, np.inf, np.inf
+    first, previous = 0.0, np.inf
     right = np.zeros((curve.size, 2), order="F")
     right[-1, 1] = 1.0
-    for iteration in range(1, limit + 2):
+    for iteration in range(limit + 1):
         e = curve.evaluate(curve.packed(y))
         row, value = border(e, y)
         R = curve.residual(e)
         right[:-1, 0], right[-1, 0] = -R, -value
-        error, c, energy = max(float(abs(R).max()), abs(value)), e.c, e.energy
+        error = max(float(abs(R).max()), abs(value))
         lu, pivots, solution, info = lapack.dgesv(curve.matrix(e, row), right, overwrite_a=1)
         if info > 0:
             solution = _least_squares(curve.matrix(e, row), right)
         delta = solution[:, 0]
         size = math.sqrt(delta @ delta)
-        settled = _settled(error, old, target, size)
-        if not settled:
-            if not size < reach or not error < 1e3 * old:
-                break
-            first, old, y = first or size, error, y + delta
-            left = size * size * max(1.0, size / previous**2)
-            if not exact and size < previous and left <= SMALL:
-                energy, R, c = curve.check(y)
-                error = float(abs(R).max())
-                settled = _settled(error, old, target, left)
-            previous = size
-        if settled and math.isfinite(energy):
+        if _settled(error, previous, target, size) and math.isfinite(e.energy):
             orientation, pivot = (0.0, math.nan) if info > 0 else _determinant(lu, pivots)
-            tangent = solution[:, 1]
-            return Correction(y, e, tangent, orientation, pivot, first, error, c, energy, iteration, converged=True)
-    return Correction(y, e, solution[:, 1], 0.0, math.nan, first, error, c, energy, iteration, converged=False)
+            return Correction(y, e, solution[:, 1], orientation, pivot, first, error, iteration, converged=True)
+        if not size < reach or not error < 1e3 * previous:
+            break
+        first, previous, y = first or size, error, y + delta
+    return Correction(y, e, solution[:, 1], 0.0, math.nan, first, error, iteration, converged=False)
 
 
 def _settled(error: float, previous: float, target: float, distance: float) -> bool:
@@ -290,7 +265,7 @@ def make_point(curve: Curve, found: Correction, along: Array, s: float, *, inert
     if t @ along < 0:
         t, orientation = -t, -orientation
     negative = curve.negative(found.e) if inertia else -1
-    margins, rates = curve.margins(found.e, found.c, found.y, t)
+    margins, rates = curve.margins(found.e, found.y, t)
     y, sense = found.y, sense_of(t[curve.n])
     return Point(
         curve.packed(y),
@@ -302,8 +277,8 @@ def make_point(curve: Curve, found: Correction, along: Array, s: float, *, inert
         sense,
         margins,
         rates,
-        found.c,
-        found.energy,
+        found.e.c,
+        found.e.energy,
         found.error,
         found.pivot,
     )

@@ -165,7 +165,7 @@ def between(curve: Curve, a: Point, b: Point, fraction: float, *, inertia: bool 
     guess = interpolate(a, b, fraction)
     along = a.t + b.t
     along = along / np.sqrt(along @ along)
-    found = newton(curve, guess, Plane(along, float(along @ guess)), target=EPS, limit=12, reach=h, exact=True)
+    found = newton(curve, guess, Plane(along, float(along @ guess)), target=EPS, limit=12, reach=h)
     return make_point(curve, found, along, a.s + fraction * h, inertia=inertia) if found.converged else None
 
 
@@ -212,7 +212,7 @@ def _solve_border(curve: Curve, a: Point, b: Point, hit: Hit, depth: int) -> Poi
     """Newton with the event condition as last equation, from the interpolated guess; halve the step where it fails."""
     h = b.s - a.s
     guess = interpolate(a, b, min(max(hit.fraction, 0.0), 1.0))
-    found = newton(curve, guess, _border(curve, hit), target=EPS, limit=12, reach=2 * h, exact=True)
+    found = newton(curve, guess, _border(curve, hit), target=EPS, limit=12, reach=2 * h)
     along = a.t + b.t
     if found.converged:
         s = float(along @ (found.y - a.y)) / float(np.sqrt(along @ along))

@@ -142,7 +142,7 @@ class Integrator(Tracer):
                 self._negative(y),
                 0.0,
                 sense,
-                *self.curve.margins(e, e.c, y, t),
+                *self.curve.margins(e, y, t),
                 e.c,
                 e.energy,
                 float(np.max(np.abs(self.curve.residual(e)))),

@@ -142,7 +142,7 @@ class Tracer:
         self.previous: Point | None = None
         self.earlier: Point | None = None
         self.degree = None
-        margins = curve.margins(e, e.c, y, t)
+        margins = curve.margins(e, y, t)
         negative, orientation = curve.start(e, t)
         error = float(np.max(np.abs(curve.residual(e)), initial=0.0))
         sense = float(ray.p_sign)
@@ -172,7 +172,7 @@ class Tracer:
                     return b
                 self.step = min(self.step, 0.5 * h)
             else:
-                self.step, self.blind = 0.4 * h, not math.isfinite(found.error + found.energy)
+                self.step, self.blind = 0.4 * h, not math.isfinite(found.error + found.e.energy)
         return None
 
     def _predict(self, h: float) -> Array:
@@ -372,7 +372,7 @@ class Tracer:
             return None
         near = between(self.curve, a, b, ahead / h)
         plane = Plane(home.t, float(home.t @ home.y))
-        found = near and newton(self.curve, near.y, plane, target=EPS, limit=8, reach=h, exact=True)
+        found = near and newton(self.curve, near.y, plane, target=EPS, limit=8, reach=h)
         if not found or not found.converged:
             return None
         same = float(np.max(np.abs(found.y - home.y))) <= np.sqrt(self.watch.tolerances.singularity)
