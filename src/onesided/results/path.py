@@ -53,6 +53,11 @@ class Ray:
     rows: tuple[int, ...] = field(repr=False)
     continuum: bool = False
 
+    @property
+    def x_dot(self) -> Array:
+        """All derivatives, packed as (q, p, μ, λ)."""
+        return np.concatenate([self.q_dot, [self.p_dot], self.mu_dot, self.lam_dot])
+
 
 @dataclass(frozen=True)
 class Rays:

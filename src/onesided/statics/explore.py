@@ -114,7 +114,7 @@ class _Atlas:
     """The map of special points found so far."""
 
     def __init__(self, where: Place) -> None:
-        self.unit = np.concatenate([where.sizes.length, [where.sizes.control], where.scales.multiplier])
+        self.unit = where.unit
         self.near = float(np.sqrt(where.tolerances.singularity))
         self.stations: list[_Station] = []
 
@@ -161,5 +161,5 @@ class _Atlas:
 
 
 def _alignment(a: Ray, b: Ray, unit: Array) -> float:
-    u, v = (np.concatenate([r.q_dot, [r.p_dot], r.mu_dot, r.lam_dot]) / unit for r in (a, b))
+    u, v = (ray.x_dot / unit for ray in (a, b))
     return float(u @ v / np.sqrt((u @ u) * (v @ v))) if a.rows == b.rows else -1.0

@@ -59,14 +59,13 @@ def _unchanged(turned: bool, incoming: int | None, ahead: int, names: tuple[str,
 
 
 def _scaled_direction(where: Place, ray: Ray) -> Array:
-    x_dot = np.concatenate([ray.q_dot, [ray.p_dot], ray.mu_dot, ray.lam_dot])
-    scaled = x_dot / np.concatenate([where.sizes.length, [where.sizes.control], where.scales.multiplier])
+    scaled = ray.x_dot / where.unit
     return np.asarray(scaled / np.sqrt(scaled @ scaled))
 
 
 def _incoming(where: Place, rays: Rays, curve: Curve, point: Point) -> int | None:
     """The ray along which we came, reversed; among equal directions the one on our own working set."""
-    back = -curve.packed(point.t) / np.concatenate([where.sizes.length, [where.sizes.control], where.scales.multiplier])
+    back = -curve.packed(point.t) / where.unit
     back = back / np.sqrt(back @ back)
     scores = [
         (round(float(back @ _scaled_direction(where, ray)), 6), ray.rows == tuple(curve.rows)) for ray in rays.rays
@@ -124,7 +123,7 @@ def _several(
 def _follow(where: Place, rays: Rays, curve: Curve, point: Point, forward: list[int], before: int) -> int:
     """The branch to go on with: straight on; where the path has a kink anyway, p keeps its sense, then stable first."""
     ahead = curve.packed(point.t)
-    ahead = ahead / np.concatenate([where.sizes.length, [where.sizes.control], where.scales.multiplier])
+    ahead = ahead / where.unit
 
     def rank(i: int) -> tuple[bool, int, float]:
         stable = -rays[i].instability if before else 0

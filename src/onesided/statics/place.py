@@ -32,6 +32,11 @@ class Place:
         return working_rows(self.system, self.active)
 
     @property
+    def unit(self) -> Array:
+        """Sizes of the packed unknowns (q, p, ν)."""
+        return np.concatenate([self.sizes.length, [self.sizes.control], self.scales.multiplier])
+
+    @property
     def weak(self) -> Indices:
         """Rows of the weakly active constraints."""
         return len(self.system.bilateral) + self.active.weak

@@ -170,7 +170,7 @@ def _dependent(where: Place) -> bool:
 
 
 def _scaled(where: Place, x_dot: Array) -> Array:
-    return np.asarray(x_dot / np.concatenate([where.sizes.length, [where.sizes.control], where.scales.multiplier]))
+    return np.asarray(x_dot / where.unit)
 
 
 def _undecided(where: Place, d: Direction) -> bool:

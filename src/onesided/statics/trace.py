@@ -134,9 +134,8 @@ class Tracer:
         """Start a new leg at a place along a ray; inertia is unknown until its first regular point."""
         system = where.system
         curve = Curve(system, np.array(ray.rows, dtype=np.intp), where.sizes, where.scales)
-        x_dot = np.concatenate([ray.q_dot, [ray.p_dot], ray.mu_dot, ray.lam_dot])
         e = system.evaluate_packed(where.x)
-        t = curve.scaled(x_dot)
+        t = curve.scaled(ray.x_dot)
         t = t / np.sqrt(t @ t)
         y = curve.scaled(where.x)
         self.previous: Point | None = None
