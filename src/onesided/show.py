@@ -1,6 +1,7 @@
 """What the command line prints: equilibria, events in words, progress; no numerics."""
 
 import json
+import math
 import sys
 from typing import Any
 
@@ -51,8 +52,16 @@ def say(text: str) -> None:
 
 
 def json_line(record: dict[str, Any]) -> None:
-    """One record for machines."""
-    sys.stdout.write(json.dumps(record, default=str) + "\n")
+    """One record for machines; numbers that are not finite become null."""
+    sys.stdout.write(json.dumps(_finite(record), default=str, allow_nan=False) + "\n")
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _finite(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(item) for item in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _verdict(ok: bool, text: str) -> str:

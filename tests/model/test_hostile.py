@@ -31,11 +31,11 @@ def refuse(text):
     """Load, expecting a refusal; return it with the time it took, after checking that nothing happened."""
     _events.clear()
     _watching.append(True)
-    begin = time.perf_counter()
+    begin = time.process_time()
     try:
         loads(text, "evil.toml")
     except ModelFileError as error:
-        return error, time.perf_counter() - begin
+        return error, time.process_time() - begin
     finally:
         _watching.clear()
         assert _events == []
@@ -175,11 +175,11 @@ def test_control_characters_do_not_reach_the_terminal():
 def test_doubling_definitions_stay_cheap():
     """2**60 terms when written out; each definition is evaluated once."""
     chain = "".join(f'd{i} = "d{i - 1} + d{i - 1}"\n' for i in range(1, 60))
-    begin = time.perf_counter()
+    begin = time.process_time()
     system, _ = loads(f'energy = "d59"\n{HEAD}[define]\nd0 = "x"\n{chain}')
     energy = system.residual(np.array([1.0]), 0.0, np.zeros(0))[0]
     assert energy == 2.0**59
-    assert time.perf_counter() - begin < 10.0
+    assert time.process_time() - begin < 10.0
 
 
 @settings(max_examples=200)
@@ -187,10 +187,10 @@ def test_doubling_definitions_stay_cheap():
 def test_random_bytes(tmp_path_factory, data):
     path = tmp_path_factory.mktemp("bytes") / "a.toml"
     path.write_bytes(data)
-    begin = time.perf_counter()
+    begin = time.process_time()
     with pytest.raises(ModelFileError):
         load(path)
-    assert time.perf_counter() - begin < 1.0
+    assert time.process_time() - begin < 1.0
 
 
 lines = st.lists(
@@ -211,12 +211,12 @@ lines = st.lists(
 @settings(max_examples=300)
 @given(lines)
 def test_random_lines(parts):
-    begin = time.perf_counter()
+    begin = time.process_time()
     try:
         loads("\n".join(parts))
     except ModelFileError as error:
         assert str(error)
-    assert time.perf_counter() - begin < 5.0  # what happens to be valid is traced by JAX as well
+    assert time.process_time() - begin < 5.0  # what happens to be valid is traced by JAX as well
 
 
 @settings(max_examples=200)
