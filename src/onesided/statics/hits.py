@@ -248,7 +248,7 @@ def _root_between(
             return best
         best, fz = middle, function(middle)
         (x, fx) = (y, fy) if fz * fy < 0 else (x, fx / 2)
-        done = abs(z - y) <= tolerances.event * EPS**0.2 or abs(fz) <= 4 * EPS
+        done = abs(z - y) <= tolerances.event or abs(fz) <= 4 * EPS
         y, fy = z, fz
         if done:
             break
@@ -288,7 +288,9 @@ def _refine(curve: Curve, point: Point, step: float, tolerances: Tolerances) -> 
             return point
         move = back - N @ np.linalg.solve(Q, np.array([sigma[-1], 0.0]))
         y = y + move
+        far = y - point.y
+        if not float(np.sqrt(far @ far)) <= 3.0 * step:
+            return point  # there is no singular point here
         if float(np.sqrt(move @ move)) <= 10 * EPS * (1.0 + float(np.max(np.abs(y)))):
             break
-    far = y - point.y
-    return replace(point, x=curve.packed(y), y=y) if float(np.sqrt(far @ far)) <= 3.0 * step else point
+    return replace(point, x=curve.packed(y), y=y)
