@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from onesided.results.path import Event, Kind, Path
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Diagram:
     """Branches reachable from a start, each once.
 
@@ -20,6 +20,10 @@ class Diagram:
     parents: tuple[int, ...]
     complete: bool
     note: str = ""
+
+    def __repr__(self) -> str:
+        state = "complete" if self.complete else "not complete"
+        return f"<Diagram: {len(self.paths)} branches, {len(self.events)} special points, {state}>"
 
     @property
     def events(self) -> tuple[Event, ...]:

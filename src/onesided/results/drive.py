@@ -35,7 +35,7 @@ class Jump:
         )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Drive:
     """What happens when p follows a programme.
 
@@ -52,6 +52,9 @@ class Drive:
     status: Status
     note: str
     provenance: Mapping[str, Any] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        return f"<Drive: {len(self.paths)} paths, {len(self.jumps)} jumps, {self.status.name}>"
 
     @property
     def ok(self) -> bool:

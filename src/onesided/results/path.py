@@ -121,6 +121,9 @@ class Event:
         """Indices of the rays that lead away from where the path came."""
         return tuple(i for i in range(len(self.rays)) if i != self.incoming)
 
+    def __str__(self) -> str:
+        return self.words()
+
     def words(self) -> str:
         """One sentence for an engineer."""
         parts = [f"{self.kind.value} at {self.control} = {format_number(self.p)}"]
@@ -152,7 +155,7 @@ def _degree(number: int) -> str:
     return "stable" if number == 0 else f"{number} negative mode{'s' if number > 1 else ''}"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Path:
     """An equilibrium path: arrays along it, its events, and where it came from.
 
@@ -190,6 +193,10 @@ class Path:
 
     def __len__(self) -> int:
         return len(self.p)
+
+    def __repr__(self) -> str:
+        ends = f"{self.control} from {format_number(self.p[0])} to {format_number(self.p[-1])}"
+        return f"<Path: {len(self)} points, {ends}, {len(self.events)} events, {self.status.name}>"
 
     @property
     def ok(self) -> bool:
