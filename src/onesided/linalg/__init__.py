@@ -9,3 +9,4 @@ from onesided.linalg.symmetric import Inertia as Inertia
 from onesided.linalg.symmetric import factorise as factorise
 from onesided.linalg.symmetric import inertia as inertia
 from onesided.linalg.symmetric import schur as schur
+from onesided.linalg.threads import one_thread as one_thread

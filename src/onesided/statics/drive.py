@@ -8,6 +8,7 @@ import numpy as np
 
 from onesided._types import Array, Status
 from onesided.errors import SolveError, UsageError
+from onesided.linalg import one_thread
 from onesided.model.system import System
 from onesided.results import SILENT, Drive, Equilibrium, Event, Jump, Kind, Path, Progress, Ray
 from onesided.statics.collect import collect
@@ -52,10 +53,11 @@ def drive(
     run = _Run(system, method or PredictorCorrector(), tolerances, state, progress)
     progress.begin("drive")
     status, note = Status.bound_reached, ""
-    for target in values[1:]:
-        status, note = run.go(target, max_jumps)
-        if not status.ok:
-            break
+    with one_thread(system.n + len(system.constraint_names)):
+        for target in values[1:]:
+            status, note = run.go(target, max_jumps)
+            if not status.ok:
+                break
     progress.end()
     result = Drive(system.control, values, tuple(run.paths), tuple(run.jumps), status, note, run.provenance())
     if throw and not result.ok:

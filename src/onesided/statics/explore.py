@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from onesided._types import Array, Status
+from onesided.linalg import one_thread
 from onesided.model.system import System
 from onesided.results import SILENT, Diagram, Event, Kind, Path, Progress, Ray, Rays
 from onesided.statics.collect import collect
@@ -73,7 +74,8 @@ def diagram(  # noqa: PLR0913 - one verb, all its ends by keyword
         if len(paths) == max_branches or job.depth > max_depth:
             notes.append(f"limits reached with {len(queue) + 1} rays not followed")
             break
-        path = _travel(job, atlas)
+        with one_thread(len(atlas.unit)):
+            path = _travel(job, atlas)
         if path.s[-1] == 0.0:  # the start lies on a bound and the ray leads across it
             continue
         paths.append(path)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from onesided.errors import SolveError, UsageError
+from onesided.linalg import one_thread
 from onesided.model.system import System
 from onesided.results import SILENT, Event, Path, Progress, Ray, Rays
 from onesided.statics.collect import collect
@@ -83,7 +84,8 @@ def _run(origin: Origin, ray: Ray, notes: list[str], throw: bool) -> Path:
     first = Item(tracer.curve, tracer.point, 0)
     origin.progress.begin("trace")
     try:
-        path = collect(origin.where.system, first, tracer.run(), origin, notes)
+        with one_thread(len(origin.where.x)):
+            path = collect(origin.where.system, first, tracer.run(), origin, notes)
     finally:
         origin.progress.end()
     if len(path) > 1:
