@@ -27,6 +27,7 @@ $(STAMP): pyproject.toml
 	else \
 		$(PYTHON) -m pip install --quiet --disable-pip-version-check --editable '.[dev]'; \
 	fi
+	@$(PYTHON) -c "import numpy; from onesided.complementarity import LCP, solve; solve(LCP(numpy.eye(2), -numpy.ones(2)))"
 	@touch $@
 
 clean:

@@ -150,9 +150,16 @@ def test_dependent_constraints_are_named():
 
 
 def test_ctrl_c_leaves_a_clean_message_and_no_half_written_folder():
+    units = range(1, 10)
+    bars = [f"{1 + 0.02 * i}/2*(sqrt(1 + (y{i} - {f'y{i - 1}' if i > 1 else '0'})**2) - l)**2" for i in units]
+    Path("long.toml").write_text(
+        f'energy = "{" + ".join(bars)} + p*y9"\n[coordinates]\n'
+        + "".join(f"y{i} = {0.5 * i}\n" for i in units)
+        + "[parameters]\nl = 1.118033988749895\n[control]\nstart = 0\nrange = [-1, 1]\n"
+    )  # a chain of nine units that snap: 19,682 limit points
     code = "from onesided.cli import main; main()"
     process = subprocess.Popen(
-        [sys.executable, "-c", code, "trace", "end-point-horizontal", "--first-order", "--max-points", "100000"],
+        [sys.executable, "-c", code, "trace", "long.toml"],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
     time.sleep(6)
@@ -162,3 +169,49 @@ def test_ctrl_c_leaves_a_clean_message_and_no_half_written_folder():
     assert "interrupted: nothing was left half-written" in errors
     assert "Traceback" not in errors
     assert not Path("onesided-results").exists() or not os.listdir("onesided-results")
+
+
+def test_results_that_cannot_be_written_give_a_message_before_or_after_the_work():
+    Path("mine").mkdir()
+    Path("mine/thesis.tex").write_text("x")
+    taken = run("trace", "corner-limit", "-o", "mine")
+    assert (taken.exit_code, "holds no result" in taken.output) == (2, True)
+    Path("afile").write_text("x")
+    blocked = run("trace", "corner-limit", "-o", "afile/sub")
+    assert blocked.exit_code == 2
+    assert "could not be written" in blocked.output
+    assert "Traceback" not in blocked.output
+    Path("empty").mkdir()
+    assert run("trace", "corner-limit", "-o", "empty").exit_code == 0
+
+
+def test_terminals_without_arrows_get_a_question_mark():
+    code = "from onesided.cli import main; main()"
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    done = subprocess.run(
+        [sys.executable, "-c", code, "trace", "corner-limit"],
+        capture_output=True,
+        env=environment,
+        check=False,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "corner limit point at p = 0" in done.stdout
+
+
+def test_a_misspelt_bundled_model_is_suggested():
+    result = run("trace", "corner-limt")
+    assert result.exit_code == 2
+    assert "did you mean corner-limit" in result.output
+
+
+def test_programmes_stay_within_the_range():
+    result = run("drive", "corner-limit", "--programme", "-1, 5")
+    assert (result.exit_code, "outside its range" in result.output) == (2, True)
+
+
+def test_a_failed_solve_claims_no_stability():
+    failed = json.loads(run("solve", "end-point", "--p", "-0.5", "--json").output)
+    assert failed["status"] != "solved"
+    assert "stability" not in failed
+    assert "stability" not in run("solve", "end-point", "--p", "-0.5").output

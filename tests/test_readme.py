@@ -31,7 +31,8 @@ def test_model_file_screen_runs_as_written(tmp_path, monkeypatch):
     Path("my.toml").write_text(blocks("toml")[0], encoding="utf-8")
     system, task = onesided.load("my.toml")
     assert (system.coordinates, task.programme) == (("phi",), (-1.0, 1.0, -1.0))
-    commands = [line.split("#")[0].split()[1:] for line in blocks("sh")[1].splitlines()]
+    lines = [line.split("#")[0].split() for line in blocks("sh")[1].splitlines()]
+    commands = [words[1:] for words in lines if words[0] == "onesided"]
     assert len(commands) == 6
     for command in commands:
         assert CliRunner().invoke(app, command).exit_code == 0, command

@@ -26,7 +26,7 @@ class Status(Enum):
     inaccurate = "the method ended, but the recheck of its answer failed: rescale the problem or try another method"
     no_solution = "proven: the problem has no solution"
     dependent = "the active constraints depend on each other, so their reactions are not unique: leave one of them out"
-    stalled = "no equilibrium found: the best point is returned; try another start, or trace from a known state"
+    stalled = "no solution found: the best point is reported; try another start"
     infeasible = "the constraints cannot be met near the start: check the signs of the gaps, or move the start"
     unbounded = "the energy falls without bound along the way: check the sign of the loads, or add the missing stop"
     not_finite = "the model gave a value that is not finite: check square roots, logarithms and divisions"
@@ -36,7 +36,7 @@ class Status(Enum):
     path_ended = "the path ends: no equilibria lead on from its last point"
     not_unique = "the path derivative is not unique: follow one of the extreme rays with `branch`"
     closed = "the path is closed: it came back to its start"
-    far = "the path runs off to infinity: bound the coordinates with a stop, or narrow `p_bounds`"
+    far = "the path runs off to infinity: coordinates or reactions grow without bound; look at the last points"
     step_too_small = "the step became too small: a kink or singularity was not recognised; the points so far are good"
 
     @property

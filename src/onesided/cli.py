@@ -1,5 +1,6 @@
 """The command line: argument parsing only; anything it does is two lines of Python."""
 
+import io
 import json
 import sys
 from collections.abc import Iterator
@@ -34,7 +35,10 @@ Change = Annotated[list[str] | None, typer.Option("--set", metavar="NAME=VALUE",
 
 
 def main() -> None:
-    """Run the command line."""
+    """Run the command line; a terminal that lacks a sign gets a question mark instead of an error."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
     app()
 
 
@@ -49,6 +53,8 @@ def _clear_errors(as_json: bool = False) -> Iterator[None]:
         _fail(str(e), as_json, EXIT_FAILED)
     except OnesidedError as e:
         _fail(str(e), as_json, EXIT_BAD_INPUT)
+    except OSError as e:
+        _fail(f"a file could not be written: {e.strerror or e} {e.filename or ''}".strip(), as_json, EXIT_BAD_INPUT)
 
 
 def _fail(message: str, as_json: bool, code: int) -> None:
@@ -114,6 +120,7 @@ def check(file: File) -> None:
             "one-sided": ", ".join(system.unilateral) or "none",
             "two-sided": ", ".join(system.bilateral) or "none",
             "control": f"{system.control} from {task.p:g}, between {low:g} and {high:g}",
+            "start": _start(system, task),
             "scales": f"{', '.join(f'{c} {v:.3g}' for c, v in zip(system.coordinates, sizes.length, strict=True))}; "
             f"energy {sizes.energy:.3g}; {system.control} {sizes.control:.3g}",
         }
@@ -159,6 +166,7 @@ def trace(  # noqa: PLR0913, PLR0917 - one option each
         from onesided.statics.paths import trace as trace_path
 
         model = _load(file, change)
+        folder = _folder(output, file, "trace")
         found = trace_path(
             model.system,
             model.task.start,
@@ -171,7 +179,7 @@ def trace(  # noqa: PLR0913, PLR0917 - one option each
             progress=show.LiveProgress(quiet=quiet or as_json),
             throw=False,
         )
-        show.path(found, as_json=as_json, folder=_save(found, output, file, "trace", model))
+        show.path(found, as_json=as_json, folder=_save(found, folder, model))
         raise typer.Exit(0 if found.ok else EXIT_FAILED)
 
 
@@ -193,6 +201,7 @@ def diagram(  # noqa: PLR0913, PLR0917 - one option each
         from onesided.statics.explore import diagram as explore
 
         model = _load(file, change)
+        folder = _folder(output, file, "diagram")
         found = explore(
             model.system,
             model.task.start,
@@ -202,7 +211,8 @@ def diagram(  # noqa: PLR0913, PLR0917 - one option each
             max_depth=max_depth,
             progress=show.LiveProgress(quiet=quiet or as_json),
         )
-        show.diagram(found, as_json=as_json, folder=_save(found, output, file, "diagram", model))
+        show.diagram(found, as_json=as_json, folder=_save(found, folder, model))
+        raise typer.Exit(0 if found.complete else EXIT_FAILED)
 
 
 @app.command()
@@ -223,9 +233,12 @@ def drive(
 
         model = _load(file, change)
         values = _values(programme) if programme is not None else model.task.programme
+        for value in values:
+            _within(model, value)
+        folder = _folder(output, file, "drive")
         progress = show.LiveProgress(quiet=quiet or as_json)
         found = drive_system(model.system, model.task.start, values, progress=progress, throw=False)
-        show.drive(found, as_json=as_json, folder=_save(found, output, file, "drive", model))
+        show.drive(found, as_json=as_json, folder=_save(found, folder, model))
         raise typer.Exit(0 if found.ok else EXIT_FAILED)
 
 
@@ -237,12 +250,24 @@ def demo() -> None:
         trace(Path("corner-limit"))
 
 
+def _start(system: Any, task: Any) -> str:
+    """What the start violates, if anything: solve and trace bring it in."""
+    gaps = system.evaluate(task.start, task.p, [0.0] * len(system.constraint_names)).c[len(system.bilateral) :]
+    low = [f"gap '{name}' is {gap:.3g}" for name, gap in zip(system.unilateral, gaps, strict=True) if gap < 0]
+    return ", ".join(low) or "no gap is violated"
+
+
 def _load(file: Path, change: list[str] | None) -> "Model":
     """Read a model file, or a bundled model where there is no such file, and change parameters."""
     from onesided import zoo
     from onesided.model.files import Model, load, loads
+    from onesided.model.names import nearest
 
     bundled = not file.exists() and str(file) in zoo.names()
+    if not bundled and not file.exists() and not file.suffix and nearest(str(file), zoo.names()):
+        raise UsageError(
+            f"there is no file and no bundled model '{file}'", advice=f"did you mean {nearest(str(file), zoo.names())}?"
+        )
     model = loads(zoo.text(str(file)), name=f"{file} (bundled)") if bundled else load(file)
     if not change:
         return model
@@ -255,7 +280,7 @@ def _number(text: str, label: str) -> float:
     try:
         return float(text)
     except ValueError:
-        raise UsageError(f"{label} is not a number", got=repr(text), expected="NAME=VALUE with a number") from None
+        raise UsageError(f"{label} is not a number", got=repr(text), expected="a number") from None
 
 
 def _values(programme: str) -> tuple[float, ...]:
@@ -288,8 +313,16 @@ def _sign(direction: str | None, default: int) -> int:
     return 1 if direction == "up" else -1
 
 
-def _save(found: Any, output: Path | None, file: Path, verb: str, model: "Model") -> str:
-    from onesided.results import save
+def _folder(output: Path | None, file: Path, verb: str) -> Path:
+    """Where results go; refused before the work begins, not after."""
+    from onesided.results import check_folder
 
     folder = output or Path("onesided-results") / f"{file.stem}-{verb}"
+    check_folder(folder)
+    return folder
+
+
+def _save(found: Any, folder: Path, model: "Model") -> str:
+    from onesided.results import save
+
     return str(save(found, folder, extra={"model.toml": model.task.source}))

@@ -11,6 +11,7 @@ from rich.progress import Progress as Bar
 from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
+from onesided._types import Status
 from onesided.results import Diagram, Drive, Equilibrium, Kind, Path, Progress, Solution, event_record
 
 out = Console()
@@ -71,9 +72,9 @@ def _verdict(ok: bool, text: str) -> str:
 def solution(found: Solution[Equilibrium], *, as_json: bool) -> None:
     """An equilibrium, or how close the search came."""
     if as_json:
-        json_line(
-            {"status": found.status.name, "advice": found.status.value, "note": found.note, **found.value.as_dict()}
-        )
+        record = found.value.as_dict()
+        kept = record if found.ok else {key: record[key] for key in ("control", "coordinates", "recheck")}
+        json_line({"status": found.status.name, "advice": found.status.value, "note": found.note, **kept})
         return
     state = found.value
     say(_verdict(found.ok, "equilibrium" if found.ok else found.status.value))
@@ -83,6 +84,11 @@ def solution(found: Solution[Equilibrium], *, as_json: bool) -> None:
     table.add_row(state.control, f"{state.p:.12g}")
     for name, value in zip(state.coordinates, state.q, strict=True):
         table.add_row(name, f"{value:.12g}")
+    if not found.ok and found.status is not Status.dependent:
+        for name, gap in zip(state.unilateral, state.gaps, strict=True):
+            table.add_row(name, f"gap {gap:.6g}")
+        out.print(table, highlight=False)
+        return
     for name, value in zip(state.bilateral, state.mu, strict=True):
         table.add_row(name, f"multiplier {value:.12g}")
     for i, (name, word) in enumerate(state.states().items()):
@@ -102,8 +108,8 @@ def path(found: Path, *, as_json: bool, folder: str) -> None:
         json_line({"status": found.status.name, "note": found.note, "points": len(found), "folder": folder})
         return
     _events(found)
-    if not found.ok:
-        say(_verdict(ok=False, text=found.status.value))
+    if not found.ok or found.status is not Status.bound_reached:
+        say(_verdict(found.ok, found.status.value))
     if found.note:
         say(f"note: {escape(found.note)}")
     say(f"{len(found)} points, {found.control} from {found.p[0]:.6g} to {found.p[-1]:.6g}; {_trust(found.residual)}")

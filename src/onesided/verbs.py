@@ -30,6 +30,14 @@ def solve(
     throw : raise a `SolveError` that holds the partial result, or return it.
     """
     if not isinstance(problem, System):
+        if not isinstance(problem, complementarity.Problem) or p is not None:
+            raise UsageError(
+                "this cannot be solved",
+                got=f"{type(problem).__name__}, p={p!r}",
+                expected="LCP, MLCP, NCP, or a System with p",
+            )
+        if method is not None and not isinstance(method, complementarity.Method):
+            raise UsageError("this is not a method", got=repr(method), expected="an object such as Lemke()")
         return complementarity.solve(problem, method, start, tolerances=tolerances, throw=throw)
     if start is None or p is None:
         raise UsageError(

@@ -67,7 +67,10 @@ def test_the_iterator_gives_the_same_points_as_the_verb():
     path = onesided.trace(system, task.start, task.p, p_bounds=task.p_bounds)
     *items, last = onesided.iter_trace(system, task.start, task.p, p_bounds=task.p_bounds)
     assert last.status is Status.bound_reached
-    assert [item.point.x[1] for item in items] == list(path.p[1:])
+    assert [item.p for item in items] == list(path.p)
+    assert [item.q[0] for item in items] == list(path.q[:, 0])
+    assert last.p == path.p[-1]
+    assert [item.event.index for item in items if item.event] == [event.index for event in path.events]
     assert [item.event.kind for item in items if item.event] == list(path.kinds())
 
 
@@ -126,3 +129,62 @@ def test_method_knobs_are_checked():
         onesided.PredictorCorrector(turn=0.0)
     with pytest.raises(OnesidedError, match="out of range"):
         onesided.FirstOrder(rtol=2.0)
+
+
+def test_a_supplied_gradient_that_contradicts_the_energy_is_refused_before_work_begins():
+    wrong = onesided.Function(lambda q, p, th: (q[0] - p) ** 2, gradient=lambda q, p, th: 2 * (q - 2 * p))
+    with pytest.raises(OnesidedError, match="disagrees with the automatic one"):
+        onesided.trace(System(coordinates=("x",), energy=wrong), [-0.5], -0.5, p_bounds=(-1, 1))
+    with pytest.raises(OnesidedError, match=r"gradient of energy returned shape \(\)"):
+        System(coordinates=("x",), energy=onesided.Function(wrong.value, gradient=lambda q, p, th: q[0]))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"method": onesided.FirstOrder}, "not a method"),
+        ({"method": "euler"}, "not a method"),
+        ({"p_bounds": (2, -2)}, "bounds are not usable"),
+        ({"p_bounds": (0, 1, 2)}, "bounds are not usable"),
+        ({"max_points": 0}, "max_points"),
+    ],
+)
+def test_misuse_is_refused_at_once(arguments, message):
+    system, task = zoo.load("corner-limit")
+    with pytest.raises(OnesidedError, match=message):
+        onesided.trace(system, task.start, task.p, **arguments)
+
+
+def test_verbs_refuse_what_they_cannot_take(tmp_path):
+    system, task = zoo.load("corner-limit")
+    with pytest.raises(OnesidedError, match="not a system"):
+        onesided.trace(zoo.load("corner-limit"), task.start, task.p)
+    with pytest.raises(OnesidedError, match="not a method for equilibria"):
+        onesided.solve(system, onesided.FirstOrder(), task.start, p=0.0)
+    with pytest.raises(OnesidedError, match="cannot be solved"):
+        onesided.solve(np.eye(2))
+    with pytest.raises(OnesidedError, match="not a method"):
+        onesided.solve(onesided.LCP(np.eye(2), -np.ones(2)), "lemke")
+    with pytest.raises(OnesidedError, match="cannot be saved"):
+        onesided.save(onesided.solve(system, start=task.start, p=-1.0), tmp_path / "x")
+
+
+def test_results_compare_by_identity_and_display_briefly():
+    system, task = zoo.load("corner-limit")
+    path = onesided.trace(system, task.start, task.p, p_bounds=task.p_bounds)
+    assert path == path and path != onesided.trace(system, task.start, task.p, p_bounds=task.p_bounds)
+    assert repr(path).startswith("<Path: ") and len(repr(path)) < 100
+    assert hash(system)
+
+
+def test_a_jam_ends_both_methods_honestly():
+    jam = System(
+        coordinates=("x",),
+        energy=lambda q, p, th: q[0] ** 2 / 2,
+        unilateral={"left": lambda q, p, th: q[0] + 0.5 - p, "right": lambda q, p, th: 0.5 - p - q[0]},
+    )
+    for method in (None, onesided.FirstOrder()):
+        path = onesided.trace(jam, [0.0], 0.0, p_bounds=(0, 1), method=method, throw=False)
+        assert not path.ok
+        assert path.p.max() == pytest.approx(0.5, abs=1e-9)
+        assert np.all(np.diff(path.p) >= -1e-12)  # never back along the way it came

@@ -272,7 +272,7 @@ def check_function(
             f"{label} cannot be evaluated",
             got=f"{type(e).__name__}: {str(e).splitlines()[0] if str(e) else ''}",
             expected="a function (q, p, th) written in jax.numpy",
-            advice="call it once by hand with arrays of the right size",
+            advice="jnp.cos instead of np.cos or math.cos, jnp.where instead of `if`",
         ) from e
     _check_indices(label, call, n, (scalar, vector))
     _check_result(label, out, shape)
@@ -295,8 +295,10 @@ def _check_indices(label: str, call: Callable[..., Any], n: int, rest: tuple[Any
 
 
 def _check_result(label: str, out: Any, shape: tuple[int, ...]) -> None:
-    got = tuple(getattr(out, "shape", ()))
-    if got != shape or not hasattr(out, "dtype"):
+    if not hasattr(out, "dtype"):
+        raise ModelError(f"{label} returned {type(out).__name__}", expected="a number", advice="is a `return` missing?")
+    got = tuple(out.shape)
+    if got != shape:
         raise ModelError(
             f"{label} returned shape {got}",
             expected=f"shape {shape}: one number" if shape == () else f"shape {shape}",

@@ -17,7 +17,7 @@ from onesided.model.sizes import Scales, Sizes, estimate
 from onesided.tolerances import DEFAULT, Tolerances
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class System:
     """A mechanical system: energy, constraints, parameters; frozen, and without knowledge of solvers.
 
@@ -68,6 +68,11 @@ class System:
         self._set("coordinates", check_names("coordinate", self.coordinates))
         if not self.coordinates:
             raise ModelError("there is no coordinate", expected="at least one name in `coordinates`")
+        for kind in ("unilateral", "bilateral"):
+            if not isinstance(getattr(self, kind), Mapping):
+                raise ModelError(
+                    f"`{kind}` is not a mapping", got=type(getattr(self, kind)).__name__, expected="{name: function}"
+                )
         check_names("constraint", [*self.bilateral, *self.unilateral])
         self._set("parameters", MappingProxyType(_numbers(self.parameters)))
         for kind in ("unilateral", "bilateral"):
@@ -77,6 +82,13 @@ class System:
             if not callable(function) and not isinstance(function, Function):
                 raise ModelError(f"{label} is not a function", got=repr(function), expected="a callable (q, p, th)")
             derivatives.check_function(label, function, self.n, names)
+            if isinstance(function, Function):
+                for rule, name, shape in (
+                    (function.gradient, "gradient", (self.n,)),
+                    (function.hessian, "hessian", (self.n, self.n)),
+                ):
+                    if rule is not None:
+                        derivatives.check_function(f"{name} of {label}", rule, self.n, names, shape)
         constraints = [*self.bilateral.values(), *self.unilateral.values()]
         self._set("derivatives", Derivatives(self.n, self.energy, constraints, names))
         self._set("_vector", np.array([*self.parameters.values()], dtype=np.float64))
@@ -170,10 +182,11 @@ class System:
                 )
 
     def check_start(self, q: Array, p: float) -> None:
-        """Refuse a start at which the model cannot be evaluated, and gaps that do not depend on the coordinates."""
+        """Refuse a start at which the model cannot be evaluated, wrong derivatives, and gaps that are constant."""
         if not math.isfinite(p):
             raise ModelError(f"{self.control} is not finite", got=repr(p), expected="a number")
         self.check_finite(q, p)
+        self.check_derivatives(q, p)
         shifts = np.random.default_rng(0).normal(size=(2, self.n)) * (1.0 + np.abs(q))
         slopes = [self.evaluate(q + shift, p, np.zeros(len(self.constraint_names))).c_q for shift in (0.0, *shifts)]
         for i, name in enumerate(self.constraint_names):

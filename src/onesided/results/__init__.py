@@ -15,6 +15,7 @@ from onesided.results.path import Rays as Rays
 from onesided.results.progress import SILENT as SILENT
 from onesided.results.progress import Progress as Progress
 from onesided.results.solution import Solution as Solution
+from onesided.results.store import check_folder as check_folder
 from onesided.results.store import event_record as event_record
 from onesided.results.store import load_result as load_result
 from onesided.results.store import save as save

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from onesided.results.path import Event, Kind, Path
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Diagram:
     """Branches reachable from a start, each once.
 

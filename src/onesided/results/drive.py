@@ -10,7 +10,7 @@ from onesided._types import Array, Status
 from onesided.results.path import Kind, Path, format_number
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Jump:
     """A loss of stability at constant p: from one stable state to the next.
 
@@ -35,7 +35,7 @@ class Jump:
         )
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Drive:
     """What happens when p follows a programme.
 

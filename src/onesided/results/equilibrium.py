@@ -57,7 +57,7 @@ class Recheck:
         return max(self.force, self.bilateral, self.penetration, self.pulling, self.complementarity)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Equilibrium:
     """A point that satisfies the Kuhn–Tucker conditions [SP1 (3.3), (3.4)] as well as `recheck` says.
 

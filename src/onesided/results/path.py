@@ -26,7 +26,7 @@ class Kind(Enum):
     user = "user event"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Ray:
     """One direction in which equilibria leave a point: right-hand derivatives along the path.
 
@@ -59,7 +59,7 @@ class Ray:
         return np.concatenate([self.q_dot, [self.p_dot], self.mu_dot, self.lam_dot])
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Rays:
     """All rays at a point.
 
@@ -81,7 +81,7 @@ class Rays:
         return self.rays[index]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Event:
     """A special point of a path.
 
@@ -155,7 +155,7 @@ def _degree(number: int) -> str:
     return "stable" if number == 0 else f"{number} negative mode{'s' if number > 1 else ''}"
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Path:
     """An equilibrium path: arrays along it, its events, and where it came from.
 

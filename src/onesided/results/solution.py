@@ -14,7 +14,7 @@ def _no_stats() -> Mapping[str, float]:
     return MappingProxyType({})
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Solution(Generic[Value]):
     """A value, how it came about, and how well it fulfils the problem.
 

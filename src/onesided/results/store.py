@@ -29,13 +29,9 @@ def save(result: Path | Drive | Diagram, folder: str | FilePath, *, extra: Mappi
         Drive: _write_drive,
         Diagram: _write_diagram,
     }
-    target = FilePath(folder)
-    if target.exists() and not (target / "result.json").exists():
-        raise UsageError(
-            f"'{target}' exists and holds no result",
-            expected="a new folder or one written by onesided",
-            advice="another name",
-        )
+    if type(result) not in writers:
+        raise UsageError("this cannot be saved", got=type(result).__name__, expected="a Path, Drive or Diagram")
+    target = check_folder(folder)
     target.parent.mkdir(parents=True, exist_ok=True)
     draft = FilePath(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
     try:
@@ -46,6 +42,18 @@ def save(result: Path | Drive | Diagram, folder: str | FilePath, *, extra: Mappi
     except BaseException:
         shutil.rmtree(draft, ignore_errors=True)
         raise
+    return target
+
+
+def check_folder(folder: str | FilePath) -> FilePath:
+    """Refuse a folder that holds something else than a result; a new, empty or earlier one is fine."""
+    target = FilePath(folder)
+    if target.exists() and not (target.is_dir() and ((target / "result.json").exists() or not any(target.iterdir()))):
+        raise UsageError(
+            f"'{target}' exists and holds no result",
+            expected="a new folder or one written by onesided",
+            advice="another name",
+        )
     return target
 
 
@@ -115,7 +123,7 @@ def _write_json(file: FilePath, record: Mapping[str, Any]) -> None:
 
 def _write_table(path: Path, file: FilePath) -> None:
     names = [
-        "s",
+        "arc length",
         path.control,
         *path.coordinates,
         *(f"multiplier {name}" for name in path.bilateral),

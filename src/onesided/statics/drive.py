@@ -86,7 +86,8 @@ class _Run:
 
     def provenance(self) -> dict[str, Any]:
         """Where the history came from."""
-        return dict(self.paths[0].provenance) if self.paths else {}
+        first = self.paths[0].provenance if self.paths else {}
+        return {key: value for key, value in first.items() if key != "p_bounds"}
 
     def go(self, target: float, max_jumps: int) -> tuple[Status, str]:
         """Bring p to the target, over as many jumps as it takes."""

@@ -79,6 +79,8 @@ def settle(
     tolerances: Tolerances = DEFAULT,
 ) -> Solution[Equilibrium]:
     """The same from a start that has been checked, with known sizes; never raises for a numerical reason."""
+    if method is not None and not isinstance(method, Newton | Relaxation):
+        raise UsageError("this is not a method for equilibria", got=repr(method), expected="Newton() or Relaxation()")
     routes = _routes(system, q, p, sizes, method, tolerances)
     best: Solution[Equilibrium] | None = None
     for route in routes:
@@ -87,9 +89,7 @@ def settle(
             best = found
         if found.ok:
             break
-    if best is None:
-        raise UsageError("no method to try", got=repr(method), expected="Newton() or Relaxation()")
-    return best
+    return best or _finish(system, p, sizes, routes[0](), tolerances, name="start")
 
 
 def _routes(

@@ -50,6 +50,10 @@ class Integrator(Tracer):
     def run(self) -> Iterator[Item]:
         """Points and events in order, until something ends the path."""
         while True:
+            if float(np.max(np.abs(self.point.t[: self.curve.n + 1]))) <= self.watch.tolerances.singularity:
+                note = "only reactions change ahead: this method has no parameter for that, use the default"
+                yield from self._end(Status.step_too_small, note)
+                return
             points, hit = self._integrate()
             for point in points[:-1] if hit else points:
                 yield from self._accept(point)
@@ -115,7 +119,7 @@ class Integrator(Tracer):
         events = self._events(index)
         solved = solve_ivp(
             lambda _, y: sign * self.tangent(y, index),
-            (0.0, self.knobs.span),
+            (0.0, self.knobs.span * max(1.0, float(np.max(np.abs(a.y))))),
             a.y,
             method="DOP853",
             rtol=self.knobs.rtol,

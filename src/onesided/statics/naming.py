@@ -71,7 +71,7 @@ def _incoming(where: Place, rays: Rays, curve: Curve, point: Point) -> int | Non
         (round(float(back @ _scaled_direction(where, ray)), 6), ray.rows == tuple(curve.rows)) for ray in rays.rays
     ]
     best = max(range(len(scores)), key=scores.__getitem__, default=None)
-    return best if best is not None and scores[best][0] > 0.99 else None
+    return best if best is not None and scores[best][0] > 0.9 else None
 
 
 def _sign_before(rays: Rays, curve: Curve, point: Point, incoming: int | None) -> int:

@@ -67,7 +67,9 @@ def iter_trace(
     """The iterator twin of `trace`: points and events as they are found; an item with a status is the last."""
     origin, _ = start_of(system, q0, p0, Watch(p_bounds, {}, tolerances), method, (None, None))
     ray, _ = _choose(system, rays_at(origin.where), direction)
-    yield from _tracer(origin, ray).run()
+    tracer = _tracer(origin, ray)
+    yield Item(tracer.curve, tracer.point, max(tracer.point.negative, 0))
+    yield from tracer.run()
 
 
 def branch(event: Event, k: int, *, throw: bool = True) -> Path:
@@ -108,6 +110,7 @@ def start_of(
     limits: tuple[int | None, int | None],
 ) -> tuple[Origin, str]:
     """Correct the start, and say by how much it moved."""
+    _check_request(system, watch, method, limits)
     low, high = watch.p_bounds
     if not low <= p0 <= high:
         raise UsageError(
@@ -128,6 +131,22 @@ def start_of(
     knobs = method if isinstance(method, PredictorCorrector) else PredictorCorrector()
     first_order = method if isinstance(method, FirstOrder) else None
     return Origin(where, watch, knobs, *limits, first_order), note
+
+
+def _check_request(system: Any, watch: Watch, method: Any, limits: tuple[int | None, int | None]) -> None:
+    """Refuse what is no system, no method, no pair of bounds or no number of points."""
+    if not isinstance(system, System):
+        raise UsageError(
+            "this is not a system", got=type(system).__name__, expected="a System", advice="load(file).system"
+        )
+    if method is not None and not isinstance(method, PredictorCorrector | FirstOrder):
+        raise UsageError("this is not a method", got=repr(method), expected="PredictorCorrector() or FirstOrder()")
+    bounds = watch.p_bounds
+    if not isinstance(bounds, tuple | list) or len(bounds) != 2 or not bounds[0] < bounds[1]:
+        raise UsageError("the bounds are not usable", got=repr(bounds), expected="(low, high) with low < high")
+    for name, value in zip(("max_points", "max_events"), limits, strict=True):
+        if value is not None and value < 1:
+            raise UsageError(f"`{name}` is not usable", got=repr(value), expected="at least 1, or None")
 
 
 def _choose(system: System, rays: Rays, direction: int) -> tuple[Ray, str]:

@@ -78,6 +78,21 @@ class Item:
     status: Status | None = None
     note: str = ""
 
+    @property
+    def q(self) -> Array:
+        """Configuration."""
+        return self.point.x[: self.curve.n]
+
+    @property
+    def p(self) -> float:
+        """Control parameter."""
+        return float(self.point.x[self.curve.n])
+
+    @property
+    def lam(self) -> Array:
+        """Reactions of the unilateral constraints."""
+        return self.point.x[self.curve.n + 1 + self.curve.k :]
+
 
 class Tracer:
     """A running trace; made for one run.
@@ -267,6 +282,7 @@ class Tracer:
         self._remember(named, rays, where, c, b.s)
         self.events += 1
         if named.followed is None:
+            self.point = c
             return Status.not_unique if named.kind is Kind.continuum else Status.path_ended, None
         if self.events == self.origin.max_events:
             return Status.enough, None
@@ -333,10 +349,8 @@ class Tracer:
         named = Named(kind, None, None, (), detail)
         self._remember(named, Rays(()), where, c, end)
         yield from self._release(self.degree)
-        if hit.trigger is Trigger.bound:
-            return Status.bound_reached, None
         self._move(c)
-        return None, None
+        return (Status.bound_reached if hit.trigger is Trigger.bound else None), None
 
     def _remember(self, named: Named, rays: Rays, where: Place, c: Point, end: float) -> None:
         n, k = where.system.n, len(where.system.bilateral)
@@ -355,7 +369,7 @@ class Tracer:
             followed=named.followed,
             bracket=(self.point.s, end),
             precision=_precision(self.curve, c),
-            index=0,
+            index=self.points,
             detail=named.detail,
             origin=replace(self.origin, where=where),
         )
