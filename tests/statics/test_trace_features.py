@@ -188,3 +188,11 @@ def test_a_jam_ends_both_methods_honestly():
         assert not path.ok
         assert path.p.max() == pytest.approx(0.5, abs=1e-9)
         assert np.all(np.diff(path.p) >= -1e-12)  # never back along the way it came
+
+
+def test_a_zero_mode_is_not_called_stable():
+    loose = System(coordinates=("x", "y"), energy=lambda q, p, th: (q[0] - p) ** 2 + 0 * q[1])
+    path = onesided.trace(loose, [0.0, 0.0], 0.0, p_bounds=(-1, 1))
+    assert path.events[-1].neutral
+    assert "not decided" in path.events[-1].words()
+    assert "stable" not in path.events[-1].words().replace("stability", "")

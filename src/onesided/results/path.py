@@ -94,6 +94,7 @@ class Event:
     rays : all directions at the point;  incoming, followed : index of the ray we came along and of the one followed.
     bracket : arc length of the path before and after the point, between which it was located.
     precision : residual of the located point, relative to the scales.
+    neutral : whether the stiffness beyond the point has a zero mode, so that stability is not decided.
     index : position of the point in the arrays of the path.
     detail : what the classification rests on, in words.
     """
@@ -114,6 +115,7 @@ class Event:
     precision: float
     index: int
     detail: str = ""
+    neutral: bool = False
     origin: Any = field(default=None, repr=False, compare=False)
 
     @property
@@ -132,8 +134,10 @@ class Event:
         after = self.instability_after
         if after is not None and after != self.instability_before:
             parts.append(f"{_degree(self.instability_before)} → {_degree(after)}")
-        elif after is not None:
+        elif after is not None and not self.neutral:
             parts.append(f"{'stays ' if after == 0 else ''}{_degree(after)}")
+        if self.neutral:
+            parts.append("a mode is neutral: stability is not decided by second derivatives")
         if not self.rays.complete:
             parts.append("too many constraints meet here to examine all cases: the list of rays may be incomplete")
         if self._releases():

@@ -26,11 +26,11 @@ ROUND_OFF = EPS**0.625  # a scaled residual below this that no longer falls is a
 class Point:
     """A point of a curve with what event detection needs; `y` and `t` are scaled.
 
-    `negative` counts negative modes (−1: unknown), `orientation` is the sign of the bordered determinant (0: unknown),
-    `pivot` the size of the smallest pivot on the way to it, `sense` the sign of the change of p just after the point.
-    `margins` are the quantities that must stay ≥ 0: scaled
-    gaps of open and multipliers of closed unilateral constraints; `rates` are their derivatives. `c`, `energy` and the
-    scaled residual `error` are those of the model at this very point.
+    `negative` counts negative modes (−1: unknown), `neutral` tells of a zero one; `orientation` is the sign
+    of the bordered determinant (0: unknown), `pivot` the size of the smallest pivot on the way to it, `sense` the sign
+    of the change of p just after the point. `margins` are the quantities that must stay ≥ 0: scaled gaps of open and
+    multipliers of closed unilateral constraints; `rates` are their derivatives. `c`, `energy` and the scaled residual
+    `error` are those of the model at this very point.
     """
 
     x: Array
@@ -46,6 +46,7 @@ class Point:
     energy: float
     error: float
     pivot: float = math.nan
+    neutral: bool = False
 
 
 class Curve:
@@ -129,20 +130,24 @@ class Curve:
             K[n:, :n] = e.c_x[self.rows, :n] * self._slope
         return K
 
-    def negative(self, e: Evaluation) -> int:
-        """Negative eigenvalues of the Hessian reduced on the working set, from the inertia of K."""
+    def modes(self, e: Evaluation) -> tuple[int, bool]:
+        """Negative eigenvalues of the Hessian reduced on the working set, and whether it has a zero one.
+
+        Both are read off the inertia of K, unless constraints depend on each other.
+        """
         size = self.n + self.w
         ldu, pivots, _ = lapack.dsytrf(self.kkt(e), lower=1, lwork=16 * size, overwrite_a=1)
-        pairs = np.count_nonzero(pivots < 0) // 2  # a 2×2 pivot has one eigenvalue of each sign
         diagonal, single = ldu.diagonal(), pivots > 0
+        pairs = np.count_nonzero(pivots < 0) // 2  # a 2×2 pivot has one eigenvalue of each sign
         negative = int(np.count_nonzero((diagonal < -size * EPS) & single) + pairs)
-        if self.w and ((abs(diagonal) <= size * EPS) & single).any():
-            return self._negative_on_null_space(e)  # constraints may depend on each other
-        return negative - self.w
+        neutral = bool(((abs(diagonal) <= size * EPS) & single).any())
+        return self._modes_on_null_space(e) if neutral and self.w else (negative - self.w, neutral)
 
-    def _negative_on_null_space(self, e: Evaluation) -> int:
+    def _modes_on_null_space(self, e: Evaluation) -> tuple[int, bool]:
         H = linalg.reduced_hessian(e.L_qq * self._square, e.c_q[self.rows] * self._slope)
-        return int(np.count_nonzero(np.linalg.eigvalsh(H) < -len(H) * EPS)) if len(H) else 0
+        values = np.linalg.eigvalsh(H) if len(H) else np.zeros(0)
+        small = len(H) * EPS
+        return int(np.count_nonzero(values < -small)), bool((abs(values) <= small).any())
 
     def eigenvalue(self, x: Array, index: int) -> float:
         """Eigenvalue of K number `index`, counted from the lowest."""
@@ -156,7 +161,7 @@ class Curve:
         far = np.linalg.svd(M, compute_uv=False)[-1] > EPS**0.5
         if not far or np.min(np.abs(np.linalg.eigvalsh(self.kkt(e), UPLO="L")), initial=1.0) <= EPS**0.5:
             return -1, 0.0
-        return self.negative(e), float(np.sign(np.linalg.slogdet(M)[0]))
+        return self.modes(e)[0], float(np.sign(np.linalg.slogdet(M)[0]))
 
     def distance_to_singular(self, point: "Point") -> float:
         """Smallest singular value of the bordered Jacobian, with the sign of its determinant."""
@@ -264,7 +269,7 @@ def make_point(curve: Curve, found: Correction, along: Array, s: float, *, inert
     orientation = found.orientation
     if t @ along < 0:
         t, orientation = -t, -orientation
-    negative = curve.negative(found.e) if inertia else -1
+    negative, neutral = curve.modes(found.e) if inertia else (-1, False)
     margins, rates = curve.margins(found.e, found.y, t)
     y, sense = found.y, sense_of(t[curve.n])
     return Point(
@@ -281,6 +286,7 @@ def make_point(curve: Curve, found: Correction, along: Array, s: float, *, inert
         found.e.energy,
         found.error,
         found.pivot,
+        neutral,
     )
 
 

@@ -110,6 +110,7 @@ class Tracer:
         self.points = self.events = 0
         self.blind = False
         self.crowd = 0
+        self.neutral = False
         self.curve, self.point = self._leave(origin.where, ray, 0.0)
         self.step = self._first_step()
         self._home, self._home_rows = self.point, ray.rows
@@ -218,6 +219,7 @@ class Tracer:
     def _accept(self, b: Point) -> Iterator[Item]:
         if self.degree is None:
             self.degree = b.negative
+        self.neutral = b.neutral
         yield from self._release(self.degree)
         self._move(b)
         self.points += 1
@@ -232,7 +234,7 @@ class Tracer:
     def _release(self, after: int | None) -> Iterator[Item]:
         """Hand out the last event once the degree of instability beyond it is known."""
         if self.pending is not None and self.pending.event is not None:
-            self.pending.event = replace(self.pending.event, instability_after=after)
+            self.pending.event = replace(self.pending.event, instability_after=after, neutral=self.neutral)
             yield self.pending
         self.pending = None
 
