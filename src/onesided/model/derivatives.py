@@ -111,11 +111,20 @@ def prepare_jax() -> None:
     if not config.jax_enable_x64:
         config.update("jax_enable_x64", True)
     config.update("jax_cpu_enable_async_dispatch", False)
-    if not config.jax_compilation_cache_dir:
-        base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
-        config.update("jax_compilation_cache_dir", str(Path(base) / "onesided" / "jax"))
+    folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "onesided" / "jax"
+    if not config.jax_compilation_cache_dir and _writable(folder):
+        config.update("jax_compilation_cache_dir", str(folder))
         config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
         config.update("jax_persistent_cache_min_entry_size_bytes", -1)
+
+
+def _writable(folder: Path) -> bool:
+    """Whether the cache can be used: a home that cannot be written to is no reason to complain."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        return False
+    return os.access(folder, os.W_OK)
 
 
 def _differentiable(function: Scalar | Function, names: tuple[str, ...]) -> Scalar:
