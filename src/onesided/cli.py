@@ -2,6 +2,7 @@
 
 import io
 import json
+import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -42,11 +43,32 @@ def main() -> None:
     app()
 
 
+class Interrupt:
+    """Ctrl-C: raises KeyboardInterrupt, and remembers it, because a callback inside JAX may swallow the exception."""
+
+    def __init__(self) -> None:
+        self._asked = False
+
+    def pressed(self) -> bool:
+        """Whether Ctrl-C was pressed."""
+        return self._asked
+
+    def __call__(self, signum: int, frame: Any) -> None:
+        """Handle SIGINT."""
+        self._asked = True
+        raise KeyboardInterrupt
+
+
 @contextmanager
-def _clear_errors(as_json: bool = False) -> Iterator[None]:
+def _clear_errors(as_json: bool = False) -> Iterator[Interrupt]:
     """Turn errors and Ctrl-C into one clear message and an exit code."""
+    interrupt = Interrupt()
     try:
-        yield
+        before = signal.signal(signal.SIGINT, interrupt)
+        try:
+            yield interrupt
+        finally:
+            signal.signal(signal.SIGINT, before)
     except KeyboardInterrupt:
         _fail("interrupted: nothing was left half-written", as_json, EXIT_INTERRUPTED)
     except SolveError as e:
@@ -160,7 +182,7 @@ def trace(  # noqa: PLR0913, PLR0917 - one option each
     quiet: Quiet = False,
 ) -> None:
     """Trace the equilibrium path from the file's start; every event is located, named and explained."""
-    with _clear_errors(as_json):
+    with _clear_errors(as_json) as interrupt:
         from onesided import show
         from onesided.statics.integrate import FirstOrder
         from onesided.statics.paths import trace as trace_path
@@ -176,7 +198,7 @@ def trace(  # noqa: PLR0913, PLR0917 - one option each
             max_points=max_points,
             max_events=max_events,
             method=FirstOrder() if first_order else None,
-            progress=show.LiveProgress(quiet=quiet or as_json),
+            progress=show.LiveProgress(quiet=quiet or as_json, stopped=interrupt.pressed),
             throw=False,
         )
         show.path(found, as_json=as_json, folder=_save(found, folder, model))
@@ -196,7 +218,7 @@ def diagram(  # noqa: PLR0913, PLR0917 - one option each
     quiet: Quiet = False,
 ) -> None:
     """Find all branches reachable from the file's start, each once."""
-    with _clear_errors(as_json):
+    with _clear_errors(as_json) as interrupt:
         from onesided import show
         from onesided.statics.explore import diagram as explore
 
@@ -209,7 +231,7 @@ def diagram(  # noqa: PLR0913, PLR0917 - one option each
             p_bounds=_bounds(model, p_min, p_max),
             max_branches=max_branches,
             max_depth=max_depth,
-            progress=show.LiveProgress(quiet=quiet or as_json),
+            progress=show.LiveProgress(quiet=quiet or as_json, stopped=interrupt.pressed),
         )
         show.diagram(found, as_json=as_json, folder=_save(found, folder, model))
         raise typer.Exit(0 if found.complete else EXIT_FAILED)
@@ -227,7 +249,7 @@ def drive(
     quiet: Quiet = False,
 ) -> None:
     """Let p follow a programme: stable states are followed, where they end the system jumps."""
-    with _clear_errors(as_json):
+    with _clear_errors(as_json) as interrupt:
         from onesided import show
         from onesided.statics.drive import drive as drive_system
 
@@ -236,7 +258,7 @@ def drive(
         for value in values:
             _within(model, value)
         folder = _folder(output, file, "drive")
-        progress = show.LiveProgress(quiet=quiet or as_json)
+        progress = show.LiveProgress(quiet=quiet or as_json, stopped=interrupt.pressed)
         found = drive_system(model.system, model.task.start, values, progress=progress, throw=False)
         show.drive(found, as_json=as_json, folder=_save(found, folder, model))
         raise typer.Exit(0 if found.ok else EXIT_FAILED)

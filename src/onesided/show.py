@@ -3,6 +3,7 @@
 import json
 import math
 import sys
+from collections.abc import Callable
 from typing import Any
 
 from rich.console import Console
@@ -21,8 +22,9 @@ err = Console(stderr=True)
 class LiveProgress(Progress):
     """A line on the terminal with p, points, events, step and rate; silent where there is no terminal."""
 
-    def __init__(self, *, quiet: bool) -> None:
+    def __init__(self, *, quiet: bool, stopped: Callable[[], bool]) -> None:
         self._bar: Bar | None = None
+        self._stopped = stopped
         self._quiet = quiet or not err.is_terminal
 
     def begin(self, what: str) -> None:
@@ -34,7 +36,9 @@ class LiveProgress(Progress):
             self._task = self._bar.add_task(what)
 
     def update(self, *, control: float, points: int, events: int, step: float) -> None:
-        """Refresh the line."""
+        """Refresh the line; stop where Ctrl-C was pressed and nobody heard it."""
+        if self._stopped():
+            raise KeyboardInterrupt
         if self._bar is not None:
             seconds = max(self._bar.tasks[0].elapsed or 0.0, 0.001)
             text = f"p = {control:.6g}   {points} points   {events} events   step {step:.2g}   {points / seconds:.0f}/s"
