@@ -1,5 +1,6 @@
 """What tracing offers beyond the papers' examples: ends, user events, displacement control, iterator, bad input."""
 
+from dataclasses import replace
 from functools import partial
 
 import jax.numpy as jnp
@@ -9,6 +10,7 @@ from scipy.optimize import nnls
 
 import onesided
 from onesided import Kind, OnesidedError, SolveError, Status, System, zoo
+from onesided.statics.trace import Tracer
 
 
 def test_a_closed_path_ends_where_it_began():
@@ -196,3 +198,18 @@ def test_a_zero_mode_is_not_called_stable():
     assert path.events[-1].neutral
     assert "not decided" in path.events[-1].words()
     assert "stable" not in path.events[-1].words().replace("stability", "")
+
+
+def test_the_recheck_does_not_take_the_tracers_word(monkeypatch):
+    honest = Tracer.run
+
+    def lying(self):
+        for item in honest(self):
+            item.point = replace(item.point, x=item.point.x + 1e-3)
+            yield item
+
+    monkeypatch.setattr(Tracer, "run", lying)
+    system, task = zoo.load("von-mises")
+    path = onesided.trace(system, task.start, task.p, p_bounds=task.p_bounds, throw=False)
+    assert path.status is Status.inaccurate
+    assert path.residual > 1e-4

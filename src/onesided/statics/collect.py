@@ -11,6 +11,7 @@ from onesided._types import Array, Status
 from onesided.model.system import System
 from onesided.results import Event, Path, State
 from onesided.statics.trace import Item, Origin
+from onesided.tolerances import INTEGRATED
 
 
 def collect(system: System, first: Item, items: Iterable[Item], origin: Origin, notes: list[str]) -> Path:
@@ -33,6 +34,8 @@ def collect(system: System, first: Item, items: Iterable[Item], origin: Origin, 
     X = np.array([item.point.x for item in kept])
     worst, gaps, energy = _recheck(kept, X, system)
     codes = _codes(X[:, n + 1 + k :], gaps, kept, origin)
+    degrees = [item.degree for item in kept]
+    degrees[0] = degrees[1] if len(degrees) > 1 else degrees[0]  # that of the leg it starts
     return Path(
         coordinates=system.coordinates,
         bilateral=tuple(system.bilateral),
@@ -46,10 +49,10 @@ def collect(system: System, first: Item, items: Iterable[Item], origin: Origin, 
         energy=energy,
         s=np.array([item.point.s for item in kept]),
         tangents=np.array([item.point.t[: n + 1] * item.curve.unit[: n + 1] for item in kept]),
-        instability=np.array([item.degree for item in kept], dtype=np.intp),
+        instability=np.array(degrees, dtype=np.intp),
         codes=codes,
         events=tuple(events),
-        status=status,
+        status=_judged(status, worst, origin),
         note="; ".join(notes),
         residual=worst,
         provenance=_provenance(system, origin),
@@ -59,17 +62,24 @@ def collect(system: System, first: Item, items: Iterable[Item], origin: Origin, 
 def _recheck(items: list[Item], X: Array, system: System) -> tuple[float, Array, Array]:
     """Largest relative violation of the Kuhn–Tucker conditions over all points, with gaps and energies.
 
-    Residuals and gaps are the model's at the very points returned; signs and complementarity are checked here.
+    The model is evaluated once more at every point that is returned; nothing is taken from the solver but the scales.
     """
     n, k = system.n, len(system.bilateral)
-    C = np.array([item.point.c for item in items]).reshape(len(items), -1)
-    energy = np.array([item.point.energy for item in items])
-    error = np.array([item.point.error for item in items])
-    gap = np.array([item.curve.scales.gap for item in items]).reshape(C.shape)
-    multiplier = np.array([item.curve.scales.multiplier for item in items]).reshape(C.shape)
-    contact = np.minimum(C[:, k:] / gap[:, k:], X[:, n + 1 + k :] / multiplier[:, k:])
-    worst = max(float(np.max(error)), float(np.max(np.abs(contact), initial=0.0)))
-    return worst, C[:, k:], energy
+    worst, gaps, energy = 0.0, np.zeros((len(X), len(system.unilateral))), np.zeros(len(X))
+    for i, (x, item) in enumerate(zip(X, items, strict=True)):
+        energy[i], L_q, c = system.residual_packed(x)
+        scales, sizes = item.curve.scales, item.curve.sizes
+        contact = np.minimum(c[k:] / scales.gap[k:], x[n + 1 + k :] / scales.multiplier[k:])
+        parts = np.concatenate([L_q / sizes.force, c[:k] / scales.gap[:k], contact])
+        worst = max(worst, float(abs(parts).max()))
+        gaps[i] = c[k:]
+    return worst, gaps, energy
+
+
+def _judged(status: Status, worst: float, origin: Origin) -> Status:
+    """A path whose points fail the recheck is not a success, whatever the tracer says."""
+    tolerances = origin.watch.tolerances if origin.first_order is None else INTEGRATED
+    return status if worst <= 100 * tolerances.residual or not status.ok else Status.inaccurate
 
 
 def _codes(lam: Array, gaps: Array, items: list[Item], origin: Origin) -> np.ndarray[Any, np.dtype[np.int8]]:

@@ -106,10 +106,7 @@ def _travel(job: _Job, atlas: "_Atlas") -> Path:
                 yield Item(item.curve, item.point, item.degree, status=Status.path_ended, note="joins a known branch")
                 return
 
-    path = collect(job.origin.where.system, first, items(), job.origin, [])
-    if len(path) > 1:
-        path.instability[0] = path.instability[1]
-    return path
+    return collect(job.origin.where.system, first, items(), job.origin, [])
 
 
 class _Atlas:

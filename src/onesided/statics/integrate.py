@@ -18,6 +18,7 @@ from onesided.errors import UsageError
 from onesided.results import Ray
 from onesided.statics.curve import Point, sense_of
 from onesided.statics.hits import Hit, Trigger
+from onesided.statics.rates import shift_with_p
 from onesided.statics.trace import Item, Origin, Tracer
 from onesided.tolerances import EPS, INTEGRATED
 
@@ -86,7 +87,7 @@ class Integrator(Tracer):
         e = self.curve.evaluate(self.curve.packed(y))
         E = e.c_q[self.curve.rows]
         T = linalg.null_space(E)
-        shift = -np.linalg.lstsq(E, e.c_p[self.curve.rows], rcond=None)[0] if len(E) else np.zeros(self.curve.n)
+        shift = shift_with_p(E, e.c_p[self.curve.rows], self.curve.n)
         return T, T.T @ e.L_qq @ T, T.T @ (e.L_qp + e.L_qq @ shift), shift, e
 
     def _bordered(self, y: Array, index: int) -> tuple[Array, Array, Array, Any]:

@@ -90,8 +90,6 @@ def _run(origin: Origin, ray: Ray, notes: list[str], throw: bool) -> Path:
             path = collect(origin.where.system, first, tracer.run(), origin, notes)
     finally:
         origin.progress.end()
-    if len(path) > 1:
-        path.instability[0] = path.instability[1]
     if throw and not path.ok:
         raise SolveError(path.status.value, path, got=path.note)
     return path

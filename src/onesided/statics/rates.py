@@ -61,7 +61,7 @@ def rates_at(where: Place) -> Rates:
     strong, weak = where.strong, where.weak
     T = linalg.null_space(e.c_q[strong], rank=where.tolerances.rank)
     H = T.T @ e.L_qq @ T
-    shift = _particular(e.c_q[strong], e.c_p[strong], where.system.n)
+    shift = shift_with_p(e.c_q[strong], e.c_p[strong], where.system.n)
     load = e.L_qp + e.L_qq @ shift  # U' with the motion of the strongly active constraints included
     E, moving = e.c_q[weak], e.c_p[weak] + e.c_q[weak] @ shift
     values, W = np.linalg.eigh(H) if len(H) else (np.zeros(0), np.zeros((0, 0)))
@@ -82,7 +82,7 @@ def _without_noise(A: Array, inverse: Array) -> Array:
     return np.asarray(np.where(np.abs(G) <= 100 * EPS * size, 0.0, G))
 
 
-def _particular(E: Array, c_p: Array, n: int) -> Array:
+def shift_with_p(E: Array, c_p: Array, n: int) -> Array:
     """The shortest q̇ per unit ṗ that keeps moving constraints closed."""
     return np.asarray(-np.linalg.lstsq(E, c_p, rcond=None)[0]) if len(E) else np.zeros(n)
 
