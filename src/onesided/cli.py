@@ -2,17 +2,16 @@
 
 import io
 import json
-import signal
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from onesided._version import __version__
-from onesided.errors import OnesidedError, SolveError, UsageError
+from onesided.cli_errors import EXIT_FAILED, clear_errors
+from onesided.cli_views import views
+from onesided.errors import UsageError
 
 if TYPE_CHECKING:
     from onesided.model.files import Model
@@ -23,8 +22,7 @@ app = typer.Typer(
     add_completion=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-
-EXIT_FAILED, EXIT_BAD_INPUT, EXIT_INTERRUPTED = 1, 2, 130
+app.add_typer(views)
 
 File = Annotated[Path, typer.Argument(metavar="FILE", help="Model file (TOML), or the name of a bundled model.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON lines for machines.")]
@@ -41,50 +39,6 @@ def main() -> None:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
     app()
-
-
-class Interrupt:
-    """Ctrl-C: raises KeyboardInterrupt, and remembers it, because a callback inside JAX may swallow the exception."""
-
-    def __init__(self) -> None:
-        self._asked = False
-
-    def pressed(self) -> bool:
-        """Whether Ctrl-C was pressed."""
-        return self._asked
-
-    def __call__(self, signum: int, frame: Any) -> None:
-        """Handle SIGINT."""
-        self._asked = True
-        raise KeyboardInterrupt
-
-
-@contextmanager
-def _clear_errors(as_json: bool = False) -> Iterator[Interrupt]:
-    """Turn errors and Ctrl-C into one clear message and an exit code."""
-    interrupt = Interrupt()
-    try:
-        before = signal.signal(signal.SIGINT, interrupt)
-        try:
-            yield interrupt
-        finally:
-            signal.signal(signal.SIGINT, before)
-    except KeyboardInterrupt:
-        _fail("interrupted: nothing was left half-written", as_json, EXIT_INTERRUPTED)
-    except SolveError as e:
-        _fail(str(e), as_json, EXIT_FAILED)
-    except OnesidedError as e:
-        _fail(str(e), as_json, EXIT_BAD_INPUT)
-    except OSError as e:
-        _fail(f"a file could not be written: {e.strerror or e} {e.filename or ''}".strip(), as_json, EXIT_BAD_INPUT)
-
-
-def _fail(message: str, as_json: bool, code: int) -> None:
-    if as_json:
-        sys.stdout.write(json.dumps({"status": "error", "error": message}) + "\n")
-    else:
-        sys.stderr.write(f"error: {message}\n")
-    raise typer.Exit(code) from None
 
 
 def _version(value: bool) -> None:
@@ -110,7 +64,7 @@ def examples(
     """List the bundled models, or print one."""
     from onesided import zoo
 
-    with _clear_errors():
+    with clear_errors():
         if name is not None:
             sys.stdout.write(zoo.text(name))
             return
@@ -131,7 +85,7 @@ def schema() -> None:
 @app.command()
 def check(file: File) -> None:
     """Validate a model file: names, formulas, values at the start."""
-    with _clear_errors():
+    with clear_errors():
         system, task = _load(file, None)
         system.check_start(task.start, task.p)
         sizes = system.sizes(task.start, task.p)
@@ -157,7 +111,7 @@ def solve(
     as_json: Json = False,
 ) -> None:
     """Find an equilibrium at fixed p from the file's start, also one that is infeasible or far away."""
-    with _clear_errors(as_json):
+    with clear_errors(as_json):
         from onesided import show
         from onesided.verbs import solve as solve_system
 
@@ -182,7 +136,7 @@ def trace(  # noqa: PLR0913, PLR0917 - one option each
     quiet: Quiet = False,
 ) -> None:
     """Trace the equilibrium path from the file's start; every event is located, named and explained."""
-    with _clear_errors(as_json) as interrupt:
+    with clear_errors(as_json) as interrupt:
         from onesided import show
         from onesided.statics.integrate import FirstOrder
         from onesided.statics.paths import trace as trace_path
@@ -218,7 +172,7 @@ def diagram(  # noqa: PLR0913, PLR0917 - one option each
     quiet: Quiet = False,
 ) -> None:
     """Find all branches reachable from the file's start, each once."""
-    with _clear_errors(as_json) as interrupt:
+    with clear_errors(as_json) as interrupt:
         from onesided import show
         from onesided.statics.explore import diagram as explore
 
@@ -249,7 +203,7 @@ def drive(
     quiet: Quiet = False,
 ) -> None:
     """Let p follow a programme: stable states are followed, where they end the system jumps."""
-    with _clear_errors(as_json) as interrupt:
+    with clear_errors(as_json) as interrupt:
         from onesided import show
         from onesided.statics.drive import drive as drive_system
 
@@ -267,7 +221,7 @@ def drive(
 @app.command()
 def demo() -> None:
     """Trace the bundled corner-limit model and show what comes out."""
-    with _clear_errors():
+    with clear_errors():
         sys.stdout.write("$ onesided trace corner-limit\n")
         trace(Path("corner-limit"))
 

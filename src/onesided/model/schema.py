@@ -1,7 +1,7 @@
 """The format of model files: tables, keys and types, as pydantic models.
 
 A file is TOML. Keys at the top: `title`, `description`, `energy`, `kinetic`; tables: `[coordinates]`,
-`[parameters]`, `[control]`, `[define]`, `[unilateral]`, `[bilateral]`, `[scales]`, `[mass]`, `[forces]`. Only
+`[parameters]`, `[control]`, `[define]`, `[unilateral]`, `[bilateral]`, `[scales]`, `[mass]`, `[forces]`, `[sketch]`. Only
 `energy`, `[coordinates]` and `[control]` are needed. `json_schema` gives the same for editors.
 """
 
@@ -107,6 +107,38 @@ class ScalesTable(_Table):
     stiffness: Positive | None = Field(default=None, description="a typical second derivative of the energy")
 
 
+class CircleTable(_Table):
+    """A circle of the drawing."""
+
+    at: Name = Field(description="the point at its centre")
+    radius: Number | FormulaText = Field(description="number or formula")
+    angle: Number | FormulaText | None = Field(default=None, description="how it has turned, in radians")
+
+
+class GroundTable(_Table):
+    """A wall or floor of the drawing."""
+
+    at: Name = Field(description="a point on it")
+    facing: Number = Field(description="direction of the free side in degrees: 90 for a floor, 0 for a wall on the left")
+    length: Positive | None = Field(default=None, description="default: as long as the picture")
+
+
+class SketchTable(_Table):
+    """How to draw the system; formulas are of coordinates, control, parameters and definitions."""
+
+    points: dict[Name, Annotated[list[Number | FormulaText], Field(min_length=2, max_length=3)]] = Field(
+        min_length=1, max_length=MAX_ENTRIES, description="point = [x, y] or [x, y, z]: numbers or formulas"
+    )
+    lines: dict[Literal["bar", "spring", "cable", "beam", "strut", "body"], list[Text]] = Field(
+        default_factory=dict, description='style = ["point point", …]'
+    )
+    circles: dict[Name, CircleTable] = Field(default_factory=dict, description="circle = {at, radius, angle}")
+    grounds: dict[Name, GroundTable] = Field(default_factory=dict, description="wall = {at, facing, length}")
+    marks: dict[Name, list[Text]] = Field(
+        default_factory=dict, description='constraint = ["point", "point point", …], highlighted while closed'
+    )
+
+
 class FileModel(_Table):
     """A mechanical system, stated by formulas."""
 
@@ -138,6 +170,7 @@ class FileModel(_Table):
         default_factory=dict,
         description="coordinate = force beside the energy: of t, coordinates, velocities, p, parameters",
     )
+    sketch: SketchTable | None = Field(default=None, description="how to draw the system")
 
 
 class FormatError(Exception):
@@ -210,8 +243,14 @@ _EXAMPLES = {
 
 
 def _fields(path: tuple[str, ...]) -> list[str]:
-    tables: dict[tuple[str, ...], type[BaseModel]] = {("control",): ControlTable, ("scales",): ScalesTable}
-    return list(tables.get(path, FileModel).model_fields)
+    tables: dict[tuple[str, ...], type[BaseModel]] = {
+        ("control",): ControlTable,
+        ("scales",): ScalesTable,
+        ("sketch",): SketchTable,
+        ("sketch", "circles"): CircleTable,
+        ("sketch", "grounds"): GroundTable,
+    }
+    return list(tables.get(path[:2], FileModel).model_fields)
 
 
 def shown(value: Any, most: int = 60) -> str:

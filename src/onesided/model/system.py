@@ -13,7 +13,9 @@ from onesided.errors import ModelError
 from onesided.model import derivatives
 from onesided.model.derivatives import Derivatives, Evaluation, Function, Scalar
 from onesided.model.names import check_names, unknown_name
+from onesided.model.measures import Measure, evaluate_measures
 from onesided.model.sizes import Scales, Sizes, estimate
+from onesided.results.sketch import Sketch
 from onesided.tolerances import DEFAULT, Tolerances
 
 
@@ -31,6 +33,8 @@ class System:
     control : name of the control parameter p.
     scales : typical sizes, estimated where not given.
     kinetic, mass, force : for motion: T(q, v, th), M(q, th), Q(t, q, v, p, th).
+    measures : name → function(q, p, th) of interest beside the coordinates; results hold their values.
+    sketch : how to draw the system, for pictures and reports.
 
     Notes
     -----
@@ -57,6 +61,8 @@ class System:
     kinetic: Callable[..., Any] | None = None
     mass: Callable[..., Any] | None = None
     force: Callable[..., Any] | None = None
+    measures: Mapping[str, Measure] = field(default_factory=dict)
+    sketch: Sketch | None = None
     derivatives: Derivatives = field(init=False, repr=False, compare=False)
     _vector: Any = field(init=False, repr=False, compare=False)
 
@@ -145,6 +151,10 @@ class System:
     def along(self, x: Array, direction: Array, order: int) -> Array:
         """Derivative of `order` of (L_q, c) along x + s·direction, both packed as (q, p, ν): (n + m,)."""
         return self.derivatives.along(x, direction, self._vector, order)
+
+    def measured(self, q: Array, p: Array) -> dict[str, Array]:
+        """Values of the measures along a result: q (N, n), p (N,) → name → (N,)."""
+        return evaluate_measures(self.measures, q, p, self.parameters)
 
     def point(self, q: Any) -> Array:
         """Check a configuration given by a user (sequence or name → value) and return it as a float64 array."""

@@ -1,5 +1,8 @@
 """What verbs return: plain frozen data, independent of the solvers that made it."""
 
+from onesided.results.columns import column as column
+from onesided.results.columns import columns as columns
+from onesided.results.dense import dense as dense
 from onesided.results.diagram import Diagram as Diagram
 from onesided.results.drive import Drive as Drive
 from onesided.results.drive import Jump as Jump
@@ -14,6 +17,11 @@ from onesided.results.path import Ray as Ray
 from onesided.results.path import Rays as Rays
 from onesided.results.progress import SILENT as SILENT
 from onesided.results.progress import Progress as Progress
+from onesided.results.sketch import Body as Body
+from onesided.results.sketch import Circle as Circle
+from onesided.results.sketch import Ground as Ground
+from onesided.results.sketch import Line as Line
+from onesided.results.sketch import Sketch as Sketch
 from onesided.results.solution import Solution as Solution
 from onesided.results.store import check_folder as check_folder
 from onesided.results.store import event_record as event_record

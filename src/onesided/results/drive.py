@@ -85,3 +85,9 @@ class Drive:
     def work(self) -> float:
         """Work of the control: on a path of equilibria it all goes into the energy, dU = U_p dp."""
         return float(sum(path.energy[-1] - path.energy[0] for path in self.paths))
+
+    def plot(self, x: str | None = None, y: str | None = None, *, ax: Any = None, title: str = "") -> Any:
+        """Draw the history; see `onesided.plots.diagram`. Returns matplotlib axes."""
+        from onesided.plots import diagram
+
+        return diagram(self, x=x, y=y, ax=ax, title=title)

@@ -9,6 +9,7 @@ import numpy as np
 
 from onesided._types import Array, Status
 from onesided.results.equilibrium import ActiveSet
+from onesided.results.sketch import Sketch
 
 
 class Kind(Enum):
@@ -173,6 +174,8 @@ class Path:
     events : special points, in order;  status : how it ended;  note : details of the end, and remarks.
     residual : largest relative violation of the equilibrium conditions, rechecked at every point.
     provenance : method, tolerances, version, scales.
+    measures : name → (N,) further quantities of the model along the path.
+    sketch : how to draw the system, or None.
     """
 
     coordinates: tuple[str, ...]
@@ -194,6 +197,8 @@ class Path:
     note: str
     residual: float
     provenance: Mapping[str, Any] = field(default_factory=dict)
+    measures: Mapping[str, Array] = field(default_factory=dict)
+    sketch: Sketch | None = None
 
     def __len__(self) -> int:
         return len(self.p)
@@ -215,3 +220,9 @@ class Path:
     def kinds(self) -> tuple[Kind, ...]:
         """Kinds of the events, in order."""
         return tuple(event.kind for event in self.events)
+
+    def plot(self, x: str | None = None, y: str | None = None, *, ax: Any = None, title: str = "") -> Any:
+        """Draw the path; see `onesided.plots.diagram`. Returns matplotlib axes."""
+        from onesided.plots import diagram
+
+        return diagram(self, x=x, y=y, ax=ax, title=title)

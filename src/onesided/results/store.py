@@ -17,6 +17,7 @@ from onesided.errors import UsageError
 from onesided.results.diagram import Diagram
 from onesided.results.drive import Drive, Jump
 from onesided.results.path import Event, Kind, Path, Ray, Rays
+from onesided.results.sketch import read_sketch, sketch_record
 
 FORMAT = 1
 _PATH_ARRAYS = ("q", "p", "mu", "lam", "gaps", "energy", "s", "tangents", "instability", "codes")
@@ -83,7 +84,9 @@ def load_result(folder: str | FilePath) -> Path | Drive | Diagram:
 
 
 def _write_path(path: Path, folder: FilePath) -> None:
-    np.savez_compressed(folder / "arrays.npz", **{name: getattr(path, name) for name in _PATH_ARRAYS})
+    arrays = {name: getattr(path, name) for name in _PATH_ARRAYS}
+    measures = np.array([*path.measures.values()], dtype=float).reshape(len(path.measures), len(path))
+    np.savez_compressed(folder / "arrays.npz", measures=measures, **arrays)
     record = {
         "format": FORMAT,
         "type": "path",
@@ -92,6 +95,8 @@ def _write_path(path: Path, folder: FilePath) -> None:
         "note": path.note,
         "residual": path.residual,
         "provenance": dict(path.provenance),
+        "measures": list(path.measures),
+        "sketch": None if path.sketch is None else sketch_record(path.sketch),
         "events": [event_record(event) for event in path.events],
     }
     _write_json(folder / "result.json", record)
@@ -142,6 +147,8 @@ def _write_table(path: Path, file: FilePath) -> None:
 def _read_path(record: Mapping[str, Any], folder: FilePath) -> Path:
     with np.load(folder / "arrays.npz", allow_pickle=False) as stored:
         arrays: dict[str, Any] = {name: stored[name] for name in _PATH_ARRAYS}
+        measures = dict(zip(record.get("measures", ()), stored["measures"] if "measures" in stored else (), strict=True))
+    sketch = record.get("sketch")
     names: dict[str, Any] = {
         key: tuple(value) if isinstance(value, list) else value for key, value in record["names"].items()
     }
@@ -153,6 +160,8 @@ def _read_path(record: Mapping[str, Any], folder: FilePath) -> Path:
         note=record["note"],
         residual=record["residual"],
         provenance=record["provenance"],
+        measures=measures,
+        sketch=None if sketch is None else read_sketch(sketch),
     )
 
 

@@ -1,0 +1,124 @@
+"""Points between the points: a path interpolated for smooth curves and pictures, never for numbers."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from onesided._types import Array, Indices, Mask
+from onesided.results.columns import columns
+from onesided.results.path import Path
+
+WANTED = 300  # points enough for a smooth curve
+MOST_BETWEEN = 48
+BEND = 1.5  # a tangent that differs from the chord by more than this many chords is not believed
+
+
+@dataclass(frozen=True, eq=False)
+class Dense:
+    """A path with points put in between.
+
+    Attributes
+    ----------
+    columns : name → (M,);  instability : (M,);  codes : (M, m) states of the unilateral constraints.
+    source : (M,) index of the computed point at or before each;  exact : (M,) whether it is that point.
+    """
+
+    columns: dict[str, Array]
+    source: Indices
+    exact: Mask
+    instability: np.ndarray[Any, np.dtype[np.intp]]
+    codes: np.ndarray[Any, np.dtype[np.int8]]
+
+    def place(self, index: int) -> int:
+        """Where the computed point `index` stands among the dense ones."""
+        return int(np.searchsorted(self.source, index))
+
+
+def dense(path: Path, wanted: int = WANTED) -> Dense:
+    """Cubic interpolation along arc length: tangents where the path has them, differences between events elsewhere."""
+    counts = _counts(path, wanted)
+    source = np.repeat(np.arange(len(path)), [*counts, 1])
+    inside = np.concatenate([np.arange(count) / count for count in counts] + [np.zeros(1)])
+    after = np.minimum(source + 1, len(path) - 1)
+    exact = inside == 0.0
+    found = {name: _hermite(path, name, values, source, inside) for name, values in columns(path).items()}
+    for name in path.unilateral:
+        for label in (f"reaction {name}", f"gap {name}"):
+            lowest = np.minimum(0.0, np.minimum(columns(path)[label][source], columns(path)[label][after]))
+            found[label] = np.maximum(found[label], lowest)
+    return Dense(
+        found,
+        source,
+        exact,
+        np.where(exact, path.instability[source], path.instability[after]),
+        np.where(exact[:, None], path.codes[source], _between(path)[np.minimum(source, len(path) - 2)])
+        if len(path) > 1
+        else path.codes[source],
+    )
+
+
+def _counts(path: Path, wanted: int) -> Indices:
+    """How many points each step is divided into."""
+    steps = np.diff(path.s)
+    if len(path) >= wanted or not len(steps):
+        return np.ones(len(steps), dtype=np.intp)
+    share = np.ceil(wanted * steps / max(float(steps.sum()), np.finfo(float).tiny))
+    return np.clip(share, 2, MOST_BETWEEN).astype(np.intp)
+
+
+def _between(path: Path) -> np.ndarray[Any, np.dtype[np.int8]]:
+    """States on each step: those of an end that is no event, else by what is larger, reaction or gap."""
+    special = np.zeros(len(path), dtype=bool)
+    special[[event.index for event in path.events]] = True
+    open_or_closed = np.where(path.lam[:-1] + path.lam[1:] > path.gaps[:-1] + path.gaps[1:], 2, 0)
+    states = np.where(special[1:, None], np.where(special[:-1, None], open_or_closed, path.codes[:-1]), path.codes[1:])
+    return states.astype(np.int8)
+
+
+def _hermite(path: Path, name: str, y: Array, source: Indices, inside: Array) -> Array:
+    after = np.minimum(source + 1, len(path) - 1)
+    step = path.s[after] - path.s[source]
+    begin, end = _slopes(path, name, y)
+    m0, m1 = begin[np.minimum(source, len(begin) - 1)] * step, end[np.minimum(source, len(end) - 1)] * step
+    u = inside
+    blend = u * u * (3.0 - 2.0 * u)
+    curve = y[source] + blend * (y[after] - y[source]) + u * (1 - u) * ((1 - u) * m0 - u * m1)
+    return np.where(inside == 0.0, y[source], curve)
+
+
+def _slopes(path: Path, name: str, y: Array) -> tuple[Array, Array]:
+    """Derivatives at the beginning and at the end of each step; the chord where they are not to be believed."""
+    if len(path) == 1:
+        return np.zeros(1), np.zeros(1)
+    steps = np.diff(path.s)
+    chord = np.divide(np.diff(y), steps, out=np.zeros(len(steps)), where=steps > 0)
+    order = {**{c: i for i, c in enumerate(path.coordinates)}, path.control: len(path.coordinates)}
+    if name in order:
+        before = path.tangents[:, order[name]].copy()
+        behind = before.copy()
+        for event in path.events:
+            if event.followed is not None:
+                ray = event.rays[event.followed]
+                behind[event.index] = np.append(ray.q_dot, ray.p_dot)[order[name]]
+        begin, end = behind[:-1], before[1:]
+    else:
+        begin, end = _differences(path, y, chord)
+    size = BEND * np.abs(chord) + np.ptp(y) / max(float(path.s[-1]), np.finfo(float).tiny)
+    return (
+        np.where(np.abs(begin - chord) <= size, begin, chord),
+        np.where(np.abs(end - chord) <= size, end, chord),
+    )
+
+
+def _differences(path: Path, y: Array, chord: Array) -> tuple[Array, Array]:
+    """Slopes from neighbouring chords, within stretches between events."""
+    begin, end = chord.copy(), chord.copy()
+    special = {event.index for event in path.events}
+    steps = np.diff(path.s)
+    for i in range(1, len(path) - 1):
+        whole = steps[i - 1] + steps[i]
+        if i not in special and whole > 0:
+            slope = (steps[i] * chord[i - 1] + steps[i - 1] * chord[i]) / whole
+            end[i - 1] = begin[i] = slope
+    return begin, end
