@@ -28,6 +28,7 @@ File = Annotated[Path, typer.Argument(metavar="FILE", help="Model file (TOML), o
 Json = Annotated[bool, typer.Option("--json", help="Print JSON lines for machines.")]
 Output = Annotated[Path | None, typer.Option("--output", "-o", help="Folder for the results.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress line.")]
+Report = Annotated[bool, typer.Option("--report", help="Write report.html into the folder as well.")]
 Low = Annotated[float | None, typer.Option("--p-min", help="Lower bound of p; default: the file's range.")]
 High = Annotated[float | None, typer.Option("--p-max", help="Upper bound of p; default: the file's range.")]
 Change = Annotated[list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="Change a parameter.")]
@@ -132,6 +133,7 @@ def trace(  # noqa: PLR0913, PLR0917 - one option each
     first_order: Annotated[bool, typer.Option("--first-order", help="Integrate, as the papers do.")] = False,
     change: Change = None,
     output: Output = None,
+    report: Report = False,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -155,7 +157,7 @@ def trace(  # noqa: PLR0913, PLR0917 - one option each
             progress=show.LiveProgress(quiet=quiet or as_json, stopped=interrupt.pressed),
             throw=False,
         )
-        show.path(found, as_json=as_json, folder=_save(found, folder, model))
+        show.path(found, as_json=as_json, folder=_save(found, folder, model, report=report))
         raise typer.Exit(0 if found.ok else EXIT_FAILED)
 
 
@@ -168,6 +170,7 @@ def diagram(  # noqa: PLR0913, PLR0917 - one option each
     max_depth: Annotated[int, typer.Option(help="How often a branch may leave another.")] = 8,
     change: Change = None,
     output: Output = None,
+    report: Report = False,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -187,18 +190,19 @@ def diagram(  # noqa: PLR0913, PLR0917 - one option each
             max_depth=max_depth,
             progress=show.LiveProgress(quiet=quiet or as_json, stopped=interrupt.pressed),
         )
-        show.diagram(found, as_json=as_json, folder=_save(found, folder, model))
+        show.diagram(found, as_json=as_json, folder=_save(found, folder, model, report=report))
         raise typer.Exit(0 if found.complete else EXIT_FAILED)
 
 
 @app.command()
-def drive(
+def drive(  # noqa: PLR0917 - one option each
     file: File,
     programme: Annotated[
         str | None, typer.Option(help='Values of p in turn, as in "-1, 1, -1"; default: the file\'s.')
     ] = None,
     change: Change = None,
     output: Output = None,
+    report: Report = False,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -214,7 +218,7 @@ def drive(
         folder = _folder(output, file, "drive")
         progress = show.LiveProgress(quiet=quiet or as_json, stopped=interrupt.pressed)
         found = drive_system(model.system, model.task.start, values, progress=progress, throw=False)
-        show.drive(found, as_json=as_json, folder=_save(found, folder, model))
+        show.drive(found, as_json=as_json, folder=_save(found, folder, model, report=report))
         raise typer.Exit(0 if found.ok else EXIT_FAILED)
 
 
@@ -223,7 +227,7 @@ def demo() -> None:
     """Trace the bundled corner-limit model and show what comes out."""
     with clear_errors():
         sys.stdout.write("$ onesided trace corner-limit\n")
-        trace(Path("corner-limit"))
+        trace(Path("corner-limit"), report=True)
 
 
 def _start(system: Any, task: Any) -> str:
@@ -298,7 +302,12 @@ def _folder(output: Path | None, file: Path, verb: str) -> Path:
     return folder
 
 
-def _save(found: Any, folder: Path, model: "Model") -> str:
+def _save(found: Any, folder: Path, model: "Model", *, report: bool = False) -> str:
     from onesided.results import save
 
-    return str(save(found, folder, extra={"model.toml": model.task.source}))
+    extra = {"model.toml": model.task.source}
+    if report:
+        from onesided.report import html
+
+        extra["report.html"] = html(found, model=model.task.source)
+    return str(save(found, folder, extra=extra))

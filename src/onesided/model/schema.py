@@ -1,8 +1,8 @@
 """The format of model files: tables, keys and types, as pydantic models.
 
 A file is TOML. Keys at the top: `title`, `description`, `energy`, `kinetic`; tables: `[coordinates]`,
-`[parameters]`, `[control]`, `[define]`, `[unilateral]`, `[bilateral]`, `[scales]`, `[mass]`, `[forces]`, `[sketch]`. Only
-`energy`, `[coordinates]` and `[control]` are needed. `json_schema` gives the same for editors.
+`[parameters]`, `[control]`, `[define]`, `[unilateral]`, `[bilateral]`, `[scales]`, `[mass]`, `[forces]`,
+`[sketch]`. Only `energy`, `[coordinates]` and `[control]` are needed. `json_schema` gives the same for editors.
 """
 
 import math
@@ -119,7 +119,9 @@ class GroundTable(_Table):
     """A wall or floor of the drawing."""
 
     at: Name = Field(description="a point on it")
-    facing: Number = Field(description="direction of the free side in degrees: 90 for a floor, 0 for a wall on the left")
+    facing: Number = Field(
+        description="direction of the free side in degrees: 90 for a floor, 0 for a wall on the left"
+    )
     length: Positive | None = Field(default=None, description="default: as long as the picture")
 
 

@@ -38,7 +38,9 @@ def sketch_of(file: FileModel, book: Book) -> Sketch | None:
     for name in sketch.marks:
         if name not in file.unilateral:
             raise book.source.error(
-                ("sketch", "marks", name), f"`{name}` is not a constraint", expected=", ".join(file.unilateral) or "none"
+                ("sketch", "marks", name),
+                f"`{name}` is not a constraint",
+                expected=", ".join(file.unilateral) or "none",
             )
     return sketch
 

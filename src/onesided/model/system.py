@@ -12,8 +12,8 @@ from onesided._types import Array
 from onesided.errors import ModelError
 from onesided.model import derivatives
 from onesided.model.derivatives import Derivatives, Evaluation, Function, Scalar
-from onesided.model.names import check_names, unknown_name
 from onesided.model.measures import Measure, evaluate_measures
+from onesided.model.names import check_names, unknown_name
 from onesided.model.sizes import Scales, Sizes, estimate
 from onesided.results.sketch import Sketch
 from onesided.tolerances import DEFAULT, Tolerances
@@ -106,6 +106,11 @@ class System:
         gaps = [(f"gap '{name}'", f) for name, f in self.unilateral.items()]
         joints = [(f"bilateral constraint '{name}'", f) for name, f in self.bilateral.items()]
         return [("energy", self.energy), *joints, *gaps]
+
+    def _repr_html_(self) -> str:
+        from onesided.model.display import system_html
+
+        return system_html(self)
 
     @property
     def n(self) -> int:

@@ -1,5 +1,6 @@
 """The system itself at one point of a result, drawn from its sketch in two or three dimensions."""
 
+import itertools
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -111,7 +112,8 @@ def prepared(found: Film, ax: Axes | None) -> Axes:
 def _solid_axes() -> Axes:
     from matplotlib import pyplot as plt
 
-    return plt.figure(figsize=(5.2, 4.6), layout="constrained").add_subplot(projection="3d")
+    axes: Axes = plt.figure(figsize=(5.2, 4.6), layout="constrained").add_subplot(projection="3d")
+    return axes
 
 
 def extent(found: Film) -> tuple[Array, Array]:
@@ -157,9 +159,9 @@ def draw(axes: Axes, found: Film, i: int) -> None:
         points = np.array([places[name] for name in line.points])
         _line(axes, points, line.style, float(np.max(high - low)))
     _joints(axes, sketch, places)
-    for points in highlights(found, i):
-        where = np.array([places[name] for name in points])
-        if len(points) == 1:
+    for names in highlights(found, i):
+        where = np.array([places[name] for name in names])
+        if len(names) == 1:
             _plot(axes, where, color=ALERT, marker="o", ms=11, mfc="none", mew=2.2, ls="", zorder=6)
         else:
             _plot(axes, where, color=ALERT, lw=4.5, alpha=0.55, zorder=1)
@@ -181,7 +183,7 @@ def _line(axes: Axes, points: Array, style: str, size: float) -> None:
     if style == "body" and points.shape[1] == 2:
         _polygon(axes, points)
     elif style == "spring" and points.shape[1] == 2:
-        for a, b in zip(points[:-1], points[1:], strict=True):
+        for a, b in itertools.pairwise(points):
             _plot(axes, spring(a, b, 0.02 * size), color=INK, lw=width)
     else:
         colour = COLOURS[0] if style in {"bar", "beam", "strut"} else INK

@@ -11,8 +11,8 @@ from matplotlib.figure import Figure
 
 from onesided.errors import UsageError
 from onesided.plots import series
+from onesided.plots.branches import Result, diagram
 from onesided.plots.configuration import film_of, sketch
-from onesided.plots.diagram import Result, diagram
 from onesided.plots.style import settings
 
 FORMATS = (".svg", ".pdf", ".png")
@@ -64,9 +64,7 @@ def write(
     return target
 
 
-def _draw(
-    result: Result, view: View, axes: Axes, names: tuple[str | None, str | None], index: int, title: str
-) -> None:
+def _draw(result: Result, view: View, axes: Axes, names: tuple[str | None, str | None], index: int, title: str) -> None:
     x, y = names
     if view is View.path:
         diagram(result, x=x, y=y, ax=axes, title=title)

@@ -1,6 +1,6 @@
 """Labels that keep clear of each other, of markers and of curves."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -45,7 +45,7 @@ def place(axes: Axes, notes: list[Note], curves: list[Array], size: float = 8.5)
         extent = text.get_window_extent(renderer)
         width, height = extent.width + 3 * scale, extent.height + 2 * scale
         text.remove()
-        reach, turn, box = _best(anchor, width, height, scale, frame, taken, busy)
+        reach, turn, box = _best(anchor, (width, height), scale, frame, taken, busy)
         taken.append(box)
         _write(axes, note, reach, turn, size)
 
@@ -54,13 +54,15 @@ def _renderer(figure: Figure) -> RendererBase:
     """What measures texts; a figure of another kind of canvas lends itself to ours for the purpose."""
     canvas = figure.canvas
     try:
-        return FigureCanvasAgg(figure).get_renderer()
+        measure: Any = FigureCanvasAgg(figure)
+        renderer: RendererBase = measure.get_renderer()
+        return renderer
     finally:
         figure.set_canvas(canvas)
 
 
 def _best(
-    anchor: Array, width: float, height: float, scale: float, frame: Bbox, taken: list[Bbox], busy: Array
+    anchor: Array, size: tuple[float, float], scale: float, frame: Bbox, taken: list[Bbox], busy: Array
 ) -> tuple[float, float, Bbox]:
     """The place with the least overlap; near places and the usual corners first."""
     best: tuple[float, float, Bbox] | None = None
@@ -68,7 +70,7 @@ def _best(
     for reach in _REACHES:
         for order, turn in enumerate(_TURNS):
             cos, sin = float(np.cos(turn)), float(np.sin(turn))
-            box = _box(anchor[0] + reach * scale * cos, anchor[1] + reach * scale * sin, width, height, cos, sin)
+            box = _box(anchor[0] + reach * scale * cos, anchor[1] + reach * scale * sin, *size, cos, sin)
             cost = _overlap(box, taken) * 100.0 + _outside(box, frame) * 200.0 + _crowd(box, busy) * 3.0
             cost += _crossed(anchor, box, taken) * 30.0 + reach * 0.04 + order * 0.01
             if cost < least:
@@ -91,7 +93,7 @@ def _overlap(box: Bbox, taken: list[Bbox]) -> float:
         wide = min(box.x1, other.x1) - max(box.x0, other.x0)
         high = min(box.y1, other.y1) - max(box.y0, other.y0)
         area += max(wide, 0.0) * max(high, 0.0)
-    return area / max(box.width * box.height, 1.0)
+    return float(area) / max(float(box.width * box.height), 1.0)
 
 
 def _crossed(anchor: Array, box: Bbox, taken: list[Bbox]) -> float:
@@ -103,7 +105,7 @@ def _crossed(anchor: Array, box: Bbox, taken: list[Bbox]) -> float:
 
 def _outside(box: Bbox, frame: Bbox) -> float:
     over = max(frame.x0 - box.x0, 0.0) + max(box.x1 - frame.x1, 0.0)
-    return (over + max(frame.y0 - box.y0, 0.0) + max(box.y1 - frame.y1, 0.0)) / max(box.height, 1.0)
+    return float(over + max(frame.y0 - box.y0, 0.0) + max(box.y1 - frame.y1, 0.0)) / max(float(box.height), 1.0)
 
 
 def _crowd(box: Bbox, busy: Array) -> float:

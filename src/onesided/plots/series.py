@@ -5,7 +5,7 @@ from matplotlib.axes import Axes
 
 from onesided._types import Array
 from onesided.errors import UsageError
-from onesided.plots.diagram import Result, paths_of
+from onesided.plots.branches import Result, paths_of
 from onesided.plots.style import COLOURS, GREY, MARKS, new_axes, settings
 from onesided.results import Drive, Kind, Path, dense
 

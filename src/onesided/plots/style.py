@@ -17,7 +17,7 @@ MARKS = ("o", "s", "^", "D", "v", "P", "X")
 _DASHES: dict[int, Any] = {0: "solid", 1: (0, (5, 2)), 2: (0, (6, 2, 1.2, 2))}
 _MORE: Any = (0, (1.2, 1.6))
 
-SETTINGS = {
+SETTINGS: Any = {
     "font.size": 10,
     "axes.spines.top": False,
     "axes.spines.right": False,

@@ -1,8 +1,6 @@
 """What verbs return: plain frozen data, independent of the solvers that made it."""
 
-from onesided.results.columns import column as column
-from onesided.results.columns import columns as columns
-from onesided.results.dense import dense as dense
+from onesided.results.between import dense as dense
 from onesided.results.diagram import Diagram as Diagram
 from onesided.results.drive import Drive as Drive
 from onesided.results.drive import Jump as Jump
@@ -10,6 +8,8 @@ from onesided.results.equilibrium import ActiveSet as ActiveSet
 from onesided.results.equilibrium import Equilibrium as Equilibrium
 from onesided.results.equilibrium import Recheck as Recheck
 from onesided.results.equilibrium import State as State
+from onesided.results.named import column as column
+from onesided.results.named import columns as columns
 from onesided.results.path import Event as Event
 from onesided.results.path import Kind as Kind
 from onesided.results.path import Path as Path

@@ -31,6 +31,11 @@ class Diagram:
         """All special points, each once; bounds are left out."""
         return tuple(event for path in self.paths for event in path.events if event.kind is not Kind.bound)
 
+    def _repr_html_(self) -> str:
+        from onesided.report import result_html
+
+        return result_html(self)
+
     def plot(self, x: str | None = None, y: str | None = None, *, ax: Any = None, title: str = "") -> Any:
         """Draw the branches; see `onesided.plots.diagram`. Returns matplotlib axes."""
         from onesided.plots import diagram

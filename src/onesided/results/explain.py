@@ -17,8 +17,8 @@ _TEXTS = {
         "same sense. [SP1, section 4]"
     ),
     Kind.limit: (
-        "p has a smooth extreme along the path: the tangent is at constant p and the reduced Hessian H is singular with "
-        "c1 ≠ 0. Stability changes by one mode. A system that is loaded through a stable limit point jumps. "
+        "p has a smooth extreme along the path: the tangent is at constant p, and the reduced Hessian H is singular "
+        "with c1 ≠ 0. Stability changes by one mode. A system that is loaded through a stable limit point jumps. "
         "[SP1, section 2]"
     ),
     Kind.corner_limit: (
@@ -35,8 +35,8 @@ _TEXTS = {
         "more than one solution. Each ray can be followed. [SP1, section 4]"
     ),
     Kind.end: (
-        "No equilibria lead on. An isolated end needs a contact that stays weakly active along the path, and is fragile: "
-        "a small change of the data makes a corner of it, or removes the path. [SP1, section 4]"
+        "No equilibria lead on. An isolated end needs a contact that stays weakly active along the path, and is "
+        "fragile: a small change of the data makes a corner of it, or removes the path. [SP1, section 4]"
     ),
     Kind.continuum: (
         "A whole fan of directions solves the first-order problem; its extreme rays are listed and can be followed. "

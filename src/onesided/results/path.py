@@ -127,6 +127,11 @@ class Event:
     def __str__(self) -> str:
         return self.words()
 
+    def _repr_html_(self) -> str:
+        from onesided.results.display import event_html
+
+        return event_html(self)
+
     def words(self) -> str:
         """One sentence for an engineer."""
         parts = [f"{self.kind.value} at {self.control} = {format_number(self.p)}"]
@@ -220,6 +225,11 @@ class Path:
     def kinds(self) -> tuple[Kind, ...]:
         """Kinds of the events, in order."""
         return tuple(event.kind for event in self.events)
+
+    def _repr_html_(self) -> str:
+        from onesided.report import result_html
+
+        return result_html(self)
 
     def plot(self, x: str | None = None, y: str | None = None, *, ax: Any = None, title: str = "") -> Any:
         """Draw the path; see `onesided.plots.diagram`. Returns matplotlib axes."""

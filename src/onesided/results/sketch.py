@@ -93,6 +93,9 @@ class Sketch:
             if line.style not in STYLES or len(line.points) < 2:
                 expected = f"two or more points, and one of {', '.join(STYLES)}"
                 raise ModelError("a line cannot be drawn", got=repr(line), expected=expected)
+        numbers = [part for part in self._components() if isinstance(part, float | int)]
+        if not all(np.isfinite(numbers)):
+            raise ModelError("a number of the sketch is not finite", expected="finite numbers")
         for ground in self.grounds:
             if len(ground.normal) != self.dimension:
                 raise ModelError("a ground's normal has the wrong length", got=repr(ground.normal))
@@ -112,15 +115,19 @@ class Sketch:
         yield from (ground.at for ground in self.grounds)
         yield from (body.at for body in self.bodies)
 
-    def names(self) -> tuple[str, ...]:
-        """Names of all quantities the drawing needs, each once."""
+    def _components(self) -> list[Component | None]:
         parts: list[Component | None] = [c for components in self.points.values() for c in components]
         for circle in self.circles:
             parts += [circle.radius, circle.angle]
         for ground in self.grounds:
             parts += [*ground.normal, ground.length]
-        parts += [body.angle for body in self.bodies]
-        return tuple(dict.fromkeys(part for part in parts if isinstance(part, str)))
+        for body in self.bodies:
+            parts += [body.angle, *(x for corner in body.outline for x in corner)]
+        return parts
+
+    def names(self) -> tuple[str, ...]:
+        """Names of all quantities the drawing needs, each once."""
+        return tuple(dict.fromkeys(part for part in self._components() if isinstance(part, str)))
 
     def positions(self, columns: Mapping[str, Array]) -> dict[str, Array]:
         """Positions of all points: name → (N, 2 or 3), from columns of length N."""

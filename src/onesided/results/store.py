@@ -39,6 +39,9 @@ def save(result: Path | Drive | Diagram, folder: str | FilePath, *, extra: Mappi
         writers[type(result)](result, draft)
         for name, text in (extra or {}).items():
             (draft / name).write_text(text, encoding="utf-8")
+        mask = os.umask(0)
+        os.umask(mask)
+        draft.chmod(0o777 & ~mask)  # a temporary folder is private; results are as public as other files
         _swap(draft, target)
     except BaseException:
         shutil.rmtree(draft, ignore_errors=True)
@@ -147,7 +150,7 @@ def _write_table(path: Path, file: FilePath) -> None:
 def _read_path(record: Mapping[str, Any], folder: FilePath) -> Path:
     with np.load(folder / "arrays.npz", allow_pickle=False) as stored:
         arrays: dict[str, Any] = {name: stored[name] for name in _PATH_ARRAYS}
-        measures = dict(zip(record.get("measures", ()), stored["measures"] if "measures" in stored else (), strict=True))
+        measures = dict(zip(record.get("measures", ()), stored.get("measures", ()), strict=True))
     sketch = record.get("sketch")
     names: dict[str, Any] = {
         key: tuple(value) if isinstance(value, list) else value for key, value in record["names"].items()

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from onesided._types import Array, Indices, Mask
-from onesided.results.columns import columns
+from onesided.results.named import columns
 from onesided.results.path import Path
 
 WANTED = 300  # points enough for a smooth curve
@@ -64,7 +64,8 @@ def _counts(path: Path, wanted: int) -> Indices:
     if len(path) >= wanted or not len(steps):
         return np.ones(len(steps), dtype=np.intp)
     share = np.ceil(wanted * steps / max(float(steps.sum()), np.finfo(float).tiny))
-    return np.clip(share, 2, MOST_BETWEEN).astype(np.intp)
+    counts: Indices = np.clip(share, 2, MOST_BETWEEN).astype(np.intp)
+    return counts
 
 
 def _between(path: Path) -> np.ndarray[Any, np.dtype[np.int8]]:

@@ -18,7 +18,7 @@ FRAMES = 120
 
 
 def animate(
-    result: Path | Drive | Diagram, file: str | FilePath, *, frames: int = FRAMES, rate: float = 25.0, title: str = ""
+    result: Path | Drive | Diagram, file: str | FilePath, *, frames: int = FRAMES, rate: int = 25, title: str = ""
 ) -> FilePath:
     """Write an animation along a result: `.gif`, or `.mp4` where the program ffmpeg is installed.
 
@@ -29,9 +29,7 @@ def animate(
     return write_film(film_of(result, wanted=frames), file, frames=frames, rate=rate, title=title)
 
 
-def write_film(
-    found: Film, file: str | FilePath, *, frames: int = FRAMES, rate: float = 25.0, title: str = ""
-) -> FilePath:
+def write_film(found: Film, file: str | FilePath, *, frames: int = FRAMES, rate: int = 25, title: str = "") -> FilePath:
     """Write a film, whole or not at all."""
     target = FilePath(file)
     writer = _writer(target, rate)
@@ -60,12 +58,14 @@ def _figure(found: Film) -> Figure:
     return figure
 
 
-def _writer(target: FilePath, rate: float) -> AbstractMovieWriter:
+def _writer(target: FilePath, rate: int) -> AbstractMovieWriter:
     kind = target.suffix.lower()
     if kind == ".gif":
-        return PillowWriter(fps=rate)  # type: ignore[no-untyped-call]
+        return PillowWriter(fps=rate)
     if kind != ".mp4":
         raise UsageError("this kind of animation is not known", got=repr(target.suffix), expected=".gif or .mp4")
     if not FFMpegWriter.isAvailable():
-        raise UsageError("an .mp4 needs the program ffmpeg, which was not found", advice="install ffmpeg, or write a .gif")
-    return FFMpegWriter(fps=rate)  # type: ignore[no-untyped-call]
+        raise UsageError(
+            "an .mp4 needs the program ffmpeg, which was not found", advice="install ffmpeg, or write a .gif"
+        )
+    return FFMpegWriter(fps=rate)

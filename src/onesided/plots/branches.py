@@ -1,5 +1,6 @@
 """The path diagram: p against a coordinate, stable and unstable parts, events, branches and jumps."""
 
+import itertools
 from collections.abc import Iterator
 
 import numpy as np
@@ -12,7 +13,7 @@ from onesided.errors import UsageError
 from onesided.plots import labels
 from onesided.plots.style import ALERT, COLOURS, GREY, INK, MARKERS, dashes, degree_words, new_axes, settings
 from onesided.results import Diagram, Drive, Event, Kind, Path, column, columns, dense
-from onesided.results.dense import Dense
+from onesided.results.between import Dense
 
 MOST_WORDS = 12  # with more events than this, labels are numbers only
 MOST_NUMBERS = 60
@@ -94,7 +95,9 @@ def _branch(axes: Axes, path: Path, x: str, y: str, colour: str) -> Array:
         axes.plot(line[:, 0], line[:, 1], color=colour, lw=width, ls=dashes(degree), solid_capstyle="round")
         if degree > 2:
             middle = line[len(line) // 2]
-            axes.annotate(str(degree), tuple(middle), fontsize=7.5, color=colour, textcoords="offset points", xytext=(4, 4))
+            axes.annotate(
+                str(degree), tuple(middle), fontsize=7.5, color=colour, textcoords="offset points", xytext=(4, 4)
+            )
     return points
 
 
@@ -102,7 +105,7 @@ def pieces(curve: Dense) -> Iterator[tuple[int, int, int]]:
     """Stretches of one degree of instability: first and last index, degree. A point belongs to the step it ends."""
     degree = curve.instability
     cuts = [0, *(np.flatnonzero(np.diff(degree[1:])) + 1).tolist(), len(degree) - 1]
-    for begin, end in zip(cuts[:-1], cuts[1:], strict=True):
+    for begin, end in itertools.pairwise(cuts):
         if end > begin:
             yield begin, end, int(degree[end])
 
@@ -153,16 +156,16 @@ def _history(axes: Axes, drive: Drive, x: str, y: str) -> tuple[list[labels.Note
         if middle > 0 and (np.ptp(a) > 0 or np.ptp(b) > 0):
             style = {"arrowstyle": "-|>", "color": COLOURS[0], "lw": 0, "mutation_scale": 18}
             axes.annotate("", (a[middle], b[middle]), xytext=(a[middle - 1], b[middle - 1]), arrowprops=style, zorder=4)
-    notes, lines, jumps = [], [], list(drive.jumps)
-    for before, after in zip(drive.paths[:-1], drive.paths[1:], strict=True):
-        if jumps and np.array_equal(jumps[0].q_from, before.q[-1]):
-            jump = jumps.pop(0)
-            ends = [(float(column(path, x)[i]), float(column(path, y)[i])) for path, i in ((before, -1), (after, 0))]
-            style = {"arrowstyle": "-|>", "color": ALERT, "lw": 1.4, "ls": (0, (2, 1.5)), "mutation_scale": 14}
-            axes.annotate("", ends[1], xytext=ends[0], arrowprops={**style, "shrinkA": 4, "shrinkB": 2}, zorder=4)
-            middle_x, middle_y = (ends[0][0] + ends[1][0]) / 2, (ends[0][1] + ends[1][1]) / 2
-            notes.append(labels.Note(middle_x, middle_y, f"jump, {jump.energy:.4g} released", ALERT))
-            lines.append(np.array(ends))
+    notes, lines = [], []
+    for i, jump in drive.jump_places():
+        sides = ((drive.paths[i], -1), (drive.paths[i + 1], 0))
+        ends = np.array([[column(path, name)[k] for name in (x, y)] for path, k in sides])
+        style = {"arrowstyle": "-|>", "color": ALERT, "lw": 1.4, "ls": (0, (2, 1.5)), "mutation_scale": 14}
+        axes.annotate("", ends[1], xytext=ends[0], arrowprops={**style, "shrinkA": 4, "shrinkB": 2}, zorder=4)
+        notes.append(
+            labels.Note(float(ends[:, 0].mean()), float(ends[:, 1].mean()), f"jump, {jump.energy:.4g} released", ALERT)
+        )
+        lines.append(ends)
     return notes, lines
 
 
@@ -182,7 +185,9 @@ def _handles(result: Result, paths: tuple[Path, ...]) -> list[Line2D]:
         if len(groups) > 1 and len(paths) <= len(COLOURS) + 1:
             handles += [Line2D([], [], color=c, lw=2, label=f"branch {', '.join(n)}") for c, n in groups.items()]
     if isinstance(result, Drive) and result.jumps:
-        handles.append(Line2D([], [], color=ALERT, lw=1.4, ls=(0, (2, 1.5)), label="jump at constant " + result.control))
+        handles.append(
+            Line2D([], [], color=ALERT, lw=1.4, ls=(0, (2, 1.5)), label="jump at constant " + result.control)
+        )
     return handles
 
 
