@@ -2,13 +2,14 @@
 VENV := .venv
 PYTHON := $(VENV)/bin/python
 STAMP := $(VENV)/.installed
+BROWSER := $(VENV)/.browser
 
-.PHONY: demo test lint benchmarks clean
+.PHONY: demo test lint docs benchmarks clean
 
 demo: $(STAMP)
 	@$(VENV)/bin/onesided demo
 
-test: $(STAMP)
+test: $(STAMP) $(BROWSER)
 	$(PYTHON) -m pytest -n 2
 
 lint: $(STAMP)
@@ -28,6 +29,11 @@ $(STAMP): pyproject.toml
 		$(PYTHON) -m pip install --quiet --disable-pip-version-check --editable '.[dev]'; \
 	fi
 	@$(PYTHON) -c "import numpy; from onesided.complementarity import LCP, solve; solve(LCP(numpy.eye(2), -numpy.ones(2)))"
+	@touch $@
+
+# for the tests of the report; where none can be had they are skipped
+$(BROWSER): $(STAMP)
+	@$(PYTHON) tests/report/get_browser.py
 	@touch $@
 
 clean:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from onesided._version import __version__
-from onesided.cli_errors import EXIT_FAILED, clear_errors
+from onesided.cli_errors import EXIT_FAILED, Interrupt, clear_errors
 from onesided.cli_views import views
 from onesided.errors import UsageError
 
@@ -154,7 +154,7 @@ def trace(  # noqa: PLR0913, PLR0917 - one option each
             max_points=max_points,
             max_events=max_events,
             method=FirstOrder() if first_order else None,
-            progress=show.LiveProgress(quiet=quiet or as_json, stopped=interrupt.pressed),
+            progress=_progress(quiet or as_json, interrupt, model, (p_min, p_max)),
             throw=False,
         )
         show.path(found, as_json=as_json, folder=_save(found, folder, model, report=report))
@@ -188,7 +188,7 @@ def diagram(  # noqa: PLR0913, PLR0917 - one option each
             p_bounds=_bounds(model, p_min, p_max),
             max_branches=max_branches,
             max_depth=max_depth,
-            progress=show.LiveProgress(quiet=quiet or as_json, stopped=interrupt.pressed),
+            progress=_progress(quiet or as_json, interrupt, model, (p_min, p_max)),
         )
         show.diagram(found, as_json=as_json, folder=_save(found, folder, model, report=report))
         raise typer.Exit(0 if found.complete else EXIT_FAILED)
@@ -216,7 +216,7 @@ def drive(  # noqa: PLR0917 - one option each
         for value in values:
             _within(model, value)
         folder = _folder(output, file, "drive")
-        progress = show.LiveProgress(quiet=quiet or as_json, stopped=interrupt.pressed)
+        progress = _progress(quiet or as_json, interrupt, model)
         found = drive_system(model.system, model.task.start, values, progress=progress, throw=False)
         show.drive(found, as_json=as_json, folder=_save(found, folder, model, report=report))
         raise typer.Exit(0 if found.ok else EXIT_FAILED)
@@ -283,6 +283,15 @@ def _within(model: "Model", p: float | None) -> float:
 def _bounds(model: "Model", low: float | None, high: float | None) -> tuple[float, float]:
     a, b = model.task.p_bounds
     return (a if low is None else low, b if high is None else high)
+
+
+def _progress(
+    quiet: bool, interrupt: Interrupt, model: "Model", bounds: tuple[float | None, float | None] = (None, None)
+) -> Any:
+    from onesided.show import LiveProgress
+
+    span = _bounds(model, *bounds)
+    return LiveProgress(quiet=quiet, stopped=interrupt.pressed, name=model.system.control, span=span)
 
 
 def _sign(direction: str | None, default: int) -> int:

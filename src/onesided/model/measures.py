@@ -1,6 +1,7 @@
 """Measures: quantities of a system that are looked at but not solved for, evaluated along a result."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -9,30 +10,31 @@ from onesided._types import Array
 from onesided.errors import ModelError
 from onesided.model.derivatives import Parameters
 
-Measure = Callable[[Any, Any, Any], Any]
+Scalar = Callable[[Any, Any, Any], Any]
+
+
+@dataclass(frozen=True)
+class Elementwise:
+    """A measure that may be called once for a whole result: q[i] and p are then (N,), and so is its value."""
+
+    function: Scalar
+
+
+Measure = Scalar | Elementwise
 
 
 def evaluate_measures(
     measures: Mapping[str, Measure], q: Array, p: Array, parameters: Mapping[str, float]
 ) -> dict[str, Array]:
-    """Values of every measure at the points q (N, n), p (N,): name → (N,).
-
-    A function is first called once with whole columns, q[i] being (N,). Where that does not give N values, or not
-    those of the function at the last point, it is called point by point.
-    """
+    """Values of every measure at the points q (N, n), p (N,): name → (N,)."""
     th = Parameters(parameters)
     with np.errstate(all="ignore"):  # a measure may be undefined somewhere: it is then not a number
         return {name: _along(name, measure, q, p, th) for name, measure in measures.items()}
 
 
 def _along(name: str, measure: Measure, q: Array, p: Array, th: Parameters) -> Array:
-    last = _scalar(name, measure(q[-1], p[-1], th))
-    try:
-        values = np.asarray(measure(q.T, p, th), dtype=float)
-    except (TypeError, ValueError, IndexError):
-        values = np.empty(0)
-    if values.shape == p.shape and np.isclose(values[-1], last, equal_nan=True):
-        return values
+    if isinstance(measure, Elementwise):
+        return np.broadcast_to(np.asarray(measure.function(q.T, p, th), dtype=float), p.shape)
     return np.array([_scalar(name, measure(row, value, th)) for row, value in zip(q, p, strict=True)])
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from onesided.errors import ModelError
 from onesided.model.formula_system import Book, Recipe
+from onesided.model.measures import Elementwise, Measure
 from onesided.model.schema import FileModel, SketchTable
 from onesided.model.toml_places import Path
 from onesided.results.sketch import Circle, Component, Ground, Line, Sketch
@@ -45,7 +46,7 @@ def sketch_of(file: FileModel, book: Book) -> Sketch | None:
     return sketch
 
 
-def measures_of(file: FileModel, book: Book) -> dict[str, Callable[[Any, Any, Any], Any]]:
+def measures_of(file: FileModel, book: Book) -> dict[str, Measure]:
     """All definitions that statics can evaluate, and all formulas of the sketch."""
     moving = {*book.velocities, *book.time}
     paths: dict[str, Path] = {n: ("define", n) for n in file.define if not book.bases[n] & moving}
@@ -96,10 +97,9 @@ def _ground(at: str, facing: float, length: float | None) -> Ground:
     return Ground(at, (round(math.cos(angle), 15), round(math.sin(angle), 15)), length)
 
 
-def _measure(file: FileModel, recipe: Recipe) -> Callable[[Any, Any, Any], Any]:
+def _measure(file: FileModel, recipe: Recipe) -> Elementwise:
     def measure(q: Any, p: Any, th: Any) -> Any:
         given = {name: q[i] for i, name in enumerate(file.coordinates)}
-        value = recipe.arrays(given, {file.control.name: p}, th)[0]
-        return value + np.zeros(np.shape(p))
+        return recipe.arrays(given, {file.control.name: p}, th)[0]
 
-    return measure
+    return Elementwise(measure)

@@ -87,7 +87,7 @@ def _colour(result: Result, i: int) -> str:
 def _branch(axes: Axes, path: Path, x: str, y: str, colour: str) -> Array:
     """One path in pieces of equal stability; returns its points for the labels to avoid."""
     column(path, x), column(path, y)
-    curve = dense(path)
+    curve = dense(path, names=(x, y))
     points = np.column_stack([curve.columns[x], curve.columns[y]])
     for begin, end, degree in pieces(curve):
         line = points[begin : end + 1]
@@ -150,7 +150,7 @@ def _mark(axes: Axes, x: float, y: float, kind: Kind) -> None:
 def _history(axes: Axes, drive: Drive, x: str, y: str) -> tuple[list[labels.Note], list[Array]]:
     """Arrows along the paths, and dashed arrows for the jumps between them: notes, and lines for labels to avoid."""
     for path in drive.paths:
-        curve = dense(path)
+        curve = dense(path, names=(x, y))
         a, b = curve.columns[x], curve.columns[y]
         middle = len(a) // 2
         if middle > 0 and (np.ptp(a) > 0 or np.ptp(b) > 0):

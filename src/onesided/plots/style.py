@@ -34,6 +34,7 @@ SETTINGS: Any = {
     "ytick.color": GREY,
     "legend.frameon": False,
     "legend.fontsize": 8.5,
+    "text.parse_math": False,  # names come from strangers and are shown as they are
     "svg.fonttype": "path",
     "svg.hashsalt": "onesided",
     "pdf.fonttype": 42,

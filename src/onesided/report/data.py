@@ -50,7 +50,7 @@ def payload(result: Result) -> dict[str, Any]:
     paths = paths_of(result)
     names = _names(paths)
     single = _cells(paths) * len(names) * 8 > BYTES
-    frames = _frames(paths, BYTES // ((4 if single else 8) * len(names)))
+    frames = _frames(paths, names, BYTES // ((4 if single else 8) * len(names)))
     first = paths[0]
     table = np.array([frames.column(name) for name in names], dtype="<f4" if single else "<f8")
     codes = np.concatenate([curve.codes for curve in frames.curves])[frames.kept]
@@ -90,9 +90,9 @@ def _wanted(paths: tuple[Path, ...]) -> int:
     return max(WANTED // len(paths), 60)
 
 
-def _frames(paths: tuple[Path, ...], most: int) -> Frames:
+def _frames(paths: tuple[Path, ...], names: list[str], most: int) -> Frames:
     """Dense curves; where they are too long, points are left out, never events or ends."""
-    curves = tuple(dense(path, _wanted(paths)) for path in paths)
+    curves = tuple(dense(path, _wanted(paths), names) for path in paths)
     sizes = [len(curve.source) for curve in curves]
     begins = tuple(int(b) for b in np.concatenate([[0], np.cumsum(sizes)[:-1]]))
     total = sum(sizes)

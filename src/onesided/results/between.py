@@ -1,5 +1,6 @@
 """Points between the points: a path interpolated for smooth curves and pictures, never for numbers."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -35,27 +36,28 @@ class Dense:
         return int(np.searchsorted(self.source, index))
 
 
-def dense(path: Path, wanted: int = WANTED) -> Dense:
-    """Cubic interpolation along arc length: tangents where the path has them, differences between events elsewhere."""
+def dense(path: Path, wanted: int = WANTED, names: Iterable[str] | None = None) -> Dense:
+    """Cubic interpolation along arc length: tangents where the path has them, differences between events elsewhere.
+
+    Parameters
+    ----------
+    wanted : about how many points; a path that has as many stays as it is.
+    names : columns to interpolate; None for all.
+    """
     counts = _counts(path, wanted)
     source = np.repeat(np.arange(len(path)), [*counts, 1])
     inside = np.concatenate([np.arange(count) / count for count in counts] + [np.zeros(1)])
-    after = np.minimum(source + 1, len(path) - 1)
     exact = inside == 0.0
-    found = {name: _hermite(path, name, values, source, inside) for name, values in columns(path).items()}
-    for name in path.unilateral:
-        for label in (f"reaction {name}", f"gap {name}"):
-            lowest = np.minimum(0.0, np.minimum(columns(path)[label][source], columns(path)[label][after]))
-            found[label] = np.maximum(found[label], lowest)
-    return Dense(
-        found,
-        source,
-        exact,
-        np.where(exact, path.instability[source], path.instability[after]),
-        np.where(exact[:, None], path.codes[source], _between(path)[np.minimum(source, len(path) - 2)])
-        if len(path) > 1
-        else path.codes[source],
-    )
+    values = columns(path)
+    chosen = values if names is None else {name: values[name] for name in names}
+    found = {name: _hermite(path, name, y, source, inside) for name, y in chosen.items()}
+    after = np.minimum(source + 1, len(path) - 1)
+    for label in (f"{what} {name}" for what in ("reaction", "gap") for name in path.unilateral):
+        if label in found:
+            lowest = np.minimum(values[label][source], values[label][after])
+            found[label] = np.maximum(found[label], np.minimum(0.0, lowest))
+    degree = np.where(exact, path.instability[source], path.instability[after])
+    return Dense(found, source, exact, degree, np.where(exact[:, None], path.codes[source], _between(path)[source]))
 
 
 def _counts(path: Path, wanted: int) -> Indices:
@@ -69,11 +71,12 @@ def _counts(path: Path, wanted: int) -> Indices:
 
 
 def _between(path: Path) -> np.ndarray[Any, np.dtype[np.int8]]:
-    """States on each step: those of an end that is no event, else by what is larger, reaction or gap."""
-    special = np.zeros(len(path), dtype=bool)
+    """States on the step after each point: those of an end that is no event, else by what is larger there."""
+    special = np.zeros((len(path), 1), dtype=bool)
     special[[event.index for event in path.events]] = True
-    open_or_closed = np.where(path.lam[:-1] + path.lam[1:] > path.gaps[:-1] + path.gaps[1:], 2, 0)
-    states = np.where(special[1:, None], np.where(special[:-1, None], open_or_closed, path.codes[:-1]), path.codes[1:])
+    after = np.minimum(np.arange(len(path)) + 1, len(path) - 1)
+    larger = np.where(path.lam + path.lam[after] > path.gaps + path.gaps[after], 2, 0)
+    states = np.where(special[after], np.where(special, larger, path.codes), path.codes[after])
     return states.astype(np.int8)
 
 
@@ -104,7 +107,7 @@ def _slopes(path: Path, name: str, y: Array) -> tuple[Array, Array]:
                 behind[event.index] = np.append(ray.q_dot, ray.p_dot)[order[name]]
         begin, end = behind[:-1], before[1:]
     else:
-        begin, end = _differences(path, y, chord)
+        begin, end = _differences(path, chord)
     size = BEND * np.abs(chord) + np.ptp(y) / max(float(path.s[-1]), np.finfo(float).tiny)
     return (
         np.where(np.abs(begin - chord) <= size, begin, chord),
@@ -112,14 +115,14 @@ def _slopes(path: Path, name: str, y: Array) -> tuple[Array, Array]:
     )
 
 
-def _differences(path: Path, y: Array, chord: Array) -> tuple[Array, Array]:
+def _differences(path: Path, chord: Array) -> tuple[Array, Array]:
     """Slopes from neighbouring chords, within stretches between events."""
-    begin, end = chord.copy(), chord.copy()
-    special = {event.index for event in path.events}
+    smooth = np.ones(len(path), dtype=bool)
+    smooth[[0, -1, *(event.index for event in path.events)]] = False
     steps = np.diff(path.s)
-    for i in range(1, len(path) - 1):
-        whole = steps[i - 1] + steps[i]
-        if i not in special and whole > 0:
-            slope = (steps[i] * chord[i - 1] + steps[i - 1] * chord[i]) / whole
-            end[i - 1] = begin[i] = slope
+    whole = steps[:-1] + steps[1:]
+    slope = (steps[1:] * chord[:-1] + steps[:-1] * chord[1:]) / np.where(whole > 0, whole, 1.0)
+    use = smooth[1:-1] & (whole > 0)
+    begin, end = chord.copy(), chord.copy()
+    begin[1:], end[:-1] = np.where(use, slope, begin[1:]), np.where(use, slope, end[:-1])
     return begin, end
