@@ -88,7 +88,7 @@ def test_labels_do_not_overlap(name, make):
         pytest.skip("no path to be drawn")
     figure = ax.figure
     figure.draw_without_rendering()
-    notes = [t for t in ax.texts if isinstance(t, Annotation) and "=" in t.get_text() or "jump" in t.get_text()]
+    notes = [t for t in ax.texts if (isinstance(t, Annotation) and "=" in t.get_text()) or "jump" in t.get_text()]
     boxes = [Text.get_window_extent(note) for note in notes]  # without the leader
     for (a, first), (b, second) in itertools.combinations(zip(notes, boxes, strict=True), 2):
         assert not first.overlaps(second), (a.get_text(), b.get_text())

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from synthetic import path
 
 import onesided
 from onesided import report, zoo
 from onesided.report import Viewer
-from synthetic import path
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 OPTIONS = [
@@ -158,7 +158,8 @@ def painted(tab, canvas):
     return tab.page.evaluate(
         "id => { const k = document.getElementById(id), o = document.createElement('canvas');"
         "o.width = k.width; o.height = k.height; const c = o.getContext('2d', { willReadFrequently: true });"
-        "c.drawImage(k, 0, 0); const d = c.getImageData(0, 0, k.width, k.height).data; let n = 0; for (let i = 3; i < d.length; i += 4) if (d[i]) n++; return n; }",
+        "c.drawImage(k, 0, 0); const d = c.getImageData(0, 0, k.width, k.height).data;"
+        "let n = 0; for (let i = 3; i < d.length; i += 4) if (d[i]) n++; return n; }",
         canvas,
     )
 

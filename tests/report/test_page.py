@@ -9,12 +9,12 @@ from html.parser import HTMLParser
 
 import numpy as np
 import pytest
+from synthetic import path
 
 import onesided
 from onesided import report, zoo
 from onesided.report import Viewer, html
 from onesided.results import Diagram, columns
-from synthetic import path
 
 EVIL = "</script><script>alert(1)</script><img src=x onerror=alert(2)>&amp;\u2028\"'`${x}"
 
