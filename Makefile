@@ -18,6 +18,13 @@ lint: $(STAMP)
 	$(VENV)/bin/mypy
 	$(VENV)/bin/lint-imports
 
+docs: $(STAMP)
+	@$(PYTHON) -m pip install --quiet --disable-pip-version-check --editable '.[docs]' 2>/dev/null || \
+		uv pip install --quiet --python $(PYTHON) --editable '.[docs]'
+	$(PYTHON) docs/build_pages.py
+	NO_MKDOCS_2_WARNING=1 $(VENV)/bin/mkdocs build --strict --quiet
+	@echo "documentation in site/index.html"
+
 benchmarks: $(STAMP)
 	for script in benchmarks/*.py; do $(PYTHON) $$script || exit 1; done
 

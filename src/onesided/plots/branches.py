@@ -29,6 +29,7 @@ def diagram(
     ax: Axes | None = None,
     title: str = "",
     legend: bool = True,
+    words: bool = True,
 ) -> Axes:
     """Draw a path, a loading history or all branches; returns the axes.
 
@@ -37,6 +38,7 @@ def diagram(
     x, y : names of what to draw: coordinates, measures, "energy", "arc length", "reaction NAME", "gap NAME"; default:
         the coordinate that changes most, and the control parameter.
     ax : axes to draw on; default: a new figure.
+    legend, words : whether to write a legend, and labels beside events and jumps.
     """
     paths = paths_of(result)
     x = x or default_coordinate(paths)
@@ -55,7 +57,8 @@ def diagram(
             notes, curves = notes + jumps, curves + arrows
         if legend:
             _legend(axes, _handles(result, paths))
-        labels.place(axes, notes, curves)
+        if words:
+            labels.place(axes, notes, curves)
     return axes
 
 
