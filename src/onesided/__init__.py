@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from onesided.errors import ModelError as ModelError
     from onesided.errors import OnesidedError as OnesidedError
     from onesided.errors import SolveError as SolveError
-    from onesided.model.compose import compose
+    from onesided.model.compose import compose as compose
     from onesided.model.derivatives import Function as Function
     from onesided.model.files import load as load
     from onesided.model.files import loads as loads
