@@ -122,6 +122,10 @@ class System:
             raise ModelError("this system has no start of its own", expected="one that `compose` made")
         return np.asarray(self.structure.start_values(self.parameters))
 
+    def words_for(self, name: str) -> tuple[str, str, str]:
+        """How events of a one-sided constraint are told: noun, what closing and what opening is called."""
+        return ("contact", "closes", "opens") if self.structure is None else self.structure.words(name)
+
     @property
     def constraint_names(self) -> tuple[str, ...]:
         """Names in the order of the multipliers ν = (μ, λ): bilateral, then unilateral."""
