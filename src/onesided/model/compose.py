@@ -14,6 +14,7 @@ from onesided.model.elements.contract import Element, Frame, Quantity, Start, Wo
 from onesided.model.elements.places import Body, Marker, Place
 from onesided.model.names import unknown_name
 from onesided.model.sizes import Scales
+from onesided.model.sparse import SparseAssembly
 from onesided.model.system import System
 
 DENSE_LIMIT = 200  # coordinates and constraints up to which matrices are dense
@@ -254,7 +255,7 @@ class Structure:
     def system(self, control: str, scales: Scales) -> System:
         """The system these parts make."""
         n, m = len(self.coordinates), len(self.bilateral) + len(self.unilateral)
-        kind: Any = Assembly
+        kind = Assembly if n + m <= DENSE_LIMIT else SparseAssembly
         assembly = kind(n, m, self.batches, self.data, tuple(self.parameters))
         return System(
             coordinates=tuple(self.coordinates),

@@ -102,6 +102,27 @@ class Evaluation(NamedTuple):
         return self.c_x[:, -1]
 
 
+    def finite(self) -> bool:
+        """Whether every entry is."""
+        return all(bool(np.all(np.isfinite(block))) for block in (self.L_x, self.c, self.L_qx, self.c_x))
+
+    def gap_sizes(self, length: Array) -> Array:
+        """Norms of the scaled constraint gradients, (m,)."""
+        return np.asarray(np.linalg.norm(self.c_q * length, axis=1))
+
+    def constraint_rates(self, q_dot: Array, p_dot: float) -> Array:
+        """ċ = c_q q̇ + c_p ṗ, (m,)."""
+        return np.asarray(self.c_x[:, :-1] @ q_dot + self.c_x[:, -1] * p_dot)
+
+    def constraint_row(self, j: int) -> Array:
+        """Gradient of constraint j in (q, p), (n + 1,)."""
+        return np.asarray(self.c_x[j])
+
+    def pull(self, nu: Array) -> Array:
+        """Forces c_qᵀν of the constraints, (n,)."""
+        return np.asarray(nu @ self.c_q)
+
+
 def prepare_jax() -> None:
     """Switch on double precision, immediate dispatch and the compilation cache (unless the user chose a folder).
 
