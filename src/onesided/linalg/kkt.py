@@ -34,6 +34,8 @@ class SparseKkt:
         self._matrix = feral.CscMatrix.from_triplet(n + m, rows, columns, numbers)
         self._order = np.asarray(self._matrix.values()).astype(np.intp)
         self._solver: Any = None
+        self.holder: Any = None  # what was factorised last: an evaluation, with the working set
+        self.rows: Any = None
 
     def factor(self, hessian: Array, gradients: Array, closed: Array) -> None:
         """Factorise with these values; `closed` (m,) tells which constraints are equations."""
@@ -60,6 +62,8 @@ class SparseKkt:
         counted = self._solver.inertia
         return Inertia(counted.n_pos, counted.n_neg, counted.n_zero)
 
-    def solve(self, b: Array) -> Array:
-        """Solve K x = b with iterative refinement, for one right-hand side (n + m,) or several (n + m, k)."""
-        return np.asarray(self._solver.solve_refined(self._matrix, np.ascontiguousarray(b)))
+    def solve(self, b: Array, *, refine: bool = True) -> Array:
+        """Solve K x = b, with iterative refinement unless the caller corrects errors itself."""
+        if not refine:
+            return np.asarray(self._solver.solve(b))
+        return np.asarray(self._solver.solve_refined(self._matrix, b))

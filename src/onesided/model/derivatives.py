@@ -18,6 +18,7 @@ import numpy as np
 from onesided._types import Array
 from onesided.errors import ModelError
 from onesided.model.names import unknown_name
+from onesided.tolerances import EPS
 
 Scalar = Callable[[Any, Any, Any], Any]
 
@@ -122,6 +123,25 @@ class Evaluation(NamedTuple):
         """Forces c_qᵀν of the constraints, (n,)."""
         return np.asarray(nu @ self.c_q)
 
+    def stiffest(self) -> Array:
+        """Largest entry of every row of the Hessian, (n,)."""
+        return np.asarray(np.max(np.abs(self.L_qq), axis=1, initial=0.0))
+
+    def scaled_hessian(self, length: Array) -> Array:
+        """Entries of the Hessian times the lengths of their coordinates."""
+        return np.asarray(length[:, None] * self.L_qq * length)
+
+    def turning(self, other: "Evaluation", length: Array) -> Array:
+        """Norms of the scaled differences of the constraint gradients, (m,)."""
+        return np.asarray(np.linalg.norm((other.c_q - self.c_q) * length, axis=1))
+
+    def response(self, length: Array, energy: float) -> float:
+        """Largest scaled displacement that a unit of p causes; soft modes count, vanishing ones do not."""
+        values, modes = np.linalg.eigh(length[:, None] * self.L_qq * length / energy)
+        clear = np.abs(values) > EPS**0.5 * float(np.max(np.abs(values), initial=1.0))
+        moved = modes[:, clear] @ ((modes[:, clear].T @ (self.L_qp * length / energy)) / values[clear])
+        return float(np.max(np.abs(moved), initial=0.0))
+
 
 def prepare_jax() -> None:
     """Switch on double precision, immediate dispatch and the compilation cache (unless the user chose a folder).
@@ -186,6 +206,8 @@ class Derivatives:
     constraints : bilateral, then unilateral functions.
     names : names of the parameters, in the order of the parameter vector.
     """
+
+    large = False  # matrices are dense
 
     def __init__(
         self, n: int, energy: Scalar | Function, constraints: Sequence[Scalar | Function], names: tuple[str, ...]

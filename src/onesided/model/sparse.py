@@ -15,6 +15,7 @@ import numpy as np
 from scipy import sparse
 
 from onesided._types import Array, Indices
+from onesided.linalg import SparseKkt
 from onesided.model.assembly import Assembly, Batch, flat_targets
 
 
@@ -111,9 +112,36 @@ class SparseEvaluation:
         """Forces c_qᵀν of the constraints, (n,)."""
         return np.asarray(nu @ self.c_q)
 
+    def stiffest(self) -> Array:
+        """Largest entry of every row of the Hessian, (n,)."""
+        largest = np.zeros(self.pattern.n)
+        for ends in (self.pattern.rows, self.pattern.entry_columns):
+            np.maximum.at(largest, ends, np.abs(self.hessian))
+        return largest
+
+    def scaled_hessian(self, length: Array) -> Array:
+        """Entries of the Hessian times the lengths of their coordinates."""
+        return np.asarray(self.hessian * length[self.pattern.rows] * length[self.pattern.entry_columns])
+
+    def turning(self, other: "SparseEvaluation", length: Array) -> Array:
+        """Norms of the scaled differences of the constraint gradients, (m,)."""
+        at = self.pattern
+        squares = ((other.gradients - self.gradients) * length[at.columns]) ** 2
+        return np.asarray(np.sqrt(np.bincount(at.entry_constraints, squares, at.m)))
+
+    def response(self, length: Array, energy: float) -> float:
+        """Largest scaled displacement that a unit of p causes with all constraints closed."""
+        at = self.pattern
+        kkt = SparseKkt(at.n, at.m, (at.rows, at.entry_columns), (at.entry_constraints, at.columns))
+        kkt.factor(self.hessian, self.gradients, np.ones(at.m, dtype=bool))
+        moved = kkt.solve(np.concatenate([self.L_qp, self.c_p]))[: at.n] / length
+        return float(np.max(np.abs(moved), initial=0.0)) if np.all(np.isfinite(moved)) else 0.0
+
 
 class SparseAssembly(Assembly):
     """The sum over elements in fixed sparse patterns: for thousands of coordinates."""
+
+    large = True
 
     def __init__(self, n: int, m: int, batches: Sequence[Batch], make_data: Any, names: tuple[str, ...]) -> None:
         super().__init__(n, m, batches, make_data, names)
@@ -137,6 +165,12 @@ class SparseAssembly(Assembly):
         """Derivative of `order` of (L_q, c) along x + s·direction at s = 0."""
         total = self._add(np.asarray(self._along_jit(x, direction, vector, order)))
         return np.concatenate([total[1 : self.n + 1], total[self.n + 2 :]])
+
+    @cached_property
+    def kkt(self) -> SparseKkt:
+        """The one KKT matrix of this structure, to be factorised with ever new values."""
+        at = self.pattern
+        return SparseKkt(at.n, at.m, (at.rows, at.entry_columns), (at.entry_constraints, at.columns))
 
     def _add(self, entries: Array) -> Array:
         targets, size = self._targets[0]

@@ -190,6 +190,8 @@ class System:
     def check_finite(self, q: Array, p: float) -> None:
         """Raise a ModelError that names the function and derivative that are not finite at (q, p)."""
         e = self.evaluate(q, p, np.zeros(len(self.constraint_names)))
+        if e.finite() and math.isfinite(e.energy):
+            return
         at = ", ".join(f"{name} = {value:.6g}" for name, value in zip(self.coordinates, q, strict=True))
         advice = "move the start away from the singular point, or reformulate (square roots and divisions at zero)"
         rows: list[tuple[str, Any]] = [(f"constraint '{name}'", e.c[i]) for i, name in enumerate(self.constraint_names)]
@@ -208,9 +210,10 @@ class System:
         self.check_finite(q, p)
         self.check_derivatives(q, p)
         shifts = np.random.default_rng(0).normal(size=(2, self.n)) * (1.0 + np.abs(q))
-        slopes = [self.evaluate(q + shift, p, np.zeros(len(self.constraint_names))).c_q for shift in (0.0, *shifts)]
+        zero, one = np.zeros(len(self.constraint_names)), np.ones(self.n)
+        slopes = [self.evaluate(q + shift, p, zero).gap_sizes(one) for shift in (0.0, *shifts)]
         for i, name in enumerate(self.constraint_names):
-            if all(not np.any(slope[i]) for slope in slopes):
+            if all(slope[i] == 0.0 for slope in slopes):
                 raise ModelError(
                     f"constraint '{name}' does not depend on the coordinates",
                     expected="a gap that changes when the system moves",
