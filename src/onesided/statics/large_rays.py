@@ -1,8 +1,8 @@
 """Rays at a point of a large system: the paper's own way, an LCP in the weakly active constraints alone.
 
-With K of the strongly active constraints factorised, one solve per weakly active constraint gives G, and the response to
-p gives ĝ [SP1 (4.1)–(4.4)]; every solution of the LCP for ṗ = ±1 is a ray, and its degree of instability follows from
-the inertia of G on the constraints that close [SP1 (5.6)].
+With K of the strongly active constraints factorised, one solve per weakly active constraint gives G, and the response
+to p gives ĝ [SP1 (4.1)–(4.4)]; every solution of the LCP for ṗ = ±1 is a ray, and its degree of instability follows
+from the inertia of G on the constraints that close [SP1 (5.6)].
 """
 
 from collections.abc import Iterator
@@ -25,8 +25,8 @@ def large_rays(where: Place) -> Rays:
     """All rays with ṗ ≠ 0 at a point where the stiffness on the strongly active constraints is regular."""
     piece = LargeCurve(where.system, where.strong, where.sizes, where.scales)
     e = piece.evaluate(where.x)
-    piece.factor(e)  # type: ignore[arg-type]
-    degree, neutral = piece.modes(e)  # type: ignore[arg-type]
+    piece.factor(e)
+    degree, neutral = piece.modes(e)
     if neutral or not float(np.max(np.abs(piece.response), initial=0.0)) < FAR**2:
         raise SolveError(
             "the stiffness is singular at this point of a large system",
@@ -54,7 +54,7 @@ def _response_to(where: Place, piece: LargeCurve, j: int) -> Array:
     """What a unit of the reaction of constraint j moves."""
     right = np.zeros(piece.n + len(piece.closed))
     right[: piece.n] = _gradient(where, j)[:-1]
-    return piece.kkt_matrix.solve(right)
+    return np.asarray(piece.kkt_matrix.solve(right))
 
 
 def _rate_problem(where: Place, piece: LargeCurve, responses: list[Array]) -> tuple[Array, Array]:
