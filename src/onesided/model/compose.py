@@ -82,7 +82,6 @@ class Structure:
         self.inner, self._inner_start = self._number_inner(start)
         self.bilateral, self.unilateral, self.rows = self._number_constraints()
         self.batches, self._batch_slots = self._make_batches()
-        self._check_connected()
 
     # places ----------------------------------------------------------------------------------------------------------
 
@@ -193,10 +192,12 @@ class Structure:
 
     def _number_constraints(self) -> tuple[dict[str, Element], dict[str, Element], dict[str, list[int]]]:
         """Constraint names → elements, bilateral and unilateral, and the rows of each element (closures, gaps)."""
-        bilateral = {e.name + ending: e for e in self.elements for ending in e.closure_names}
-        unilateral = {e.name + ending: e for e in self.elements for ending in e.gap_names}
+        bilateral = {e.called(ending): e for e in self.elements for ending in e.closure_names}
+        unilateral = {e.called(ending): e for e in self.elements for ending in e.gap_names}
         number = {name: i for i, name in enumerate((*bilateral, *unilateral))}
-        rows = {e.name: [number[e.name + ending] for ending in (*e.closure_names, *e.gap_names)] for e in self.elements}
+        rows = {
+            e.name: [number[e.called(ending)] for ending in (*e.closure_names, *e.gap_names)] for e in self.elements
+        }
         return bilateral, unilateral, rows
 
     def _key(self, element: Element) -> Hashable:
@@ -253,6 +254,7 @@ class Structure:
 
     def system(self, control: str, scales: Scales) -> System:
         """The system these parts make."""
+        self._check_connected()
         n, m = len(self.coordinates), len(self.bilateral) + len(self.unilateral)
         kind: Any = Assembly
         assembly = kind(n, m, self.batches, self.data, tuple(self.parameters))

@@ -156,6 +156,10 @@ class Element:
         """Endings of the names of its one-sided constraints: ("",) for one that is called like the element."""
         return ()
 
+    def called(self, ending: str) -> str:
+        """Full name of a constraint."""
+        return self.name + ending
+
     def gaps(self, at: Local) -> tuple[Any, ...]:
         """Values held ≥ 0, one per gap name; the multiplier ≥ 0 is the reaction."""
         return ()
