@@ -23,6 +23,39 @@
     [bilateral]              # held = 0
     [scales]                 # typical sizes: length, force, stiffness; what is left out is estimated
 
+A structure is stated by parts instead, or as well: one table per kind of place or element, with the names and keys of
+the Python classes (`onesided.elements`); `onesided schema` lists them all. ::
+
+    [node.a]                 # Node("a", at=(0, 0), fixed=True)
+    at = [0, 0]
+    fixed = true
+    [node.top]
+    at = ["b", "h"]          # quantities are numbers or formulas of parameters (and definitions that rest on them)
+    fixed = "x"
+    [bar]
+    stiffness = "k"          # a key of the kind beside its entries: a default for all of them
+    left = {ends = ["a", "top"]}
+    [force.load]
+    at = "top"
+    force = [0, -1]          # grows with p
+
+Formulas under `energy`, `[define]`, `[unilateral]`, `[bilateral]` may use the coordinates of parts (`top_y`) and are
+added to them; `[start]` gives coordinates another start value. `energy` and `[coordinates]` may then be missing.
+
+Repetition: an entry with `repeat` stands for many. ::
+
+    [node."n{i}"]            # n0, …, n100
+    repeat = {i = [0, 100]}  # both ends included; up to three indices
+    at = ["a*i", 0]          # the index is a number in formulas
+    [node.n0]                # a later entry of the same name changes what it states
+    fixed = true
+    [bar."b{i}"]
+    repeat = {i = [1, 100]}
+    ends = ["n{i-1}", "n{i}"]    # integer arithmetic (+ - * // %) between braces; a ring: "n{(i+1)%6}"
+
+`[import]` takes nodes and members from other files in the same folder: `truss = "truss.csv"`, or `nodes` and
+`members`, or `mesh = "net.msh"` (see `onesided.model.imports`); `kind = "cable"` is the kind of members that have none.
+
 For motion: `kinetic = "…"` beside `energy` (velocities are called `<coordinate>_dot`), or `[mass]` with a
 formula for each coordinate; `[forces]` with formulas of `t`, coordinates, velocities, control and parameters.
 
@@ -122,11 +155,14 @@ def load(path: str | os.PathLike[str]) -> Model:
         With file, key, line and column where known; a FormulaError also shows the formula with a caret.
     """
     name = os.fspath(path)
-    return loads(_decode(_read(Path(path), name), name), name)
+    return loads(_decode(_read(Path(path), name), name), name, folder=Path(path).parent)
 
 
-def loads(text: str, name: str = "<string>") -> Model:
-    """Read a model from text; `name` stands for the file in messages. Otherwise like `load`."""
+def loads(text: str, name: str = "<string>", *, folder: Path | None = None) -> Model:
+    """Read a model from text; `name` stands for the file in messages. Otherwise like `load`.
+
+    `folder` is where the files of `[import]` lie; without it there is no import.
+    """
     if len(text) > MAX_BYTES:
         raise _too_large(name)
     source = Source(name, text.replace("\r\n", "\n"))
@@ -143,7 +179,7 @@ def loads(text: str, name: str = "<string>") -> Model:
         raise source.error(
             error.path, error.what, got="" if known else got, expected=error.expected, advice=error.advice
         ) from None
-    system = _build(file, parts, source) if parts or file.import_ else build(file, source)
+    system = _build(file, parts, source, folder) if parts or file.import_ else build(file, source)
     return Model(system, _task(file, system, source))
 
 
@@ -153,10 +189,12 @@ def _check_tables(parts: dict[str, Any]) -> None:
     check_tables(parts)
 
 
-def _build(file: FileModel, parts: dict[str, Any], source: Source) -> "System":
+def _build(file: FileModel, parts: dict[str, Any], source: Source, folder: Path | None) -> "System":
+    from onesided.model.imports import import_rows
     from onesided.model.part_system import build_parts
 
-    return build_parts(file, parts, [], source)
+    rows = [] if file.import_ is None else import_rows(file.import_, source, folder)
+    return build_parts(file, parts, rows, source)
 
 
 def _task(file: FileModel, system: "System", source: Source) -> Task:

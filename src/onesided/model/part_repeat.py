@@ -125,7 +125,9 @@ def _where(values: Values) -> str:
 
 def _integer(text: str, indices: Repeat) -> Callable[[Values], int]:
     """Integer arithmetic of the indices, from the text between two braces."""
-    expected = "integers and " + ", ".join(indices.ranges) if indices.ranges else "`repeat = {i = [1, 10]}` in the entry"
+    expected = (
+        "integers and " + ", ".join(indices.ranges) if indices.ranges else "`repeat = {i = [1, 10]}` in the entry"
+    )
     refusal = FormatError((), f"{shown('{' + text + '}')} cannot be filled in", expected=expected)
     if len(text) > MAX_HOLE or not re.fullmatch(r"[A-Za-z0-9_+\-*/%() ]+", text):
         raise refusal

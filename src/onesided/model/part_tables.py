@@ -96,11 +96,13 @@ class PartTables:
         try:
             yield
         except FormulaError as error:
-            found = (e for e in self.entries.values() if error.formula in map(str, e.values.values()))
+            found = (e for e in self.entries.values() if any(error.formula in _texts(v) for v in e.values.values()))
             entry = entry or next(found, None)
             if error.place or entry is None:
                 raise
-            keys = [key for key, value in entry.values.items() if str(value) == error.formula]
+            if entry.place:
+                raise error.at(entry.place) from None
+            keys = [key for key, value in entry.values.items() if error.formula in _texts(value)]
             raise self.source.formula_error((*entry.path, *keys[:1]), error) from None
         except ModelFileError:
             raise
@@ -129,7 +131,11 @@ class PartTables:
             what = f"{shown(name)} is neither a key of {kind.name} nor a table with a part"
             advice = suggestion(name, kind.fields)
             raise self.source.error(path, what, expected=", ".join(kind.fields), advice=advice)
-        repeat = self._guard((*path, "repeat"), lambda: read_repeat(value["repeat"], self._taken)) if "repeat" in value else ONCE
+        repeat = (
+            self._guard((*path, "repeat"), lambda: read_repeat(value["repeat"], self._taken))
+            if "repeat" in value
+            else ONCE
+        )
         binders = {
             key: self._binder(kind, key, one, (*path, key), repeat) for key, one in value.items() if key != "repeat"
         }
@@ -225,6 +231,14 @@ class PartTables:
                     raise self.source.error(("define", name), what, expected=f"{DEFAULT_LIMITS.length} characters")
                 known[name] = f"({text})"
                 yield name, known[name]
+
+
+def _texts(value: Any) -> list[str]:
+    """All texts in a value."""
+    if isinstance(value, str):
+        return [value]
+    items = value.values() if isinstance(value, dict) else value if isinstance(value, tuple) else ()
+    return [text for item in items for text in _texts(item)]
 
 
 def check_tables(tables: Mapping[str, Any]) -> None:

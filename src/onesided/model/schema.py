@@ -52,7 +52,7 @@ def _number(value: Any) -> float:
     try:
         return finite_number(value)
     except FormatError as error:
-        raise PydanticCustomError("number", str(error)) from None  # type: ignore[arg-type]
+        raise PydanticCustomError("number", str(error)) from None
 
 
 def _positive(value: float) -> float:

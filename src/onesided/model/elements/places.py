@@ -49,7 +49,7 @@ def _held(name: str, components: Sequence[str], fixed: bool | str | Sequence[str
     """The components that are held: all, none, or those listed ("xy", or ["x", "rz"])."""
     if isinstance(fixed, bool):
         return frozenset(components if fixed else ())
-    chosen: tuple[str, ...] = (str(fixed),) if fixed in components else tuple(fixed)
+    chosen: tuple[str, ...] = (fixed,) if isinstance(fixed, str) and fixed in tuple(components) else tuple(fixed)
     for one in chosen:
         if one not in components:
             raise ModelError(
