@@ -71,15 +71,16 @@ class Structure:
     """Parts with their numbering: slots of places, coordinates, constraint rows, batches of elements."""
 
     def __init__(self, parts: Sequence[Part], parameters: Mapping[str, float]) -> None:
-        self.parameters = parameters
         self.parts = tuple(parts)
         self.elements = [part for part in parts if isinstance(part, Element)]
+        remembered = {f"{e.name}_{ending}": 0.0 for e in self.elements for ending in e.history}
+        self.parameters = parameters = {**remembered, **parameters}
         self.places = self._places()
         self._check_names()
         self.slots, self.coordinates, self.index = self._number_slots()
         start = self.start_of(parameters)
         self._check_elements(start)
-        self.inner, self._inner_start = self._number_inner(start)
+        self.inner = self._number_inner(start)
         self.bilateral, self.unilateral, self.rows = self._number_constraints()
         self.batches, self._batch_slots = self._make_batches()
 
@@ -148,7 +149,9 @@ class Structure:
             for slot in place.slots
             if slot.free
         ]
-        return np.array([*free, *self._inner_start], dtype=np.float64)
+        start = self.start_of(parameters)
+        inner = [value for element in self.elements for value in element.inner(start).values()]
+        return np.array([*free, *inner], dtype=np.float64)
 
     def held(self, parameters: Mapping[str, float]) -> dict[int, tuple[float, float]]:
         """Value and rate with p of every held slot."""
@@ -172,23 +175,21 @@ class Structure:
                     raise element.error(f"'{name}' has no orientation", expected="a body or a marker on one")
                 if place.dimension not in element.dimensions:
                     raise element.error(f"does not work in {place.dimension} dimensions")
-            if len(set(element.places)) < len(element.places):
+            if len(set(element.places)) < len(element.places) and not element.repeats:
                 raise element.error("is attached to the same place twice", got=", ".join(element.places))
             for name in element.reads:
                 if name not in self.coordinates:
                     raise unknown_name(f"coordinate (of {element.kind} '{element.name}')", name, self.coordinates)
             element.check(start)
 
-    def _number_inner(self, start: Start) -> tuple[dict[str, list[int]], list[float]]:
-        """Numbers of the internal coordinates of elements, and their start values."""
+    def _number_inner(self, start: Start) -> dict[str, list[int]]:
+        """Numbers of the internal coordinates of elements."""
         inner: dict[str, list[int]] = {}
-        values: list[float] = []
         for element in self.elements:
             own = element.inner(start)
             inner[element.name] = [len(self.coordinates) + i for i in range(len(own))]
             self.coordinates.extend(f"{element.name}_{name}" for name in own)
-            values.extend(own.values())
-        return inner, values
+        return inner
 
     def _number_constraints(self) -> tuple[dict[str, Element], dict[str, Element], dict[str, list[int]]]:
         """Constraint names → elements, bilateral and unilateral, and the rows of each element (closures, gaps)."""
@@ -272,7 +273,14 @@ class Structure:
 
     def words(self, name: str) -> Words:
         """How events of a one-sided constraint are told."""
-        return self.unilateral[name].words
+        element = self.unilateral[name]
+        return element.gap_words(name.removeprefix(element.name))
+
+    @property
+    def history(self) -> dict[str, int]:
+        """Parameters that remember, with the number of the coordinate whose value each takes over."""
+        number = {name: i for i, name in enumerate(self.coordinates)}
+        return {f"{e.name}_{a}": number[f"{e.name}_{b}"] for e in self.elements for a, b in e.history.items()}
 
 
 def _value(quantity: Quantity, parameters: Mapping[str, float]) -> float:

@@ -123,6 +123,11 @@ class System:
         return np.asarray(self.structure.start_values(self.parameters))
 
     @property
+    def history(self) -> Mapping[str, int]:
+        """Parameters that remember (permanent set), with the number of the coordinate whose value each takes over."""
+        return {} if self.structure is None else dict(self.structure.history)
+
+    @property
     def constraint_names(self) -> tuple[str, ...]:
         """Names in the order of the multipliers ν = (μ, λ): bilateral, then unilateral."""
         return (*self.bilateral, *self.unilateral)

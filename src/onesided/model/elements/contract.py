@@ -108,6 +108,7 @@ class Element:
     kind : the element's name in model files.
     turns : whether its places must have an orientation (bodies, not nodes).
     dimensions : the dimensions it works in.
+    repeats : whether it may be attached to one place more than once (a cable that runs to and fro).
     """
 
     name: str
@@ -115,6 +116,7 @@ class Element:
     kind: ClassVar[str] = ""
     turns: ClassVar[bool] = False
     dimensions: ClassVar[tuple[int, ...]] = (2, 3)
+    repeats: ClassVar[bool] = False
     words: ClassVar[Words] = Words()
 
     def __init_subclass__(cls) -> None:
@@ -147,6 +149,15 @@ class Element:
         """Internal coordinates with their start values."""
         return {}
 
+    @property
+    def history(self) -> dict[str, str]:
+        """What it remembers: ending of a parameter → internal coordinate whose value it takes when a step is done.
+
+        The parameter is called `<element>_<ending>`, is 0 unless the structure's parameters give it, and is read in
+        `numbers`; `onesided.drive` renews it along the way.
+        """
+        return {}
+
     def energy(self, at: Local) -> Any:
         """Potential energy, a scalar."""
         return 0.0 * at.p
@@ -172,6 +183,10 @@ class Element:
     def closures(self, at: Local) -> tuple[Any, ...]:
         """Values held = 0, one per closure name."""
         return ()
+
+    def gap_words(self, ending: str) -> Words:
+        """How events of one of its gaps are told."""
+        return self.words
 
     def error(self, what: str, *, got: str = "", expected: str = "", advice: str = "") -> ModelError:
         """An error that names the element."""
