@@ -12,7 +12,7 @@ from onesided.errors import ModelError
 from onesided.model.assembly import Assembly, Batch, Data
 from onesided.model.elements.contract import Element, Frame, Quantity, Start, Words, evaluate_quantity
 from onesided.model.elements.places import Body, Marker, Place
-from onesided.model.names import unknown_name
+from onesided.model.names import check_names, unknown_name
 from onesided.model.sizes import Scales
 from onesided.model.system import System
 
@@ -73,9 +73,10 @@ class Structure:
     def __init__(self, parts: Sequence[Part], parameters: Mapping[str, float]) -> None:
         self.parameters = parameters
         self.parts = tuple(parts)
-        self.elements = [part for part in parts if isinstance(part, Element)]
         self.places = self._places()
         self._check_names()
+        given = [part for part in parts if isinstance(part, Element)]
+        self.elements = [one for element in given for one in element.expand(self.places, parameters)]
         self.slots, self.coordinates, self.index = self._number_slots()
         start = self.start_of(parameters)
         self._check_elements(start)
@@ -138,7 +139,7 @@ class Structure:
             values = plain.vector([slot.start for slot in place.slots])
             numbers = {key: plain.vector(value) for key, value in place.numbers.items()}
             frames[name] = place.frame(values, numbers, np)
-        return Start(frames, parameters)
+        return Start(frames, parameters, self.places)
 
     def start_values(self, parameters: Mapping[str, float]) -> Array:
         """Start values of all coordinates."""
@@ -193,6 +194,8 @@ class Structure:
 
     def _number_constraints(self) -> tuple[dict[str, Element], dict[str, Element], dict[str, list[int]]]:
         """Constraint names → elements, bilateral and unilateral, and the rows of each element (closures, gaps)."""
+        names = [e.name + ending for e in self.elements for ending in (*e.closure_names, *e.gap_names)]
+        check_names("constraint", names)
         bilateral = {e.name + ending: e for e in self.elements for ending in e.closure_names}
         unilateral = {e.name + ending: e for e in self.elements for ending in e.gap_names}
         number = {name: i for i, name in enumerate((*bilateral, *unilateral))}
