@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, cast
 
 import numpy as np
@@ -12,7 +13,9 @@ from onesided.errors import ModelError
 from onesided.model.assembly import Assembly, Batch, Data
 from onesided.model.elements.contract import Element, Frame, Quantity, Start, Words, evaluate_quantity
 from onesided.model.elements.places import Body, Marker, Place
+from onesided.model.moving import Moving
 from onesided.model.names import check_names, unknown_name
+from onesided.model.plausible import warn_of_mixed_units
 from onesided.model.sizes import Scales
 from onesided.model.system import System
 
@@ -84,6 +87,8 @@ class Structure:
         self.bilateral, self.unilateral, self.rows = self._number_constraints()
         self.batches, self._batch_slots = self._make_batches()
         self._check_connected()
+        self.moving = Moving(self.places, self.slots, self.index, self.batches, len(self.coordinates))
+        warn_of_mixed_units(self.elements, start)
 
     # places ----------------------------------------------------------------------------------------------------------
 
@@ -259,6 +264,7 @@ class Structure:
         n, m = len(self.coordinates), len(self.bilateral) + len(self.unilateral)
         kind: Any = Assembly
         assembly = kind(n, m, self.batches, self.data, tuple(self.parameters))
+        moving = self.moving
         return System(
             coordinates=tuple(self.coordinates),
             energy=assembly.potential,
@@ -267,6 +273,8 @@ class Structure:
             parameters=self.parameters,
             control=control,
             scales=scales,
+            mass=moving.mass if moving.has_mass else None,
+            force=partial(moving.force, self.data) if moving.has_force else None,
             structure=self,
             derivatives=assembly,
         )

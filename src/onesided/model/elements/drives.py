@@ -180,7 +180,7 @@ class Rack(Axial):
 
 @dataclass(frozen=True)
 class OnLine(Axial):
-    """A point (the second place) on a straight line carried by the first: one force across it in the plane, two in space.
+    """A point (the second place) on a straight line of the first: one force across it in the plane, two in space.
 
     Parameters
     ----------
