@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, cast
 
 import numpy as np
@@ -12,7 +13,9 @@ from onesided.errors import ModelError
 from onesided.model.assembly import Assembly, Batch, Data
 from onesided.model.elements.contract import Element, Frame, Quantity, Start, Words, evaluate_quantity
 from onesided.model.elements.places import Body, Marker, Place
-from onesided.model.names import unknown_name
+from onesided.model.moving import Moving
+from onesided.model.names import check_names, unknown_name
+from onesided.model.plausible import warn_of_mixed_units
 from onesided.model.sizes import Scales
 from onesided.model.system import System
 
@@ -72,17 +75,20 @@ class Structure:
 
     def __init__(self, parts: Sequence[Part], parameters: Mapping[str, float]) -> None:
         self.parts = tuple(parts)
-        self.elements = [part for part in parts if isinstance(part, Element)]
-        remembered = {f"{e.name}_{ending}": 0.0 for e in self.elements for ending in e.history}
-        self.parameters = parameters = {**remembered, **parameters}
         self.places = self._places()
         self._check_names()
+        given = [part for part in parts if isinstance(part, Element)]
+        self.elements = [one for element in given for one in element.expand(self.places, parameters)]
+        remembered = {f"{e.name}_{ending}": 0.0 for e in self.elements for ending in e.history}
+        self.parameters = parameters = {**remembered, **parameters}
         self.slots, self.coordinates, self.index = self._number_slots()
         start = self.start_of(parameters)
         self._check_elements(start)
         self.inner = self._number_inner(start)
         self.bilateral, self.unilateral, self.rows = self._number_constraints()
         self.batches, self._batch_slots = self._make_batches()
+        self.moving = Moving(self.places, self.slots, self.index, self.batches, len(self.coordinates))
+        warn_of_mixed_units(self.elements, start)
 
     # places ----------------------------------------------------------------------------------------------------------
 
@@ -138,7 +144,7 @@ class Structure:
             values = plain.vector([slot.start for slot in place.slots])
             numbers = {key: plain.vector(value) for key, value in place.numbers.items()}
             frames[name] = place.frame(values, numbers, np)
-        return Start(frames, parameters)
+        return Start(frames, parameters, self.places)
 
     def start_values(self, parameters: Mapping[str, float]) -> Array:
         """Start values of all coordinates."""
@@ -193,6 +199,8 @@ class Structure:
 
     def _number_constraints(self) -> tuple[dict[str, Element], dict[str, Element], dict[str, list[int]]]:
         """Constraint names → elements, bilateral and unilateral, and the rows of each element (closures, gaps)."""
+        names = [e.called(ending) for e in self.elements for ending in (*e.closure_names, *e.gap_names)]
+        check_names("constraint", names)
         bilateral = {e.called(ending): e for e in self.elements for ending in e.closure_names}
         unilateral = {e.called(ending): e for e in self.elements for ending in e.gap_names}
         number = {name: i for i, name in enumerate((*bilateral, *unilateral))}
@@ -259,6 +267,7 @@ class Structure:
         n, m = len(self.coordinates), len(self.bilateral) + len(self.unilateral)
         kind: Any = Assembly
         assembly = kind(n, m, self.batches, self.data, tuple(self.parameters))
+        moving = self.moving
         return System(
             coordinates=tuple(self.coordinates),
             energy=assembly.potential,
@@ -267,6 +276,8 @@ class Structure:
             parameters=self.parameters,
             control=control,
             scales=scales,
+            mass=moving.mass if moving.has_mass else None,
+            force=partial(moving.force, self.data) if moving.has_force else None,
             structure=self,
             derivatives=assembly,
         )

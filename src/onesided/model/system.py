@@ -13,7 +13,9 @@ from onesided.errors import ModelError
 from onesided.model import derivatives
 from onesided.model.derivatives import Derivatives, Evaluation, Function, Scalar
 from onesided.model.names import check_names, unknown_name
+from onesided.model.plausible import check_forces
 from onesided.model.sizes import Scales, Sizes, estimate
+from onesided.model.supports import check_supported
 from onesided.tolerances import DEFAULT, Tolerances
 
 
@@ -203,11 +205,15 @@ class System:
                 )
 
     def check_start(self, q: Array, p: float) -> None:
-        """Refuse a start at which the model cannot be evaluated, wrong derivatives, and gaps that are constant."""
+        """Refuse a start of statics at which the model cannot be evaluated, and a model that statics cannot treat.
+
+        That is: wrong derivatives, gaps that are constant, forces without a potential, motions that nothing resists.
+        """
         if not math.isfinite(p):
             raise ModelError(f"{self.control} is not finite", got=repr(p), expected="a number")
         self.check_finite(q, p)
         self.check_derivatives(q, p)
+        check_forces(self, q, p)
         shifts = np.random.default_rng(0).normal(size=(2, self.n)) * (1.0 + np.abs(q))
         slopes = [self.evaluate(q + shift, p, np.zeros(len(self.constraint_names))).c_q for shift in (0.0, *shifts)]
         for i, name in enumerate(self.constraint_names):
@@ -217,6 +223,8 @@ class System:
                     expected="a gap that changes when the system moves",
                     advice="check its formula, or remove it",
                 )
+        if self.structure is not None:
+            check_supported(self, q, p)
 
     def sizes(self, q: Array, p: float) -> Sizes:
         """Typical sizes at a point: those given in `scales`, the others estimated from the model."""

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from onesided._types import Array
+from onesided.model.system import System
 from onesided.results import Kind, Ray, Rays
 from onesided.statics.curve import Curve, Point
 from onesided.statics.place import Place
@@ -39,7 +40,7 @@ def name_point(where: Place, rays: Rays, curve: Curve, point: Point) -> Named:
     turned = before * ray.p_sign < 0
     changes, changed = _changes(where, curve, ray)
     if not changed:
-        return _unchanged(turned, incoming, forward[0], names)
+        return _unchanged(where.system, turned, (incoming, forward[0]), names)
     kind = Kind.corner_limit if turned else _contact_kind(curve, ray)
     detail = "; ".join([changes, *(["the path turns back"] if turned else [])])
     if ray.p_sign == 0:
@@ -47,12 +48,13 @@ def name_point(where: Place, rays: Rays, curve: Curve, point: Point) -> Named:
     return Named(kind, incoming, forward[0], changed, detail)
 
 
-def _unchanged(turned: bool, incoming: int | None, ahead: int, names: tuple[str, ...]) -> Named:
+def _unchanged(system: System, turned: bool, rays: tuple[int | None, int], names: tuple[str, ...]) -> Named:
     """One way on with the same constraints: a limit point, a touch, or a singular point without other branches."""
+    incoming, ahead = rays
     if turned:
         return Named(Kind.limit, incoming, ahead, names, "")
     if names:
-        return Named(Kind.closes, incoming, ahead, names, f"{_list(names)} touches without force")
+        return Named(Kind.closes, incoming, ahead, names, f"{_list(system, names)} touches without force")
     return Named(
         Kind.smooth_bifurcation, incoming, ahead, names, "the stiffness is singular, but no other branch was found"
     )
@@ -84,19 +86,36 @@ def _changes(where: Place, curve: Curve, ray: Ray) -> tuple[str, tuple[str, ...]
     names = where.system.constraint_names
     closes = [names[j] for j in ray.rows if j not in curve.rows]
     opens = [names[j] for j in curve.rows if j not in ray.rows]
-    words = [
-        f"{_list(group)} {verb}" for group, verb in ((closes, _s(closes, "close")), (opens, _s(opens, "open"))) if group
-    ]
+    words = [*_told(where.system, closes, closing=True), *_told(where.system, opens, closing=False)]
     return " and ".join(words), (*closes, *opens)
 
 
+def _words(system: System, name: str) -> tuple[str, str, str]:
+    """Noun of a constraint, what its closing and what its opening is called: elements have their own words."""
+    return system.structure.words(name) if system.structure is not None else ("contact", "closes", "opens")
+
+
+def _told(system: System, names: list[str], *, closing: bool) -> list[str]:
+    """What happens to constraints: "contacts 'a', 'b' close", "cable 'c12' goes slack"."""
+    groups: dict[str, list[str]] = {}
+    for name in names:
+        _, closes, opens = _words(system, name)
+        groups.setdefault(closes if closing else opens, []).append(name)
+    return [f"{_list(system, group)} {_s(group, verb)}" for verb, group in groups.items()]
+
+
 def _s(group: list[str], verb: str) -> str:
-    return verb + ("s" if len(group) == 1 else "")
+    """The verb for one or several."""
+    first, _, rest = verb.partition(" ")
+    plural = {"is": "are", "goes": "go", "has": "have"}.get(first, first.removesuffix("s"))
+    return verb if len(group) == 1 else f"{plural} {rest}".strip()
 
 
-def _list(names: tuple[str, ...] | list[str]) -> str:
-    quoted = [f"'{name}'" for name in names]
-    return ("contact " if len(quoted) == 1 else "contacts ") + ", ".join(quoted)
+def _list(system: System, names: tuple[str, ...] | list[str]) -> str:
+    groups: dict[str, list[str]] = {}
+    for name in names:
+        groups.setdefault(_words(system, name)[0], []).append(f"'{name}'")
+    return ", ".join(f"{noun}{'s' if len(group) > 1 else ''} {', '.join(group)}" for noun, group in groups.items())
 
 
 def _contact_kind(curve: Curve, ray: Ray) -> Kind:
@@ -111,7 +130,7 @@ def _several(
     smooth = all(rays[i].rows == tuple(curve.rows) for i in forward)
     followed = _follow(where, rays, curve, point, forward, 0 if smooth else before)
     if not smooth:
-        detail = f"{len(forward)} branches lead on at {_list(names)}"
+        detail = f"{len(forward)} branches lead on at {_list(where.system, names)}"
         return Named(Kind.nonsmooth_bifurcation, incoming, followed, names, detail)
     symmetric = any(ray.order != 1 for ray in rays.rays)  # one of the branches leaves with ṗ = 0
     detail = f"{'symmetric' if symmetric else 'asymmetric'}, {len(forward)} branches lead on"
@@ -134,7 +153,7 @@ def _follow(where: Place, rays: Rays, curve: Curve, point: Point, forward: list[
 
 def _why_it_ends(where: Place, rays: Rays) -> str:
     """The reason of an end point: REFERENCE type II is the only one in which nothing leads on."""
-    names = _list([where.system.constraint_names[j] for j in where.weak])
+    names = _list(where.system, [where.system.constraint_names[j] for j in where.weak])
     if len(rays) == 1:
         return f"no admissible direction but back at {names}: the branch carries a constraint without gap and force"
     return f"no admissible direction at {names}" + ("" if rays.complete else " among those examined")
