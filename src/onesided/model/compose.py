@@ -17,6 +17,7 @@ from onesided.model.moving import Moving
 from onesided.model.names import check_names, unknown_name
 from onesided.model.plausible import warn_of_mixed_units
 from onesided.model.sizes import Scales
+from onesided.model.sparse import SparseAssembly
 from onesided.model.system import System
 
 DENSE_LIMIT = 200  # coordinates and constraints up to which matrices are dense
@@ -265,7 +266,7 @@ class Structure:
         """The system these parts make."""
         self._check_connected()
         n, m = len(self.coordinates), len(self.bilateral) + len(self.unilateral)
-        kind: Any = Assembly
+        kind = Assembly if n + m <= DENSE_LIMIT else SparseAssembly
         assembly = kind(n, m, self.batches, self.data, tuple(self.parameters))
         moving = self.moving
         return System(

@@ -124,6 +124,10 @@ class System:
             raise ModelError("this system has no start of its own", expected="one that `compose` made")
         return np.asarray(self.structure.start_values(self.parameters))
 
+    def words_for(self, name: str) -> tuple[str, str, str]:
+        """How events of a one-sided constraint are told: noun, what closing and what opening is called."""
+        return ("contact", "closes", "opens") if self.structure is None else self.structure.words(name)
+
     @property
     def history(self) -> Mapping[str, int]:
         """Parameters that remember (permanent set), with the number of the coordinate whose value each takes over."""
@@ -193,6 +197,8 @@ class System:
     def check_finite(self, q: Array, p: float) -> None:
         """Raise a ModelError that names the function and derivative that are not finite at (q, p)."""
         e = self.evaluate(q, p, np.zeros(len(self.constraint_names)))
+        if e.finite() and math.isfinite(e.energy):
+            return
         at = ", ".join(f"{name} = {value:.6g}" for name, value in zip(self.coordinates, q, strict=True))
         advice = "move the start away from the singular point, or reformulate (square roots and divisions at zero)"
         rows: list[tuple[str, Any]] = [(f"constraint '{name}'", e.c[i]) for i, name in enumerate(self.constraint_names)]
@@ -215,9 +221,10 @@ class System:
         self.check_derivatives(q, p)
         check_forces(self, q, p)
         shifts = np.random.default_rng(0).normal(size=(2, self.n)) * (1.0 + np.abs(q))
-        slopes = [self.evaluate(q + shift, p, np.zeros(len(self.constraint_names))).c_q for shift in (0.0, *shifts)]
+        zero, one = np.zeros(len(self.constraint_names)), np.ones(self.n)
+        slopes = [self.evaluate(q + shift, p, zero).gap_sizes(one) for shift in (0.0, *shifts)]
         for i, name in enumerate(self.constraint_names):
-            if all(not np.any(slope[i]) for slope in slopes):
+            if all(slope[i] == 0.0 for slope in slopes):
                 raise ModelError(
                     f"constraint '{name}' does not depend on the coordinates",
                     expected="a gap that changes when the system moves",
