@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from onesided.errors import ModelError
-from onesided.model.elements.contract import Frame, Quantity, Slot
+from onesided.model.elements.contract import Frame, Quantity, Rate, Slot
 from onesided.model.rotations import plane_matrix, rotation_matrix
 
 AXES = "xyz"
@@ -45,12 +45,20 @@ class Place:
         """Position and orientation for the values of the slots."""
         raise NotImplementedError
 
+    def rate(self, values: Any, speeds: Any, numbers: Any, xp: Any) -> Rate:
+        """Velocity and spin for the speeds of the slots, linear in them.
+
+        Speeds are rates of the slots; for the rotation vector r of a body in space they are Ω with d exp(r)/dt =
+        exp(r) S(Ω): the angular velocity in axes that turn with the body and lay along the fixed ones at r = 0.
+        """
+        raise NotImplementedError
+
 
 def _held(name: str, components: Sequence[str], fixed: bool | str | Sequence[str]) -> frozenset[str]:
     """The components that are held: all, none, or those listed ("xy", or ["x", "rz"])."""
     if isinstance(fixed, bool):
         return frozenset(components if fixed else ())
-    chosen: tuple[str, ...] = (str(fixed),) if fixed in components else tuple(fixed)
+    chosen: tuple[str, ...] = (fixed,) if isinstance(fixed, str) and fixed in tuple(components) else tuple(fixed)
     for one in chosen:
         if one not in components:
             raise ModelError(
@@ -108,6 +116,10 @@ class Node(Place):
         """The slots are the position; a node has no orientation."""
         return Frame(values, xp.eye(len(self.at)), 0.0)
 
+    def rate(self, values: Any, speeds: Any, numbers: Any, xp: Any) -> Rate:
+        """The speeds are the velocity."""
+        return Rate(speeds, _no_spin(self.dimension, xp))
+
 
 @dataclass(frozen=True)
 class Guided(Place):
@@ -151,6 +163,11 @@ class Guided(Place):
         """A point of the line."""
         along = numbers["along"]
         return Frame(numbers["at"] + values[0] * along / xp.sqrt(along @ along), xp.eye(len(self.at)), 0.0)
+
+    def rate(self, values: Any, speeds: Any, numbers: Any, xp: Any) -> Rate:
+        """A velocity along the line."""
+        along = numbers["along"]
+        return Rate(speeds[0] * along / xp.sqrt(along @ along), _no_spin(self.dimension, xp))
 
 
 @dataclass(frozen=True)
@@ -207,6 +224,12 @@ class Body(Place):
         R = rotation_matrix(values[3:], xp) @ rotation_matrix(numbers["turned"], xp)
         return Frame(values[:3], R, 0.0)
 
+    def rate(self, values: Any, speeds: Any, numbers: Any, xp: Any) -> Rate:
+        """Velocity of the origin, and spin."""
+        if self.dimension == 2:
+            return Rate(speeds[:2], speeds[2])
+        return Rate(speeds[:3], rotation_matrix(values[3:], xp) @ speeds[3:])
+
 
 @dataclass(frozen=True)
 class Marker(Place):
@@ -262,6 +285,18 @@ class Marker(Place):
             angle = numbers["marker_angle"][0]
             return Frame(position, body.rotation @ plane_matrix(angle, xp), body.angle + angle)
         return Frame(position, body.rotation @ rotation_matrix(numbers["marker_turned"], xp), 0.0)
+
+    def rate(self, values: Any, speeds: Any, numbers: Any, xp: Any) -> Rate:
+        """The body's velocity, with what its spin adds at the marker."""
+        body = self.carrier.rate(values, speeds, numbers, xp)
+        arm = self.carrier.frame(values, numbers, xp).rotation @ numbers["marker_at"]
+        if self.dimension == 2:
+            return Rate(body.velocity + body.spin * xp.stack([-arm[1], arm[0]]), body.spin)
+        return Rate(body.velocity + xp.cross(body.spin, arm), body.spin)
+
+
+def _no_spin(dimension: int, xp: Any) -> Any:
+    return xp.zeros(()) if dimension == 2 else xp.zeros(3)
 
 
 def _check_position(name: str, at: Sequence[Quantity]) -> None:
