@@ -1,4 +1,4 @@
-"""The documentation: every code block runs as written, every printed line is really printed, every citation resolves."""
+"""The documentation: every code block runs as written, every printed line is printed, every citation resolves."""
 
 import contextlib
 import io

@@ -12,7 +12,7 @@ def traced(name, **parameters):
     system, task = zoo.load(name)
     return onesided.trace(
         system.replace(parameters=parameters), task.start, task.p, direction=task.direction, p_bounds=task.p_bounds,
-        throw=False,
+        max_points=800, throw=False,
     )  # fmt: skip
 
 

@@ -18,6 +18,7 @@ from onesided.model.names import check_names, unknown_name
 from onesided.model.plausible import warn_of_mixed_units
 from onesided.model.sizes import Scales
 from onesided.model.sparse import SparseAssembly
+from onesided.model.structure_sketch import structure_sketch
 from onesided.model.system import System
 
 DENSE_LIMIT = 200  # coordinates and constraints up to which matrices are dense
@@ -273,6 +274,7 @@ class Structure:
         kind = Assembly if n + m <= DENSE_LIMIT else SparseAssembly
         assembly = kind(n, m, self.batches, self.data, tuple(self.parameters))
         moving = self.moving
+        sketch, measures = structure_sketch(self)
         return System(
             coordinates=tuple(self.coordinates),
             energy=assembly.potential,
@@ -283,6 +285,8 @@ class Structure:
             scales=scales,
             mass=moving.mass if moving.has_mass else None,
             force=partial(moving.force, self.data) if moving.has_force else None,
+            measures=measures,
+            sketch=sketch,
             structure=self,
             derivatives=assembly,
         )

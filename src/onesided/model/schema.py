@@ -2,8 +2,8 @@
 
 A file is TOML. Keys at the top: `title`, `description`, `energy`, `kinetic`; tables: `[coordinates]`,
 `[parameters]`, `[control]`, `[define]`, `[unilateral]`, `[bilateral]`, `[scales]`, `[mass]`, `[forces]`, `[start]`,
-`[import]`, `[sketch]`, and one per kind of part (see `part_kinds`). Only `[control]` is needed, and either `energy` with
-`[coordinates]`, or parts. `json_schema` gives the same for editors.
+`[import]`, `[sketch]`, and one per kind of part (see `part_kinds`). Only `[control]` is needed, and either
+`energy` with `[coordinates]`, or parts. `json_schema` gives the same for editors.
 """
 
 import math

@@ -17,6 +17,7 @@ from onesided.results.between import Dense
 
 MOST_WORDS = 12  # with more events than this, labels are numbers only
 MOST_NUMBERS = 60
+LONG_WORDS = 34
 
 Result = Path | Drive | Diagram
 
@@ -136,10 +137,11 @@ def _events(axes: Axes, paths: tuple[Path, ...], x: str, y: str) -> list[labels.
 
 def label(event: Event, number: int) -> str:
     """A few words on an event."""
-    who = ", ".join(event.constraints[:2]) + (" …" if len(event.constraints) > 2 else "")
     words = event.kind.value
-    if event.kind in {Kind.closes, Kind.opens} and who:
-        words = f"{who} {event.kind.name if len(event.constraints) == 1 else event.kind.name.removesuffix('s')}"
+    if event.kind in {Kind.closes, Kind.opens} and event.constraints:
+        words = event.detail.split(";")[0].replace("'", "").removeprefix("contact ").removeprefix("contacts ")
+        if len(words) > LONG_WORDS or not words:
+            words = f"{len(event.constraints)} constraints {event.kind.name.removesuffix('s')}"
     return f"{number} {words}\n{event.control} = {event.p + 0.0:.5g}"
 
 

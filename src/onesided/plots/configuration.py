@@ -102,7 +102,7 @@ def prepared(found: Film, ax: Axes | None) -> Axes:
     if solid:
         flat: Any = axes
         flat.set_zlim(low[2], high[2])
-        flat.set_box_aspect(high - low)
+        flat.set_box_aspect(high - low, zoom=1.35)
     else:
         axes.set_aspect("equal")
     axes.set_axis_off()
@@ -155,9 +155,13 @@ def draw(axes: Axes, found: Film, i: int) -> None:
         turned = np.array([[np.cos(turn), np.sin(turn)], [-np.sin(turn), np.cos(turn)]])
         outline = places[body.at][:2] + np.array(body.outline) @ turned
         _polygon(axes, outline)
+    loose = slack(found, i)
     for line in sketch.lines:
         points = np.array([places[name] for name in line.points])
-        _line(axes, points, line.style, float(np.max(high - low)))
+        if line.points in loose:
+            _plot(axes, points, color=GREY, lw=1.2, ls=(0, (4, 2.5)))
+        else:
+            _line(axes, points, line.style, float(np.max(high - low)))
     _joints(axes, sketch, places)
     for names in highlights(found, i):
         where = np.array([places[name] for name in names])
@@ -172,6 +176,12 @@ def highlights(found: Film, i: int) -> Iterator[tuple[str, ...]]:
     for name, closed in zip(found.names, found.closed[i], strict=True):
         if closed:
             yield from found.sketch.marks.get(name, ())
+
+
+def slack(found: Film, i: int) -> set[tuple[str, ...]]:
+    """Lines that belong to open constraints in picture i: cables without tension."""
+    taut = set(highlights(found, i))
+    return {part for parts in found.sketch.marks.values() for part in parts if len(part) > 1} - taut
 
 
 def _plot(axes: Axes, points: Array, **look: Any) -> None:

@@ -71,7 +71,7 @@ def _best(
         for order, turn in enumerate(_TURNS):
             cos, sin = float(np.cos(turn)), float(np.sin(turn))
             box = _box(anchor[0] + reach * scale * cos, anchor[1] + reach * scale * sin, *size, cos, sin)
-            cost = _overlap(box, taken) * 100.0 + _outside(box, frame) * 200.0 + _crowd(box, busy) * 3.0
+            cost = _overlap(box, taken) * 100.0 + _outside(box, frame) * 200.0 + _crowd(box, busy) * 8.0
             cost += _crossed(anchor, box, taken) * 30.0 + reach * 0.04 + order * 0.01
             if cost < least:
                 least, best = cost, (reach, float(turn), box)

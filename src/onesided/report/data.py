@@ -1,204 +1,123 @@
-"""What the page shows of a result, as plain data of bounded size."""
+"""A story as plain data of bounded size: what the script of the page reads."""
 
 import base64
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from onesided._types import Array, Indices
-from onesided.plots.branches import Result, default_coordinate, paths_of
-from onesided.results import Diagram, Drive, Kind, Path, dense
-from onesided.results.between import Dense
-from onesided.results.explain import slug, text
+from onesided.report.stories import MOST_SHOWN, Story
 from onesided.results.sketch import sketch_record
 
 BYTES = 3_900_000  # of numbers, before base64 makes them a third longer
-WANTED = 600  # positions for a smooth slider
-MOST_SHOWN = 60  # coordinates, constraints, measures in lists
 MOST_SERIES = 8
 
 
 @dataclass(frozen=True, eq=False)
 class Frames:
-    """All positions of the slider: the paths of a result, one after the other.
+    """All positions of the slider: the strands of a story, one after the other.
 
     Attributes
     ----------
-    curves : the paths with points in between;  begins : position of the first point of each.
+    begins : position of the first point of each strand, and one past the last.
     kept : (K,) positions that go into the page, of all there are.
     """
 
-    curves: tuple[Dense, ...]
+    story: Story
     begins: tuple[int, ...]
     kept: Indices
 
-    def position(self, path: int, index: int) -> int:
-        """Where point `index` of a path stands on the page; −1 is the last."""
+    def position(self, strand: int, index: int) -> int:
+        """Where computed point `index` of a strand stands on the page; −1 is the last."""
+        curve = self.story.strands[strand].curve
         if index < 0:
-            index += int(self.curves[path].source[-1]) + 1
-        return int(np.searchsorted(self.kept, self.begins[path] + self.curves[path].place(index)))
+            index += int(curve.source[-1]) + 1
+        return int(np.searchsorted(self.kept, self.begins[strand] + curve.place(index)))
+
+    def joined(self, arrays: list[Any]) -> Any:
+        """Arrays of all strands in a row, as far as they go into the page."""
+        return np.concatenate(arrays)[self.kept]
 
     def column(self, name: str) -> Array:
         """One column over all positions on the page."""
-        return np.concatenate([curve.columns[name] for curve in self.curves])[self.kept]
+        return np.asarray(self.joined([strand.curve.columns[name] for strand in self.story.strands]))
 
 
-def payload(result: Result) -> dict[str, Any]:
-    """Everything the page needs to know of a result."""
-    paths = paths_of(result)
-    names = _names(paths)
-    single = _cells(paths) * len(names) * 8 > BYTES
-    frames = _frames(paths, names, BYTES // ((4 if single else 8) * len(names)))
-    first = paths[0]
-    table = np.array([frames.column(name) for name in names], dtype="<f4" if single else "<f8")
-    codes = np.concatenate([curve.codes for curve in frames.curves])[frames.kept]
-    degree = np.concatenate([curve.instability for curve in frames.curves])[frames.kept]
-    exact = np.concatenate([curve.exact for curve in frames.curves])[frames.kept]
-    listed = _ranked([path.lam for path in paths], [path.gaps for path in paths])
-    hidden = {name for name in names if "." in name}
+def payload(told: Story) -> dict[str, Any]:
+    """Everything the script needs to know."""
+    cells = sum(len(strand.curve.source) for strand in told.strands) * len(told.names)
+    single = cells * 8 > BYTES
+    frames = _frames(told, BYTES // ((4 if single else 8) * len(told.names)))
+    curves = [strand.curve for strand in told.strands]
+    table = np.array([frames.column(name) for name in told.names], dtype="<f4" if single else "<f8")
+    known = set(told.names)
+    quantities = [what for what in ("reaction", "gap") if any(f"{what} {name}" in known for name in told.unilateral)]
     return {
-        "control": first.control,
-        "unilateral": list(first.unilateral),
-        "names": names,
+        "control": told.driver,
+        "unilateral": list(told.unilateral),
+        "names": list(told.names),
         "count": len(frames.kept),
-        "points": sum(len(path) for path in paths),
         "single": single,
+        "stability": told.stability,
         "columns": _base64(table),
-        "degree": _base64(degree.astype("<i2")),
-        "codes": _base64(codes.astype("u1")),
-        "exact": _base64(exact.astype("u1")),
-        "branches": _branches(result, paths, frames),
-        "events": _events(result, paths, frames),
-        "jumps": _jumps(result, frames),
-        "sketch": None if first.sketch is None else sketch_record(first.sketch),
-        "choices": [name for name in names if name not in hidden],
-        "x": default_coordinate(paths),
-        "y": first.control,
-        "shown": _shown(first, names),
-        "listed": listed[:MOST_SHOWN],
-        "series": [first.unilateral[i] for i in sorted(listed[:MOST_SERIES])],
+        "degree": _base64(frames.joined([curve.instability for curve in curves]).astype("<i2")),
+        "codes": _base64(frames.joined([curve.codes for curve in curves]).astype("u1")),
+        "exact": _base64(frames.joined([curve.exact for curve in curves]).astype("u1")),
+        "branches": _branches(frames),
+        "events": _events(frames),
+        "jumps": [
+            {"from": frames.position(i, -1), "to": frames.position(i + 1, 0), "words": words} for i, words in told.jumps
+        ],
+        "sketch": None if told.sketch is None else sketch_record(told.sketch),
+        "choices": [name for name in told.names if "." not in name],
+        "x": told.x,
+        "y": told.y,
+        "shown": list(told.shown),
+        "listed": list(told.ranked[:MOST_SHOWN]),
+        "series": [told.unilateral[i] for i in sorted(told.ranked[:MOST_SERIES])],
+        "quantities": [*quantities, *(["energy"] if "energy" in known else [])],
     }
 
 
-def _cells(paths: tuple[Path, ...]) -> int:
-    return sum(max(len(path), _wanted(paths)) for path in paths)
+def _frames(told: Story, most: int) -> Frames:
+    """All positions; where they are too many, points are left out, never moments or ends."""
+    sizes = [len(strand.curve.source) for strand in told.strands]
+    begins = tuple(int(b) for b in np.concatenate([[0], np.cumsum(sizes)]))
+    whole = Frames(told, begins, np.arange(begins[-1]))
+    if begins[-1] <= most:
+        return whole
+    special = [
+        whole.position(i, moment.index) for i, strand in enumerate(told.strands) for moment in strand.moments
+    ]  # fmt: skip
+    ends = [*begins[:-1], *(begin - 1 for begin in begins[1:])]
+    even = np.linspace(0, begins[-1] - 1, max(most - len(special) - len(ends), 2)).round().astype(int)
+    return Frames(told, begins, np.unique(np.concatenate([even, special, ends]).astype(int)))
 
 
-def _wanted(paths: tuple[Path, ...]) -> int:
-    return max(WANTED // len(paths), 60)
+def _branches(frames: Frames) -> list[dict[str, Any]]:
+    edges = np.searchsorted(frames.kept, frames.begins)
+    return [
+        {"begin": int(edges[i]), "end": int(edges[i + 1]), "label": strand.label, "colour": strand.colour}
+        for i, strand in enumerate(frames.story.strands)
+    ]
 
 
-def _frames(paths: tuple[Path, ...], names: list[str], most: int) -> Frames:
-    """Dense curves; where they are too long, points are left out, never events or ends."""
-    curves = tuple(dense(path, _wanted(paths), names) for path in paths)
-    sizes = [len(curve.source) for curve in curves]
-    begins = tuple(int(b) for b in np.concatenate([[0], np.cumsum(sizes)[:-1]]))
-    total = sum(sizes)
-    kept = np.arange(total)
-    if total > most:
-        special = [begin + curve.place(e.index) for path, curve, begin in zip(paths, curves, begins, strict=True)
-                   for e in path.events]  # fmt: skip
-        ends = [*begins, *(begin + size - 1 for begin, size in zip(begins, sizes, strict=True))]
-        even = np.linspace(0, total - 1, max(most - len(special) - len(ends), 2)).round().astype(int)
-        kept = np.unique(np.concatenate([even, special, ends]).astype(int))
-    return Frames(curves, begins, kept)
-
-
-def _names(paths: tuple[Path, ...]) -> list[str]:
-    """Columns on the page: all of a small model; of a large one those that change most, and what the sketch needs."""
-    first = paths[0]
-    q = _ranked([path.q for path in paths])[:MOST_SHOWN]
-    sides = _ranked([path.lam for path in paths], [path.gaps for path in paths])[:MOST_SHOWN]
-    names = ["arc length", first.control, *(first.coordinates[i] for i in sorted(q))]
-    names += [f"multiplier {name}" for name in first.bilateral[:MOST_SHOWN]]
-    names += [f"{what} {first.unilateral[i]}" for what in ("reaction", "gap") for i in sorted(sides)]
-    names += ["energy", *list(first.measures)[:MOST_SHOWN]]
-    names += [] if first.sketch is None else first.sketch.names()
-    return list(dict.fromkeys(names))
-
-
-def _shown(path: Path, names: list[str]) -> list[str]:
-    order = [path.control, *path.coordinates, "energy", *(f"multiplier {name}" for name in path.bilateral)]
-    order += [name for name in path.measures if "." not in name]
-    return [name for name in dict.fromkeys(order) if name in set(names)][: 2 * MOST_SHOWN]
-
-
-def _ranked(*groups: list[Array]) -> list[int]:
-    """Indices of columns, those that change most first; each group relative to its own largest change."""
-    score = np.zeros(groups[0][0].shape[1])
-    for group in groups:
-        spread = np.max([array.max(axis=0) for array in group], axis=0) - np.min(
-            [array.min(axis=0) for array in group], axis=0
-        ) if len(score) else score  # fmt: skip
-        largest = float(spread.max()) if len(score) else 0.0
-        score = score + (spread / largest if largest > 0 else 0.0)
-    return [int(i) for i in np.argsort(-score, kind="stable")]
-
-
-def _branches(result: Result, paths: tuple[Path, ...], frames: Frames) -> list[dict[str, Any]]:
-    found = []
-    total = sum(len(curve.source) for curve in frames.curves)
-    for i, begin in enumerate(frames.begins):
-        end = frames.begins[i + 1] if i + 1 < len(frames.begins) else total
-        label, colour = "path", 0
-        if isinstance(result, Diagram):
-            label, colour = f"branch {i}", 0 if result.parents[i] < 0 else i
-        if isinstance(result, Drive):
-            p = paths[i].p
-            label = f"path {i + 1} of {len(paths)}, {result.control} from {p[0]:.4g} to {p[-1]:.4g}"
-        low, high = np.searchsorted(frames.kept, [begin, end])
-        found.append({"begin": int(low), "end": int(high), "label": label, "colour": colour})
-    return found
-
-
-def _events(result: Result, paths: tuple[Path, ...], frames: Frames) -> list[dict[str, Any]]:
-    """Events and jumps in order; bounds only where a single path ends."""
+def _events(frames: Frames) -> list[dict[str, Any]]:
     found = [
         {
-            "frame": frames.position(i, event.index),
-            "kind": event.kind.name,
-            "words": event.words(),
-            "explanation": text(event.kind),
-            "slug": slug(event.kind),
-            "before": event.instability_before,
-            "after": event.instability_after,
+            "frame": frames.position(i, moment.index),
+            "kind": moment.kind,
+            "words": moment.words,
+            "explanation": moment.explanation,
+            "slug": moment.slug,
+            "before": moment.before,
+            "after": moment.after,
         }
-        for i, path in enumerate(paths)
-        for event in path.events
-        if event.kind is not Kind.bound or isinstance(result, Path)
+        for i, strand in enumerate(frames.story.strands)
+        for moment in strand.moments
     ]
-    for jump in _jumps(result, frames):
-        reason = {"slug": "limit", "explanation": "Stability was lost: the system moved to the next stable state."}
-        found.append({"frame": jump["to"], "kind": "jump", "words": jump["words"], **reason})
     return sorted(found, key=lambda event: event["frame"])
-
-
-def _jumps(result: Result, frames: Frames) -> list[dict[str, Any]]:
-    if not isinstance(result, Drive):
-        return []
-    return [
-        {"from": frames.position(i, -1), "to": frames.position(i + 1, 0), "words": jump.words()}
-        for i, jump in result.jump_places()
-    ]
-
-
-def provenance_rows(paths: tuple[Path, ...], extra: Mapping[str, str]) -> list[tuple[str, str]]:
-    """How a result was computed, as pairs of words."""
-    first = paths[0].provenance
-    rows = [(str(key), value) for key, value in extra.items()]
-    for key, value in first.items():
-        if isinstance(value, Mapping):
-            rows += [(f"{key}: {name}", _short(item)) for name, item in value.items()]
-        else:
-            rows.append((str(key), _short(value)))
-    return rows
-
-
-def _short(value: Any) -> str:
-    shown = str(value)
-    return shown if len(shown) <= 300 else shown[:300] + " …"
 
 
 def _base64(array: Any) -> str:

@@ -10,7 +10,8 @@ from matplotlib.figure import Figure
 
 from onesided.plots.branches import Result, diagram, paths_of
 from onesided.plots.style import settings
-from onesided.report.page import html, summary
+from onesided.report.page import html
+from onesided.report.stories import story
 from onesided.results import Drive, Kind
 
 MOST_EVENTS = 30
@@ -24,7 +25,7 @@ def result_html(result: Result) -> str:
     words += [e.words() for path in paths_of(result) for e in path.events if e.kind is not Kind.bound]
     items = "".join(f"<li>{escape(sentence)}</li>" for sentence in words[:MOST_EVENTS])
     more = f"<p>… and {len(words) - MOST_EVENTS} more events</p>" if len(words) > MOST_EVENTS else ""
-    return f"<p><b>{escape(summary(result))}</b></p>{svg(result)}<ol>{items}</ol>{more}"
+    return f"<p><b>{escape(story(result).summary)}</b></p>{svg(result)}<ol>{items}</ol>{more}"
 
 
 def svg(result: Result) -> str:

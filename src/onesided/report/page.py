@@ -13,15 +13,14 @@ from string import Template
 from typing import Any
 
 from onesided._version import __version__
-from onesided.plots.branches import Result, paths_of
-from onesided.report.data import MOST_SHOWN, payload, provenance_rows
+from onesided.report.data import payload
 from onesided.report.model_text import description_of, title_of
-from onesided.results import Diagram, Drive, Path
+from onesided.report.stories import MOST_SHOWN, story
 
 _SCRIPTS = ("1_data.js", "2_chart.js", "3_sketch.js", "4_view.js")
 
 
-def write(result: Result, file: str | FilePath, *, model: str = "") -> FilePath:
+def write(result: Any, file: str | FilePath, *, model: str = "") -> FilePath:
     """Write the page of a result, whole or not at all; `model` is the text of its model file."""
     target = FilePath(file)
     handle, draft = tempfile.mkstemp(suffix=".html", prefix=".report-", dir=target.parent)
@@ -35,23 +34,26 @@ def write(result: Result, file: str | FilePath, *, model: str = "") -> FilePath:
     return target
 
 
-def html(result: Result, *, model: str = "") -> str:
+def html(result: Any, *, model: str = "") -> str:
     """The page as text. Everything that comes from a model is escaped; only our own script may run."""
-    paths = paths_of(result)
-    data = payload(result)
+    told = story(result)
+    data = payload(told)
     script, style = _asset("script"), _asset("style")
-    title = title_of(model) or "Equilibrium path"
     description = description_of(model)
+    warnings = list(told.warnings)
+    if data["count"] < told.points:
+        warnings.append(f"The page shows {data['count']} of {told.points} points; the result holds them all")
     fields = {
-        "title": escape(title),
-        "summary": escape(summary(result)),
-        "warnings": "".join(f'<p class="warnings" role="note">{escape(text)}</p>' for text in warnings(result, data)),
+        "title": escape(title_of(model) or told.heading),
+        "summary": escape(told.summary),
+        "warnings": "".join(f'<p class="warnings" role="note">{escape(text)}</p>' for text in warnings),
         "description": f"<section><h2>About</h2><p>{escape(description)}</p></section>" if description else "",
         "events": "".join(_event_item(event) for event in data["events"]),
-        "listed": _listed(len(data["unilateral"])),
+        "listed": _listed(len(told.unilateral)),
         "model": escape(model or "The model was stated in Python; no file lies with the result."),
         "provenance": "".join(
-            f"<tr><th>{escape(key)}</th><td>{escape(value)}</td></tr>" for key, value in _provenance(result, paths)
+            f"<tr><th>{escape(key)}</th><td>{escape(value)}</td></tr>"
+            for key, value in (*told.provenance, ("page written by", f"onesided {__version__}"))
         ),
         "data": _json(data),
         "script": script,
@@ -62,36 +64,9 @@ def html(result: Result, *, model: str = "") -> str:
     return Template((files(__package__) / "viewer" / "page.html").read_text(encoding="utf-8")).substitute(fields)
 
 
-def summary(result: Result) -> str:
+def summary(result: Any) -> str:
     """One line on a result."""
-    paths = paths_of(result)
-    points = f"{sum(len(path) for path in paths)} points"
-    special = sum(len(path.events) for path in paths)
-    if isinstance(result, Diagram):
-        state = "all branches in reach" if result.complete else "not complete"
-        return f"Diagram: {len(paths)} branches, {points}, {special} events; {state}"
-    if isinstance(result, Drive):
-        jumps = f"{len(result.jumps)} jump{'' if len(result.jumps) == 1 else 's'}"
-        return f"Loading history: {points}, {jumps}, energy lost {result.dissipated:.6g}; {result.status.value}"
-    return f"Path: {points}, {special} events; {result.status.value}"
-
-
-def warnings(result: Result, data: dict[str, Any]) -> list[str]:
-    """What a reader must know before believing the picture."""
-    found = []
-    if not isinstance(result, Diagram) and not result.ok:
-        found.append(f"This computation did not reach its goal: {result.status.value}")
-    if isinstance(result, Diagram) and not result.complete:
-        found.append(f"The diagram is not complete: {result.note}")
-    elif result.note:
-        found.append(result.note)
-    if isinstance(result, Drive | Diagram):
-        found += [f"Part {i}: {path.note}" for i, path in enumerate(result.paths) if path.note and not path.ok]
-    if any(not event.rays.complete for path in paths_of(result) for event in path.events):
-        found.append("At some events too many constraints meet to examine all cases: branches may be missing")
-    if data["count"] < data["points"]:
-        found.append(f"The page shows {data['count']} of {data['points']} points; the result holds them all")
-    return found
+    return story(result).summary
 
 
 def _listed(count: int) -> str:
@@ -102,20 +77,11 @@ def _listed(count: int) -> str:
 
 def _event_item(event: dict[str, Any]) -> str:
     """An event in the list; its explanation names the page of the theory."""
-    tip = escape(f"{event['explanation']} More: onesided explain {event['slug']}")
+    more = f" More: onesided explain {event['slug']}" if event["slug"] else ""
+    tip = escape(event["explanation"] + more)
     return (
         f'<li><button type="button" data-frame="{event["frame"]}" title="{tip}">{escape(event["words"])}</button></li>'
     )
-
-
-def _provenance(result: Result, paths: tuple[Path, ...]) -> list[tuple[str, str]]:
-    worst = max(path.residual for path in paths)
-    extra = {"status": "complete" if isinstance(result, Diagram) and result.complete else ""}
-    if not isinstance(result, Diagram):
-        extra = {"status": f"{result.status.name}: {result.status.value}"}
-    extra["largest relative residual, rechecked"] = f"{worst:.2e}"
-    extra["page written by"] = f"onesided {__version__}"
-    return provenance_rows(paths, {key: text for key, text in extra.items() if text})
 
 
 def _json(data: dict[str, Any]) -> str:

@@ -15,7 +15,8 @@ const degree = new Int16Array(bytes(D.degree));
 const exact = new Uint8Array(bytes(D.exact));
 const codes = new Uint8Array(bytes(D.codes)); // frame after frame, one state for each constraint
 const width = D.unilateral.length;
-const STATES = ["open", "closed, no force", "closed"];
+const isCable = (name) => !!D.sketch && (D.sketch.marks[name] || []).some((part) => part.length > 1);
+const states = (name) => (isCable(name) ? ["slack", "taut, no force", "taut"] : ["open", "closed, no force", "closed"]);
 
 const byId = (id) => document.getElementById(id);
 const state = (frame, k) => codes[frame * width + k];
@@ -24,7 +25,7 @@ const branchOf = (frame) => D.branches.findIndex((b) => frame >= b.begin && fram
 // Values of a column at a frame in words; what is round-off beside the rest of its column is zero.
 const sizes = new Map();
 function number(name, frame) {
-  const column = columns.get(name), value = column[frame], sure = exact[frame] === 1;
+  const column = columns.get(name), value = column ? column[frame] : NaN, sure = exact[frame] === 1;
   if (!Number.isFinite(value)) return "–";
   if (!sizes.has(name)) sizes.set(name, Math.max(...range([column]).map(Math.abs)));
   if (Math.abs(value) < 1e-14 * sizes.get(name)) return sure ? "0" : "≈ 0";
@@ -36,7 +37,7 @@ const degreeWords = (d) => (d === 0 ? "stable" : `unstable: ${d} negative mode${
 
 // At an event stability is told for both sides.
 function stability(frame) {
-  const e = D.events.find((item) => item.frame === frame && item.before !== undefined);
+  const e = D.events.find((item) => item.frame === frame && item.before !== null);
   if (!e || e.after === null || e.after === e.before) return degreeWords(degree[frame]);
   return `${degreeWords(e.before)} → ${degreeWords(e.after)}`;
 }

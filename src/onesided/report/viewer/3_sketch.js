@@ -31,6 +31,16 @@ class Drawing {
     this.half = low.map((v, i) => (high[i] >= v ? Math.max((high[i] - v) / 2, this.size / 8) + 0.14 * this.size : 0));
   }
 
+  // Half the width and height of the box around everything, as seen now.
+  seen() {
+    const far = [0, 0];
+    for (let k = 0; k < 8; k++) {
+      const corner = this.centre.map((v, i) => v + (k >> i & 1 ? 1 : -1) * this.half[i]);
+      this.flat(corner).forEach((v, i) => { far[i] = Math.max(far[i], Math.abs(v)); });
+    }
+    return far;
+  }
+
   flat(p) {
     if (!this.solid) return [p[0] - this.centre[0], p[1] - this.centre[1]];
     const [x, y, z] = p.map((v, i) => v - this.centre[i]);
@@ -41,24 +51,37 @@ class Drawing {
 
   draw(frame) {
     const { c, w, h } = prepare(this.canvas);
-    const reach = this.solid ? [Math.hypot(...this.half), Math.hypot(...this.half)] : this.half;
+    const reach = this.solid ? this.seen() : this.half;
     const scale = Math.min(w / (2 * reach[0]), h / (2 * reach[1]));
     this.screen = (p) => { const [u, v] = this.flat(p); return [w / 2 + u * scale, h / 2 - v * scale]; };
     this.scale = scale;
     for (const ground of this.sketch.grounds) this.ground(c, ground, frame);
     for (const [at, radius, angle] of this.sketch.circles) this.circle(c, at, radius, angle, frame);
     for (const [at, angle, outline] of this.sketch.bodies) this.body(c, at, angle, outline, frame);
-    for (const [names, style] of this.sketch.lines) this.line(c, names.map((n) => this.screen(this.point(n, frame))), style);
+    const loose = this.slack(frame);
+    for (const [names, style] of this.sketch.lines) {
+      this.line(c, names.map((n) => this.screen(this.point(n, frame))), loose.has(names.join(" ")) ? "slack" : style);
+    }
     this.joints(c, frame);
     D.unilateral.forEach((name, k) => {
       if (state(frame, k) > 0) for (const part of this.sketch.marks[name] || []) this.highlight(c, part, frame);
     });
   }
 
+  // Lines of open constraints: cables without tension.
+  slack(frame) {
+    const loose = new Set();
+    D.unilateral.forEach((name, k) => {
+      if (state(frame, k) === 0) for (const part of this.sketch.marks[name] || []) if (part.length > 1) loose.add(part.join(" "));
+    });
+    return loose;
+  }
+
   path(c, points) { c.beginPath(); points.forEach((p, i) => c[i ? "lineTo" : "moveTo"](...p)); }
 
   line(c, points, style) {
-    const widths = { bar: 5, spring: 1.6, cable: 1.8, beam: 6, strut: 4, body: 1.8 };
+    const widths = { bar: 5, spring: 1.6, cable: 1.8, beam: 6, strut: 4, body: 1.8, slack: 1.2 };
+    c.setLineDash(style === "slack" ? [5, 4] : []);
     c.lineWidth = widths[style]; c.lineCap = "round";
     c.strokeStyle = ["bar", "beam", "strut"].includes(style) ? colour("c0") : colour("ink");
     if (style === "spring") {
@@ -68,6 +91,7 @@ class Drawing {
     this.path(c, points);
     if (style === "body") { c.closePath(); c.fillStyle = colour("grid"); c.fill(); }
     c.stroke();
+    c.setLineDash([]);
   }
 
   spring(a, b) {

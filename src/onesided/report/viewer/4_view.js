@@ -21,10 +21,11 @@ const chart = new Chart(byId("diagram"), byId("diagram-top"), {
 
 const quantity = byId("quantity");
 const LINES = [[], [7, 4], [2, 3], [8, 3, 2, 3]];
-const curves = D.series.length ? new Chart(byId("curves"), byId("curves-top"), {
+for (const name of D.quantities) quantity.append(element("option", {}, name));
+const curves = D.quantities.length ? new Chart(byId("curves"), byId("curves-top"), {
   at: () => view.frame, pick: (frame) => show(frame),
   xName: () => "position along the result", yName: () => quantity.value,
-  lines: () => (quantity.value === "energy" ? ["energy"] : D.series.map((n) => `${quantity.value} ${n}`)).flatMap((name, k) =>
+  lines: () => (quantity.value === "energy" ? ["energy"] : D.series.map((n) => `${quantity.value} ${n}`)).filter((n) => columns.has(n)).flatMap((name, k) =>
     D.branches.map((b) => ({
       x: places, y: columns.get(name), begin: b.begin, end: b.end, colour: colour("c" + (k % 7)), dash: LINES[k % 4],
     }))),
@@ -49,7 +50,7 @@ function legend() {
 const ROW = 17;
 // Rows against position: stability, then each constraint; filled where closed, pale where closed without force.
 function raster() {
-  const { c, w } = prepare(byId("raster")), rows = Math.min(width, 12) + 1, high = ROW;
+  const { c, w } = prepare(byId("raster")), first = D.stability ? 1 : 0, rows = Math.min(width, 12) + first, high = ROW;
   const step = w / Math.max(M - 1, 1);
   const stretch = (row, code, look) => {
     let begin = 0;
@@ -59,12 +60,12 @@ function raster() {
       begin = i;
     }
   };
-  stretch(0, (i) => Math.min(degree[i], 3), (d) => (d === 0 ? colour("good") : colour("bad" + d)));
-  for (let k = 0; k < rows - 1; k++) stretch(k + 1, (i) => state(i, k), (s) => [colour("grid"), colour("weak"), colour("c0")][s]);
+  if (D.stability) stretch(0, (i) => Math.min(degree[i], 3), (d) => (d === 0 ? colour("good") : colour("bad" + d)));
+  for (let k = 0; k < rows - first; k++) stretch(k + first, (i) => state(i, k), (s) => [colour("grid"), colour("weak"), colour("c0")][s]);
   c.fillStyle = colour("ink");
   for (const e of D.events) if (e.kind !== "bound") c.fillRect(e.frame * step - 0.5, 0, 1, rows * high);
   c.font = "11px system-ui, sans-serif"; c.textBaseline = "middle"; c.lineWidth = 3; c.strokeStyle = colour("paper");
-  ["stability", ...D.unilateral.slice(0, rows - 1)].forEach((name, k) => {
+  [...(first ? ["stability"] : []), ...D.unilateral.slice(0, rows - first)].forEach((name, k) => {
     c.strokeText(name, 4, (k + 0.5) * high); c.fillText(name, 4, (k + 0.5) * high);
   });
 }
@@ -87,14 +88,15 @@ function show(frame) {
   const branch = branchOf(f), source = D.branches[branch];
   byId("position").textContent = source.label + (sure ? "" : "; between computed points, interpolated");
   const word = byId("stability");
+  word.hidden = !D.stability;
   word.textContent = stability(f);
   const worst = Math.max(degree[f], ...D.events.filter((e) => e.frame === f).map((e) => e.after || 0));
   word.dataset.degree = String(Math.min(worst, 3));
-  slider.setAttribute("aria-valuetext", `${D.control} = ${number(D.control, f)}, ${stability(f)}`);
+  slider.setAttribute("aria-valuetext", `${D.control} = ${number(D.control, f)}` + (D.stability ? `, ${stability(f)}` : ""));
   rows(byId("values"), D.shown.map((name) => [name, number(name, f)]));
   rows(byId("constraints"), D.listed.map((k) => {
     const name = D.unilateral[k];
-    return [name, STATES[state(f, k)], number("gap " + name, f), number("reaction " + name, f)];
+    return [name, states(name)[state(f, k)], number("gap " + name, f), number("reaction " + name, f)];
   }));
   const here = D.events.findIndex((e) => e.frame === f);
   byId("here").textContent = here >= 0 ? D.events[here].words : "";
@@ -128,7 +130,7 @@ function play() {
 }
 
 function redraw() {
-  byId("raster").style.height = `${ROW * (Math.min(width, 12) + 1)}px`;
+  byId("raster").style.height = `${ROW * (Math.min(width, 12) + (D.stability ? 1 : 0))}px`;
   byId("needle").style.height = byId("raster").style.height;
   chart.draw();
   if (curves) { legend(); curves.draw(); }
