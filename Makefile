@@ -3,6 +3,7 @@ VENV := .venv
 PYTHON := $(VENV)/bin/python
 STAMP := $(VENV)/.installed
 BROWSER := $(VENV)/.browser
+DOCS := $(VENV)/.docs
 
 .PHONY: demo test lint docs benchmarks clean
 
@@ -18,9 +19,7 @@ lint: $(STAMP)
 	$(VENV)/bin/mypy
 	$(VENV)/bin/lint-imports
 
-docs: $(STAMP)
-	@$(PYTHON) -m pip install --quiet --disable-pip-version-check --editable '.[docs]' 2>/dev/null || \
-		uv pip install --quiet --python $(PYTHON) --editable '.[docs]'
+docs: $(DOCS)
 	$(PYTHON) docs/build_pages.py
 	NO_MKDOCS_2_WARNING=1 $(VENV)/bin/mkdocs build --strict --quiet
 	@echo "documentation in site/index.html"
@@ -36,6 +35,14 @@ $(STAMP): pyproject.toml
 		$(PYTHON) -m pip install --quiet --disable-pip-version-check --editable '.[dev]'; \
 	fi
 	@$(PYTHON) -c "import numpy; from onesided.complementarity import LCP, solve; solve(LCP(numpy.eye(2), -numpy.ones(2)))"
+	@touch $@
+
+$(DOCS): $(STAMP)
+	@if command -v uv >/dev/null 2>&1; then \
+		uv pip install --quiet --python $(PYTHON) --editable '.[docs]'; \
+	else \
+		$(PYTHON) -m pip install --quiet --disable-pip-version-check --editable '.[docs]'; \
+	fi
 	@touch $@
 
 # for the tests of the report; where none can be had they are skipped

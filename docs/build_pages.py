@@ -16,17 +16,23 @@ LONG = {"bistable-chain-parts"}  # thousands of limit points
 LESSONS = {
     "bead-on-ring": "A gap may contain p: the wall moves. Two-sided and one-sided constraints stand together.",
     "bistable-chain": "A path may turn back twenty-six times; none is missed, and every one is located to round-off.",
+    "bistable-chain-parts": "Parts can be repeated: ten units in a few lines, and a path of 59,048 limit points.",
+    "cable-net": "A net of cables holds itself down; the reactions are the tensions, and slack cables are dashed.",
     "column": "A pitchfork: three branches lead on, and `diagram` follows all of them.",
     "column-stop": "A stop changes one branch of a pitchfork only: symmetric thinking would miss it.",
     "corner-limit": "A path can turn back, and stability be lost, with no singular matrix anywhere.",
     "end-point": "Equilibria can end, but only where a contact stays closed without force all along the path.",
     "end-point-horizontal": "What looks like an end may go on at constant load: count rays with ṗ = 0 as well.",
     "flat-contact": "First-order equations may leave open whether p turns back; second derivatives decide.",
+    "guyed-mast": "Guys that go slack make a mast softer, one kink after the other; read off the wind that does it.",
     "singular-corner": "A contact change and a zero eigenvalue may meet: four shapes, and two different outcomes.",
+    "tensegrity-prism": "Self-stress holds a mechanism; where cables go slack it has a new stiffness.",
+    "tripod-truss": "Snap-through in space: all three coordinates of the apex are free.",
     "two-bar-roller": "A compliant support lowers the snap load: 0.8 times that of the fixed truss.",
     "two-supports": "Two contacts lose force together; dropping those with negative force gives a wrong answer.",
     "von-mises": "Snap-through of a shallow truss: two limit points, and an unstable part between them.",
     "von-mises-floor": "A contact met while unstable gives a corner limit point, at which stability is regained.",
+    "von-mises-truss": "The same truss from nodes, bars and a force: nothing to derive by hand.",
     "wedge": "Several directions can leave a point though nothing is singular: one, three or a fan.",
 }
 
@@ -37,11 +43,11 @@ def main() -> None:
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
     cards = [gallery_page(name) for name in zoo.names()]
-    (GALLERY / "index.md").write_text(
+    intro = (
         "# Gallery\n\nEvery bundled model, run as you see it. `onesided examples NAME > my.toml` copies one out.\n\n"
-        + "\n".join(cards),
-        encoding="utf-8",
     )
+    grid = '<div class="grid cards" markdown>\n\n' + "\n".join(cards) + "\n</div>\n"
+    (GALLERY / "index.md").write_text(intro + grid, encoding="utf-8")
     paper_figures()
     text = (HERE.parent / "CHANGELOG.md").read_text(encoding="utf-8")
     (HERE / "changes.md").write_text(text.replace("# Changelog", "# Changes", 1), encoding="utf-8")
@@ -71,8 +77,8 @@ def gallery_page(name: str) -> str:
         f"```sh\nonesided examples {name} > my.toml\nonesided diagram my.toml --report\n```",
     ]
     (GALLERY / f"{name}.md").write_text("\n\n".join(part for part in parts if part) + "\n", encoding="utf-8")
-    picture = f"[![{name}]({name}.svg){{ width=280 }}]({name}.md)"
-    return f"## [{facts['title']}]({name}.md)\n\n{picture}\n\n{LESSONS.get(name, '')}\n"
+    card = [f"- [![{name}]({name}.svg)]({name}.md)", f"    **[{facts['title']}]({name}.md)**"]
+    return "\n\n".join([*card, f"    {LESSONS.get(name, '')}"]) + "\n"
 
 
 def _run(system: onesided.System, task: Any, *, long: bool) -> onesided.Diagram:
@@ -86,12 +92,12 @@ def _run(system: onesided.System, task: Any, *, long: bool) -> onesided.Diagram:
 
 
 def _shapes(name: str, found: onesided.Diagram) -> str:
-    """The configuration at the start, at the first event and at the end of the last branch."""
-    path = found.paths[0]
+    """The configuration at the start of the longest branch, at its first event and at the end of the last branch."""
+    path = max(found.paths, key=len)
     if path.sketch is None:
         return ""
     first = next((event.index for event in path.events if event.kind is not Kind.bound), len(path) // 2)
-    cells = _axes(3)
+    cells = _axes(3, solid=path.sketch.dimension == 3)
     for axes, (branch, index) in zip(cells, ((path, 0), (path, first), (found.paths[-1], -1)), strict=True):
         plots.sketch(branch, index, ax=axes)
     cells[0].figure.savefig(GALLERY / f"{name}-shapes.svg", metadata={"Date": None})
@@ -125,7 +131,7 @@ def _start(system: onesided.System) -> tuple[list[float], float]:
     return state.q.tolist(), 0.04
 
 
-def _axes(count: int) -> list:
+def _axes(count: int, *, solid: bool = False) -> list:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
@@ -135,7 +141,8 @@ def _axes(count: int) -> list:
         rows, columns, size = {1: (1, 1, (6.4, 4.6)), 3: (1, 3, (9.0, 2.8)), 4: (2, 2, (9.0, 7.0))}[count]
         figure = Figure(figsize=size, layout="constrained")
         FigureCanvasAgg(figure)
-        return list(figure.subplots(rows, columns, squeeze=False).flat)
+        look = {"projection": "3d"} if solid else {}
+        return list(figure.subplots(rows, columns, squeeze=False, subplot_kw=look).flat)
 
 
 def _save(axes: object, name: str) -> None:

@@ -80,7 +80,7 @@ def test_every_bundled_model_has_a_lesson():
 def test_every_citation_in_the_documentation_has_an_entry():
     known = set(re.findall(r"^@\w+\{(\w+),", (DOCS / "references.bib").read_text(), re.MULTILINE))
     cited = {key for page in PAGES for key in re.findall(r"\[([A-Z]{2}\d?)(?=[ ,\]])", page.read_text())}
-    assert cited == known
+    assert {"SP1", "QT", "SW", "AR"} <= cited <= known
 
 
 def test_the_navigation_names_every_page():

@@ -1,5 +1,6 @@
 """Pictures: what is drawn is what was computed, told apart without colour, and labels keep clear of each other."""
 
+import functools
 import itertools
 
 import matplotlib as mpl
@@ -20,7 +21,7 @@ from onesided.plots.style import COLOURS, MARKERS, dashes
 from onesided.results import Kind, Line, Sketch, columns, dense
 
 mpl.use("Agg")
-LONG = {"bistable-chain-parts"}
+LONG = {"bistable-chain-parts", "cable-net", "tensegrity-prism"}  # to follow all branches takes too long
 
 
 def axes():
@@ -29,21 +30,25 @@ def axes():
     return figure.add_subplot()
 
 
+@functools.cache
 def model(name):
     return zoo.load(name)
 
 
+@functools.cache
 def traced(name):
     system, task = model(name)
     bounds = {"p_bounds": task.p_bounds, "max_points": 800}
     return onesided.trace(system, task.start, task.p, direction=task.direction, throw=False, **bounds)
 
 
+@functools.cache
 def driven(name):
     system, task = model(name)
     return onesided.drive(system, task.start, task.programme)
 
 
+@functools.cache
 def explored(name):
     system, task = model(name)
     return onesided.diagram(system, task.start, task.p, p_bounds=task.p_bounds)
@@ -84,7 +89,7 @@ def test_stability_and_kinds_are_told_apart_without_colour():
 @pytest.mark.parametrize("make", [traced, explored, driven])
 def test_labels_do_not_overlap(name, make):
     if name in LONG and make is not traced:
-        pytest.skip("this path has thousands of limit points")
+        pytest.skip("too long for a test of pictures")
     try:
         result = make(name)
         ax = plots.diagram(result, ax=axes(), title="A title of usual length")
@@ -178,6 +183,8 @@ def test_a_system_in_space_is_drawn():
     prepared(film, ax)
     draw(ax, film, len(path) - 1)
     assert any(line.get_linewidth() == 4.5 for line in ax.lines), "the closed stop is highlighted"
+    with pytest.raises(UsageError, match="projection"):
+        plots.sketch(path, ax=axes())
 
 
 def test_a_result_without_a_sketch_says_what_is_missing():

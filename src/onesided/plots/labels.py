@@ -12,7 +12,7 @@ from matplotlib.transforms import Bbox
 from onesided._types import Array
 from onesided.plots.style import GREY, INK
 
-_REACHES = (11.0, 18.0, 28.0, 42.0, 60.0)  # points from the marker to the label
+_REACHES = (11.0, 18.0, 28.0, 42.0, 60.0, 85.0)  # points from the marker to the label
 _TURNS = np.radians([45, 135, -45, -135, 0, 180, 90, -90, 22, 158, -22, -158, 67, 113, -67, -113])
 _LEADER = 24.0  # a label further away than this gets a line to its marker
 
@@ -71,7 +71,7 @@ def _best(
         for order, turn in enumerate(_TURNS):
             cos, sin = float(np.cos(turn)), float(np.sin(turn))
             box = _box(anchor[0] + reach * scale * cos, anchor[1] + reach * scale * sin, *size, cos, sin)
-            cost = _overlap(box, taken) * 100.0 + _outside(box, frame) * 200.0 + _crowd(box, busy) * 8.0
+            cost = _overlap(box, taken) * 100.0 + _outside(box, frame) * 200.0 + _crowd(box, busy) * 14.0
             cost += _crossed(anchor, box, taken) * 30.0 + reach * 0.04 + order * 0.01
             if cost < least:
                 least, best = cost, (reach, float(turn), box)
@@ -93,7 +93,7 @@ def _overlap(box: Bbox, taken: list[Bbox]) -> float:
         wide = min(box.x1, other.x1) - max(box.x0, other.x0)
         high = min(box.y1, other.y1) - max(box.y0, other.y0)
         area += max(wide, 0.0) * max(high, 0.0)
-    return float(area) / max(float(box.width * box.height), 1.0)
+    return (1.0 + float(area) / max(float(box.width * box.height), 1.0)) if area > 0 else 0.0
 
 
 def _crossed(anchor: Array, box: Bbox, taken: list[Bbox]) -> float:
