@@ -174,6 +174,7 @@ REFUSED = [
     ([GROUND, NODE, parts.LineLoad("j", ("g", "n"), (1.0,))], "has the wrong number of components"),
     ([GROUND, NODE, parts.Damper("j", ("g", "n"), -1.0)], "its damping is negative"),
     ([NODE, parts.Gap("j", "")], "has no formula"),
+    ([Node("n", (0, 1), mass=-1.0), parts.Gap("j", "n_x + n_y")], "mass or inertia of 'n' is not usable; got -1, 0"),
     ([NODE, parts.Gap("j", "p + 1")], "its formula has no coordinate"),
     ([NODE, parts.Gap("j", "n_w")], "unknown coordinate (of gap 'j') 'n_w'"),
     (
@@ -190,3 +191,8 @@ def test_refusals_say_what_is_wrong(structure, message):
     with pytest.raises(OnesidedError) as caught:
         onesided.compose(structure)
     assert message in str(caught.value)
+
+
+def test_an_unknown_kind_is_answered_with_the_nearest():
+    with pytest.raises(AttributeError, match="unknown element kind 'Revolut': did you mean 'Revolute'"):
+        _ = parts.Revolut

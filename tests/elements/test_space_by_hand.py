@@ -66,6 +66,10 @@ def quaternion_matrix(r):
     )
 
 
+def wrapped(angle):
+    return angle - 2 * jnp.pi * jnp.round(angle / (2 * jnp.pi))
+
+
 def half_skew(M):
     return jnp.array([M[2, 1] - M[1, 2], M[0, 2] - M[2, 0], M[1, 0] - M[0, 1]]) / 2
 
@@ -99,11 +103,11 @@ def constraints(q, p, c):
             zip(("sleeve_u", "sleeve_v", "sleeve_mu", "sleeve_mv"), (u @ (x - B), v @ (x - B), *tilts), strict=True)
         ),
         **dict(zip(("screw_u", "screw_v", "screw_mu", "screw_mv"), (u @ (x - B), v @ (x - B), *tilts), strict=True)),
-        "screw_turn": sine * jnp.cos(wound) - cosine * jnp.sin(wound),
+        "screw_turn": wrapped(jnp.arctan2(sine, cosine) - wound),
         **dict(zip(("cardan_x", "cardan_y", "cardan_z"), x - G, strict=True)),
         "cardan_m": cardan,
         **dict(zip(("line_u", "line_v"), (local[2], local[0]), strict=True)),
-        "drive": sine * jnp.cos(target) - cosine * jnp.sin(target),
+        "drive": wrapped(jnp.arctan2(sine, cosine) - target),
         "push": local[0] - (RB.T @ (N - B))[0] - p,
         "face": local[2] - 0.3 - c / 10,
         "balls": apart - 0.5,
