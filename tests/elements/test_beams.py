@@ -228,6 +228,21 @@ def test_a_hinged_column_buckles_at_the_extensible_euler_load():
     assert extrapolated(*loads) == pytest.approx(exact, rel=1e-5)
 
 
+def test_a_buckled_column_follows_the_elastica():
+    """P/P_cr = (2K(sin a/2)/π)² with the slope a at the hinges."""
+    event = _column(8)
+    for k in event.forward:
+        path = onesided.branch(event, k)
+        slope = np.abs(path.q[-1, 0])
+        if slope > 0.1:
+            expected = np.pi**2 * (2 * ellipk(np.sin(slope / 2) ** 2) / np.pi) ** 2
+            assert path.p[-1] == pytest.approx(15.0)
+            assert expected == pytest.approx(15.0, rel=3e-3)
+            break
+    else:
+        pytest.fail("no buckled branch")
+
+
 def bisshopp_drucker(load):
     """Tip of an inextensible cantilever under a dead load P L²/EI: (x, y, angle), by elliptic integrals."""
 
