@@ -61,7 +61,7 @@ class _TwoSections(Element):
                 raise self.error(f"{name} is not positive", got=str(given))
         if length is not None and pretension != 0.0:
             raise self.error("`pretension` has no meaning here", expected="no natural length")
-        if not self._natural(start, length, pretension) > 0:
+        if start.value(pretension) <= -start.value(self.EA) or not self._natural(start, length, pretension) > 0:
             raise self.error("its natural length is not positive")
 
 
