@@ -18,6 +18,7 @@ import numpy as np
 from onesided._types import Array
 from onesided.errors import ModelError
 from onesided.model.names import unknown_name
+from onesided.tolerances import EPS
 
 Scalar = Callable[[Any, Any, Any], Any]
 
@@ -101,6 +102,45 @@ class Evaluation(NamedTuple):
         """Change of the constraints with p, (m,)."""
         return self.c_x[:, -1]
 
+    def finite(self) -> bool:
+        """Whether every entry is."""
+        return all(bool(np.all(np.isfinite(block))) for block in (self.L_x, self.c, self.L_qx, self.c_x))
+
+    def gap_sizes(self, length: Array) -> Array:
+        """Norms of the scaled constraint gradients, (m,)."""
+        return np.asarray(np.linalg.norm(self.c_q * length, axis=1))
+
+    def constraint_rates(self, q_dot: Array, p_dot: float) -> Array:
+        """ċ = c_q q̇ + c_p ṗ, (m,)."""
+        return np.asarray(self.c_x[:, :-1] @ q_dot + self.c_x[:, -1] * p_dot)
+
+    def constraint_row(self, j: int) -> Array:
+        """Gradient of constraint j in (q, p), (n + 1,)."""
+        return np.asarray(self.c_x[j])
+
+    def pull(self, nu: Array) -> Array:
+        """Forces c_qᵀν of the constraints, (n,)."""
+        return np.asarray(nu @ self.c_q)
+
+    def stiffest(self) -> Array:
+        """Largest entry of every row of the Hessian, (n,)."""
+        return np.asarray(np.max(np.abs(self.L_qq), axis=1, initial=0.0))
+
+    def scaled_hessian(self, length: Array) -> Array:
+        """Entries of the Hessian times the lengths of their coordinates."""
+        return np.asarray(length[:, None] * self.L_qq * length)
+
+    def turning(self, other: "Evaluation", length: Array) -> Array:
+        """Norms of the scaled differences of the constraint gradients, (m,)."""
+        return np.asarray(np.linalg.norm((other.c_q - self.c_q) * length, axis=1))
+
+    def response(self, length: Array, energy: float) -> float:
+        """Largest scaled displacement that a unit of p causes; soft modes count, vanishing ones do not."""
+        values, modes = np.linalg.eigh(length[:, None] * self.L_qq * length / energy)
+        clear = np.abs(values) > EPS**0.5 * float(np.max(np.abs(values), initial=1.0))
+        moved = modes[:, clear] @ ((modes[:, clear].T @ (self.L_qp * length / energy)) / values[clear])
+        return float(np.max(np.abs(moved), initial=0.0))
+
 
 def prepare_jax() -> None:
     """Switch on double precision, immediate dispatch and the compilation cache (unless the user chose a folder).
@@ -165,6 +205,8 @@ class Derivatives:
     constraints : bilateral, then unilateral functions.
     names : names of the parameters, in the order of the parameter vector.
     """
+
+    large = False  # matrices are dense
 
     def __init__(
         self, n: int, energy: Scalar | Function, constraints: Sequence[Scalar | Function], names: tuple[str, ...]

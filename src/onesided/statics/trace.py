@@ -23,6 +23,7 @@ from onesided.statics.hits import (
     locate,
     refine_singular,
 )
+from onesided.statics.large import make_curve
 from onesided.statics.naming import Named, name_point
 from onesided.statics.place import Place, place
 from onesided.statics.rays import rays_at
@@ -149,7 +150,7 @@ class Tracer:
     def _leave(self, where: Place, ray: Ray, s: float) -> tuple[Curve, Point]:
         """Start a new leg at a place along a ray; inertia is unknown until its first regular point."""
         system = where.system
-        curve = Curve(system, np.array(ray.rows, dtype=np.intp), where.sizes, where.scales)
+        curve = make_curve(system, np.array(ray.rows, dtype=np.intp), where.sizes, where.scales)
         e = system.evaluate_packed(where.x)
         t = curve.scaled(ray.x_dot)
         t = t / np.sqrt(t @ t)
@@ -279,7 +280,8 @@ class Tracer:
         if hit.trigger in {Trigger.bound, Trigger.user}:
             return (yield from self._pass(hit, c, where, b.s))
         simple = hit.trigger is Trigger.limit and not len(where.weak) and not bifurcates
-        rays = self._two_rays(where, c, b) if simple else rays_at(where)
+        straight = self.curve.large and hit.trigger is Trigger.singular  # other branches are not looked for
+        rays = self._two_rays(where, c, b, complete=not straight) if simple or straight else rays_at(where)
         named = name_point(where, rays, self.curve, c)
         self._remember(named, rays, where, c, b.s)
         self.events += 1
@@ -318,10 +320,10 @@ class Tracer:
         exact = refine_singular(self.curve, c, b.s - self.point.s, self.watch.tolerances)
         return (c, False) if exact is None else (exact, True)
 
-    def _two_rays(self, where: Place, c: Point, b: Point) -> Rays:
-        """The two directions at a simple limit point: ṗ changed its sign along the path, so p̈ decides both alike."""
+    def _two_rays(self, where: Place, c: Point, b: Point, *, complete: bool) -> Rays:
+        """Back and straight on. At a simple limit point ṗ changed its sign along the path: p̈ decides both alike."""
         k, n = len(where.system.bilateral), where.system.n
-        sense = int(b.sense)
+        turned = self.point.sense * b.sense < 0
         rays = []
         for sign in (-1.0, 1.0):
             x_dot = self.curve.packed(sign * c.t)
@@ -331,19 +333,15 @@ class Tracer:
                     p_dot=float(x_dot[n]),
                     mu_dot=x_dot[n + 1 : n + 1 + k],
                     lam_dot=x_dot[n + 1 + k :],
-                    gap_dot=sign * self._gap_rates(c),
-                    p_sign=sense,
-                    order=2,
+                    gap_dot=sign * self.curve.gap_rates(self.curve.evaluate(c.x), c.t),
+                    p_sign=int(b.sense if turned else sign * b.sense),
+                    order=2 if turned else 1,
                     instability=min(self.degree or 0, b.negative),
                     closed=tuple(where.system.constraint_names[j] for j in self.curve.rows[k:]),
                     rows=tuple(int(j) for j in self.curve.rows),
                 )
             )
-        return Rays(tuple(rays))
-
-    def _gap_rates(self, c: Point) -> Array:
-        n, k = self.curve.n, self.curve.k
-        return np.asarray(self.curve.evaluate(c.x).c_x[k:] @ (c.t[: n + 1] * self.curve.unit[: n + 1]))
+        return Rays(tuple(rays), complete)
 
     def _pass(self, hit: Hit, c: Point, where: Place, end: float) -> Generator[Item, None, Outcome]:
         """Bounds end the path, user events do not change it."""
