@@ -174,7 +174,7 @@ def test_paths_of_models_that_remember_are_refused():
         lambda: next(onesided.iter_trace(LINE, LINE.start, 0.0)),
         lambda: onesided.diagram(LINE, LINE.start, 0.0, p_bounds=(0.0, 1.0)),
     ):
-        with pytest.raises(UsageError, match="remembers.*c_set.*drive"):
+        with pytest.raises(UsageError, match=r"remembers.*c_set.*drive"):
             verb()
 
 

@@ -79,3 +79,10 @@ def plane_matrix(angle: Any, xp: Any = np) -> Any:
     """Rotation matrix in the plane."""
     c, s = xp.cos(angle), xp.sin(angle)
     return xp.stack([xp.stack([c, -s]), xp.stack([s, c])])
+
+
+def matrix_vector(R: Any, xp: Any = np) -> Any:
+    """Rotation vector of a rotation matrix, for angles below π; smooth at zero."""
+    w = 0.5 * xp.sqrt(1.0 + R[0, 0] + R[1, 1] + R[2, 2])
+    twice = xp.stack([R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]])
+    return rotation_vector(xp.concatenate([w[None], twice / (4.0 * w)]), xp)

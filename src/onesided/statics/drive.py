@@ -21,7 +21,6 @@ from onesided.statics.relax import Relaxation, relax
 from onesided.statics.trace import Item, Origin, PredictorCorrector, Tracer
 from onesided.tolerances import DEFAULT, Tolerances
 
-
 IDLE = 4  # so many paths in turn that do not move mean that the history cannot go on
 
 
