@@ -11,6 +11,7 @@ from onesided._types import Array
 from onesided.errors import ModelError
 from onesided.model.derivatives import Parameters
 from onesided.model.names import some
+from onesided.tolerances import DEFAULT
 
 if TYPE_CHECKING:
     from onesided.model.elements.contract import Element, Start
@@ -64,8 +65,10 @@ def warn_of_mixed_units(elements: "Sequence[Element]", start: "Start") -> None:
     found: dict[tuple[str, str], list[tuple[float, str]]] = defaultdict(list)
     for element in elements:
         sizes = {"stiffness": 0.0, **element.numbers(start)}
-        if len(element.places) == 2:
-            sizes["distance"] = start.distance(*element.places)
+        if len(element.places) == 2:  # places of a joint are together, up to round-off
+            reach = max(float(np.max(np.abs(start.position(place)))) for place in element.places)
+            distance = start.distance(*element.places)
+            sizes["distance"] = distance if distance > DEFAULT.gap * reach else 0.0
         for name in ("stiffness", "distance"):
             if np.ndim(sizes.get(name, 0.0)) == 0 and sizes.get(name, 0.0) > 0.0:
                 group = element.kind if name == "stiffness" else "element"
