@@ -67,11 +67,14 @@ class Batch:
             "rows": tuple(self.rows.T.astype(np.int32)),
         }
 
+    def slot_values(self, z: tuple[Any, ...], data: Data) -> Any:
+        """Values of the slots of one element: free ones from z, held ones as p says."""
+        held = zip(z[:-1], data["free"], data["base"], data["rate"], strict=True)
+        return jnp.stack([jnp.where(free, y, base + rate * z[-1]) for y, free, base, rate in held])
+
     def local(self, z: tuple[Any, ...], data: Data) -> Local:
         """What one element sees at z = (slots, p)."""
-        p = z[-1]
-        held = zip(z[:-1], data["free"], data["base"], data["rate"], strict=True)
-        values = jnp.stack([jnp.where(free, y, base + rate * p) for y, free, base, rate in held])
+        p, values = z[-1], self.slot_values(z, data)
         frames: list[Frame] = []
         first = 0
         for place, numbers in zip(self.places[0], data["places"], strict=True):
@@ -176,7 +179,7 @@ class Assembly(Derivatives):
         flat, self._unpack = ravel_pytree(self._make_data(parameters))
         return np.asarray(flat, dtype=np.float64)
 
-    def _data(self, vector: Any) -> list[Data]:
+    def data_of(self, vector: Any) -> list[Data]:
         """Data and structure of the batches."""
         data = self._unpack(vector)
         return [{**one, **batch.structure} for batch, one in zip(self.batches, data, strict=True)]
@@ -190,7 +193,7 @@ class Assembly(Derivatives):
         """All entries of all batches, flat, in the order of the targets."""
         q, p, nu = self._split(x)
         parts: list[Any] = []
-        for batch, one in zip(self.batches, self._data(vector), strict=True):
+        for batch, one in zip(self.batches, self.data_of(vector), strict=True):
             ne = len(batch.index)
             z = (*(q[index] for index in one["index"]), jnp.broadcast_to(p, (ne,)))
             multipliers = tuple(nu[rows] for rows in one["rows"])

@@ -283,7 +283,7 @@ class Structure:
             control=control,
             scales=scales,
             mass=moving.mass if moving.has_mass else None,
-            force=partial(moving.force, self.data) if moving.has_force else None,
+            force=partial(moving.force, assembly) if moving.has_force else None,
             structure=self,
             derivatives=assembly,
         )

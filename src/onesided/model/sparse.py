@@ -177,7 +177,8 @@ class SparseAssembly(Assembly):
         pairs = zip(self.batches, data, strict=True)
         return jax.tree.map(jnp.asarray, [{**one, **batch.structure} for batch, one in pairs])
 
-    def _data(self, vector: Any) -> list[Data]:
+    def data_of(self, vector: Any) -> list[Data]:
+        """Data and structure of the batches."""
         return cast("list[Data]", vector)
 
     @cached_property
