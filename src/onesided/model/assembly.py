@@ -6,6 +6,7 @@ of shape and law is automatic differentiation of this one function), and every e
 The z are differentiated as separate scalars: one vector over the elements each, three times as fast as small matrices.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,7 +15,6 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax.flatten_util import ravel_pytree
 
 from onesided._types import Indices
 from onesided.model.derivatives import Derivatives, Parameters
@@ -176,12 +176,15 @@ class Assembly(Derivatives):
 
     def constants(self, parameters: Mapping[str, float]) -> Any:
         """Data of the batches for these parameters, in one vector: every argument of a compiled call costs time."""
-        flat, self._unpack = ravel_pytree(self._make_data(parameters))
-        return np.asarray(flat, dtype=np.float64)
+        leaves, self._tree = jax.tree.flatten(self._make_data(parameters))
+        self._shapes = [leaf.shape for leaf in leaves]
+        return np.concatenate([np.zeros(0), *(leaf.ravel() for leaf in leaves)])
 
     def data_of(self, vector: Any) -> list[Data]:
         """Data and structure of the batches."""
-        data = self._unpack(vector)
+        ends = np.cumsum([math.prod(shape) for shape in self._shapes])
+        pieces = zip(jnp.split(jnp.asarray(vector), ends[:-1]) if len(ends) else [], self._shapes, strict=True)
+        data = jax.tree.unflatten(self._tree, [piece.reshape(shape) for piece, shape in pieces])
         return [{**one, **batch.structure} for batch, one in zip(self.batches, data, strict=True)]
 
     def potential(self, q: Any, p: Any, th: Mapping[str, float]) -> Any:
