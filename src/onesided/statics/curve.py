@@ -6,6 +6,8 @@ Unknowns are the columns (q, p, ν_W), equations the rows (L_q, c_W): one more u
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 from scipy.linalg import lapack
@@ -14,12 +16,10 @@ from onesided import linalg
 from onesided._types import Array, Indices
 from onesided.model.derivatives import Evaluation
 from onesided.model.sizes import Sizes
+from onesided.model.stepping import Ends, Frame
 from onesided.model.system import System
 from onesided.statics.active_set import ConstraintScales
-from onesided.tolerances import EPS
-
-SMALL = EPS**0.625  # a scaled distance to the solution that no longer matters
-ROUND_OFF = EPS**0.625  # a scaled residual below this that no longer falls is as small as it gets
+from onesided.tolerances import EPS, ROUND_OFF, SMALL
 
 
 @dataclass(slots=True)
@@ -56,9 +56,11 @@ class Curve:
     ----------
     rows : constraint rows of the working set (bilateral first).
     sizes, scales : what counts as a large displacement, force, gap, multiplier.
+    compiled : whether Newton's method is one compiled call; set where many points are expected.
     """
 
     def __init__(self, system: System, rows: Indices, sizes: Sizes, scales: ConstraintScales) -> None:
+        self.compiled = False
         n, w = system.n, len(rows)
         self.system, self.rows, self.sizes, self.scales = system, rows, sizes, scales
         self.n, self.w, self.size, self.k = n, w, n + 1 + w, len(system.bilateral)
@@ -82,6 +84,23 @@ class Curve:
         x = np.zeros(self.n + 1 + len(self.scales.gap))
         x[self.columns] = y * self.unit
         return x
+
+    @cached_property
+    def frame(self) -> Frame:
+        """The scaled variables as compiled steps take them: of all constraints, open or closed."""
+        closed = np.zeros(len(self.scales.gap), dtype=bool)
+        closed[self.rows] = True
+        unit = np.concatenate([self.unit[: self.n + 1], self.scales.multiplier])
+        weight = np.concatenate([self.sizes.force, self.scales.gap])
+        return self.system.derivatives.stepping.frame(unit, weight, closed, np.arange(len(closed)) >= self.k)
+
+    def spread(self, y: Array) -> Array:
+        """Scaled unknowns (or their rates) with zeros for the multipliers of open constraints."""
+        if self._all:
+            return y
+        full = np.zeros(self.n + 1 + len(self.scales.gap))
+        full[self.columns] = y
+        return full
 
     def evaluate(self, x: Array) -> Evaluation:
         """Blocks at the packed point."""
@@ -109,16 +128,19 @@ class Curve:
         return self.matrix(e, np.zeros(self.size))[:-1]
 
     def margins(self, e: Evaluation, y: Array, t: Array) -> tuple[Array, Array]:
-        """What must stay ≥ 0, with derivatives: scaled gaps of open, multipliers of closed unilateral constraints."""
+        """What must stay ≥ 0, with derivatives: scaled gaps of open, multipliers of closed unilateral constraints.
+
+        For one point, or for many along a first axis.
+        """
         k, n = self.k, self.n
         gap = self.scales.gap[k:]
         if not len(gap):
-            return gap, gap
-        velocity = t[: n + 1] * self.unit[: n + 1]
-        values, rates = e.c[k:] / gap, e.c_x[k:] @ velocity / gap
+            return e.c[..., k:], e.c[..., k:]
+        velocity = t[..., : n + 1] * self.unit[: n + 1]
+        values, rates = e.c[..., k:] / gap, (e.c_x[..., k:, :] @ velocity[..., None])[..., 0] / gap
         if self.w > k:
             closed = self.rows[k:] - k
-            values[closed], rates[closed] = y[n + 1 + k :], t[n + 1 + k :]
+            values[..., closed], rates[..., closed] = y[..., n + 1 + k :], t[..., n + 1 + k :]
         return values, rates
 
     def kkt(self, e: Evaluation) -> Array:
@@ -135,13 +157,28 @@ class Curve:
 
         Both are read off the inertia of K, unless constraints depend on each other.
         """
-        size = self.n + self.w
-        ldu, pivots, _ = lapack.dsytrf(self.kkt(e), lower=1, lwork=16 * size, overwrite_a=1)
-        diagonal, single = ldu.diagonal(), pivots > 0
-        pairs = np.count_nonzero(pivots < 0) // 2  # a 2×2 pivot has one eigenvalue of each sign
-        negative = int(np.count_nonzero((diagonal < -size * EPS) & single) + pairs)
-        neutral = bool(((abs(diagonal) <= size * EPS) & single).any())
-        return self._modes_on_null_space(e) if neutral and self.w else (negative - self.w, neutral)
+        diagonal, pivots = self._factors(self.kkt(e))
+        negative, neutral = _inertia(diagonal, pivots)
+        return self._modes_on_null_space(e) if neutral and self.w else (int(negative) - self.w, bool(neutral))
+
+    def modes_along(self, e: Evaluation) -> list[tuple[int, bool]]:
+        """The same at many points, along the first axis of the blocks."""
+        n, size = self.n, self.n + self.w
+        K = np.zeros((len(e.L_qx), size, size))
+        np.multiply(e.L_qx[:, :, :n], self._square, out=K[:, :n, :n])
+        if self.w:
+            K[:, :n, n:] = (e.c_x[:, self.rows, :n] * self._slope).transpose(0, 2, 1)
+        factors = [self._factors(one.T) for one in K]
+        counted = _inertia(np.array([diagonal for diagonal, _ in factors]), np.array([pivots for _, pivots in factors]))
+        modes = [(int(negative) - self.w, bool(neutral)) for negative, neutral in zip(*counted, strict=True)]
+        for i in np.flatnonzero(counted[1]) if self.w else ():
+            modes[i] = self._modes_on_null_space(Evaluation(*(block[i] for block in e)))
+        return modes
+
+    def _factors(self, K: Array) -> tuple[Array, Array]:
+        """Diagonal and pivots of the factorisation of K (lower triangle, Fortran order, overwritten)."""
+        ldu, pivots, _ = lapack.dsytrf(K, lower=1, lwork=16 * len(K), overwrite_a=1)
+        return ldu.diagonal(), pivots
 
     def _modes_on_null_space(self, e: Evaluation) -> tuple[int, bool]:
         H = linalg.reduced_hessian(e.L_qq * self._square, e.c_q[self.rows] * self._slope)
@@ -168,6 +205,13 @@ class Curve:
         M = self.matrix(self.evaluate(point.x), point.t)
         sign, _ = np.linalg.slogdet(M)
         return float(sign * np.linalg.svd(M, compute_uv=False)[-1])
+
+
+def _inertia(diagonal: Array, pivots: Array) -> tuple[Any, Any]:
+    """Number of negative eigenvalues, and whether there is a zero one, from the factors' diagonals and pivots."""
+    single, small = pivots > 0, diagonal.shape[-1] * EPS
+    pairs = (~single).sum(axis=-1) // 2  # a 2×2 pivot has one eigenvalue of each sign
+    return ((diagonal < -small) & single).sum(axis=-1) + pairs, ((abs(diagonal) <= small) & single).any(axis=-1)
 
 
 @dataclass(frozen=True)
@@ -219,6 +263,10 @@ def newton(
 
     The model is evaluated at the very point that is returned: residual, tangent and inertia are its own.
     """
+    if curve.compiled and isinstance(border, Plane):
+        compiled = _compiled_newton(curve, y, border, Ends(border.level, target, limit, reach))
+        if compiled.converged or compiled.pivot > 0:  # an exactly singular matrix needs more care
+            return compiled
     first, previous = 0.0, np.inf
     right = np.zeros((curve.size, 2), order="F")
     right[-1, 1] = 1.0
@@ -240,6 +288,21 @@ def newton(
             break
         first, previous, y = first or size, error, y + delta
     return Correction(y, e, solution[:, 1], 0.0, math.nan, first, error, iteration, converged=False)
+
+
+def _compiled_newton(curve: Curve, y: Array, plane: Plane, ends: Ends) -> Correction:
+    found = curve.system.correct(curve.spread(y), curve.spread(plane.row), ends, curve.frame)
+    return Correction(
+        found.y[curve.columns],
+        curve.system.derivatives.unpack(found.blocks),
+        found.tangent[curve.columns],
+        float(found.orientation),
+        float(found.pivot),
+        float(found.first),
+        float(found.error),
+        int(found.iterations),
+        bool(found.converged),
+    )
 
 
 def _settled(error: float, previous: float, target: float, distance: float) -> bool:

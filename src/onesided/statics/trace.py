@@ -1,6 +1,7 @@
 """Tracing: predictor, corrector, step control, events. `Tracer.run` does the work, piece by piece."""
 
 import math
+from collections import deque
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
@@ -9,6 +10,7 @@ import numpy as np
 
 from onesided._types import Array, Status
 from onesided.errors import UsageError
+from onesided.model.stepping import CHUNK, Knobs
 from onesided.results import SILENT, Event, Kind, Progress, Ray, Rays
 from onesided.statics.curve import Curve, Plane, Point, make_point, newton
 from onesided.statics.hits import (
@@ -26,6 +28,7 @@ from onesided.statics.hits import (
 from onesided.statics.naming import Named, name_point
 from onesided.statics.place import Place, place
 from onesided.statics.rays import rays_at
+from onesided.statics.stretch import Ahead, Track, stretch
 from onesided.tolerances import EPS
 
 POINT_LIMIT = 200_000
@@ -42,15 +45,18 @@ class PredictorCorrector:
     first_step, max_step : arc length in scaled units.
     turn : angle [rad] between successive tangents that the step control aims at.
     miss : largest distance between predicted and corrected point, relative to the step: keeps a path on its branch.
+    compile_after : points after which whole stretches of steps are compiled, about a second once per model; 0 where many
+        short paths of one model are wanted.
     """
 
     first_step: float = 0.01
     max_step: float = 0.5
     turn: float = 0.25
     miss: float = 0.03
+    compile_after: int = 100
 
     def __post_init__(self) -> None:
-        if not (0 < self.first_step <= self.max_step and 0 < self.turn < 1 and 0 < self.miss < 1):
+        if not (0 < self.first_step <= self.max_step and 0 < self.turn < 1 and 0 < self.miss < 1 and self.compile_after >= 0):
             raise UsageError("`PredictorCorrector` has a knob out of range", got=repr(self))
 
 
@@ -108,6 +114,7 @@ class Tracer:
         self.degree: int | None = None
         self.pending: Item | None = None
         self.points = self.events = 0
+        self.ahead: deque[Ahead] = deque()
         self.blind = False
         self.crowd = 0
         self.neutral = False
@@ -133,6 +140,7 @@ class Tracer:
                     yield from self._end(status)
                     return
                 continue
+            self.ahead.clear()
             hit, c = self._earliest(b, hits)
             self.crowd = self.crowd + 1 if c is None or c.s - self.point.s < self.method.first_step**2 else 0
             if self.crowd > CROWD:
@@ -170,6 +178,40 @@ class Tracer:
 
     def _advance(self) -> Point | None:
         """One step of the curve that can be trusted; None when the step becomes too small."""
+        self._look_ahead()
+        if self.ahead:
+            point, h, self.step = self.ahead.popleft()
+            point.sense = point.sense or self.point.sense
+            if self._trusted(self.point, point, h):
+                return point
+            self.ahead.clear()
+            self.step = min(self.step, 0.5 * h)
+        return self._try_steps()
+
+    def _look_ahead(self) -> None:
+        """On a long path, have a whole stretch of points made by one compiled call."""
+        self.curve.compiled = self.points >= self.method.compile_after
+        if self.curve.compiled and not self.ahead and self.point.orientation:
+            track = Track(self.point, self.previous, self.earlier)
+            self.ahead.extend(stretch(self.curve, track, self._knobs()))
+
+    def _knobs(self) -> Knobs:
+        method, tolerances, unit = self.method, self.watch.tolerances, self.curve.unit[self.curve.n]
+        low, high = self.watch.p_bounds
+        return Knobs(
+            step=self.step,
+            turn=method.turn,
+            miss=method.miss,
+            max_step=method.max_step,
+            minimum_step=tolerances.minimum_step,
+            residual=tolerances.residual,
+            low=low / unit,
+            high=high / unit,
+            wanted=min(CHUNK, (self.origin.max_points or POINT_LIMIT) - self.points),
+        )
+
+    def _try_steps(self) -> Point | None:
+        """One step that can be trusted, shorter and shorter."""
         a, method = self.point, self.method
         target = 0.01 * self.watch.tolerances.residual
         while self.step > self.watch.tolerances.minimum_step:
