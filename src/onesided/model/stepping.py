@@ -1,4 +1,4 @@
-"""Newton's method, and many steps along a curve of equilibria, each as one compiled call.
+"""Many steps along a curve of equilibria, and the way to a limit point, each as one compiled call.
 
 The same formulas as in `statics.curve.newton` and `statics.trace.Tracer`, for paths that are long enough to pay for their
 compilation. All constraints stay in the matrices, an open one as the equation ν = 0, and sizes are arguments: nothing is
@@ -17,8 +17,9 @@ from onesided._types import Array
 from onesided.tolerances import EPS, ROUND_OFF, SMALL
 
 CHUNK = 32  # most points of one call
-TRIES = 2  # so many steps refused in a row are left to the caller
-LIMIT = 5  # Newton iterations of one step
+TRIES = 8  # so many steps refused in a row are left to the caller
+LIMIT, FINE = 5, 12  # Newton iterations of a step, and of a point that is located
+MOST = 80  # points on the way to a limit point
 
 
 class Frame(NamedTuple):
@@ -34,12 +35,11 @@ class Frame(NamedTuple):
 
 
 class Ends(NamedTuple):
-    """Level of the further equation, residual aimed at, iterations allowed, longest way to the solution."""
+    """Residual aimed at, iterations allowed, longest way to the solution."""
 
-    level: float
-    target: float
-    limit: int
-    reach: float
+    target: Any
+    limit: Any
+    reach: Any
 
 
 class Corrected(NamedTuple):
@@ -84,6 +84,16 @@ class Knobs(NamedTuple):
     wanted: int
 
 
+class Span(NamedTuple):
+    """The two ends of a step of length h, with tangents."""
+
+    y_a: Any
+    t_a: Any
+    y_b: Any
+    t_b: Any
+    h: Any
+
+
 class Stretch(NamedTuple):
     """Points in a row: scaled unknowns, tangents, packed blocks, and per point (s, step, next step, orientation,
     pivot, error)."""
@@ -105,22 +115,22 @@ class Stepping:
 
     def __init__(self, n: int, m: int, evaluate: Callable[[Any, Any], Any]) -> None:
         self.n, self.m, self.size, self._evaluate = n, m, n + 1 + m, evaluate
-        self._correct = jax.jit(self._newton)
         self._march = jax.jit(self._steps)
+        self._turn = jax.jit(self._limit)
 
     def frame(self, unit: Array, weight: Array, closed: Array, onesided: Array) -> Frame:
         """The scaled variables of a curve, put where compiled functions find them at once."""
         return Frame(*(jnp.asarray(values) for values in (unit, weight, closed, onesided)))
 
-    def correct(self, guess: Array, row: Array, ends: Ends, frame: Frame, th: Any) -> Corrected:
-        """Newton's method from `guess` on the curve with the further equation row·y = level."""
-        found = self._correct(np.concatenate([guess, row, ends]), frame, th)
-        return Corrected(*(np.asarray(part) for part in found))
-
     def march(self, here: Here, knobs: Knobs, frame: Frame, th: Any) -> Stretch:
         """Steps from `here` on, until `wanted` are made, some fail, or something seems to happen at the last point."""
         stretch, count = self._march(here, knobs, frame, th)
         return Stretch(*(np.asarray(part)[: int(count)] for part in stretch))
+
+    def turn(self, span: Span, event: float, frame: Frame, th: Any) -> tuple[float, Corrected]:
+        """Where ṗ vanishes in a step: the fraction of it, to within `event`, and the point."""
+        fraction, found = self._turn(span, event, frame, th)
+        return float(fraction), Corrected(*(np.asarray(part) for part in found))
 
     def _system(self, y: Any, row: Any, value: Any, frame: Frame, th: Any) -> tuple[Any, Any, Any]:
         """Packed blocks, scaled residual, and the bordered matrix with both right-hand sides at y."""
@@ -147,10 +157,9 @@ class Stepping:
         counts = jnp.concatenate([jnp.ones(self.n + 1, dtype=bool), closed])
         return solution, jnp.where(flips % 2 == 1, -1.0, 1.0), jnp.min(jnp.where(counts, jnp.abs(diagonal), jnp.inf))
 
-    def _newton(self, packed: Any, frame: Frame, th: Any) -> Corrected:
-        size = self.size
-        guess, row = packed[:size], packed[size : 2 * size]
-        level, target, limit, reach = packed[2 * size :]
+    def _newton(self, guess: Any, row: Any, ends: Ends, frame: Frame, th: Any) -> Corrected:
+        """Newton's method on the curve, in the plane through `guess` across `row`."""
+        level = row @ guess
 
         def iterate(state: tuple[Corrected, Any, Any]) -> tuple[Corrected, Any, Any]:
             last, previous, _ = state
@@ -160,21 +169,47 @@ class Stepping:
             solution, orientation, pivot = self._solve(augmented, frame.closed)
             delta = solution[:, 0]
             distance = jnp.sqrt(delta @ delta)
-            good = (error <= target) & ((distance <= SMALL) | (error <= 10 * EPS))
+            good = (error <= ends.target) & ((distance <= SMALL) | (error <= 10 * EPS))
             settled = good | ((error <= ROUND_OFF) & (error >= 0.25 * previous))
             settled &= jnp.isfinite(blocks[0]) & (pivot > 0)
-            goes = ~settled & (distance < reach) & (error < 1e3 * previous) & (last.iterations < limit)
+            goes = ~settled & (distance < ends.reach) & (error < 1e3 * previous) & (last.iterations < ends.limit)
             y = jnp.where(goes, last.y + delta, last.y)
             first = jnp.where(goes & (last.first == 0), distance, last.first)
             count = last.iterations + goes
             found = Corrected(y, blocks, solution[:, 1], orientation, pivot, first, error, count, settled)
             return found, jnp.where(goes, error, previous), goes
 
-        zero = jnp.zeros(())
-        blocks = jnp.zeros(jax.eval_shape(self._evaluate, guess, th).shape)
-        start = Corrected(guess, blocks, row, zero, zero, zero, zero, jnp.zeros((), dtype=int), jnp.asarray(False))
-        found, _, _ = lax.while_loop(lambda state: state[2], iterate, (start, jnp.inf * jnp.ones(()), jnp.asarray(True)))
+        start = (self._nothing(guess, th), jnp.inf * jnp.ones(()), jnp.asarray(True))
+        found, _, _ = lax.while_loop(lambda state: state[2], iterate, start)
         return found
+
+    def _nothing(self, y: Any, th: Any) -> Corrected:
+        """A correction yet to be made, at y."""
+        zero, blocks = jnp.zeros(()), jnp.zeros(jax.eval_shape(self._evaluate, y, th).shape)
+        return Corrected(y, blocks, jnp.zeros_like(y), zero, zero, zero, zero, 0, jnp.asarray(False))
+
+    def _limit(self, span: Span, event: Any, frame: Frame, th: Any) -> tuple[Any, Corrected]:
+        """Regula falsi with the Illinois modification on corrected points."""
+        n, along = self.n, span.t_a + span.t_b
+        along = along / jnp.sqrt(along @ along)
+
+        def at(z: Any) -> tuple[Corrected, Any]:
+            found = self._newton(_interpolate(span, z), along, Ends(EPS, FINE, span.h), frame, th)
+            t = found.tangent  # across the plane by definition: along it like `along`
+            return found, t[n] / jnp.sqrt(t @ t)
+
+        def narrow(state: tuple[Any, ...]) -> tuple[Any, ...]:
+            x, fx, y, fy, _, _, count, _ = state
+            z = (x * fy - y * fx) / (fy - fx)
+            found, fz = at(z)
+            crossed = fz * fy < 0
+            done = (jnp.abs(z - y) <= event) | (jnp.abs(fz) <= 4 * EPS) | ~found.converged | (count >= MOST)
+            return jnp.where(crossed, y, x), jnp.where(crossed, fy, fx / 2), z, fz, z, found, count + 1, done
+
+        zero, one = jnp.zeros(()), jnp.ones(())
+        start = (zero, span.t_a[n], one, span.t_b[n], one, self._nothing(span.y_a, th), 0, jnp.asarray(False))
+        state = lax.while_loop(lambda state: ~state[-1], narrow, start)
+        return state[4], state[5]
 
     def _steps(self, here: Here, knobs: Knobs, frame: Frame, th: Any) -> tuple[Stretch, Any]:
         """Predictor, corrector and step control, point after point."""
@@ -183,8 +218,7 @@ class Stepping:
         def advance(state: tuple[Here, Any, Stretch, Any, Any]) -> tuple[Here, Any, Stretch, Any, Any]:
             a, h, stretch, count, tries = state
             guess = _predict(a, h)
-            ends = jnp.stack([a.t @ guess, 0.01 * knobs.residual, jnp.asarray(float(LIMIT)), knobs.miss * h])
-            found = self._newton(jnp.concatenate([guess, a.t, ends]), frame, th)
+            found = self._newton(guess, a.t, Ends(0.01 * knobs.residual, LIMIT, knobs.miss * h), frame, th)
             b, angle = _move(a, found)
             longer = h * _growth(angle, found.first / h, knobs)
             accepted = found.converged & (angle <= 2.0 * knobs.turn)
@@ -208,6 +242,12 @@ class Stepping:
         state = (jax.tree.map(jnp.asarray, here), jnp.asarray(knobs.step), empty, none, none)
         _, _, stretch, count, _ = lax.while_loop(lambda state: state[4] < TRIES, advance, state)
         return stretch, count
+
+
+def _interpolate(span: Span, f: Any) -> Any:
+    """Cubic Hermite interpolation."""
+    y_a, t_a, y_b, t_b, h = span
+    return (2 * f**3 - 3 * f**2 + 1) * y_a + (f**3 - 2 * f**2 + f) * h * t_a + (3 * f**2 - 2 * f**3) * y_b + (f**3 - f**2) * h * t_b
 
 
 def _predict(a: Here, h: Any) -> Any:

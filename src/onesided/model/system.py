@@ -14,7 +14,7 @@ from onesided.model import derivatives
 from onesided.model.derivatives import Derivatives, Evaluation, Function, Scalar
 from onesided.model.names import check_names, unknown_name
 from onesided.model.sizes import Scales, Sizes, estimate
-from onesided.model.stepping import Corrected, Ends, Frame, Here, Knobs, Stretch
+from onesided.model.stepping import Corrected, Frame, Here, Knobs, Span, Stretch
 from onesided.tolerances import DEFAULT, Tolerances
 
 
@@ -151,13 +151,13 @@ class System:
         """Derivative of `order` of (L_q, c) along x + s·direction, both packed as (q, p, ν): (n + m,)."""
         return self.derivatives.along(x, direction, self._vector, order)
 
-    def correct(self, guess: Array, row: Array, ends: Ends, frame: Frame) -> Corrected:
-        """Newton's method with a fixed working set and the further equation row·y = level, in one compiled call."""
-        return self.derivatives.stepping.correct(guess, row, ends, frame, self._vector)
-
     def march(self, here: Here, knobs: Knobs, frame: Frame) -> Stretch:
         """Many steps along the equilibria with a fixed working set, in one compiled call."""
         return self.derivatives.stepping.march(here, knobs, frame, self._vector)
+
+    def turn(self, span: Span, event: float, frame: Frame) -> tuple[float, Corrected]:
+        """The limit point inside one of those steps, in one compiled call."""
+        return self.derivatives.stepping.turn(span, event, frame, self._vector)
 
     def point(self, q: Any) -> Array:
         """Check a configuration given by a user (sequence or name → value) and return it as a float64 array."""

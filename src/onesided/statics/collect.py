@@ -65,15 +65,12 @@ def _recheck(items: list[Item], X: Array, system: System) -> tuple[float, Array,
     The model is evaluated once more at every point that is returned; nothing is taken from the solver but the scales.
     """
     n, k = system.n, len(system.bilateral)
-    worst, gaps, energy = 0.0, np.zeros((len(X), len(system.unilateral))), np.zeros(len(X))
-    for i, (x, item) in enumerate(zip(X, items, strict=True)):
-        energy[i], L_q, c = system.residual_packed(x)
-        scales, sizes = item.curve.scales, item.curve.sizes
-        contact = np.minimum(c[k:] / scales.gap[k:], x[n + 1 + k :] / scales.multiplier[k:])
-        parts = np.concatenate([L_q / sizes.force, c[:k] / scales.gap[:k], contact])
-        worst = max(worst, float(abs(parts).max()))
-        gaps[i] = c[k:]
-    return worst, gaps, energy
+    energy, L_q, c = system.residuals_packed(X)
+    sizes, scales = items[0].curve.sizes, [item.curve.scales for item in items]
+    gap, multiplier = np.array([one.gap for one in scales]), np.array([one.multiplier for one in scales])
+    contact = np.minimum(c[:, k:] / gap[:, k:], X[:, n + 1 + k :] / multiplier[:, k:])
+    parts = np.hstack([L_q / sizes.force, c[:, :k] / gap[:, :k], contact])
+    return float(abs(parts).max()), c[:, k:], energy
 
 
 def _judged(status: Status, worst: float, origin: Origin) -> Status:

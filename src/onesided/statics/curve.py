@@ -16,7 +16,7 @@ from onesided import linalg
 from onesided._types import Array, Indices
 from onesided.model.derivatives import Evaluation
 from onesided.model.sizes import Sizes
-from onesided.model.stepping import Ends, Frame
+from onesided.model.stepping import Frame
 from onesided.model.system import System
 from onesided.statics.active_set import ConstraintScales
 from onesided.tolerances import EPS, ROUND_OFF, SMALL
@@ -56,7 +56,7 @@ class Curve:
     ----------
     rows : constraint rows of the working set (bilateral first).
     sizes, scales : what counts as a large displacement, force, gap, multiplier.
-    compiled : whether Newton's method is one compiled call; set where many points are expected.
+    compiled : whether compiled steps may be used; set where many points are expected.
     """
 
     def __init__(self, system: System, rows: Indices, sizes: Sizes, scales: ConstraintScales) -> None:
@@ -263,10 +263,6 @@ def newton(
 
     The model is evaluated at the very point that is returned: residual, tangent and inertia are its own.
     """
-    if curve.compiled and isinstance(border, Plane):
-        compiled = _compiled_newton(curve, y, border, Ends(border.level, target, limit, reach))
-        if compiled.converged or compiled.pivot > 0:  # an exactly singular matrix needs more care
-            return compiled
     first, previous = 0.0, np.inf
     right = np.zeros((curve.size, 2), order="F")
     right[-1, 1] = 1.0
@@ -288,21 +284,6 @@ def newton(
             break
         first, previous, y = first or size, error, y + delta
     return Correction(y, e, solution[:, 1], 0.0, math.nan, first, error, iteration, converged=False)
-
-
-def _compiled_newton(curve: Curve, y: Array, plane: Plane, ends: Ends) -> Correction:
-    found = curve.system.correct(curve.spread(y), curve.spread(plane.row), ends, curve.frame)
-    return Correction(
-        found.y[curve.columns],
-        curve.system.derivatives.unpack(found.blocks),
-        found.tangent[curve.columns],
-        float(found.orientation),
-        float(found.pivot),
-        float(found.first),
-        float(found.error),
-        int(found.iterations),
-        bool(found.converged),
-    )
 
 
 def _settled(error: float, previous: float, target: float, distance: float) -> bool:
