@@ -14,7 +14,7 @@ from onesided.model import derivatives
 from onesided.model.derivatives import Derivatives, Evaluation, Function, Scalar
 from onesided.model.names import check_names, unknown_name
 from onesided.model.sizes import Scales, Sizes, estimate
-from onesided.model.stepping import Corrected, Frame, Here, Knobs, Span, Stretch
+from onesided.model.stepping import Frame, Here, Knobs, Stretch
 from onesided.tolerances import DEFAULT, Tolerances
 
 
@@ -154,10 +154,6 @@ class System:
     def march(self, here: Here, knobs: Knobs, frame: Frame) -> Stretch:
         """Many steps along the equilibria with a fixed working set, in one compiled call."""
         return self.derivatives.stepping.march(here, knobs, frame, self._vector)
-
-    def turn(self, span: Span, event: float, frame: Frame) -> tuple[float, Corrected]:
-        """The limit point inside one of those steps, in one compiled call."""
-        return self.derivatives.stepping.turn(span, event, frame, self._vector)
 
     def point(self, q: Any) -> Array:
         """Check a configuration given by a user (sequence or name → value) and return it as a float64 array."""

@@ -56,11 +56,9 @@ class Curve:
     ----------
     rows : constraint rows of the working set (bilateral first).
     sizes, scales : what counts as a large displacement, force, gap, multiplier.
-    compiled : whether compiled steps may be used; set where many points are expected.
     """
 
     def __init__(self, system: System, rows: Indices, sizes: Sizes, scales: ConstraintScales) -> None:
-        self.compiled = False
         n, w = system.n, len(rows)
         self.system, self.rows, self.sizes, self.scales = system, rows, sizes, scales
         self.n, self.w, self.size, self.k = n, w, n + 1 + w, len(system.bilateral)

@@ -13,7 +13,6 @@ import numpy as np
 
 from onesided._types import Array
 from onesided.statics.curve import Closed, Curve, Plane, Point, make_point, newton
-from onesided.statics.stretch import turn
 from onesided.statics.taylor import Taylor
 from onesided.tolerances import EPS, Tolerances
 
@@ -185,8 +184,7 @@ def locate(curve: Curve, a: Point, b: Point, hit: Hit, watch: Watch) -> Point | 
     """The exact point of a hit inside the step; None where it cannot be found."""
     n = curve.n
     if hit.trigger is Trigger.limit:
-        found = turn(curve, a, b, watch.tolerances.event) if curve.compiled else None
-        return found or _root_between(curve, a, b, lambda point: float(point.t[n]), watch.tolerances)
+        return _root_between(curve, a, b, lambda point: float(point.t[n]), watch.tolerances)
     if hit.trigger is Trigger.user:
         user = watch.user[hit.name]
         return _root_between(curve, a, b, lambda point: user(point.x[:n], float(point.x[n])), watch.tolerances)

@@ -1,11 +1,12 @@
-"""Points of a curve from compiled calls: many steps at once, a limit point. They are what single steps would make."""
+"""Many points of a curve from one compiled call, as the points that single steps would make."""
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
-from onesided.model.stepping import Here, Knobs, Span
-from onesided.statics.curve import Correction, Curve, Point, make_point, sense_of
+from onesided.model.stepping import Here, Knobs
+from onesided.statics.curve import Curve, Point, sense_of
 
 
 class Track(NamedTuple):
@@ -17,11 +18,15 @@ class Track(NamedTuple):
 
 
 class Ahead(NamedTuple):
-    """A point that was reached but not yet examined, the step that led to it, and the step to go on with."""
+    """A point that was reached but not yet examined, the step that led to it, and the step to go on with.
+
+    `turn` is the limit point on the way to it, if there is one.
+    """
 
     point: Point
     step: float
     following: float
+    turn: Point | None = None
 
 
 def stretch(curve: Curve, track: Track, knobs: Knobs) -> list[Ahead]:
@@ -42,27 +47,10 @@ def stretch(curve: Curve, track: Track, knobs: Knobs) -> list[Ahead]:
         sense = sense_of(t[curve.n])
         point = Point(x, y, t, s, negative, orientation, sense, margin, rate, c, energy, error, pivot, neutral)
         ahead.append(Ahead(point, h, following))
+    if made.turned:
+        turn = replace(ahead.pop().point, negative=-1, neutral=False)
+        ahead[-1] = ahead[-1]._replace(turn=turn)
     return ahead
-
-
-def turn(curve: Curve, a: Point, b: Point, event: float) -> Point | None:
-    """The limit point between a and b, where ṗ changes its sign; None where Newton's method fails."""
-    y_a, t_a, y_b, t_b = (curve.spread(vector) for vector in (a.y, a.t, b.y, b.t))
-    fraction, made = curve.system.turn(Span(y_a, t_a, y_b, t_b, b.s - a.s), event, curve.frame)
-    if not made.converged:
-        return None
-    found = Correction(
-        made.y[curve.columns],
-        curve.system.derivatives.unpack(made.blocks),
-        made.tangent[curve.columns],
-        float(made.orientation),
-        float(made.pivot),
-        float(made.first),
-        float(made.error),
-        int(made.iterations),
-        converged=True,
-    )
-    return make_point(curve, found, a.t + b.t, a.s + fraction * (b.s - a.s), inertia=False)
 
 
 def _here(curve: Curve, track: Track) -> Here:

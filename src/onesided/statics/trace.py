@@ -115,6 +115,7 @@ class Tracer:
         self.pending: Item | None = None
         self.points = self.events = 0
         self.ahead: deque[Ahead] = deque()
+        self.turn: Point | None = None
         self.blind = False
         self.crowd = 0
         self.neutral = False
@@ -180,18 +181,18 @@ class Tracer:
         """One step of the curve that can be trusted; None when the step becomes too small."""
         self._look_ahead()
         if self.ahead:
-            point, h, self.step = self.ahead.popleft()
+            point, h, self.step, self.turn = self.ahead.popleft()
             point.sense = point.sense or self.point.sense
             if self._trusted(self.point, point, h):
                 return point
             self.ahead.clear()
             self.step = min(self.step, 0.5 * h)
+        self.turn = None
         return self._try_steps()
 
     def _look_ahead(self) -> None:
         """On a long path, have a whole stretch of points made by one compiled call."""
-        self.curve.compiled = self.points >= self.method.compile_after
-        if self.curve.compiled and not self.ahead and self.point.orientation:
+        if self.points >= self.method.compile_after and not self.ahead and self.point.orientation:
             track = Track(self.point, self.previous, self.earlier)
             self.ahead.extend(stretch(self.curve, track, self._knobs()))
 
@@ -205,6 +206,7 @@ class Tracer:
             max_step=method.max_step,
             minimum_step=tolerances.minimum_step,
             residual=tolerances.residual,
+            event=tolerances.event,
             low=low / unit,
             high=high / unit,
             wanted=min(CHUNK, (self.origin.max_points or POINT_LIMIT) - self.points),
@@ -284,7 +286,8 @@ class Tracer:
         """Locate the first event of the step: nothing else may happen before it."""
         a, found = self.point, None
         for hit in hits:
-            c = locate(self.curve, a, b, hit, self.watch)
+            known = self.turn if hit.trigger is Trigger.limit else None
+            c = known or locate(self.curve, a, b, hit, self.watch)
             if c is not None:
                 found = hit, c
                 break
