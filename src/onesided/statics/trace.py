@@ -22,6 +22,7 @@ from onesided.statics.hits import (
     explained,
     find_hits,
     hidden,
+    interpolate,
     locate,
     refine_singular,
 )
@@ -53,7 +54,7 @@ class PredictorCorrector:
     max_step: float = 0.5
     turn: float = 0.25
     miss: float = 0.03
-    compile_after: int = 100
+    compile_after: int = 1000
 
     def __post_init__(self) -> None:
         if not (0 < self.first_step <= self.max_step and 0 < self.turn < 1 and 0 < self.miss < 1 and self.compile_after >= 0):
@@ -366,7 +367,7 @@ class Tracer:
     def _two_rays(self, where: Place, c: Point, b: Point) -> Rays:
         """The two directions at a simple limit point: ṗ changed its sign along the path, so p̈ decides both alike."""
         k, n = len(where.system.bilateral), where.system.n
-        sense = int(b.sense)
+        sense, gap_rates = int(b.sense), self._gap_rates(c)
         rays = []
         for sign in (-1.0, 1.0):
             x_dot = self.curve.packed(sign * c.t)
@@ -376,7 +377,7 @@ class Tracer:
                     p_dot=float(x_dot[n]),
                     mu_dot=x_dot[n + 1 : n + 1 + k],
                     lam_dot=x_dot[n + 1 + k :],
-                    gap_dot=sign * self._gap_rates(c),
+                    gap_dot=sign * gap_rates,
                     p_sign=sense,
                     order=2,
                     instability=min(self.degree or 0, b.negative),
@@ -425,10 +426,12 @@ class Tracer:
     def _returns(self, b: Point) -> Point | None:
         """The start of the path, if this step comes back to it in the direction in which it was left."""
         home, a = self._home, self.point
-        if self.points < 3 or len(home.y) != len(b.y) or tuple(self.curve.rows) != self._home_rows:
+        if self.points < 3 or len(home.y) != len(b.y):
             return None
         ahead, h = float(a.t @ (home.y - a.y)), b.s - a.s
-        if not 0.0 <= ahead <= h or float(b.t @ home.t) < 0.5:
+        if not 0.0 <= ahead <= h or float(b.t @ home.t) < 0.5 or tuple(self.curve.rows) != self._home_rows:
+            return None
+        if float(abs(interpolate(a, b, ahead / h) - home.y).max()) > h:  # it passes by
             return None
         near = between(self.curve, a, b, ahead / h)
         plane = Plane(home.t, float(home.t @ home.y))
@@ -441,7 +444,7 @@ class Tracer:
     def _enough(self, b: Point) -> Status | None:
         if self.points >= (self.origin.max_points or POINT_LIMIT):
             return Status.enough
-        return Status.far if float(np.max(np.abs(b.y))) > EPS**-0.4 else None
+        return Status.far if float(abs(b.y).max()) > EPS**-0.4 else None
 
     def _why_stuck(self) -> tuple[Status, str]:
         at = f"after {self.origin.where.system.control} = {self.point.x[self.curve.n]:.10g}"
