@@ -1,9 +1,9 @@
 """Many steps along a curve of equilibria, up to and onto a limit point, as one compiled call.
 
-The formulas of `statics.curve.newton`, of `statics.trace.Tracer` and of regula falsi in `statics.hits`, for paths that are
-long enough to pay for their compilation. All constraints stay in the matrices, an open one as the equation ν = 0, and
-sizes are arguments: nothing is compiled anew when a contact changes. Every point is evaluated, with its tangent, where
-it is returned.
+The formulas of `statics.curve.newton`, of the steps in `statics` and of regula falsi in `statics.hits`, for paths that
+are long enough to pay for their compilation. All constraints stay in the matrices, an open one as the equation ν = 0,
+and sizes are arguments: nothing is compiled anew when a contact changes. Every point is evaluated, with its tangent,
+where it is returned.
 """
 
 from collections.abc import Callable
@@ -137,7 +137,7 @@ class Stepping:
         self.n, self.m, self.size, self._evaluate = n, m, n + 1 + m, evaluate
         self._march = jax.jit(self._steps)
 
-    def frame(self, unit: Array, weight: Array, closed: Array, onesided: Array) -> Frame:
+    def frame(self, unit: Array, weight: Array, closed: Any, onesided: Any) -> Frame:
         """The scaled variables of a curve, put where compiled functions find them at once."""
         return Frame(*(jnp.asarray(values) for values in (unit, weight, closed, onesided)))
 
@@ -167,7 +167,7 @@ class Stepping:
         bracket = _Bracket(here, here, zero, zero, zero, zero)
         start = _Way(here, jnp.asarray(knobs.step), none, none, no, no, bracket)
         way, rows = lax.while_loop(lambda state: state[0].tries < TRIES, go, (start, rows))
-        return Stretch(*rows, way.turned), way.count
+        return Stretch(rows[0], rows[1], rows[2], rows[3], way.turned), way.count
 
     def _advance(self, way: _Way, found: _Found, knobs: Knobs, frame: Frame) -> tuple[_Way, Any]:
         """Accept the point or shorten the step; stop where something seems to have happened. Returns its arc length."""

@@ -46,8 +46,8 @@ class PredictorCorrector:
     first_step, max_step : arc length in scaled units.
     turn : angle [rad] between successive tangents that the step control aims at.
     miss : largest distance between predicted and corrected point, relative to the step: keeps a path on its branch.
-    compile_after : points after which whole stretches of steps are compiled, about a second once per model; 0 where many
-        short paths of one model are wanted.
+    compile_after : points after which whole stretches of steps are compiled, which takes about a second once per model;
+        0 where many paths of one model are wanted.
     """
 
     first_step: float = 0.01
@@ -57,7 +57,9 @@ class PredictorCorrector:
     compile_after: int = 1000
 
     def __post_init__(self) -> None:
-        if not (0 < self.first_step <= self.max_step and 0 < self.turn < 1 and 0 < self.miss < 1 and self.compile_after >= 0):
+        if not (
+            0 < self.first_step <= self.max_step and 0 < self.turn < 1 and 0 < self.miss < 1 and self.compile_after >= 0
+        ):
             raise UsageError("`PredictorCorrector` has a knob out of range", got=repr(self))
 
 
