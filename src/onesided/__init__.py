@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from onesided.errors import ModelError as ModelError
     from onesided.errors import OnesidedError as OnesidedError
     from onesided.errors import SolveError as SolveError
+    from onesided.model.compose import compose as compose
     from onesided.model.derivatives import Function as Function
     from onesided.model.files import load as load
     from onesided.model.files import loads as loads
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
     from onesided.statics.rays import rays as rays
     from onesided.statics.relax import Relaxation as Relaxation
     from onesided.statics.stability import instability as instability
-    from onesided.statics.trace import PredictorCorrector as PredictorCorrector
+    from onesided.statics.steps import PredictorCorrector as PredictorCorrector
     from onesided.tolerances import Tolerances as Tolerances
     from onesided.verbs import solve as solve
 
@@ -56,6 +57,7 @@ _HOMES = {
     "OnesidedError": "errors",
     "SolveError": "errors",
     "Function": "model.derivatives",
+    "compose": "model.compose",
     "load": "model.files",
     "loads": "model.files",
     "Scales": "model.sizes",
@@ -81,7 +83,7 @@ _HOMES = {
     "rays": "statics.rays",
     "Relaxation": "statics.relax",
     "instability": "statics.stability",
-    "PredictorCorrector": "statics.trace",
+    "PredictorCorrector": "statics.steps",
     "Tolerances": "tolerances",
     "solve": "verbs",
 }

@@ -19,6 +19,7 @@ from onesided._types import Array
 from onesided.errors import ModelError
 from onesided.model.names import unknown_name
 from onesided.model.stepping import Stepping
+from onesided.tolerances import EPS
 
 Scalar = Callable[[Any, Any, Any], Any]
 CHUNK = 64  # points of one call where there are many
@@ -104,6 +105,46 @@ class Evaluation(NamedTuple):
         return self.c_x[:, -1]
 
 
+    def finite(self) -> bool:
+        """Whether every entry is."""
+        return all(bool(np.all(np.isfinite(block))) for block in (self.L_x, self.c, self.L_qx, self.c_x))
+
+    def gap_sizes(self, length: Array) -> Array:
+        """Norms of the scaled constraint gradients, (m,)."""
+        return np.asarray(np.linalg.norm(self.c_q * length, axis=1))
+
+    def constraint_rates(self, q_dot: Array, p_dot: Any) -> Array:
+        """ċ = c_q q̇ + c_p ṗ, (m,)."""
+        return np.asarray((self.c_x[..., :-1] @ q_dot[..., None])[..., 0] + self.c_x[..., -1] * p_dot)
+
+    def constraint_row(self, j: int) -> Array:
+        """Gradient of constraint j in (q, p), (n + 1,)."""
+        return np.asarray(self.c_x[j])
+
+    def pull(self, nu: Array) -> Array:
+        """Forces c_qᵀν of the constraints, (n,)."""
+        return np.asarray(nu @ self.c_q)
+
+    def stiffest(self) -> Array:
+        """Largest entry of every row of the Hessian, (n,)."""
+        return np.asarray(np.max(np.abs(self.L_qq), axis=1, initial=0.0))
+
+    def scaled_hessian(self, length: Array) -> Array:
+        """Entries of the Hessian times the lengths of their coordinates."""
+        return np.asarray(length[:, None] * self.L_qq * length)
+
+    def turning(self, other: "Evaluation", length: Array) -> Array:
+        """Norms of the scaled differences of the constraint gradients, (m,)."""
+        return np.asarray(np.linalg.norm((other.c_q - self.c_q) * length, axis=1))
+
+    def response(self, length: Array, energy: float) -> float:
+        """Largest scaled displacement that a unit of p causes; soft modes count, vanishing ones do not."""
+        values, modes = np.linalg.eigh(length[:, None] * self.L_qq * length / energy)
+        clear = np.abs(values) > EPS**0.5 * float(np.max(np.abs(values), initial=1.0))
+        moved = modes[:, clear] @ ((modes[:, clear].T @ (self.L_qp * length / energy)) / values[clear])
+        return float(np.max(np.abs(moved), initial=0.0))
+
+
 def prepare_jax() -> None:
     """Switch on double precision, immediate dispatch and the compilation cache (unless the user chose a folder).
 
@@ -168,6 +209,8 @@ class Derivatives:
     names : names of the parameters, in the order of the parameter vector.
     """
 
+    large = False  # matrices are dense
+
     def __init__(
         self, n: int, energy: Scalar | Function, constraints: Sequence[Scalar | Function], names: tuple[str, ...]
     ) -> None:
@@ -180,6 +223,10 @@ class Derivatives:
         self._residuals = jax.jit(jax.vmap(self._packed_residual, in_axes=(0, None)))
         self._along = jax.jit(self._packed_along, static_argnums=3)
         self.stepping = Stepping(n, self.m, self._packed_kkt)
+
+    def constants(self, parameters: Mapping[str, float]) -> Any:
+        """What the compiled functions take for the parameters: here a vector, in the order of `names`."""
+        return np.array([parameters[name] for name in self.names], dtype=np.float64)
 
     def pack(self, q: Array, p: float, nu: Array) -> Array:
         """Put (q, p, ν) into one vector."""

@@ -92,7 +92,7 @@ def estimate(evaluate: Evaluate, q: Array, p: float, given: Scales) -> Sizes:
     chosen = given.lengths(len(q))
     if chosen is not None:
         length = chosen
-        largest = float(np.max(np.abs(length[:, None] * e.L_qq * length), initial=0.0))
+        largest = _largest(e.scaled_hessian(length))
         energy = given.stiffness * float(np.max(length)) ** 2 if given.stiffness is not None else largest or t * t
     if given.force is not None:
         energy = given.force * float(np.max(length))
@@ -101,22 +101,21 @@ def estimate(evaluate: Evaluate, q: Array, p: float, given: Scales) -> Sizes:
 
 
 def _stiffness(evaluate: Evaluate, e: Evaluation, q: Array, p: float) -> Array:
-    """Largest size of each entry of the Hessian here, without load, and a little aside: it may vanish at one point."""
+    """Largest entry in each row of the Hessian here, without load, and a little aside: it may vanish at one point."""
     aside = 0.1 * float(np.max(np.abs(q), initial=0.0)) * _zigzag(len(q))
-    near = [e.L_qq, *(evaluate(a, b).L_qq for a, b in ((q, 0.0), (q + aside, p), (q - aside, p)))]
-    return np.asarray(np.max([np.abs(H) for H in near if np.all(np.isfinite(H))], axis=0))
+    near = [e, *(evaluate(a, b) for a, b in ((q, 0.0), (q + aside, p), (q - aside, p)))]
+    return np.asarray(np.max([rows for rows in (one.stiffest() for one in near) if np.all(np.isfinite(rows))], axis=0))
 
 
 def _zigzag(n: int) -> Array:
     return np.where(np.arange(n) % 2, -1.0, 1.0)
 
 
-def _weights(A: Array) -> Array:
+def _weights(rows: Array) -> Array:
     """Displacements of the coordinates that store like energies, within a factor of `SPREAD` of each other.
 
     A coordinate without stiffness of its own is measured like the stiffest: nothing is known about it.
     """
-    rows = np.max(A, axis=1, initial=0.0)
     stiffest = float(np.max(rows, initial=0.0)) or 1.0
     soft = rows <= EPS**0.5 * stiffest
     softness = np.sqrt(stiffest / np.where(soft, stiffest, rows))
@@ -125,9 +124,7 @@ def _weights(A: Array) -> Array:
 
 def _reach(evaluate: Evaluate, e: Evaluation, q: Array, p: float, d: Array, guess: float) -> float | None:
     """How far along ±d the system moves until its stiffness or its constraint directions change by half."""
-    rows = e.c_q * d
-    norms = np.linalg.norm(rows, axis=1)
-
+    norms = e.gap_sizes(d)
     patterns = [d] if len(d) == 1 else [d, d * _zigzag(len(d))]
     directions = [sign * pattern for pattern in patterns for sign in (1.0, -1.0)]
 
@@ -135,9 +132,9 @@ def _reach(evaluate: Evaluate, e: Evaluation, q: Array, p: float, d: Array, gues
         largest = 0.0
         for direction in directions:
             other = evaluate(q + t * direction, p)
-            turned = np.linalg.norm((other.c_q - e.c_q) * d, axis=1)
+            turned = e.turning(other, d)
             turned = np.divide(turned, norms, out=np.zeros_like(norms), where=norms > 0)
-            stiffened = d[:, None] * (other.L_qq - e.L_qq) * d
+            stiffened = other.scaled_hessian(d) - e.scaled_hessian(d)
             largest = max(largest, _largest(stiffened), _largest(turned))
         return largest
 
@@ -148,13 +145,12 @@ def _reach_under_load(evaluate: Evaluate, e: Evaluation, q: Array, p: float, d: 
     """The same where the system is linear at this p, but not at another."""
     step = _control(evaluate, e, q, p, Sizes(guess * d, guess * guess, 1.0))
     other = evaluate(q, p + step)
-    finite = np.all(np.isfinite(other.L_qq)) and np.all(np.isfinite(other.c_q))
-    return _reach(evaluate, other, q, p + step, d, guess) if finite else None
+    return _reach(evaluate, other, q, p + step, d, guess) if other.finite() else None
 
 
 def _linear_reach(e: Evaluation, q: Array, p: float, d: Array) -> float:
     """For linear systems: the largest of the coordinates, the distances to contacts, and the motion that p causes."""
-    norms = np.linalg.norm(e.c_q * d, axis=1)
+    norms = e.gap_sizes(d)
     distances = np.divide(np.abs(e.c), norms, out=np.zeros_like(norms), where=norms > 0)
     pushed = np.divide(np.abs(e.c_p * p), norms, out=np.zeros_like(norms), where=norms > 0)
     return max(_largest(q / d), _largest(distances), _largest(pushed), _largest(e.L_qp * d * p))
@@ -162,8 +158,8 @@ def _linear_reach(e: Evaluation, q: Array, p: float, d: Array) -> float:
 
 def _control(evaluate: Evaluate, e: Evaluation, q: Array, p: float, sizes: Sizes) -> float:
     """The change of p that changes forces, stiffness or gaps by a size that matters."""
-    gaps = np.linalg.norm(e.c_q * sizes.length, axis=1)
-    soft = _response(sizes.hessian(e.L_qq), e.L_qp / sizes.force)
+    gaps = e.gap_sizes(sizes.length)
+    soft = e.response(sizes.length, sizes.energy)
 
     def change(step: float) -> float:
         largest = soft * step
@@ -171,17 +167,11 @@ def _control(evaluate: Evaluate, e: Evaluation, q: Array, p: float, sizes: Sizes
             other = evaluate(q, p + sign * step)
             moved = np.divide(np.abs(other.c - e.c), gaps, out=np.zeros_like(gaps), where=gaps > 0)
             forces = (other.L_q - e.L_q) / sizes.force
-            largest = max(largest, _largest(forces), _largest(sizes.hessian(other.L_qq - e.L_qq)), _largest(moved))
+            stiffened = (other.scaled_hessian(sizes.length) - e.scaled_hessian(sizes.length)) / sizes.energy
+            largest = max(largest, _largest(forces), _largest(stiffened), _largest(moved))
         return largest
 
     return _first_crossing(change, abs(p) or 1.0) or abs(p) or 1.0
-
-
-def _response(H: Array, load: Array) -> float:
-    """Largest displacement that a unit of p causes, without units; soft modes count, vanishing ones do not."""
-    values, modes = np.linalg.eigh(H)
-    clear = np.abs(values) > EPS**0.5 * float(np.max(np.abs(values), initial=1.0))
-    return _largest(modes[:, clear] @ ((modes[:, clear].T @ load) / values[clear]))
 
 
 def _largest(values: Array) -> float:

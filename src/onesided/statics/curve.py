@@ -58,6 +58,8 @@ class Curve:
     sizes, scales : what counts as a large displacement, force, gap, multiplier.
     """
 
+    large = False
+
     def __init__(self, system: System, rows: Indices, sizes: Sizes, scales: ConstraintScales) -> None:
         n, w = system.n, len(rows)
         self.system, self.rows, self.sizes, self.scales = system, rows, sizes, scales
@@ -66,6 +68,11 @@ class Curve:
         self.unit = np.concatenate([sizes.length, [sizes.control], scales.multiplier[rows]])
         self.weight = np.concatenate([sizes.force, scales.gap[rows]])
         self._all = w == len(scales.gap)
+        self._prepare()
+
+    def _prepare(self) -> None:
+        """What turns the blocks of an evaluation into scaled matrices."""
+        n, rows, sizes, scales = self.n, self.rows, self.sizes, self.scales
         factor = self.unit[None, :] / self.weight[:, None]
         self._top, self._bottom, self._right = factor[:n, : n + 1], factor[n:, : n + 1], -factor[:n, n + 1 :]
         self._square = np.outer(sizes.length, sizes.length) / sizes.energy
@@ -116,6 +123,13 @@ class Curve:
         M[-1] = border
         return M
 
+    def solve(self, e: Evaluation, border: Array, right: Array) -> tuple[Array, float, float]:
+        """Solve the bordered system; also the sign of its determinant and the size of its smallest pivot."""
+        lu, pivots, solution, info = lapack.dgesv(self.matrix(e, border), right, overwrite_a=1)
+        if info > 0:
+            return _least_squares(self.matrix(e, border), right), 0.0, math.nan
+        return solution, *_determinant(lu, pivots)
+
     def residual(self, e: Evaluation) -> Array:
         """Scaled R = (L_q, c_W)."""
         R = np.concatenate([e.L_x[:-1], e.c[self.rows]]) if self.w else e.L_x[:-1]
@@ -134,12 +148,16 @@ class Curve:
         gap = self.scales.gap[k:]
         if not len(gap):
             return e.c[..., k:], e.c[..., k:]
-        velocity = t[..., : n + 1] * self.unit[: n + 1]
-        values, rates = e.c[..., k:] / gap, (e.c_x[..., k:, :] @ velocity[..., None])[..., 0] / gap
+        values, rates = e.c[..., k:] / gap, self.gap_rates(e, t) / gap
         if self.w > k:
             closed = self.rows[k:] - k
             values[..., closed], rates[..., closed] = y[..., n + 1 + k :], t[..., n + 1 + k :]
         return values, rates
+
+    def gap_rates(self, e: Evaluation, t: Array) -> Array:
+        """Rates of all gaps along the scaled tangent t."""
+        velocity = t[..., : self.n + 1] * self.unit[: self.n + 1]
+        return e.constraint_rates(velocity[..., :-1], velocity[..., -1:])[..., self.k :]
 
     def kkt(self, e: Evaluation) -> Array:
         """Lower triangle of K = [[L_qq, Eᵀ], [E, 0]] without units."""
@@ -170,7 +188,7 @@ class Curve:
         counted = _inertia(np.array([diagonal for diagonal, _ in factors]), np.array([pivots for _, pivots in factors]))
         modes = [(int(negative) - self.w, bool(neutral)) for negative, neutral in zip(*counted, strict=True)]
         for i in np.flatnonzero(counted[1]) if self.w else ():
-            modes[i] = self._modes_on_null_space(Evaluation(*(block[i] for block in e)))
+            modes[i] = self._modes_on_null_space(Evaluation(0.0, e.L_x[i], e.c[i], e.L_qx[i], e.c_x[i]))
         return modes
 
     def _factors(self, K: Array) -> tuple[Array, Array]:
@@ -187,6 +205,10 @@ class Curve:
     def eigenvalue(self, x: Array, index: int) -> float:
         """Eigenvalue of K number `index`, counted from the lowest."""
         return float(np.linalg.eigvalsh(self.kkt(self.evaluate(x)), UPLO="L")[index])
+
+    def newton(self, y: Array, border: "Plane | Closed", *, target: float, limit: int, reach: float) -> "Correction":
+        """For large systems only: small ones go through the function `newton`."""
+        raise NotImplementedError
 
     def start(self, e: Evaluation, t: Array) -> tuple[int, float]:
         """Negative modes and orientation at the start of a leg; (−1, 0) where the matrices are nearly singular."""
@@ -235,7 +257,7 @@ class Closed:
         """Row and residual at y."""
         curve, scale = self.curve, self.curve.scales.gap[self.j]
         row = np.zeros(curve.size)
-        row[: curve.n + 1] = e.c_x[self.j]
+        row[: curve.n + 1] = e.constraint_row(self.j)
         return row * curve.unit / scale, float(e.c[self.j] / scale)
 
 
@@ -261,6 +283,8 @@ def newton(
 
     The model is evaluated at the very point that is returned: residual, tangent and inertia are its own.
     """
+    if curve.large:
+        return curve.newton(y, border, target=target, limit=limit, reach=reach)
     first, previous = 0.0, np.inf
     right = np.zeros((curve.size, 2), order="F")
     right[-1, 1] = 1.0
@@ -270,13 +294,10 @@ def newton(
         R = curve.residual(e)
         right[:-1, 0], right[-1, 0] = -R, -value
         error = max(float(abs(R).max()), abs(value))
-        lu, pivots, solution, info = lapack.dgesv(curve.matrix(e, row), right, overwrite_a=1)
-        if info > 0:
-            solution = _least_squares(curve.matrix(e, row), right)
+        solution, orientation, pivot = curve.solve(e, row, right)
         delta = solution[:, 0]
         size = math.sqrt(delta @ delta)
-        if _settled(error, previous, target, size) and math.isfinite(e.energy):
-            orientation, pivot = (0.0, math.nan) if info > 0 else _determinant(lu, pivots)
+        if settled(error, previous, target, size) and math.isfinite(e.energy):
             return Correction(y, e, solution[:, 1], orientation, pivot, first, error, iteration, converged=True)
         if not size < reach or not error < 1e3 * previous:
             break
@@ -284,7 +305,7 @@ def newton(
     return Correction(y, e, solution[:, 1], 0.0, math.nan, first, error, iteration, converged=False)
 
 
-def _settled(error: float, previous: float, target: float, distance: float) -> bool:
+def settled(error: float, previous: float, target: float, distance: float) -> bool:
     """Whether residual and distance to the solution are small enough, or as small as round-off lets them become."""
     good = error <= target and (distance <= SMALL or error <= 10 * EPS)
     return good or (error <= ROUND_OFF and error >= 0.25 * previous)

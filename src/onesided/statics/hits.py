@@ -261,6 +261,8 @@ def refine_singular(curve: Curve, point: Point, step: float, tolerances: Toleran
     Quadratic for a simple bifurcation; where it does not apply (several eigenvalues at once) the point stays as it was.
     None where the Jacobian is not singular after all: the step had left its branch.
     """
+    if curve.large:
+        return point
     refined = _refine(curve, point, step, tolerances)
     e = curve.evaluate(refined.x)
     sigma = np.linalg.svd(curve.jacobian(e), compute_uv=False)
