@@ -240,7 +240,8 @@ class Tracer(Walker):
         if hit.trigger is not Trigger.limit or c.pivot > self.method.first_step:
             return c, False
         here, before, after = (abs(self.curve.distance_to_singular(point)) for point in (c, self.point, b))
-        if here > max(0.05 * max(before, after), 0.1 * self.method.first_step):
+        near = max(before, after)  # as small all along the step: badly scaled, but no singular point of its own
+        if here > max(0.05 * near, min(0.1 * self.method.first_step, 0.5 * near)):
             return c, False
         exact = refine_singular(self.curve, c, b.s - self.point.s, self.watch.tolerances)
         return (c, False) if exact is None else (exact, True)
