@@ -25,14 +25,14 @@ class PredictorCorrector:
     turn : angle [rad] between successive tangents that the step control aims at.
     miss : largest distance between predicted and corrected point, relative to the step: keeps a path on its branch.
     compile_after : points after which whole stretches of steps are compiled, which takes about a second once per model;
-        0 where many paths of one model are wanted.
+        0 where many paths of one model are wanted, `math.inf` for never.
     """
 
     first_step: float = 0.01
     max_step: float = 0.5
     turn: float = 0.25
     miss: float = 0.03
-    compile_after: int = 1000
+    compile_after: float = 1000
 
     def __post_init__(self) -> None:
         if not (
