@@ -14,7 +14,6 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from onesided._types import Array
 from onesided.tolerances import EPS, ROUND_OFF, SMALL
 
 CHUNK = 32  # most points of one call
@@ -136,10 +135,6 @@ class Stepping:
     def __init__(self, n: int, m: int, evaluate: Callable[[Any, Any], Any]) -> None:
         self.n, self.m, self.size, self._evaluate = n, m, n + 1 + m, evaluate
         self._march = jax.jit(self._steps)
-
-    def frame(self, unit: Array, weight: Array, closed: Any, onesided: Any) -> Frame:
-        """The scaled variables of a curve, put where compiled functions find them at once."""
-        return Frame(*(jnp.asarray(values) for values in (unit, weight, closed, onesided)))
 
     def march(self, here: Here, knobs: Knobs, frame: Frame, th: Any) -> Stretch:
         """Steps from `here` on, until `wanted` are made, some fail, or something seems to happen at the last point."""

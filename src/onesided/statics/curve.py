@@ -97,7 +97,7 @@ class Curve:
         closed[self.rows] = True
         unit = np.concatenate([self.unit[: self.n + 1], self.scales.multiplier])
         weight = np.concatenate([self.sizes.force, self.scales.gap])
-        return self.system.derivatives.stepping.frame(unit, weight, closed, np.arange(len(closed)) >= self.k)
+        return Frame(unit, weight, closed, onesided=np.arange(len(closed)) >= self.k)
 
     def spread(self, y: Array) -> Array:
         """Scaled unknowns (or their rates) with zeros for the multipliers of open constraints."""

@@ -38,7 +38,7 @@ def stretch(curve: Curve, track: Track, knobs: Knobs) -> list[Ahead]:
     if not len(made.y):
         return []
     e = curve.system.derivatives.unpack(made.blocks)
-    X, Y, T = made.y * np.asarray(curve.frame.unit), made.y[:, curve.columns], made.t[:, curve.columns]
+    X, Y, T = made.y * curve.frame.unit, made.y[:, curve.columns], made.t[:, curve.columns]
     modes = curve.modes_along(e)
     margins, rates = curve.margins(e, Y, T)
     ahead = []
