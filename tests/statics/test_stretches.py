@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 import onesided
 from onesided import Kind, OnesidedError, PredictorCorrector, Status, System, zoo
+from onesided.elements import Bar, Force, Node
 from onesided.model.stepping import CHUNK, Knobs
 from onesided.statics.curve import Curve, Plane, make_point, newton
 from onesided.statics.place import place_near
@@ -144,3 +145,22 @@ def test_user_events_and_numbers_of_points_hold_inside_a_stretch():
 def test_a_negative_number_of_points_is_refused():
     with pytest.raises(OnesidedError, match="compile_after=-1"):
         PredictorCorrector(compile_after=-1)
+
+
+def test_a_composed_structure_is_stepped_like_one_of_functions():
+    """Two bars on a roller that a spring of stiffness 2 holds: P* = ±1.6 (c − 1)^1.5 with c = (l₀/a)^(2/3)."""
+    truss = onesided.compose(
+        Node("left", (0.0, 0.0), fixed=True),
+        Node("top", (1.0, 0.5)),
+        Node("roller", (2.0, 0.0), fixed="y"),
+        Node("wall", (3.0, 0.0), fixed=True),
+        Bar("one", ("left", "top"), stiffness="k"),
+        Bar("two", ("top", "roller"), stiffness="k"),
+        Bar("spring", ("roller", "wall"), stiffness="2*k"),
+        Force("load", "top", (0.0, -1.0)),
+        parameters={"k": 1.0},
+    )
+    path = onesided.trace(truss, truss.start, 0.0, p_bounds=(-0.1, 0.1), method=COMPILED)
+    limit = 1.6 * (1.25 ** (1 / 3) - 1) ** 1.5
+    assert [e.p for e in path.events] == pytest.approx([limit, -limit, 0.1], abs=1e-13)
+    assert [e.kind for e in path.events] == [Kind.limit, Kind.limit, Kind.bound]

@@ -19,6 +19,7 @@ from onesided.tolerances import EPS, ROUND_OFF, SMALL
 CHUNK = 32  # most points of one call
 TRIES = 8  # so many steps refused in a row are left to the caller
 LIMIT, FINE = 5, 12  # Newton iterations of a step, and of a point that is located
+ROUNDS = 80  # a limit point not located by then is left to the caller
 
 
 class Frame(NamedTuple):
@@ -101,7 +102,7 @@ class _Found(NamedTuple):
 
 
 class _Bracket(NamedTuple):
-    """A step from a to b, and two fractions of it with ṗ of opposite signs."""
+    """A step from a to b, two fractions of it with ṗ of opposite signs, and how often they were narrowed."""
 
     a: Here
     b: Here
@@ -109,6 +110,7 @@ class _Bracket(NamedTuple):
     fx: Any
     z: Any
     fz: Any
+    rounds: Any
 
 
 class _Way(NamedTuple):
@@ -159,7 +161,7 @@ class Stepping:
         zero, none, no = jnp.zeros(()), jnp.zeros((), dtype=int), jnp.asarray(False)
         width = jax.eval_shape(self._evaluate, here.y, th).shape[0]
         rows = [jnp.zeros((CHUNK + 1, columns)) for columns in (self.size, self.size, width, 6)]
-        bracket = _Bracket(here, here, zero, zero, zero, zero)
+        bracket = _Bracket(here, here, zero, zero, zero, zero, none)
         start = _Way(here, jnp.asarray(knobs.step), none, none, no, no, bracket)
         way, rows = lax.while_loop(lambda state: state[0].tries < TRIES, go, (start, rows))
         return Stretch(rows[0], rows[1], rows[2], rows[3], way.turned), way.count
@@ -180,17 +182,17 @@ class Stepping:
         count = way.count + accepted
         done = (accepted & happened) | ((count >= knobs.wanted) & ~turned) | (step <= knobs.minimum_step)
         tries = jnp.where(done, TRIES, jnp.where(accepted, 0, way.tries + 1))
-        bracket = _Bracket(a, b, jnp.zeros(()), a.t[n], jnp.ones(()), b.t[n])
+        bracket = _Bracket(a, b, jnp.zeros(()), a.t[n], jnp.ones(()), b.t[n], 0)
         return _Way(_where(accepted, b, a), step, count, tries, turned, way.turned, bracket), b.s
 
     def _narrow(self, way: _Way, found: _Found, knobs: Knobs, frame: Frame) -> tuple[_Way, Any]:
         """Regula falsi with the Illinois modification, to round-off; the point goes behind those of the steps."""
-        a, b, x, fx, y, fy = way.bracket
+        a, b, x, fx, y, fy, rounds = way.bracket
         z, fz = _fraction(way.bracket), found.tangent[self.n]
         crossed = fz * fy < 0
-        bracket = _Bracket(a, b, jnp.where(crossed, y, x), jnp.where(crossed, fy, fx / 2), z, fz)
+        bracket = _Bracket(a, b, jnp.where(crossed, y, x), jnp.where(crossed, fy, fx / 2), z, fz, rounds + 1)
         exact = found.converged & ((jnp.abs(z - y) <= knobs.event) | (jnp.abs(fz) <= 4 * EPS))
-        tries = jnp.where(exact | ~found.converged, TRIES, way.tries)
+        tries = jnp.where(exact | ~found.converged | (rounds >= ROUNDS), TRIES, way.tries)
         return way._replace(count=way.count + exact, tries=tries, turned=exact, bracket=bracket), a.s + z * (b.s - a.s)
 
     def _newton(self, plane: _Plane, frame: Frame, th: Any) -> _Found:
@@ -261,7 +263,7 @@ def _plane_ahead(a: Here, h: Any, knobs: Knobs) -> _Plane:
 
 
 def _fraction(bracket: _Bracket) -> Any:
-    _, _, x, fx, y, fy = bracket
+    _, _, x, fx, y, fy, _ = bracket
     return (x * fy - y * fx) / (fy - fx)
 
 
