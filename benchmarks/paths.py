@@ -8,10 +8,11 @@ tables. Peers (contique, springable, trusspy, pacopy 0.1) are called where they 
   turn in the order S_n = S_(n−1), +n, reverse(S_(n−1)), −n, S_(n−1): a path that jumps or turns back shows at once.
 
 A turn of a peer is a local extremum of the load over its points; `right` counts turns until the first wrong one, up to
-the number wanted. onesided runs twice: with its steps compiled from the first point on (`compile_after=0`, the first
-and slow call is not measured), and `single` with steps in Python only; defaults otherwise. Its time includes the start,
-the inertia at every point, the location of limit points and the recheck. Peers get the exact residual and Jacobian in NumPy where they take one, and
-steps from a trial on these very models (see `KNOBS`); a peer's error is that of its sampled extremum.
+the number wanted. onesided runs twice: with its steps compiled from the first point on (`compile_after=0`; the first,
+slow call is not measured), and as `single` with steps in Python only; with default settings otherwise. Its time
+includes the start, the inertia at every point, the location of limit points and the recheck. Peers get the exact
+residual and Jacobian in NumPy where they take one, and steps from a trial on these very models (see `KNOBS`); a peer's
+error is that of its sampled extremum.
 """
 
 import contextlib
@@ -50,8 +51,8 @@ FAR = 0.1  # a load beyond all limit loads: paths of A2 end there
 # `points` ends the tools that only stop after a number of points; trusspy, slow, is cut short on the long chains.
 # pacopy's steps have had no trial with pacopy itself: 0.1.4 is no longer distributed.
 KNOBS: Mapping[str, Mapping[str, Mapping[str, float]]] = {
-    "onesided": dict.fromkeys(("A2", "C10", "C30", "C100"), {"compile_after": 0}),
-    "single": dict.fromkeys(("A2", "C10", "C30", "C100"), {"compile_after": math.inf}),
+    "onesided": {name: {"compile_after": 0} for name in ("A2", "C10", "C30", "C100")},
+    "single": {name: {"compile_after": math.inf} for name in ("A2", "C10", "C30", "C100")},
     "contique": {
         "A2": {"dx": 0.05, "dp": 0.01, "overshoot": 1.05, "points": 1000},
         "C10": {"dx": 0.02, "dp": 0.005, "overshoot": 1.5, "points": 9000},
