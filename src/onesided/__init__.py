@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from onesided.model.derivatives import Function as Function
     from onesided.model.files import load as load
     from onesided.model.files import loads as loads
+    from onesided.model.imports import read_mesh as read_mesh
+    from onesided.model.imports import read_truss as read_truss
     from onesided.model.sizes import Scales as Scales
     from onesided.model.system import System as System
     from onesided.results import Diagram as Diagram
@@ -60,6 +62,8 @@ _HOMES = {
     "compose": "model.compose",
     "load": "model.files",
     "loads": "model.files",
+    "read_mesh": "model.imports",
+    "read_truss": "model.imports",
     "Scales": "model.sizes",
     "System": "model.system",
     "Diagram": "results",

@@ -13,8 +13,10 @@ from onesided.errors import ModelError
 from onesided.model import derivatives
 from onesided.model.derivatives import Derivatives, Evaluation, Function, Scalar
 from onesided.model.names import check_names, unknown_name
+from onesided.model.plausible import check_forces
 from onesided.model.sizes import Scales, Sizes, estimate
 from onesided.model.stepping import Frame, Here, Knobs, Stretch
+from onesided.model.supports import check_supported
 from onesided.tolerances import DEFAULT, Tolerances
 
 
@@ -128,6 +130,11 @@ class System:
         return ("contact", "closes", "opens") if self.structure is None else self.structure.words(name)
 
     @property
+    def history(self) -> Mapping[str, int]:
+        """Parameters that remember (permanent set), with the number of the coordinate whose value each takes over."""
+        return {} if self.structure is None else dict(self.structure.history)
+
+    @property
     def constraint_names(self) -> tuple[str, ...]:
         """Names in the order of the multipliers ν = (μ, λ): bilateral, then unilateral."""
         return (*self.bilateral, *self.unilateral)
@@ -213,11 +220,15 @@ class System:
                 )
 
     def check_start(self, q: Array, p: float) -> None:
-        """Refuse a start at which the model cannot be evaluated, wrong derivatives, and gaps that are constant."""
+        """Refuse a start of statics at which the model cannot be evaluated, and a model that statics cannot treat.
+
+        That is: wrong derivatives, gaps that are constant, forces without a potential, motions that nothing resists.
+        """
         if not math.isfinite(p):
             raise ModelError(f"{self.control} is not finite", got=repr(p), expected="a number")
         self.check_finite(q, p)
         self.check_derivatives(q, p)
+        check_forces(self, q, p)
         shifts = np.random.default_rng(0).normal(size=(2, self.n)) * (1.0 + np.abs(q))
         zero, one = np.zeros(len(self.constraint_names)), np.ones(self.n)
         slopes = [self.evaluate(q + shift, p, zero).gap_sizes(one) for shift in (0.0, *shifts)]
@@ -228,6 +239,8 @@ class System:
                     expected="a gap that changes when the system moves",
                     advice="check its formula, or remove it",
                 )
+        if self.structure is not None and not self.derivatives.large:  # large ones show it by their factors
+            check_supported(self, q, p)
 
     def sizes(self, q: Array, p: float) -> Sizes:
         """Typical sizes at a point: those given in `scales`, the others estimated from the model."""
