@@ -147,7 +147,8 @@ class Curve:
         k, n = self.k, self.n
         gap = self.scales.gap[k:]
         if not len(gap):
-            return e.c[..., k:], e.c[..., k:]
+            none = np.zeros_like(e.c[..., k:])
+            return none, none
         values, rates = e.c[..., k:] / gap, self.gap_rates(e, t) / gap
         if self.w > k:
             closed = self.rows[k:] - k
@@ -345,7 +346,7 @@ def make_point(curve: Curve, found: Correction, along: Array, s: float, *, inert
         sense,
         margins,
         rates,
-        found.e.c,
+        found.e.c.copy(),  # not a view that would keep all blocks alive
         found.e.energy,
         found.error,
         found.pivot,

@@ -42,7 +42,9 @@ def stretch(curve: Curve, track: Track, knobs: Knobs) -> list[Ahead]:
     modes = curve.modes_along(e)
     margins, rates = curve.margins(e, Y, T)
     ahead = []
-    rows = zip(X, Y, T, modes, margins, rates, e.c, np.asarray(e.energy).tolist(), made.numbers.tolist(), strict=True)
+    rows = zip(
+        X, Y, T, modes, margins, rates, e.c.copy(), np.asarray(e.energy).tolist(), made.numbers.tolist(), strict=True
+    )
     for x, y, t, (negative, neutral), margin, rate, c, energy, (s, h, following, orientation, pivot, error) in rows:
         sense = sense_of(t[curve.n])
         point = Point(x, y, t, s, negative, orientation, sense, margin, rate, c, energy, error, pivot, neutral)
