@@ -18,7 +18,8 @@ from onesided.statics.memory import Growth, remember
 from onesided.statics.place import place
 from onesided.statics.rays import rays_at
 from onesided.statics.relax import Relaxation, relax
-from onesided.statics.trace import Item, Origin, PredictorCorrector, Tracer
+from onesided.statics.steps import PredictorCorrector
+from onesided.statics.trace import Item, Origin, Tracer
 from onesided.tolerances import DEFAULT, Tolerances
 
 IDLE = 4  # so many paths in turn that do not move mean that the history cannot go on

@@ -16,7 +16,8 @@ from onesided.statics.hits import Watch
 from onesided.statics.paths import start_of
 from onesided.statics.place import Place
 from onesided.statics.rays import rays_at
-from onesided.statics.trace import Item, Origin, PredictorCorrector, Tracer
+from onesided.statics.steps import PredictorCorrector
+from onesided.statics.trace import Item, Origin, Tracer
 from onesided.tolerances import DEFAULT, Tolerances
 
 

@@ -17,7 +17,8 @@ from onesided.statics.integrate import FirstOrder, Integrator
 from onesided.statics.memory import refuse_history
 from onesided.statics.place import place
 from onesided.statics.rays import rays_at
-from onesided.statics.trace import Item, Origin, PredictorCorrector, Tracer
+from onesided.statics.steps import PredictorCorrector
+from onesided.statics.trace import Item, Origin, Tracer
 from onesided.tolerances import DEFAULT, Tolerances
 
 
