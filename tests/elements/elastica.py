@@ -77,3 +77,31 @@ def euler_load(EA, EI, length):
     """Smallest buckling load of a hinged extensible column: P (1 − P/EA) = π² EI/L²."""
     euler = np.pi**2 * EI / length**2
     return brentq(lambda P: P * (1.0 - P / EA) - euler, 0.0, EA / 2)
+
+
+def bent_cantilever(radius, angle, force, stiffness):
+    """Tip of a clamped circular beam in the x–y plane, Cosserat equations by shooting on the clamping moment.
+
+    `stiffness` = (EA, GA, GA, GJ, EI, EI). x' = R(e₁ + Γ), R' = R S(κ), m' = −x' × n, m = 0 at the tip.
+    """
+    C, K = np.array(stiffness[:3]), np.array(stiffness[3:])
+    n, length = np.asarray(force, dtype=float), radius * angle
+
+    def slope(s, z):
+        R, m = z[3:12].reshape(3, 3), z[12:]
+        step = R @ (np.array([1.0, 0.0, 0.0]) + R.T @ n / C)
+        k = R.T @ m / K + [0.0, 0.0, 1.0 / radius]
+        S = np.array([[0, -k[2], k[1]], [k[2], 0, -k[0]], [-k[1], k[0], 0]])
+        return np.concatenate([step, (R @ S).ravel(), -np.cross(step, n)])
+
+    def end(m):
+        start = np.concatenate([np.zeros(3), np.eye(3).ravel(), m])
+        return solve_ivp(slope, (0.0, length), start, method="DOP853", rtol=1e-10, atol=1e-9).y[:, -1]
+
+    m = np.zeros(3)
+    for part in np.linspace(0.2, 1.0, 5):
+        n = part * np.asarray(force, dtype=float)
+        found = root(lambda m: end(m)[12:] / 1e3, m, tol=1e-10)
+        assert found.success
+        m = found.x
+    return end(m)[:3]

@@ -1,8 +1,8 @@
 """Linear algebra of constrained equilibria: null spaces, inertia, Schur complements, bordered systems."""
 
-from onesided.linalg.kkt import SparseKkt as SparseKkt
 from onesided.linalg.bordered import bordered_solve as bordered_solve
 from onesided.linalg.bordered import kkt_matrix as kkt_matrix
+from onesided.linalg.kkt import SparseKkt as SparseKkt
 from onesided.linalg.nullspace import dependent_rows as dependent_rows
 from onesided.linalg.nullspace import null_space as null_space
 from onesided.linalg.nullspace import reduced_hessian as reduced_hessian

@@ -1,7 +1,7 @@
-"""The sparse KKT matrix with a fixed pattern: all constraints in it, open ones switched off, so one analysis serves all.
+"""The sparse KKT matrix with a fixed pattern: all constraints are in it, open ones switched off.
 
-K = [[H, Eᵀ], [E, −D]] with the row of E zero and D = 1 for every open constraint: a contact change only changes values,
-and the negative eigenvalues of H on the null space of the closed rows number negative(K) − m.
+K = [[H, Eᵀ], [E, −D]] with the row of E zero and D = 1 for every open constraint: a contact change only changes
+values and needs no new analysis. On the null space of the closed rows, H has negative(K) − m negative eigenvalues.
 """
 
 from typing import Any

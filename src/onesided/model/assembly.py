@@ -198,7 +198,9 @@ class Assembly(Derivatives):
             second += [np.where(i < 0, -1, hessian + i * (n + 1) + n) for i in batch.index.T]
             for row in batch.rows.T:
                 second += [np.where(column < 0, -1, jacobian + row * (n + 1) + column) for column in columns]
-        return tuple(flat_targets(targets, end) for targets, end in ((first, hessian), (second, jacobian + m * (n + 1))))
+        return tuple(
+            flat_targets(targets, end) for targets, end in ((first, hessian), (second, jacobian + m * (n + 1)))
+        )
 
     def _packed_residual(self, x: Any, vector: Any) -> Any:
         total = _add_up(self._entries(x, vector, second=False), *self._targets[0])
@@ -214,6 +216,7 @@ class Assembly(Derivatives):
 
 
 def flat_targets(targets: list[Indices], size: int) -> tuple[Indices, int]:
+    """Targets of all entries in one array, dropped ones (−1) past the end, and that end."""
     flat = np.concatenate([target.ravel() for target in targets])
     return np.where(flat < 0, size, flat), size
 

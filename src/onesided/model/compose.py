@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, cast
 
 import numpy as np
@@ -211,11 +211,14 @@ class Structure:
         return bilateral, unilateral, rows
 
     def _key(self, element: Element) -> Hashable:
-        places = [self.places[name] for name in element.places]
-        kinds = tuple((type(place), place.dimension, len(place.slots)) for place in places)
-        carriers = tuple(type(place.carrier) for place in places if isinstance(place, Marker))
+        kinds = tuple(self._place_keys[name] for name in element.places)
         sizes = len(self.inner[element.name]), len(self.rows[element.name]), len(element.reads)
-        return type(element), element.variant, kinds, carriers, sizes
+        return type(element), element.variant, kinds, sizes
+
+    @cached_property
+    def _place_keys(self) -> dict[str, Hashable]:
+        """What tells places apart for batches: a marker's body counts through its slots."""
+        return {name: (type(place), place.dimension, len(place.slots)) for name, place in self.places.items()}
 
     def _make_batches(self) -> tuple[list[Batch], list[list[Indices]]]:
         groups: dict[Hashable, list[Element]] = defaultdict(list)
@@ -258,8 +261,9 @@ class Structure:
     def data(self, parameters: Mapping[str, float]) -> list[Data]:
         """Data of all batches for these parameters."""
         start, held = self.start_of(parameters), self.held(parameters)
-        for element in self.elements:
-            element.check(start)
+        if dict(parameters) != self.parameters:
+            for element in self.elements:
+                element.check(start)
         return [batch.data(start, held, slots) for batch, slots in zip(self.batches, self._batch_slots, strict=True)]
 
     def system(self, control: str, scales: Scales) -> System:

@@ -102,7 +102,6 @@ class Evaluation(NamedTuple):
         """Change of the constraints with p, (m,)."""
         return self.c_x[:, -1]
 
-
     def finite(self) -> bool:
         """Whether every entry is."""
         return all(bool(np.all(np.isfinite(block))) for block in (self.L_x, self.c, self.L_qx, self.c_x))

@@ -81,8 +81,13 @@ def plane_matrix(angle: Any, xp: Any = np) -> Any:
     return xp.stack([xp.stack([c, -s]), xp.stack([s, c])])
 
 
-def matrix_vector(R: Any, xp: Any = np) -> Any:
-    """Rotation vector of a rotation matrix, for angles below π; smooth at zero."""
+def matrix_quaternion(R: Any, xp: Any = np) -> Any:
+    """Unit quaternion of a rotation matrix, for angles below π."""
     w = 0.5 * xp.sqrt(1.0 + R[0, 0] + R[1, 1] + R[2, 2])
-    twice = xp.stack([R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]])
-    return rotation_vector(xp.concatenate([w[None], twice / (4.0 * w)]), xp)
+    return xp.stack([w, *((R[i, j] - R[j, i]) / (4.0 * w) for i, j in ((2, 1), (0, 2), (1, 0)))])
+
+
+def half_matrix(a: Any, xp: Any = np) -> Any:
+    """Rotation matrix of half the turn of a unit quaternion: I + S(v) + S(v)²/(1 + w)."""
+    S = skew(a[1:], xp)
+    return xp.eye(3) + S + S @ S / (1.0 + a[0])

@@ -15,9 +15,8 @@ from onesided.tolerances import EPS
 if TYPE_CHECKING:
     from onesided.model.system import System
 
-SAMPLES = 3  # configurations aside at which a motion must be free as well
+SAMPLES = {2: 4, 3: 7}  # configurations aside, by dimension: more than there are rigid motions, each gives one row
 ASIDE = 0.1  # how far they are, relative to the size of the structure
-DENSE = 200  # coordinates up to which loose directions are found from the whole stiffness matrix
 ROUND_OFF = 1e4 * EPS
 
 
@@ -29,13 +28,14 @@ def check_supported(system: "System", q: Array, p: float) -> None:
     """
     size = system.structure.start_of(system.parameters).size or 1.0
     rng = np.random.default_rng(0)
-    samples = [q, *(q + ASIDE * size * rng.normal(size=system.n) for _ in range(SAMPLES))]
+    dimension = next(iter(system.structure.places.values())).dimension
+    samples = [q, *(q + ASIDE * size * rng.normal(size=system.n) for _ in range(SAMPLES[dimension]))]
     points = [(x, control) for x in samples for control in (p, p + 1.0)]
     for group in _connected(system):
         motions = Rigid(system, group, size).free(points)
         if motions:
             raise _loose(" and ".join(motions), [place.name for place in group])
-    if system.n <= DENSE:
+    if not system.derivatives.large:
         mode = _loose_direction(system, points)
         if mode is not None:
             names = [system.coordinates[i] for i in np.flatnonzero(np.abs(mode) > np.sqrt(EPS))]
@@ -123,19 +123,11 @@ class Rigid:
     def _changes(self, x: Array, p: float, V: Array | None) -> tuple[Array, Array]:
         """Gradient of the energy, and changes of the constraints along the motions, each relative to its slope."""
         zero = np.zeros(len(self.system.constraint_names))
-        if self.system.n > DENSE:
-            gradient = self.system.residual(x, p, zero)[1]
-            if V is None or not len(zero):
-                return gradient, np.zeros((0, 0 if V is None else V.shape[1]))
-            packed = np.concatenate([x, [p], zero])
-            pad = np.zeros(1 + len(zero))
-            columns = [self.system.along(packed, np.concatenate([v, pad]), 1)[len(x) :] for v in V.T]
-            return gradient, np.stack(columns, axis=1)
         e = self.system.evaluate(x, p, zero)
         if V is None:
             return e.L_q, np.zeros((0, 0))
-        scale = np.max(np.abs(e.c_q), axis=1, initial=0.0)
-        return e.L_q, (e.c_q / np.where(scale > 0, scale, 1.0)[:, None]) @ V
+        slopes, rates = e.gap_sizes(np.ones(len(x))), [e.constraint_rates(v, 0.0) for v in V.T]
+        return e.L_q, np.stack(rates, axis=1) / np.where(slopes > 0, slopes, 1.0)[:, None]
 
     def field(self, x: Array, p: float) -> tuple[Array, Array]:
         """Rates of the coordinates (n, k) and of the held components (h, k) in the rigid motions."""

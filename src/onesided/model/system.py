@@ -230,7 +230,7 @@ class System:
                     expected="a gap that changes when the system moves",
                     advice="check its formula, or remove it",
                 )
-        if self.structure is not None:
+        if self.structure is not None and not self.derivatives.large:  # large ones show it by their factors
             check_supported(self, q, p)
 
     def sizes(self, q: Array, p: float) -> Sizes:

@@ -171,9 +171,7 @@ class Curve:
         """Eigenvalue of K number `index`, counted from the lowest."""
         return float(np.linalg.eigvalsh(self.kkt(self.evaluate(x)), UPLO="L")[index])
 
-    def newton(
-        self, y: Array, border: "Plane | Closed", *, target: float, limit: int, reach: float
-    ) -> "Correction":
+    def newton(self, y: Array, border: "Plane | Closed", *, target: float, limit: int, reach: float) -> "Correction":
         """For large systems only: small ones go through the function `newton`."""
         raise NotImplementedError
 

@@ -6,13 +6,15 @@ by block elimination in the mixed form that stays accurate where K itself is sin
 """
 
 import math
+from typing import Any, cast
 
 import numpy as np
 
 from onesided._types import Array, Indices
 from onesided.linalg import SparseKkt
+from onesided.model.derivatives import Evaluation
 from onesided.model.sizes import Sizes
-from onesided.model.sparse import SparseEvaluation
+from onesided.model.sparse import SparseAssembly, SparseEvaluation
 from onesided.model.system import System
 from onesided.statics.active_set import ConstraintScales
 from onesided.statics.curve import SMALL, Closed, Correction, Curve, Plane, Point, settled
@@ -28,14 +30,19 @@ class LargeCurve(Curve):
     large = True
 
     def _prepare(self) -> None:
-        pattern, sizes, gap = self.system.derivatives.pattern, self.sizes, self.scales.gap  # type: ignore[attr-defined]
-        self.kkt_matrix = self.system.derivatives.kkt  # type: ignore[attr-defined]
+        assembly = cast("SparseAssembly", self.system.derivatives)
+        pattern, sizes, gap = assembly.pattern, self.sizes, self.scales.gap
+        self.kkt_matrix: SparseKkt = assembly.kkt
         self._hessian_scale = sizes.length[pattern.rows] * sizes.length[pattern.entry_columns] / sizes.energy
         self._gradient_scale = sizes.length[pattern.columns] / gap[pattern.entry_constraints]
         self.closed = np.zeros(len(gap), dtype=bool)
         self.closed[self.rows] = True
         self.column_p: Array = np.zeros(0)
         self.response: Array = np.zeros(0)
+
+    def evaluate(self, x: Array) -> Any:
+        """Blocks at the packed point: a `SparseEvaluation`."""
+        return self.system.evaluate_packed(x)
 
     def factor(self, e: SparseEvaluation) -> None:
         """Factorise K at e, unless that is what was factorised last; solve for the response to p."""
@@ -68,20 +75,20 @@ class LargeCurve(Curve):
         """Prepare the bordered system with this last row, with the factorisation at hand."""
         return Border(self, row)
 
-    def solve(self, e: SparseEvaluation, border: Array, right: Array) -> tuple[Array, float, float]:  # type: ignore[override]
+    def solve(self, e: Any, border: Array, right: Array) -> tuple[Array, float, float]:
         """Solve the bordered system for the columns of `right`; orientation; the smallest pivot is not known."""
         self.factor(e)
         bordered = self.border(border)
         columns = [bordered.solve(column[:-1], float(column[-1])) for column in right.T]
         return np.stack(columns, axis=1), bordered.orientation, math.inf
 
-    def modes(self, e: SparseEvaluation) -> tuple[int, bool]:  # type: ignore[override]
+    def modes(self, e: Any) -> tuple[int, bool]:
         """Negative modes on the working set and whether there is a neutral one, from the inertia of K."""
         self.factor(e)
         counted = self.kkt_matrix.inertia
         return counted.negative - len(self.closed), counted.zero > 0
 
-    def start(self, e: SparseEvaluation, t: Array) -> tuple[int, float]:  # type: ignore[override]
+    def start(self, e: Any, t: Array) -> tuple[int, float]:
         """Negative modes and orientation at the start of a leg; (−1, 0) where K is nearly singular."""
         self.factor(e)
         if self.kkt_matrix.inertia.zero or not np.max(np.abs(self.response), initial=0.0) < FAR**2:
@@ -97,13 +104,13 @@ class LargeCurve(Curve):
     def distance_to_singular(self, point: Point) -> float:
         """An estimate of the smallest singular value of the bordered matrix, with the sign of its determinant."""
         e = self.evaluate(point.x)
-        self.factor(e)  # type: ignore[arg-type]
+        self.factor(e)
         bordered = self.border(point.t)
         return bordered.orientation * self._shrinking(bordered)
 
     def eigenvalue(self, x: Array, index: int) -> float:
         """The eigenvalue of K nearest to zero, by inverse iteration."""
-        self.factor(self.evaluate(x))  # type: ignore[arg-type]
+        self.factor(self.evaluate(x))
         v = np.cos(1.0 + np.arange(self.n + len(self.closed), dtype=np.float64))
         value = 0.0
         for _ in range(8):
@@ -125,7 +132,7 @@ class LargeCurve(Curve):
             error = max(float(np.max(np.abs(R), initial=0.0)), abs(value))
             if not math.isfinite(error + e.energy):
                 break
-            self.factor(e)  # type: ignore[arg-type]
+            self.factor(e)
             bordered = self.border(row)
             delta, tangent = bordered.solve(-R, -value), bordered.tangent()
             size = math.sqrt(delta @ delta)
@@ -137,7 +144,17 @@ class LargeCurve(Curve):
             first, previous, y = first or size, error, y + delta
         else:
             return Correction(y, e, tangent, 0.0, math.nan, first, error, limit, converged=False)
-        return Correction(y, e, np.full(self.size, np.nan), 0.0, math.nan, first, error, iteration, converged=False)
+        return Correction(
+            y,
+            e,
+            np.full(self.size, np.nan),
+            0.0,
+            math.nan,
+            first,
+            error,
+            iteration,
+            converged=False,
+        )
 
     def _approach(self, y: Array, border: Plane, target: float, reach: float) -> tuple[Array, float]:
         """Newton steps with the factorisation at hand, as long as they converge quickly; residuals only."""
@@ -173,12 +190,12 @@ class Border:
     @property
     def orientation(self) -> float:
         """Sign of the determinant, up to a sign that the working set fixes."""
-        return float(np.sign(self.delta)) * (-1.0) ** self.kkt.inertia.negative
+        return float(np.sign(self.delta)) * (-1.0 if self.kkt.inertia.negative % 2 else 1.0)
 
     @property
     def regular(self) -> bool:
         """Whether K is far enough from singular for plain block elimination."""
-        return float(np.max(np.abs(self.v), initial=0.0)) < FAR
+        return bool(np.max(np.abs(self.v), initial=0.0) < FAR)
 
     @property
     def w(self) -> Array:
@@ -212,9 +229,9 @@ def make_curve(system: System, rows: Indices, sizes: Sizes, scales: ConstraintSc
     return (LargeCurve if system.derivatives.large else Curve)(system, rows, sizes, scales)
 
 
-def large_newton_step(system: System, e: SparseEvaluation, rows: Indices, U_q: Array) -> Array:
+def large_newton_step(system: System, blocks: Evaluation, rows: Indices, U_q: Array) -> Array:
     """(Δq, new ν on `rows`) of Newton's method with `rows` as equations and all other multipliers zero."""
-    kkt: SparseKkt = system.derivatives.kkt  # type: ignore[attr-defined]
+    e, kkt = cast("SparseEvaluation", blocks), cast("SparseAssembly", system.derivatives).kkt
     closed = np.zeros(len(e.c), dtype=bool)
     closed[rows] = True
     kkt.factor(e.hessian, e.gradients, closed)

@@ -1,8 +1,8 @@
 """Rays at a point of a large system: the paper's own way, an LCP in the weakly active constraints alone.
 
-With K of the strongly active constraints factorised, one solve per weakly active constraint gives G, and the response to
-p gives ĝ [SP1 (4.1)–(4.4)]; every solution of the LCP for ṗ = ±1 is a ray, and its degree of instability follows from
-the inertia of G on the constraints that close [SP1 (5.6)].
+With K of the strongly active constraints factorised, one solve per weakly active constraint gives G, and the response
+to p gives ĝ [SP1 (4.1)–(4.4)]; every solution of the LCP for ṗ = ±1 is a ray, and its degree of instability follows
+from the inertia of G on the constraints that close [SP1 (5.6)].
 """
 
 from collections.abc import Iterator
@@ -13,6 +13,7 @@ from onesided import linalg
 from onesided._types import Array
 from onesided.complementarity import LCP, all_solutions, solve
 from onesided.errors import SolveError
+from onesided.model.supports import check_supported
 from onesided.results import Ray, Rays
 from onesided.statics.large import FAR, LargeCurve
 from onesided.statics.place import Place
@@ -25,8 +26,10 @@ def large_rays(where: Place) -> Rays:
     """All rays with ṗ ≠ 0 at a point where the stiffness on the strongly active constraints is regular."""
     piece = LargeCurve(where.system, where.strong, where.sizes, where.scales)
     e = piece.evaluate(where.x)
-    piece.factor(e)  # type: ignore[arg-type]
-    degree, neutral = piece.modes(e)  # type: ignore[arg-type]
+    piece.factor(e)
+    degree, neutral = piece.modes(e)
+    if neutral:
+        check_supported(where.system, where.x[: where.system.n], float(where.x[where.system.n]))
     if neutral or not float(np.max(np.abs(piece.response), initial=0.0)) < FAR**2:
         raise SolveError(
             "the stiffness is singular at this point of a large system",
@@ -54,7 +57,7 @@ def _response_to(where: Place, piece: LargeCurve, j: int) -> Array:
     """What a unit of the reaction of constraint j moves."""
     right = np.zeros(piece.n + len(piece.closed))
     right[: piece.n] = _gradient(where, j)[:-1]
-    return piece.kkt_matrix.solve(right)
+    return np.asarray(piece.kkt_matrix.solve(right))
 
 
 def _rate_problem(where: Place, piece: LargeCurve, responses: list[Array]) -> tuple[Array, Array]:

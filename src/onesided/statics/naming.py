@@ -96,7 +96,8 @@ def _by_words(where: Place, names: Sequence[str]) -> list[tuple[tuple[str, str, 
     """Constraints of one kind together: contacts close, cables become taut."""
     groups: dict[tuple[str, str, str], list[str]] = {}
     for name in names:
-        groups.setdefault(tuple(where.system.words_for(name)), []).append(name)
+        noun, closes, opens = where.system.words_for(name)
+        groups.setdefault((noun, closes, opens), []).append(name)
     return list(groups.items())
 
 

@@ -46,7 +46,7 @@ def instability(system: System, path: Path, *, hold: str | None = None, toleranc
     if hold is not None and hold not in system.coordinates:
         raise unknown_name("coordinate", hold, system.coordinates)
     if system.derivatives.large:
-        raise UsageError("held coordinates are for small systems", got=f"{system.n} coordinates", expected="200 at most")
+        raise UsageError("held coordinates are for small systems", got=f"{system.n} coordinates", expected="≤ 200")
     sizes = system.sizes(path.q[0], float(path.p[0]))
     held = np.eye(system.n)[[system.coordinates.index(hold)] if hold else []]
     degrees = []

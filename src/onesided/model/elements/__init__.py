@@ -14,9 +14,8 @@ from onesided.model.elements.places import Body, Guided, Marker, Node
 for _module in iter_modules(__path__):
     import_module(f"{__name__}.{_module.name}")
 
-_CLASSES: dict[str, Any] = {
-    thing.__name__: thing for thing in (Body, Guided, Marker, Node, Element, divided, *KINDS.values())
-}
+_CLASSES: dict[str, Any] = {cls.__name__: cls for cls in (Body, Guided, Marker, Node, Element, *KINDS.values())}
+_CLASSES["divided"] = divided
 __all__ = sorted(_CLASSES)  # noqa: PLE0605 - made from the kinds that were found
 
 

@@ -11,7 +11,7 @@ from onesided._types import Array
 from onesided.errors import ModelError
 from onesided.model.elements.contract import Element, Local, Quantity, Start
 from onesided.model.elements.places import Body
-from onesided.model.rotations import matrix_vector, plane_matrix, rotation_matrix
+from onesided.model.rotations import half_matrix, matrix_quaternion, plane_matrix, rotation_vector
 
 
 def _shear(stiffness: float | None, bending: float, length: float) -> tuple[float, float]:
@@ -61,7 +61,7 @@ class _TwoSections(Element):
                 raise self.error(f"{name} is not positive", got=str(given))
         if length is not None and pretension != 0.0:
             raise self.error("`pretension` has no meaning here", expected="no natural length")
-        if not self._natural(start, length, pretension) > 0:
+        if start.value(pretension) <= -start.value(self.EA) or not self._natural(start, length, pretension) > 0:
             raise self.error("its natural length is not positive")
 
 
@@ -74,7 +74,8 @@ class Beam(_TwoSections):
     ε = ε₀ + (α₂ − α₁)²/24 + c γ² adds what the chord loses because the beam is bent inside the element (angles from the
     start). Rotations are not limited; an element should turn by less than about half a radian between its sections. The
     linear theory of straight beams is met exactly; the error of a divided straight beam falls with the fourth power of
-    the element length, that of a curved one with the square.
+    the element length where the strain is small (a part of strain × square remains), that of a curved one with the
+    square.
 
     Parameters
     ----------
@@ -136,8 +137,8 @@ class SpatialBeam(_TwoSections):
 
     The sections' triads Λ₁, Λ₂ (aligned with the chord at the start) differ by the rotation vector ψ = log Λ₁ᵀΛ₂; in
     the triad Λ₁ exp(ψ/2) half way, strains Γ = Λᵀ(x₂ − x₁)/L − e₁ and curvatures κ = ψ/L, with Γ less what the chord
-    loses because the beam is bent inside the element: ψ × (ψ × e₁)/24 and, for the stretch, −c γ² as for `Beam`. All are
-    unchanged by rigid motions and by the order of the ends. The sections may turn against each other by less than π.
+    loses because the beam is bent inside the element: ψ × (ψ × e₁)/24 and, for the stretch, −c γ² as for `Beam`. Rigid
+    motions and the order of the ends change nothing. The sections may turn against each other by less than π.
 
     Parameters
     ----------
@@ -200,7 +201,9 @@ class SpatialBeam(_TwoSections):
         shear = [_shear(GA[i], float(EI[1 - i]), length) for i in (0, 1)]
         turn = np.zeros(3)
         if self.curvature is not None:
-            turn = start.vector(self.curvature) * length - triad.T @ first @ matrix_vector(first.T @ second)
+            turn = start.vector(self.curvature) * length - triad.T @ first @ rotation_vector(
+                matrix_quaternion(first.T @ second)
+            )
         return {
             "length": length,
             "force": np.array([start.value(self.EA), shear[0][0], shear[1][0]]),
@@ -216,8 +219,8 @@ class SpatialBeam(_TwoSections):
         a, b = at.frames
         n = at.n
         triad = a.rotation @ n.first
-        turn = matrix_vector(triad.T @ (b.rotation @ n.second), jnp)
-        middle = triad @ rotation_matrix(0.5 * turn, jnp)
+        relative = matrix_quaternion(triad.T @ (b.rotation @ n.second), jnp)
+        turn, middle = rotation_vector(relative, jnp), triad @ half_matrix(relative, jnp)
         strain = (middle.T @ (b.position - a.position) - jnp.stack([n.length, 0.0, 0.0])) / n.length
         inside = turn[0] * turn - jnp.stack([turn @ turn, 0.0, 0.0])  # ψ × (ψ × e₁)
         strain = strain - inside / 24.0 + jnp.stack([n.bow @ strain[1:] ** 2, 0.0, 0.0])

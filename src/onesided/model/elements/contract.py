@@ -5,6 +5,7 @@ the gaps that it keeps ≥ 0, or the equations that it keeps = 0. It knows nothi
 elements: `assembly` differentiates, batches and adds up. A new kind is one small file with one subclass.
 """
 
+import math
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -107,8 +108,7 @@ class Start:
 
     def distance(self, a: str, b: str) -> float:
         """Distance of two places."""
-        step = self.position(a) - self.position(b)
-        return float(np.sqrt(step @ step))
+        return math.dist(self.frames[a].position, self.frames[b].position)
 
     def value(self, quantity: Quantity) -> float:
         """A quantity as a number."""

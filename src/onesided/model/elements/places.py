@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -30,7 +31,7 @@ class Place:
         """2 in the plane, 3 in space."""
         raise NotImplementedError
 
-    @property
+    @cached_property
     def slots(self) -> tuple[Slot, ...]:
         """Components, free or held."""
         raise NotImplementedError
@@ -106,7 +107,7 @@ class Node(Place):
         """2 in the plane, 3 in space."""
         return len(self.at)
 
-    @property
+    @cached_property
     def slots(self) -> tuple[Slot, ...]:
         """Coordinates x, y (and z)."""
         return _components(self.name, AXES[: len(self.at)], self.at, self.fixed, self.moves)
@@ -148,7 +149,7 @@ class Guided(Place):
         """2 in the plane, 3 in space."""
         return len(self.at)
 
-    @property
+    @cached_property
     def slots(self) -> tuple[Slot, ...]:
         """The distance along the guide."""
         return _components(self.name, ("s",), (0.0,), self.fixed, self.moves)
@@ -203,7 +204,7 @@ class Body(Place):
         """2 in the plane, 3 in space."""
         return len(self.at)
 
-    @property
+    @cached_property
     def slots(self) -> tuple[Slot, ...]:
         """Position and orientation."""
         if self.dimension == 2:
@@ -265,7 +266,7 @@ class Marker(Place):
         """2 in the plane, 3 in space."""
         return len(self.at)
 
-    @property
+    @cached_property
     def slots(self) -> tuple[Slot, ...]:
         """Those of the body."""
         return self.carrier.slots
