@@ -14,6 +14,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.flatten_util import ravel_pytree
 
 from onesided._types import Indices
 from onesided.model.derivatives import Derivatives, Parameters
@@ -56,6 +57,15 @@ class Batch:
         k, index = self.k, self.index
         shared = any(np.any((index[:, i] == index[:, j]) & (index[:, i] >= 0)) for i in range(k) for j in range(i))
         return tuple((i, j) for j in range(k) for i in range(0 if shared else j, k))
+
+    @cached_property
+    def structure(self) -> Data:
+        """What does not change with the parameters: which slots are free, their coordinates, the constraint rows."""
+        return {
+            "free": tuple(self.index.T >= 0),
+            "index": tuple(np.maximum(self.index.T, 0).astype(np.int32)),
+            "rows": tuple(self.rows.T.astype(np.int32)),
+        }
 
     def local(self, z: tuple[Any, ...], data: Data) -> Local:
         """What one element sees at z = (slots, p)."""
@@ -133,9 +143,6 @@ class Batch:
         numbers = [element.numbers(start) for element in self.elements]
         columns = range(len(self.places[0]))
         return {
-            "free": tuple(self.index.T >= 0),
-            "index": tuple(np.maximum(self.index.T, 0).astype(np.int32)),
-            "rows": tuple(self.rows.T.astype(np.int32)),
             "base": tuple(base.T),
             "rate": tuple(rate.T),
             "numbers": {name: np.array([one[name] for one in numbers], dtype=np.float64) for name in numbers[0]},
@@ -165,19 +172,25 @@ class Assembly(Derivatives):
         super().__init__(n, self.potential, [self.potential] * m, names)
 
     def constants(self, parameters: Mapping[str, float]) -> Any:
-        """Data of the batches for these parameters."""
-        return jax.tree.map(jnp.asarray, {"batches": self._make_data(parameters)})
+        """Data of the batches for these parameters, in one vector: every argument of a compiled call costs time."""
+        flat, self._unpack = ravel_pytree(self._make_data(parameters))
+        return np.asarray(flat, dtype=np.float64)
+
+    def _data(self, vector: Any) -> list[Data]:
+        """Data and structure of the batches."""
+        data = self._unpack(vector)
+        return [{**one, **batch.structure} for batch, one in zip(self.batches, data, strict=True)]
 
     def potential(self, q: Any, p: Any, th: Mapping[str, float]) -> Any:
         """Energy of the structure as a function of its own."""
         x = jnp.concatenate([jnp.asarray(q), jnp.asarray(p, dtype=float)[None], jnp.zeros(self.m)])
         return self._packed_residual(x, self.constants(th))[0]
 
-    def _entries(self, x: Any, data: Any, *, second: bool) -> Any:
+    def _entries(self, x: Any, vector: Any, *, second: bool) -> Any:
         """All entries of all batches, flat, in the order of the targets."""
         q, p, nu = self._split(x)
         parts: list[Any] = []
-        for batch, one in zip(self.batches, data["batches"], strict=True):
+        for batch, one in zip(self.batches, self._data(vector), strict=True):
             ne = len(batch.index)
             z = (*(q[index] for index in one["index"]), jnp.broadcast_to(p, (ne,)))
             multipliers = tuple(nu[rows] for rows in one["rows"])

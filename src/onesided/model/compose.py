@@ -15,7 +15,7 @@ from onesided.model.elements.contract import Element, Frame, Quantity, Start, Wo
 from onesided.model.elements.places import Body, Marker, Place
 from onesided.model.moving import Moving
 from onesided.model.names import check_names, unknown_name
-from onesided.model.plausible import warn_of_mixed_units
+from onesided.model.plausible import check_masses, warn_of_mixed_units
 from onesided.model.sizes import Scales
 from onesided.model.sparse import SparseAssembly
 from onesided.model.system import System
@@ -89,6 +89,7 @@ class Structure:
         self.bilateral, self.unilateral, self.rows = self._number_constraints()
         self.batches, self._batch_slots = self._make_batches()
         self.moving = Moving(self.places, self.slots, self.index, self.batches, len(self.coordinates))
+        check_masses(self.places, start)
         warn_of_mixed_units(self.elements, start)
 
     # places ----------------------------------------------------------------------------------------------------------

@@ -78,16 +78,17 @@ class Moving:
     def force(self, make: Callable[[Any], list[Data]], t: Any, q: Any, v: Any, p: Any, th: Any) -> Any:
         """Generalised forces (n,), conjugate to v.
 
-        `th` are the parameters as numbers, or what `System.derivatives.constants` makes of them: the second compiles.
+        `th` are the parameters as numbers, or what `Structure.data` makes of them: the second can be an argument of a
+        compiled function.
         """
-        data = th["batches"] if "batches" in th else make(th)
+        data = th if isinstance(th, list) else make(th)
         total = jnp.zeros(self.n + 1)
         for i in self.loading:
-            batch, one = self.batches[i], data[i]
-            z = jnp.asarray(q)[one["index"]]
-            z = jnp.concatenate([z, jnp.broadcast_to(jnp.asarray(p, dtype=float), (len(z), 1))], axis=1)
-            speeds = jnp.where(one["free"], jnp.asarray(v)[one["index"]], 0.0)
-            own = jax.vmap(_generalised(batch))(z, speeds, one)
+            batch = self.batches[i]
+            index, count = np.maximum(batch.index, 0), len(batch.index)
+            z = (*jnp.asarray(q)[index.T], jnp.broadcast_to(jnp.asarray(p, dtype=float), (count,)))
+            speeds = jnp.where(batch.index >= 0, jnp.asarray(v)[index], 0.0)
+            own = jax.vmap(_generalised(batch))(z, speeds, {**data[i], **batch.structure})
             total = total.at[np.where(batch.index < 0, self.n, batch.index)].add(own)
         return total[: self.n]
 
@@ -97,7 +98,8 @@ def _generalised(batch: Batch) -> Callable[[Any, Any, Data], Any]:
 
     def function(z: Any, speeds: Any, data: Data) -> Any:
         at = batch.local(z, data)
-        values = jnp.where(data["free"], z[:-1], data["base"] + data["rate"] * z[-1])
+        free, base, rate, here = (jnp.stack(x) for x in (data["free"], data["base"], data["rate"], z[:-1]))
+        values = jnp.where(free, here, base + rate * z[-1])
 
         def rates(w: Any) -> Any:
             found, first = [], 0

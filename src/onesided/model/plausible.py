@@ -2,7 +2,7 @@
 
 import warnings
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,6 +15,7 @@ from onesided.tolerances import DEFAULT
 
 if TYPE_CHECKING:
     from onesided.model.elements.contract import Element, Start
+    from onesided.model.elements.places import Place
     from onesided.model.system import System
 
 MIXED = 1e12  # ratio of two stiffnesses or lengths that nobody means
@@ -42,6 +43,20 @@ def check_forces(system: "System", q: Array, p: float) -> None:
                 got=f"{found[np.flatnonzero(found)[0]]:.6g} at t = {t:g}, {system.control} = {control:g}",
                 expected="forces that vanish with the velocities (damping), or none",
                 advice=advice,
+            )
+
+
+def check_masses(places: "Mapping[str, Place]", start: "Start") -> None:
+    """Refuse negative masses and moments of inertia."""
+    for place in places.values():
+        inertia = getattr(place, "inertia", 0.0)
+        several = (inertia,) if isinstance(inertia, (int, float, str)) else tuple(inertia)
+        values = start.vector([getattr(place, "mass", 0.0), *several])
+        if len(values) not in {2, 4} or not np.all(values >= 0):
+            raise ModelError(
+                f"mass or inertia of '{place.name}' is not usable",
+                got=", ".join(f"{value:g}" for value in values),
+                expected="numbers ≥ 0; in space three moments of inertia, or one for all axes",
             )
 
 

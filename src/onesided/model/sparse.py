@@ -4,10 +4,10 @@ The Hessian is kept as its lower triangle by columns, the constraint gradients b
 element touches which coordinates, so they are found once; an evaluation only fills in values.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
 import jax
 import jax.numpy as jnp
@@ -16,7 +16,7 @@ from scipy import sparse
 
 from onesided._types import Array, Indices
 from onesided.linalg import SparseKkt
-from onesided.model.assembly import Assembly, Batch, flat_targets
+from onesided.model.assembly import Assembly, Batch, Data, flat_targets
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,6 +170,15 @@ class SparseAssembly(Assembly):
         """Derivative of `order` of (L_q, c) along x + s·direction at s = 0."""
         total = self._add(np.asarray(self._along_jit(x, direction, vector, order)))
         return np.concatenate([total[1 : self.n + 1], total[self.n + 2 :]])
+
+    def constants(self, parameters: Mapping[str, float]) -> Any:
+        """Data and structure of the batches as arrays of their own: they are too large to be compiled in."""
+        data = self._make_data(parameters)
+        pairs = zip(self.batches, data, strict=True)
+        return jax.tree.map(jnp.asarray, [{**one, **batch.structure} for batch, one in pairs])
+
+    def _data(self, vector: Any) -> list[Data]:
+        return cast("list[Data]", vector)
 
     @cached_property
     def kkt(self) -> SparseKkt:
