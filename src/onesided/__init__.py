@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from onesided.statics.rays import rays as rays
     from onesided.statics.relax import Relaxation as Relaxation
     from onesided.statics.stability import instability as instability
-    from onesided.statics.trace import PredictorCorrector as PredictorCorrector
+    from onesided.statics.steps import PredictorCorrector as PredictorCorrector
     from onesided.tolerances import Tolerances as Tolerances
     from onesided.verbs import solve as solve
 
@@ -87,7 +87,7 @@ _HOMES = {
     "rays": "statics.rays",
     "Relaxation": "statics.relax",
     "instability": "statics.stability",
-    "PredictorCorrector": "statics.trace",
+    "PredictorCorrector": "statics.steps",
     "Tolerances": "tolerances",
     "solve": "verbs",
 }

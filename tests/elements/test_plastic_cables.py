@@ -8,7 +8,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import onesided
-from onesided import System
+from onesided import Status, System
 from onesided.elements import Body, Cable, Force, Marker, Node, PlasticCable, Spring, String
 from onesided.errors import ModelError, UsageError
 
@@ -174,7 +174,7 @@ def test_paths_of_models_that_remember_are_refused():
         lambda: next(onesided.iter_trace(LINE, LINE.start, 0.0)),
         lambda: onesided.diagram(LINE, LINE.start, 0.0, p_bounds=(0.0, 1.0)),
     ):
-        with pytest.raises(UsageError, match="remembers.*c_set.*drive"):
+        with pytest.raises(UsageError, match=r"remembers.*c_set.*drive"):
             verb()
 
 
@@ -190,3 +190,86 @@ def test_what_cannot_work_is_refused():
     refused("hardening is negative", yield_tension=1.0, hardening=-1.0)
     refused("beyond yield", yield_tension=0.2, pretension=0.5)
     refused("permanent set is negative", {"c_set": -1.0}, yield_tension=1.0)
+
+
+def test_a_stay_stretched_by_a_snap_leaves_the_truss_its_own_limit_loads():
+    """The jump yields the stay for good: afterwards it is slack where the elastic truss snaps back and again."""
+    system = onesided.compose(
+        Node("a", (0.0, 0.0), fixed=True),
+        Node("b", (2.0, 0.0), fixed=True),
+        Node("top", (1.0, 0.5), fixed="x"),
+        Node("roof", (1.0, 2.0), fixed=True),
+        Spring("l", ("a", "top"), stiffness=10.0),
+        Spring("r", ("b", "top"), stiffness=10.0),
+        PlasticCable("stay", ("roof", "top"), stiffness=1.0, yield_tension=0.1, hardening=0.1),
+        Force("P", "top", (0.0, -1.0)),
+    )
+    run = onesided.drive(system, system.start, [0.0, 1.0, -1.0, 0.5])
+    bare = 20.0 * (1.25 ** (1 / 3) - 1.0) ** 1.5  # von Mises truss of two springs: 2k (l^(2/3) − 1)^(3/2)
+    assert [jump.p for jump in run.jumps[1:]] == pytest.approx([-bare, bare], rel=1e-9)
+    assert run.jumps[0].p > bare
+    sets = [path.provenance["parameters"]["stay_set"] for path in run.paths]
+    assert sets == sorted(sets)
+    assert np.all(np.diff(run.q[:, 2]) >= -1e-12)
+
+
+def _parallel():
+    return onesided.compose(
+        Node("a", (0.0, 0.0), fixed=True),
+        Node("b", (0.0, 0.0), fixed=True),
+        Node("m", (10.0, 0.0), fixed="y"),
+        PlasticCable("c", ("a", "m"), stiffness=10.0, yield_tension=2.0, hardening=1.0),
+        PlasticCable("d", ("b", "m"), stiffness=4.0, yield_tension=1.5, pretension=0.5),
+        Spring("s", ("a", "m"), stiffness=3.0, length=10.0 + 0.5 / 3.0),
+        Force("P", "m", (1.0, 0.0)),
+    )
+
+
+@given(st.lists(st.floats(-6.0, 12.0), min_size=2, max_size=4))
+@example([5.0, -2.0, 7.0])
+@settings(max_examples=8)
+def test_two_cables_share_the_load_as_bisection_and_return_mapping_say(values):
+    programme = [0.0, *(v for v, w in zip(values, [0.0, *values], strict=False) if abs(v - w) > 0.05)]
+    if len(programme) < 2:
+        return
+    run = onesided.drive(PARALLEL, PARALLEL.start, programme)
+    cables = {"c": (10.0, 2.0, 1.0, 0.0), "d": (4.0, 1.5, 0.0, 0.5)}
+    sets = dict.fromkeys(cables, 0.0)
+    for target, (q, _) in zip(programme[1:], _corners(run, programme), strict=True):
+        u = _balance(target, cables, sets)
+        sets = {name: _mapped(u, *cables[name], sets[name])[1] for name in cables}
+        now = dict(zip(PARALLEL.coordinates, q, strict=True))
+        assert now["m_x"] - 10.0 == pytest.approx(u, abs=1e-8)
+        assert [now["c_plastic"], now["d_plastic"]] == pytest.approx(list(sets.values()), abs=1e-8)
+
+
+PARALLEL = _parallel()
+
+
+def _mapped(u, k, limit, h, before, e):
+    """Tension and plastic elongation at the elongation u, by return mapping from e."""
+    trial = max(0.0, before + k * (u - e))
+    flow = max(0.0, trial - limit - h * e) / (k + h)
+    return trial - k * flow, e + flow
+
+
+def _balance(load, cables, sets):
+    low, high = -9.0, 9.0
+    for _ in range(80):
+        u = (low + high) / 2
+        pull = 3.0 * u - 0.5 + sum(_mapped(u, *cables[name], sets[name])[0] for name in cables)
+        low, high = (u, high) if pull < load else (low, u)
+    return u
+
+
+def test_beyond_the_limit_of_perfect_plasticity_nothing_stands():
+    system = onesided.compose(
+        Node("a", (0.0, 0.0), fixed=True),
+        Node("m", (10.0, 0.0), fixed="y"),
+        PlasticCable("c", ("a", "m"), stiffness=10.0, yield_tension=2.0),
+        Force("P", "m", (1.0, 0.0)),
+    )
+    run = onesided.drive(system, system.start, [0.0, 3.0], throw=False)
+    assert run.status is Status.stalled
+    assert "p = 2" in run.note
+    assert run.p[-1] == pytest.approx(2.0)

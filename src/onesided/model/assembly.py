@@ -6,6 +6,7 @@ of shape and law is automatic differentiation of this one function), and every e
 The z are differentiated as separate scalars: one vector over the elements each, three times as fast as small matrices.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -57,11 +58,23 @@ class Batch:
         shared = any(np.any((index[:, i] == index[:, j]) & (index[:, i] >= 0)) for i in range(k) for j in range(i))
         return tuple((i, j) for j in range(k) for i in range(0 if shared else j, k))
 
+    @cached_property
+    def structure(self) -> Data:
+        """What does not change with the parameters: which slots are free, their coordinates, the constraint rows."""
+        return {
+            "free": tuple(self.index.T >= 0),
+            "index": tuple(np.maximum(self.index.T, 0).astype(np.int32)),
+            "rows": tuple(self.rows.T.astype(np.int32)),
+        }
+
+    def slot_values(self, z: tuple[Any, ...], data: Data) -> Any:
+        """Values of the slots of one element: free ones from z, held ones as p says."""
+        held = zip(z[:-1], data["free"], data["base"], data["rate"], strict=True)
+        return jnp.stack([jnp.where(free, y, base + rate * z[-1]) for y, free, base, rate in held])
+
     def local(self, z: tuple[Any, ...], data: Data) -> Local:
         """What one element sees at z = (slots, p)."""
-        p = z[-1]
-        held = zip(z[:-1], data["free"], data["base"], data["rate"], strict=True)
-        values = jnp.stack([jnp.where(free, y, base + rate * p) for y, free, base, rate in held])
+        p, values = z[-1], self.slot_values(z, data)
         frames: list[Frame] = []
         first = 0
         for place, numbers in zip(self.places[0], data["places"], strict=True):
@@ -133,9 +146,6 @@ class Batch:
         numbers = [element.numbers(start) for element in self.elements]
         columns = range(len(self.places[0]))
         return {
-            "free": tuple(self.index.T >= 0),
-            "index": tuple(np.maximum(self.index.T, 0).astype(np.int32)),
-            "rows": tuple(self.rows.T.astype(np.int32)),
             "base": tuple(base.T),
             "rate": tuple(rate.T),
             "numbers": {name: np.array([one[name] for one in numbers], dtype=np.float64) for name in numbers[0]},
@@ -165,19 +175,28 @@ class Assembly(Derivatives):
         super().__init__(n, self.potential, [self.potential] * m, names)
 
     def constants(self, parameters: Mapping[str, float]) -> Any:
-        """Data of the batches for these parameters."""
-        return jax.tree.map(jnp.asarray, {"batches": self._make_data(parameters)})
+        """Data of the batches for these parameters, in one vector: every argument of a compiled call costs time."""
+        leaves, self._tree = jax.tree.flatten(self._make_data(parameters))
+        self._shapes = [leaf.shape for leaf in leaves]
+        return np.concatenate([np.zeros(0), *(leaf.ravel() for leaf in leaves)])
+
+    def data_of(self, vector: Any) -> list[Data]:
+        """Data and structure of the batches."""
+        ends = np.cumsum([math.prod(shape) for shape in self._shapes])
+        pieces = zip(jnp.split(jnp.asarray(vector), ends[:-1]) if len(ends) else [], self._shapes, strict=True)
+        data = jax.tree.unflatten(self._tree, [piece.reshape(shape) for piece, shape in pieces])
+        return [{**one, **batch.structure} for batch, one in zip(self.batches, data, strict=True)]
 
     def potential(self, q: Any, p: Any, th: Mapping[str, float]) -> Any:
         """Energy of the structure as a function of its own."""
         x = jnp.concatenate([jnp.asarray(q), jnp.asarray(p, dtype=float)[None], jnp.zeros(self.m)])
         return self._packed_residual(x, self.constants(th))[0]
 
-    def _entries(self, x: Any, data: Any, *, second: bool) -> Any:
+    def _entries(self, x: Any, vector: Any, *, second: bool) -> Any:
         """All entries of all batches, flat, in the order of the targets."""
         q, p, nu = self._split(x)
         parts: list[Any] = []
-        for batch, one in zip(self.batches, data["batches"], strict=True):
+        for batch, one in zip(self.batches, self.data_of(vector), strict=True):
             ne = len(batch.index)
             z = (*(q[index] for index in one["index"]), jnp.broadcast_to(p, (ne,)))
             multipliers = tuple(nu[rows] for rows in one["rows"])

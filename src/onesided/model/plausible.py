@@ -2,7 +2,7 @@
 
 import warnings
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,9 +11,11 @@ from onesided._types import Array
 from onesided.errors import ModelError
 from onesided.model.derivatives import Parameters
 from onesided.model.names import some
+from onesided.tolerances import DEFAULT
 
 if TYPE_CHECKING:
     from onesided.model.elements.contract import Element, Start
+    from onesided.model.elements.places import Place
     from onesided.model.system import System
 
 MIXED = 1e12  # ratio of two stiffnesses or lengths that nobody means
@@ -44,13 +46,29 @@ def check_forces(system: "System", q: Array, p: float) -> None:
             )
 
 
+def check_masses(places: "Mapping[str, Place]", start: "Start") -> None:
+    """Refuse negative masses and moments of inertia."""
+    for place in places.values():
+        inertia = getattr(place, "inertia", 0.0)
+        several = (inertia,) if isinstance(inertia, (int, float, str)) else tuple(inertia)
+        values = start.vector([getattr(place, "mass", 0.0), *several])
+        if len(values) not in {2, 4} or not np.all(values >= 0):
+            raise ModelError(
+                f"mass or inertia of '{place.name}' is not usable",
+                got=", ".join(f"{value:g}" for value in values),
+                expected="numbers ≥ 0; in space three moments of inertia, or one for all axes",
+            )
+
+
 def warn_of_mixed_units(elements: "Sequence[Element]", start: "Start") -> None:
     """Warn where stiffnesses or lengths of one kind of element differ by a factor that nobody means."""
     found: dict[tuple[str, str], list[tuple[float, str]]] = defaultdict(list)
     for element in elements:
         sizes = {"stiffness": 0.0, **element.numbers(start)}
-        if len(element.places) == 2:
-            sizes["distance"] = start.distance(*element.places)
+        if len(element.places) == 2:  # places of a joint are together, up to round-off
+            reach = max(float(np.max(np.abs(start.position(place)))) for place in element.places)
+            distance = start.distance(*element.places)
+            sizes["distance"] = distance if distance > DEFAULT.gap * reach else 0.0
         for name in ("stiffness", "distance"):
             if np.ndim(sizes.get(name, 0.0)) == 0 and sizes.get(name, 0.0) > 0.0:
                 group = element.kind if name == "stiffness" else "element"

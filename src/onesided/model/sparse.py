@@ -4,10 +4,10 @@ The Hessian is kept as its lower triangle by columns, the constraint gradients b
 element touches which coordinates, so they are found once; an evaluation only fills in values.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
 import jax
 import jax.numpy as jnp
@@ -16,7 +16,7 @@ from scipy import sparse
 
 from onesided._types import Array, Indices
 from onesided.linalg import SparseKkt
-from onesided.model.assembly import Assembly, Batch, flat_targets
+from onesided.model.assembly import Assembly, Batch, Data, flat_targets
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,7 +96,7 @@ class SparseEvaluation:
         squares = (self.gradients * length[at.columns]) ** 2
         return np.asarray(np.sqrt(np.bincount(at.entry_constraints, squares, at.m)))
 
-    def constraint_rates(self, q_dot: Array, p_dot: float) -> Array:
+    def constraint_rates(self, q_dot: Array, p_dot: Any) -> Array:
         """ċ = c_q q̇ + c_p ṗ, (m,)."""
         return np.asarray(self.c_q @ q_dot + self.c_p * p_dot)
 
@@ -166,10 +166,25 @@ class SparseAssembly(Assembly):
         total = self._add(np.asarray(self._first_jit(x, vector)))
         return float(total[0]), total[1 : self.n + 1], total[self.n + 2 :]
 
+    def residuals(self, X: Array, vector: Any) -> tuple[Array, Array, Array]:
+        """The same at many points, one after the other: each is large enough for a call of its own."""
+        energy, L_q, c = zip(*(self.residual(x, vector) for x in X), strict=True)
+        return np.array(energy), np.array(L_q), np.array(c)
+
     def along(self, x: Array, direction: Array, vector: Any, order: int) -> Array:
         """Derivative of `order` of (L_q, c) along x + s·direction at s = 0."""
         total = self._add(np.asarray(self._along_jit(x, direction, vector, order)))
         return np.concatenate([total[1 : self.n + 1], total[self.n + 2 :]])
+
+    def constants(self, parameters: Mapping[str, float]) -> Any:
+        """Data and structure of the batches as arrays of their own: they are too large to be compiled in."""
+        data = self._make_data(parameters)
+        pairs = zip(self.batches, data, strict=True)
+        return jax.tree.map(jnp.asarray, [{**one, **batch.structure} for batch, one in pairs])
+
+    def data_of(self, vector: Any) -> list[Data]:
+        """Data and structure of the batches."""
+        return cast("list[Data]", vector)
 
     @cached_property
     def kkt(self) -> SparseKkt:

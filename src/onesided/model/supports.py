@@ -15,7 +15,7 @@ from onesided.tolerances import EPS
 if TYPE_CHECKING:
     from onesided.model.system import System
 
-SAMPLES = 3  # configurations aside at which a motion must be free as well
+SAMPLES = {2: 4, 3: 7}  # configurations aside, by dimension: more than there are rigid motions, each gives one row
 ASIDE = 0.1  # how far they are, relative to the size of the structure
 ROUND_OFF = 1e4 * EPS
 
@@ -28,7 +28,8 @@ def check_supported(system: "System", q: Array, p: float) -> None:
     """
     size = system.structure.start_of(system.parameters).size or 1.0
     rng = np.random.default_rng(0)
-    samples = [q, *(q + ASIDE * size * rng.normal(size=system.n) for _ in range(SAMPLES))]
+    dimension = next(iter(system.structure.places.values())).dimension
+    samples = [q, *(q + ASIDE * size * rng.normal(size=system.n) for _ in range(SAMPLES[dimension]))]
     points = [(x, control) for x in samples for control in (p, p + 1.0)]
     for group in _connected(system):
         motions = Rigid(system, group, size).free(points)

@@ -16,6 +16,7 @@ from onesided.model.measures import Measure, evaluate_measures
 from onesided.model.names import check_names, unknown_name
 from onesided.model.plausible import check_forces
 from onesided.model.sizes import Scales, Sizes, estimate
+from onesided.model.stepping import Frame, Here, Knobs, Stretch
 from onesided.model.supports import check_supported
 from onesided.results.sketch import Sketch
 from onesided.tolerances import DEFAULT, Tolerances
@@ -180,6 +181,10 @@ class System:
         """The same at a packed point."""
         return self.derivatives.residual(x, self._vector)
 
+    def residuals_packed(self, X: Array) -> tuple[Array, Array, Array]:
+        """The same at many packed points, the rows of X."""
+        return self.derivatives.residuals(X, self._vector)
+
     def along(self, x: Array, direction: Array, order: int) -> Array:
         """Derivative of `order` of (L_q, c) along x + s·direction, both packed as (q, p, ν): (n + m,)."""
         return self.derivatives.along(x, direction, self._vector, order)
@@ -187,6 +192,10 @@ class System:
     def measured(self, q: Array, p: Array) -> dict[str, Array]:
         """Values of the measures along a result: q (N, n), p (N,) → name → (N,)."""
         return evaluate_measures(self.measures, q, p, self.parameters)
+
+    def march(self, here: Here, knobs: Knobs, frame: Frame) -> Stretch:
+        """Many steps along the equilibria with a fixed working set, in one compiled call."""
+        return self.derivatives.stepping.march(here, knobs, frame, self._vector)
 
     def point(self, q: Any) -> Array:
         """Check a configuration given by a user (sequence or name → value) and return it as a float64 array."""

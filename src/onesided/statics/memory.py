@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.optimize import brentq
 
-from onesided._types import Array, Status
+from onesided._types import Array, Indices, Status
 from onesided.errors import UsageError
 from onesided.model.system import System
 from onesided.results import Event
@@ -69,7 +69,7 @@ class Growth:
                     yield self._end(curve, last, item.degree)
                     return
 
-    def _falls(self, event: Event, rows: Array) -> bool:
+    def _falls(self, event: Event, rows: Indices) -> bool:
         """Whether a coordinate falls along the ray on which the path leaves an event."""
         followed = event.followed
         if followed is None:
@@ -80,7 +80,7 @@ class Growth:
     def _end(self, curve: Curve, point: Point, degree: int) -> Item:
         return Item(curve, point, degree, status=Status.enough, note="plastic flow stops")
 
-    def _stop(self, curve: Curve, a: Point, b: Point, rows: Array) -> Point | None:
+    def _stop(self, curve: Curve, a: Point, b: Point, rows: Indices) -> Point | None:
         """The first point of a step at which a coordinate stops growing; None where all grow or rest throughout."""
         if b.s <= a.s:
             return None
@@ -104,7 +104,7 @@ class Growth:
         point = between(curve, a, b, fraction, inertia=False)
         return float(point.t[row]) if point is not None else 0.0
 
-    def _slopes(self, a: Point, b: Point, rows: Array) -> Array:
+    def _slopes(self, a: Point, b: Point, rows: Indices) -> Array:
         """Growth between the points that interpolation puts into the step."""
         y = np.array([interpolate(a, b, f)[rows] for f in (0.0, *LOOKS)])
         return np.asarray(np.diff(y, axis=0) / (b.s - a.s))

@@ -65,6 +65,8 @@ class Cable(Bar):
             raise self.error("has no `law`", expected="one of `stiffness`, `modulus_area`", advice="use a bar")
         if self.to_a_point:
             raise self.error("its natural length is not positive", got="0")
+        if start.value(self.pretension) < 0:
+            raise self.error("cannot push", got=f"pretension {self.pretension}", advice="give a `length`: it is slack")
         super().check(start)
 
     def inner(self, start: Start) -> dict[str, float]:

@@ -4,12 +4,11 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
-import jax.numpy as jnp
 import numpy as np
 
 from onesided.model.elements.contract import Element, Local, Quantity, Start
 from onesided.model.elements.expressions import Expression
-from onesided.model.elements.relative import carried_over, check_pair, coincide, direction, triad, turn
+from onesided.model.elements.relative import carried_over, check_pair, coincide, direction, triad, turn_from
 from onesided.model.elements.shapes import distance
 
 
@@ -347,8 +346,8 @@ class DrivenTravel(Axial):
 class DrivenAngle(Axial):
     """Turn of the second place against the first, from the start, follows a formula of `p` and parameters.
 
-    In space the turn is about the axis and the equation is sin(turn − formula) = 0, for any number of turns; the joint
-    itself must hold the axes together. The multiplier is the moment of the drive on the second place.
+    In space the turn is about the axis, known up to full turns: turn − formula, taken between −180° and 180°, is kept
+    zero; the joint itself must hold the axes together. The multiplier is the moment of the drive on the second place.
     """
 
     value: Quantity = "p"
@@ -374,5 +373,4 @@ class DrivenAngle(Axial):
         a, b = at.frames
         if len(a.position) == 2:
             return (b.angle - a.angle - at.n.constant - value,)
-        sine, cosine = turn(at.frames, at.n.axes, at.n.others)
-        return (sine * jnp.cos(value) - cosine * jnp.sin(value),)
+        return (turn_from(at.frames, at.n, value),)

@@ -10,7 +10,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
-import jax.numpy as jnp
 import numpy as np
 
 from onesided._types import Array
@@ -23,7 +22,7 @@ from onesided.model.elements.relative import (
     direction,
     seen_from,
     triad,
-    turn,
+    turn_from,
     vee,
 )
 from onesided.tolerances import DEFAULT
@@ -228,7 +227,8 @@ class Cylindrical(Joint):
 class Screw(Cylindrical):
     """A cylindrical joint whose travel is pitch × turns: a fifth multiplier `_turn`, the moment about the axis.
 
-    The coupling is sin(turn − 2π travel/pitch) = 0, which goes through any number of turns.
+    The turn is known up to full turns: turn − 2π travel/pitch, taken between −180° and 180°, is kept zero, through any
+    number of turns; a start off by more than half a turn is assembled one thread further.
 
     Parameters
     ----------
@@ -256,9 +256,8 @@ class Screw(Cylindrical):
 
     def closures(self, at: Local) -> tuple[Any, ...]:
         """Cylindrical, and the thread."""
-        sine, cosine = turn(at.frames, at.n.axes, at.n.others)
         wound = at.n.winding * (at.n.axes[2] @ (at.frames[0].rotation.T @ self.step(at)))
-        return (*super().closures(at), sine * jnp.cos(wound) - cosine * jnp.sin(wound))
+        return (*super().closures(at), turn_from(at.frames, at.n, wound))
 
 
 @dataclass(frozen=True)

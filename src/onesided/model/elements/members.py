@@ -66,11 +66,14 @@ class Bar(Element):
         if self.span(start) == 0.0 and not self.to_a_point:
             raise self.error("its ends coincide", expected="two different points", advice="or length = 0")
         if self.law is None:
-            natural, stiffness = self._natural(start)
-            if natural < 0 or (natural == 0 and not self.to_a_point):
-                raise self.error("its natural length is not positive", got=f"{natural:g}")
+            stiffness = start.value(getattr(self, given[0]))
             if not stiffness > 0:
                 raise self.error("its stiffness is not positive", got=f"{stiffness:g}", advice="or use `law`")
+            if self.modulus_area is not None and start.value(self.pretension) <= -stiffness:
+                raise self.error("its pretension would need a negative length", got=str(self.pretension))
+            natural = self._natural(start)[0]
+            if not natural >= 0 or (natural == 0 and not self.to_a_point):
+                raise self.error("its natural length is not positive", got=f"{natural:g}")
 
     def _natural(self, start: Start) -> tuple[float, float]:
         """Natural length and stiffness."""

@@ -64,6 +64,13 @@ def turn(frames: tuple[Frame, ...], axes: Any, others: Any) -> tuple[Any, Any]:
     return v @ other, u @ other
 
 
+def turn_from(frames: tuple[Frame, ...], numbers: Any, angle: Any) -> Any:
+    """The same turn less an angle, between −180° and 180°."""
+    sine, cosine = turn(frames, numbers.axes, numbers.others)
+    c, s = jnp.cos(angle), jnp.sin(angle)
+    return jnp.arctan2(sine * c - cosine * s, cosine * c + sine * s)
+
+
 def check_pair(element: Element, start: Start, places: Sequence[str], *, turning: bool) -> None:
     """Two places, not of one body, with an orientation where one is needed."""
     if len(places) != 2:

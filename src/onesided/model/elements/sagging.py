@@ -31,7 +31,7 @@ def tension_ratio(stretch: Any, sag: Any) -> Any:
 
 @tension_ratio.defjvp
 def _slope(values: Any, rates: Any) -> Any:
-    """Implicit derivatives, again through σ, so that every order is exact: σ_z = σ³/(σ³ + 2a), σ_a = (1 − σ²) σ_z/σ²."""
+    """Implicit derivatives σ_z = σ³/(σ³ + 2a), σ_a = (1/σ² − 1) σ_z: through σ again, so every order is exact."""
     root = tension_ratio(*values)
     by_stretch = root**3 / (root**3 + 2.0 * values[1])
     return root, by_stretch * (rates[0] + (1.0 / root**2 - 1.0) * rates[1])

@@ -9,7 +9,7 @@ import numpy as np
 
 from onesided.model.elements.contract import Element, Local, Quantity, Start, Words
 from onesided.model.elements.drives import Axial, travel
-from onesided.model.elements.relative import carried_over, check_pair, direction, triad, turn
+from onesided.model.elements.relative import carried_over, check_pair, direction, triad, turn_from
 from onesided.model.elements.shapes import distance
 
 STOP = Words("stop", "is reached", "is left")
@@ -213,6 +213,4 @@ class AngleStop(Stop):
         if len(last.position) == 2:
             return last.angle - (at.frames[0].angle if len(at.frames) == 2 else 0.0) - at.n.constant
         first = at.frames[0] if len(at.frames) == 2 else last._replace(rotation=jnp.eye(3))
-        sine, cosine = turn((first, last), at.n.axes, at.n.others)
-        c, s = jnp.cos(at.n.middle), jnp.sin(at.n.middle)
-        return at.n.middle + jnp.arctan2(sine * c - cosine * s, cosine * c + sine * s)
+        return at.n.middle + turn_from((first, last), at.n, at.n.middle)

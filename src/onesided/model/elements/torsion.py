@@ -30,7 +30,7 @@ class TorsionSpring(Element):
     axis : in space, the hinge's direction in the axes of the first end (of the ground, for one end).
     """
 
-    ends: tuple[str, ...] = ()
+    ends: Sequence[str] = ()
     stiffness: Quantity | None = None
     angle: Quantity | None = None
     pretension: Quantity = 0.0
@@ -67,7 +67,7 @@ class TorsionSpring(Element):
                 raise self.error("its axis has no direction", got=str(tuple(self.axis)), expected="three numbers")
 
     def numbers(self, start: Start) -> dict[str, Any]:
-        """Natural angle, stiffness or parameters of the law; in space the axis and the relative rotation at the start."""
+        """Natural angle; stiffness or parameters of the law; in space the axis and the start."""
         now, shape = self._at_start(start)
         if self.law is not None:
             law: dict[str, Any] = FormulaLaw(self.law, "a").numbers(start)
