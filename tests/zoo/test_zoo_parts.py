@@ -205,9 +205,7 @@ class TestCableNet:
     def test_balance_by_hand_and_symmetric_slackening(self):
         system, path = trace("cable-net")
         f, q0 = 1.2, 5.0
-        x = {
-            f"n{i}_{j}": np.array([i, j, f * ((i - 3) ** 2 - (j - 3) ** 2) / 9]) for i in range(7) for j in range(7)
-        }
+        x = {f"n{i}_{j}": np.array([i, j, f * ((i - 3) ** 2 - (j - 3) ** 2) / 9]) for i in range(7) for j in range(7)}
         members, names = [], []
         for i in range(7):
             for j in range(7):
