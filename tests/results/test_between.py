@@ -16,7 +16,7 @@ def traced(name, **parameters):
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("name", zoo.names())
+@pytest.mark.parametrize("name", [n for n in zoo.names() if "[coordinates]" in zoo.text(n)] + ["guyed-mast"])
 def test_computed_points_are_untouched(name):
     path = traced(name)
     fine = dense(path)

@@ -130,7 +130,7 @@ def _rounds(structure: "Structure") -> Iterator[drawing.Circle]:
 
 
 class _Wall(NamedTuple):
-    """A plane that is carried by no body: direction of the free side, displacement per p, points on it below contacts."""
+    """A plane that no body carries: direction of the free side, displacement per p, points on it below contacts."""
 
     name: str
     normal: tuple[float, ...]
