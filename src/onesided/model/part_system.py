@@ -15,7 +15,7 @@ from onesided.model.sizes import Scales
 from onesided.model.system import System
 from onesided.model.toml_places import Source
 
-MAX_VARIANTS = 200  # batches of elements, each of which is compiled
+MAX_VARIANTS = 200  # groups of elements, each of which is compiled
 MAX_VARIANT_TEXT = 50_000  # characters of formulas in them
 FORMULAS = "formulas of the file"
 
@@ -131,8 +131,8 @@ def build_parts(file: FileModel, tables: Mapping[str, Any], rows: list[Row], sou
     if not parts:
         raise source.error((), "the file holds neither formulas nor parts", advice='energy = "…", or [node.NAME]')
     with reader.located():
+        _check_work(parts, source)
         structure = _with_formulas(parts, file, source)
-        _check_work(structure, source)
         return structure.system(file.control.name, Scales(**file.scales.model_dump()))
 
 
@@ -168,14 +168,14 @@ def _formula_part(file: FileModel, book: Book) -> FormulaPart | None:
     )
 
 
-def _check_work(structure: Structure, source: Source) -> None:
-    """Every batch is compiled: a file must not ask for thousands of different formulas."""
-    size = sum(len(repr(batch.elements[0].variant)) for batch in structure.batches)
-    if len(structure.batches) > MAX_VARIANTS or size > MAX_VARIANT_TEXT:
+def _check_work(parts: list[Part], source: Source) -> None:
+    """Every variant is compiled: a file must not ask for thousands of different formulas."""
+    variants = {(type(part), part.variant) for part in parts if isinstance(part, Element)}
+    if len(variants) > MAX_VARIANTS or sum(len(repr(variant)) for _, variant in variants) > MAX_VARIANT_TEXT:
         raise ModelFileError(
             "the parts differ in too many ways",
             place=source.name,
-            got=f"{len(structure.batches)} groups of parts that can be evaluated together",
+            got=f"{len(variants)} groups of parts that can be evaluated together",
             expected=f"{MAX_VARIANTS} at most",
             advice="use parameters and formulas of the index in place of different laws",
         )

@@ -123,9 +123,27 @@ class Start:
         return np.array([self.value(quantity) for quantity in quantities])
 
 
+class RepeatedFormula(str):
+    """The text of a formula in which numbers stand for indices; it also knows the one formula that all copies share."""
+
+    __slots__ = ("indices", "shared")
+    shared: Formula
+    indices: Mapping[str, int]
+
+    @classmethod
+    def of(cls, text: str, shared: Formula, indices: Mapping[str, int]) -> "RepeatedFormula":
+        """Text, the formula with the names of the indices, and their values."""
+        self = cls(text)
+        self.shared, self.indices = shared, indices
+        return self
+
+
 def evaluate_quantity(text: str, names: Mapping[str, float]) -> float:
     """The value of a formula of parameters."""
-    formula: Formula = parse(text)
+    if isinstance(text, RepeatedFormula):
+        formula, names = text.shared, {**names, **text.indices}
+    else:
+        formula = parse(text)
     formula.require(names)
     try:
         return float(formula.evaluate(names))
