@@ -12,11 +12,13 @@ from onesided._types import Array
 from onesided.errors import ModelError
 from onesided.model import derivatives
 from onesided.model.derivatives import Derivatives, Evaluation, Function, Scalar
+from onesided.model.measures import Measure, evaluate_measures
 from onesided.model.names import check_names, unknown_name
 from onesided.model.plausible import check_forces
 from onesided.model.sizes import Scales, Sizes, estimate
 from onesided.model.stepping import Frame, Here, Knobs, Stretch
 from onesided.model.supports import check_supported
+from onesided.results.sketch import Sketch
 from onesided.tolerances import DEFAULT, Tolerances
 
 
@@ -34,6 +36,8 @@ class System:
     control : name of the control parameter p.
     scales : typical sizes, estimated where not given.
     kinetic, mass, force : for motion: T(q, v, th), M(q, th), Q(t, q, v, p, th).
+    measures : name → function(q, p, th) of interest beside the coordinates; results hold their values.
+    sketch : how to draw the system, for pictures and reports.
     structure, derivatives : set by `compose`: the parts the system was made of, and their sum.
 
     Notes
@@ -61,6 +65,8 @@ class System:
     kinetic: Callable[..., Any] | None = None
     mass: Callable[..., Any] | None = None
     force: Callable[..., Any] | None = None
+    measures: Mapping[str, Measure] = field(default_factory=dict)
+    sketch: Sketch | None = None
     structure: Any = field(default=None, repr=False, compare=False)
     derivatives: Derivatives = field(default=None, repr=False, compare=False)  # type: ignore[assignment]
     _vector: Any = field(init=False, repr=False, compare=False)
@@ -112,6 +118,11 @@ class System:
         gaps = [(f"gap '{name}'", f) for name, f in self.unilateral.items()]
         joints = [(f"bilateral constraint '{name}'", f) for name, f in self.bilateral.items()]
         return [("energy", self.energy), *joints, *gaps]
+
+    def _repr_html_(self) -> str:
+        from onesided.model.display import system_html
+
+        return system_html(self)
 
     @property
     def n(self) -> int:
@@ -177,6 +188,10 @@ class System:
     def along(self, x: Array, direction: Array, order: int) -> Array:
         """Derivative of `order` of (L_q, c) along x + s·direction, both packed as (q, p, ν): (n + m,)."""
         return self.derivatives.along(x, direction, self._vector, order)
+
+    def measured(self, q: Array, p: Array) -> dict[str, Array]:
+        """Values of the measures along a result: q (N, n), p (N,) → name → (N,)."""
+        return evaluate_measures(self.measures, q, p, self.parameters)
 
     def march(self, here: Here, knobs: Knobs, frame: Frame) -> Stretch:
         """Many steps along the equilibria with a fixed working set, in one compiled call."""
