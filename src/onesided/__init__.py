@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from onesided.errors import ModelError as ModelError
     from onesided.errors import OnesidedError as OnesidedError
     from onesided.errors import SolveError as SolveError
+    from onesided.model.compose import compose as compose
     from onesided.model.derivatives import Function as Function
     from onesided.model.files import load as load
     from onesided.model.files import loads as loads
@@ -56,6 +57,7 @@ _HOMES = {
     "OnesidedError": "errors",
     "SolveError": "errors",
     "Function": "model.derivatives",
+    "compose": "model.compose",
     "load": "model.files",
     "loads": "model.files",
     "Scales": "model.sizes",

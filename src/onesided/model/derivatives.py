@@ -177,6 +177,10 @@ class Derivatives:
         self._residual = jax.jit(self._packed_residual)
         self._along = jax.jit(self._packed_along, static_argnums=3)
 
+    def constants(self, parameters: Mapping[str, float]) -> Any:
+        """What the compiled functions take for the parameters: here a vector, in the order of `names`."""
+        return np.array([parameters[name] for name in self.names], dtype=np.float64)
+
     def pack(self, q: Array, p: float, nu: Array) -> Array:
         """Put (q, p, ν) into one vector."""
         x = np.empty(self.n + 1 + self.m)

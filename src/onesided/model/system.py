@@ -31,6 +31,7 @@ class System:
     control : name of the control parameter p.
     scales : typical sizes, estimated where not given.
     kinetic, mass, force : for motion: T(q, v, th), M(q, th), Q(t, q, v, p, th).
+    structure, derivatives : set by `compose`: the parts the system was made of, and their sum.
 
     Notes
     -----
@@ -57,7 +58,8 @@ class System:
     kinetic: Callable[..., Any] | None = None
     mass: Callable[..., Any] | None = None
     force: Callable[..., Any] | None = None
-    derivatives: Derivatives = field(init=False, repr=False, compare=False)
+    structure: Any = field(default=None, repr=False, compare=False)
+    derivatives: Derivatives = field(default=None, repr=False, compare=False)  # type: ignore[assignment]
     _vector: Any = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -77,6 +79,12 @@ class System:
         self._set("parameters", MappingProxyType(_numbers(self.parameters)))
         for kind in ("unilateral", "bilateral"):
             self._set(kind, MappingProxyType(dict(getattr(self, kind))))
+        if self.structure is None:
+            self._compile()
+        self._set("_vector", self.derivatives.constants(self.parameters))
+
+    def _compile(self) -> None:
+        """Check the user's functions and make their derivatives."""
         names = tuple(self.parameters)
         for label, function in self._labelled():
             if not callable(function) and not isinstance(function, Function):
@@ -91,12 +99,13 @@ class System:
                         derivatives.check_function(f"{name} of {label}", rule, self.n, names, shape)
         constraints = [*self.bilateral.values(), *self.unilateral.values()]
         self._set("derivatives", Derivatives(self.n, self.energy, constraints, names))
-        self._set("_vector", np.array([*self.parameters.values()], dtype=np.float64))
 
     def _set(self, name: str, value: Any) -> None:
         object.__setattr__(self, name, value)
 
     def _labelled(self) -> list[tuple[str, Scalar | Function]]:
+        if self.structure is not None:
+            return []
         gaps = [(f"gap '{name}'", f) for name, f in self.unilateral.items()]
         joints = [(f"bilateral constraint '{name}'", f) for name, f in self.bilateral.items()]
         return [("energy", self.energy), *joints, *gaps]
@@ -105,6 +114,13 @@ class System:
     def n(self) -> int:
         """Number of coordinates."""
         return len(self.coordinates)
+
+    @property
+    def start(self) -> Array:
+        """The configuration in which a structure was composed."""
+        if self.structure is None:
+            raise ModelError("this system has no start of its own", expected="one that `compose` made")
+        return np.asarray(self.structure.start_values(self.parameters))
 
     @property
     def constraint_names(self) -> tuple[str, ...]:
@@ -122,7 +138,7 @@ class System:
         for name in self.__dataclass_fields__:
             object.__setattr__(new, name, getattr(self, name))
         new._set("parameters", MappingProxyType(_numbers(values)))
-        new._set("_vector", np.array([*new.parameters.values()], dtype=np.float64))
+        new._set("_vector", self.derivatives.constants(new.parameters))
         new._set("scales", self.scales if scales is None else scales)
         return new
 

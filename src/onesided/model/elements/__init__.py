@@ -1,0 +1,23 @@
+"""Parts of structures and mechanisms: places, members, cables, joints, contacts, loads.
+
+Every module of this package that defines a subclass of `Element` is found by itself; a new kind is one new file.
+"""
+
+from importlib import import_module
+from pkgutil import iter_modules
+from typing import Any
+
+from onesided.model.elements.contract import KINDS, Element
+from onesided.model.elements.places import Body, Guided, Marker, Node
+
+for _module in iter_modules(__path__):
+    import_module(f"{__name__}.{_module.name}")
+
+_CLASSES: dict[str, type[Any]] = {cls.__name__: cls for cls in (Body, Guided, Marker, Node, Element, *KINDS.values())}
+__all__ = sorted(_CLASSES)  # noqa: PLE0605 - made from the kinds that were found
+
+
+def __getattr__(name: str) -> Any:
+    if name in _CLASSES:
+        return _CLASSES[name]
+    raise AttributeError(name)

@@ -1,0 +1,174 @@
+"""What an element is: a shape (a measure of the places it touches) times a law (an energy or a one-sided law of it).
+
+An element is a frozen dataclass that names the places it is attached to and states, for one element alone, its energy,
+the gaps that it keeps ≥ 0, or the equations that it keeps = 0. It knows nothing of global numbering or of other
+elements: `assembly` differentiates, batches and adds up. A new kind is one small file with one subclass.
+"""
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from onesided._types import Array
+from onesided.errors import ModelError
+from onesided.model.formula import Formula, parse
+
+Quantity = float | str  # a number, or a formula of the parameters
+
+KINDS: dict[str, type["Element"]] = {}  # kinds by their names in model files
+
+
+class Frame(NamedTuple):
+    """Where a place is: position (d,), rotation matrix (d, d) and, in the plane, its angle (not wrapped)."""
+
+    position: Any
+    rotation: Any
+    angle: Any
+
+
+class Local(NamedTuple):
+    """What the functions of an element see.
+
+    Frames of its places; its internal coordinates; the coordinates it reads by name; the control parameter; its own
+    numbers, by name.
+    """
+
+    frames: tuple[Frame, ...]
+    inner: Any
+    reads: Any
+    p: Any
+    n: Any
+
+
+class Slot(NamedTuple):
+    """One component of a place: free (a coordinate named after it, from `start`), or held at start + rate·p."""
+
+    name: str
+    start: Quantity
+    free: bool = True
+    rate: Quantity = 0.0
+
+
+class Words(NamedTuple):
+    """How events of one-sided elements are told: noun, what closing and what opening is called."""
+
+    noun: str = "contact"
+    closes: str = "closes"
+    opens: str = "opens"
+
+
+class Start:
+    """The configuration from which a structure is built: frames of its places and values of quantities, as numbers."""
+
+    def __init__(self, frames: Mapping[str, Frame], parameters: Mapping[str, float]) -> None:
+        self.frames, self.parameters = frames, parameters
+        self._formulas: dict[str, float] = {}
+
+    def position(self, place: str) -> Array:
+        """Position of a place."""
+        return np.asarray(self.frames[place].position, dtype=np.float64)
+
+    def distance(self, a: str, b: str) -> float:
+        """Distance of two places."""
+        step = self.position(a) - self.position(b)
+        return float(np.sqrt(step @ step))
+
+    def value(self, quantity: Quantity) -> float:
+        """A quantity as a number."""
+        if not isinstance(quantity, str):
+            return float(quantity)
+        if quantity not in self._formulas:
+            self._formulas[quantity] = evaluate_quantity(quantity, self.parameters)
+        return self._formulas[quantity]
+
+    def vector(self, quantities: Sequence[Quantity]) -> Array:
+        """Several quantities as an array."""
+        return np.array([self.value(quantity) for quantity in quantities])
+
+
+def evaluate_quantity(text: str, names: Mapping[str, float]) -> float:
+    """The value of a formula of parameters."""
+    formula: Formula = parse(text)
+    formula.require(names)
+    try:
+        return float(formula.evaluate(names))
+    except (ArithmeticError, ValueError, TypeError) as error:
+        raise ModelError(f"the quantity '{text}' has no value", got=str(error)) from error
+
+
+@dataclass(frozen=True)
+class Element:
+    """Base of all elements; see the module's text. Subclasses override what they have.
+
+    Attributes
+    ----------
+    name : unique in the structure; events and reactions carry it.
+    kind : the element's name in model files.
+    turns : whether its places must have an orientation (bodies, not nodes).
+    dimensions : the dimensions it works in.
+    """
+
+    name: str
+
+    kind: ClassVar[str] = ""
+    turns: ClassVar[bool] = False
+    dimensions: ClassVar[tuple[int, ...]] = (2, 3)
+    words: ClassVar[Words] = Words()
+
+    def __init_subclass__(cls) -> None:
+        if "kind" in cls.__dict__ and cls.kind:
+            KINDS[cls.kind] = cls
+
+    @property
+    def places(self) -> tuple[str, ...]:
+        """Names of the places it is attached to."""
+        raise NotImplementedError
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """Names of coordinates that it uses directly, for formulas."""
+        return ()
+
+    @property
+    def variant(self) -> Hashable:
+        """What, besides its numbers, tells elements of one kind apart: those of one variant are evaluated together."""
+        return ()
+
+    def check(self, start: Start) -> None:
+        """Refuse what cannot work, with the element's name (zero length, a negative stiffness)."""
+
+    def numbers(self, start: Start) -> dict[str, Any]:
+        """The element's own numbers or arrays, by name: `at.n.<name>` in its functions."""
+        return {}
+
+    def inner(self, start: Start) -> dict[str, float]:
+        """Internal coordinates with their start values."""
+        return {}
+
+    def energy(self, at: Local) -> Any:
+        """Potential energy, a scalar."""
+        return 0.0 * at.p
+
+    @property
+    def gap_names(self) -> tuple[str, ...]:
+        """Endings of the names of its one-sided constraints: ("",) for one that is called like the element."""
+        return ()
+
+    def gaps(self, at: Local) -> tuple[Any, ...]:
+        """Values held ≥ 0, one per gap name; the multiplier ≥ 0 is the reaction."""
+        return ()
+
+    @property
+    def closure_names(self) -> tuple[str, ...]:
+        """Endings of the names of its equations."""
+        return ()
+
+    def closures(self, at: Local) -> tuple[Any, ...]:
+        """Values held = 0, one per closure name."""
+        return ()
+
+    def error(self, what: str, *, got: str = "", expected: str = "", advice: str = "") -> ModelError:
+        """An error that names the element."""
+        return ModelError(f"{self.kind} '{self.name}': {what}", got=got, expected=expected, advice=advice)

@@ -1,0 +1,19 @@
+"""Shapes: measures of frames that several elements share."""
+
+from typing import Any
+
+import jax.numpy as jnp
+
+from onesided.model.elements.contract import Frame
+
+
+def distance(a: Frame, b: Frame) -> Any:
+    """Distance of two places; its derivatives do not exist where they coincide."""
+    step = b.position - a.position
+    return jnp.sqrt(step @ step)
+
+
+def distance_squared(a: Frame, b: Frame) -> Any:
+    """Square of the distance, smooth everywhere."""
+    step = b.position - a.position
+    return step @ step
