@@ -127,7 +127,7 @@ def _writable(folder: Path) -> bool:
     return os.access(folder, os.W_OK)
 
 
-def _differentiable(function: Scalar | Function, names: tuple[str, ...]) -> Scalar:
+def differentiable(function: Scalar | Function, names: tuple[str, ...]) -> Scalar:
     """Make a function of (q, p, parameter vector) that differentiates by the user's rules where there are some."""
     f = function if isinstance(function, Function) else Function(function)
 
@@ -171,8 +171,8 @@ class Derivatives:
     ) -> None:
         prepare_jax()
         self.n, self.m, self.names = n, len(constraints), names
-        self._U = _differentiable(energy, names)
-        self._c = [_differentiable(f, names) for f in constraints]
+        self._U = differentiable(energy, names)
+        self._c = [differentiable(f, names) for f in constraints]
         self._kkt = jax.jit(self._packed_kkt)
         self._residual = jax.jit(self._packed_residual)
         self._along = jax.jit(self._packed_along, static_argnums=3)
