@@ -34,7 +34,7 @@ class Terms(NamedTuple):
     Attributes
     ----------
     q : configuration;  rate : δ̇ of the local coordinates;  h : forces beside those of constraints, (n,).
-    c : holonomic residuals (m,);  c_dot, gamma : velocity and acceleration level of all constraints, (m + k,).
+    c : holonomic residuals (m,);  c_dot, gamma : velocity and acceleration level of all constraints, (m + k,);  Gv : G v.
     power : of the forces that have no potential, and of p moving.
     M, G : values at the seeds of the pattern; plain matrices (n, n) and (m + k, n) where there is none.
     """
@@ -45,6 +45,7 @@ class Terms(NamedTuple):
     c: Array
     c_dot: Array
     gamma: Array
+    Gv: Array
     power: float
     M: Array
     G: Array
@@ -78,6 +79,7 @@ class MotionFunctions:
         self._U = differentiable(system.energy, self.names)
         self._c = [differentiable(f, self.names) for f in families(system.bilateral)]
         self._gaps = [differentiable(f, self.names) for f in families(system.unilateral)]
+        self.gaps_at = jax.jit(self.gaps)
         self.terms = jax.jit(self._terms, static_argnums=2)
         self.balance = jax.jit(self._balance, static_argnums=2)
         self.stages = jax.jit(jax.vmap(self._balance, in_axes=(0, None, None)), static_argnums=2)
@@ -191,15 +193,16 @@ class MotionFunctions:
         t, p, q, delta, v, mu = self._split(x, self.n, self.n, self.n, self.m)
         q = self.space.retract(q, delta)
         rates = self.control(control, t, p)
-        p, p_dot, _ = rates
+        p = rates[0]
         h = self.generalised_force(t, q, v, mu, p, vector)
         c, c_dot, gamma = self.constraint_rates(q, v, rates, vector)
         seeds_M, seeds_G = seeds if seeds is not None else (jnp.eye(self.n), jnp.eye(self.n))
         M = jax.vmap(lambda d: jax.jvp(lambda u: self.momentum(q, u, vector), (v,), (d,))[1], out_axes=1)(seeds_M.T)
         G = self.gradients(q, v, p, vector, seeds_G)
+        Gv = self.gradients(q, v, p, vector, v[:, None])[:, 0]
         power = self._power(t, q, v, mu, rates, vector)[None]
         return jnp.concatenate(
-            [q, self.space.rate(delta, v), h, c, c_dot, gamma, power, M.ravel(), G.ravel()], dtype=jnp.float64
+            [q, self.space.rate(delta, v), h, c, c_dot, gamma, Gv, power, M.ravel(), G.ravel()], dtype=jnp.float64
         )
 
     def _power(self, t: Any, q: Any, v: Any, mu: Any, rates: tuple[Any, Any, Any], vector: Any) -> Any:
