@@ -12,13 +12,24 @@ from scipy.integrate import DOP853
 
 from onesided._types import Array, Status
 from onesided.dynamics.mechanics import Accelerated, Mechanics, Settled, State
-from onesided.dynamics.stepper import SHRINK, Accuracy, Stepper, check_knobs, first_step, limited, next_step
+from onesided.dynamics.stepper import (
+    NEAR,
+    SHRINK,
+    Accuracy,
+    Stepper,
+    check_knobs,
+    first_step,
+    limited,
+    next_step,
+)
 from onesided.errors import UsageError
 
 ORDER = 8
 STAGES = 12
 A, B, C = DOP853.A[:STAGES, :STAGES], DOP853.B, DOP853.C[:STAGES]
 E3, E5 = DOP853.E3[:STAGES], DOP853.E5[:STAGES]
+REST = 0.001  # steps should end where pivots are above this share of the start's
+LEAPS = 0.85 ** np.arange(14)
 BRANCH = 100.0  # a projection longer than so many tolerances has left the branch
 
 
@@ -82,33 +93,56 @@ class ExplicitStepper(Stepper):
         super().__init__(mechanics, state, h, t_end)
         self.method, self.accuracy = method, Accuracy(method.rtol)
         self._rates = (method.alpha, method.beta) if isinstance(method, Baumgarte) else None
-        self._guess = state.mu
+        self._guess, self._last_pivot, self._stride = state.mu, 1.0, 0.0
 
     def step(self, t_end: float) -> Status | None:
         """Advance by one step."""
-        rejected = False
-        while True:
-            if self.too_small(self.h):
-                return self._stuck()
+        if self.method.step is not None:
+            return self._fixed(limited(self.method.step, t_end - self.state.t))
+        tries, leapt, finite = 0, False, True
+        while not self.too_small(self.h):
             h = limited(self.h, t_end - self.state.t)
             dq, v, work, error = self._try(h)
-            if self.method.step is None and not error <= 1.0:
-                self.h = next_step(h, error, ORDER, rejected=True) if math.isfinite(error) else SHRINK * h
-                rejected = True
-                self.rejected += 1
-                continue
-            found = self._arrive(self.state.t + h, dq, v, work)
-            if found is None:
-                if self.method.step is not None:
-                    return self._stuck()
-                self.h, rejected = 0.5 * h, True
-                self.rejected += 1
-                continue
-            self.state = found
-            if self.method.step is None:
-                grown = next_step(h, error, ORDER, rejected=rejected)
-                self.h = min(max(grown, self.h) if h < self.h else grown, self.method.max_step)
-            return None
+            found = self._arrive(self.state.t + h, dq, v, work) if error <= 1.0 else None
+            good = found is not None and (self._last_pivot >= REST or found.t >= t_end)
+            if not good and not leapt and self.mechanics.closest < NEAR:
+                leapt = True  # once for each step: from here across, rather than ever closer
+                if self._leap(max(self._stride, h), t_end):
+                    return None
+            if found is not None:
+                self.state = found
+                grown = next_step(h, error, ORDER, rejected=tries > 0)
+                self.h = min(max(grown, self.h) if h < self.h and not tries else grown, self.method.max_step)
+                self._stride = h if good else self._stride
+                return None
+            tries += 1
+            self.rejected += 1
+            finite = math.isfinite(error)
+            self.h = min(next_step(h, error, ORDER, rejected=True), 0.5 * h) if finite else SHRINK * h
+        return self.stuck(finite=finite)
+
+    def _fixed(self, h: float) -> Status | None:
+        dq, v, work, error = self._try(h)
+        found = self._arrive(self.state.t + h, dq, v, work)
+        if found is None:
+            return self.stuck(finite=math.isfinite(error))
+        self.state = found
+        return None
+
+    def _leap(self, stride: float, t_end: float) -> bool:
+        """Step across a nearly singular configuration, where accelerations are lost in round-off, from well before it.
+
+        Of several steps the one with the smallest error is taken, if that is small: the motion is smooth on either side.
+        """
+        longest = min(stride, t_end - self.state.t)
+        limit = self.method.rtol**-0.3
+        trials = sorted(((self._try(h), h) for h in longest * LEAPS), key=lambda trial: _size(trial[0][-1]))
+        for (dq, v, work, error), h in trials:
+            found = self._arrive(self.state.t + h, dq, v, work) if error <= limit else None
+            if found is not None and (self._last_pivot >= REST or found.t >= t_end):
+                self.state, self.h = found, stride
+                return True
+        return False
 
     def _try(self, h: float) -> tuple[Array, Array, float, float]:
         """One trial step: change of configuration, velocity, work, and error in units of the tolerance."""
@@ -143,7 +177,7 @@ class ExplicitStepper(Stepper):
         settled = mechanics.settle(t, q, v, self._guess)
         if not self._stays(settled):
             return None
-        found = settled.state
+        found, self._last_pivot = settled.state, mechanics.closeness(settled.accelerated.factor)
         return State(t, found.q, found.v, found.a, found.mu, work, found.power)
 
     def _stays(self, settled: Settled) -> bool:
@@ -152,6 +186,6 @@ class ExplicitStepper(Stepper):
         limit = BRANCH if self.method.step is None else math.inf
         return self.accuracy.norm(self.mechanics, settled.dq, settled.dv) <= limit
 
-    def _stuck(self) -> Status:
-        self.note = f"at t = {self.state.t:.9g}"
-        return Status.step_too_small
+
+def _size(error: float) -> float:
+    return error if error >= 0.0 else math.inf

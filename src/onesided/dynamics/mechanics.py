@@ -114,6 +114,10 @@ class Mechanics:
         M, G = self.equations.matrices(terms)
         return RankKKT(M, G[self.rows] * self.weights[self.rows, None], rank=np.sqrt(self.tolerances.rank))
 
+    def closeness(self, factor: KKTFactor) -> float:
+        """Smallest pivot relative to the one at the start: near zero at a singular configuration."""
+        return factor.pivot / self._reference if self._reference > 0.0 else 1.0
+
     def solve(self, factor: KKTFactor, f: Array, g: Array) -> tuple[Array, Array]:
         """x and multipliers with M x − Gᵀμ = f, G x = g on the kept rows; zero on the others."""
         weights = self.weights[self.rows]

@@ -10,8 +10,19 @@ import numpy as np
 from onesided._types import Array, Status
 from onesided.dynamics.mechanics import Mechanics, State
 from onesided.errors import UsageError
+from onesided.linalg import dependent_rows
 
 SAFETY, SHRINK, GROW = 0.9, 0.2, 6.0
+NEAR = 0.01  # pivots below this share of the start's count as nearly singular
+MAX_SHOWN = 8
+
+
+def where(mechanics: Mechanics, state: State) -> str:
+    """An instant and its configuration in words."""
+    names = mechanics.equations.system.coordinates[:MAX_SHOWN]
+    values = ", ".join(f"{name} = {value:.6g}" for name, value in zip(names, state.q, strict=False))
+    more = ", …" if len(state.q) > MAX_SHOWN else ""
+    return f"t = {state.t:.9g}, {values}{more}"
 
 
 class Stepper(ABC):
@@ -32,6 +43,24 @@ class Stepper(ABC):
     @abstractmethod
     def step(self, t_end: float) -> Status | None:
         """Advance by one step."""
+
+    def stuck(self, *, finite: bool = True) -> Status:
+        """Why no step can be taken: the model is not finite there, constraints become dependent, or unknown."""
+        mechanics, state = self.mechanics, self.state
+        at = where(mechanics, state)
+        if not finite:
+            self.note = f"the model is not finite just after {at}"
+            return Status.not_finite
+        if mechanics.closest > NEAR:
+            self.note = f"at {at}"
+            return Status.step_too_small
+        _, G = mechanics.equations.matrices(
+            mechanics.equations.terms(state.t, state.q, np.zeros_like(state.q), state.v, state.mu)
+        )
+        rows = {i for group in dependent_rows(G, rank=NEAR**0.5) for i in group}
+        names = ", ".join(mechanics.equations.names[i] for i in sorted(rows)[:MAX_SHOWN])
+        self.note = f"nearly dependent constraints ({names or 'all'}) at {at}"
+        return Status.singular_configuration
 
     def too_small(self, h: float) -> bool:
         """Whether a step is below what makes sense."""

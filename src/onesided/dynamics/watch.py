@@ -9,14 +9,13 @@ from scipy.optimize import brentq
 
 from onesided._types import Array, Status
 from onesided.dynamics.mechanics import State
-from onesided.dynamics.stepper import Stepper
+from onesided.dynamics.stepper import NEAR, Stepper
 from onesided.errors import UsageError
 from onesided.model.names import unknown_name
 from onesided.results import MotionEvent, Occurrence
 from onesided.results.motion import interpolate
 
 SAMPLES = 4  # places within a step at which functions are looked at
-NEAR = 0.01  # pivots below this share of the start's count as nearly singular
 
 Function = Callable[[float, Array, Array], float]
 
