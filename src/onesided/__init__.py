@@ -10,10 +10,24 @@ from onesided._types import Status as Status
 from onesided._version import __version__ as __version__
 
 if TYPE_CHECKING:
+    from onesided.complementarity import all_solutions as all_solutions
     from onesided.complementarity import LCP as LCP
     from onesided.complementarity import MLCP as MLCP
     from onesided.complementarity import NCP as NCP
-    from onesided.complementarity import all_solutions as all_solutions
+    from onesided.dynamics.explicit import Baumgarte as Baumgarte
+    from onesided.dynamics.explicit import Projected as Projected
+    from onesided.dynamics.generalized_alpha import GeneralizedAlpha as GeneralizedAlpha
+    from onesided.dynamics.generalized_alpha import Index3 as Index3
+    from onesided.dynamics.generalized_alpha import StabilisedIndex2 as StabilisedIndex2
+    from onesided.dynamics.modes import modes as modes
+    from onesided.dynamics.multipliers import Compliances as Compliances
+    from onesided.dynamics.multipliers import MinimalNorm as MinimalNorm
+    from onesided.dynamics.multipliers import ReducedSet as ReducedSet
+    from onesided.dynamics.penalty import prepared as prepared
+    from onesided.dynamics.penalty import with_penalty as with_penalty
+    from onesided.dynamics.radau import Radau as Radau
+    from onesided.dynamics.simulate import iter_simulate as iter_simulate
+    from onesided.dynamics.simulate import simulate as simulate
     from onesided.errors import ModelError as ModelError
     from onesided.errors import OnesidedError as OnesidedError
     from onesided.errors import SolveError as SolveError
@@ -21,6 +35,7 @@ if TYPE_CHECKING:
     from onesided.model.derivatives import Function as Function
     from onesided.model.files import load as load
     from onesided.model.files import loads as loads
+    from onesided.model.rows import rows as rows
     from onesided.model.sizes import Scales as Scales
     from onesided.model.system import System as System
     from onesided.results import Diagram as Diagram
@@ -28,11 +43,13 @@ if TYPE_CHECKING:
     from onesided.results import Equilibrium as Equilibrium
     from onesided.results import Event as Event
     from onesided.results import Kind as Kind
+    from onesided.results import load_result as load_result
+    from onesided.results import Modes as Modes
+    from onesided.results import Motion as Motion
     from onesided.results import Path as Path
     from onesided.results import Ray as Ray
-    from onesided.results import Solution as Solution
-    from onesided.results import load_result as load_result
     from onesided.results import save as save
+    from onesided.results import Solution as Solution
     from onesided.statics.drive import drive as drive
     from onesided.statics.equilibrium import Newton as Newton
     from onesided.statics.explore import diagram as diagram
@@ -48,18 +65,34 @@ if TYPE_CHECKING:
     from onesided.tolerances import Tolerances as Tolerances
     from onesided.verbs import solve as solve
 
+
 _HOMES = {
+    "all_solutions": "complementarity",
     "LCP": "complementarity",
     "MLCP": "complementarity",
     "NCP": "complementarity",
-    "all_solutions": "complementarity",
+    "Baumgarte": "dynamics.explicit",
+    "Projected": "dynamics.explicit",
+    "GeneralizedAlpha": "dynamics.generalized_alpha",
+    "Index3": "dynamics.generalized_alpha",
+    "StabilisedIndex2": "dynamics.generalized_alpha",
+    "modes": "dynamics.modes",
+    "Compliances": "dynamics.multipliers",
+    "MinimalNorm": "dynamics.multipliers",
+    "ReducedSet": "dynamics.multipliers",
+    "prepared": "dynamics.penalty",
+    "with_penalty": "dynamics.penalty",
+    "Radau": "dynamics.radau",
+    "iter_simulate": "dynamics.simulate",
+    "simulate": "dynamics.simulate",
     "ModelError": "errors",
     "OnesidedError": "errors",
     "SolveError": "errors",
-    "Function": "model.derivatives",
     "compose": "model.compose",
+    "Function": "model.derivatives",
     "load": "model.files",
     "loads": "model.files",
+    "rows": "model.rows",
     "Scales": "model.sizes",
     "System": "model.system",
     "Diagram": "results",
@@ -67,11 +100,13 @@ _HOMES = {
     "Equilibrium": "results",
     "Event": "results",
     "Kind": "results",
+    "load_result": "results",
+    "Modes": "results",
+    "Motion": "results",
     "Path": "results",
     "Ray": "results",
-    "Solution": "results",
-    "load_result": "results",
     "save": "results",
+    "Solution": "results",
     "drive": "statics.drive",
     "Newton": "statics.equilibrium",
     "diagram": "statics.explore",

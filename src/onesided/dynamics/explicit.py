@@ -53,6 +53,11 @@ class Projected:
     def __post_init__(self) -> None:
         check_knobs(self.rtol, self.step, self.max_step)
 
+    @property
+    def drifts(self) -> tuple[str, ...]:
+        """Levels at which constraints are met to the accuracy of the steps only: none."""
+        return ()
+
     def start(self, mechanics: Mechanics, state: State, t_end: float) -> Stepper:
         """Begin at a consistent state."""
         return ExplicitStepper(mechanics, state, t_end, self)
@@ -78,6 +83,11 @@ class Baumgarte:
         check_knobs(self.rtol, self.step, self.max_step)
         if not (self.alpha >= 0 and self.beta >= 0):
             raise UsageError("`Baumgarte` has a negative rate", got=f"{self.alpha}, {self.beta}", expected="0 or more")
+
+    @property
+    def drifts(self) -> tuple[str, ...]:
+        """Levels at which constraints are met to the accuracy of the steps only: all."""
+        return ("position", "velocity", "acceleration")
 
     def start(self, mechanics: Mechanics, state: State, t_end: float) -> Stepper:
         """Begin at a consistent state."""

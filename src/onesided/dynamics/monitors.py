@@ -65,12 +65,12 @@ def energy_error(found: Check, work: Array) -> Array:
     return np.asarray(np.abs(found.energy - found.energy[0] - (work - work[0])) / (play or 1.0))
 
 
-def verdict(mechanics: Mechanics, drift: Drift, limit: float, *, drifting: bool) -> str:
+def verdict(mechanics: Mechanics, drift: Drift, limit: float, drifts: tuple[str, ...]) -> str:
     """What is wrong with a motion, in words; empty when nothing is."""
     tolerance = mechanics.tolerances
     words = []
-    bound = np.sqrt(tolerance.residual) if drifting else 100.0 * tolerance.residual
     for name in ("position", "velocity", "acceleration", "balance"):
+        bound = tolerance.energy if name in drifts else 100.0 * tolerance.residual
         worst = float(np.max(getattr(drift, name), initial=0.0))
         if not worst <= bound:
             words.append(f"{name} residual {worst:.2g} (relative)")

@@ -1,5 +1,6 @@
 """The verbs of motion: simulate and iter_simulate."""
 
+import copy
 import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, is_dataclass
@@ -10,7 +11,7 @@ import numpy as np
 from onesided._types import Array, Status
 from onesided._version import __version__
 from onesided.dynamics.consistent import consistent
-from onesided.dynamics.explicit import Baumgarte, Projected
+from onesided.dynamics.explicit import Projected
 from onesided.dynamics.mechanics import Mechanics, State
 from onesided.dynamics.monitors import recheck, stack, status_after, verdict
 from onesided.dynamics.multipliers import Rule
@@ -134,7 +135,7 @@ class Run:
         """Steps until the end, an event that stops, or a failure."""
         stepper = self.stepper
         for _ in range(max_steps):
-            before = stepper.state
+            before = copy.copy(stepper)
             failed = stepper.step(self.t_end)
             if failed is not None:
                 yield Item(stepper.state, failed, stepper.note)
@@ -196,7 +197,7 @@ def collect(run: Run, states: list[State], status: Status, note: str, events: tu
     points = type(points)(*(values[keep] for values in points))
     drift, found = recheck(mechanics, points)
     limit = _energy_limit(mechanics.tolerances, run.method)
-    wrong = verdict(mechanics, drift, limit, drifting=isinstance(run.method, Baumgarte))
+    wrong = verdict(mechanics, drift, limit, run.method.drifts)
     system = mechanics.equations.system
     loose = tuple(mechanics.equations.names[i] for i in mechanics.loose)
     notes = [text for text in (run.start.words(), note, wrong) if text]

@@ -70,6 +70,10 @@ class Stepper(ABC):
 class Method(Protocol):
     """A method is its knobs; `start` makes a stepper of it."""
 
+    @property
+    def drifts(self) -> tuple[str, ...]:
+        """Levels (fields of `Drift`) at which constraints are met to the accuracy of the steps only."""
+
     def start(self, mechanics: Mechanics, state: State, t_end: float) -> Stepper:
         """Begin at a consistent state."""
 

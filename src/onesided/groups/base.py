@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from typing import Any
 
-from onesided.groups.series import inverse_fourth, inverse_second
+from onesided.groups.series import inverse
 
 
 class Group(ABC):
@@ -12,7 +12,8 @@ class Group(ABC):
     1. `retract(q, δ)` = q∘exp(δ) is the only way a configuration changes; `local(q, r)` is its inverse in δ.
     2. A motion q(t) with velocity v(t) obeys d/ds q∘exp(s v) = q̇ at s = 0. Along q₀∘exp(δ(t)): δ̇ = `rate(δ, v)`.
     3. `bracket(v, w)` = ad_v w, `coadjoint(v, π)` = ad_vᵀ π, the term that turning coordinates add to momentum balance.
-    4. `wrap(q)` gives the same configuration in its main range (angles within ±π).
+    4. `nudge(q, δ)` has the first and second derivatives of `retract` at δ = 0, exactly, and is cheaper.
+    5. `wrap(q)` gives the same configuration in its main range (angles within ±π).
 
     The last axis of every array holds the components; leading axes are points.
     """
@@ -39,17 +40,21 @@ class Group(ABC):
     def angle_squared(self, delta: Any) -> Any:
         """Square of the rotation angle of exp(δ), one number per point."""
 
+    def nudge(self, q: Any, delta: Any) -> Any:
+        """q∘exp(δ) up to second order in δ: what derivatives at δ = 0 are taken of, because it is cheap."""
+        return self.retract(q, delta)
+
     def wrap(self, q: Any) -> Any:
         """The same configuration in its main range."""
         return q
 
     def rate(self, delta: Any, v: Any) -> Any:
         """δ̇ of q₀∘exp(δ(t)) for the velocity v: the inverse of the tangent of exp, for angles below 2π."""
-        x = self.angle_squared(delta)[..., None]
+        c2, c4 = inverse(self.angle_squared(delta)[..., None])
         first = self.bracket(delta, v)
         second = self.bracket(delta, first)
         fourth = self.bracket(delta, self.bracket(delta, second))
-        return v + 0.5 * first + inverse_second(x) * second + inverse_fourth(x) * fourth
+        return v + 0.5 * first + c2 * second + c4 * fourth
 
     @property
     def flat(self) -> bool:

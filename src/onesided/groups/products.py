@@ -81,6 +81,10 @@ class Product(Group):
         """Part by part."""
         return self._each(lambda g, a, b: g.retract(a, b), q, delta)
 
+    def nudge(self, q: Any, delta: Any) -> Any:
+        """Part by part."""
+        return self._each(lambda g, a, b: g.nudge(a, b), q, delta)
+
     def local(self, q: Any, other: Any) -> Any:
         """Part by part."""
         return self._each(lambda g, a, b: g.local(a, b), q, other)

@@ -34,16 +34,22 @@ class SE2(Group):
     def retract(self, q: Any, delta: Any) -> Any:
         """(x + R(φ) V(δ_φ) δ_x, φ + δ_φ)."""
         turn, move = delta[..., 2:], delta[..., :2]
-        x = turn * turn
-        moved = series.sinc(x) * move + turn * series.versine(x) * _quarter(move)
+        sinc, versine = series.turn(turn * turn)
+        moved = sinc * move + turn * versine * _quarter(move)
+        return _join(namespace(q), q[..., :2] + _turn(q[..., 2:], moved), q[..., 2:] + turn)
+
+    def nudge(self, q: Any, delta: Any) -> Any:
+        """The same to second order."""
+        turn, move = delta[..., 2:], delta[..., :2]
+        moved = move + 0.5 * turn * _quarter(move)
         return _join(namespace(q), q[..., :2] + _turn(q[..., 2:], moved), q[..., 2:] + turn)
 
     def local(self, q: Any, other: Any) -> Any:
         """The twist from q to other."""
         turn = wrap_angle(other[..., 2:] - q[..., 2:])
         moved = _turn(-q[..., 2:], other[..., :2] - q[..., :2])
-        x = turn * turn
-        a, b = series.sinc(x), turn * series.versine(x)
+        a, versine = series.turn(turn * turn)
+        b = turn * versine
         move = (a * moved - b * _quarter(moved)) / (a * a + b * b)
         return _join(namespace(q), move, turn)
 
@@ -75,19 +81,23 @@ class SE3(Group):
     def retract(self, q: Any, delta: Any) -> Any:
         """(x + R(θ) V(δ_θ) δ_x, R(θ) R(δ_θ))."""
         move, turn = delta[..., :3], delta[..., 3:]
-        x = dot(turn, turn)
+        versine, slip = series.screw(dot(turn, turn))
         once = cross(turn, move)
-        moved = move + series.versine(x) * once + series.slip(x) * cross(turn, once)
+        moved = move + versine * once + slip * cross(turn, once)
         return _join(namespace(q), q[..., :3] + rotate(q[..., 3:], moved), _SO3.retract(q[..., 3:], turn))
+
+    def nudge(self, q: Any, delta: Any) -> Any:
+        """The same to second order."""
+        move, turn = delta[..., :3], delta[..., 3:]
+        moved = move + 0.5 * cross(turn, move)
+        return _join(namespace(q), q[..., :3] + rotate(q[..., 3:], moved), _SO3.nudge(q[..., 3:], turn))
 
     def local(self, q: Any, other: Any) -> Any:
         """The twist from q to other."""
         turn = _SO3.local(q[..., 3:], other[..., 3:])
         moved = rotate(-q[..., 3:], other[..., :3] - q[..., :3])
-        x = dot(turn, turn)
+        factor, _ = series.tangent(dot(turn, turn))
         once = cross(turn, moved)
-        # V⁻¹ = 1 − θ×/2 + (1 − (θ/2) cot(θ/2))/θ² θ×θ×, and the last factor is c₂ − c₄x
-        factor = series.inverse_second(x) - series.inverse_fourth(x) * x
         return _join(namespace(q), moved - 0.5 * once + factor * cross(turn, once), turn)
 
     def bracket(self, v: Any, w: Any) -> Any:

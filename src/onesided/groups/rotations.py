@@ -24,9 +24,9 @@ def dot(a: Any, b: Any) -> Any:
 
 def rotate(theta: Any, vector: Any) -> Any:
     """R(θ) x: the vector x of a body turned by the rotation vector θ, seen from outside; both (…, 3)."""
-    x = dot(theta, theta)
+    sinc, versine = series.turn(dot(theta, theta))
     once = cross(theta, vector)
-    return vector + series.sinc(x) * once + series.versine(x) * cross(theta, once)
+    return vector + sinc * once + versine * cross(theta, once)
 
 
 def rotation_matrix(theta: Any) -> Any:
@@ -38,8 +38,8 @@ def rotation_matrix(theta: Any) -> Any:
 
 def quaternion(theta: Any) -> tuple[Any, Any]:
     """(w, u) of a rotation vector: cos(θ/2) and the axis times sin(θ/2)."""
-    x = dot(theta, theta)
-    return series.half_cos(x), series.half_sinc(x) * theta
+    w, factor = series.half(dot(theta, theta))
+    return w, factor * theta
 
 
 def rotation_vector(w: Any, u: Any) -> Any:
@@ -101,6 +101,17 @@ class SO3(Group):
     def retract(self, q: Any, delta: Any) -> Any:
         """Rotation vector of R(q) R(δ)."""
         return rotation_vector(*multiply(quaternion(q), quaternion(delta)))
+
+    def nudge(self, q: Any, delta: Any) -> Any:
+        """θ + θ̇ + θ̈/2 of θ̇ = T⁻¹(θ) δ."""
+        c, slope = series.tangent(dot(q, q))
+        once = cross(q, delta)
+        twice = cross(q, once)
+        first = delta + 0.5 * once + c * twice
+        once_of_first = cross(first, delta)
+        second = 0.5 * once_of_first + c * (cross(first, once) + cross(q, once_of_first))
+        second = second + 2.0 * slope * dot(q, first) * twice
+        return q + first + 0.5 * second
 
     def local(self, q: Any, other: Any) -> Any:
         """Rotation vector of R(q)ᵀ R(other), within ±π."""

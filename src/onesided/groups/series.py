@@ -1,18 +1,22 @@
 """Functions of a rotation angle θ that are analytic in x = θ²: series near zero, closed forms elsewhere.
 
 All derivatives are right everywhere, at θ = 0 too: the closed form is never evaluated where it is singular, not even in
-the branch of a `where` that is thrown away.
+the branch of a `where` that is thrown away. Functions that are needed together come in pairs, side by side on the last axis
+(where x has length one): half the work for the compiler.
 """
 
 from collections.abc import Callable, Sequence
 from math import factorial
 from typing import Any
 
+import numpy as np
 from scipy.special import bernoulli
 
-LIMIT = 1.0  # below this x the series is used
-TERMS = 14
-LOG_LIMIT = 0.02
+LIMIT = 0.5  # below this x the series is used; its error is that of round-off
+TERMS = 8
+LOG_LIMIT = 0.01
+
+Closed = Callable[[Any, Any], Sequence[Any]]
 
 
 def namespace(x: Any) -> Any:
@@ -20,57 +24,88 @@ def namespace(x: Any) -> Any:
     return x.__array_namespace__()
 
 
-def _analytic(x: Any, coefficients: Sequence[float], closed: Callable[[Any, Any], Any], limit: float = LIMIT) -> Any:
+def _analytic(x: Any, coefficients: Any, closed: Closed, limit: float = LIMIT) -> Any:
+    """Values side by side; `coefficients` (terms, functions)."""
     xp = namespace(x)
     small = x < limit
     near, far = xp.where(small, x, 0.0), xp.where(small, limit, x)
-    total = xp.zeros_like(x)
-    for coefficient in reversed(coefficients):
+    total = coefficients[-1] + xp.zeros_like(near)
+    for coefficient in coefficients[-2::-1]:
         total = coefficient + near * total
-    return xp.where(small, total, closed(xp, far))
+    return xp.where(small, total, xp.concatenate(closed(xp, far), axis=-1))
 
 
-def _alternating(first: int, scale: float = 1.0) -> tuple[float, ...]:
-    return tuple((-scale) ** k / factorial(2 * k + first) for k in range(TERMS))
+def _alternating(first: int, scale: float = 1.0) -> list[float]:
+    return [(-scale) ** k / factorial(2 * k + first) for k in range(TERMS)]
 
 
-_COS, _SIN, _VERS, _SLIP = (_alternating(first) for first in range(4))
-_HALF_COS, _HALF_SIN = _alternating(0, 0.25), tuple(c / 2.0 for c in _alternating(1, 0.25))
 _B = bernoulli(2 * TERMS + 8)
 _G = [(-1.0) ** k * _B[2 * k] / factorial(2 * k) for k in range(TERMS + 4)]  # (θ/2) cot(θ/2) = Σ G_k x^k
-_SECOND = tuple([-_G[1]] + [(k - 2) * _G[k] for k in range(2, TERMS + 2)])
-_FOURTH = tuple((k - 1) * _G[k] for k in range(2, TERMS + 2))
-_ARCSIN = tuple(2.0 * factorial(2 * k) / (4.0**k * factorial(k) ** 2 * (2 * k + 1)) for k in range(TERMS))
+_TURN = np.column_stack([_alternating(1), _alternating(2)])
+_SCREW = np.column_stack([_alternating(2), _alternating(3)])
+_HALF = np.column_stack([_alternating(0, 0.25), [c / 2.0 for c in _alternating(1, 0.25)]])
+_TANGENT = np.column_stack([[-_G[k] for k in range(1, TERMS + 1)], [-k * _G[k + 1] for k in range(1, TERMS + 1)]])
+_INVERSE = np.column_stack([
+    [-_G[1]] + [(k - 2) * _G[k] for k in range(2, TERMS + 1)], [(k - 1) * _G[k] for k in range(2, TERMS + 2)]
+])  # fmt: skip
+_ARCSIN = np.array([[2.0 * factorial(2 * k) / (4.0**k * factorial(k) ** 2 * (2 * k + 1))] for k in range(TERMS)])
 
 
-def cos(x: Any) -> Any:
-    """Cos θ."""
-    return _analytic(x, _COS, lambda xp, y: xp.cos(xp.sqrt(y)))
+def _split(values: Any) -> tuple[Any, Any]:
+    return values[..., 0:1], values[..., 1:2]
 
 
-def sinc(x: Any) -> Any:
-    """Sin θ / θ."""
-    return _analytic(x, _SIN, lambda xp, y: xp.sin(xp.sqrt(y)) / xp.sqrt(y))
+def turn(x: Any) -> tuple[Any, Any]:
+    """Sin θ / θ and (1 − cos θ) / θ²."""
+
+    def closed(xp: Any, y: Any) -> list[Any]:
+        root = xp.sqrt(y)
+        return [xp.sin(root) / root, (1.0 - xp.cos(root)) / y]
+
+    return _split(_analytic(x, _TURN, closed))
 
 
-def versine(x: Any) -> Any:
-    """(1 − cos θ) / θ²."""
-    return _analytic(x, _VERS, lambda xp, y: (1.0 - xp.cos(xp.sqrt(y))) / y)
+def screw(x: Any) -> tuple[Any, Any]:
+    """(1 − cos θ) / θ² and (θ − sin θ) / θ³."""
+
+    def closed(xp: Any, y: Any) -> list[Any]:
+        root = xp.sqrt(y)
+        return [(1.0 - xp.cos(root)) / y, (root - xp.sin(root)) / (y * root)]
+
+    return _split(_analytic(x, _SCREW, closed))
 
 
-def slip(x: Any) -> Any:
-    """(θ − sin θ) / θ³."""
-    return _analytic(x, _SLIP, lambda xp, y: (xp.sqrt(y) - xp.sin(xp.sqrt(y))) / (y * xp.sqrt(y)))
+def half(x: Any) -> tuple[Any, Any]:
+    """Cos(θ/2) and sin(θ/2) / θ."""
+
+    def closed(xp: Any, y: Any) -> list[Any]:
+        root = xp.sqrt(y)
+        return [xp.cos(root / 2.0), xp.sin(root / 2.0) / root]
+
+    return _split(_analytic(x, _HALF, closed))
 
 
-def half_cos(x: Any) -> Any:
-    """Cos(θ/2)."""
-    return _analytic(x, _HALF_COS, lambda xp, y: xp.cos(xp.sqrt(y) / 2.0))
+def tangent(x: Any) -> tuple[Any, Any]:
+    """(1 − (θ/2) cot(θ/2)) / θ² and its derivative by x."""
+
+    def closed(xp: Any, y: Any) -> list[Any]:
+        angle = xp.sqrt(y) / 2.0
+        G, sine = angle / xp.tan(angle), angle / xp.sin(angle)
+        return [(1.0 - G) / y, ((sine**2 - G) / 2.0 - (1.0 - G)) / (y * y)]
+
+    return _split(_analytic(x, _TANGENT, closed))
 
 
-def half_sinc(x: Any) -> Any:
-    """Sin(θ/2) / θ."""
-    return _analytic(x, _HALF_SIN, lambda xp, y: xp.sin(xp.sqrt(y) / 2.0) / xp.sqrt(y))
+def inverse(x: Any) -> tuple[Any, Any]:
+    """Factors c₂, c₄ of y/(1 − e^−y) = 1 + y/2 + c₂y² + c₄y⁴ on the eigenvalues 0, ±iθ (double) of ad."""
+
+    def closed(xp: Any, y: Any) -> list[Any]:
+        angle = xp.sqrt(y) / 2.0
+        G, sine = angle / xp.tan(angle), angle / xp.sin(angle)
+        fourth = (2.0 - G - sine**2) / (2.0 * y * y)
+        return [(1.0 - G) / y + fourth * y, fourth]
+
+    return _split(_analytic(x, _INVERSE, closed))
 
 
 def arc(s: Any, w: Any) -> Any:
@@ -79,25 +114,5 @@ def arc(s: Any, w: Any) -> Any:
     small = (s < LOG_LIMIT) & (w > 0.0)
     root = xp.sqrt(xp.where(small, LOG_LIMIT, s))
     far = 2.0 * xp.atan2(root, xp.where(small, 1.0, w)) / root
-    return xp.where(small, _analytic(xp.where(small, s, 0.0), _ARCSIN, lambda xp, y: xp.ones_like(y)), far)
-
-
-def inverse_second(x: Any) -> Any:
-    """Factor c₂ of x/(1 − e^−x) = 1 + x/2 + c₂x² + c₄x⁴ on the eigenvalues 0, ±iθ (double) of ad."""
-    return _analytic(x, _SECOND, _second_closed)
-
-
-def inverse_fourth(x: Any) -> Any:
-    """Factor c₄ of the same."""
-    return _analytic(x, _FOURTH, _fourth_closed)
-
-
-def _fourth_closed(xp: Any, y: Any) -> Any:
-    half = xp.sqrt(y) / 2.0
-    G = half / xp.tan(half)
-    return (G - (half / xp.sin(half)) ** 2 + 2.0 * (1.0 - G)) / (2.0 * y * y)
-
-
-def _second_closed(xp: Any, y: Any) -> Any:
-    half = xp.sqrt(y) / 2.0
-    return (1.0 - half / xp.tan(half)) / y + _fourth_closed(xp, y) * y
+    near = _analytic(xp.where(small, s, 0.0), _ARCSIN, lambda xp, y: [xp.ones_like(y)])
+    return xp.where(small, near, far)

@@ -52,6 +52,12 @@ class Equations:
         """Number of constraints: holonomic, then non-holonomic."""
         return self.m + self.k
 
+    @property
+    def conservative(self) -> bool:
+        """Whether energy cannot change: no forces beside the potential, nothing moved from outside, no rolling."""
+        system = self.system
+        return system.force is None and system.friction is None and self.control is None and not system.nonholonomic
+
     def _check_control(self, control: Any) -> None:
         if not callable(control):
             if not np.isfinite(self.p):
@@ -102,7 +108,7 @@ class Equations:
             out[f:g],
             float(out[g]),
             out[last:end].reshape(self.n, columns),
-            out[end:].reshape(self.rows, -1),
+            out[end:].reshape(self.rows, self.n if seeds is None else seeds[1].shape[1]),
         )
 
     def matrices(self, terms: Terms) -> tuple[Array, Array]:

@@ -10,7 +10,6 @@ Hidden constraints: G v + c_p ṗ = 0 [AR (3a)] and G a + γ = 0 [AR (3b)].
 """
 
 from collections.abc import Callable
-from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import jax
@@ -80,6 +79,8 @@ class MotionFunctions:
         self._c = [differentiable(f, self.names) for f in families(system.bilateral)]
         self._gaps = [differentiable(f, self.names) for f in families(system.unilateral)]
         self.gaps_at = jax.jit(self.gaps)
+        self.linearised = jax.jit(self._linearised)
+        self.stiffness = jax.jit(self._stiffness)
         self.terms = jax.jit(self._terms, static_argnums=2)
         self.balance = jax.jit(self._balance, static_argnums=2)
         self.stages = jax.jit(jax.vmap(self._balance, in_axes=(0, None, None)), static_argnums=2)
@@ -148,11 +149,11 @@ class MotionFunctions:
         space, zero = self.space, jnp.zeros(self.n)
 
         def conservative(delta: Any) -> Any:
-            moved = space.retract(q, delta)
+            moved = space.nudge(q, delta)
             return self.kinetic(moved, v, vector) - self._U(moved, p, vector)
 
         def along(s: Any) -> Any:
-            return self.momentum(space.retract(q, s * v), v, vector)
+            return self.momentum(space.nudge(q, s * v), v, vector)
 
         momentum, change = jax.jvp(along, (jnp.zeros(()),), (jnp.ones(()),))
         potential = jax.grad(conservative)(zero)
@@ -164,13 +165,13 @@ class MotionFunctions:
         zero, one = jnp.zeros(()), jnp.ones(())
 
         def path(s: Any) -> Any:
-            return self.holonomic(self.space.retract(q, s * v), p + s * p_dot + 0.5 * s * s * p_ddot, vector)
+            return self.holonomic(self.space.nudge(q, s * v), p + s * p_dot + 0.5 * s * s * p_ddot, vector)
 
         def slope(s: Any) -> Any:
             return jax.jvp(path, (s,), (one,))[1]
 
         def rolling(s: Any) -> Any:
-            return self.nonholonomic(self.space.retract(q, s * v), v, vector)
+            return self.nonholonomic(self.space.nudge(q, s * v), v, vector)
 
         c_dot, gamma = jax.jvp(slope, (zero,), (one,))
         f, f_dot = jax.jvp(rolling, (zero,), (one,))
@@ -181,7 +182,7 @@ class MotionFunctions:
         zero = jnp.zeros(self.n)
 
         def position(delta: Any) -> Any:
-            return self.holonomic(self.space.retract(q, delta), p, vector)
+            return self.holonomic(self.space.nudge(q, delta), p, vector)
 
         rows = jax.vmap(lambda d: jax.jvp(position, (zero,), (d,))[1], out_axes=1)(seeds.T)
         rolling = jax.vmap(
@@ -199,7 +200,7 @@ class MotionFunctions:
         seeds_M, seeds_G = seeds if seeds is not None else (jnp.eye(self.n), jnp.eye(self.n))
         M = jax.vmap(lambda d: jax.jvp(lambda u: self.momentum(q, u, vector), (v,), (d,))[1], out_axes=1)(seeds_M.T)
         G = self.gradients(q, v, p, vector, seeds_G)
-        Gv = self.gradients(q, v, p, vector, v[:, None])[:, 0]
+        Gv = G @ v if seeds is None else self.gradients(q, v, p, vector, v[:, None])[:, 0]
         power = self._power(t, q, v, mu, rates, vector)[None]
         return jnp.concatenate(
             [q, self.space.rate(delta, v), h, c, c_dot, gamma, Gv, power, M.ravel(), G.ravel()], dtype=jnp.float64
@@ -217,26 +218,27 @@ class MotionFunctions:
             first += size
         return parts
 
-    def _balance(self, x: Any, vector: Any, control: Control | None) -> Any:
+    def _balance(self, x: Any, vector: Any, control: Control | None, *, near: bool = False) -> Any:
         """Residuals of the stabilised form at (t, q∘exp δ, δ̇, v, v̇, μ, η): (2n + 2m + k,).
 
         M (δ̇ − rate(δ, v)) − Gᵀη;  M v̇ − h − Gᵀμ;  c;  velocity level. The first couples η, which is zero for exact
-        solutions, to positions only (Gear, Gupta and Leimkuhler).
+        solutions, to positions only (Gear, Gupta and Leimkuhler). With `near`, δ is close to zero: cheap to differentiate.
         """
         t, p, q, delta, d, v, w, mu, eta = self._split(x, *[self.n] * 5, self.m + self.k, self.m)
-        q = self.space.retract(q, delta)
+        q = self.space.nudge(q, delta) if near else self.space.retract(q, delta)
+        rate = v + 0.5 * self.space.bracket(delta, v) if near else self.space.rate(delta, v)
         rates = self.control(control, t, p)
         p = rates[0]
         h = self.generalised_force(t, q, v, mu, p, vector)
         c, c_dot, _ = self.constraint_rates(q, v, rates, vector)
         zero = jnp.zeros(self.n)
-        _, pull = jax.vjp(lambda e: self.holonomic(self.space.retract(q, e), p, vector), zero)
+        _, pull = jax.vjp(lambda e: self.holonomic(self.space.nudge(q, e), p, vector), zero)
         _, pull_v = jax.vjp(lambda u: self.nonholonomic(q, u, vector), v)
 
         def mass_times(y: Any) -> Any:
             return jax.jvp(lambda u: self.momentum(q, u, vector), (v,), (y,))[1]
 
-        kinematic = mass_times(d - self.space.rate(delta, v)) - pull(eta)[0]
+        kinematic = mass_times(d - rate) - pull(eta)[0]
         balance = mass_times(w) - h - pull(mu[: self.m])[0] - pull_v(mu[self.m :])[0]
         return jnp.concatenate([kinematic, balance, c, c_dot], dtype=jnp.float64)
 
@@ -244,7 +246,7 @@ class MotionFunctions:
         """Derivatives of `balance` by (δ, δ̇, v, v̇, μ, η)."""
         first = 2 + self.n
         value, push = jax.linearize(
-            lambda y: self._balance(jnp.concatenate([x[:first], y]), vector, control), x[first:]
+            lambda y: self._balance(jnp.concatenate([x[:first], y]), vector, control, near=True), x[first:]
         )
         return jax.vmap(push, out_axes=1)(jnp.eye(len(x) - first))
 
@@ -263,6 +265,35 @@ class MotionFunctions:
             jnp.stack([energy, kinetic, power, jnp.max(sizes)]), inertia - h - G.T @ mu, c, c_dot, G @ a + gamma,
             self.gaps(q, rates[0], vector),
         ], dtype=jnp.float64)  # fmt: skip
+
+    # about an equilibrium
+
+    def _linearised(self, q: Any, p: Any, vector: Any) -> Any:
+        """Force at rest, constraints (bilateral, then gaps) and their gradients."""
+        zero = jnp.zeros(self.n)
+
+        def constraints(delta: Any) -> Any:
+            moved = self.space.nudge(q, delta)
+            return jnp.concatenate([self.holonomic(moved, p, vector), self.gaps(moved, p, vector)])
+
+        force = self.generalised_force(jnp.zeros(()), q, zero, jnp.zeros(self.m), p, vector)
+        return jnp.concatenate([force, constraints(zero), jax.jacfwd(constraints)(zero).ravel()], dtype=jnp.float64)
+
+    def _stiffness(self, q: Any, p: Any, nu: Any, vector: Any) -> Any:
+        """K, C, M of M s² + C s + K about an equilibrium at rest with multipliers ν of all constraints."""
+        zero = jnp.zeros(self.n)
+
+        def pull(delta: Any, moved: Any) -> Any:
+            inner = self.space.nudge(moved, delta)
+            return jnp.concatenate([self.holonomic(inner, p, vector), self.gaps(inner, p, vector)]) @ nu
+
+        def force(delta: Any, v: Any) -> Any:
+            moved = self.space.nudge(q, delta)
+            return self.generalised_force(jnp.zeros(()), moved, v, nu[: self.m], p, vector) + jax.grad(pull)(zero, moved)
+
+        K, C = jax.jacfwd(force, argnums=(0, 1))(zero, zero)
+        M = jax.jacfwd(lambda u: self.momentum(q, u, vector))(zero)
+        return jnp.concatenate([-K.ravel(), -C.ravel(), M.ravel()], dtype=jnp.float64)
 
 
 def _stacked(values: list[Any]) -> Any:

@@ -7,11 +7,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from scipy.interpolate import KroghInterpolator
+
 from onesided._types import Array, Status
 from onesided.errors import UsageError
 from onesided.groups import Group, Vector
 from onesided.results.path import format_number
 from onesided.tolerances import EPS
+
+
+FAR = 2.0  # a turn [rad] beyond which points do not share local coordinates
 
 
 class Occurrence(Enum):
@@ -136,34 +141,50 @@ class Motion:
     def at(self, t: Any) -> tuple[Array, Array]:
         """Configurations and velocities at times t within the motion (dense output): (…, n) each.
 
-        Interpolation of order six in the local coordinates of each step, from positions, velocities and accelerations at
-        its ends.
+        Interpolation in local coordinates from positions, velocities and accelerations at the ends of the step and at one
+        point beyond either end, which is more accurate than the steps themselves.
         """
         times = np.asarray(t, dtype=float)
-        low, high = sorted((self.t[0], self.t[-1]))
+        low, high = self.t[0], self.t[-1]
         if np.any(times < low) or np.any(times > high) or not np.all(np.isfinite(times)):
             raise UsageError("a time lies outside the motion", got=str(t), expected=f"{low:g} to {high:g}")
-        i = np.clip(np.searchsorted(self.t, times, side="right") - 1, 0, max(len(self.t) - 2, 0))
-        if len(self.t) < 2:
-            return self.q[i], self.v[i]
-        return interpolate(self.space or Vector(self.q.shape[1]), self, i, times)
+        flat = np.atleast_1d(times).ravel()
+        steps = np.clip(np.searchsorted(self.t, flat, side="right") - 1, 0, max(len(self.t) - 2, 0))
+        q, v = np.empty((len(flat), self.q.shape[1])), np.empty((len(flat), self.q.shape[1]))
+        for i in np.unique(steps):
+            here = steps == i
+            near = slice(max(i - 1, 0), i + 3)
+            points = Points(self.t[near], self.q[near], self.v[near], self.a[near])
+            q[here], v[here] = interpolate(self.space or Vector(self.q.shape[1]), points, i - near.start, flat[here])
+        return q.reshape(*times.shape, -1), v.reshape(*times.shape, -1)
 
 
-def interpolate(space: Group, points: Any, i: Any, times: Array) -> tuple[Array, Array]:
-    """Quintic Hermite interpolation between points i and i + 1 of (t, q, v, a)."""
-    h = (points.t[i + 1] - points.t[i])[..., None]
-    s = (times - points.t[i])[..., None] / h
-    q0, v0, a0 = points.q[i], points.v[i], points.a[i]
-    end = space.local(q0, points.q[i + 1])
-    end_rate, end_curve = _end(space, end, points.v[i + 1], points.a[i + 1])
-    d, r, c = end, h * end_rate, h * h * end_curve
-    first, second = h * v0, h * h * a0 / 2.0
-    # δ(s) = first s + second s² + s³ (A + B s + C s²), matched to d, r, c at s = 1
-    x, y, z = d - first - second, r - first - 2.0 * second, c - 2.0 * second
-    A, B, C = 10.0 * x - 4.0 * y + z / 2.0, -15.0 * x + 7.0 * y - z, 6.0 * x - 3.0 * y + z / 2.0
-    delta = s * (first + s * (second + s * (A + s * (B + s * C))))
-    slope = (first + s * (2.0 * second + s * (3.0 * A + s * (4.0 * B + 5.0 * s * C)))) / h
-    return space.wrap(space.retract(q0, delta)), _velocity(space, delta, slope)
+class Points(NamedTuple):
+    """A few neighbouring points of a motion."""
+
+    t: Array
+    q: Array
+    v: Array
+    a: Array
+
+
+def interpolate(space: Group, points: Points, i: int, times: Array) -> tuple[Array, Array]:
+    """Hermite interpolation through all points, in local coordinates of point i: q and v at the times, (N, n)."""
+    if len(points.t) == 1:
+        return np.repeat(points.q, len(times), axis=0), np.repeat(points.v, len(times), axis=0)
+    delta = space.local(np.broadcast_to(points.q[i], points.q.shape), points.q)
+    if not space.flat:  # neighbours that are turned too far have no place in one chart
+        far = np.max(np.abs(delta), axis=1) > FAR
+        keep = ~far | (np.abs(np.arange(len(delta)) - i - 0.5) < 1.0)
+        points, delta, i = Points(*(a[keep] for a in points)), delta[keep], i - int(np.sum(~keep[:i]))
+    rate, curve = _end(space, delta, points.v, points.a)
+    origin, unit = points.t[i], float(np.max(np.abs(np.diff(points.t))))
+    nodes = np.repeat((points.t - origin) / unit, 3)
+    data = np.stack([delta, unit * rate, unit**2 * curve], axis=1).reshape(len(nodes), -1)
+    polynomial = KroghInterpolator(nodes, data)
+    place, slope = polynomial.derivatives((times - origin) / unit, 2)
+    base = np.broadcast_to(points.q[i], place.shape)
+    return space.wrap(space.retract(base, place)), _velocity(space, place, slope / unit)
 
 
 def _end(space: Group, delta: Array, v: Array, a: Array) -> tuple[Array, Array]:
