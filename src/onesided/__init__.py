@@ -46,6 +46,8 @@ if TYPE_CHECKING:
     from onesided.results import load_result as load_result
     from onesided.results import Modes as Modes
     from onesided.results import Motion as Motion
+    from onesided.results import MotionEvent as MotionEvent
+    from onesided.results import Occurrence as Occurrence
     from onesided.results import Path as Path
     from onesided.results import Ray as Ray
     from onesided.results import save as save
@@ -103,6 +105,8 @@ _HOMES = {
     "load_result": "results",
     "Modes": "results",
     "Motion": "results",
+    "MotionEvent": "results",
+    "Occurrence": "results",
     "Path": "results",
     "Ray": "results",
     "save": "results",

@@ -25,7 +25,7 @@ def consistent(mechanics: Mechanics, t: float, q0: Any, v0: Any, span: float) ->
     equations = mechanics.equations
     q, v = equations.system.point(q0), velocities(mechanics, v0)
     q = equations.space.wrap(q)
-    equations.find_pattern(t, q, v)
+    mechanics.prepare(t, q, v)
     terms = equations.terms(t, q, np.zeros(equations.n), v, np.zeros(equations.m))
     _check_finite(mechanics, t, q, v, terms)
     mechanics.choose_rows(terms)

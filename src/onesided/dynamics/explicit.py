@@ -5,7 +5,7 @@ On a group the step is taken in the local coordinates δ of q∘exp(δ) (Munthe-
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.integrate import DOP853
@@ -188,7 +188,7 @@ class ExplicitStepper(Stepper):
         if not self._stays(settled):
             return None
         found, self._last_pivot = settled.state, mechanics.closeness(settled.accelerated.factor)
-        return State(t, found.q, found.v, found.a, found.mu, work, found.power)
+        return replace(found, work=work)
 
     def _stays(self, settled: Settled) -> bool:
         if not settled.status.ok:

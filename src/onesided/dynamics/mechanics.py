@@ -19,7 +19,7 @@ PROJECTIONS = 12
 
 @dataclass(frozen=True, eq=False)
 class State:
-    """One instant: configuration, velocity, acceleration, multipliers (m + k,), work done so far, power."""
+    """One instant: configuration, velocity, acceleration, multipliers (m + k,), work done so far, power, inputs."""
 
     t: float
     q: Array
@@ -28,6 +28,7 @@ class State:
     mu: Array
     work: float = 0.0
     power: float = 0.0
+    u: Array = field(default_factory=lambda: np.zeros(0))
 
 
 class Accelerated(NamedTuple):
@@ -85,6 +86,15 @@ class Mechanics:
         self._factorise: Any = None
         self._zero = np.zeros(equations.n)
 
+    def prepare(self, t: float, q: Array, v: Array) -> None:
+        """What can be found out at the start only."""
+        self.equations.find_pattern(t, q, v)
+
+    @property
+    def words(self) -> str:
+        """Remarks for the result."""
+        return ""
+
     # linear algebra
 
     def choose_rows(self, terms: Terms) -> None:
@@ -117,6 +127,14 @@ class Mechanics:
     def closeness(self, factor: KKTFactor) -> float:
         """Smallest pivot relative to the one at the start: near zero at a singular configuration."""
         return factor.pivot / self._reference if self._reference > 0.0 else 1.0
+
+    def independence(self, t: float, q: Array, v: Array) -> float:
+        """Smallest singular value of the kept constraint gradients, each of length one: zero where they are dependent."""
+        if not len(self.rows):
+            return 1.0
+        _, G = self.equations.matrices(self.equations.terms(t, q, self._zero, v, np.zeros(self.equations.m)))
+        kept = G[self.rows]
+        return float(np.linalg.svd(kept / np.linalg.norm(kept, axis=1)[:, None], compute_uv=False)[-1])
 
     def solve(self, factor: KKTFactor, f: Array, g: Array) -> tuple[Array, Array]:
         """x and multipliers with M x − Gᵀμ = f, G x = g on the kept rows; zero on the others."""

@@ -21,6 +21,7 @@ class Arrays(NamedTuple):
     a: Array
     mu: Array
     work: Array
+    u: Array
 
 
 def stack(states: Sequence[State]) -> Arrays:
@@ -31,7 +32,7 @@ def stack(states: Sequence[State]) -> Arrays:
 
 def recheck(mechanics: Mechanics, points: Arrays) -> tuple[Drift, Check]:
     """Evaluate the model afresh at every point and measure what is violated."""
-    found = mechanics.equations.check(points.t, points.q, points.v, points.a, points.mu)
+    found = mechanics.equations.check(points.t, points.q, points.v, points.a, np.hstack([points.mu, points.u]))
     steep = _steepness(mechanics, points)
     length = max(float(np.max(np.abs(points.q), initial=0.0)), float(mechanics.sizes.q.max()))
     speed = max(float(np.max(np.abs(points.v), initial=0.0)), float(mechanics.sizes.v.max()))

@@ -15,6 +15,7 @@ from onesided.dynamics.explicit import Projected
 from onesided.dynamics.mechanics import Mechanics, State
 from onesided.dynamics.monitors import recheck, stack, status_after, verdict
 from onesided.dynamics.multipliers import Rule
+from onesided.dynamics.servo import ServoMechanics
 from onesided.dynamics.stepper import Method, Stepper
 from onesided.dynamics.watch import Watch
 from onesided.errors import SolveError, UsageError
@@ -169,7 +170,10 @@ def begin(  # noqa: PLR0913 - what simulate and its twin share
     chosen = Projected() if method is None else method
     if not hasattr(chosen, "start"):
         raise UsageError("this is not a method", got=repr(method), expected="Projected(), Radau(), GeneralizedAlpha() …")
-    mechanics = Mechanics(Equations(system, control), multipliers, tolerances)
+    if system.servo and not isinstance(chosen, Projected):
+        raise UsageError("servo conditions need another method", got=repr(chosen), expected="Projected()")
+    kind = ServoMechanics if system.servo else Mechanics
+    mechanics = kind(Equations(system, control), multipliers, tolerances)
     state, correction = consistent(mechanics, first, q0, v0, last - first)
     stepper = chosen.start(mechanics, state, last)
     return Run(mechanics, stepper, chosen, correction, last)
@@ -200,7 +204,7 @@ def collect(run: Run, states: list[State], status: Status, note: str, events: tu
     wrong = verdict(mechanics, drift, limit, run.method.drifts)
     system = mechanics.equations.system
     loose = tuple(mechanics.equations.names[i] for i in mechanics.loose)
-    notes = [text for text in (run.start.words(), note, wrong) if text]
+    notes = [text for text in (run.start.words(), mechanics.words, note, wrong) if text]
     return Motion(
         coordinates=system.coordinates,
         bilateral=tuple(system.bilateral),
@@ -214,7 +218,7 @@ def collect(run: Run, states: list[State], status: Status, note: str, events: tu
         a=points.a,
         mu=points.mu,
         lam=np.zeros((len(points.t), len(system.unilateral))),
-        u=np.zeros((len(points.t), 0)),
+        u=points.u,
         p=np.array([mechanics.equations.control_at(t) for t in points.t]),
         energy=found.energy,
         work=points.work,

@@ -14,6 +14,7 @@ from onesided.linalg import dependent_rows
 
 SAFETY, SHRINK, GROW = 0.9, 0.2, 6.0
 NEAR = 0.01  # pivots below this share of the start's count as nearly singular
+DEPENDENT = 0.1  # the same for singular values: the configuration is called nearly singular
 MAX_SHOWN = 8
 
 
@@ -38,6 +39,7 @@ class Stepper(ABC):
         self.mechanics, self.state, self.h = mechanics, state, h
         self.note = ""
         self.evaluations = self.rejected = 0
+        self.independence = mechanics.independence(state.t, state.q, state.v)
         self.smallest = mechanics.tolerances.minimum_step * abs(t_end - state.t)
 
     @abstractmethod
@@ -51,13 +53,13 @@ class Stepper(ABC):
         if not finite:
             self.note = f"the model is not finite just after {at}"
             return Status.not_finite
-        if mechanics.closest > NEAR:
+        if mechanics.independence(state.t, state.q, state.v) > DEPENDENT * self.independence:
             self.note = f"at {at}"
             return Status.step_too_small
         _, G = mechanics.equations.matrices(
             mechanics.equations.terms(state.t, state.q, np.zeros_like(state.q), state.v, state.mu)
         )
-        rows = {i for group in dependent_rows(G, rank=NEAR**0.5) for i in group}
+        rows = {i for group in dependent_rows(G, rank=DEPENDENT) for i in group}
         names = ", ".join(mechanics.equations.names[i] for i in sorted(rows)[:MAX_SHOWN])
         self.note = f"nearly dependent constraints ({names or 'all'}) at {at}"
         return Status.singular_configuration

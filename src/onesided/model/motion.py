@@ -129,6 +129,12 @@ class MotionFunctions:
             total = total + self.system.friction(q, v, mu[: self.m], th)
         return total
 
+    def actuation(self, q: Any, vector: Any) -> Any:
+        """B(q), (n, inputs)."""
+        if self.system.actuation is None:
+            return jnp.zeros((self.n, 0))
+        return self.system.actuation(q, self.parameters(vector))
+
     def holonomic(self, q: Any, p: Any, vector: Any) -> Any:
         """c(q, p), (m,)."""
         return _stacked([f(q, p, vector) for f in self._c])
@@ -251,15 +257,15 @@ class MotionFunctions:
         return jax.vmap(push, out_axes=1)(jnp.eye(len(x) - first))
 
     def _check(self, x: Any, vector: Any, control: Control | None) -> Any:
-        t, p, q, v, a, mu = self._split(x, *[self.n] * 3, self.m + self.k)
+        t, p, q, v, a, mu, u = self._split(x, *[self.n] * 3, self.m + self.k, len(self.system.servo))
         rates = self.control(control, t, p)
-        h = self.generalised_force(t, q, v, mu, rates[0], vector)
+        h = self.generalised_force(t, q, v, mu, rates[0], vector) + self.actuation(q, vector) @ u
         c, c_dot, gamma = self.constraint_rates(q, v, rates, vector)
         G = self.gradients(q, v, rates[0], vector, jnp.eye(self.n))
         momentum, inertia = jax.jvp(lambda u: self.momentum(q, u, vector), (v,), (a,))
         kinetic = self.kinetic(q, v, vector)
         energy = momentum @ v - kinetic + self._U(q, rates[0], vector)
-        power = self._power(t, q, v, mu, rates, vector) + mu @ (G @ v)
+        power = self._power(t, q, v, mu, rates, vector) + mu @ (G @ v) + self.actuation(q, vector) @ u @ v
         sizes = jnp.stack([jnp.max(jnp.abs(y), initial=0.0) for y in (inertia, h, G.T * mu)])
         return jnp.concatenate([
             jnp.stack([energy, kinetic, power, jnp.max(sizes)]), inertia - h - G.T @ mu, c, c_dot, G @ a + gamma,
