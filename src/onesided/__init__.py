@@ -10,10 +10,10 @@ from onesided._types import Status as Status
 from onesided._version import __version__ as __version__
 
 if TYPE_CHECKING:
-    from onesided.complementarity import all_solutions as all_solutions
     from onesided.complementarity import LCP as LCP
     from onesided.complementarity import MLCP as MLCP
     from onesided.complementarity import NCP as NCP
+    from onesided.complementarity import all_solutions as all_solutions
     from onesided.dynamics.explicit import Baumgarte as Baumgarte
     from onesided.dynamics.explicit import Projected as Projected
     from onesided.dynamics.generalized_alpha import GeneralizedAlpha as GeneralizedAlpha
@@ -43,15 +43,15 @@ if TYPE_CHECKING:
     from onesided.results import Equilibrium as Equilibrium
     from onesided.results import Event as Event
     from onesided.results import Kind as Kind
-    from onesided.results import load_result as load_result
     from onesided.results import Modes as Modes
     from onesided.results import Motion as Motion
     from onesided.results import MotionEvent as MotionEvent
     from onesided.results import Occurrence as Occurrence
     from onesided.results import Path as Path
     from onesided.results import Ray as Ray
-    from onesided.results import save as save
     from onesided.results import Solution as Solution
+    from onesided.results import load_result as load_result
+    from onesided.results import save as save
     from onesided.statics.drive import drive as drive
     from onesided.statics.equilibrium import Newton as Newton
     from onesided.statics.explore import diagram as diagram

@@ -2,16 +2,17 @@
 
 import jax.numpy as jnp
 import numpy as np
+from scipy.special import ellipj, ellipk
+
 from onesided import System, rows
 from onesided.groups import SE3, SO3, Product, Vector, rotate
-from scipy.special import ellipj, ellipk
 
 G = 9.81
 
 
 def pendulum(**changes):
     """A point mass on a rod of length l, in Cartesian coordinates."""
-    parts = dict(
+    parts = dict(  # noqa: C408
         coordinates=("x", "y"),
         energy=lambda q, p, th: th.m * th.g * q[1],
         bilateral={"rod": lambda q, p, th: 0.5 * (q @ q - th.l**2)},

@@ -14,6 +14,7 @@ from motion_models import (
     quaternion_position,
     quaternion_top,
 )
+
 from onesided import GeneralizedAlpha, Occurrence, Projected, Radau, SolveError, Status, simulate
 from onesided.groups import SE3, rotate
 

@@ -4,6 +4,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from motion_models import G, on_circle, pendulum, platform, platform_start, swing
+
 from onesided import (
     Compliances,
     GeneralizedAlpha,
@@ -153,7 +154,7 @@ def test_knife_edge_on_an_incline(method):
     tolerance = {Projected: 1e-10, Radau: 1e-6, GeneralizedAlpha: 1e-4}[type(method)]
     t, gs, w = motion.t, 4.905, 2.0
     exact = [gs / (2 * w**2) * np.sin(w * t) ** 2, gs / (2 * w**2) * (w * t - np.sin(2 * w * t) / 2), w * t]
-    assert motion.q.T == pytest.approx(np.array(exact), abs=tolerance)
+    assert pytest.approx(np.array(exact), abs=tolerance) == motion.q.T
     assert -motion.mu[:, 0] == pytest.approx(2 * gs * np.sin(w * t), abs=10 * tolerance)
     assert motion.q[-1, :2] == pytest.approx([0.181459842925, 5.851375221574], abs=tolerance)
     assert -motion.mu[-1, 0] == pytest.approx(-5.3368470978, abs=10 * tolerance)

@@ -3,6 +3,7 @@
 import jax.numpy as jnp
 import numpy as np
 import pytest
+
 from onesided import ModelError, Projected, Radau, System, simulate
 from onesided.errors import UsageError
 
@@ -60,7 +61,10 @@ def test_inputs_at_the_listed_times(t):
 def test_forward_simulation_with_the_input_found_reproduces_the_path():
     def u(t):
         s = t / T
-        f = [sum(c * np.prod(n - np.arange(k)) * s ** (n - k) for n, c in zip(POWERS, FACTORS, strict=True)) for k in (2, 4)]
+        f = [
+            sum(c * np.prod(n - np.arange(k)) * s ** (n - k) for n, c in zip(POWERS, FACTORS, strict=True))
+            for k in (2, 4)
+        ]
         return (M1 + M2) * f[0] / T**2 + M1 * M2 / K * f[1] / T**4
 
     free = System(

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from onesided.errors import ModelError
 from onesided.groups import SE2, SE3, SO2, SO3, Product, Vector, rotate, rotation_matrix
 from onesided.model.derivatives import prepare_jax

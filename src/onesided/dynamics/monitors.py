@@ -52,7 +52,7 @@ def _steepness(mechanics: Mechanics, points: Arrays) -> Array:
     for i in {0, len(points.t) // 2, len(points.t) - 1}:
         terms = equations.terms(points.t[i], points.q[i], zero, points.v[i], points.mu[i])
         norms.append(np.abs(terms.G).sum(axis=1))
-    return np.maximum(np.max(norms, axis=0), EPS)
+    return np.asarray(np.maximum(np.max(norms, axis=0), EPS))
 
 
 def _largest(values: Array) -> Array:

@@ -3,7 +3,7 @@
 import copy
 import math
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict, dataclass, field, is_dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
@@ -54,7 +54,8 @@ def simulate(  # noqa: PLR0913 - one verb, all its ends by keyword
     q0, v0 : start, as sequences or name → value (velocities left out are zero).
     t_span : first and last time.
     method : `Projected()` (default), `Radau()` for stiff systems, `GeneralizedAlpha()`, `Baumgarte()`.
-    control : the control parameter p during motion: a number, or a function of time in `jax.numpy` (moving constraints).
+    control : the control parameter p during motion: a number, or a function of time in `jax.numpy` (moving
+    constraints).
     multipliers : how redundant constraints share their force: `MinimalNorm()` (default), `Compliances`, `ReducedSet`.
     events : name → function (t, q, v) whose zeros are located; those named in `stop` end the motion.
     throw : raise a `SolveError` holding the motion so far, or return it with its status.
@@ -63,10 +64,12 @@ def simulate(  # noqa: PLR0913 - one verb, all its ends by keyword
     -----
     The force of a constraint on the system is (gradient)ᵀ × multiplier: M a = Q − U_q + c_qᵀ μ.
 
-    Every point is rechecked from the model: constraints, hidden constraints, force balance, energy. A motion that reached the
-    end but fails this has the status `inaccurate`.
+    Every point is rechecked from the model: constraints, hidden constraints, force balance, energy. A motion that
+    reached the end but fails this has the status `inaccurate`.
     """
-    run = begin(system, q0, v0, t_span, method, control, multipliers, tolerances)
+    run = begin(
+        system, (q0, v0), t_span, method=method, control=control, multipliers=multipliers, tolerances=tolerances
+    )
     watch = Watch(run.stepper, events or {}, stop)
     progress.begin("simulate")
     states, status, note = [run.stepper.state], Status.finished, ""
@@ -104,7 +107,9 @@ def iter_simulate(
     SolveError
         Where the motion cannot go on.
     """
-    run = begin(system, q0, v0, t_span, method, control, multipliers, tolerances)
+    run = begin(
+        system, (q0, v0), t_span, method=method, control=control, multipliers=multipliers, tolerances=tolerances
+    )
     yield run.stepper.state
     for item in run.items(Watch(run.stepper, {}, ()), MAX_STEPS):
         yield item.state
@@ -153,11 +158,11 @@ class Run:
         yield Item(stepper.state, Status.max_iterations, f"{max_steps} steps were not enough")
 
 
-def begin(  # noqa: PLR0913 - what simulate and its twin share
+def begin(
     system: System,
-    q0: Any,
-    v0: Any,
+    start: tuple[Any, Any],
     t_span: tuple[float, float],
+    *,
     method: Method | None,
     control: float | Control,
     multipliers: Rule | None,
@@ -165,16 +170,18 @@ def begin(  # noqa: PLR0913 - what simulate and its twin share
 ) -> Run:
     """Check the request and make the start consistent."""
     if not isinstance(system, System):
-        raise UsageError("this is not a system", got=type(system).__name__, expected="a System")  # type: ignore[unreachable]
+        raise UsageError("this is not a system", got=type(system).__name__, expected="a System")
     first, last = _span(t_span)
     chosen = Projected() if method is None else method
     if not hasattr(chosen, "start"):
-        raise UsageError("this is not a method", got=repr(method), expected="Projected(), Radau(), GeneralizedAlpha() …")
+        raise UsageError(
+            "this is not a method", got=repr(method), expected="Projected(), Radau(), GeneralizedAlpha() …"
+        )
     if system.servo and not isinstance(chosen, Projected):
         raise UsageError("servo conditions need another method", got=repr(chosen), expected="Projected()")
     kind = ServoMechanics if system.servo else Mechanics
     mechanics = kind(Equations(system, control), multipliers, tolerances)
-    state, correction = consistent(mechanics, first, q0, v0, last - first)
+    state, correction = consistent(mechanics, first, *start, last - first)
     stepper = chosen.start(mechanics, state, last)
     return Run(mechanics, stepper, chosen, correction, last)
 
@@ -241,11 +248,13 @@ def _energy_limit(tolerances: Tolerances, method: Any) -> float:
 
 def _provenance(run: Run) -> dict[str, Any]:
     method, stepper = run.method, run.stepper
-    knobs = asdict(method) if is_dataclass(method) and not isinstance(method, type) else {}
+    knobs: dict[str, Any] = dict(vars(method))
     return {
         "verb": "simulate",
         "method": type(method).__name__,
-        "knobs": {name: value if isinstance(value, float | int | type(None)) else str(value) for name, value in knobs.items()},
+        "knobs": {
+            name: value if isinstance(value, float | int | type(None)) else str(value) for name, value in knobs.items()
+        },
         "tolerances": asdict(run.mechanics.tolerances),
         "version": __version__,
         "parameters": dict(run.mechanics.equations.system.parameters),

@@ -30,8 +30,8 @@ class Stepper(ABC):
     """One integration in progress.
 
     1. `state` is always consistent: on the constraints, with accelerations and multipliers that belong to it.
-    2. `step(t_end)` moves `state` by one accepted step that does not pass `t_end`, and returns None; or it leaves `state` as it
-       is and returns why it cannot, with `note` in words.
+    2. `step(t_end)` moves `state` by one accepted step that does not pass `t_end`, and returns None; or it leaves
+       `state` as it is and returns why it cannot, with `note` in words.
     3. `h` is the size of the step to be tried next; `evaluations` and `rejected` count work.
     """
 
@@ -84,7 +84,8 @@ class Method(Protocol):
 class Accuracy:
     """Error control: each step is accurate to `rtol` of the size of the coordinates and velocities.
 
-    Sizes are those of the coordinates and velocities so far, component by component, but at least `floor` of the largest.
+    Sizes are those of the coordinates and velocities so far, component by component, but at least `floor` of the
+    largest.
     """
 
     rtol: float
@@ -104,14 +105,14 @@ def check_knobs(rtol: float, step: float | None, max_step: float) -> None:
         raise UsageError("`rtol` is out of range", got=repr(rtol), expected="between 0 and 1")
     if step is not None and not 0 < step < math.inf:
         raise UsageError("`step` is out of range", got=repr(step), expected="a positive number, or None")
-    if not 0 < max_step:
+    if not max_step > 0:
         raise UsageError("`max_step` is out of range", got=repr(max_step), expected="a positive number")
 
 
 def next_step(h: float, error: float, order: int, *, rejected: bool) -> float:
     """The step that makes the error of the next step a little smaller than 1."""
     factor = SAFETY * error ** (-1.0 / order) if error > 0 else GROW
-    return h * min(1.0 if rejected else GROW, max(SHRINK, factor))
+    return float(h * min(1.0 if rejected else GROW, max(SHRINK, factor)))
 
 
 def first_step(mechanics: Mechanics, state: State, rtol: float, order: int, span: float) -> float:

@@ -4,6 +4,7 @@ import copy
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -54,7 +55,8 @@ class Watch:
     def look(self, before: Stepper, after: State) -> tuple[State, Status, str] | None:
         """Record what happened in a step; a state with a status where the motion must end there.
 
-        `before` is the stepper as it was: events are found in an interpolation of the step and then by steps of their own.
+        `before` is the stepper as it was: events are found in an interpolation of the step and then by steps of their
+        own.
         """
         self._singular(before.state, after)
         for t, name, kind, function in sorted(self._moments(before.state, after), key=lambda moment: moment[0]):
@@ -111,7 +113,9 @@ class Watch:
                 self._lowest, self._where = share, MotionEvent(Occurrence.singular, times[i], q[i], v[i])
                 return
         if self._lowest < 1.0:
-            detail = f"the gradients of the constraints were nearly dependent ({self._lowest:.1g} of the start's independence)"
+            detail = (
+                f"the constraints were nearly dependent (smallest singular value {self._lowest:.1g} of the start's)"
+            )
             self.found.append(replace(self._where, detail=detail))
             self._lowest = 1.0
 
@@ -136,9 +140,11 @@ class Watch:
         found = []
         for name, kind, function in functions:
             values = [float(function(t, *state)) for t, state in zip(times, states, strict=True)]
-            for i in range(SAMPLES):
-                if _crosses(values[i], values[i + 1], falling=kind is Occurrence.contact):
-                    found.append((_root(lambda t, f=function: f(t, *at(t)), times[i], times[i + 1]), name, kind, function))
+            crossed = [
+                i for i in range(SAMPLES) if _crosses(values[i], values[i + 1], falling=kind is Occurrence.contact)
+            ]
+            along = partial(_along, function, at)
+            found += [(_root(along, times[i], times[i + 1]), name, kind, function) for i in crossed]
         return found
 
 
@@ -148,6 +154,10 @@ def _points(before: State, after: State) -> Points:
 
 def _crosses(a: float, b: float, *, falling: bool) -> bool:
     return (a > 0.0 >= b) or (not falling and a < 0.0 <= b)
+
+
+def _along(function: Function, at: Callable[[float], tuple[Array, Array]], t: float) -> float:
+    return float(function(t, *at(t)))
 
 
 def _root(function: Callable[[float], float], a: float, b: float) -> float:

@@ -17,7 +17,7 @@ class KKTFactor(Protocol):
         """Smallest pivot relative to the largest: zero means singular."""
 
     def solve(self, f: Array, g: Array) -> tuple[Array, Array]:
-        """x (n,) and ν (m,)."""
+        """X (n,) and ν (m,)."""
 
 
 class DenseKKT:
@@ -33,7 +33,7 @@ class DenseKKT:
         self.pivot = float(diagonal.min() / diagonal.max()) if diagonal.max() > 0 else 0.0
 
     def solve(self, f: Array, g: Array) -> tuple[Array, Array]:
-        """x and ν."""
+        """X and ν."""
         x, _ = lapack.dgetrs(self._lu, self._pivots, np.concatenate([f, g]))
         return x[: self.n], x[self.n :]
 
@@ -54,7 +54,7 @@ class BandKKT:
         self.pivot = float(diagonal.min() / diagonal.max()) if diagonal.max() > 0 else 0.0
 
     def solve(self, f: Array, g: Array) -> tuple[Array, Array]:
-        """x and ν."""
+        """X and ν."""
         b = np.empty(len(self._order))
         b[self._order] = np.concatenate([f, g])
         x, _ = lapack.dgbtrs(self._lu, *self._widths, b, self._pivots, overwrite_b=1)
@@ -77,7 +77,7 @@ class SparseKKT:
             self.pivot = 0.0
 
     def solve(self, f: Array, g: Array) -> tuple[Array, Array]:
-        """x and ν."""
+        """X and ν."""
         x = self._lu.solve(np.concatenate([f, g]))
         return x[: self.n], x[self.n :]
 
@@ -101,7 +101,7 @@ class RankKKT:
         self._reduced = reduced
 
     def solve(self, f: Array, g: Array) -> tuple[Array, Array]:
-        """x and the smallest ν."""
+        """X and the smallest ν."""
         x = self._V @ ((self._U.T @ (g * self._weights)) / self._sigma)
         if self._Z.shape[1]:
             x = x + self._Z @ np.linalg.solve(self._reduced, self._Z.T @ (f - self._M @ x))

@@ -1,7 +1,7 @@
 """The equations of motion of one system under one control p(t), as a solver sees them: NumPy in, NumPy out.
 
-Steppers know nothing else of a model: `terms` (all that is linear in accelerations and multipliers), `balance`, `stages` and
-`jacobian` (residuals of the stabilised form and their derivatives), `check` (for rechecking a result).
+Steppers know nothing else of a model: `terms` (all that is linear in accelerations and multipliers), `balance`,
+`stages` and `jacobian` (residuals of the stabilised form and their derivatives), `check` (for rechecking a result).
 """
 
 from typing import Any
@@ -30,7 +30,9 @@ class Equations:
 
     def __init__(self, system: System, control: float | Control = 0.0) -> None:
         if system.motion is None:
-            raise UsageError("this system cannot move yet", got="a composed structure", expected="a System of functions")
+            raise UsageError(
+                "this system cannot move yet", got="a composed structure", expected="a System of functions"
+            )
         if system.kinetic is None and system.mass is None:
             raise ModelError(
                 "the system has no mass", expected="`mass=` or `kinetic=`", advice="mass=lambda q, th: jnp.diag(…)"

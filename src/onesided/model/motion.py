@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 
 from onesided._types import Array
 from onesided.groups import Vector
@@ -33,7 +32,8 @@ class Terms(NamedTuple):
     Attributes
     ----------
     q : configuration;  rate : δ̇ of the local coordinates;  h : forces beside those of constraints, (n,).
-    c : holonomic residuals (m,);  c_dot, gamma : velocity and acceleration level of all constraints, (m + k,);  Gv : G v.
+    c : holonomic residuals (m,);  c_dot, gamma : velocity and acceleration level of all constraints, (m + k,);  Gv :
+    G v.
     power : of the forces that have no potential, and of p moving.
     M, G : values at the seeds of the pattern; plain matrices (n, n) and (m + k, n) where there is none.
     """
@@ -151,7 +151,7 @@ class MotionFunctions:
     # equations
 
     def generalised_force(self, t: Any, q: Any, v: Any, mu: Any, p: Any, vector: Any) -> Any:
-        """h of M a = h + Gᵀμ."""
+        """H of M a = h + Gᵀμ."""
         space, zero = self.space, jnp.zeros(self.n)
 
         def conservative(delta: Any) -> Any:
@@ -191,9 +191,9 @@ class MotionFunctions:
             return self.holonomic(self.space.nudge(q, delta), p, vector)
 
         rows = jax.vmap(lambda d: jax.jvp(position, (zero,), (d,))[1], out_axes=1)(seeds.T)
-        rolling = jax.vmap(
-            lambda d: jax.jvp(lambda u: self.nonholonomic(q, u, vector), (v,), (d,))[1], out_axes=1
-        )(seeds.T)
+        rolling = jax.vmap(lambda d: jax.jvp(lambda u: self.nonholonomic(q, u, vector), (v,), (d,))[1], out_axes=1)(
+            seeds.T
+        )
         return jnp.concatenate([rows, rolling])
 
     def _terms(self, x: Any, vector: Any, control: Control | None, seeds: Any) -> Any:
@@ -228,7 +228,8 @@ class MotionFunctions:
         """Residuals of the stabilised form at (t, q∘exp δ, δ̇, v, v̇, μ, η): (2n + 2m + k,).
 
         M (δ̇ − rate(δ, v)) − Gᵀη;  M v̇ − h − Gᵀμ;  c;  velocity level. The first couples η, which is zero for exact
-        solutions, to positions only (Gear, Gupta and Leimkuhler). With `near`, δ is close to zero: cheap to differentiate.
+        solutions, to positions only (Gear, Gupta and Leimkuhler). With `near`, δ is close to zero: cheap to
+        differentiate.
         """
         t, p, q, delta, d, v, w, mu, eta = self._split(x, *[self.n] * 5, self.m + self.k, self.m)
         q = self.space.nudge(q, delta) if near else self.space.retract(q, delta)
@@ -251,7 +252,7 @@ class MotionFunctions:
     def _jacobian(self, x: Any, vector: Any, control: Control | None) -> Any:
         """Derivatives of `balance` by (δ, δ̇, v, v̇, μ, η)."""
         first = 2 + self.n
-        value, push = jax.linearize(
+        _, push = jax.linearize(
             lambda y: self._balance(jnp.concatenate([x[:first], y]), vector, control, near=True), x[first:]
         )
         return jax.vmap(push, out_axes=1)(jnp.eye(len(x) - first))
@@ -295,7 +296,9 @@ class MotionFunctions:
 
         def force(delta: Any, v: Any) -> Any:
             moved = self.space.nudge(q, delta)
-            return self.generalised_force(jnp.zeros(()), moved, v, nu[: self.m], p, vector) + jax.grad(pull)(zero, moved)
+            return self.generalised_force(jnp.zeros(()), moved, v, nu[: self.m], p, vector) + jax.grad(pull)(
+                zero, moved
+            )
 
         K, C = jax.jacfwd(force, argnums=(0, 1))(zero, zero)
         M = jax.jacfwd(lambda u: self.momentum(q, u, vector))(zero)

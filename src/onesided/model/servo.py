@@ -1,7 +1,7 @@
 """Servo constraints: conditions s(q, p(t)) = 0 met by inputs u through forces B(q) u, solved for u by differentiation.
 
-A condition is differentiated along the motion until an input appears: y₀ = s, y₁ = ẏ₀, …, y_r contains u. All y_i before
-are hidden constraints, y_r = 0 gives u. The index of the equations is r + 1: 3 for inputs that act like joints, 5 when
+A condition is differentiated along the motion until an input appears: y₀ = s, y₁ = ẏ₀, …, y_r contains u. All y_i
+before are hidden constraints, y_r = 0 gives u. The index of the equations is r + 1: 3 for inputs that act like joints, 5 when
 the input acts through a spring. Derivatives are automatic, of any order.
 """
 
@@ -19,7 +19,6 @@ from onesided.tolerances import DEFAULT
 
 if TYPE_CHECKING:
     from onesided.model.equations import Equations
-
 
 
 class Inputs(NamedTuple):
@@ -93,7 +92,9 @@ class ServoFunctions:
 
         levels: list[Level] = [position]
         rng = np.random.default_rng(0)
-        limit = min(MAX_LEVEL, 2 * self.n)  # an input that has not appeared after as many derivatives as states never will
+        limit = min(
+            MAX_LEVEL, 2 * self.n
+        )  # an input that has not appeared after as many derivatives as states never will
         while len(levels) <= limit:
             following = self._along(levels[-1])
             levels.append(following)

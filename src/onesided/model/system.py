@@ -20,7 +20,6 @@ from onesided.model.rows import Row
 from onesided.model.sizes import Scales, Sizes, estimate
 from onesided.tolerances import DEFAULT, Tolerances
 
-
 _TABLES = ("bilateral", "unilateral", "nonholonomic", "servo")
 
 

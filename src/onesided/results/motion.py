@@ -6,7 +6,6 @@ from enum import Enum
 from typing import Any, NamedTuple
 
 import numpy as np
-
 from scipy.interpolate import KroghInterpolator
 
 from onesided._types import Array, Status
@@ -14,7 +13,6 @@ from onesided.errors import UsageError
 from onesided.groups import Group, Vector
 from onesided.results.path import format_number
 from onesided.tolerances import EPS
-
 
 FAR = 2.0  # a turn [rad] beyond which points do not share local coordinates
 
@@ -50,8 +48,8 @@ class MotionEvent:
 class Drift(NamedTuple):
     """Largest violations at every point, relative to the size of coordinates, velocities and forces: (N,) each.
 
-    `position`, `velocity` and `acceleration` are the constraints and the hidden ones [AR (2b), (3a), (3b)]; `balance` is the
-    force balance; `energy` the change of energy that no work explains.
+    `position`, `velocity` and `acceleration` are the constraints and the hidden ones [AR (2b), (3a), (3b)]; `balance`
+    is the force balance; `energy` the change of energy that no work explains.
     """
 
     position: Array
@@ -82,7 +80,9 @@ class Correction:
         if self.velocity > 0:
             parts.append(f"velocities were changed by up to {self.velocity:.3g} to meet the hidden constraints")
         if self.redundant:
-            parts.append(f"constraints depend on each other: the multipliers of {', '.join(self.redundant)} are not unique")
+            parts.append(
+                f"constraints depend on each other: the multipliers of {', '.join(self.redundant)} are not unique"
+            )
         return "; ".join(parts)
 
 
@@ -141,8 +141,8 @@ class Motion:
     def at(self, t: Any) -> tuple[Array, Array]:
         """Configurations and velocities at times t within the motion (dense output): (…, n) each.
 
-        Interpolation in local coordinates from positions, velocities and accelerations at the ends of the step and at one
-        point beyond either end, which is more accurate than the steps themselves.
+        Interpolation in local coordinates from positions, velocities and accelerations at the ends of the step and at
+        one point beyond either end, which is more accurate than the steps themselves.
         """
         times = np.asarray(t, dtype=float)
         low, high = self.t[0], self.t[-1]
@@ -198,7 +198,7 @@ def _end(space: Group, delta: Array, v: Array, a: Array) -> tuple[Array, Array]:
 
 
 def _velocity(space: Group, delta: Array, slope: Array) -> Array:
-    """v of δ̇: the inverse of `rate`, which is linear in v."""
+    """V of δ̇: the inverse of `rate`, which is linear in v."""
     if space.flat:
         return slope
     identity = np.eye(space.size)
