@@ -82,7 +82,7 @@ def _solve(
     q: Array,
     p: float,
     matrices: tuple[Array, Array, Array, Array],
-    known: tuple[Array, Array, Array, str],
+    known: tuple[Array, Array, Indices, str],
 ) -> Modes:
     K, C, M, E = matrices
     mu, lam, closed, note = known

@@ -121,7 +121,7 @@ def first_step(mechanics: Mechanics, state: State, rtol: float, order: int, span
     speed = float(np.max(np.abs(state.v) / sizes.q.max(), initial=0.0))
     change = float(np.max(np.abs(state.a) / sizes.v.max(), initial=0.0))
     fastest = max(speed, change, 1.0 / span)
-    return min(span, rtol ** (1.0 / order) / fastest)
+    return float(min(span, rtol ** (1.0 / order) / fastest))
 
 
 def limited(h: float, left: float) -> float:

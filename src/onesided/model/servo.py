@@ -1,8 +1,8 @@
 """Servo constraints: conditions s(q, p(t)) = 0 met by inputs u through forces B(q) u, solved for u by differentiation.
 
 A condition is differentiated along the motion until an input appears: y₀ = s, y₁ = ẏ₀, …, y_r contains u. All y_i
-before are hidden constraints, y_r = 0 gives u. The index of the equations is r + 1: 3 for inputs that act like joints, 5 when
-the input acts through a spring. Derivatives are automatic, of any order.
+before are hidden constraints, y_r = 0 gives u. The index of the equations is r + 1: 3 for inputs that act like
+joints, 5 when the input acts through a spring. Derivatives are automatic, of any order.
 """
 
 from collections.abc import Callable
