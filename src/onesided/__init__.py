@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from onesided.model.derivatives import Function as Function
     from onesided.model.files import load as load
     from onesided.model.files import loads as loads
+    from onesided.model.imports import read_mesh as read_mesh
+    from onesided.model.imports import read_truss as read_truss
     from onesided.model.rows import rows as rows
     from onesided.model.sizes import Scales as Scales
     from onesided.model.system import System as System
@@ -63,7 +65,7 @@ if TYPE_CHECKING:
     from onesided.statics.rays import rays as rays
     from onesided.statics.relax import Relaxation as Relaxation
     from onesided.statics.stability import instability as instability
-    from onesided.statics.trace import PredictorCorrector as PredictorCorrector
+    from onesided.statics.steps import PredictorCorrector as PredictorCorrector
     from onesided.tolerances import Tolerances as Tolerances
     from onesided.verbs import solve as solve
 
@@ -95,6 +97,8 @@ _HOMES = {
     "load": "model.files",
     "loads": "model.files",
     "rows": "model.rows",
+    "read_mesh": "model.imports",
+    "read_truss": "model.imports",
     "Scales": "model.sizes",
     "System": "model.system",
     "Diagram": "results",
@@ -122,7 +126,7 @@ _HOMES = {
     "rays": "statics.rays",
     "Relaxation": "statics.relax",
     "instability": "statics.stability",
-    "PredictorCorrector": "statics.trace",
+    "PredictorCorrector": "statics.steps",
     "Tolerances": "tolerances",
     "solve": "verbs",
 }

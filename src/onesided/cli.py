@@ -4,7 +4,8 @@ import io
 import json
 import signal
 import sys
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -136,15 +137,17 @@ def check(file: File) -> None:
         system.check_start(task.start, task.p)
         sizes = system.sizes(task.start, task.p)
         low, high = task.p_bounds
+        lengths = [f"{c} {v:.3g}" for c, v in zip(system.coordinates, sizes.length, strict=True)]
+        parts = {} if system.structure is None else {"parts": _counts(system.structure.parts)}
         lines = {
             "ok": task.title or str(file),
-            "coordinates": ", ".join(system.coordinates),
-            "one-sided": ", ".join(system.unilateral) or "none",
-            "two-sided": ", ".join(system.bilateral) or "none",
+            **parts,
+            "coordinates": _abbreviated(system.coordinates),
+            "one-sided": _abbreviated(system.unilateral),
+            "two-sided": _abbreviated(system.bilateral),
             "control": f"{system.control} from {task.p:g}, between {low:g} and {high:g}",
             "start": _start(system, task),
-            "scales": f"{', '.join(f'{c} {v:.3g}' for c, v in zip(system.coordinates, sizes.length, strict=True))}; "
-            f"energy {sizes.energy:.3g}; {system.control} {sizes.control:.3g}",
+            "scales": f"{_abbreviated(lengths)}; energy {sizes.energy:.3g}; {system.control} {sizes.control:.3g}",
         }
         sys.stdout.write("".join(f"{key:12} {text}\n" for key, text in lines.items()))
 
@@ -272,17 +275,30 @@ def demo() -> None:
         trace(Path("corner-limit"))
 
 
+def _counts(parts: Any) -> str:
+    """How many parts of each kind there are."""
+    return ", ".join(f"{count} {kind}" for kind, count in Counter(part.kind for part in parts if part.kind).items())
+
+
+def _abbreviated(names: Iterable[str], most: int = 12) -> str:
+    """Names, or the first and last of them with their number when there are many."""
+    names = list(names)
+    if len(names) <= most:
+        return ", ".join(names) or "none"
+    return f"{', '.join(names[: most - 2])}, …, {names[-1]} ({len(names)})"
+
+
 def _start(system: Any, task: Any) -> str:
     """What the start violates, if anything: solve and trace bring it in."""
     gaps = system.evaluate(task.start, task.p, [0.0] * len(system.constraint_names)).c[len(system.bilateral) :]
     low = [f"gap '{name}' is {gap:.3g}" for name, gap in zip(system.unilateral, gaps, strict=True) if gap < 0]
-    return ", ".join(low) or "no gap is violated"
+    return _abbreviated(low) if low else "no gap is violated"
 
 
 def _load(file: Path, change: list[str] | None) -> "Model":
     """Read a model file, or a bundled model where there is no such file, and change parameters."""
     from onesided import zoo
-    from onesided.model.files import Model, load, loads
+    from onesided.model.files import load, loads
     from onesided.model.names import nearest
 
     bundled = not file.exists() and str(file) in zoo.names()
@@ -295,7 +311,7 @@ def _load(file: Path, change: list[str] | None) -> "Model":
         return model
     pairs = [item.partition("=") for item in change]
     values = {name.strip(): _number(value, f"--set {name}") for name, _, value in pairs}
-    return Model(model.system.replace(parameters=values), model.task)
+    return model.with_parameters(values)
 
 
 def _number(text: str, label: str) -> float:

@@ -3,9 +3,16 @@
 from typing import Any
 
 from onesided.model import elements as _elements
+from onesided.model.names import nearest
 
 __all__ = _elements.__all__
 
 
 def __getattr__(name: str) -> Any:
-    return getattr(_elements, name)
+    try:
+        return getattr(_elements, name)
+    except AttributeError:
+        guess = nearest(name, __all__)
+        raise AttributeError(
+            f"unknown element kind '{name}'" + (f": did you mean '{guess}'?" if guess else "")
+        ) from None

@@ -7,6 +7,8 @@ import numpy as np
 from onesided.errors import UsageError
 
 EPS = float(np.finfo(np.float64).eps)
+SMALL = EPS**0.625  # a scaled distance to the solution that no longer matters
+ROUND_OFF = EPS**0.625  # a scaled residual below this that no longer falls is as small as it gets
 
 
 @dataclass(frozen=True)

@@ -48,6 +48,8 @@ def warm():
     loads(f'energy = "x"\n{HEAD}')
     with pytest.raises(ModelFileError):
         loads("")
+    with pytest.raises(ModelFileError):
+        loads(f"[bar]\n{HEAD}")
 
 
 def formula(text):

@@ -14,6 +14,11 @@ NAMES = {
     "bead-on-ring", "bistable-chain", "column", "column-stop", "corner-limit", "end-point", "end-point-horizontal",
     "flat-contact", "singular-corner", "two-bar-roller", "two-supports", "von-mises", "von-mises-floor", "wedge",
 }  # fmt: skip
+OF_PARTS = {
+    "arch-on-floor", "ball-in-groove", "bistable-chain-parts", "cable-net", "column-between-walls", "guyed-mast",
+    "lee-frame", "panel-ring", "scissor-lift", "suspended-deck", "tensegrity-prism", "tripod-truss", "von-mises-truss",
+    "williams-toggle",
+}  # fmt: skip
 
 
 def balance(system, q, p, nu=()):
@@ -39,11 +44,10 @@ def reduced(system, q, p, nu=()):
 
 
 def test_names():
-    assert set(zoo.names()) == NAMES
-    assert zoo.names() == tuple(sorted(NAMES))
+    assert zoo.names() == tuple(sorted(NAMES | OF_PARTS))
 
 
-@pytest.mark.parametrize("name", sorted(NAMES))
+@pytest.mark.parametrize("name", sorted(NAMES | OF_PARTS))
 def test_every_model_loads_and_teaches(name):
     system, task = zoo.load(name)
     assert task.title == zoo.summary(name)
@@ -55,10 +59,11 @@ def test_every_model_loads_and_teaches(name):
     system.check_finite(task.start, task.p)
     e = system.evaluate(task.start, task.p, np.zeros(len(system.constraint_names)))
     gaps = e.c[len(system.bilateral) :]
-    assert np.all(gaps >= 0), "the start is admissible"
+    assert np.all(gaps >= -1e-15), "the start is admissible"
     active = np.flatnonzero(np.abs(e.c) < 1e-12)
     reactions, *_ = np.linalg.lstsq(e.c_q[active].T, e.L_q, rcond=None)
-    np.testing.assert_allclose(e.c_q[active].T @ reactions, e.L_q, atol=1e-12, err_msg="the start is in equilibrium")
+    round_off = 1e-12 + 1e-14 * np.max(np.abs(e.L_qq)) * np.max(np.abs(task.start))
+    np.testing.assert_allclose(e.c_q[active].T @ reactions, e.L_q, atol=round_off, err_msg="start in equilibrium")
     assert np.all(reactions[active >= len(system.bilateral)] >= 0)
 
 

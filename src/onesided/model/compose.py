@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property, partial
 from typing import Any, cast
 
 import numpy as np
@@ -12,11 +13,14 @@ from onesided.errors import ModelError
 from onesided.model.assembly import Assembly, Batch, Data
 from onesided.model.elements.contract import Element, Frame, Quantity, Start, Words, evaluate_quantity
 from onesided.model.elements.places import Body, Marker, Place
-from onesided.model.names import unknown_name
+from onesided.model.moving import Moving
+from onesided.model.names import check_names, unknown_name
+from onesided.model.plausible import check_masses, warn_of_mixed_units
 from onesided.model.sizes import Scales
+from onesided.model.sparse import SparseAssembly
 from onesided.model.system import System
 
-DENSE_LIMIT = 200  # coordinates and constraints up to which matrices are dense
+DENSE_LIMIT = 300  # coordinates and constraints up to which matrices are dense
 Part = Place | Element
 
 
@@ -25,6 +29,7 @@ def compose(
     parameters: Mapping[str, float] | None = None,
     control: str = "p",
     scales: Scales | None = None,
+    sparse: bool | None = None,
 ) -> System:
     """Make a system of places (nodes, bodies, markers) and elements.
 
@@ -34,6 +39,8 @@ def compose(
     parameters : named numbers; quantities of parts may be formulas of them ("2*k").
     control : name of the control parameter.
     scales : typical sizes; what is not given is estimated.
+    sparse : large systems have sparse matrices: paths with all contact changes and limit points, but no branches of
+        bifurcations and no jumps. By default beyond 300 coordinates and constraints.
 
     Returns
     -------
@@ -52,7 +59,7 @@ def compose(
     ('top_y',)
     """
     structure = Structure(_flatten(parts), dict(parameters or {}))
-    return structure.system(control, scales or Scales())
+    return structure.system(control, scales or Scales(), sparse=sparse)
 
 
 def _flatten(parts: Iterable[Part | Iterable[Part]]) -> list[Part]:
@@ -71,18 +78,22 @@ class Structure:
     """Parts with their numbering: slots of places, coordinates, constraint rows, batches of elements."""
 
     def __init__(self, parts: Sequence[Part], parameters: Mapping[str, float]) -> None:
-        self.parameters = parameters
         self.parts = tuple(parts)
-        self.elements = [part for part in parts if isinstance(part, Element)]
         self.places = self._places()
         self._check_names()
+        given = [part for part in parts if isinstance(part, Element)]
+        self.elements = [one for element in given for one in element.expand(self.places, parameters)]
+        remembered = {f"{e.name}_{ending}": 0.0 for e in self.elements for ending in e.history}
+        self.parameters = parameters = {**remembered, **parameters}
         self.slots, self.coordinates, self.index = self._number_slots()
         start = self.start_of(parameters)
         self._check_elements(start)
-        self.inner, self._inner_start = self._number_inner(start)
+        self.inner = self._number_inner(start)
         self.bilateral, self.unilateral, self.rows = self._number_constraints()
         self.batches, self._batch_slots = self._make_batches()
-        self._check_connected()
+        self.moving = Moving(self.places, self.slots, self.index, self.batches, len(self.coordinates))
+        check_masses(self.places, start)
+        warn_of_mixed_units(self.elements, start)
 
     # places ----------------------------------------------------------------------------------------------------------
 
@@ -138,7 +149,7 @@ class Structure:
             values = plain.vector([slot.start for slot in place.slots])
             numbers = {key: plain.vector(value) for key, value in place.numbers.items()}
             frames[name] = place.frame(values, numbers, np)
-        return Start(frames, parameters)
+        return Start(frames, parameters, self.places)
 
     def start_values(self, parameters: Mapping[str, float]) -> Array:
         """Start values of all coordinates."""
@@ -149,7 +160,9 @@ class Structure:
             for slot in place.slots
             if slot.free
         ]
-        return np.array([*free, *self._inner_start], dtype=np.float64)
+        start = self.start_of(parameters)
+        inner = [value for element in self.elements for value in element.inner(start).values()]
+        return np.array([*free, *inner], dtype=np.float64)
 
     def held(self, parameters: Mapping[str, float]) -> dict[int, tuple[float, float]]:
         """Value and rate with p of every held slot."""
@@ -173,38 +186,43 @@ class Structure:
                     raise element.error(f"'{name}' has no orientation", expected="a body or a marker on one")
                 if place.dimension not in element.dimensions:
                     raise element.error(f"does not work in {place.dimension} dimensions")
-            if len(set(element.places)) < len(element.places):
+            if len(set(element.places)) < len(element.places) and not element.repeats:
                 raise element.error("is attached to the same place twice", got=", ".join(element.places))
             for name in element.reads:
                 if name not in self.coordinates:
                     raise unknown_name(f"coordinate (of {element.kind} '{element.name}')", name, self.coordinates)
             element.check(start)
 
-    def _number_inner(self, start: Start) -> tuple[dict[str, list[int]], list[float]]:
-        """Numbers of the internal coordinates of elements, and their start values."""
+    def _number_inner(self, start: Start) -> dict[str, list[int]]:
+        """Numbers of the internal coordinates of elements."""
         inner: dict[str, list[int]] = {}
-        values: list[float] = []
         for element in self.elements:
             own = element.inner(start)
             inner[element.name] = [len(self.coordinates) + i for i in range(len(own))]
             self.coordinates.extend(f"{element.name}_{name}" for name in own)
-            values.extend(own.values())
-        return inner, values
+        return inner
 
     def _number_constraints(self) -> tuple[dict[str, Element], dict[str, Element], dict[str, list[int]]]:
         """Constraint names → elements, bilateral and unilateral, and the rows of each element (closures, gaps)."""
-        bilateral = {e.name + ending: e for e in self.elements for ending in e.closure_names}
-        unilateral = {e.name + ending: e for e in self.elements for ending in e.gap_names}
+        names = [e.called(ending) for e in self.elements for ending in (*e.closure_names, *e.gap_names)]
+        check_names("constraint", names)
+        bilateral = {e.called(ending): e for e in self.elements for ending in e.closure_names}
+        unilateral = {e.called(ending): e for e in self.elements for ending in e.gap_names}
         number = {name: i for i, name in enumerate((*bilateral, *unilateral))}
-        rows = {e.name: [number[e.name + ending] for ending in (*e.closure_names, *e.gap_names)] for e in self.elements}
+        rows = {
+            e.name: [number[e.called(ending)] for ending in (*e.closure_names, *e.gap_names)] for e in self.elements
+        }
         return bilateral, unilateral, rows
 
     def _key(self, element: Element) -> Hashable:
-        places = [self.places[name] for name in element.places]
-        kinds = tuple((type(place), place.dimension, len(place.slots)) for place in places)
-        carriers = tuple(type(place.carrier) for place in places if isinstance(place, Marker))
+        kinds = tuple(self._place_keys[name] for name in element.places)
         sizes = len(self.inner[element.name]), len(self.rows[element.name]), len(element.reads)
-        return type(element), element.variant, kinds, carriers, sizes
+        return type(element), element.variant, kinds, sizes
+
+    @cached_property
+    def _place_keys(self) -> dict[str, Hashable]:
+        """What tells places apart for batches: a marker's body counts through its slots."""
+        return {name: (type(place), place.dimension, len(place.slots)) for name, place in self.places.items()}
 
     def _make_batches(self) -> tuple[list[Batch], list[list[Indices]]]:
         groups: dict[Hashable, list[Element]] = defaultdict(list)
@@ -247,15 +265,18 @@ class Structure:
     def data(self, parameters: Mapping[str, float]) -> list[Data]:
         """Data of all batches for these parameters."""
         start, held = self.start_of(parameters), self.held(parameters)
-        for element in self.elements:
-            element.check(start)
+        if dict(parameters) != self.parameters:
+            for element in self.elements:
+                element.check(start)
         return [batch.data(start, held, slots) for batch, slots in zip(self.batches, self._batch_slots, strict=True)]
 
-    def system(self, control: str, scales: Scales) -> System:
+    def system(self, control: str, scales: Scales, *, sparse: bool | None = None) -> System:
         """The system these parts make."""
+        self._check_connected()
         n, m = len(self.coordinates), len(self.bilateral) + len(self.unilateral)
-        kind: Any = Assembly
+        kind = SparseAssembly if (n + m > DENSE_LIMIT if sparse is None else sparse) else Assembly
         assembly = kind(n, m, self.batches, self.data, tuple(self.parameters))
+        moving = self.moving
         return System(
             coordinates=tuple(self.coordinates),
             energy=assembly.potential,
@@ -264,13 +285,22 @@ class Structure:
             parameters=self.parameters,
             control=control,
             scales=scales,
+            mass=moving.mass if moving.has_mass else None,
+            force=partial(moving.force, assembly) if moving.has_force else None,
             structure=self,
             derivatives=assembly,
         )
 
     def words(self, name: str) -> Words:
         """How events of a one-sided constraint are told."""
-        return self.unilateral[name].words
+        element = self.unilateral[name]
+        return element.gap_words(name.removeprefix(element.name))
+
+    @property
+    def history(self) -> dict[str, int]:
+        """Parameters that remember, with the number of the coordinate whose value each takes over."""
+        number = {name: i for i, name in enumerate(self.coordinates)}
+        return {f"{e.name}_{a}": number[f"{e.name}_{b}"] for e in self.elements for a, b in e.history.items()}
 
 
 def _value(quantity: Quantity, parameters: Mapping[str, float]) -> float:

@@ -18,8 +18,11 @@ import numpy as np
 from onesided._types import Array
 from onesided.errors import ModelError
 from onesided.model.names import unknown_name
+from onesided.model.stepping import Stepping
+from onesided.tolerances import EPS
 
 Scalar = Callable[[Any, Any, Any], Any]
+CHUNK = 64  # points of one call where there are many
 
 
 @dataclass(frozen=True)
@@ -101,6 +104,45 @@ class Evaluation(NamedTuple):
         """Change of the constraints with p, (m,)."""
         return self.c_x[:, -1]
 
+    def finite(self) -> bool:
+        """Whether every entry is."""
+        return all(bool(np.all(np.isfinite(block))) for block in (self.L_x, self.c, self.L_qx, self.c_x))
+
+    def gap_sizes(self, length: Array) -> Array:
+        """Norms of the scaled constraint gradients, (m,)."""
+        return np.asarray(np.linalg.norm(self.c_q * length, axis=1))
+
+    def constraint_rates(self, q_dot: Array, p_dot: Any) -> Array:
+        """ċ = c_q q̇ + c_p ṗ, (m,)."""
+        return np.asarray((self.c_x[..., :-1] @ q_dot[..., None])[..., 0] + self.c_x[..., -1] * p_dot)
+
+    def constraint_row(self, j: int) -> Array:
+        """Gradient of constraint j in (q, p), (n + 1,)."""
+        return np.asarray(self.c_x[j])
+
+    def pull(self, nu: Array) -> Array:
+        """Forces c_qᵀν of the constraints, (n,)."""
+        return np.asarray(nu @ self.c_q)
+
+    def stiffest(self) -> Array:
+        """Largest entry of every row of the Hessian, (n,)."""
+        return np.asarray(np.max(np.abs(self.L_qq), axis=1, initial=0.0))
+
+    def scaled_hessian(self, length: Array) -> Array:
+        """Entries of the Hessian times the lengths of their coordinates."""
+        return np.asarray(length[:, None] * self.L_qq * length)
+
+    def turning(self, other: "Evaluation", length: Array) -> Array:
+        """Norms of the scaled differences of the constraint gradients, (m,)."""
+        return np.asarray(np.linalg.norm((other.c_q - self.c_q) * length, axis=1))
+
+    def response(self, length: Array, energy: float) -> float:
+        """Largest scaled displacement that a unit of p causes; soft modes count, vanishing ones do not."""
+        values, modes = np.linalg.eigh(length[:, None] * self.L_qq * length / energy)
+        clear = np.abs(values) > EPS**0.5 * float(np.max(np.abs(values), initial=1.0))
+        moved = modes[:, clear] @ ((modes[:, clear].T @ (self.L_qp * length / energy)) / values[clear])
+        return float(np.max(np.abs(moved), initial=0.0))
+
 
 def prepare_jax() -> None:
     """Switch on double precision, immediate dispatch and the compilation cache (unless the user chose a folder).
@@ -166,6 +208,8 @@ class Derivatives:
     names : names of the parameters, in the order of the parameter vector.
     """
 
+    large = False  # matrices are dense
+
     def __init__(
         self, n: int, energy: Scalar | Function, constraints: Sequence[Scalar | Function], names: tuple[str, ...]
     ) -> None:
@@ -175,7 +219,9 @@ class Derivatives:
         self._c = [differentiable(f, names) for f in constraints]
         self._kkt = jax.jit(self._packed_kkt)
         self._residual = jax.jit(self._packed_residual)
+        self._residuals = jax.jit(jax.vmap(self._packed_residual, in_axes=(0, None)))
         self._along = jax.jit(self._packed_along, static_argnums=3)
+        self.stepping = Stepping(n, self.m, self._packed_kkt)
 
     def constants(self, parameters: Mapping[str, float]) -> Any:
         """What the compiled functions take for the parameters: here a vector, in the order of `names`."""
@@ -189,21 +235,31 @@ class Derivatives:
 
     def evaluate(self, x: Array, vector: Any) -> Evaluation:
         """All blocks at the packed point x = (q, p, ν): one compiled call."""
-        n, m = self.n, self.m
-        out = np.asarray(self._kkt(x, vector))
+        return self.unpack(np.asarray(self._kkt(x, vector)))
+
+    def unpack(self, out: Array) -> Evaluation:
+        """The blocks in one packed array, or in many along a first axis."""
+        n, m, many = self.n, self.m, out.shape[:-1]
         first, second, third = n + 2, n + 2 + m, n + 2 + m + n * (n + 1)
         return Evaluation(
-            float(out[0]),
-            out[1:first],
-            out[first:second],
-            out[second:third].reshape(n, n + 1),
-            out[third:].reshape(m, n + 1),
+            out.T[0],
+            out[..., 1:first],
+            out[..., first:second],
+            out[..., second:third].reshape(*many, n, n + 1),
+            out[..., third:].reshape(*many, m, n + 1),
         )
 
     def residual(self, x: Array, vector: Any) -> tuple[float, Array, Array]:
         """Energy, L_q and c at the packed point."""
         out = np.asarray(self._residual(x, vector))
         return float(out[0]), out[1 : self.n + 1], out[self.n + 1 :]
+
+    def residuals(self, X: Array, vector: Any) -> tuple[Array, Array, Array]:
+        """The same at many points (rows of X), `CHUNK` of them per compiled call."""
+        count = len(X)
+        X = np.concatenate([X, np.repeat(X[-1:], -count % CHUNK, axis=0)])
+        out = np.concatenate([np.asarray(self._residuals(part, vector)) for part in X.reshape(-1, CHUNK, X.shape[1])])
+        return out[:count, 0], out[:count, 1 : self.n + 1], out[:count, self.n + 1 :]
 
     def along(self, x: Array, direction: Array, vector: Any, order: int) -> Array:
         """dᵏ/dsᵏ of (L_q, c) along the straight line x + s·direction, k = `order`, at s = 0: (n + m,)."""

@@ -23,6 +23,39 @@
     [bilateral]              # held = 0
     [scales]                 # typical sizes: length, force, stiffness; what is left out is estimated
 
+A structure is stated by parts instead, or as well: one table per kind of place or element, with the names and keys of
+the Python classes (`onesided.elements`); `onesided schema` lists them all. ::
+
+    [node.a]                 # Node("a", at=(0, 0), fixed=True)
+    at = [0, 0]
+    fixed = true
+    [node.top]
+    at = ["b", "h"]          # quantities are numbers or formulas of parameters (and definitions that rest on them)
+    fixed = "x"
+    [bar]
+    stiffness = "k"          # a key of the kind beside its entries: a default for all of them
+    left = {ends = ["a", "top"]}
+    [force.load]
+    at = "top"
+    force = [0, -1]          # grows with p
+
+Formulas under `energy`, `[define]`, `[unilateral]`, `[bilateral]` may use the coordinates of parts (`top_y`) and are
+added to them; `[start]` gives coordinates another start value. `energy` and `[coordinates]` may then be missing.
+
+Repetition: an entry with `repeat` stands for many. ::
+
+    [node."n{i}"]            # n0, …, n100
+    repeat = {i = [0, 100]}  # both ends included; up to three indices
+    at = ["a*i", 0]          # the index is a number in formulas
+    [node.n0]                # a later entry of the same name changes what it states
+    fixed = true
+    [bar."b{i}"]
+    repeat = {i = [1, 100]}
+    ends = ["n{i-1}", "n{i}"]    # integer arithmetic (+ - * // %) between braces; a ring: "n{(i+1)%6}"
+
+`[import]` takes nodes and members from other files in the same folder: `truss = "truss.csv"`, or `nodes` and
+`members`, or `mesh = "net.msh"` (see `onesided.model.imports`); `kind = "cable"` is the kind of members that have none.
+
 For motion: `kinetic = "…"` beside `energy` (velocities are called `<coordinate>_dot`), or `[mass]` with a
 formula for each coordinate; `[forces]` with formulas of `t`, coordinates, velocities, control and parameters.
 
@@ -34,23 +67,26 @@ import os
 import re
 import stat
 import tomllib
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from onesided._types import Array
 from onesided.errors import ModelFileError
+from onesided.model.formula_scan import suggestion
 from onesided.model.formula_system import build
-from onesided.model.schema import FileModel, FormatError, read_format, shown
+from onesided.model.schema import FileModel, FormatError, part_tables, read_format, shown
 from onesided.model.toml_places import Source, has_long_key
 
 if TYPE_CHECKING:
     from onesided.model.system import System
 
 MAX_BYTES = 128 * 1024
-MAX_DEPTH = 4
+MAX_DEPTH = 5
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,6 +109,8 @@ class Task:
         Values of the control parameter to be driven through, the first included.
     source : str
         The text of the file.
+    given : mapping
+        Start values that the file gives by name; the others are where the parts are.
     """
 
     start: Array
@@ -83,6 +121,7 @@ class Task:
     description: str
     source: str
     programme: tuple[float, ...] = ()
+    given: Mapping[str, float] = field(default_factory=dict)
 
 
 class Model(NamedTuple):
@@ -90,6 +129,11 @@ class Model(NamedTuple):
 
     system: "System"
     task: Task
+
+    def with_parameters(self, parameters: Mapping[str, float]) -> "Model":
+        """The same with other parameter values; parts whose places depend on them start elsewhere."""
+        system = self.system.replace(parameters=parameters)
+        return Model(system, replace(self.task, start=_start(system, self.task.given)))
 
 
 def load(path: str | os.PathLike[str]) -> Model:
@@ -111,34 +155,80 @@ def load(path: str | os.PathLike[str]) -> Model:
         With file, key, line and column where known; a FormulaError also shows the formula with a caret.
     """
     name = os.fspath(path)
-    return loads(_decode(_read(Path(path), name), name), name)
+    return loads(_decode(_read(Path(path), name), name), name, folder=Path(path).parent)
 
 
-def loads(text: str, name: str = "<string>") -> Model:
-    """Read a model from text; `name` stands for the file in messages. Otherwise like `load`."""
+def loads(text: str, name: str = "<string>", *, folder: Path | None = None) -> Model:
+    """Read a model from text; `name` stands for the file in messages. Otherwise like `load`.
+
+    `folder` is where the files of `[import]` lie; without it there is no import.
+    """
     if len(text) > MAX_BYTES:
         raise _too_large(name)
     source = Source(name, text.replace("\r\n", "\n"))
     data = _parse(source)
+    parts = part_tables(data)
+    fixed = {key: value for key, value in data.items() if key not in parts}
     try:
-        file = read_format(data)
+        if parts:
+            _check_tables(parts)
+        file = read_format(fixed, parts=bool(parts) or "import" in data)
     except FormatError as error:
         got = shown(value) if (value := _lookup(data, error.path)) is not None else ""
         known = "unknown key" in error.what or "is missing" in error.what
         raise source.error(
             error.path, error.what, got="" if known else got, expected=error.expected, advice=error.advice
         ) from None
-    return Model(build(file, source), _task(file, text))
+    system = _build(file, parts, source, folder) if parts or file.import_ else build(file, source)
+    return Model(system, _task(file, system, source))
 
 
-def _task(file: FileModel, text: str) -> Task:
-    start = np.array(list(file.coordinates.values()), dtype=np.float64)
-    start.setflags(write=False)
+def _check_tables(parts: dict[str, Any]) -> None:
+    from onesided.model.part_tables import check_tables
+
+    check_tables(parts)
+
+
+def _build(file: FileModel, parts: dict[str, Any], source: Source, folder: Path | None) -> "System":
+    from onesided.model.imports import import_rows
+    from onesided.model.part_system import build_parts
+
+    rows = [] if file.import_ is None else import_rows(file.import_, source, folder)
+    return build_parts(file, parts, rows, source)
+
+
+def _task(file: FileModel, system: "System", source: Source) -> Task:
+    for name in file.start:
+        if name not in system.coordinates:
+            advice = suggestion(name, system.coordinates)
+            raise source.error(("start", name), f"`{name}` is not a coordinate", advice=advice)
+    given = {**file.coordinates, **file.start}
+    start = _start(system, given)
     low, high = file.control.range
     direction = 1 if file.control.direction == "up" else -1
     there = high if direction > 0 else low
     programme = tuple(file.control.programme or (file.control.value, there, file.control.value))
-    return Task(start, file.control.value, (low, high), direction, file.title, file.description, text, programme)
+    return Task(
+        start,
+        file.control.value,
+        (low, high),
+        direction,
+        file.title,
+        file.description,
+        source.text,
+        programme,
+        MappingProxyType(given),
+    )
+
+
+def _start(system: "System", given: Mapping[str, float]) -> Array:
+    """Start values: those given by name, otherwise where the parts are."""
+    own = np.zeros(system.n) if system.structure is None else system.start
+    number = {name: i for i, name in enumerate(system.coordinates)}
+    for name, value in given.items():
+        own[number[name]] = value
+    own.setflags(write=False)
+    return own
 
 
 def _read(path: Path, name: str) -> bytes:

@@ -241,7 +241,8 @@ class Book:
 def _texts(file: FileModel) -> dict[Path, str]:
     """Return all formulas by their path in the file, definitions first."""
     texts: dict[Path, str] = {("define", name): text for name, text in file.define.items()}
-    texts["energy",] = file.energy
+    if file.energy is not None:
+        texts["energy",] = file.energy
     if file.kinetic is not None:
         texts["kinetic",] = file.kinetic
     for table in _TABLES:

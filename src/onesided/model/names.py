@@ -24,6 +24,12 @@ def unknown_name(kind: str, name: str, known: Iterable[str], *, advice: str = ""
     )
 
 
+def some(names: Iterable[str], most: int = 8) -> str:
+    """The first of some names, for a message."""
+    found = list(names)
+    return ", ".join(found[:most]) + (f" and {len(found) - most} more" if len(found) > most else "")
+
+
 def check_names(kind: str, names: Iterable[str]) -> tuple[str, ...]:
     """Return names as a tuple; refuse anything but distinct non-empty strings."""
     names = tuple(names)

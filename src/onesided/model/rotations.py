@@ -79,3 +79,15 @@ def plane_matrix(angle: Any, xp: Any = np) -> Any:
     """Rotation matrix in the plane."""
     c, s = xp.cos(angle), xp.sin(angle)
     return xp.stack([xp.stack([c, -s]), xp.stack([s, c])])
+
+
+def matrix_quaternion(R: Any, xp: Any = np) -> Any:
+    """Unit quaternion of a rotation matrix, for angles below π."""
+    w = 0.5 * xp.sqrt(1.0 + R[0, 0] + R[1, 1] + R[2, 2])
+    return xp.stack([w, *((R[i, j] - R[j, i]) / (4.0 * w) for i, j in ((2, 1), (0, 2), (1, 0)))])
+
+
+def half_matrix(a: Any, xp: Any = np) -> Any:
+    """Rotation matrix of half the turn of a unit quaternion: I + S(v) + S(v)²/(1 + w)."""
+    S = skew(a[1:], xp)
+    return xp.eye(3) + S + S @ S / (1.0 + a[0])

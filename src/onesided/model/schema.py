@@ -1,11 +1,13 @@
 """The format of model files: tables, keys and types, as pydantic models.
 
 A file is TOML. Keys at the top: `title`, `description`, `energy`, `kinetic`; tables: `[coordinates]`,
-`[parameters]`, `[control]`, `[define]`, `[unilateral]`, `[bilateral]`, `[scales]`, `[mass]`, `[forces]`. Only
-`energy`, `[coordinates]` and `[control]` are needed. `json_schema` gives the same for editors.
+`[parameters]`, `[control]`, `[define]`, `[unilateral]`, `[bilateral]`, `[scales]`, `[mass]`, `[forces]`, `[start]`,
+`[import]`, and one per kind of part (see `part_kinds`). Only `[control]` is needed, and either `energy` with
+`[coordinates]`, or parts. `json_schema` gives the same for editors.
 """
 
 import math
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 from pydantic import (
@@ -25,17 +27,32 @@ MAX_ENTRIES = 500
 TEXT_LENGTH = 10_000
 
 
-def _number(value: Any) -> float:
+class FormatError(Exception):
+    """What does not fit the format: path of keys, message, what was expected, advice."""
+
+    def __init__(self, path: tuple[str, ...], what: str, *, expected: str = "", advice: str = "") -> None:
+        super().__init__(what)
+        self.path, self.what, self.expected, self.advice = path, what, expected, advice
+
+
+def finite_number(value: Any) -> float:
     """Accept a finite real number; TOML has integers, floats, inf, nan, and booleans are not numbers."""
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise PydanticCustomError("number", "not a number: write it plainly, like 1.5, without quotes")
+        raise FormatError((), "not a number: write it plainly, like 1.5, without quotes", expected="a number")
     try:
         number = float(value)
     except OverflowError:
-        raise PydanticCustomError("number", "the integer is too large") from None
+        raise FormatError((), "the integer is too large", expected="a number") from None
     if not math.isfinite(number):
-        raise PydanticCustomError("number", "not a finite number")
+        raise FormatError((), "not a finite number", expected="a number")
     return number
+
+
+def _number(value: Any) -> float:
+    try:
+        return finite_number(value)
+    except FormatError as error:
+        raise PydanticCustomError("number", str(error)) from None
 
 
 def _positive(value: float) -> float:
@@ -107,21 +124,37 @@ class ScalesTable(_Table):
     stiffness: Positive | None = Field(default=None, description="a typical second derivative of the energy")
 
 
+class ImportTable(_Table):
+    """Nodes and members from other files, named relative to the model file's folder."""
+
+    nodes: Text | None = Field(default=None, description="CSV with name, x, y (, z), fix")
+    members: Text | None = Field(default=None, description="CSV with a, b, stiffness or EA, length, kind")
+    truss: Text | None = Field(default=None, description="one CSV with both, below lines [nodes] and [members]")
+    mesh: Text | None = Field(default=None, description="mesh of line elements (.msh or .vtk), read by meshio")
+    kind: Text = Field(default="bar", description="kind of members for which the file gives none")
+
+
 class FileModel(_Table):
-    """A mechanical system, stated by formulas."""
+    """A mechanical system, stated by formulas, by parts (one table per kind: `[bar.NAME]`), or by both."""
 
     model_config = ConfigDict(title="onesided model file")
 
     title: Text = Field(default="", description="one line")
     description: Text = Field(default="", description="what the model shows")
-    energy: FormulaText = Field(description="potential energy U: formula of coordinates, control, parameters")
+    energy: FormulaText | None = Field(
+        default=None, description="potential energy U: formula of coordinates, control, parameters"
+    )
     kinetic: FormulaText | None = Field(
         default=None,
         description="kinetic energy: formula of coordinates, their velocities <name>_dot, parameters",
     )
-    coordinates: Annotated[Numbers, Field(min_length=1, max_length=MAX_ENTRIES)] = Field(
-        description="coordinate = start value"
+    coordinates: Annotated[Numbers, Field(max_length=MAX_ENTRIES)] = Field(
+        default_factory=dict, description="coordinate = start value, beside those of nodes and bodies"
     )
+    start: Annotated[Numbers, Field(max_length=MAX_ENTRIES)] = Field(
+        default_factory=dict, description="coordinate = start value, where nodes and bodies should start elsewhere"
+    )
+    import_: ImportTable | None = Field(default=None, alias="import", description="nodes and members from other files")
     parameters: Annotated[Numbers, Field(max_length=MAX_ENTRIES)] = Field(
         default_factory=dict, description="parameter = value"
     )
@@ -140,21 +173,29 @@ class FileModel(_Table):
     )
 
 
-class FormatError(Exception):
-    """What does not fit the format: path of keys, message, what was expected, advice."""
-
-    def __init__(self, path: tuple[str, ...], what: str, *, expected: str = "", advice: str = "") -> None:
-        super().__init__(what)
-        self.path, self.what, self.expected, self.advice = path, what, expected, advice
-
-
 def json_schema() -> dict[str, Any]:
-    """Return the JSON schema of model files."""
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **FileModel.model_json_schema()}
+    """Return the JSON schema of model files, with a table for every kind of part (imports JAX)."""
+    from onesided.model.part_kinds import part_kinds
+
+    schema = FileModel.model_json_schema()
+    own = schema["properties"]
+    for name, kind in part_kinds().items():
+        own[name] = {"anyOf": [own[name], kind.schema()]} if name in own else kind.schema()
+    formulas = {"required": ["energy", "coordinates"]}
+    choices = [formulas, *({"required": [name]} for name in ("import", *part_kinds()))]
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema, "anyOf": choices}
 
 
-def read_format(data: dict[str, Any]) -> FileModel:
-    """Check parsed TOML against the format.
+def part_tables(data: Mapping[str, Any]) -> dict[str, Any]:
+    """The tables of parsed TOML that are not of the fixed format: kinds of parts, if they are right."""
+    known = {field.alias or name for name, field in FileModel.model_fields.items()}
+    return {
+        key: value for key, value in data.items() if key not in known or (key == "energy" and isinstance(value, dict))
+    }
+
+
+def read_format(data: Mapping[str, Any], *, parts: bool = False) -> FileModel:
+    """Check parsed TOML, without the tables of parts, against the format; with `parts`, formulas may be missing.
 
     Raises
     ------
@@ -162,12 +203,27 @@ def read_format(data: dict[str, Any]) -> FileModel:
         For the first thing that does not fit.
     """
     try:
-        return FileModel.model_validate(data)
+        file = FileModel.model_validate(data)
     except ValidationError as error:
         details = error.errors(include_url=False, include_input=False, include_context=True)
+    else:
+        if not parts:
+            _need_formulas(data)
+        return file
     # an unknown key often explains a missing one, so it goes first
     details.sort(key=lambda detail: detail["type"] != "extra_forbidden")
+    if not parts and details[0]["type"] != "extra_forbidden":
+        _need_formulas(data)
     raise _explain(details[0]["type"], details[0]["loc"], details[0]["msg"])
+
+
+def _need_formulas(data: Mapping[str, Any]) -> None:
+    for name in ("energy", "coordinates"):
+        if name not in data:
+            raise FormatError((), f"`{name}` is missing in the file", advice=_EXAMPLES[name])
+    if data["coordinates"] == {}:
+        expected = f"1 to {MAX_ENTRIES} entries"
+        raise FormatError(("coordinates",), "wrong number of entries in `coordinates`", expected=expected)
 
 
 _MESSAGES = {
@@ -210,8 +266,12 @@ _EXAMPLES = {
 
 
 def _fields(path: tuple[str, ...]) -> list[str]:
-    tables: dict[tuple[str, ...], type[BaseModel]] = {("control",): ControlTable, ("scales",): ScalesTable}
-    return list(tables.get(path, FileModel).model_fields)
+    tables: dict[tuple[str, ...], type[BaseModel]] = {
+        ("control",): ControlTable,
+        ("scales",): ScalesTable,
+        ("import",): ImportTable,
+    }
+    return [field.alias or name for name, field in tables.get(path, FileModel).model_fields.items()]
 
 
 def shown(value: Any, most: int = 60) -> str:

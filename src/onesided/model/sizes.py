@@ -92,7 +92,7 @@ def estimate(evaluate: Evaluate, q: Array, p: float, given: Scales) -> Sizes:
     chosen = given.lengths(len(q))
     if chosen is not None:
         length = chosen
-        largest = float(np.max(np.abs(length[:, None] * e.L_qq * length), initial=0.0))
+        largest = _largest(e.scaled_hessian(length))
         energy = given.stiffness * float(np.max(length)) ** 2 if given.stiffness is not None else largest or t * t
     if given.force is not None:
         energy = given.force * float(np.max(length))
@@ -101,22 +101,21 @@ def estimate(evaluate: Evaluate, q: Array, p: float, given: Scales) -> Sizes:
 
 
 def _stiffness(evaluate: Evaluate, e: Evaluation, q: Array, p: float) -> Array:
-    """Largest size of each entry of the Hessian here, without load, and a little aside: it may vanish at one point."""
+    """Largest entry in each row of the Hessian here, without load, and a little aside: it may vanish at one point."""
     aside = 0.1 * float(np.max(np.abs(q), initial=0.0)) * _zigzag(len(q))
-    near = [e.L_qq, *(evaluate(a, b).L_qq for a, b in ((q, 0.0), (q + aside, p), (q - aside, p)))]
-    return np.asarray(np.max([np.abs(H) for H in near if np.all(np.isfinite(H))], axis=0))
+    near = [e, *(evaluate(a, b) for a, b in ((q, 0.0), (q + aside, p), (q - aside, p)))]
+    return np.asarray(np.max([rows for rows in (one.stiffest() for one in near) if np.all(np.isfinite(rows))], axis=0))
 
 
 def _zigzag(n: int) -> Array:
     return np.where(np.arange(n) % 2, -1.0, 1.0)
 
 
-def _weights(A: Array) -> Array:
+def _weights(rows: Array) -> Array:
     """Displacements of the coordinates that store like energies, within a factor of `SPREAD` of each other.
 
     A coordinate without stiffness of its own is measured like the stiffest: nothing is known about it.
     """
-    rows = np.max(A, axis=1, initial=0.0)
     stiffest = float(np.max(rows, initial=0.0)) or 1.0
     soft = rows <= EPS**0.5 * stiffest
     softness = np.sqrt(stiffest / np.where(soft, stiffest, rows))
@@ -125,36 +124,32 @@ def _weights(A: Array) -> Array:
 
 def _reach(evaluate: Evaluate, e: Evaluation, q: Array, p: float, d: Array, guess: float) -> float | None:
     """How far along ±d the system moves until its stiffness or its constraint directions change by half."""
-    rows = e.c_q * d
-    norms = np.linalg.norm(rows, axis=1)
-
+    norms = e.gap_sizes(d)
     patterns = [d] if len(d) == 1 else [d, d * _zigzag(len(d))]
     directions = [sign * pattern for pattern in patterns for sign in (1.0, -1.0)]
 
-    def change(t: float) -> float:
-        largest = 0.0
-        for direction in directions:
-            other = evaluate(q + t * direction, p)
-            turned = np.linalg.norm((other.c_q - e.c_q) * d, axis=1)
-            turned = np.divide(turned, norms, out=np.zeros_like(norms), where=norms > 0)
-            stiffened = d[:, None] * (other.L_qq - e.L_qq) * d
-            largest = max(largest, _largest(stiffened), _largest(turned))
-        return largest
+    hessian = e.scaled_hessian(d)
 
-    return _first_crossing(change, guess)
+    def changes(t: float, direction: Array) -> bool:
+        other = evaluate(q + t * direction, p)
+        if _largest(other.scaled_hessian(d) - hessian) >= CHANGE:
+            return True
+        turned = np.divide(e.turning(other, d), norms, out=np.zeros_like(norms), where=norms > 0)
+        return _largest(turned) >= CHANGE
+
+    return _first_crossing(lambda t: any(changes(t, direction) for direction in directions), guess)
 
 
 def _reach_under_load(evaluate: Evaluate, e: Evaluation, q: Array, p: float, d: Array, guess: float) -> float | None:
     """The same where the system is linear at this p, but not at another."""
     step = _control(evaluate, e, q, p, Sizes(guess * d, guess * guess, 1.0))
     other = evaluate(q, p + step)
-    finite = np.all(np.isfinite(other.L_qq)) and np.all(np.isfinite(other.c_q))
-    return _reach(evaluate, other, q, p + step, d, guess) if finite else None
+    return _reach(evaluate, other, q, p + step, d, guess) if other.finite() else None
 
 
 def _linear_reach(e: Evaluation, q: Array, p: float, d: Array) -> float:
     """For linear systems: the largest of the coordinates, the distances to contacts, and the motion that p causes."""
-    norms = np.linalg.norm(e.c_q * d, axis=1)
+    norms = e.gap_sizes(d)
     distances = np.divide(np.abs(e.c), norms, out=np.zeros_like(norms), where=norms > 0)
     pushed = np.divide(np.abs(e.c_p * p), norms, out=np.zeros_like(norms), where=norms > 0)
     return max(_largest(q / d), _largest(distances), _largest(pushed), _largest(e.L_qp * d * p))
@@ -162,47 +157,41 @@ def _linear_reach(e: Evaluation, q: Array, p: float, d: Array) -> float:
 
 def _control(evaluate: Evaluate, e: Evaluation, q: Array, p: float, sizes: Sizes) -> float:
     """The change of p that changes forces, stiffness or gaps by a size that matters."""
-    gaps = np.linalg.norm(e.c_q * sizes.length, axis=1)
-    soft = _response(sizes.hessian(e.L_qq), e.L_qp / sizes.force)
+    gaps = e.gap_sizes(sizes.length)
+    soft, hessian = e.response(sizes.length, sizes.energy), e.scaled_hessian(sizes.length)
 
-    def change(step: float) -> float:
-        largest = soft * step
-        for sign in (1.0, -1.0):
-            other = evaluate(q, p + sign * step)
-            moved = np.divide(np.abs(other.c - e.c), gaps, out=np.zeros_like(gaps), where=gaps > 0)
-            forces = (other.L_q - e.L_q) / sizes.force
-            largest = max(largest, _largest(forces), _largest(sizes.hessian(other.L_qq - e.L_qq)), _largest(moved))
-        return largest
+    def changes(step: float) -> bool:
+        other = evaluate(q, p + step)
+        moved = np.divide(np.abs(other.c - e.c), gaps, out=np.zeros_like(gaps), where=gaps > 0)
+        forces = (other.L_q - e.L_q) / sizes.force
+        stiffened = (other.scaled_hessian(sizes.length) - hessian) / sizes.energy
+        return any(_largest(values) >= CHANGE for values in (forces, stiffened, moved))
 
-    return _first_crossing(change, abs(p) or 1.0) or abs(p) or 1.0
+    def any_changes(step: float) -> bool:
+        return soft * step >= CHANGE or changes(step) or changes(-step)
 
-
-def _response(H: Array, load: Array) -> float:
-    """Largest displacement that a unit of p causes, without units; soft modes count, vanishing ones do not."""
-    values, modes = np.linalg.eigh(H)
-    clear = np.abs(values) > EPS**0.5 * float(np.max(np.abs(values), initial=1.0))
-    return _largest(modes[:, clear] @ ((modes[:, clear].T @ load) / values[clear]))
+    return _first_crossing(any_changes, abs(p) or 1.0) or abs(p) or 1.0
 
 
 def _largest(values: Array) -> float:
     """Largest absolute value; what is not finite counts as infinitely large."""
-    size = float(np.max(np.abs(values), initial=0.0))
+    size = float(abs(values).max()) if values.size else 0.0
     return size if math.isfinite(size) else math.inf
 
 
-def _first_crossing(change: Callable[[float], float], guess: float) -> float | None:
-    """The size, near `guess` and over many decades, at which a change becomes of order one; None if it never does."""
-    size, small = guess, change(guess) < CHANGE
+def _first_crossing(changes: Callable[[float], bool], guess: float) -> float | None:
+    """The size, near `guess` and over many decades, from which on something changes; None if it never does."""
+    size, large = guess, changes(guess)
     for _ in range(DECADES):
-        other = size * 10.0 if small else size / 10.0
-        if (change(other) < CHANGE) != small:
-            return _bisect(change, min(size, other), max(size, other))
+        other = size / 10.0 if large else size * 10.0
+        if changes(other) != large:
+            return _bisect(changes, min(size, other), max(size, other))
         size = other
-    return None if small else size
+    return size if large else None
 
 
-def _bisect(change: Callable[[float], float], low: float, high: float) -> float:
+def _bisect(changes: Callable[[float], bool], low: float, high: float) -> float:
     for _ in range(6):
         middle = math.sqrt(low * high)
-        low, high = (low, middle) if change(middle) >= CHANGE else (middle, high)
+        low, high = (low, middle) if changes(middle) else (middle, high)
     return high

@@ -16,8 +16,11 @@ from onesided.model.derivatives import Derivatives, Evaluation, Function, Scalar
 from onesided.model.motion import MotionFunctions
 from onesided.model.motion_check import check_motion
 from onesided.model.names import check_names, unknown_name
+from onesided.model.plausible import check_forces
 from onesided.model.rows import Row
 from onesided.model.sizes import Scales, Sizes, estimate
+from onesided.model.stepping import Frame, Here, Knobs, Stretch
+from onesided.model.supports import check_supported
 from onesided.tolerances import DEFAULT, Tolerances
 
 _TABLES = ("bilateral", "unilateral", "nonholonomic", "servo")
@@ -145,6 +148,15 @@ class System:
             raise ModelError("this system has no start of its own", expected="one that `compose` made")
         return np.asarray(self.structure.start_values(self.parameters))
 
+    def words_for(self, name: str) -> tuple[str, str, str]:
+        """How events of a one-sided constraint are told: noun, what closing and what opening is called."""
+        return ("contact", "closes", "opens") if self.structure is None else self.structure.words(name)
+
+    @property
+    def history(self) -> Mapping[str, int]:
+        """Parameters that remember (permanent set), with the number of the coordinate whose value each takes over."""
+        return {} if self.structure is None else dict(self.structure.history)
+
     @property
     def constraint_names(self) -> tuple[str, ...]:
         """Names in the order of the multipliers ν = (μ, λ): bilateral, then unilateral."""
@@ -181,9 +193,17 @@ class System:
         """The same at a packed point."""
         return self.derivatives.residual(x, self._vector)
 
+    def residuals_packed(self, X: Array) -> tuple[Array, Array, Array]:
+        """The same at many packed points, the rows of X."""
+        return self.derivatives.residuals(X, self._vector)
+
     def along(self, x: Array, direction: Array, order: int) -> Array:
         """Derivative of `order` of (L_q, c) along x + s·direction, both packed as (q, p, ν): (n + m,)."""
         return self.derivatives.along(x, direction, self._vector, order)
+
+    def march(self, here: Here, knobs: Knobs, frame: Frame) -> Stretch:
+        """Many steps along the equilibria with a fixed working set, in one compiled call."""
+        return self.derivatives.stepping.march(here, knobs, frame, self._vector)
 
     def point(self, q: Any) -> Array:
         """Check a configuration given by a user (sequence or name → value) and return it as a float64 array."""
@@ -209,6 +229,8 @@ class System:
     def check_finite(self, q: Array, p: float) -> None:
         """Raise a ModelError that names the function and derivative that are not finite at (q, p)."""
         e = self.evaluate(q, p, np.zeros(len(self.constraint_names)))
+        if e.finite() and math.isfinite(e.energy):
+            return
         at = ", ".join(f"{name} = {value:.6g}" for name, value in zip(self.coordinates, q, strict=True))
         advice = "move the start away from the singular point, or reformulate (square roots and divisions at zero)"
         rows: list[tuple[str, Any]] = [(f"constraint '{name}'", e.c[i]) for i, name in enumerate(self.constraint_names)]
@@ -221,20 +243,27 @@ class System:
                 )
 
     def check_start(self, q: Array, p: float) -> None:
-        """Refuse a start at which the model cannot be evaluated, wrong derivatives, and gaps that are constant."""
+        """Refuse a start of statics at which the model cannot be evaluated, and a model that statics cannot treat.
+
+        That is: wrong derivatives, gaps that are constant, forces without a potential, motions that nothing resists.
+        """
         if not math.isfinite(p):
             raise ModelError(f"{self.control} is not finite", got=repr(p), expected="a number")
         self.check_finite(q, p)
         self.check_derivatives(q, p)
+        check_forces(self, q, p)
         shifts = np.random.default_rng(0).normal(size=(2, self.n)) * (1.0 + np.abs(q))
-        slopes = [self.evaluate(q + shift, p, np.zeros(len(self.constraint_names))).c_q for shift in (0.0, *shifts)]
+        zero, one = np.zeros(len(self.constraint_names)), np.ones(self.n)
+        slopes = [self.evaluate(q + shift, p, zero).gap_sizes(one) for shift in (0.0, *shifts)]
         for i, name in enumerate(self.constraint_names):
-            if all(not np.any(slope[i]) for slope in slopes):
+            if all(slope[i] == 0.0 for slope in slopes):
                 raise ModelError(
                     f"constraint '{name}' does not depend on the coordinates",
                     expected="a gap that changes when the system moves",
                     advice="check its formula, or remove it",
                 )
+        if self.structure is not None and not self.derivatives.large:  # large ones show it by their factors
+            check_supported(self, q, p)
 
     def sizes(self, q: Array, p: float) -> Sizes:
         """Typical sizes at a point: those given in `scales`, the others estimated from the model."""

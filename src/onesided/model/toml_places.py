@@ -121,6 +121,8 @@ def _walk(text: str, places: dict[Path, Place]) -> None:
         elif text[at] == "[":
             table, end = _key(text, _skip(_BLANK, text, at + 1))
             end = _expect(text, end, "]")
+            for n in range(1, len(table)):  # tables that are never written out
+                places.setdefault(table[:n], Place(at, at, end))
             places[table], at = Place(at, at, end), end
         else:
             at = _pair(text, at, table, places)

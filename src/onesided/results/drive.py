@@ -78,7 +78,10 @@ class Drive:
 
     @property
     def dissipated(self) -> float:
-        """Energy lost in all jumps; over a closed loop it equals the work put in by the control."""
+        """Energy lost in all jumps; over a closed loop it equals the work put in by the control.
+
+        The energy of models that remember includes the plastic work, which comes on top.
+        """
         return float(sum(jump.energy for jump in self.jumps))
 
     @property

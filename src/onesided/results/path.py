@@ -128,9 +128,10 @@ class Event:
 
     def words(self) -> str:
         """One sentence for an engineer."""
-        parts = [f"{self.kind.value} at {self.control} = {format_number(self.p)}"]
-        if self.detail:
-            parts.append(self.detail)
+        where = f"at {self.control} = {format_number(self.p)}"
+        parts = [f"{self.kind.value} {where}", *([self.detail] if self.detail else [])]
+        if self.kind in {Kind.closes, Kind.opens} and self.detail and not self.detail.startswith("contact"):
+            parts = [f"{self.detail} {where}"]  # "cable 'c1' goes slack at p = 2"
         after = self.instability_after
         if after is not None and after != self.instability_before:
             parts.append(f"{_degree(self.instability_before)} → {_degree(after)}")

@@ -20,9 +20,9 @@ class ConstraintScales:
     multiplier: Array
 
 
-def constraint_scales(c_q: Array, sizes: Sizes) -> ConstraintScales:
+def constraint_scales(e: Evaluation, sizes: Sizes) -> ConstraintScales:
     """A gap is measured by the displacement it takes to close it, a multiplier by the force it exerts."""
-    gap = np.linalg.norm(c_q * sizes.length, axis=1)
+    gap = e.gap_sizes(sizes.length)
     gap = np.where(gap > 0, gap, 1.0)
     return ConstraintScales(gap, sizes.energy / gap)
 
@@ -30,7 +30,7 @@ def constraint_scales(c_q: Array, sizes: Sizes) -> ConstraintScales:
 def classify(system: System, e: Evaluation, nu: Array, sizes: Sizes, tolerances: Tolerances) -> ActiveSet:
     """States of the unilateral constraints [SP1 (3.5), (3.6)] from gaps and multipliers."""
     k = len(system.bilateral)
-    scales = constraint_scales(e.c_q, sizes)
+    scales = constraint_scales(e, sizes)
     closed = e.c[k:] <= tolerances.gap * scales.gap[k:]
     loaded = nu[k:] > tolerances.force * scales.multiplier[k:]
     codes = np.where(closed, np.where(loaded, State.strong, State.weak), State.inactive)
@@ -50,7 +50,7 @@ def recheck(system: System, q: Array, p: float, nu: Array, sizes: Sizes) -> Rech
     k = len(system.bilateral)
     e = system.evaluate(q, p, nu)
     _, L_q, c = system.residual(q, p, nu)
-    scales = constraint_scales(e.c_q, sizes)
+    scales = constraint_scales(e, sizes)
     gaps, lam = c[k:] / scales.gap[k:], nu[k:] / scales.multiplier[k:]
     return Recheck(
         force=_largest(np.abs(L_q) / sizes.force),

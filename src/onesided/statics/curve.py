@@ -6,6 +6,8 @@ Unknowns are the columns (q, p, ν_W), equations the rows (L_q, c_W): one more u
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 from scipy.linalg import lapack
@@ -14,12 +16,10 @@ from onesided import linalg
 from onesided._types import Array, Indices
 from onesided.model.derivatives import Evaluation
 from onesided.model.sizes import Sizes
+from onesided.model.stepping import Frame
 from onesided.model.system import System
 from onesided.statics.active_set import ConstraintScales
-from onesided.tolerances import EPS
-
-SMALL = EPS**0.625  # a scaled distance to the solution that no longer matters
-ROUND_OFF = EPS**0.625  # a scaled residual below this that no longer falls is as small as it gets
+from onesided.tolerances import EPS, ROUND_OFF, SMALL
 
 
 @dataclass(slots=True)
@@ -58,6 +58,8 @@ class Curve:
     sizes, scales : what counts as a large displacement, force, gap, multiplier.
     """
 
+    large = False
+
     def __init__(self, system: System, rows: Indices, sizes: Sizes, scales: ConstraintScales) -> None:
         n, w = system.n, len(rows)
         self.system, self.rows, self.sizes, self.scales = system, rows, sizes, scales
@@ -66,6 +68,11 @@ class Curve:
         self.unit = np.concatenate([sizes.length, [sizes.control], scales.multiplier[rows]])
         self.weight = np.concatenate([sizes.force, scales.gap[rows]])
         self._all = w == len(scales.gap)
+        self._prepare()
+
+    def _prepare(self) -> None:
+        """What turns the blocks of an evaluation into scaled matrices."""
+        n, rows, sizes, scales = self.n, self.rows, self.sizes, self.scales
         factor = self.unit[None, :] / self.weight[:, None]
         self._top, self._bottom, self._right = factor[:n, : n + 1], factor[n:, : n + 1], -factor[:n, n + 1 :]
         self._square = np.outer(sizes.length, sizes.length) / sizes.energy
@@ -83,6 +90,23 @@ class Curve:
         x[self.columns] = y * self.unit
         return x
 
+    @cached_property
+    def frame(self) -> Frame:
+        """The scaled variables as compiled steps take them: of all constraints, open or closed."""
+        closed = np.zeros(len(self.scales.gap), dtype=bool)
+        closed[self.rows] = True
+        unit = np.concatenate([self.unit[: self.n + 1], self.scales.multiplier])
+        weight = np.concatenate([self.sizes.force, self.scales.gap])
+        return Frame(unit, weight, closed, onesided=np.arange(len(closed)) >= self.k)
+
+    def spread(self, y: Array) -> Array:
+        """Scaled unknowns (or their rates) with zeros for the multipliers of open constraints."""
+        if self._all:
+            return y
+        full = np.zeros(self.n + 1 + len(self.scales.gap))
+        full[self.columns] = y
+        return full
+
     def evaluate(self, x: Array) -> Evaluation:
         """Blocks at the packed point."""
         return self.system.evaluate_packed(x)
@@ -99,6 +123,13 @@ class Curve:
         M[-1] = border
         return M
 
+    def solve(self, e: Evaluation, border: Array, right: Array) -> tuple[Array, float, float]:
+        """Solve the bordered system; also the sign of its determinant and the size of its smallest pivot."""
+        lu, pivots, solution, info = lapack.dgesv(self.matrix(e, border), right, overwrite_a=1)
+        if info > 0:
+            return _least_squares(self.matrix(e, border), right), 0.0, math.nan
+        return solution, *_determinant(lu, pivots)
+
     def residual(self, e: Evaluation) -> Array:
         """Scaled R = (L_q, c_W)."""
         R = np.concatenate([e.L_x[:-1], e.c[self.rows]]) if self.w else e.L_x[:-1]
@@ -109,17 +140,25 @@ class Curve:
         return self.matrix(e, np.zeros(self.size))[:-1]
 
     def margins(self, e: Evaluation, y: Array, t: Array) -> tuple[Array, Array]:
-        """What must stay ≥ 0, with derivatives: scaled gaps of open, multipliers of closed unilateral constraints."""
+        """What must stay ≥ 0, with derivatives: scaled gaps of open, multipliers of closed unilateral constraints.
+
+        For one point, or for many along a first axis.
+        """
         k, n = self.k, self.n
         gap = self.scales.gap[k:]
         if not len(gap):
-            return gap, gap
-        velocity = t[: n + 1] * self.unit[: n + 1]
-        values, rates = e.c[k:] / gap, e.c_x[k:] @ velocity / gap
+            none = np.zeros_like(e.c[..., k:])
+            return none, none
+        values, rates = e.c[..., k:] / gap, self.gap_rates(e, t) / gap
         if self.w > k:
             closed = self.rows[k:] - k
-            values[closed], rates[closed] = y[n + 1 + k :], t[n + 1 + k :]
+            values[..., closed], rates[..., closed] = y[..., n + 1 + k :], t[..., n + 1 + k :]
         return values, rates
+
+    def gap_rates(self, e: Evaluation, t: Array) -> Array:
+        """Rates of all gaps along the scaled tangent t."""
+        velocity = t[..., : self.n + 1] * self.unit[: self.n + 1]
+        return e.constraint_rates(velocity[..., :-1], velocity[..., -1:])[..., self.k :]
 
     def kkt(self, e: Evaluation) -> Array:
         """Lower triangle of K = [[L_qq, Eᵀ], [E, 0]] without units."""
@@ -135,13 +174,28 @@ class Curve:
 
         Both are read off the inertia of K, unless constraints depend on each other.
         """
-        size = self.n + self.w
-        ldu, pivots, _ = lapack.dsytrf(self.kkt(e), lower=1, lwork=16 * size, overwrite_a=1)
-        diagonal, single = ldu.diagonal(), pivots > 0
-        pairs = np.count_nonzero(pivots < 0) // 2  # a 2×2 pivot has one eigenvalue of each sign
-        negative = int(np.count_nonzero((diagonal < -size * EPS) & single) + pairs)
-        neutral = bool(((abs(diagonal) <= size * EPS) & single).any())
-        return self._modes_on_null_space(e) if neutral and self.w else (negative - self.w, neutral)
+        diagonal, pivots = self._factors(self.kkt(e))
+        negative, neutral = _inertia(diagonal, pivots)
+        return self._modes_on_null_space(e) if neutral and self.w else (int(negative) - self.w, bool(neutral))
+
+    def modes_along(self, e: Evaluation) -> list[tuple[int, bool]]:
+        """The same at many points, along the first axis of the blocks."""
+        n, size = self.n, self.n + self.w
+        K = np.zeros((len(e.L_qx), size, size))
+        np.multiply(e.L_qx[:, :, :n], self._square, out=K[:, :n, :n])
+        if self.w:
+            K[:, :n, n:] = (e.c_x[:, self.rows, :n] * self._slope).transpose(0, 2, 1)
+        factors = [self._factors(one.T) for one in K]
+        counted = _inertia(np.array([diagonal for diagonal, _ in factors]), np.array([pivots for _, pivots in factors]))
+        modes = [(int(negative) - self.w, bool(neutral)) for negative, neutral in zip(*counted, strict=True)]
+        for i in np.flatnonzero(counted[1]) if self.w else ():
+            modes[i] = self._modes_on_null_space(Evaluation(0.0, e.L_x[i], e.c[i], e.L_qx[i], e.c_x[i]))
+        return modes
+
+    def _factors(self, K: Array) -> tuple[Array, Array]:
+        """Diagonal and pivots of the factorisation of K (lower triangle, Fortran order, overwritten)."""
+        ldu, pivots, _ = lapack.dsytrf(K, lower=1, lwork=16 * len(K), overwrite_a=1)
+        return ldu.diagonal(), pivots
 
     def _modes_on_null_space(self, e: Evaluation) -> tuple[int, bool]:
         H = linalg.reduced_hessian(e.L_qq * self._square, e.c_q[self.rows] * self._slope)
@@ -152,6 +206,10 @@ class Curve:
     def eigenvalue(self, x: Array, index: int) -> float:
         """Eigenvalue of K number `index`, counted from the lowest."""
         return float(np.linalg.eigvalsh(self.kkt(self.evaluate(x)), UPLO="L")[index])
+
+    def newton(self, y: Array, border: "Plane | Closed", *, target: float, limit: int, reach: float) -> "Correction":
+        """For large systems only: small ones go through the function `newton`."""
+        raise NotImplementedError
 
     def start(self, e: Evaluation, t: Array) -> tuple[int, float]:
         """Negative modes and orientation at the start of a leg; (−1, 0) where the matrices are nearly singular."""
@@ -168,6 +226,13 @@ class Curve:
         M = self.matrix(self.evaluate(point.x), point.t)
         sign, _ = np.linalg.slogdet(M)
         return float(sign * np.linalg.svd(M, compute_uv=False)[-1])
+
+
+def _inertia(diagonal: Array, pivots: Array) -> tuple[Any, Any]:
+    """Number of negative eigenvalues, and whether there is a zero one, from the factors' diagonals and pivots."""
+    single, small = pivots > 0, diagonal.shape[-1] * EPS
+    pairs = (~single).sum(axis=-1) // 2  # a 2×2 pivot has one eigenvalue of each sign
+    return ((diagonal < -small) & single).sum(axis=-1) + pairs, ((abs(diagonal) <= small) & single).any(axis=-1)
 
 
 @dataclass(frozen=True)
@@ -193,7 +258,7 @@ class Closed:
         """Row and residual at y."""
         curve, scale = self.curve, self.curve.scales.gap[self.j]
         row = np.zeros(curve.size)
-        row[: curve.n + 1] = e.c_x[self.j]
+        row[: curve.n + 1] = e.constraint_row(self.j)
         return row * curve.unit / scale, float(e.c[self.j] / scale)
 
 
@@ -219,6 +284,8 @@ def newton(
 
     The model is evaluated at the very point that is returned: residual, tangent and inertia are its own.
     """
+    if curve.large:
+        return curve.newton(y, border, target=target, limit=limit, reach=reach)
     first, previous = 0.0, np.inf
     right = np.zeros((curve.size, 2), order="F")
     right[-1, 1] = 1.0
@@ -228,13 +295,10 @@ def newton(
         R = curve.residual(e)
         right[:-1, 0], right[-1, 0] = -R, -value
         error = max(float(abs(R).max()), abs(value))
-        lu, pivots, solution, info = lapack.dgesv(curve.matrix(e, row), right, overwrite_a=1)
-        if info > 0:
-            solution = _least_squares(curve.matrix(e, row), right)
+        solution, orientation, pivot = curve.solve(e, row, right)
         delta = solution[:, 0]
         size = math.sqrt(delta @ delta)
-        if _settled(error, previous, target, size) and math.isfinite(e.energy):
-            orientation, pivot = (0.0, math.nan) if info > 0 else _determinant(lu, pivots)
+        if settled(error, previous, target, size) and math.isfinite(e.energy):
             return Correction(y, e, solution[:, 1], orientation, pivot, first, error, iteration, converged=True)
         if not size < reach or not error < 1e3 * previous:
             break
@@ -242,7 +306,7 @@ def newton(
     return Correction(y, e, solution[:, 1], 0.0, math.nan, first, error, iteration, converged=False)
 
 
-def _settled(error: float, previous: float, target: float, distance: float) -> bool:
+def settled(error: float, previous: float, target: float, distance: float) -> bool:
     """Whether residual and distance to the solution are small enough, or as small as round-off lets them become."""
     good = error <= target and (distance <= SMALL or error <= 10 * EPS)
     return good or (error <= ROUND_OFF and error >= 0.25 * previous)
@@ -282,7 +346,7 @@ def make_point(curve: Curve, found: Correction, along: Array, s: float, *, inert
         sense,
         margins,
         rates,
-        found.e.c,
+        found.e.c.copy(),  # not a view that would keep all blocks alive
         found.e.energy,
         found.error,
         found.pivot,

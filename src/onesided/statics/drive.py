@@ -14,11 +14,15 @@ from onesided.results import SILENT, Drive, Equilibrium, Event, Jump, Kind, Path
 from onesided.statics.collect import collect
 from onesided.statics.equilibrium import correct, describe, equilibrium
 from onesided.statics.hits import Watch
+from onesided.statics.memory import Growth, remember
 from onesided.statics.place import place
 from onesided.statics.rays import rays_at
 from onesided.statics.relax import Relaxation, relax
-from onesided.statics.trace import Item, Origin, PredictorCorrector, Tracer
+from onesided.statics.steps import PredictorCorrector
+from onesided.statics.trace import Item, Origin, Tracer
 from onesided.tolerances import DEFAULT, Tolerances
+
+IDLE = 4  # so many paths in turn that do not move mean that the history cannot go on
 
 
 @dataclass(frozen=True)
@@ -47,6 +51,12 @@ def drive(
     q0 : configuration to start from; relaxed to an equilibrium at the first value of the programme.
     programme : values of p in turn, at least two.
     max_jumps : the history is given up after so many.
+
+    Notes
+    -----
+    Models that remember (plastic cables) are followed step by step: where plastic flow stops, at every reversal and at
+    every jump a path ends, the permanent sets are taken over (`path.provenance["parameters"]` has those of the path),
+    and the next path begins. During a jump plastic elongations grow as in one step.
     """
     values = _check(programme)
     state = equilibrium(system, q0, values[0], tolerances=tolerances).value
@@ -78,9 +88,11 @@ class _Run:
     def __init__(
         self, system: System, method: PredictorCorrector, tolerances: Tolerances, state: Equilibrium, progress: Progress
     ) -> None:
-        self.system, self.method, self.tolerances, self.state = system, method, tolerances, state
+        self.method, self.tolerances = method, tolerances
         self.progress = progress
         self.sizes = system.sizes(state.q, state.p)
+        self.system, self.state = system, state
+        self._arrive(state.q, state.p, state.nu)
         self.paths: list[Path] = []
         self.jumps: list[Jump] = []
 
@@ -92,14 +104,19 @@ class _Run:
     def go(self, target: float, max_jumps: int) -> tuple[Status, str]:
         """Bring p to the target, over as many jumps as it takes."""
         lost: Event | None = None
+        idle = 0
         while self.state.p != target:
-            leg = self._leg(target)
+            if lost is not None and self.system.derivatives.large:
+                return Status.stalled, f"{lost.words()}; jumps need compose(…, sparse=False)"
+            leg = self._leg(target) if idle < IDLE else None
             if leg is not None:
-                self.paths.append(leg.path)
-                self._arrive(leg.path)
+                path = leg.path
+                self.paths.append(path)
+                self._arrive(path.q[-1], float(path.p[-1]), np.concatenate([path.mu[-1], path.lam[-1]]))
                 lost = leg.lost
-                if lost is None and not leg.path.ok:
-                    return leg.path.status, leg.path.note
+                idle = 0 if path.s[-1] > self.method.first_step**2 else idle + 1
+                if lost is None and not path.ok:
+                    return path.status, path.note
             elif len(self.jumps) >= max_jumps:
                 return Status.max_iterations, f"{max_jumps} jumps"
             elif lost is None or not self._jump(lost):
@@ -108,10 +125,10 @@ class _Run:
                 lost = None
         return Status.bound_reached, ""
 
-    def _arrive(self, path: Path) -> None:
-        x = np.concatenate([path.q[-1], [path.p[-1]], path.mu[-1], path.lam[-1]])
-        n = self.system.n
-        self.state = describe(self.system, x[:n], float(x[n]), x[n + 1 :], sizes=self.sizes, tolerances=self.tolerances)
+    def _arrive(self, q: Array, p: float, nu: Array) -> None:
+        """Stand at a point; what the model remembers is taken over from it."""
+        self.system = remember(self.system, q)
+        self.state = describe(self.system, q, p, nu, sizes=self.sizes, tolerances=self.tolerances)
 
     def _leg(self, target: float) -> _Leg | None:
         """Follow a stable ray towards the target until p arrives or stability is lost."""
@@ -133,8 +150,8 @@ class _Run:
         first = Item(tracer.curve, tracer.point, 0)
         kept: list[Item] = []
         lost: Event | None = None
-        for item in tracer.run():
-            if not kept and item.degree > 0:
+        for item in Growth(self.system, self.tolerances).follow(tracer):
+            if not kept and item.status is None and item.degree > 0:
                 return None
             kept.append(item)
             if item.event is not None and item.event.kind is not Kind.bound and not _goes_on(item.event, sense):
@@ -160,7 +177,7 @@ class _Run:
                 self.jumps.append(
                     Jump(self.system.control, event.p, event.kind, event.q, state.q, before - state.energy)
                 )
-                self.state = state
+                self._arrive(end.q, event.p, end.nu)
                 return True
         return False
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.sparse.linalg import lsmr
 
 from onesided import linalg
 from onesided._types import Array, Indices, Status
@@ -13,9 +14,12 @@ from onesided.model.sizes import Sizes
 from onesided.model.system import System
 from onesided.results import Equilibrium, Solution
 from onesided.statics.active_set import classify, constraint_scales, recheck, working_rows
+from onesided.statics.large import DENSE_ADVICE, large_newton_step
 from onesided.statics.relax import Relaxation, relax
 from onesided.statics.stability import degree_of_instability, is_strict_minimum
 from onesided.tolerances import DEFAULT, EPS, Tolerances
+
+SHOWN = 12  # coordinates that a message lists
 
 
 @dataclass(frozen=True)
@@ -81,6 +85,8 @@ def settle(
     """The same from a start that has been checked, with known sizes; never raises for a numerical reason."""
     if method is not None and not isinstance(method, Newton | Relaxation):
         raise UsageError("this is not a method for equilibria", got=repr(method), expected="Newton() or Relaxation()")
+    if system.derivatives.large and isinstance(method, Relaxation):
+        raise UsageError("`Relaxation` is for small systems", got=f"{system.n} coordinates", advice=DENSE_ADVICE)
     routes = _routes(system, q, p, sizes, method, tolerances)
     best: Solution[Equilibrium] | None = None
     for route in routes:
@@ -113,7 +119,7 @@ def _routes(
         knobs = method if isinstance(method, Newton) else Newton()
         return correct(system, q, p, sizes=sizes, method=knobs, tolerances=tolerances)
 
-    if isinstance(method, Newton):
+    if isinstance(method, Newton) or system.derivatives.large:
         return [newton]
     return [relaxation] if isinstance(method, Relaxation) else [at_start, relaxation, newton]
 
@@ -141,7 +147,7 @@ def correct(
             return Corrected(best.q, best.nu, Status.not_finite, best.residual, iteration)
         if residual < best.residual:
             best = Corrected(q, nu, Status.stalled, residual, iteration)
-        step = newton_step(e, rows, nu)
+        step = newton_step(system, e, rows, nu)
         if residual <= 0.01 * tolerances.residual:  # good as it is: where the stiffness is singular a step only harms
             return Corrected(q, nu, Status.solved, residual, iteration)
         if residual <= tolerances.residual and _size(step[: system.n] / sizes.length) <= tolerances.residual:
@@ -152,10 +158,12 @@ def correct(
     return best
 
 
-def newton_step(e: Evaluation, rows: Indices, nu: Array) -> Array:
+def newton_step(system: System, e: Evaluation, rows: Indices, nu: Array) -> Array:
     """(Δq, new ν on `rows`) of Newton's method with `rows` as equations and all other multipliers zero."""
     n = len(e.L_q)
-    U_q = e.L_q + nu @ e.c_q
+    U_q = e.L_q + e.pull(nu)
+    if system.derivatives.large:
+        return large_newton_step(system, e, rows, U_q)
     K = linalg.kkt_matrix(e.L_qq, e.c_q[rows])
     right = np.concatenate([-U_q, -e.c[rows]])
     solution = linalg.factorise(K).solve(right)
@@ -189,7 +197,7 @@ def _damped(
 
 def _working_set(system: System, e: Evaluation, nu: Array, sizes: Sizes) -> Indices:
     k = len(system.bilateral)
-    scales = constraint_scales(e.c_q, sizes)
+    scales = constraint_scales(e, sizes)
     closing = nu[k:] / scales.multiplier[k:] > e.c[k:] / scales.gap[k:]
     return np.concatenate([np.arange(k), k + np.flatnonzero(closing)])
 
@@ -197,7 +205,7 @@ def _working_set(system: System, e: Evaluation, nu: Array, sizes: Sizes) -> Indi
 def _natural_residual(system: System, e: Evaluation, nu: Array, sizes: Sizes) -> float:
     """Largest of force balance, bilateral residual and min(λ, g), each relative to its scale."""
     k = len(system.bilateral)
-    scales = constraint_scales(e.c_q, sizes)
+    scales = constraint_scales(e, sizes)
     contact = np.minimum(e.c[k:] / scales.gap[k:], nu[k:] / scales.multiplier[k:])
     parts = np.concatenate([e.L_q / sizes.force, e.c[:k] / scales.gap[:k], contact])
     return _size(parts) if np.all(np.isfinite(parts)) else np.inf
@@ -206,10 +214,12 @@ def _natural_residual(system: System, e: Evaluation, nu: Array, sizes: Sizes) ->
 def least_squares_multipliers(system: System, e: Evaluation, sizes: Sizes) -> Array:
     """Multipliers that balance the forces best, on constraints that are closed or violated; λ cut at zero."""
     k, nu = len(system.bilateral), np.zeros(len(e.c))
-    scales = constraint_scales(e.c_q, sizes)
+    scales = constraint_scales(e, sizes)
     closed = e.c[k:] <= np.sqrt(DEFAULT.gap) * scales.gap[k:]
     rows = np.concatenate([np.arange(k), k + np.flatnonzero(closed)])
-    if len(rows):
+    if len(rows) and system.derivatives.large:
+        nu[rows] = lsmr(e.c_q[rows].T, e.L_q, atol=EPS, btol=EPS)[0]
+    elif len(rows):
         nu[rows] = np.linalg.lstsq(e.c_q[rows].T, e.L_q, rcond=None)[0]
     nu[k:] = np.maximum(nu[k:], 0.0)
     return nu
@@ -248,15 +258,25 @@ def _finish(
     if status.ok and not state.recheck.worst <= 10 * tolerances.residual:
         status = Status.inaccurate
     rows = working_rows(system, state.active, weak=True)
-    groups = linalg.dependent_rows(system.evaluate(found.q, p, found.nu).c_q[rows], rank=tolerances.rank)
+    groups = _dependent(system, found, p, rows, tolerances)
     if status.ok and groups:
         names = [", ".join(system.constraint_names[rows[i]] for i in group) for group in groups]
         status, note = Status.dependent, "dependent constraints: " + "; ".join(names)
     if not status.ok and not note:
-        at = ", ".join(f"{c} = {v:.6g}" for c, v in zip(system.coordinates, found.q, strict=True))
+        at = ", ".join(f"{c} = {v:.6g}" for c, v in zip(system.coordinates[:SHOWN], found.q, strict=False))
+        at += ", …" if system.n > SHOWN else ""
         note = f"best relative residual {state.recheck.worst:.3g} at {at}"
     stats = {"iterations": float(found.iterations)}
     return Solution(state, status, state.recheck.worst, method=name, stats=stats, note=note)
+
+
+def _dependent(
+    system: System, found: Corrected, p: float, rows: Indices, tolerances: Tolerances
+) -> list[tuple[int, ...]]:
+    """Groups of active constraints that depend on each other; not looked for in large systems."""
+    if system.derivatives.large:
+        return []
+    return linalg.dependent_rows(system.evaluate(found.q, p, found.nu).c_q[rows], rank=tolerances.rank)
 
 
 def _size(values: Array) -> float:

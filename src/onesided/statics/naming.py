@@ -1,5 +1,6 @@
 """From the rays at a point to its name: what kind of event it is, which branch the path takes, in words."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -39,7 +40,7 @@ def name_point(where: Place, rays: Rays, curve: Curve, point: Point) -> Named:
     turned = before * ray.p_sign < 0
     changes, changed = _changes(where, curve, ray)
     if not changed:
-        return _unchanged(turned, incoming, forward[0], names)
+        return _unchanged(turned, incoming, forward[0], names, _list(where, names))
     kind = Kind.corner_limit if turned else _contact_kind(curve, ray)
     detail = "; ".join([changes, *(["the path turns back"] if turned else [])])
     if ray.p_sign == 0:
@@ -47,12 +48,12 @@ def name_point(where: Place, rays: Rays, curve: Curve, point: Point) -> Named:
     return Named(kind, incoming, forward[0], changed, detail)
 
 
-def _unchanged(turned: bool, incoming: int | None, ahead: int, names: tuple[str, ...]) -> Named:
+def _unchanged(turned: bool, incoming: int | None, ahead: int, names: tuple[str, ...], told: str) -> Named:
     """One way on with the same constraints: a limit point, a touch, or a singular point without other branches."""
     if turned:
         return Named(Kind.limit, incoming, ahead, names, "")
     if names:
-        return Named(Kind.closes, incoming, ahead, names, f"{_list(names)} touches without force")
+        return Named(Kind.closes, incoming, ahead, names, f"{told} touches without force")
     return Named(
         Kind.smooth_bifurcation, incoming, ahead, names, "the stiffness is singular, but no other branch was found"
     )
@@ -84,19 +85,35 @@ def _changes(where: Place, curve: Curve, ray: Ray) -> tuple[str, tuple[str, ...]
     names = where.system.constraint_names
     closes = [names[j] for j in ray.rows if j not in curve.rows]
     opens = [names[j] for j in curve.rows if j not in ray.rows]
-    words = [
-        f"{_list(group)} {verb}" for group, verb in ((closes, _s(closes, "close")), (opens, _s(opens, "open"))) if group
-    ]
-    return " and ".join(words), (*closes, *opens)
+    sentences = []
+    for group, verb in ((closes, 1), (opens, 2)):
+        for words, members in _by_words(where, group):
+            sentences.append(f"{_quoted(words[0], members)} {_agree(words[verb], len(members))}")
+    return " and ".join(sentences), (*closes, *opens)
 
 
-def _s(group: list[str], verb: str) -> str:
-    return verb + ("s" if len(group) == 1 else "")
+def _by_words(where: Place, names: Sequence[str]) -> list[tuple[tuple[str, str, str], list[str]]]:
+    """Constraints of one kind together: contacts close, cables become taut."""
+    groups: dict[tuple[str, str, str], list[str]] = {}
+    for name in names:
+        noun, closes, opens = where.system.words_for(name)
+        groups.setdefault((noun, closes, opens), []).append(name)
+    return list(groups.items())
 
 
-def _list(names: tuple[str, ...] | list[str]) -> str:
-    quoted = [f"'{name}'" for name in names]
-    return ("contact " if len(quoted) == 1 else "contacts ") + ", ".join(quoted)
+def _agree(verb: str, count: int) -> str:
+    """The verb for several: "closes" → "close", "goes slack" → "go slack", "is reached" → "are reached"."""
+    first, _, rest = verb.partition(" ")
+    plural = {"is": "are", "goes": "go", "has": "have"}.get(first, first.removesuffix("s"))
+    return verb if count == 1 else " ".join(part for part in (plural, rest) if part)
+
+
+def _quoted(noun: str, names: Sequence[str]) -> str:
+    return f"{noun}{'s' if len(names) > 1 else ''} " + ", ".join(f"'{name}'" for name in names)
+
+
+def _list(where: Place, names: Sequence[str]) -> str:
+    return " and ".join(_quoted(words[0], members) for words, members in _by_words(where, names))
 
 
 def _contact_kind(curve: Curve, ray: Ray) -> Kind:
@@ -111,7 +128,7 @@ def _several(
     smooth = all(rays[i].rows == tuple(curve.rows) for i in forward)
     followed = _follow(where, rays, curve, point, forward, 0 if smooth else before)
     if not smooth:
-        detail = f"{len(forward)} branches lead on at {_list(names)}"
+        detail = f"{len(forward)} branches lead on at {_list(where, names)}"
         return Named(Kind.nonsmooth_bifurcation, incoming, followed, names, detail)
     symmetric = any(ray.order != 1 for ray in rays.rays)  # one of the branches leaves with ṗ = 0
     detail = f"{'symmetric' if symmetric else 'asymmetric'}, {len(forward)} branches lead on"
@@ -134,7 +151,7 @@ def _follow(where: Place, rays: Rays, curve: Curve, point: Point, forward: list[
 
 def _why_it_ends(where: Place, rays: Rays) -> str:
     """The reason of an end point: REFERENCE type II is the only one in which nothing leads on."""
-    names = _list([where.system.constraint_names[j] for j in where.weak])
+    names = _list(where, [where.system.constraint_names[j] for j in where.weak])
     if len(rays) == 1:
         return f"no admissible direction but back at {names}: the branch carries a constraint without gap and force"
     return f"no admissible direction at {names}" + ("" if rays.complete else " among those examined")

@@ -46,7 +46,7 @@ def place(system: System, x: Array, sizes: Sizes, tolerances: Tolerances = DEFAU
     """The point x with the states of its constraints."""
     e = system.evaluate_packed(x)
     active = classify(system, e, x[system.n + 1 :], sizes, tolerances)
-    return Place(system, x, active, sizes, constraint_scales(e.c_q, sizes), tolerances)
+    return Place(system, x, active, sizes, constraint_scales(e, sizes), tolerances)
 
 
 def place_near(system: System, q: Any, p: float, tolerances: Tolerances = DEFAULT) -> Place:

@@ -20,6 +20,7 @@ from onesided.model.system import System
 from onesided.results import Ray, Rays
 from onesided.statics.branching import branch_directions
 from onesided.statics.curve import Curve
+from onesided.statics.large_rays import large_rays
 from onesided.statics.place import Place, place_near
 from onesided.statics.rates import rates_at
 from onesided.statics.stability import reduced_eigenvalues
@@ -47,6 +48,8 @@ def rays(system: System, q: Any, p: float, *, tolerances: Tolerances = DEFAULT) 
 
 def rays_at(where: Place) -> Rays:
     """All rays at a place, each once."""
+    if where.system.derivatives.large:
+        return large_rays(where)
     found: list[tuple[Direction, Taylor]] = []
     multiplicity = 1
     for piece in _pieces(where):

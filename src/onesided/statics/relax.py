@@ -76,7 +76,7 @@ class _Problem:
     def __init__(self, system: System, q: Array, p: float, sizes: Sizes) -> None:
         self.system, self.p, self.sizes, self.k = system, p, sizes, len(system.bilateral)
         zero = np.zeros(len(system.constraint_names))
-        self.gap = constraint_scales(system.evaluate(q, p, zero).c_q, sizes).gap
+        self.gap = constraint_scales(system.evaluate(q, p, zero), sizes).gap
 
     def at(self, z: Array, nu: Array) -> _Local:
         """Blocks at z with scaled multipliers ν."""

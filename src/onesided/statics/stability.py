@@ -6,13 +6,15 @@ import numpy as np
 
 from onesided import linalg
 from onesided._types import Array, Indices
+from onesided.errors import UsageError
 from onesided.linalg.polyhedra import cone_generators
 from onesided.model.derivatives import Evaluation
 from onesided.model.names import unknown_name
 from onesided.model.sizes import Sizes
 from onesided.model.system import System
 from onesided.results import ActiveSet, Path
-from onesided.statics.active_set import working_rows
+from onesided.statics.active_set import constraint_scales, working_rows
+from onesided.statics.large import DENSE_ADVICE, make_curve
 from onesided.tolerances import DEFAULT, Tolerances
 
 WEAK_LIMIT = 14
@@ -28,6 +30,8 @@ def degree_of_instability(
     system: System, e: Evaluation, active: ActiveSet, sizes: Sizes, tolerances: Tolerances
 ) -> int:
     """Number of eigenvalues of the Hessian reduced on the strongly active set that are clearly negative."""
+    if system.derivatives.large:
+        return make_curve(system, working_rows(system, active), sizes, constraint_scales(e, sizes)).modes(e)[0]
     values = reduced_eigenvalues(e, e.c_q[working_rows(system, active)], sizes, tolerances)
     return int(np.count_nonzero(values < -tolerances.singularity))
 
@@ -41,6 +45,8 @@ def instability(system: System, path: Path, *, hold: str | None = None, toleranc
     """
     if hold is not None and hold not in system.coordinates:
         raise unknown_name("coordinate", hold, system.coordinates)
+    if system.derivatives.large:
+        raise UsageError("held coordinates are for small systems", got=f"{system.n} coordinates", advice=DENSE_ADVICE)
     sizes = system.sizes(path.q[0], float(path.p[0]))
     held = np.eye(system.n)[[system.coordinates.index(hold)] if hold else []]
     degrees = []
@@ -61,6 +67,9 @@ def is_strict_minimum(
     With r weakly active constraints, 2ʳ faces are examined; None when r is too large.
     """
     strong = working_rows(system, active)
+    if system.derivatives.large:
+        negative, neutral = make_curve(system, strong, sizes, constraint_scales(e, sizes)).modes(e)
+        return True if not negative and not neutral else None if len(active.weak) else False
     T = linalg.null_space(e.c_q[strong] * sizes.length, rank=tolerances.rank)
     if not T.shape[1]:
         return True

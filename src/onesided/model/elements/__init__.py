@@ -7,13 +7,15 @@ from importlib import import_module
 from pkgutil import iter_modules
 from typing import Any
 
+from onesided.model.elements.beams import divided
 from onesided.model.elements.contract import KINDS, Element
 from onesided.model.elements.places import Body, Guided, Marker, Node
 
 for _module in iter_modules(__path__):
     import_module(f"{__name__}.{_module.name}")
 
-_CLASSES: dict[str, type[Any]] = {cls.__name__: cls for cls in (Body, Guided, Marker, Node, Element, *KINDS.values())}
+_CLASSES: dict[str, Any] = {cls.__name__: cls for cls in (Body, Guided, Marker, Node, Element, *KINDS.values())}
+_CLASSES["divided"] = divided
 __all__ = sorted(_CLASSES)  # noqa: PLE0605 - made from the kinds that were found
 
 

@@ -5,8 +5,10 @@ the gaps that it keeps ≥ 0, or the equations that it keeps = 0. It knows nothi
 elements: `assembly` differentiates, batches and adds up. A new kind is one small file with one subclass.
 """
 
+import math
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -26,6 +28,20 @@ class Frame(NamedTuple):
     position: Any
     rotation: Any
     angle: Any
+
+
+class Rate(NamedTuple):
+    """How a place moves: velocity (d,) and spin, a number in the plane, (3,) in space; in fixed axes."""
+
+    velocity: Any
+    spin: Any
+
+
+class Wrench(NamedTuple):
+    """A force (d,) through a place and a moment, a number in the plane, (3,) in space; in fixed axes."""
+
+    force: Any
+    moment: Any
 
 
 class Local(NamedTuple):
@@ -62,9 +78,29 @@ class Words(NamedTuple):
 class Start:
     """The configuration from which a structure is built: frames of its places and values of quantities, as numbers."""
 
-    def __init__(self, frames: Mapping[str, Frame], parameters: Mapping[str, float]) -> None:
-        self.frames, self.parameters = frames, parameters
+    def __init__(
+        self, frames: Mapping[str, Frame], parameters: Mapping[str, float], places: Mapping[str, Any] | None = None
+    ) -> None:
+        self.frames, self.parameters, self.places = frames, parameters, places or {}
         self._formulas: dict[str, float] = {}
+
+    @cached_property
+    def size(self) -> float:
+        """Largest extent of the structure."""
+        points = np.array([frame.position for frame in self.frames.values()], dtype=np.float64)
+        return float(np.max(np.ptp(points, axis=0))) if len(points) else 0.0
+
+    def rotation(self, place: str) -> Array:
+        """Rotation matrix of a place."""
+        return np.asarray(self.frames[place].rotation, dtype=np.float64)
+
+    def oriented(self, place: str) -> bool:
+        """Whether a place has an orientation: bodies and markers."""
+        return bool(self.places[place].oriented)
+
+    def carrier(self, place: str) -> str:
+        """The body a marker sits on; other places carry themselves."""
+        return str(getattr(self.places[place], "on", place))
 
     def position(self, place: str) -> Array:
         """Position of a place."""
@@ -72,8 +108,7 @@ class Start:
 
     def distance(self, a: str, b: str) -> float:
         """Distance of two places."""
-        step = self.position(a) - self.position(b)
-        return float(np.sqrt(step @ step))
+        return math.dist(self.frames[a].position, self.frames[b].position)
 
     def value(self, quantity: Quantity) -> float:
         """A quantity as a number."""
@@ -108,6 +143,8 @@ class Element:
     kind : the element's name in model files.
     turns : whether its places must have an orientation (bodies, not nodes).
     dimensions : the dimensions it works in.
+    repeats : whether it may be attached to one place more than once (a cable that runs to and fro).
+    conservative : whether it has no force at rest but the gradient of its energy; statics refuses others.
     """
 
     name: str
@@ -115,7 +152,9 @@ class Element:
     kind: ClassVar[str] = ""
     turns: ClassVar[bool] = False
     dimensions: ClassVar[tuple[int, ...]] = (2, 3)
+    repeats: ClassVar[bool] = False
     words: ClassVar[Words] = Words()
+    conservative: ClassVar[bool] = True
 
     def __init_subclass__(cls) -> None:
         if "kind" in cls.__dict__ and cls.kind:
@@ -136,6 +175,10 @@ class Element:
         """What, besides its numbers, tells elements of one kind apart: those of one variant are evaluated together."""
         return ()
 
+    def expand(self, places: Mapping[str, Any], parameters: Mapping[str, float]) -> Sequence["Element"]:
+        """The elements it stands for, once the places and parameters are known: itself, or one per node it loads."""
+        return (self,)
+
     def check(self, start: Start) -> None:
         """Refuse what cannot work, with the element's name (zero length, a negative stiffness)."""
 
@@ -147,6 +190,15 @@ class Element:
         """Internal coordinates with their start values."""
         return {}
 
+    @property
+    def history(self) -> dict[str, str]:
+        """What it remembers: ending of a parameter → internal coordinate whose value it takes when a step is done.
+
+        The parameter is called `<element>_<ending>`, is 0 unless the structure's parameters give it, and is read in
+        `numbers`; `onesided.drive` renews it along the way.
+        """
+        return {}
+
     def energy(self, at: Local) -> Any:
         """Potential energy, a scalar."""
         return 0.0 * at.p
@@ -155,6 +207,10 @@ class Element:
     def gap_names(self) -> tuple[str, ...]:
         """Endings of the names of its one-sided constraints: ("",) for one that is called like the element."""
         return ()
+
+    def called(self, ending: str) -> str:
+        """Full name of a constraint."""
+        return self.name + ending
 
     def gaps(self, at: Local) -> tuple[Any, ...]:
         """Values held ≥ 0, one per gap name; the multiplier ≥ 0 is the reaction."""
@@ -167,6 +223,14 @@ class Element:
 
     def closures(self, at: Local) -> tuple[Any, ...]:
         """Values held = 0, one per closure name."""
+        return ()
+
+    def gap_words(self, ending: str) -> Words:
+        """How events of one of its gaps are told."""
+        return self.words
+
+    def wrenches(self, at: Local, rates: tuple[Rate, ...]) -> tuple[Wrench, ...]:
+        """Forces and moments without a potential, one per place, for motion: dampers, follower forces."""
         return ()
 
     def error(self, what: str, *, got: str = "", expected: str = "", advice: str = "") -> ModelError:

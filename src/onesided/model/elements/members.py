@@ -46,6 +46,10 @@ class Bar(Element):
         """The formula of its law, and whether its natural length is zero."""
         return self.law, self.to_a_point
 
+    def span(self, start: Start) -> float:
+        """Its length at the start."""
+        return start.distance(*self.ends)
+
     def check(self, start: Start) -> None:
         """Exactly one statement of the stiffness; lengths that make sense."""
         if len(self.ends) != 2:
@@ -57,19 +61,24 @@ class Bar(Element):
                 got=", ".join(given) or "nothing",
                 expected="one of `stiffness`, `modulus_area`, `law`",
             )
-        if start.distance(*self.ends) == 0.0 and not self.to_a_point:
+        if self.pretension != 0.0 and (self.law is not None or self.length is not None):
+            raise self.error("`pretension` has no meaning here", expected="a stiffness, and no natural length")
+        if self.span(start) == 0.0 and not self.to_a_point:
             raise self.error("its ends coincide", expected="two different points", advice="or length = 0")
         if self.law is None:
-            natural, stiffness = self._natural(start)
-            if natural < 0 or (natural == 0 and not self.to_a_point):
-                raise self.error("its natural length is not positive", got=f"{natural:g}")
+            stiffness = start.value(getattr(self, given[0]))
             if not stiffness > 0:
                 raise self.error("its stiffness is not positive", got=f"{stiffness:g}", advice="or use `law`")
+            if self.modulus_area is not None and start.value(self.pretension) <= -stiffness:
+                raise self.error("its pretension would need a negative length", got=str(self.pretension))
+            natural = self._natural(start)[0]
+            if not natural >= 0 or (natural == 0 and not self.to_a_point):
+                raise self.error("its natural length is not positive", got=f"{natural:g}")
 
     def _natural(self, start: Start) -> tuple[float, float]:
         """Natural length and stiffness."""
         given = None if self.length is None else start.value(self.length)
-        now, tension = start.distance(*self.ends), start.value(self.pretension)
+        now, tension = self.span(start), start.value(self.pretension)
         if self.modulus_area is not None:  # EA (now − l)/l = tension
             area = start.value(self.modulus_area)
             natural = now / (1.0 + tension / area) if given is None else given
@@ -82,7 +91,7 @@ class Bar(Element):
         if self.law is None:
             length, stiffness = self._natural(start)
             return {"length": length, "stiffness": stiffness}
-        length = start.distance(*self.ends) if self.length is None else start.value(self.length)
+        length = self.span(start) if self.length is None else start.value(self.length)
         return {"length": length, **FormulaLaw(self.law).numbers(start)}
 
     def energy(self, at: Local) -> Any:

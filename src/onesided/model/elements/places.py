@@ -2,12 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
 
 from onesided.errors import ModelError
-from onesided.model.elements.contract import Frame, Quantity, Slot
+from onesided.model.elements.contract import Frame, Quantity, Rate, Slot
 from onesided.model.rotations import plane_matrix, rotation_matrix
 
 AXES = "xyz"
@@ -30,7 +31,7 @@ class Place:
         """2 in the plane, 3 in space."""
         raise NotImplementedError
 
-    @property
+    @cached_property
     def slots(self) -> tuple[Slot, ...]:
         """Components, free or held."""
         raise NotImplementedError
@@ -44,12 +45,20 @@ class Place:
         """Position and orientation for the values of the slots."""
         raise NotImplementedError
 
+    def rate(self, values: Any, speeds: Any, numbers: Any, xp: Any) -> Rate:
+        """Velocity and spin for the speeds of the slots, linear in them.
+
+        Speeds are rates of the slots; for the rotation vector r of a body in space they are Ω with d exp(r)/dt =
+        exp(r) S(Ω): the angular velocity in axes that turn with the body and lay along the fixed ones at r = 0.
+        """
+        raise NotImplementedError
+
 
 def _held(name: str, components: Sequence[str], fixed: bool | str | Sequence[str]) -> frozenset[str]:
     """The components that are held: all, none, or those listed ("xy", or ["x", "rz"])."""
     if isinstance(fixed, bool):
         return frozenset(components if fixed else ())
-    chosen: tuple[str, ...] = (str(fixed),) if fixed in components else tuple(fixed)
+    chosen: tuple[str, ...] = (fixed,) if isinstance(fixed, str) and fixed in tuple(components) else tuple(fixed)
     for one in chosen:
         if one not in components:
             raise ModelError(
@@ -98,7 +107,7 @@ class Node(Place):
         """2 in the plane, 3 in space."""
         return len(self.at)
 
-    @property
+    @cached_property
     def slots(self) -> tuple[Slot, ...]:
         """Coordinates x, y (and z)."""
         return _components(self.name, AXES[: len(self.at)], self.at, self.fixed, self.moves)
@@ -106,6 +115,10 @@ class Node(Place):
     def frame(self, values: Any, numbers: Any, xp: Any) -> Frame:
         """The slots are the position; a node has no orientation."""
         return Frame(values, xp.eye(len(self.at)), 0.0)
+
+    def rate(self, values: Any, speeds: Any, numbers: Any, xp: Any) -> Rate:
+        """The speeds are the velocity."""
+        return Rate(speeds, _no_spin(self.dimension, xp))
 
 
 @dataclass(frozen=True)
@@ -136,7 +149,7 @@ class Guided(Place):
         """2 in the plane, 3 in space."""
         return len(self.at)
 
-    @property
+    @cached_property
     def slots(self) -> tuple[Slot, ...]:
         """The distance along the guide."""
         return _components(self.name, ("s",), (0.0,), self.fixed, self.moves)
@@ -150,6 +163,11 @@ class Guided(Place):
         """A point of the line."""
         along = numbers["along"]
         return Frame(numbers["at"] + values[0] * along / xp.sqrt(along @ along), xp.eye(len(self.at)), 0.0)
+
+    def rate(self, values: Any, speeds: Any, numbers: Any, xp: Any) -> Rate:
+        """A velocity along the line."""
+        along = numbers["along"]
+        return Rate(speeds[0] * along / xp.sqrt(along @ along), _no_spin(self.dimension, xp))
 
 
 @dataclass(frozen=True)
@@ -186,7 +204,7 @@ class Body(Place):
         """2 in the plane, 3 in space."""
         return len(self.at)
 
-    @property
+    @cached_property
     def slots(self) -> tuple[Slot, ...]:
         """Position and orientation."""
         if self.dimension == 2:
@@ -205,6 +223,12 @@ class Body(Place):
             return Frame(values[:2], plane_matrix(values[2], xp), values[2])
         R = rotation_matrix(values[3:], xp) @ rotation_matrix(numbers["turned"], xp)
         return Frame(values[:3], R, 0.0)
+
+    def rate(self, values: Any, speeds: Any, numbers: Any, xp: Any) -> Rate:
+        """Velocity of the origin, and spin."""
+        if self.dimension == 2:
+            return Rate(speeds[:2], speeds[2])
+        return Rate(speeds[:3], rotation_matrix(values[3:], xp) @ speeds[3:])
 
 
 @dataclass(frozen=True)
@@ -242,7 +266,7 @@ class Marker(Place):
         """2 in the plane, 3 in space."""
         return len(self.at)
 
-    @property
+    @cached_property
     def slots(self) -> tuple[Slot, ...]:
         """Those of the body."""
         return self.carrier.slots
@@ -261,6 +285,18 @@ class Marker(Place):
             angle = numbers["marker_angle"][0]
             return Frame(position, body.rotation @ plane_matrix(angle, xp), body.angle + angle)
         return Frame(position, body.rotation @ rotation_matrix(numbers["marker_turned"], xp), 0.0)
+
+    def rate(self, values: Any, speeds: Any, numbers: Any, xp: Any) -> Rate:
+        """The body's velocity, with what its spin adds at the marker."""
+        body = self.carrier.rate(values, speeds, numbers, xp)
+        arm = self.carrier.frame(values, numbers, xp).rotation @ numbers["marker_at"]
+        if self.dimension == 2:
+            return Rate(body.velocity + body.spin * xp.stack([-arm[1], arm[0]]), body.spin)
+        return Rate(body.velocity + xp.cross(body.spin, arm), body.spin)
+
+
+def _no_spin(dimension: int, xp: Any) -> Any:
+    return xp.zeros(()) if dimension == 2 else xp.zeros(3)
 
 
 def _check_position(name: str, at: Sequence[Quantity]) -> None:

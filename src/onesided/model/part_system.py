@@ -1,0 +1,181 @@
+"""From a model file with parts to a `System`: parts and formulas are composed."""
+
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from onesided.errors import ModelFileError
+from onesided.model.compose import Part, Structure
+from onesided.model.elements.contract import Element, Local, Slot, Start
+from onesided.model.elements.places import Place
+from onesided.model.formula_system import Book, Recipe, jax_functions
+from onesided.model.part_tables import PartTables, Row
+from onesided.model.schema import FileModel
+from onesided.model.sizes import Scales
+from onesided.model.system import System
+from onesided.model.toml_places import Source
+
+MAX_VARIANTS = 200  # batches of elements, each of which is compiled
+MAX_VARIANT_TEXT = 50_000  # characters of formulas in them
+FORMULAS = "formulas of the file"
+
+
+@dataclass(frozen=True)
+class FreePlace(Place):
+    """Coordinates of the file's own, beside those of nodes and bodies; it is nowhere, only formulas use it."""
+
+    starts: Mapping[str, float] = field(default_factory=dict)
+    dim: int = 2
+
+    @property
+    def dimension(self) -> int:
+        """That of the other places."""
+        return self.dim
+
+    @property
+    def slots(self) -> tuple[Slot, ...]:
+        """The coordinates."""
+        return tuple(Slot(name, start) for name, start in self.starts.items())
+
+    def frame(self, values: Any, numbers: Any, xp: Any) -> Any:
+        """Nowhere."""
+        return None
+
+
+@dataclass(frozen=True)
+class FormulaPart(Element):
+    """All formulas of a file as one element: energy, equations and gaps of coordinates by name.
+
+    Attributes
+    ----------
+    recipe : the formulas in the order energy (if there is one), equations, gaps.
+    own : names of equations and gaps.
+    inputs : coordinates and parameters that are used, and the control parameter's name.
+    """
+
+    recipe: Recipe | None = None
+    has_energy: bool = False
+    equations: tuple[str, ...] = ()
+    own_gaps: tuple[str, ...] = ()
+    coordinates: tuple[str, ...] = ()
+    parameters: tuple[str, ...] = ()
+    control: str = "p"
+
+    @property
+    def places(self) -> tuple[str, ...]:
+        """None: it reads coordinates."""
+        return ()
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """The coordinates it uses."""
+        return self.coordinates
+
+    @property
+    def variant(self) -> Hashable:
+        """There is one of it."""
+        return self.name
+
+    def called(self, ending: str) -> str:
+        """Constraints are called as in the file."""
+        return ending
+
+    def numbers(self, start: Start) -> dict[str, Any]:
+        """Parameters it uses."""
+        return {name: start.parameters[name] for name in self.parameters}
+
+    @property
+    def closure_names(self) -> tuple[str, ...]:
+        """Equations."""
+        return self.equations
+
+    @property
+    def gap_names(self) -> tuple[str, ...]:
+        """Gaps."""
+        return self.own_gaps
+
+    def _values(self, at: Local) -> list[Any]:
+        if self.recipe is None:
+            return []
+        names = dict(zip(self.coordinates, at.reads, strict=True))
+        return self.recipe.values(names, {self.control: at.p}, {name: at.n[name] for name in self.parameters})
+
+    def energy(self, at: Local) -> Any:
+        """The file's `energy`."""
+        return self._values(at)[0] if self.has_energy else 0.0 * at.p
+
+    def closures(self, at: Local) -> tuple[Any, ...]:
+        """The file's `[bilateral]`."""
+        first = int(self.has_energy)
+        return tuple(self._values(at)[first : first + len(self.equations)])
+
+    def gaps(self, at: Local) -> tuple[Any, ...]:
+        """The file's `[unilateral]`."""
+        return tuple(self._values(at)[int(self.has_energy) + len(self.equations) :])
+
+
+def build_parts(file: FileModel, tables: Mapping[str, Any], rows: list[Row], source: Source) -> System:
+    """Make the system that parts and formulas of a file state.
+
+    Raises
+    ------
+    ModelFileError, FormulaError
+        With the place in the file.
+    """
+    for table in ("kinetic", "mass", "forces"):
+        if getattr(file, table):
+            advice = "give nodes and bodies a `mass`"
+            raise source.error((table,), f"`{table}` has no place beside parts", advice=advice)
+    reader = PartTables(file, source)
+    parts = reader.read(tables, rows)
+    if not parts:
+        raise source.error((), "the file holds neither formulas nor parts", advice='energy = "…", or [node.NAME]')
+    with reader.located():
+        structure = _with_formulas(parts, file, source)
+        _check_work(structure, source)
+        return structure.system(file.control.name, Scales(**file.scales.model_dump()))
+
+
+def _with_formulas(parts: list[Part], file: FileModel, source: Source) -> Structure:
+    if file.coordinates:
+        dimension = next((part.dimension for part in parts if isinstance(part, Place)), 2)
+        parts = [*parts, FreePlace("coordinates of the file", file.coordinates, dimension)]
+    structure = Structure(parts, file.parameters)
+    if not (file.energy or file.define or file.unilateral or file.bilateral):
+        return structure
+    whole = file.model_copy(update={"coordinates": dict.fromkeys(structure.coordinates, 0.0)})
+    book = Book(whole, source)
+    book.check()
+    formulas = _formula_part(whole, book)
+    return structure if formulas is None else Structure([*parts, formulas], file.parameters)
+
+
+def _formula_part(file: FileModel, book: Book) -> FormulaPart | None:
+    energy = [("energy",)] if file.energy is not None else []
+    paths = [*energy, *(("bilateral", n) for n in file.bilateral), *(("unilateral", n) for n in file.unilateral)]
+    if not paths:
+        return None
+    recipe = book.recipe(paths, jax_functions())
+    return FormulaPart(
+        FORMULAS,
+        recipe,
+        has_energy=bool(energy),
+        equations=tuple(file.bilateral),
+        own_gaps=tuple(file.unilateral),
+        coordinates=tuple(name for name in file.coordinates if name in recipe.names),
+        parameters=tuple(name for name in file.parameters if name in recipe.names),
+        control=file.control.name,
+    )
+
+
+def _check_work(structure: Structure, source: Source) -> None:
+    """Every batch is compiled: a file must not ask for thousands of different formulas."""
+    size = sum(len(repr(batch.elements[0].variant)) for batch in structure.batches)
+    if len(structure.batches) > MAX_VARIANTS or size > MAX_VARIANT_TEXT:
+        raise ModelFileError(
+            "the parts differ in too many ways",
+            place=source.name,
+            got=f"{len(structure.batches)} groups of parts that can be evaluated together",
+            expected=f"{MAX_VARIANTS} at most",
+            advice="use parameters and formulas of the index in place of different laws",
+        )

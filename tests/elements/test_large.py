@@ -1,0 +1,168 @@
+"""Sparse systems against dense ones, and against closed forms: same numbers, same events."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+import onesided
+from onesided.elements import Bar, Cable, Force, Node
+from onesided.linalg import SparseKkt, inertia
+from onesided.statics.active_set import constraint_scales
+from onesided.statics.curve import Curve
+from onesided.statics.large import LargeCurve
+
+
+def net(side: int) -> list:
+    """A prestressed net in a frame, pulled down unevenly in its plane."""
+    rng, name, edge = np.random.default_rng(0), "n{}_{}".format, (0, side)
+    parts: list = [
+        Node(name(i, j), (float(i), float(j)), fixed=i in edge or j in edge)
+        for i, j in itertools.product(range(side + 1), repeat=2)
+        if not (i in edge and j in edge)
+    ]
+    for i, j in itertools.product(range(side), range(1, side)):
+        parts.append(Cable(f"h{i}_{j}", (name(i, j), name(i + 1, j)), stiffness=20.0, pretension=1.0))
+        parts.append(Cable(f"v{j}_{i}", (name(j, i), name(j, i + 1)), stiffness=20.0, pretension=1.0))
+    for i, j in itertools.product(range(1, side), repeat=2):
+        weight = 1.0 + 0.3 * rng.normal()
+        parts.append(Force(f"f{i}_{j}", name(i, j), (0.1 * weight, -weight)))
+    return parts
+
+
+def chain(count: int) -> list:
+    """The bistable chain: bars between guided nodes, stiffness 1 + 0.02 (i − 1), load on the last."""
+    parts: list = [Node("y0", (0.0, 0.0), fixed=True)]
+    for i in range(1, count + 1):
+        parts.append(Node(f"y{i}", (float(i % 2), 0.5 * i), fixed="x"))
+        parts.append(Bar(f"b{i}", (f"y{i - 1}", f"y{i}"), stiffness=1.0 + 0.02 * (i - 1)))
+    return [*parts, Force("load", f"y{count}", (0.0, -1.0))]
+
+
+def both(parts: list) -> tuple[onesided.System, onesided.System]:
+    """The dense and the sparse system of the same parts."""
+    return onesided.compose(parts, sparse=False), onesided.compose(parts, sparse=True)
+
+
+def test_sparse_blocks_equal_dense_ones():
+    dense, sparse = both(net(4))
+    rng = np.random.default_rng(1)
+    q, nu = dense.start + 0.1 * rng.normal(size=dense.n), rng.normal(size=len(dense.constraint_names))
+    a, b = (system.evaluate(q, 0.3, nu) for system in (dense, sparse))
+    np.testing.assert_allclose(b.L_qq.toarray(), a.L_qq, atol=1e-13)
+    np.testing.assert_allclose(b.c_q.toarray(), a.c_q, atol=1e-13)
+    for name in ("energy", "L_x", "c", "L_qp", "c_p"):
+        np.testing.assert_allclose(getattr(b, name), getattr(a, name), atol=1e-13)
+    length, v = rng.uniform(0.5, 2.0, size=dense.n), rng.normal(size=dense.n)
+    np.testing.assert_allclose(b.gap_sizes(length), a.gap_sizes(length))
+    np.testing.assert_allclose(b.constraint_rates(v, 0.7), a.constraint_rates(v, 0.7), atol=1e-13)
+    np.testing.assert_allclose(b.constraint_row(3), a.constraint_row(3))
+    np.testing.assert_allclose(b.pull(nu), a.pull(nu), atol=1e-13)
+    np.testing.assert_allclose(b.stiffest(), a.stiffest(), atol=1e-13)
+    x, direction = rng.normal(size=(2, dense.n + 1 + len(nu)))
+    for order in (2, 3):
+        np.testing.assert_allclose(sparse.along(x, direction, order), dense.along(x, direction, order), atol=1e-9)
+    assert sparse.residual(q, 0.3, nu)[0] == pytest.approx(a.energy, rel=1e-13)
+
+
+def test_traced_net_has_the_same_events_sparse_and_dense():
+    dense, sparse = both(net(4))
+    paths = [onesided.trace(system, system.start, 0.0, p_bounds=(0.0, 8.0)) for system in (dense, sparse)]
+    a, b = ([(event.kind, event.constraints, event.instability_after) for event in path.events] for path in paths)
+    assert a == b
+    assert len(a) >= 4
+    np.testing.assert_allclose([e.p for e in paths[1].events], [e.p for e in paths[0].events], rtol=1e-9)
+    assert paths[1].residual < 1e-10
+
+
+def test_turns_of_the_chain_are_exact_and_in_order_when_sparse():
+    """K is singular at every turn: block elimination must stay accurate there."""
+    _, sparse = both(chain(4))
+    path = onesided.trace(sparse, sparse.start, 0.0, max_events=30)
+    turns = [(1.0 + 0.02 * i) * (np.hypot(1.0, 0.5) ** (2 / 3) - 1.0) ** 1.5 for i in range(4)]
+    order: list[float] = []
+    for turn in turns:
+        order = [*order, turn, *order[::-1], -turn, *order]
+    np.testing.assert_allclose([event.p for event in path.events], order[:30], rtol=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_bordered_solve_and_inertia_equal_dense_ones(seed):
+    dense, sparse = both(net(3))
+    rng = np.random.default_rng(seed)
+    q = dense.start + 0.2 * rng.normal(size=dense.n)
+    m = len(dense.constraint_names)
+    rows = np.sort(rng.choice(m, size=m // 2, replace=False))
+    sizes = dense.sizes(dense.start, 0.0)
+    blocks = [system.evaluate(q, 0.4, rng.normal(size=m) * 0) for system in (dense, sparse)]
+    curves = [
+        kind(system, rows, sizes, constraint_scales(e, sizes))
+        for kind, system, e in zip((Curve, LargeCurve), (dense, sparse), blocks, strict=True)
+    ]
+    border, right = rng.normal(size=curves[0].size), rng.normal(size=(curves[0].size, 2))
+    right = np.asfortranarray(right)
+    x, y = (curve.solve(e, border, right.copy(order="F"))[0] for curve, e in zip(curves, blocks, strict=True))
+    np.testing.assert_allclose(y, x, rtol=1e-7, atol=1e-9 * np.max(np.abs(x)))
+    assert curves[1].modes(blocks[1])[0] == curves[0].modes(blocks[0])[0]
+
+
+def test_orientation_changes_with_the_sign_of_the_determinant():
+    dense, sparse = both(chain(3))
+    sizes = dense.sizes(dense.start, 0.0)
+    products = []
+    rng = np.random.default_rng(3)
+    for _ in range(12):
+        q, border = dense.start + 0.4 * rng.normal(size=dense.n), rng.normal(size=dense.n + 1)
+        signs = []
+        for kind, system in ((Curve, dense), (LargeCurve, sparse)):
+            e = system.evaluate(q, 0.01, np.zeros(0))
+            curve = kind(system, np.zeros(0, dtype=int), sizes, constraint_scales(e, sizes))
+            signs.append(curve.solve(e, border, np.asfortranarray(np.ones((curve.size, 2))))[1])
+        products.append(signs[0] * signs[1])
+    assert len(set(products)) == 1  # equal up to a sign that is fixed
+    assert products[0] != 0
+
+
+def test_open_constraints_are_switched_off_without_a_new_pattern():
+    rng = np.random.default_rng(0)
+    n, m = 7, 4
+    A, E = rng.normal(size=(n, n)), rng.normal(size=(m, n))
+    H = A + A.T
+    rows, columns = np.tril_indices(n)
+    kkt = SparseKkt(n, m, (rows, columns), tuple(np.indices((m, n)).reshape(2, -1)))
+    for code in range(2**m):
+        closed = np.array([bool(code >> i & 1) for i in range(m)])
+        kkt.factor(H[rows, columns], E.ravel(), closed)
+        w = int(closed.sum())
+        K = np.block([[H, E[closed].T], [E[closed], np.zeros((w, w))]])
+        assert kkt.inertia.negative - m == inertia(K).negative - w
+        b = rng.normal(size=n + w)
+        full = np.concatenate([b[:n], np.zeros(m)])
+        full[n:][closed] = b[n:]
+        x = kkt.solve(full)
+        np.testing.assert_allclose(np.concatenate([x[:n], x[n:][closed]]), np.linalg.solve(K, b), atol=1e-8)
+
+
+def test_a_large_system_says_what_it_cannot_do():
+    _, sparse = both(net(3))
+    with pytest.raises(onesided.OnesidedError, match="small systems"):
+        onesided.solve(sparse, onesided.Relaxation(), start=sparse.start, p=0.0)
+    with pytest.raises(onesided.OnesidedError, match="sparse=False"):
+        onesided.diagram(sparse, sparse.start, 0.0, p_bounds=(0.0, 1.0))
+    with pytest.raises(onesided.OnesidedError, match="sparse=False"):
+        onesided.trace(sparse, sparse.start, 0.0, method=onesided.FirstOrder())
+    state = onesided.solve(sparse, start=sparse.start, p=0.1).value
+    assert state.instability == 0
+    assert state.minimum is True
+
+
+def test_driving_a_large_system_stops_where_it_would_jump():
+    _, sparse = both(chain(2))
+    history = onesided.drive(sparse, sparse.start, [0.0, 0.05], throw=False)
+    limit = (np.hypot(1.0, 0.5) ** (2 / 3) - 1.0) ** 1.5
+    assert not history.ok
+    assert "sparse=False" in history.note
+    assert history.paths[-1].p[-1] == pytest.approx(limit, rel=1e-10)
+    _, net_system = both(net(3))
+    there_and_back = onesided.drive(net_system, net_system.start, [0.0, 2.0, 0.0])
+    np.testing.assert_allclose(there_and_back.paths[-1].q[-1], there_and_back.paths[0].q[0], atol=1e-9)

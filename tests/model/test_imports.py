@@ -1,0 +1,186 @@
+"""Trusses from CSV and meshes: equal to the same truss composed by hand; mistakes with file and line."""
+
+import builtins
+import math
+
+import numpy as np
+import pytest
+
+import onesided
+from onesided import elements
+from onesided.errors import ModelFileError
+from onesided.model import imports
+from onesided.model.files import load, loads
+
+NODES = "name,x,y,fix,fy\na,0,0,all,\nb,2.0,0,xy,\ntop,1,0.5,,-1\n"
+MEMBERS = "a,b,EA,kind\na,top,10,bar\nb,top,10,bar\na,b,EA,cable\n"
+MODEL = '[control]\nrange = [0, 1]\n[parameters]\nEA = 7.0\n[import]\nnodes = "nodes.csv"\nmembers = "members.csv"\n'
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "nodes.csv").write_text(NODES)
+    (tmp_path / "members.csv").write_text(MEMBERS)
+    (tmp_path / "model.toml").write_text(MODEL)
+    return tmp_path
+
+
+def by_hand():
+    return onesided.compose(
+        elements.Node("a", (0, 0), fixed=True),
+        elements.Node("b", (2, 0), fixed=True),
+        elements.Node("top", (1, 0.5)),
+        elements.Force("load_top", "top", (0, -1)),
+        elements.Bar("left", ("a", "top"), modulus_area=10),
+        elements.Bar("right", ("b", "top"), modulus_area=10),
+        elements.Cable("tie", ("a", "b"), modulus_area=7.0),
+    )
+
+
+def assert_same(one, other):
+    q, nu = np.array([1.1, 0.3, 0.2]), np.array([0.5])
+    for a, b in zip(one.evaluate(q, 0.3, nu), other.evaluate(q, 0.3, nu), strict=True):
+        np.testing.assert_allclose(a, b, atol=1e-14)
+
+
+def test_two_files(folder):
+    parts = onesided.read_truss(folder / "nodes.csv", folder / "members.csv")
+    assert [part.name for part in parts[-3:]] == ["bar1", "bar2", "cable3"]
+    assert_same(onesided.compose(parts, parameters={"EA": 7.0}), by_hand())
+
+
+def test_one_file_with_sections_semicolons_commas_and_numbers(tmp_path):
+    file = tmp_path / "truss.csv"
+    file.write_text(
+        "# a comment\n[Nodes]\nID;X;Y;fix_x;fix_y;Fy\n1;0;0;1;1;\n2;2,0;0;1;1;0\n3;1;0,5;0;0;-1\n\n"
+        "[Members]\nfrom;to;ea;type\n1;3;10;bar\n2;3;10;\n1;2;7;cable\n"
+    )
+    parts = onesided.read_truss(file)
+    assert [part.name for part in parts if isinstance(part, elements.Node)] == ["n1", "n2", "n3"]
+    assert_same(onesided.compose(parts), by_hand())
+
+
+def test_space_and_natural_length(tmp_path):
+    (tmp_path / "n.csv").write_text("node\tx\ty\tz\tfixed\n1\t0\t0\t0\t1\n2\t0\t0\t1\txy\n")
+    (tmp_path / "m.csv").write_text("i\tj\tk\tl0\n1\t2\t3.0\t0.5\n")
+    system = onesided.compose(onesided.read_truss(tmp_path / "n.csv", tmp_path / "m.csv", kind="spring"))
+    assert system.coordinates == ("n2_z",)
+    assert system.evaluate(np.array([2.0]), 0.0, np.zeros(0)).energy == pytest.approx(3 / 2 * 1.5**2)
+
+
+def test_model_file_imports_and_overrides(folder):
+    assert_same(load(folder / "model.toml").system, by_hand())
+    text = MODEL + '[node.top]\nfixed = "x"\n[bar]\npretension = 0.1\n'
+    (folder / "model.toml").write_text(text)
+    system, _ = load(folder / "model.toml")
+    assert system.coordinates == ("top_y", "cable3_slack")
+    force = 2 * 0.1 * 0.5 / math.hypot(1, 0.5)
+    assert system.evaluate(np.array([0.5, 0.0]), 0.0, np.zeros(1)).L_q[0] == pytest.approx(force)
+
+
+CSV = {
+    "column": (NODES.replace("fix", "fixes"), MEMBERS, "nodes.csv, line 1", "did you mean `fix"),
+    "missing column": (NODES.replace(",y,", ",z,"), MEMBERS, "nodes.csv, line 1", "`y` is missing"),
+    "column twice": (NODES.replace("fy", "fix"), MEMBERS, "nodes.csv, line 1", "two columns"),
+    "number": (NODES.replace("2.0", "2.0.0"), MEMBERS, "nodes.csv, line 3", ""),
+    "code": (NODES.replace("2.0", "__import__('os')"), MEMBERS, "nodes.csv, line 3", ""),
+    "fix": (NODES.replace("xy", "roller"), MEMBERS, "nodes.csv, line 3", "`fix` is not clear"),
+    "empty": (NODES.replace("2.0", ""), MEMBERS, "nodes.csv, line 3", "`x` is empty"),
+    "long line": (NODES.replace("-1", "-1,5"), MEMBERS, "nodes.csv, line 4", "longer"),
+    "kind": (NODES, MEMBERS.replace("cable", "cabel"), "members.csv, line 4", "did you mean `cable`"),
+    "name": (NODES.replace("top,", "t{o}p,"), MEMBERS, "nodes.csv, line 4", "cannot be used"),
+    "quote": (NODES.replace("b,2.0", '"b,2.0'), MEMBERS, "nodes.csv", "quotation mark"),
+    "nothing": (NODES, "a,b,EA\n", "nodes.csv", "no members"),
+}
+
+
+@pytest.mark.parametrize("case", CSV)
+def test_mistakes_in_csv_have_file_and_line(folder, case):
+    nodes, members, place, what = CSV[case]
+    (folder / "nodes.csv").write_text(nodes)
+    (folder / "members.csv").write_text(members)
+    for action in (
+        lambda: onesided.read_truss(folder / "nodes.csv", folder / "members.csv"),
+        lambda: load(folder / "model.toml"),
+    ):
+        with pytest.raises(ModelFileError) as caught:
+            action()
+        assert caught.value.place.endswith(place)
+        assert what in str(caught.value)
+
+
+def test_mistakes_found_when_composing_have_file_and_line(folder):
+    (folder / "members.csv").write_text(MEMBERS.replace("b,top", "b,tip"))
+    with pytest.raises(ModelFileError, match=r"members.csv, line 3: unknown place .*did you mean 'top'"):
+        load(folder / "model.toml")
+    (folder / "members.csv").write_text(MEMBERS.replace("b,top,10", "b,top,EB"))
+    with pytest.raises(ModelFileError, match=r"members.csv, line 3: unknown name `EB`"):
+        load(folder / "model.toml")
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/etc/passwd", "../nodes.csv", "a/../../nodes.csv", "C:/x.csv", "..\\nodes.csv", "", "link.csv", "a\u0000b"],
+)
+def test_imports_stay_in_the_folder(folder, path):
+    inner = folder / "inner"
+    inner.mkdir()
+    (inner / "link.csv").symlink_to(folder / "nodes.csv")
+    text = MODEL.replace('"nodes.csv"', f'"{path}"'.replace("\\", "\\\\").replace("\0", "\\u0000"))
+    (inner / "model.toml").write_text(text)
+    with pytest.raises(ModelFileError, match=r"import\.nodes"):
+        load(inner / "model.toml")
+
+
+def test_other_refusals(folder, monkeypatch):
+    with pytest.raises(ModelFileError, match="given as text cannot import"):
+        loads(MODEL)
+    with pytest.raises(ModelFileError, match="not clear"):
+        loads(MODEL.replace('members = "members.csv"\n', ""), folder=folder)
+    with pytest.raises(ModelFileError, match="cannot be read"):
+        loads(MODEL.replace('"nodes.csv"', '"none.csv"'), folder=folder)
+    with pytest.raises(ModelFileError, match="not a regular file"):
+        onesided.read_truss(folder)
+    (folder / "nodes.csv").write_bytes(b"\xff\xfe")
+    with pytest.raises(ModelFileError, match="UTF-8"):
+        load(folder / "model.toml")
+    monkeypatch.setattr(imports, "MAX_BYTES", 1)
+    with pytest.raises(ModelFileError, match="too large"):
+        load(folder / "model.toml")
+
+
+def test_mesh(tmp_path):
+    meshio = pytest.importorskip("meshio")
+    points = [[0.0, 0.0, 0.0], [2.0, 0.0, 0.0], [9.0, 9.0, 0.0], [1.0, 0.5, 0.0]]
+    meshio.write(tmp_path / "net.vtk", meshio.Mesh(points, [("line", [[0, 3], [1, 3]])]))
+    parts = onesided.read_mesh(tmp_path / "net.vtk", elements.Bar("", modulus_area=10))
+    assert [part.name for part in parts] == ["n0", "n1", "n3", "bar0", "bar1"]
+    text = '[control]\nrange=[0, 1]\n[import]\nmesh = "net.vtk"\nkind = "spring"\n[spring]\nmodulus_area = 10\n'
+    text += "[node.n0]\nfixed = true\n[node.n1]\nfixed = true\n[force.load]\nat = 'n3'\nforce = [0, -1]\n"
+    system, task = loads(text, folder=tmp_path)
+    np.testing.assert_allclose(task.start, [1.0, 0.5])
+    l0 = math.hypot(1, 0.5)
+    expected = 10 / l0 * (math.hypot(1, 0.3) - l0) ** 2 + 0.2 * 0.3
+    assert system.evaluate(np.array([1.0, 0.3]), 0.2, np.zeros(0)).energy == pytest.approx(expected)
+    meshio.write(tmp_path / "flat.vtk", meshio.Mesh(points, [("triangle", [[0, 1, 3]])]))
+    with pytest.raises(ModelFileError, match="no line elements; got triangle"):
+        onesided.read_mesh(tmp_path / "flat.vtk")
+    (tmp_path / "broken.vtk").write_text("nonsense")
+    with pytest.raises(ModelFileError, match="cannot be read"):
+        onesided.read_mesh(tmp_path / "broken.vtk")
+    with pytest.raises(ModelFileError, match="this format is not read"):
+        loads(text.replace("net.vtk", "net.xdmf"), folder=tmp_path)
+
+
+def test_without_meshio_the_error_says_what_to_install(tmp_path, monkeypatch):
+    (tmp_path / "net.vtk").write_text("x")
+    original = builtins.__import__
+
+    def refuse(name, *rest):
+        if name == "meshio":
+            raise ImportError(name)
+        return original(name, *rest)
+
+    monkeypatch.setattr(builtins, "__import__", refuse)
+    with pytest.raises(ModelFileError, match="pip install"):
+        onesided.read_mesh(tmp_path / "net.vtk")
