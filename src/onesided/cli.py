@@ -90,7 +90,8 @@ def check(file: File) -> None:
     """Validate a model file: names, formulas, values at the start."""
     with clear_errors():
         system, task = _load(file, None)
-        system.check_start(task.start, task.p)
+        examine = system.check_start if task.motion is None else system.check_model
+        examine(task.start, task.p)
         sizes = system.sizes(task.start, task.p)
         low, high = task.p_bounds
         lengths = [f"{c} {v:.3g}" for c, v in zip(system.coordinates, sizes.length, strict=True)]
@@ -103,6 +104,7 @@ def check(file: File) -> None:
             "two-sided": _abbreviated(system.bilateral),
             "control": f"{system.control} from {task.p:g}, between {low:g} and {high:g}",
             "start": _start(system, task),
+            **({} if task.motion is None else {"motion": "from t = {:g} to {:g}".format(*task.motion.time)}),
             "scales": f"{_abbreviated(lengths)}; energy {sizes.energy:.3g}; {system.control} {sizes.control:.3g}",
         }
         sys.stdout.write("".join(f"{key:12} {text}\n" for key, text in lines.items()))

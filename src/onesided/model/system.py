@@ -258,15 +258,21 @@ class System:
                 )
 
     def check_start(self, q: Array, p: float) -> None:
-        """Refuse a start of statics at which the model cannot be evaluated, and a model that statics cannot treat.
+        """Refuse a start that `check_model` refuses, and what statics cannot treat.
 
-        That is: wrong derivatives, gaps that are constant, forces without a potential, motions that nothing resists.
+        That is: forces without a potential, motions that nothing resists.
         """
+        self.check_model(q, p)
+        check_forces(self, q, p)
+        if self.structure is not None and not self.derivatives.large:  # large ones show it by their factors
+            check_supported(self, q, p)
+
+    def check_model(self, q: Array, p: float) -> None:
+        """Refuse a start at which the model cannot be evaluated, wrong derivatives, and gaps that are constant."""
         if not math.isfinite(p):
             raise ModelError(f"{self.control} is not finite", got=repr(p), expected="a number")
         self.check_finite(q, p)
         self.check_derivatives(q, p)
-        check_forces(self, q, p)
         shifts = np.random.default_rng(0).normal(size=(2, self.n)) * (1.0 + np.abs(q))
         zero, one = np.zeros(len(self.constraint_names)), np.ones(self.n)
         slopes = [self.evaluate(q + shift, p, zero).gap_sizes(one) for shift in (0.0, *shifts)]
@@ -277,8 +283,6 @@ class System:
                     expected="a gap that changes when the system moves",
                     advice="check its formula, or remove it",
                 )
-        if self.structure is not None and not self.derivatives.large:  # large ones show it by their factors
-            check_supported(self, q, p)
 
     def sizes(self, q: Array, p: float) -> Sizes:
         """Typical sizes at a point: those given in `scales`, the others estimated from the model."""
