@@ -161,6 +161,8 @@ class Element:
     kind : the element's name in model files.
     turns : whether its places must have an orientation (bodies, not nodes).
     dimensions : the dimensions it works in.
+    words : how events of its one-sided constraints are told.
+    drawn_as : style of the line between its places in pictures (bar, spring, cable, beam, strut); empty: no line.
     repeats : whether it may be attached to one place more than once (a cable that runs to and fro).
     conservative : whether it has no force at rest but the gradient of its energy; statics refuses others.
     """
@@ -172,6 +174,7 @@ class Element:
     dimensions: ClassVar[tuple[int, ...]] = (2, 3)
     repeats: ClassVar[bool] = False
     words: ClassVar[Words] = Words()
+    drawn_as: ClassVar[str] = ""
     conservative: ClassVar[bool] = True
 
     def __init_subclass__(cls) -> None:
