@@ -48,9 +48,9 @@ class FormulaPart(Element):
 
     Attributes
     ----------
-    recipe : the formulas in the order energy (if there is one), equations, gaps.
-    own : names of equations and gaps.
-    inputs : coordinates and parameters that are used, and the control parameter's name.
+    recipe : the formulas in the order energy (where `has_energy`), equations, gaps.
+    equations, own_gaps : their names.
+    coordinates, parameters, control : names that the formulas use.
     """
 
     recipe: Recipe | None = None
