@@ -8,9 +8,11 @@ tables. Peers (contique, springable, trusspy, pacopy 0.1) are called where they 
   turn in the order S_n = S_(n−1), +n, reverse(S_(n−1)), −n, S_(n−1): a path that jumps or turns back shows at once.
 
 A turn of a peer is a local extremum of the load over its points; `right` counts turns until the first wrong one, up to
-the number wanted. onesided runs with default settings, and its time includes the start, the inertia at every point, the
-location of limit points and the recheck. Peers get the exact residual and Jacobian in NumPy where they take one, and
-steps from a trial on these very models (see `KNOBS`); a peer's error is that of its sampled extremum.
+the number wanted. onesided runs twice: with its steps compiled from the first point on (`compile_after=0`; the first,
+slow call is not measured), and as `single` with steps in Python only; with default settings otherwise. Its time
+includes the start, the inertia at every point, the location of limit points and the recheck. Peers get the exact
+residual and Jacobian in NumPy where they take one, and steps from a trial on these very models (see `KNOBS`); a peer's
+error is that of its sampled extremum.
 """
 
 import contextlib
@@ -49,7 +51,8 @@ FAR = 0.1  # a load beyond all limit loads: paths of A2 end there
 # `points` ends the tools that only stop after a number of points; trusspy, slow, is cut short on the long chains.
 # pacopy's steps have had no trial with pacopy itself: 0.1.4 is no longer distributed.
 KNOBS: Mapping[str, Mapping[str, Mapping[str, float]]] = {
-    "onesided": {"A2": {}, "C10": {}, "C30": {}, "C100": {}},
+    "onesided": {name: {"compile_after": 0} for name in ("A2", "C10", "C30", "C100")},
+    "single": {name: {"compile_after": math.inf} for name in ("A2", "C10", "C30", "C100")},
     "contique": {
         "A2": {"dx": 0.05, "dp": 0.01, "overshoot": 1.05, "points": 1000},
         "C10": {"dx": 0.02, "dp": 0.005, "overshoot": 1.5, "points": 9000},
@@ -231,8 +234,10 @@ class Record(list[float]):
 
 
 def prepare_onesided(model: Model, knobs: Mapping[str, float]) -> Callable[[], Run]:
+    method = onesided.PredictorCorrector(**knobs)
+
     def call() -> Run:
-        path = onesided.trace(model.system, model.start, 0.0, throw=False, **model.ends)
+        path = onesided.trace(model.system, model.start, 0.0, throw=False, method=method, **model.ends)
         return Run(len(path), np.array([event.p for event in path.events if event.kind is not Kind.bound]))
 
     return call
@@ -371,6 +376,7 @@ def prepare_pacopy(model: Model, knobs: Mapping[str, float]) -> Callable[[], Run
 def tools() -> Iterator[tuple[str, Tool, str]]:
     """Yield name, what prepares a model (not timed) and returns the call (timed), and why it cannot run, if so."""
     yield "onesided", prepare_onesided, ""
+    yield "single", prepare_onesided, ""
     for name, prepare, wanted in (
         ("contique", prepare_contique, ""),
         ("springable", prepare_springable, ""),
@@ -450,6 +456,7 @@ def floor(models: list[Model]) -> None:
 def process(command: list[str], cache: str, cwd: str) -> float:
     """Return the wall time of a whole process with its compilation cache under `cache`."""
     environment = {key: value for key, value in os.environ.items() if not key.startswith("JAX_")}
+    environment["PYTHONPATH"] = str(Path(onesided.__file__).parents[1])  # the very version that is measured
     begin = time.perf_counter()
     done = subprocess.run(
         command, check=False, cwd=cwd, env={**environment, "XDG_CACHE_HOME": cache}, capture_output=True, text=True

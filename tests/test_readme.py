@@ -46,6 +46,16 @@ def test_the_structure_and_the_list_of_models_are_right():
     assert listed == {name for name in zoo.names() if "[coordinates]" not in zoo.text(name)}
 
 
+def test_pictures_are_made_as_written(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("my.toml").write_text(blocks("toml")[0], encoding="utf-8")
+    for line in blocks("sh")[2].splitlines():
+        done = CliRunner().invoke(app, line.split("#")[0].split()[1:])
+        assert done.exit_code == 0, done.output
+    assert Path("onesided-results/my-drive/report.html").stat().st_size > 50_000
+    assert Path("loop.svg").exists()
+
+
 def test_the_demo_prints_what_the_readme_shows(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     printed = CliRunner().invoke(app, ["demo"]).output

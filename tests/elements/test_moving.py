@@ -52,7 +52,7 @@ FORCE = jax.jit(lambda q, v, p: SPACE.force(0.0, q, v, p, SPACE.parameters))
 
 
 def test_forces_take_compiled_constants_as_parameters():
-    constants = SPACE.structure.data({"m": 2.0, "c": 0.0})
+    constants = SPACE.derivatives.constants({"m": 2.0, "c": 0.0})
     v = np.ones(9)
     found = jax.jit(lambda data: SPACE.force(0.0, SPACE.start, v, 0.0, data))(constants)
     assert np.allclose(found[6:], -0.1)

@@ -6,6 +6,7 @@ of shape and law is automatic differentiation of this one function), and every e
 The z are differentiated as separate scalars: one vector over the elements each, three times as fast as small matrices.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,7 +15,6 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax.flatten_util import ravel_pytree
 
 from onesided._types import Indices
 from onesided.model.derivatives import Derivatives, Parameters
@@ -67,11 +67,14 @@ class Batch:
             "rows": tuple(self.rows.T.astype(np.int32)),
         }
 
+    def slot_values(self, z: tuple[Any, ...], data: Data) -> Any:
+        """Values of the slots of one element: free ones from z, held ones as p says."""
+        held = zip(z[:-1], data["free"], data["base"], data["rate"], strict=True)
+        return jnp.stack([jnp.where(free, y, base + rate * z[-1]) for y, free, base, rate in held])
+
     def local(self, z: tuple[Any, ...], data: Data) -> Local:
         """What one element sees at z = (slots, p)."""
-        p = z[-1]
-        held = zip(z[:-1], data["free"], data["base"], data["rate"], strict=True)
-        values = jnp.stack([jnp.where(free, y, base + rate * p) for y, free, base, rate in held])
+        p, values = z[-1], self.slot_values(z, data)
         frames: list[Frame] = []
         first = 0
         for place, numbers in zip(self.places[0], data["places"], strict=True):
@@ -173,12 +176,15 @@ class Assembly(Derivatives):
 
     def constants(self, parameters: Mapping[str, float]) -> Any:
         """Data of the batches for these parameters, in one vector: every argument of a compiled call costs time."""
-        flat, self._unpack = ravel_pytree(self._make_data(parameters))
-        return np.asarray(flat, dtype=np.float64)
+        leaves, self._tree = jax.tree.flatten(self._make_data(parameters))
+        self._shapes = [leaf.shape for leaf in leaves]
+        return np.concatenate([np.zeros(0), *(leaf.ravel() for leaf in leaves)])
 
-    def _data(self, vector: Any) -> list[Data]:
+    def data_of(self, vector: Any) -> list[Data]:
         """Data and structure of the batches."""
-        data = self._unpack(vector)
+        ends = np.cumsum([math.prod(shape) for shape in self._shapes])
+        pieces = zip(jnp.split(jnp.asarray(vector), ends[:-1]) if len(ends) else [], self._shapes, strict=True)
+        data = jax.tree.unflatten(self._tree, [piece.reshape(shape) for piece, shape in pieces])
         return [{**one, **batch.structure} for batch, one in zip(self.batches, data, strict=True)]
 
     def potential(self, q: Any, p: Any, th: Mapping[str, float]) -> Any:
@@ -190,7 +196,7 @@ class Assembly(Derivatives):
         """All entries of all batches, flat, in the order of the targets."""
         q, p, nu = self._split(x)
         parts: list[Any] = []
-        for batch, one in zip(self.batches, self._data(vector), strict=True):
+        for batch, one in zip(self.batches, self.data_of(vector), strict=True):
             ne = len(batch.index)
             z = (*(q[index] for index in one["index"]), jnp.broadcast_to(p, (ne,)))
             multipliers = tuple(nu[rows] for rows in one["rows"])

@@ -18,9 +18,11 @@ import numpy as np
 from onesided._types import Array
 from onesided.errors import ModelError
 from onesided.model.names import unknown_name
+from onesided.model.stepping import Stepping
 from onesided.tolerances import EPS
 
 Scalar = Callable[[Any, Any, Any], Any]
+CHUNK = 64  # points of one call where there are many
 
 
 @dataclass(frozen=True)
@@ -110,9 +112,9 @@ class Evaluation(NamedTuple):
         """Norms of the scaled constraint gradients, (m,)."""
         return np.asarray(np.linalg.norm(self.c_q * length, axis=1))
 
-    def constraint_rates(self, q_dot: Array, p_dot: float) -> Array:
+    def constraint_rates(self, q_dot: Array, p_dot: Any) -> Array:
         """ċ = c_q q̇ + c_p ṗ, (m,)."""
-        return np.asarray(self.c_x[:, :-1] @ q_dot + self.c_x[:, -1] * p_dot)
+        return np.asarray((self.c_x[..., :-1] @ q_dot[..., None])[..., 0] + self.c_x[..., -1] * p_dot)
 
     def constraint_row(self, j: int) -> Array:
         """Gradient of constraint j in (q, p), (n + 1,)."""
@@ -167,7 +169,7 @@ def _writable(folder: Path) -> bool:
     return os.access(folder, os.W_OK)
 
 
-def _differentiable(function: Scalar | Function, names: tuple[str, ...]) -> Scalar:
+def differentiable(function: Scalar | Function, names: tuple[str, ...]) -> Scalar:
     """Make a function of (q, p, parameter vector) that differentiates by the user's rules where there are some."""
     f = function if isinstance(function, Function) else Function(function)
 
@@ -213,11 +215,13 @@ class Derivatives:
     ) -> None:
         prepare_jax()
         self.n, self.m, self.names = n, len(constraints), names
-        self._U = _differentiable(energy, names)
-        self._c = [_differentiable(f, names) for f in constraints]
+        self._U = differentiable(energy, names)
+        self._c = [differentiable(f, names) for f in constraints]
         self._kkt = jax.jit(self._packed_kkt)
         self._residual = jax.jit(self._packed_residual)
+        self._residuals = jax.jit(jax.vmap(self._packed_residual, in_axes=(0, None)))
         self._along = jax.jit(self._packed_along, static_argnums=3)
+        self.stepping = Stepping(n, self.m, self._packed_kkt)
 
     def constants(self, parameters: Mapping[str, float]) -> Any:
         """What the compiled functions take for the parameters: here a vector, in the order of `names`."""
@@ -231,21 +235,31 @@ class Derivatives:
 
     def evaluate(self, x: Array, vector: Any) -> Evaluation:
         """All blocks at the packed point x = (q, p, ν): one compiled call."""
-        n, m = self.n, self.m
-        out = np.asarray(self._kkt(x, vector))
+        return self.unpack(np.asarray(self._kkt(x, vector)))
+
+    def unpack(self, out: Array) -> Evaluation:
+        """The blocks in one packed array, or in many along a first axis."""
+        n, m, many = self.n, self.m, out.shape[:-1]
         first, second, third = n + 2, n + 2 + m, n + 2 + m + n * (n + 1)
         return Evaluation(
-            float(out[0]),
-            out[1:first],
-            out[first:second],
-            out[second:third].reshape(n, n + 1),
-            out[third:].reshape(m, n + 1),
+            out.T[0],
+            out[..., 1:first],
+            out[..., first:second],
+            out[..., second:third].reshape(*many, n, n + 1),
+            out[..., third:].reshape(*many, m, n + 1),
         )
 
     def residual(self, x: Array, vector: Any) -> tuple[float, Array, Array]:
         """Energy, L_q and c at the packed point."""
         out = np.asarray(self._residual(x, vector))
         return float(out[0]), out[1 : self.n + 1], out[self.n + 1 :]
+
+    def residuals(self, X: Array, vector: Any) -> tuple[Array, Array, Array]:
+        """The same at many points (rows of X), `CHUNK` of them per compiled call."""
+        count = len(X)
+        X = np.concatenate([X, np.repeat(X[-1:], -count % CHUNK, axis=0)])
+        out = np.concatenate([np.asarray(self._residuals(part, vector)) for part in X.reshape(-1, CHUNK, X.shape[1])])
+        return out[:count, 0], out[:count, 1 : self.n + 1], out[:count, self.n + 1 :]
 
     def along(self, x: Array, direction: Array, vector: Any, order: int) -> Array:
         """dᵏ/dsᵏ of (L_q, c) along the straight line x + s·direction, k = `order`, at s = 0: (n + m,)."""

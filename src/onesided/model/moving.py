@@ -13,7 +13,7 @@ import numpy as np
 
 from onesided._types import Indices
 from onesided.errors import ModelError
-from onesided.model.assembly import Batch, Data
+from onesided.model.assembly import Assembly, Batch, Data
 from onesided.model.elements.contract import Element, Quantity, Wrench
 from onesided.model.elements.places import Body, Marker, Place
 from onesided.model.formula import parse
@@ -75,44 +75,41 @@ class Moving:
             total = total.at[rows[:, None], rows[None, :]].add(block[np.ix_(free, free)])
         return total
 
-    def force(self, make: Callable[[Any], list[Data]], t: Any, q: Any, v: Any, p: Any, th: Any) -> Any:
+    def force(self, assembly: Assembly, t: Any, q: Any, v: Any, p: Any, th: Any) -> Any:
         """Generalised forces (n,), conjugate to v.
 
-        `th` are the parameters as numbers, or what `Structure.data` makes of them: the second can be an argument of a
-        compiled function.
+        `th` are the parameters as numbers, or what `System.derivatives.constants` makes of them: the second compiles.
         """
-        data = th if isinstance(th, list) else make(th)
-        total = jnp.zeros(self.n + 1)
+        data = assembly.data_of(assembly.constants(th) if isinstance(th, Mapping) else th)
+        q, v, total = jnp.asarray(q), jnp.asarray(v), jnp.zeros(self.n + 1)
         for i in self.loading:
-            batch = self.batches[i]
-            index, count = np.maximum(batch.index, 0), len(batch.index)
-            z = (*jnp.asarray(q)[index.T], jnp.broadcast_to(jnp.asarray(p, dtype=float), (count,)))
-            speeds = jnp.where(batch.index >= 0, jnp.asarray(v)[index], 0.0)
-            own = jax.vmap(_generalised(batch))(z, speeds, {**data[i], **batch.structure})
-            total = total.at[np.where(batch.index < 0, self.n, batch.index)].add(own)
+            batch, one = self.batches[i], data[i]
+            z = (*(q[index] for index in one["index"]), jnp.full(len(batch.index), p, dtype=float))
+            speeds = tuple(jnp.where(f, v[i], 0.0) for f, i in zip(one["free"], one["index"], strict=True))
+            own = jax.vmap(_generalised(batch))(z, speeds, one)
+            for column, force in zip(batch.index.T, own, strict=True):
+                total = total.at[np.where(column < 0, self.n, column)].add(force)
         return total[: self.n]
 
 
-def _generalised(batch: Batch) -> Callable[[Any, Any, Data], Any]:
+def _generalised(batch: Batch) -> Callable[[tuple[Any, ...], tuple[Any, ...], Data], tuple[Any, ...]]:
     """The generalised force of one element: wrenches against the rates of its places, which are linear in speeds."""
 
-    def function(z: Any, speeds: Any, data: Data) -> Any:
-        at = batch.local(z, data)
-        free, base, rate, here = (jnp.stack(x) for x in (data["free"], data["base"], data["rate"], z[:-1]))
-        values = jnp.where(free, here, base + rate * z[-1])
+    def function(z: tuple[Any, ...], speeds: tuple[Any, ...], data: Data) -> tuple[Any, ...]:
+        at, values = batch.local(z, data), batch.slot_values(z, data)
 
-        def rates(w: Any) -> Any:
-            found, first = [], 0
+        def rates(*speeds: Any) -> Any:
+            w, found, first = jnp.stack(speeds), [], 0
             for place, numbers in zip(batch.places[0], data["places"], strict=True):
                 last = first + len(place.slots)
                 found.append(place.rate(values[first:last], w[first:last], numbers, jnp))
                 first = last
             return tuple(found)
 
-        now, pull = jax.vjp(rates, speeds)
+        now, pull = jax.vjp(rates, *speeds)
         wrenches: tuple[Wrench, ...] = batch.elements[0].wrenches(at, now)
         back = tuple(type(rate)(w.force, w.moment) for rate, w in zip(now, wrenches, strict=True))
-        return pull(back)[0]
+        return tuple(pull(back))
 
     return function
 

@@ -128,17 +128,16 @@ def _reach(evaluate: Evaluate, e: Evaluation, q: Array, p: float, d: Array, gues
     patterns = [d] if len(d) == 1 else [d, d * _zigzag(len(d))]
     directions = [sign * pattern for pattern in patterns for sign in (1.0, -1.0)]
 
-    def change(t: float) -> float:
-        largest = 0.0
-        for direction in directions:
-            other = evaluate(q + t * direction, p)
-            turned = e.turning(other, d)
-            turned = np.divide(turned, norms, out=np.zeros_like(norms), where=norms > 0)
-            stiffened = other.scaled_hessian(d) - e.scaled_hessian(d)
-            largest = max(largest, _largest(stiffened), _largest(turned))
-        return largest
+    hessian = e.scaled_hessian(d)
 
-    return _first_crossing(change, guess)
+    def changes(t: float, direction: Array) -> bool:
+        other = evaluate(q + t * direction, p)
+        if _largest(other.scaled_hessian(d) - hessian) >= CHANGE:
+            return True
+        turned = np.divide(e.turning(other, d), norms, out=np.zeros_like(norms), where=norms > 0)
+        return _largest(turned) >= CHANGE
+
+    return _first_crossing(lambda t: any(changes(t, direction) for direction in directions), guess)
 
 
 def _reach_under_load(evaluate: Evaluate, e: Evaluation, q: Array, p: float, d: Array, guess: float) -> float | None:
@@ -159,40 +158,40 @@ def _linear_reach(e: Evaluation, q: Array, p: float, d: Array) -> float:
 def _control(evaluate: Evaluate, e: Evaluation, q: Array, p: float, sizes: Sizes) -> float:
     """The change of p that changes forces, stiffness or gaps by a size that matters."""
     gaps = e.gap_sizes(sizes.length)
-    soft = e.response(sizes.length, sizes.energy)
+    soft, hessian = e.response(sizes.length, sizes.energy), e.scaled_hessian(sizes.length)
 
-    def change(step: float) -> float:
-        largest = soft * step
-        for sign in (1.0, -1.0):
-            other = evaluate(q, p + sign * step)
-            moved = np.divide(np.abs(other.c - e.c), gaps, out=np.zeros_like(gaps), where=gaps > 0)
-            forces = (other.L_q - e.L_q) / sizes.force
-            stiffened = (other.scaled_hessian(sizes.length) - e.scaled_hessian(sizes.length)) / sizes.energy
-            largest = max(largest, _largest(forces), _largest(stiffened), _largest(moved))
-        return largest
+    def changes(step: float) -> bool:
+        other = evaluate(q, p + step)
+        moved = np.divide(np.abs(other.c - e.c), gaps, out=np.zeros_like(gaps), where=gaps > 0)
+        forces = (other.L_q - e.L_q) / sizes.force
+        stiffened = (other.scaled_hessian(sizes.length) - hessian) / sizes.energy
+        return any(_largest(values) >= CHANGE for values in (forces, stiffened, moved))
 
-    return _first_crossing(change, abs(p) or 1.0) or abs(p) or 1.0
+    def any_changes(step: float) -> bool:
+        return soft * step >= CHANGE or changes(step) or changes(-step)
+
+    return _first_crossing(any_changes, abs(p) or 1.0) or abs(p) or 1.0
 
 
 def _largest(values: Array) -> float:
     """Largest absolute value; what is not finite counts as infinitely large."""
-    size = float(np.max(np.abs(values), initial=0.0))
+    size = float(abs(values).max()) if values.size else 0.0
     return size if math.isfinite(size) else math.inf
 
 
-def _first_crossing(change: Callable[[float], float], guess: float) -> float | None:
-    """The size, near `guess` and over many decades, at which a change becomes of order one; None if it never does."""
-    size, small = guess, change(guess) < CHANGE
+def _first_crossing(changes: Callable[[float], bool], guess: float) -> float | None:
+    """The size, near `guess` and over many decades, from which on something changes; None if it never does."""
+    size, large = guess, changes(guess)
     for _ in range(DECADES):
-        other = size * 10.0 if small else size / 10.0
-        if (change(other) < CHANGE) != small:
-            return _bisect(change, min(size, other), max(size, other))
+        other = size / 10.0 if large else size * 10.0
+        if changes(other) != large:
+            return _bisect(changes, min(size, other), max(size, other))
         size = other
-    return None if small else size
+    return size if large else None
 
 
-def _bisect(change: Callable[[float], float], low: float, high: float) -> float:
+def _bisect(changes: Callable[[float], bool], low: float, high: float) -> float:
     for _ in range(6):
         middle = math.sqrt(low * high)
-        low, high = (low, middle) if change(middle) >= CHANGE else (middle, high)
+        low, high = (low, middle) if changes(middle) else (middle, high)
     return high

@@ -96,7 +96,7 @@ class SparseEvaluation:
         squares = (self.gradients * length[at.columns]) ** 2
         return np.asarray(np.sqrt(np.bincount(at.entry_constraints, squares, at.m)))
 
-    def constraint_rates(self, q_dot: Array, p_dot: float) -> Array:
+    def constraint_rates(self, q_dot: Array, p_dot: Any) -> Array:
         """ċ = c_q q̇ + c_p ṗ, (m,)."""
         return np.asarray(self.c_q @ q_dot + self.c_p * p_dot)
 
@@ -166,6 +166,11 @@ class SparseAssembly(Assembly):
         total = self._add(np.asarray(self._first_jit(x, vector)))
         return float(total[0]), total[1 : self.n + 1], total[self.n + 2 :]
 
+    def residuals(self, X: Array, vector: Any) -> tuple[Array, Array, Array]:
+        """The same at many points, one after the other: each is large enough for a call of its own."""
+        energy, L_q, c = zip(*(self.residual(x, vector) for x in X), strict=True)
+        return np.array(energy), np.array(L_q), np.array(c)
+
     def along(self, x: Array, direction: Array, vector: Any, order: int) -> Array:
         """Derivative of `order` of (L_q, c) along x + s·direction at s = 0."""
         total = self._add(np.asarray(self._along_jit(x, direction, vector, order)))
@@ -177,7 +182,8 @@ class SparseAssembly(Assembly):
         pairs = zip(self.batches, data, strict=True)
         return jax.tree.map(jnp.asarray, [{**one, **batch.structure} for batch, one in pairs])
 
-    def _data(self, vector: Any) -> list[Data]:
+    def data_of(self, vector: Any) -> list[Data]:
+        """Data and structure of the batches."""
         return cast("list[Data]", vector)
 
     @cached_property

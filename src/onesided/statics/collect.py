@@ -32,7 +32,7 @@ def collect(system: System, first: Item, items: Iterable[Item], origin: Origin, 
             events.append(replace(item.event, index=len(kept) - 1))
     n, k = system.n, len(system.bilateral)
     X = np.array([item.point.x for item in kept])
-    worst, gaps, energy = _recheck(kept, X, system)
+    worst, gaps, energy = _recheck(kept, X, system, together=len(X) > origin.method.compile_after)
     codes = _codes(X[:, n + 1 + k :], gaps, kept, origin)
     degrees = [item.degree for item in kept]
     degrees[0] = degrees[1] if len(degrees) > 1 else degrees[0]  # that of the leg it starts
@@ -56,24 +56,29 @@ def collect(system: System, first: Item, items: Iterable[Item], origin: Origin, 
         note="; ".join(notes),
         residual=worst,
         provenance=_provenance(system, origin),
+        measures=system.measured(X[:, :n], X[:, n]),
+        sketch=system.sketch,
     )
 
 
-def _recheck(items: list[Item], X: Array, system: System) -> tuple[float, Array, Array]:
+def _recheck(items: list[Item], X: Array, system: System, *, together: bool) -> tuple[float, Array, Array]:
     """Largest relative violation of the Kuhn–Tucker conditions over all points, with gaps and energies.
 
     The model is evaluated once more at every point that is returned; nothing is taken from the solver but the scales.
     """
     n, k = system.n, len(system.bilateral)
-    worst, gaps, energy = 0.0, np.zeros((len(X), len(system.unilateral))), np.zeros(len(X))
-    for i, (x, item) in enumerate(zip(X, items, strict=True)):
-        energy[i], L_q, c = system.residual_packed(x)
-        scales, sizes = item.curve.scales, item.curve.sizes
-        contact = np.minimum(c[k:] / scales.gap[k:], x[n + 1 + k :] / scales.multiplier[k:])
-        parts = np.concatenate([L_q / sizes.force, c[:k] / scales.gap[:k], contact])
-        worst = max(worst, float(abs(parts).max()))
-        gaps[i] = c[k:]
-    return worst, gaps, energy
+    energy, L_q, c = system.residuals_packed(X) if together else _one_by_one(system, X)
+    sizes, scales = items[0].curve.sizes, [item.curve.scales for item in items]
+    gap, multiplier = np.array([one.gap for one in scales]), np.array([one.multiplier for one in scales])
+    contact = np.minimum(c[:, k:] / gap[:, k:], X[:, n + 1 + k :] / multiplier[:, k:])
+    parts = np.hstack([L_q / sizes.force, c[:, :k] / gap[:, :k], contact])
+    return float(abs(parts).max()), c[:, k:], energy
+
+
+def _one_by_one(system: System, X: Array) -> tuple[Array, Array, Array]:
+    """For short paths: residuals without a compilation of their own."""
+    energy, L_q, c = zip(*(system.residual_packed(x) for x in X), strict=True)
+    return np.array(energy), np.array(L_q), np.array(c)
 
 
 def _judged(status: Status, worst: float, origin: Origin) -> Status:

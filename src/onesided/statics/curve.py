@@ -6,6 +6,8 @@ Unknowns are the columns (q, p, ν_W), equations the rows (L_q, c_W): one more u
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 from scipy.linalg import lapack
@@ -14,12 +16,10 @@ from onesided import linalg
 from onesided._types import Array, Indices
 from onesided.model.derivatives import Evaluation
 from onesided.model.sizes import Sizes
+from onesided.model.stepping import Frame
 from onesided.model.system import System
 from onesided.statics.active_set import ConstraintScales
-from onesided.tolerances import EPS
-
-SMALL = EPS**0.625  # a scaled distance to the solution that no longer matters
-ROUND_OFF = EPS**0.625  # a scaled residual below this that no longer falls is as small as it gets
+from onesided.tolerances import EPS, ROUND_OFF, SMALL
 
 
 @dataclass(slots=True)
@@ -90,6 +90,23 @@ class Curve:
         x[self.columns] = y * self.unit
         return x
 
+    @cached_property
+    def frame(self) -> Frame:
+        """The scaled variables as compiled steps take them: of all constraints, open or closed."""
+        closed = np.zeros(len(self.scales.gap), dtype=bool)
+        closed[self.rows] = True
+        unit = np.concatenate([self.unit[: self.n + 1], self.scales.multiplier])
+        weight = np.concatenate([self.sizes.force, self.scales.gap])
+        return Frame(unit, weight, closed, onesided=np.arange(len(closed)) >= self.k)
+
+    def spread(self, y: Array) -> Array:
+        """Scaled unknowns (or their rates) with zeros for the multipliers of open constraints."""
+        if self._all:
+            return y
+        full = np.zeros(self.n + 1 + len(self.scales.gap))
+        full[self.columns] = y
+        return full
+
     def evaluate(self, x: Array) -> Evaluation:
         """Blocks at the packed point."""
         return self.system.evaluate_packed(x)
@@ -123,21 +140,25 @@ class Curve:
         return self.matrix(e, np.zeros(self.size))[:-1]
 
     def margins(self, e: Evaluation, y: Array, t: Array) -> tuple[Array, Array]:
-        """What must stay ≥ 0, with derivatives: scaled gaps of open, multipliers of closed unilateral constraints."""
+        """What must stay ≥ 0, with derivatives: scaled gaps of open, multipliers of closed unilateral constraints.
+
+        For one point, or for many along a first axis.
+        """
         k, n = self.k, self.n
         gap = self.scales.gap[k:]
         if not len(gap):
-            return gap, gap
-        values, rates = e.c[k:] / gap, self.gap_rates(e, t) / gap
+            none = np.zeros_like(e.c[..., k:])
+            return none, none
+        values, rates = e.c[..., k:] / gap, self.gap_rates(e, t) / gap
         if self.w > k:
             closed = self.rows[k:] - k
-            values[closed], rates[closed] = y[n + 1 + k :], t[n + 1 + k :]
+            values[..., closed], rates[..., closed] = y[..., n + 1 + k :], t[..., n + 1 + k :]
         return values, rates
 
     def gap_rates(self, e: Evaluation, t: Array) -> Array:
         """Rates of all gaps along the scaled tangent t."""
-        velocity = t[: self.n + 1] * self.unit[: self.n + 1]
-        return e.constraint_rates(velocity[:-1], velocity[-1])[self.k :]
+        velocity = t[..., : self.n + 1] * self.unit[: self.n + 1]
+        return e.constraint_rates(velocity[..., :-1], velocity[..., -1:])[..., self.k :]
 
     def kkt(self, e: Evaluation) -> Array:
         """Lower triangle of K = [[L_qq, Eᵀ], [E, 0]] without units."""
@@ -153,13 +174,28 @@ class Curve:
 
         Both are read off the inertia of K, unless constraints depend on each other.
         """
-        size = self.n + self.w
-        ldu, pivots, _ = lapack.dsytrf(self.kkt(e), lower=1, lwork=16 * size, overwrite_a=1)
-        diagonal, single = ldu.diagonal(), pivots > 0
-        pairs = np.count_nonzero(pivots < 0) // 2  # a 2×2 pivot has one eigenvalue of each sign
-        negative = int(np.count_nonzero((diagonal < -size * EPS) & single) + pairs)
-        neutral = bool(((abs(diagonal) <= size * EPS) & single).any())
-        return self._modes_on_null_space(e) if neutral and self.w else (negative - self.w, neutral)
+        diagonal, pivots = self._factors(self.kkt(e))
+        negative, neutral = _inertia(diagonal, pivots)
+        return self._modes_on_null_space(e) if neutral and self.w else (int(negative) - self.w, bool(neutral))
+
+    def modes_along(self, e: Evaluation) -> list[tuple[int, bool]]:
+        """The same at many points, along the first axis of the blocks."""
+        n, size = self.n, self.n + self.w
+        K = np.zeros((len(e.L_qx), size, size))
+        np.multiply(e.L_qx[:, :, :n], self._square, out=K[:, :n, :n])
+        if self.w:
+            K[:, :n, n:] = (e.c_x[:, self.rows, :n] * self._slope).transpose(0, 2, 1)
+        factors = [self._factors(one.T) for one in K]
+        counted = _inertia(np.array([diagonal for diagonal, _ in factors]), np.array([pivots for _, pivots in factors]))
+        modes = [(int(negative) - self.w, bool(neutral)) for negative, neutral in zip(*counted, strict=True)]
+        for i in np.flatnonzero(counted[1]) if self.w else ():
+            modes[i] = self._modes_on_null_space(Evaluation(0.0, e.L_x[i], e.c[i], e.L_qx[i], e.c_x[i]))
+        return modes
+
+    def _factors(self, K: Array) -> tuple[Array, Array]:
+        """Diagonal and pivots of the factorisation of K (lower triangle, Fortran order, overwritten)."""
+        ldu, pivots, _ = lapack.dsytrf(K, lower=1, lwork=16 * len(K), overwrite_a=1)
+        return ldu.diagonal(), pivots
 
     def _modes_on_null_space(self, e: Evaluation) -> tuple[int, bool]:
         H = linalg.reduced_hessian(e.L_qq * self._square, e.c_q[self.rows] * self._slope)
@@ -190,6 +226,13 @@ class Curve:
         M = self.matrix(self.evaluate(point.x), point.t)
         sign, _ = np.linalg.slogdet(M)
         return float(sign * np.linalg.svd(M, compute_uv=False)[-1])
+
+
+def _inertia(diagonal: Array, pivots: Array) -> tuple[Any, Any]:
+    """Number of negative eigenvalues, and whether there is a zero one, from the factors' diagonals and pivots."""
+    single, small = pivots > 0, diagonal.shape[-1] * EPS
+    pairs = (~single).sum(axis=-1) // 2  # a 2×2 pivot has one eigenvalue of each sign
+    return ((diagonal < -small) & single).sum(axis=-1) + pairs, ((abs(diagonal) <= small) & single).any(axis=-1)
 
 
 @dataclass(frozen=True)
@@ -303,7 +346,7 @@ def make_point(curve: Curve, found: Correction, along: Array, s: float, *, inert
         sense,
         margins,
         rates,
-        found.e.c,
+        found.e.c.copy(),  # not a view that would keep all blocks alive
         found.e.energy,
         found.error,
         found.pivot,

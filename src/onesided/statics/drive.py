@@ -18,7 +18,8 @@ from onesided.statics.memory import Growth, remember
 from onesided.statics.place import place
 from onesided.statics.rays import rays_at
 from onesided.statics.relax import Relaxation, relax
-from onesided.statics.trace import Item, Origin, PredictorCorrector, Tracer
+from onesided.statics.steps import PredictorCorrector
+from onesided.statics.trace import Item, Origin, Tracer
 from onesided.tolerances import DEFAULT, Tolerances
 
 IDLE = 4  # so many paths in turn that do not move mean that the history cannot go on
@@ -105,6 +106,8 @@ class _Run:
         lost: Event | None = None
         idle = 0
         while self.state.p != target:
+            if lost is not None and self.system.derivatives.large:
+                return Status.stalled, f"{lost.words()}; jumps need compose(…, sparse=False)"
             leg = self._leg(target) if idle < IDLE else None
             if leg is not None:
                 path = leg.path

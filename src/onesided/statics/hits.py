@@ -54,7 +54,7 @@ class Watch:
 def hidden(curve: Curve, a: Point, b: Point, tolerances: Tolerances) -> bool:
     """Whether something changed and changed back inside the step, as far as a cubic through its ends can tell."""
     h, n = b.s - a.s, curve.n
-    for i in np.flatnonzero((a.rates < 0) & (b.rates > 0)):
+    for i in np.flatnonzero((a.rates < 0) & (b.rates > 0)) if len(a.rates) else ():
         values = float(a.margins[i]), h * float(a.rates[i]), float(b.margins[i]), h * float(b.rates[i])
         if min(values[0], values[2]) >= -tolerances.gap > _lowest(*values):
             return True
@@ -81,7 +81,7 @@ def find_hits(curve: Curve, a: Point, b: Point, watch: Watch) -> list[Hit]:
     """All conditions that changed between a and b, ordered by the estimate of where."""
     h, k = b.s - a.s, curve.k
     hits: list[Hit] = []
-    for i in np.flatnonzero(b.margins < -watch.tolerances.residual):
+    for i in np.flatnonzero(b.margins < -watch.tolerances.residual) if len(b.margins) else ():
         row = k + int(i)
         trigger = Trigger.opening if row in curve.rows else Trigger.closing
         hits.append(Hit(trigger, _root(a.margins[i], h * a.rates[i], b.margins[i], h * b.rates[i]), row))

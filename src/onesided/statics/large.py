@@ -17,10 +17,11 @@ from onesided.model.sizes import Sizes
 from onesided.model.sparse import SparseAssembly, SparseEvaluation
 from onesided.model.system import System
 from onesided.statics.active_set import ConstraintScales
-from onesided.statics.curve import SMALL, Closed, Correction, Curve, Plane, Point, settled
-from onesided.tolerances import EPS
+from onesided.statics.curve import Closed, Correction, Curve, Plane, Point, settled
+from onesided.tolerances import EPS, SMALL
 
 SLOW = 0.3  # a step of the kept factorisation that shrinks the error less than this asks for a new one
+DENSE_ADVICE = "compose(…, sparse=False) where the structure is not too large"
 FAR = EPS**-0.25  # a response to p larger than this: K is nearly singular
 
 

@@ -8,18 +8,15 @@ from typing import Any
 import numpy as np
 
 from onesided._types import Array, Status
-from onesided.errors import UsageError
 from onesided.results import SILENT, Event, Kind, Progress, Ray, Rays
-from onesided.statics.curve import Curve, Plane, Point, make_point, newton
+from onesided.statics.curve import Curve, Plane, Point, newton
 from onesided.statics.hits import (
     Hit,
     Trigger,
     Watch,
     between,
-    dips,
-    explained,
     find_hits,
-    hidden,
+    interpolate,
     locate,
     refine_singular,
 )
@@ -27,32 +24,12 @@ from onesided.statics.large import make_curve
 from onesided.statics.naming import Named, name_point
 from onesided.statics.place import Place, place
 from onesided.statics.rays import rays_at
+from onesided.statics.steps import PredictorCorrector, Walker
 from onesided.tolerances import EPS
 
 POINT_LIMIT = 200_000
 CROWD = 30  # so many events or failures in a row without progress end a path
 Outcome = tuple[Status | None, Point | None]
-
-
-@dataclass(frozen=True)
-class PredictorCorrector:
-    """Pseudo-arclength continuation in the scaled metric of q, p and λ; the defaults need no tuning.
-
-    Attributes
-    ----------
-    first_step, max_step : arc length in scaled units.
-    turn : angle [rad] between successive tangents that the step control aims at.
-    miss : largest distance between predicted and corrected point, relative to the step: keeps a path on its branch.
-    """
-
-    first_step: float = 0.01
-    max_step: float = 0.5
-    turn: float = 0.25
-    miss: float = 0.03
-
-    def __post_init__(self) -> None:
-        if not (0 < self.first_step <= self.max_step and 0 < self.turn < 1 and 0 < self.miss < 1):
-            raise UsageError("`PredictorCorrector` has a knob out of range", got=repr(self))
 
 
 @dataclass(frozen=True)
@@ -95,7 +72,7 @@ class Item:
         return self.point.x[self.curve.n + 1 + self.curve.k :]
 
 
-class Tracer:
+class Tracer(Walker):
     """A running trace; made for one run.
 
     Parameters
@@ -105,11 +82,11 @@ class Tracer:
     """
 
     def __init__(self, origin: Origin, ray: Ray) -> None:
-        self.origin, self.method, self.watch = origin, origin.method, origin.watch
+        super().__init__(origin.method, origin.watch, origin.max_points or POINT_LIMIT)
+        self.origin = origin
         self.degree: int | None = None
         self.pending: Item | None = None
-        self.points = self.events = 0
-        self.blind = False
+        self.events = 0
         self.crowd = 0
         self.neutral = False
         self.curve, self.point = self._leave(origin.where, ray, 0.0)
@@ -134,6 +111,7 @@ class Tracer:
                     yield from self._end(status)
                     return
                 continue
+            self.ahead.clear()
             hit, c = self._earliest(b, hits)
             self.crowd = self.crowd + 1 if c is None or c.s - self.point.s < self.method.first_step**2 else 0
             if self.crowd > CROWD:
@@ -155,8 +133,7 @@ class Tracer:
         t = curve.scaled(ray.x_dot)
         t = t / np.sqrt(t @ t)
         y = curve.scaled(where.x)
-        self.previous: Point | None = None
-        self.earlier: Point | None = None
+        self.previous = self.earlier = None
         self.degree = None
         margins = curve.margins(e, y, t)
         negative, orientation = curve.start(e, t)
@@ -169,54 +146,6 @@ class Tracer:
         first = self.method.first_step
         return first if self.point.negative >= 0 else first * first
 
-    def _advance(self) -> Point | None:
-        """One step of the curve that can be trusted; None when the step becomes too small."""
-        a, method = self.point, self.method
-        target = 0.01 * self.watch.tolerances.residual
-        while self.step > self.watch.tolerances.minimum_step:
-            h = self.step
-            y = self._predict(h)
-            found = newton(self.curve, y, Plane(a.t, float(a.t @ y)), target=target, limit=5, reach=method.miss * h)
-            if found.converged:
-                move = found.y - a.y
-                b = make_point(self.curve, found, a.t, a.s + math.sqrt(move @ move))
-                b.sense = b.sense or a.sense
-                angle = math.acos(min(1.0, float(a.t @ b.t)))
-                self.step = h * self._growth(angle, found.first / h)
-                if angle <= 2.0 * method.turn and self._trusted(a, b, h):
-                    self.step = min(self.step, method.max_step * max(1.0, float(abs(b.y).max())))
-                    return b
-                self.step = min(self.step, 0.5 * h)
-            else:
-                self.step, self.blind = 0.4 * h, not math.isfinite(found.error + found.e.energy)
-        return None
-
-    def _predict(self, h: float) -> Array:
-        """Extrapolate the tangent through the last points of the leg and integrate it over the step."""
-        a, p, pp = self.point, self.previous, self.earlier
-        y = a.y + h * a.t
-        if p is None:
-            return y
-        first = (a.t - p.t) / (a.s - p.s)
-        if pp is None:
-            return np.asarray(y + 0.5 * h * h * first)
-        second = (first - (p.t - pp.t) / (p.s - pp.s)) / (a.s - pp.s)
-        return np.asarray(y + 0.5 * h * h * first + (h**3 / 3.0 + 0.5 * h * h * (a.s - p.s)) * second)
-
-    def _growth(self, angle: float, miss: float) -> float:
-        """Factor for the next step: tangents turn by `turn`, the predictor misses by a quarter of what is allowed."""
-        by_angle = self.method.turn / max(angle, EPS)
-        by_miss = (0.25 * self.method.miss / max(miss, EPS)) ** 0.4
-        return float(min(3.0, max(0.3, min(by_angle, by_miss))))
-
-    def _trusted(self, a: Point, b: Point, h: float) -> bool:
-        """Whether nothing was skipped: no condition changed twice, and inertia and events explain each other."""
-        if hidden(self.curve, a, b, self.watch.tolerances):
-            return False
-        if h > self.method.first_step and dips(self.previous, a, b):
-            return False
-        return explained(a, b) or h <= self.method.first_step**2
-
     def _accept(self, b: Point) -> Iterator[Item]:
         if self.degree is None:
             self.degree = b.negative
@@ -225,12 +154,6 @@ class Tracer:
         self._move(b)
         self.points += 1
         yield Item(self.curve, b, self.degree)
-
-    def _move(self, b: Point) -> None:
-        """Go on to b, keeping the two points before it for the predictor."""
-        if b.s - self.point.s > EPS:
-            self.earlier, self.previous = self.previous, self.point
-        self.point = b
 
     def _release(self, after: int | None) -> Iterator[Item]:
         """Hand out the last event once the degree of instability beyond it is known."""
@@ -242,8 +165,10 @@ class Tracer:
     def _earliest(self, b: Point, hits: list[Hit]) -> tuple[Hit, Point | None]:
         """Locate the first event of the step: nothing else may happen before it."""
         a, found = self.point, None
+        turn, self.turn = self.turn, None
         for hit in hits:
-            c = locate(self.curve, a, b, hit, self.watch)
+            known = turn if hit.trigger is Trigger.limit else None
+            c = known or locate(self.curve, a, b, hit, self.watch)
             if c is not None:
                 found = hit, c
                 break
@@ -315,7 +240,8 @@ class Tracer:
         if hit.trigger is not Trigger.limit or c.pivot > self.method.first_step:
             return c, False
         here, before, after = (abs(self.curve.distance_to_singular(point)) for point in (c, self.point, b))
-        if here > max(0.05 * max(before, after), 0.1 * self.method.first_step):
+        near = max(before, after)  # as small all along the step: badly scaled, but no singular point of its own
+        if here > max(0.05 * near, min(0.1 * self.method.first_step, 0.5 * near)):
             return c, False
         exact = refine_singular(self.curve, c, b.s - self.point.s, self.watch.tolerances)
         return (c, False) if exact is None else (exact, True)
@@ -324,6 +250,7 @@ class Tracer:
         """Back and straight on. At a simple limit point ṗ changed its sign along the path: p̈ decides both alike."""
         k, n = len(where.system.bilateral), where.system.n
         turned = self.point.sense * b.sense < 0
+        gap_rates = self.curve.gap_rates(self.curve.evaluate(c.x), c.t)
         rays = []
         for sign in (-1.0, 1.0):
             x_dot = self.curve.packed(sign * c.t)
@@ -333,7 +260,7 @@ class Tracer:
                     p_dot=float(x_dot[n]),
                     mu_dot=x_dot[n + 1 : n + 1 + k],
                     lam_dot=x_dot[n + 1 + k :],
-                    gap_dot=sign * self.curve.gap_rates(self.curve.evaluate(c.x), c.t),
+                    gap_dot=sign * gap_rates,
                     p_sign=int(b.sense if turned else sign * b.sense),
                     order=2 if turned else 1,
                     instability=min(self.degree or 0, b.negative),
@@ -378,10 +305,12 @@ class Tracer:
     def _returns(self, b: Point) -> Point | None:
         """The start of the path, if this step comes back to it in the direction in which it was left."""
         home, a = self._home, self.point
-        if self.points < 3 or len(home.y) != len(b.y) or tuple(self.curve.rows) != self._home_rows:
+        if self.points < 3 or len(home.y) != len(b.y):
             return None
         ahead, h = float(a.t @ (home.y - a.y)), b.s - a.s
-        if not 0.0 <= ahead <= h or float(b.t @ home.t) < 0.5:
+        if not 0.0 <= ahead <= h or float(b.t @ home.t) < 0.5 or tuple(self.curve.rows) != self._home_rows:
+            return None
+        if float(abs(interpolate(a, b, ahead / h) - home.y).max()) > h:  # it passes by
             return None
         near = between(self.curve, a, b, ahead / h)
         plane = Plane(home.t, float(home.t @ home.y))
@@ -392,9 +321,9 @@ class Tracer:
         return replace(home, s=a.s + ahead, negative=b.negative) if same else None
 
     def _enough(self, b: Point) -> Status | None:
-        if self.points >= (self.origin.max_points or POINT_LIMIT):
+        if self.points >= self.most:
             return Status.enough
-        return Status.far if float(np.max(np.abs(b.y))) > EPS**-0.4 else None
+        return Status.far if float(abs(b.y).max()) > EPS**-0.4 else None
 
     def _why_stuck(self) -> tuple[Status, str]:
         at = f"after {self.origin.where.system.control} = {self.point.x[self.curve.n]:.10g}"
