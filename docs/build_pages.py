@@ -12,27 +12,27 @@ from onesided.results import Kind
 HERE = Path(__file__).parent
 GALLERY, FIGURES = HERE / "gallery", HERE / "papers" / "figures"
 
-LONG = {"bistable-chain-parts"}  # thousands of limit points
+LONG = {"bistable-chain-parts", "panel-ring"}  # thousands of limit points, 255 branches at one point
 LESSONS = {
-    "arch-on-floor": "After a snap, contacts close and open one after the other; each is found and named.",
-    "ball-in-groove": "A contact lets go at p = W tan(beta): checked by hand in one line.",
+    "arch-on-floor": "A snapping beam lands on a floor, point by point; a point may lift off again under more load.",
+    "ball-in-groove": "Two contacts share a load until one lets go; their reactions are part of the result.",
     "bead-on-ring": "A gap may contain p: the wall moves. Two-sided and one-sided constraints stand together.",
     "bistable-chain": "A path may turn back twenty-six times; none is missed, and every one is located to round-off.",
     "bistable-chain-parts": "Parts can be repeated: ten units in a few lines, and a path of 59,048 limit points.",
     "cable-net": "A net of cables holds itself down; the reactions are the tensions, and slack cables are dashed.",
     "column": "A pitchfork: three branches lead on, and `diagram` follows all of them.",
-    "column-between-walls": "Walls let a column carry many times its buckling load, in steps that are all contacts.",
+    "column-between-walls": "Contacts raise the buckling load, and more load opens contacts as well.",
     "column-stop": "A stop changes one branch of a pitchfork only: symmetric thinking would miss it.",
     "corner-limit": "A path can turn back, and stability be lost, with no singular matrix anywhere.",
     "end-point": "Equilibria can end, but only where a contact stays closed without force all along the path.",
     "end-point-horizontal": "What looks like an end may go on at constant load: count rays with ṗ = 0 as well.",
     "flat-contact": "First-order equations may leave open whether p turns back; second derivatives decide.",
     "guyed-mast": "Guys that go slack make a mast softer, one kink after the other; read off the wind that does it.",
-    "lee-frame": "Snap-back: load and load point both turn back; the classic test of path following.",
-    "panel-ring": "Contacts that lose force together: deployment and retraction take different ways.",
-    "scissor-lift": "A mechanism with one mobility collapses at a limit load and is caught by a stop.",
+    "lee-frame": "Beams with large rotations: a limit load, and a way back through negative load, from parts alone.",
+    "panel-ring": "Deployment and retraction can differ: eight contacts let go at once; the way back is another.",
+    "scissor-lift": "A mechanism of rigid arms collapses onto its stop; the stop's reaction is a moment.",
     "singular-corner": "A contact change and a zero eigenvalue may meet: four shapes, and two different outcomes.",
-    "suspended-deck": "Slings go slack one after the other and the deck gets softer; their tensions are the result.",
+    "suspended-deck": "Slings go slack away from the load; tensions of taut ones are multipliers, so nothing is tuned.",
     "tensegrity-prism": "Self-stress holds a mechanism; where cables go slack it has a new stiffness.",
     "tripod-truss": "Snap-through in space: all three coordinates of the apex are free.",
     "two-bar-roller": "A compliant support lowers the snap load: 0.8 times that of the fixed truss.",
@@ -40,8 +40,8 @@ LESSONS = {
     "von-mises": "Snap-through of a shallow truss: two limit points, and an unstable part between them.",
     "von-mises-floor": "A contact met while unstable gives a corner limit point, at which stability is regained.",
     "von-mises-truss": "The same truss from nodes, bars and a force: nothing to derive by hand.",
-    "williams-toggle": "A frame that bends snaps without its load falling to zero: between 34 and 31 lb.",
     "wedge": "Several directions can leave a point though nothing is singular: one, three or a fan.",
+    "williams-toggle": "Bending changes snap-through: the load falls, but stays positive.",
 }
 
 

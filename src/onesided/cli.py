@@ -90,7 +90,8 @@ def check(file: File) -> None:
     """Validate a model file: names, formulas, values at the start."""
     with clear_errors():
         system, task = _load(file, None)
-        system.check_start(task.start, task.p)
+        examine = system.check_start if task.motion is None else system.check_model
+        examine(task.start, task.p)
         sizes = system.sizes(task.start, task.p)
         low, high = task.p_bounds
         lengths = [f"{c} {v:.3g}" for c, v in zip(system.coordinates, sizes.length, strict=True)]
@@ -103,6 +104,7 @@ def check(file: File) -> None:
             "two-sided": _abbreviated(system.bilateral),
             "control": f"{system.control} from {task.p:g}, between {low:g} and {high:g}",
             "start": _start(system, task),
+            **({} if task.motion is None else {"motion": "from t = {:g} to {:g}".format(*task.motion.time)}),
             "scales": f"{_abbreviated(lengths)}; energy {sizes.energy:.3g}; {system.control} {sizes.control:.3g}",
         }
         sys.stdout.write("".join(f"{key:12} {text}\n" for key, text in lines.items()))
@@ -223,6 +225,44 @@ def drive(  # noqa: PLR0917 - one option each
         progress = _progress(quiet or as_json, interrupt, model)
         found = drive_system(model.system, model.task.start, values, progress=progress, throw=False)
         show.drive(found, as_json=as_json, folder=_save(found, folder, model, report=report))
+        raise typer.Exit(0 if found.ok else EXIT_FAILED)
+
+
+@app.command()
+def simulate(  # noqa: PLR0913, PLR0917 - one option each
+    file: File,
+    time: Annotated[float | None, typer.Option(help="Last time; default: the file's.")] = None,
+    method: Annotated[str | None, typer.Option(help="projected, radau, generalized-alpha or baumgarte.")] = None,
+    rtol: Annotated[float | None, typer.Option(help="Accuracy of a step.")] = None,
+    step: Annotated[float | None, typer.Option(help="A fixed step instead.")] = None,
+    change: Change = None,
+    output: Output = None,
+    as_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Follow the motion that the file's [motion] states."""
+    with clear_errors(as_json) as interrupt:
+        from onesided import show
+        from onesided.dynamics.choose import method_named
+        from onesided.dynamics.simulate import simulate as run
+
+        model = _load(file, change)
+        task = model.task.motion
+        if task is None:
+            raise UsageError("the file states no motion", expected="a table [motion] with time = [first, last]")
+        folder = _folder(output, file, "simulate")
+        span = (task.time[0], task.time[1] if time is None else time)
+        found = run(
+            model.system,
+            model.task.start,
+            dict(task.velocities),
+            span,
+            method=method_named(method or task.method, rtol or task.rtol, step or task.step),
+            control=model.task.p if task.control is None else task.control,
+            progress=show.LiveProgress(quiet=quiet or as_json, stopped=interrupt.pressed, name="t", span=span),
+            throw=False,
+        )
+        show.motion(found, as_json=as_json, folder=_save(found, folder, model))
         raise typer.Exit(0 if found.ok else EXIT_FAILED)
 
 

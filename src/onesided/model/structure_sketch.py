@@ -16,20 +16,6 @@ from onesided.results.sketch import Component, Sketch
 if TYPE_CHECKING:
     from onesided.model.compose import Structure
 
-# kinds of elements that are lines, with their styles; a kind of one's own may name its style as `drawn_as`
-STYLES = {
-    "bar": "bar",
-    "beam": "beam",
-    "spatial_beam": "beam",
-    "spring": "spring",
-    "cable": "cable",
-    "string": "cable",
-    "plastic_cable": "cable",
-    "sagging_cable": "cable",
-    "distance": "strut",
-    "damper": "spring",
-}
-
 Measures = dict[str, Elementwise]
 
 
@@ -96,7 +82,7 @@ def _component(position: Callable[[Any, Any, Any], Array], i: int) -> Callable[[
 
 def _members(structure: "Structure", places: Mapping[str, Place]) -> Iterator[drawing.Line]:
     for element in structure.elements:
-        style = getattr(element, "drawn_as", STYLES.get(element.kind, ""))
+        style = element.drawn_as
         if style and len(element.places) > 1 and all(name in places for name in element.places):
             yield drawing.Line(tuple(element.places), style)
 
@@ -185,7 +171,7 @@ def _marks(structure: "Structure", places: Mapping[str, Place]) -> dict[str, tup
     found: dict[str, tuple[tuple[str, ...], ...]] = {}
     for name, element in structure.unilateral.items():
         at = tuple(place for place in element.places if place in places)
-        if STYLES.get(element.kind) == "cable" and len(at) > 1:
+        if element.drawn_as == "cable" and len(at) > 1:
             found[name] = (at,)
         elif at:
             found[name] = ((at[0],),)
