@@ -15,7 +15,7 @@ from motion_models import (
     quaternion_top,
 )
 
-from onesided import GeneralizedAlpha, Occurrence, Projected, Radau, SolveError, Status, simulate
+from onesided import GeneralizedAlpha, Occurrence, Projected, Radau, SolveError, Status, simulate, zoo
 from onesided.groups import SE3, rotate
 
 HANGING = {1: (0.7357004566, -0.6773070487), 10: (0.1257369566, -0.9920636158), 40: (0.0251236035, -0.9996843525)}
@@ -94,3 +94,11 @@ def test_heavy_top_by_generalized_alpha():
     coarse, fine = (np.max(np.abs(end - ends[2])) for end in ends[:2])
     assert fine < 1e-6
     assert coarse / fine == pytest.approx(4.0, rel=0.1)
+
+
+def test_andrews_squeezer():
+    system, task = zoo.load("andrews-squeezer")
+    expected = [15.81077119, -15.75637106, 0.04082224012, -0.53473011634, 0.52440996588, 0.53473011634, 1.04808074104]
+    motion = simulate(system, task.start, {}, task.motion.time, control=task.p, method=Projected(rtol=1e-10))
+    assert motion.q[-1] == pytest.approx(expected, abs=1e-8)
+    assert motion.work[-1] == pytest.approx(0.033 * (motion.q[-1, 0] - motion.q[0, 0]), rel=1e-9)
