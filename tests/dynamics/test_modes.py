@@ -95,6 +95,8 @@ def test_frequencies_of_a_hanging_body_on_rotations():
 def test_small_motions_have_the_frequency_of_the_mode():
     found = modes(pendulum(), [0.0, -1.0], 0.0)
     small = 1e-3
-    motion = simulate(pendulum(), [np.sin(small), -np.cos(small)], [0.0, 0.0], (0.0, 2.0), events={"x": lambda t, q, v: q[0]})
+    motion = simulate(
+        pendulum(), [np.sin(small), -np.cos(small)], [0.0, 0.0], (0.0, 2.0), events={"x": lambda t, q, v: q[0]}
+    )
     times = [event.t for event in motion.events]
     assert np.pi / np.diff(times) == pytest.approx(found.frequencies[0], rel=1e-6)

@@ -157,16 +157,16 @@ def test_impossible_prescribed_motion():
 @pytest.mark.parametrize(
     ("parts", "words"),
     [
-        (dict(kinetic=lambda q, v, th: v @ v), "both `kinetic` and `mass`"),
-        (dict(mass=lambda q, th: jnp.ones(2)), "`mass` returned shape"),
-        (dict(force=lambda t, q, v, p, th: 1.0), "`force` returned shape"),
-        (dict(force=lambda q: q), "`force` cannot be evaluated"),
-        (dict(nonholonomic={"n": lambda q, v, th: v}), "non-holonomic constraint 'n' returned shape"),
-        (dict(nonholonomic={"rod": lambda q, v, th: v[0]}), "constraint name used twice"),
-        (dict(friction=3.0), "`friction` is not a function"),
-        (dict(servo={"s": lambda q, p, th: q[0]}), "belong together"),
-        (dict(space=SO3()), "does not fit the coordinates"),
-        (dict(space="SO3"), "no configuration space"),
+        ({"kinetic": lambda q, v, th: v @ v}, "both `kinetic` and `mass`"),
+        ({"mass": lambda q, th: jnp.ones(2)}, "`mass` returned shape"),
+        ({"force": lambda t, q, v, p, th: 1.0}, "`force` returned shape"),
+        ({"force": lambda q: q}, "`force` cannot be evaluated"),
+        ({"nonholonomic": {"n": lambda q, v, th: v}}, "non-holonomic constraint 'n' returned shape"),
+        ({"nonholonomic": {"rod": lambda q, v, th: v[0]}}, "constraint name used twice"),
+        ({"friction": 3.0}, "`friction` is not a function"),
+        ({"servo": {"s": lambda q, p, th: q[0]}}, "belong together"),
+        ({"space": SO3()}, "does not fit the coordinates"),
+        ({"space": "SO3"}, "no configuration space"),
     ],
 )
 def test_models_that_cannot_be_right(parts, words):

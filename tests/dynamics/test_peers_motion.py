@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 from motion_models import (
+    ARM,
+    SPIN,
     TOP_END,
-    TOP_SPIN,
-    TOP_X,
     four_bars,
     four_bars_start,
     heavy_top,
@@ -76,10 +76,10 @@ def test_heavy_top_in_two_spaces_and_by_quaternions():
     for system in (heavy_top(), heavy_top(SE3())):
         motion = simulate(system, *heavy_top_start(system), (0.0, 1.0), method=fine)
         assert motion.q[-1, :3] == pytest.approx(TOP_END, abs=1e-6)
-        assert motion.q[-1, :3] == pytest.approx(rotate(motion.q[-1, 3:], TOP_X), abs=1e-11)
+        assert motion.q[-1, :3] == pytest.approx(rotate(motion.q[-1, 3:], ARM), abs=1e-11)
         assert np.max(np.linalg.norm(motion.q[:, 3:], axis=1)) <= np.pi + 1e-12
     quaternion = simulate(
-        quaternion_top(), [1.0, 0.0, 0.0, 0.0], [0.0, *(TOP_SPIN / 2)], (0.0, 1.0), method=Projected(rtol=1e-10)
+        quaternion_top(), [1.0, 0.0, 0.0, 0.0], [0.0, *(SPIN / 2)], (0.0, 1.0), method=Projected(rtol=1e-10)
     )
     assert quaternion_position(quaternion.q[-1]) == pytest.approx(TOP_END, abs=1e-6)
 
