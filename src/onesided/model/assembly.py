@@ -192,6 +192,10 @@ class Assembly(Derivatives):
         x = jnp.concatenate([jnp.asarray(q), jnp.asarray(p, dtype=float)[None], jnp.zeros(self.m)])
         return self._packed_residual(x, self.constants(th))[0]
 
+    def values(self, x: Any, vector: Any) -> Any:
+        """Energy, L_q and constraint values at a packed point, to be differentiated further."""
+        return Assembly._packed_residual(self, x, vector)
+
     def _entries(self, x: Any, vector: Any, *, second: bool) -> Any:
         """All entries of all batches, flat, in the order of the targets."""
         q, p, nu = self._split(x)
