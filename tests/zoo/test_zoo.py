@@ -14,6 +14,7 @@ NAMES = {
     "bead-on-ring", "bistable-chain", "column", "column-stop", "corner-limit", "end-point", "end-point-horizontal",
     "flat-contact", "singular-corner", "two-bar-roller", "two-supports", "von-mises", "von-mises-floor", "wedge",
 }  # fmt: skip
+MOVING = {"andrews-squeezer", "knife-edge", "pendulum", "platform", "slider-crank"}
 OF_PARTS = {
     "arch-on-floor", "ball-in-groove", "bistable-chain-parts", "cable-net", "column-between-walls", "guyed-mast",
     "lee-frame", "panel-ring", "scissor-lift", "suspended-deck", "tensegrity-prism", "tripod-truss", "von-mises-truss",
@@ -44,10 +45,10 @@ def reduced(system, q, p, nu=()):
 
 
 def test_names():
-    assert zoo.names() == tuple(sorted(NAMES | OF_PARTS))
+    assert zoo.names() == tuple(sorted(NAMES | OF_PARTS | MOVING))
 
 
-@pytest.mark.parametrize("name", sorted(NAMES | OF_PARTS))
+@pytest.mark.parametrize("name", sorted(NAMES | OF_PARTS | MOVING))
 def test_every_model_loads_and_teaches(name):
     system, task = zoo.load(name)
     assert task.title == zoo.summary(name)

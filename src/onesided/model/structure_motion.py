@@ -25,22 +25,17 @@ class StructureMotion(MotionFunctions):
         data = self._assembly.constants(system.parameters)
         return jnp.asarray(data), jnp.asarray(np.array([*system.parameters.values()], dtype=np.float64))
 
-    def _packed(self, q: Any, p: Any, vector: Any) -> Any:
-        total = self.m + len(self.system.unilateral)
-        x = jnp.concatenate([q, jnp.reshape(p, (1,)), jnp.zeros(total)])
-        return self._assembly.values(x, vector[0])
-
     def potential(self, q: Any, p: Any, vector: Any) -> Any:
         """U(q, p)."""
-        return self._packed(q, p, vector)[0]
+        return self._assembly.values(q, p, vector[0])[0]
 
     def holonomic(self, q: Any, p: Any, vector: Any) -> Any:
         """c(q, p), (m,)."""
-        return self._packed(q, p, vector)[self.n + 1 :][: self.m]
+        return self._assembly.values(q, p, vector[0])[1][: self.m]
 
     def gaps(self, q: Any, p: Any, vector: Any) -> Any:
         """Gaps of the unilateral constraints."""
-        return self._packed(q, p, vector)[self.n + 1 :][self.m :]
+        return self._assembly.values(q, p, vector[0])[1][self.m :]
 
     def parameters(self, vector: Any) -> Any:
         """Names for the parameters."""
