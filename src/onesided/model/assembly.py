@@ -218,6 +218,17 @@ class Assembly(Derivatives):
         x = jnp.concatenate([jnp.asarray(q), jnp.asarray(p, dtype=float)[None], jnp.zeros(self.m)])
         return self._packed_residual(x, self.constants(th))[0]
 
+    def values(self, q: Any, p: Any, vector: Any) -> tuple[Any, Any]:
+        """Energy and constraint values (m,), bilateral first, to be differentiated further."""
+        energy, c = jnp.zeros(()), jnp.zeros(self.m)
+        for batch, one in zip(self.batches, self.data_of(vector), strict=True):
+            z = (*(q[index] for index in one["index"]), jnp.broadcast_to(p, (len(batch.index),)))
+            own, values = jax.vmap(batch.values)(z, one)
+            energy = energy + jnp.sum(own)
+            for rows, value in zip(batch.rows.T, values, strict=True):
+                c = c.at[rows].add(value)
+        return energy, c
+
     def _entries(self, x: Any, vector: Any, *, second: bool) -> Any:
         """All entries of all batches, flat, in the order of the targets."""
         q, p, nu = self._split(x)

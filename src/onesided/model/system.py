@@ -21,6 +21,7 @@ from onesided.model.plausible import check_forces
 from onesided.model.rows import Row
 from onesided.model.sizes import Scales, Sizes, estimate
 from onesided.model.stepping import Frame, Here, Knobs, Stretch
+from onesided.model.structure_motion import StructureMotion
 from onesided.model.supports import check_supported
 from onesided.results.sketch import Sketch
 from onesided.tolerances import DEFAULT, Tolerances
@@ -85,7 +86,7 @@ class System:
     space: Group | None = None
     structure: Any = field(default=None, repr=False, compare=False)
     derivatives: Derivatives = field(default=None, repr=False, compare=False)  # type: ignore[assignment]
-    motion: MotionFunctions | None = field(default=None, init=False, repr=False, compare=False)
+    motion: MotionFunctions = field(init=False, repr=False, compare=False)
     _vector: Any = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -107,6 +108,7 @@ class System:
             self._set(kind, MappingProxyType(dict(getattr(self, kind))))
         if self.structure is None:
             self._compile()
+        self._set("motion", MotionFunctions(self) if self.structure is None else StructureMotion(self))
         self._set("_vector", self.derivatives.constants(self.parameters))
 
     def _compile(self) -> None:
@@ -130,7 +132,6 @@ class System:
         constraints = [*self.bilateral.values(), *self.unilateral.values()]
         self._set("derivatives", Derivatives(self.n, self.energy, constraints, names))
         check_motion(self)
-        self._set("motion", MotionFunctions(self))
 
     def _set(self, name: str, value: Any) -> None:
         object.__setattr__(self, name, value)
