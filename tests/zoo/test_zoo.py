@@ -20,7 +20,7 @@ OF_PARTS = {
     "williams-toggle",
 }  # fmt: skip
 
-FOR_MOTION = {"knife-edge", "pendulum", "platform", "slider-crank"}  # they need not start in equilibrium
+FOR_MOTION = {"andrews-squeezer", "knife-edge", "pendulum", "platform", "slider-crank"}  # not at rest at the start
 
 
 def balance(system, q, p, nu=()):

@@ -16,11 +16,12 @@ from onesided.model.derivatives import Derivatives, Evaluation, Function, Scalar
 from onesided.model.measures import Measure, evaluate_measures
 from onesided.model.motion import MotionFunctions
 from onesided.model.motion_check import check_motion
-from onesided.model.names import check_names, unknown_name
+from onesided.model.names import check_names, some, unknown_name
 from onesided.model.plausible import check_forces
 from onesided.model.rows import Row
 from onesided.model.sizes import Scales, Sizes, estimate
 from onesided.model.stepping import Frame, Here, Knobs, Stretch
+from onesided.model.structure_motion import StructureMotion
 from onesided.model.supports import check_supported
 from onesided.results.sketch import Sketch
 from onesided.tolerances import DEFAULT, Tolerances
@@ -28,7 +29,7 @@ from onesided.tolerances import DEFAULT, Tolerances
 _TABLES = ("bilateral", "unilateral", "nonholonomic", "servo")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class System:
     """A mechanical system: energy, constraints, parameters; frozen, and without knowledge of solvers.
 
@@ -85,7 +86,7 @@ class System:
     space: Group | None = None
     structure: Any = field(default=None, repr=False, compare=False)
     derivatives: Derivatives = field(default=None, repr=False, compare=False)  # type: ignore[assignment]
-    motion: MotionFunctions | None = field(default=None, init=False, repr=False, compare=False)
+    motion: MotionFunctions = field(init=False, repr=False, compare=False)
     _vector: Any = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -107,6 +108,7 @@ class System:
             self._set(kind, MappingProxyType(dict(getattr(self, kind))))
         if self.structure is None:
             self._compile()
+        self._set("motion", MotionFunctions(self) if self.structure is None else StructureMotion(self))
         self._set("_vector", self.derivatives.constants(self.parameters))
 
     def _compile(self) -> None:
@@ -130,7 +132,6 @@ class System:
         constraints = [*self.bilateral.values(), *self.unilateral.values()]
         self._set("derivatives", Derivatives(self.n, self.energy, constraints, names))
         check_motion(self)
-        self._set("motion", MotionFunctions(self))
 
     def _set(self, name: str, value: Any) -> None:
         object.__setattr__(self, name, value)
@@ -146,6 +147,18 @@ class System:
         from onesided.model.display import system_html
 
         return system_html(self)
+
+    def __repr__(self) -> str:
+        parts = [
+            some(self.coordinates),
+            *(
+                f"{kind} {some(tuple(getattr(self, kind)))}"
+                for kind in ("bilateral", "unilateral")
+                if getattr(self, kind)
+            ),
+            f"control {self.control}",
+        ]
+        return f"System({'; '.join(parts)})"
 
     @property
     def n(self) -> int:
