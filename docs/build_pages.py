@@ -70,6 +70,8 @@ def gallery_page(name: str) -> str:
     """Run a model, write its page and pictures, return its entry in the overview."""
     model, source = zoo.load(name), zoo.text(name)
     task = model.task
+    if task.motion is not None:
+        return _motion_page(name, model, source)
     found = _run(model.system, task, long=name in LONG)
     plots.write(found, GALLERY / f"{name}.svg", title="")
     report.write(found, GALLERY / f"{name}.html", model=source)
@@ -90,6 +92,31 @@ def gallery_page(name: str) -> str:
         f"```sh\nonesided examples {name} > my.toml\nonesided diagram my.toml --report\n```",
     ]
     (GALLERY / f"{name}.md").write_text("\n\n".join(part for part in parts if part) + "\n", encoding="utf-8")
+    card = [f"- [![{name}]({name}.svg)]({name}.md)", f"    **[{facts['title']}]({name}.md)**"]
+    return "\n\n".join([*card, f"    {LESSONS.get(name, '')}"]) + "\n"
+
+
+def _motion_page(name: str, model: Any, source: str) -> str:
+    """The page of a model made for motion."""
+    facts, task = tomllib.loads(source), model.task
+    moved = onesided.simulate(
+        model.system,
+        task.start,
+        dict(task.motion.velocities),
+        task.motion.time,
+        control=task.p if task.motion.control is None else task.motion.control,
+    )
+    plots.write(moved, GALLERY / f"{name}.svg")
+    report.write(moved, GALLERY / f"{name}.html", model=source)
+    parts = [
+        f"# {facts['title']}",
+        facts["description"].strip(),
+        f"![Motion of {name}]({name}.svg)",
+        f"[Open the interactive page]({name}.html)",
+        f"## The model\n\n```toml\n{source.strip()}\n```",
+        f"## Do it yourself\n\n```sh\nonesided examples {name} > my.toml\nonesided simulate my.toml --report\n```",
+    ]
+    (GALLERY / f"{name}.md").write_text("\n\n".join(parts) + "\n", encoding="utf-8")
     card = [f"- [![{name}]({name}.svg)]({name}.md)", f"    **[{facts['title']}]({name}.md)**"]
     return "\n\n".join([*card, f"    {LESSONS.get(name, '')}"]) + "\n"
 

@@ -11,7 +11,6 @@ import pytest
 from typer.testing import CliRunner
 
 import onesided
-from onesided import zoo
 from onesided.cli import app
 from onesided.results import Kind
 from onesided.results.explain import slug
@@ -70,11 +69,6 @@ def test_code_runs_as_written(page, tmp_path, monkeypatch):
 def test_every_kind_of_event_has_its_place_in_the_theory():
     text = (DOCS / "theory" / "events.md").read_text(encoding="utf-8")
     assert [anchor for kind in Kind if (anchor := f"{{#{slug(kind)}}}") not in text] == []
-
-
-def test_every_bundled_model_has_a_lesson():
-    text = (DOCS / "build_pages.py").read_text(encoding="utf-8")
-    assert [name for name in zoo.names() if f'"{name}":' not in text] == []
 
 
 def test_every_citation_in_the_documentation_has_an_entry():

@@ -237,6 +237,7 @@ def simulate(  # noqa: PLR0913, PLR0917 - one option each
     step: Annotated[float | None, typer.Option(help="A fixed step instead.")] = None,
     change: Change = None,
     output: Output = None,
+    report: Report = False,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -262,7 +263,7 @@ def simulate(  # noqa: PLR0913, PLR0917 - one option each
             progress=show.LiveProgress(quiet=quiet or as_json, stopped=interrupt.pressed, name="t", span=span),
             throw=False,
         )
-        show.motion(found, as_json=as_json, folder=_save(found, folder, model))
+        show.motion(found, as_json=as_json, folder=_save(found, folder, model, report=report))
         raise typer.Exit(0 if found.ok else EXIT_FAILED)
 
 

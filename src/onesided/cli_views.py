@@ -12,7 +12,9 @@ from onesided.errors import UsageError
 
 views = typer.Typer()
 
-Results = Annotated[Path, typer.Argument(metavar="RESULTS", help="Folder written by trace, diagram or drive.")]
+Results = Annotated[
+    Path, typer.Argument(metavar="RESULTS", help="Folder written by trace, diagram, drive or simulate.")
+]
 Axis = Annotated[
     str | None,
     typer.Option(help='A coordinate, definition, "energy", "arc length", "reaction NAME" or "gap NAME".'),
@@ -27,6 +29,8 @@ class Shown(str, Enum):
     gaps = "gaps"
     energy = "energy"
     sketch = "sketch"
+    drift = "drift"
+    raster = "raster"
 
 
 @views.command()
@@ -38,7 +42,7 @@ def plot(
     at: Annotated[int, typer.Option(help="Which point, for --kind sketch; -1 is the last.")] = -1,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="File: .svg, .pdf or .png.")] = None,
 ) -> None:
-    """Draw a saved result: path diagram, reactions, gaps, energy, or the configuration at one point."""
+    """Draw a saved result: path or motion, reactions, gaps, energy, drift, or the configuration at one point."""
     with clear_errors():
         from onesided import plots
 

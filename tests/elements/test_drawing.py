@@ -80,6 +80,8 @@ def test_walls_and_rounds_are_drawn_and_marked():
     )
     where = placed(system, [0.0, 1.0], 2.0)
     np.testing.assert_allclose(where["wall of floor"], [[0.0, -1.0 + 0.25 * 2.0]])
+    (ground,) = system.sketch.grounds
+    assert ground.normal == (0.0, 1.0)
     assert {(circle.centre, circle.radius) for circle in system.sketch.circles} == {("ball", 0.5), ("peg", 0.75)}
     assert dict(system.sketch.marks) == {"floor": (("ball",),), "touch": (("ball",),)}
 

@@ -238,13 +238,53 @@ def test_the_viewer_works_inside_a_notebook_page(browser, truss, tmp_path):
     tab.context.close()
 
 
-@pytest.mark.parametrize("name", [name for name in zoo.names() if name not in {"bistable-chain-parts", "cable-net"}])
+@pytest.mark.parametrize("name", [name for name in zoo.names() if "[motion]" not in zoo.text(name)])
 def test_every_bundled_model_has_a_page_that_works(browser, tmp_path, name):
     system, task = zoo.load(name)
-    found = onesided.diagram(system, task.start, task.p, p_bounds=task.p_bounds)
+    bounds = {"p_bounds": task.p_bounds, "max_points": 300}
+    found = onesided.trace(system, task.start, task.p, direction=task.direction, throw=False, **bounds)
     tab = Tab(browser, report.write(found, tmp_path / "page.html", model=zoo.text(name)))
-    for i in range(tab.page.locator("#events button").count()):
+    for i in range(min(tab.page.locator("#events button").count(), 12)):
         tab.page.locator("#events button").nth(i).click()
     tab.page.keyboard.press("End")
-    assert tab.value(system.control) == pytest.approx(found.paths[-1].p[-1], rel=1e-9, abs=1e-12)
+    assert tab.value(system.control) == pytest.approx(found.p[-1], rel=1e-9, abs=1e-12)
+    tab.quiet()
+
+
+def test_branches_of_a_diagram_follow_each_other(browser, tmp_path):
+    system, task = zoo.load("column-stop")
+    found = onesided.diagram(system, task.start, task.p, p_bounds=task.p_bounds)
+    tab = Tab(browser, report.write(found, tmp_path / "page.html"))
+    frames, values = frames_of(tab), np.concatenate([path.q[:, 0] for path in found.paths])
+    assert len(frames) == len(values)
+    for i in range(0, len(values), 7):
+        tab.slide(frames[i])
+        assert tab.value("theta") == pytest.approx(values[i], rel=1e-9, abs=1e-12)
+    tab.quiet()
+
+
+def test_jumps_of_a_history_are_told(browser, tmp_path):
+    system, task = zoo.load("corner-limit")
+    found = onesided.drive(system, task.start, task.programme)
+    tab = Tab(browser, report.write(found, tmp_path / "page.html"))
+    words = found.jumps[0].words()
+    tab.page.locator("#events button", has_text=words).click()
+    assert tab.value("phi") == pytest.approx(np.pi, rel=1e-9)
+    assert tab.page.locator("#here").inner_text() == words
+    tab.quiet()
+
+
+def test_a_motion_is_told_against_time(browser, tmp_path):
+    system, task = zoo.load("pendulum")
+    found = onesided.simulate(system, task.start, {}, task.motion.time, control=task.p)
+    tab = Tab(browser, report.write(found, tmp_path / "page.html", model=zoo.text("pendulum")))
+    frames = frames_of(tab)
+    assert len(frames) == len(found)
+    for i in range(0, len(found), 17):
+        tab.slide(frames[i])
+        assert tab.value("t") == pytest.approx(found.t[i], rel=1e-9, abs=1e-12)
+        assert tab.value("x") == pytest.approx(found.q[i, 0], rel=1e-9, abs=1e-9)
+        assert tab.value("multiplier rod") == pytest.approx(found.mu[i, 0], rel=1e-9, abs=1e-9)
+    assert not tab.page.locator("#stability").is_visible()
+    assert painted(tab, "sketch") > 50
     tab.quiet()

@@ -1,13 +1,13 @@
 """How a structure made of parts is drawn: a `Sketch` of its places and elements, and the measures it needs."""
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from onesided._types import Array
 from onesided.model.elements.contacts import InsideContact, PlaneContact, RoundContact
-from onesided.model.elements.contract import Element, Quantity, Slot, evaluate_quantity
+from onesided.model.elements.contract import Quantity, Slot, evaluate_quantity
 from onesided.model.elements.places import Body, Guided, Marker, Node, Place
 from onesided.model.measures import Elementwise
 from onesided.results import sketch as drawing
@@ -115,31 +115,41 @@ def _rounds(structure: "Structure") -> Iterator[drawing.Circle]:
                 yield drawing.Circle(name, size)
 
 
-def _fixed_walls(structure: "Structure") -> Iterator[tuple[PlaneContact, Array, Array]]:
-    """Walls that are carried by no body: element, a point and the direction of the free side."""
+class _Wall(NamedTuple):
+    """A plane that no body carries: direction of the free side, displacement per p, points on it below contacts."""
+
+    name: str
+    normal: tuple[float, ...]
+    rate: float
+    feet: list[Array]
+
+
+def _fixed_walls(structure: "Structure") -> list[_Wall]:
+    """Every wall once, however many contacts there are with it."""
+    found: dict[tuple[Any, ...], _Wall] = {}
+    start, th = structure.start_of(structure.parameters), structure.parameters
     for element in structure.elements:
         if isinstance(element, PlaneContact) and not element.on:
-            normal = np.array([_number(x, structure.parameters) for x in element.normal])
-            through = element.through if element.through is not None else [0.0] * len(normal)
-            yield element, np.array([_number(x, structure.parameters) for x in through]), normal
+            normal = np.array([_number(x, th) for x in element.normal])
+            unit = normal / np.linalg.norm(normal)
+            through = np.array([_number(x, th) for x in element.through or [0.0] * len(unit)])
+            at, rate = start.position(element.point), _number(element.moves, th)
+            key = (*np.round(unit, 9), round(float(unit @ through), 9), rate)
+            wall = found.setdefault(key, _Wall(f"wall of {element.name}", tuple(map(float, unit)), rate, []))
+            wall.feet.append(at - unit * float(unit @ (at - through)))
+    return list(found.values())
 
 
 def _walls(structure: "Structure", measures: Measures) -> dict[str, tuple[Component, ...]]:
-    """A point on each wall, below the point that touches it at the start; it moves where the wall does."""
+    """A point in the middle of each wall; it moves where the wall does."""
     found: dict[str, tuple[Component, ...]] = {}
-    start = structure.start_of(structure.parameters)
-    for element, through, normal in _fixed_walls(structure):
-        unit = normal / np.linalg.norm(normal)
-        at = start.position(element.point)
-        foot = at - unit * float(unit @ (at - through))
-        rate = _number(element.moves, structure.parameters)
-        parts: list[Component] = [float(x) for x in foot]
-        if rate != 0.0:
-            for i, axis in enumerate("xyz"[: len(foot)]):
-                label = f"{element.name}.{axis}"
-                measures[label] = Elementwise(_along(float(foot[i]), float(rate * unit[i])))
-                parts[i] = label
-        found[_wall(element)] = tuple(parts)
+    for wall in _fixed_walls(structure):
+        middle = (np.min(wall.feet, axis=0) + np.max(wall.feet, axis=0)) / 2
+        parts: list[Component] = [float(x) for x in middle]
+        for i, axis in enumerate("xyz"[: len(parts)] if wall.rate != 0.0 else ""):
+            measures[f"{wall.name}.{axis}"] = Elementwise(_along(float(middle[i]), wall.rate * wall.normal[i]))
+            parts[i] = f"{wall.name}.{axis}"
+        found[wall.name] = tuple(parts)
     return found
 
 
@@ -147,14 +157,13 @@ def _along(base: float, rate: float) -> Callable[[Any, Any, Any], Any]:
     return lambda q, p, th: base + rate * p
 
 
-def _wall(element: Element) -> str:
-    return f"wall of {element.name}"
-
-
 def _grounds(structure: "Structure") -> Iterator[drawing.Ground]:
-    size = structure.start_of(structure.parameters).size
-    for element, _, normal in _fixed_walls(structure):
-        yield drawing.Ground(_wall(element), tuple(float(x) for x in normal), 0.4 * size or None)
+    """Walls as long as the row of contacts on them, and a bit more."""
+    frames = [frame for frame in structure.start_of(structure.parameters).frames.values() if frame is not None]
+    size = float(np.max(np.ptp([np.asarray(frame.position) for frame in frames], axis=0)))
+    for wall in _fixed_walls(structure):
+        length = float(np.linalg.norm(np.ptp(wall.feet, axis=0))) + 0.4 * size
+        yield drawing.Ground(wall.name, wall.normal, length or None)
 
 
 def _marks(structure: "Structure", places: Mapping[str, Place]) -> dict[str, tuple[tuple[str, ...], ...]]:

@@ -16,7 +16,7 @@ from onesided.model.derivatives import Derivatives, Evaluation, Function, Scalar
 from onesided.model.measures import Measure, evaluate_measures
 from onesided.model.motion import MotionFunctions
 from onesided.model.motion_check import check_motion
-from onesided.model.names import check_names, unknown_name
+from onesided.model.names import check_names, some, unknown_name
 from onesided.model.plausible import check_forces
 from onesided.model.rows import Row
 from onesided.model.sizes import Scales, Sizes, estimate
@@ -29,7 +29,7 @@ from onesided.tolerances import DEFAULT, Tolerances
 _TABLES = ("bilateral", "unilateral", "nonholonomic", "servo")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class System:
     """A mechanical system: energy, constraints, parameters; frozen, and without knowledge of solvers.
 
@@ -147,6 +147,18 @@ class System:
         from onesided.model.display import system_html
 
         return system_html(self)
+
+    def __repr__(self) -> str:
+        parts = [
+            some(self.coordinates),
+            *(
+                f"{kind} {some(tuple(getattr(self, kind)))}"
+                for kind in ("bilateral", "unilateral")
+                if getattr(self, kind)
+            ),
+            f"control {self.control}",
+        ]
+        return f"System({'; '.join(parts)})"
 
     @property
     def n(self) -> int:

@@ -15,7 +15,7 @@ from onesided.plots.style import ALERT, COLOURS, GREY, INK, MARKERS, dashes, deg
 from onesided.results import Diagram, Drive, Event, Kind, Path, column, columns, dense
 from onesided.results.between import Dense
 
-MOST_WORDS = 12  # with more events than this, labels are numbers only
+MOST_WORDS = 8  # with more events than this, labels are numbers only
 MOST_NUMBERS = 60
 LONG_WORDS = 34
 

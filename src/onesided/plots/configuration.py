@@ -91,9 +91,7 @@ def _degree(instability: int) -> str:
     return "" if instability == 0 else f"unstable ({instability})"
 
 
-def sketch(
-    result: Path | Drive | Diagram, index: int = -1, *, ax: Axes | None = None, title: str | None = None
-) -> Axes:
+def sketch(result: Any, index: int = -1, *, ax: Axes | None = None, title: str | None = None) -> Axes:
     """Draw the configuration at point `index` of a result, closed contacts highlighted; returns the axes."""
     found = film_of(result)
     if not -len(found) <= index < len(found):

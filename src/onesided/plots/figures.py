@@ -4,16 +4,18 @@ import os
 import tempfile
 from enum import Enum
 from pathlib import Path as FilePath
+from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from onesided.errors import UsageError
-from onesided.plots import series
-from onesided.plots.branches import Result, diagram
+from onesided.plots import motion, series
+from onesided.plots.branches import diagram
 from onesided.plots.configuration import film_of, sketch
 from onesided.plots.style import settings
+from onesided.results import Motion
 
 FORMATS = (".svg", ".pdf", ".png")
 
@@ -26,10 +28,12 @@ class View(Enum):
     gaps = "gaps"
     energy = "energy"
     sketch = "sketch"
+    drift = "drift"
+    raster = "raster"
 
 
 def write(
-    result: Result,
+    result: Any,
     file: str | FilePath,
     *,
     view: View = View.path,
@@ -64,15 +68,35 @@ def write(
     return target
 
 
-def _draw(result: Result, view: View, axes: Axes, names: tuple[str | None, str | None], index: int, title: str) -> None:
+def _draw(result: Any, view: View, axes: Axes, names: tuple[str | None, str | None], index: int, title: str) -> None:
     x, y = names
-    if view is View.path:
+    if isinstance(result, Motion) and view is not View.sketch:
+        _draw_motion(result, view, axes, names, title)
+    elif view in {View.drift, View.raster}:
+        raise UsageError(f"only a motion has a {view.value}", got=type(result).__name__)
+    elif view is View.path:
         diagram(result, x=x, y=y, ax=axes, title=title)
     elif view is View.sketch:
         sketch(result, index, ax=axes, title=title or None)
     else:
         curve = {View.reactions: series.reactions, View.gaps: series.gaps, View.energy: series.energy}[view]
         curve(result, x=x, ax=axes, title=title)
+
+
+def _draw_motion(result: Motion, view: View, axes: Axes, names: tuple[str | None, str | None], title: str) -> None:
+    x, y = names
+    pictures = {
+        View.reactions: motion.forces,
+        View.energy: motion.energy,
+        View.drift: motion.drift,
+        View.raster: motion.raster,
+    }
+    if view is View.gaps:
+        raise UsageError("a motion holds no gaps", advice="reactions, drift or raster")
+    if view is View.path:
+        motion.history(result, *([] if y is None else [y]), x=x or "t", ax=axes, title=title)
+    else:
+        pictures[view](result, ax=axes, title=title)
 
 
 def _undated(kind: str) -> dict[str, None] | None:

@@ -4,6 +4,7 @@ import os
 import shutil
 import tempfile
 from pathlib import Path as FilePath
+from typing import Any
 
 import numpy as np
 from matplotlib.animation import AbstractMovieWriter, FFMpegWriter, PillowWriter
@@ -12,14 +13,11 @@ from matplotlib.figure import Figure
 from onesided.errors import UsageError
 from onesided.plots.configuration import Film, draw, film_of, prepared
 from onesided.plots.style import INK, settings
-from onesided.results import Diagram, Drive, Path
 
 FRAMES = 120
 
 
-def animate(
-    result: Path | Drive | Diagram, file: str | FilePath, *, frames: int = FRAMES, rate: int = 25, title: str = ""
-) -> FilePath:
+def animate(result: Any, file: str | FilePath, *, frames: int = FRAMES, rate: int = 25, title: str = "") -> FilePath:
     """Write an animation along a result: `.gif`, or `.mp4` where the program ffmpeg is installed.
 
     Parameters

@@ -174,7 +174,7 @@ class Path:
     ----------
     q : (N, n), p : (N,), mu : (N, k), lam : (N, m), gaps : (N, m), energy : (N,)
     s : (N,) arc length in the scaled metric.
-    tangents : (N, n + 1) derivatives of (q, p) with respect to arc length, just after each point.
+    tangents : (N, n + 1) derivatives of (q, p) with respect to arc length; at an event, of the part that arrives.
     instability : (N,) degree of instability on the strongly active set.
     codes : (N, m) states of the unilateral constraints (0 inactive, 1 weak, 2 strong).
     events : special points, in order;  status : how it ended;  note : details of the end, and remarks.
