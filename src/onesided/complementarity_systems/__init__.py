@@ -1,0 +1,10 @@
+"""Complementarity systems in motion [QT]: problem classes, methods, and cables with memory."""
+
+from onesided.complementarity_systems.event_driven import EventDriven as EventDriven
+from onesided.complementarity_systems.linear import LinearComplementaritySystem as LinearComplementaritySystem
+from onesided.complementarity_systems.methods import MotionMethod as MotionMethod
+from onesided.complementarity_systems.methods import simulate as simulate
+from onesided.complementarity_systems.signals import Harmonic as Harmonic
+from onesided.complementarity_systems.signals import Signal as Signal
+from onesided.complementarity_systems.slackness import SlacknessSystem as SlacknessSystem
+from onesided.complementarity_systems.stepping import TimeStepping as TimeStepping

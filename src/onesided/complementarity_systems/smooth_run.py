@@ -1,0 +1,166 @@
+"""Event-driven integration of nonlinear complementarity-slackness systems: a high-order method and located switches."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.integrate import DOP853
+from scipy.optimize import brentq
+
+from onesided._types import Array, Mask, Status
+from onesided.complementarity_systems.slackness import SlacknessSystem
+from onesided.results.complementarity_motion import Switch
+from onesided.tolerances import EPS, SMALL
+
+PARTS = 8  # places looked at within a step
+STUCK = 50
+POLISH = 3
+
+
+@dataclass(eq=False)
+class SmoothRun:
+    """One run; `rtol` and `atol` are those of DOP853."""
+
+    system: SlacknessSystem
+    times: Array
+    rtol: float
+    atol: float
+    max_switches: int
+
+    def __call__(self, x: Array) -> Status:
+        """Run from x at times[0]; results are left in the attributes."""
+        system, self.t, self.x = self.system, float(self.times[0]), x
+        self.taut = self._first(x)
+        self.first, self.switches, self.steps, self.note = self.taut.copy(), list[Switch](), 0, ""
+        self.out_x, self.out_s = [x], [system.forces(self.t, x, self.taut)]
+        self.peak_s, self.peak_w = np.zeros(system.m), np.zeros(system.m)
+        stuck = 0
+        while self.t < self.times[-1]:
+            before = self.t
+            if not self._stretch():
+                return Status.step_too_small
+            stuck = stuck + 1 if self.t - before <= SMALL * abs(self.t) else 0
+            if stuck > STUCK or len(self.switches) >= self.max_switches:
+                self.note = f"stopped at t = {self.t:.10g} after {len(self.switches)} switches"
+                return Status.stalled if stuck > STUCK else Status.enough
+        return Status.solved
+
+    def _first(self, x: Array) -> Mask:
+        """Pairs that are taut right after the start; one at zero is judged a moment later."""
+        system, t = self.system, float(self.times[0])
+        taut = system.taut_at(t, x, np.zeros(system.m, dtype=bool))
+        rate = np.asarray(system.rate(t, x, system.forces(t, x, taut)))
+        guards = self._guards(t, x, taut)
+        size = np.abs(np.asarray(system.slack(t, x, np.zeros(system.m)))).max(initial=0.0)
+        ahead = (self.times[-1] - t) * EPS**0.5
+        later = system.taut_at(t + ahead, x + ahead * rate, taut)
+        return np.where(np.abs(guards) <= SMALL * size, later, taut)
+
+    def _guards(self, t: float, x: Array, taut: Mask) -> Array:
+        """s where taut, y where slack: both must stay positive."""
+        s = self.system.forces(t, x, taut)
+        return np.where(taut, s, np.asarray(self.system.slack(t, x, s)))
+
+    def _solver(self, t: float, x: Array, end: float) -> DOP853:
+        taut, system = self.taut.copy(), self.system
+        return DOP853(
+            lambda tau, y: np.asarray(system.rate(tau, y, system.forces(tau, y, taut))),
+            t,
+            x,
+            end,
+            rtol=self.rtol,
+            atol=self.atol,
+        )
+
+    def _stretch(self) -> bool:
+        """Integrate in one mode up to a switch or the end; False where the steps became too small."""
+        solver = self._solver(self.t, self.x, float(self.times[-1]))
+        fresh = True
+        while solver.status == "running":
+            t0, x0 = solver.t, solver.y
+            solver.step()
+            self.steps += 1
+            if solver.status == "failed":
+                self.note = f"the steps became too small at t = {solver.t:.10g}"
+                return False
+            dense = solver.dense_output()
+            found = self._first_zero(dense, t0, solver.t, fresh)
+            if found is not None:
+                end, hit = found
+                self._sample(dense, t0, end)
+                self.t, self.x = self._polish(t0, x0, end, hit)
+                self.taut[hit] ^= True
+                self.switches.append(Switch(self.t, self.system.names[hit], bool(self.taut[hit])))
+                return True
+            self._sample(dense, t0, solver.t)
+            fresh = False
+        self.t, self.x = solver.t, solver.y
+        return True
+
+    def _first_zero(self, dense: object, t0: float, t1: float, fresh: bool) -> tuple[float, int] | None:
+        """First guard that falls below zero within a step; peaks are noted on the way."""
+        at = dense.__call__  # type: ignore[operator]
+        places = np.linspace(t0, t1, PARTS + 1)
+        values = np.array([self._guards(t, at(t), self.taut) for t in places])
+        self._note_peaks(at, places, values)
+        hits = []
+        for i in range(self.system.m):
+            below = np.flatnonzero(values[1:, i] < 0)
+            if not below.size:
+                continue
+            k = int(below[0])
+
+            def guard(t: float, i: int = i) -> float:
+                return float(self._guards(t, at(t), self.taut)[i])
+
+            if values[k, i] > 0 and not (fresh and k == 0 and self._just_switched(i)):
+                hits.append((float(brentq(guard, places[k], places[k + 1], xtol=EPS, rtol=4 * EPS)), i))
+            else:
+                hits.append((float(places[k]), i))
+        return min(hits) if hits else None
+
+    def _just_switched(self, i: int) -> bool:
+        return bool(self.switches) and self.switches[-1].t == self.t and self.switches[-1].name == self.system.names[i]
+
+    def _polish(self, t0: float, x0: Array, t: float, hit: int) -> tuple[float, Array]:
+        """Integrate to the switch itself and correct its time by the slope of the guard."""
+        x = self._to(t0, x0, t)
+        for _ in range(POLISH):
+            s = self.system.forces(t, x, self.taut)
+            rate = np.asarray(self.system.rate(t, x, s))
+            ahead = EPS**0.5 * max(abs(t - t0), abs(t) * EPS**0.25)
+            if ahead == 0:
+                break
+            here = self._guards(t, x, self.taut)[hit]
+            slope = (self._guards(t + ahead, x + ahead * rate, self.taut)[hit] - here) / ahead
+            change = -here / slope if slope != 0 else 0.0
+            if not abs(change) <= (t - t0) * EPS**0.25 or t + change <= t0:
+                break
+            t, x = t + change, self._to(t0, x0, t + change)
+        return t, x
+
+    def _to(self, t0: float, x0: Array, t: float) -> Array:
+        if t <= t0:
+            return x0
+        solver = self._solver(t0, x0, t)
+        while solver.status == "running":
+            solver.step()
+        return np.asarray(solver.y)
+
+    def _sample(self, dense: object, t0: float, t1: float) -> None:
+        at = dense.__call__  # type: ignore[operator]
+        while (done := len(self.out_x)) < len(self.times) and self.times[done] <= t1:
+            x = at(self.times[done])
+            self.out_x.append(x)
+            self.out_s.append(self.system.forces(self.times[done], x, self.taut))
+
+    def _note_peaks(self, at: object, places: Array, values: Array) -> None:
+        """Largest guards, refined by a parabola through the largest of the places looked at."""
+        top = values.max(axis=0)
+        for i in range(self.system.m):
+            k = int(np.argmax(values[:, i]))
+            if 0 < k < len(places) - 1:
+                a, b, c = values[k - 1 : k + 2, i]
+                bend = a - 2 * b + c
+                top[i] = b - (a - c) ** 2 / (8 * bend) if bend < 0 else b
+        self.peak_s = np.maximum(self.peak_s, np.where(self.taut, top, 0.0))
+        self.peak_w = np.maximum(self.peak_w, np.where(self.taut, 0.0, top))
