@@ -36,6 +36,7 @@ class LinearComplementaritySystem:
     names: Sequence[str] = ()
     frequencies: tuple[float, ...] = field(init=False)
     full: "Augmented" = field(init=False, repr=False)
+    uncoupled: bool = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         A = as_array(self.A, "A", (None, None))
@@ -57,6 +58,7 @@ class LinearComplementaritySystem:
             "states": _names(self.states, "states", n, "x"),
             "names": _names(self.names, "names", m, "s"),
             "frequencies": frequencies,
+            "uncoupled": bool((D == np.diag(D.diagonal())).all() and (D.diagonal() > 0).all()),
             "full": augment(A, B, C, f.matrix(frequencies), e.matrix(frequencies), frequencies),
         }
         for name, value in values.items():

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from onesided._types import Array, Status
 from onesided._version import __version__
+from onesided.complementarity_systems.cables import CableStructure
 from onesided.complementarity_systems.linear import LinearComplementaritySystem
 from onesided.complementarity_systems.slackness import SlacknessSystem
 from onesided.errors import SolveError, UsageError
@@ -17,7 +18,7 @@ from onesided.tolerances import DEFAULT, Tolerances
 
 POINTS = 2001  # output times where none are asked for
 
-System = LinearComplementaritySystem | SlacknessSystem
+System = LinearComplementaritySystem | SlacknessSystem | CableStructure
 
 
 class Claim(NamedTuple):

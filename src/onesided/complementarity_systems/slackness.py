@@ -26,7 +26,7 @@ class SlacknessSystem:
     ----------
     rate : (t, x, s) → (n,)
     slack : (t, x, s) → (m,), smooth also where s or y would be negative.
-    states, names : names of the states and of the pairs.
+    states, names : names of the states and of the pairs; without pairs the system is smooth.
     slack_s : (t, x, s) → (m, m), ∂y/∂s; None for y = s − h(t, x).
     """
 
@@ -39,7 +39,7 @@ class SlacknessSystem:
     def __post_init__(self) -> None:
         for label in ("states", "names"):
             given = tuple(getattr(self, label))
-            if len(set(given)) != len(given) or not given:
+            if len(set(given)) != len(given) or not (given or label == "names"):
                 raise UsageError(f"`{label}` do not fit", got=repr(given), expected="different names")
             object.__setattr__(self, label, given)
 

@@ -1,10 +1,11 @@
 """Event-driven integration of nonlinear complementarity-slackness systems: a high-order method and located switches."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.integrate import DOP853
-from scipy.optimize import brentq
+from scipy.optimize import brentq, minimize_scalar
 
 from onesided._types import Array, Mask, Status
 from onesided.complementarity_systems.slackness import SlacknessSystem
@@ -14,6 +15,9 @@ from onesided.tolerances import EPS, SMALL
 PARTS = 8  # places looked at within a step
 STUCK = 50
 POLISH = 3
+NEARLY = 0.95  # of the largest value so far
+
+Dense = Callable[[float], Array]
 
 
 @dataclass(eq=False)
@@ -96,9 +100,8 @@ class SmoothRun:
         self.t, self.x = solver.t, solver.y
         return True
 
-    def _first_zero(self, dense: object, t0: float, t1: float, fresh: bool) -> tuple[float, int] | None:
+    def _first_zero(self, at: Dense, t0: float, t1: float, fresh: bool) -> tuple[float, int] | None:
         """First guard that falls below zero within a step; peaks are noted on the way."""
-        at = dense.__call__  # type: ignore[operator]
         places = np.linspace(t0, t1, PARTS + 1)
         values = np.array([self._guards(t, at(t), self.taut) for t in places])
         self._note_peaks(at, places, values)
@@ -146,21 +149,23 @@ class SmoothRun:
             solver.step()
         return np.asarray(solver.y)
 
-    def _sample(self, dense: object, t0: float, t1: float) -> None:
-        at = dense.__call__  # type: ignore[operator]
+    def _sample(self, at: Dense, t0: float, t1: float) -> None:
         while (done := len(self.out_x)) < len(self.times) and self.times[done] <= t1:
             x = at(self.times[done])
             self.out_x.append(x)
             self.out_s.append(self.system.forces(self.times[done], x, self.taut))
 
-    def _note_peaks(self, at: object, places: Array, values: Array) -> None:
-        """Largest guards, refined by a parabola through the largest of the places looked at."""
+    def _note_peaks(self, at: Dense, places: Array, values: Array) -> None:
+        """Largest guards; one that may be the largest so far is looked for between the places."""
         top = values.max(axis=0)
-        for i in range(self.system.m):
+        for i in np.flatnonzero(top > NEARLY * np.where(self.taut, self.peak_s, self.peak_w)):
             k = int(np.argmax(values[:, i]))
-            if 0 < k < len(places) - 1:
-                a, b, c = values[k - 1 : k + 2, i]
-                bend = a - 2 * b + c
-                top[i] = b - (a - c) ** 2 / (8 * bend) if bend < 0 else b
+            found = minimize_scalar(
+                lambda t, i=i: -self._guards(t, at(t), self.taut)[i],
+                bounds=(places[max(k - 1, 0)], places[min(k + 1, PARTS)]),
+                method="bounded",
+                options={"xatol": SMALL},
+            )
+            top[i] = max(top[i], -float(found.fun))
         self.peak_s = np.maximum(self.peak_s, np.where(self.taut, top, 0.0))
         self.peak_w = np.maximum(self.peak_w, np.where(self.taut, 0.0, top))

@@ -102,6 +102,11 @@ class ComplementarityMotion:
             found.append(Episode(begin, stop))
         return tuple(e for e in found if until is None or e.begin <= until)
 
+    def slackenings(self, name: str, until: float | None = None) -> int:
+        """How often one pair goes slack, up to a time; being slack at the start does not count."""
+        self._of(name)
+        return sum(s.name == name and not s.taut and (until is None or s.t <= until) for s in self.switches)
+
     def slack_time(self, name: str) -> float:
         """Total time for which one pair is slack."""
         return sum(e.end - e.begin for e in self.episodes(name))
