@@ -268,6 +268,43 @@ def drive(
 
 
 @app.command()
+def simulate(  # noqa: PLR0913, PLR0917 - one option each
+    file: File,
+    time: Annotated[float | None, typer.Option(help="Last time; default: the file's.")] = None,
+    method: Annotated[str | None, typer.Option(help="projected, radau, generalized-alpha or baumgarte.")] = None,
+    rtol: Annotated[float | None, typer.Option(help="Accuracy of a step.")] = None,
+    step: Annotated[float | None, typer.Option(help="A fixed step instead.")] = None,
+    change: Change = None,
+    output: Output = None,
+    as_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Follow the motion that the file's [motion] states."""
+    with _clear_errors(as_json) as interrupt:
+        from onesided import show
+        from onesided.dynamics.choose import method_named
+        from onesided.dynamics.simulate import simulate as run
+
+        model = _load(file, change)
+        task = model.task.motion
+        if task is None:
+            raise UsageError("the file states no motion", expected="a table [motion] with time = [first, last]")
+        folder = _folder(output, file, "simulate")
+        found = run(
+            model.system,
+            model.task.start,
+            dict(task.velocities),
+            (task.time[0], task.time[1] if time is None else time),
+            method=method_named(method or task.method, rtol or task.rtol, step or task.step),
+            control=model.task.p if task.control is None else task.control,
+            progress=show.LiveProgress(quiet=quiet or as_json, stopped=interrupt.pressed),
+            throw=False,
+        )
+        show.motion(found, as_json=as_json, folder=_save(found, folder, model))
+        raise typer.Exit(0 if found.ok else EXIT_FAILED)
+
+
+@app.command()
 def demo() -> None:
     """Trace the bundled corner-limit model and show what comes out."""
     with _clear_errors():

@@ -13,7 +13,20 @@ from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
 from onesided._types import Status
-from onesided.results import Diagram, Drive, Equilibrium, Kind, Path, Progress, Solution, event_record
+from onesided.results import (
+    Diagram,
+    Drive,
+    Equilibrium,
+    Kind,
+    Motion,
+    Path,
+    Progress,
+    Solution,
+    event_record,
+    motion_event_record,
+)
+
+SHOWN = 12  # coordinates in a table
 
 out = Console()
 err = Console(stderr=True)
@@ -150,6 +163,33 @@ def drive(found: Drive, *, as_json: bool, folder: str) -> None:
         say(_verdict(ok=False, text=f"{found.status.value} ({found.note})"))
     worst = max((leg.residual for leg in found.paths), default=0.0)
     say(f"energy lost in jumps {found.dissipated:.10g}, work of the control {found.work:.10g}; {_trust(worst)}")
+    _where(folder)
+
+
+def motion(found: Motion, *, as_json: bool, folder: str) -> None:
+    """Events of a motion in words, how it ended, what was rechecked, and where it lies."""
+    drift = {name: float(max(values, default=0.0)) for name, values in found.drift._asdict().items()}
+    if as_json:
+        for event in found.events:
+            json_line({"event": motion_event_record(event)})
+        end = dict(zip(found.coordinates, (float(value) for value in found.q[-1]), strict=True))
+        record = {"t": float(found.t[-1]), "end": end, "drift": drift, "points": len(found), "folder": folder}
+        json_line({"status": found.status.name, "note": found.note, **record})
+        return
+    for number, event in enumerate(found.events, 1):
+        say(f"{number:3d}  {escape(event.words())}")
+    if not found.ok or found.status is not Status.finished:
+        say(_verdict(found.ok, found.status.value))
+    if found.note:
+        say(f"note: {escape(found.note)}")
+    table = Table(box=None, padding=(0, 2, 0, 2))
+    for title in (f"at t = {found.t[-1]:.6g}", "position", "velocity"):
+        table.add_column(title)
+    for name, q, v in list(zip(found.coordinates, found.q[-1], found.v[-1], strict=True))[:SHOWN]:
+        table.add_row(name, f"{q:.10g}", f"{v:.10g}")
+    out.print(table, highlight=False)
+    worst = max(value for name, value in drift.items() if name != "energy")
+    say(f"{len(found)} points; {_trust(worst)}, energy error {drift['energy']:.1e}")
     _where(folder)
 
 

@@ -6,6 +6,11 @@ from onesided.linalg.kkt import SparseKkt as SparseKkt
 from onesided.linalg.nullspace import dependent_rows as dependent_rows
 from onesided.linalg.nullspace import null_space as null_space
 from onesided.linalg.nullspace import reduced_hessian as reduced_hessian
+from onesided.linalg.pattern import KKTPattern as KKTPattern
+from onesided.linalg.saddle import DenseKKT as DenseKKT
+from onesided.linalg.saddle import KKTFactor as KKTFactor
+from onesided.linalg.saddle import RankKKT as RankKKT
+from onesided.linalg.saddle import independent_rows as independent_rows
 from onesided.linalg.symmetric import Inertia as Inertia
 from onesided.linalg.symmetric import factorise as factorise
 from onesided.linalg.symmetric import inertia as inertia

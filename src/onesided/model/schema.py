@@ -124,6 +124,29 @@ class ScalesTable(_Table):
     stiffness: Positive | None = Field(default=None, description="a typical second derivative of the energy")
 
 
+class MotionTable(_Table):
+    """What to simulate: time span, start velocities, method, and how the control parameter changes with time."""
+
+    time: Annotated[list[Number], Field(min_length=2, max_length=2)] = Field(description="first and last time")
+    velocities: Annotated[Numbers, Field(max_length=MAX_ENTRIES)] = Field(
+        default_factory=dict, description="coordinate = start velocity; those left out are 0"
+    )
+    control: FormulaText | None = Field(
+        default=None, description="the control parameter as a formula of t; default: it keeps its start value"
+    )
+    method: Literal["projected", "radau", "generalized-alpha", "baumgarte"] = Field(
+        default="projected", description="projected: fast; radau: for stiff systems; the others for comparison"
+    )
+    rtol: Positive | None = Field(default=None, description="accuracy of a step; default: that of the method")
+    step: Positive | None = Field(default=None, description="a fixed step instead")
+
+    @model_validator(mode="after")
+    def _check(self) -> "MotionTable":
+        if not self.time[0] < self.time[1]:
+            raise PydanticCustomError("time", "the time span is empty or reversed")
+        return self
+
+
 class ImportTable(_Table):
     """Nodes and members from other files, named relative to the model file's folder."""
 
@@ -163,6 +186,10 @@ class FileModel(_Table):
     unilateral: Formulas = Field(default_factory=dict, description="constraint = formula of a gap, ≥ 0")
     bilateral: Formulas = Field(default_factory=dict, description="constraint = formula that is held at 0")
     scales: ScalesTable = Field(default_factory=ScalesTable, description="typical sizes")
+    nonholonomic: Formulas = Field(
+        default_factory=dict, description="constraint = formula of coordinates and velocities <name>_dot, held at 0"
+    )
+    motion: MotionTable | None = Field(default=None, description="what `onesided simulate` does")
     mass: Formulas = Field(
         default_factory=dict,
         description="coordinate = mass: formula of coordinates, parameters; or give `kinetic`",

@@ -106,6 +106,8 @@ class _Run:
         lost: Event | None = None
         idle = 0
         while self.state.p != target:
+            if lost is not None and self.system.derivatives.large:
+                return Status.stalled, f"{lost.words()}; jumps need compose(…, sparse=False)"
             leg = self._leg(target) if idle < IDLE else None
             if leg is not None:
                 path = leg.path

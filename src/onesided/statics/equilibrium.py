@@ -14,7 +14,7 @@ from onesided.model.sizes import Sizes
 from onesided.model.system import System
 from onesided.results import Equilibrium, Solution
 from onesided.statics.active_set import classify, constraint_scales, recheck, working_rows
-from onesided.statics.large import large_newton_step
+from onesided.statics.large import DENSE_ADVICE, large_newton_step
 from onesided.statics.relax import Relaxation, relax
 from onesided.statics.stability import degree_of_instability, is_strict_minimum
 from onesided.tolerances import DEFAULT, EPS, Tolerances
@@ -86,7 +86,7 @@ def settle(
     if method is not None and not isinstance(method, Newton | Relaxation):
         raise UsageError("this is not a method for equilibria", got=repr(method), expected="Newton() or Relaxation()")
     if system.derivatives.large and isinstance(method, Relaxation):
-        raise UsageError("`Relaxation` is for small systems", got=f"{system.n} coordinates", expected="Newton()")
+        raise UsageError("`Relaxation` is for small systems", got=f"{system.n} coordinates", advice=DENSE_ADVICE)
     routes = _routes(system, q, p, sizes, method, tolerances)
     best: Solution[Equilibrium] | None = None
     for route in routes:
