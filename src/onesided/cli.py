@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from onesided._version import __version__
+from onesided.cli_cables import cables
 from onesided.errors import OnesidedError, SolveError, UsageError
 
 if TYPE_CHECKING:
@@ -34,6 +35,9 @@ Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress line.")]
 Low = Annotated[float | None, typer.Option("--p-min", help="Lower bound of p; default: the file's range.")]
 High = Annotated[float | None, typer.Option("--p-max", help="Upper bound of p; default: the file's range.")]
 Change = Annotated[list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="Change a parameter.")]
+
+
+app.add_typer(cables)
 
 
 def main() -> None:

@@ -51,7 +51,7 @@ class Elastic(CableLaw):
 
 @dataclass(frozen=True)
 class PerfectlyPlastic(CableLaw):
-    """Elastic up to `yield_tension`, then constant; unloads elastically, goes slack at the plastic elongation [QT Fig. 1b]."""
+    """Elastic up to `yield_tension`, then constant; slack below the plastic elongation [QT Fig. 1b]."""
 
     stiffness: float
     yield_tension: float
@@ -69,7 +69,7 @@ class PerfectlyPlastic(CableLaw):
 
 @dataclass(frozen=True)
 class WorkHardening(CableLaw):
-    """Elastic up to `yield_tension`, then with the slope `tangent` < k; the yield tension grows with it [QT Fig. 1c]."""
+    """Elastic up to `yield_tension`, then with the slope `tangent` < k, which raises the limit [QT Fig. 1c]."""
 
     stiffness: float
     yield_tension: float
@@ -92,7 +92,7 @@ class WorkHardening(CableLaw):
 
     @property
     def hardening(self) -> float:
-        """k kₜ/(k − kₜ)."""
+        """Return k kₜ/(k − kₜ)."""
         return self.stiffness * self.tangent / (self.stiffness - self.tangent)
 
 
@@ -130,7 +130,9 @@ class CableStructure:
         A, B, C = as_array(A, "A", (n, n)), as_array(self.B, "B", (n, m)), as_array(self.C, "C", (m, n))
         if np.abs(C @ B).max(initial=0.0) > DEFAULT.rank * np.abs(C).max(initial=0.0) * np.abs(B).max(initial=0.0):
             raise UsageError(
-                "a tension changes an elongation at once", got="C B ≠ 0", expected="elongations that depend on positions"
+                "a tension changes an elongation at once",
+                got="C B ≠ 0",
+                expected="elongations that depend on positions",
             )
         f, e = as_signal(self.input, "input", n), as_signal(self.offset, "offset", m)
         names = tuple(self.names) or tuple(f"cable {i + 1}" for i in range(m))
@@ -164,9 +166,9 @@ class CableStructure:
         return np.asarray(self.C) @ x[: self.n - self.m] + f
 
     def slack(self, t: float, x: Array, s: Array) -> Array:
-        """w = s/k + plastic elongation − Δ ≥ 0, complementary to s."""
+        """Return w = s/k + plastic elongation − Δ ≥ 0, complementary to s."""
         k = np.array([law.stiffness for law in self.laws])
-        return s / k + x[self.n - self.m :] - self.elongations(t, x)
+        return np.asarray(s / k + x[self.n - self.m :] - self.elongations(t, x))
 
     def rate(self, t: float, x: Array, s: Array) -> Array:
         """ẋ of the structure; the plastic elongations are left out."""

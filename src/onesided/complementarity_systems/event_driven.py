@@ -20,8 +20,8 @@ RTOL_LEAST = 100 * EPS  # what DOP853 accepts
 class EventDriven(MotionMethod):
     """Every switch is located to round-off; the modes in between are smooth.
 
-    Linear systems are followed by the exponential of their matrix, inputs included. Where several pairs are at zero, right-hand
-    derivatives decide, order by order.
+    Linear systems are followed by the exponential of their matrix, inputs included. Where several pairs are at
+    zero, right-hand derivatives decide, order by order.
 
     Attributes
     ----------
@@ -51,7 +51,7 @@ class EventDriven(MotionMethod):
         return Claim(
             times[:done],
             np.array(run.out_x),
-            np.maximum(np.array(run.out_s), 0.0),
+            np.array(run.out_s),
             run.first.astype(float),
             run.peak_s,
             run.peak_w,
@@ -61,7 +61,9 @@ class EventDriven(MotionMethod):
             {"steps": run.steps},
         )
 
-    def _exact(self, system: LinearComplementaritySystem | CableStructure, automaton: Automaton, x: Array, times: Array) -> Claim:
+    def _exact(
+        self, system: LinearComplementaritySystem | CableStructure, automaton: Automaton, x: Array, times: Array
+    ) -> Claim:
         record = ExactRun(automaton, times, self.max_switches)(system.augmented(float(times[0]), x))
         done, m = len(record.z), len(automaton.names)
         return Claim(

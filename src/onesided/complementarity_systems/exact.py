@@ -1,7 +1,7 @@
 """Exact flow of ż = A z with the first zero of linear guards, to round-off.
 
-Over a step h = 1/‖A‖ the Taylor series of degree 18 is exact in double precision. Zeros of the guards on the step are those of
-polynomials; Bernstein coefficients prove where there are none, subdivision isolates the first one.
+Over a step h = 1/‖A‖ the Taylor series of degree 18 is exact in double precision. Zeros of the guards on the step are
+those of polynomials; Bernstein coefficients prove where there are none, subdivision isolates the first one.
 """
 
 import math
@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
+from numpy.polynomial.polynomial import polyval as value
 from scipy.linalg import matrix_balance
 from scipy.optimize import brentq
 
@@ -76,7 +77,7 @@ class Flow:
 
 
 def first_zero(c: Array, end: float = 1.0) -> tuple[float, int] | None:
-    """First place in [0, end] where one of the polynomials c (g, degree + 1) falls to zero, and which; None for nowhere.
+    """First place in [0, end] where one of the polynomials c (g, degree + 1) falls to zero, and which; or None.
 
     A polynomial that begins with zeros is judged by its first other coefficient: negative means zero at once.
     """
@@ -105,7 +106,6 @@ def _first_zero(c: Array, end: float) -> float | None:
         if b.min() > 0:
             continue
         if b[-1] < 0 < b[0] and np.count_nonzero(np.diff(np.sign(b[b != 0]))) == 1:
-            value = np.polynomial.polynomial.polyval
             if value(low, c) <= 0 or value(high, c) >= 0:  # round-off at an end
                 return low if value(low, c) <= 0 else high
             return float(brentq(lambda tau: value(tau, c), low, high, xtol=EPS, rtol=4 * EPS))
@@ -118,7 +118,7 @@ def _first_zero(c: Array, end: float) -> float | None:
 
 
 def _halve(b: Array) -> tuple[Array, Array]:
-    """de Casteljau's subdivision at the middle."""
+    """Subdivide at the middle, after de Casteljau."""
     left, right = np.empty_like(b), np.empty_like(b)
     for k in range(len(b)):
         left[k], right[-1 - k] = b[0], b[-1]
@@ -133,7 +133,6 @@ def peaks(c: Array, end: float) -> Array:
     slopes = c[:, 1:] * np.arange(1, c.shape[1])
     falling = slopes @ powers[:-1] < 0
     for i in np.flatnonzero((slopes[:, 0] > 0) & falling):
-        value = np.polynomial.polynomial.polyval
         place = brentq(lambda tau, i=i: value(tau, slopes[i]), 0.0, end)
         top[i] = max(top[i], value(place, c[i]))
     return np.asarray(top)

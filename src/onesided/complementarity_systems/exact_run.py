@@ -91,8 +91,8 @@ class ExactRun:
                 status, note = Status.stalled, f"the modes do not settle at t = {self.t:.10g}"
         if status is Status.enough:
             note = f"stopped after {len(self.switches)} switches at t = {self.t:.10g}"
-        arrays = [np.array(part) for part in zip(*self.out, strict=True)]
-        return Record(*arrays, self.first, self.top, tuple(self.switches), status, note, self.steps)
+        zs, s, w = (np.array(part) for part in zip(*self.out, strict=True))
+        return Record(zs, s, w, self.first, self.top, tuple(self.switches), status, note, self.steps)
 
     def _unit(self, count: int) -> Array:
         unit = np.zeros(count)

@@ -70,8 +70,8 @@ class GaussPrinciple(Decider):
 class PrintedNetwork(Decider):
     """X = W V + I, V ← [X > 0], as printed [QT (23)]; kept for comparison, because it is wrong for elastic cables.
 
-    X is minus the second time derivative of the tension law f with the force |f| V: a cable counts as taut when its tension
-    curve bends down, not when it is stretched.
+    X is minus the second time derivative of the tension law f with the force |f| V: a cable counts as taut when its
+    tension curve bends down, not when it is stretched.
 
     Attributes
     ----------
@@ -125,7 +125,7 @@ class FrozenModes(MotionMethod):
     """
 
     step: float
-    decider: Decider = ByState()  # noqa: RUF009 - frozen
+    decider: Decider = ByState()
 
     def __post_init__(self) -> None:
         Positive("step", self.step).check()
@@ -169,7 +169,7 @@ class _Frozen:
         return self.modes[key]
 
     def forces(self, t: float, x: Array, taut: Mask) -> Array:
-        """s of a mode, whatever its sign."""
+        """Return s of a mode, whatever its sign."""
         if isinstance(self.system, LinearComplementaritySystem):
             return np.asarray(self._matrices(self.system, taut)[0] @ self.system.augmented(t, x))
         return _general(self.system).forces(t, x, taut)

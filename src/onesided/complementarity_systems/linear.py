@@ -58,7 +58,7 @@ class LinearComplementaritySystem:
             "states": _names(self.states, "states", n, "x"),
             "names": _names(self.names, "names", m, "s"),
             "frequencies": frequencies,
-            "uncoupled": bool((D == np.diag(D.diagonal())).all() and (D.diagonal() > 0).all()),
+            "uncoupled": bool((np.diag(D.diagonal()) == D).all() and (D.diagonal() > 0).all()),
             "full": augment(A, B, C, f.matrix(frequencies), e.matrix(frequencies), frequencies),
         }
         for name, value in values.items():
@@ -75,19 +75,19 @@ class LinearComplementaritySystem:
         return len(self.names)
 
     def augmented(self, t: float, x: Array) -> Array:
-        """z = (x, 1, cos Ωt, sin Ωt, …): with it the system has no input."""
+        """Return z = (x, 1, cos Ωt, sin Ωt, …): with it the system has no input."""
         return np.concatenate([x, generator(t, self.frequencies)])
 
     def problem(self, t: float, x: Array) -> LCP:
         """The LCP of s at a state: w = D s + (C x + offset(t))."""
-        return LCP(self.D, self.full.C @ self.augmented(t, x))
+        return LCP(np.asarray(self.D), self.full.C @ self.augmented(t, x))
 
     def rate(self, t: float, x: Array, s: Array) -> Array:
         """ẋ."""
         return (self.full.A @ self.augmented(t, x))[: self.n] + np.asarray(self.B) @ s
 
     def slack(self, t: float, x: Array, s: Array) -> Array:
-        """w."""
+        """Return w."""
         return self.full.C @ self.augmented(t, x) + np.asarray(self.D) @ s
 
     def check_state(self, x0: ArrayLike) -> Array:

@@ -31,7 +31,7 @@ class LinearModes(Automaton):
         return self._at(z, sizes, hit)
 
     def _at(self, z: Array, sizes: Array, hit: int | None) -> Mode:
-        """Signs of the first derivatives of (s, w) that are not zero decide [right-hand derivatives, order by order]."""
+        """The signs of the first right-hand derivatives of (s, w) that are not zero decide."""
         A, B, C = self._full.A, self._full.B, self._full.C
         m = len(self.names)
         taut, open_ = np.zeros(m, dtype=bool), np.zeros(m, dtype=bool)
@@ -52,7 +52,7 @@ class LinearModes(Automaton):
         return self._mode(tuple(bool(value) for value in taut))
 
     def _forces(self, q: Array, taut: Mask, open_: Mask) -> Array:
-        """s with w = 0 where taut, s = 0 where open, and complementary elsewhere."""
+        """Return s with w = 0 where taut, s = 0 where open, and complementary elsewhere."""
         D, s, weak = self._D, np.zeros(len(q)), ~taut & ~open_
         D_tt = D[np.ix_(taut, taut)]
         if weak.any():

@@ -39,8 +39,8 @@ class Claim(NamedTuple):
 class MotionMethod(ABC):
     """A frozen dataclass with the knobs of one method.
 
-    The contract of `run`: it begins at x at times[0], returns points at the times it reached (a fixed-step method at its own
-    steps), raises nothing for numerical reasons, and says how it ended.
+    The contract of `run`: it begins at x at times[0], returns points at the times it reached (a fixed-step method at
+    its own steps), raises nothing for numerical reasons, and says how it ended.
     """
 
     @abstractmethod
@@ -112,6 +112,8 @@ def _collect(system: System, method: MotionMethod, claim: Claim, tolerances: Tol
     sizes_s, sizes_w = np.abs(claim.s).max(initial=0.0), np.abs(w).max(initial=0.0)
     scaled = np.minimum(claim.s / (sizes_s or 1.0), w / (sizes_w or 1.0))
     residual = float(np.abs(scaled).max(initial=0.0))
+    if isinstance(system, CableStructure):
+        residual = max(residual, float(system.overstress(claim.x, claim.s).max(initial=0.0)))
     status, note = claim.status, claim.note
     if not (np.isfinite(claim.x).all() and np.isfinite(w).all()):
         status, note = Status.not_finite, "the motion holds values that are not finite"

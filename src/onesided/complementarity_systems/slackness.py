@@ -72,7 +72,7 @@ class SlacknessSystem:
             return np.concatenate([v, a])
 
         def slack(t: float, x: Array, s: Array) -> Array:
-            return s - np.asarray(h(x[:k]))
+            return np.asarray(s - np.asarray(h(x[:k])))
 
         return SlacknessSystem(rate, slack, [*coordinates, *(f"velocity {c}" for c in coordinates)], names)
 
@@ -93,7 +93,7 @@ class SlacknessSystem:
         return x
 
     def forces(self, t: float, x: Array, taut: Mask) -> Array:
-        """s with y = 0 where taut, by Newton's method, and s = 0 elsewhere."""
+        """Return s with y = 0 where taut, by Newton's method, and s = 0 elsewhere."""
         s = np.zeros(self.m)
         if not taut.any():
             return s

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.integrate import DOP853
@@ -60,16 +61,20 @@ class SmoothRun:
         return np.where(np.abs(guards) <= SMALL * size, later, taut)
 
     def _guards(self, t: float, x: Array, taut: Mask) -> Array:
-        """s where taut, y where slack: both must stay positive."""
+        """Return s where taut, y where slack: both must stay positive."""
         s = self.system.forces(t, x, taut)
         return np.where(taut, s, np.asarray(self.system.slack(t, x, s)))
 
     def _solver(self, t: float, x: Array, end: float) -> DOP853:
         taut, system = self.taut.copy(), self.system
+
+        def rate(tau: float, y: Any) -> Any:
+            return system.rate(tau, y, system.forces(tau, y, taut))
+
         return DOP853(
-            lambda tau, y: np.asarray(system.rate(tau, y, system.forces(tau, y, taut))),
+            rate,
             t,
-            x,
+            np.asarray(x, dtype=np.float64),
             end,
             rtol=self.rtol,
             atol=self.atol,
@@ -81,9 +86,9 @@ class SmoothRun:
         fresh = True
         while solver.status == "running":
             t0, x0 = solver.t, solver.y
-            solver.step()
+            failed = solver.step()
             self.steps += 1
-            if solver.status == "failed":
+            if failed:
                 self.note = f"the steps became too small at t = {solver.t:.10g}"
                 return False
             dense = solver.dense_output()
@@ -160,7 +165,7 @@ class SmoothRun:
         top = values.max(axis=0)
         for i in np.flatnonzero(top > NEARLY * np.where(self.taut, self.peak_s, self.peak_w)):
             k = int(np.argmax(values[:, i]))
-            found = minimize_scalar(
+            found: Any = minimize_scalar(  # type: ignore[call-overload]
                 lambda t, i=i: -self._guards(t, at(t), self.taut)[i],
                 bounds=(places[max(k - 1, 0)], places[min(k + 1, PARTS)]),
                 method="bounded",

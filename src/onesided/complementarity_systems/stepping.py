@@ -5,7 +5,7 @@ from time import perf_counter
 
 import numpy as np
 
-from onesided._types import Array, Status
+from onesided._types import Array, Mask, Status
 from onesided.complementarity import LCP, Method, solve
 from onesided.complementarity_systems.linear import LinearComplementaritySystem
 from onesided.complementarity_systems.methods import Claim, MotionMethod, Positive, System
@@ -19,8 +19,8 @@ from onesided.tolerances import Tolerances
 class TimeStepping(MotionMethod):
     """x₁ = x₀ + h (θ ẋ₁ + (1 − θ) ẋ₀) with 0 ≤ s₁ ⊥ w₁ ≥ 0: w₁ = M s₁ + q, M = D + θh C (1 − θhA)⁻¹ B.
 
-    θ = ½ is the trapezoidal rule (Newmark's with β = ¼, γ = ½), of second order; θ = 1 is the backward Euler method, which also
-    takes systems whose D is singular.
+    θ = ½ is the trapezoidal rule (Newmark's with β = ¼, γ = ½), of second order; θ = 1 is the backward Euler method,
+    which also takes systems whose D is singular.
 
     Attributes
     ----------
@@ -100,7 +100,7 @@ class _Steps:
         return self._claim(rows, status, note if status is not Status.solved else "")
 
     def _start(self, x: Array, t: float) -> tuple[Array, Status, str]:
-        """s at the start; not needed by the backward Euler method."""
+        """Return s at the start; not needed by the backward Euler method."""
         if self.method.theta == 1.0:
             return np.zeros(self.system.m), Status.solved, ""
         return self._solve(np.asarray(self.system.D), self.system.problem(t, x).q, None)
@@ -117,7 +117,7 @@ class _Steps:
         )  # fmt: skip
 
 
-def switches_of(t: Array, taut: Array, names: tuple[str, ...]) -> tuple[Switch, ...]:
+def switches_of(t: Array, taut: Mask, names: tuple[str, ...]) -> tuple[Switch, ...]:
     """Changes between steps, at the end of the step in which they happened."""
     steps, pairs = np.nonzero(taut[1:] != taut[:-1])
     return tuple(Switch(float(t[k + 1]), names[i], bool(taut[k + 1, i])) for k, i in zip(steps, pairs, strict=True))

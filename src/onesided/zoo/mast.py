@@ -105,7 +105,7 @@ class Catenary(GuyLaw):
 class Mast:
     """A mast held by three guys 120° apart; N, m, s, kg.
 
-    r m q̈ + r d q̇ + S₀ cos δ Σ σᵢ (q − aᵢ)/|q − aᵢ| = F(t), q = (ξ, η) the displacement of the top over r [QT (12), (17)].
+    r m q̈ + r d q̇ + S₀ cos δ Σ σᵢ (q − aᵢ)/|q − aᵢ| = F(t), q = (ξ, η) the displacement over r [QT (12), (17)].
 
     Attributes
     ----------
@@ -138,7 +138,7 @@ class Mast:
 
     @property
     def cos_slope(self) -> float:
-        """cos δ of the guys."""
+        """Return cos δ of the guys."""
         return self.radius / self.cable_length
 
     @property
@@ -168,7 +168,7 @@ class Mast:
         """−Γ s cos δ/(r m): acceleration of q by tensions s [N]."""
         arms = q - ANCHORS
         unit = arms / np.linalg.norm(arms, axis=1)[:, None]
-        return -self.cos_slope / (self.radius * self.mass) * (s @ unit)
+        return np.asarray(-self.cos_slope / (self.radius * self.mass) * (s @ unit))
 
     def system(self) -> SlacknessSystem:
         """States ξ, η and their rates; s are the tensions [N], y = s − S₀σ. Guys that may push are no pairs."""

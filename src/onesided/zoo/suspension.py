@@ -15,10 +15,10 @@ GRAVITY = 9.81
 
 @dataclass(frozen=True)
 class Suspension:
-    """Beam, slings and main cable in modal coordinates; N, m, s, kg [QT (2) to (9), with signs and gaps in the data mended].
+    """Beam, slings and main cable in modal coordinates; N, m, s, kg [QT (2) to (9), signs and missing data mended].
 
-    The deflections w of the beam (up) and u of the cable (down) are measured from the state at rest, where every sling is
-    stretched by `stretch` and carries `stiffness` × `stretch`. The slings stand at equal distances. A force
+    The deflections w of the beam (up) and u of the cable (down) are measured from the state at rest, where every sling
+    is stretched by `stretch` and carries `stiffness` × `stretch`. The slings stand at equal distances. A force
     `load` sin(θt) acts at a quarter of the span, upwards, with θ = `load_ratio` × the first frequency of the beam.
 
     Attributes
@@ -58,7 +58,9 @@ class Suspension:
     def _check(self, name: str, good: bool, expected: str) -> None:
         value: Any = getattr(self, name)
         if not (good and math.isfinite(value)):
-            raise ModelError(f"`{name}` of the suspension structure is out of range", got=repr(value), expected=expected)
+            raise ModelError(
+                f"`{name}` of the suspension structure is out of range", got=repr(value), expected=expected
+            )
 
     @property
     def beam_frequencies(self) -> Array:
@@ -82,7 +84,9 @@ class Suspension:
         """D (m, 2 × modes): deflections at the slings."""
         x = self.span * np.arange(1, self.slings + 1) / (self.slings + 1)
         j = np.arange(1, self.count + 1)
-        return np.hstack([np.sin(np.outer(x, j) * math.pi / self.span), np.sin(2 * np.outer(x, j) * math.pi / self.span)])
+        return np.hstack(
+            [np.sin(np.outer(x, j) * math.pi / self.span), np.sin(2 * np.outer(x, j) * math.pi / self.span)]
+        )
 
     def system(self) -> LinearComplementaritySystem:
         """States Y, Ẏ; s are the tensions [N], w = s/k − Δl the slacks [m]."""
