@@ -11,6 +11,7 @@ from onesided.complementarity_systems.frozen import Decider as Decider
 from onesided.complementarity_systems.frozen import FrozenModes as FrozenModes
 from onesided.complementarity_systems.frozen import GaussPrinciple as GaussPrinciple
 from onesided.complementarity_systems.frozen import PrintedNetwork as PrintedNetwork
+from onesided.complementarity_systems.frozen import RungeKutta as RungeKutta
 from onesided.complementarity_systems.linear import LinearComplementaritySystem as LinearComplementaritySystem
 from onesided.complementarity_systems.methods import MotionMethod as MotionMethod
 from onesided.complementarity_systems.methods import simulate as simulate

@@ -239,6 +239,17 @@ class CableModes(Automaton):
 
     def begin(self, z: Array, sizes: Array) -> Mode:
         """Slack or elastic, by the elongations; what is on the border switches at once."""
+        structure, n = self._structure, self._structure.n
+        k = np.array([law.stiffness for law in structure.laws])
+        over = structure.overstress(z[:n], k * ((self._elongation - self._plastic) @ z))
+        if over.max(initial=-1.0) > DEFAULT.force:
+            worst = int(np.argmax(over))
+            raise ModelError(
+                f"at the start the tension of '{self.names[worst]}' lies above what the cable has ever carried",
+                got=f"{over[worst] + 1:.6g} times its yield tension",
+                expected="at most 1",
+                advice="start with the plastic elongation it has, or with less elongation",
+            )
         loose = self._elongation @ z <= self._plastic @ z
         return self._mode(tuple(Phase.slack if value else Phase.elastic for value in loose))
 

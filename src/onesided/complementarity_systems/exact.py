@@ -64,12 +64,16 @@ class Flow:
         """State after the part (0 to 1) of a step."""
         if part == 1.0:
             return self.whole @ z
-        return np.asarray(np.tensordot(part ** np.arange(DEGREE + 1), self.powers @ z, axes=1))
+        return np.asarray(
+            np.tensordot(
+                part ** np.arange(DEGREE + 1), (self.powers.reshape(-1, len(z)) @ z).reshape(DEGREE + 1, -1), axes=1
+            )
+        )
 
-    def series(self, z: Array, sizes: Array) -> Array:
-        """(g, degree + 1): the guards as polynomials of the part of the step, leading round-off removed."""
-        c = (self.guards @ z).T
-        for i in np.flatnonzero(np.abs(c[:, 0]) <= NOISE * (np.abs(self.guards[0]) @ sizes)):
+    def series(self, z: Array, sizes: Array, count: int) -> Array:
+        """(g, degree + 1): the rows as polynomials of the part of the step, the first `count` without leading round-off."""
+        c = (self.guards.reshape(-1, len(z)) @ z).reshape(DEGREE + 1, -1).T
+        for i in np.flatnonzero(np.abs(c[:count, 0]) <= NOISE * (np.abs(self.guards[0, :count]) @ sizes)):
             noise = NOISE * (np.abs(self.guards[:, i]) @ sizes)
             count = int(np.argmax(np.append(np.abs(c[i]) > noise, True)))
             c[i, :count] = 0.0

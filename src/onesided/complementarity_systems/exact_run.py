@@ -83,7 +83,7 @@ class ExactRun:
         self.top, self.steps, stuck = np.zeros(2 * m), 0, 0
         self._sample(0.0, 0.0, include_start=True)
         status, note = Status.solved, ""
-        while self.t < self.times[-1] and status.ok:
+        while self.t < self.times[-1] and status is Status.solved:
             before = self.t
             status = self._step()
             stuck = stuck + 1 if self.t == before else 0
@@ -109,7 +109,7 @@ class ExactRun:
         """One step: to its end, to the last time, or to the first zero of a guard."""
         flow, count = self._flow(), len(self.mode.guards)
         end = min(1.0, (self.times[-1] - self.t) / flow.h)
-        series = flow.series(self.z, self.sizes)
+        series = flow.series(self.z, self.sizes, count)
         found = first_zero(series[:count], end)
         part = end if found is None else found[0]
         if part > 0:

@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -126,6 +126,7 @@ class FrozenModes(MotionMethod):
 
     step: float
     decider: Decider = ByState()
+    _each_stage: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         Positive("step", self.step).check()
@@ -134,7 +135,7 @@ class FrozenModes(MotionMethod):
         """All steps; the counts say how often the decider disagreed with the state."""
         t0, t_end, h = float(times[0]), float(times[-1]), self.step
         count = max(1, int(np.ceil((t_end - t0) / h - tolerances.event)))
-        rows, right, frozen = [], ByState(), _Frozen(system)
+        rows, right, frozen = [], ByState(), _Frozen(system, self.decider if self._each_stage else None)
         last = right.decide(system, t0, x, np.zeros(system.m, dtype=bool)).taut
         stats = {"steps": count, "sweeps": 0.0, "mismatches": 0.0, "cycles": 0.0}
         for k in range(count + 1):
@@ -153,11 +154,19 @@ class FrozenModes(MotionMethod):
         return _claim(system, rows, Status.solved, "", stats)
 
 
+@dataclass(frozen=True)
+class RungeKutta(FrozenModes):
+    """The same steps with the modes decided anew at each stage: plain Runge–Kutta on the kinked equations."""
+
+    _each_stage: ClassVar[bool] = True
+
+
 @dataclass(eq=False)
 class _Frozen:
     """Forces and rates with the modes kept; those of a linear system are matrices, made once per mode."""
 
     system: System
+    each_stage: Decider | None = None
     modes: dict[bytes, tuple[Array, Array]] = field(default_factory=dict)
 
     def _matrices(self, system: LinearComplementaritySystem, taut: Mask) -> tuple[Array, Array]:
@@ -181,11 +190,17 @@ class _Frozen:
         return np.asarray(self.system.rate(t, x, self.forces(t, x, taut)))
 
     def step(self, t: float, x: Array, h: float, taut: Mask) -> Array:
-        """One classical Runge–Kutta step."""
+        """One classical Runge–Kutta step; `taut` holds throughout unless the modes are decided anew at each stage."""
+
+        def rate(tau: float, y: Array) -> Array:
+            return self.rate(
+                tau, y, self.each_stage.decide(self.system, tau, y, taut).taut if self.each_stage else taut
+            )
+
         k1 = self.rate(t, x, taut)
-        k2 = self.rate(t + h / 2, x + h / 2 * k1, taut)
-        k3 = self.rate(t + h / 2, x + h / 2 * k2, taut)
-        k4 = self.rate(t + h, x + h * k3, taut)
+        k2 = rate(t + h / 2, x + h / 2 * k1)
+        k3 = rate(t + h / 2, x + h / 2 * k2)
+        k4 = rate(t + h, x + h * k3)
         return x + h / 6 * (k1 + 2 * k2 + 2 * k3 + k4)
 
 

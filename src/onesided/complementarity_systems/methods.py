@@ -109,8 +109,9 @@ def _collect(system: System, method: MotionMethod, claim: Claim, tolerances: Tol
     """Recheck a claim and make a result of it."""
     w = np.array([system.slack(t, x, s) for t, x, s in zip(claim.t, claim.x, claim.s, strict=True)])
     w = w.reshape(claim.s.shape)
-    sizes_s, sizes_w = np.abs(claim.s).max(initial=0.0), np.abs(w).max(initial=0.0)
-    scaled = np.minimum(claim.s / (sizes_s or 1.0), w / (sizes_w or 1.0))
+    free = [np.abs(system.slack(t, x, np.zeros(system.m))) for t, x in zip(claim.t, claim.x, strict=True)]
+    size_s, size_w = np.abs(claim.s).max(initial=0.0), max(np.max(free, initial=0.0), np.abs(w).max(initial=0.0))
+    scaled = np.minimum(claim.s / (size_s or 1.0), w / (size_w or 1.0))
     residual = float(np.abs(scaled).max(initial=0.0))
     if isinstance(system, CableStructure):
         residual = max(residual, float(system.overstress(claim.x, claim.s).max(initial=0.0)))
