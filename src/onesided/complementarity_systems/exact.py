@@ -71,7 +71,7 @@ class Flow:
         )
 
     def series(self, z: Array, sizes: Array, count: int) -> Array:
-        """(g, degree + 1): the rows as polynomials of the part of the step, the first `count` without leading round-off."""
+        """(g, degree + 1): rows as polynomials of the part of the step, the first `count` without leading round-off."""
         c = (self.guards.reshape(-1, len(z)) @ z).reshape(DEGREE + 1, -1).T
         for i in np.flatnonzero(np.abs(c[:count, 0]) <= NOISE * (np.abs(self.guards[0, :count]) @ sizes)):
             noise = NOISE * (np.abs(self.guards[:, i]) @ sizes)

@@ -12,7 +12,7 @@ from onesided.complementarity_systems.methods import Claim, MotionMethod, Positi
 from onesided.complementarity_systems.signals import generator
 from onesided.errors import UsageError
 from onesided.results.complementarity_motion import Switch
-from onesided.tolerances import Tolerances
+from onesided.tolerances import DEFAULT, Tolerances
 
 
 @dataclass(frozen=True)
@@ -40,6 +40,13 @@ class TimeStepping(MotionMethod):
         if not 0.5 <= self.theta <= 1:
             raise UsageError("`theta` is out of range", got=repr(self.theta), expected="0.5 to 1")
 
+    def problem(self, system: LinearComplementaritySystem, t: float, x: Array, s: Array) -> LCP:
+        """The problem of the step that begins at t with the state x and the forces s."""
+        steps = _Steps(self, system, DEFAULT)
+        _, M, CR = steps.prepare(self.step)
+        rhs, bias = steps.load(t, t + self.step, x, s)
+        return LCP(M, CR @ rhs + bias)
+
     def run(self, system: System, x: Array, times: Array, tolerances: Tolerances) -> Claim:
         """Steps from times[0] to times[-1]."""
         if not isinstance(system, LinearComplementaritySystem):
@@ -59,7 +66,17 @@ class _Steps:
     tolerances: Tolerances
     stats: dict[str, float] = field(default_factory=lambda: {"steps": 0, "iterations": 0, "seconds": 0.0})
 
-    def _prepare(self, h: float) -> tuple[Array, Array, Array]:
+    def load(self, t: float, t_new: float, x: Array, s: Array) -> tuple[Array, Array]:
+        """What a step knows before its problem is solved: x₁ without the new forces (before R), and offset(t₁)."""
+        system, th, h = self.system, self.method.theta, t_new - t
+        n, full = system.n, system.full
+        g, g_new = generator(t, system.frequencies), generator(t_new, system.frequencies)
+        F, E = full.A[:n, n:], full.C[:, n:]
+        old = full.A[:n, :n] @ x + np.asarray(system.B) @ s + F @ g
+        return x + h * (1 - th) * old + h * th * (F @ g_new), E @ g_new
+
+    def prepare(self, h: float) -> tuple[Array, Array, Array]:
+        """R = (1 − θhA)⁻¹, the matrix M of the problem, and C R."""
         A, B, C, D = (np.asarray(a) for a in (self.system.A, self.system.B, self.system.C, self.system.D))
         R = np.linalg.inv(np.eye(len(A)) - self.method.theta * h * A)
         M = D + self.method.theta * h * C @ R @ B
@@ -77,24 +94,21 @@ class _Steps:
 
     def run(self, x: Array, t: float, t_end: float) -> Claim:
         """All steps; stops where a problem cannot be solved."""
-        system, h, th = self.system, self.method.step, self.method.theta
-        full, n, B = system.full, system.n, np.asarray(system.B)
-        F, E = full.A[:n, n:], full.C[:, n:]
+        h, th, B = self.method.step, self.method.theta, np.asarray(self.system.B)
         count = max(1, int(np.ceil((t_end - t) / h - self.tolerances.event)))
-        t_begin, g = t, generator(t, system.frequencies)
+        t_begin = t
         s, status, note = self._start(x, t)
-        R, M, CR = self._prepare(h)
+        R, M, CR = self.prepare(h)
         rows = [(t, x, s)]
         while status is Status.solved and self.stats["steps"] < count:
             k = int(self.stats["steps"]) + 1
             t_new = t_begin + k * h if k < count else t_end
             if k == count and abs(t_new - t - h) > self.tolerances.event * h:
                 h = t_new - t
-                R, M, CR = self._prepare(h)
-            g_new = generator(t_new, system.frequencies)
-            rhs = x + h * (1 - th) * (full.A[:n, :n] @ x + B @ s + F @ g) + h * th * (F @ g_new)
-            s, status, note = self._solve(M, CR @ rhs + E @ g_new, s)
-            x, t, g = R @ (rhs + h * th * (B @ s)), t_new, g_new
+                R, M, CR = self.prepare(h)
+            rhs, bias = self.load(t, t_new, x, s)
+            s, status, note = self._solve(M, CR @ rhs + bias, s)
+            x, t = R @ (rhs + h * th * (B @ s)), t_new
             self.stats["steps"] += 1
             rows.append((t, x, s))
         return self._claim(rows, status, note if status is not Status.solved else "")
