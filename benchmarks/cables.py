@@ -1,7 +1,7 @@
 """What it costs to decide which of 16 slings are taut, and what whole motions cost; one table.
 
-Run as `python benchmarks/cables.py`. Problems are those of implicit steps of the suspension structure with m = 16 slings in
-which some slings are taut and some slack. Times include the recheck inside `solve`.
+Run as `python benchmarks/cables.py`. Problems are those of implicit steps of the suspension structure with
+m = 16 slings in which some slings are taut and some slack. Times include the recheck inside `solve`.
 """
 
 import statistics

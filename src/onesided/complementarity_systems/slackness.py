@@ -28,6 +28,8 @@ class SlacknessSystem:
     slack : (t, x, s) → (m,), smooth also where s or y would be negative.
     states, names : names of the states and of the pairs; without pairs the system is smooth.
     slack_s : (t, x, s) → (m, m), ∂y/∂s; None for y = s − h(t, x).
+    kinks : (t, x, s) → (k,), functions across whose zeros rate or slack have a kink, such as `Smallest.kinks`; the
+        integration stops there and begins anew.
     """
 
     rate: Rate
@@ -35,6 +37,7 @@ class SlacknessSystem:
     states: Sequence[str]
     names: Sequence[str]
     slack_s: Rate | None = None
+    kinks: Rate | None = None
 
     def __post_init__(self) -> None:
         for label in ("states", "names"):

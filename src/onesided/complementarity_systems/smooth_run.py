@@ -97,8 +97,9 @@ class SmoothRun:
                 end, hit = found
                 self._sample(dense, t0, end)
                 self.t, self.x = self._polish(t0, x0, end, hit)
-                self.taut[hit] ^= True
-                self.switches.append(Switch(self.t, self.system.names[hit], bool(self.taut[hit])))
+                if hit < self.system.m:
+                    self.taut[hit] ^= True
+                    self.switches.append(Switch(self.t, self.system.names[hit], bool(self.taut[hit])))
                 return True
             self._sample(dense, t0, solver.t)
             fresh = False
@@ -106,28 +107,49 @@ class SmoothRun:
         return True
 
     def _first_zero(self, at: Dense, t0: float, t1: float, fresh: bool) -> tuple[float, int] | None:
-        """First guard that falls below zero within a step; peaks are noted on the way."""
+        """First guard that falls below zero within a step, or kink that is passed; peaks are noted on the way."""
         places = np.linspace(t0, t1, PARTS + 1)
-        values = np.array([self._guards(t, at(t), self.taut) for t in places])
-        self._note_peaks(at, places, values)
+        values = np.array([self._watched(t, at(t)) for t in places])
         hits = []
-        for i in range(self.system.m):
-            below = np.flatnonzero(values[1:, i] < 0)
-            if not below.size:
+        for i in range(values.shape[1]):
+            k = self._passed(values[:, i], i, fresh)
+            if k is None:
                 continue
-            k = int(below[0])
-
-            def guard(t: float, i: int = i) -> float:
-                return float(self._guards(t, at(t), self.taut)[i])
-
-            if values[k, i] > 0 and not (fresh and k == 0 and self._just_switched(i)):
-                hits.append((float(brentq(guard, places[k], places[k + 1], xtol=EPS, rtol=4 * EPS)), i))
+            if values[k, i] * values[k + 1, i] < 0 and not (fresh and k == 0 and self._just_switched(i)):
+                zero = brentq(
+                    lambda t, i=i: self._watched(t, at(t))[i], places[k], places[k + 1], xtol=EPS, rtol=4 * EPS
+                )
+                hits.append((float(zero), i))
             else:
                 hits.append((float(places[k]), i))
-        return min(hits) if hits else None
+        found = min(hits) if hits else None
+        if found is not None:
+            places = np.linspace(t0, found[0], PARTS + 1)
+            values = np.array([self._watched(t, at(t)) for t in places])
+        self._note_peaks(at, places, values[:, : self.system.m])
+        return found
+
+    def _watched(self, t: float, x: Array) -> Array:
+        """The guards, then the kinks."""
+        guards = self._guards(t, x, self.taut)
+        if self.system.kinks is None:
+            return guards
+        kinks = self.system.kinks(t, x, self.system.forces(t, x, self.taut))
+        return np.concatenate([guards, np.asarray(kinks, dtype=float)])
+
+    def _passed(self, values: Array, i: int, fresh: bool) -> int | None:
+        """Part of the step in which a guard falls below zero, or a kink changes its sign."""
+        if i < self.system.m:
+            below = np.flatnonzero(values[1:] < 0)
+            return int(below[0]) if below.size else None
+        changed = np.flatnonzero(values[1:] * values[:-1] < 0)
+        changed = changed[changed > 0] if fresh else changed
+        return int(changed[0]) if changed.size else None
 
     def _just_switched(self, i: int) -> bool:
-        return bool(self.switches) and self.switches[-1].t == self.t and self.switches[-1].name == self.system.names[i]
+        if not self.switches or i >= self.system.m:
+            return False
+        return self.switches[-1].t == self.t and self.switches[-1].name == self.system.names[i]
 
     def _polish(self, t0: float, x0: Array, t: float, hit: int) -> tuple[float, Array]:
         """Integrate to the switch itself and correct its time by the slope of the guard."""
@@ -138,8 +160,8 @@ class SmoothRun:
             ahead = EPS**0.5 * max(abs(t - t0), abs(t) * EPS**0.25)
             if ahead == 0:
                 break
-            here = self._guards(t, x, self.taut)[hit]
-            slope = (self._guards(t + ahead, x + ahead * rate, self.taut)[hit] - here) / ahead
+            here = self._watched(t, x)[hit]
+            slope = (self._watched(t + ahead, x + ahead * rate)[hit] - here) / ahead
             change = -here / slope if slope != 0 else 0.0
             if not abs(change) <= (t - t0) * EPS**0.25 or t + change <= t0:
                 break
