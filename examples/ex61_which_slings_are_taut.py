@@ -82,6 +82,5 @@ if __name__ == "__main__":
         "stiff slings": Suspension(stiffness=2e5, stretch=0.001),
     }.items():
         fraction, error = printed_network(model)
-        print(
-            f"printed network, {label:13} wrong in {100 * fraction:4.1f} % of the steps, elongations off by {error:.1e} m"
-        )
+        share = f"{100 * fraction:4.1f} % of the steps"
+        print(f"printed network, {label:13} wrong in {share}, elongations off by {error:.1e} m")

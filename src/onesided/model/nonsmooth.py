@@ -1,4 +1,4 @@
-"""A gap that is the smallest of several distances: split exactly into its smooth pieces, or smoothed on request [AR]."""
+"""A gap that is the smallest of several distances: split exactly into smooth pieces, or smoothed on request [AR]."""
 
 from typing import Any
 

@@ -2,6 +2,7 @@
 
 import importlib.util
 import json
+import subprocess
 import sys
 from pathlib import Path
 
@@ -76,7 +77,8 @@ def test_printed_network_fails_loudly(tmp_path):
 
 @pytest.mark.parametrize("arguments", [
     ("suspension", "--stiffness", "-1"), ("suspension", "--slings", "0"), ("mast", "--frequency", "-2"),
-    ("suspension", "--until", "-1"), ("suspension", "--method", "stepping", "--step", "0"), ("mast", "--method", "stepping"),
+    ("suspension", "--until", "-1"), ("suspension", "--method", "stepping", "--step", "0"),
+    ("mast", "--method", "stepping"),
 ])  # fmt: skip
 def test_bad_input_is_one_clear_line(arguments, tmp_path):
     done = run("cables", *arguments, "-o", str(tmp_path / "run"))
@@ -86,11 +88,12 @@ def test_bad_input_is_one_clear_line(arguments, tmp_path):
 
 
 def test_help_is_light():
-    code = (
-        "import sys; from typer.testing import CliRunner; from onesided.cli import app;"
-        "CliRunner().invoke(app, ['cables', '--help']); print([m for m in ('jax', 'scipy', 'matplotlib') if m in sys.modules])"
-    )
-    import subprocess
-
+    code = """
+import sys
+from typer.testing import CliRunner
+from onesided.cli import app
+CliRunner().invoke(app, ["cables", "--help"])
+print([m for m in ("jax", "scipy", "matplotlib") if m in sys.modules])
+"""
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
