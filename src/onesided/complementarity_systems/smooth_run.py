@@ -116,10 +116,7 @@ class SmoothRun:
             if k is None:
                 continue
             if values[k, i] * values[k + 1, i] < 0 and not (fresh and k == 0 and self._just_switched(i)):
-                zero = brentq(
-                    lambda t, i=i: self._watched(t, at(t))[i], places[k], places[k + 1], xtol=EPS, rtol=4 * EPS
-                )
-                hits.append((float(zero), i))
+                hits.append((self._zero(at, i, places[k], places[k + 1]), i))
             else:
                 hits.append((float(places[k]), i))
         found = min(hits) if hits else None
@@ -128,6 +125,12 @@ class SmoothRun:
             values = np.array([self._watched(t, at(t)) for t in places])
         self._note_peaks(at, places, values[:, : self.system.m])
         return found
+
+    def _zero(self, at: Dense, i: int, low: float, high: float) -> float:
+        def watched(t: float) -> float:
+            return float(self._watched(t, at(t))[i])
+
+        return float(brentq(watched, low, high, xtol=EPS, rtol=4 * EPS))
 
     def _watched(self, t: float, x: Array) -> Array:
         """The guards, then the kinks."""
