@@ -110,6 +110,10 @@ class SmoothRun:
         """First guard that falls below zero within a step, or kink that is passed; peaks are noted on the way."""
         places = np.linspace(t0, t1, PARTS + 1)
         values = np.array([self._watched(t, at(t)) for t in places])
+        dips = self._dips(at, places, values, fresh)
+        if dips:
+            places = np.unique(np.concatenate([places, dips]))
+            values = np.array([self._watched(t, at(t)) for t in places])
         hits = []
         for i in range(values.shape[1]):
             k = self._passed(values[:, i], i, fresh)
@@ -125,6 +129,28 @@ class SmoothRun:
             values = np.array([self._watched(t, at(t)) for t in places])
         self._note_peaks(at, places, values[:, : self.system.m])
         return found
+
+    def _dips(self, at: Dense, places: Array, values: Array, fresh: bool) -> list[float]:
+        """Where guards dip below zero between places at which they are positive."""
+        dips = []
+        for i in range(self.system.m):
+            k = int(np.argmin(values[:, i]))
+            near = values[max(k - 1, 0) : k + 2, i]
+            if (fresh and k == 0) or not 0 < values[k, i] < near.max() - values[k, i]:
+                continue
+            low, value = self._extreme(at, i, 1.0, (places[max(k - 1, 0)], places[min(k + 1, PARTS)]))
+            if value < 0:
+                dips.append(low)
+        return dips
+
+    def _extreme(self, at: Dense, i: int, sign: float, bounds: tuple[float, float]) -> tuple[float, float]:
+        """Place and value of the smallest sign × guard between two times."""
+
+        def guard(t: float) -> float:
+            return sign * float(self._guards(t, at(t), self.taut)[i])
+
+        found: Any = minimize_scalar(guard, bounds=bounds, method="bounded", options={"xatol": SMALL})
+        return float(found.x), float(found.fun)
 
     def _zero(self, at: Dense, i: int, low: float, high: float) -> float:
         def watched(t: float) -> float:
@@ -188,14 +214,9 @@ class SmoothRun:
     def _note_peaks(self, at: Dense, places: Array, values: Array) -> None:
         """Largest guards; one that may be the largest so far is looked for between the places."""
         top = values.max(axis=0)
-        for i in np.flatnonzero(top > NEARLY * np.where(self.taut, self.peak_s, self.peak_w)):
+        for i in map(int, np.flatnonzero(top > NEARLY * np.where(self.taut, self.peak_s, self.peak_w))):
             k = int(np.argmax(values[:, i]))
-            found: Any = minimize_scalar(  # type: ignore[call-overload]
-                lambda t, i=i: -self._guards(t, at(t), self.taut)[i],
-                bounds=(places[max(k - 1, 0)], places[min(k + 1, PARTS)]),
-                method="bounded",
-                options={"xatol": SMALL},
-            )
-            top[i] = max(top[i], -float(found.fun))
+            bounds = (places[max(k - 1, 0)], places[min(k + 1, len(places) - 1)])
+            top[i] = max(top[i], -self._extreme(at, i, -1.0, bounds)[1])
         self.peak_s = np.maximum(self.peak_s, np.where(self.taut, top, 0.0))
         self.peak_w = np.maximum(self.peak_w, np.where(self.taut, 0.0, top))

@@ -76,6 +76,19 @@ def test_a_graze_is_no_switch_and_a_near_miss_is_seen():
     assert under.switches == ()
 
 
+def test_a_short_dip_between_the_steps_of_a_nonlinear_system_is_seen():
+    """The same, stated as a slackness system: taut for a ten-thousandth of a second, within one large step."""
+    system = SlacknessSystem.mechanical(
+        g=lambda q, v: q + 0.5, H=lambda q, v: np.array([[-1.0]]), h=lambda q: 8 * q, P=lambda t: [0.0],
+        coordinates=["x"], names=["cable"],
+    )  # fmt: skip
+    times = (0.0, 2 * math.pi)
+    over = simulate(system, EventDriven(), (-1.0 - 1e-9, 0.0), times=times)
+    assert [s.taut for s in over.switches] == [True, False]
+    assert over.switches[1].t - over.switches[0].t == pytest.approx(2 * math.sqrt(2e-9 / 0.5), rel=1e-3)
+    assert simulate(system, EventDriven(), (-1.0 + 1e-9, 0.0), times=times).switches == ()
+
+
 def test_harmonic_input_and_offset_are_exact():
     """A cable whose far end moves by 0.3 cos t, always taut: ẍ = −4x + 2 − 5k + 0.2 sin 1.3t − 0.3k cos t."""
     k = 3.0
