@@ -137,14 +137,18 @@ _HOMES = {
     "solve": "verbs",
 }
 
+_PACKAGES = ("complementarity", "plots", "report", "zoo")
+
 __all__ = ["Status", "__version__", *_HOMES]  # noqa: PLE0604 - the names are strings
 
 
 def __getattr__(name: str) -> Any:
     if name in _HOMES:
         return getattr(import_module(f"onesided.{_HOMES[name]}"), name)
+    if name in _PACKAGES:
+        return import_module(f"onesided.{name}")
     raise AttributeError(f"module 'onesided' has no attribute '{name}'")
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    return sorted([*__all__, *_PACKAGES])

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from onesided.cli_errors import EXIT_FAILED, clear_errors
+
 if TYPE_CHECKING:
     from onesided.complementarity_systems import MotionMethod
     from onesided.results import ComplementarityMotion
@@ -59,9 +61,7 @@ def suspension(  # noqa: PLR0913, PLR0917 - one option each
     as_json: Json = False,
 ) -> None:
     """A beam hung by slings from a main cable, shaken at a quarter of its span."""
-    from onesided.cli import _clear_errors
-
-    with _clear_errors(as_json):
+    with clear_errors(as_json):
         from onesided.complementarity_systems import simulate
         from onesided.zoo.suspension import Suspension
 
@@ -85,9 +85,7 @@ def mast(  # noqa: PLR0913, PLR0917 - one option each
     as_json: Json = False,
 ) -> None:
     """A mast held by three pretensioned guys, pulled aside and let go in the wind."""
-    from onesided.cli import _clear_errors
-
-    with _clear_errors(as_json):
+    with clear_errors(as_json):
         from onesided.complementarity_systems import simulate
         from onesided.zoo.mast import NAMES, Mast, Wind
 
@@ -148,7 +146,7 @@ def _finish(  # noqa: PLR0917 - what is printed
         json_line({"status": found.status.name, "note": found.note, "residual": found.residual, "folder": place})
     else:
         _print(found, rows, show, place)
-    raise typer.Exit(0 if found.ok else 1)
+    raise typer.Exit(0 if found.ok else EXIT_FAILED)
 
 
 def _print(found: "ComplementarityMotion", rows: list[dict[str, Any]], show: int, place: str) -> None:

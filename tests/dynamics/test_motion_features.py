@@ -32,7 +32,7 @@ def disk_mass(q, th):
 
 @pytest.mark.parametrize(("name", "method"), list(zip(NAMES, METHODS, strict=True)))
 def test_rheonomic_constraint(name, method):
-    """A bead carried round by a turning arm, free to slide along it: r̈ = ω² r, so r = cosh ωt; the arm pushes 2 m ω ṙ."""
+    """A bead carried round by a turning arm, free to slide along it: r = cosh ωt, and the arm pushes 2 m ω ṙ."""
     w = 2.0
     bead = System(
         coordinates=("x", "y"),
@@ -67,7 +67,9 @@ def test_springs_dampers_and_forces_of_time(name, method):
     roots = w * (-z + 1j * np.sqrt(1 - z**2))
     free = np.linalg.solve([[1.0, 1.0], [roots, np.conj(roots)]], [-steady.real, -(1j * drive * steady).real])
     t = motion.t
-    exact = (steady * np.exp(1j * drive * t)).real + (free[0] * np.exp(roots * t) + free[1] * np.exp(np.conj(roots) * t)).real
+    exact = (steady * np.exp(1j * drive * t)).real + (
+        free[0] * np.exp(roots * t) + free[1] * np.exp(np.conj(roots) * t)
+    ).real
     assert motion.q[:, 0] == pytest.approx(exact, abs=LIMITS[name])
     assert motion.work == pytest.approx(motion.energy - motion.energy[0], abs=10 * LIMITS[name])
 
@@ -227,7 +229,7 @@ def test_slider_crank_through_its_aligned_positions():
 
 
 def test_slider_crank_with_equal_lengths_passes_or_names_the_singular_position():
-    """r = l: at φ = π/2 the slider stands over the pivot and may stay there. Passed on x = 2r cos φ, or stopped by name."""
+    """r = l: at φ = π/2 the slider is over the pivot and may stay: passed on x = 2r cos φ, or stopped by name."""
     start = np.array([np.cos(1.0), np.sin(1.0), 2 * np.cos(1.0)])
     speed = np.array([-np.sin(1.0), np.cos(1.0), -2 * np.sin(1.0)])
     motion = simulate(slider_crank(1.0, 1.0), start, speed, (0.0, 1.5), throw=False)

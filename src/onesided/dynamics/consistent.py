@@ -29,6 +29,7 @@ def consistent(mechanics: Mechanics, t: float, q0: Any, v0: Any, span: float) ->
     terms = equations.terms(t, q, np.zeros(equations.n), v, np.zeros(equations.m))
     _check_finite(mechanics, t, q, v, terms)
     mechanics.choose_rows(terms)
+    _check_mass(mechanics, terms)
     _set_sizes(mechanics, q, v, terms, span)
     settled = mechanics.settle(t, q, v, np.zeros(equations.rows))
     if not settled.status.ok:

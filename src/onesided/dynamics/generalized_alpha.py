@@ -100,6 +100,7 @@ class AlphaStepper(Stepper):
         self._w = state.a  # v̇ of the method itself, which balances forces at the last state
         self._a, self._h = state.a + self.c.shift * h * self._jerk, h
         self._before: tuple[Array, float] | None = None
+        self._finite = True
 
     def _first_jerk(self, h: float) -> Array:
         """Derivative of the acceleration at the start, by a small step."""
@@ -128,7 +129,7 @@ class AlphaStepper(Stepper):
                 return None
             if fixed:
                 break
-            rejected, finite = True, found is None or math.isfinite(error)
+            rejected, finite = True, self._finite
             self.rejected += 1
             self.h = min(next_step(h, error, ORDER, rejected=True) if math.isfinite(error) else h, 0.5 * h)
         return self.stuck(finite=finite)
@@ -172,7 +173,8 @@ class AlphaStepper(Stepper):
             d = delta / h - mean + space.rate(delta, v)
             residual = form.residual(form.pack(s.t + h, s.q, (delta, d, v, w), z[:r], z[r:]))
             self.evaluations += 1
-            if not np.all(np.isfinite(residual)):
+            self._finite = bool(np.all(np.isfinite(residual)))
+            if not self._finite:
                 return None
             step = factor(residual)
             delta, w, z = delta + step[0], w + step[1], z + step[2]

@@ -120,8 +120,8 @@ class Mechanics:
             found = DenseKKT(terms.M, G * self.weights[self.rows, None])
         if self._reference > 0.0:
             self.closest = min(self.closest, found.pivot / self._reference)
-        if found.pivot > self.tolerances.rank * self._reference:
-            return found
+        if not found.pivot <= self.tolerances.rank * self._reference:
+            return found  # regular, or not finite at all, which the result will show
         M, G = self.equations.matrices(terms)
         return RankKKT(M, G[self.rows] * self.weights[self.rows, None], rank=np.sqrt(self.tolerances.rank))
 

@@ -212,6 +212,7 @@ def collect(run: Run, states: list[State], status: Status, note: str, events: tu
     system = mechanics.equations.system
     loose = tuple(mechanics.equations.names[i] for i in mechanics.loose)
     notes = [text for text in (run.start.words(), mechanics.words, note, wrong) if text]
+    p = np.array([mechanics.equations.control_at(t) for t in points.t])
     return Motion(
         coordinates=system.coordinates,
         bilateral=tuple(system.bilateral),
@@ -226,7 +227,7 @@ def collect(run: Run, states: list[State], status: Status, note: str, events: tu
         mu=points.mu,
         lam=np.zeros((len(points.t), len(system.unilateral))),
         u=points.u,
-        p=np.array([mechanics.equations.control_at(t) for t in points.t]),
+        p=p,
         energy=found.energy,
         work=points.work,
         drift=drift,
@@ -237,6 +238,8 @@ def collect(run: Run, states: list[State], status: Status, note: str, events: tu
         not_unique=tuple(dict.fromkeys((*run.start.redundant, *loose))),
         space=mechanics.equations.space,
         provenance=_provenance(run),
+        measures=system.measured(points.q, p),
+        sketch=system.sketch,
     )
 
 

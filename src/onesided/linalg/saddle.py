@@ -20,6 +20,12 @@ class KKTFactor(Protocol):
         """X (n,) and ν (m,)."""
 
 
+def _ratio(diagonal: Array) -> float:
+    """Smallest over largest pivot; not a number where the matrix was not finite."""
+    largest = float(diagonal.max(initial=0.0))
+    return float(diagonal.min(initial=np.inf) / largest) if largest != 0.0 else 0.0
+
+
 class DenseKKT:
     """LU of the dense KKT matrix."""
 
@@ -30,7 +36,7 @@ class DenseKKT:
         self.n = n
         self._lu, self._pivots, _ = lapack.dgetrf(K, overwrite_a=1)
         diagonal = np.abs(self._lu.diagonal())
-        self.pivot = float(diagonal.min() / diagonal.max()) if diagonal.max() > 0 else 0.0
+        self.pivot = _ratio(diagonal)
 
     def solve(self, f: Array, g: Array) -> tuple[Array, Array]:
         """X and ν."""
@@ -51,7 +57,7 @@ class BandKKT:
         self.n, self._order, self._widths = n, order, (lower, upper)
         self._lu, self._pivots, _ = lapack.dgbtrf(band, lower, upper, overwrite_ab=1)
         diagonal = np.abs(self._lu[lower + upper])
-        self.pivot = float(diagonal.min() / diagonal.max()) if diagonal.max() > 0 else 0.0
+        self.pivot = _ratio(diagonal)
 
     def solve(self, f: Array, g: Array) -> tuple[Array, Array]:
         """X and ν."""
@@ -71,8 +77,7 @@ class SparseKKT:
         self.n = n
         try:
             self._lu = splu(K)
-            diagonal = np.abs(self._lu.U.diagonal())
-            self.pivot = float(diagonal.min() / diagonal.max())
+            self.pivot = _ratio(np.abs(self._lu.U.diagonal()))
         except RuntimeError:  # exactly singular
             self.pivot = 0.0
 

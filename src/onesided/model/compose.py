@@ -18,6 +18,7 @@ from onesided.model.names import check_names, unknown_name
 from onesided.model.plausible import check_masses, warn_of_mixed_units
 from onesided.model.sizes import Scales
 from onesided.model.sparse import SparseAssembly
+from onesided.model.structure_sketch import structure_sketch
 from onesided.model.system import System
 
 DENSE_LIMIT = 300  # coordinates and constraints up to which matrices are dense
@@ -277,6 +278,7 @@ class Structure:
         kind = SparseAssembly if (n + m > DENSE_LIMIT if sparse is None else sparse) else Assembly
         assembly = kind(n, m, self.batches, self.data, tuple(self.parameters))
         moving = self.moving
+        sketch, measures = structure_sketch(self)
         return System(
             coordinates=tuple(self.coordinates),
             energy=assembly.potential,
@@ -287,6 +289,8 @@ class Structure:
             scales=scales,
             mass=moving.mass if moving.has_mass else None,
             force=partial(moving.force, assembly) if moving.has_force else None,
+            measures=measures,
+            sketch=sketch,
             structure=self,
             derivatives=assembly,
         )

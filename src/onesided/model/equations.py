@@ -29,10 +29,6 @@ class Equations:
     """
 
     def __init__(self, system: System, control: float | Control = 0.0) -> None:
-        if system.motion is None:
-            raise UsageError(
-                "this system cannot move yet", got="a composed structure", expected="a System of functions"
-            )
         if system.kinetic is None and system.mass is None:
             raise ModelError(
                 "the system has no mass", expected="`mass=` or `kinetic=`", advice="mass=lambda q, th: jnp.diag(…)"
@@ -44,7 +40,7 @@ class Equations:
         self.control = control if callable(control) else None
         self.p = 0.0 if callable(control) else float(control)
         self._check_control(control)
-        self.parameters = jnp.asarray(np.array([*system.parameters.values()], dtype=np.float64))
+        self.parameters = self.functions.constants(system)
         self._seeds: Any = None
         self.pattern: KKTPattern | None = None
         self._cuts = np.cumsum([self.n, self.n, self.n, self.m, self.rows, self.rows, self.rows, 1])

@@ -9,6 +9,8 @@ from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from onesided.model.formula import Formula, FormulaError, parse, refusal_of_name, suggestion
 from onesided.model.schema import FileModel, shown
 from onesided.model.toml_places import Path, Source
@@ -87,6 +89,13 @@ class Recipe:
         for name, formula in self.definitions:
             env[name] = formula.evaluate(env, self.table)
         return [jnp.asarray(formula.evaluate(env, self.table), float) for formula in self.results]
+
+    def arrays(self, *groups: Mapping[str, Any]) -> list[Any]:
+        """Return the results as NumPy arrays, over arrays of values; the table must be NumPy's."""
+        env = {name: np.asarray(group[name], float) for group in groups for name in group if name in self.names}
+        for name, formula in self.definitions:
+            env[name] = formula.evaluate(env, self.table)
+        return [formula.evaluate(env, self.table) for formula in self.results]
 
 
 class Book:
@@ -254,11 +263,15 @@ def _texts(file: FileModel) -> dict[Path, str]:
         texts["motion", "control"] = file.motion.control
     for table in _TABLES:
         texts.update({(table, name): text for name, text in getattr(file, table).items()})
+    from onesided.model.sketch_formulas import sketch_formulas
+
+    texts.update({path: text for _, path, text in sketch_formulas(file)})
     return texts
 
 
 def _make_system(file: FileModel, book: Book) -> "System":
     from onesided.model.sizes import Scales
+    from onesided.model.sketch_formulas import measures_of, sketch_of
     from onesided.model.system import System
 
     table = jax_functions()
@@ -278,6 +291,8 @@ def _make_system(file: FileModel, book: Book) -> "System":
         kinetic=None if file.kinetic is None else _kinetic(file, book.recipe([("kinetic",)], table)),
         mass=_mass(file, book.recipe([("mass", name) for name in file.coordinates], table)) if file.mass else None,
         force=_force(file, book, table) if file.forces else None,
+        measures=measures_of(file, book),
+        sketch=sketch_of(file, book),
         nonholonomic={name: _kinetic(file, book.recipe([("nonholonomic", name)], table)) for name in file.nonholonomic},
     )
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from onesided._types import Array
 from onesided.groups import Vector
@@ -75,9 +76,10 @@ class MotionFunctions:
         self.names = tuple(system.parameters)
         self.space = system.space or Vector(system.n)
         self.n, self.m, self.k = system.n, len(system.bilateral), len(system.nonholonomic)
-        self._U = differentiable(system.energy, self.names)
-        self._c = [differentiable(f, self.names) for f in families(system.bilateral)]
-        self._gaps = [differentiable(f, self.names) for f in families(system.unilateral)]
+        if system.structure is None:
+            self._U = differentiable(system.energy, self.names)
+            self._c = [differentiable(f, self.names) for f in families(system.bilateral)]
+            self._gaps = [differentiable(f, self.names) for f in families(system.unilateral)]
         self.gaps_at = jax.jit(self.gaps)
         self.linearised = jax.jit(self._linearised)
         self.stiffness = jax.jit(self._stiffness)
@@ -92,6 +94,14 @@ class MotionFunctions:
     def parameters(self, vector: Any) -> Parameters:
         """Names for a parameter vector."""
         return Parameters(zip(self.names, vector, strict=True))
+
+    def constants(self, system: "System") -> Any:
+        """What the compiled functions take for the parameters."""
+        return jnp.asarray(np.array([*system.parameters.values()], dtype=np.float64))
+
+    def potential(self, q: Any, p: Any, vector: Any) -> Any:
+        """U(q, p)."""
+        return self._U(q, p, vector)
 
     def control(self, control: Control | None, t: Any, p: Any) -> tuple[Any, Any, Any]:
         """p(t) with two derivatives; a constant where no function is given."""
@@ -156,7 +166,7 @@ class MotionFunctions:
 
         def conservative(delta: Any) -> Any:
             moved = space.nudge(q, delta)
-            return self.kinetic(moved, v, vector) - self._U(moved, p, vector)
+            return self.kinetic(moved, v, vector) - self.potential(moved, p, vector)
 
         def along(s: Any) -> Any:
             return self.momentum(space.nudge(q, s * v), v, vector)
@@ -214,7 +224,7 @@ class MotionFunctions:
 
     def _power(self, t: Any, q: Any, v: Any, mu: Any, rates: tuple[Any, Any, Any], vector: Any) -> Any:
         """dE/dt beside that of the constraints: forces without potential, and p changing the energy."""
-        U_p = jax.grad(lambda p: self._U(q, p, vector))(rates[0])
+        U_p = jax.grad(lambda p: self.potential(q, p, vector))(rates[0])
         return self.force(t, q, v, mu, rates[0], vector) @ v + U_p * rates[1]
 
     def _split(self, x: Any, *sizes: int) -> Any:
@@ -265,7 +275,7 @@ class MotionFunctions:
         G = self.gradients(q, v, rates[0], vector, jnp.eye(self.n))
         momentum, inertia = jax.jvp(lambda u: self.momentum(q, u, vector), (v,), (a,))
         kinetic = self.kinetic(q, v, vector)
-        energy = momentum @ v - kinetic + self._U(q, rates[0], vector)
+        energy = momentum @ v - kinetic + self.potential(q, rates[0], vector)
         power = self._power(t, q, v, mu, rates, vector) + mu @ (G @ v) + self.actuation(q, vector) @ u @ v
         sizes = jnp.stack([jnp.max(jnp.abs(y), initial=0.0) for y in (inertia, h, G.T * mu)])
         return jnp.concatenate([

@@ -12,6 +12,7 @@ from onesided._types import Array, Status
 from onesided.errors import UsageError
 from onesided.groups import Group, Vector
 from onesided.results.path import format_number
+from onesided.results.sketch import Sketch
 from onesided.tolerances import EPS
 
 FAR = 2.0  # a turn [rad] beyond which points do not share local coordinates
@@ -98,7 +99,7 @@ class Motion:
     energy : (N,) kinetic and potential;  work : (N,) done by forces without potential and by moving constraints.
     drift : rechecked violations.
     not_unique : names of constraints whose multipliers are a choice;  start : what the start needed.
-    events, status, note, provenance : as of a `Path`.
+    events, status, note, provenance, measures, sketch : as of a `Path`.
     """
 
     coordinates: tuple[str, ...]
@@ -125,6 +126,8 @@ class Motion:
     not_unique: tuple[str, ...] = ()
     space: Group | None = None
     provenance: Mapping[str, Any] = field(default_factory=dict)
+    measures: Mapping[str, Array] = field(default_factory=dict)
+    sketch: Sketch | None = None
 
     def __len__(self) -> int:
         return len(self.t)
@@ -137,6 +140,17 @@ class Motion:
     def ok(self) -> bool:
         """Whether the motion ended for a good reason and was rechecked."""
         return self.status.ok
+
+    def _repr_html_(self) -> str:
+        from onesided.report import result_html
+
+        return result_html(self)
+
+    def plot(self, *names: str, x: str = "t", ax: Any = None, title: str = "") -> Any:
+        """Draw columns against time; see `onesided.plots.history`. Returns matplotlib axes."""
+        from onesided.plots import history
+
+        return history(self, *names, x=x, ax=ax, title=title)
 
     def at(self, t: Any) -> tuple[Array, Array]:
         """Configurations and velocities at times t within the motion (dense output): (…, n) each.

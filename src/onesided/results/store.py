@@ -24,6 +24,7 @@ from onesided.results.drive import Drive, Jump
 from onesided.results.motion import Motion
 from onesided.results.motion_store import read_motion, write_motion
 from onesided.results.path import Event, Kind, Path, Ray, Rays
+from onesided.results.sketch import read_sketch, sketch_record
 
 FORMAT = 1
 _PATH_ARRAYS = ("q", "p", "mu", "lam", "gaps", "energy", "s", "tangents", "instability", "codes")
@@ -52,6 +53,9 @@ def save(
         writers[type(result)](result, draft)
         for name, text in (extra or {}).items():
             (draft / name).write_text(text, encoding="utf-8")
+        mask = os.umask(0)
+        os.umask(mask)
+        draft.chmod(0o777 & ~mask)  # a temporary folder is private; results are as public as other files
         _swap(draft, target)
     except BaseException:
         shutil.rmtree(draft, ignore_errors=True)
@@ -101,7 +105,9 @@ def load_result(folder: str | FilePath) -> Path | Drive | Diagram | Motion | Com
 
 
 def _write_path(path: Path, folder: FilePath) -> None:
-    np.savez_compressed(folder / "arrays.npz", **{name: getattr(path, name) for name in _PATH_ARRAYS})
+    arrays = {name: getattr(path, name) for name in _PATH_ARRAYS}
+    measures = np.array([*path.measures.values()], dtype=float).reshape(len(path.measures), len(path))
+    np.savez_compressed(folder / "arrays.npz", measures=measures, **arrays)
     record = {
         "format": FORMAT,
         "type": "path",
@@ -110,6 +116,8 @@ def _write_path(path: Path, folder: FilePath) -> None:
         "note": path.note,
         "residual": path.residual,
         "provenance": dict(path.provenance),
+        "measures": list(path.measures),
+        "sketch": None if path.sketch is None else sketch_record(path.sketch),
         "events": [event_record(event) for event in path.events],
     }
     _write_json(folder / "result.json", record)
@@ -160,6 +168,8 @@ def _write_table(path: Path, file: FilePath) -> None:
 def _read_path(record: Mapping[str, Any], folder: FilePath) -> Path:
     with np.load(folder / "arrays.npz", allow_pickle=False) as stored:
         arrays: dict[str, Any] = {name: stored[name] for name in _PATH_ARRAYS}
+        measures = dict(zip(record.get("measures", ()), stored.get("measures", ()), strict=True))
+    sketch = record.get("sketch")
     names: dict[str, Any] = {
         key: tuple(value) if isinstance(value, list) else value for key, value in record["names"].items()
     }
@@ -171,6 +181,8 @@ def _read_path(record: Mapping[str, Any], folder: FilePath) -> Path:
         note=record["note"],
         residual=record["residual"],
         provenance=record["provenance"],
+        measures=measures,
+        sketch=None if sketch is None else read_sketch(sketch),
     )
 
 
