@@ -11,6 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from onesided.cli import app
+from onesided.plots import cables
 from onesided.results import load_result
 from onesided.zoo.suspension import Suspension
 
@@ -57,6 +58,24 @@ def test_suspension_on_the_command_line(tmp_path):
     assert done.exit_code == 0, done.output
     assert "'sling 2' goes slack at t = 0.1299669949" in done.output
     assert load_result(folder).switches[0].t == pytest.approx(0.129966995, abs=1e-9)
+
+
+def test_pictures_of_cables(tmp_path):
+    folder = tmp_path / "run"
+    run("cables", "suspension", "--until", "2", "-o", str(folder))
+    motion = load_result(folder)
+    for kind in ("reactions", "gaps", "raster"):
+        done = run("plot", str(folder), "--kind", kind)
+        assert done.exit_code == 0, done.output
+        assert (folder / f"{kind}.svg").stat().st_size > 1000
+    axes = cables.episodes(motion)
+    bars = axes.collections[1].get_paths()
+    assert len(bars) == len(motion.episodes("sling 2"))
+    assert bars[0].vertices[:, 0].min() == pytest.approx(0.129966995, abs=1e-9)
+    assert cables.forces(motion).lines[1].get_ydata() == pytest.approx(motion.s[:, 1])
+    refused = run("plot", str(folder), "--kind", "sketch")
+    assert refused.exit_code == 2
+    assert "reactions, gaps or raster" in refused.output
 
 
 def test_mast_on_the_command_line(tmp_path):
