@@ -20,7 +20,8 @@ class TimeStepping(MotionMethod):
     """x₁ = x₀ + h (θ ẋ₁ + (1 − θ) ẋ₀) with 0 ≤ s₁ ⊥ w₁ ≥ 0: w₁ = M s₁ + q, M = D + θh C (1 − θhA)⁻¹ B.
 
     θ = ½ is the trapezoidal rule (Newmark's with β = ¼, γ = ½), of second order; θ = 1 is the backward Euler method,
-    which also takes systems whose D is singular.
+    which also takes systems whose D is singular. Its motion is listed from the end of the first step on, because
+    the start has no force of its own.
 
     Attributes
     ----------
