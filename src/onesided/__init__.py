@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from onesided.complementarity import MLCP as MLCP
     from onesided.complementarity import NCP as NCP
     from onesided.complementarity import all_solutions as all_solutions
+    from onesided.complementarity_systems import CableStructure as CableStructure
+    from onesided.complementarity_systems import LinearComplementaritySystem as LinearComplementaritySystem
+    from onesided.complementarity_systems import SlacknessSystem as SlacknessSystem
     from onesided.dynamics.explicit import Baumgarte as Baumgarte
     from onesided.dynamics.explicit import Projected as Projected
     from onesided.dynamics.generalized_alpha import GeneralizedAlpha as GeneralizedAlpha
@@ -72,6 +75,9 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "all_solutions": "complementarity",
+    "CableStructure": "complementarity_systems",
+    "LinearComplementaritySystem": "complementarity_systems",
+    "SlacknessSystem": "complementarity_systems",
     "LCP": "complementarity",
     "MLCP": "complementarity",
     "NCP": "complementarity",

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from onesided._version import __version__
+from onesided.cli_cables import cables
 from onesided.cli_errors import EXIT_FAILED, Interrupt, clear_errors
 from onesided.cli_views import views
 from onesided.errors import UsageError
@@ -34,6 +35,9 @@ Report = Annotated[bool, typer.Option("--report", help="Write report.html into t
 Low = Annotated[float | None, typer.Option("--p-min", help="Lower bound of p; default: the file's range.")]
 High = Annotated[float | None, typer.Option("--p-max", help="Upper bound of p; default: the file's range.")]
 Change = Annotated[list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="Change a parameter.")]
+
+
+app.add_typer(cables)
 
 
 def main() -> None:

@@ -11,11 +11,11 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from onesided.errors import UsageError
-from onesided.plots import motion, series
+from onesided.plots import cables, motion, series
 from onesided.plots.branches import diagram
 from onesided.plots.configuration import film_of, sketch
 from onesided.plots.style import settings
-from onesided.results import Motion
+from onesided.results import ComplementarityMotion, Motion
 
 FORMATS = (".svg", ".pdf", ".png")
 
@@ -55,7 +55,8 @@ def write(
     with settings():
         figure = Figure(figsize=(6.4, 4.8), layout="constrained")
         FigureCanvasAgg(figure)
-        solid = view is View.sketch and film_of(result).sketch.dimension == 3
+        cabled = isinstance(result, ComplementarityMotion)
+        solid = view is View.sketch and not cabled and film_of(result).sketch.dimension == 3
         axes = figure.add_subplot(projection="3d" if solid else None)
         _draw(result, view, axes, (x, y), index, title)
         handle, draft = tempfile.mkstemp(suffix=target.suffix, prefix=".figure-", dir=target.parent)
@@ -70,7 +71,9 @@ def write(
 
 def _draw(result: Any, view: View, axes: Axes, names: tuple[str | None, str | None], index: int, title: str) -> None:
     x, y = names
-    if isinstance(result, Motion) and view is not View.sketch:
+    if isinstance(result, ComplementarityMotion):
+        _draw_cables(result, view, axes, title)
+    elif isinstance(result, Motion) and view is not View.sketch:
         _draw_motion(result, view, axes, names, title)
     elif view in {View.drift, View.raster}:
         raise UsageError(f"only a motion has a {view.value}", got=type(result).__name__)
@@ -81,6 +84,18 @@ def _draw(result: Any, view: View, axes: Axes, names: tuple[str | None, str | No
     else:
         curve = {View.reactions: series.reactions, View.gaps: series.gaps, View.energy: series.energy}[view]
         curve(result, x=x, ax=axes, title=title)
+
+
+def _draw_cables(result: ComplementarityMotion, view: View, axes: Axes, title: str) -> None:
+    pictures = {
+        View.path: cables.forces,
+        View.reactions: cables.forces,
+        View.gaps: cables.slacks,
+        View.raster: cables.episodes,
+    }
+    if view not in pictures:
+        raise UsageError("a motion of cables has no such picture", got=view.value, expected="reactions, gaps or raster")
+    pictures[view](result, ax=axes, title=title)
 
 
 def _draw_motion(result: Motion, view: View, axes: Axes, names: tuple[str | None, str | None], title: str) -> None:

@@ -14,6 +14,11 @@ import numpy as np
 
 from onesided._types import Status
 from onesided.errors import UsageError
+from onesided.results.complementarity_motion import (
+    ComplementarityMotion,
+    read_complementarity_motion,
+    write_complementarity_motion,
+)
 from onesided.results.diagram import Diagram
 from onesided.results.drive import Drive, Jump
 from onesided.results.motion import Motion
@@ -26,7 +31,10 @@ _PATH_ARRAYS = ("q", "p", "mu", "lam", "gaps", "energy", "s", "tangents", "insta
 
 
 def save(
-    result: Path | Drive | Diagram | Motion, folder: str | FilePath, *, extra: Mapping[str, str] | None = None
+    result: Path | Drive | Diagram | Motion | ComplementarityMotion,
+    folder: str | FilePath,
+    *,
+    extra: Mapping[str, str] | None = None,
 ) -> FilePath:
     """Write a result as one folder, replacing an earlier one at once; `extra` holds further text files by name."""
     writers: dict[type, Callable[[Any, FilePath], None]] = {
@@ -34,6 +42,7 @@ def save(
         Drive: _write_drive,
         Diagram: _write_diagram,
         Motion: write_motion,
+        ComplementarityMotion: write_complementarity_motion,
     }
     if type(result) not in writers:
         raise UsageError("this cannot be saved", got=type(result).__name__, expected="a Path, Drive, Diagram or Motion")
@@ -77,7 +86,7 @@ def _swap(draft: FilePath, target: FilePath) -> None:
     shutil.rmtree(old, ignore_errors=True)
 
 
-def load_result(folder: str | FilePath) -> Path | Drive | Diagram | Motion:
+def load_result(folder: str | FilePath) -> Path | Drive | Diagram | Motion | ComplementarityMotion:
     """Read back what `save` wrote. Events of a loaded path cannot be branched from."""
     place = FilePath(folder)
     try:
@@ -86,6 +95,8 @@ def load_result(folder: str | FilePath) -> Path | Drive | Diagram | Motion:
         raise UsageError(
             f"'{place}' holds no result", got=type(e).__name__, expected="a folder written by onesided"
         ) from e
+    if record["type"] == "complementarity motion":
+        return read_complementarity_motion(record, place)
     if record["type"] == "motion":
         return read_motion(record, place)
     if record["type"] == "drive":

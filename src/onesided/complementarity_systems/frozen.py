@@ -1,0 +1,223 @@
+"""The scheme of Qi and Tu: explicit Runge–Kutta steps with the modes decided once per step [QT Fig. 4]."""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from onesided._types import Array, Mask, Status
+from onesided.complementarity import Method, QuadraticProgram, solve
+from onesided.complementarity_systems.linear import LinearComplementaritySystem
+from onesided.complementarity_systems.methods import Claim, MotionMethod, Positive, System
+from onesided.complementarity_systems.slackness import SlacknessSystem
+from onesided.complementarity_systems.stepping import switches_of
+from onesided.errors import UsageError
+from onesided.tolerances import Tolerances
+
+
+class Decision(NamedTuple):
+    """Which pairs are taut, after how many sweeps, and whether the sweeps went round in circles."""
+
+    taut: Mask
+    sweeps: int = 1
+    cycled: bool = False
+
+
+class Decider(ABC):
+    """A rule that says at a state which pairs carry a force."""
+
+    @abstractmethod
+    def decide(self, system: Any, t: float, x: Array, last: Mask) -> Decision:
+        """Decide at a state; `last` is the decision of the step before."""
+
+
+@dataclass(frozen=True)
+class ByState(Decider):
+    """Solve for s at the state, which is what the model says: the support of s is taut.
+
+    Attributes
+    ----------
+    solver : method of `onesided.complementarity`, for linear systems with several coupled pairs; None picks one.
+    """
+
+    solver: Method | None = None
+
+    def decide(self, system: System, t: float, x: Array, last: Mask) -> Decision:
+        """Support of s."""
+        if not isinstance(system, LinearComplementaritySystem):
+            return Decision(_general(system).taut_at(t, x, last))
+        if self.solver is None and system.uncoupled:
+            return Decision(system.full.C @ system.augmented(t, x) < 0)
+        found = solve(system.problem(t, x), self.solver)
+        return Decision(found.value > 0, int(found.stats["iterations"]))
+
+
+@dataclass(frozen=True)
+class GaussPrinciple(Decider):
+    """The tensions that minimise ½ sᵀD s + sᵀ(C x + offset) over s ≥ 0, for linear systems: [QT (20)] put right.
+
+    As printed, (20) asks for the sign of the second time derivative of the tension law. That is Gauss' principle for
+    inextensible cables; for elastic ones the quadratic program in the tensions themselves decides.
+    """
+
+    def decide(self, system: System, t: float, x: Array, last: Mask) -> Decision:
+        """Support of the minimiser."""
+        return ByState(QuadraticProgram()).decide(_linear(system, self), t, x, last)
+
+
+@dataclass(frozen=True)
+class PrintedNetwork(Decider):
+    """X = W V + I, V ← [X > 0], as printed [QT (23)]; kept for comparison, because it is wrong for elastic cables.
+
+    X is minus the second time derivative of the tension law f with the force |f| V: a cable counts as taut when its
+    tension curve bends down, not when it is stretched.
+
+    Attributes
+    ----------
+    literal_sign : bool
+        Also keep the sign of ∇f as printed in [QT (7)], which makes the slings negative springs.
+    max_sweeps : int
+        Largest number of sweeps.
+    """
+
+    literal_sign: bool = False
+    max_sweeps: int = 50
+
+    def decide(self, system: System, t: float, x: Array, last: Mask) -> Decision:
+        """Sweep from the last decision until V stands still or returns."""
+        linear = _linear(system, self)
+        z, full, D = linear.augmented(t, x), linear.full, np.asarray(linear.D)
+        size = np.abs(np.linalg.solve(D, full.C @ z))
+        CA = np.linalg.solve(D, full.C @ full.A) * (-1.0 if self.literal_sign else 1.0)
+        bias, weights = CA @ (full.A @ z), CA @ full.B * size
+        V, seen = last.copy(), {last.tobytes()}
+        for sweep in range(1, self.max_sweeps + 1):
+            new = weights @ V + bias > 0
+            if (new == V).all():
+                return Decision(new, sweep)
+            V = new
+            if V.tobytes() in seen:
+                return Decision(V, sweep, cycled=True)
+            seen.add(V.tobytes())
+        return Decision(V, self.max_sweeps, cycled=True)
+
+
+def _linear(system: System, rule: Decider) -> LinearComplementaritySystem:
+    if isinstance(system, LinearComplementaritySystem):
+        return system
+    raise UsageError(
+        f"{type(rule).__name__} is for linear complementarity systems",
+        got=type(system).__name__,
+        expected="LinearComplementaritySystem",
+        advice="ByState()",
+    )
+
+
+@dataclass(frozen=True)
+class FrozenModes(MotionMethod):
+    """Classical Runge–Kutta steps of fourth order; which pairs are taut is decided at the start of each step and kept.
+
+    Attributes
+    ----------
+    step : h; the last step is shortened to end at the last time.
+    decider : `ByState()`, `GaussPrinciple()`, `PrintedNetwork()`.
+    """
+
+    step: float
+    decider: Decider = ByState()
+    _each_stage: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        Positive("step", self.step).check()
+
+    def run(self, system: System, x: Array, times: Array, tolerances: Tolerances) -> Claim:
+        """All steps; the counts say how often the decider disagreed with the state."""
+        t0, t_end, h = float(times[0]), float(times[-1]), self.step
+        count = max(1, int(np.ceil((t_end - t0) / h - tolerances.event)))
+        rows, right, frozen = [], ByState(), _Frozen(system, self.decider if self._each_stage else None)
+        last = right.decide(system, t0, x, np.zeros(system.m, dtype=bool)).taut
+        stats = {"steps": count, "sweeps": 0.0, "mismatches": 0.0, "cycles": 0.0}
+        for k in range(count + 1):
+            t = t0 + k * h if k < count else t_end
+            found = self.decider.decide(system, t, x, last)
+            last = found.taut
+            true = last if self.decider == right else right.decide(system, t, x, last).taut
+            stats["sweeps"] += found.sweeps
+            stats["mismatches"] += float((last != true).any())
+            stats["cycles"] += float(found.cycled)
+            rows.append((t, x, frozen.forces(t, x, last), last))
+            if k < count:
+                x = frozen.step(t, x, min(h, t_end - t), last)
+            if not np.isfinite(x).all():
+                return _claim(system, rows, Status.not_finite, f"the motion blew up after t = {t:.10g}", stats)
+        return _claim(system, rows, Status.solved, "", stats)
+
+
+@dataclass(frozen=True)
+class RungeKutta(FrozenModes):
+    """The same steps with the modes decided anew at each stage: plain Runge–Kutta on the kinked equations."""
+
+    _each_stage: ClassVar[bool] = True
+
+
+@dataclass(eq=False)
+class _Frozen:
+    """Forces and rates with the modes kept; those of a linear system are matrices, made once per mode."""
+
+    system: System
+    each_stage: Decider | None = None
+    modes: dict[bytes, tuple[Array, Array]] = field(default_factory=dict)
+
+    def _matrices(self, system: LinearComplementaritySystem, taut: Mask) -> tuple[Array, Array]:
+        key = taut.tobytes()
+        if key not in self.modes:
+            S = np.zeros_like(system.full.C)
+            S[taut] = -np.linalg.solve(np.asarray(system.D)[np.ix_(taut, taut)], system.full.C[taut])
+            self.modes[key] = (S, (system.full.A + system.full.B @ S)[: system.n])
+        return self.modes[key]
+
+    def forces(self, t: float, x: Array, taut: Mask) -> Array:
+        """Return s of a mode, whatever its sign."""
+        if isinstance(self.system, LinearComplementaritySystem):
+            return np.asarray(self._matrices(self.system, taut)[0] @ self.system.augmented(t, x))
+        return _general(self.system).forces(t, x, taut)
+
+    def rate(self, t: float, x: Array, taut: Mask) -> Array:
+        """ẋ in a mode."""
+        if isinstance(self.system, LinearComplementaritySystem):
+            return np.asarray(self._matrices(self.system, taut)[1] @ self.system.augmented(t, x))
+        return np.asarray(self.system.rate(t, x, self.forces(t, x, taut)))
+
+    def step(self, t: float, x: Array, h: float, taut: Mask) -> Array:
+        """One classical Runge–Kutta step; `taut` holds throughout unless the modes are decided anew at each stage."""
+
+        def rate(tau: float, y: Array) -> Array:
+            return self.rate(
+                tau, y, self.each_stage.decide(self.system, tau, y, taut).taut if self.each_stage else taut
+            )
+
+        k1 = self.rate(t, x, taut)
+        k2 = rate(t + h / 2, x + h / 2 * k1)
+        k3 = rate(t + h / 2, x + h / 2 * k2)
+        k4 = rate(t + h, x + h * k3)
+        return x + h / 6 * (k1 + 2 * k2 + 2 * k3 + k4)
+
+
+def _general(system: System) -> SlacknessSystem:
+    if isinstance(system, SlacknessSystem):
+        return system
+    raise UsageError(
+        "explicit steps with kept modes are for systems without memory",
+        got=type(system).__name__,
+        expected="LinearComplementaritySystem or SlacknessSystem",
+        advice="EventDriven()",
+    )
+
+
+def _claim(system: System, rows: list[Any], status: Status, note: str, stats: dict[str, float]) -> Claim:
+    t, x, s, taut = (np.array(part) for part in zip(*rows, strict=True))
+    w = np.array([system.slack(*row) for row in zip(t, x, s, strict=True)])
+    names = tuple(system.names)
+    switches = switches_of(t, taut, names)
+    return Claim(t, x, s, taut[0].astype(float), s.max(axis=0), w.max(axis=0), switches, status, note, stats)
