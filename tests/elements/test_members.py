@@ -1,7 +1,5 @@
 """Bars, springs, elastic cables and dead forces against energies written by hand."""
 
-import itertools
-
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -170,6 +168,6 @@ def test_order_of_the_parts_does_not_matter():
     ]
     values = [
         onesided.compose(*order).evaluate(np.array([0.9]), 0.3, np.zeros(0)).energy
-        for order in itertools.permutations(parts)
+        for order in (parts, parts[::-1], parts[2:] + parts[:2])
     ]
     np.testing.assert_allclose(values, values[0], rtol=1e-14)
