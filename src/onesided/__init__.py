@@ -14,6 +14,20 @@ if TYPE_CHECKING:
     from onesided.complementarity import MLCP as MLCP
     from onesided.complementarity import NCP as NCP
     from onesided.complementarity import all_solutions as all_solutions
+    from onesided.dynamics.explicit import Baumgarte as Baumgarte
+    from onesided.dynamics.explicit import Projected as Projected
+    from onesided.dynamics.generalized_alpha import GeneralizedAlpha as GeneralizedAlpha
+    from onesided.dynamics.generalized_alpha import Index3 as Index3
+    from onesided.dynamics.generalized_alpha import StabilisedIndex2 as StabilisedIndex2
+    from onesided.dynamics.modes import modes as modes
+    from onesided.dynamics.multipliers import Compliances as Compliances
+    from onesided.dynamics.multipliers import MinimalNorm as MinimalNorm
+    from onesided.dynamics.multipliers import ReducedSet as ReducedSet
+    from onesided.dynamics.penalty import prepared as prepared
+    from onesided.dynamics.penalty import with_penalty as with_penalty
+    from onesided.dynamics.radau import Radau as Radau
+    from onesided.dynamics.simulate import iter_simulate as iter_simulate
+    from onesided.dynamics.simulate import simulate as simulate
     from onesided.errors import ModelError as ModelError
     from onesided.errors import OnesidedError as OnesidedError
     from onesided.errors import SolveError as SolveError
@@ -23,6 +37,7 @@ if TYPE_CHECKING:
     from onesided.model.files import loads as loads
     from onesided.model.imports import read_mesh as read_mesh
     from onesided.model.imports import read_truss as read_truss
+    from onesided.model.rows import rows as rows
     from onesided.model.sizes import Scales as Scales
     from onesided.model.system import System as System
     from onesided.results import Diagram as Diagram
@@ -30,6 +45,8 @@ if TYPE_CHECKING:
     from onesided.results import Equilibrium as Equilibrium
     from onesided.results import Event as Event
     from onesided.results import Kind as Kind
+    from onesided.results import Modes as Modes
+    from onesided.results import Motion as Motion
     from onesided.results import Path as Path
     from onesided.results import Ray as Ray
     from onesided.results import Solution as Solution
@@ -50,20 +67,36 @@ if TYPE_CHECKING:
     from onesided.tolerances import Tolerances as Tolerances
     from onesided.verbs import solve as solve
 
+
 _HOMES = {
+    "all_solutions": "complementarity",
     "LCP": "complementarity",
     "MLCP": "complementarity",
     "NCP": "complementarity",
-    "all_solutions": "complementarity",
+    "Baumgarte": "dynamics.explicit",
+    "Projected": "dynamics.explicit",
+    "GeneralizedAlpha": "dynamics.generalized_alpha",
+    "Index3": "dynamics.generalized_alpha",
+    "StabilisedIndex2": "dynamics.generalized_alpha",
+    "modes": "dynamics.modes",
+    "Compliances": "dynamics.multipliers",
+    "MinimalNorm": "dynamics.multipliers",
+    "ReducedSet": "dynamics.multipliers",
+    "prepared": "dynamics.penalty",
+    "with_penalty": "dynamics.penalty",
+    "Radau": "dynamics.radau",
+    "iter_simulate": "dynamics.simulate",
+    "simulate": "dynamics.simulate",
     "ModelError": "errors",
     "OnesidedError": "errors",
     "SolveError": "errors",
-    "Function": "model.derivatives",
     "compose": "model.compose",
+    "Function": "model.derivatives",
     "load": "model.files",
     "loads": "model.files",
     "read_mesh": "model.imports",
     "read_truss": "model.imports",
+    "rows": "model.rows",
     "Scales": "model.sizes",
     "System": "model.system",
     "Diagram": "results",
@@ -71,11 +104,13 @@ _HOMES = {
     "Equilibrium": "results",
     "Event": "results",
     "Kind": "results",
+    "load_result": "results",
+    "Modes": "results",
+    "Motion": "results",
     "Path": "results",
     "Ray": "results",
-    "Solution": "results",
-    "load_result": "results",
     "save": "results",
+    "Solution": "results",
     "drive": "statics.drive",
     "Newton": "statics.equilibrium",
     "diagram": "statics.explore",

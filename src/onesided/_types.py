@@ -39,6 +39,14 @@ class Status(Enum):
     far = "the path runs off to infinity: coordinates or reactions grow without bound; look at the last points"
     step_too_small = "the step became too small: a kink or singularity was not recognised; the points so far are good"
 
+    finished = "the end of the time span was reached"
+    stopped = "an event stopped the motion, as asked"
+    contact = "a gap closed: this method does not follow contacts, use one that does from here"
+    singular_configuration = (
+        "the constraints become dependent here and several motions lead on: start beyond the configuration named, or "
+        "remove the symmetry (unequal lengths, a little clearance)"
+    )
+
     @property
     def ok(self) -> bool:
         """Whether the result can be used as an answer."""
@@ -46,5 +54,14 @@ class Status(Enum):
 
 
 _GOOD = frozenset(
-    {Status.solved, Status.bound_reached, Status.enough, Status.path_ended, Status.not_unique, Status.closed}
+    {
+        Status.solved,
+        Status.bound_reached,
+        Status.enough,
+        Status.path_ended,
+        Status.not_unique,
+        Status.closed,
+        Status.finished,
+        Status.stopped,
+    }
 )

@@ -35,6 +35,8 @@ class Tolerances:
         A step below `minimum_step` × the length scale means that the method cannot go on.
     derivative : float
         Agreement asked of user-supplied derivatives with automatic ones.
+    energy : float
+        A motion whose energy changes by more than `energy` × the energy in play without work is called inaccurate.
     """
 
     gap: float = 1e-9
@@ -46,6 +48,7 @@ class Tolerances:
     event: float = 1e-12
     minimum_step: float = 1e-10
     derivative: float = 1e-7
+    energy: float = 1e-3
 
     def __post_init__(self) -> None:
         for field in fields(self):

@@ -169,7 +169,7 @@ def _writable(folder: Path) -> bool:
     return os.access(folder, os.W_OK)
 
 
-def _differentiable(function: Scalar | Function, names: tuple[str, ...]) -> Scalar:
+def differentiable(function: Scalar | Function, names: tuple[str, ...]) -> Scalar:
     """Make a function of (q, p, parameter vector) that differentiates by the user's rules where there are some."""
     f = function if isinstance(function, Function) else Function(function)
 
@@ -215,8 +215,8 @@ class Derivatives:
     ) -> None:
         prepare_jax()
         self.n, self.m, self.names = n, len(constraints), names
-        self._U = _differentiable(energy, names)
-        self._c = [_differentiable(f, names) for f in constraints]
+        self._U = differentiable(energy, names)
+        self._c = [differentiable(f, names) for f in constraints]
         self._kkt = jax.jit(self._packed_kkt)
         self._residual = jax.jit(self._packed_residual)
         self._residuals = jax.jit(jax.vmap(self._packed_residual, in_axes=(0, None)))

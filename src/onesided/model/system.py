@@ -10,14 +10,20 @@ import numpy as np
 
 from onesided._types import Array
 from onesided.errors import ModelError
+from onesided.groups import Group
 from onesided.model import derivatives
 from onesided.model.derivatives import Derivatives, Evaluation, Function, Scalar
+from onesided.model.motion import MotionFunctions
+from onesided.model.motion_check import check_motion
 from onesided.model.names import check_names, unknown_name
 from onesided.model.plausible import check_forces
+from onesided.model.rows import Row
 from onesided.model.sizes import Scales, Sizes, estimate
 from onesided.model.stepping import Frame, Here, Knobs, Stretch
 from onesided.model.supports import check_supported
 from onesided.tolerances import DEFAULT, Tolerances
+
+_TABLES = ("bilateral", "unilateral", "nonholonomic", "servo")
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +39,12 @@ class System:
     parameters : named numbers th, what studies vary.
     control : name of the control parameter p.
     scales : typical sizes, estimated where not given.
-    kinetic, mass, force : for motion: T(q, v, th), M(q, th), Q(t, q, v, p, th).
+    kinetic, mass, force : for motion: T(q, v, th) or M(q, th), and Q(t, q, v, p, th), (n,).
+    nonholonomic : name → f(q, v, th) = 0, linear in the velocities.
+    friction : forces F(q, v, mu, th), (n,), that depend on the multipliers of the bilateral constraints.
+    servo, actuation : conditions s(q, p, th) = 0 that inputs u meet through the forces B(q, th) u, B (n, number of
+        conditions).
+    space : configuration space of the coordinates, by default vectors with v = q̇; see `onesided.groups`.
     structure, derivatives : set by `compose`: the parts the system was made of, and their sum.
 
     Notes
@@ -61,8 +72,14 @@ class System:
     kinetic: Callable[..., Any] | None = None
     mass: Callable[..., Any] | None = None
     force: Callable[..., Any] | None = None
+    nonholonomic: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
+    friction: Callable[..., Any] | None = None
+    servo: Mapping[str, Scalar] = field(default_factory=dict)
+    actuation: Callable[..., Any] | None = None
+    space: Group | None = None
     structure: Any = field(default=None, repr=False, compare=False)
     derivatives: Derivatives = field(default=None, repr=False, compare=False)  # type: ignore[assignment]
+    motion: MotionFunctions | None = field(default=None, init=False, repr=False, compare=False)
     _vector: Any = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -73,14 +90,14 @@ class System:
         self._set("coordinates", check_names("coordinate", self.coordinates))
         if not self.coordinates:
             raise ModelError("there is no coordinate", expected="at least one name in `coordinates`")
-        for kind in ("unilateral", "bilateral"):
+        for kind in _TABLES:
             if not isinstance(getattr(self, kind), Mapping):
                 raise ModelError(
                     f"`{kind}` is not a mapping", got=type(getattr(self, kind)).__name__, expected="{name: function}"
                 )
-        check_names("constraint", [*self.bilateral, *self.unilateral])
+        check_names("constraint", [name for kind in _TABLES for name in getattr(self, kind)])
         self._set("parameters", MappingProxyType(_numbers(self.parameters)))
-        for kind in ("unilateral", "bilateral"):
+        for kind in _TABLES:
             self._set(kind, MappingProxyType(dict(getattr(self, kind))))
         if self.structure is None:
             self._compile()
@@ -90,6 +107,10 @@ class System:
         """Check the user's functions and make their derivatives."""
         names = tuple(self.parameters)
         for label, function in self._labelled():
+            if isinstance(function, Row) and function.index > 0:
+                continue  # the family was checked with its first row
+            if isinstance(function, Row):
+                derivatives.check_function(f"the family of {label}", function.family, self.n, names, (function.size,))
             if not callable(function) and not isinstance(function, Function):
                 raise ModelError(f"{label} is not a function", got=repr(function), expected="a callable (q, p, th)")
             derivatives.check_function(label, function, self.n, names)
@@ -102,6 +123,8 @@ class System:
                         derivatives.check_function(f"{name} of {label}", rule, self.n, names, shape)
         constraints = [*self.bilateral.values(), *self.unilateral.values()]
         self._set("derivatives", Derivatives(self.n, self.energy, constraints, names))
+        check_motion(self)
+        self._set("motion", MotionFunctions(self))
 
     def _set(self, name: str, value: Any) -> None:
         object.__setattr__(self, name, value)

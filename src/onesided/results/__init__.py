@@ -7,6 +7,13 @@ from onesided.results.equilibrium import ActiveSet as ActiveSet
 from onesided.results.equilibrium import Equilibrium as Equilibrium
 from onesided.results.equilibrium import Recheck as Recheck
 from onesided.results.equilibrium import State as State
+from onesided.results.modes import Modes as Modes
+from onesided.results.motion import Correction as Correction
+from onesided.results.motion import Drift as Drift
+from onesided.results.motion import Motion as Motion
+from onesided.results.motion import MotionEvent as MotionEvent
+from onesided.results.motion import Occurrence as Occurrence
+from onesided.results.motion_store import motion_event_record as motion_event_record
 from onesided.results.path import Event as Event
 from onesided.results.path import Kind as Kind
 from onesided.results.path import Path as Path

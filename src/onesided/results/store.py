@@ -16,21 +16,26 @@ from onesided._types import Status
 from onesided.errors import UsageError
 from onesided.results.diagram import Diagram
 from onesided.results.drive import Drive, Jump
+from onesided.results.motion import Motion
+from onesided.results.motion_store import read_motion, write_motion
 from onesided.results.path import Event, Kind, Path, Ray, Rays
 
 FORMAT = 1
 _PATH_ARRAYS = ("q", "p", "mu", "lam", "gaps", "energy", "s", "tangents", "instability", "codes")
 
 
-def save(result: Path | Drive | Diagram, folder: str | FilePath, *, extra: Mapping[str, str] | None = None) -> FilePath:
+def save(
+    result: Path | Drive | Diagram | Motion, folder: str | FilePath, *, extra: Mapping[str, str] | None = None
+) -> FilePath:
     """Write a result as one folder, replacing an earlier one at once; `extra` holds further text files by name."""
     writers: dict[type, Callable[[Any, FilePath], None]] = {
         Path: _write_path,
         Drive: _write_drive,
         Diagram: _write_diagram,
+        Motion: write_motion,
     }
     if type(result) not in writers:
-        raise UsageError("this cannot be saved", got=type(result).__name__, expected="a Path, Drive or Diagram")
+        raise UsageError("this cannot be saved", got=type(result).__name__, expected="a Path, Drive, Diagram or Motion")
     target = check_folder(folder)
     target.parent.mkdir(parents=True, exist_ok=True)
     draft = FilePath(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
@@ -68,7 +73,7 @@ def _swap(draft: FilePath, target: FilePath) -> None:
     shutil.rmtree(old, ignore_errors=True)
 
 
-def load_result(folder: str | FilePath) -> Path | Drive | Diagram:
+def load_result(folder: str | FilePath) -> Path | Drive | Diagram | Motion:
     """Read back what `save` wrote. Events of a loaded path cannot be branched from."""
     place = FilePath(folder)
     try:
@@ -77,6 +82,8 @@ def load_result(folder: str | FilePath) -> Path | Drive | Diagram:
         raise UsageError(
             f"'{place}' holds no result", got=type(e).__name__, expected="a folder written by onesided"
         ) from e
+    if record["type"] == "motion":
+        return read_motion(record, place)
     if record["type"] == "drive":
         return _read_drive(record, place)
     return _read_diagram(record, place) if record["type"] == "diagram" else _read_path(record, place)

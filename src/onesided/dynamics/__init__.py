@@ -1,0 +1,1 @@
+"""Motion of systems with joints: consistent starts, steppers, monitors, modes."""

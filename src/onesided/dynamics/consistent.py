@@ -1,0 +1,109 @@
+"""Consistent initial values: a start given by a user, moved onto the constraints, with a report of what was changed."""
+
+from typing import Any
+
+import numpy as np
+
+from onesided._types import Array
+from onesided.dynamics.mechanics import Mechanics, Settled, Sizes, State
+from onesided.errors import ModelError, SolveError, UsageError
+from onesided.linalg import RankKKT
+from onesided.model.motion import Terms
+from onesided.results import Correction
+
+
+def consistent(mechanics: Mechanics, t: float, q0: Any, v0: Any, span: float) -> tuple[State, Correction]:
+    """Positions and velocities on the constraints, accelerations and multipliers that belong to them.
+
+    Raises
+    ------
+    ModelError
+        Values that are not finite, a mass matrix that is singular on the null space of the constraints.
+    SolveError
+        Constraints that cannot be met near the start.
+    """
+    equations = mechanics.equations
+    q, v = equations.system.point(q0), velocities(mechanics, v0)
+    q = equations.space.wrap(q)
+    equations.find_pattern(t, q, v)
+    terms = equations.terms(t, q, np.zeros(equations.n), v, np.zeros(equations.m))
+    _check_finite(mechanics, t, q, v, terms)
+    mechanics.choose_rows(terms)
+    _set_sizes(mechanics, q, v, terms, span)
+    settled = mechanics.settle(t, q, v, np.zeros(equations.rows))
+    if not settled.status.ok:
+        raise SolveError(settled.status.value, settled.state, got=f"{settled.worst} at t = {t:g}")
+    terms = settled.accelerated.terms
+    mechanics.choose_rows(terms)
+    _check_mass(mechanics, terms)
+    settled = mechanics.settle(t, settled.state.q, settled.state.v, np.zeros(equations.rows))
+    _set_sizes(mechanics, settled.state.q, settled.state.v, terms, span, settled.state.a)
+    mechanics.closest = 1.0
+    return settled.state, _report(mechanics, q, v, settled)
+
+
+def velocities(mechanics: Mechanics, v0: Any) -> Array:
+    """Check velocities given by a user (sequence, or name → value with zero for those left out)."""
+    system = mechanics.equations.system
+    if isinstance(v0, dict):
+        v0 = {**dict.fromkeys(system.coordinates, 0.0), **v0}
+    try:
+        return system.point(v0)
+    except ModelError as e:
+        raise UsageError(f"velocities: {e.what}", got=e.got, expected=e.expected, advice=e.advice) from None
+
+
+def _check_finite(mechanics: Mechanics, t: float, q: Array, v: Array, terms: Terms) -> None:
+    equations = mechanics.equations
+    for label, value in (
+        ("the mass matrix", terms.M),
+        ("the force", terms.h),
+        ("a constraint", terms.c),
+        ("the gradient of a constraint", terms.G),
+        ("a hidden constraint", np.append(terms.c_dot, terms.gamma)),
+    ):
+        if not np.all(np.isfinite(value)):
+            names = equations.system.coordinates
+            at = ", ".join(f"{name} = {a:.6g} (velocity {b:.6g})" for name, a, b in zip(names, q, v, strict=True))
+            raise ModelError(
+                f"{label} is not finite at t = {t:.6g}, {at}", got=str(value), advice="check the model there"
+            )
+
+
+def _set_sizes(mechanics: Mechanics, q: Array, v: Array, terms: Terms, span: float, a: Array | None = None) -> None:
+    """Typical sizes: of the coordinates as given or as they are, of velocities as they are or as accelerations make them."""
+    given = mechanics.equations.system.scales.lengths(len(q))
+    largest = float(np.max(np.abs(q), initial=0.0))
+    fast = float(np.max(np.abs(v), initial=0.0))
+    push = float(np.max(np.abs(a), initial=0.0)) if a is not None else 0.0
+    length = largest or max(fast * span, push * span**2 / 2.0) or 1.0
+    lengths = np.maximum(np.abs(q), length) if given is None else given
+    speed = max(fast, (push * length) ** 0.5) or length / span
+    mechanics.sizes = Sizes(np.array(lengths, dtype=float), np.full(len(q), speed))
+
+
+def _check_mass(mechanics: Mechanics, terms: Terms) -> None:
+    M, G = mechanics.equations.matrices(terms)
+    factor = RankKKT(M, G)
+    if factor.pivot > mechanics.tolerances.rank:
+        return
+    names, mode = mechanics.equations.system.coordinates, factor.weakest
+    shown = ", ".join(names[i] for i in np.argsort(-np.abs(mode))[:3] if abs(mode[i]) > 0.1 * np.max(np.abs(mode)))
+    raise ModelError(
+        "the mass matrix is singular, or negative, for motions that the constraints allow",
+        got=f"no inertia against a motion of {shown}",
+        expected="positive kinetic energy for every admissible velocity",
+        advice="give these coordinates mass, or a constraint",
+    )
+
+
+def _report(mechanics: Mechanics, q: Array, v: Array, settled: Settled) -> Correction:
+    space, tolerance = mechanics.equations.space, mechanics.tolerances.residual
+    moved = float(np.max(np.abs(space.local(q, settled.state.q)), initial=0.0))
+    changed = float(np.max(np.abs(settled.state.v - v), initial=0.0))
+    names = tuple(mechanics.equations.names[i] for i in mechanics.loose)
+    return Correction(
+        moved if moved > tolerance * mechanics.sizes.q.max() else 0.0,
+        changed if changed > tolerance * mechanics.sizes.v.max() else 0.0,
+        names,
+    )

@@ -1,0 +1,262 @@
+"""Lie-group generalized-α, second order, on the stabilised index-2 form or the index-3 form.
+
+With local coordinates δ of q₁ = q₀∘exp(δ) and algorithmic accelerations a ≈ v̇(t + Δh), Δ = α_m − α_f (Brüls, Cardona and
+Arnold 2012, reference 4 of [AR, time integration]):
+
+    δ/h = v₀ + h (½ − β) a₀ + h β a₁ + M⁻¹Gᵀη,   v₁ = v₀ + h (1 − γ) a₀ + h γ a₁,
+    (1 − α_m) a₁ + α_m a₀ = (1 − α_f) v̇₁ + α_f v̇₀,   balance, constraints (and hidden ones, with η) at t₁.
+
+When the step changes, a₀ is moved to its new time; without that the order would fall to one.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.linalg import lu_factor, lu_solve
+
+from onesided._types import Array, Status
+from onesided.dynamics.implicit import Linearised, Stabilised
+from onesided.dynamics.mechanics import Mechanics, State
+from onesided.dynamics.stepper import Accuracy, Stepper, check_knobs, first_step, limited, next_step
+from onesided.errors import UsageError
+
+ORDER, ITERATIONS = 3, 25  # of the local error; of Newton's method
+
+
+@dataclass(frozen=True)
+class StabilisedIndex2:
+    """Positions and velocities both on their constraints (Gear, Gupta and Leimkuhler)."""
+
+
+@dataclass(frozen=True)
+class Index3:
+    """Positions on their constraints only; the hidden ones are met to the accuracy of the step."""
+
+
+@dataclass(frozen=True)
+class GeneralizedAlpha:
+    """Generalized-α of Chung and Hulbert on Lie groups: second order, with numerical damping of high frequencies.
+
+    Attributes
+    ----------
+    rho : spectral radius at infinite frequency: 1 damps nothing, 0 removes high frequencies in one step.
+    form : `StabilisedIndex2()` or `Index3()`.
+    rtol : accuracy of a step, relative to the size of coordinates and velocities.
+    step : a fixed step instead.
+    max_step : the largest step.
+    """
+
+    rho: float = 0.9
+    form: StabilisedIndex2 | Index3 = StabilisedIndex2()
+    rtol: float = 1e-6
+    step: float | None = None
+    max_step: float = math.inf
+
+    def __post_init__(self) -> None:
+        check_knobs(self.rtol, self.step, self.max_step)
+        if not 0 <= self.rho <= 1:
+            raise UsageError("`rho` is out of range", got=repr(self.rho), expected="0 to 1")
+        if not isinstance(self.form, StabilisedIndex2 | Index3):
+            raise UsageError("`form` is not known", got=repr(self.form), expected="StabilisedIndex2() or Index3()")
+
+    @property
+    def drifts(self) -> tuple[str, ...]:
+        """Levels at which constraints are met to the accuracy of the steps only."""
+        return ("velocity", "acceleration") if isinstance(self.form, Index3) else ()
+
+    def start(self, mechanics: Mechanics, state: State, t_end: float) -> Stepper:
+        """Begin at a consistent state."""
+        return AlphaStepper(mechanics, state, t_end, self)
+
+
+class Coefficients:
+    """α_m, α_f, β, γ of a spectral radius, and the constants of the local error."""
+
+    def __init__(self, rho: float) -> None:
+        self.am, self.af = (2.0 * rho - 1.0) / (rho + 1.0), rho / (rho + 1.0)
+        self.shift = self.am - self.af
+        self.gamma = 0.5 - self.shift
+        self.beta = 0.25 * (self.gamma + 0.5) ** 2
+        self.ratio = (1.0 - self.af) / (1.0 - self.am)  # ∂a₁/∂v̇₁
+        # δ and v of a step against the exact ones, in h³ times the third derivatives of q and of v
+        memory = (1.0 - self.af) / 2.0 - (1.0 - self.am) * (0.5 + self.shift)
+        self.error_q = 1.0 / 6.0 - self.shift / 2.0 - self.beta
+        self.error_v = 1.0 / 6.0 - memory - self.gamma * (0.5 + self.shift)
+
+
+class AlphaStepper(Stepper):
+    """Steps of generalized-α; unknown are δ, v̇, μ (and η)."""
+
+    def __init__(self, mechanics: Mechanics, state: State, t_end: float, method: GeneralizedAlpha) -> None:
+        span = abs(t_end - state.t)
+        h = method.step or min(first_step(mechanics, state, method.rtol, ORDER, span), method.max_step)
+        super().__init__(mechanics, state, h, t_end)
+        self.method, self.accuracy, self.c = method, Accuracy(method.rtol), Coefficients(method.rho)
+        self.index3 = isinstance(method.form, Index3)
+        self._target = 0.01 * mechanics.tolerances.residual if method.step else 0.001 * method.rtol
+        self._jerk = self._first_jerk(h)
+        self._w = state.a  # v̇ of the method itself, which balances forces at the last state
+        self._a, self._h = state.a + self.c.shift * h * self._jerk, h
+        self._before: tuple[Array, float] | None = None
+
+    def _first_jerk(self, h: float) -> Array:
+        """Derivative of the acceleration at the start, by a small step."""
+        s, tiny = self.state, 0.01 * h
+        delta = tiny * s.v + 0.5 * tiny**2 * s.a
+        later = self.mechanics.accelerate(s.t + tiny, s.q, delta, s.v + tiny * s.a, s.mu)
+        return (later.a - s.a) / tiny
+
+    def step(self, t_end: float) -> Status | None:
+        """Advance by one step."""
+        form = Stabilised(self.mechanics)
+        blocks = form.linearise(self.state)
+        rejected, finite, fixed = False, True, self.method.step is not None
+        if not all(np.all(np.isfinite(block)) for block in blocks):
+            return self.stuck(finite=False)
+        while not self.too_small(self.h):
+            h = limited(self.h, t_end - self.state.t)
+            start = self._prepare(h)
+            found = self._newton(form, blocks, start, h)
+            state = self._arrive(found, start, h) if found is not None else None
+            error = self._error(state.a, h) if state is not None else math.inf
+            if state is not None and found is not None and (fixed or error <= 1.0):
+                self._advance(state, found[1], start, h)
+                if not fixed:
+                    self.h = self._next(h, error, rejected=rejected)
+                return None
+            if fixed:
+                break
+            rejected, finite = True, found is None or math.isfinite(error)
+            self.rejected += 1
+            self.h = min(next_step(h, error, ORDER, rejected=True) if math.isfinite(error) else h, 0.5 * h)
+        return self.stuck(finite=finite)
+
+    def _next(self, h: float, error: float, *, rejected: bool) -> float:
+        """The next step; in the index-3 form it changes seldom, because every change excites its multipliers."""
+        grown = min(next_step(h, error, ORDER, rejected=rejected), 2.0 * h)
+        if h < self.h and not rejected:
+            grown = max(grown, self.h)  # the step was cut for another reason than its error
+        elif self.index3 and h <= grown < 1.5 * h:
+            grown = h
+        return min(grown, self.method.max_step)
+
+    def _prepare(self, h: float) -> Array:
+        """The algorithmic acceleration at the beginning of a step of size h."""
+        if self.index3 and h != self._h:
+            self._w, self._h = self.state.a, h
+            self._a = self.state.a + self.c.shift * h * self._jerk
+        return self._w + (h / self._h) * (self._a - self._w)
+
+    def _kinematics(self, w: Array, start: Array, h: float) -> tuple[Array, Array, Array]:
+        """a₁, mean velocity and v₁ for an acceleration v̇₁ = w."""
+        c, s = self.c, self.state
+        a = ((1.0 - c.af) * w + c.af * self._w - c.am * start) / (1.0 - c.am)
+        mean = s.v + h * ((0.5 - c.beta) * start + c.beta * a)
+        return a, mean, s.v + h * ((1.0 - c.gamma) * start + c.gamma * a)
+
+    def _newton(
+        self, form: Stabilised, blocks: Linearised, start: Array, h: float
+    ) -> tuple[Array, Array, Array] | None:
+        """(δ, v̇, multipliers) at the end of the step; None where the iteration fails."""
+        s, n, r = self.state, form.n, len(form.rows)
+        factor = _factor(blocks, self.c, h, index3=self.index3, rolling=form.rolling)
+        w, z = self._w + h * self._jerk, np.zeros(form.size - 2 * n)
+        delta, z[:r] = h * self._kinematics(w, start, h)[1], s.mu[form.rows]
+        space, before = self.mechanics.equations.space, math.inf
+        for _ in range(ITERATIONS):
+            _, mean, v = self._kinematics(w, start, h)
+            if self.index3:
+                delta = h * mean
+            d = delta / h - mean + space.rate(delta, v)
+            residual = form.residual(form.pack(s.t + h, s.q, (delta, d, v, w), z[:r], z[r:]))
+            self.evaluations += 1
+            if not np.all(np.isfinite(residual)):
+                return None
+            step = factor(residual)
+            delta, w, z = delta + step[0], w + step[1], z + step[2]
+            size = self.accuracy.norm(self.mechanics, h * h * step[1] + step[0], h * step[1]) * self.method.rtol
+            if size <= self._target or (size >= 0.5 * before and size <= self._close):
+                return delta, w, z
+            before = size
+        return None
+
+    @property
+    def _close(self) -> float:
+        """A size of corrections that is good enough where round-off stops the iteration."""
+        return math.sqrt(self.mechanics.tolerances.residual) * 0.01
+
+    def _error(self, a: Array, h: float) -> float:
+        """Local error from differences of accelerations, in units of the tolerance."""
+        jerk = (a - self.state.a) / h
+        e_q = self.c.error_q * h**3 * jerk
+        e_v = np.zeros_like(e_q)
+        if self._before is not None:
+            older, length = self._before
+            e_v = self.c.error_v * h**3 * (jerk - (self.state.a - older) / length) / (0.5 * (h + length))
+        return self.accuracy.norm(self.mechanics, e_q, e_v)
+
+    def _arrive(self, found: tuple[Array, Array, Array], start: Array, h: float) -> State | None:
+        """The new state; accelerations and multipliers are those that belong to its positions and velocities."""
+        s, mechanics = self.state, self.mechanics
+        delta, w, _ = found
+        v = self._kinematics(w, start, h)[2]
+        q = mechanics.equations.space.retract(s.q, delta)
+        if self.index3:
+            now = mechanics.accelerate(s.t + h, q, np.zeros_like(q), v, s.mu)
+            mu, power = mechanics.multipliers(now.terms, now.a, now.mu), now.power
+            return State(
+                s.t + h, mechanics.equations.space.wrap(q), v, now.a, mu, s.work + h * (s.power + power) / 2, power
+            )
+        settled = mechanics.settle(s.t + h, q, v, s.mu)
+        if not settled.status.ok:
+            return None
+        e = settled.state
+        return State(e.t, e.q, e.v, e.a, e.mu, s.work + 0.5 * h * (s.power + e.power), e.power)
+
+    def _advance(self, state: State, w: Array, start: Array, h: float) -> None:
+        self._before = (self.state.a, h)
+        a, _, _ = self._kinematics(w, start, h)
+        self._jerk = (state.a - self.state.a) / h
+        self._a, self._w, self._h, self.state = a, w, h, state
+
+
+def _factor(b: Linearised, c: Coefficients, h: float, *, index3: bool, rolling: Array) -> Any:
+    """Solver for Newton's corrections (δ, v̇, multipliers), scaled so that small steps do no harm.
+
+    Unknown are (δ, h² v̇, h² μ, h² η) in rows (h² balance …), whose matrices tend to constants for h → 0.
+    """
+    n, m, r = len(b.M), len(b.G), len(b.A)
+    v_w, d_w = c.gamma * c.ratio / h, c.beta * c.ratio  # ∂v/∂(h² v̇), ∂δ/∂(h² v̇)
+    if index3:
+        rows = np.vstack([b.G * d_w, (b.D[rolling] * d_w + b.A[rolling] * v_w) * h])
+        k = len(rows)
+        E = np.zeros((n + k, n + k))
+        E[:n, :n] = b.M + h * h * (b.K * d_w + b.C * v_w)
+        E[:n, n : n + r], E[n:, :n] = b.R, rows
+        lu = lu_factor(E)
+
+        def solve3(residual: Array) -> tuple[Array, Array, Array]:
+            velocity = residual[2 * n + m :][rolling] * h
+            x = lu_solve(lu, -np.concatenate([h * h * residual[n : 2 * n], residual[2 * n : 2 * n + m], velocity]))
+            return np.zeros(n), x[:n] / h**2, np.concatenate([x[n:] / h**2, np.zeros(m)])
+
+        return solve3
+    E = np.zeros((2 * n + m + r, 2 * n + m + r))
+    E[:n, :n], E[:n, n : 2 * n], E[:n, 2 * n + r :] = b.M, -d_w * b.M, -b.G.T
+    E[n : 2 * n, :n], E[n : 2 * n, n : 2 * n] = h * h * b.K, b.M + h * h * v_w * b.C
+    E[n : 2 * n, 2 * n : 2 * n + r] = b.R
+    E[2 * n : 2 * n + m, :n] = b.G
+    E[2 * n + m :, :n], E[2 * n + m :, n : 2 * n] = h * b.D, h * v_w * b.A
+    lu = lu_factor(E)
+
+    def solve2(residual: Array) -> tuple[Array, Array, Array]:
+        scaled = residual.copy()
+        scaled[:n] *= h
+        scaled[n : 2 * n] *= h * h
+        scaled[2 * n + m :] *= h
+        x = lu_solve(lu, -scaled)
+        return x[:n], x[n : 2 * n] / h**2, np.concatenate([x[2 * n : 2 * n + r] / h**2, x[2 * n + r :] / h])
+
+    return solve2

@@ -1,0 +1,222 @@
+"""Accelerations, multipliers and consistent states: what every stepper asks of the equations of motion."""
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from onesided._types import Array, Indices, Status
+from onesided.dynamics.multipliers import MinimalNorm, Rule, not_unique, share
+from onesided.errors import ModelError
+from onesided.linalg import DenseKKT, KKTFactor, RankKKT, independent_rows
+from onesided.model.equations import Equations
+from onesided.model.motion import Terms
+from onesided.tolerances import DEFAULT, EPS, Tolerances
+
+FRICTION_ROUNDS = 60
+PROJECTIONS = 12
+
+
+@dataclass(frozen=True, eq=False)
+class State:
+    """One instant: configuration, velocity, acceleration, multipliers (m + k,), work done so far, power."""
+
+    t: float
+    q: Array
+    v: Array
+    a: Array
+    mu: Array
+    work: float = 0.0
+    power: float = 0.0
+
+
+class Accelerated(NamedTuple):
+    """Accelerations and multipliers at a state, with what they were computed from."""
+
+    a: Array
+    mu: Array
+    power: float
+    terms: Terms
+    factor: KKTFactor
+
+
+@dataclass
+class Sizes:
+    """Typical sizes of coordinates and velocities, which grow with the motion; per constraint those of its residuals."""
+
+    q: Array
+    v: Array
+
+    def grow(self, q: Array, v: Array) -> None:
+        """Take a state into account."""
+        np.maximum(self.q, np.abs(q), out=self.q)
+        np.maximum(self.v, np.max(np.abs(v), initial=0.0), out=self.v)
+
+
+@dataclass(frozen=True, eq=False)
+class Settled:
+    """A state moved onto the constraints, by how much, and how it went."""
+
+    state: State
+    accelerated: Accelerated
+    dq: Array
+    dv: Array
+    status: Status = Status.solved
+    worst: str = ""
+
+
+class Mechanics:
+    """The equations of motion with a set of independent constraint rows, kept up to date.
+
+    Dependent constraints are dropped from the linear systems (a joint stated twice changes nothing); their multipliers are
+    found afterwards by `rule`. Where even the kept ones become dependent the solve goes by singular values.
+    """
+
+    def __init__(self, equations: Equations, rule: Rule | None = None, tolerances: Tolerances = DEFAULT) -> None:
+        self.equations, self.tolerances = equations, tolerances
+        self.rule = MinimalNorm() if rule is None else rule
+        self.rule.weights(equations.names)  # refuses unknown names at once
+        self.rows: Indices = np.arange(equations.rows)
+        self.weights = np.ones(equations.rows)
+        self.loose: tuple[int, ...] = ()
+        self.sizes = Sizes(np.ones(equations.n), np.ones(equations.n))
+        self.closest = 1.0  # smallest pivot met, relative to the one at the start
+        self._reference = 0.0
+        self._factorise: Any = None
+        self._zero = np.zeros(equations.n)
+
+    # linear algebra
+
+    def choose_rows(self, terms: Terms) -> None:
+        """Find independent constraints here, and which multipliers are not unique."""
+        M, G = self.equations.matrices(terms)
+        norms = np.linalg.norm(G, axis=1)
+        mass = float(np.mean(np.abs(np.diagonal(M)))) or 1.0
+        self.weights = mass / np.where(norms > 0, norms, 1.0)
+        self.rows = independent_rows(G, rank=np.sqrt(self.tolerances.rank))
+        self.loose = not_unique(G) if len(self.rows) < self.equations.rows else ()
+        pattern = self.equations.pattern
+        self._factorise = None if pattern is None else pattern.factoriser(self.rows, self.weights)
+        self._reference = 0.0
+        self._reference = self.factor(terms).pivot
+
+    def factor(self, terms: Terms) -> KKTFactor:
+        """Factorise the KKT matrix of the kept rows; by singular values where it is singular."""
+        if self._factorise is not None:
+            found: KKTFactor = self._factorise(terms.M, terms.G)
+        else:
+            G = terms.G if len(self.rows) == len(terms.G) else terms.G[self.rows]
+            found = DenseKKT(terms.M, G * self.weights[self.rows, None])
+        if self._reference > 0.0:
+            self.closest = min(self.closest, found.pivot / self._reference)
+        if found.pivot > self.tolerances.rank * self._reference:
+            return found
+        M, G = self.equations.matrices(terms)
+        return RankKKT(M, G[self.rows] * self.weights[self.rows, None], rank=np.sqrt(self.tolerances.rank))
+
+    def closeness(self, factor: KKTFactor) -> float:
+        """Smallest pivot relative to the one at the start: near zero at a singular configuration."""
+        return factor.pivot / self._reference if self._reference > 0.0 else 1.0
+
+    def solve(self, factor: KKTFactor, f: Array, g: Array) -> tuple[Array, Array]:
+        """X and multipliers with M x − Gᵀμ = f, G x = g on the kept rows; zero on the others."""
+        weights = self.weights[self.rows]
+        x, nu = factor.solve(f, g[self.rows] * weights)
+        mu = np.zeros(self.equations.rows)
+        mu[self.rows] = -nu * weights
+        return x, mu
+
+    def multipliers(self, terms: Terms, a: Array, mu: Array) -> Array:
+        """The multipliers to report: as solved, or by the rule where they are not unique."""
+        if len(self.rows) == self.equations.rows:
+            return mu
+        M, G = self.equations.matrices(terms)
+        return share(self.rule, self.equations.names, G, M @ a - terms.h)
+
+    # accelerations
+
+    def accelerate(
+        self, t: float, q: Array, delta: Array, v: Array, mu: Array, baumgarte: tuple[float, float] | None = None
+    ) -> Accelerated:
+        """Accelerations and multipliers at (t, q∘exp δ, v) [AR (2a), (3b)]; `mu` is a guess that friction starts from."""
+        terms = self.equations.terms(t, q, delta, v, mu)
+        factor = self.factor(terms)
+        gamma = terms.gamma if baumgarte is None else self._stabilised(terms, *baumgarte)
+        a, found = self.solve(factor, terms.h, -gamma)
+        if self.equations.system.friction is not None:
+            terms, a, found = self._with_friction(t, q, delta, v, (terms, factor, gamma, a, found))
+        return Accelerated(a, found, terms.power + float(found @ terms.Gv), terms, factor)
+
+    def _stabilised(self, terms: Terms, alpha: float, beta: float) -> Array:
+        """γ with Baumgarte's terms: c̈ + 2α ċ + β² c = 0."""
+        m = self.equations.m
+        gamma = terms.gamma + 2.0 * alpha * terms.c_dot
+        gamma[:m] += beta**2 * terms.c
+        return gamma
+
+    def _with_friction(
+        self, t: float, q: Array, delta: Array, v: Array, first: tuple[Terms, KKTFactor, Array, Array, Array]
+    ) -> tuple[Terms, Array, Array]:
+        """Iterate on the multipliers that friction depends on; the share of redundant ones follows the rule."""
+        terms, factor, gamma, a, mu = first
+        for _ in range(FRICTION_ROUNDS):
+            before = self.multipliers(terms, a, mu)
+            terms = self.equations.terms(t, q, delta, v, before)
+            a, mu = self.solve(factor, terms.h, -gamma)
+            change = np.max(np.abs(self.multipliers(terms, a, mu) - before), initial=0.0)
+            if change <= EPS * 8.0 * np.max(np.abs(before), initial=0.0):
+                return terms, a, mu
+        raise ModelError(
+            "friction and joint forces do not settle on each other",
+            got=f"multipliers still change by {change:.3g} at t = {t:.6g}",
+            expected="friction coefficients at which forces are unique (no jamming)",
+            advice="lower the coefficient, or model the clearance",
+        )
+
+    # consistent states
+
+    def residuals(self, terms: Terms) -> tuple[float, float]:
+        """Largest relative violation of positions and velocities, over all constraints, kept or not."""
+        if not self.equations.rows:
+            return 0.0, 0.0
+        steep = np.maximum(np.abs(terms.G).sum(axis=1), EPS)
+        c = np.abs(terms.c) / steep[: self.equations.m]
+        c_dot = np.abs(terms.c_dot) / steep
+        return float(c.max(initial=0.0) / self.sizes.q.max()), float(c_dot.max() / self.sizes.v.max())
+
+    def settle(self, t: float, q: Array, v: Array, mu: Array) -> Settled:
+        """Move a state onto the constraints in the metric of the mass, positions and velocities [AR (2b), (3a)].
+
+        Where constraints that were thought to depend on the others are violated, the independent ones are chosen anew.
+        """
+        found = self._settle(t, q, v, mu)
+        if found.status.ok or len(self.rows) == self.equations.rows:
+            return found
+        self.choose_rows(found.accelerated.terms)
+        return self._settle(t, q, v, mu)
+
+    def _settle(self, t: float, q: Array, v: Array, mu: Array) -> Settled:
+        equations, target = self.equations, 0.01 * self.tolerances.residual
+        dq, dv, zero = self._zero, self._zero, self._zero
+        start_q, best = q, np.inf
+        for _ in range(PROJECTIONS):
+            now = self.accelerate(t, q, zero, v, mu)
+            off = max(self.residuals(now.terms))
+            if not np.isfinite(off) or off <= target or (off <= 100.0 * target and off >= 0.5 * best):
+                break
+            best = min(best, off)
+            step, _ = self.solve(now.factor, zero, np.concatenate([-now.terms.c, np.zeros(equations.k)]))
+            change, _ = self.solve(now.factor, zero, -now.terms.c_dot)
+            q, v = equations.space.retract(q, step), v + change
+            dv = dv + change
+        dq = equations.space.local(start_q, q)
+        state = State(t, equations.space.wrap(q), v, now.a, self.multipliers(now.terms, now.a, now.mu), 0.0, now.power)
+        good = off <= 100.0 * target
+        return Settled(state, now, dq, dv, Status.solved if good else Status.infeasible, self._worst(now.terms))
+
+    def _worst(self, terms: Terms) -> str:
+        if not self.equations.rows:
+            return ""
+        values = np.concatenate([np.abs(terms.c), np.zeros(self.equations.k)]) + np.abs(terms.c_dot)
+        i = int(np.argmax(values))
+        return f"'{self.equations.names[i]}' is off by {values[i]:.3g}"

@@ -1,0 +1,255 @@
+"""The verbs of motion: simulate and iter_simulate."""
+
+import copy
+import math
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field, is_dataclass
+from typing import Any
+
+import numpy as np
+
+from onesided._types import Array, Status
+from onesided._version import __version__
+from onesided.dynamics.consistent import consistent
+from onesided.dynamics.explicit import Projected
+from onesided.dynamics.mechanics import Mechanics, State
+from onesided.dynamics.monitors import recheck, stack, status_after, verdict
+from onesided.dynamics.multipliers import Rule
+from onesided.dynamics.stepper import Method, Stepper
+from onesided.dynamics.watch import Watch
+from onesided.errors import SolveError, UsageError
+from onesided.linalg import one_thread
+from onesided.model.equations import Equations
+from onesided.model.motion import Control
+from onesided.model.system import System
+from onesided.results import SILENT, Correction, Motion, MotionEvent, Progress
+from onesided.tolerances import DEFAULT, Tolerances
+
+MAX_STEPS = 1_000_000
+ENERGY_FACTOR = 1e4  # energy may be off by so many times the tolerance of one step
+UserEvents = Mapping[str, Callable[[float, Array, Array], float]]
+
+
+def simulate(  # noqa: PLR0913 - one verb, all its ends by keyword
+    system: System,
+    q0: Any,
+    v0: Any,
+    t_span: tuple[float, float],
+    *,
+    method: Method | None = None,
+    control: float | Control = 0.0,
+    multipliers: Rule | None = None,
+    events: UserEvents | None = None,
+    stop: tuple[str, ...] = (),
+    max_steps: int = MAX_STEPS,
+    tolerances: Tolerances = DEFAULT,
+    progress: Progress = SILENT,
+    throw: bool = True,
+) -> Motion:
+    """Follow the motion of a system with joints from (q0, v0); the start is made consistent first.
+
+    Parameters
+    ----------
+    q0, v0 : start, as sequences or name → value (velocities left out are zero).
+    t_span : first and last time.
+    method : `Projected()` (default), `Radau()` for stiff systems, `GeneralizedAlpha()`, `Baumgarte()`.
+    control : the control parameter p during motion: a number, or a function of time in `jax.numpy` (moving constraints).
+    multipliers : how redundant constraints share their force: `MinimalNorm()` (default), `Compliances`, `ReducedSet`.
+    events : name → function (t, q, v) whose zeros are located; those named in `stop` end the motion.
+    throw : raise a `SolveError` holding the motion so far, or return it with its status.
+
+    Notes
+    -----
+    The force of a constraint on the system is (gradient)ᵀ × multiplier: M a = Q − U_q + c_qᵀ μ.
+
+    Every point is rechecked from the model: constraints, hidden constraints, force balance, energy. A motion that reached the
+    end but fails this has the status `inaccurate`.
+    """
+    run = begin(system, q0, v0, t_span, method, control, multipliers, tolerances)
+    watch = Watch(run.stepper, events or {}, stop)
+    progress.begin("simulate")
+    states, status, note = [run.stepper.state], Status.finished, ""
+    try:
+        with one_thread(run.mechanics.equations.n):
+            for item in run.items(watch, max_steps):
+                states.append(item.state)
+                status, note = item.status or status, item.note
+                progress.update(
+                    control=item.state.t, points=len(states), events=len(watch.found), step=states[-1].t - states[-2].t
+                )
+    finally:
+        progress.end()
+    motion = collect(run, states, status, note, tuple(watch.found))
+    if throw and not motion.ok:
+        raise SolveError(motion.status.value, motion, got=motion.note)
+    return motion
+
+
+def iter_simulate(
+    system: System,
+    q0: Any,
+    v0: Any,
+    t_span: tuple[float, float],
+    *,
+    method: Method | None = None,
+    control: float | Control = 0.0,
+    multipliers: Rule | None = None,
+    tolerances: Tolerances = DEFAULT,
+) -> Iterator[State]:
+    """The iterator twin of `simulate`: states as they are found, the start first.
+
+    Raises
+    ------
+    SolveError
+        Where the motion cannot go on.
+    """
+    run = begin(system, q0, v0, t_span, method, control, multipliers, tolerances)
+    yield run.stepper.state
+    for item in run.items(Watch(run.stepper, {}, ()), MAX_STEPS):
+        yield item.state
+        if item.status is not None and not item.status.ok:
+            raise SolveError(item.status.value, item.state, got=item.note)
+
+
+@dataclass(frozen=True, eq=False)
+class Item:
+    """One piece of news: a state; the last one carries the status."""
+
+    state: State
+    status: Status | None = None
+    note: str = ""
+
+
+@dataclass(eq=False)
+class Run:
+    """A motion that can begin: what it needs and what its start needed."""
+
+    mechanics: Mechanics
+    stepper: Stepper
+    method: Method
+    start: Correction
+    t_end: float
+    provenance: dict[str, Any] = field(default_factory=dict)
+
+    def items(self, watch: Watch, max_steps: int) -> Iterator[Item]:
+        """Steps until the end, an event that stops, or a failure."""
+        stepper = self.stepper
+        for _ in range(max_steps):
+            before = copy.copy(stepper)
+            failed = stepper.step(self.t_end)
+            if failed is not None:
+                yield Item(stepper.state, failed, stepper.note)
+                return
+            self.mechanics.sizes.grow(stepper.state.q, stepper.state.v)
+            halt = watch.look(before, stepper.state)
+            if halt is not None:
+                yield Item(*halt)
+                return
+            if stepper.state.t >= self.t_end:
+                yield Item(stepper.state, Status.finished)
+                return
+            yield Item(stepper.state)
+        yield Item(stepper.state, Status.max_iterations, f"{max_steps} steps were not enough")
+
+
+def begin(
+    system: System,
+    q0: Any,
+    v0: Any,
+    t_span: tuple[float, float],
+    method: Method | None,
+    control: float | Control,
+    multipliers: Rule | None,
+    tolerances: Tolerances,
+) -> Run:
+    """Check the request and make the start consistent."""
+    if not isinstance(system, System):
+        raise UsageError("this is not a system", got=type(system).__name__, expected="a System")  # type: ignore[unreachable]
+    first, last = _span(t_span)
+    chosen = Projected() if method is None else method
+    if not hasattr(chosen, "start"):
+        raise UsageError(
+            "this is not a method", got=repr(method), expected="Projected(), Radau(), GeneralizedAlpha() …"
+        )
+    mechanics = Mechanics(Equations(system, control), multipliers, tolerances)
+    state, correction = consistent(mechanics, first, q0, v0, last - first)
+    stepper = chosen.start(mechanics, state, last)
+    return Run(mechanics, stepper, chosen, correction, last)
+
+
+def _span(t_span: Any) -> tuple[float, float]:
+    try:
+        first, last = (float(t) for t in t_span)
+    except (TypeError, ValueError):
+        raise UsageError("the time span is not a pair of numbers", got=repr(t_span), expected="(first, last)") from None
+    if not (math.isfinite(first) and math.isfinite(last) and first < last):
+        raise UsageError(
+            "the time span is empty, reversed or not finite",
+            got=f"{first:g} to {last:g}",
+            expected="first < last",
+            advice="to go back in time, reverse the velocities",
+        )
+    return first, last
+
+
+def collect(run: Run, states: list[State], status: Status, note: str, events: tuple[MotionEvent, ...]) -> Motion:
+    """States to a rechecked `Motion`."""
+    mechanics, points = run.mechanics, stack(states)
+    keep = np.append(np.diff(points.t) > 0, True)
+    points = type(points)(*(values[keep] for values in points))
+    drift, found = recheck(mechanics, points)
+    limit = _energy_limit(mechanics.tolerances, run.method)
+    wrong = verdict(mechanics, drift, limit, run.method.drifts)
+    system = mechanics.equations.system
+    loose = tuple(mechanics.equations.names[i] for i in mechanics.loose)
+    notes = [text for text in (run.start.words(), note, wrong) if text]
+    return Motion(
+        coordinates=system.coordinates,
+        bilateral=tuple(system.bilateral),
+        nonholonomic=tuple(system.nonholonomic),
+        unilateral=tuple(system.unilateral),
+        servo=tuple(system.servo),
+        control=system.control,
+        t=points.t,
+        q=points.q,
+        v=points.v,
+        a=points.a,
+        mu=points.mu,
+        lam=np.zeros((len(points.t), len(system.unilateral))),
+        u=np.zeros((len(points.t), 0)),
+        p=np.array([mechanics.equations.control_at(t) for t in points.t]),
+        energy=found.energy,
+        work=points.work,
+        drift=drift,
+        events=events,
+        status=status_after(status, wrong),
+        note="; ".join(notes),
+        start=run.start,
+        not_unique=tuple(dict.fromkeys((*run.start.redundant, *loose))),
+        space=mechanics.equations.space,
+        provenance=_provenance(run),
+    )
+
+
+def _energy_limit(tolerances: Tolerances, method: Any) -> float:
+    if getattr(method, "step", None) is not None:
+        return tolerances.energy
+    return min(tolerances.energy, ENERGY_FACTOR * float(getattr(method, "rtol", tolerances.energy)))
+
+
+def _provenance(run: Run) -> dict[str, Any]:
+    method, stepper = run.method, run.stepper
+    knobs = asdict(method) if is_dataclass(method) and not isinstance(method, type) else {}
+    return {
+        "verb": "simulate",
+        "method": type(method).__name__,
+        "knobs": {
+            name: value if isinstance(value, float | int | type(None)) else str(value) for name, value in knobs.items()
+        },
+        "tolerances": asdict(run.mechanics.tolerances),
+        "version": __version__,
+        "parameters": dict(run.mechanics.equations.system.parameters),
+        "space": run.mechanics.equations.space.words,
+        "evaluations": stepper.evaluations,
+        "rejected": stepper.rejected,
+    }

@@ -1,0 +1,120 @@
+"""Vector spaces and products of groups."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from onesided.errors import ModelError
+from onesided.groups.base import Group
+from onesided.groups.series import namespace
+
+
+@dataclass(frozen=True)
+class Vector(Group):
+    """A vector space of `size` numbers: positions, lengths, angles that may grow beyond a turn."""
+
+    size: int
+
+    def __post_init__(self) -> None:
+        if isinstance(self.size, bool) or not isinstance(self.size, int) or self.size < 1:
+            raise ModelError("a vector space has no such size", got=repr(self.size), expected="a positive whole number")
+
+    def retract(self, q: Any, delta: Any) -> Any:
+        """Q + δ."""
+        return q + delta
+
+    def local(self, q: Any, other: Any) -> Any:
+        """Other − q."""
+        return other - q
+
+    def bracket(self, v: Any, w: Any) -> Any:
+        """Zero."""
+        return namespace(v).zeros_like(v)
+
+    coadjoint = bracket
+
+    def angle_squared(self, delta: Any) -> Any:
+        """Zero."""
+        return 0.0 * delta[..., 0]
+
+    def rate(self, delta: Any, v: Any) -> Any:
+        """V."""
+        return v
+
+    @property
+    def flat(self) -> bool:
+        """True."""
+        return True
+
+    @property
+    def words(self) -> str:
+        """With its size."""
+        return f"Vector({self.size})"
+
+
+@dataclass(frozen=True, init=False)
+class Product(Group):
+    """Groups side by side: `Product(Vector(3), SO3())` is a free body, position in fixed axes, rotation in its own."""
+
+    parts: tuple[Group, ...]
+
+    def __init__(self, *parts: Group) -> None:
+        for part in parts:
+            if not isinstance(part, Group):
+                raise ModelError("a part of a product is no group", got=repr(part), expected="Vector(n), SO3(), …")
+        object.__setattr__(self, "parts", parts)
+
+    @property
+    def size(self) -> int:  # type: ignore[override]
+        """Sum of the sizes."""
+        return sum(part.size for part in self.parts)
+
+    def _each(self, call: Callable[..., Any], *arrays: Any) -> Any:
+        pieces, first = [], 0
+        for part in self.parts:
+            cut = slice(first, first + part.size)
+            pieces.append(call(part, *(a[..., cut] for a in arrays)))
+            first += part.size
+        return namespace(arrays[0]).concatenate(pieces, axis=-1)
+
+    def retract(self, q: Any, delta: Any) -> Any:
+        """Part by part."""
+        return self._each(lambda g, a, b: g.retract(a, b), q, delta)
+
+    def nudge(self, q: Any, delta: Any) -> Any:
+        """Part by part."""
+        return self._each(lambda g, a, b: g.nudge(a, b), q, delta)
+
+    def local(self, q: Any, other: Any) -> Any:
+        """Part by part."""
+        return self._each(lambda g, a, b: g.local(a, b), q, other)
+
+    def bracket(self, v: Any, w: Any) -> Any:
+        """Part by part."""
+        return self._each(lambda g, a, b: g.bracket(a, b), v, w)
+
+    def coadjoint(self, v: Any, momentum: Any) -> Any:
+        """Part by part."""
+        return self._each(lambda g, a, b: g.coadjoint(a, b), v, momentum)
+
+    def rate(self, delta: Any, v: Any) -> Any:
+        """Part by part."""
+        return self._each(lambda g, a, b: g.rate(a, b), delta, v)
+
+    def wrap(self, q: Any) -> Any:
+        """Part by part."""
+        return self._each(lambda g, a: g.wrap(a), q)
+
+    def angle_squared(self, delta: Any) -> Any:
+        """Not one number: every part has its own angle."""
+        raise ModelError("a product has no single angle", advice="ask its parts")
+
+    @property
+    def flat(self) -> bool:
+        """Whether all parts are."""
+        return all(part.flat for part in self.parts)
+
+    @property
+    def words(self) -> str:
+        """Names of the parts."""
+        return " × ".join(part.words for part in self.parts)

@@ -1,0 +1,137 @@
+"""SO(2) as an angle, SO(3) as a rotation vector; rotation helpers for models."""
+
+from dataclasses import dataclass
+from math import pi
+from typing import Any
+
+from onesided.groups import series
+from onesided.groups.base import Group
+from onesided.groups.series import namespace
+
+
+def cross(a: Any, b: Any) -> Any:
+    """A × b along the last axis."""
+    xp = namespace(a)
+    a0, a1, a2 = (a[..., i] for i in range(3))
+    b0, b1, b2 = (b[..., i] for i in range(3))
+    return xp.stack([a1 * b2 - a2 * b1, a2 * b0 - a0 * b2, a0 * b1 - a1 * b0], axis=-1)
+
+
+def dot(a: Any, b: Any) -> Any:
+    """Scalar product along the last axis, which stays with length one."""
+    return namespace(a).sum(a * b, axis=-1)[..., None]
+
+
+def rotate(theta: Any, vector: Any) -> Any:
+    """R(θ) x: the vector x of a body turned by the rotation vector θ, seen from outside; both (…, 3)."""
+    sinc, versine = series.turn(dot(theta, theta))
+    once = cross(theta, vector)
+    return vector + sinc * once + versine * cross(theta, once)
+
+
+def rotation_matrix(theta: Any) -> Any:
+    """R(θ), (3, 3), of one rotation vector."""
+    xp = namespace(theta)
+    identity = xp.eye(3)
+    return xp.stack([rotate(theta, identity[i]) for i in range(3)], axis=-1)
+
+
+def quaternion(theta: Any) -> tuple[Any, Any]:
+    """(w, u) of a rotation vector: cos(θ/2) and the axis times sin(θ/2)."""
+    w, factor = series.half(dot(theta, theta))
+    return w, factor * theta
+
+
+def rotation_vector(w: Any, u: Any) -> Any:
+    """The rotation vector of a unit quaternion (w, u), of length below 2π."""
+    return series.arc(dot(u, u), w) * u
+
+
+def multiply(a: tuple[Any, Any], b: tuple[Any, Any]) -> tuple[Any, Any]:
+    """Product of quaternions: first b, then a, as rotations."""
+    (aw, au), (bw, bu) = a, b
+    return aw * bw - dot(au, bu), aw * bu + bw * au + cross(au, bu)
+
+
+def wrap_angle(angle: Any) -> Any:
+    """The same angle within [−π, π]; angles inside are returned unchanged."""
+    xp = namespace(angle)
+    return angle - 2.0 * pi * xp.round(angle / (2.0 * pi))
+
+
+@dataclass(frozen=True)
+class SO2(Group):
+    """Rotations of the plane: one angle."""
+
+    size = 1
+
+    def retract(self, q: Any, delta: Any) -> Any:
+        """φ + δ."""
+        return q + delta
+
+    def local(self, q: Any, other: Any) -> Any:
+        """The turn from q to other, within ±π."""
+        return wrap_angle(other - q)
+
+    def bracket(self, v: Any, w: Any) -> Any:
+        """Zero: turns about one axis commute."""
+        return namespace(v).zeros_like(v)
+
+    coadjoint = bracket
+
+    def angle_squared(self, delta: Any) -> Any:
+        """δ²."""
+        return delta[..., 0] ** 2
+
+    def rate(self, delta: Any, v: Any) -> Any:
+        """V."""
+        return v
+
+    def wrap(self, q: Any) -> Any:
+        """The angle within ±π."""
+        return wrap_angle(q)
+
+
+@dataclass(frozen=True)
+class SO3(Group):
+    """Rotations of space: a rotation vector θ; v is the angular velocity in the axes of the body."""
+
+    size = 3
+
+    def retract(self, q: Any, delta: Any) -> Any:
+        """Rotation vector of R(q) R(δ)."""
+        return rotation_vector(*multiply(quaternion(q), quaternion(delta)))
+
+    def nudge(self, q: Any, delta: Any) -> Any:
+        """θ + θ̇ + θ̈/2 of θ̇ = T⁻¹(θ) δ."""
+        c, slope = series.tangent(dot(q, q))
+        once = cross(q, delta)
+        twice = cross(q, once)
+        first = delta + 0.5 * once + c * twice
+        once_of_first = cross(first, delta)
+        second = 0.5 * once_of_first + c * (cross(first, once) + cross(q, once_of_first))
+        second = second + 2.0 * slope * dot(q, first) * twice
+        return q + first + 0.5 * second
+
+    def local(self, q: Any, other: Any) -> Any:
+        """Rotation vector of R(q)ᵀ R(other), within ±π."""
+        return self.wrap(rotation_vector(*multiply(quaternion(-q), quaternion(other))))
+
+    def bracket(self, v: Any, w: Any) -> Any:
+        """V × w."""
+        return cross(v, w)
+
+    def coadjoint(self, v: Any, momentum: Any) -> Any:
+        """π × v: with π = Jω the gyroscopic moment −ω × Jω."""
+        return cross(momentum, v)
+
+    def angle_squared(self, delta: Any) -> Any:
+        """δᵀδ."""
+        return dot(delta, delta)[..., 0]
+
+    def wrap(self, q: Any) -> Any:
+        """The same rotation with |θ| ≤ π."""
+        xp = namespace(q)
+        angle = xp.sqrt(dot(q, q))
+        turns = xp.round(angle / (2.0 * pi))
+        return xp.where(turns > 0, q * (1.0 - 2.0 * pi * turns / xp.where(turns > 0, angle, 1.0)), q)

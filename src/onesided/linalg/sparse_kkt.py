@@ -1,0 +1,69 @@
+"""The sparse KKT matrix with a fixed pattern: all constraints are in it, open ones switched off.
+
+K = [[H, Eᵀ], [E, −D]] with the row of E zero and D = 1 for every open constraint: a contact change only changes
+values and needs no new analysis. On the null space of the closed rows, H has negative(K) − m negative eigenvalues.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from onesided._types import Array, Indices
+from onesided.linalg.symmetric import Inertia
+
+
+class SparseKkt:
+    """Factorisations of K for one pattern.
+
+    Parameters
+    ----------
+    n, m : coordinates and constraints.
+    hessian : (rows, columns) of the entries of the lower triangle of H.
+    gradients : (constraints, coordinates) of the entries of E.
+    """
+
+    def __init__(self, n: int, m: int, hessian: tuple[Indices, Indices], gradients: tuple[Indices, Indices]) -> None:
+        import feral
+
+        self.n, self.m = n, m
+        self._constraints = gradients[0]
+        diagonal = n + np.arange(m)
+        rows = np.concatenate([hessian[0], n + gradients[0], diagonal]).astype(np.int64)
+        columns = np.concatenate([hessian[1], gradients[1], diagonal]).astype(np.int64)
+        numbers = np.arange(len(rows), dtype=np.float64)
+        self._matrix = feral.CscMatrix.from_triplet(n + m, rows, columns, numbers)
+        self._order = np.asarray(self._matrix.values()).astype(np.intp)
+        self._solver: Any = None
+        self.holder: Any = None  # what was factorised last: an evaluation, with the working set
+        self.rows: Any = None
+
+    def factor(self, hessian: Array, gradients: Array, closed: Array) -> None:
+        """Factorise with these values; `closed` (m,) tells which constraints are equations."""
+        gradients = np.where(closed[self._constraints], gradients, 0.0)
+        values = np.concatenate([hessian, gradients, np.where(closed, 0.0, -1.0)])
+        self._matrix.set_values(values[self._order])
+        if self._solver is None:
+            self._solver = self._best_ordering()
+        else:
+            self._solver.refactor(self._matrix)
+
+    def _best_ordering(self) -> Any:
+        """Compare the fill of two orderings once: the automatic choice can be five times slower."""
+        import feral
+
+        solvers = [feral.Solver(ordering=name) for name in ("amf", "scotch")]
+        for solver in solvers:
+            solver.factor(self._matrix)
+        return min(solvers, key=lambda solver: solver.factor_nnz)
+
+    @property
+    def inertia(self) -> Inertia:
+        """Inertia of K as factorised last."""
+        counted = self._solver.inertia
+        return Inertia(counted.n_pos, counted.n_neg, counted.n_zero)
+
+    def solve(self, b: Array, *, refine: bool = True) -> Array:
+        """Solve K x = b, with iterative refinement unless the caller corrects errors itself."""
+        if not refine:
+            return np.asarray(self._solver.solve(b))
+        return np.asarray(self._solver.solve_refined(self._matrix, b))

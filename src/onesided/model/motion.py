@@ -1,0 +1,301 @@
+"""The equations of motion of a system, compiled: the only place where motion meets automatic differentiation.
+
+With velocities v of the configuration space, kinetic energy T(q, v), momenta π = T_v and mass matrix M = T_vv:
+
+    M a = Q − U_q + Gᵀμ + (gyroscopic terms),   c(q, p) = 0,   f(q, v) = 0,   p = p(t).
+
+**Sign of the multipliers**: the force of a constraint on the system is (gradient)ᵀ × (multiplier), Gᵀμ, as in statics,
+where U_q − Gᵀμ = 0. Arnold's λ [AR (2a)] is −μ. Rows of G are the holonomic gradients c_q, then the non-holonomic f_v.
+Hidden constraints: G v + c_p ṗ = 0 [AR (3a)] and G a + γ = 0 [AR (3b)].
+"""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+from onesided._types import Array
+from onesided.groups import Vector
+from onesided.model.derivatives import Parameters, differentiable
+from onesided.model.rows import families
+
+if TYPE_CHECKING:
+    from onesided.model.system import System
+
+Control = Callable[[Any], Any]
+
+
+class Terms(NamedTuple):
+    """Everything linear in (a, μ) at one state: M a = h + Gᵀμ, G a + γ = 0.
+
+    Attributes
+    ----------
+    q : configuration;  rate : δ̇ of the local coordinates;  h : forces beside those of constraints, (n,).
+    c : holonomic residuals (m,);  c_dot, gamma : velocity and acceleration level of all constraints, (m + k,);  Gv : G v.
+    power : of the forces that have no potential, and of p moving.
+    M, G : values at the seeds of the pattern; plain matrices (n, n) and (m + k, n) where there is none.
+    """
+
+    q: Array
+    rate: Array
+    h: Array
+    c: Array
+    c_dot: Array
+    gamma: Array
+    Gv: Array
+    power: float
+    M: Array
+    G: Array
+
+
+class Check(NamedTuple):
+    """What a result is rechecked by, each with a leading axis of points.
+
+    `balance` is M a − h − Gᵀμ, `forces` the size of its largest part; `gaps` are those of the unilateral constraints.
+    """
+
+    energy: Array
+    kinetic: Array
+    power: Array
+    forces: Array
+    balance: Array
+    c: Array
+    c_dot: Array
+    c_ddot: Array
+    gaps: Array
+
+
+class MotionFunctions:
+    """Compiled functions of one system; parameters are arguments, a control p(t) given as a function is static."""
+
+    def __init__(self, system: "System") -> None:
+        self.system = system
+        self.names = tuple(system.parameters)
+        self.space = system.space or Vector(system.n)
+        self.n, self.m, self.k = system.n, len(system.bilateral), len(system.nonholonomic)
+        self._U = differentiable(system.energy, self.names)
+        self._c = [differentiable(f, self.names) for f in families(system.bilateral)]
+        self._gaps = [differentiable(f, self.names) for f in families(system.unilateral)]
+        self.gaps_at = jax.jit(self.gaps)
+        self.linearised = jax.jit(self._linearised)
+        self.stiffness = jax.jit(self._stiffness)
+        self.terms = jax.jit(self._terms, static_argnums=2)
+        self.balance = jax.jit(self._balance, static_argnums=2)
+        self.stages = jax.jit(jax.vmap(self._balance, in_axes=(0, None, None)), static_argnums=2)
+        self.jacobian = jax.jit(self._jacobian, static_argnums=2)
+        self.check = jax.jit(jax.vmap(self._check, in_axes=(0, None, None)), static_argnums=2)
+
+    # the model as functions of arrays
+
+    def parameters(self, vector: Any) -> Parameters:
+        """Names for a parameter vector."""
+        return Parameters(zip(self.names, vector, strict=True))
+
+    def control(self, control: Control | None, t: Any, p: Any) -> tuple[Any, Any, Any]:
+        """p(t) with two derivatives; a constant where no function is given."""
+        if control is None:
+            return p, jnp.zeros(()), jnp.zeros(())
+
+        def value(s: Any) -> Any:
+            return jnp.asarray(control(s), dtype=jnp.float64)
+
+        def slope(s: Any) -> Any:
+            return jax.jvp(value, (s,), (jnp.ones(()),))[1]
+
+        return (value(t), *jax.jvp(slope, (t,), (jnp.ones(()),)))
+
+    def kinetic(self, q: Any, v: Any, vector: Any) -> Any:
+        """T(q, v)."""
+        th = self.parameters(vector)
+        if self.system.kinetic is not None:
+            return self.system.kinetic(q, v, th)
+        assert self.system.mass is not None  # noqa: S101 - checked before
+        return 0.5 * v @ self.system.mass(q, th) @ v
+
+    def momentum(self, q: Any, v: Any, vector: Any) -> Any:
+        """π = T_v."""
+        if self.system.kinetic is None and self.system.mass is not None:
+            return self.system.mass(q, self.parameters(vector)) @ v
+        return jax.grad(self.kinetic, argnums=1)(q, v, vector)
+
+    def force(self, t: Any, q: Any, v: Any, mu: Any, p: Any, vector: Any) -> Any:
+        """Forces beside energy and constraints: `force`, and `friction`, which knows the multipliers."""
+        th, total = self.parameters(vector), jnp.zeros(self.n)
+        if self.system.force is not None:
+            total = total + self.system.force(t, q, v, p, th)
+        if self.system.friction is not None:
+            total = total + self.system.friction(q, v, mu[: self.m], th)
+        return total
+
+    def holonomic(self, q: Any, p: Any, vector: Any) -> Any:
+        """c(q, p), (m,)."""
+        return _stacked([f(q, p, vector) for f in self._c])
+
+    def gaps(self, q: Any, p: Any, vector: Any) -> Any:
+        """Gaps of the unilateral constraints."""
+        return _stacked([f(q, p, vector) for f in self._gaps])
+
+    def nonholonomic(self, q: Any, v: Any, vector: Any) -> Any:
+        """f(q, v), (k,)."""
+        th = self.parameters(vector)
+        return _stacked([f(q, v, th) for f in self.system.nonholonomic.values()])
+
+    # equations
+
+    def generalised_force(self, t: Any, q: Any, v: Any, mu: Any, p: Any, vector: Any) -> Any:
+        """H of M a = h + Gᵀμ."""
+        space, zero = self.space, jnp.zeros(self.n)
+
+        def conservative(delta: Any) -> Any:
+            moved = space.nudge(q, delta)
+            return self.kinetic(moved, v, vector) - self._U(moved, p, vector)
+
+        def along(s: Any) -> Any:
+            return self.momentum(space.nudge(q, s * v), v, vector)
+
+        momentum, change = jax.jvp(along, (jnp.zeros(()),), (jnp.ones(()),))
+        potential = jax.grad(conservative)(zero)
+        return potential - change + space.coadjoint(v, momentum) + self.force(t, q, v, mu, p, vector)
+
+    def constraint_rates(self, q: Any, v: Any, rates: tuple[Any, Any, Any], vector: Any) -> tuple[Any, Any, Any]:
+        """c, the velocity level and γ: derivatives along q∘exp(s v), p(t + s)."""
+        p, p_dot, p_ddot = rates
+        zero, one = jnp.zeros(()), jnp.ones(())
+
+        def path(s: Any) -> Any:
+            return self.holonomic(self.space.nudge(q, s * v), p + s * p_dot + 0.5 * s * s * p_ddot, vector)
+
+        def slope(s: Any) -> Any:
+            return jax.jvp(path, (s,), (one,))[1]
+
+        def rolling(s: Any) -> Any:
+            return self.nonholonomic(self.space.nudge(q, s * v), v, vector)
+
+        c_dot, gamma = jax.jvp(slope, (zero,), (one,))
+        f, f_dot = jax.jvp(rolling, (zero,), (one,))
+        return path(zero), jnp.concatenate([c_dot, f]), jnp.concatenate([gamma, f_dot])
+
+    def gradients(self, q: Any, v: Any, p: Any, vector: Any, seeds: Any) -> Any:
+        """G times the seeds, (m + k, number of seeds)."""
+        zero = jnp.zeros(self.n)
+
+        def position(delta: Any) -> Any:
+            return self.holonomic(self.space.nudge(q, delta), p, vector)
+
+        rows = jax.vmap(lambda d: jax.jvp(position, (zero,), (d,))[1], out_axes=1)(seeds.T)
+        rolling = jax.vmap(lambda d: jax.jvp(lambda u: self.nonholonomic(q, u, vector), (v,), (d,))[1], out_axes=1)(
+            seeds.T
+        )
+        return jnp.concatenate([rows, rolling])
+
+    def _terms(self, x: Any, vector: Any, control: Control | None, seeds: Any) -> Any:
+        t, p, q, delta, v, mu = self._split(x, self.n, self.n, self.n, self.m)
+        q = self.space.retract(q, delta)
+        rates = self.control(control, t, p)
+        p = rates[0]
+        h = self.generalised_force(t, q, v, mu, p, vector)
+        c, c_dot, gamma = self.constraint_rates(q, v, rates, vector)
+        seeds_M, seeds_G = seeds if seeds is not None else (jnp.eye(self.n), jnp.eye(self.n))
+        M = jax.vmap(lambda d: jax.jvp(lambda u: self.momentum(q, u, vector), (v,), (d,))[1], out_axes=1)(seeds_M.T)
+        G = self.gradients(q, v, p, vector, seeds_G)
+        Gv = G @ v if seeds is None else self.gradients(q, v, p, vector, v[:, None])[:, 0]
+        power = self._power(t, q, v, mu, rates, vector)[None]
+        return jnp.concatenate(
+            [q, self.space.rate(delta, v), h, c, c_dot, gamma, Gv, power, M.ravel(), G.ravel()], dtype=jnp.float64
+        )
+
+    def _power(self, t: Any, q: Any, v: Any, mu: Any, rates: tuple[Any, Any, Any], vector: Any) -> Any:
+        """dE/dt beside that of the constraints: forces without potential, and p changing the energy."""
+        U_p = jax.grad(lambda p: self._U(q, p, vector))(rates[0])
+        return self.force(t, q, v, mu, rates[0], vector) @ v + U_p * rates[1]
+
+    def _split(self, x: Any, *sizes: int) -> Any:
+        parts, first = [x[0], x[1]], 2
+        for size in sizes:
+            parts.append(x[first : first + size])
+            first += size
+        return parts
+
+    def _balance(self, x: Any, vector: Any, control: Control | None, *, near: bool = False) -> Any:
+        """Residuals of the stabilised form at (t, q∘exp δ, δ̇, v, v̇, μ, η): (2n + 2m + k,).
+
+        M (δ̇ − rate(δ, v)) − Gᵀη;  M v̇ − h − Gᵀμ;  c;  velocity level. The first couples η, which is zero for exact
+        solutions, to positions only (Gear, Gupta and Leimkuhler). With `near`, δ is close to zero: cheap to differentiate.
+        """
+        t, p, q, delta, d, v, w, mu, eta = self._split(x, *[self.n] * 5, self.m + self.k, self.m)
+        q = self.space.nudge(q, delta) if near else self.space.retract(q, delta)
+        rate = v + 0.5 * self.space.bracket(delta, v) if near else self.space.rate(delta, v)
+        rates = self.control(control, t, p)
+        p = rates[0]
+        h = self.generalised_force(t, q, v, mu, p, vector)
+        c, c_dot, _ = self.constraint_rates(q, v, rates, vector)
+        zero = jnp.zeros(self.n)
+        _, pull = jax.vjp(lambda e: self.holonomic(self.space.nudge(q, e), p, vector), zero)
+        _, pull_v = jax.vjp(lambda u: self.nonholonomic(q, u, vector), v)
+
+        def mass_times(y: Any) -> Any:
+            return jax.jvp(lambda u: self.momentum(q, u, vector), (v,), (y,))[1]
+
+        kinematic = mass_times(d - rate) - pull(eta)[0]
+        balance = mass_times(w) - h - pull(mu[: self.m])[0] - pull_v(mu[self.m :])[0]
+        return jnp.concatenate([kinematic, balance, c, c_dot], dtype=jnp.float64)
+
+    def _jacobian(self, x: Any, vector: Any, control: Control | None) -> Any:
+        """Derivatives of `balance` by (δ, δ̇, v, v̇, μ, η)."""
+        first = 2 + self.n
+        value, push = jax.linearize(
+            lambda y: self._balance(jnp.concatenate([x[:first], y]), vector, control, near=True), x[first:]
+        )
+        return jax.vmap(push, out_axes=1)(jnp.eye(len(x) - first))
+
+    def _check(self, x: Any, vector: Any, control: Control | None) -> Any:
+        t, p, q, v, a, mu = self._split(x, *[self.n] * 3, self.m + self.k)
+        rates = self.control(control, t, p)
+        h = self.generalised_force(t, q, v, mu, rates[0], vector)
+        c, c_dot, gamma = self.constraint_rates(q, v, rates, vector)
+        G = self.gradients(q, v, rates[0], vector, jnp.eye(self.n))
+        momentum, inertia = jax.jvp(lambda u: self.momentum(q, u, vector), (v,), (a,))
+        kinetic = self.kinetic(q, v, vector)
+        energy = momentum @ v - kinetic + self._U(q, rates[0], vector)
+        power = self._power(t, q, v, mu, rates, vector) + mu @ (G @ v)
+        sizes = jnp.stack([jnp.max(jnp.abs(y), initial=0.0) for y in (inertia, h, G.T * mu)])
+        return jnp.concatenate([
+            jnp.stack([energy, kinetic, power, jnp.max(sizes)]), inertia - h - G.T @ mu, c, c_dot, G @ a + gamma,
+            self.gaps(q, rates[0], vector),
+        ], dtype=jnp.float64)  # fmt: skip
+
+    # about an equilibrium
+
+    def _linearised(self, q: Any, p: Any, vector: Any) -> Any:
+        """Force at rest, constraints (bilateral, then gaps) and their gradients."""
+        zero = jnp.zeros(self.n)
+
+        def constraints(delta: Any) -> Any:
+            moved = self.space.nudge(q, delta)
+            return jnp.concatenate([self.holonomic(moved, p, vector), self.gaps(moved, p, vector)])
+
+        force = self.generalised_force(jnp.zeros(()), q, zero, jnp.zeros(self.m), p, vector)
+        return jnp.concatenate([force, constraints(zero), jax.jacfwd(constraints)(zero).ravel()], dtype=jnp.float64)
+
+    def _stiffness(self, q: Any, p: Any, nu: Any, vector: Any) -> Any:
+        """K, C, M of M s² + C s + K about an equilibrium at rest with multipliers ν of all constraints."""
+        zero = jnp.zeros(self.n)
+
+        def pull(delta: Any, moved: Any) -> Any:
+            inner = self.space.nudge(moved, delta)
+            return jnp.concatenate([self.holonomic(inner, p, vector), self.gaps(inner, p, vector)]) @ nu
+
+        def force(delta: Any, v: Any) -> Any:
+            moved = self.space.nudge(q, delta)
+            return self.generalised_force(jnp.zeros(()), moved, v, nu[: self.m], p, vector) + jax.grad(pull)(
+                zero, moved
+            )
+
+        K, C = jax.jacfwd(force, argnums=(0, 1))(zero, zero)
+        M = jax.jacfwd(lambda u: self.momentum(q, u, vector))(zero)
+        return jnp.concatenate([-K.ravel(), -C.ravel(), M.ravel()], dtype=jnp.float64)
+
+
+def _stacked(values: list[Any]) -> Any:
+    return jnp.concatenate([jnp.atleast_1d(value) for value in values]) if values else jnp.zeros(0)

@@ -1,0 +1,206 @@
+"""Motion: arrays along time, events, what was rechecked, and a dense output in between."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.interpolate import KroghInterpolator
+
+from onesided._types import Array, Status
+from onesided.errors import UsageError
+from onesided.groups import Group, Vector
+from onesided.results.path import format_number
+from onesided.tolerances import EPS
+
+FAR = 2.0  # a turn [rad] beyond which points do not share local coordinates
+
+
+class Occurrence(Enum):
+    """What happens at a special moment of a motion."""
+
+    user = "user event"
+    singular = "nearly singular configuration"
+    contact = "gap closes"
+
+
+@dataclass(frozen=True, eq=False)
+class MotionEvent:
+    """A special moment: what, when, where, and what it rests on in words."""
+
+    kind: Occurrence
+    t: float
+    q: Array
+    v: Array
+    name: str = ""
+    detail: str = ""
+
+    def words(self) -> str:
+        """One sentence."""
+        name = f" '{self.name}'" if self.name else ""
+        return f"{self.kind.value}{name} at t = {format_number(self.t)}" + (f": {self.detail}" if self.detail else "")
+
+    def __str__(self) -> str:
+        return self.words()
+
+
+class Drift(NamedTuple):
+    """Largest violations at every point, relative to the size of coordinates, velocities and forces: (N,) each.
+
+    `position`, `velocity` and `acceleration` are the constraints and the hidden ones [AR (2b), (3a), (3b)]; `balance` is the
+    force balance; `energy` the change of energy that no work explains.
+    """
+
+    position: Array
+    velocity: Array
+    acceleration: Array
+    balance: Array
+    energy: Array
+
+    @property
+    def worst(self) -> float:
+        """Largest of all but the energy."""
+        return float(max(np.max(values, initial=0.0) for values in self[:4]))
+
+
+@dataclass(frozen=True)
+class Correction:
+    """What was changed to make the start consistent."""
+
+    position: float
+    velocity: float
+    redundant: tuple[str, ...]
+
+    def words(self) -> str:
+        """In words; empty when nothing was changed."""
+        parts = []
+        if self.position > 0:
+            parts.append(f"coordinates were moved by up to {self.position:.3g} to meet the constraints")
+        if self.velocity > 0:
+            parts.append(f"velocities were changed by up to {self.velocity:.3g} to meet the hidden constraints")
+        if self.redundant:
+            parts.append(
+                f"constraints depend on each other: the multipliers of {', '.join(self.redundant)} are not unique"
+            )
+        return "; ".join(parts)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Motion:
+    """A motion: arrays over time, with the force of a constraint being (gradient)ᵀ × multiplier.
+
+    Attributes
+    ----------
+    t : (N,), q, v, a : (N, n).
+    mu : (N, k) multipliers of the bilateral constraints, then of the non-holonomic ones;  lam : (N, m) of the gaps.
+    u : (N, inputs) of servo conditions;  p : (N,) control.
+    energy : (N,) kinetic and potential;  work : (N,) done by forces without potential and by moving constraints.
+    drift : rechecked violations.
+    not_unique : names of constraints whose multipliers are a choice;  start : what the start needed.
+    events, status, note, provenance : as of a `Path`.
+    """
+
+    coordinates: tuple[str, ...]
+    bilateral: tuple[str, ...]
+    nonholonomic: tuple[str, ...]
+    unilateral: tuple[str, ...]
+    servo: tuple[str, ...]
+    control: str
+    t: Array
+    q: Array
+    v: Array
+    a: Array
+    mu: Array
+    lam: Array
+    u: Array
+    p: Array
+    energy: Array
+    work: Array
+    drift: Drift
+    events: tuple[MotionEvent, ...]
+    status: Status
+    note: str
+    start: Correction
+    not_unique: tuple[str, ...] = ()
+    space: Group | None = None
+    provenance: Mapping[str, Any] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(self.t)
+
+    def __repr__(self) -> str:
+        span = f"t from {format_number(self.t[0])} to {format_number(self.t[-1])}"
+        return f"<Motion: {len(self)} points, {span}, {len(self.events)} events, {self.status.name}>"
+
+    @property
+    def ok(self) -> bool:
+        """Whether the motion ended for a good reason and was rechecked."""
+        return self.status.ok
+
+    def at(self, t: Any) -> tuple[Array, Array]:
+        """Configurations and velocities at times t within the motion (dense output): (…, n) each.
+
+        Interpolation in local coordinates from positions, velocities and accelerations at the ends of the step and at one
+        point beyond either end, which is more accurate than the steps themselves.
+        """
+        times = np.asarray(t, dtype=float)
+        low, high = self.t[0], self.t[-1]
+        if np.any(times < low) or np.any(times > high) or not np.all(np.isfinite(times)):
+            raise UsageError("a time lies outside the motion", got=str(t), expected=f"{low:g} to {high:g}")
+        flat = np.atleast_1d(times).ravel()
+        steps = np.clip(np.searchsorted(self.t, flat, side="right") - 1, 0, max(len(self.t) - 2, 0))
+        q, v = np.empty((len(flat), self.q.shape[1])), np.empty((len(flat), self.q.shape[1]))
+        for i in np.unique(steps):
+            here = steps == i
+            near = slice(max(i - 1, 0), i + 3)
+            points = Points(self.t[near], self.q[near], self.v[near], self.a[near])
+            q[here], v[here] = interpolate(self.space or Vector(self.q.shape[1]), points, i - near.start, flat[here])
+        return q.reshape(*times.shape, -1), v.reshape(*times.shape, -1)
+
+
+class Points(NamedTuple):
+    """A few neighbouring points of a motion."""
+
+    t: Array
+    q: Array
+    v: Array
+    a: Array
+
+
+def interpolate(space: Group, points: Points, i: int, times: Array) -> tuple[Array, Array]:
+    """Hermite interpolation through all points, in local coordinates of point i: q and v at the times, (N, n)."""
+    if len(points.t) == 1:
+        return np.repeat(points.q, len(times), axis=0), np.repeat(points.v, len(times), axis=0)
+    delta = space.local(np.broadcast_to(points.q[i], points.q.shape), points.q)
+    if not space.flat:  # neighbours that are turned too far have no place in one chart
+        far = np.max(np.abs(delta), axis=1) > FAR
+        keep = ~far | (np.abs(np.arange(len(delta)) - i - 0.5) < 1.0)
+        points, delta, i = Points(*(a[keep] for a in points)), delta[keep], i - int(np.sum(~keep[:i]))
+    rate, curve = _end(space, delta, points.v, points.a)
+    origin, unit = points.t[i], float(np.max(np.abs(np.diff(points.t))))
+    nodes = np.repeat((points.t - origin) / unit, 3)
+    data = np.stack([delta, unit * rate, unit**2 * curve], axis=1).reshape(len(nodes), -1)
+    polynomial = KroghInterpolator(nodes, data)
+    place, slope = polynomial.derivatives((times - origin) / unit, 2)
+    base = np.broadcast_to(points.q[i], place.shape)
+    return space.wrap(space.retract(base, place)), _velocity(space, place, slope / unit)
+
+
+def _end(space: Group, delta: Array, v: Array, a: Array) -> tuple[Array, Array]:
+    """δ̇ and δ̈ at the end of a step."""
+    rate = space.rate(delta, v)
+    if space.flat:
+        return rate, a
+    size = EPS ** (1 / 3) / np.maximum(np.max(np.abs(rate), axis=-1, keepdims=True), 1.0)
+    change = (space.rate(delta + size * rate, v) - space.rate(delta - size * rate, v)) / (2.0 * size)
+    return rate, space.rate(delta, a) + change
+
+
+def _velocity(space: Group, delta: Array, slope: Array) -> Array:
+    """V of δ̇: the inverse of `rate`, which is linear in v."""
+    if space.flat:
+        return slope
+    identity = np.eye(space.size)
+    columns = [space.rate(delta, np.broadcast_to(identity[j], delta.shape)) for j in range(space.size)]
+    return np.asarray(np.linalg.solve(np.stack(columns, axis=-1), slope[..., None])[..., 0])

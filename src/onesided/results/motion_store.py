@@ -1,0 +1,122 @@
+"""Motions on disk."""
+
+import csv
+import json
+from collections.abc import Mapping
+from pathlib import Path as FilePath
+from typing import Any
+
+import numpy as np
+
+from onesided._types import Status
+from onesided.groups import SE2, SE3, SO2, SO3, Group, Product, Vector
+from onesided.results.motion import Correction, Drift, Motion, MotionEvent, Occurrence
+
+FORMAT = 1
+_ARRAYS = ("t", "q", "v", "a", "mu", "lam", "u", "p", "energy", "work")
+_NAMES = ("coordinates", "bilateral", "nonholonomic", "unilateral", "servo", "control", "not_unique")
+_GROUPS: dict[str, type[Group]] = {"SO2": SO2, "SE2": SE2, "SO3": SO3, "SE3": SE3}
+
+
+def write_motion(motion: Motion, folder: FilePath) -> None:
+    """Arrays (npz), words (json) and a table (csv)."""
+    arrays = {name: getattr(motion, name) for name in _ARRAYS}
+    drift = {f"drift_{name}": getattr(motion.drift, name) for name in Drift._fields}
+    np.savez_compressed(folder / "arrays.npz", **arrays, **drift)
+    record = {
+        "format": FORMAT,
+        "type": "motion",
+        "names": {name: getattr(motion, name) for name in _NAMES},
+        "space": _space_record(motion.space),
+        "status": motion.status.name,
+        "note": motion.note,
+        "start": {
+            "position": motion.start.position,
+            "velocity": motion.start.velocity,
+            "redundant": motion.start.redundant,
+        },
+        "provenance": dict(motion.provenance),
+        "events": [motion_event_record(event) for event in motion.events],
+    }
+    (folder / "result.json").write_text(json.dumps(record, indent=1, default=str) + "\n", encoding="utf-8")
+    _write_table(motion, folder / "motion.csv")
+
+
+def motion_event_record(event: MotionEvent) -> dict[str, Any]:
+    """An event as plain data, with its sentence."""
+    return {
+        "kind": event.kind.name,
+        "t": event.t,
+        "q": event.q.tolist(),
+        "v": event.v.tolist(),
+        "name": event.name,
+        "detail": event.detail,
+        "words": event.words(),
+    }
+
+
+def _write_table(motion: Motion, file: FilePath) -> None:
+    names = [
+        "t",
+        *motion.coordinates,
+        *(f"velocity {name}" for name in motion.coordinates),
+        *(f"acceleration {name}" for name in motion.coordinates),
+        *(f"multiplier {name}" for name in (*motion.bilateral, *motion.nonholonomic)),
+        *(f"input {name}" for name in motion.servo),
+        "energy",
+        "work",
+    ]
+    parts = [motion.t, motion.q, motion.v, motion.a, motion.mu, motion.u, motion.energy, motion.work]
+    with file.open("w", newline="", encoding="utf-8") as stream:
+        writer = csv.writer(stream)
+        writer.writerow(names)
+        writer.writerows([f"{value:.17g}" for value in row] for row in np.column_stack(parts))
+
+
+def _space_record(space: Group | None) -> Any:
+    if space is None:
+        return None
+    if isinstance(space, Product):
+        return [_space_record(part) for part in space.parts]
+    return space.size if isinstance(space, Vector) else type(space).__name__
+
+
+def _read_space(record: Any) -> Group | None:
+    if record is None:
+        return None
+    if isinstance(record, list):
+        return Product(*(part for item in record if (part := _read_space(item)) is not None))
+    return Vector(record) if isinstance(record, int) else _GROUPS[record]()
+
+
+def read_motion(record: Mapping[str, Any], folder: FilePath) -> Motion:
+    """Read back what `write_motion` wrote."""
+    with np.load(folder / "arrays.npz", allow_pickle=False) as stored:
+        arrays: dict[str, Any] = {name: stored[name] for name in _ARRAYS}
+        drift = Drift(*(stored[f"drift_{name}"] for name in Drift._fields))
+    names: dict[str, Any] = {
+        key: tuple(value) if isinstance(value, list) else value for key, value in record["names"].items()
+    }
+    start = record["start"]
+    return Motion(
+        **names,
+        **arrays,
+        drift=drift,
+        events=tuple(_read_event(event) for event in record["events"]),
+        status=Status[record["status"]],
+        note=record["note"],
+        start=Correction(start["position"], start["velocity"], tuple(start["redundant"])),
+        space=_read_space(record["space"]),
+        provenance=record["provenance"],
+    )
+
+
+def _read_event(record: Mapping[str, Any]) -> MotionEvent:
+    return MotionEvent(
+        Occurrence[record["kind"]],
+        record["t"],
+        np.array(record["q"], dtype=float),
+        np.array(record["v"], dtype=float),
+        record["name"],
+        record["detail"],
+    )
