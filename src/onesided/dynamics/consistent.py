@@ -65,9 +65,7 @@ def _check_finite(mechanics: Mechanics, t: float, q: Array, v: Array, terms: Ter
         if not np.all(np.isfinite(value)):
             names = equations.system.coordinates
             at = ", ".join(f"{name} = {a:.6g} (velocity {b:.6g})" for name, a, b in zip(names, q, v, strict=True))
-            raise ModelError(
-                f"{label} is not finite at t = {t:.6g}, {at}", got=str(value), advice="check the model there"
-            )
+            raise ModelError(f"{label} is not finite at t = {t:.6g}, {at}", got=str(value), advice="check the model there")
 
 
 def _set_sizes(mechanics: Mechanics, q: Array, v: Array, terms: Terms, span: float, a: Array | None = None) -> None:

@@ -156,9 +156,7 @@ class AlphaStepper(Stepper):
         mean = s.v + h * ((0.5 - c.beta) * start + c.beta * a)
         return a, mean, s.v + h * ((1.0 - c.gamma) * start + c.gamma * a)
 
-    def _newton(
-        self, form: Stabilised, blocks: Linearised, start: Array, h: float
-    ) -> tuple[Array, Array, Array] | None:
+    def _newton(self, form: Stabilised, blocks: Linearised, start: Array, h: float) -> tuple[Array, Array, Array] | None:
         """(δ, v̇, multipliers) at the end of the step; None where the iteration fails."""
         s, n, r = self.state, form.n, len(form.rows)
         factor = _factor(blocks, self.c, h, index3=self.index3, rolling=form.rolling)
@@ -206,9 +204,7 @@ class AlphaStepper(Stepper):
         if self.index3:
             now = mechanics.accelerate(s.t + h, q, np.zeros_like(q), v, s.mu)
             mu, power = mechanics.multipliers(now.terms, now.a, now.mu), now.power
-            return State(
-                s.t + h, mechanics.equations.space.wrap(q), v, now.a, mu, s.work + h * (s.power + power) / 2, power
-            )
+            return State(s.t + h, mechanics.equations.space.wrap(q), v, now.a, mu, s.work + h * (s.power + power) / 2, power)
         settled = mechanics.settle(s.t + h, q, v, s.mu)
         if not settled.status.ok:
             return None

@@ -1,6 +1,6 @@
 """Accelerations, multipliers and consistent states: what every stepper asks of the equations of motion."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -119,7 +119,7 @@ class Mechanics:
         return factor.pivot / self._reference if self._reference > 0.0 else 1.0
 
     def solve(self, factor: KKTFactor, f: Array, g: Array) -> tuple[Array, Array]:
-        """X and multipliers with M x − Gᵀμ = f, G x = g on the kept rows; zero on the others."""
+        """x and multipliers with M x − Gᵀμ = f, G x = g on the kept rows; zero on the others."""
         weights = self.weights[self.rows]
         x, nu = factor.solve(f, g[self.rows] * weights)
         mu = np.zeros(self.equations.rows)

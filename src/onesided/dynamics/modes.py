@@ -78,11 +78,7 @@ def _check_contacts(system: System, closed: Array, lam: Array, tolerances: Toler
 
 
 def _solve(
-    system: System,
-    q: Array,
-    p: float,
-    matrices: tuple[Array, Array, Array, Array],
-    known: tuple[Array, Array, Array, str],
+    system: System, q: Array, p: float, matrices: tuple[Array, Array, Array, Array], known: tuple[Array, Array, Array, str]
 ) -> Modes:
     K, C, M, E = matrices
     mu, lam, closed, note = known

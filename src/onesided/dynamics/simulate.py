@@ -152,7 +152,7 @@ class Run:
         yield Item(stepper.state, Status.max_iterations, f"{max_steps} steps were not enough")
 
 
-def begin(
+def begin(  # noqa: PLR0913 - what simulate and its twin share
     system: System,
     q0: Any,
     v0: Any,
@@ -168,9 +168,7 @@ def begin(
     first, last = _span(t_span)
     chosen = Projected() if method is None else method
     if not hasattr(chosen, "start"):
-        raise UsageError(
-            "this is not a method", got=repr(method), expected="Projected(), Radau(), GeneralizedAlpha() …"
-        )
+        raise UsageError("this is not a method", got=repr(method), expected="Projected(), Radau(), GeneralizedAlpha() …")
     mechanics = Mechanics(Equations(system, control), multipliers, tolerances)
     state, correction = consistent(mechanics, first, q0, v0, last - first)
     stepper = chosen.start(mechanics, state, last)
@@ -243,9 +241,7 @@ def _provenance(run: Run) -> dict[str, Any]:
     return {
         "verb": "simulate",
         "method": type(method).__name__,
-        "knobs": {
-            name: value if isinstance(value, float | int | type(None)) else str(value) for name, value in knobs.items()
-        },
+        "knobs": {name: value if isinstance(value, float | int | type(None)) else str(value) for name, value in knobs.items()},
         "tolerances": asdict(run.mechanics.tolerances),
         "version": __version__,
         "parameters": dict(run.mechanics.equations.system.parameters),

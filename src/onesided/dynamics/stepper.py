@@ -102,7 +102,7 @@ def check_knobs(rtol: float, step: float | None, max_step: float) -> None:
         raise UsageError("`rtol` is out of range", got=repr(rtol), expected="between 0 and 1")
     if step is not None and not 0 < step < math.inf:
         raise UsageError("`step` is out of range", got=repr(step), expected="a positive number, or None")
-    if not max_step > 0:
+    if not 0 < max_step:
         raise UsageError("`max_step` is out of range", got=repr(max_step), expected="a positive number")
 
 

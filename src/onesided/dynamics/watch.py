@@ -129,9 +129,7 @@ class Watch:
             values = [float(function(t, *state)) for t, state in zip(times, states, strict=True)]
             for i in range(SAMPLES):
                 if _crosses(values[i], values[i + 1], falling=kind is Occurrence.contact):
-                    found.append(
-                        (_root(lambda t, f=function: f(t, *at(t)), times[i], times[i + 1]), name, kind, function)
-                    )
+                    found.append((_root(lambda t, f=function: f(t, *at(t)), times[i], times[i + 1]), name, kind, function))
         return found
 
 

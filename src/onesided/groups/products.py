@@ -20,7 +20,7 @@ class Vector(Group):
             raise ModelError("a vector space has no such size", got=repr(self.size), expected="a positive whole number")
 
     def retract(self, q: Any, delta: Any) -> Any:
-        """Q + δ."""
+        """q + δ."""
         return q + delta
 
     def local(self, q: Any, other: Any) -> Any:
@@ -38,7 +38,7 @@ class Vector(Group):
         return 0.0 * delta[..., 0]
 
     def rate(self, delta: Any, v: Any) -> Any:
-        """V."""
+        """v."""
         return v
 
     @property

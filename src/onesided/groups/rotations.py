@@ -10,7 +10,7 @@ from onesided.groups.series import namespace
 
 
 def cross(a: Any, b: Any) -> Any:
-    """A × b along the last axis."""
+    """a × b along the last axis."""
     xp = namespace(a)
     a0, a1, a2 = (a[..., i] for i in range(3))
     b0, b1, b2 = (b[..., i] for i in range(3))
@@ -84,7 +84,7 @@ class SO2(Group):
         return delta[..., 0] ** 2
 
     def rate(self, delta: Any, v: Any) -> Any:
-        """V."""
+        """v."""
         return v
 
     def wrap(self, q: Any) -> Any:
@@ -118,7 +118,7 @@ class SO3(Group):
         return self.wrap(rotation_vector(*multiply(quaternion(-q), quaternion(other))))
 
     def bracket(self, v: Any, w: Any) -> Any:
-        """V × w."""
+        """v × w."""
         return cross(v, w)
 
     def coadjoint(self, v: Any, momentum: Any) -> Any:

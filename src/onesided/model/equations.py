@@ -30,9 +30,7 @@ class Equations:
 
     def __init__(self, system: System, control: float | Control = 0.0) -> None:
         if system.motion is None:
-            raise UsageError(
-                "this system cannot move yet", got="a composed structure", expected="a System of functions"
-            )
+            raise UsageError("this system cannot move yet", got="a composed structure", expected="a System of functions")
         if system.kinetic is None and system.mass is None:
             raise ModelError(
                 "the system has no mass", expected="`mass=` or `kinetic=`", advice="mass=lambda q, th: jnp.diag(…)"

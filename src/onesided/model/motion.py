@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from onesided._types import Array
 from onesided.groups import Vector
@@ -144,7 +145,7 @@ class MotionFunctions:
     # equations
 
     def generalised_force(self, t: Any, q: Any, v: Any, mu: Any, p: Any, vector: Any) -> Any:
-        """H of M a = h + Gᵀμ."""
+        """h of M a = h + Gᵀμ."""
         space, zero = self.space, jnp.zeros(self.n)
 
         def conservative(delta: Any) -> Any:
@@ -184,9 +185,9 @@ class MotionFunctions:
             return self.holonomic(self.space.nudge(q, delta), p, vector)
 
         rows = jax.vmap(lambda d: jax.jvp(position, (zero,), (d,))[1], out_axes=1)(seeds.T)
-        rolling = jax.vmap(lambda d: jax.jvp(lambda u: self.nonholonomic(q, u, vector), (v,), (d,))[1], out_axes=1)(
-            seeds.T
-        )
+        rolling = jax.vmap(
+            lambda d: jax.jvp(lambda u: self.nonholonomic(q, u, vector), (v,), (d,))[1], out_axes=1
+        )(seeds.T)
         return jnp.concatenate([rows, rolling])
 
     def _terms(self, x: Any, vector: Any, control: Control | None, seeds: Any) -> Any:
@@ -288,9 +289,7 @@ class MotionFunctions:
 
         def force(delta: Any, v: Any) -> Any:
             moved = self.space.nudge(q, delta)
-            return self.generalised_force(jnp.zeros(()), moved, v, nu[: self.m], p, vector) + jax.grad(pull)(
-                zero, moved
-            )
+            return self.generalised_force(jnp.zeros(()), moved, v, nu[: self.m], p, vector) + jax.grad(pull)(zero, moved)
 
         K, C = jax.jacfwd(force, argnums=(0, 1))(zero, zero)
         M = jax.jacfwd(lambda u: self.momentum(q, u, vector))(zero)

@@ -6,6 +6,7 @@ from enum import Enum
 from typing import Any, NamedTuple
 
 import numpy as np
+
 from scipy.interpolate import KroghInterpolator
 
 from onesided._types import Array, Status
@@ -13,6 +14,7 @@ from onesided.errors import UsageError
 from onesided.groups import Group, Vector
 from onesided.results.path import format_number
 from onesided.tolerances import EPS
+
 
 FAR = 2.0  # a turn [rad] beyond which points do not share local coordinates
 
@@ -80,9 +82,7 @@ class Correction:
         if self.velocity > 0:
             parts.append(f"velocities were changed by up to {self.velocity:.3g} to meet the hidden constraints")
         if self.redundant:
-            parts.append(
-                f"constraints depend on each other: the multipliers of {', '.join(self.redundant)} are not unique"
-            )
+            parts.append(f"constraints depend on each other: the multipliers of {', '.join(self.redundant)} are not unique")
         return "; ".join(parts)
 
 
@@ -198,7 +198,7 @@ def _end(space: Group, delta: Array, v: Array, a: Array) -> tuple[Array, Array]:
 
 
 def _velocity(space: Group, delta: Array, slope: Array) -> Array:
-    """V of δ̇: the inverse of `rate`, which is linear in v."""
+    """v of δ̇: the inverse of `rate`, which is linear in v."""
     if space.flat:
         return slope
     identity = np.eye(space.size)

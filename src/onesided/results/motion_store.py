@@ -30,11 +30,7 @@ def write_motion(motion: Motion, folder: FilePath) -> None:
         "space": _space_record(motion.space),
         "status": motion.status.name,
         "note": motion.note,
-        "start": {
-            "position": motion.start.position,
-            "velocity": motion.start.velocity,
-            "redundant": motion.start.redundant,
-        },
+        "start": {"position": motion.start.position, "velocity": motion.start.velocity, "redundant": motion.start.redundant},
         "provenance": dict(motion.provenance),
         "events": [motion_event_record(event) for event in motion.events],
     }

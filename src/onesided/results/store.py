@@ -24,9 +24,7 @@ FORMAT = 1
 _PATH_ARRAYS = ("q", "p", "mu", "lam", "gaps", "energy", "s", "tangents", "instability", "codes")
 
 
-def save(
-    result: Path | Drive | Diagram | Motion, folder: str | FilePath, *, extra: Mapping[str, str] | None = None
-) -> FilePath:
+def save(result: Path | Drive | Diagram | Motion, folder: str | FilePath, *, extra: Mapping[str, str] | None = None) -> FilePath:
     """Write a result as one folder, replacing an earlier one at once; `extra` holds further text files by name."""
     writers: dict[type, Callable[[Any, FilePath], None]] = {
         Path: _write_path,
