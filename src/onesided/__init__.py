@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from onesided.complementarity import MLCP as MLCP
     from onesided.complementarity import NCP as NCP
     from onesided.complementarity import all_solutions as all_solutions
+    from onesided.dynamics.event_driven import EventDriven as EventDriven
     from onesided.dynamics.explicit import Baumgarte as Baumgarte
     from onesided.dynamics.explicit import Projected as Projected
     from onesided.dynamics.generalized_alpha import GeneralizedAlpha as GeneralizedAlpha
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from onesided.errors import OnesidedError as OnesidedError
     from onesided.errors import SolveError as SolveError
     from onesided.model.compose import compose as compose
+    from onesided.model.contact import Contact as Contact
     from onesided.model.derivatives import Function as Function
     from onesided.model.files import load as load
     from onesided.model.files import loads as loads
@@ -73,6 +75,7 @@ _HOMES = {
     "LCP": "complementarity",
     "MLCP": "complementarity",
     "NCP": "complementarity",
+    "EventDriven": "dynamics.event_driven",
     "Baumgarte": "dynamics.explicit",
     "Projected": "dynamics.explicit",
     "GeneralizedAlpha": "dynamics.generalized_alpha",
@@ -91,6 +94,7 @@ _HOMES = {
     "OnesidedError": "errors",
     "SolveError": "errors",
     "compose": "model.compose",
+    "Contact": "model.contact",
     "Function": "model.derivatives",
     "load": "model.files",
     "loads": "model.files",

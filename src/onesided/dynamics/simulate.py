@@ -11,6 +11,7 @@ import numpy as np
 from onesided._types import Array, Status
 from onesided._version import __version__
 from onesided.dynamics.consistent import consistent
+from onesided.dynamics.contact_run import ContactMethod, Request
 from onesided.dynamics.explicit import Projected
 from onesided.dynamics.mechanics import Mechanics, State
 from onesided.dynamics.monitors import recheck, stack, status_after, verdict
@@ -36,7 +37,7 @@ def simulate(  # noqa: PLR0913 - one verb, all its ends by keyword
     v0: Any,
     t_span: tuple[float, float],
     *,
-    method: Method | None = None,
+    method: Method | ContactMethod | None = None,
     control: float | Control = 0.0,
     multipliers: Rule | None = None,
     events: UserEvents | None = None,
@@ -52,7 +53,8 @@ def simulate(  # noqa: PLR0913 - one verb, all its ends by keyword
     ----------
     q0, v0 : start, as sequences or name → value (velocities left out are zero).
     t_span : first and last time.
-    method : `Projected()` (default), `Radau()` for stiff systems, `GeneralizedAlpha()`, `Baumgarte()`.
+    method : `Projected()` (default), `Radau()` for stiff systems, `GeneralizedAlpha()`, `Baumgarte()`. With contacts that
+        open and close: `EventDriven()`, `Moreau()`.
     control : the control parameter p during motion: a number, or a function of time in `jax.numpy` (moving constraints).
     multipliers : how redundant constraints share their force: `MinimalNorm()` (default), `Compliances`, `ReducedSet`.
     events : name → function (t, q, v) whose zeros are located; those named in `stop` end the motion.
@@ -65,6 +67,11 @@ def simulate(  # noqa: PLR0913 - one verb, all its ends by keyword
     Every point is rechecked from the model: constraints, hidden constraints, force balance, energy. A motion that reached the
     end but fails this has the status `inaccurate`.
     """
+    if isinstance(method, ContactMethod):
+        request = Request(
+            _a_system(system), q0, v0, *_span(t_span), control, multipliers, events or {}, stop, max_steps, tolerances, progress
+        )
+        return _judged(_followed(method, request), throw=throw)
     run = begin(system, q0, v0, t_span, method, control, multipliers, tolerances)
     watch = Watch(run.stepper, events or {}, stop)
     progress.begin("simulate")
@@ -79,10 +86,27 @@ def simulate(  # noqa: PLR0913 - one verb, all its ends by keyword
                 )
     finally:
         progress.end()
-    motion = collect(run, states, status, note, tuple(watch.found))
+    return _judged(collect(run, states, status, note, tuple(watch.found)), throw=throw)
+
+
+def _judged(motion: Motion, *, throw: bool) -> Motion:
     if throw and not motion.ok:
         raise SolveError(motion.status.value, motion, got=motion.note)
     return motion
+
+
+def _followed(method: ContactMethod, request: Request) -> Motion:
+    request.progress.begin("simulate")
+    try:
+        return method.follow(request)
+    finally:
+        request.progress.end()
+
+
+def _a_system(system: Any) -> System:
+    if not isinstance(system, System):
+        raise UsageError("this is not a system", got=type(system).__name__, expected="a System")
+    return system
 
 
 def iter_simulate(
@@ -163,8 +187,7 @@ def begin(  # noqa: PLR0913 - what simulate and its twin share
     tolerances: Tolerances,
 ) -> Run:
     """Check the request and make the start consistent."""
-    if not isinstance(system, System):
-        raise UsageError("this is not a system", got=type(system).__name__, expected="a System")  # type: ignore[unreachable]
+    _a_system(system)
     first, last = _span(t_span)
     chosen = Projected() if method is None else method
     if not hasattr(chosen, "start"):

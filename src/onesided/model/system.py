@@ -12,6 +12,7 @@ from onesided._types import Array
 from onesided.errors import ModelError
 from onesided.groups import Group
 from onesided.model import derivatives
+from onesided.model.contact import Contact, ContactFunctions, check_contacts
 from onesided.model.derivatives import Derivatives, Evaluation, Function, Scalar
 from onesided.model.motion import MotionFunctions
 from onesided.model.motion_check import check_motion
@@ -45,6 +46,7 @@ class System:
     servo, actuation : conditions s(q, p, th) = 0 that inputs u meet through the forces B(q, th) u, B (n, number of
         conditions).
     space : configuration space of the coordinates, by default vectors with v = q̇; see `onesided.groups`.
+    contacts : name of a gap → `Contact`: its restitution and friction in motion; without, neither.
     structure, derivatives : set by `compose`: the parts the system was made of, and their sum.
 
     Notes
@@ -77,9 +79,11 @@ class System:
     servo: Mapping[str, Scalar] = field(default_factory=dict)
     actuation: Callable[..., Any] | None = None
     space: Group | None = None
+    contacts: Mapping[str, Contact] = field(default_factory=dict)
     structure: Any = field(default=None, repr=False, compare=False)
     derivatives: Derivatives = field(default=None, repr=False, compare=False)  # type: ignore[assignment]
     motion: MotionFunctions | None = field(default=None, init=False, repr=False, compare=False)
+    contact_motion: ContactFunctions | None = field(default=None, init=False, repr=False, compare=False)
     _vector: Any = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -99,6 +103,7 @@ class System:
         self._set("parameters", MappingProxyType(_numbers(self.parameters)))
         for kind in _TABLES:
             self._set(kind, MappingProxyType(dict(getattr(self, kind))))
+        self._set("contacts", MappingProxyType(dict(self.contacts)))
         if self.structure is None:
             self._compile()
         self._set("_vector", self.derivatives.constants(self.parameters))
@@ -125,6 +130,8 @@ class System:
         self._set("derivatives", Derivatives(self.n, self.energy, constraints, names))
         check_motion(self)
         self._set("motion", MotionFunctions(self))
+        check_contacts(self)
+        self._set("contact_motion", ContactFunctions(self))
 
     def _set(self, name: str, value: Any) -> None:
         object.__setattr__(self, name, value)

@@ -13,7 +13,7 @@ from onesided.groups import SE2, SE3, SO2, SO3, Group, Product, Vector
 from onesided.results.motion import Correction, Drift, Motion, MotionEvent, Occurrence
 
 FORMAT = 1
-_ARRAYS = ("t", "q", "v", "a", "mu", "lam", "u", "p", "energy", "work")
+_ARRAYS = ("t", "q", "v", "a", "mu", "lam", "u", "p", "energy", "work", "tangential")
 _NAMES = ("coordinates", "bilateral", "nonholonomic", "unilateral", "servo", "control", "not_unique")
 _GROUPS: dict[str, type[Group]] = {"SO2": SO2, "SE2": SE2, "SO3": SO3, "SE3": SE3}
 
@@ -28,6 +28,7 @@ def write_motion(motion: Motion, folder: FilePath) -> None:
         "type": "motion",
         "names": {name: getattr(motion, name) for name in _NAMES},
         "space": _space_record(motion.space),
+        "smooth": motion.smooth,
         "status": motion.status.name,
         "note": motion.note,
         "start": {"position": motion.start.position, "velocity": motion.start.velocity, "redundant": motion.start.redundant},
@@ -88,7 +89,7 @@ def _read_space(record: Any) -> Group | None:
 def read_motion(record: Mapping[str, Any], folder: FilePath) -> Motion:
     """Read back what `write_motion` wrote."""
     with np.load(folder / "arrays.npz", allow_pickle=False) as stored:
-        arrays: dict[str, Any] = {name: stored[name] for name in _ARRAYS}
+        arrays: dict[str, Any] = {name: stored[name] for name in _ARRAYS if name in stored}
         drift = Drift(*(stored[f"drift_{name}"] for name in Drift._fields))
     names: dict[str, Any] = {
         key: tuple(value) if isinstance(value, list) else value for key, value in record["names"].items()
@@ -104,6 +105,7 @@ def read_motion(record: Mapping[str, Any], folder: FilePath) -> Motion:
         start=Correction(start["position"], start["velocity"], tuple(start["redundant"])),
         space=_read_space(record["space"]),
         provenance=record["provenance"],
+        smooth=record.get("smooth", True),
     )
 
 
