@@ -14,6 +14,7 @@ from onesided.dynamics.mechanics import State
 from onesided.dynamics.stepper import Stepper
 from onesided.results import Occurrence
 from onesided.results.motion import Points, interpolate
+from onesided.tolerances import EPS
 
 SAMPLES = 8  # places within a step at which functions are looked at
 NEWTON = 6
@@ -83,17 +84,15 @@ class MomentFinder:
     def first(self, before: Stepper, after: State) -> tuple[Moment, State] | None:
         """The earliest of what happens in this step, with the state there."""
         samples = self._samples(before, after)
-        found: list[tuple[float, int, _Watched, tuple[State, State]]] = []
+        found: list[tuple[int, _Watched, tuple[State, State]]] = []
         for n, watched in enumerate(self._watched):
             values = [watched.function(s) for s in samples]
             place = _crossing(values, watched.slack, rising=watched.rising)
             if place is not None:
-                low, high = samples[place], samples[place + 1]
-                share = values[place] / (values[place] - values[place + 1]) if values[place + 1] != values[place] else 1.0
-                found.append((low.t + min(max(share, 0.0), 1.0) * (high.t - low.t), n, watched, (low, high)))
+                found.append((n, watched, (samples[place], samples[place + 1])))
         if not found:
             return None
-        located = [(self._locate(before, after, watched, bracket), n, watched) for _, n, watched, bracket in found]
+        located = [(self._locate(before, after, watched, bracket), n, watched) for n, watched, bracket in found]
         state, _, watched = min(located, key=lambda item: (item[0].t, item[1]))
         return watched.moment, state
 
@@ -124,9 +123,11 @@ class MomentFinder:
         def value(t: float) -> float:
             return watched.function(at(t))
 
-        t = self._newton(watched, at, low, high) if watched.slope else None
-        if t is not None:
-            return at(t)
+        if watched.slope is not None:
+            guess = self._guess(before, after, watched, bracket)
+            t = self._newton(watched, at, guess, bracket)
+            if t is not None:
+                return at(t)
         first = value(low)
         if watched.slope is not None and low == start.t and first <= watched.slack:
             return self._after_touching(watched, at, low, high)
@@ -134,17 +135,37 @@ class MomentFinder:
             return at(low if abs(first) < abs(value(high)) else high)
         return at(float(brentq(value, low, high, xtol=4.0 * np.spacing(abs(high)), rtol=4.0 * np.spacing(1.0))))
 
-    def _newton(self, watched: _Watched, at: Callable[[float], State], low: float, high: float) -> float | None:
-        """Newton's method from the far side of a gap, where the slope is steep; None where it does not settle."""
-        t, slope = high, watched.slope
+    def _guess(self, before: Stepper, after: State, watched: _Watched, bracket: tuple[State, State]) -> float:
+        """Where the interpolated gap vanishes; for one that leaves zero in this step, where it returns."""
+        start, (low, high) = before.state, bracket
+        points = Points(*(np.array([getattr(start, k), getattr(after, k)]) for k in Points._fields))
+        space, slope = before.mechanics.equations.space, watched.slope
+        touching = low is start and watched.function(start) <= watched.slack and slope is not None
+
+        def value(t: float) -> float:
+            q, v = interpolate(space, points, 0, np.array([t]))
+            found = watched.function(State(t, q[0], v[0], start.a, start.mu))
+            return found / (t - start.t) if touching and t > start.t else found
+
+        first = slope(start) if touching and slope is not None else value(low.t)
+        if not first > 0.0 or not value(high.t) < 0.0:
+            return high.t
+        return float(brentq(lambda t: first if t == low.t else value(t), low.t, high.t, xtol=4.0 * np.spacing(abs(high.t))))
+
+    def _newton(
+        self, watched: _Watched, at: Callable[[float], State], t: float, bracket: tuple[State, State]
+    ) -> float | None:
+        """Newton's method; None where it does not settle within the bracket."""
+        slope, low, high = watched.slope, bracket[0].t, bracket[1].t
         assert slope is not None  # noqa: S101 - asked by the caller
+        fine = EPS * float(self.world.sizes.q.max())
         for _ in range(NEWTON):
             state = at(t)
-            rate = slope(state)
+            rate, value = slope(state), watched.function(state)
             if rate >= 0.0:
                 return None
-            step = watched.function(state) / rate
-            if abs(step) <= 8.0 * np.spacing(abs(high)):
+            step = value / rate
+            if abs(step) <= 8.0 * np.spacing(abs(high)) or abs(value) <= fine * min(1.0, abs(rate)):
                 return t if low < t <= high else None
             t = t - step
             if not low < t <= high:
