@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from onesided.dynamics.generalized_alpha import Index3 as Index3
     from onesided.dynamics.generalized_alpha import StabilisedIndex2 as StabilisedIndex2
     from onesided.dynamics.modes import modes as modes
+    from onesided.dynamics.moreau import Moreau as Moreau
     from onesided.dynamics.multipliers import Compliances as Compliances
     from onesided.dynamics.multipliers import MinimalNorm as MinimalNorm
     from onesided.dynamics.multipliers import ReducedSet as ReducedSet
@@ -82,6 +83,7 @@ _HOMES = {
     "Index3": "dynamics.generalized_alpha",
     "StabilisedIndex2": "dynamics.generalized_alpha",
     "modes": "dynamics.modes",
+    "Moreau": "dynamics.moreau",
     "Compliances": "dynamics.multipliers",
     "MinimalNorm": "dynamics.multipliers",
     "ReducedSet": "dynamics.multipliers",

@@ -197,7 +197,7 @@ def collect(world: World, outcome: Outcome) -> Motion:
     balance = drift.balance if outcome.smooth else np.zeros(len(points.t))
     length = float(world.sizes.q.max())
     penetration = np.maximum(-found.gaps.min(axis=1, initial=0.0), 0.0) / length
-    drift = Drift(np.maximum(some.position, penetration), some.velocity, some.acceleration * outcome.smooth, balance,
+    drift = Drift(np.maximum(some.position, penetration), some.velocity * outcome.smooth, some.acceleration * outcome.smooth, balance,
                   energy_error(found, points.work))  # fmt: skip
     lam = points.mu[:, rows.gaps]
     wrong = [*outcome.wrong, *_verdict(world, outcome, drift, lam, found.gaps)]
