@@ -19,7 +19,10 @@ def velocity(D: Array, u: Array, P: Array, row: int) -> float:
 
 @_compiled
 def natural_map(D: Array, u: Array, P: Array, mu: Array, normal: Indices, directions: Indices) -> float:
-    """Largest entry of P − proj_K(P − ρ (w + (μ|w_T|, 0))), with ρ the inverse of the largest diagonal of the contact."""
+    """Largest entry of P − proj_K(P − ρ (w + (μ|w_T|, 0))), with ρ the inverse of the largest diagonal of the contact.
+
+    Rough contacts (μ infinite) do not slip where they press: w_T = 0 where P_N > 0, P_T = 0 elsewhere.
+    """
     worst = 0.0
     y = np.empty(3)
     for i in range(mu.size):
@@ -28,6 +31,13 @@ def natural_map(D: Array, u: Array, P: Array, mu: Array, normal: Indices, direct
         for a in range(d + 1):
             rho = max(rho, D[n + a, n + a])
         rho = 1.0 / rho if rho > 0.0 else 1.0
+        if np.isinf(mu[i]):
+            w = velocity(D, u, P, n)
+            worst = max(worst, abs(P[n] - max(0.0, P[n] - rho * w)))
+            for a in range(d):
+                off = rho * velocity(D, u, P, n + 1 + a) if P[n] > 0.0 else P[n + 1 + a]
+                worst = max(worst, abs(off))
+            continue
         slip = 0.0
         for a in range(d):
             y[1 + a] = velocity(D, u, P, n + 1 + a)
@@ -71,7 +81,8 @@ def sweep(D: Array, u: Array, P: Array, mu: Array, normal: Indices, directions: 
                     y[a] = P[n + 1 + a] - velocity(D, u, P, n + 1 + a) / stiff
                     size += y[a] ** 2
                 size = np.sqrt(size)
-                share = 1.0 if size <= mu[i] * P[n] else mu[i] * P[n] / size
+                radius = mu[i] * P[n] if P[n] > 0.0 else 0.0
+                share = 1.0 if size <= radius else radius / size
                 for a in range(d):
                     P[n + 1 + a] = share * y[a]
 
@@ -106,7 +117,7 @@ def newton_system(
             y[a] = P[n + 1 + a] - rho * velocity(D, u, P, n + 1 + a)
             length += y[a] ** 2
         length = np.sqrt(length)
-        radius = mu[i] * max(0.0, P[n])
+        radius = mu[i] * P[n] if P[n] > 0.0 else (np.inf if np.isinf(mu[i]) else 0.0)
         if not pressing or (radius == 0.0 and length > 0.0):
             for a in range(d):
                 F[n + 1 + a] = P[n + 1 + a]

@@ -16,7 +16,6 @@ from onesided._types import Array, Indices
 from onesided.errors import UsageError
 from onesided.tolerances import EPS
 
-ROUGH = 1e6  # infinite friction, in numbers
 NEWTON = 30
 ROUNDS = 8
 SWEEPS = 150
@@ -57,20 +56,17 @@ class FrictionProblem:
             return 0.0
         pushed = max(float(np.max(np.abs(self.u))), self.scale) / self._stiff()
         size = max(pushed, float(np.max(np.abs(P)))) or 1.0
-        return float(natural_map(self.D, self.u, P, self._finite_mu(), self.normal, self.directions)) / size
+        return float(natural_map(self.D, self.u, P, self.mu, self.normal, self.directions)) / size
 
     def _stiff(self) -> float:
         return float(np.max(np.diagonal(self.D))) or 1.0
-
-    def _finite_mu(self) -> Array:
-        return np.minimum(self.mu, ROUGH)
 
 
 def solve_friction(problem: FrictionProblem, start: Array | None = None, *, tol: float) -> tuple[Array, float]:
     """Impulses and their residual: Newton from the start, sweeps where it does not settle; the best found is returned."""
     from onesided.complementarity._friction_kernels import newton_system, sweep
 
-    mu, normal, directions = problem._finite_mu(), problem.normal, problem.directions
+    mu, normal, directions = problem.mu, problem.normal, problem.directions
     P = np.zeros(len(problem.u)) if start is None else np.array(start, dtype=float)
     best, least = P, problem.residual(P)
     for _ in range(ROUNDS):

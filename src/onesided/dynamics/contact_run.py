@@ -103,11 +103,13 @@ class World:
         """Refuse a contact that is stated twice: its force could not be told from the other's."""
         rng = np.random.default_rng(0)
         pictures = []
-        for shift in (0.0, PROBE):
+        for shift in (PROBE, 2.0 * PROBE):
             q = self.equations.space.retract(state.q, shift * self.sizes.q * rng.uniform(-1.0, 1.0, self.equations.n))
             terms = self.terms(state.t, q, state.v)
             W = np.column_stack([terms.G[self.rows.gaps], self.gaps(terms)])
-            pictures.append(W / np.maximum(np.linalg.norm(W[:, :-1], axis=1, keepdims=True), EPS))
+            steep = np.linalg.norm(W[:, :-1], axis=1, keepdims=True)
+            flat = steep <= np.sqrt(EPS) * np.max(steep, initial=0.0)
+            pictures.append(W / np.where(flat, 1.0, steep))
         marks = np.round(np.hstack(pictures) / np.sqrt(EPS)).astype(np.int64)
         seen: dict[bytes, str] = {}
         for name, mark in zip(self.names, marks, strict=True):
