@@ -25,6 +25,8 @@ from onesided.linalg import one_thread
 from onesided.results import Motion, MotionEvent, Occurrence
 from onesided.results.path import format_number
 
+PATIENCE = 50  # events without time passing
+
 
 @dataclass(frozen=True)
 class EventDriven:
@@ -81,11 +83,12 @@ class Flight:
         self.status, self.note = Status.finished, ""
         self.evaluations = self.phases = self.accumulated = 0
         self._impacts: dict[int, list[float]] = {}
+        self._same, self._when = 0, -math.inf
 
     def run(self) -> None:
         """Phase after phase."""
         world, end = self.world, self.world.request.last
-        state, closed = self._meet(world.start, first=True)
+        state, closed = self._meet(world.start)
         while state.t < end:
             state, moment = self._phase(state, closed)
             if moment is None:
@@ -104,7 +107,19 @@ class Flight:
                 continue
             if moment.kind is Occurrence.opens:
                 self._tell(Occurrence.opens, state, moment.name)
-            state, closed = self._meet(state)
+            if self._stuck(state.t):
+                return
+            state, closed = self._meet(state, moment.name if moment.kind is Occurrence.opens else "")
+
+    def _stuck(self, t: float) -> bool:
+        """Whether events follow each other without time passing."""
+        self._same = self._same + 1 if t <= self._when else 0
+        self._when = t
+        if self._same < PATIENCE:
+            return False
+        self.status = Status.step_too_small
+        self.note = f"contacts open and close without end at t = {t:.9g}: try Moreau(step=…)"
+        return True
 
     def _phase(self, state: State, closed: Indices) -> tuple[State, Moment | None]:
         """Smooth motion until something happens, or the end (then no moment)."""
@@ -141,8 +156,11 @@ class Flight:
         equations: Any = stepper.mechanics.equations
         self.states.append(replace(state, mu=equations.spread(state.mu)))
 
-    def _meet(self, state: State, *, first: bool = False) -> tuple[State, Indices]:
-        """What touching contacts do: collide where they approach; then those at rest press or open."""
+    def _meet(self, state: State, opening: str = "") -> tuple[State, Indices]:
+        """What touching contacts do: collide where they approach; then those at rest press or open.
+
+        The contact `opening` has just lost its force: it counts as open however little is left of it.
+        """
         world = self.world
         terms = world.terms(state.t, state.q, state.v)
         touching = np.flatnonzero(world.gaps(terms) <= world.closed_below)
@@ -155,7 +173,8 @@ class Flight:
         resting = touching[np.abs(speeds[touching]) <= world.at_rest_below]
         forces = support(terms, world.rows, resting, world.tolerances).rows[world.rows.gaps]
         size = float(np.max(forces, initial=0.0))
-        closed = np.array([i for i in resting if forces[i] > world.tolerances.force * size], dtype=np.intp)
+        least = world.tolerances.force * size
+        closed = np.array([i for i in resting if forces[i] > least and world.names[i] != opening], dtype=np.intp)
         return state, closed
 
     def _collide(self, state: State, touching: Indices, hit: list[int], speeds: Array) -> State:
