@@ -42,6 +42,11 @@ if TYPE_CHECKING:
     from onesided.model.imports import read_truss as read_truss
     from onesided.model.rows import rows as rows
     from onesided.model.sizes import Scales as Scales
+    from onesided.model.surfaces import SurfacePair as SurfacePair
+    from onesided.model.surfaces import check_surfaces as check_surfaces
+    from onesided.model.surfaces import conformity as conformity
+    from onesided.model.surfaces import surface_start as surface_start
+    from onesided.model.surfaces import with_surfaces as with_surfaces
     from onesided.model.system import System as System
     from onesided.results import Diagram as Diagram
     from onesided.results import Drive as Drive
@@ -104,6 +109,11 @@ _HOMES = {
     "read_truss": "model.imports",
     "rows": "model.rows",
     "Scales": "model.sizes",
+    "check_surfaces": "model.surfaces",
+    "conformity": "model.surfaces",
+    "surface_start": "model.surfaces",
+    "SurfacePair": "model.surfaces",
+    "with_surfaces": "model.surfaces",
     "System": "model.system",
     "Diagram": "results",
     "Drive": "results",

@@ -13,6 +13,7 @@ from onesided._version import __version__
 from onesided.dynamics.consistent import consistent
 from onesided.dynamics.contact_run import ContactMethod, Request
 from onesided.dynamics.explicit import Projected
+from onesided.dynamics.lift_off import lift_offs
 from onesided.dynamics.mechanics import Mechanics, State
 from onesided.dynamics.monitors import recheck, stack, status_after, verdict
 from onesided.dynamics.multipliers import Rule
@@ -242,7 +243,7 @@ def collect(run: Run, states: list[State], status: Status, note: str, events: tu
         energy=found.energy,
         work=points.work,
         drift=drift,
-        events=events,
+        events=tuple(sorted((*events, *lift_offs(mechanics, states)), key=lambda event: event.t)),
         status=status_after(status, wrong),
         note="; ".join(notes),
         start=run.start,

@@ -21,7 +21,8 @@ Slip = Callable[[Any, Any, Any], Any]
 
 @dataclass(frozen=True)
 class Contact:
-    """How a contact behaves in motion.
+    """How a contact behaves in motion. Stated of a bilateral constraint it says that this is a contact held together: where
+    its force turns to pulling, a motion reports that lift-off is to be expected.
 
     Attributes
     ----------
@@ -56,8 +57,8 @@ class Contact:
 def check_contacts(system: "System") -> None:
     """Refuse contacts that are not of this system, and slip functions that do not fit."""
     for name, contact in system.contacts.items():
-        if name not in system.unilateral:
-            raise unknown_name("one-sided constraint", name, system.unilateral)
+        if name not in system.unilateral and name not in system.bilateral:
+            raise unknown_name("constraint", name, (*system.unilateral, *system.bilateral))
         if not isinstance(contact, Contact):
             raise ModelError(f"contact '{name}' is not a Contact", got=repr(contact), expected="Contact(restitution=…)")
         if contact.slip is not None:
@@ -103,7 +104,8 @@ class _Unfolded:
 
     @property
     def nonholonomic(self) -> dict[str, Any]:
-        slips = {f"slip of {name}": c.slip for name, c in self.system.contacts.items() if c.friction > 0}
+        stated, gaps = self.system.contacts, self.system.unilateral
+        slips = {f"slip of {name}": c.slip for name, c in stated.items() if c.friction > 0 and name in gaps}
         return {**self.system.nonholonomic, **slips}
 
 
@@ -117,7 +119,9 @@ class ContactFunctions(MotionFunctions):
         super().__init__(_Unfolded(system))  # type: ignore[arg-type]
         self.joints, self.gaps_count = len(system.bilateral), len(system.unilateral)
         self.sizes = {
-            name: slip_size(system, name, c.slip) for name, c in system.contacts.items() if c.slip and c.friction > 0
+            name: slip_size(system, name, c.slip)
+            for name, c in system.contacts.items()
+            if c.slip and c.friction > 0 and name in system.unilateral
         }
         self.rolling = len(system.nonholonomic)
         self.k = self.rolling + sum(self.sizes.values())
