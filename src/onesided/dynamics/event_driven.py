@@ -89,6 +89,7 @@ class Flight:
         """Phase after phase."""
         world, end = self.world, self.world.request.last
         state, closed = self._meet(world.start)
+        self._opened_at_once(state, closed)
         while state.t < end:
             state, moment = self._phase(state, closed)
             if moment is None:
@@ -110,6 +111,13 @@ class Flight:
             if self._stuck(state.t):
                 return
             state, closed = self._meet(state, moment.name if moment.kind is Occurrence.opens else "")
+
+    def _opened_at_once(self, state: State, closed: Indices) -> None:
+        """Tell of contacts that touch at the start but do not press."""
+        gaps = self.world.equations.gaps(state.t, state.q)
+        for i in np.flatnonzero(gaps <= self.world.closed_below):
+            if i not in closed:
+                self._tell(Occurrence.opens, state, self.world.names[i], "touches at the start, without force")
 
     def _stuck(self, t: float) -> bool:
         """Whether events follow each other without time passing."""

@@ -24,7 +24,7 @@ import numpy as np
 
 from onesided._types import Array
 from onesided.errors import ModelError
-from onesided.groups import Product, Vector
+from onesided.groups import Group, Product, Vector
 from onesided.model.contact import Contact
 from onesided.model.derivatives import Parameters, prepare_jax
 from onesided.model.system import System
@@ -64,8 +64,9 @@ class SurfacePair:
 class Geometry:
     """Quantities of a pair at (q, s)."""
 
-    def __init__(self, pair: SurfacePair, n: int) -> None:
+    def __init__(self, pair: SurfacePair, n: int, space: Group | None = None) -> None:
         self.pair, self.n, self.k = pair, n, pair.space
+        self.bodies = space or Vector(n)
 
     def parts(self, x: Any, offset: int) -> tuple[Any, Any, Any]:
         """q, s_A, s_B out of the coordinates."""
@@ -85,10 +86,8 @@ class Geometry:
 
     def normal(self, tangents: Any) -> Any:
         """The normal of given tangents, of length one."""
-        if self.k == 1:
-            n = jnp.array([-tangents[0, 1], tangents[0, 0]])
-        else:
-            n = jnp.cross(tangents[0], tangents[1])
+        flat = self.k == 1
+        n = jnp.array([-tangents[0, 1], tangents[0, 0]]) if flat else jnp.cross(tangents[0], tangents[1])
         return n / jnp.sqrt(n @ n)
 
     def conditions(self, q: Any, a: Any, b: Any, th: Any) -> tuple[Any, Any]:
@@ -101,7 +100,8 @@ class Geometry:
 
     def slip(self, q: Any, v: Any, a: Any, b: Any, th: Any) -> Any:
         """Relative velocity of the material points at the contact along the tangents of A, of length one: (k,)."""
-        rate = jax.jvp(lambda r: jnp.subtract(*self.points(r, a, b, th)), (q,), (v,))[1]
+        zero, one = jnp.zeros(()), jnp.ones(())
+        rate = jax.jvp(lambda r: jnp.subtract(*self.points(self.bodies.nudge(q, r * v), a, b, th)), (zero,), (one,))[1]
         t = self.tangents(self.pair.first, q, a, th)
         along = t / jnp.sqrt(jnp.sum(t * t, axis=1, keepdims=True))
         if self.k == 2:  # two directions at right angles, so that friction is the same in all
@@ -129,7 +129,7 @@ def with_surfaces(system: System, pairs: Mapping[str, SurfacePair]) -> System:
     contacts = {name: _contact(c, n) for name, c in system.contacts.items()}
     for name, pair in pairs.items():
         _check(name, pair)
-        geometry = Geometry(pair, n)
+        geometry = Geometry(pair, n, system.space)
         kind = _Pair(geometry, offset)
         names += _names(name, pair)
         bilateral |= kind.sides(name)
@@ -197,6 +197,28 @@ class _Pair:
 def surface_start(system: System, pairs: Mapping[str, SurfacePair], q0: Any) -> Array:
     """Coordinates of the whole system: q0 of the bodies, the parameters as the pairs guess them; `simulate` settles them."""
     return np.concatenate([np.asarray(q0, dtype=float), *(np.asarray(pair.start, dtype=float) for pair in pairs.values())])
+
+
+def closest(
+    pair: SurfacePair, q: Any, th: Mapping[str, float], ranges: tuple[tuple[float, float], ...], samples: int = 200
+) -> tuple[float, Array]:
+    """The smallest distance between two outlines over ranges of their parameters, by sampling, and the parameters there.
+
+    For watching whether the contact points that a motion follows are the closest ones: compare with its gap.
+    """
+    prepare_jax()
+    geometry, named, k = Geometry(pair, len(q)), Parameters(th), pair.space
+    axes = [np.linspace(low, high, samples if k == 1 else max(2, int(samples**0.5))) for low, high in ranges]
+    place = jnp.asarray(q, dtype=jnp.float64)
+
+    def outline(f: Outline, grids: list[Array]) -> tuple[Array, Array]:
+        s = np.stack(np.meshgrid(*grids, indexing="ij"), axis=-1).reshape(-1, k)
+        return s, np.asarray(jax.vmap(lambda r: geometry._at(f, place, r, named))(jnp.asarray(s)))
+
+    (s_a, x_a), (s_b, x_b) = outline(pair.first, axes[:k]), outline(pair.second, axes[k:])
+    d = np.linalg.norm(x_a[:, None, :] - x_b[None, :, :], axis=2)
+    i, j = np.unravel_index(int(np.argmin(d)), d.shape)
+    return float(d[i, j]), np.concatenate([s_a[i], s_b[j]])
 
 
 def conformity(pair: SurfacePair, q: Any, s: Any, th: Mapping[str, float]) -> float:
