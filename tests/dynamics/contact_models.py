@@ -2,6 +2,7 @@
 
 import jax.numpy as jnp
 import numpy as np
+
 from onesided import Contact, System, rows
 
 G = 9.81
@@ -111,7 +112,7 @@ def cradle(N=5, e=1.0):
 
 
 def slider_crank(clearance, e=0.5, r=0.3, length=1.0):
-    """A crank of radius r, a rod to a slider on the x axis; the pin of the crank has clearance in the bearing of the rod."""
+    """A crank of radius r and a rod to a slider on the x axis; the crank's pin has clearance in the rod."""
 
     def off(q):
         theta, x, phi = q

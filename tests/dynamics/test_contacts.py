@@ -16,6 +16,7 @@ from contact_models import (
     tilted,
     zeno_time,
 )
+
 from onesided import EventDriven, Moreau, drive, load_result, save, simulate, zoo
 
 EVENTS, STEPS = EventDriven(), Moreau(step=2e-3)

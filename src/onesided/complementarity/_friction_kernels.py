@@ -14,7 +14,7 @@ def velocity(D: Array, u: Array, P: Array, row: int) -> float:
     total, line = u[row], D[row]
     for j in range(P.size):
         total += line[j] * P[j]
-    return total
+    return float(total)
 
 
 @_compiled
@@ -62,8 +62,9 @@ def natural_map(D: Array, u: Array, P: Array, mu: Array, normal: Indices, direct
 
 
 @_compiled
-def sweep(D: Array, u: Array, P: Array, mu: Array, normal: Indices, directions: Indices, sweeps: int) -> None:
+def sweep(D: Array, u: Array, P: Array, mu: Array, places: tuple[Indices, Indices], sweeps: int) -> None:
     """Block Gauss–Seidel: each contact solved with the others held, in place."""
+    normal, directions = places
     y = np.empty(2)
     for _ in range(sweeps):
         for i in range(mu.size):
@@ -88,10 +89,8 @@ def sweep(D: Array, u: Array, P: Array, mu: Array, normal: Indices, directions: 
 
 
 @_compiled
-def newton_system(
-    D: Array, u: Array, P: Array, mu: Array, normal: Indices, directions: Indices
-) -> tuple[Array, Array]:
-    """Alart and Curnier's equations P_N = max(0, P_N − ρ w_N), P_T = proj(P_T − ρ w_T) on |P_T| ≤ μ P_N, and derivatives."""
+def newton_system(D: Array, u: Array, P: Array, mu: Array, normal: Indices, directions: Indices) -> tuple[Array, Array]:
+    """Equations P_N = max(0, P_N − ρ w_N), P_T = proj(P_T − ρ w_T) on |P_T| ≤ μ P_N, and their derivatives."""
     size = P.size
     F, J = np.zeros(size), np.zeros((size, size))
     y, t = np.zeros(2), np.zeros(2)

@@ -4,8 +4,9 @@ With impulses P and velocities w = D P + u of all contacts (normal, then tangent
 
     |P_T| ≤ μ P_N,   w_N ≥ 0 ⊥ P_N ≥ 0,   w_T opposite to P_T where |P_T| = μ P_N, zero where it is less,
 
-that is K ∋ P ⊥ w + (μ|w_T|, 0) ∈ K* for the cone K of friction (De Saxcé). Its natural map is the measure of a solution;
-it is found by a semismooth Newton method (Alart and Curnier) with block Gauss–Seidel sweeps where Newton does not settle.
+that is K ∋ P ⊥ w + (μ|w_T|, 0) ∈ K* for the cone K of friction (De Saxcé). Its natural map is the measure of a
+solution; it is found by a semismooth Newton method (Alart and Curnier) with block Gauss–Seidel sweeps where Newton does
+not settle.
 """
 
 from dataclasses import dataclass
@@ -63,7 +64,7 @@ class FrictionProblem:
 
 
 def solve_friction(problem: FrictionProblem, start: Array | None = None, *, tol: float) -> tuple[Array, float]:
-    """Impulses and their residual: Newton from the start, sweeps where it does not settle; the best found is returned."""
+    """Impulses and their residual, the best found: Newton from the start, sweeps where it does not settle."""
     from onesided.complementarity._friction_kernels import newton_system, sweep
 
     mu, normal, directions = problem.mu, problem.normal, problem.directions
@@ -89,7 +90,7 @@ def solve_friction(problem: FrictionProblem, start: Array | None = None, *, tol:
         if least <= tol:
             break
         P = best.copy()
-        sweep(problem.D, problem.u, P, mu, normal, directions, SWEEPS)
+        sweep(problem.D, problem.u, P, mu, (normal, directions), SWEEPS)
         off = problem.residual(P)
         if off < least:
             best, least = P.copy(), off

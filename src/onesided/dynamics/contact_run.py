@@ -188,7 +188,7 @@ class Outcome:
 
 
 def collect(world: World, outcome: Outcome) -> Motion:
-    """States to a `Motion`, rechecked from the model: gaps, signs, complementarity, balance, energy that is never gained."""
+    """States to a `Motion`, rechecked from the model: gaps, signs, complementarity, balance, energy."""
     equations, rows, system = world.equations, world.rows, world.request.system
     points = stack(outcome.states)
     whole = Mechanics(equations, None, world.tolerances)
@@ -196,11 +196,16 @@ def collect(world: World, outcome: Outcome) -> Motion:
     drift, found = recheck(whole, points)
     joints = PhaseEquations(equations, rows.always)
     some, _ = recheck(Mechanics(joints, None, world.tolerances), points._replace(mu=points.mu[:, joints.chosen]))
-    balance = drift.balance if outcome.smooth else np.zeros(len(points.t))
     length = float(world.sizes.q.max())
     penetration = np.maximum(-found.gaps.min(axis=1, initial=0.0), 0.0) / length
-    drift = Drift(np.maximum(some.position, penetration), some.velocity * outcome.smooth, some.acceleration * outcome.smooth, balance,
-                  energy_error(found, points.work))  # fmt: skip
+    smooth = float(outcome.smooth)  # in time stepping, velocities and forces belong to the middle of a step
+    drift = Drift(
+        np.maximum(some.position, penetration),
+        smooth * some.velocity,
+        smooth * some.acceleration,
+        smooth * drift.balance,
+        energy_error(found, points.work),
+    )
     lam = points.mu[:, rows.gaps]
     wrong = [*outcome.wrong, *_verdict(world, outcome, drift, lam, found.gaps)]
     slips = [row for each in rows.slips for row in each]
@@ -241,7 +246,9 @@ def _provenance(world: World, outcome: Outcome) -> dict[str, Any]:
     return {
         "verb": "simulate",
         "method": type(method).__name__,
-        "knobs": {name: value if isinstance(value, float | int | type(None)) else str(value) for name, value in knobs.items()},
+        "knobs": {
+            name: value if isinstance(value, float | int | type(None)) else str(value) for name, value in knobs.items()
+        },
         "tolerances": asdict(world.tolerances),
         "version": __version__,
         "parameters": dict(world.request.system.parameters),

@@ -1,9 +1,9 @@
-"""Event-driven motion with contacts: smooth phases with closed contacts as joints, impacts and openings located between them.
+"""Event-driven motion with contacts: smooth phases with closed contacts as joints, impacts and openings between them.
 
-In a phase the closed contacts are bilateral constraints with multipliers λ ≥ 0. It ends where a gap closes (an impact by
-Newton's law over all touching contacts, then the question which of them stay closed), where a multiplier falls to zero (the
-contact opens), or at a user's event. Impacts that accumulate (a ball coming to rest) are recognised by their decaying speed;
-the time at which they end is the limit of a geometric series, and the contact is closed from there on.
+In a phase the closed contacts are bilateral constraints with multipliers λ ≥ 0. It ends where a gap closes (an impact
+by Newton's law over all touching contacts, then the question which of them stay closed), where a multiplier falls to
+zero (the contact opens), or at a user's event. Impacts that accumulate (a ball coming to rest) are recognised by their
+decaying speed; the time at which they end is the limit of a geometric series; the contact is closed from there on.
 """
 
 import copy
@@ -205,7 +205,9 @@ class Flight:
                 self._tell(Occurrence.accumulation, state, world.names[i], self._limit(i))
             else:
                 speed = format_number(-float(speeds[i]))
-                self._tell(Occurrence.impact, state, world.names[i], f"speed {speed}, energy lost {format_number(-lost)}")
+                self._tell(
+                    Occurrence.impact, state, world.names[i], f"speed {speed}, energy lost {format_number(-lost)}"
+                )
         world.sizes.grow(state.q, v)
         return replace(state, v=v, work=state.work + lost)
 

@@ -17,7 +17,7 @@ from onesided.tolerances import EPS, Tolerances
 
 
 class Response(NamedTuple):
-    """How a system answers to unit impulses of rows: x (n, r) changes of velocity, nu (rows held, r) impulses of joints."""
+    """Answer to unit impulses of rows: x (n, r) changes of velocity, nu (rows held, r) impulses of joints."""
 
     x: Array
     nu: Array
@@ -49,8 +49,8 @@ def one_sided(
 ) -> Impulses:
     """Impulses P ≥ 0 at the touching contacts with u = W (x₀ + change) + … ≥ 0 ⊥ P ≥ 0.
 
-    `offset` (touching,) is u without contact impulses but with joints; `push` (rows,) the residual that joints and rough
-    contacts must take up: held · change = −push. Rough contacts hold their slip while they press.
+    `offset` (touching,) is u without impulses; `push` (rows,) the residual that joints and rough contacts must take up:
+    held · change = −push. Rough contacts hold their slip while they press.
     """
     pressing = touching
     while True:
@@ -116,7 +116,7 @@ def collide(terms: Terms, rows: Rows, touching: Indices, tolerances: Tolerances)
 
 
 def support(terms: Terms, rows: Rows, resting: Indices, tolerances: Tolerances) -> Impulses:
-    """Forces of contacts at rest on each other: ü_N ≥ 0 ⊥ λ ≥ 0; `change` is the acceleration they add to the free one."""
+    """Forces of contacts at rest: acceleration of the gap ≥ 0 ⊥ λ ≥ 0; `change` is the acceleration."""
     free = respond(terms.M, terms.G[:0], terms.h[:, None]).x[:, 0] if _regular(terms.M) else _free(terms, rows)
     rates = terms.G @ free + terms.gamma
     found = one_sided(terms, rows, resting, rates[rows.gaps[resting]], rates, tolerances)

@@ -21,8 +21,8 @@ def lift_offs(mechanics: Mechanics, states: Sequence[State]) -> list[MotionEvent
         forces = np.array([state.mu[row] for state in states])
         if forces[0] < -mechanics.tolerances.force * np.max(np.abs(forces)):
             found.append(_event(states[0], name))
-        for i in np.flatnonzero((forces[:-1] >= 0.0) & (forces[1:] < 0.0)):
-            found.append(_event(_where(mechanics, states[i], states[i + 1], row), name))
+        turns = [int(i) for i in np.flatnonzero((forces[:-1] >= 0.0) & (forces[1:] < 0.0))]
+        found += [_event(_where(mechanics, states[i], states[i + 1], row), name) for i in turns]
     return found
 
 

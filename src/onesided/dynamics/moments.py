@@ -3,12 +3,13 @@
 import copy
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from scipy.optimize import brentq
 
-from onesided._types import Indices
+from onesided._types import Array, Indices
 from onesided.dynamics.contact_run import World
 from onesided.dynamics.mechanics import State
 from onesided.dynamics.stepper import Stepper
@@ -75,11 +76,11 @@ class MomentFinder:
         return [_Watched(Moment(Occurrence.opens, world.names[i]), force(i), slack) for i in self.closed]
 
     def _users(self) -> list[_Watched]:
+        def at(function: Callable[[float, Array, Array], float]) -> Function:
+            return lambda s: float(function(s.t, s.q, s.v))
+
         events = self.world.request.events
-        return [
-            _Watched(Moment(Occurrence.user, name), lambda s, f=f: float(f(s.t, s.q, s.v)), 0.0, rising=True)
-            for name, f in events.items()
-        ]
+        return [_Watched(Moment(Occurrence.user, name), at(f), 0.0, rising=True) for name, f in events.items()]
 
     def first(self, before: Stepper, after: State) -> tuple[Moment, State] | None:
         """The earliest of what happens in this step, with the state there."""
@@ -150,7 +151,9 @@ class MomentFinder:
         first = slope(start) if touching and slope is not None else value(low.t)
         if not first > 0.0 or not value(high.t) < 0.0:
             return high.t
-        return float(brentq(lambda t: first if t == low.t else value(t), low.t, high.t, xtol=4.0 * np.spacing(abs(high.t))))
+        return float(
+            brentq(lambda t: first if t == low.t else value(t), low.t, high.t, xtol=4.0 * np.spacing(abs(high.t)))
+        )
 
     def _newton(
         self, watched: _Watched, at: Callable[[float], State], t: float, bracket: tuple[State, State]
@@ -188,7 +191,7 @@ class MomentFinder:
 
 def _crossing(values: list[float], slack: float, *, rising: bool) -> int | None:
     """Index of the first sample interval at whose end the function is below −slack (or changed its sign)."""
-    for i, (a, b) in enumerate(zip(values, values[1:], strict=False)):
+    for i, (a, b) in enumerate(pairwise(values)):
         if rising:
             if a * b < 0.0 or (b == 0.0 and a != 0.0):
                 return i
@@ -203,5 +206,3 @@ def _advance(before: Stepper, t: float) -> State:
         if trial.step(t) is not None:
             break
     return trial.state
-
-

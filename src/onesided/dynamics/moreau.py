@@ -7,8 +7,8 @@ With the midpoint q_M = q∘exp(h v/2):
     contacts that hit:       v_N⁺ + e v_N⁻ ≥ 0 ⊥ P_N ≥ 0,
     the others in reach:     v_N⁺ + 2 g(q_M)/h ≥ 0 ⊥ P_N ≥ 0   (the gap may just close within the step),
 
-with P_T in the cone of friction. What penetrates after the step is projected out in the metric of the mass, so that gaps and
-joints do not drift. Of second order where nothing happens, of first order across impacts.
+with P_T in the cone of friction. What penetrates after the step is projected out in the metric of the mass, so that
+gaps and joints do not drift. Of second order where nothing happens, of first order across impacts.
 """
 
 from dataclasses import dataclass
@@ -67,7 +67,7 @@ class Moreau:
 
 
 class Impulse(NamedTuple):
-    """Impulses of the contacts in reach: rows of G, their values, the new velocity, multipliers of rows that always hold."""
+    """Impulses of the contacts in reach: rows of G, values; the new velocity; impulses of rows that always hold."""
 
     rows: Indices
     P: Array
@@ -165,9 +165,7 @@ class March:
             return Impulse(rows.gaps[near], np.zeros(len(near)), free, joints)
         return self._contacts(terms, held, near, b, (free, joints))
 
-    def _contacts(
-        self, terms: Terms, held: Array, near: Indices, b: Array, before: tuple[Array, Array]
-    ) -> Impulse:
+    def _contacts(self, terms: Terms, held: Array, near: Indices, b: Array, before: tuple[Array, Array]) -> Impulse:
         rows, (free, joints) = self.rows, before
         order = [r for i in near for r in (rows.gaps[i], *rows.slips[i])]
         chosen = np.array(order, dtype=np.intp)
@@ -183,7 +181,9 @@ class March:
         P, off = self._solve(problem, self.h * self._last[chosen])
         self.worst, self.most = max(self.worst, off), max(self.most, int(np.sum(P[normal] > 0.0)))
         v = free + X @ P
-        return Impulse(chosen, P, v, joints if not len(held) else joints + self._joint_impulses(terms, held, X @ P, W.T @ P))
+        return Impulse(
+            chosen, P, v, joints if not len(held) else joints + self._joint_impulses(terms, held, X @ P, W.T @ P)
+        )
 
     def _speed(self, u: Array, b: Array) -> float:
         """Size of the velocities in play."""
@@ -227,9 +227,9 @@ class March:
     def _without_penetration(self, t: float, q: Array, v: Array, terms: Terms) -> tuple[Array, float]:
         """Positions back onto the allowed side, and the work this does."""
         world = self.world
-        if not len(self.rows.joints):
-            if not len(world.names) or world.equations.gaps(t, q).min() >= -EPS * world.sizes.q.max():
-                return world.equations.space.wrap(q), 0.0
+        gaps = world.equations.gaps(t, q)
+        if not len(self.rows.joints) and gaps.min(initial=0.0) >= -EPS * world.sizes.q.max():
+            return world.equations.space.wrap(q), 0.0
         moved, _ = world.project(t, q, v)
         self.projections += 1
         step = world.equations.space.local(q, moved)
@@ -261,5 +261,3 @@ class March:
                     self.status, self.note = Status.stopped, self.events[-1].words()
                     return True
         return False
-
-

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import jax
 import jax.numpy as jnp
@@ -21,15 +21,17 @@ Slip = Callable[[Any, Any, Any], Any]
 
 @dataclass(frozen=True)
 class Contact:
-    """How a contact behaves in motion. Stated of a bilateral constraint it says that this is a contact held together: where
-    its force turns to pulling, a motion reports that lift-off is to be expected.
+    """How a contact behaves in motion.
+
+    Stated of a bilateral constraint it says that this is a contact held together: where its force turns to pulling, a
+    motion reports that lift-off is to be expected.
 
     Attributes
     ----------
     restitution : Newton's coefficient e in [0, 1]: v_N⁺ = −e v_N⁻ at an impact.
     friction : Coulomb's coefficient μ ≥ 0; infinity for a rough contact that never slides while it is closed.
-    slip : tangential velocity (q, v, th) of the contact, linear in v: one number in the plane, two in space. The gap must be
-        a distance for μ to be the ratio of forces.
+    slip : tangential velocity (q, v, th) of the contact, linear in v: one number in the plane, two in space. The gap
+        must be a distance for μ to be the ratio of forces.
     """
 
     restitution: float = 0.0
@@ -38,7 +40,9 @@ class Contact:
 
     def __post_init__(self) -> None:
         if not 0.0 <= self.restitution <= 1.0:
-            raise ModelError("a coefficient of restitution is out of range", got=repr(self.restitution), expected="0 to 1")
+            raise ModelError(
+                "a coefficient of restitution is out of range", got=repr(self.restitution), expected="0 to 1"
+            )
         if not self.friction >= 0.0:
             raise ModelError("a coefficient of friction is negative", got=repr(self.friction), expected="0 or more")
         if self.friction > 0.0 and self.slip is None:
@@ -68,8 +72,8 @@ def check_contacts(system: "System") -> None:
 def slip_size(system: "System", name: str, slip: Slip) -> int:
     """Number of tangential directions of a contact: 1 or 2."""
     prepare_jax()
-    names, vector = tuple(system.parameters), jax.ShapeDtypeStruct((system.n,), jnp.float64)
-    numbers = jax.ShapeDtypeStruct((len(names),), jnp.float64)
+    names, shape_of = tuple(system.parameters), cast(Any, jax.ShapeDtypeStruct)
+    vector, numbers = shape_of((system.n,), jnp.float64), shape_of((len(names),), jnp.float64)
     try:
         shape = jax.eval_shape(
             lambda q, v, th: jnp.asarray(slip(q, v, Parameters(zip(names, th, strict=True)))), vector, vector, numbers

@@ -1,4 +1,4 @@
-"""The equations of motion with contacts: all rows at once, and as a phase of motion with some of the contacts closed sees them."""
+"""The equations of motion with contacts: all rows at once, or those of a phase with some contacts closed."""
 
 from dataclasses import dataclass
 
@@ -47,7 +47,9 @@ class ContactEquations(Equations):
         super().__init__(system, control)
         functions = system.contact_motion
         if functions is None:
-            raise UsageError("this system cannot move yet", got="a composed structure", expected="a System of functions")
+            raise UsageError(
+                "this system cannot move yet", got="a composed structure", expected="a System of functions"
+            )
         joints, gaps, rolling = functions.joints, functions.gaps_count, functions.rolling
         self.functions = functions
         self.m, self.k = joints + gaps, functions.k

@@ -1,20 +1,20 @@
 """Contact with surface parameters: two parametrised curves (plane) or surfaces (space) on bodies [SW].
 
-The contact points x_A(s_A), x_B(s_B) of the two outlines have parameters s, which become massless coordinates of the system. With
+The contact points x_A(s_A), x_B(s_B) of the two outlines have parameters s, massless coordinates of the system. With
 d = x_A − x_B, tangents t = ∂x/∂s and a normal n of A that points from the contact into body A [SW (1)–(4)]:
 
     c_n = d·n / |n|      the gap, a bilateral or a one-sided constraint,
     c_t = d·t_A          the points lie opposite each other,
     c_p = n·t_B / |n|    the outlines are parallel there,
 
-in space with two tangents each. c_t and c_p hold whether or not the bodies touch: the points are the closest ones. Their
-multipliers vanish where they are met [SW (15)], so that contact forces are those of c_n and of the slip alone. The gap is a
-distance because n is divided by its length: the multiplier of c_n is the normal force.
+in space with two tangents each. c_t and c_p hold whether or not the bodies touch: the points are the closest ones.
+Their multipliers vanish where they are met [SW (15)], so that contact forces are those of c_n and of the slip alone.
+The gap is a distance because n is divided by its length: the multiplier of c_n is the normal force.
 
 Every derivative (with respect to coordinates and parameters, up to the second) comes from the library.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -39,8 +39,8 @@ class SurfacePair:
 
     Attributes
     ----------
-    first, second : point (q, s, th) of an outline in space-fixed axes; s is one number in the plane, two in space. The first
-        one's normal, its tangent turned by +90° (in space: the product of its tangents), must point into its body.
+    first, second : point (q, s, th) of an outline in space-fixed axes; s is one number in the plane, two in space.
+        The first one's normal, its tangent turned by +90° (in space: the product of its tangents), must point into its body.
     start : parameters of the contact points near the start, first body's then second's.
     rolls : whether the contact does not slip: a rolling condition on the material points.
     opens : whether the contact is one-sided; otherwise the bodies stay together and a pulling force is reported.
@@ -111,15 +111,15 @@ class Geometry:
 
 
 def with_surfaces(system: System, pairs: Mapping[str, SurfacePair]) -> System:
-    """The system with contact pairs added: parameters `<pair>.sA`, `<pair>.sB` (`.sA1`, … in space) as massless coordinates.
+    """The system with contact pairs added: parameters `<pair>.sA`, … (`.sA1`, … in space) as massless coordinates.
 
     Constraints are called `<pair>` (the gap), `<pair>.t`, `<pair>.p` (numbered in space), `<pair>.rolls`.
 
     Raises
     ------
     ModelError
-        Outlines that are not regular (t = 0) at the start, or conformal: curvatures that agree, so that no single pair of
-        points is closest [SW, after (15)].
+        Numbers of parameters or names that do not fit. Outlines that are not regular, or conformal, are found by
+        `check_surfaces`, which knows a configuration.
     """
     prepare_jax()
     n, offset = system.n, system.n
@@ -134,7 +134,11 @@ def with_surfaces(system: System, pairs: Mapping[str, SurfacePair]) -> System:
         names += _names(name, pair)
         bilateral |= kind.sides(name)
         (unilateral if pair.opens else bilateral)[name] = kind.gap
-        slip = {f"{name}.rolls": kind.slip} if pair.space == 1 else {f"{name}.rolls{i + 1}": kind.slip_row(i) for i in (0, 1)}
+        slip = (
+            {f"{name}.rolls": kind.slip}
+            if pair.space == 1
+            else {f"{name}.rolls{i + 1}": kind.slip_row(i) for i in (0, 1)}
+        )
         if pair.rolls and not pair.opens:
             rolling |= slip
         if pair.opens:
@@ -195,14 +199,16 @@ class _Pair:
 
 
 def surface_start(system: System, pairs: Mapping[str, SurfacePair], q0: Any) -> Array:
-    """Coordinates of the whole system: q0 of the bodies, the parameters as the pairs guess them; `simulate` settles them."""
-    return np.concatenate([np.asarray(q0, dtype=float), *(np.asarray(pair.start, dtype=float) for pair in pairs.values())])
+    """Coordinates of the whole system: q0 of the bodies, parameters as the pairs guess them."""
+    return np.concatenate(
+        [np.asarray(q0, dtype=float), *(np.asarray(pair.start, dtype=float) for pair in pairs.values())]
+    )
 
 
 def closest(
     pair: SurfacePair, q: Any, th: Mapping[str, float], ranges: tuple[tuple[float, float], ...], samples: int = 200
 ) -> tuple[float, Array]:
-    """The smallest distance between two outlines over ranges of their parameters, by sampling, and the parameters there.
+    """The smallest distance of two outlines over ranges of their parameters, by sampling, and the parameters there.
 
     For watching whether the contact points that a motion follows are the closest ones: compare with its gap.
     """
@@ -211,7 +217,7 @@ def closest(
     axes = [np.linspace(low, high, samples if k == 1 else max(2, int(samples**0.5))) for low, high in ranges]
     place = jnp.asarray(q, dtype=jnp.float64)
 
-    def outline(f: Outline, grids: list[Array]) -> tuple[Array, Array]:
+    def outline(f: Outline, grids: Sequence[Array]) -> tuple[Array, Array]:
         s = np.stack(np.meshgrid(*grids, indexing="ij"), axis=-1).reshape(-1, k)
         return s, np.asarray(jax.vmap(lambda r: geometry._at(f, place, r, named))(jnp.asarray(s)))
 
@@ -222,7 +228,7 @@ def closest(
 
 
 def conformity(pair: SurfacePair, q: Any, s: Any, th: Mapping[str, float]) -> float:
-    """How far the closest points are from being no longer unique: det of [SW (15)] over its size; 0 is conformal contact."""
+    """How unique the closest points are: the determinant of [SW (15)] over its size; 0 is conformal contact."""
     prepare_jax()
     geometry = Geometry(pair, len(q))
     named = Parameters(th)

@@ -175,8 +175,8 @@ class Motion:
         if not self.smooth:
             return slice(i, i + 2)
         jumps = np.flatnonzero(np.diff(self.t[max(i - 1, 0) : i + 3]) == 0.0) + max(i - 1, 0)
-        first = max([max(i - 1, 0), *(j + 1 for j in jumps if j < i)])
-        last = min([i + 3, *(j + 1 for j in jumps if j > i)])
+        first = max([max(i - 1, 0), *(int(j) + 1 for j in jumps if j < i)])
+        last = min([i + 3, *(int(j) + 1 for j in jumps if j > i)])
         return slice(first, last)
 
 

@@ -3,6 +3,7 @@
 import jax.numpy as jnp
 import numpy as np
 import pytest
+
 from onesided import Projected, SurfacePair, System, simulate, surface_start, with_surfaces
 from onesided.groups import SO3, Product, Vector, rotate
 
@@ -32,7 +33,9 @@ def ellipsoid(axes, gravity, ground=lambda s: 0.0 * s[0]):
         rolls=True,
     )
     pairs = {"ground": pair}
-    return with_surfaces(base, pairs), surface_start(base, pairs, [0.0, 0.0, c + float(ground(np.zeros(2))), 0.0, 0.0, 0.0])
+    return with_surfaces(base, pairs), surface_start(
+        base, pairs, [0.0, 0.0, c + float(ground(np.zeros(2))), 0.0, 0.0, 0.0]
+    )
 
 
 def test_ball_rolls_down_a_plane():
@@ -53,10 +56,10 @@ def test_ball_rolls_down_a_plane():
 def test_ellipsoid_rocks_with_the_frequency_of_its_curvature():
     a, b, c = 0.6, 0.4, 0.3
     system, start = ellipsoid((a, b, c), [0.0, 0.0, -G])
-    push = 1e-3
+    push = 1e-2
     motion = simulate(system, start, [c * push, 0, 0, 0, push, 0, 0, 0, 0, 0], (0.0, 2.0), method=Projected(rtol=1e-11))
     w = np.sqrt(G * (a**2 / c - c) / ((a**2 + c**2) / 5 + c**2))
-    assert motion.q[:, 4] == pytest.approx(push / w * np.sin(w * motion.t), abs=1e-6 * push)
+    assert motion.q[:, 4] == pytest.approx(push / w * np.sin(w * motion.t), abs=1e-4 * push / w)
     assert motion.drift.energy.max() < 1e-8
 
 
@@ -64,7 +67,7 @@ def test_ball_in_a_bowl_swings():
     """A ball rolling in the plane of symmetry of a bowl of radius of curvature ρ: ω² = 5 g / (7 (ρ − r))."""
     r, rho = 0.2, 1.0
     system, start = ellipsoid((r, r, r), [0.0, 0.0, -G], lambda s: (s[0] ** 2 + s[1] ** 2) / (2 * rho))
-    push = 1e-3
+    push = 1e-2
     motion = simulate(system, start, [r * push, 0, 0, 0, push, 0, 0, 0, 0, 0], (0.0, 2.0), method=Projected(rtol=1e-11))
     w = np.sqrt(5 * G / (7 * (rho - r)))
-    assert motion.q[:, 0] == pytest.approx(r * push / w * np.sin(w * motion.t), abs=1e-6 * push)
+    assert motion.q[:, 0] == pytest.approx(r * push / w * np.sin(w * motion.t), abs=1e-4 * push / w)
