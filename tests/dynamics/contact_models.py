@@ -130,3 +130,38 @@ def slider_crank(clearance, e=0.5, r=0.3, length=1.0):
         kinetic=kinetic,
         contacts={"bearing": Contact(restitution=e)},
     )
+
+
+def hopper(rows_of_discs=11, first=9, radius=0.05, friction=0.0):
+    """Discs between two walls at 45° above a closed gate, near each other in rows; returns the system and its start.
+
+    Candidates are the pairs that start within two diameters, the walls and the gate.
+    """
+    pitch = 2.02 * radius
+    places = [
+        ((j - (first + i - 1) / 2) * pitch, 1.02 * radius + i * pitch * np.sqrt(3) / 2)
+        for i in range(rows_of_discs)
+        for j in range(first + i)
+    ]
+    start = np.array(places)
+    N, half = len(start), first * pitch / 2 + 0.6 * radius
+    a, b = np.triu_indices(N, 1)
+    near = np.linalg.norm(start[a] - start[b], axis=1) < 4.0 * radius
+    a, b = a[near], b[near]
+    n = np.array([[np.sqrt(0.5), np.sqrt(0.5)], [-np.sqrt(0.5), np.sqrt(0.5)]])
+
+    def gaps(q, p, th):
+        x = q.reshape(N, 2)
+        d = x[a] - x[b]
+        pairs = jnp.sqrt(jnp.sum(d**2, axis=1)) - 2 * radius
+        left = (x + jnp.array([half, 0.0])) @ n[0] - radius
+        right = (x - jnp.array([half, 0.0])) @ n[1] - radius
+        return jnp.concatenate([pairs, left, right, x[:, 1] - radius])
+
+    system = System(
+        coordinates=tuple(f"{c}{i}" for i in range(N) for c in "xy"),
+        energy=lambda q, p, th: G * jnp.sum(q.reshape(N, 2)[:, 1]),
+        unilateral=rows("contact", len(a) + 3 * N, gaps),
+        mass=lambda q, th: jnp.eye(2 * N),
+    )
+    return system, start.ravel(), (a, b, n, radius)

@@ -9,6 +9,7 @@ from contact_models import (
     column,
     column_start,
     cradle,
+    hopper,
     incline,
     puck,
     rocking_block,
@@ -198,3 +199,19 @@ def test_corner_limit_lands_where_drive_says(method):
     assert motion.q[-1] == pytest.approx(history.q[-1], abs=1e-5)
     assert motion.v[-1] == pytest.approx(0.0, abs=1e-4)
     assert jump.q_to == pytest.approx(np.pi, abs=1e-6)
+
+
+def test_discs_in_a_hopper():
+    """More than 200 contacts: no pair of discs overlaps, listed or not, and the momentum balance is met."""
+    system, start, (a, b, n, radius) = hopper()
+    N, h = len(start) // 2, 2e-3
+    motion = simulate(system, start, np.zeros(2 * N), (0.0, 0.1), method=Moreau(step=h))
+    assert motion.provenance["contacts"] >= 200
+    assert motion.provenance["complementarity"] <= 1e-8
+    x = motion.q[-1].reshape(N, 2)
+    i, j = np.triu_indices(N, 1)
+    assert np.linalg.norm(x[i] - x[j], axis=1).min() > 2 * radius - 1e-10
+    walls, gate = motion.lam[:, len(a) : -N], motion.lam[:, -N:]
+    up = np.sum(walls) * n[0, 1] + np.sum(gate)  # forces between discs cancel
+    assert np.sum(motion.v[-1].reshape(N, 2)[:, 1]) == pytest.approx(h * up - N * G * 0.1, abs=1e-8)
+    assert np.all(np.diff(motion.energy) < N * (G * h) ** 2 / 8)  # a landing within a step can be wrong by that

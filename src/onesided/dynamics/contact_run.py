@@ -11,11 +11,11 @@ from onesided._version import __version__
 from onesided.dynamics.consistent import consistent
 from onesided.dynamics.impact import lcp, respond
 from onesided.dynamics.mechanics import Mechanics, Sizes, State
-from onesided.dynamics.monitors import energy_error, recheck, stack, status_after
+from onesided.dynamics.monitors import recheck, stack, status_after
 from onesided.dynamics.multipliers import Rule
 from onesided.errors import ModelError, SolveError, UsageError
 from onesided.model.contact_equations import ContactEquations, PhaseEquations, Rows
-from onesided.model.motion import Control, Terms
+from onesided.model.motion import Check, Control, Terms
 from onesided.model.system import System
 from onesided.results import SILENT, Correction, Drift, Motion, MotionEvent, Progress
 from onesided.tolerances import DEFAULT, EPS, Tolerances
@@ -204,7 +204,7 @@ def collect(world: World, outcome: Outcome) -> Motion:
         smooth * some.velocity,
         smooth * some.acceleration,
         smooth * drift.balance,
-        energy_error(found, points.work),
+        _energy_error(found, points.work),
     )
     lam = points.mu[:, rows.gaps]
     wrong = [*outcome.wrong, *_verdict(world, outcome, drift, lam, found.gaps)]
@@ -219,6 +219,14 @@ def collect(world: World, outcome: Outcome) -> Motion:
         note="; ".join(notes), start=world.correction, space=equations.space, provenance=_provenance(world, outcome),
         tangential=points.mu[:, slips], smooth=outcome.smooth,
     )  # fmt: skip
+
+
+def _energy_error(found: Check, work: Array) -> Array:
+    """E − E₀ − work, relative to the energy in play; round-off of the energy of a system at rest does not count."""
+    potential = found.energy - found.kinetic
+    play = float(np.max(found.kinetic) + np.ptp(potential) + np.max(np.abs(work)))
+    noise = np.sqrt(EPS) * float(np.max(np.abs(found.energy)))
+    return np.asarray(np.abs(found.energy - found.energy[0] - (work - work[0])) / (play + noise or 1.0))
 
 
 def _verdict(world: World, outcome: Outcome, drift: Drift, lam: Array, gaps: Array) -> list[str]:

@@ -18,6 +18,7 @@ import numpy as np
 from scipy.linalg import lapack
 
 from onesided._types import Array, Indices, Status
+from onesided.complementarity import LCP, solve
 from onesided.complementarity.friction import FrictionProblem, solve_friction
 from onesided.dynamics.contact_run import Outcome, Request, World, check_events, collect
 from onesided.dynamics.mechanics import State
@@ -200,6 +201,11 @@ class March:
             off = problem.residual(P)
             if code == SOLVED and off <= self.method.accuracy:
                 return P, off
+            found = solve(LCP(problem.D, problem.u / problem.scale), throw=False).value * problem.scale
+            off = problem.residual(found)
+            if off <= self.method.accuracy:
+                return found, off
+            start = found if np.all(np.isfinite(found)) else start
         return solve_friction(problem, start, tol=0.01 * self.method.accuracy)
 
     def _answer(self, M: Array, held: Array, forces: Array, push: Array | None) -> tuple[Array, Array]:

@@ -40,7 +40,8 @@ class SurfacePair:
     Attributes
     ----------
     first, second : point (q, s, th) of an outline in space-fixed axes; s is one number in the plane, two in space.
-        The first one's normal, its tangent turned by +90° (in space: the product of its tangents), must point into its body.
+        The first one's normal, its tangent turned by +90° (in space: the product of its tangents), must point into its
+        body.
     start : parameters of the contact points near the start, first body's then second's.
     rolls : whether the contact does not slip: a rolling condition on the material points.
     opens : whether the contact is one-sided; otherwise the bodies stay together and a pulling force is reported.
