@@ -215,3 +215,34 @@ def test_a_failed_solve_claims_no_stability():
     assert failed["status"] != "solved"
     assert "stability" not in failed
     assert "stability" not in run("solve", "end-point", "--p", "-0.5").output
+
+
+def test_simulate_shows_the_end_and_writes_a_folder_that_loads_back():
+    result = run("simulate", "knife-edge", "--rtol", "1e-10", "-o", "out")
+    assert result.exit_code == 0, result.output
+    assert "energy error" in result.output
+    motion = onesided.load_result("out")
+    assert motion.q[-1, :2] == pytest.approx([0.181459842925, 5.851375221574], abs=1e-6)
+    assert Path("out/model.toml").exists()
+    assert Path("out/motion.csv").exists()
+
+
+def test_simulate_in_json_and_with_other_parameters():
+    result = run("simulate", "pendulum", "--json", "--time", "1", "--set", "m=3", "-o", "out")
+    record = json.loads(result.output.splitlines()[-1])
+    assert record["status"] == "finished"
+    assert record["end"]["x"] == pytest.approx(0.986291751132, abs=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("simulate", "von-mises"), "states no motion"),
+        (("simulate", "pendulum", "--method", "euler"), "no such method"),
+        (("simulate", "pendulum", "--time", "-1"), "time span"),
+    ],
+)
+def test_simulate_refuses_what_makes_no_sense(arguments, message):
+    result = run(*arguments)
+    assert result.exit_code == 2
+    assert message in result.output

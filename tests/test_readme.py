@@ -7,6 +7,7 @@ import numpy as np
 from typer.testing import CliRunner
 
 import onesided
+from onesided import zoo
 from onesided.cli import app
 
 README = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
@@ -36,6 +37,23 @@ def test_model_file_screen_runs_as_written(tmp_path, monkeypatch):
     assert len(commands) == 6
     for command in commands:
         assert CliRunner().invoke(app, command).exit_code == 0, command
+
+
+def test_the_structure_and_the_list_of_models_are_right():
+    system, _ = onesided.loads(blocks("toml")[1])
+    assert system.n == 100
+    listed = set(re.findall(r"`([a-z-]+)`", README.partition("Bundled structures")[2].partition("##")[0]))
+    assert listed == {name for name in zoo.names() if "[coordinates]" not in zoo.text(name)}
+
+
+def test_pictures_are_made_as_written(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("my.toml").write_text(blocks("toml")[0], encoding="utf-8")
+    for line in blocks("sh")[2].splitlines():
+        done = CliRunner().invoke(app, line.split("#")[0].split()[1:])
+        assert done.exit_code == 0, done.output
+    assert Path("onesided-results/my-drive/report.html").stat().st_size > 50_000
+    assert Path("loop.svg").exists()
 
 
 def test_the_demo_prints_what_the_readme_shows(tmp_path, monkeypatch):

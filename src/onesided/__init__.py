@@ -55,6 +55,8 @@ if TYPE_CHECKING:
     from onesided.results import Kind as Kind
     from onesided.results import Modes as Modes
     from onesided.results import Motion as Motion
+    from onesided.results import MotionEvent as MotionEvent
+    from onesided.results import Occurrence as Occurrence
     from onesided.results import Path as Path
     from onesided.results import Ray as Ray
     from onesided.results import Solution as Solution
@@ -123,6 +125,8 @@ _HOMES = {
     "load_result": "results",
     "Modes": "results",
     "Motion": "results",
+    "MotionEvent": "results",
+    "Occurrence": "results",
     "Path": "results",
     "Ray": "results",
     "save": "results",
@@ -143,14 +147,18 @@ _HOMES = {
     "solve": "verbs",
 }
 
+_PACKAGES = ("complementarity", "plots", "report", "zoo")
+
 __all__ = ["Status", "__version__", *_HOMES]  # noqa: PLE0604 - the names are strings
 
 
 def __getattr__(name: str) -> Any:
     if name in _HOMES:
         return getattr(import_module(f"onesided.{_HOMES[name]}"), name)
+    if name in _PACKAGES:
+        return import_module(f"onesided.{name}")
     raise AttributeError(f"module 'onesided' has no attribute '{name}'")
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    return sorted([*__all__, *_PACKAGES])

@@ -2,18 +2,18 @@
 
 import io
 import json
-import signal
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from onesided._version import __version__
-from onesided.errors import OnesidedError, SolveError, UsageError
+from onesided.cli_errors import EXIT_FAILED, Interrupt, clear_errors
+from onesided.cli_views import views
+from onesided.errors import UsageError
 
 if TYPE_CHECKING:
     from onesided.model.files import Model
@@ -24,13 +24,13 @@ app = typer.Typer(
     add_completion=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-
-EXIT_FAILED, EXIT_BAD_INPUT, EXIT_INTERRUPTED = 1, 2, 130
+app.add_typer(views)
 
 File = Annotated[Path, typer.Argument(metavar="FILE", help="Model file (TOML), or the name of a bundled model.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON lines for machines.")]
 Output = Annotated[Path | None, typer.Option("--output", "-o", help="Folder for the results.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress line.")]
+Report = Annotated[bool, typer.Option("--report", help="Write report.html into the folder as well.")]
 Low = Annotated[float | None, typer.Option("--p-min", help="Lower bound of p; default: the file's range.")]
 High = Annotated[float | None, typer.Option("--p-max", help="Upper bound of p; default: the file's range.")]
 Change = Annotated[list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="Change a parameter.")]
@@ -42,50 +42,6 @@ def main() -> None:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
     app()
-
-
-class Interrupt:
-    """Ctrl-C: raises KeyboardInterrupt, and remembers it, because a callback inside JAX may swallow the exception."""
-
-    def __init__(self) -> None:
-        self._asked = False
-
-    def pressed(self) -> bool:
-        """Whether Ctrl-C was pressed."""
-        return self._asked
-
-    def __call__(self, signum: int, frame: Any) -> None:
-        """Handle SIGINT."""
-        self._asked = True
-        raise KeyboardInterrupt
-
-
-@contextmanager
-def _clear_errors(as_json: bool = False) -> Iterator[Interrupt]:
-    """Turn errors and Ctrl-C into one clear message and an exit code."""
-    interrupt = Interrupt()
-    try:
-        before = signal.signal(signal.SIGINT, interrupt)
-        try:
-            yield interrupt
-        finally:
-            signal.signal(signal.SIGINT, before)
-    except KeyboardInterrupt:
-        _fail("interrupted: nothing was left half-written", as_json, EXIT_INTERRUPTED)
-    except SolveError as e:
-        _fail(str(e), as_json, EXIT_FAILED)
-    except OnesidedError as e:
-        _fail(str(e), as_json, EXIT_BAD_INPUT)
-    except OSError as e:
-        _fail(f"a file could not be written: {e.strerror or e} {e.filename or ''}".strip(), as_json, EXIT_BAD_INPUT)
-
-
-def _fail(message: str, as_json: bool, code: int) -> None:
-    if as_json:
-        sys.stdout.write(json.dumps({"status": "error", "error": message}) + "\n")
-    else:
-        sys.stderr.write(f"error: {message}\n")
-    raise typer.Exit(code) from None
 
 
 def _version(value: bool) -> None:
@@ -111,7 +67,7 @@ def examples(
     """List the bundled models, or print one."""
     from onesided import zoo
 
-    with _clear_errors():
+    with clear_errors():
         if name is not None:
             sys.stdout.write(zoo.text(name))
             return
@@ -132,9 +88,10 @@ def schema() -> None:
 @app.command()
 def check(file: File) -> None:
     """Validate a model file: names, formulas, values at the start."""
-    with _clear_errors():
+    with clear_errors():
         system, task = _load(file, None)
-        system.check_start(task.start, task.p)
+        examine = system.check_start if task.motion is None else system.check_model
+        examine(task.start, task.p)
         sizes = system.sizes(task.start, task.p)
         low, high = task.p_bounds
         lengths = [f"{c} {v:.3g}" for c, v in zip(system.coordinates, sizes.length, strict=True)]
@@ -147,6 +104,7 @@ def check(file: File) -> None:
             "two-sided": _abbreviated(system.bilateral),
             "control": f"{system.control} from {task.p:g}, between {low:g} and {high:g}",
             "start": _start(system, task),
+            **({} if task.motion is None else {"motion": "from t = {:g} to {:g}".format(*task.motion.time)}),
             "scales": f"{_abbreviated(lengths)}; energy {sizes.energy:.3g}; {system.control} {sizes.control:.3g}",
         }
         sys.stdout.write("".join(f"{key:12} {text}\n" for key, text in lines.items()))
@@ -160,7 +118,7 @@ def solve(
     as_json: Json = False,
 ) -> None:
     """Find an equilibrium at fixed p from the file's start, also one that is infeasible or far away."""
-    with _clear_errors(as_json):
+    with clear_errors(as_json):
         from onesided import show
         from onesided.verbs import solve as solve_system
 
@@ -181,11 +139,12 @@ def trace(  # noqa: PLR0913, PLR0917 - one option each
     first_order: Annotated[bool, typer.Option("--first-order", help="Integrate, as the papers do.")] = False,
     change: Change = None,
     output: Output = None,
+    report: Report = False,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
     """Trace the equilibrium path from the file's start; every event is located, named and explained."""
-    with _clear_errors(as_json) as interrupt:
+    with clear_errors(as_json) as interrupt:
         from onesided import show
         from onesided.statics.integrate import FirstOrder
         from onesided.statics.paths import trace as trace_path
@@ -201,10 +160,10 @@ def trace(  # noqa: PLR0913, PLR0917 - one option each
             max_points=max_points,
             max_events=max_events,
             method=FirstOrder() if first_order else None,
-            progress=show.LiveProgress(quiet=quiet or as_json, stopped=interrupt.pressed),
+            progress=_progress(quiet or as_json, interrupt, model, (p_min, p_max)),
             throw=False,
         )
-        show.path(found, as_json=as_json, folder=_save(found, folder, model))
+        show.path(found, as_json=as_json, folder=_save(found, folder, model, report=report))
         raise typer.Exit(0 if found.ok else EXIT_FAILED)
 
 
@@ -217,11 +176,12 @@ def diagram(  # noqa: PLR0913, PLR0917 - one option each
     max_depth: Annotated[int, typer.Option(help="How often a branch may leave another.")] = 8,
     change: Change = None,
     output: Output = None,
+    report: Report = False,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
     """Find all branches reachable from the file's start, each once."""
-    with _clear_errors(as_json) as interrupt:
+    with clear_errors(as_json) as interrupt:
         from onesided import show
         from onesided.statics.explore import diagram as explore
 
@@ -234,25 +194,26 @@ def diagram(  # noqa: PLR0913, PLR0917 - one option each
             p_bounds=_bounds(model, p_min, p_max),
             max_branches=max_branches,
             max_depth=max_depth,
-            progress=show.LiveProgress(quiet=quiet or as_json, stopped=interrupt.pressed),
+            progress=_progress(quiet or as_json, interrupt, model, (p_min, p_max)),
         )
-        show.diagram(found, as_json=as_json, folder=_save(found, folder, model))
+        show.diagram(found, as_json=as_json, folder=_save(found, folder, model, report=report))
         raise typer.Exit(0 if found.complete else EXIT_FAILED)
 
 
 @app.command()
-def drive(
+def drive(  # noqa: PLR0917 - one option each
     file: File,
     programme: Annotated[
         str | None, typer.Option(help='Values of p in turn, as in "-1, 1, -1"; default: the file\'s.')
     ] = None,
     change: Change = None,
     output: Output = None,
+    report: Report = False,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
     """Let p follow a programme: stable states are followed, where they end the system jumps."""
-    with _clear_errors(as_json) as interrupt:
+    with clear_errors(as_json) as interrupt:
         from onesided import show
         from onesided.statics.drive import drive as drive_system
 
@@ -261,18 +222,57 @@ def drive(
         for value in values:
             _within(model, value)
         folder = _folder(output, file, "drive")
-        progress = show.LiveProgress(quiet=quiet or as_json, stopped=interrupt.pressed)
+        progress = _progress(quiet or as_json, interrupt, model)
         found = drive_system(model.system, model.task.start, values, progress=progress, throw=False)
-        show.drive(found, as_json=as_json, folder=_save(found, folder, model))
+        show.drive(found, as_json=as_json, folder=_save(found, folder, model, report=report))
+        raise typer.Exit(0 if found.ok else EXIT_FAILED)
+
+
+@app.command()
+def simulate(  # noqa: PLR0913, PLR0917 - one option each
+    file: File,
+    time: Annotated[float | None, typer.Option(help="Last time; default: the file's.")] = None,
+    method: Annotated[str | None, typer.Option(help="projected, radau, generalized-alpha or baumgarte.")] = None,
+    rtol: Annotated[float | None, typer.Option(help="Accuracy of a step.")] = None,
+    step: Annotated[float | None, typer.Option(help="A fixed step instead.")] = None,
+    change: Change = None,
+    output: Output = None,
+    report: Report = False,
+    as_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Follow the motion that the file's [motion] states."""
+    with clear_errors(as_json) as interrupt:
+        from onesided import show
+        from onesided.dynamics.choose import method_named
+        from onesided.dynamics.simulate import simulate as run
+
+        model = _load(file, change)
+        task = model.task.motion
+        if task is None:
+            raise UsageError("the file states no motion", expected="a table [motion] with time = [first, last]")
+        folder = _folder(output, file, "simulate")
+        span = (task.time[0], task.time[1] if time is None else time)
+        found = run(
+            model.system,
+            model.task.start,
+            dict(task.velocities),
+            span,
+            method=method_named(method or task.method, rtol or task.rtol, step or task.step),
+            control=model.task.p if task.control is None else task.control,
+            progress=show.LiveProgress(quiet=quiet or as_json, stopped=interrupt.pressed, name="t", span=span),
+            throw=False,
+        )
+        show.motion(found, as_json=as_json, folder=_save(found, folder, model, report=report))
         raise typer.Exit(0 if found.ok else EXIT_FAILED)
 
 
 @app.command()
 def demo() -> None:
     """Trace the bundled corner-limit model and show what comes out."""
-    with _clear_errors():
+    with clear_errors():
         sys.stdout.write("$ onesided trace corner-limit\n")
-        trace(Path("corner-limit"))
+        trace(Path("corner-limit"), report=True)
 
 
 def _counts(parts: Any) -> str:
@@ -343,6 +343,15 @@ def _bounds(model: "Model", low: float | None, high: float | None) -> tuple[floa
     return (a if low is None else low, b if high is None else high)
 
 
+def _progress(
+    quiet: bool, interrupt: Interrupt, model: "Model", bounds: tuple[float | None, float | None] = (None, None)
+) -> Any:
+    from onesided.show import LiveProgress
+
+    span = _bounds(model, *bounds)
+    return LiveProgress(quiet=quiet, stopped=interrupt.pressed, name=model.system.control, span=span)
+
+
 def _sign(direction: str | None, default: int) -> int:
     if direction is None:
         return default
@@ -360,7 +369,12 @@ def _folder(output: Path | None, file: Path, verb: str) -> Path:
     return folder
 
 
-def _save(found: Any, folder: Path, model: "Model") -> str:
+def _save(found: Any, folder: Path, model: "Model", *, report: bool = False) -> str:
     from onesided.results import save
 
-    return str(save(found, folder, extra={"model.toml": model.task.source}))
+    extra = {"model.toml": model.task.source}
+    if report:
+        from onesided.report import html
+
+        extra["report.html"] = html(found, model=model.task.source)
+    return str(save(found, folder, extra=extra))

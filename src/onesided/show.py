@@ -3,26 +3,55 @@
 import json
 import math
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from rich.console import Console
 from rich.markup import escape
+from rich.progress import BarColumn, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.progress import Progress as Bar
-from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
 from onesided._types import Status
-from onesided.results import Diagram, Drive, Equilibrium, Kind, Path, Progress, Solution, event_record
+from onesided.results import (
+    Diagram,
+    Drive,
+    Equilibrium,
+    Event,
+    Kind,
+    Motion,
+    Path,
+    Progress,
+    Solution,
+    event_record,
+    motion_event_record,
+)
+from onesided.results.explain import slug, theory
+
+SHOWN = 12  # coordinates in a table
 
 out = Console()
 err = Console(stderr=True)
 
 
 class LiveProgress(Progress):
-    """A line on the terminal with p, points, events, step and rate; silent where there is no terminal."""
+    """A line on the terminal with p, points, events, step and rate; silent where there is no terminal.
 
-    def __init__(self, *, quiet: bool, stopped: Callable[[], bool]) -> None:
+    Parameters
+    ----------
+    name : what is being driven: the control parameter, or time.
+    span : its range; the bar shows where in it the computation is, and goes back where the path turns back.
+    """
+
+    def __init__(
+        self,
+        *,
+        quiet: bool,
+        stopped: Callable[[], bool],
+        name: str = "p",
+        span: tuple[float, float] = (-math.inf, math.inf),
+    ) -> None:
+        self._name, self._span = name, span
         self._bar: Bar | None = None
         self._stopped = stopped
         self._quiet = quiet or not err.is_terminal
@@ -31,9 +60,11 @@ class LiveProgress(Progress):
         """Show the line."""
         if not self._quiet:
             text = TextColumn("{task.description}")
-            self._bar = Bar(SpinnerColumn(), text, TimeElapsedColumn(), console=err, transient=True)
+            finite = all(math.isfinite(end) for end in self._span)
+            bar = [BarColumn(bar_width=24)] if finite else []
+            self._bar = Bar(SpinnerColumn(), *bar, text, TimeElapsedColumn(), console=err, transient=True)
             self._bar.start()
-            self._task = self._bar.add_task(what)
+            self._task = self._bar.add_task(what, total=1.0)
 
     def update(self, *, control: float, points: int, events: int, step: float) -> None:
         """Refresh the line; stop where Ctrl-C was pressed and nobody heard it."""
@@ -41,8 +72,11 @@ class LiveProgress(Progress):
             raise KeyboardInterrupt
         if self._bar is not None:
             seconds = max(self._bar.tasks[0].elapsed or 0.0, 0.001)
-            text = f"p = {control:.6g}   {points} points   {events} events   step {step:.2g}   {points / seconds:.0f}/s"
-            self._bar.update(self._task, description=text)
+            counts = f"{points} points   {events} events   step {step:.2g}   {points / seconds:.0f}/s"
+            low, high = self._span
+            done = (control - low) / (high - low) if math.isfinite(high - low) and high > low else 0.0
+            text = f"{escape(self._name)} = {control:.6g}   {counts}"
+            self._bar.update(self._task, description=text, completed=min(max(done, 0.0), 1.0))
 
     def end(self) -> None:
         """Take the line away."""
@@ -108,7 +142,7 @@ def path(found: Path, *, as_json: bool, folder: str) -> None:
     """The events of a path in words, how it ended and where it lies."""
     if as_json:
         for event in found.events:
-            json_line({"event": event_record(event)})
+            json_line({"event": {**event_record(event), "theory": theory(event.kind)}})
         json_line({"status": found.status.name, "note": found.note, "points": len(found), "folder": folder})
         return
     _events(found)
@@ -116,6 +150,7 @@ def path(found: Path, *, as_json: bool, folder: str) -> None:
         say(_verdict(found.ok, found.status.value))
     if found.note:
         say(f"note: {escape(found.note)}")
+    _meaning(found.events)
     say(f"{len(found)} points, {found.control} from {found.p[0]:.6g} to {found.p[-1]:.6g}; {_trust(found.residual)}")
     _where(folder)
 
@@ -123,6 +158,13 @@ def path(found: Path, *, as_json: bool, folder: str) -> None:
 def _events(found: Path, *, bounds: bool = True) -> None:
     for number, event in enumerate((e for e in found.events if bounds or e.kind is not Kind.bound), 1):
         say(f"{number:3d}  {escape(event.words())}")
+
+
+def _meaning(events: Iterable[Event]) -> None:
+    """Where to read on about the kinds of events that were met."""
+    kinds = dict.fromkeys(slug(event.kind) for event in events if event.kind not in {Kind.bound, Kind.user})
+    if kinds:
+        say(f"[dim]meaning and theory: onesided explain {' | '.join(kinds)}[/]")
 
 
 def _trust(residual: float) -> str:
@@ -148,8 +190,36 @@ def drive(found: Drive, *, as_json: bool, folder: str) -> None:
             say(f"  [bold]{escape(jumps.pop(0).words())}[/]")
     if not found.ok:
         say(_verdict(ok=False, text=f"{found.status.value} ({found.note})"))
+    _meaning(event for leg in found.paths for event in leg.events)
     worst = max((leg.residual for leg in found.paths), default=0.0)
     say(f"energy lost in jumps {found.dissipated:.10g}, work of the control {found.work:.10g}; {_trust(worst)}")
+    _where(folder)
+
+
+def motion(found: Motion, *, as_json: bool, folder: str) -> None:
+    """Events of a motion in words, how it ended, what was rechecked, and where it lies."""
+    drift = {name: float(max(values, default=0.0)) for name, values in found.drift._asdict().items()}
+    if as_json:
+        for event in found.events:
+            json_line({"event": motion_event_record(event)})
+        end = dict(zip(found.coordinates, (float(value) for value in found.q[-1]), strict=True))
+        record = {"t": float(found.t[-1]), "end": end, "drift": drift, "points": len(found), "folder": folder}
+        json_line({"status": found.status.name, "note": found.note, **record})
+        return
+    for number, event in enumerate(found.events, 1):
+        say(f"{number:3d}  {escape(event.words())}")
+    if not found.ok or found.status is not Status.finished:
+        say(_verdict(found.ok, found.status.value))
+    if found.note:
+        say(f"note: {escape(found.note)}")
+    table = Table(box=None, padding=(0, 2, 0, 2))
+    for title in (f"at t = {found.t[-1]:.6g}", "position", "velocity"):
+        table.add_column(title)
+    for name, q, v in list(zip(found.coordinates, found.q[-1], found.v[-1], strict=True))[:SHOWN]:
+        table.add_row(name, f"{q:.10g}", f"{v:.10g}")
+    out.print(table, highlight=False)
+    worst = max(value for name, value in drift.items() if name != "energy")
+    say(f"{len(found)} points; {_trust(worst)}, energy error {drift['energy']:.1e}")
     _where(folder)
 
 
@@ -167,6 +237,7 @@ def diagram(found: Diagram, *, as_json: bool, folder: str) -> None:
         _events(branch, bounds=False)
     if not found.complete:
         say(f"[yellow]not complete[/]: {escape(found.note)}")
+    _meaning(found.events)
     worst = max((branch.residual for branch in found.paths), default=0.0)
     say(f"{len(found.paths)} branches, {len(found.events)} special points; {_trust(worst)}")
     _where(folder)

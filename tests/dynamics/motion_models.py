@@ -1,17 +1,26 @@
 """Small systems with known motions."""
 
+import sys
+from pathlib import Path
+
 import jax.numpy as jnp
 import numpy as np
-from onesided import System, rows
-from onesided.groups import SE3, SO3, Product, Vector, rotate
 from scipy.special import ellipj, ellipk
 
+from onesided import System
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "examples"))
+
+from ex10_four_bars import four_bars, four_bars_start  # noqa: F401
+from ex11_heavy_top import ARM, INERTIA, MASS, SPEED, SPIN, START, heavy_top  # noqa: F401
+
 G = 9.81
+TOP_END = np.array([0.173343964, 0.640088592, -0.748490791])
 
 
 def pendulum(**changes):
     """A point mass on a rod of length l, in Cartesian coordinates."""
-    parts = dict(
+    parts = dict(  # noqa: C408
         coordinates=("x", "y"),
         energy=lambda q, p, th: th.m * th.g * q[1],
         bilateral={"rod": lambda q, p, th: 0.5 * (q @ q - th.l**2)},
@@ -58,56 +67,9 @@ def platform_start(alpha=-np.pi / 3, rate=1.2, l=1.5):  # noqa: E741
     return q, np.array([-l * np.sin(alpha) * rate, l * np.cos(alpha) * rate, 0.0])
 
 
-def four_bars(N):
-    """N-four-bar of uniform rods: points B0 … BN as coordinates, consistent mass of the rods."""
-    base = np.column_stack([np.arange(N + 1.0), np.zeros(N + 1)])
-
-    def lengths(q, p, th):
-        B = q.reshape(N + 1, 2)
-        down, across = B - base, B[1:] - B[:-1]
-        return 0.5 * (jnp.concatenate([jnp.sum(down**2, axis=1), jnp.sum(across**2, axis=1)]) - 1.0)
-
-    m = np.eye(N + 1) / 3
-    weight = np.full(N + 1, 0.5)
-    for i in range(N):
-        m[i : i + 2, i : i + 2] += np.array([[2.0, 1.0], [1.0, 2.0]]) / 6
-        weight[i : i + 2] += 0.5
-    M = np.kron(m, np.eye(2))
-    return System(
-        coordinates=tuple(f"{c}{i}" for i in range(N + 1) for c in "xy"),
-        energy=lambda q, p, th: G * (weight @ q.reshape(N + 1, 2)[:, 1]),
-        bilateral=rows("rod", 2 * N + 1, lengths),
-        mass=lambda q, th: jnp.asarray(M),
-    )
-
-
-def four_bars_start(N, side, speed):
-    q = np.column_stack([np.arange(N + 1.0), np.full(N + 1, side)])
-    return q.ravel(), np.tile([speed, 0.0], N + 1)
-
-
-TOP_MASS, TOP_J = 15.0, np.diag([0.234375, 0.46875, 0.234375])
-TOP_X, TOP_SPIN = np.array([0.0, 1.0, 0.0]), np.array([0.0, 150.0, -4.61538])
-TOP_END = np.array([0.173343964, 0.640088592, -0.748490791])
-
-
-def heavy_top(space=None):
-    """Position and rotation of a top, with its tip held by three constraints."""
-    M = np.zeros((6, 6))
-    M[:3, :3], M[3:, 3:] = TOP_MASS * np.eye(3), TOP_J
-    return System(
-        coordinates=("x", "y", "z", "a", "b", "c"),
-        energy=lambda q, p, th: TOP_MASS * G * q[2],
-        bilateral=rows("tip", 3, lambda q, p, th: q[:3] - rotate(q[3:], jnp.asarray(TOP_X))),
-        mass=lambda q, th: jnp.asarray(M),
-        space=space or Product(Vector(3), SO3()),
-    )
-
-
 def heavy_top_start(system):
-    turn = np.cross(TOP_SPIN, TOP_X)  # the same in both axes: the top starts unrotated
-    assert isinstance(system.space, (Product, SE3))
-    return np.r_[TOP_X, 0.0, 0.0, 0.0], np.r_[turn, TOP_SPIN]
+    assert system.space is not None
+    return START, SPEED  # the same in both axes: the top starts unrotated
 
 
 def quaternion_top():
@@ -115,7 +77,7 @@ def quaternion_top():
 
     Body angular velocity Ω = 2 E(e) ė with E (3, 4); only the tip-based inertia enters.
     """
-    J = TOP_J + TOP_MASS * (TOP_X @ TOP_X * np.eye(3) - np.outer(TOP_X, TOP_X))
+    J = INERTIA + MASS * (ARM @ ARM * np.eye(3) - np.outer(ARM, ARM))
 
     def E(e):
         w, x, y, z = e
@@ -124,7 +86,7 @@ def quaternion_top():
     def height(e):
         w, x, y, z = e
         # third row of the rotation matrix, times the body vector of the centre of mass
-        return jnp.array([2 * (x * z - w * y), 2 * (y * z + w * x), w * w - x * x - y * y + z * z]) @ TOP_X
+        return jnp.array([2 * (x * z - w * y), 2 * (y * z + w * x), w * w - x * x - y * y + z * z]) @ ARM
 
     def kinetic(e, v, th):
         omega = 2.0 * E(e) @ v
@@ -133,7 +95,7 @@ def quaternion_top():
 
     return System(
         coordinates=("e0", "e1", "e2", "e3"),
-        energy=lambda e, p, th: TOP_MASS * G * height(e) / (e @ e),
+        energy=lambda e, p, th: MASS * G * height(e) / (e @ e),
         bilateral={"unit": lambda e, p, th: e @ e - 1.0},
         kinetic=kinetic,
     )
@@ -142,4 +104,4 @@ def quaternion_top():
 def quaternion_position(e):
     w, x, y, z = e
     column = np.array([2 * (x * y - w * z), w * w - x * x + y * y - z * z, 2 * (y * z + w * x)])
-    return column * TOP_X[1]
+    return column * ARM[1]

@@ -203,7 +203,7 @@ def test_corner_limit_lands_where_drive_says(method):
 
 def test_discs_in_a_hopper():
     """More than 200 contacts: no pair of discs overlaps, listed or not, and the momentum balance is met."""
-    system, start, (a, b, n, radius) = hopper()
+    system, start, (a, _, n, radius) = hopper()
     N, h = len(start) // 2, 2e-3
     motion = simulate(system, start, np.zeros(2 * N), (0.0, 0.1), method=Moreau(step=h))
     assert motion.provenance["contacts"] >= 200

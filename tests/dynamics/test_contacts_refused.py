@@ -4,6 +4,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from contact_models import ball, column, column_start, incline, rocking_block, tilted
+
 from onesided import Contact, EventDriven, ModelError, Moreau, SolveError, Status, System, simulate
 from onesided.complementarity.friction import FrictionProblem, solve_friction
 from onesided.errors import UsageError

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from motion_models import G, on_circle, pendulum, swing
+
 from onesided import Baumgarte, GeneralizedAlpha, Index3, Projected, Radau, StabilisedIndex2, simulate
 
 ANGLE, END = np.pi / 3, 1.0
@@ -53,7 +54,9 @@ def test_error_control_and_dense_output(method):
     assert np.max(np.abs(v - exact_v)) < 200 * steps * method.rtol
 
 
-@pytest.mark.parametrize("method", [Radau(), GeneralizedAlpha(rtol=1e-7), GeneralizedAlpha(form=Index3(), rtol=1e-6)], ids=repr)
+@pytest.mark.parametrize(
+    "method", [Radau(), GeneralizedAlpha(rtol=1e-7), GeneralizedAlpha(form=Index3(), rtol=1e-6)], ids=repr
+)
 def test_smaller_tolerance_smaller_error(method):
     q0, v0 = on_circle(ANGLE, 0.0)
     loose, fine = (

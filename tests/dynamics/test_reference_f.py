@@ -4,6 +4,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from motion_models import G, on_circle, pendulum, platform, platform_start, swing
+
 from onesided import (
     Compliances,
     GeneralizedAlpha,
@@ -18,7 +19,7 @@ from onesided import (
 )
 
 FINE = Projected(rtol=1e-11)
-METHODS = [Projected(rtol=1e-10), Radau(rtol=1e-8), GeneralizedAlpha(step=0.002)]
+METHODS = [Projected(rtol=1e-13), Radau(rtol=1e-8), GeneralizedAlpha(step=0.002)]
 EPSILONS = (0.02, 0.01, 0.005, 0.0025)
 
 
@@ -118,7 +119,7 @@ def test_minimal_norm_depends_on_scaling_and_symmetry():
 def test_redundant_platform_moves_like_a_pendulum(method):
     q0, v0 = platform_start()
     motion = simulate(platform(), q0, v0, (0.0, 2.0), method=method)
-    tolerance = 1e-5 if isinstance(method, GeneralizedAlpha) else 1e-8
+    tolerance = 5e-5 if isinstance(method, GeneralizedAlpha) else 1e-8  # second order: about h² = 4e-6 times ten
     assert motion.q[-1] == pytest.approx([-0.518633602, -1.407486834, 0.0], abs=tolerance)
     assert np.arctan2(motion.q[-1, 1], motion.q[-1, 0]) == pytest.approx(-1.923840400963, abs=tolerance)
     reduced = simulate(platform(cranks=(0, 2)), q0, v0, (0.0, 2.0), method=method)
@@ -150,13 +151,13 @@ def knife_edge(m=1.0, J=0.7):
 @pytest.mark.parametrize("method", METHODS, ids=lambda m: type(m).__name__)
 def test_knife_edge_on_an_incline(method):
     motion = simulate(knife_edge(), [0.0, 0.0, 0.0], [0.0, 0.0, 2.0], (0.0, 5.0), method=method)
-    tolerance = {Projected: 1e-8, Radau: 1e-6, GeneralizedAlpha: 1e-4}[type(method)]
+    tolerance = {Projected: 1e-10, Radau: 1e-6, GeneralizedAlpha: 1e-4}[type(method)]
     t, gs, w = motion.t, 4.905, 2.0
     exact = [gs / (2 * w**2) * np.sin(w * t) ** 2, gs / (2 * w**2) * (w * t - np.sin(2 * w * t) / 2), w * t]
-    assert motion.q.T == pytest.approx(np.array(exact), abs=tolerance)
+    assert pytest.approx(np.array(exact), abs=tolerance) == motion.q.T
     assert -motion.mu[:, 0] == pytest.approx(2 * gs * np.sin(w * t), abs=10 * tolerance)
     assert motion.q[-1, :2] == pytest.approx([0.181459842925, 5.851375221574], abs=tolerance)
     assert -motion.mu[-1, 0] == pytest.approx(-5.3368470978, abs=10 * tolerance)
     q, _ = motion.at(1.0)
     assert q[:2] == pytest.approx([0.506945122521, 1.458257264968], abs=tolerance)
-    assert np.max(motion.drift.velocity) < 1e-12
+    assert np.max(motion.drift.velocity) < 1e-11

@@ -8,7 +8,6 @@ import pytest
 import onesided
 from onesided.elements import Bar, Cable, Force, Node
 from onesided.linalg import SparseKkt, inertia
-from onesided.model import compose as composing
 from onesided.statics.active_set import constraint_scales
 from onesided.statics.curve import Curve
 from onesided.statics.large import LargeCurve
@@ -40,15 +39,13 @@ def chain(count: int) -> list:
     return [*parts, Force("load", f"y{count}", (0.0, -1.0))]
 
 
-def both(monkeypatch: pytest.MonkeyPatch, parts: list) -> tuple[onesided.System, onesided.System]:
+def both(parts: list) -> tuple[onesided.System, onesided.System]:
     """The dense and the sparse system of the same parts."""
-    dense = onesided.compose(parts)
-    monkeypatch.setattr(composing, "DENSE_LIMIT", 0)
-    return dense, onesided.compose(parts)
+    return onesided.compose(parts, sparse=False), onesided.compose(parts, sparse=True)
 
 
-def test_sparse_blocks_equal_dense_ones(monkeypatch):
-    dense, sparse = both(monkeypatch, net(4))
+def test_sparse_blocks_equal_dense_ones():
+    dense, sparse = both(net(4))
     rng = np.random.default_rng(1)
     q, nu = dense.start + 0.1 * rng.normal(size=dense.n), rng.normal(size=len(dense.constraint_names))
     a, b = (system.evaluate(q, 0.3, nu) for system in (dense, sparse))
@@ -68,8 +65,8 @@ def test_sparse_blocks_equal_dense_ones(monkeypatch):
     assert sparse.residual(q, 0.3, nu)[0] == pytest.approx(a.energy, rel=1e-13)
 
 
-def test_traced_net_has_the_same_events_sparse_and_dense(monkeypatch):
-    dense, sparse = both(monkeypatch, net(4))
+def test_traced_net_has_the_same_events_sparse_and_dense():
+    dense, sparse = both(net(4))
     paths = [onesided.trace(system, system.start, 0.0, p_bounds=(0.0, 8.0)) for system in (dense, sparse)]
     a, b = ([(event.kind, event.constraints, event.instability_after) for event in path.events] for path in paths)
     assert a == b
@@ -78,9 +75,9 @@ def test_traced_net_has_the_same_events_sparse_and_dense(monkeypatch):
     assert paths[1].residual < 1e-10
 
 
-def test_turns_of_the_chain_are_exact_and_in_order_when_sparse(monkeypatch):
+def test_turns_of_the_chain_are_exact_and_in_order_when_sparse():
     """K is singular at every turn: block elimination must stay accurate there."""
-    _, sparse = both(monkeypatch, chain(4))
+    _, sparse = both(chain(4))
     path = onesided.trace(sparse, sparse.start, 0.0, max_events=30)
     turns = [(1.0 + 0.02 * i) * (np.hypot(1.0, 0.5) ** (2 / 3) - 1.0) ** 1.5 for i in range(4)]
     order: list[float] = []
@@ -90,8 +87,8 @@ def test_turns_of_the_chain_are_exact_and_in_order_when_sparse(monkeypatch):
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_bordered_solve_and_inertia_equal_dense_ones(monkeypatch, seed):
-    dense, sparse = both(monkeypatch, net(3))
+def test_bordered_solve_and_inertia_equal_dense_ones(seed):
+    dense, sparse = both(net(3))
     rng = np.random.default_rng(seed)
     q = dense.start + 0.2 * rng.normal(size=dense.n)
     m = len(dense.constraint_names)
@@ -109,8 +106,8 @@ def test_bordered_solve_and_inertia_equal_dense_ones(monkeypatch, seed):
     assert curves[1].modes(blocks[1])[0] == curves[0].modes(blocks[0])[0]
 
 
-def test_orientation_changes_with_the_sign_of_the_determinant(monkeypatch):
-    dense, sparse = both(monkeypatch, chain(3))
+def test_orientation_changes_with_the_sign_of_the_determinant():
+    dense, sparse = both(chain(3))
     sizes = dense.sizes(dense.start, 0.0)
     products = []
     rng = np.random.default_rng(3)
@@ -146,10 +143,26 @@ def test_open_constraints_are_switched_off_without_a_new_pattern():
         np.testing.assert_allclose(np.concatenate([x[:n], x[n:][closed]]), np.linalg.solve(K, b), atol=1e-8)
 
 
-def test_a_large_system_says_what_it_cannot_do(monkeypatch):
-    _, sparse = both(monkeypatch, net(3))
+def test_a_large_system_says_what_it_cannot_do():
+    _, sparse = both(net(3))
     with pytest.raises(onesided.OnesidedError, match="small systems"):
         onesided.solve(sparse, onesided.Relaxation(), start=sparse.start, p=0.0)
+    with pytest.raises(onesided.OnesidedError, match="sparse=False"):
+        onesided.diagram(sparse, sparse.start, 0.0, p_bounds=(0.0, 1.0))
+    with pytest.raises(onesided.OnesidedError, match="sparse=False"):
+        onesided.trace(sparse, sparse.start, 0.0, method=onesided.FirstOrder())
     state = onesided.solve(sparse, start=sparse.start, p=0.1).value
     assert state.instability == 0
     assert state.minimum is True
+
+
+def test_driving_a_large_system_stops_where_it_would_jump():
+    _, sparse = both(chain(2))
+    history = onesided.drive(sparse, sparse.start, [0.0, 0.05], throw=False)
+    limit = (np.hypot(1.0, 0.5) ** (2 / 3) - 1.0) ** 1.5
+    assert not history.ok
+    assert "sparse=False" in history.note
+    assert history.paths[-1].p[-1] == pytest.approx(limit, rel=1e-10)
+    _, net_system = both(net(3))
+    there_and_back = onesided.drive(net_system, net_system.start, [0.0, 2.0, 0.0])
+    np.testing.assert_allclose(there_and_back.paths[-1].q[-1], there_and_back.paths[0].q[0], atol=1e-9)

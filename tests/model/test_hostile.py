@@ -240,3 +240,40 @@ def test_the_watch_would_notice():
     finally:
         _watching.clear()
     assert {"open", "exec"} <= set(_events)
+
+
+PARTS = """
+[node."n{i}"]
+repeat = {i = [0, 100000]}
+at = ["i", 0]
+[bar."b{i}"]
+repeat = {i = [1, 99000]}
+ends = ["n{i-1}", "n{i}"]
+stiffness = 1.0
+[control]
+range = [0, 1]
+"""
+MANY = {
+    "too many parts": PARTS.replace("99000", "199999"),
+    "overrides without end": PARTS + "".join(
+        f'[node."n{{i+{k}}}"]\nrepeat = {{i = [0, 90000]}}\nfixed = true\n' for k in range(500)
+    ),
+    "long arrays": PARTS.replace("at = [", "at = [" + "0, " * 9000),
+    "long names": PARTS.replace('"n{i-1}"', '"' + "{i}" * 900 + '"'),
+    "different laws": PARTS.replace("100000", "5000").replace("99000", "5000").replace(
+        "stiffness = 1.0", 'law = "e**{i}"'
+    ),
+    "definitions that double": "[define]\na0 = '1'\n" + "".join(
+        f"a{k + 1} = 'a{k}+a{k}'\n" for k in range(100)
+    ) + "[node.a]\nat = ['a100', 0]\n[control]\nrange = [0, 1]\n",
+    "deep arrays": PARTS.replace('["i", 0]', "[" * 20 + "]" * 20),
+    "an array of texts": PARTS.replace("stiffness = 1.0", "stiffness = ['1']"),
+    "a folder": PARTS + "[import]\ntruss = '.'\n",
+    "a device": PARTS + "[import]\ntruss = '/dev/zero'\n",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", MANY)
+def test_parts_are_bounded(case):
+    _, seconds = refuse(MANY[case])
+    assert seconds < 20

@@ -174,6 +174,7 @@ def test_formulas_beside_parts():
     np.testing.assert_allclose(task.start, [1.1, 0.5, 0.25])
     assert tuple(system.unilateral) == ("floor",)
     assert tuple(system.bilateral) == ("guide",)
+    assert system.structure.start_of(system.parameters).size == 2.0, "the coordinate u is nowhere"
     plain = _TWO.system
     q = np.array([0.9, 0.3, 0.1])
     e = system.evaluate(q, 0.5, np.array([2.0, 3.0]))

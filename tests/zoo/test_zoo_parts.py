@@ -75,8 +75,8 @@ class TestTripod:
 
 class TestChain:
     def test_fits_in_twenty_lines(self):
-        lines = zoo.text("bistable-chain-parts").partition('"""\nparameters')[2].splitlines()
-        assert len(lines) <= 20
+        assert len(zoo.text("bistable-chain-parts").splitlines()) <= 20
+        assert len(zoo.text("cable-net").splitlines()) <= 20
 
     def test_is_the_chain_of_formulas(self):
         system, _ = load("bistable-chain-parts")
@@ -205,9 +205,7 @@ class TestCableNet:
     def test_balance_by_hand_and_symmetric_slackening(self):
         system, path = trace("cable-net")
         f, q0 = 1.2, 5.0
-        x = {
-            f"n{i}_{j}": np.array([i, j, f * ((i - 3) ** 2 - (j - 3) ** 2) / 9]) for i in range(7) for j in range(7)
-        }
+        x = {f"n{i}_{j}": np.array([i, j, f * ((i - 3) ** 2 - (j - 3) ** 2) / 9]) for i in range(7) for j in range(7)}
         members, names = [], []
         for i in range(7):
             for j in range(7):
@@ -370,9 +368,6 @@ class TestArch:
         assert landing.p == pytest.approx(self.load(-1.2), abs=0.01)
         assert path.events[3].constraints == ("floor7", "floor9")
 
-    @pytest.mark.xfail(
-        strict=True, raises=onesided.SolveError, reason="relaxation measures slender beams by their axial stiffness"
-    )
     def test_the_way_back_differs(self):
         system, task = load("arch-on-floor")
         history = onesided.drive(system, task.start, (0.0, 1.5, 0.0))
@@ -408,11 +403,12 @@ class TestColumnBetweenWalls:
         assert first.p == pytest.approx(euler * (1 - 0.1 / 1.0), rel=2e-3)
         K, G = self.matrices()
         s = np.arange(self.n + 1) / self.n
-        bow = 0.1 * np.stack([np.sin(math.pi * s) + 0.1 * np.sin(2 * math.pi * s),
-                              math.pi / self.L * (np.cos(math.pi * s) + 0.2 * np.cos(2 * math.pi * s))], axis=1)  # fmt: skip
+        shape = np.sin(math.pi * s) + 0.1 * np.sin(2 * math.pi * s)
+        slope = math.pi / self.L * (np.cos(math.pi * s) + 0.2 * np.cos(2 * math.pi * s))
+        bow = 0.1 * np.stack([shape, slope], axis=1)
         names = list(system.unilateral)
-        for p in (0.5, 2.0, 4.0, 5.0, 7.5, 10.0):
-            k = int(np.argmin(np.abs(path.p - p)))
+        for wanted in (0.5, 2.0, 4.0, 5.0, 7.5, 10.0):
+            k = int(np.argmin(np.abs(path.p - wanted)))
             p, lam = path.p[k], path.lam[k]
             touching = [int(name.removeprefix("right")) for name, force in zip(names, lam, strict=True) if force > 1e-9]
             held = [0, 2 * self.n, *(2 * i for i in touching)]
@@ -442,11 +438,11 @@ class TestColumnBetweenWalls:
 class TestPanelRing:
     """By symmetry one angle is enough: spring moment k l |hook − hinge| sin(…) against the contact."""
 
-    l, b, t = 0.7, 1.2, 0.12
+    length, b, t = 0.7, 1.2, 0.12
 
     @property
     def lean(self):
-        return math.pi / 8 + math.acos((self.l * math.sin(math.pi / 4) + self.t) / (2 * math.sin(math.pi / 8)))
+        return math.pi / 8 + math.acos((self.length * math.sin(math.pi / 4) + self.t) / (2 * math.sin(math.pi / 8)))
 
     def snap(self):
         """The turn of the ring at which a panel, its hinge and its hook are in line."""
@@ -455,19 +451,20 @@ class TestPanelRing:
 
     def test_deployment_and_retraction_differ(self):
         system, task = load("panel-ring")
-        history = onesided.drive(system, task.start, task.programme)
-        there, back, again = history.jumps
-        np.testing.assert_allclose([there.p, back.p, again.p], np.array([1, -1, 1]) * self.snap(), atol=1e-9)
+        assert task.programme == (0.0, 0.6, -0.6, 0.6)
+        history = onesided.drive(system, task.start, task.programme[:-1])
+        there, back = history.jumps
+        np.testing.assert_allclose([there.p, back.p], [self.snap(), -self.snap()], atol=1e-9)
         hinges = math.pi * np.arange(8) / 4 + math.pi
         np.testing.assert_allclose(there.q_from, hinges + self.lean, atol=1e-9)
         np.testing.assert_allclose(there.q_to, hinges - self.lean, atol=1e-7)
         np.testing.assert_allclose(back.q_to, hinges + self.lean, atol=1e-7)
         p = self.snap()
         hook = np.array([self.b * math.cos(p), self.b * math.sin(p)])
-        tips = [np.array([1 - self.l * math.cos(a), -self.l * math.sin(a)]) for a in (self.lean, -self.lean)]
+        tips = [np.array([1 - self.length * math.cos(a), -self.length * math.sin(a)]) for a in (self.lean, -self.lean)]
         energies = [8 / 2 * (tip - hook) @ (tip - hook) for tip in tips]
         assert there.energy == pytest.approx(energies[0] - energies[1], abs=1e-8)
-        assert history.dissipated == pytest.approx(3 * (energies[0] - energies[1]), abs=1e-7)
+        assert history.dissipated == pytest.approx(2 * (energies[0] - energies[1]), abs=1e-7)
 
     def test_reactions_while_the_panels_lean_on_each_other(self):
         """Virtual work of all springs and contacts in the common angle: λ dg/da = −dU/da."""
@@ -476,8 +473,8 @@ class TestPanelRing:
             found = onesided.solve(system, start=task.start, p=p).value
             slope = -2 * math.sin(math.pi / 8) * math.sin(self.lean - math.pi / 8)  # of the distance of tip and panel
             hook = np.array([self.b * math.cos(p), self.b * math.sin(p)])
-            tip = np.array([1 - self.l * math.cos(self.lean), -self.l * math.sin(self.lean)])
-            moment = (tip - hook) @ np.array([self.l * math.sin(self.lean), -self.l * math.cos(self.lean)])
+            tip = np.array([1 - self.length * math.cos(self.lean), -self.length * math.sin(self.lean)])
+            moment = (tip - hook) @ np.array([self.length * math.sin(self.lean), -self.length * math.cos(self.lean)])
             reaction = moment / slope
             assert reaction > 0
             names = list(system.unilateral)

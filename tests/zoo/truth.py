@@ -1,4 +1,4 @@
-"""Second routes for the bundled structures, written without the library: trusses with cables, elastic rods by shooting."""
+"""Second routes for the bundled structures, written without the library: trusses with cables, rods by shooting."""
 
 from dataclasses import dataclass
 

@@ -25,10 +25,11 @@ def consistent(mechanics: Mechanics, t: float, q0: Any, v0: Any, span: float) ->
     equations = mechanics.equations
     q, v = equations.system.point(q0), velocities(mechanics, v0)
     q = equations.space.wrap(q)
-    equations.find_pattern(t, q, v)
+    mechanics.prepare(t, q, v)
     terms = equations.terms(t, q, np.zeros(equations.n), v, np.zeros(equations.m))
     _check_finite(mechanics, t, q, v, terms)
     mechanics.choose_rows(terms)
+    _check_mass(mechanics, terms)
     _set_sizes(mechanics, q, v, terms, span)
     settled = mechanics.settle(t, q, v, np.zeros(equations.rows))
     if not settled.status.ok:
@@ -65,11 +66,13 @@ def _check_finite(mechanics: Mechanics, t: float, q: Array, v: Array, terms: Ter
         if not np.all(np.isfinite(value)):
             names = equations.system.coordinates
             at = ", ".join(f"{name} = {a:.6g} (velocity {b:.6g})" for name, a, b in zip(names, q, v, strict=True))
-            raise ModelError(f"{label} is not finite at t = {t:.6g}, {at}", got=str(value), advice="check the model there")
+            raise ModelError(
+                f"{label} is not finite at t = {t:.6g}, {at}", got=str(value), advice="check the model there"
+            )
 
 
 def _set_sizes(mechanics: Mechanics, q: Array, v: Array, terms: Terms, span: float, a: Array | None = None) -> None:
-    """Typical sizes: of the coordinates as given or as they are, of velocities as they are or as accelerations make them."""
+    """Typical sizes: coordinates as given or as they are, velocities as they are or as accelerations make them."""
     given = mechanics.equations.system.scales.lengths(len(q))
     largest = float(np.max(np.abs(q), initial=0.0))
     fast = float(np.max(np.abs(v), initial=0.0))

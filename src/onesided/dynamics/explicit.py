@@ -1,11 +1,11 @@
 """Explicit Runge–Kutta steps of order 8 (Dormand and Prince) for the accelerations of the index-1 form.
 
-On a group the step is taken in the local coordinates δ of q∘exp(δ) (Munthe-Kaas); in a vector space these are plain sums.
-`Projected` returns to the constraints after every step, `Baumgarte` damps the deviation instead.
+On a group the step is taken in the local coordinates δ of q∘exp(δ) (Munthe-Kaas); in a vector space these are plain
+sums. `Projected` returns to the constraints after every step, `Baumgarte` damps the deviation instead.
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.integrate import DOP853
@@ -142,7 +142,8 @@ class ExplicitStepper(Stepper):
     def _leap(self, stride: float, t_end: float) -> bool:
         """Step across a nearly singular configuration, where accelerations are lost in round-off, from well before it.
 
-        Of several steps the one with the smallest error is taken, if that is small: the motion is smooth on either side.
+        Of several steps the one with the smallest error is taken, if that is small: the motion is smooth on either
+        side.
         """
         longest = min(stride, t_end - self.state.t)
         limit = self.method.rtol**-0.3
@@ -177,7 +178,7 @@ class ExplicitStepper(Stepper):
         return self.mechanics.accelerate(t, q, delta, v, mu, self._rates)
 
     def _arrive(self, t: float, dq: Array, v: Array, work: float) -> State | None:
-        """The state after a step, or None where the way back to the constraints is too long to be on the same branch."""
+        """The state after a step, or None where the way back to the constraints is too long for the same branch."""
         mechanics, work = self.mechanics, self.state.work + work
         q = mechanics.equations.space.retract(self.state.q, dq)
         if self._rates is not None:
@@ -188,7 +189,7 @@ class ExplicitStepper(Stepper):
         if not self._stays(settled):
             return None
         found, self._last_pivot = settled.state, mechanics.closeness(settled.accelerated.factor)
-        return State(t, found.q, found.v, found.a, found.mu, work, found.power)
+        return replace(found, work=work)
 
     def _stays(self, settled: Settled) -> bool:
         if not settled.status.ok:

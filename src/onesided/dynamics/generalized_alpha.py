@@ -1,7 +1,7 @@
 """Lie-group generalized-α, second order, on the stabilised index-2 form or the index-3 form.
 
-With local coordinates δ of q₁ = q₀∘exp(δ) and algorithmic accelerations a ≈ v̇(t + Δh), Δ = α_m − α_f (Brüls, Cardona and
-Arnold 2012, reference 4 of [AR, time integration]):
+With local coordinates δ of q₁ = q₀∘exp(δ) and algorithmic accelerations a ≈ v̇(t + Δh), Δ = α_m − α_f (Brüls,
+Cardona and Arnold 2012, reference 4 of [AR, time integration]):
 
     δ/h = v₀ + h (½ − β) a₀ + h β a₁ + M⁻¹Gᵀη,   v₁ = v₀ + h (1 − γ) a₀ + h γ a₁,
     (1 − α_m) a₁ + α_m a₀ = (1 − α_f) v̇₁ + α_f v̇₀,   balance, constraints (and hidden ones, with η) at t₁.
@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg import lu_factor, lu_solve
 
-from onesided._types import Array, Status
+from onesided._types import Array, Indices, Status
 from onesided.dynamics.implicit import Linearised, Stabilised
 from onesided.dynamics.mechanics import Mechanics, State
 from onesided.dynamics.stepper import Accuracy, Stepper, check_knobs, first_step, limited, next_step
@@ -100,6 +100,7 @@ class AlphaStepper(Stepper):
         self._w = state.a  # v̇ of the method itself, which balances forces at the last state
         self._a, self._h = state.a + self.c.shift * h * self._jerk, h
         self._before: tuple[Array, float] | None = None
+        self._finite = True
 
     def _first_jerk(self, h: float) -> Array:
         """Derivative of the acceleration at the start, by a small step."""
@@ -128,7 +129,7 @@ class AlphaStepper(Stepper):
                 return None
             if fixed:
                 break
-            rejected, finite = True, found is None or math.isfinite(error)
+            rejected, finite = True, self._finite
             self.rejected += 1
             self.h = min(next_step(h, error, ORDER, rejected=True) if math.isfinite(error) else h, 0.5 * h)
         return self.stuck(finite=finite)
@@ -156,7 +157,9 @@ class AlphaStepper(Stepper):
         mean = s.v + h * ((0.5 - c.beta) * start + c.beta * a)
         return a, mean, s.v + h * ((1.0 - c.gamma) * start + c.gamma * a)
 
-    def _newton(self, form: Stabilised, blocks: Linearised, start: Array, h: float) -> tuple[Array, Array, Array] | None:
+    def _newton(
+        self, form: Stabilised, blocks: Linearised, start: Array, h: float
+    ) -> tuple[Array, Array, Array] | None:
         """(δ, v̇, multipliers) at the end of the step; None where the iteration fails."""
         s, n, r = self.state, form.n, len(form.rows)
         factor = _factor(blocks, self.c, h, index3=self.index3, rolling=form.rolling)
@@ -170,7 +173,8 @@ class AlphaStepper(Stepper):
             d = delta / h - mean + space.rate(delta, v)
             residual = form.residual(form.pack(s.t + h, s.q, (delta, d, v, w), z[:r], z[r:]))
             self.evaluations += 1
-            if not np.all(np.isfinite(residual)):
+            self._finite = bool(np.all(np.isfinite(residual)))
+            if not self._finite:
                 return None
             step = factor(residual)
             delta, w, z = delta + step[0], w + step[1], z + step[2]
@@ -204,7 +208,9 @@ class AlphaStepper(Stepper):
         if self.index3:
             now = mechanics.accelerate(s.t + h, q, np.zeros_like(q), v, s.mu)
             mu, power = mechanics.multipliers(now.terms, now.a, now.mu), now.power
-            return State(s.t + h, mechanics.equations.space.wrap(q), v, now.a, mu, s.work + h * (s.power + power) / 2, power)
+            return State(
+                s.t + h, mechanics.equations.space.wrap(q), v, now.a, mu, s.work + h * (s.power + power) / 2, power
+            )
         settled = mechanics.settle(s.t + h, q, v, s.mu)
         if not settled.status.ok:
             return None
@@ -218,7 +224,7 @@ class AlphaStepper(Stepper):
         self._a, self._w, self._h, self.state = a, w, h, state
 
 
-def _factor(b: Linearised, c: Coefficients, h: float, *, index3: bool, rolling: Array) -> Any:
+def _factor(b: Linearised, c: Coefficients, h: float, *, index3: bool, rolling: Indices) -> Any:
     """Solver for Newton's corrections (δ, v̇, multipliers), scaled so that small steps do no harm.
 
     Unknown are (δ, h² v̇, h² μ, h² η) in rows (h² balance …), whose matrices tend to constants for h → 0.

@@ -52,8 +52,8 @@ class Stabilised:
     def residual(self, x: Array) -> Array:
         """(2n + kept rows,) at a packed point, or one row for each of several points."""
         if x.ndim == 1:
-            return self.equations.balance(x)[self._kept]
-        return self.equations.stages(x)[:, self._kept]
+            return np.asarray(self.equations.balance(x)[self._kept])
+        return np.asarray(self.equations.stages(x)[:, self._kept])
 
     def linearise(self, state: State) -> Linearised:
         """Blocks of the Jacobian at a state."""

@@ -19,7 +19,7 @@ PROJECTIONS = 12
 
 @dataclass(frozen=True, eq=False)
 class State:
-    """One instant: configuration, velocity, acceleration, multipliers (m + k,), work done so far, power."""
+    """One instant: configuration, velocity, acceleration, multipliers (m + k,), work done so far, power, inputs."""
 
     t: float
     q: Array
@@ -28,6 +28,7 @@ class State:
     mu: Array
     work: float = 0.0
     power: float = 0.0
+    u: Array = field(default_factory=lambda: np.zeros(0))
 
 
 class Accelerated(NamedTuple):
@@ -42,7 +43,7 @@ class Accelerated(NamedTuple):
 
 @dataclass
 class Sizes:
-    """Typical sizes of coordinates and velocities, which grow with the motion; per constraint those of its residuals."""
+    """Typical sizes of coordinates and velocities, which grow with the motion."""
 
     q: Array
     v: Array
@@ -68,8 +69,9 @@ class Settled:
 class Mechanics:
     """The equations of motion with a set of independent constraint rows, kept up to date.
 
-    Dependent constraints are dropped from the linear systems (a joint stated twice changes nothing); their multipliers are
-    found afterwards by `rule`. Where even the kept ones become dependent the solve goes by singular values.
+    Dependent constraints are dropped from the linear systems (a joint stated twice changes nothing); their
+    multipliers are found afterwards by `rule`. Where even the kept ones become dependent the solve goes by singular
+    values.
     """
 
     def __init__(self, equations: Equations, rule: Rule | None = None, tolerances: Tolerances = DEFAULT) -> None:
@@ -84,6 +86,15 @@ class Mechanics:
         self._reference = 0.0
         self._factorise: Any = None
         self._zero = np.zeros(equations.n)
+
+    def prepare(self, t: float, q: Array, v: Array) -> None:
+        """What can be found out at the start only."""
+        self.equations.find_pattern(t, q, v)
+
+    @property
+    def words(self) -> str:
+        """Remarks for the result."""
+        return ""
 
     # linear algebra
 
@@ -109,8 +120,8 @@ class Mechanics:
             found = DenseKKT(terms.M, G * self.weights[self.rows, None])
         if self._reference > 0.0:
             self.closest = min(self.closest, found.pivot / self._reference)
-        if found.pivot > self.tolerances.rank * self._reference:
-            return found
+        if not found.pivot <= self.tolerances.rank * self._reference:
+            return found  # regular, or not finite at all, which the result will show
         M, G = self.equations.matrices(terms)
         return RankKKT(M, G[self.rows] * self.weights[self.rows, None], rank=np.sqrt(self.tolerances.rank))
 
@@ -118,8 +129,16 @@ class Mechanics:
         """Smallest pivot relative to the one at the start: near zero at a singular configuration."""
         return factor.pivot / self._reference if self._reference > 0.0 else 1.0
 
+    def independence(self, t: float, q: Array, v: Array) -> float:
+        """Smallest singular value of the kept gradients, each of length one: zero where they are dependent."""
+        if not len(self.rows):
+            return 1.0
+        _, G = self.equations.matrices(self.equations.terms(t, q, self._zero, v, np.zeros(self.equations.m)))
+        kept = G[self.rows]
+        return float(np.linalg.svd(kept / np.linalg.norm(kept, axis=1)[:, None], compute_uv=False)[-1])
+
     def solve(self, factor: KKTFactor, f: Array, g: Array) -> tuple[Array, Array]:
-        """x and multipliers with M x − Gᵀμ = f, G x = g on the kept rows; zero on the others."""
+        """Solve for x and multipliers with M x − Gᵀμ = f, G x = g on the kept rows; zero on the others."""
         weights = self.weights[self.rows]
         x, nu = factor.solve(f, g[self.rows] * weights)
         mu = np.zeros(self.equations.rows)
@@ -138,7 +157,7 @@ class Mechanics:
     def accelerate(
         self, t: float, q: Array, delta: Array, v: Array, mu: Array, baumgarte: tuple[float, float] | None = None
     ) -> Accelerated:
-        """Accelerations and multipliers at (t, q∘exp δ, v) [AR (2a), (3b)]; `mu` is a guess that friction starts from."""
+        """Accelerations and multipliers at (t, q∘exp δ, v) [AR (2a), (3b)]; friction starts from the guess `mu`."""
         terms = self.equations.terms(t, q, delta, v, mu)
         factor = self.factor(terms)
         gamma = terms.gamma if baumgarte is None else self._stabilised(terms, *baumgarte)

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg import eig, eigh
 
-from onesided._types import Array
+from onesided._types import Array, Indices
 from onesided.errors import ModelError, UsageError
 from onesided.linalg import null_space
 from onesided.model.equations import Equations
@@ -17,8 +17,8 @@ from onesided.tolerances import DEFAULT, Tolerances
 def modes(system: System, q: Any, p: float, *, tolerances: Tolerances = DEFAULT) -> Modes:
     """Frequencies and shapes of small vibrations about the equilibrium (q, p).
 
-    Joints and closed contacts are constraints: on their null space Z, Zᵀ K Z y = ω² Zᵀ M Z y with K the second derivative
-    of the Lagrangian. With damping or gyroscopic forces `eigenvalues` are those of M s² + C s + K.
+    Joints and closed contacts are constraints: on their null space Z, Zᵀ K Z y = ω² Zᵀ M Z y with K the second
+    derivative of the Lagrangian. With damping or gyroscopic forces `eigenvalues` are those of M s² + C s + K.
 
     Raises
     ------
@@ -44,7 +44,7 @@ def modes(system: System, q: Any, p: float, *, tolerances: Tolerances = DEFAULT)
     return _solve(system, point, p, (K, C, M, E[kept]), (full[:m], full[m:], closed, note))
 
 
-def _closed(system: System, gaps: Array, E: Array, q: Array, tolerances: Tolerances) -> Array:
+def _closed(system: System, gaps: Array, E: Array, q: Array, tolerances: Tolerances) -> Indices:
     size = float(np.max(np.abs(q), initial=0.0)) or 1.0
     scale = np.maximum(np.abs(E).sum(axis=1), np.finfo(float).tiny) * size
     for name, gap, one in zip(system.unilateral, gaps, scale, strict=True):
@@ -68,7 +68,7 @@ def _multipliers(system: System, force: Array, E: Array, tolerances: Tolerances)
     return np.asarray(nu)
 
 
-def _check_contacts(system: System, closed: Array, lam: Array, tolerances: Tolerances) -> str:
+def _check_contacts(system: System, closed: Indices, lam: Array, tolerances: Tolerances) -> str:
     names, size = tuple(system.unilateral), float(np.max(np.abs(lam), initial=0.0)) or 1.0
     for i, value in zip(closed, lam, strict=True):
         if value < -np.sqrt(tolerances.force) * size:
@@ -78,7 +78,11 @@ def _check_contacts(system: System, closed: Array, lam: Array, tolerances: Toler
 
 
 def _solve(
-    system: System, q: Array, p: float, matrices: tuple[Array, Array, Array, Array], known: tuple[Array, Array, Array, str]
+    system: System,
+    q: Array,
+    p: float,
+    matrices: tuple[Array, Array, Array, Array],
+    known: tuple[Array, Array, Indices, str],
 ) -> Modes:
     K, C, M, E = matrices
     mu, lam, closed, note = known

@@ -21,6 +21,7 @@ class Arrays(NamedTuple):
     a: Array
     mu: Array
     work: Array
+    u: Array
 
 
 def stack(states: Sequence[State]) -> Arrays:
@@ -31,7 +32,7 @@ def stack(states: Sequence[State]) -> Arrays:
 
 def recheck(mechanics: Mechanics, points: Arrays) -> tuple[Drift, Check]:
     """Evaluate the model afresh at every point and measure what is violated."""
-    found = mechanics.equations.check(points.t, points.q, points.v, points.a, points.mu)
+    found = mechanics.equations.check(points.t, points.q, points.v, points.a, np.hstack([points.mu, points.u]))
     steep = _steepness(mechanics, points)
     length = max(float(np.max(np.abs(points.q), initial=0.0)), float(mechanics.sizes.q.max()))
     speed = max(float(np.max(np.abs(points.v), initial=0.0)), float(mechanics.sizes.v.max()))
@@ -51,7 +52,7 @@ def _steepness(mechanics: Mechanics, points: Arrays) -> Array:
     for i in {0, len(points.t) // 2, len(points.t) - 1}:
         terms = equations.terms(points.t[i], points.q[i], zero, points.v[i], points.mu[i])
         norms.append(np.abs(terms.G).sum(axis=1))
-    return np.maximum(np.max(norms, axis=0), EPS)
+    return np.asarray(np.maximum(np.max(norms, axis=0), EPS))
 
 
 def _largest(values: Array) -> Array:

@@ -42,8 +42,10 @@ def with_penalty(system: System, epsilon: float | Mapping[str, float]) -> System
     return replace(system, energy=energy, bilateral=rigid)
 
 
-def prepared(system: System, epsilon: float, q0: Any, v0: Any, *, t: float = 0.0, control: float = 0.0) -> tuple[Array, Array]:
-    """Initial data for `with_penalty(system, ε)` that does not oscillate: c = −ε²μ/2, ċ = −ε²μ̇/2, μ of the rigid system.
+def prepared(
+    system: System, epsilon: float, q0: Any, v0: Any, *, t: float = 0.0, control: float = 0.0
+) -> tuple[Array, Array]:
+    """Initial data for `with_penalty(system, ε)` without oscillations: c = −ε²μ/2, ċ = −ε²μ̇/2, μ of the rigid joint.
 
     Data on the constraints themselves make the joint forces oscillate between nothing and twice their size, however
     small ε is.

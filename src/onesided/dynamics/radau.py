@@ -124,11 +124,9 @@ class RadauStepper(Stepper):
         s, n = self.state, form.n
         rates = INVERSE @ W / h
         count = len(form.rows)
-        x = np.stack([
-            form.pack(s.t + C[i] * h, s.q, (W[i, :n], rates[i, :n], s.v + W[i, n:], rates[i, n:]), Z[i, :count], Z[i, count:])
-            for i in range(3)
-        ])  # fmt: skip
-        return form.residual(x)
+        parts = [(W[i, :n], rates[i, :n], s.v + W[i, n:], rates[i, n:]) for i in range(3)]
+        x = [form.pack(s.t + C[i] * h, s.q, parts[i], Z[i, :count], Z[i, count:]) for i in range(3)]
+        return form.residual(np.stack(x))
 
     def _error(self, form: Stabilised, solver: "_Solver", W: Array, h: float) -> float:
         """The embedded error, filtered for stiff components and kept tangential to the constraints."""

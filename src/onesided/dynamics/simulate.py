@@ -3,7 +3,7 @@
 import copy
 import math
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict, dataclass, field, is_dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from onesided.dynamics.lift_off import lift_offs
 from onesided.dynamics.mechanics import Mechanics, State
 from onesided.dynamics.monitors import recheck, stack, status_after, verdict
 from onesided.dynamics.multipliers import Rule
+from onesided.dynamics.servo import ServoMechanics
 from onesided.dynamics.stepper import Method, Stepper
 from onesided.dynamics.watch import Watch
 from onesided.errors import SolveError, UsageError
@@ -54,9 +55,10 @@ def simulate(  # noqa: PLR0913 - one verb, all its ends by keyword
     ----------
     q0, v0 : start, as sequences or name → value (velocities left out are zero).
     t_span : first and last time.
-    method : `Projected()` (default), `Radau()` for stiff systems, `GeneralizedAlpha()`, `Baumgarte()`. With contacts that
-        open and close: `EventDriven()`, `Moreau()`.
-    control : the control parameter p during motion: a number, or a function of time in `jax.numpy` (moving constraints).
+    method : `Projected()` (default), `Radau()` for stiff systems, `GeneralizedAlpha()`, `Baumgarte()`. With
+        contacts that open and close: `EventDriven()`, `Moreau()`.
+    control : the control parameter p during motion: a number, or a function of time in `jax.numpy` (moving
+        constraints).
     multipliers : how redundant constraints share their force: `MinimalNorm()` (default), `Compliances`, `ReducedSet`.
     events : name → function (t, q, v) whose zeros are located; those named in `stop` end the motion.
     throw : raise a `SolveError` holding the motion so far, or return it with its status.
@@ -65,15 +67,27 @@ def simulate(  # noqa: PLR0913 - one verb, all its ends by keyword
     -----
     The force of a constraint on the system is (gradient)ᵀ × multiplier: M a = Q − U_q + c_qᵀ μ.
 
-    Every point is rechecked from the model: constraints, hidden constraints, force balance, energy. A motion that reached the
-    end but fails this has the status `inaccurate`.
+    Every point is rechecked from the model: constraints, hidden constraints, force balance, energy. A motion that
+    reached the end but fails this has the status `inaccurate`.
     """
     if isinstance(method, ContactMethod):
         request = Request(
-            _a_system(system), q0, v0, *_span(t_span), control, multipliers, events or {}, stop, max_steps, tolerances, progress
+            _a_system(system),
+            q0,
+            v0,
+            *_span(t_span),
+            control=control,
+            multipliers=multipliers,
+            events=events or {},
+            stop=stop,
+            max_steps=max_steps,
+            tolerances=tolerances,
+            progress=progress,
         )
         return _judged(_followed(method, request), throw=throw)
-    run = begin(system, q0, v0, t_span, method, control, multipliers, tolerances)
+    run = begin(
+        system, (q0, v0), t_span, method=method, control=control, multipliers=multipliers, tolerances=tolerances
+    )
     watch = Watch(run.stepper, events or {}, stop)
     progress.begin("simulate")
     states, status, note = [run.stepper.state], Status.finished, ""
@@ -128,7 +142,9 @@ def iter_simulate(
     SolveError
         Where the motion cannot go on.
     """
-    run = begin(system, q0, v0, t_span, method, control, multipliers, tolerances)
+    run = begin(
+        system, (q0, v0), t_span, method=method, control=control, multipliers=multipliers, tolerances=tolerances
+    )
     yield run.stepper.state
     for item in run.items(Watch(run.stepper, {}, ()), MAX_STEPS):
         yield item.state
@@ -177,11 +193,11 @@ class Run:
         yield Item(stepper.state, Status.max_iterations, f"{max_steps} steps were not enough")
 
 
-def begin(  # noqa: PLR0913 - what simulate and its twin share
+def begin(
     system: System,
-    q0: Any,
-    v0: Any,
+    start: tuple[Any, Any],
     t_span: tuple[float, float],
+    *,
     method: Method | None,
     control: float | Control,
     multipliers: Rule | None,
@@ -192,9 +208,14 @@ def begin(  # noqa: PLR0913 - what simulate and its twin share
     first, last = _span(t_span)
     chosen = Projected() if method is None else method
     if not hasattr(chosen, "start"):
-        raise UsageError("this is not a method", got=repr(method), expected="Projected(), Radau(), GeneralizedAlpha() …")
-    mechanics = Mechanics(Equations(system, control), multipliers, tolerances)
-    state, correction = consistent(mechanics, first, q0, v0, last - first)
+        raise UsageError(
+            "this is not a method", got=repr(method), expected="Projected(), Radau(), GeneralizedAlpha() …"
+        )
+    if system.servo and not isinstance(chosen, Projected):
+        raise UsageError("servo conditions need another method", got=repr(chosen), expected="Projected()")
+    kind = ServoMechanics if system.servo else Mechanics
+    mechanics = kind(Equations(system, control), multipliers, tolerances)
+    state, correction = consistent(mechanics, first, *start, last - first)
     stepper = chosen.start(mechanics, state, last)
     return Run(mechanics, stepper, chosen, correction, last)
 
@@ -224,7 +245,8 @@ def collect(run: Run, states: list[State], status: Status, note: str, events: tu
     wrong = verdict(mechanics, drift, limit, run.method.drifts)
     system = mechanics.equations.system
     loose = tuple(mechanics.equations.names[i] for i in mechanics.loose)
-    notes = [text for text in (run.start.words(), note, wrong) if text]
+    notes = [text for text in (run.start.words(), mechanics.words, note, wrong) if text]
+    p = np.array([mechanics.equations.control_at(t) for t in points.t])
     return Motion(
         coordinates=system.coordinates,
         bilateral=tuple(system.bilateral),
@@ -238,8 +260,8 @@ def collect(run: Run, states: list[State], status: Status, note: str, events: tu
         a=points.a,
         mu=points.mu,
         lam=np.zeros((len(points.t), len(system.unilateral))),
-        u=np.zeros((len(points.t), 0)),
-        p=np.array([mechanics.equations.control_at(t) for t in points.t]),
+        u=points.u,
+        p=p,
         energy=found.energy,
         work=points.work,
         drift=drift,
@@ -250,6 +272,8 @@ def collect(run: Run, states: list[State], status: Status, note: str, events: tu
         not_unique=tuple(dict.fromkeys((*run.start.redundant, *loose))),
         space=mechanics.equations.space,
         provenance=_provenance(run),
+        measures=system.measured(points.q, p),
+        sketch=system.sketch,
     )
 
 
@@ -261,11 +285,13 @@ def _energy_limit(tolerances: Tolerances, method: Any) -> float:
 
 def _provenance(run: Run) -> dict[str, Any]:
     method, stepper = run.method, run.stepper
-    knobs = asdict(method) if is_dataclass(method) and not isinstance(method, type) else {}
+    knobs: dict[str, Any] = dict(vars(method))
     return {
         "verb": "simulate",
         "method": type(method).__name__,
-        "knobs": {name: value if isinstance(value, float | int | type(None)) else str(value) for name, value in knobs.items()},
+        "knobs": {
+            name: value if isinstance(value, float | int | type(None)) else str(value) for name, value in knobs.items()
+        },
         "tolerances": asdict(run.mechanics.tolerances),
         "version": __version__,
         "parameters": dict(run.mechanics.equations.system.parameters),

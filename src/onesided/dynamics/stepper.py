@@ -14,6 +14,7 @@ from onesided.linalg import dependent_rows
 
 SAFETY, SHRINK, GROW = 0.9, 0.2, 6.0
 NEAR = 0.01  # pivots below this share of the start's count as nearly singular
+DEPENDENT = 0.1  # the same for singular values: the configuration is called nearly singular
 MAX_SHOWN = 8
 
 
@@ -29,8 +30,8 @@ class Stepper(ABC):
     """One integration in progress.
 
     1. `state` is always consistent: on the constraints, with accelerations and multipliers that belong to it.
-    2. `step(t_end)` moves `state` by one accepted step that does not pass `t_end`, and returns None; or it leaves `state` as it
-       is and returns why it cannot, with `note` in words.
+    2. `step(t_end)` moves `state` by one accepted step that does not pass `t_end`, and returns None; or it leaves
+       `state` as it is and returns why it cannot, with `note` in words.
     3. `h` is the size of the step to be tried next; `evaluations` and `rejected` count work.
     """
 
@@ -38,6 +39,7 @@ class Stepper(ABC):
         self.mechanics, self.state, self.h = mechanics, state, h
         self.note = ""
         self.evaluations = self.rejected = 0
+        self.independence = mechanics.independence(state.t, state.q, state.v)
         self.smallest = mechanics.tolerances.minimum_step * abs(t_end - state.t)
 
     @abstractmethod
@@ -51,13 +53,13 @@ class Stepper(ABC):
         if not finite:
             self.note = f"the model is not finite just after {at}"
             return Status.not_finite
-        if mechanics.closest > NEAR:
+        if mechanics.independence(state.t, state.q, state.v) > DEPENDENT * self.independence:
             self.note = f"at {at}"
             return Status.step_too_small
         _, G = mechanics.equations.matrices(
             mechanics.equations.terms(state.t, state.q, np.zeros_like(state.q), state.v, state.mu)
         )
-        rows = {i for group in dependent_rows(G, rank=NEAR**0.5) for i in group}
+        rows = {i for group in dependent_rows(G, rank=DEPENDENT) for i in group}
         names = ", ".join(mechanics.equations.names[i] for i in sorted(rows)[:MAX_SHOWN])
         self.note = f"nearly dependent constraints ({names or 'all'}) at {at}"
         return Status.singular_configuration
@@ -82,7 +84,8 @@ class Method(Protocol):
 class Accuracy:
     """Error control: each step is accurate to `rtol` of the size of the coordinates and velocities.
 
-    Sizes are those of the coordinates and velocities so far, component by component, but at least `floor` of the largest.
+    Sizes are those of the coordinates and velocities so far, component by component, but at least `floor` of the
+    largest.
     """
 
     rtol: float
@@ -102,14 +105,14 @@ def check_knobs(rtol: float, step: float | None, max_step: float) -> None:
         raise UsageError("`rtol` is out of range", got=repr(rtol), expected="between 0 and 1")
     if step is not None and not 0 < step < math.inf:
         raise UsageError("`step` is out of range", got=repr(step), expected="a positive number, or None")
-    if not 0 < max_step:
+    if not max_step > 0:
         raise UsageError("`max_step` is out of range", got=repr(max_step), expected="a positive number")
 
 
 def next_step(h: float, error: float, order: int, *, rejected: bool) -> float:
     """The step that makes the error of the next step a little smaller than 1."""
     factor = SAFETY * error ** (-1.0 / order) if error > 0 else GROW
-    return h * min(1.0 if rejected else GROW, max(SHRINK, factor))
+    return float(h * min(1.0 if rejected else GROW, max(SHRINK, factor)))
 
 
 def first_step(mechanics: Mechanics, state: State, rtol: float, order: int, span: float) -> float:
@@ -118,7 +121,7 @@ def first_step(mechanics: Mechanics, state: State, rtol: float, order: int, span
     speed = float(np.max(np.abs(state.v) / sizes.q.max(), initial=0.0))
     change = float(np.max(np.abs(state.a) / sizes.v.max(), initial=0.0))
     fastest = max(speed, change, 1.0 / span)
-    return min(span, rtol ** (1.0 / order) / fastest)
+    return float(min(span, rtol ** (1.0 / order) / fastest))
 
 
 def limited(h: float, left: float) -> float:

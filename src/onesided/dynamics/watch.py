@@ -3,6 +3,8 @@
 import copy
 import math
 from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,7 +12,7 @@ from scipy.optimize import brentq
 
 from onesided._types import Array, Status
 from onesided.dynamics.mechanics import State
-from onesided.dynamics.stepper import NEAR, Stepper
+from onesided.dynamics.stepper import DEPENDENT, NEAR, Stepper
 from onesided.errors import UsageError
 from onesided.model.names import unknown_name
 from onesided.results import MotionEvent, Occurrence
@@ -18,6 +20,7 @@ from onesided.results.motion import Points, interpolate
 
 ROUNDS = 8  # of the secant method
 SMALL = 0.001  # part of a step over which slopes are taken
+PLACES = 17  # within a step, where singular values are looked at
 SAMPLES = 4  # places within a step at which functions are looked at
 
 Function = Callable[[float, Array, Array], float]
@@ -52,9 +55,10 @@ class Watch:
     def look(self, before: Stepper, after: State) -> tuple[State, Status, str] | None:
         """Record what happened in a step; a state with a status where the motion must end there.
 
-        `before` is the stepper as it was: events are found in an interpolation of the step and then by steps of their own.
+        `before` is the stepper as it was: events are found in an interpolation of the step and then by steps of their
+        own.
         """
-        self._singular(after)
+        self._singular(before.state, after)
         for t, name, kind, function in sorted(self._moments(before.state, after), key=lambda moment: moment[0]):
             state = self._refine(before, after, t, function)
             event = MotionEvent(kind, state.t, state.q, state.v, name)
@@ -94,16 +98,25 @@ class Watch:
             values.append(float(function(state.t + dt, q, state.v + dt * state.a)))
         return (values[0] - values[1]) / (2.0 * tiny)
 
-    def _singular(self, after: State) -> None:
-        """A dip of the smallest pivot, told once, when it is over."""
+    def _singular(self, before: State, after: State) -> None:
+        """A dip of the smallest pivot, confirmed by singular values along the step, told once, when it is over."""
         mechanics = self.stepper.mechanics
         now, mechanics.closest = mechanics.closest, 1.0
-        if now < NEAR and now < self._lowest:
-            self._lowest, self._where = now, after
-        elif self._lowest < 1.0 and now > NEAR:
-            where = self._where
-            detail = f"the constraints were nearly dependent (smallest pivot {self._lowest:.1g} of the start's)"
-            self.found.append(MotionEvent(Occurrence.singular, where.t, where.q, where.v, "", detail))
+        if now < NEAR:
+            space, points = mechanics.equations.space, _points(before, after)
+            times = np.linspace(before.t, after.t, PLACES)
+            q, v = interpolate(space, points, 0, times)
+            values = [mechanics.independence(*state) for state in zip(times, q, v, strict=True)]
+            i = int(np.argmin(values))
+            share = values[i] / self.stepper.independence
+            if share < min(DEPENDENT, self._lowest):
+                self._lowest, self._where = share, MotionEvent(Occurrence.singular, times[i], q[i], v[i])
+                return
+        if self._lowest < 1.0:
+            detail = (
+                f"the constraints were nearly dependent (smallest singular value {self._lowest:.1g} of the start's)"
+            )
+            self.found.append(replace(self._where, detail=detail))
             self._lowest = 1.0
 
     def _moments(self, before: State, after: State) -> list[tuple[float, str, Occurrence, Function]]:
@@ -115,7 +128,7 @@ class Watch:
         ]
         if not functions:
             return []
-        points = Points(*(np.array([getattr(before, k), getattr(after, k)]) for k in Points._fields))
+        points = _points(before, after)
         space = self.stepper.mechanics.equations.space
 
         def at(t: float) -> tuple[Array, Array]:
@@ -127,14 +140,24 @@ class Watch:
         found = []
         for name, kind, function in functions:
             values = [float(function(t, *state)) for t, state in zip(times, states, strict=True)]
-            for i in range(SAMPLES):
-                if _crosses(values[i], values[i + 1], falling=kind is Occurrence.contact):
-                    found.append((_root(lambda t, f=function: f(t, *at(t)), times[i], times[i + 1]), name, kind, function))
+            crossed = [
+                i for i in range(SAMPLES) if _crosses(values[i], values[i + 1], falling=kind is Occurrence.contact)
+            ]
+            along = partial(_along, function, at)
+            found += [(_root(along, times[i], times[i + 1]), name, kind, function) for i in crossed]
         return found
+
+
+def _points(before: State, after: State) -> Points:
+    return Points(*(np.array([getattr(before, k), getattr(after, k)]) for k in Points._fields))
 
 
 def _crosses(a: float, b: float, *, falling: bool) -> bool:
     return (a > 0.0 >= b) or (not falling and a < 0.0 <= b)
+
+
+def _along(function: Function, at: Callable[[float], tuple[Array, Array]], t: float) -> float:
+    return float(function(t, *at(t)))
 
 
 def _root(function: Callable[[float], float], a: float, b: float) -> float:

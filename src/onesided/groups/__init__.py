@@ -1,7 +1,7 @@
 """Configuration spaces: vectors, SO(2), SE(2), SO(3), SE(3) and their products, behind one small contract.
 
-Every group is represented by as many numbers as it has dimensions, so nothing needs to be normalised and nothing can drift.
-Functions take NumPy and JAX arrays alike; models use `rotate` and `rotation_matrix`.
+Every group is represented by as many numbers as it has dimensions, so nothing needs to be normalised and nothing can
+drift. Functions take NumPy and JAX arrays alike; models use `rotate` and `rotation_matrix`.
 """
 
 from onesided.groups.base import Group as Group

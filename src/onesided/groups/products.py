@@ -20,7 +20,7 @@ class Vector(Group):
             raise ModelError("a vector space has no such size", got=repr(self.size), expected="a positive whole number")
 
     def retract(self, q: Any, delta: Any) -> Any:
-        """q + δ."""
+        """Q + δ."""
         return q + delta
 
     def local(self, q: Any, other: Any) -> Any:
@@ -31,14 +31,16 @@ class Vector(Group):
         """Zero."""
         return namespace(v).zeros_like(v)
 
-    coadjoint = bracket
+    def coadjoint(self, v: Any, momentum: Any) -> Any:
+        """Zero."""
+        return namespace(v).zeros_like(v)
 
     def angle_squared(self, delta: Any) -> Any:
         """Zero."""
         return 0.0 * delta[..., 0]
 
     def rate(self, delta: Any, v: Any) -> Any:
-        """v."""
+        """V."""
         return v
 
     @property

@@ -10,7 +10,7 @@ from onesided.groups.series import namespace
 
 
 def cross(a: Any, b: Any) -> Any:
-    """a × b along the last axis."""
+    """A × b along the last axis."""
     xp = namespace(a)
     a0, a1, a2 = (a[..., i] for i in range(3))
     b0, b1, b2 = (b[..., i] for i in range(3))
@@ -77,14 +77,16 @@ class SO2(Group):
         """Zero: turns about one axis commute."""
         return namespace(v).zeros_like(v)
 
-    coadjoint = bracket
+    def coadjoint(self, v: Any, momentum: Any) -> Any:
+        """Zero."""
+        return namespace(v).zeros_like(v)
 
     def angle_squared(self, delta: Any) -> Any:
         """δ²."""
         return delta[..., 0] ** 2
 
     def rate(self, delta: Any, v: Any) -> Any:
-        """v."""
+        """V."""
         return v
 
     def wrap(self, q: Any) -> Any:
@@ -118,7 +120,7 @@ class SO3(Group):
         return self.wrap(rotation_vector(*multiply(quaternion(-q), quaternion(other))))
 
     def bracket(self, v: Any, w: Any) -> Any:
-        """v × w."""
+        """V × w."""
         return cross(v, w)
 
     def coadjoint(self, v: Any, momentum: Any) -> Any:

@@ -1,8 +1,8 @@
 """Functions of a rotation angle θ that are analytic in x = θ²: series near zero, closed forms elsewhere.
 
 All derivatives are right everywhere, at θ = 0 too: the closed form is never evaluated where it is singular, not even in
-the branch of a `where` that is thrown away. Functions that are needed together come in pairs, side by side on the last axis
-(where x has length one): half the work for the compiler.
+the branch of a `where` that is thrown away. Functions that are needed together come in pairs, side by side on the
+last axis (where x has length one): half the work for the compiler.
 """
 
 from collections.abc import Callable, Sequence

@@ -2,15 +2,15 @@
 
 from onesided.linalg.bordered import bordered_solve as bordered_solve
 from onesided.linalg.bordered import kkt_matrix as kkt_matrix
-from onesided.linalg.kkt import DenseKKT as DenseKKT
-from onesided.linalg.kkt import KKTFactor as KKTFactor
-from onesided.linalg.kkt import RankKKT as RankKKT
-from onesided.linalg.kkt import independent_rows as independent_rows
+from onesided.linalg.kkt import SparseKkt as SparseKkt
 from onesided.linalg.nullspace import dependent_rows as dependent_rows
 from onesided.linalg.nullspace import null_space as null_space
 from onesided.linalg.nullspace import reduced_hessian as reduced_hessian
 from onesided.linalg.pattern import KKTPattern as KKTPattern
-from onesided.linalg.sparse_kkt import SparseKkt as SparseKkt
+from onesided.linalg.saddle import DenseKKT as DenseKKT
+from onesided.linalg.saddle import KKTFactor as KKTFactor
+from onesided.linalg.saddle import RankKKT as RankKKT
+from onesided.linalg.saddle import independent_rows as independent_rows
 from onesided.linalg.symmetric import Inertia as Inertia
 from onesided.linalg.symmetric import factorise as factorise
 from onesided.linalg.symmetric import inertia as inertia

@@ -9,7 +9,7 @@ from scipy import sparse
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 
 from onesided._types import Array, Indices, Mask
-from onesided.linalg.kkt import BandKKT, KKTFactor, SparseKKT
+from onesided.linalg.saddle import BandKKT, KKTFactor, SparseKKT
 
 
 def colour_columns(pattern: Mask) -> Indices:

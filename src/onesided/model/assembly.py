@@ -9,15 +9,15 @@ The z are differentiated as separate scalars: one vector over the elements each,
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from onesided._types import Indices
-from onesided.model.derivatives import Derivatives, Parameters
+from onesided._types import Array, Indices
+from onesided.model.derivatives import Derivatives, Evaluation, Parameters
 from onesided.model.elements.contract import Element, Frame, Local, Start
 from onesided.model.elements.places import Place
 
@@ -173,6 +173,8 @@ class Assembly(Derivatives):
         self.batches, self._make_data = tuple(batches), make_data
         self._targets = self._make_targets(n, m)
         super().__init__(n, self.potential, [self.potential] * m, names)
+        self._first = jax.jit(partial(self._entries, second=False))
+        self._second = jax.jit(partial(self._entries, second=True))
 
     def constants(self, parameters: Mapping[str, float]) -> Any:
         """Data of the batches for these parameters, in one vector: every argument of a compiled call costs time."""
@@ -187,10 +189,45 @@ class Assembly(Derivatives):
         data = jax.tree.unflatten(self._tree, [piece.reshape(shape) for piece, shape in pieces])
         return [{**one, **batch.structure} for batch, one in zip(self.batches, data, strict=True)]
 
+    def evaluate(self, x: Array, vector: Any) -> Evaluation:
+        """All blocks at the packed point: NumPy adds up a few hundred numbers faster than a compiled loop."""
+        order, targets, size = self._gather
+        packed = np.bincount(targets, np.asarray(self._second(x, vector))[order], size)
+        return self.unpack(np.asarray(packed, dtype=np.float64))
+
+    def residual(self, x: Array, vector: Any) -> tuple[float, Array, Array]:
+        """Energy, L_q and c at the packed point."""
+        targets, size = self._targets[0]
+        total: Array = np.asarray(np.bincount(targets, np.asarray(self._first(x, vector)), size + 1), dtype=np.float64)
+        return float(total[0]), total[1 : self.n + 1], total[self.n + 2 : size]
+
+    @cached_property
+    def _gather(self) -> tuple[Indices, Indices, int]:
+        """Which entries go where in the packed result, those below the diagonal of the Hessian twice."""
+        targets, size = self._targets[1]
+        n, begin = self.n, self.n + 2 + self.m
+        order = np.flatnonzero(targets < size)
+        wanted = targets[order]
+        row, column = np.divmod(wanted - begin, n + 1)
+        below = (wanted >= begin) & (row < n) & (column < row)
+        mirrored = begin + column[below] * (n + 1) + row[below]
+        return np.concatenate([order, order[below]]), np.concatenate([wanted, mirrored]), size
+
     def potential(self, q: Any, p: Any, th: Mapping[str, float]) -> Any:
         """Energy of the structure as a function of its own."""
         x = jnp.concatenate([jnp.asarray(q), jnp.asarray(p, dtype=float)[None], jnp.zeros(self.m)])
         return self._packed_residual(x, self.constants(th))[0]
+
+    def values(self, q: Any, p: Any, vector: Any) -> tuple[Any, Any]:
+        """Energy and constraint values (m,), bilateral first, to be differentiated further."""
+        energy, c = jnp.zeros(()), jnp.zeros(self.m)
+        for batch, one in zip(self.batches, self.data_of(vector), strict=True):
+            z = (*(q[index] for index in one["index"]), jnp.broadcast_to(p, (len(batch.index),)))
+            own, values = jax.vmap(batch.values)(z, one)
+            energy = energy + jnp.sum(own)
+            for rows, value in zip(batch.rows.T, values, strict=True):
+                c = c.at[rows].add(value)
+        return energy, c
 
     def _entries(self, x: Any, vector: Any, *, second: bool) -> Any:
         """All entries of all batches, flat, in the order of the targets."""

@@ -18,9 +18,10 @@ from onesided.model.names import check_names, unknown_name
 from onesided.model.plausible import check_masses, warn_of_mixed_units
 from onesided.model.sizes import Scales
 from onesided.model.sparse import SparseAssembly
+from onesided.model.structure_sketch import structure_sketch
 from onesided.model.system import System
 
-DENSE_LIMIT = 200  # coordinates and constraints up to which matrices are dense
+DENSE_LIMIT = 300  # coordinates and constraints up to which matrices are dense
 Part = Place | Element
 
 
@@ -29,6 +30,7 @@ def compose(
     parameters: Mapping[str, float] | None = None,
     control: str = "p",
     scales: Scales | None = None,
+    sparse: bool | None = None,
 ) -> System:
     """Make a system of places (nodes, bodies, markers) and elements.
 
@@ -38,6 +40,8 @@ def compose(
     parameters : named numbers; quantities of parts may be formulas of them ("2*k").
     control : name of the control parameter.
     scales : typical sizes; what is not given is estimated.
+    sparse : large systems have sparse matrices: paths with all contact changes and limit points, but no branches of
+        bifurcations and no jumps. By default beyond 300 coordinates and constraints.
 
     Returns
     -------
@@ -56,7 +60,7 @@ def compose(
     ('top_y',)
     """
     structure = Structure(_flatten(parts), dict(parameters or {}))
-    return structure.system(control, scales or Scales())
+    return structure.system(control, scales or Scales(), sparse=sparse)
 
 
 def _flatten(parts: Iterable[Part | Iterable[Part]]) -> list[Part]:
@@ -267,13 +271,14 @@ class Structure:
                 element.check(start)
         return [batch.data(start, held, slots) for batch, slots in zip(self.batches, self._batch_slots, strict=True)]
 
-    def system(self, control: str, scales: Scales) -> System:
+    def system(self, control: str, scales: Scales, *, sparse: bool | None = None) -> System:
         """The system these parts make."""
         self._check_connected()
         n, m = len(self.coordinates), len(self.bilateral) + len(self.unilateral)
-        kind = Assembly if n + m <= DENSE_LIMIT else SparseAssembly
+        kind = SparseAssembly if (n + m > DENSE_LIMIT if sparse is None else sparse) else Assembly
         assembly = kind(n, m, self.batches, self.data, tuple(self.parameters))
         moving = self.moving
+        sketch, measures = structure_sketch(self)
         return System(
             coordinates=tuple(self.coordinates),
             energy=assembly.potential,
@@ -284,6 +289,8 @@ class Structure:
             scales=scales,
             mass=moving.mass if moving.has_mass else None,
             force=partial(moving.force, assembly) if moving.has_force else None,
+            measures=measures,
+            sketch=sketch,
             structure=self,
             derivatives=assembly,
         )

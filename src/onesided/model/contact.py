@@ -12,6 +12,7 @@ from onesided.errors import ModelError
 from onesided.model.derivatives import Parameters, prepare_jax
 from onesided.model.motion import MotionFunctions
 from onesided.model.names import unknown_name
+from onesided.model.structure_motion import StructureMotion
 
 if TYPE_CHECKING:
     from onesided.model.system import System
@@ -133,3 +134,17 @@ class ContactFunctions(MotionFunctions):
     def force(self, t: Any, q: Any, v: Any, mu: Any, p: Any, vector: Any) -> Any:
         """Friction of joints knows the multipliers of the joints only."""
         return super().force(t, q, v, mu[: self.joints], p, vector)
+
+
+class ContactStructure(StructureMotion):
+    """The same for composed structures, whose contacts have neither restitution nor friction."""
+
+    def __init__(self, system: "System") -> None:
+        super().__init__(system)
+        self.joints, self.gaps_count = len(system.bilateral), len(system.unilateral)
+        self.sizes: dict[str, int] = {}
+        self.m, self.rolling = self.joints + self.gaps_count, self.k
+
+    def gaps(self, q: Any, p: Any, vector: Any) -> Any:
+        """Gaps of the unilateral constraints."""
+        return self.holonomic(q, p, vector)[self.joints :]

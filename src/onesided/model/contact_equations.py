@@ -5,7 +5,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from onesided._types import Array, Indices
-from onesided.errors import UsageError
 from onesided.model.equations import Equations
 from onesided.model.motion import Check, Control, Terms
 from onesided.model.system import System
@@ -46,10 +45,6 @@ class ContactEquations(Equations):
     def __init__(self, system: System, control: float | Control = 0.0) -> None:
         super().__init__(system, control)
         functions = system.contact_motion
-        if functions is None:
-            raise UsageError(
-                "this system cannot move yet", got="a composed structure", expected="a System of functions"
-            )
         joints, gaps, rolling = functions.joints, functions.gaps_count, functions.rolling
         self.functions = functions
         self.m, self.k = joints + gaps, functions.k

@@ -1,7 +1,7 @@
 """The equations of motion of one system under one control p(t), as a solver sees them: NumPy in, NumPy out.
 
-Steppers know nothing else of a model: `terms` (all that is linear in accelerations and multipliers), `balance`, `stages` and
-`jacobian` (residuals of the stabilised form and their derivatives), `check` (for rechecking a result).
+Steppers know nothing else of a model: `terms` (all that is linear in accelerations and multipliers), `balance`,
+`stages` and `jacobian` (residuals of the stabilised form and their derivatives), `check` (for rechecking a result).
 """
 
 from typing import Any
@@ -29,8 +29,6 @@ class Equations:
     """
 
     def __init__(self, system: System, control: float | Control = 0.0) -> None:
-        if system.motion is None:
-            raise UsageError("this system cannot move yet", got="a composed structure", expected="a System of functions")
         if system.kinetic is None and system.mass is None:
             raise ModelError(
                 "the system has no mass", expected="`mass=` or `kinetic=`", advice="mass=lambda q, th: jnp.diag(…)"
@@ -42,7 +40,7 @@ class Equations:
         self.control = control if callable(control) else None
         self.p = 0.0 if callable(control) else float(control)
         self._check_control(control)
-        self.parameters = jnp.asarray(np.array([*system.parameters.values()], dtype=np.float64))
+        self.parameters = self.functions.constants(system)
         self._seeds: Any = None
         self.pattern: KKTPattern | None = None
         self._cuts = np.cumsum([self.n, self.n, self.n, self.m, self.rows, self.rows, self.rows, 1])

@@ -57,7 +57,14 @@ Repetition: an entry with `repeat` stands for many. ::
 `members`, or `mesh = "net.msh"` (see `onesided.model.imports`); `kind = "cable"` is the kind of members that have none.
 
 For motion: `kinetic = "…"` beside `energy` (velocities are called `<coordinate>_dot`), or `[mass]` with a
-formula for each coordinate; `[forces]` with formulas of `t`, coordinates, velocities, control and parameters.
+formula for each coordinate; `[forces]` with formulas of `t`, coordinates, velocities, control and parameters;
+`[nonholonomic]` with formulas of coordinates and velocities, held at 0. `onesided simulate` reads ::
+
+    [motion]
+    time = [0, 10]
+    velocities = {x = 1.0}       # the others are 0
+    control = "0.1*sin(2*t)"     # p as a formula of t: constraints that depend on p move; default: p stays
+    method = "projected"         # or "radau", "generalized-alpha", "baumgarte"; rtol = …, step = …
 
 A file from a stranger is safe to load: formulas are arithmetic and nothing else (see
 `onesided.model.formula`), and size, nesting and work are bounded.
@@ -67,7 +74,7 @@ import os
 import re
 import stat
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
@@ -78,7 +85,7 @@ import numpy as np
 from onesided._types import Array
 from onesided.errors import ModelFileError
 from onesided.model.formula_scan import suggestion
-from onesided.model.formula_system import build
+from onesided.model.formula_system import build, time_function
 from onesided.model.schema import FileModel, FormatError, part_tables, read_format, shown
 from onesided.model.toml_places import Source, has_long_key
 
@@ -87,6 +94,18 @@ if TYPE_CHECKING:
 
 MAX_BYTES = 128 * 1024
 MAX_DEPTH = 5
+
+
+@dataclass(frozen=True, eq=False)
+class MotionTask:
+    """What a file says about motion: time span, start velocities, p(t) or None, name and knobs of the method."""
+
+    time: tuple[float, float]
+    velocities: Mapping[str, float]
+    control: Callable[[Any], Any] | None
+    method: str
+    rtol: float | None
+    step: float | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,6 +130,8 @@ class Task:
         The text of the file.
     given : mapping
         Start values that the file gives by name; the others are where the parts are.
+    motion : MotionTask or None
+        What to simulate.
     """
 
     start: Array
@@ -122,6 +143,7 @@ class Task:
     source: str
     programme: tuple[float, ...] = ()
     given: Mapping[str, float] = field(default_factory=dict)
+    motion: MotionTask | None = None
 
 
 class Model(NamedTuple):
@@ -218,7 +240,17 @@ def _task(file: FileModel, system: "System", source: Source) -> Task:
         source.text,
         programme,
         MappingProxyType(given),
+        _motion(file),
     )
+
+
+def _motion(file: FileModel) -> MotionTask | None:
+    asked = file.motion
+    if asked is None:
+        return None
+    control = None if asked.control is None else time_function(asked.control)
+    first, last = asked.time
+    return MotionTask((first, last), dict(asked.velocities), control, asked.method, asked.rtol, asked.step)
 
 
 def _start(system: "System", given: Mapping[str, float]) -> Array:

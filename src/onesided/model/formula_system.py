@@ -9,6 +9,8 @@ from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from onesided.model.formula import Formula, FormulaError, parse, refusal_of_name, suggestion
 from onesided.model.schema import FileModel, shown
 from onesided.model.toml_places import Path, Source
@@ -20,7 +22,7 @@ Table = Mapping[str, Callable[..., Any]]
 
 MAX_WORK = 10_000
 MAX_SHOWN = 12
-_TABLES = ("unilateral", "bilateral", "mass", "forces")
+_TABLES = ("unilateral", "bilateral", "nonholonomic", "mass", "forces")
 
 
 def build(file: FileModel, source: Source) -> "System":
@@ -88,6 +90,13 @@ class Recipe:
             env[name] = formula.evaluate(env, self.table)
         return [jnp.asarray(formula.evaluate(env, self.table), float) for formula in self.results]
 
+    def arrays(self, *groups: Mapping[str, Any]) -> list[Any]:
+        """Return the results as NumPy arrays, over arrays of values; the table must be NumPy's."""
+        env = {name: np.asarray(group[name], float) for group in groups for name in group if name in self.names}
+        for name, formula in self.definitions:
+            env[name] = formula.evaluate(env, self.table)
+        return [formula.evaluate(env, self.table) for formula in self.results]
+
 
 class Book:
     """All formulas of a file, parsed, and what each depends on.
@@ -102,9 +111,9 @@ class Book:
 
     def __init__(self, file: FileModel, source: Source) -> None:
         self.file, self.source = file, source
-        moving = file.kinetic is not None or bool(file.forces)
+        moving = file.kinetic is not None or bool(file.forces) or bool(file.nonholonomic)
         self.velocities = {f"{name}_dot": name for name in file.coordinates} if moving else {}
-        self.time = {"t"} if file.forces else set()
+        self.time = {"t"} if file.forces or (file.motion and file.motion.control) else set()
         self.bases: dict[str, frozenset[str]] = {}  # definition → coordinates, parameters, … it rests on
         self.parts: dict[str, frozenset[str]] = {}  # definition → definitions it rests on, itself included
 
@@ -178,6 +187,10 @@ class Book:
                     raise self.source.error((table, name), f"`{name}` is not a coordinate", advice=advice)
         if file.mass and file.kinetic is not None:
             raise self.source.error(("mass",), "both `kinetic` and [mass] are given", advice="keep one of them")
+        for name in file.motion.velocities if file.motion else ():
+            if name not in file.coordinates:
+                advice = suggestion(name, file.coordinates)
+                raise self.source.error(("motion", "velocities", name), f"`{name}` is not a coordinate", advice=advice)
         missing = [name for name in file.coordinates if name not in file.mass]
         if file.mass and missing:
             raise self.source.error(("mass",), f"the mass of `{missing[0]}` is missing", advice='write "0" for none')
@@ -220,7 +233,8 @@ class Book:
         file = self.file
         fixed = {*file.coordinates, *file.parameters}
         statics = {*fixed, file.control.name}
-        allowed = {"kinetic": fixed | set(self.velocities), "mass": fixed, "forces": self._given()}
+        moving = fixed | set(self.velocities)
+        allowed = {"kinetic": moving, "nonholonomic": moving, "mass": fixed, "forces": self._given(), "motion": {"t"}}
         for path in self.formulas:
             if path[0] != "define":
                 self._check_use(path, allowed.get(path[0], statics))
@@ -245,13 +259,19 @@ def _texts(file: FileModel) -> dict[Path, str]:
         texts["energy",] = file.energy
     if file.kinetic is not None:
         texts["kinetic",] = file.kinetic
+    if file.motion is not None and file.motion.control is not None:
+        texts["motion", "control"] = file.motion.control
     for table in _TABLES:
         texts.update({(table, name): text for name, text in getattr(file, table).items()})
+    from onesided.model.sketch_formulas import sketch_formulas
+
+    texts.update({path: text for _, path, text in sketch_formulas(file)})
     return texts
 
 
 def _make_system(file: FileModel, book: Book) -> "System":
     from onesided.model.sizes import Scales
+    from onesided.model.sketch_formulas import measures_of, sketch_of
     from onesided.model.system import System
 
     table = jax_functions()
@@ -271,7 +291,22 @@ def _make_system(file: FileModel, book: Book) -> "System":
         kinetic=None if file.kinetic is None else _kinetic(file, book.recipe([("kinetic",)], table)),
         mass=_mass(file, book.recipe([("mass", name) for name in file.coordinates], table)) if file.mass else None,
         force=_force(file, book, table) if file.forces else None,
+        measures=measures_of(file, book),
+        sketch=sketch_of(file, book),
+        nonholonomic={name: _kinetic(file, book.recipe([("nonholonomic", name)], table)) for name in file.nonholonomic},
     )
+
+
+def time_function(text: str) -> Callable[[Any], Any]:
+    """A checked formula of t as a function."""
+    formula, table = parse(text), jax_functions()
+
+    def value(t: Any) -> Any:
+        import jax.numpy as jnp
+
+        return jnp.asarray(formula.evaluate({"t": jnp.asarray(t, float)}, table), float)
+
+    return value
 
 
 def _columns(names: Iterable[str], values: Any) -> dict[str, Any]:

@@ -33,7 +33,8 @@ class Terms(NamedTuple):
     Attributes
     ----------
     q : configuration;  rate : δ̇ of the local coordinates;  h : forces beside those of constraints, (n,).
-    c : holonomic residuals (m,);  c_dot, gamma : velocity and acceleration level of all constraints, (m + k,);  Gv : G v.
+    c : holonomic residuals (m,);  c_dot, gamma : velocity and acceleration level of all constraints, (m + k,);  Gv :
+    G v.
     power : of the forces that have no potential, and of p moving.
     M, G : values at the seeds of the pattern; plain matrices (n, n) and (m + k, n) where there is none.
     """
@@ -75,9 +76,10 @@ class MotionFunctions:
         self.names = tuple(system.parameters)
         self.space = system.space or Vector(system.n)
         self.n, self.m, self.k = system.n, len(system.bilateral), len(system.nonholonomic)
-        self._U = differentiable(system.energy, self.names)
-        self._c = [differentiable(f, self.names) for f in families(system.bilateral)]
-        self._gaps = [differentiable(f, self.names) for f in families(system.unilateral)]
+        if system.structure is None:
+            self._U = differentiable(system.energy, self.names)
+            self._c = [differentiable(f, self.names) for f in families(system.bilateral)]
+            self._gaps = [differentiable(f, self.names) for f in families(system.unilateral)]
         self.gaps_at = jax.jit(self.gaps)
         self.linearised = jax.jit(self._linearised)
         self.stiffness = jax.jit(self._stiffness)
@@ -92,6 +94,14 @@ class MotionFunctions:
     def parameters(self, vector: Any) -> Parameters:
         """Names for a parameter vector."""
         return Parameters(zip(self.names, vector, strict=True))
+
+    def constants(self, system: "System") -> Any:
+        """What the compiled functions take for the parameters."""
+        return jnp.asarray(np.array([*system.parameters.values()], dtype=np.float64))
+
+    def potential(self, q: Any, p: Any, vector: Any) -> Any:
+        """U(q, p)."""
+        return self._U(q, p, vector)
 
     def control(self, control: Control | None, t: Any, p: Any) -> tuple[Any, Any, Any]:
         """p(t) with two derivatives; a constant where no function is given."""
@@ -129,6 +139,12 @@ class MotionFunctions:
             total = total + self.system.friction(q, v, mu[: self.m], th)
         return total
 
+    def actuation(self, q: Any, vector: Any) -> Any:
+        """B(q), (n, inputs)."""
+        if self.system.actuation is None:
+            return jnp.zeros((self.n, 0))
+        return self.system.actuation(q, self.parameters(vector))
+
     def holonomic(self, q: Any, p: Any, vector: Any) -> Any:
         """c(q, p), (m,)."""
         return _stacked([f(q, p, vector) for f in self._c])
@@ -145,12 +161,12 @@ class MotionFunctions:
     # equations
 
     def generalised_force(self, t: Any, q: Any, v: Any, mu: Any, p: Any, vector: Any) -> Any:
-        """h of M a = h + Gᵀμ."""
+        """H of M a = h + Gᵀμ."""
         space, zero = self.space, jnp.zeros(self.n)
 
         def conservative(delta: Any) -> Any:
             moved = space.nudge(q, delta)
-            return self.kinetic(moved, v, vector) - self._U(moved, p, vector)
+            return self.kinetic(moved, v, vector) - self.potential(moved, p, vector)
 
         def along(s: Any) -> Any:
             return self.momentum(space.nudge(q, s * v), v, vector)
@@ -185,9 +201,9 @@ class MotionFunctions:
             return self.holonomic(self.space.nudge(q, delta), p, vector)
 
         rows = jax.vmap(lambda d: jax.jvp(position, (zero,), (d,))[1], out_axes=1)(seeds.T)
-        rolling = jax.vmap(
-            lambda d: jax.jvp(lambda u: self.nonholonomic(q, u, vector), (v,), (d,))[1], out_axes=1
-        )(seeds.T)
+        rolling = jax.vmap(lambda d: jax.jvp(lambda u: self.nonholonomic(q, u, vector), (v,), (d,))[1], out_axes=1)(
+            seeds.T
+        )
         return jnp.concatenate([rows, rolling])
 
     def _terms(self, x: Any, vector: Any, control: Control | None, seeds: Any) -> Any:
@@ -208,7 +224,7 @@ class MotionFunctions:
 
     def _power(self, t: Any, q: Any, v: Any, mu: Any, rates: tuple[Any, Any, Any], vector: Any) -> Any:
         """dE/dt beside that of the constraints: forces without potential, and p changing the energy."""
-        U_p = jax.grad(lambda p: self._U(q, p, vector))(rates[0])
+        U_p = jax.grad(lambda p: self.potential(q, p, vector))(rates[0])
         return self.force(t, q, v, mu, rates[0], vector) @ v + U_p * rates[1]
 
     def _split(self, x: Any, *sizes: int) -> Any:
@@ -222,7 +238,8 @@ class MotionFunctions:
         """Residuals of the stabilised form at (t, q∘exp δ, δ̇, v, v̇, μ, η): (2n + 2m + k,).
 
         M (δ̇ − rate(δ, v)) − Gᵀη;  M v̇ − h − Gᵀμ;  c;  velocity level. The first couples η, which is zero for exact
-        solutions, to positions only (Gear, Gupta and Leimkuhler). With `near`, δ is close to zero: cheap to differentiate.
+        solutions, to positions only (Gear, Gupta and Leimkuhler). With `near`, δ is close to zero: cheap to
+        differentiate.
         """
         t, p, q, delta, d, v, w, mu, eta = self._split(x, *[self.n] * 5, self.m + self.k, self.m)
         q = self.space.nudge(q, delta) if near else self.space.retract(q, delta)
@@ -245,21 +262,21 @@ class MotionFunctions:
     def _jacobian(self, x: Any, vector: Any, control: Control | None) -> Any:
         """Derivatives of `balance` by (δ, δ̇, v, v̇, μ, η)."""
         first = 2 + self.n
-        value, push = jax.linearize(
+        _, push = jax.linearize(
             lambda y: self._balance(jnp.concatenate([x[:first], y]), vector, control, near=True), x[first:]
         )
         return jax.vmap(push, out_axes=1)(jnp.eye(len(x) - first))
 
     def _check(self, x: Any, vector: Any, control: Control | None) -> Any:
-        t, p, q, v, a, mu = self._split(x, *[self.n] * 3, self.m + self.k)
+        t, p, q, v, a, mu, u = self._split(x, *[self.n] * 3, self.m + self.k, len(self.system.servo))
         rates = self.control(control, t, p)
-        h = self.generalised_force(t, q, v, mu, rates[0], vector)
+        h = self.generalised_force(t, q, v, mu, rates[0], vector) + self.actuation(q, vector) @ u
         c, c_dot, gamma = self.constraint_rates(q, v, rates, vector)
         G = self.gradients(q, v, rates[0], vector, jnp.eye(self.n))
         momentum, inertia = jax.jvp(lambda u: self.momentum(q, u, vector), (v,), (a,))
         kinetic = self.kinetic(q, v, vector)
-        energy = momentum @ v - kinetic + self._U(q, rates[0], vector)
-        power = self._power(t, q, v, mu, rates, vector) + mu @ (G @ v)
+        energy = momentum @ v - kinetic + self.potential(q, rates[0], vector)
+        power = self._power(t, q, v, mu, rates, vector) + mu @ (G @ v) + self.actuation(q, vector) @ u @ v
         sizes = jnp.stack([jnp.max(jnp.abs(y), initial=0.0) for y in (inertia, h, G.T * mu)])
         return jnp.concatenate([
             jnp.stack([energy, kinetic, power, jnp.max(sizes)]), inertia - h - G.T @ mu, c, c_dot, G @ a + gamma,
@@ -289,7 +306,9 @@ class MotionFunctions:
 
         def force(delta: Any, v: Any) -> Any:
             moved = self.space.nudge(q, delta)
-            return self.generalised_force(jnp.zeros(()), moved, v, nu[: self.m], p, vector) + jax.grad(pull)(zero, moved)
+            return self.generalised_force(jnp.zeros(()), moved, v, nu[: self.m], p, vector) + jax.grad(pull)(
+                zero, moved
+            )
 
         K, C = jax.jacfwd(force, argnums=(0, 1))(zero, zero)
         M = jax.jacfwd(lambda u: self.momentum(q, u, vector))(zero)

@@ -30,7 +30,9 @@ def check_motion(system: "System") -> None:
         (f"non-holonomic constraint '{name}'", f, "(q, v, th)", (vector, vector), scalar)
         for name, f in system.nonholonomic.items()
     ]
-    wanted += [(f"servo condition '{name}'", f, "(q, p, th)", (vector, scalar), scalar) for name, f in system.servo.items()]
+    wanted += [
+        (f"servo condition '{name}'", f, "(q, p, th)", (vector, scalar), scalar) for name, f in system.servo.items()
+    ]
     for label, function, form, shapes, result in wanted:
         if function is not None:
             _check(label, function, form, shapes, result, tuple(system.parameters))
@@ -59,7 +61,12 @@ def _check_parts(system: "System") -> None:
 
 
 def _check(
-    label: str, function: Any, form: str, shapes: tuple[tuple[int, ...], ...], result: tuple[int, ...], names: tuple[str, ...]
+    label: str,
+    function: Any,
+    form: str,
+    shapes: tuple[tuple[int, ...], ...],
+    result: tuple[int, ...],
+    names: tuple[str, ...],
 ) -> None:
     prepare_jax()
     if not callable(function):

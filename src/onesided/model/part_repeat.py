@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+from onesided.model.elements.contract import RepeatedFormula
 from onesided.model.formula import Formula, FormulaError, parse, refusal_of_name
 from onesided.model.schema import FormatError, shown
 
@@ -111,7 +112,8 @@ def _bound(formula: Formula, values: Values) -> float | str:
         if not math.isfinite(number):
             raise FormulaError("this has no finite value" + _where(values), formula=formula.text, offset=0)
         return number
-    return replace_names(formula.text, {name: f"({value})" for name, value in values.items()})
+    text = replace_names(formula.text, {name: f"({value})" for name, value in values.items()})
+    return RepeatedFormula.of(text, formula, values)
 
 
 def replace_names(text: str, replacements: Mapping[str, str]) -> str:

@@ -1,13 +1,13 @@
 """From a model file with parts to a `System`: parts and formulas are composed."""
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from onesided.errors import ModelFileError
 from onesided.model.compose import Part, Structure
-from onesided.model.elements.contract import Element, Local, Slot, Start
-from onesided.model.elements.places import Place
+from onesided.model.elements.contract import Element, Frame, Local, Quantity, Slot, Start
+from onesided.model.elements.places import Body, Guided, Node, Place
 from onesided.model.formula_system import Book, Recipe, jax_functions
 from onesided.model.part_tables import PartTables, Row
 from onesided.model.schema import FileModel
@@ -15,31 +15,39 @@ from onesided.model.sizes import Scales
 from onesided.model.system import System
 from onesided.model.toml_places import Source
 
-MAX_VARIANTS = 200  # batches of elements, each of which is compiled
+MAX_VARIANTS = 200  # groups of elements, each of which is compiled
 MAX_VARIANT_TEXT = 50_000  # characters of formulas in them
 FORMULAS = "formulas of the file"
 
 
 @dataclass(frozen=True)
 class FreePlace(Place):
-    """Coordinates of the file's own, beside those of nodes and bodies; it is nowhere, only formulas use it."""
+    """Coordinates of the file's own, beside those of nodes and bodies; only formulas use it.
+
+    It stands `at` another place, so that the structure's extent does not change.
+    """
 
     starts: Mapping[str, float] = field(default_factory=dict)
-    dim: int = 2
+    at: Sequence[Quantity] = (0.0, 0.0)
 
     @property
     def dimension(self) -> int:
         """That of the other places."""
-        return self.dim
+        return len(self.at)
 
     @property
     def slots(self) -> tuple[Slot, ...]:
         """The coordinates."""
         return tuple(Slot(name, start) for name, start in self.starts.items())
 
-    def frame(self, values: Any, numbers: Any, xp: Any) -> Any:
-        """Nowhere."""
-        return None
+    @property
+    def numbers(self) -> dict[str, Sequence[Quantity]]:
+        """Where it stands."""
+        return {"at": self.at}
+
+    def frame(self, values: Any, numbers: Any, xp: Any) -> Frame:
+        """Always the same."""
+        return Frame(numbers["at"], xp.eye(len(self.at)), 0.0)
 
 
 @dataclass(frozen=True)
@@ -48,9 +56,9 @@ class FormulaPart(Element):
 
     Attributes
     ----------
-    recipe : the formulas in the order energy (if there is one), equations, gaps.
-    own : names of equations and gaps.
-    inputs : coordinates and parameters that are used, and the control parameter's name.
+    recipe : the formulas in the order energy (where `has_energy`), equations, gaps.
+    equations, own_gaps : their names.
+    coordinates, parameters, control : names that the formulas use.
     """
 
     recipe: Recipe | None = None
@@ -126,20 +134,22 @@ def build_parts(file: FileModel, tables: Mapping[str, Any], rows: list[Row], sou
         if getattr(file, table):
             advice = "give nodes and bodies a `mass`"
             raise source.error((table,), f"`{table}` has no place beside parts", advice=advice)
+    if file.sketch is not None:
+        raise source.error(("sketch",), "`sketch` has no place beside parts: they draw themselves")
     reader = PartTables(file, source)
     parts = reader.read(tables, rows)
     if not parts:
         raise source.error((), "the file holds neither formulas nor parts", advice='energy = "…", or [node.NAME]')
     with reader.located():
+        _check_work(parts, source)
         structure = _with_formulas(parts, file, source)
-        _check_work(structure, source)
         return structure.system(file.control.name, Scales(**file.scales.model_dump()))
 
 
 def _with_formulas(parts: list[Part], file: FileModel, source: Source) -> Structure:
     if file.coordinates:
-        dimension = next((part.dimension for part in parts if isinstance(part, Place)), 2)
-        parts = [*parts, FreePlace("coordinates of the file", file.coordinates, dimension)]
+        at = next((part.at for part in parts if isinstance(part, (Node, Guided, Body))), (0.0, 0.0))
+        parts = [*parts, FreePlace("coordinates of the file", file.coordinates, at)]
     structure = Structure(parts, file.parameters)
     if not (file.energy or file.define or file.unilateral or file.bilateral):
         return structure
@@ -168,14 +178,14 @@ def _formula_part(file: FileModel, book: Book) -> FormulaPart | None:
     )
 
 
-def _check_work(structure: Structure, source: Source) -> None:
-    """Every batch is compiled: a file must not ask for thousands of different formulas."""
-    size = sum(len(repr(batch.elements[0].variant)) for batch in structure.batches)
-    if len(structure.batches) > MAX_VARIANTS or size > MAX_VARIANT_TEXT:
+def _check_work(parts: list[Part], source: Source) -> None:
+    """Every variant is compiled: a file must not ask for thousands of different formulas."""
+    variants = {(type(part), part.variant) for part in parts if isinstance(part, Element)}
+    if len(variants) > MAX_VARIANTS or sum(len(repr(variant)) for _, variant in variants) > MAX_VARIANT_TEXT:
         raise ModelFileError(
             "the parts differ in too many ways",
             place=source.name,
-            got=f"{len(structure.batches)} groups of parts that can be evaluated together",
+            got=f"{len(variants)} groups of parts that can be evaluated together",
             expected=f"{MAX_VARIANTS} at most",
             advice="use parameters and formulas of the index in place of different laws",
         )

@@ -16,7 +16,7 @@ from onesided.model.schema import FileModel, FormatError, shown
 from onesided.model.toml_places import Path, Source
 
 MAX_PARTS = 200_000
-MAX_WORK = 50_000_000
+MAX_WORK = 20_000_000  # characters of entries, each as often as it is repeated
 PART_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*", re.ASCII)
 PART_NAME_LENGTH = 48
 ONCE = Repeat({})
@@ -63,7 +63,7 @@ class PartTables:
     defaults: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self._work = 0  # characters of entries, each as often as it is repeated
+        self._work = 0
         self._constants = dict(self._inlined())
         self._taken = {
             **dict.fromkeys(self.file.parameters, "parameter"),

@@ -2,8 +2,8 @@
 
 A file is TOML. Keys at the top: `title`, `description`, `energy`, `kinetic`; tables: `[coordinates]`,
 `[parameters]`, `[control]`, `[define]`, `[unilateral]`, `[bilateral]`, `[scales]`, `[mass]`, `[forces]`, `[start]`,
-`[import]`, and one per kind of part (see `part_kinds`). Only `[control]` is needed, and either `energy` with
-`[coordinates]`, or parts. `json_schema` gives the same for editors.
+`[import]`, `[sketch]`, and one per kind of part (see `part_kinds`). Only `[control]` is needed, and either
+`energy` with `[coordinates]`, or parts. `json_schema` gives the same for editors.
 """
 
 import math
@@ -124,6 +124,63 @@ class ScalesTable(_Table):
     stiffness: Positive | None = Field(default=None, description="a typical second derivative of the energy")
 
 
+class CircleTable(_Table):
+    """A circle of the drawing."""
+
+    at: Name = Field(description="the point at its centre")
+    radius: Number | FormulaText = Field(description="number or formula")
+    angle: Number | FormulaText | None = Field(default=None, description="how it has turned, in radians")
+
+
+class GroundTable(_Table):
+    """A wall or floor of the drawing."""
+
+    at: Name = Field(description="a point on it")
+    facing: Number = Field(
+        description="direction of the free side in degrees: 90 for a floor, 0 for a wall on the left"
+    )
+    length: Positive | None = Field(default=None, description="default: as long as the picture")
+
+
+class SketchTable(_Table):
+    """How to draw the system; formulas are of coordinates, control, parameters and definitions."""
+
+    points: dict[Name, Annotated[list[Number | FormulaText], Field(min_length=2, max_length=3)]] = Field(
+        min_length=1, max_length=MAX_ENTRIES, description="point = [x, y] or [x, y, z]: numbers or formulas"
+    )
+    lines: dict[Literal["bar", "spring", "cable", "beam", "strut", "body"], list[Text]] = Field(
+        default_factory=dict, description='style = ["point point", …]'
+    )
+    circles: dict[Name, CircleTable] = Field(default_factory=dict, description="circle = {at, radius, angle}")
+    grounds: dict[Name, GroundTable] = Field(default_factory=dict, description="wall = {at, facing, length}")
+    marks: dict[Name, list[Text]] = Field(
+        default_factory=dict, description='constraint = ["point", "point point", …], highlighted while closed'
+    )
+
+
+class MotionTable(_Table):
+    """What to simulate: time span, start velocities, method, and how the control parameter changes with time."""
+
+    time: Annotated[list[Number], Field(min_length=2, max_length=2)] = Field(description="first and last time")
+    velocities: Annotated[Numbers, Field(max_length=MAX_ENTRIES)] = Field(
+        default_factory=dict, description="coordinate = start velocity; those left out are 0"
+    )
+    control: FormulaText | None = Field(
+        default=None, description="the control parameter as a formula of t; default: it keeps its start value"
+    )
+    method: Literal["projected", "radau", "generalized-alpha", "baumgarte"] = Field(
+        default="projected", description="projected: fast; radau: for stiff systems; the others for comparison"
+    )
+    rtol: Positive | None = Field(default=None, description="accuracy of a step; default: that of the method")
+    step: Positive | None = Field(default=None, description="a fixed step instead")
+
+    @model_validator(mode="after")
+    def _check(self) -> "MotionTable":
+        if not self.time[0] < self.time[1]:
+            raise PydanticCustomError("time", "the time span is empty or reversed")
+        return self
+
+
 class ImportTable(_Table):
     """Nodes and members from other files, named relative to the model file's folder."""
 
@@ -163,6 +220,10 @@ class FileModel(_Table):
     unilateral: Formulas = Field(default_factory=dict, description="constraint = formula of a gap, ≥ 0")
     bilateral: Formulas = Field(default_factory=dict, description="constraint = formula that is held at 0")
     scales: ScalesTable = Field(default_factory=ScalesTable, description="typical sizes")
+    nonholonomic: Formulas = Field(
+        default_factory=dict, description="constraint = formula of coordinates and velocities <name>_dot, held at 0"
+    )
+    motion: MotionTable | None = Field(default=None, description="what `onesided simulate` does")
     mass: Formulas = Field(
         default_factory=dict,
         description="coordinate = mass: formula of coordinates, parameters; or give `kinetic`",
@@ -171,6 +232,7 @@ class FileModel(_Table):
         default_factory=dict,
         description="coordinate = force beside the energy: of t, coordinates, velocities, p, parameters",
     )
+    sketch: SketchTable | None = Field(default=None, description="how to draw the system")
 
 
 def json_schema() -> dict[str, Any]:
@@ -270,8 +332,11 @@ def _fields(path: tuple[str, ...]) -> list[str]:
         ("control",): ControlTable,
         ("scales",): ScalesTable,
         ("import",): ImportTable,
+        ("sketch",): SketchTable,
+        ("sketch", "circles"): CircleTable,
+        ("sketch", "grounds"): GroundTable,
     }
-    return [field.alias or name for name, field in tables.get(path, FileModel).model_fields.items()]
+    return [field.alias or name for name, field in tables.get(path[:2], FileModel).model_fields.items()]
 
 
 def shown(value: Any, most: int = 60) -> str:

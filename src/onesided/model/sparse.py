@@ -146,8 +146,6 @@ class SparseAssembly(Assembly):
     def __init__(self, n: int, m: int, batches: Sequence[Batch], make_data: Any, names: tuple[str, ...]) -> None:
         super().__init__(n, m, batches, make_data, names)
         self._last: tuple[Array, Any, SparseEvaluation] | None = None
-        self._first_jit = jax.jit(self._first_entries)
-        self._second_jit = jax.jit(self._second_entries)
         self._along_jit = jax.jit(self._along_entries, static_argnums=3)
 
     def evaluate(self, x: Array, vector: Any) -> SparseEvaluation:  # type: ignore[override]
@@ -155,16 +153,11 @@ class SparseAssembly(Assembly):
         if self._last is not None and self._last[1] is vector and np.array_equal(self._last[0], x):
             return self._last[2]
         targets, ends = self._targets[1]
-        total = _sums(targets, np.asarray(self._second_jit(x, vector)), int(ends[-1]))
+        total = _sums(targets, np.asarray(self._second(x, vector)), int(ends[-1]))
         energy, L_x, c, hessian, L_qp, gradients, c_p = np.split(total, ends[:-1])
         e = SparseEvaluation(float(energy[0]), L_x, c, hessian, L_qp, gradients, c_p, self.pattern)
         self._last = x.copy(), vector, e
         return e
-
-    def residual(self, x: Array, vector: Any) -> tuple[float, Array, Array]:
-        """Energy, L_q and c at the packed point."""
-        total = self._add(np.asarray(self._first_jit(x, vector)))
-        return float(total[0]), total[1 : self.n + 1], total[self.n + 2 :]
 
     def residuals(self, X: Array, vector: Any) -> tuple[Array, Array, Array]:
         """The same at many points, one after the other: each is large enough for a call of its own."""
@@ -196,15 +189,9 @@ class SparseAssembly(Assembly):
         targets, size = self._targets[0]
         return _sums(targets, entries, size)
 
-    def _first_entries(self, x: Any, vector: Any) -> Any:
-        return self._entries(x, vector, second=False)
-
-    def _second_entries(self, x: Any, vector: Any) -> Any:
-        return self._entries(x, vector, second=True)
-
     def _along_entries(self, x: Any, direction: Any, vector: Any, order: int) -> Any:
         def line(s: Any) -> Any:
-            return self._first_entries(x + s * direction, vector)
+            return self._entries(x + s * direction, vector, second=False)
 
         derivative = line
         for _ in range(order):

@@ -12,22 +12,25 @@ from onesided._types import Array
 from onesided.errors import ModelError
 from onesided.groups import Group
 from onesided.model import derivatives
-from onesided.model.contact import Contact, ContactFunctions, check_contacts
+from onesided.model.contact import Contact, ContactFunctions, ContactStructure, check_contacts
 from onesided.model.derivatives import Derivatives, Evaluation, Function, Scalar
+from onesided.model.measures import Measure, evaluate_measures
 from onesided.model.motion import MotionFunctions
 from onesided.model.motion_check import check_motion
-from onesided.model.names import check_names, unknown_name
+from onesided.model.names import check_names, some, unknown_name
 from onesided.model.plausible import check_forces
 from onesided.model.rows import Row
 from onesided.model.sizes import Scales, Sizes, estimate
 from onesided.model.stepping import Frame, Here, Knobs, Stretch
+from onesided.model.structure_motion import StructureMotion
 from onesided.model.supports import check_supported
+from onesided.results.sketch import Sketch
 from onesided.tolerances import DEFAULT, Tolerances
 
 _TABLES = ("bilateral", "unilateral", "nonholonomic", "servo")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class System:
     """A mechanical system: energy, constraints, parameters; frozen, and without knowledge of solvers.
 
@@ -40,6 +43,8 @@ class System:
     parameters : named numbers th, what studies vary.
     control : name of the control parameter p.
     scales : typical sizes, estimated where not given.
+    measures : name → function(q, p, th) of interest beside the coordinates; results hold their values.
+    sketch : how to draw the system, for pictures and reports.
     kinetic, mass, force : for motion: T(q, v, th) or M(q, th), and Q(t, q, v, p, th), (n,).
     nonholonomic : name → f(q, v, th) = 0, linear in the velocities.
     friction : forces F(q, v, mu, th), (n,), that depend on the multipliers of the bilateral constraints.
@@ -74,6 +79,8 @@ class System:
     kinetic: Callable[..., Any] | None = None
     mass: Callable[..., Any] | None = None
     force: Callable[..., Any] | None = None
+    measures: Mapping[str, Measure] = field(default_factory=dict)
+    sketch: Sketch | None = None
     nonholonomic: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
     friction: Callable[..., Any] | None = None
     servo: Mapping[str, Scalar] = field(default_factory=dict)
@@ -82,8 +89,8 @@ class System:
     contacts: Mapping[str, Contact] = field(default_factory=dict)
     structure: Any = field(default=None, repr=False, compare=False)
     derivatives: Derivatives = field(default=None, repr=False, compare=False)  # type: ignore[assignment]
-    motion: MotionFunctions | None = field(default=None, init=False, repr=False, compare=False)
-    contact_motion: ContactFunctions | None = field(default=None, init=False, repr=False, compare=False)
+    motion: MotionFunctions = field(init=False, repr=False, compare=False)
+    contact_motion: ContactFunctions | ContactStructure = field(init=False, repr=False, compare=False)
     _vector: Any = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -106,6 +113,9 @@ class System:
         self._set("contacts", MappingProxyType(dict(self.contacts)))
         if self.structure is None:
             self._compile()
+        plain = self.structure is None
+        self._set("motion", MotionFunctions(self) if plain else StructureMotion(self))
+        self._set("contact_motion", ContactFunctions(self) if plain else ContactStructure(self))
         self._set("_vector", self.derivatives.constants(self.parameters))
 
     def _compile(self) -> None:
@@ -129,9 +139,7 @@ class System:
         constraints = [*self.bilateral.values(), *self.unilateral.values()]
         self._set("derivatives", Derivatives(self.n, self.energy, constraints, names))
         check_motion(self)
-        self._set("motion", MotionFunctions(self))
         check_contacts(self)
-        self._set("contact_motion", ContactFunctions(self))
 
     def _set(self, name: str, value: Any) -> None:
         object.__setattr__(self, name, value)
@@ -142,6 +150,23 @@ class System:
         gaps = [(f"gap '{name}'", f) for name, f in self.unilateral.items()]
         joints = [(f"bilateral constraint '{name}'", f) for name, f in self.bilateral.items()]
         return [("energy", self.energy), *joints, *gaps]
+
+    def _repr_html_(self) -> str:
+        from onesided.model.display import system_html
+
+        return system_html(self)
+
+    def __repr__(self) -> str:
+        parts = [
+            some(self.coordinates),
+            *(
+                f"{kind} {some(tuple(getattr(self, kind)))}"
+                for kind in ("bilateral", "unilateral")
+                if getattr(self, kind)
+            ),
+            f"control {self.control}",
+        ]
+        return f"System({'; '.join(parts)})"
 
     @property
     def n(self) -> int:
@@ -208,6 +233,10 @@ class System:
         """Derivative of `order` of (L_q, c) along x + s·direction, both packed as (q, p, ν): (n + m,)."""
         return self.derivatives.along(x, direction, self._vector, order)
 
+    def measured(self, q: Array, p: Array) -> dict[str, Array]:
+        """Values of the measures along a result: q (N, n), p (N,) → name → (N,)."""
+        return evaluate_measures(self.measures, q, p, self.parameters)
+
     def march(self, here: Here, knobs: Knobs, frame: Frame) -> Stretch:
         """Many steps along the equilibria with a fixed working set, in one compiled call."""
         return self.derivatives.stepping.march(here, knobs, frame, self._vector)
@@ -250,15 +279,21 @@ class System:
                 )
 
     def check_start(self, q: Array, p: float) -> None:
-        """Refuse a start of statics at which the model cannot be evaluated, and a model that statics cannot treat.
+        """Refuse a start that `check_model` refuses, and what statics cannot treat.
 
-        That is: wrong derivatives, gaps that are constant, forces without a potential, motions that nothing resists.
+        That is: forces without a potential, motions that nothing resists.
         """
+        self.check_model(q, p)
+        check_forces(self, q, p)
+        if self.structure is not None and not self.derivatives.large:  # large ones show it by their factors
+            check_supported(self, q, p)
+
+    def check_model(self, q: Array, p: float) -> None:
+        """Refuse a start at which the model cannot be evaluated, wrong derivatives, and gaps that are constant."""
         if not math.isfinite(p):
             raise ModelError(f"{self.control} is not finite", got=repr(p), expected="a number")
         self.check_finite(q, p)
         self.check_derivatives(q, p)
-        check_forces(self, q, p)
         shifts = np.random.default_rng(0).normal(size=(2, self.n)) * (1.0 + np.abs(q))
         zero, one = np.zeros(len(self.constraint_names)), np.ones(self.n)
         slopes = [self.evaluate(q + shift, p, zero).gap_sizes(one) for shift in (0.0, *shifts)]
@@ -269,8 +304,6 @@ class System:
                     expected="a gap that changes when the system moves",
                     advice="check its formula, or remove it",
                 )
-        if self.structure is not None and not self.derivatives.large:  # large ones show it by their factors
-            check_supported(self, q, p)
 
     def sizes(self, q: Array, p: float) -> Sizes:
         """Typical sizes at a point: those given in `scales`, the others estimated from the model."""

@@ -1,5 +1,6 @@
 """What verbs return: plain frozen data, independent of the solvers that made it."""
 
+from onesided.results.between import dense as dense
 from onesided.results.diagram import Diagram as Diagram
 from onesided.results.drive import Drive as Drive
 from onesided.results.drive import Jump as Jump
@@ -14,6 +15,8 @@ from onesided.results.motion import Motion as Motion
 from onesided.results.motion import MotionEvent as MotionEvent
 from onesided.results.motion import Occurrence as Occurrence
 from onesided.results.motion_store import motion_event_record as motion_event_record
+from onesided.results.named import column as column
+from onesided.results.named import columns as columns
 from onesided.results.path import Event as Event
 from onesided.results.path import Kind as Kind
 from onesided.results.path import Path as Path
@@ -21,6 +24,11 @@ from onesided.results.path import Ray as Ray
 from onesided.results.path import Rays as Rays
 from onesided.results.progress import SILENT as SILENT
 from onesided.results.progress import Progress as Progress
+from onesided.results.sketch import Body as Body
+from onesided.results.sketch import Circle as Circle
+from onesided.results.sketch import Ground as Ground
+from onesided.results.sketch import Line as Line
+from onesided.results.sketch import Sketch as Sketch
 from onesided.results.solution import Solution as Solution
 from onesided.results.store import check_folder as check_folder
 from onesided.results.store import event_record as event_record

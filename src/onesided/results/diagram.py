@@ -1,6 +1,7 @@
 """All branches that hang together: a bifurcation diagram."""
 
 from dataclasses import dataclass
+from typing import Any
 
 from onesided.results.path import Event, Kind, Path
 
@@ -29,3 +30,14 @@ class Diagram:
     def events(self) -> tuple[Event, ...]:
         """All special points, each once; bounds are left out."""
         return tuple(event for path in self.paths for event in path.events if event.kind is not Kind.bound)
+
+    def _repr_html_(self) -> str:
+        from onesided.report import result_html
+
+        return result_html(self)
+
+    def plot(self, x: str | None = None, y: str | None = None, *, ax: Any = None, title: str = "") -> Any:
+        """Draw the branches; see `onesided.plots.diagram`. Returns matplotlib axes."""
+        from onesided.plots import diagram
+
+        return diagram(self, x=x, y=y, ax=ax, title=title)

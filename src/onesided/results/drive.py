@@ -76,6 +76,14 @@ class Drive:
         """Energy over all paths, in order."""
         return np.concatenate([path.energy for path in self.paths])
 
+    def jump_places(self) -> list[tuple[int, Jump]]:
+        """Each jump with the index of the path it ends, where another path follows."""
+        found, jumps = [], list(self.jumps)
+        for i, path in enumerate(self.paths[:-1]):
+            if jumps and np.array_equal(jumps[0].q_from, path.q[-1]):
+                found.append((i, jumps.pop(0)))
+        return found
+
     @property
     def dissipated(self) -> float:
         """Energy lost in all jumps; over a closed loop it equals the work put in by the control.
@@ -88,3 +96,14 @@ class Drive:
     def work(self) -> float:
         """Work of the control: on a path of equilibria it all goes into the energy, dU = U_p dp."""
         return float(sum(path.energy[-1] - path.energy[0] for path in self.paths))
+
+    def _repr_html_(self) -> str:
+        from onesided.report import result_html
+
+        return result_html(self)
+
+    def plot(self, x: str | None = None, y: str | None = None, *, ax: Any = None, title: str = "") -> Any:
+        """Draw the history; see `onesided.plots.diagram`. Returns matplotlib axes."""
+        from onesided.plots import diagram
+
+        return diagram(self, x=x, y=y, ax=ax, title=title)

@@ -104,6 +104,11 @@ class Equilibrium:
             return f"unstable: {self.instability} negative {modes}{beside}"
         return "stable" if self.minimum else "not decided by second derivatives: the reduced Hessian is singular"
 
+    def _repr_html_(self) -> str:
+        from onesided.results.display import equilibrium_html
+
+        return equilibrium_html(self)
+
     def as_dict(self) -> dict[str, object]:
         """Plain numbers and strings, ready for JSON."""
         return {

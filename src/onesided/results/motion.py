@@ -6,15 +6,14 @@ from enum import Enum
 from typing import Any, NamedTuple
 
 import numpy as np
-
 from scipy.interpolate import KroghInterpolator
 
 from onesided._types import Array, Status
 from onesided.errors import UsageError
 from onesided.groups import Group, Vector
 from onesided.results.path import format_number
+from onesided.results.sketch import Sketch
 from onesided.tolerances import EPS
-
 
 FAR = 2.0  # a turn [rad] beyond which points do not share local coordinates
 
@@ -54,8 +53,8 @@ class MotionEvent:
 class Drift(NamedTuple):
     """Largest violations at every point, relative to the size of coordinates, velocities and forces: (N,) each.
 
-    `position`, `velocity` and `acceleration` are the constraints and the hidden ones [AR (2b), (3a), (3b)]; `balance` is the
-    force balance; `energy` the change of energy that no work explains.
+    `position`, `velocity` and `acceleration` are the constraints and the hidden ones [AR (2b), (3a), (3b)]; `balance`
+    is the force balance; `energy` the change of energy that no work explains.
     """
 
     position: Array
@@ -86,7 +85,9 @@ class Correction:
         if self.velocity > 0:
             parts.append(f"velocities were changed by up to {self.velocity:.3g} to meet the hidden constraints")
         if self.redundant:
-            parts.append(f"constraints depend on each other: the multipliers of {', '.join(self.redundant)} are not unique")
+            parts.append(
+                f"constraints depend on each other: the multipliers of {', '.join(self.redundant)} are not unique"
+            )
         return "; ".join(parts)
 
 
@@ -105,7 +106,7 @@ class Motion:
     energy : (N,) kinetic and potential;  work : (N,) done by forces without potential and by moving constraints.
     drift : rechecked violations.
     not_unique : names of constraints whose multipliers are a choice;  start : what the start needed.
-    events, status, note, provenance : as of a `Path`.
+    events, status, note, provenance, measures, sketch : as of a `Path`.
     """
 
     coordinates: tuple[str, ...]
@@ -134,6 +135,8 @@ class Motion:
     provenance: Mapping[str, Any] = field(default_factory=dict)
     tangential: Array = field(default_factory=lambda: np.zeros((0, 0)))
     smooth: bool = True
+    measures: Mapping[str, Array] = field(default_factory=dict)
+    sketch: Sketch | None = None
 
     def __len__(self) -> int:
         return len(self.t)
@@ -147,11 +150,22 @@ class Motion:
         """Whether the motion ended for a good reason and was rechecked."""
         return self.status.ok
 
+    def _repr_html_(self) -> str:
+        from onesided.report import result_html
+
+        return result_html(self)
+
+    def plot(self, *names: str, x: str = "t", ax: Any = None, title: str = "") -> Any:
+        """Draw columns against time; see `onesided.plots.history`. Returns matplotlib axes."""
+        from onesided.plots import history
+
+        return history(self, *names, x=x, ax=ax, title=title)
+
     def at(self, t: Any) -> tuple[Array, Array]:
         """Configurations and velocities at times t within the motion (dense output): (…, n) each.
 
-        Interpolation in local coordinates from positions, velocities and accelerations at the ends of the step and at one
-        point beyond either end, which is more accurate than the steps themselves.
+        Interpolation in local coordinates from positions, velocities and accelerations at the ends of the step and at
+        one point beyond either end, which is more accurate than the steps themselves.
         """
         times = np.asarray(t, dtype=float)
         low, high = self.t[0], self.t[-1]
@@ -168,7 +182,6 @@ class Motion:
             method = interpolate if self.smooth else straight
             q[here], v[here] = method(space, points, i - near.start, flat[here])
         return q.reshape(*times.shape, -1), v.reshape(*times.shape, -1)
-
 
     def _neighbours(self, i: int) -> slice:
         """Points to interpolate through in step i: the step and one point on either side, but not across an event."""
@@ -229,7 +242,7 @@ def _end(space: Group, delta: Array, v: Array, a: Array) -> tuple[Array, Array]:
 
 
 def _velocity(space: Group, delta: Array, slope: Array) -> Array:
-    """v of δ̇: the inverse of `rate`, which is linear in v."""
+    """V of δ̇: the inverse of `rate`, which is linear in v."""
     if space.flat:
         return slope
     identity = np.eye(space.size)

@@ -11,6 +11,7 @@ import numpy as np
 from onesided._types import Status
 from onesided.groups import SE2, SE3, SO2, SO3, Group, Product, Vector
 from onesided.results.motion import Correction, Drift, Motion, MotionEvent, Occurrence
+from onesided.results.sketch import read_sketch, sketch_record
 
 FORMAT = 1
 _ARRAYS = ("t", "q", "v", "a", "mu", "lam", "u", "p", "energy", "work", "tangential")
@@ -22,7 +23,8 @@ def write_motion(motion: Motion, folder: FilePath) -> None:
     """Arrays (npz), words (json) and a table (csv)."""
     arrays = {name: getattr(motion, name) for name in _ARRAYS}
     drift = {f"drift_{name}": getattr(motion.drift, name) for name in Drift._fields}
-    np.savez_compressed(folder / "arrays.npz", **arrays, **drift)
+    measures = np.array([*motion.measures.values()], dtype=float).reshape(len(motion.measures), len(motion))
+    np.savez_compressed(folder / "arrays.npz", measures=measures, **arrays, **drift)
     record = {
         "format": FORMAT,
         "type": "motion",
@@ -31,8 +33,14 @@ def write_motion(motion: Motion, folder: FilePath) -> None:
         "smooth": motion.smooth,
         "status": motion.status.name,
         "note": motion.note,
-        "start": {"position": motion.start.position, "velocity": motion.start.velocity, "redundant": motion.start.redundant},
+        "start": {
+            "position": motion.start.position,
+            "velocity": motion.start.velocity,
+            "redundant": motion.start.redundant,
+        },
         "provenance": dict(motion.provenance),
+        "measures": list(motion.measures),
+        "sketch": None if motion.sketch is None else sketch_record(motion.sketch),
         "events": [motion_event_record(event) for event in motion.events],
     }
     (folder / "result.json").write_text(json.dumps(record, indent=1, default=str) + "\n", encoding="utf-8")
@@ -91,6 +99,8 @@ def read_motion(record: Mapping[str, Any], folder: FilePath) -> Motion:
     with np.load(folder / "arrays.npz", allow_pickle=False) as stored:
         arrays: dict[str, Any] = {name: stored[name] for name in _ARRAYS if name in stored}
         drift = Drift(*(stored[f"drift_{name}"] for name in Drift._fields))
+        measures = dict(zip(record.get("measures", ()), stored.get("measures", ()), strict=True))
+    sketch = record.get("sketch")
     names: dict[str, Any] = {
         key: tuple(value) if isinstance(value, list) else value for key, value in record["names"].items()
     }
@@ -106,6 +116,8 @@ def read_motion(record: Mapping[str, Any], folder: FilePath) -> Motion:
         space=_read_space(record["space"]),
         provenance=record["provenance"],
         smooth=record.get("smooth", True),
+        measures=measures,
+        sketch=None if sketch is None else read_sketch(sketch),
     )
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from onesided._types import Array, Status
 from onesided.results.equilibrium import ActiveSet
+from onesided.results.sketch import Sketch
 
 
 class Kind(Enum):
@@ -126,6 +127,11 @@ class Event:
     def __str__(self) -> str:
         return self.words()
 
+    def _repr_html_(self) -> str:
+        from onesided.results.display import event_html
+
+        return event_html(self)
+
     def words(self) -> str:
         """One sentence for an engineer."""
         where = f"at {self.control} = {format_number(self.p)}"
@@ -168,12 +174,14 @@ class Path:
     ----------
     q : (N, n), p : (N,), mu : (N, k), lam : (N, m), gaps : (N, m), energy : (N,)
     s : (N,) arc length in the scaled metric.
-    tangents : (N, n + 1) derivatives of (q, p) with respect to arc length, just after each point.
+    tangents : (N, n + 1) derivatives of (q, p) with respect to arc length; at an event, of the part that arrives.
     instability : (N,) degree of instability on the strongly active set.
     codes : (N, m) states of the unilateral constraints (0 inactive, 1 weak, 2 strong).
     events : special points, in order;  status : how it ended;  note : details of the end, and remarks.
     residual : largest relative violation of the equilibrium conditions, rechecked at every point.
     provenance : method, tolerances, version, scales.
+    measures : name → (N,) further quantities of the model along the path.
+    sketch : how to draw the system, or None.
     """
 
     coordinates: tuple[str, ...]
@@ -195,6 +203,8 @@ class Path:
     note: str
     residual: float
     provenance: Mapping[str, Any] = field(default_factory=dict)
+    measures: Mapping[str, Array] = field(default_factory=dict)
+    sketch: Sketch | None = None
 
     def __len__(self) -> int:
         return len(self.p)
@@ -216,3 +226,14 @@ class Path:
     def kinds(self) -> tuple[Kind, ...]:
         """Kinds of the events, in order."""
         return tuple(event.kind for event in self.events)
+
+    def _repr_html_(self) -> str:
+        from onesided.report import result_html
+
+        return result_html(self)
+
+    def plot(self, x: str | None = None, y: str | None = None, *, ax: Any = None, title: str = "") -> Any:
+        """Draw the path; see `onesided.plots.diagram`. Returns matplotlib axes."""
+        from onesided.plots import diagram
+
+        return diagram(self, x=x, y=y, ax=ax, title=title)

@@ -19,12 +19,15 @@ from onesided.results.drive import Drive, Jump
 from onesided.results.motion import Motion
 from onesided.results.motion_store import read_motion, write_motion
 from onesided.results.path import Event, Kind, Path, Ray, Rays
+from onesided.results.sketch import read_sketch, sketch_record
 
 FORMAT = 1
 _PATH_ARRAYS = ("q", "p", "mu", "lam", "gaps", "energy", "s", "tangents", "instability", "codes")
 
 
-def save(result: Path | Drive | Diagram | Motion, folder: str | FilePath, *, extra: Mapping[str, str] | None = None) -> FilePath:
+def save(
+    result: Path | Drive | Diagram | Motion, folder: str | FilePath, *, extra: Mapping[str, str] | None = None
+) -> FilePath:
     """Write a result as one folder, replacing an earlier one at once; `extra` holds further text files by name."""
     writers: dict[type, Callable[[Any, FilePath], None]] = {
         Path: _write_path,
@@ -41,6 +44,9 @@ def save(result: Path | Drive | Diagram | Motion, folder: str | FilePath, *, ext
         writers[type(result)](result, draft)
         for name, text in (extra or {}).items():
             (draft / name).write_text(text, encoding="utf-8")
+        mask = os.umask(0)
+        os.umask(mask)
+        draft.chmod(0o777 & ~mask)  # a temporary folder is private; results are as public as other files
         _swap(draft, target)
     except BaseException:
         shutil.rmtree(draft, ignore_errors=True)
@@ -88,7 +94,9 @@ def load_result(folder: str | FilePath) -> Path | Drive | Diagram | Motion:
 
 
 def _write_path(path: Path, folder: FilePath) -> None:
-    np.savez_compressed(folder / "arrays.npz", **{name: getattr(path, name) for name in _PATH_ARRAYS})
+    arrays = {name: getattr(path, name) for name in _PATH_ARRAYS}
+    measures = np.array([*path.measures.values()], dtype=float).reshape(len(path.measures), len(path))
+    np.savez_compressed(folder / "arrays.npz", measures=measures, **arrays)
     record = {
         "format": FORMAT,
         "type": "path",
@@ -97,6 +105,8 @@ def _write_path(path: Path, folder: FilePath) -> None:
         "note": path.note,
         "residual": path.residual,
         "provenance": dict(path.provenance),
+        "measures": list(path.measures),
+        "sketch": None if path.sketch is None else sketch_record(path.sketch),
         "events": [event_record(event) for event in path.events],
     }
     _write_json(folder / "result.json", record)
@@ -147,6 +157,8 @@ def _write_table(path: Path, file: FilePath) -> None:
 def _read_path(record: Mapping[str, Any], folder: FilePath) -> Path:
     with np.load(folder / "arrays.npz", allow_pickle=False) as stored:
         arrays: dict[str, Any] = {name: stored[name] for name in _PATH_ARRAYS}
+        measures = dict(zip(record.get("measures", ()), stored.get("measures", ()), strict=True))
+    sketch = record.get("sketch")
     names: dict[str, Any] = {
         key: tuple(value) if isinstance(value, list) else value for key, value in record["names"].items()
     }
@@ -158,6 +170,8 @@ def _read_path(record: Mapping[str, Any], folder: FilePath) -> Path:
         note=record["note"],
         residual=record["residual"],
         provenance=record["provenance"],
+        measures=measures,
+        sketch=None if sketch is None else read_sketch(sketch),
     )
 
 

@@ -56,6 +56,8 @@ def collect(system: System, first: Item, items: Iterable[Item], origin: Origin, 
         note="; ".join(notes),
         residual=worst,
         provenance=_provenance(system, origin),
+        measures=system.measured(X[:, :n], X[:, n]),
+        sketch=system.sketch,
     )
 
 

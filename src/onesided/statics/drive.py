@@ -1,7 +1,7 @@
 """Quasi-static loading histories: follow the stable path, jump where it ends, go on."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,7 @@ from onesided.statics.rays import rays_at
 from onesided.statics.relax import Relaxation, relax
 from onesided.statics.steps import PredictorCorrector
 from onesided.statics.trace import Item, Origin, Tracer
-from onesided.tolerances import DEFAULT, Tolerances
+from onesided.tolerances import DEFAULT, EPS, Tolerances
 
 IDLE = 4  # so many paths in turn that do not move mean that the history cannot go on
 
@@ -106,6 +106,8 @@ class _Run:
         lost: Event | None = None
         idle = 0
         while self.state.p != target:
+            if lost is not None and self.system.derivatives.large:
+                return Status.stalled, f"{lost.words()}; jumps need compose(…, sparse=False)"
             leg = self._leg(target) if idle < IDLE else None
             if leg is not None:
                 path = leg.path
@@ -165,19 +167,28 @@ class _Run:
         before = self.state.energy
         for push in self._pushes(event):
             q = event.q + self.method.first_step * push / float(np.max(np.abs(push / sizes.length)))
-            loose = relax(self.system, q, event.p, sizes, Relaxation(reach=0.1))
-            end = correct(self.system, loose.q, event.p, nu=loose.nu, sizes=sizes, tolerances=self.tolerances)
-            if loose.status is not Status.solved or not end.status.ok:
-                continue
-            state = describe(self.system, end.q, event.p, end.nu, sizes=sizes, tolerances=self.tolerances)
-            moved = float(np.max(np.abs(state.q - event.q) / sizes.length))
-            if state.minimum and moved > self.method.first_step:
+            state = self._relaxed(q, event)
+            if state is not None:
                 self.jumps.append(
                     Jump(self.system.control, event.p, event.kind, event.q, state.q, before - state.energy)
                 )
-                self._arrive(end.q, event.p, end.nu)
+                self._arrive(state.q, event.p, state.nu)
                 return True
         return False
+
+    def _relaxed(self, q: Array, event: Event) -> Equilibrium | None:
+        """A stable state below q, away from the event; forces that look small next to a stiff part are tried too."""
+        knobs = Relaxation(reach=0.1)
+        for accuracy in (knobs.accuracy, EPS**0.5 * knobs.accuracy):
+            loose = relax(self.system, q, event.p, self.sizes, replace(knobs, accuracy=accuracy))
+            end = correct(self.system, loose.q, event.p, nu=loose.nu, sizes=self.sizes, tolerances=self.tolerances)
+            if loose.status is not Status.solved or not end.status.ok:
+                continue
+            state = describe(self.system, end.q, event.p, end.nu, sizes=self.sizes, tolerances=self.tolerances)
+            moved = float(np.max(np.abs(state.q - event.q) / self.sizes.length))
+            if state.minimum and moved > self.method.first_step:
+                return state
+        return None
 
     def _pushes(self, event: Event) -> list[Array]:
         """Directions in which the lost equilibrium may be left: along its rays first, then along the softest modes."""

@@ -14,7 +14,7 @@ from onesided.model.sizes import Sizes
 from onesided.model.system import System
 from onesided.results import Equilibrium, Solution
 from onesided.statics.active_set import classify, constraint_scales, recheck, working_rows
-from onesided.statics.large import large_newton_step
+from onesided.statics.large import DENSE_ADVICE, large_newton_step
 from onesided.statics.relax import Relaxation, relax
 from onesided.statics.stability import degree_of_instability, is_strict_minimum
 from onesided.tolerances import DEFAULT, EPS, Tolerances
@@ -86,7 +86,7 @@ def settle(
     if method is not None and not isinstance(method, Newton | Relaxation):
         raise UsageError("this is not a method for equilibria", got=repr(method), expected="Newton() or Relaxation()")
     if system.derivatives.large and isinstance(method, Relaxation):
-        raise UsageError("`Relaxation` is for small systems", got=f"{system.n} coordinates", expected="Newton()")
+        raise UsageError("`Relaxation` is for small systems", got=f"{system.n} coordinates", advice=DENSE_ADVICE)
     routes = _routes(system, q, p, sizes, method, tolerances)
     best: Solution[Equilibrium] | None = None
     for route in routes:
@@ -148,14 +148,33 @@ def correct(
         if residual < best.residual:
             best = Corrected(q, nu, Status.stalled, residual, iteration)
         step = newton_step(system, e, rows, nu)
-        if residual <= 0.01 * tolerances.residual:  # good as it is: where the stiffness is singular a step only harms
-            return Corrected(q, nu, Status.solved, residual, iteration)
+        if residual <= 0.01 * tolerances.residual:
+            better = _polished(system, p, (q, nu), (rows, step), residual, sizes)
+            if better is None:
+                return Corrected(q, nu, Status.solved, residual, iteration)
+            q, nu = better
+            continue
         if residual <= tolerances.residual and _size(step[: system.n] / sizes.length) <= tolerances.residual:
             return Corrected(
                 q + step[: system.n], _multipliers(nu, rows, step, system.n), Status.solved, residual, iteration
             )
         q, nu = _damped(system, p, (q, nu), (rows, step), residual, sizes)
     return best
+
+
+def _polished(
+    system: System, p: float, point: tuple[Array, Array], move: tuple[Indices, Array], residual: float, sizes: Sizes
+) -> tuple[Array, Array] | None:
+    """The point after a full step, if that makes a residual that is good already clearly smaller; None otherwise.
+
+    Forces that the scale calls small may matter to a soft mode. Where the stiffness is singular a step only harms.
+    """
+    (q, nu), (rows, step) = point, move
+    if residual <= EPS or _size(step[: len(q)] / sizes.length) <= EPS:
+        return None
+    q_new, nu_new = q + step[: len(q)], _multipliers(nu, rows, step, len(q))
+    there = _natural_residual(system, system.evaluate(q_new, p, nu_new), nu_new, sizes)
+    return (q_new, nu_new) if there <= 0.1 * residual else None
 
 
 def newton_step(system: System, e: Evaluation, rows: Indices, nu: Array) -> Array:

@@ -8,11 +8,13 @@ from typing import Any
 import numpy as np
 
 from onesided._types import Array, Status
+from onesided.errors import UsageError
 from onesided.linalg import one_thread
 from onesided.model.system import System
 from onesided.results import SILENT, Diagram, Event, Kind, Path, Progress, Ray, Rays
 from onesided.statics.collect import collect
 from onesided.statics.hits import Watch
+from onesided.statics.large import DENSE_ADVICE
 from onesided.statics.paths import start_of
 from onesided.statics.place import Place
 from onesided.statics.rays import rays_at
@@ -58,6 +60,8 @@ def diagram(  # noqa: PLR0913 - one verb, all its ends by keyword
     ----------
     max_branches, max_depth : limits on the number of branches and on how often a branch may leave another.
     """
+    if system.derivatives.large:
+        raise UsageError("diagrams are for small systems", got=f"{system.n} coordinates", advice=DENSE_ADVICE)
     origin, _ = start_of(system, q0, p0, Watch(p_bounds, {}, tolerances), method, (None, None))
     origin = replace(origin, progress=progress)
     progress.begin("diagram")

@@ -21,6 +21,7 @@ from onesided.statics.curve import Closed, Correction, Curve, Plane, Point, sett
 from onesided.tolerances import EPS, SMALL
 
 SLOW = 0.3  # a step of the kept factorisation that shrinks the error less than this asks for a new one
+DENSE_ADVICE = "compose(…, sparse=False) where the structure is not too large"
 FAR = EPS**-0.25  # a response to p larger than this: K is nearly singular
 
 

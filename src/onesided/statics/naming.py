@@ -83,8 +83,9 @@ def _sign_before(rays: Rays, curve: Curve, point: Point, incoming: int | None) -
 def _changes(where: Place, curve: Curve, ray: Ray) -> tuple[str, tuple[str, ...]]:
     """What the constraints do when the path goes on along a ray: in words, and their names."""
     names = where.system.constraint_names
-    closes = [names[j] for j in ray.rows if j not in curve.rows]
-    opens = [names[j] for j in curve.rows if j not in ray.rows]
+    before, after = set(curve.rows.tolist()), set(ray.rows)
+    closes = [names[j] for j in ray.rows if j not in before]
+    opens = [names[j] for j in curve.rows if j not in after]
     sentences = []
     for group, verb in ((closes, 1), (opens, 2)):
         for words, members in _by_words(where, group):
@@ -117,7 +118,7 @@ def _list(where: Place, names: Sequence[str]) -> str:
 
 
 def _contact_kind(curve: Curve, ray: Ray) -> Kind:
-    return Kind.closes if any(j not in curve.rows for j in ray.rows) else Kind.opens
+    return Kind.closes if set(ray.rows) - set(curve.rows.tolist()) else Kind.opens
 
 
 def _several(

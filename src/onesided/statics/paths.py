@@ -14,6 +14,7 @@ from onesided.statics.collect import collect
 from onesided.statics.equilibrium import settle
 from onesided.statics.hits import UserEvents, Watch
 from onesided.statics.integrate import FirstOrder, Integrator
+from onesided.statics.large import DENSE_ADVICE
 from onesided.statics.memory import refuse_history
 from onesided.statics.place import place
 from onesided.statics.rays import rays_at
@@ -142,6 +143,8 @@ def _check_request(system: Any, watch: Watch, method: Any, limits: tuple[int | N
     if method is not None and not isinstance(method, PredictorCorrector | FirstOrder):
         raise UsageError("this is not a method", got=repr(method), expected="PredictorCorrector() or FirstOrder()")
     refuse_history(system)
+    if isinstance(method, FirstOrder) and system.derivatives.large:
+        raise UsageError("`FirstOrder` is for small systems", got=f"{system.n} coordinates", advice=DENSE_ADVICE)
     bounds = watch.p_bounds
     if not isinstance(bounds, tuple | list) or len(bounds) != 2 or not bounds[0] < bounds[1]:
         raise UsageError("the bounds are not usable", got=repr(bounds), expected="(low, high) with low < high")

@@ -14,7 +14,7 @@ from onesided.model.sizes import Sizes
 from onesided.model.system import System
 from onesided.results import ActiveSet, Path
 from onesided.statics.active_set import constraint_scales, working_rows
-from onesided.statics.large import make_curve
+from onesided.statics.large import DENSE_ADVICE, make_curve
 from onesided.tolerances import DEFAULT, Tolerances
 
 WEAK_LIMIT = 14
@@ -46,7 +46,7 @@ def instability(system: System, path: Path, *, hold: str | None = None, toleranc
     if hold is not None and hold not in system.coordinates:
         raise unknown_name("coordinate", hold, system.coordinates)
     if system.derivatives.large:
-        raise UsageError("held coordinates are for small systems", got=f"{system.n} coordinates", expected="≤ 200")
+        raise UsageError("held coordinates are for small systems", got=f"{system.n} coordinates", advice=DENSE_ADVICE)
     sizes = system.sizes(path.q[0], float(path.p[0]))
     held = np.eye(system.n)[[system.coordinates.index(hold)] if hold else []]
     degrees = []

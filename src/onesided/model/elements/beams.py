@@ -94,6 +94,7 @@ class Beam(_TwoSections):
     pretension: Quantity = 0.0
 
     kind: ClassVar[str] = "beam"
+    drawn_as: ClassVar[str] = "beam"
     dimensions: ClassVar[tuple[int, ...]] = (2,)
 
     def check(self, start: Start) -> None:
@@ -160,6 +161,7 @@ class SpatialBeam(_TwoSections):
     pretension: Quantity = 0.0
 
     kind: ClassVar[str] = "spatial_beam"
+    drawn_as: ClassVar[str] = "beam"
     dimensions: ClassVar[tuple[int, ...]] = (3,)
 
     def check(self, start: Start) -> None:

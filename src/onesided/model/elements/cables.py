@@ -47,6 +47,7 @@ class Cable(Bar):
     via: Sequence[str] = ()
 
     kind: ClassVar[str] = "cable"
+    drawn_as: ClassVar[str] = "cable"
     words: ClassVar[Words] = SLACK
     repeats: ClassVar[bool] = True
 
@@ -103,6 +104,7 @@ class String(Element):
     via: Sequence[str] = ()
 
     kind: ClassVar[str] = "string"
+    drawn_as: ClassVar[str] = "cable"
     words: ClassVar[Words] = Words("string", "becomes taut", "goes slack")
     repeats: ClassVar[bool] = True
 
@@ -157,6 +159,7 @@ class PlasticCable(Cable):
     hardening: Quantity = 0.0
 
     kind: ClassVar[str] = "plastic_cable"
+    drawn_as: ClassVar[str] = "cable"
     flow: ClassVar[Words] = Words("cable", "stops yielding", "yields")
 
     def check(self, start: Start) -> None:

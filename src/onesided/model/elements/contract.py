@@ -123,9 +123,27 @@ class Start:
         return np.array([self.value(quantity) for quantity in quantities])
 
 
+class RepeatedFormula(str):
+    """The text of a formula in which numbers stand for indices; it also knows the one formula that all copies share."""
+
+    __slots__ = ("indices", "shared")
+    shared: Formula
+    indices: Mapping[str, int]
+
+    @classmethod
+    def of(cls, text: str, shared: Formula, indices: Mapping[str, int]) -> "RepeatedFormula":
+        """Text, the formula with the names of the indices, and their values."""
+        self = cls(text)
+        self.shared, self.indices = shared, indices
+        return self
+
+
 def evaluate_quantity(text: str, names: Mapping[str, float]) -> float:
     """The value of a formula of parameters."""
-    formula: Formula = parse(text)
+    if isinstance(text, RepeatedFormula):
+        formula, names = text.shared, {**names, **text.indices}
+    else:
+        formula = parse(text)
     formula.require(names)
     try:
         return float(formula.evaluate(names))
@@ -143,6 +161,8 @@ class Element:
     kind : the element's name in model files.
     turns : whether its places must have an orientation (bodies, not nodes).
     dimensions : the dimensions it works in.
+    words : how events of its one-sided constraints are told.
+    drawn_as : style of the line between its places in pictures (bar, spring, cable, beam, strut); empty: no line.
     repeats : whether it may be attached to one place more than once (a cable that runs to and fro).
     conservative : whether it has no force at rest but the gradient of its energy; statics refuses others.
     """
@@ -154,6 +174,7 @@ class Element:
     dimensions: ClassVar[tuple[int, ...]] = (2, 3)
     repeats: ClassVar[bool] = False
     words: ClassVar[Words] = Words()
+    drawn_as: ClassVar[str] = ""
     conservative: ClassVar[bool] = True
 
     def __init_subclass__(cls) -> None:

@@ -52,6 +52,7 @@ class Distance(Coupling):
     length: Quantity | None = None
 
     kind: ClassVar[str] = "distance"
+    drawn_as: ClassVar[str] = "strut"
 
     def check(self, start: Start) -> None:
         """A positive length between two different points."""

@@ -30,6 +30,7 @@ class Bar(Element):
     law: str | None = None
 
     kind: ClassVar[str] = "bar"
+    drawn_as: ClassVar[str] = "bar"
 
     @property
     def places(self) -> tuple[str, ...]:
@@ -110,3 +111,4 @@ class Spring(Bar):
     """The same as a bar, under the name engineers use for it."""
 
     kind: ClassVar[str] = "spring"
+    drawn_as: ClassVar[str] = "spring"

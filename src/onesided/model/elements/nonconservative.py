@@ -116,6 +116,7 @@ class Damper(Element):
     damping: Quantity = 0.0
 
     kind: ClassVar[str] = "damper"
+    drawn_as: ClassVar[str] = "spring"
 
     @property
     def places(self) -> tuple[str, ...]:

@@ -68,6 +68,7 @@ class SaggingCable(Element):
     rise: Quantity | None = None
 
     kind: ClassVar[str] = "sagging_cable"
+    drawn_as: ClassVar[str] = "cable"
 
     @property
     def places(self) -> tuple[str, ...]:

@@ -1,0 +1,126 @@
+"""Solving M x + Gᵀν = f, G x = g: dense, banded or sparse, and by rank where the constraints depend on each other."""
+
+from typing import Any, Protocol
+
+import numpy as np
+from scipy.linalg import lapack, qr
+
+from onesided._types import Array, Indices
+from onesided.tolerances import DEFAULT, EPS
+
+
+class KKTFactor(Protocol):
+    """A factorised KKT matrix."""
+
+    @property
+    def pivot(self) -> float:
+        """Smallest pivot relative to the largest: zero means singular."""
+
+    def solve(self, f: Array, g: Array) -> tuple[Array, Array]:
+        """X (n,) and ν (m,)."""
+
+
+def _ratio(diagonal: Array) -> float:
+    """Smallest over largest pivot; not a number where the matrix was not finite."""
+    largest = float(diagonal.max(initial=0.0))
+    return float(diagonal.min(initial=np.inf) / largest) if largest != 0.0 else 0.0
+
+
+class DenseKKT:
+    """LU of the dense KKT matrix."""
+
+    def __init__(self, M: Array, G: Array) -> None:
+        n, m = len(M), len(G)
+        K = np.zeros((n + m, n + m), order="F")
+        K[:n, :n], K[:n, n:], K[n:, :n] = M, G.T, G
+        self.n = n
+        self._lu, self._pivots, _ = lapack.dgetrf(K, overwrite_a=1)
+        diagonal = np.abs(self._lu.diagonal())
+        self.pivot = _ratio(diagonal)
+
+    def solve(self, f: Array, g: Array) -> tuple[Array, Array]:
+        """X and ν."""
+        x, _ = lapack.dgetrs(self._lu, self._pivots, np.concatenate([f, g]))
+        return x[: self.n], x[self.n :]
+
+
+class BandKKT:
+    """LU of a KKT matrix in band storage.
+
+    Parameters
+    ----------
+    band : (2 kl + ku + 1, n + m), LAPACK's storage of the permuted matrix, overwritten.
+    order : row of the permuted matrix for every unknown.
+    """
+
+    def __init__(self, band: Array, lower: int, upper: int, order: Indices, n: int) -> None:
+        self.n, self._order, self._widths = n, order, (lower, upper)
+        self._lu, self._pivots, _ = lapack.dgbtrf(band, lower, upper, overwrite_ab=1)
+        diagonal = np.abs(self._lu[lower + upper])
+        self.pivot = _ratio(diagonal)
+
+    def solve(self, f: Array, g: Array) -> tuple[Array, Array]:
+        """X and ν."""
+        b = np.empty(len(self._order))
+        b[self._order] = np.concatenate([f, g])
+        x, _ = lapack.dgbtrs(self._lu, *self._widths, b, self._pivots, overwrite_b=1)
+        x = x[self._order]
+        return x[: self.n], x[self.n :]
+
+
+class SparseKKT:
+    """LU of a sparse KKT matrix by SuperLU."""
+
+    def __init__(self, K: Any, n: int) -> None:
+        from scipy.sparse.linalg import splu
+
+        self.n = n
+        try:
+            self._lu = splu(K)
+            self.pivot = _ratio(np.abs(self._lu.U.diagonal()))
+        except RuntimeError:  # exactly singular
+            self.pivot = 0.0
+
+    def solve(self, f: Array, g: Array) -> tuple[Array, Array]:
+        """X and ν."""
+        x = self._lu.solve(np.concatenate([f, g]))
+        return x[: self.n], x[self.n :]
+
+
+class RankKKT:
+    """The same by singular values of G: right for dependent constraints too, of which it takes what they agree on.
+
+    x is unique if M is positive definite on the null space of G; ν is the one of minimal norm.
+    """
+
+    def __init__(self, M: Array, G: Array, *, rank: float = DEFAULT.rank) -> None:
+        self._M, self._G = M, G
+        self._weights = 1.0 / np.maximum(np.linalg.norm(G, axis=1), EPS)
+        U, sigma, Vt = np.linalg.svd(G * self._weights[:, None], full_matrices=True)
+        r = int(np.count_nonzero(sigma > rank * sigma[0])) if len(sigma) and sigma[0] > 0 else 0
+        self.rank, self._U, self._sigma, self._V, self._Z = r, U[:, :r], sigma[:r], Vt[:r].T, Vt[r:].T
+        reduced = self._Z.T @ M @ self._Z
+        values, modes = np.linalg.eigh(reduced)
+        self.weakest = self._Z @ modes[:, 0] if len(values) else np.zeros(len(M))
+        self.pivot = float(values[0] / values[-1]) if len(values) and values[-1] > 0 else float(not len(values))
+        self._reduced = reduced
+
+    def solve(self, f: Array, g: Array) -> tuple[Array, Array]:
+        """X and the smallest ν."""
+        x = self._V @ ((self._U.T @ (g * self._weights)) / self._sigma)
+        if self._Z.shape[1]:
+            x = x + self._Z @ np.linalg.solve(self._reduced, self._Z.T @ (f - self._M @ x))
+        nu = np.linalg.lstsq(self._G.T, f - self._M @ x, rcond=DEFAULT.rank)[0]
+        return x, nu
+
+
+def independent_rows(G: Array, *, rank: float = DEFAULT.rank) -> Indices:
+    """Indices of as many rows as can be independent of each other, by pivoted QR of the normalised rows."""
+    if not G.size:
+        return np.arange(0)
+    norms = np.linalg.norm(G, axis=1)
+    weights = np.where(norms > rank * norms.max(initial=0.0), 1.0 / np.maximum(norms, EPS), 0.0)
+    R, order = qr((G * weights[:, None]).T, mode="r", pivoting=True)
+    diagonal = np.abs(np.diagonal(R))
+    count = int(np.count_nonzero(diagonal > rank * diagonal[0])) if diagonal.size and diagonal[0] > 0 else 0
+    return np.sort(np.asarray(order[:count], dtype=np.intp))

@@ -1,0 +1,14 @@
+"""Pictures of results: the only package that knows matplotlib, and nothing of solvers."""
+
+from onesided.plots.branches import diagram as diagram
+from onesided.plots.configuration import sketch as sketch
+from onesided.plots.figures import View as View
+from onesided.plots.figures import write as write
+from onesided.plots.films import animate as animate
+from onesided.plots.motion import drift as drift
+from onesided.plots.motion import forces as forces
+from onesided.plots.motion import history as history
+from onesided.plots.motion import raster as raster
+from onesided.plots.series import energy as energy
+from onesided.plots.series import gaps as gaps
+from onesided.plots.series import reactions as reactions

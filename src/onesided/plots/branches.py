@@ -1,0 +1,207 @@
+"""The path diagram: p against a coordinate, stable and unstable parts, events, branches and jumps."""
+
+import itertools
+from collections.abc import Iterator
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from onesided._types import Array
+from onesided.errors import UsageError
+from onesided.plots import labels
+from onesided.plots.style import ALERT, COLOURS, GREY, INK, MARKERS, dashes, degree_words, new_axes, settings
+from onesided.results import Diagram, Drive, Event, Kind, Path, column, columns, dense
+from onesided.results.between import Dense
+
+MOST_WORDS = 8  # with more events than this, labels are numbers only
+MOST_NUMBERS = 60
+LONG_WORDS = 34
+
+Result = Path | Drive | Diagram
+
+
+def diagram(
+    result: Result,
+    *,
+    x: str | None = None,
+    y: str | None = None,
+    ax: Axes | None = None,
+    title: str = "",
+    legend: bool = True,
+    words: bool = True,
+) -> Axes:
+    """Draw a path, a loading history or all branches; returns the axes.
+
+    Parameters
+    ----------
+    x, y : names of what to draw: coordinates, measures, "energy", "arc length", "reaction NAME", "gap NAME"; default:
+        the coordinate that changes most, and the control parameter.
+    ax : axes to draw on; default: a new figure.
+    legend, words : whether to write a legend, and labels beside events and jumps.
+    """
+    paths = paths_of(result)
+    x = x or default_coordinate(paths)
+    y = y or paths[0].control
+    axes = new_axes() if ax is None else ax
+    with settings():
+        curves = [_branch(axes, path, x, y, _colour(result, i)) for i, path in enumerate(paths)]
+        axes.set_xlabel(x)
+        axes.set_ylabel(y)
+        axes.margins(0.1, 0.15)
+        if title:
+            axes.set_title(title)
+        notes = _events(axes, paths, x, y)
+        if isinstance(result, Drive):
+            jumps, arrows = _history(axes, result, x, y)
+            notes, curves = notes + jumps, curves + arrows
+        if legend:
+            _legend(axes, _handles(result, paths))
+        if words:
+            labels.place(axes, notes, curves)
+    return axes
+
+
+def paths_of(result: Result) -> tuple[Path, ...]:
+    """The paths of a result, at least one."""
+    if not isinstance(result, Path | Drive | Diagram):
+        raise UsageError("this cannot be drawn", got=type(result).__name__, expected="a Path, Drive or Diagram")
+    paths = (result,) if isinstance(result, Path) else result.paths
+    if not paths:
+        raise UsageError("the result holds no path", advice="look at its status and note")
+    return paths
+
+
+def default_coordinate(paths: tuple[Path, ...]) -> str:
+    """The coordinate that changes most, over all paths."""
+    low = np.min([path.q.min(axis=0) for path in paths], axis=0)
+    high = np.max([path.q.max(axis=0) for path in paths], axis=0)
+    return paths[0].coordinates[int(np.argmax(high - low))]
+
+
+def _colour(result: Result, i: int) -> str:
+    """One colour for each branch; those that leave the start in two directions are one branch."""
+    if not isinstance(result, Diagram) or result.parents[i] < 0:
+        return COLOURS[0]
+    first = sum(parent < 0 for parent in result.parents)
+    return COLOURS[1 + (i - first) % (len(COLOURS) - 1)]
+
+
+def _branch(axes: Axes, path: Path, x: str, y: str, colour: str) -> Array:
+    """One path in pieces of equal stability; returns its points for the labels to avoid."""
+    column(path, x), column(path, y)
+    curve = dense(path, names=(x, y))
+    points = np.column_stack([curve.columns[x], curve.columns[y]])
+    for begin, end, degree in pieces(curve):
+        line = points[begin : end + 1]
+        width = 2.0 if degree == 0 else 1.6
+        axes.plot(line[:, 0], line[:, 1], color=colour, lw=width, ls=dashes(degree), solid_capstyle="round")
+        if degree > 2:
+            middle = line[len(line) // 2]
+            axes.annotate(
+                str(degree), tuple(middle), fontsize=7.5, color=colour, textcoords="offset points", xytext=(4, 4)
+            )
+    return points
+
+
+def pieces(curve: Dense) -> Iterator[tuple[int, int, int]]:
+    """Stretches of one degree of instability: first and last index, degree. A point belongs to the step it ends."""
+    degree = curve.instability
+    cuts = [0, *(np.flatnonzero(np.diff(degree[1:])) + 1).tolist(), len(degree) - 1]
+    for begin, end in itertools.pairwise(cuts):
+        if end > begin:
+            yield begin, end, int(degree[end])
+
+
+def _events(axes: Axes, paths: tuple[Path, ...], x: str, y: str) -> list[labels.Note]:
+    """Markers of all events, each place once, and what to write beside them."""
+    found: list[tuple[float, float, Event]] = []
+    for path in paths:
+        values = columns(path)
+        for event in path.events:
+            place = float(values[x][event.index]), float(values[y][event.index])
+            known = any(np.allclose(place, other[:2], atol=0) and other[2].kind is event.kind for other in found)
+            if not known:
+                found.append((*place, event))
+                _mark(axes, *place, event.kind)
+    special = [item for item in found if item[2].kind is not Kind.bound]
+    if len(special) > MOST_NUMBERS:
+        return []
+    wordy = len(special) <= MOST_WORDS
+    return [
+        labels.Note(a, b, label(event, number) if wordy else str(number))
+        for number, (a, b, event) in enumerate(special, 1)
+    ]
+
+
+def label(event: Event, number: int) -> str:
+    """A few words on an event."""
+    words = event.kind.value
+    if event.kind in {Kind.closes, Kind.opens} and event.constraints:
+        words = event.detail.split(";")[0].replace("'", "").removeprefix("contact ").removeprefix("contacts ")
+        if len(words) > LONG_WORDS or not words:
+            words = f"{len(event.constraints)} constraints {event.kind.name.removesuffix('s')}"
+    return f"{number} {words}\n{event.control} = {event.p + 0.0:.5g}"
+
+
+def _mark(axes: Axes, x: float, y: float, kind: Kind) -> None:
+    marker = MARKERS[kind]
+    colour = GREY if kind is Kind.bound else INK
+    face = colour if marker.filled else "white"
+    axes.plot([x], [y], marker.shape, ms=marker.size, mfc=face, mec=colour, mew=1.2, zorder=5, clip_on=False)
+
+
+def _history(axes: Axes, drive: Drive, x: str, y: str) -> tuple[list[labels.Note], list[Array]]:
+    """Arrows along the paths, and dashed arrows for the jumps between them: notes, and lines for labels to avoid."""
+    for path in drive.paths:
+        curve = dense(path, names=(x, y))
+        a, b = curve.columns[x], curve.columns[y]
+        middle = len(a) // 2
+        if middle > 0 and (np.ptp(a) > 0 or np.ptp(b) > 0):
+            style = {"arrowstyle": "-|>", "color": COLOURS[0], "lw": 0, "mutation_scale": 18}
+            axes.annotate("", (a[middle], b[middle]), xytext=(a[middle - 1], b[middle - 1]), arrowprops=style, zorder=4)
+    notes, lines = [], []
+    for i, jump in drive.jump_places():
+        sides = ((drive.paths[i], -1), (drive.paths[i + 1], 0))
+        ends = np.array([[column(path, name)[k] for name in (x, y)] for path, k in sides])
+        style = {"arrowstyle": "-|>", "color": ALERT, "lw": 1.4, "ls": (0, (2, 1.5)), "mutation_scale": 14}
+        axes.annotate("", ends[1], xytext=ends[0], arrowprops={**style, "shrinkA": 4, "shrinkB": 2}, zorder=4)
+        notes.append(
+            labels.Note(float(ends[:, 0].mean()), float(ends[:, 1].mean()), f"jump, {jump.energy:.4g} released", ALERT)
+        )
+        lines.append(ends)
+    return notes, lines
+
+
+def _handles(result: Result, paths: tuple[Path, ...]) -> list[Line2D]:
+    degrees = sorted({int(d) for path in paths for d in path.instability[1:]})
+    colour = INK if isinstance(result, Diagram) else COLOURS[0]
+    handles = [Line2D([], [], color=colour, lw=1.8, ls=dashes(d), label=degree_words(d)) for d in degrees[:5]]
+    kinds = sorted({event.kind for path in paths for event in path.events} - {Kind.bound}, key=lambda kind: kind.value)
+    for kind in kinds:
+        m = MARKERS[kind]
+        face = INK if m.filled else "white"
+        handles.append(Line2D([], [], ls="", marker=m.shape, ms=m.size - 1, mfc=face, mec=INK, label=kind.value))
+    if isinstance(result, Diagram):
+        groups: dict[str, list[str]] = {}
+        for i in range(len(paths)):
+            groups.setdefault(_colour(result, i), []).append(str(i))
+        if len(groups) > 1 and len(paths) <= len(COLOURS) + 1:
+            handles += [Line2D([], [], color=c, lw=2, label=f"branch {', '.join(n)}") for c, n in groups.items()]
+    if isinstance(result, Drive) and result.jumps:
+        handles.append(
+            Line2D([], [], color=ALERT, lw=1.4, ls=(0, (2, 1.5)), label="jump at constant " + result.control)
+        )
+    return handles
+
+
+def _legend(axes: Axes, handles: list[Line2D]) -> None:
+    """Below the axes where they have the figure for themselves, inside them elsewhere."""
+    if len(handles) < 2:
+        return
+    figure = axes.figure
+    if isinstance(figure, Figure) and len(figure.axes) == 1 and figure.get_layout_engine() is not None:
+        figure.legend(handles=handles, loc="outside lower center", ncols=3, handlelength=2.6, columnspacing=1.6)
+    else:
+        axes.legend(handles=handles, fontsize=7.5, handlelength=2.6)

@@ -1,0 +1,104 @@
+"""Figures as files: one call from a result to SVG, PDF or PNG, without a window system."""
+
+import os
+import tempfile
+from enum import Enum
+from pathlib import Path as FilePath
+from typing import Any
+
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+
+from onesided.errors import UsageError
+from onesided.plots import motion, series
+from onesided.plots.branches import diagram
+from onesided.plots.configuration import film_of, sketch
+from onesided.plots.style import settings
+from onesided.results import Motion
+
+FORMATS = (".svg", ".pdf", ".png")
+
+
+class View(Enum):
+    """What a figure shows."""
+
+    path = "path"
+    reactions = "reactions"
+    gaps = "gaps"
+    energy = "energy"
+    sketch = "sketch"
+    drift = "drift"
+    raster = "raster"
+
+
+def write(
+    result: Any,
+    file: str | FilePath,
+    *,
+    view: View = View.path,
+    x: str | None = None,
+    y: str | None = None,
+    index: int = -1,
+    title: str = "",
+) -> FilePath:
+    """Draw a result and write the figure, whole or not at all; the ending of `file` says the format.
+
+    Parameters
+    ----------
+    view : what to show;  x, y : what to draw along the axes (y for `View.path` only).
+    index : the point to draw, for `View.sketch`.
+    """
+    target = FilePath(file)
+    if target.suffix.lower() not in FORMATS:
+        raise UsageError("this kind of file is not known", got=repr(target.suffix), expected=" or ".join(FORMATS))
+    with settings():
+        figure = Figure(figsize=(6.4, 4.8), layout="constrained")
+        FigureCanvasAgg(figure)
+        solid = view is View.sketch and film_of(result).sketch.dimension == 3
+        axes = figure.add_subplot(projection="3d" if solid else None)
+        _draw(result, view, axes, (x, y), index, title)
+        handle, draft = tempfile.mkstemp(suffix=target.suffix, prefix=".figure-", dir=target.parent)
+        os.close(handle)
+        try:
+            figure.savefig(draft, metadata=_undated(target.suffix.lower()))
+            os.replace(draft, target)
+        finally:
+            FilePath(draft).unlink(missing_ok=True)
+    return target
+
+
+def _draw(result: Any, view: View, axes: Axes, names: tuple[str | None, str | None], index: int, title: str) -> None:
+    x, y = names
+    if isinstance(result, Motion) and view is not View.sketch:
+        _draw_motion(result, view, axes, names, title)
+    elif view in {View.drift, View.raster}:
+        raise UsageError(f"only a motion has a {view.value}", got=type(result).__name__)
+    elif view is View.path:
+        diagram(result, x=x, y=y, ax=axes, title=title)
+    elif view is View.sketch:
+        sketch(result, index, ax=axes, title=title or None)
+    else:
+        curve = {View.reactions: series.reactions, View.gaps: series.gaps, View.energy: series.energy}[view]
+        curve(result, x=x, ax=axes, title=title)
+
+
+def _draw_motion(result: Motion, view: View, axes: Axes, names: tuple[str | None, str | None], title: str) -> None:
+    x, y = names
+    pictures = {
+        View.reactions: motion.forces,
+        View.energy: motion.energy,
+        View.drift: motion.drift,
+        View.raster: motion.raster,
+    }
+    if view is View.gaps:
+        raise UsageError("a motion holds no gaps", advice="reactions, drift or raster")
+    if view is View.path:
+        motion.history(result, *([] if y is None else [y]), x=x or "t", ax=axes, title=title)
+    else:
+        pictures[view](result, ax=axes, title=title)
+
+
+def _undated(kind: str) -> dict[str, None] | None:
+    """The same result gives the same file: no date inside."""
+    return {".svg": {"Date": None}, ".pdf": {"CreationDate": None}, ".png": None}[kind]

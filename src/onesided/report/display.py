@@ -1,0 +1,71 @@
+"""Paths, histories and diagrams in notebooks: a picture, the events in words, and the interactive page."""
+
+import io
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+import matplotlib as mpl
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+
+from onesided.plots.branches import diagram, paths_of
+from onesided.plots.motion import history
+from onesided.plots.style import settings
+from onesided.report.page import html
+from onesided.report.stories import story
+from onesided.results import Drive, Kind, Motion
+
+MOST_EVENTS = 30
+
+
+def result_html(result: Any) -> str:
+    """One line, a picture and the events of a result; one line only where there is no path."""
+    if isinstance(result, Drive) and not result.paths:
+        return f"<p>{escape(repr(result))}</p>"
+    if isinstance(result, Motion):
+        return _listed(result, [event.words() for event in result.events])
+    words = [jump.words() for jump in result.jumps] if isinstance(result, Drive) else []
+    words += [e.words() for path in paths_of(result) for e in path.events if e.kind is not Kind.bound]
+    return _listed(result, words)
+
+
+def _listed(result: Any, words: list[str]) -> str:
+    items = "".join(f"<li>{escape(sentence)}</li>" for sentence in words[:MOST_EVENTS])
+    more = f"<p>… and {len(words) - MOST_EVENTS} more events</p>" if len(words) > MOST_EVENTS else ""
+    return f"<p><b>{escape(story(result).summary)}</b></p>{svg(result)}<ol>{items}</ol>{more}"
+
+
+def svg(result: Any) -> str:
+    """The path diagram, or the history of a motion, as an SVG element."""
+    with settings(), mpl.rc_context({"svg.fonttype": "none"}):
+        figure = Figure(figsize=(5.6, 4.0), layout="constrained")
+        FigureCanvasAgg(figure)
+        axes = figure.add_subplot()
+        if isinstance(result, Motion):
+            history(result, ax=axes)
+        else:
+            diagram(result, ax=axes)
+        stream = io.StringIO()
+        figure.savefig(stream, format="svg", metadata={"Date": None})
+    text = stream.getvalue()
+    return text[text.index("<svg") :]
+
+
+@dataclass(frozen=True, eq=False)
+class Viewer:
+    """The interactive page of a result, shown inside a notebook.
+
+    Attributes
+    ----------
+    result : Path, Drive, Diagram or Motion;  model : text of its model file, if there is one;  height : in pixels.
+    """
+
+    result: Any
+    model: str = ""
+    height: int = 900
+
+    def _repr_html_(self) -> str:
+        page = escape(html(self.result, model=self.model), quote=True)
+        look = f"width:100%;height:{int(self.height)}px;border:0"
+        return f'<iframe sandbox="allow-scripts" style="{look}" srcdoc="{page}"></iframe>'

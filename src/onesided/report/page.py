@@ -1,0 +1,103 @@
+"""One self-contained page: template, style, script and data in a single file that needs no network."""
+
+import base64
+import hashlib
+import json
+import os
+import tempfile
+from functools import cache
+from html import escape
+from importlib.resources import files
+from pathlib import Path as FilePath
+from string import Template
+from typing import Any
+
+from onesided._version import __version__
+from onesided.report.data import payload
+from onesided.report.model_text import description_of, title_of
+from onesided.report.stories import MOST_SHOWN, story
+
+_SCRIPTS = ("1_data.js", "2_chart.js", "3_sketch.js", "4_view.js")
+
+
+def write(result: Any, file: str | FilePath, *, model: str = "") -> FilePath:
+    """Write the page of a result, whole or not at all; `model` is the text of its model file."""
+    target = FilePath(file)
+    handle, draft = tempfile.mkstemp(suffix=".html", prefix=".report-", dir=target.parent)
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as stream:
+            stream.write(html(result, model=model))
+        os.chmod(draft, 0o644)
+        os.replace(draft, target)
+    finally:
+        FilePath(draft).unlink(missing_ok=True)
+    return target
+
+
+def html(result: Any, *, model: str = "") -> str:
+    """The page as text. Everything that comes from a model is escaped; only our own script may run."""
+    told = story(result)
+    data = payload(told)
+    script, style = _asset("script"), _asset("style")
+    description = description_of(model)
+    warnings = list(told.warnings)
+    if data["count"] < told.points:
+        warnings.append(f"The page shows {data['count']} of {told.points} points; the result holds them all")
+    fields = {
+        "title": escape(title_of(model) or told.heading),
+        "summary": escape(told.summary),
+        "warnings": "".join(f'<p class="warnings" role="note">{escape(text)}</p>' for text in warnings),
+        "description": f"<section><h2>About</h2><p>{escape(description)}</p></section>" if description else "",
+        "events": "".join(_event_item(event) for event in data["events"]) or "<li>Nothing special.</li>",
+        "listed": _listed(len(told.unilateral)),
+        "model": escape(model or "The model was stated in Python; no file lies with the result."),
+        "provenance": "".join(
+            f"<tr><th>{escape(key)}</th><td>{escape(value)}</td></tr>"
+            for key, value in (*told.provenance, ("page written by", f"onesided {__version__}"))
+        ),
+        "data": _json(data),
+        "script": script,
+        "style": style,
+        "script_hash": _hash(script),
+        "style_hash": _hash(style),
+    }
+    return Template((files(__package__) / "viewer" / "page.html").read_text(encoding="utf-8")).substitute(fields)
+
+
+def summary(result: Any) -> str:
+    """One line on a result."""
+    return story(result).summary
+
+
+def _listed(count: int) -> str:
+    if count == 0:
+        return '<p class="hint">There are none.</p>'
+    return f'<p class="hint">The {MOST_SHOWN} of {count} that change most.</p>' if count > MOST_SHOWN else ""
+
+
+def _event_item(event: dict[str, Any]) -> str:
+    """An event in the list; its explanation names the page of the theory."""
+    more = f" More: onesided explain {event['slug']}" if event["slug"] else ""
+    tip = escape(event["explanation"] + more)
+    return (
+        f'<li><button type="button" data-frame="{event["frame"]}" title="{tip}">{escape(event["words"])}</button></li>'
+    )
+
+
+def _json(data: dict[str, Any]) -> str:
+    """JSON that cannot end the script element it stands in."""
+    plain = json.dumps(data, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+    return plain.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+@cache
+def _asset(kind: str) -> str:
+    folder = files(__package__) / "viewer"
+    if kind == "style":
+        return (folder / "style.css").read_text(encoding="utf-8")
+    parts = "".join((folder / name).read_text(encoding="utf-8") for name in _SCRIPTS)
+    return f"(() => {{\n{parts}}})();\n"
+
+
+def _hash(text: str) -> str:
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode("utf-8")).digest()).decode("ascii")

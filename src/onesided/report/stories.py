@@ -1,0 +1,240 @@
+"""What a page tells of a result, whatever its kind: strands of positions, moments on them, words around them.
+
+A new kind of result comes to a page by one function, registered with `story`.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import singledispatch
+from typing import Any
+
+import numpy as np
+
+from onesided._types import Array
+from onesided.errors import UsageError
+from onesided.plots.branches import default_coordinate, paths_of
+from onesided.results import Diagram, Drive, Event, Kind, Path, dense
+from onesided.results.between import Dense
+from onesided.results.explain import slug, text
+from onesided.results.sketch import Sketch
+
+WANTED = 600  # positions for a smooth slider
+MOST_SHOWN = 60  # coordinates, constraints, measures in lists
+MOST_DRAWN = 4000  # quantities that a sketch may need
+
+
+@dataclass(frozen=True)
+class Moment:
+    """A special position: the point's index in its strand, the name of its marker, and words.
+
+    `before` and `after` are degrees of instability, None where that means nothing.
+    """
+
+    index: int
+    kind: str
+    words: str
+    explanation: str
+    slug: str = ""
+    before: int | None = None
+    after: int | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Strand:
+    """One curve of the page: positions, what it is called, the number of its colour, its moments in order."""
+
+    curve: Dense
+    label: str
+    colour: int = 0
+    moments: tuple[Moment, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Story:
+    """Everything a page tells.
+
+    Attributes
+    ----------
+    heading : title where the model has none;  summary : one line;  warnings : what must be known first.
+    driver : the column that drives: control parameter or time;  x, y : what the diagram shows at first.
+    unilateral : names of one-sided constraints;  ranked : their numbers, those that change most first.
+    strands : the curves;  jumps : (strand that it ends, words) of each jump to the next strand.
+    names : columns that go into the page;  shown : those listed as numbers.
+    stability : whether degrees of instability are to be shown.
+    provenance : pairs of words;  points : how many were computed.
+    """
+
+    heading: str
+    summary: str
+    warnings: tuple[str, ...]
+    driver: str
+    x: str
+    y: str
+    unilateral: tuple[str, ...]
+    ranked: tuple[int, ...]
+    strands: tuple[Strand, ...]
+    names: tuple[str, ...]
+    shown: tuple[str, ...]
+    sketch: Sketch | None
+    provenance: tuple[tuple[str, str], ...]
+    points: int
+    jumps: tuple[tuple[int, str], ...] = ()
+    stability: bool = True
+
+
+@singledispatch
+def story(result: Any) -> Story:
+    """The story of a result."""
+    raise UsageError("this cannot be drawn", got=type(result).__name__, expected="a Path, Drive or Diagram")
+
+
+@story.register
+def _(result: Path) -> Story:
+    line = f"Path: {_counted(len(result), 'point')}, {_counted(len(result.events), 'event')}; {result.status.value}"
+    warnings = [] if result.ok else [f"This computation did not reach its goal: {result.status.value}"]
+    warnings += [result.note] if result.note else []
+    moments = tuple(_moment(event) for event in result.events)
+    strand = Strand(_curve(result, (result,)), "path", 0, moments)
+    return _tell((result,), line, warnings, f"{result.status.name}: {result.status.value}", (strand,))
+
+
+@story.register
+def _(result: Drive) -> Story:
+    paths = paths_of(result)
+    points = _counted(sum(len(path) for path in paths), "point")
+    jumps = _counted(len(result.jumps), "jump")
+    line = f"Loading history: {points}, {jumps}, energy lost {result.dissipated:.6g}; {result.status.value}"
+    warnings = [] if result.ok else [f"This computation did not reach its goal: {result.status.value}"]
+    warnings += [result.note] if result.note else []
+    warnings += _part_warnings(paths)
+    places = tuple((i, jump.words()) for i, jump in result.jump_places())
+    landings = {i + 1: words for i, words in places}
+    strands = []
+    for i, path in enumerate(paths):
+        label = f"path {i + 1} of {len(paths)}, {result.control} from {path.p[0]:.4g} to {path.p[-1]:.4g}"
+        reason = "Stability was lost: the system moved to the next stable state."
+        landing = [Moment(0, "jump", landings[i], reason, "limit")] if i in landings else []
+        moments = (*landing, *(_moment(event) for event in path.events if event.kind is not Kind.bound))
+        strands.append(Strand(_curve(path, paths), label, 0, moments))
+    status = f"{result.status.name}: {result.status.value}"
+    return _tell(paths, line, warnings, status, tuple(strands), places)
+
+
+@story.register
+def _(result: Diagram) -> Story:
+    paths = paths_of(result)
+    points = _counted(sum(len(path) for path in paths), "point")
+    special = _counted(len(result.events), "event")
+    state = "all branches in reach" if result.complete else "not complete"
+    line = f"Diagram: {len(paths)} branch{'' if len(paths) == 1 else 'es'}, {points}, {special}; {state}"
+    warnings = [] if result.complete else [f"The diagram is not complete: {result.note}"]
+    warnings += _part_warnings(paths)
+    strands = tuple(
+        Strand(
+            _curve(path, paths),
+            f"branch {i}",
+            0 if result.parents[i] < 0 else i,
+            tuple(_moment(event) for event in path.events if event.kind is not Kind.bound),
+        )
+        for i, path in enumerate(paths)
+    )
+    return _tell(paths, line, warnings, "complete" if result.complete else "not complete", strands)
+
+
+def _tell(
+    paths: tuple[Path, ...],
+    summary: str,
+    warnings: list[str],
+    status: str,
+    strands: tuple[Strand, ...],
+    jumps: tuple[tuple[int, str], ...] = (),
+) -> Story:
+    first = paths[0]
+    if any(not event.rays.complete for path in paths for event in path.events):
+        warnings.append("At some events too many constraints meet to examine all cases: branches may be missing")
+    sketch, names = first.sketch, _names(paths)
+    if sketch is not None and len(sketch.names()) > MOST_DRAWN:
+        warnings.append("The system is too large to be drawn in this page; `onesided plot --kind sketch` draws it")
+        sketch = None
+    ranked = ranking([path.lam for path in paths], [path.gaps for path in paths])
+    residual = max(path.residual for path in paths)
+    facts = {"status": status, "largest relative residual, rechecked": f"{residual:.2e}"}
+    return Story(
+        heading="Equilibrium path",
+        summary=summary,
+        warnings=tuple(warnings),
+        driver=first.control,
+        x=default_coordinate(paths),
+        y=first.control,
+        unilateral=first.unilateral,
+        ranked=tuple(ranked),
+        strands=strands,
+        names=tuple(names),
+        shown=_shown(first, names),
+        sketch=sketch,
+        provenance=provenance_rows(facts, first.provenance),
+        points=sum(len(path) for path in paths),
+        jumps=jumps,
+    )
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def _part_warnings(paths: tuple[Path, ...]) -> list[str]:
+    return [f"Part {i}: {path.note}" for i, path in enumerate(paths) if path.note and not path.ok]
+
+
+def _moment(event: Event) -> Moment:
+    degrees = event.instability_before, event.instability_after
+    return Moment(event.index, event.kind.name, event.words(), text(event.kind), slug(event.kind), *degrees)
+
+
+def _curve(path: Path, paths: tuple[Path, ...]) -> Dense:
+    return dense(path, max(WANTED // len(paths), 60), _names(paths))
+
+
+def _names(paths: tuple[Path, ...]) -> list[str]:
+    """Columns on the page: all of a small model; of a large one those that change most, and what the sketch needs."""
+    first = paths[0]
+    q = ranking([path.q for path in paths])[:MOST_SHOWN]
+    sides = ranking([path.lam for path in paths], [path.gaps for path in paths])[:MOST_SHOWN]
+    names = ["arc length", first.control, *(first.coordinates[i] for i in sorted(q))]
+    names += [f"multiplier {name}" for name in first.bilateral[:MOST_SHOWN]]
+    names += [f"{what} {first.unilateral[i]}" for what in ("reaction", "gap") for i in sorted(sides)]
+    names += ["energy", *[name for name in first.measures if "." not in name][:MOST_SHOWN]]
+    needed = () if first.sketch is None else first.sketch.names()
+    return list(dict.fromkeys([*names, *(needed if len(needed) <= MOST_DRAWN else ())]))
+
+
+def _shown(path: Path, names: list[str]) -> tuple[str, ...]:
+    order = [path.control, *path.coordinates, "energy", *(f"multiplier {name}" for name in path.bilateral)]
+    order += [name for name in path.measures if "." not in name]
+    known = set(names)
+    return tuple(name for name in dict.fromkeys(order) if name in known)[: 2 * MOST_SHOWN]
+
+
+def ranking(*groups: list[Array]) -> list[int]:
+    """Numbers of columns, those that change most first; each group relative to its own largest change."""
+    score = np.zeros(groups[0][0].shape[1])
+    for group in groups if len(score) else ():
+        spread = np.max([a.max(axis=0) for a in group], axis=0) - np.min([a.min(axis=0) for a in group], axis=0)
+        score = score + spread / (float(spread.max()) or 1.0)
+    return [int(i) for i in np.argsort(-score, kind="stable")]
+
+
+def provenance_rows(facts: Mapping[str, str], provenance: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
+    """How a result was computed, as pairs of words."""
+    rows = list(facts.items())
+    for key, value in provenance.items():
+        if isinstance(value, Mapping):
+            rows += [(f"{key}: {name}", _short(item)) for name, item in value.items()]
+        else:
+            rows.append((str(key), _short(value)))
+    return tuple(rows)
+
+
+def _short(value: Any) -> str:
+    shown = str(value)
+    return shown if len(shown) <= 300 else shown[:300] + " …"

@@ -1,0 +1,83 @@
+"""What each kind of event means, in words: one text for the command line, reports and documentation."""
+
+from difflib import get_close_matches
+
+from onesided.errors import UsageError
+from onesided.results.path import Kind
+
+PAGE = "theory/events.md"
+
+_TEXTS = {
+    Kind.closes: (
+        "A gap has shrunk to zero and the contact begins to carry. One path leads on, with a kink: reactions are "
+        "continuous, their derivatives are not. p goes on in the same sense. [SP1, section 4]"
+    ),
+    Kind.opens: (
+        "A reaction has fallen to zero and the contact lifts off. One path leads on, with a kink, and p goes on in the "
+        "same sense. [SP1, section 4]"
+    ),
+    Kind.limit: (
+        "p has a smooth extreme along the path: the tangent is at constant p, and the reduced Hessian H is singular "
+        "with c1 ≠ 0. Stability changes by one mode. A system that is loaded through a stable limit point jumps. "
+        "[SP1, section 2]"
+    ),
+    Kind.corner_limit: (
+        "p has an extreme at a kink: a contact opens or closes and the path turns back, although no tangent is at "
+        "constant p and no Hessian is singular. With one weakly active contact this happens exactly where G < 0, and "
+        "stability changes by one mode. A system that is loaded through it jumps. [SP1, sections 5 and 6]"
+    ),
+    Kind.smooth_bifurcation: (
+        "Several smooth branches cross with the same contacts closed: the reduced Hessian is singular and c1 = 0. Each "
+        "ray can be followed. Small imperfections decide which one a real system takes. [SP1, section 2]"
+    ),
+    Kind.nonsmooth_bifurcation: (
+        "Several branches leave a point where contacts carry no force: the complementarity problem of the rates has "
+        "more than one solution. Each ray can be followed. [SP1, section 4]"
+    ),
+    Kind.end: (
+        "No equilibria lead on. An isolated end needs a contact that stays weakly active along the path, and is "
+        "fragile: a small change of the data makes a corner of it, or removes the path. [SP1, section 4]"
+    ),
+    Kind.continuum: (
+        "A whole fan of directions solves the first-order problem; its extreme rays are listed and can be followed. "
+        "[SP1, figure 1]"
+    ),
+    Kind.bound: "p reached a bound of the range that was asked for: the path goes on, the computation does not.",
+    Kind.user: "A function given by the user passed through zero here.",
+}
+
+
+def slug(kind: Kind) -> str:
+    """The name of a kind on the command line and in addresses, as in `corner-limit`."""
+    return kind.name.replace("_", "-")
+
+
+def slugs() -> dict[str, str]:
+    """All names, with the words they stand for."""
+    return {slug(kind): kind.value for kind in Kind}
+
+
+def text(kind: Kind) -> str:
+    """The explanation alone."""
+    return _TEXTS[kind]
+
+
+def theory(kind: Kind) -> str:
+    """Place of the theory in the documentation."""
+    return f"{PAGE}#{slug(kind)}"
+
+
+def explanation(name: str) -> str:
+    """Title, explanation and place of the theory; a name nobody knows is refused."""
+    known = {slug(kind): kind for kind in Kind}
+    wanted = name.strip().lower().replace("_", "-").replace(" ", "-").removesuffix("-point")
+    if wanted not in known:
+        close = get_close_matches(wanted, known, n=1)
+        raise UsageError(
+            "there is no event of this kind",
+            got=repr(name),
+            expected="one of " + ", ".join(known),
+            advice=f"did you mean '{close[0]}'?" if close else "",
+        )
+    kind = known[wanted]
+    return f"{kind.value}\n\n{text(kind)}\n\ndocumentation: {theory(kind)}"

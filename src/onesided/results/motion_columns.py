@@ -1,0 +1,76 @@
+"""Everything a motion holds, by name, at its points and in between."""
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from onesided._types import Array, Indices
+from onesided.errors import UsageError
+from onesided.results.between import MOST_BETWEEN, Dense
+from onesided.results.equilibrium import State
+from onesided.results.motion import Motion
+
+
+def motion_columns(motion: Motion) -> dict[str, Array]:
+    """Name → (N,) values: t, control, coordinates, velocities, multipliers, reactions, inputs, energy, drift, measures.
+
+    A coordinate keeps its name where something else has the same.
+    """
+    found: dict[str, Array] = {"t": motion.t}
+    groups = (
+        ("", motion.coordinates, motion.q),
+        ("velocity ", motion.coordinates, motion.v),
+        ("multiplier ", (*motion.bilateral, *motion.nonholonomic), motion.mu),
+        ("reaction ", motion.unilateral, motion.lam),
+        ("input ", motion.servo, motion.u),
+    )
+    for prefix, names, array in groups:
+        for i, name in enumerate(names[: array.shape[1]]):
+            found.setdefault(prefix + name, array[:, i])
+    found.setdefault(motion.control, motion.p)
+    drift = {f"drift {name}": getattr(motion.drift, name) for name in motion.drift._fields}
+    for name, values in {"energy": motion.energy, "work": motion.work, **drift, **motion.measures}.items():
+        found.setdefault(name, values)
+    return found
+
+
+def motion_column(motion: Motion, name: str) -> Array:
+    """One column of a motion; a name nobody knows is refused."""
+    found = motion_columns(motion)
+    if name not in found:
+        shown = [key for key in found if "." not in key]
+        raise UsageError(f"the motion holds no '{name}'", expected="one of " + ", ".join(shown[:30]))
+    return found[name]
+
+
+def motion_dense(motion: Motion, wanted: int, names: Iterable[str] | None = None) -> Dense:
+    """A motion with points put in between: coordinates and velocities by its dense output, the rest by cubics."""
+    n = len(motion.t)
+    share = 1 if n >= wanted else min(int(np.ceil(wanted / max(n - 1, 1))), MOST_BETWEEN)
+    source = np.repeat(np.arange(n), [*[share] * (n - 1), 1])
+    inside = np.concatenate([np.tile(np.arange(share) / share, n - 1), [0.0]])
+    after = np.minimum(source + 1, n - 1)
+    times = motion.t[source] + inside * (motion.t[after] - motion.t[source])
+    values = motion_columns(motion)
+    found = {name: _cubic(motion.t, values[name], times, source) for name in (values if names is None else names)}
+    if share > 1:
+        q, v = motion.at(np.clip(times, motion.t[0], motion.t[-1]))
+        for i, name in enumerate(motion.coordinates):
+            for label, array in ((name, q), (f"velocity {name}", v)):
+                if label in found:
+                    found[label] = np.where(inside == 0.0, found[label], array[:, i])
+    closed = np.where(motion.lam > 0.0, State.strong, State.inactive).astype(np.int8)
+    return Dense(found, source, inside == 0.0, np.zeros(len(source), dtype=np.intp), closed[source])
+
+
+def _cubic(t: Array, y: Array, times: Array, source: Indices) -> Array:
+    """Cubic Hermite interpolation with slopes from neighbours; points themselves stay as they are."""
+    if len(t) < 3:
+        return np.interp(times, t, y)
+    slope = np.gradient(y, t)
+    i = np.minimum(source, len(t) - 2)
+    h = t[i + 1] - t[i]
+    u = (times - t[i]) / h
+    bend = u * (1 - u) * ((1 - u) * h * slope[i] - u * h * slope[i + 1])
+    curve = y[i] + u * u * (3.0 - 2.0 * u) * (y[i + 1] - y[i]) + bend
+    return np.asarray(np.where(times == t[source], y[source], curve))

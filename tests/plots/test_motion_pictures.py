@@ -1,0 +1,98 @@
+"""Pictures of motions: what is drawn is what was computed."""
+
+import functools
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+from PIL import Image
+
+import onesided
+from onesided import plots, zoo
+from onesided.errors import UsageError
+from onesided.plots import View
+from onesided.plots.configuration import film_of
+from onesided.results.motion_columns import motion_columns, motion_dense
+from onesided.results.sketch import sketch_record
+
+mpl.use("Agg")
+
+
+def axes():
+    return Figure(layout="constrained").add_subplot()
+
+
+@functools.cache
+def swing():
+    system, task = zoo.load("pendulum")
+    return onesided.simulate(system, task.start, {}, task.motion.time, control=task.p)
+
+
+def test_points_between_stay_on_the_circle():
+    fine = motion_dense(swing(), 1000)
+    assert np.array_equal(fine.columns["x"][fine.exact], swing().q[:, 0])
+    assert np.max(np.abs(np.hypot(fine.columns["x"], fine.columns["y"]) - 1)) < 1e-4
+    assert len(fine.source) >= 1000
+
+
+def test_every_column_keeps_its_computed_values():
+    fine = motion_dense(swing(), 700)
+    for name, values in motion_columns(swing()).items():
+        assert np.array_equal(fine.columns[name][fine.exact], values), name
+
+
+def test_curves_are_the_columns():
+    ax = swing().plot("x", "multiplier rod", ax=axes())
+    assert [line.get_label() for line in ax.lines[:2]] == ["x", "multiplier rod"]
+    found = np.interp(swing().t, ax.lines[1].get_xdata(), ax.lines[1].get_ydata())
+    np.testing.assert_allclose(found, swing().mu[:, 0], atol=1e-9)
+    with pytest.raises(UsageError, match="holds no 'z'"):
+        swing().plot("z", ax=axes())
+
+
+def test_orbits_can_be_drawn_against_a_coordinate():
+    ax = plots.history(swing(), "velocity x", x="x", ax=axes())
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("x", "velocity x")
+
+
+@pytest.mark.parametrize("view", [View.path, View.reactions, View.energy, View.drift, View.sketch])
+def test_every_view_is_written(tmp_path, view):
+    assert plots.write(swing(), tmp_path / "a.svg", view=view).read_text().startswith("<?xml")
+
+
+def test_views_that_make_no_sense_are_refused(tmp_path):
+    with pytest.raises(UsageError, match="no gaps"):
+        plots.write(swing(), tmp_path / "a.svg", view=View.gaps)
+    with pytest.raises(UsageError, match="one-sided"):
+        plots.write(swing(), tmp_path / "a.svg", view=View.raster)
+    system, task = zoo.load("column")
+    path = onesided.trace(system, task.start, task.p, p_bounds=task.p_bounds)
+    with pytest.raises(UsageError, match="only a motion"):
+        plots.write(path, tmp_path / "a.svg", view=View.drift)
+
+
+def test_films_run_along_the_motion(tmp_path):
+    film = film_of(swing(), 50)
+    mass = film.sketch.positions(film.columns)["mass"]
+    assert np.max(np.abs(np.linalg.norm(mass, axis=1) - 1)) < 1e-3
+    file = plots.animate(swing(), tmp_path / "a.gif", frames=8)
+    with Image.open(file) as picture:
+        assert picture.n_frames == 8
+
+
+def test_the_raster_shows_when_constraints_act():
+    motion = swing()
+    forces = np.zeros((len(motion), 1))
+    forces[10:20] = 1.0
+    acting = type(motion)(**{**vars(motion), "unilateral": ("rope",), "lam": forces})
+    ax = plots.raster(acting, ax=axes())
+    bars = ax.collections[1].get_paths()
+    assert len(bars) == 1
+    np.testing.assert_allclose(bars[0].get_extents().intervalx, [motion.t[10], motion.t[19]])
+
+
+def test_motions_are_saved_with_their_sketch(tmp_path):
+    again = onesided.load_result(onesided.save(swing(), tmp_path / "m"))
+    assert sketch_record(again.sketch) == sketch_record(swing().sketch)
+    assert "<svg" in again._repr_html_()

@@ -1,0 +1,113 @@
+"""Commands that look at saved results."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from onesided.cli import app
+from onesided.results import Kind
+from onesided.results.explain import slugs
+
+
+def run(*arguments):
+    return CliRunner().invoke(app, list(arguments))
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("results") / "truss"
+    assert run("trace", "von-mises-floor", "-o", str(folder), "--report").exit_code == 0
+    return folder
+
+
+@pytest.mark.parametrize("kind", ["path", "reactions", "gaps", "energy", "sketch"])
+def test_plot_writes_what_it_says(results, kind):
+    done = run("plot", str(results), "--kind", kind)
+    assert done.exit_code == 0, done.output
+    assert Path(done.output.strip()).read_text().startswith("<?xml")
+
+
+def test_plot_takes_axes_and_a_file(results, tmp_path):
+    done = run("plot", str(results), "--x", "energy", "--y", "reaction floor", "-o", str(tmp_path / "a.pdf"))
+    assert done.exit_code == 0, done.output
+    assert (tmp_path / "a.pdf").read_bytes().startswith(b"%PDF")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--x", "fi"], "the path holds no 'fi'"),
+        (["-o", "a.bmp"], "expected .svg or .pdf or .png"),
+        (["-o", "nowhere/a.svg"], "could not be written"),
+    ],
+)
+def test_plot_refuses_in_words(results, arguments, message, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    done = run("plot", str(results), *arguments)
+    assert (done.exit_code, message in done.output) == (2, True), done.output
+    assert "Traceback" not in done.output
+
+
+def test_a_folder_without_results_is_refused(tmp_path):
+    for command in ("plot", "report", "animate"):
+        done = run(command, str(tmp_path))
+        assert (done.exit_code, "holds no result" in done.output) == (2, True)
+
+
+def test_report_option_and_command_write_the_same(results, tmp_path):
+    inside = (results / "report.html").read_text()
+    assert run("report", str(results), "-o", str(tmp_path / "r.html")).exit_code == 0
+    assert (tmp_path / "r.html").read_text() == inside
+    assert "Von Mises truss above a floor" in inside
+
+
+def test_drive_and_diagram_write_reports(tmp_path):
+    assert run("drive", "corner-limit", "-o", str(tmp_path / "d"), "--report").exit_code == 0
+    assert "Loading history" in (tmp_path / "d" / "report.html").read_text()
+    assert run("diagram", "column-stop", "-o", str(tmp_path / "g"), "--report").exit_code == 0
+    assert "3 branches" in (tmp_path / "g" / "report.html").read_text()
+    assert run("plot", str(tmp_path / "g"), "-o", str(tmp_path / "g.png")).exit_code == 0
+
+
+def test_animate_writes_a_gif(results, tmp_path):
+    done = run("animate", str(results), "--frames", "5", "-o", str(tmp_path / "a.gif"))
+    assert done.exit_code == 0, done.output
+    assert (tmp_path / "a.gif").read_bytes().startswith(b"GIF8")
+    assert run("animate", str(results), "--frames", "1").exit_code == 2
+
+
+@pytest.mark.parametrize("kind", list(Kind))
+def test_every_kind_of_event_is_explained(kind):
+    done = run("explain", kind.name.replace("_", "-"))
+    assert done.exit_code == 0
+    assert done.output.startswith(kind.value)
+    assert "theory/events.md#" in done.output
+    assert run("explain", kind.name).output == done.output
+
+
+def test_explain_lists_and_suggests():
+    listed = run("explain")
+    assert all(slug in listed.output for slug in slugs())
+    wrong = run("explain", "corner-limt")
+    assert (wrong.exit_code, "did you mean 'corner-limit'" in wrong.output) == (2, True)
+
+
+def test_events_point_to_the_theory(tmp_path):
+    printed = run("trace", "von-mises-floor", "-o", str(tmp_path / "t")).output
+    assert "onesided explain limit | corner-limit" in printed
+    lines = run("trace", "von-mises-floor", "-o", str(tmp_path / "t"), "--json").output.splitlines()
+    assert json.loads(lines[1])["event"]["theory"] == "theory/events.md#corner-limit"
+
+
+def test_looking_at_results_needs_no_jax(results):
+    code = (
+        "import sys; from typer.testing import CliRunner; from onesided.cli import app;"
+        f"r = CliRunner().invoke(app, ['report', {str(results)!r}]); assert r.exit_code == 0, r.output;"
+        "sys.exit('jax' if 'jax' in sys.modules else 0)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr

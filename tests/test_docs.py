@@ -1,0 +1,82 @@
+"""The documentation: every code block runs as written, every printed line is printed, every citation resolves."""
+
+import contextlib
+import io
+import re
+import shlex
+from pathlib import Path
+
+import matplotlib as mpl
+import pytest
+from typer.testing import CliRunner
+
+import onesided
+from onesided.cli import app
+from onesided.results import Kind
+from onesided.results.explain import slug
+
+DOCS = Path(__file__).parents[1] / "docs"
+GENERATED = ("gallery", "changes.md")
+PAGES = sorted(p for p in DOCS.rglob("*.md") if p.relative_to(DOCS).parts[0] not in GENERATED)
+BLOCK = re.compile(r"^```(\w+)(?: title=\"([^\"]*)\")?\n(.*?)^```", re.DOTALL | re.MULTILINE)
+
+mpl.use("Agg")
+
+
+class Page:
+    """A page being read: names defined so far, and everything printed so far."""
+
+    def __init__(self):
+        self.names, self.printed = {}, ""
+
+    def python(self, text, _):
+        out = io.StringIO()
+        with contextlib.redirect_stdout(out):
+            exec(compile(text, "docs", "exec"), self.names)  # noqa: S102 - our own documentation
+        self.printed += out.getvalue()
+
+    def sh(self, text, _):
+        for line in text.splitlines():
+            words = shlex.split(line, comments=True)
+            if words and words[0] == "onesided":
+                done = CliRunner().invoke(app, words[1:])
+                assert done.exit_code == 0, (line, done.output)
+                self.printed += done.output
+
+    def toml(self, text, title):
+        if title:
+            with Path(title.lstrip("+")).open("a" if title.startswith("+") else "w", encoding="utf-8") as file:
+                file.write(text)
+            text = Path(title.lstrip("+")).read_text(encoding="utf-8")
+        onesided.loads(text)
+
+    def text(self, text, _):
+        for line in text.splitlines():
+            assert line in self.printed, line
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(DOCS)))
+def test_code_runs_as_written(page, tmp_path, monkeypatch):
+    from matplotlib import pyplot as plt
+
+    monkeypatch.chdir(tmp_path)
+    reader = Page()
+    for language, title, text in BLOCK.findall(page.read_text(encoding="utf-8")):
+        getattr(reader, language)(text, title)
+        plt.close("all")
+
+
+def test_every_kind_of_event_has_its_place_in_the_theory():
+    text = (DOCS / "theory" / "events.md").read_text(encoding="utf-8")
+    assert [anchor for kind in Kind if (anchor := f"{{#{slug(kind)}}}") not in text] == []
+
+
+def test_every_citation_in_the_documentation_has_an_entry():
+    known = set(re.findall(r"^@\w+\{(\w+),", (DOCS / "references.bib").read_text(), re.MULTILINE))
+    cited = {key for page in PAGES for key in re.findall(r"\[([A-Z]{2}\d?)(?=[ ,\]])", page.read_text())}
+    assert {"SP1", "QT", "SW", "AR"} <= cited <= known
+
+
+def test_the_navigation_names_every_page():
+    listed = set(re.findall(r"[\w/]+\.md", (DOCS.parent / "mkdocs.yml").read_text()))
+    assert {str(page.relative_to(DOCS)) for page in PAGES} <= listed
