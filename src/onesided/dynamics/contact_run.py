@@ -208,16 +208,18 @@ def collect(world: World, outcome: Outcome) -> Motion:
     )
     lam = points.mu[:, rows.gaps]
     wrong = [*outcome.wrong, *_verdict(world, outcome, drift, lam, found.gaps)]
+    p = np.array([equations.control_at(t) for t in points.t])
     slips = [row for each in rows.slips for row in each]
     notes = [text for text in (world.correction.words(), world.projected, outcome.note, "; ".join(wrong)) if text]
     return Motion(
         coordinates=system.coordinates, bilateral=tuple(system.bilateral), nonholonomic=tuple(system.nonholonomic),
         unilateral=world.names, servo=tuple(system.servo), control=system.control,
         t=points.t, q=points.q, v=points.v, a=points.a, mu=points.mu[:, rows.always], lam=lam,
-        u=np.zeros((len(points.t), 0)), p=np.array([equations.control_at(t) for t in points.t]), energy=found.energy,
+        u=np.zeros((len(points.t), 0)), p=p, energy=found.energy,
         work=points.work, drift=drift, events=outcome.events, status=status_after(outcome.status, "; ".join(wrong)),
         note="; ".join(notes), start=world.correction, space=equations.space, provenance=_provenance(world, outcome),
         tangential=points.mu[:, slips], smooth=outcome.smooth,
+        measures=system.measured(points.q, p), sketch=system.sketch,
     )  # fmt: skip
 
 

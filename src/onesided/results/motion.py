@@ -100,8 +100,8 @@ class Motion:
     t : (N,), q, v, a : (N, n).
     mu : (N, k) multipliers of the bilateral constraints, then of the non-holonomic ones;  lam : (N, m) of the gaps.
     tangential : (N, directions) friction forces of contacts, in the order of `System.contacts`.
-    smooth : whether points come from a smooth motion between events (points at one time, before and after), or from time
-        stepping, where forces are means over a step and interpolation is linear.
+    smooth : whether points come from a smooth motion between events (two points at one time: before and after), or from
+        time stepping, where forces are means over a step and interpolation is linear.
     u : (N, inputs) of servo conditions;  p : (N,) control.
     energy : (N,) kinetic and potential;  work : (N,) done by forces without potential and by moving constraints.
     drift : rechecked violations.

@@ -17,6 +17,7 @@ from onesided import (
     simulate,
     surface_start,
     with_surfaces,
+    zoo,
 )
 from onesided.model.surfaces import closest
 
@@ -197,3 +198,16 @@ def test_time_stepping_agrees():
     system, start = disk(opens=True)
     motion = simulate(system, start, [1.0, 0.0, -1.0, 0.5, 0.5], (0.0, 1.0), method=Moreau(step=2e-3))
     assert motion.q[-1, :2] == pytest.approx([1.4437862862, 1.0537189114], abs=1e-3)
+
+
+def test_from_a_model_file():
+    model = zoo.load("rolling-disk")
+    found = simulate(model.system, model.task.start, dict(model.task.motion.velocities), (0.0, 10.0), control=GRAVITY,
+                     method=Projected(rtol=1e-12))  # fmt: skip
+    rows = np.array([line.split() for line in TABLE.split("\n") if line], dtype=float)
+    assert found.at(rows[:, 0])[0][:, [0, 1, 2, 4]] == pytest.approx(rows[:, 1:5], abs=2e-9)
+    mu = dict(zip((*found.bilateral, *found.nonholonomic), found.mu.T, strict=True))
+    _, _, _, N, F = closed_forms(found.q[:, 4])
+    assert mu["normal"] == pytest.approx(N, abs=1e-7)
+    assert mu["rolls"] == pytest.approx(F, abs=1e-7)
+    assert np.abs(mu["tangential"]).max() < 1e-7
