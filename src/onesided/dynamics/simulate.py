@@ -207,6 +207,10 @@ def begin(
     _a_system(system)
     first, last = _span(t_span)
     chosen = Projected() if method is None else method
+    if isinstance(chosen, ContactMethod):
+        raise UsageError(
+            "this method gives a whole motion, not one state after the other", got=repr(chosen), expected="simulate(…)"
+        )
     if not hasattr(chosen, "start"):
         raise UsageError(
             "this is not a method", got=repr(method), expected="Projected(), Radau(), GeneralizedAlpha() …"

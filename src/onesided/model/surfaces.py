@@ -123,6 +123,12 @@ def with_surfaces(system: System, pairs: Mapping[str, SurfacePair]) -> System:
         `check_surfaces`, which knows a configuration.
     """
     prepare_jax()
+    if system.structure is not None or system.friction is not None or system.servo:
+        raise ModelError(
+            "surfaces cannot be added to this system",
+            got="a composed structure, joint friction or servo conditions",
+            expected="a System of functions without them",
+        )
     n, offset = system.n, system.n
     names = list(system.coordinates)
     bilateral, unilateral = _shortened(system.bilateral, n), _shortened(system.unilateral, n)
@@ -163,6 +169,7 @@ def with_surfaces(system: System, pairs: Mapping[str, SurfacePair]) -> System:
         nonholonomic=rolling,
         space=space,
         contacts=contacts,
+        measures=_shortened(system.measures, n),
     )
 
 
