@@ -18,7 +18,8 @@ from contact_models import (
     zeno_time,
 )
 
-from onesided import EventDriven, Moreau, drive, load_result, save, simulate, zoo
+from onesided import EventDriven, Moreau, compose, drive, load_result, save, simulate, zoo
+from onesided.elements import Body, Gravity, Marker, Node, PlaneContact, Revolute
 
 EVENTS, STEPS = EventDriven(), Moreau(step=2e-3)
 
@@ -215,3 +216,23 @@ def test_discs_in_a_hopper():
     up = np.sum(walls) * n[0, 1] + np.sum(gate)  # forces between discs cancel
     assert np.sum(motion.v[-1].reshape(N, 2)[:, 1]) == pytest.approx(h * up - N * G * 0.1, abs=1e-8)
     assert np.all(np.diff(motion.energy) < N * (G * h) ** 2 / 8)  # a landing within a step can be wrong by that
+
+
+@pytest.mark.parametrize("method", [EVENTS, Moreau(step=1e-3)], ids=lambda m: type(m).__name__)
+def test_composed_structures_land_on_their_contacts(method):
+    """A rod on a hinge, let go horizontally, falls onto a floor that its free end reaches, and lies there."""
+    system = compose(
+        Node("o", (0.0, 0.0), fixed=True),
+        Body("rod", (0.5, 0.0), mass=2.0, inertia=2.0 / 12),
+        Marker("end", "rod", (-0.5, 0.0)),
+        Marker("tip", "rod", (0.5, 0.0)),
+        Revolute("pin", ("o", "end")),
+        Gravity("g", (0.0, -G)),
+        PlaneContact("floor", point="tip", normal=(0.0, 1.0), through=(0.0, -0.5)),
+    )
+    motion = simulate(system, system.start, {}, (0.0, 1.0), method=method)
+    assert motion.q[-1, 2] == pytest.approx(-np.pi / 6, abs=1e-9)
+    assert motion.lam[-1, 0] == pytest.approx(G, rel=1e-9)  # half of the weight
+    gaps = motion.q[:, 1] + 0.5 * np.sin(motion.q[:, 2]) + 0.5
+    assert gaps.min() > -1e-9
+    assert np.linalg.norm(motion.q[:, :2], axis=1) == pytest.approx(0.5, abs=1e-9)
