@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from onesided.errors import SolveError as SolveError
     from onesided.model.compose import compose as compose
     from onesided.model.contact import Contact as Contact
+    from onesided.model.contact import with_contacts as with_contacts
     from onesided.model.derivatives import Function as Function
     from onesided.model.files import load as load
     from onesided.model.files import loads as loads
@@ -104,6 +105,7 @@ _HOMES = {
     "SolveError": "errors",
     "compose": "model.compose",
     "Contact": "model.contact",
+    "with_contacts": "model.contact",
     "Function": "model.derivatives",
     "load": "model.files",
     "loads": "model.files",

@@ -18,7 +18,7 @@ from contact_models import (
     zeno_time,
 )
 
-from onesided import EventDriven, Moreau, compose, drive, load_result, save, simulate, zoo
+from onesided import Contact, EventDriven, Moreau, compose, drive, load_result, save, simulate, with_contacts, zoo
 from onesided.elements import Body, Gravity, Marker, Node, PlaneContact, Revolute
 
 EVENTS, STEPS = EventDriven(), Moreau(step=2e-3)
@@ -236,3 +236,22 @@ def test_composed_structures_land_on_their_contacts(method):
     gaps = motion.q[:, 1] + 0.5 * np.sin(motion.q[:, 2]) + 0.5
     assert gaps.min() > -1e-9
     assert np.linalg.norm(motion.q[:, :2], axis=1) == pytest.approx(0.5, abs=1e-9)
+
+
+def test_a_composed_disk_slides_until_it_rolls():
+    """A sliding disk loses a third of its speed to friction, whatever the coefficient, then rolls."""
+    r, v, mu = 0.5, 1.2, 0.2
+    bare = compose(
+        Body("disk", (0.0, r), mass=2.0, inertia=r**2),
+        Gravity("g", (0.0, -G)),
+        PlaneContact("floor", point="disk", normal=(0.0, 1.0), radius=r),
+    )
+    contact = Contact(friction=mu, slip=lambda q, u, th: u[0] + r * u[2])
+    system = with_contacts(bare, {"floor": contact})
+    motion = simulate(system, system.start, [v, 0.0, 0.0], (0.0, 0.5), method=Moreau(step=1e-3))
+    end = v / (3 * mu * G)
+    assert motion.v[-1] == pytest.approx([2 * v / 3, 0.0, -2 * v / (3 * r)], abs=1e-9)
+    assert motion.q[-1, 0] == pytest.approx(v * end - mu * G * end**2 / 2 + 2 * v / 3 * (0.5 - end), abs=1e-5)
+    bounced = simulate(with_contacts(bare, {"floor": Contact(restitution=0.5)}), [0.0, 1.0 + r, 0.0], {}, (0.0, 0.6),
+                       method=EVENTS)  # fmt: skip
+    assert bounced.v[-1, 1] == pytest.approx(0.5 * np.sqrt(2 * G) - G * (0.6 - np.sqrt(2 / G)), abs=1e-11)

@@ -1,8 +1,8 @@
 """What a one-sided constraint does in motion: restitution and friction, checked when they are stated."""
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
 
 import jax
@@ -123,11 +123,7 @@ class ContactFunctions(MotionFunctions):
     def __init__(self, system: "System") -> None:
         super().__init__(_Unfolded(system))  # type: ignore[arg-type]
         self.joints, self.gaps_count = len(system.bilateral), len(system.unilateral)
-        self.sizes = {
-            name: slip_size(system, name, c.slip)
-            for name, c in system.contacts.items()
-            if c.slip and c.friction > 0 and name in system.unilateral
-        }
+        self.sizes = _slip_sizes(system)
         self.rolling = len(system.nonholonomic)
         self.k = self.rolling + sum(self.sizes.values())
 
@@ -137,14 +133,35 @@ class ContactFunctions(MotionFunctions):
 
 
 class ContactStructure(StructureMotion):
-    """The same for composed structures, whose contacts have neither restitution nor friction."""
+    """The same for composed structures."""
 
     def __init__(self, system: "System") -> None:
         super().__init__(system)
         self.joints, self.gaps_count = len(system.bilateral), len(system.unilateral)
-        self.sizes: dict[str, int] = {}
-        self.m, self.rolling = self.joints + self.gaps_count, self.k
+        self._slips = _Unfolded(system).nonholonomic
+        self.sizes = _slip_sizes(system)
+        self.m, self.rolling = self.joints + self.gaps_count, len(system.nonholonomic)
+        self.k = self.rolling + sum(self.sizes.values())
 
     def gaps(self, q: Any, p: Any, vector: Any) -> Any:
         """Gaps of the unilateral constraints."""
         return self.holonomic(q, p, vector)[self.joints :]
+
+    def nonholonomic(self, q: Any, v: Any, vector: Any) -> Any:
+        """Rolling conditions and slips."""
+        th = self.parameters(vector)
+        found = [jnp.atleast_1d(f(q, v, th)) for f in self._slips.values()]
+        return jnp.concatenate(found) if found else jnp.zeros(0)
+
+
+def with_contacts(system: "System", contacts: Mapping[str, Contact]) -> "System":
+    """The same system with other statements about its contacts in motion: for composed structures."""
+    return replace(system, contacts=contacts)
+
+
+def _slip_sizes(system: "System") -> dict[str, int]:
+    return {
+        name: slip_size(system, name, c.slip)
+        for name, c in system.contacts.items()
+        if c.slip and c.friction > 0 and name in system.unilateral
+    }

@@ -113,6 +113,7 @@ class System:
         self._set("contacts", MappingProxyType(dict(self.contacts)))
         if self.structure is None:
             self._compile()
+        check_contacts(self)
         plain = self.structure is None
         self._set("motion", MotionFunctions(self) if plain else StructureMotion(self))
         self._set("contact_motion", ContactFunctions(self) if plain else ContactStructure(self))
@@ -139,7 +140,6 @@ class System:
         constraints = [*self.bilateral.values(), *self.unilateral.values()]
         self._set("derivatives", Derivatives(self.n, self.energy, constraints, names))
         check_motion(self)
-        check_contacts(self)
 
     def _set(self, name: str, value: Any) -> None:
         object.__setattr__(self, name, value)
