@@ -15,19 +15,24 @@ EXIT_FAILED, EXIT_BAD_INPUT, EXIT_INTERRUPTED = 1, 2, 130
 
 
 class Interrupt:
-    """Ctrl-C: raises KeyboardInterrupt, and remembers it, because a callback inside JAX may swallow the exception."""
+    """Ctrl-C: remembered for work that asks for it between steps, raised at once otherwise and when pressed again.
+
+    An exception raised inside a callback of JAX may be swallowed, or worse.
+    """
 
     def __init__(self) -> None:
-        self._asked = False
+        self._asked = self._polled = False
 
     def pressed(self) -> bool:
-        """Whether Ctrl-C was pressed."""
+        """Whether Ctrl-C was pressed; work that asks is expected to ask again soon."""
+        self._polled = True
         return self._asked
 
     def __call__(self, signum: int, frame: Any) -> None:
         """Handle SIGINT."""
-        self._asked = True
-        raise KeyboardInterrupt
+        again, self._asked = self._asked, True
+        if again or not self._polled:
+            raise KeyboardInterrupt
 
 
 @contextmanager

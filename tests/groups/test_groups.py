@@ -4,7 +4,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from onesided.errors import ModelError
@@ -44,6 +44,7 @@ def test_axioms(group, data, scale):
 
 
 @pytest.mark.parametrize("group", GROUPS, ids=lambda g: g.words)
+@settings(max_examples=20)
 @given(data=st.data(), scale=st.sampled_from([1e-9, 1e-2, 1.0]))
 def test_rate_is_the_derivative_of_local_coordinates(group, data, scale):
     q, v, delta = (data.draw(vector(group.size)) for _ in range(3))
@@ -100,6 +101,15 @@ def test_wrap_keeps_the_rotation_and_shortens_the_vector():
         short = SO3().wrap(theta)
         assert np.linalg.norm(short) <= np.pi + 1e-12
         assert rotation_matrix(short) == pytest.approx(rotation_matrix(theta), abs=1e-12)
+
+
+def test_turns_that_meet_at_a_full_turn():
+    """Half a turn twice about one axis, and the way from there to where it began: never a division by zero."""
+    half = np.array([0.0, np.pi, 0.0])
+    assert rotation_matrix(SO3().retract(half, half)) == pytest.approx(np.eye(3), abs=1e-14)
+    far = np.array([0.0, 4.0, 0.0])
+    assert SO3().local(far - [0.0, 2 * np.pi, 0.0], far) == pytest.approx(np.zeros(3), abs=1e-14)
+    assert SO3().local(np.zeros(3), far) == pytest.approx(far - [0.0, 2 * np.pi, 0.0], abs=1e-14)
 
 
 def test_products_and_sizes_are_checked():

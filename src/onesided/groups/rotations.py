@@ -8,6 +8,8 @@ from onesided.groups import series
 from onesided.groups.base import Group
 from onesided.groups.series import namespace
 
+BEYOND = -0.5  # cosine of half the largest turn that is kept as it is
+
 
 def cross(a: Any, b: Any) -> Any:
     """A × b along the last axis."""
@@ -43,8 +45,9 @@ def quaternion(theta: Any) -> tuple[Any, Any]:
 
 
 def rotation_vector(w: Any, u: Any) -> Any:
-    """The rotation vector of a unit quaternion (w, u), of length below 2π."""
-    return series.arc(dot(u, u), w) * u
+    """The rotation vector of a unit quaternion (w, u): smooth for turns up to 240°, the opposite turn beyond."""
+    sign = namespace(w).where(w < BEYOND, -1.0, 1.0)
+    return series.arc(dot(u, u), sign * w) * (sign * u)
 
 
 def multiply(a: tuple[Any, Any], b: tuple[Any, Any]) -> tuple[Any, Any]:
