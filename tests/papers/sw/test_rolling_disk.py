@@ -88,8 +88,8 @@ def motion():
 def test_tables(motion):
     rows = np.array([line.split() for line in TABLE.split("\n") if line], dtype=float)
     q, _ = motion.at(rows[:, 0])
-    assert q[:, [0, 1, 2]] == pytest.approx(rows[:, [1, 2, 3]], abs=2e-9)
-    assert q[:, 4] == pytest.approx(rows[:, 4], abs=2e-9)
+    assert q[:, [0, 1, 2]] == pytest.approx(rows[:, [1, 2, 3]], abs=1e-9)
+    assert q[:, 4] == pytest.approx(rows[:, 4], abs=1e-9)
 
 
 def test_forces_at_every_step(motion):
@@ -205,7 +205,7 @@ def test_from_a_model_file():
     found = simulate(model.system, model.task.start, dict(model.task.motion.velocities), (0.0, 10.0), control=GRAVITY,
                      method=Projected(rtol=1e-12))  # fmt: skip
     rows = np.array([line.split() for line in TABLE.split("\n") if line], dtype=float)
-    assert found.at(rows[:, 0])[0][:, [0, 1, 2, 4]] == pytest.approx(rows[:, 1:5], abs=2e-9)
+    assert found.at(rows[:, 0])[0][:, [0, 1, 2, 4]] == pytest.approx(rows[:, 1:5], abs=1e-9)
     mu = dict(zip((*found.bilateral, *found.nonholonomic), found.mu.T, strict=True))
     _, _, _, N, F = closed_forms(found.q[:, 4])
     assert mu["normal"] == pytest.approx(N, abs=1e-7)
