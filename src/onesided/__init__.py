@@ -17,12 +17,14 @@ if TYPE_CHECKING:
     from onesided.complementarity_systems import CableStructure as CableStructure
     from onesided.complementarity_systems import LinearComplementaritySystem as LinearComplementaritySystem
     from onesided.complementarity_systems import SlacknessSystem as SlacknessSystem
+    from onesided.dynamics.event_driven import EventDriven as EventDriven
     from onesided.dynamics.explicit import Baumgarte as Baumgarte
     from onesided.dynamics.explicit import Projected as Projected
     from onesided.dynamics.generalized_alpha import GeneralizedAlpha as GeneralizedAlpha
     from onesided.dynamics.generalized_alpha import Index3 as Index3
     from onesided.dynamics.generalized_alpha import StabilisedIndex2 as StabilisedIndex2
     from onesided.dynamics.modes import modes as modes
+    from onesided.dynamics.moreau import Moreau as Moreau
     from onesided.dynamics.multipliers import Compliances as Compliances
     from onesided.dynamics.multipliers import MinimalNorm as MinimalNorm
     from onesided.dynamics.multipliers import ReducedSet as ReducedSet
@@ -35,6 +37,8 @@ if TYPE_CHECKING:
     from onesided.errors import OnesidedError as OnesidedError
     from onesided.errors import SolveError as SolveError
     from onesided.model.compose import compose as compose
+    from onesided.model.contact import Contact as Contact
+    from onesided.model.contact import with_contacts as with_contacts
     from onesided.model.derivatives import Function as Function
     from onesided.model.files import load as load
     from onesided.model.files import loads as loads
@@ -42,6 +46,11 @@ if TYPE_CHECKING:
     from onesided.model.imports import read_truss as read_truss
     from onesided.model.rows import rows as rows
     from onesided.model.sizes import Scales as Scales
+    from onesided.model.surfaces import SurfacePair as SurfacePair
+    from onesided.model.surfaces import check_surfaces as check_surfaces
+    from onesided.model.surfaces import conformity as conformity
+    from onesided.model.surfaces import surface_start as surface_start
+    from onesided.model.surfaces import with_surfaces as with_surfaces
     from onesided.model.system import System as System
     from onesided.results import Diagram as Diagram
     from onesided.results import Drive as Drive
@@ -81,12 +90,14 @@ _HOMES = {
     "LCP": "complementarity",
     "MLCP": "complementarity",
     "NCP": "complementarity",
+    "EventDriven": "dynamics.event_driven",
     "Baumgarte": "dynamics.explicit",
     "Projected": "dynamics.explicit",
     "GeneralizedAlpha": "dynamics.generalized_alpha",
     "Index3": "dynamics.generalized_alpha",
     "StabilisedIndex2": "dynamics.generalized_alpha",
     "modes": "dynamics.modes",
+    "Moreau": "dynamics.moreau",
     "Compliances": "dynamics.multipliers",
     "MinimalNorm": "dynamics.multipliers",
     "ReducedSet": "dynamics.multipliers",
@@ -99,13 +110,20 @@ _HOMES = {
     "OnesidedError": "errors",
     "SolveError": "errors",
     "compose": "model.compose",
+    "Contact": "model.contact",
+    "with_contacts": "model.contact",
     "Function": "model.derivatives",
     "load": "model.files",
     "loads": "model.files",
-    "rows": "model.rows",
     "read_mesh": "model.imports",
     "read_truss": "model.imports",
+    "rows": "model.rows",
     "Scales": "model.sizes",
+    "check_surfaces": "model.surfaces",
+    "conformity": "model.surfaces",
+    "surface_start": "model.surfaces",
+    "SurfacePair": "model.surfaces",
+    "with_surfaces": "model.surfaces",
     "System": "model.system",
     "Diagram": "results",
     "Drive": "results",

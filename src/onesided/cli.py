@@ -236,7 +236,7 @@ def drive(  # noqa: PLR0917 - one option each
 def simulate(  # noqa: PLR0913, PLR0917 - one option each
     file: File,
     time: Annotated[float | None, typer.Option(help="Last time; default: the file's.")] = None,
-    method: Annotated[str | None, typer.Option(help="projected, radau, generalized-alpha or baumgarte.")] = None,
+    method: Annotated[str | None, typer.Option(help="As in the file: projected, radau, event-driven, moreau …")] = None,
     rtol: Annotated[float | None, typer.Option(help="Accuracy of a step.")] = None,
     step: Annotated[float | None, typer.Option(help="A fixed step instead.")] = None,
     change: Change = None,

@@ -20,7 +20,9 @@ OF_PARTS = {
     "williams-toggle",
 }  # fmt: skip
 
-FOR_MOTION = {"andrews-squeezer", "knife-edge", "pendulum", "platform", "slider-crank"}  # not at rest at the start
+FOR_MOTION = {  # not at rest at the start
+    "andrews-squeezer", "bouncing-ball", "knife-edge", "pendulum", "platform", "rolling-disk", "slider-crank",
+}  # fmt: skip
 
 
 def balance(system, q, p, nu=()):

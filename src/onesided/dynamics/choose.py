@@ -1,10 +1,14 @@
 """Methods by name, for model files and the command line."""
 
+import math
 from dataclasses import replace
 from typing import Any
 
+from onesided.dynamics.contact_run import ContactMethod
+from onesided.dynamics.event_driven import EventDriven
 from onesided.dynamics.explicit import Baumgarte, Projected
 from onesided.dynamics.generalized_alpha import GeneralizedAlpha
+from onesided.dynamics.moreau import Moreau
 from onesided.dynamics.radau import Radau
 from onesided.dynamics.stepper import Method
 from onesided.errors import UsageError
@@ -14,13 +18,19 @@ METHODS: dict[str, Any] = {
     "radau": Radau(),
     "generalized-alpha": GeneralizedAlpha(),
     "baumgarte": Baumgarte(),
+    "event-driven": EventDriven(),
+    "moreau": Moreau(),
 }
 
 
-def method_named(name: str, rtol: float | None = None, step: float | None = None) -> Method:
+def method_named(name: str, rtol: float | None = None, step: float | None = None) -> Method | ContactMethod:
     """The method of this name with its default knobs, or those given."""
     if name not in METHODS:
         raise UsageError("there is no such method", got=repr(name), expected="one of " + ", ".join(METHODS))
     method = METHODS[name]
+    if isinstance(method, EventDriven):
+        return replace(method, rtol=method.rtol if rtol is None else rtol, max_step=math.inf if step is None else step)
+    if isinstance(method, Moreau):
+        return replace(method, step=method.step if step is None else step)
     chosen: Method = replace(method, rtol=method.rtol if rtol is None else rtol, step=step)
     return chosen

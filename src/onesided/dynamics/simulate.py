@@ -11,7 +11,9 @@ import numpy as np
 from onesided._types import Array, Status
 from onesided._version import __version__
 from onesided.dynamics.consistent import consistent
+from onesided.dynamics.contact_run import ContactMethod, Request
 from onesided.dynamics.explicit import Projected
+from onesided.dynamics.lift_off import lift_offs
 from onesided.dynamics.mechanics import Mechanics, State
 from onesided.dynamics.monitors import recheck, stack, status_after, verdict
 from onesided.dynamics.multipliers import Rule
@@ -37,7 +39,7 @@ def simulate(  # noqa: PLR0913 - one verb, all its ends by keyword
     v0: Any,
     t_span: tuple[float, float],
     *,
-    method: Method | None = None,
+    method: Method | ContactMethod | None = None,
     control: float | Control = 0.0,
     multipliers: Rule | None = None,
     events: UserEvents | None = None,
@@ -53,9 +55,10 @@ def simulate(  # noqa: PLR0913 - one verb, all its ends by keyword
     ----------
     q0, v0 : start, as sequences or name → value (velocities left out are zero).
     t_span : first and last time.
-    method : `Projected()` (default), `Radau()` for stiff systems, `GeneralizedAlpha()`, `Baumgarte()`.
+    method : `Projected()` (default), `Radau()` for stiff systems, `GeneralizedAlpha()`, `Baumgarte()`. With
+        contacts that open and close: `EventDriven()`, `Moreau()`.
     control : the control parameter p during motion: a number, or a function of time in `jax.numpy` (moving
-    constraints).
+        constraints).
     multipliers : how redundant constraints share their force: `MinimalNorm()` (default), `Compliances`, `ReducedSet`.
     events : name → function (t, q, v) whose zeros are located; those named in `stop` end the motion.
     throw : raise a `SolveError` holding the motion so far, or return it with its status.
@@ -67,6 +70,21 @@ def simulate(  # noqa: PLR0913 - one verb, all its ends by keyword
     Every point is rechecked from the model: constraints, hidden constraints, force balance, energy. A motion that
     reached the end but fails this has the status `inaccurate`.
     """
+    if isinstance(method, ContactMethod):
+        request = Request(
+            _a_system(system),
+            q0,
+            v0,
+            *_span(t_span),
+            control=control,
+            multipliers=multipliers,
+            events=events or {},
+            stop=stop,
+            max_steps=max_steps,
+            tolerances=tolerances,
+            progress=progress,
+        )
+        return _judged(_followed(method, request), throw=throw)
     run = begin(
         system, (q0, v0), t_span, method=method, control=control, multipliers=multipliers, tolerances=tolerances
     )
@@ -83,10 +101,27 @@ def simulate(  # noqa: PLR0913 - one verb, all its ends by keyword
                 )
     finally:
         progress.end()
-    motion = collect(run, states, status, note, tuple(watch.found))
+    return _judged(collect(run, states, status, note, tuple(watch.found)), throw=throw)
+
+
+def _judged(motion: Motion, *, throw: bool) -> Motion:
     if throw and not motion.ok:
         raise SolveError(motion.status.value, motion, got=motion.note)
     return motion
+
+
+def _followed(method: ContactMethod, request: Request) -> Motion:
+    request.progress.begin("simulate")
+    try:
+        return method.follow(request)
+    finally:
+        request.progress.end()
+
+
+def _a_system(system: Any) -> System:
+    if not isinstance(system, System):
+        raise UsageError("this is not a system", got=type(system).__name__, expected="a System")
+    return system
 
 
 def iter_simulate(
@@ -169,10 +204,13 @@ def begin(
     tolerances: Tolerances,
 ) -> Run:
     """Check the request and make the start consistent."""
-    if not isinstance(system, System):
-        raise UsageError("this is not a system", got=type(system).__name__, expected="a System")
+    _a_system(system)
     first, last = _span(t_span)
     chosen = Projected() if method is None else method
+    if isinstance(chosen, ContactMethod):
+        raise UsageError(
+            "this method gives a whole motion, not one state after the other", got=repr(chosen), expected="simulate(…)"
+        )
     if not hasattr(chosen, "start"):
         raise UsageError(
             "this is not a method", got=repr(method), expected="Projected(), Radau(), GeneralizedAlpha() …"
@@ -231,7 +269,7 @@ def collect(run: Run, states: list[State], status: Status, note: str, events: tu
         energy=found.energy,
         work=points.work,
         drift=drift,
-        events=events,
+        events=tuple(sorted((*events, *lift_offs(mechanics, states)), key=lambda event: event.t)),
         status=status_after(status, wrong),
         note="; ".join(notes),
         start=run.start,

@@ -111,7 +111,8 @@ class Book:
 
     def __init__(self, file: FileModel, source: Source) -> None:
         self.file, self.source = file, source
-        moving = file.kinetic is not None or bool(file.forces) or bool(file.nonholonomic)
+        slips = any(contact.slip is not None for contact in file.contacts.values())
+        moving = file.kinetic is not None or bool(file.forces) or bool(file.nonholonomic) or slips
         self.velocities = {f"{name}_dot": name for name in file.coordinates} if moving else {}
         self.time = {"t"} if file.forces or (file.motion and file.motion.control) else set()
         self.bases: dict[str, frozenset[str]] = {}  # definition → coordinates, parameters, … it rests on
@@ -234,7 +235,8 @@ class Book:
         fixed = {*file.coordinates, *file.parameters}
         statics = {*fixed, file.control.name}
         moving = fixed | set(self.velocities)
-        allowed = {"kinetic": moving, "nonholonomic": moving, "mass": fixed, "forces": self._given(), "motion": {"t"}}
+        allowed = {"kinetic": moving, "nonholonomic": moving, "contacts": moving, "mass": fixed}
+        allowed |= {"forces": self._given(), "motion": {"t"}}
         for path in self.formulas:
             if path[0] != "define":
                 self._check_use(path, allowed.get(path[0], statics))
@@ -263,6 +265,7 @@ def _texts(file: FileModel) -> dict[Path, str]:
         texts["motion", "control"] = file.motion.control
     for table in _TABLES:
         texts.update({(table, name): text for name, text in getattr(file, table).items()})
+    texts |= {("contacts", name, "slip"): c.slip for name, c in file.contacts.items() if c.slip is not None}
     from onesided.model.sketch_formulas import sketch_formulas
 
     texts.update({path: text for _, path, text in sketch_formulas(file)})
@@ -293,8 +296,20 @@ def _make_system(file: FileModel, book: Book) -> "System":
         force=_force(file, book, table) if file.forces else None,
         measures=measures_of(file, book),
         sketch=sketch_of(file, book),
+        contacts=_contacts(file, book, table),
         nonholonomic={name: _kinetic(file, book.recipe([("nonholonomic", name)], table)) for name in file.nonholonomic},
     )
+
+
+def _contacts(file: FileModel, book: Book, table: Table) -> dict[str, Any]:
+    from onesided.model.contact import Contact
+
+    found = {}
+    for name, stated in file.contacts.items():
+        path = ("contacts", name, "slip")
+        slip = None if stated.slip is None else _kinetic(file, book.recipe([path], table))
+        found[name] = Contact(stated.restitution, stated.friction, slip)
+    return found
 
 
 def time_function(text: str) -> Callable[[Any], Any]:

@@ -158,6 +158,16 @@ class SketchTable(_Table):
     )
 
 
+class ContactTable(_Table):
+    """What a one-sided constraint does in motion."""
+
+    restitution: Annotated[float, Field(ge=0, le=1)] = Field(default=0.0, description="of the velocity at an impact")
+    friction: Annotated[float, Field(ge=0)] = Field(default=0.0, description="Coulomb's coefficient; inf: never slides")
+    slip: FormulaText | None = Field(
+        default=None, description="tangential velocity: formula of coordinates and velocities <name>_dot"
+    )
+
+
 class MotionTable(_Table):
     """What to simulate: time span, start velocities, method, and how the control parameter changes with time."""
 
@@ -168,8 +178,9 @@ class MotionTable(_Table):
     control: FormulaText | None = Field(
         default=None, description="the control parameter as a formula of t; default: it keeps its start value"
     )
-    method: Literal["projected", "radau", "generalized-alpha", "baumgarte"] = Field(
-        default="projected", description="projected: fast; radau: for stiff systems; the others for comparison"
+    method: Literal["projected", "radau", "generalized-alpha", "baumgarte", "event-driven", "moreau"] = Field(
+        default="projected",
+        description="projected: fast; radau: for stiff systems; event-driven, moreau: with contacts; others to compare",
     )
     rtol: Positive | None = Field(default=None, description="accuracy of a step; default: that of the method")
     step: Positive | None = Field(default=None, description="a fixed step instead")
@@ -222,6 +233,9 @@ class FileModel(_Table):
     scales: ScalesTable = Field(default_factory=ScalesTable, description="typical sizes")
     nonholonomic: Formulas = Field(
         default_factory=dict, description="constraint = formula of coordinates and velocities <name>_dot, held at 0"
+    )
+    contacts: Annotated[dict[Name, ContactTable], Field(max_length=MAX_ENTRIES)] = Field(
+        default_factory=dict, description="one-sided constraint = {restitution, friction, slip}"
     )
     motion: MotionTable | None = Field(default=None, description="what `onesided simulate` does")
     mass: Formulas = Field(

@@ -12,6 +12,7 @@ from onesided._types import Array
 from onesided.errors import ModelError
 from onesided.groups import Group
 from onesided.model import derivatives
+from onesided.model.contact import Contact, ContactFunctions, ContactStructure, check_contacts
 from onesided.model.derivatives import Derivatives, Evaluation, Function, Scalar
 from onesided.model.measures import Measure, evaluate_measures
 from onesided.model.motion import MotionFunctions
@@ -50,6 +51,7 @@ class System:
     servo, actuation : conditions s(q, p, th) = 0 that inputs u meet through the forces B(q, th) u, B (n, number of
         conditions).
     space : configuration space of the coordinates, by default vectors with v = q̇; see `onesided.groups`.
+    contacts : name of a gap → `Contact`: its restitution and friction in motion; without, neither.
     structure, derivatives : set by `compose`: the parts the system was made of, and their sum.
 
     Notes
@@ -84,9 +86,11 @@ class System:
     servo: Mapping[str, Scalar] = field(default_factory=dict)
     actuation: Callable[..., Any] | None = None
     space: Group | None = None
+    contacts: Mapping[str, Contact] = field(default_factory=dict)
     structure: Any = field(default=None, repr=False, compare=False)
     derivatives: Derivatives = field(default=None, repr=False, compare=False)  # type: ignore[assignment]
     motion: MotionFunctions = field(init=False, repr=False, compare=False)
+    contact_motion: ContactFunctions | ContactStructure = field(init=False, repr=False, compare=False)
     _vector: Any = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -106,9 +110,13 @@ class System:
         self._set("parameters", MappingProxyType(_numbers(self.parameters)))
         for kind in _TABLES:
             self._set(kind, MappingProxyType(dict(getattr(self, kind))))
+        self._set("contacts", MappingProxyType(dict(self.contacts)))
         if self.structure is None:
             self._compile()
-        self._set("motion", MotionFunctions(self) if self.structure is None else StructureMotion(self))
+        check_contacts(self)
+        plain = self.structure is None
+        self._set("motion", MotionFunctions(self) if plain else StructureMotion(self))
+        self._set("contact_motion", ContactFunctions(self) if plain else ContactStructure(self))
         self._set("_vector", self.derivatives.constants(self.parameters))
 
     def _compile(self) -> None:

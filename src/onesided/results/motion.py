@@ -24,6 +24,10 @@ class Occurrence(Enum):
     user = "user event"
     singular = "nearly singular configuration"
     contact = "gap closes"
+    impact = "impact"
+    opens = "contact opens"
+    accumulation = "impacts accumulate"
+    lift_off = "lift-off expected"
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,6 +99,9 @@ class Motion:
     ----------
     t : (N,), q, v, a : (N, n).
     mu : (N, k) multipliers of the bilateral constraints, then of the non-holonomic ones;  lam : (N, m) of the gaps.
+    tangential : (N, directions) friction forces of contacts, in the order of `System.contacts`.
+    smooth : whether points come from a smooth motion between events (two points at one time: before and after), or from
+        time stepping, where forces are means over a step and interpolation is linear.
     u : (N, inputs) of servo conditions;  p : (N,) control.
     energy : (N,) kinetic and potential;  work : (N,) done by forces without potential and by moving constraints.
     drift : rechecked violations.
@@ -126,6 +133,8 @@ class Motion:
     not_unique: tuple[str, ...] = ()
     space: Group | None = None
     provenance: Mapping[str, Any] = field(default_factory=dict)
+    tangential: Array = field(default_factory=lambda: np.zeros((0, 0)))
+    smooth: bool = True
     measures: Mapping[str, Array] = field(default_factory=dict)
     sketch: Sketch | None = None
 
@@ -167,10 +176,21 @@ class Motion:
         q, v = np.empty((len(flat), self.q.shape[1])), np.empty((len(flat), self.q.shape[1]))
         for i in np.unique(steps):
             here = steps == i
-            near = slice(max(i - 1, 0), i + 3)
+            near = self._neighbours(int(i))
             points = Points(self.t[near], self.q[near], self.v[near], self.a[near])
-            q[here], v[here] = interpolate(self.space or Vector(self.q.shape[1]), points, i - near.start, flat[here])
+            space = self.space or Vector(self.q.shape[1])
+            method = interpolate if self.smooth else straight
+            q[here], v[here] = method(space, points, i - near.start, flat[here])
         return q.reshape(*times.shape, -1), v.reshape(*times.shape, -1)
+
+    def _neighbours(self, i: int) -> slice:
+        """Points to interpolate through in step i: the step and one point on either side, but not across an event."""
+        if not self.smooth:
+            return slice(i, i + 2)
+        jumps = np.flatnonzero(np.diff(self.t[max(i - 1, 0) : i + 3]) == 0.0) + max(i - 1, 0)
+        first = max([max(i - 1, 0), *(int(j) + 1 for j in jumps if j < i)])
+        last = min([i + 3, *(int(j) + 1 for j in jumps if j > i)])
+        return slice(first, last)
 
 
 class Points(NamedTuple):
@@ -199,6 +219,16 @@ def interpolate(space: Group, points: Points, i: int, times: Array) -> tuple[Arr
     place, slope = polynomial.derivatives((times - origin) / unit, 2)
     base = np.broadcast_to(points.q[i], place.shape)
     return space.wrap(space.retract(base, place)), _velocity(space, place, slope / unit)
+
+
+def straight(space: Group, points: Points, i: int, times: Array) -> tuple[Array, Array]:
+    """Linear interpolation from point i to the next."""
+    if len(points.t) == i + 1:
+        return np.repeat(points.q[i:], len(times), axis=0), np.repeat(points.v[i:], len(times), axis=0)
+    share = ((times - points.t[i]) / (points.t[i + 1] - points.t[i]))[:, None]
+    base = np.broadcast_to(points.q[i], (len(times), len(points.q[i])))
+    q = space.retract(base, share * space.local(points.q[i], points.q[i + 1]))
+    return space.wrap(q), (1.0 - share) * points.v[i] + share * points.v[i + 1]
 
 
 def _end(space: Group, delta: Array, v: Array, a: Array) -> tuple[Array, Array]:

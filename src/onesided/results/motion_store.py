@@ -14,7 +14,7 @@ from onesided.results.motion import Correction, Drift, Motion, MotionEvent, Occu
 from onesided.results.sketch import read_sketch, sketch_record
 
 FORMAT = 1
-_ARRAYS = ("t", "q", "v", "a", "mu", "lam", "u", "p", "energy", "work")
+_ARRAYS = ("t", "q", "v", "a", "mu", "lam", "u", "p", "energy", "work", "tangential")
 _NAMES = ("coordinates", "bilateral", "nonholonomic", "unilateral", "servo", "control", "not_unique")
 _GROUPS: dict[str, type[Group]] = {"SO2": SO2, "SE2": SE2, "SO3": SO3, "SE3": SE3}
 
@@ -30,6 +30,7 @@ def write_motion(motion: Motion, folder: FilePath) -> None:
         "type": "motion",
         "names": {name: getattr(motion, name) for name in _NAMES},
         "space": _space_record(motion.space),
+        "smooth": motion.smooth,
         "status": motion.status.name,
         "note": motion.note,
         "start": {
@@ -96,7 +97,7 @@ def _read_space(record: Any) -> Group | None:
 def read_motion(record: Mapping[str, Any], folder: FilePath) -> Motion:
     """Read back what `write_motion` wrote."""
     with np.load(folder / "arrays.npz", allow_pickle=False) as stored:
-        arrays: dict[str, Any] = {name: stored[name] for name in _ARRAYS}
+        arrays: dict[str, Any] = {name: stored[name] for name in _ARRAYS if name in stored}
         drift = Drift(*(stored[f"drift_{name}"] for name in Drift._fields))
         measures = dict(zip(record.get("measures", ()), stored.get("measures", ()), strict=True))
     sketch = record.get("sketch")
@@ -114,6 +115,7 @@ def read_motion(record: Mapping[str, Any], folder: FilePath) -> Motion:
         start=Correction(start["position"], start["velocity"], tuple(start["redundant"])),
         space=_read_space(record["space"]),
         provenance=record["provenance"],
+        smooth=record.get("smooth", True),
         measures=measures,
         sketch=None if sketch is None else read_sketch(sketch),
     )

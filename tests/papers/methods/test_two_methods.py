@@ -1,4 +1,4 @@
-"""The papers' own method (first-order equations integrated) against predictor and corrector, on every bundled model."""
+"""The papers' own method (first-order equations integrated) against predictor and corrector, on the bundled models of statics."""
 
 import numpy as np
 import pytest
@@ -6,10 +6,14 @@ import pytest
 import onesided
 from onesided import zoo
 
-LIMITS = {"bistable-chain": 6, "end-point-horizontal": 1}  # events to compare, where the whole path takes long
+# events to compare, where the whole path takes long
+LIMITS = {"bistable-chain": 6, "bistable-chain-parts": 2, "end-point-horizontal": 1}
+# slender beams are stiff for an explicit integration; the ring has 255 ways to go on at its first event
+LEFT_OUT = {"arch-on-floor", "column-between-walls", "panel-ring"}
+NAMES = [name for name in zoo.names() if name not in LEFT_OUT and "[motion]" not in zoo.text(name)]
 
 
-@pytest.mark.parametrize("name", zoo.names())
+@pytest.mark.parametrize("name", NAMES)
 def test_same_events(name):
     system, task = zoo.load(name)
     options = {"direction": task.direction, "p_bounds": task.p_bounds, "max_events": LIMITS.get(name)}

@@ -1,0 +1,142 @@
+"""Compiled kernels of the friction cone. Imported at the first solve that needs one."""
+
+import numpy as np
+
+from onesided._types import Array, Indices
+from onesided.complementarity._kernels import _compiled
+
+INNER = 12
+
+
+@_compiled
+def velocity(D: Array, u: Array, P: Array, row: int) -> float:
+    """One entry of D P + u."""
+    total, line = u[row], D[row]
+    for j in range(P.size):
+        total += line[j] * P[j]
+    return float(total)
+
+
+@_compiled
+def natural_map(D: Array, u: Array, P: Array, mu: Array, normal: Indices, directions: Indices) -> float:
+    """Largest entry of P − proj_K(P − ρ (w + (μ|w_T|, 0))), with ρ the inverse of the largest diagonal of the contact.
+
+    Rough contacts (μ infinite) do not slip where they press: w_T = 0 where P_N > 0, P_T = 0 elsewhere.
+    """
+    worst = 0.0
+    y = np.empty(3)
+    for i in range(mu.size):
+        n, d = normal[i], directions[i]
+        rho = 0.0
+        for a in range(d + 1):
+            rho = max(rho, D[n + a, n + a])
+        rho = 1.0 / rho if rho > 0.0 else 1.0
+        if np.isinf(mu[i]):
+            w = velocity(D, u, P, n)
+            worst = max(worst, abs(P[n] - max(0.0, P[n] - rho * w)))
+            for a in range(d):
+                off = rho * velocity(D, u, P, n + 1 + a) if P[n] > 0.0 else P[n + 1 + a]
+                worst = max(worst, abs(off))
+            continue
+        slip = 0.0
+        for a in range(d):
+            y[1 + a] = velocity(D, u, P, n + 1 + a)
+            slip += y[1 + a] ** 2
+        y[0] = P[n] - rho * (velocity(D, u, P, n) + mu[i] * np.sqrt(slip))
+        size = 0.0
+        for a in range(d):
+            y[1 + a] = P[n + 1 + a] - rho * y[1 + a]
+            size += y[1 + a] ** 2
+        size = np.sqrt(size)
+        if mu[i] * size <= -y[0]:
+            top, share = 0.0, 0.0
+        elif size <= mu[i] * y[0]:
+            top, share = y[0], 1.0
+        else:
+            top = (y[0] + mu[i] * size) / (1.0 + mu[i] ** 2)
+            share = mu[i] * top / size if size > 0.0 else 0.0
+        worst = max(worst, abs(P[n] - top))
+        for a in range(d):
+            worst = max(worst, abs(P[n + 1 + a] - share * y[1 + a]))
+    return worst
+
+
+@_compiled
+def sweep(D: Array, u: Array, P: Array, mu: Array, places: tuple[Indices, Indices], sweeps: int) -> None:
+    """Block Gauss–Seidel: each contact solved with the others held, in place."""
+    normal, directions = places
+    y = np.empty(2)
+    for _ in range(sweeps):
+        for i in range(mu.size):
+            n, d = normal[i], directions[i]
+            stiff = 0.0
+            for a in range(d):
+                stiff += D[n + 1 + a, n + 1 + a]
+            for _inner in range(INNER if d > 0 else 1):
+                if D[n, n] > 0.0:
+                    P[n] = max(0.0, P[n] - velocity(D, u, P, n) / D[n, n])
+                if d == 0 or stiff == 0.0:
+                    continue
+                size = 0.0
+                for a in range(d):
+                    y[a] = P[n + 1 + a] - velocity(D, u, P, n + 1 + a) / stiff
+                    size += y[a] ** 2
+                size = np.sqrt(size)
+                radius = mu[i] * P[n] if P[n] > 0.0 else 0.0
+                share = 1.0 if size <= radius else radius / size
+                for a in range(d):
+                    P[n + 1 + a] = share * y[a]
+
+
+@_compiled
+def newton_system(D: Array, u: Array, P: Array, mu: Array, normal: Indices, directions: Indices) -> tuple[Array, Array]:
+    """Equations P_N = max(0, P_N − ρ w_N), P_T = proj(P_T − ρ w_T) on |P_T| ≤ μ P_N, and their derivatives."""
+    size = P.size
+    F, J = np.zeros(size), np.zeros((size, size))
+    y, t = np.zeros(2), np.zeros(2)
+    for i in range(mu.size):
+        n, d = normal[i], directions[i]
+        rho = 1.0 / D[n, n] if D[n, n] > 0.0 else 1.0
+        w = velocity(D, u, P, n)
+        pressing = P[n] - rho * w > 0.0
+        if pressing:
+            F[n] = rho * w
+            J[n, :] = rho * D[n, :]
+        else:
+            F[n] = P[n]
+            J[n, n] = 1.0
+        if d == 0:
+            continue
+        stiff = 0.0
+        for a in range(d):
+            stiff += D[n + 1 + a, n + 1 + a]
+        rho = 1.0 / stiff if stiff > 0.0 else 1.0
+        length = 0.0
+        for a in range(d):
+            y[a] = P[n + 1 + a] - rho * velocity(D, u, P, n + 1 + a)
+            length += y[a] ** 2
+        length = np.sqrt(length)
+        radius = mu[i] * P[n] if P[n] > 0.0 else (np.inf if np.isinf(mu[i]) else 0.0)
+        if not pressing or (radius == 0.0 and length > 0.0):
+            for a in range(d):
+                F[n + 1 + a] = P[n + 1 + a]
+                J[n + 1 + a, n + 1 + a] = 1.0
+                if pressing and P[n] >= 0.0:
+                    J[n + 1 + a, n] = -mu[i] * y[a] / length
+        elif length <= radius:
+            for a in range(d):
+                F[n + 1 + a] = P[n + 1 + a] - y[a]
+                J[n + 1 + a, :] = rho * D[n + 1 + a, :]
+        else:
+            for a in range(d):
+                t[a] = y[a] / length
+            for a in range(d):
+                F[n + 1 + a] = P[n + 1 + a] - radius * t[a]
+                J[n + 1 + a, n] -= mu[i] * t[a]
+                J[n + 1 + a, n + 1 + a] += 1.0
+                for b in range(d):
+                    turn = radius / length * ((1.0 if a == b else 0.0) - t[a] * t[b])
+                    J[n + 1 + a, n + 1 + b] -= turn
+                    for j in range(size):
+                        J[n + 1 + a, j] += turn * rho * D[n + 1 + b, j]
+    return F, J

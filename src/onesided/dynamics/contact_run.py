@@ -1,0 +1,267 @@
+"""What methods that follow contacts share: the request, a start without penetration, the rechecked result."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field, is_dataclass
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+
+from onesided._types import Array, Indices, Status
+from onesided._version import __version__
+from onesided.dynamics.consistent import consistent
+from onesided.dynamics.impact import lcp, respond
+from onesided.dynamics.mechanics import Mechanics, Sizes, State
+from onesided.dynamics.monitors import recheck, stack, status_after
+from onesided.dynamics.multipliers import Rule
+from onesided.errors import ModelError, SolveError, UsageError
+from onesided.model.contact_equations import ContactEquations, PhaseEquations, Rows
+from onesided.model.motion import Check, Control, Terms
+from onesided.model.system import System
+from onesided.results import SILENT, Correction, Drift, Motion, MotionEvent, Progress
+from onesided.tolerances import DEFAULT, EPS, Tolerances
+
+PROJECTIONS = 20
+PROBE = 0.01  # how far from the start contacts are told apart, relative to the size of the coordinates
+UserEvents = Mapping[str, Callable[[float, Array, Array], float]]
+
+
+@dataclass(frozen=True, eq=False)
+class Request:
+    """What `simulate` was asked."""
+
+    system: System
+    q0: Any
+    v0: Any
+    first: float
+    last: float
+    control: float | Control = 0.0
+    multipliers: Rule | None = None
+    events: UserEvents = field(default_factory=dict)
+    stop: tuple[str, ...] = ()
+    max_steps: int = 1_000_000
+    tolerances: Tolerances = DEFAULT
+    progress: Progress = SILENT
+
+
+@runtime_checkable
+class ContactMethod(Protocol):
+    """A method that follows contacts through impacts."""
+
+    def follow(self, request: Request) -> Motion:
+        """The motion asked for, with its status."""
+
+
+class World:
+    """A system with contacts at its start: equations, sizes, and the state without penetration."""
+
+    def __init__(self, request: Request) -> None:
+        self.request, self.tolerances = request, request.tolerances
+        self.equations = ContactEquations(request.system, request.control)
+        self.rows: Rows = self.equations.contact_rows
+        self.names = tuple(request.system.unilateral)
+        self._phases: dict[tuple[int, ...], Mechanics] = {}
+        free = self.mechanics(np.array([], dtype=np.intp))
+        state, correction = consistent(free, request.first, request.q0, request.v0, request.last - request.first)
+        self.sizes: Sizes = free.sizes
+        self._tell_apart(state)
+        state, moved = self._without_penetration(state)
+        self.start = state
+        self.correction = Correction(max(correction.position, moved), correction.velocity, correction.redundant)
+        self.projected = f"the start penetrated: moved by {moved:.3g} to close the gaps" if moved else ""
+
+    @property
+    def closed_below(self) -> float:
+        """A gap below this is closed [length]."""
+        return self.tolerances.gap * float(self.sizes.q.max())
+
+    @property
+    def at_rest_below(self) -> float:
+        """A velocity of a gap below this is zero."""
+        return 10.0 * self.tolerances.residual * float(self.sizes.v.max())
+
+    def mechanics(self, closed: Indices) -> Mechanics:
+        """The smooth system in which these contacts are joints."""
+        key = tuple(int(i) for i in closed)
+        if key not in self._phases:
+            equations = PhaseEquations(self.equations, self.rows.held(closed))
+            rule = self.request.multipliers if not key else None
+            self._phases[key] = Mechanics(equations, rule, self.tolerances)
+        found = self._phases[key]
+        if hasattr(self, "sizes"):
+            found.sizes = self.sizes
+        return found
+
+    def terms(self, t: float, q: Array, v: Array) -> Terms:
+        """All rows at a state."""
+        return self.equations.terms(t, q, np.zeros(self.equations.n), v, np.zeros(self.equations.m))
+
+    def gaps(self, terms: Terms) -> Array:
+        """Gaps among the residuals."""
+        return terms.c[self.rows.gaps]
+
+    def _tell_apart(self, state: State) -> None:
+        """Refuse a contact that is stated twice: its force could not be told from the other's."""
+        rng = np.random.default_rng(0)
+        pictures = []
+        for shift in (PROBE, 2.0 * PROBE):
+            q = self.equations.space.retract(state.q, shift * self.sizes.q * rng.uniform(-1.0, 1.0, self.equations.n))
+            terms = self.terms(state.t, q, state.v)
+            W = np.column_stack([terms.G[self.rows.gaps], self.gaps(terms)])
+            steep = np.linalg.norm(W[:, :-1], axis=1, keepdims=True)
+            flat = steep <= np.sqrt(EPS) * np.max(steep, initial=0.0)
+            pictures.append(W / np.where(flat, 1.0, steep))
+        marks = np.round(np.hstack(pictures) / np.sqrt(EPS)).astype(np.int64)
+        seen: dict[bytes, str] = {}
+        for name, mark in zip(self.names, marks, strict=True):
+            twin = seen.setdefault((mark + 0).tobytes(), name)
+            if twin != name:
+                raise ModelError(
+                    f"contacts '{twin}' and '{name}' are the same",
+                    expected="contacts that can be told apart",
+                    advice="leave one of them out: their forces would not be unique",
+                )
+
+    def _without_penetration(self, state: State) -> tuple[State, float]:
+        terms = self.terms(state.t, state.q, state.v)
+        if not len(self.names) or self.gaps(terms).min() >= -self.closed_below:
+            return state, 0.0
+        q, off = self.project(state.t, state.q, state.v)
+        if off > self.closed_below:
+            worst = self.names[int(np.argmin(self.gaps(terms)))]
+            raise SolveError(
+                Status.infeasible.value, state, got=f"gap '{worst}' is {self.gaps(terms).min():.3g} at the start"
+            )
+        moved = float(np.max(np.abs(self.equations.space.local(state.q, q))))
+        return State(state.t, q, state.v, state.a, state.mu), moved
+
+    def project(self, t: float, q: Array, v: Array) -> tuple[Array, float]:
+        """The nearest configuration, in the metric of the mass, without penetration and on the joints; what is left."""
+        rows, joints = self.rows, self.rows.joints
+        off = np.inf
+        for _ in range(PROJECTIONS):
+            terms = self.terms(t, q, v)
+            gaps = self.gaps(terms)
+            before, off = off, max(-gaps.min(initial=0.0), float(np.max(np.abs(terms.c[joints]), initial=0.0)))
+            if off <= EPS * float(self.sizes.q.max()) or off >= 0.5 * before:
+                break
+            near = np.flatnonzero(gaps <= 10.0 * off)
+            W, G = terms.G[rows.gaps[near]], terms.G[joints]
+            base = _shift(terms.M, G, terms.c[joints])
+            answer = respond(terms.M, G, W.T).x
+            step = base + answer @ lcp(W @ answer, gaps[near] + W @ base, self.tolerances)
+            q = self.equations.space.retract(q, step)
+        return self.equations.space.wrap(q), off
+
+
+def _shift(M: Array, G: Array, c: Array) -> Array:
+    n, m = len(M), len(G)
+    if m == 0 or not np.any(c):
+        return np.zeros(n)
+    K = np.zeros((n + m, n + m))
+    K[:n, :n], K[:n, n:], K[n:, :n] = M, G.T, G
+    return np.asarray(np.linalg.lstsq(K, np.concatenate([np.zeros(n), -c]), rcond=EPS * (n + m))[0][:n])
+
+
+def check_events(events: UserEvents, stop: tuple[str, ...], state: State) -> None:
+    """Refuse event functions that give no number, and names of none."""
+    for name in stop:
+        if name not in events:
+            raise UsageError(f"there is no event '{name}' to stop at", expected=", ".join(events) or "an event")
+    for name, function in events.items():
+        value = np.asarray(function(state.t, state.q, state.v))
+        if value.shape != () or not np.isfinite(value):
+            raise UsageError(f"event '{name}' is not a number at the start", got=str(value), expected="one number")
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """States with multipliers of all rows, how it ended, and what a method says about its own accuracy."""
+
+    states: list[State]
+    events: tuple[MotionEvent, ...]
+    status: Status
+    note: str
+    method: Any
+    smooth: bool
+    wrong: tuple[str, ...] = ()
+    provenance: Mapping[str, Any] = field(default_factory=dict)
+
+
+def collect(world: World, outcome: Outcome) -> Motion:
+    """States to a `Motion`, rechecked from the model: gaps, signs, complementarity, balance, energy."""
+    equations, rows, system = world.equations, world.rows, world.request.system
+    points = stack(outcome.states)
+    whole = Mechanics(equations, None, world.tolerances)
+    whole.sizes = world.sizes
+    drift, found = recheck(whole, points)
+    joints = PhaseEquations(equations, rows.always)
+    some, _ = recheck(Mechanics(joints, None, world.tolerances), points._replace(mu=points.mu[:, joints.chosen]))
+    length = float(world.sizes.q.max())
+    penetration = np.maximum(-found.gaps.min(axis=1, initial=0.0), 0.0) / length
+    smooth = float(outcome.smooth)  # in time stepping, velocities and forces belong to the middle of a step
+    drift = Drift(
+        np.maximum(some.position, penetration),
+        smooth * some.velocity,
+        smooth * some.acceleration,
+        smooth * drift.balance,
+        _energy_error(found, points.work),
+    )
+    lam = points.mu[:, rows.gaps]
+    wrong = [*outcome.wrong, *_verdict(world, outcome, drift, lam, found.gaps)]
+    p = np.array([equations.control_at(t) for t in points.t])
+    slips = [row for each in rows.slips for row in each]
+    notes = [text for text in (world.correction.words(), world.projected, outcome.note, "; ".join(wrong)) if text]
+    return Motion(
+        coordinates=system.coordinates, bilateral=tuple(system.bilateral), nonholonomic=tuple(system.nonholonomic),
+        unilateral=world.names, servo=tuple(system.servo), control=system.control,
+        t=points.t, q=points.q, v=points.v, a=points.a, mu=points.mu[:, rows.always], lam=lam,
+        u=np.zeros((len(points.t), 0)), p=p, energy=found.energy,
+        work=points.work, drift=drift, events=outcome.events, status=status_after(outcome.status, "; ".join(wrong)),
+        note="; ".join(notes), start=world.correction, space=equations.space, provenance=_provenance(world, outcome),
+        tangential=points.mu[:, slips], smooth=outcome.smooth,
+        measures=system.measured(points.q, p), sketch=system.sketch,
+    )  # fmt: skip
+
+
+def _energy_error(found: Check, work: Array) -> Array:
+    """E − E₀ − work, relative to the energy in play; round-off of the energy of a system at rest does not count."""
+    potential = found.energy - found.kinetic
+    play = float(np.max(found.kinetic) + np.ptp(potential) + np.max(np.abs(work)))
+    noise = np.sqrt(EPS) * float(np.max(np.abs(found.energy)))
+    return np.asarray(np.abs(found.energy - found.energy[0] - (work - work[0])) / (play + noise or 1.0))
+
+
+def _verdict(world: World, outcome: Outcome, drift: Drift, lam: Array, gaps: Array) -> list[str]:
+    tolerance, words = world.tolerances, []
+    for name in ("position", "velocity", "balance"):
+        worst = float(np.max(getattr(drift, name), initial=0.0))
+        if not worst <= 100.0 * tolerance.residual:
+            words.append(f"{name} residual {worst:.2g} (relative)")
+    gained = float(np.max(drift.energy, initial=0.0))
+    limit = tolerance.energy if not outcome.smooth else np.sqrt(tolerance.residual)
+    if not gained <= limit:
+        words.append(f"energy changes by {gained:.2g} of the energy in play without work")
+    size = float(np.max(np.abs(lam), initial=0.0))
+    if size and not lam.min() >= -tolerance.residual * size:
+        words.append(f"a contact pulls: λ = {lam.min():.2g}")
+    off = np.max(np.minimum(np.abs(lam), size) * np.maximum(gaps, 0.0), initial=0.0)
+    if outcome.smooth and size and not off <= 100.0 * tolerance.gap * size * world.sizes.q.max():
+        words.append(f"a contact presses at a distance: λ·g = {off:.2g}")
+    return words
+
+
+def _provenance(world: World, outcome: Outcome) -> dict[str, Any]:
+    method = outcome.method
+    knobs = asdict(method) if is_dataclass(method) and not isinstance(method, type) else {}
+    return {
+        "verb": "simulate",
+        "method": type(method).__name__,
+        "knobs": {
+            name: value if isinstance(value, float | int | type(None)) else str(value) for name, value in knobs.items()
+        },
+        "tolerances": asdict(world.tolerances),
+        "version": __version__,
+        "parameters": dict(world.request.system.parameters),
+        "space": world.equations.space.words,
+        **outcome.provenance,
+    }
