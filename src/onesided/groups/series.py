@@ -6,11 +6,11 @@ last axis (where x has length one): half the work for the compiler.
 """
 
 from collections.abc import Callable, Sequence
-from math import factorial
+from fractions import Fraction
+from math import comb, factorial
 from typing import Any
 
 import numpy as np
-from scipy.special import bernoulli
 
 LIMIT = 0.5  # below this x the series is used; its error is that of round-off
 TERMS = 8
@@ -39,7 +39,15 @@ def _alternating(first: int, scale: float = 1.0) -> list[float]:
     return [(-scale) ** k / factorial(2 * k + first) for k in range(TERMS)]
 
 
-_B = bernoulli(2 * TERMS + 8)
+def _bernoulli(last: int) -> list[float]:
+    """Bernoulli numbers B₀ … with B₁ = −1/2, from Σ C(m+1, k) B_k = 0."""
+    exact = [Fraction(1)]
+    for m in range(1, last + 1):
+        exact.append(-sum((comb(m + 1, k) * b for k, b in enumerate(exact)), Fraction(0)) / (m + 1))
+    return [float(b) for b in exact]
+
+
+_B = _bernoulli(2 * TERMS + 8)
 _G = [(-1.0) ** k * _B[2 * k] / factorial(2 * k) for k in range(TERMS + 4)]  # (θ/2) cot(θ/2) = Σ G_k x^k
 _TURN = np.column_stack([_alternating(1), _alternating(2)])
 _SCREW = np.column_stack([_alternating(2), _alternating(3)])

@@ -6,7 +6,6 @@ from enum import Enum
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.interpolate import KroghInterpolator
 
 from onesided._types import Array, Status
 from onesided.errors import UsageError
@@ -215,6 +214,8 @@ def interpolate(space: Group, points: Points, i: int, times: Array) -> tuple[Arr
     origin, unit = points.t[i], float(np.max(np.abs(np.diff(points.t))))
     nodes = np.repeat((points.t - origin) / unit, 3)
     data = np.stack([delta, unit * rate, unit**2 * curve], axis=1).reshape(len(nodes), -1)
+    from scipy.interpolate import KroghInterpolator
+
     polynomial = KroghInterpolator(nodes, data)
     place, slope = polynomial.derivatives((times - origin) / unit, 2)
     base = np.broadcast_to(points.q[i], place.shape)

@@ -1,4 +1,4 @@
-"""The papers' own method (first-order equations integrated) against predictor and corrector, on the bundled models of statics."""
+"""The papers' own method (first-order equations integrated) against predictor and corrector, on bundled models."""
 
 import numpy as np
 import pytest
