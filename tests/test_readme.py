@@ -49,11 +49,18 @@ def test_the_structure_and_the_list_of_models_are_right():
 def test_pictures_are_made_as_written(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("my.toml").write_text(blocks("toml")[0], encoding="utf-8")
-    for line in blocks("sh")[2].splitlines():
+    for line in blocks("sh")[3].splitlines():
         done = CliRunner().invoke(app, line.split("#")[0].split()[1:])
         assert done.exit_code == 0, done.output
     assert Path("onesided-results/my-drive/report.html").stat().st_size > 50_000
     assert Path("loop.svg").exists()
+
+
+def test_motions_run_as_written(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for line in blocks("sh")[2].splitlines():
+        done = CliRunner().invoke(app, line.split("#")[0].split()[1:])
+        assert done.exit_code == 0, done.output
 
 
 def test_the_demo_prints_what_the_readme_shows(tmp_path, monkeypatch):
