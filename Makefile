@@ -5,12 +5,15 @@ STAMP := $(VENV)/.installed
 BROWSER := $(VENV)/.browser
 DOCS := $(VENV)/.docs
 
-.PHONY: demo test lint docs benchmarks clean
+.PHONY: demo test test-all lint docs benchmarks clean
 
 demo: $(STAMP)
 	@$(VENV)/bin/onesided demo
 
 test: $(STAMP) $(BROWSER)
+	$(PYTHON) -m pytest -n 2 -m "not slow"
+
+test-all: $(STAMP) $(BROWSER)
 	$(PYTHON) -m pytest -n 2
 
 lint: $(STAMP)

@@ -202,6 +202,7 @@ def test_corner_limit_lands_where_drive_says(method):
     assert jump.q_to == pytest.approx(np.pi, abs=1e-6)
 
 
+@pytest.mark.slow
 def test_discs_in_a_hopper():
     """More than 200 contacts: no pair of discs overlaps, listed or not, and the momentum balance is met."""
     system, start, (a, _, n, radius) = hopper()

@@ -84,6 +84,7 @@ def test_heavy_top_in_two_spaces_and_by_quaternions():
     assert quaternion_position(quaternion.q[-1]) == pytest.approx(TOP_END, abs=1e-6)
 
 
+@pytest.mark.slow
 def test_heavy_top_by_generalized_alpha():
     system = heavy_top()
     start = heavy_top_start(system)

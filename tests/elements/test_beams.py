@@ -181,6 +181,7 @@ def test_the_order_of_the_ends_and_the_attitude_of_the_bodies_do_not_matter():
         )
 
 
+@pytest.mark.slow
 def test_natural_curvature_in_space_is_where_the_beam_rests():
     system = onesided.compose(
         Body("a", (0.0, 0.0, 0.0), fixed=True),
@@ -305,6 +306,7 @@ def test_the_limit_load_of_lees_frame():
     assert exact == pytest.approx(18.5, rel=0.005)
 
 
+@pytest.mark.slow
 def test_a_curved_cantilever_bends_out_of_its_plane():
     """The 45° bend of Bathe & Bolourchi (1979), load 600, against shooting; they print (47.2, 15.9, 53.4)."""
     I = 1e7 / 12  # noqa: E741 - bending stiffness of the unit square, E = 1e7

@@ -17,6 +17,7 @@ def at_rest(*structure, p=0.0, **more):
     return found, dict(zip(system.constraint_names, (*found.mu, *found.lam), strict=True))
 
 
+@pytest.mark.slow
 def test_a_weld_carries_the_force_and_its_moment_in_the_first_place_axes():
     turned = np.array([0.4, -0.3, 0.9])
     force, arm = np.array([1.0, -2.0, 3.0]), np.array([0.5, 0.2, -0.1])
@@ -32,6 +33,7 @@ def test_a_weld_carries_the_force_and_its_moment_in_the_first_place_axes():
     assert [held[f"weld_m{c}"] for c in "xyz"] == pytest.approx(axes.T @ -np.cross(arm, force))
 
 
+@pytest.mark.slow
 def test_a_screw_turns_thrust_into_moment():
     """Work of the drive over one turn is thrust × pitch."""
     _, held = at_rest(
@@ -46,6 +48,7 @@ def test_a_screw_turns_thrust_into_moment():
     assert held["thread_turn"] == pytest.approx(-held["motor"])
 
 
+@pytest.mark.slow
 def test_a_driven_screw_travels_pitch_times_turns():
     system = onesided.compose(
         Body("g", (0, 0, 0), fixed=True),

@@ -3,6 +3,7 @@
 import jax
 import jax.numpy as jnp
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
@@ -139,6 +140,7 @@ def written(z, nu, c):
 numbers = st.floats(-0.8, 0.8, allow_nan=False)
 
 
+@pytest.mark.slow
 @given(st.lists(numbers, min_size=9, max_size=9), numbers, st.integers(0, 2**31), st.floats(0.1, 2.0))
 @settings(max_examples=40)
 def test_all_blocks_agree(shift, p, seed, c):
@@ -163,6 +165,7 @@ def test_joints_are_regular_and_assembled_at_the_start():
             assert np.max(np.abs(e.c[rows])) < 1e-14
 
 
+@pytest.mark.slow
 def test_a_weld_is_also_solved_by_half_a_turn_but_not_in_between():
     """The sine of the turn about any axis: zero at 0° and 180° only."""
     names = [i for i, name in enumerate(COMPOSED.constraint_names) if name.startswith("weld_m")]
