@@ -135,7 +135,7 @@ class LargeCurve(Curve):
                 break
             self.factor(e)
             bordered = self.border(row)
-            delta, tangent = bordered.solve(-R, -value), bordered.tangent()
+            delta, tangent = bordered.solve(-R, -value, refine=False), bordered.tangent()
             size = math.sqrt(delta @ delta)
             if settled(error, previous, target, size):
                 turn = bordered.orientation
