@@ -2,7 +2,6 @@
 
 import jax.numpy as jnp
 import numpy as np
-import pytest
 from agreement import agree
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -213,7 +212,6 @@ def test_the_names_are_those_written_by_hand():
     assert set(COMPOSED.unilateral) == set(contacts(probe))
 
 
-@pytest.mark.slow
 @given(st.lists(numbers, min_size=9, max_size=9), numbers, st.integers(0, 2**31), st.floats(0.2, 2.0))
 @settings(max_examples=40)
 def test_all_blocks_agree(shift, p, seed, scale):

@@ -140,7 +140,6 @@ def written(z, nu, c):
 numbers = st.floats(-0.8, 0.8, allow_nan=False)
 
 
-@pytest.mark.slow
 @given(st.lists(numbers, min_size=9, max_size=9), numbers, st.integers(0, 2**31), st.floats(0.1, 2.0))
 @settings(max_examples=40)
 def test_all_blocks_agree(shift, p, seed, c):
