@@ -96,7 +96,8 @@ def test_trace_writes_one_folder_that_loads_back():
 
 def test_parameters_can_be_changed_and_mistakes_are_named():
     result = run("trace", "von-mises-floor", "--set", "ys=-0.45", "--json")
-    kinds = [json.loads(line)["event"]["kind"] for line in result.output.splitlines()[:-1]]
+    lines = [json.loads(line) for line in result.output.splitlines()]
+    kinds = [line["event"]["kind"] for line in lines if line["kind"] == "event"]
     assert kinds == ["limit", "limit", "closes", "bound"]
     wrong = run("trace", "von-mises-floor", "--set", "y_s=1")
     assert wrong.exit_code == 2

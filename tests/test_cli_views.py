@@ -99,7 +99,7 @@ def test_explain_lists_and_suggests():
 def test_events_point_to_the_theory(tmp_path):
     printed = run("trace", "von-mises-floor", "-o", str(tmp_path / "t")).output
     assert "onesided explain limit | corner-limit" in printed
-    lines = run("trace", "von-mises-floor", "-o", str(tmp_path / "t"), "--json").output.splitlines()
+    lines = run("trace", "von-mises-floor", "-o", str(tmp_path / "t"), "--json", "--quiet").output.splitlines()
     assert json.loads(lines[1])["event"]["theory"] == "theory/events.md#corner-limit"
 
 

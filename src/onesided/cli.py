@@ -30,7 +30,7 @@ app.add_typer(views)
 File = Annotated[Path, typer.Argument(metavar="FILE", help="Model file (TOML), or the name of a bundled model.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON lines for machines.")]
 Output = Annotated[Path | None, typer.Option("--output", "-o", help="Folder for the results.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress line.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")]
 Report = Annotated[bool, typer.Option("--report", help="Write report.html into the folder as well.")]
 Low = Annotated[float | None, typer.Option("--p-min", help="Lower bound of p; default: the file's range.")]
 High = Annotated[float | None, typer.Option("--p-max", help="Upper bound of p; default: the file's range.")]
@@ -154,17 +154,17 @@ def trace(  # noqa: PLR0913, PLR0917 - one option each
         from onesided.statics.paths import trace as trace_path
 
         model = _load(file, change)
-        folder = _folder(output, file, "trace")
+        folder, bounds = _folder(output, file, "trace"), _bounds(model, p_min, p_max)
         found = trace_path(
             model.system,
             model.task.start,
             model.task.p,
             direction=_sign(direction, model.task.direction),
-            p_bounds=_bounds(model, p_min, p_max),
+            p_bounds=bounds,
             max_points=max_points,
             max_events=max_events,
             method=FirstOrder() if first_order else None,
-            progress=_progress(quiet or as_json, interrupt, model, (p_min, p_max)),
+            progress=_progress(interrupt, model.system.control, bounds, quiet=quiet, as_json=as_json),
             throw=False,
         )
         show.path(found, as_json=as_json, folder=_save(found, folder, model, report=report))
@@ -190,15 +190,15 @@ def diagram(  # noqa: PLR0913, PLR0917 - one option each
         from onesided.statics.explore import diagram as explore
 
         model = _load(file, change)
-        folder = _folder(output, file, "diagram")
+        folder, bounds = _folder(output, file, "diagram"), _bounds(model, p_min, p_max)
         found = explore(
             model.system,
             model.task.start,
             model.task.p,
-            p_bounds=_bounds(model, p_min, p_max),
+            p_bounds=bounds,
             max_branches=max_branches,
             max_depth=max_depth,
-            progress=_progress(quiet or as_json, interrupt, model, (p_min, p_max)),
+            progress=_progress(interrupt, model.system.control, bounds, quiet=quiet, as_json=as_json),
         )
         show.diagram(found, as_json=as_json, folder=_save(found, folder, model, report=report))
         raise typer.Exit(0 if found.complete else EXIT_FAILED)
@@ -226,7 +226,8 @@ def drive(  # noqa: PLR0917 - one option each
         for value in values:
             _within(model, value)
         folder = _folder(output, file, "drive")
-        progress = _progress(quiet or as_json, interrupt, model)
+        span = min(values, default=0.0), max(values, default=0.0)
+        progress = _progress(interrupt, model.system.control, span, quiet=quiet, as_json=as_json)
         found = drive_system(model.system, model.task.start, values, progress=progress, throw=False)
         show.drive(found, as_json=as_json, folder=_save(found, folder, model, report=report))
         raise typer.Exit(0 if found.ok else EXIT_FAILED)
@@ -264,7 +265,7 @@ def simulate(  # noqa: PLR0913, PLR0917 - one option each
             span,
             method=method_named(method or task.method, rtol or task.rtol, step or task.step),
             control=model.task.p if task.control is None else task.control,
-            progress=show.LiveProgress(quiet=quiet or as_json, stopped=interrupt.pressed, name="t", span=span),
+            progress=_progress(interrupt, "t", span, quiet=quiet, as_json=as_json),
             throw=False,
         )
         show.motion(found, as_json=as_json, folder=_save(found, folder, model, report=report))
@@ -347,13 +348,13 @@ def _bounds(model: "Model", low: float | None, high: float | None) -> tuple[floa
     return (a if low is None else low, b if high is None else high)
 
 
-def _progress(
-    quiet: bool, interrupt: Interrupt, model: "Model", bounds: tuple[float | None, float | None] = (None, None)
-) -> Any:
-    from onesided.show import LiveProgress
+def _progress(interrupt: Interrupt, name: str, span: tuple[float, float], *, quiet: bool, as_json: bool) -> Any:
+    """A bar on the terminal, or lines for machines, or nothing."""
+    from onesided.show import JsonProgress, LiveProgress
 
-    span = _bounds(model, *bounds)
-    return LiveProgress(quiet=quiet, stopped=interrupt.pressed, name=model.system.control, span=span)
+    if as_json and not quiet:
+        return JsonProgress(stopped=interrupt.pressed, name=name)
+    return LiveProgress(quiet=quiet or as_json, stopped=interrupt.pressed, name=name, span=span)
 
 
 def _sign(direction: str | None, default: int) -> int:

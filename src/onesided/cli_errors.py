@@ -57,7 +57,7 @@ def clear_errors(as_json: bool = False) -> Iterator[Interrupt]:
 
 def _fail(message: str, as_json: bool, code: int) -> None:
     if as_json:
-        sys.stdout.write(json.dumps({"status": "error", "error": message}) + "\n")
+        sys.stdout.write(json.dumps({"kind": "error", "status": "error", "error": message}) + "\n")
     else:
         sys.stderr.write(f"error: {message}\n")
     raise typer.Exit(code) from None

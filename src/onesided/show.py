@@ -3,6 +3,7 @@
 import json
 import math
 import sys
+import time
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -29,6 +30,7 @@ from onesided.results import (
 from onesided.results.explain import slug, theory
 
 SHOWN = 12  # coordinates in a table
+SECONDS_BETWEEN = 0.2  # lines of progress for machines
 
 out = Console()
 err = Console(stderr=True)
@@ -85,14 +87,48 @@ class LiveProgress(Progress):
             self._bar = None
 
 
+class JsonProgress(Progress):
+    """Progress as JSON lines: the first point, then a few lines a second, and the last point."""
+
+    def __init__(self, *, stopped: Callable[[], bool], name: str) -> None:
+        self._stopped, self._name = stopped, name
+        self._begun, self._told, self._waiting = 0.0, -math.inf, False
+        self._record: dict[str, Any] = {}
+
+    def begin(self, what: str) -> None:
+        """Remember when."""
+        self._begun = time.monotonic()
+        self._record = {"kind": "progress", "command": what, "name": self._name}
+
+    def update(self, *, control: float, points: int, events: int, step: float) -> None:
+        """Tell now, or remember it for the end; stop where Ctrl-C was pressed and nobody heard it."""
+        if self._stopped():
+            raise KeyboardInterrupt
+        now = time.monotonic()
+        seconds = now - self._begun
+        self._record |= {"value": control, "points": points, "events": events, "step": step, "seconds": seconds}
+        self._record["rate"] = points / max(seconds, 0.001)
+        self._waiting = now - self._told < SECONDS_BETWEEN
+        if not self._waiting:
+            self._told = now
+            json_line(self._record)
+
+    def end(self) -> None:
+        """Tell the last point, where it was not."""
+        if self._waiting:
+            json_line(self._record)
+            self._waiting = False
+
+
 def say(text: str) -> None:
     """One line to the terminal, wrapped softly, without guessing at colours."""
     out.print(text, highlight=False, soft_wrap=True)
 
 
 def json_line(record: dict[str, Any]) -> None:
-    """One record for machines; numbers that are not finite become null."""
+    """One record for machines, at once; numbers that are not finite become null."""
     sys.stdout.write(json.dumps(_finite(record), default=str, allow_nan=False) + "\n")
+    sys.stdout.flush()
 
 
 def _finite(value: Any) -> Any:
@@ -112,7 +148,8 @@ def solution(found: Solution[Equilibrium], *, as_json: bool) -> None:
     if as_json:
         record = found.value.as_dict()
         kept = record if found.ok else {key: record[key] for key in ("control", "coordinates", "recheck")}
-        json_line({"status": found.status.name, "advice": found.status.value, "note": found.note, **kept})
+        head = {"kind": "result", "status": found.status.name, "advice": found.status.value, "note": found.note}
+        json_line({**head, **kept})
         return
     state = found.value
     say(_verdict(found.ok, "equilibrium" if found.ok else found.status.value))
@@ -141,9 +178,8 @@ def solution(found: Solution[Equilibrium], *, as_json: bool) -> None:
 def path(found: Path, *, as_json: bool, folder: str) -> None:
     """The events of a path in words, how it ended and where it lies."""
     if as_json:
-        for event in found.events:
-            json_line({"event": {**event_record(event), "theory": theory(event.kind)}})
-        json_line({"status": found.status.name, "note": found.note, "points": len(found), "folder": folder})
+        _event_lines(found)
+        _result_line(found, folder, points=len(found))
         return
     _events(found)
     if not found.ok or found.status is not Status.bound_reached:
@@ -153,6 +189,15 @@ def path(found: Path, *, as_json: bool, folder: str) -> None:
     _meaning(found.events)
     say(f"{len(found)} points, {found.control} from {found.p[0]:.6g} to {found.p[-1]:.6g}; {_trust(found.residual)}")
     _where(folder)
+
+
+def _event_lines(found: Path, **where: int) -> None:
+    for event in found.events:
+        json_line({"kind": "event", **where, "event": {**event_record(event), "theory": theory(event.kind)}})
+
+
+def _result_line(found: Path | Drive | Motion, folder: str, **more: Any) -> None:
+    json_line({"kind": "result", "status": found.status.name, "note": found.note, **more, "folder": folder})
 
 
 def _events(found: Path, *, bounds: bool = True) -> None:
@@ -178,9 +223,12 @@ def _where(folder: str) -> None:
 def drive(found: Drive, *, as_json: bool, folder: str) -> None:
     """A loading history: what happened on the way, jumps, energies."""
     if as_json:
+        for i, leg in enumerate(found.paths):
+            _event_lines(leg, leg=i)
         for jump in found.jumps:
-            json_line({"jump": {"p": jump.p, "energy": jump.energy, "words": jump.words()}})
-        json_line({"status": found.status.name, "note": found.note, "dissipated": found.dissipated, "folder": folder})
+            json_line({"kind": "event", "jump": {"p": jump.p, "energy": jump.energy, "words": jump.words()}})
+        points = sum(len(leg) for leg in found.paths)
+        _result_line(found, folder, dissipated=found.dissipated, jumps=len(found.jumps), points=points)
         return
     jumps = list(found.jumps)
     for leg in found.paths:
@@ -201,10 +249,9 @@ def motion(found: Motion, *, as_json: bool, folder: str) -> None:
     drift = {name: float(max(values, default=0.0)) for name, values in found.drift._asdict().items()}
     if as_json:
         for event in found.events:
-            json_line({"event": motion_event_record(event)})
+            json_line({"kind": "event", "event": motion_event_record(event)})
         end = dict(zip(found.coordinates, (float(value) for value in found.q[-1]), strict=True))
-        record = {"t": float(found.t[-1]), "end": end, "drift": drift, "points": len(found), "folder": folder}
-        json_line({"status": found.status.name, "note": found.note, **record})
+        _result_line(found, folder, t=float(found.t[-1]), end=end, drift=drift, points=len(found))
         return
     for number, event in enumerate(found.events, 1):
         say(f"{number:3d}  {escape(event.words())}")
@@ -227,8 +274,13 @@ def diagram(found: Diagram, *, as_json: bool, folder: str) -> None:
     """All branches, each with its events."""
     if as_json:
         for i, branch in enumerate(found.paths):
-            json_line({"branch": i, "parent": found.parents[i], "events": [e.words() for e in branch.events]})
-        json_line({"complete": found.complete, "note": found.note, "branches": len(found.paths), "folder": folder})
+            _event_lines(branch, branch=i)
+        tree = [
+            {"parent": parent, "points": len(branch), "status": branch.status.name}
+            for branch, parent in zip(found.paths, found.parents, strict=True)
+        ]
+        state = {"complete": found.complete, "note": found.note, "branches": len(tree), "tree": tree}
+        json_line({"kind": "result", **state, "points": sum(len(branch) for branch in found.paths), "folder": folder})
         return
     for i, branch in enumerate(found.paths):
         origin = f"leaves branch {found.parents[i]}" if found.parents[i] >= 0 else "from the start"

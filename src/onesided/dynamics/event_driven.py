@@ -94,9 +94,6 @@ class Flight:
             state, moment = self._phase(state, closed)
             if moment is None:
                 return
-            self.world.request.progress.update(
-                control=state.t, points=len(self.states), events=len(self.events), step=0.0
-            )
             if len(self.events) >= self.method.max_events:
                 self.status, self.note = Status.max_iterations, f"{len(self.events)} events were not enough"
                 return
@@ -163,6 +160,8 @@ class Flight:
     def _record(self, stepper: Stepper, state: State) -> None:
         equations: Any = stepper.mechanics.equations
         self.states.append(replace(state, mu=equations.spread(state.mu)))
+        step = state.t - self.states[-2].t if len(self.states) > 1 else 0.0
+        self.world.request.progress.update(control=state.t, points=len(self.states), events=len(self.events), step=step)
 
     def _meet(self, state: State, opening: str = "") -> tuple[State, Indices]:
         """What touching contacts do: collide where they approach; then those at rest press or open.

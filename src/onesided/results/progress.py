@@ -14,4 +14,21 @@ class Progress:
         """Work has ended, well or not."""
 
 
+class Total(Progress):
+    """One count over several paths: what each path reports is handed on with the paths before it added."""
+
+    def __init__(self, to: Progress) -> None:
+        self._to = to
+        self._points = self._events = 0
+
+    def update(self, *, control: float, points: int, events: int, step: float) -> None:
+        """A point of the present path was found."""
+        self._to.update(control=control, points=self._points + points, events=self._events + events, step=step)
+
+    def add(self, points: int, events: int) -> None:
+        """A path is complete."""
+        self._points += points
+        self._events += events
+
+
 SILENT = Progress()

@@ -24,12 +24,12 @@ def collect(system: System, first: Item, items: Iterable[Item], origin: Origin, 
             notes = [*notes, item.note] if item.note else notes
             break
         kept.append(item)
-        if len(kept) % 16 == 0:
-            step = item.point.s - kept[-2].point.s
-            p = float(item.point.x[system.n])
-            origin.progress.update(control=p, points=len(kept), events=len(events), step=step)
         if item.event is not None:
             events.append(replace(item.event, index=len(kept) - 1))
+        if len(kept) % 16 == 0:
+            _tell(origin, kept, len(events))
+    if len(kept) > 1:
+        _tell(origin, kept, len(events))
     n, k = system.n, len(system.bilateral)
     X = np.array([item.point.x for item in kept])
     worst, gaps, energy = _recheck(kept, X, system, together=len(X) > origin.method.compile_after)
@@ -59,6 +59,13 @@ def collect(system: System, first: Item, items: Iterable[Item], origin: Origin, 
         measures=system.measured(X[:, :n], X[:, n]),
         sketch=system.sketch,
     )
+
+
+def _tell(origin: Origin, kept: list[Item], events: int) -> None:
+    last = kept[-1].point
+    step = last.s - kept[-2].point.s
+    p = float(last.x[origin.where.system.n])
+    origin.progress.update(control=p, points=len(kept), events=events, step=step)
 
 
 def _recheck(items: list[Item], X: Array, system: System, *, together: bool) -> tuple[float, Array, Array]:

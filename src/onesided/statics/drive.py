@@ -1,6 +1,7 @@
 """Quasi-static loading histories: follow the stable path, jump where it ends, go on."""
 
-from collections.abc import Sequence
+import itertools
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,7 +11,7 @@ from onesided._types import Array, Status
 from onesided.errors import SolveError, UsageError
 from onesided.linalg import one_thread
 from onesided.model.system import System
-from onesided.results import SILENT, Drive, Equilibrium, Event, Jump, Kind, Path, Progress, Ray
+from onesided.results import SILENT, Drive, Equilibrium, Event, Jump, Kind, Path, Progress, Ray, Total
 from onesided.statics.collect import collect
 from onesided.statics.equilibrium import correct, describe, equilibrium
 from onesided.statics.hits import Watch
@@ -63,12 +64,14 @@ def drive(
     run = _Run(system, method or PredictorCorrector(), tolerances, state, progress)
     progress.begin("drive")
     status, note = Status.bound_reached, ""
-    with one_thread(system.n + len(system.constraint_names)):
-        for target in values[1:]:
-            status, note = run.go(target, max_jumps)
-            if not status.ok:
-                break
-    progress.end()
+    try:
+        with one_thread(system.n + len(system.constraint_names)):
+            for target in values[1:]:
+                status, note = run.go(target, max_jumps)
+                if not status.ok:
+                    break
+    finally:
+        progress.end()
     result = Drive(system.control, values, tuple(run.paths), tuple(run.jumps), status, note, run.provenance())
     if throw and not result.ok:
         raise SolveError(status.value, result, got=note)
@@ -89,7 +92,7 @@ class _Run:
         self, system: System, method: PredictorCorrector, tolerances: Tolerances, state: Equilibrium, progress: Progress
     ) -> None:
         self.method, self.tolerances = method, tolerances
-        self.progress = progress
+        self.progress = Total(progress)
         self.sizes = system.sizes(state.q, state.p)
         self.system, self.state = system, state
         self._arrive(state.q, state.p, state.nu)
@@ -112,6 +115,7 @@ class _Run:
             if leg is not None:
                 path = leg.path
                 self.paths.append(path)
+                self.progress.add(len(path), len(path.events))
                 self._arrive(path.q[-1], float(path.p[-1]), np.concatenate([path.mu[-1], path.lam[-1]]))
                 lost = leg.lost
                 idle = 0 if path.s[-1] > self.method.first_step**2 else idle + 1
@@ -148,18 +152,22 @@ class _Run:
         """Items along one ray while they are stable and p moves the right way; None if it starts unstable."""
         tracer = Tracer(origin, ray)
         first = Item(tracer.curve, tracer.point, 0)
-        kept: list[Item] = []
-        lost: Event | None = None
-        for item in Growth(self.system, self.tolerances).follow(tracer):
-            if not kept and item.status is None and item.degree > 0:
-                return None
-            kept.append(item)
-            if item.event is not None and item.event.kind is not Kind.bound and not _goes_on(item.event, sense):
-                lost = item.event
-                kept.append(Item(item.curve, item.point, 0, status=Status.enough))
-                break
-        path = collect(self.system, first, iter(kept), origin, [])
-        return _Leg(path, lost)
+        items = Growth(self.system, self.tolerances).follow(tracer)
+        head = next(items)
+        if head.status is None and head.degree > 0:
+            return None
+        lost: list[Event] = []
+
+        def stable() -> Iterator[Item]:
+            for item in itertools.chain([head], items):
+                yield item
+                if item.event is not None and item.event.kind is not Kind.bound and not _goes_on(item.event, sense):
+                    lost.append(item.event)
+                    yield Item(item.curve, item.point, 0, status=Status.enough)
+                    return
+
+        path = collect(self.system, first, stable(), origin, [])
+        return _Leg(path, lost[0] if lost else None)
 
     def _jump(self, event: Event) -> bool:
         """Relax at constant p from a small push off the lost equilibrium."""

@@ -11,7 +11,7 @@ from onesided._types import Array, Status
 from onesided.errors import UsageError
 from onesided.linalg import one_thread
 from onesided.model.system import System
-from onesided.results import SILENT, Diagram, Event, Kind, Path, Progress, Ray, Rays
+from onesided.results import SILENT, Diagram, Event, Kind, Path, Progress, Ray, Rays, Total
 from onesided.statics.collect import collect
 from onesided.statics.hits import Watch
 from onesided.statics.large import DENSE_ADVICE
@@ -63,8 +63,15 @@ def diagram(  # noqa: PLR0913 - one verb, all its ends by keyword
     if system.derivatives.large:
         raise UsageError("diagrams are for small systems", got=f"{system.n} coordinates", advice=DENSE_ADVICE)
     origin, _ = start_of(system, q0, p0, Watch(p_bounds, {}, tolerances), method, (None, None))
-    origin = replace(origin, progress=progress)
+    total = Total(progress)
     progress.begin("diagram")
+    try:
+        return _explore(replace(origin, progress=total), total, max_branches, max_depth)
+    finally:
+        progress.end()
+
+
+def _explore(origin: Origin, total: Total, max_branches: int, max_depth: int) -> Diagram:
     atlas = _Atlas(origin.where)
     first = rays_at(origin.where)
     atlas.add(origin.where.x, first)
@@ -85,10 +92,10 @@ def diagram(  # noqa: PLR0913 - one verb, all its ends by keyword
             continue
         paths.append(path)
         parents.append(job.parent)
+        total.add(len(path), len(path.events))
         if not path.ok:
             notes.append(f"branch {len(paths) - 1}: {path.status.value}")
         queue.extend(_side_rays(path, len(paths) - 1, job.depth + 1))
-    progress.end()
     return Diagram(tuple(paths), tuple(parents), complete=not notes, note="; ".join(notes))
 
 
