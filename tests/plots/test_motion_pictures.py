@@ -1,6 +1,8 @@
 """Pictures of motions: what is drawn is what was computed."""
 
 import functools
+import subprocess
+import sys
 
 import matplotlib as mpl
 import numpy as np
@@ -79,6 +81,26 @@ def test_films_run_along_the_motion(tmp_path):
     file = plots.animate(swing(), tmp_path / "a.gif", frames=8)
     with Image.open(file) as picture:
         assert picture.n_frames == 8
+
+
+def test_films_are_written_as_mp4_too(tmp_path):
+    reader = pytest.importorskip("imageio_ffmpeg", reason="the package imageio-ffmpeg is not installed")
+    file = plots.animate(swing(), tmp_path / "a.mp4", frames=12, rate=6)
+    read = [reader.get_ffmpeg_exe(), "-i", str(file), "-f", "rawvideo", "-pix_fmt", "gray", "-"]
+    done = subprocess.run(read, capture_output=True, check=True)
+    assert b"Duration: 00:00:02.00" in done.stderr
+    pictures = np.frombuffer(done.stdout, "u1").reshape(12, 440, 480).astype(int)
+    assert np.ptp(pictures[0]) > 150, "something is drawn"
+    assert np.mean(np.abs(pictures[0] - pictures[-1])) > 0.1, "and it moves"
+    assert [file.name] == [path.name for path in tmp_path.iterdir()]
+
+
+def test_where_there_is_no_ffmpeg_the_way_out_is_told(tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setitem(sys.modules, "imageio_ffmpeg", None)
+    with pytest.raises(UsageError, match=r"needs the program ffmpeg.*pip install imageio-ffmpeg.*\.gif"):
+        plots.animate(swing(), tmp_path / "a.mp4")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_the_raster_shows_when_constraints_act():

@@ -6,6 +6,7 @@ import tempfile
 from pathlib import Path as FilePath
 from typing import Any
 
+import matplotlib as mpl
 import numpy as np
 from matplotlib.animation import AbstractMovieWriter, FFMpegWriter, PillowWriter
 from matplotlib.figure import Figure
@@ -18,7 +19,7 @@ FRAMES = 120
 
 
 def animate(result: Any, file: str | FilePath, *, frames: int = FRAMES, rate: int = 25, title: str = "") -> FilePath:
-    """Write an animation along a result: `.gif`, or `.mp4` where the program ffmpeg is installed.
+    """Write an animation along a result: `.gif`, or `.mp4` where the program ffmpeg can be found.
 
     Parameters
     ----------
@@ -30,12 +31,12 @@ def animate(result: Any, file: str | FilePath, *, frames: int = FRAMES, rate: in
 def write_film(found: Film, file: str | FilePath, *, frames: int = FRAMES, rate: int = 25, title: str = "") -> FilePath:
     """Write a film, whole or not at all."""
     target = FilePath(file)
-    writer = _writer(target, rate)
+    writer, program = _writer(target, rate)
     chosen = np.unique(np.linspace(0, len(found) - 1, min(frames, len(found))).round().astype(int))
     figure = _figure(found)
     draft = FilePath(tempfile.mkdtemp(prefix=".film-", dir=target.parent)) / target.name
     try:
-        with settings(), writer.saving(figure, str(draft), dpi=100):
+        with settings(), mpl.rc_context({"animation.ffmpeg_path": program}), writer.saving(figure, str(draft), dpi=100):
             for i in chosen:
                 axes = figure.axes[0]
                 axes.clear()
@@ -56,14 +57,30 @@ def _figure(found: Film) -> Figure:
     return figure
 
 
-def _writer(target: FilePath, rate: int) -> AbstractMovieWriter:
+def _writer(target: FilePath, rate: int) -> tuple[AbstractMovieWriter, str]:
+    """What writes the file, and the program it needs for that."""
     kind = target.suffix.lower()
     if kind == ".gif":
-        return PillowWriter(fps=rate)
+        return PillowWriter(fps=rate), ""
     if kind != ".mp4":
         raise UsageError("this kind of animation is not known", got=repr(target.suffix), expected=".gif or .mp4")
-    if not FFMpegWriter.isAvailable():
+    program = _ffmpeg()
+    if program is None:
         raise UsageError(
-            "an .mp4 needs the program ffmpeg, which was not found", advice="install ffmpeg, or write a .gif"
+            "an .mp4 needs the program ffmpeg, which was not found",
+            advice="install ffmpeg (`apt install ffmpeg`, `brew install ffmpeg`, or `pip install imageio-ffmpeg`), "
+            "or write a .gif",
         )
-    return FFMpegWriter(fps=rate)
+    return FFMpegWriter(fps=rate), program
+
+
+def _ffmpeg() -> str | None:
+    """The program ffmpeg: the one that matplotlib knows, or the one that the package imageio-ffmpeg brings."""
+    if FFMpegWriter.isAvailable():
+        return str(mpl.rcParams["animation.ffmpeg_path"])
+    try:
+        from imageio_ffmpeg import get_ffmpeg_exe
+
+        return str(get_ffmpeg_exe())
+    except (ImportError, RuntimeError):
+        return None
