@@ -7,11 +7,16 @@ from scipy.linalg import eig, eigh
 
 from onesided._types import Array, Indices
 from onesided.errors import ModelError, UsageError
+from onesided.groups import Vector
 from onesided.linalg import null_space
 from onesided.model.equations import Equations
 from onesided.model.system import System
 from onesided.results.modes import Modes
 from onesided.tolerances import DEFAULT, Tolerances
+
+MOST_DRAWN = 3  # modes in a picture
+TRIAL = 0.01  # of the largest coordinate: to find out how far points move
+SEEN = 0.12  # of the size of a picture: how far they are to move
 
 
 def modes(system: System, q: Any, p: float, *, tolerances: Tolerances = DEFAULT) -> Modes:
@@ -109,4 +114,27 @@ def _solve(
         mu,
         lam,
         note,
+        system.sketch,
+        _swings(system, q, p, Z @ shapes),
     )
+
+
+def _swings(system: System, q: Array, p: float, shapes: Array) -> dict[str, Array]:
+    """What a drawing needs: at rest, then displaced in each of the slowest modes, enlarged to be seen."""
+    if system.sketch is None:
+        return {}
+    space = system.space or Vector(system.n)
+    chosen = [shape / np.max(np.abs(shape)) * TRIAL * (np.max(np.abs(q)) or 1.0) for shape in shapes.T[:MOST_DRAWN]]
+    places = system.sketch.positions(_columns(system, np.array([q, *(space.retract(q, d) for d in chosen)]), p))
+    points = np.stack(list(places.values()), axis=1)
+    size = float(np.max(np.ptp(points[0], axis=0))) or 1.0
+    moved = np.max(np.linalg.norm(points[1:] - points[0], axis=2), axis=1, initial=0.0)
+    scale = np.divide(SEEN * size, moved, out=np.zeros(len(moved)), where=moved > 0)
+    rows = np.array([q, *(space.retract(q, a * d) for a, d in zip(scale, chosen, strict=True))])
+    return _columns(system, rows, p)
+
+
+def _columns(system: System, q: Array, p: float) -> dict[str, Array]:
+    control = np.full(len(q), p)
+    values = dict(zip(system.coordinates, q.T, strict=True))
+    return {system.control: control, **values, **system.measured(q, control)}

@@ -152,6 +152,11 @@ class Model(NamedTuple):
     system: "System"
     task: Task
 
+    def _repr_html_(self) -> str:
+        from onesided.model.display import model_html
+
+        return model_html(self)
+
     def with_parameters(self, parameters: Mapping[str, float]) -> "Model":
         """The same with other parameter values; parts whose places depend on them start elsewhere."""
         system = self.system.replace(parameters=parameters)

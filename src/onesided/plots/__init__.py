@@ -12,3 +12,5 @@ from onesided.plots.motion import raster as raster
 from onesided.plots.series import energy as energy
 from onesided.plots.series import gaps as gaps
 from onesided.plots.series import reactions as reactions
+from onesided.plots.shapes import mode_shapes as mode_shapes
+from onesided.plots.shapes import shapes as shapes

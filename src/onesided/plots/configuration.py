@@ -12,7 +12,7 @@ from matplotlib.axes import Axes
 from onesided._types import Array, Mask
 from onesided.errors import UsageError
 from onesided.plots.style import ALERT, COLOURS, GREY, INK, PALE, new_axes, settings
-from onesided.results import Diagram, Drive, Path, State, dense
+from onesided.results import Diagram, Drive, Equilibrium, Event, Path, Shape, State, dense
 from onesided.results.sketch import Ground, Sketch, value
 
 _WIDTHS = {"bar": 3.6, "spring": 1.3, "cable": 1.4, "beam": 4.2, "strut": 3.0, "body": 1.6}
@@ -43,15 +43,20 @@ class Film:
 def film(path: Path, wanted: int) -> Film:
     """Pictures along a path; `wanted` 0 takes the computed points only."""
     if path.sketch is None:
-        raise UsageError(
-            "the result does not say how to draw the system",
-            expected="a model with a [sketch] table, or System(sketch=…)",
-            advice="add one and trace again",
-        )
+        raise no_sketch()
     fine = dense(path, wanted)
     p = fine.columns[path.control]
     captions = tuple(f"{path.control} = {a:.4g}   {_degree(d)}" for a, d in zip(p, fine.instability, strict=True))
     return Film(path.sketch, fine.columns, path.unilateral, fine.codes != State.inactive, captions)
+
+
+def no_sketch() -> UsageError:
+    """What to say where a system cannot be drawn."""
+    return UsageError(
+        "the result does not say how to draw the system",
+        expected="a model with a [sketch] table, or System(sketch=…)",
+        advice="add one and compute it again",
+    )
 
 
 def joined(films: list[Film]) -> Film:
@@ -85,6 +90,21 @@ def _(result: Drive | Diagram, wanted: int = 0) -> Film:
     if not result.paths:
         raise UsageError("the result holds no path", advice="look at its status and note")
     return joined([film(path, wanted) for path in result.paths])
+
+
+@film_of.register
+def _(result: Shape, wanted: int = 0) -> Film:
+    """One picture."""
+    caption = f"{result.control} = {result.p:.4g}"
+    return Film(result.sketch, result.columns(), result.unilateral, np.array([result.closed], dtype=bool), (caption,))
+
+
+@film_of.register(Equilibrium)
+@film_of.register(Event)
+def _(result: Equilibrium | Event, wanted: int = 0) -> Film:
+    if result.shape is None:
+        raise no_sketch()
+    return film_of(result.shape)
 
 
 def _degree(instability: int) -> str:

@@ -7,7 +7,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from onesided.errors import UsageError
-from onesided.plots.configuration import Film, film_of
+from onesided.plots.configuration import Film, film_of, no_sketch
 from onesided.plots.style import COLOURS, GREY, MARKS, PALE, new_axes, settings
 from onesided.results import Motion
 from onesided.results.motion_columns import motion_column, motion_columns, motion_dense
@@ -96,11 +96,7 @@ def _most_moving(motion: Motion, names: Sequence[str]) -> list[str]:
 @film_of.register
 def _(result: Motion, wanted: int = 0) -> Film:
     if result.sketch is None:
-        raise UsageError(
-            "the result does not say how to draw the system",
-            expected="a model with a [sketch] table, or System(sketch=…)",
-            advice="add one and simulate again",
-        )
+        raise no_sketch()
     fine = motion_dense(result, wanted)
     captions = tuple(f"t = {t:.3f}" for t in fine.columns["t"])
     return Film(result.sketch, fine.columns, result.unilateral, fine.codes != 0, captions)

@@ -11,10 +11,11 @@ from matplotlib.figure import Figure
 
 from onesided.plots.branches import diagram, paths_of
 from onesided.plots.motion import history
+from onesided.plots.shapes import mode_shapes, shapes
 from onesided.plots.style import settings
 from onesided.report.page import html
-from onesided.report.stories import story
-from onesided.results import Drive, Kind, Motion
+from onesided.report.stories import MOST_DRAWN, story
+from onesided.results import Drive, Kind, Modes, Motion, Shape
 
 MOST_EVENTS = 30
 
@@ -33,12 +34,14 @@ def result_html(result: Any) -> str:
 def _listed(result: Any, words: list[str]) -> str:
     items = "".join(f"<li>{escape(sentence)}</li>" for sentence in words[:MOST_EVENTS])
     more = f"<p>… and {len(words) - MOST_EVENTS} more events</p>" if len(words) > MOST_EVENTS else ""
-    return f"<p><b>{escape(story(result).summary)}</b></p>{svg(result)}<ol>{items}</ol>{more}"
+    told = story(result)
+    pictures = svg(result) + (element(shapes(result)) if told.sketch is not None else "")
+    return f"<p><b>{escape(told.summary)}</b></p>{pictures}<ol>{items}</ol>{more}"
 
 
 def svg(result: Any) -> str:
     """The path diagram, or the history of a motion, as an SVG element."""
-    with settings(), mpl.rc_context({"svg.fonttype": "none"}):
+    with settings():
         figure = Figure(figsize=(5.6, 4.0), layout="constrained")
         FigureCanvasAgg(figure)
         axes = figure.add_subplot()
@@ -46,10 +49,27 @@ def svg(result: Any) -> str:
             history(result, ax=axes)
         else:
             diagram(result, ax=axes)
-        stream = io.StringIO()
+    return element(figure)
+
+
+def shape_svg(shape: Shape) -> str:
+    """The system at one point; nothing where that would be too large."""
+    return element(shapes(shape, 0)) if len(shape.sketch.names()) <= MOST_DRAWN else ""
+
+
+def modes_svg(modes: Modes) -> str:
+    """The slowest modes, exaggerated, over the configuration at rest; nothing where that would be too large."""
+    small = modes.sketch is not None and len(modes.sketch.names()) <= MOST_DRAWN
+    return element(mode_shapes(modes)) if small else ""
+
+
+def element(figure: Figure) -> str:
+    """A figure as an SVG element that fits narrow pages."""
+    stream = io.StringIO()
+    with settings(), mpl.rc_context({"svg.fonttype": "none"}):
         figure.savefig(stream, format="svg", metadata={"Date": None})
     text = stream.getvalue()
-    return text[text.index("<svg") :]
+    return text[text.index("<svg") :].replace("<svg", '<svg style="max-width:100%;height:auto"', 1)
 
 
 @dataclass(frozen=True, eq=False)

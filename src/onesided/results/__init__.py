@@ -28,6 +28,7 @@ from onesided.results.path import Rays as Rays
 from onesided.results.progress import SILENT as SILENT
 from onesided.results.progress import Progress as Progress
 from onesided.results.progress import Total as Total
+from onesided.results.shape import Shape as Shape
 from onesided.results.sketch import Body as Body
 from onesided.results.sketch import Circle as Circle
 from onesided.results.sketch import Ground as Ground

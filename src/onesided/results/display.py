@@ -1,5 +1,6 @@
 """Results and systems in notebooks: small tables, everything escaped."""
 
+import math
 from collections.abc import Iterable, Sequence
 from html import escape
 from typing import TYPE_CHECKING
@@ -8,7 +9,11 @@ from onesided.results.explain import slug, text
 
 if TYPE_CHECKING:
     from onesided.results.equilibrium import Equilibrium
+    from onesided.results.modes import Modes
     from onesided.results.path import Event
+    from onesided.results.shape import Shape
+
+MOST_MODES = 12
 
 
 def table(rows: Iterable[Sequence[str]], *, head: Sequence[str] = ()) -> str:
@@ -18,6 +23,11 @@ def table(rows: Iterable[Sequence[str]], *, head: Sequence[str] = ()) -> str:
         "<tr>" + "".join(f"<td style='text-align:left'>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows
     )
     return f"<table>{top}{body}</table>"
+
+
+def paragraph(words: str) -> str:
+    """A paragraph of plain text, or nothing."""
+    return f"<p>{escape(words)}</p>" if words else ""
 
 
 def bold(words: str) -> str:
@@ -33,7 +43,7 @@ def equilibrium_html(state: "Equilibrium") -> str:
         shown = f"gap {state.gaps[i]:.6g}" if word == "inactive" else f"reaction {state.lam[i]:.10g}"
         rows.append((name, f"{word}, {shown}"))
     rows += [("energy", f"{state.energy:.10g}"), ("largest relative residual", f"{state.recheck.worst:.1e}")]
-    return bold(f"Equilibrium: {state.words()}") + table(rows)
+    return bold(f"Equilibrium: {state.words()}") + beside(drawing(state.shape), table(rows))
 
 
 def event_html(event: "Event") -> str:
@@ -49,7 +59,47 @@ def event_html(event: "Event") -> str:
     ]
     rays = table(rows, head=("ray", event.control, "closed", "negative modes")) if rows else ""
     more = f"<p>{escape(text(event.kind))} <code>onesided explain {slug(event.kind)}</code></p>"
-    return bold(event.words()) + more + rays
+    return bold(event.words()) + more + beside(drawing(event.shape), rays)
+
+
+def modes_html(modes: "Modes") -> str:
+    """Frequencies, and the slowest modes drawn where there is a sketch."""
+    from onesided.report import modes_svg
+
+    rows = [
+        (str(i), f"{w:.10g}", f"{w / math.tau:.6g}", f"{math.tau / w:.6g}")
+        if w > 0
+        else (str(i), "unstable" if w < 0 else "0", f"grows by e in {-1 / w:.6g}" if w < 0 else "", "")
+        for i, w in enumerate(modes.frequencies[:MOST_MODES].tolist(), 1)
+    ]
+    numbers = table(rows, head=("mode", "angular frequency", "frequency", "period"))
+    more = f"<p>… and {len(modes) - MOST_MODES} more</p>" if len(modes) > MOST_MODES else ""
+    closed = f"<p>closed: {escape(', '.join(modes.closed))}</p>" if modes.closed else ""
+    note = f"<p>{escape(modes.note)}</p>" if modes.note else ""
+    picture = modes_svg(modes) if modes.sketch is not None and len(modes) else ""
+    return (
+        bold(f"Modes: {len(modes)}, {'stable' if modes.stable else 'not stable'}")
+        + picture
+        + numbers
+        + more
+        + closed
+        + note
+    )
+
+
+def drawing(shape: "Shape | None") -> str:
+    """The system at one point as an SVG element; nothing where it has no sketch, or too large a one."""
+    from onesided.report import shape_svg
+
+    return "" if shape is None else shape_svg(shape)
+
+
+def beside(left: str, right: str) -> str:
+    """Two elements side by side where there is room."""
+    if not left or not right:
+        return left + right
+    look = "display:flex;flex-wrap:wrap;gap:1.5em;align-items:flex-start"
+    return f'<div style="{look}"><div>{left}</div><div>{right}</div></div>'
 
 
 def _pairs(names: Sequence[str], values: Iterable[float]) -> list[tuple[str, str]]:

@@ -1,11 +1,12 @@
 """One equilibrium: configuration, reactions, active set, stability."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import IntEnum
 
 import numpy as np
 
 from onesided._types import Array, Indices
+from onesided.results.shape import Shape
 
 
 class State(IntEnum):
@@ -70,6 +71,7 @@ class Equilibrium:
     instability : number of negative eigenvalues of the Hessian reduced on the strongly active set [SP1 section 5].
     minimum : whether the point is a strict minimum on the cone of admissible directions [SP1 (3.19), (3.20)];
         None where that was not decided (too many weakly active constraints).
+    shape : what it takes to draw the system, where it has a sketch.
     """
 
     coordinates: tuple[str, ...]
@@ -86,6 +88,7 @@ class Equilibrium:
     instability: int
     minimum: bool | None
     recheck: Recheck
+    shape: Shape | None = field(default=None, repr=False)
 
     @property
     def nu(self) -> Array:

@@ -1,10 +1,12 @@
 """Small vibrations about an equilibrium."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from onesided._types import Array
+from onesided.results.sketch import Sketch
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -19,6 +21,8 @@ class Modes:
     eigenvalues : (2k,) complex, with damping and gyroscopic forces, e^{st}.
     closed : names of the contacts held closed;  mu, lam : multipliers at the equilibrium.
     note : remarks, such as contacts that touch without force.
+    sketch : how to draw the system, or None;  swings : what the sketch needs, at rest and displaced in each of the
+        slowest modes, by name.
     """
 
     coordinates: tuple[str, ...]
@@ -31,6 +35,8 @@ class Modes:
     mu: Array
     lam: Array
     note: str = ""
+    sketch: Sketch | None = None
+    swings: Mapping[str, Array] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.frequencies)
@@ -38,6 +44,11 @@ class Modes:
     def __repr__(self) -> str:
         shown = ", ".join(f"{w:.6g}" for w in self.frequencies[:4]) + (", …" if len(self) > 4 else "")
         return f"<Modes: {len(self)} frequencies: {shown}>"
+
+    def _repr_html_(self) -> str:
+        from onesided.results.display import modes_html
+
+        return modes_html(self)
 
     @property
     def stable(self) -> bool:

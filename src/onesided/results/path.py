@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from onesided._types import Array, Status
-from onesided.results.equilibrium import ActiveSet
+from onesided.results.equilibrium import ActiveSet, State
+from onesided.results.shape import Shape
 from onesided.results.sketch import Sketch
 
 
@@ -98,6 +99,7 @@ class Event:
     neutral : whether the stiffness beyond the point has a zero mode, so that stability is not decided.
     index : position of the point in the arrays of the path.
     detail : what the classification rests on, in words.
+    shape : what it takes to draw the system there, where it has a sketch.
     """
 
     kind: Kind
@@ -118,6 +120,7 @@ class Event:
     detail: str = ""
     neutral: bool = False
     origin: Any = field(default=None, repr=False, compare=False)
+    shape: Shape | None = field(default=None, repr=False, compare=False)
 
     @property
     def forward(self) -> tuple[int, ...]:
@@ -231,6 +234,14 @@ class Path:
         from onesided.report import result_html
 
         return result_html(self)
+
+    def shape(self, index: int) -> Shape | None:
+        """What it takes to draw the system at a point, where it has a sketch."""
+        if self.sketch is None:
+            return None
+        names = self.coordinates, self.control, self.unilateral
+        closed = self.codes[index] != State.inactive
+        return Shape(self.sketch, *names, self.q[index], float(self.p[index]), closed, self.measures, index)
 
     def plot(self, x: str | None = None, y: str | None = None, *, ax: Any = None, title: str = "") -> Any:
         """Draw the path; see `onesided.plots.diagram`. Returns matplotlib axes."""

@@ -6,7 +6,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Callable, Mapping
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path as FilePath
 from typing import Any
 
@@ -126,7 +126,7 @@ def _write_path(path: Path, folder: FilePath) -> None:
 
 def event_record(event: Event) -> dict[str, Any]:
     """An event as plain data, with its sentence."""
-    plain = {f.name: _plain(getattr(event, f.name)) for f in fields(Event) if f.name not in {"rays", "origin"}}
+    plain = {f.name: _plain(getattr(event, f.name)) for f in fields(Event) if f.name not in {"rays", "origin", "shape"}}
     rays = [{f.name: _plain(getattr(ray, f.name)) for f in fields(Ray)} for ray in event.rays.rays]
     return {
         **plain,
@@ -173,7 +173,7 @@ def _read_path(record: Mapping[str, Any], folder: FilePath) -> Path:
     names: dict[str, Any] = {
         key: tuple(value) if isinstance(value, list) else value for key, value in record["names"].items()
     }
-    return Path(
+    path = Path(
         **names,
         **arrays,
         events=tuple(_read_event(event) for event in record["events"]),
@@ -184,11 +184,12 @@ def _read_path(record: Mapping[str, Any], folder: FilePath) -> Path:
         measures=measures,
         sketch=None if sketch is None else read_sketch(sketch),
     )
+    return replace(path, events=tuple(replace(event, shape=path.shape(event.index)) for event in path.events))
 
 
 def _read_event(record: Mapping[str, Any]) -> Event:
     rays = Rays(tuple(_read_ray(ray) for ray in record["rays"]), record["complete"], record["multiplicity"])
-    values = {f.name: record[f.name] for f in fields(Event) if f.name not in {"rays", "origin", "kind"}}
+    values = {f.name: record[f.name] for f in fields(Event) if f.name not in {"rays", "origin", "shape", "kind"}}
     for name in ("q", "mu", "lam"):
         values[name] = np.array(values[name], dtype=float)
     values["constraints"], values["bracket"] = tuple(values["constraints"]), tuple(values["bracket"])

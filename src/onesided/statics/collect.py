@@ -16,27 +16,14 @@ from onesided.tolerances import INTEGRATED
 
 def collect(system: System, first: Item, items: Iterable[Item], origin: Origin, notes: list[str]) -> Path:
     """Consume a trace and make the path."""
-    kept, status = [first], Status.enough
-    events: list[Event] = []
-    for item in items:
-        if item.status is not None:
-            status = item.status
-            notes = [*notes, item.note] if item.note else notes
-            break
-        kept.append(item)
-        if item.event is not None:
-            events.append(replace(item.event, index=len(kept) - 1))
-        if len(kept) % 16 == 0:
-            _tell(origin, kept, len(events))
-    if len(kept) > 1:
-        _tell(origin, kept, len(events))
+    kept, events, status, remarks = _consume(first, items, origin)
     n, k = system.n, len(system.bilateral)
     X = np.array([item.point.x for item in kept])
     worst, gaps, energy = _recheck(kept, X, system, together=len(X) > origin.method.compile_after)
     codes = _codes(X[:, n + 1 + k :], gaps, kept, origin)
     degrees = [item.degree for item in kept]
     degrees[0] = degrees[1] if len(degrees) > 1 else degrees[0]  # that of the leg it starts
-    return Path(
+    path = Path(
         coordinates=system.coordinates,
         bilateral=tuple(system.bilateral),
         unilateral=tuple(system.unilateral),
@@ -51,14 +38,37 @@ def collect(system: System, first: Item, items: Iterable[Item], origin: Origin, 
         tangents=np.array([item.point.t[: n + 1] * item.curve.unit[: n + 1] for item in kept]),
         instability=np.array(degrees, dtype=np.intp),
         codes=codes,
-        events=tuple(events),
+        events=(),
         status=_judged(status, worst, origin),
-        note="; ".join(notes),
+        note="; ".join([*notes, *remarks]),
         residual=worst,
         provenance=_provenance(system, origin),
         measures=system.measured(X[:, :n], X[:, n]),
         sketch=system.sketch,
     )
+    return replace(path, events=tuple(replace(event, index=i, shape=path.shape(i)) for event, i in events))
+
+
+def _consume(
+    first: Item, items: Iterable[Item], origin: Origin
+) -> tuple[list[Item], list[tuple[Event, int]], Status, list[str]]:
+    """All items, the events with their places among them, how the trace ended, and remarks on that."""
+    kept, status = [first], Status.enough
+    events: list[tuple[Event, int]] = []
+    remarks: list[str] = []
+    for item in items:
+        if item.status is not None:
+            status = item.status
+            remarks = [item.note] if item.note else []
+            break
+        kept.append(item)
+        if item.event is not None:
+            events.append((item.event, len(kept) - 1))
+        if len(kept) % 16 == 0:
+            _tell(origin, kept, len(events))
+    if len(kept) > 1:
+        _tell(origin, kept, len(events))
+    return kept, events, status, remarks
 
 
 def _tell(origin: Origin, kept: list[Item], events: int) -> None:

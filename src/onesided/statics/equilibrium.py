@@ -1,6 +1,6 @@
 """One equilibrium at fixed p, started anywhere: local correction, relaxation to a stable state, honest failure."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ from onesided.errors import SolveError, UsageError
 from onesided.model.derivatives import Evaluation
 from onesided.model.sizes import Sizes
 from onesided.model.system import System
-from onesided.results import Equilibrium, Solution
+from onesided.results import Equilibrium, Shape, Solution, State
 from onesided.statics.active_set import classify, constraint_scales, recheck, working_rows
 from onesided.statics.large import DENSE_ADVICE, large_newton_step
 from onesided.statics.relax import Relaxation, relax
@@ -273,6 +273,7 @@ def _finish(
     system: System, p: float, sizes: Sizes, found: Corrected, tolerances: Tolerances, *, name: str
 ) -> Solution[Equilibrium]:
     state = describe(system, found.q, p, found.nu, sizes=sizes, tolerances=tolerances)
+    state = replace(state, shape=shape_of(system, state))
     status, note = found.status, ""
     if status.ok and not state.recheck.worst <= 10 * tolerances.residual:
         status = Status.inaccurate
@@ -287,6 +288,16 @@ def _finish(
         note = f"best relative residual {state.recheck.worst:.3g} at {at}"
     stats = {"iterations": float(found.iterations)}
     return Solution(state, status, state.recheck.worst, method=name, stats=stats, note=note)
+
+
+def shape_of(system: System, state: Equilibrium) -> Shape | None:
+    """What it takes to draw a state, where the system has a sketch."""
+    if system.sketch is None:
+        return None
+    names = state.coordinates, state.control, state.unilateral
+    closed = np.array(state.active.codes, dtype=int) != State.inactive
+    measures = system.measured(state.q[None, :], np.array([state.p]))
+    return Shape(system.sketch, *names, state.q, state.p, closed, measures)
 
 
 def _dependent(
