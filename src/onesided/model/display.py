@@ -34,13 +34,14 @@ def model_html(model: "Model") -> str:
 
 def _names(system: "System") -> str:
     parameters = [f"{name} = {value:g}" for name, value in system.parameters.items()]
+    drawn = set() if system.sketch is None else set(system.sketch.names())
     rows = [
         ("coordinates", _some(system.coordinates)),
         ("control", system.control),
         ("one-sided constraints", _some(tuple(system.unilateral))),
         ("two-sided constraints", _some(tuple(system.bilateral))),
         ("parameters", _some(tuple(parameters))),
-        ("measures", _some(tuple(name for name in system.measures if "." not in name))),
+        ("measures", _some(tuple(name for name in system.measures if "." not in name and name not in drawn))),
     ]
     return table([(label, words) for label, words in rows if words])
 

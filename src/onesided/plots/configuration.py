@@ -17,6 +17,7 @@ from onesided.results.sketch import Ground, Sketch, value
 
 _WIDTHS = {"bar": 3.6, "spring": 1.3, "cable": 1.4, "beam": 4.2, "strut": 3.0, "body": 1.6}
 COILS = 8
+MATPLOTLIBS_VIEW, VIEW = (30, -60), (24, -35)  # elevation and azimuth
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,6 +138,8 @@ def prepared(found: Film, ax: Axes | None) -> Axes:
         flat: Any = axes
         flat.set_zlim(low[2], high[2])
         flat.set_box_aspect(high - low, zoom=1.35)
+        if (flat.elev, flat.azim) == MATPLOTLIBS_VIEW:  # in which regular figures hide behind themselves
+            flat.view_init(*VIEW)
     else:
         axes.set_aspect("equal")
     axes.set_axis_off()

@@ -35,7 +35,7 @@ def _listed(result: Any, words: list[str]) -> str:
     items = "".join(f"<li>{escape(sentence)}</li>" for sentence in words[:MOST_EVENTS])
     more = f"<p>… and {len(words) - MOST_EVENTS} more events</p>" if len(words) > MOST_EVENTS else ""
     told = story(result)
-    pictures = svg(result) + (element(shapes(result)) if told.sketch is not None else "")
+    pictures = svg(result) + (element(shapes(result), tight=True) if told.sketch is not None else "")
     return f"<p><b>{escape(told.summary)}</b></p>{pictures}<ol>{items}</ol>{more}"
 
 
@@ -54,20 +54,20 @@ def svg(result: Any) -> str:
 
 def shape_svg(shape: Shape) -> str:
     """The system at one point; nothing where that would be too large."""
-    return element(shapes(shape, 0)) if len(shape.sketch.names()) <= MOST_DRAWN else ""
+    return element(shapes(shape, 0), tight=True) if len(shape.sketch.names()) <= MOST_DRAWN else ""
 
 
 def modes_svg(modes: Modes) -> str:
     """The slowest modes, exaggerated, over the configuration at rest; nothing where that would be too large."""
     small = modes.sketch is not None and len(modes.sketch.names()) <= MOST_DRAWN
-    return element(mode_shapes(modes)) if small else ""
+    return element(mode_shapes(modes), tight=True) if small else ""
 
 
-def element(figure: Figure) -> str:
-    """A figure as an SVG element that fits narrow pages."""
+def element(figure: Figure, *, tight: bool = False) -> str:
+    """A figure as an SVG element that fits narrow pages, its margins cut off where asked."""
     stream = io.StringIO()
     with settings(), mpl.rc_context({"svg.fonttype": "none"}):
-        figure.savefig(stream, format="svg", metadata={"Date": None})
+        figure.savefig(stream, format="svg", metadata={"Date": None}, bbox_inches="tight" if tight else None)
     text = stream.getvalue()
     return text[text.index("<svg") :].replace("<svg", '<svg style="max-width:100%;height:auto"', 1)
 
