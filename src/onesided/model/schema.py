@@ -142,6 +142,28 @@ class GroundTable(_Table):
     length: Positive | None = Field(default=None, description="default: as long as the picture")
 
 
+class SolidTable(_Table):
+    """A body in space of the drawing: a box or a disc."""
+
+    at: Name = Field(description="the point at its centre")
+    turn: Annotated[list[Number | FormulaText], Field(min_length=3, max_length=3)] = Field(
+        default_factory=lambda: list[float | str]([0.0, 0.0, 0.0]),
+        description="rotation vector: three numbers or formulas",
+    )
+    box: Annotated[list[Positive], Field(min_length=3, max_length=3)] | None = Field(
+        default=None, description="lengths of its edges along its axes"
+    )
+    disc: Annotated[list[Positive], Field(min_length=1, max_length=2)] | None = Field(
+        default=None, description="radius and thickness, about its z axis"
+    )
+
+    @model_validator(mode="after")
+    def _check(self) -> "SolidTable":
+        if (self.box is None) == (self.disc is None):
+            raise PydanticCustomError("solid", "a solid is either a box or a disc")
+        return self
+
+
 class SketchTable(_Table):
     """How to draw the system; formulas are of coordinates, control, parameters and definitions."""
 
@@ -153,6 +175,9 @@ class SketchTable(_Table):
     )
     circles: dict[Name, CircleTable] = Field(default_factory=dict, description="circle = {at, radius, angle}")
     grounds: dict[Name, GroundTable] = Field(default_factory=dict, description="wall = {at, facing, length}")
+    solids: dict[Name, SolidTable] = Field(
+        default_factory=dict, description="body in space = {at, turn, box} or {at, turn, disc}"
+    )
     marks: dict[Name, list[Text]] = Field(
         default_factory=dict, description='constraint = ["point", "point point", …], highlighted while closed'
     )
@@ -349,6 +374,7 @@ def _fields(path: tuple[str, ...]) -> list[str]:
         ("sketch",): SketchTable,
         ("sketch", "circles"): CircleTable,
         ("sketch", "grounds"): GroundTable,
+        ("sketch", "solids"): SolidTable,
     }
     return [field.alias or name for name, field in tables.get(path[:2], FileModel).model_fields.items()]
 

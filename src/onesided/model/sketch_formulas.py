@@ -11,7 +11,7 @@ from onesided.model.formula_system import Book, Recipe
 from onesided.model.measures import Elementwise, Measure
 from onesided.model.schema import FileModel, SketchTable
 from onesided.model.toml_places import Path
-from onesided.results.sketch import Circle, Component, Ground, Line, Sketch
+from onesided.results.sketch import Circle, Component, Ground, Line, Sketch, Solid
 
 _RENAMED = {"asin": "arcsin", "acos": "arccos", "atan": "arctan", "atan2": "arctan2"}
 _SAME = ("sin", "cos", "tan", "sinh", "cosh", "tanh", "sqrt", "exp", "log", "abs", "hypot")
@@ -32,6 +32,7 @@ def sketch_of(file: FileModel, book: Book) -> Sketch | None:
             lines=tuple(Line(tuple(text.split()), style) for style, texts in table.lines.items() for text in texts),
             circles=tuple(_circle(file, table, name) for name in table.circles),
             grounds=tuple(_ground(ground.at, ground.facing, ground.length) for ground in table.grounds.values()),
+            solids=tuple(_solid(file, table, name) for name in table.solids),
             marks={name: tuple(tuple(text.split()) for text in texts) for name, texts in table.marks.items()},
         )
     except ModelError as error:
@@ -67,6 +68,10 @@ def sketch_formulas(file: FileModel) -> Iterator[tuple[str, Path, str]]:
             text = getattr(circle, key)
             if isinstance(text, str) and not _is_quantity(file, text):
                 yield f"{name}.{key}", ("sketch", "circles", name, key), text
+    for name, solid in file.sketch.solids.items():
+        for i, text in enumerate(solid.turn):
+            if isinstance(text, str) and not _is_quantity(file, text):
+                yield f"{name}.turn.{'xyz'[i]}", ("sketch", "solids", name, "xyz"[i]), text
 
 
 def _is_quantity(file: FileModel, text: str) -> bool:
@@ -90,6 +95,15 @@ def _circle(file: FileModel, table: SketchTable, name: str) -> Circle:
         for key, text in (("radius", circle.radius), ("angle", circle.angle))
     ]
     return Circle(circle.at, parts[0] if parts[0] is not None else 0.0, parts[1])
+
+
+def _solid(file: FileModel, table: SketchTable, name: str) -> Solid:
+    solid = table.solids[name]
+    turn = [
+        f"{name}.turn.{'xyz'[i]}" if isinstance(part, str) and not _is_quantity(file, part) else part
+        for i, part in enumerate(solid.turn)
+    ]
+    return Solid.box(solid.at, turn, solid.box) if solid.box else Solid.disc(solid.at, turn, *solid.disc or ())
 
 
 def _ground(at: str, facing: float, length: float | None) -> Ground:

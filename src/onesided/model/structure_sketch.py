@@ -1,6 +1,6 @@
 """How a structure made of parts is drawn: a `Sketch` of its places and elements, and the measures it needs."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -9,7 +9,9 @@ from onesided._types import Array
 from onesided.model.elements.contacts import InsideContact, PlaneContact, RoundContact
 from onesided.model.elements.contract import Quantity, Slot, evaluate_quantity
 from onesided.model.elements.places import Body, Guided, Marker, Node, Place
+from onesided.model.hull import hull
 from onesided.model.measures import Elementwise
+from onesided.model.rotations import rotation_matrix
 from onesided.results import sketch as drawing
 from onesided.results.sketch import Component, Sketch
 
@@ -31,9 +33,10 @@ def structure_sketch(structure: "Structure") -> tuple[Sketch | None, Measures]:
     sketch = Sketch(
         points={**points, **_walls(structure, measures)},
         lines=(*_members(structure, places), *_links(places)),
-        circles=tuple(_rounds(structure)),
+        circles=(*_rounds(structure), *_discs(structure, places, measures)),
         grounds=tuple(_grounds(structure)),
         bodies=tuple(_bodies(structure, places, measures)),
+        solids=tuple(_solids(structure, places, measures)),
         marks=_marks(structure, places),
     )
     return sketch, measures
@@ -88,18 +91,50 @@ def _members(structure: "Structure", places: Mapping[str, Place]) -> Iterator[dr
 
 
 def _links(places: Mapping[str, Place]) -> Iterator[drawing.Line]:
-    """Bodies without outline: lines from their origin to their markers."""
+    """Bodies of unknown shape: lines from their origin to their markers."""
     for name, place in places.items():
-        if isinstance(place, Marker) and not place.carrier.outline:
+        if isinstance(place, Marker) and not place.carrier.drawn:
             yield drawing.Line((place.on, name), "beam")
 
 
 def _bodies(structure: "Structure", places: Mapping[str, Place], measures: Measures) -> Iterator[drawing.Body]:
     for name, place in places.items():
-        if isinstance(place, Body) and place.dimension == 2 and place.outline:
-            outline = [[_number(x, structure.parameters) for x in corner] for corner in place.outline]
-            corners = tuple((float(x), float(y)) for x, y in outline)
+        if isinstance(place, Body) and place.dimension == 2 and (place.outline or place.box):
+            outline = _numbers(structure, place.outline) or _rectangle(*_numbers(structure, [place.box])[0])
+            corners = tuple((x, y) for x, y in outline)
             yield drawing.Body(name, _slot(place.slots[2], measures), corners)
+
+
+def _numbers(structure: "Structure", rows: Sequence[Sequence[Quantity]]) -> list[list[float]]:
+    return [[float(_number(x, structure.parameters)) for x in row] for row in rows]
+
+
+def _rectangle(width: float, height: float) -> list[list[float]]:
+    return [[s * width / 2, t * height / 2] for s, t in ((-1, -1), (1, -1), (1, 1), (-1, 1))]
+
+
+def _discs(structure: "Structure", places: Mapping[str, Place], measures: Measures) -> Iterator[drawing.Circle]:
+    """Discs in the plane."""
+    for name, place in places.items():
+        if isinstance(place, Body) and place.dimension == 2 and place.disc:
+            yield drawing.Circle(name, _numbers(structure, [place.disc])[0][0], _slot(place.slots[2], measures))
+
+
+def _solids(structure: "Structure", places: Mapping[str, Place], measures: Measures) -> Iterator[drawing.Solid]:
+    """Bodies in space whose shape is known, turned as at the start."""
+    for name, place in places.items():
+        if not isinstance(place, Body) or place.dimension != 3 or not place.drawn:
+            continue
+        turn = tuple(_slot(slot, measures) for slot in place.slots[3:])
+        R = rotation_matrix(np.array(_numbers(structure, [place.turned])[0]))
+        if place.box:
+            solid = drawing.Solid.box(name, turn, _numbers(structure, [place.box])[0])
+        elif place.disc:
+            solid = drawing.Solid.disc(name, turn, *_numbers(structure, [place.disc])[0])
+        else:
+            solid = hull(name, turn, np.array(_numbers(structure, place.outline)))
+        corners = tuple(tuple(map(float, corner)) for corner in np.array(solid.corners) @ R.T)
+        yield drawing.Solid(name, turn, corners, solid.faces)
 
 
 def _rounds(structure: "Structure") -> Iterator[drawing.Circle]:

@@ -17,6 +17,7 @@ from onesided.results.sketch import Ground, Sketch, value
 
 _WIDTHS = {"bar": 3.6, "spring": 1.3, "cable": 1.4, "beam": 4.2, "strut": 3.0, "body": 1.6}
 COILS = 8
+SAMPLES = 40  # pictures of which the size of turning bodies is taken
 MATPLOTLIBS_VIEW, VIEW = (30, -60), (24, -35)  # elevation and azimuth
 
 
@@ -163,6 +164,8 @@ def extent(found: Film) -> tuple[Array, Array]:
     for body in found.sketch.bodies:
         reach = max(float(np.hypot(x, y)) for x, y in body.outline)
         parts += [places[body.at] - reach, places[body.at] + reach]
+    for i in np.unique(np.linspace(0, len(found) - 1, SAMPLES).round().astype(int)) if found.sketch.solids else ():
+        parts += corners_of(found.sketch, places, found.columns, int(i))
     points = np.concatenate(parts)
     points = points[np.all(np.isfinite(points), axis=1)]
     low, high = points.min(axis=0), points.max(axis=0)
@@ -180,8 +183,10 @@ def draw(axes: Axes, found: Film, i: int) -> None:
     for ground in sketch.grounds:
         _ground(axes, ground, places[ground.at], now, float(np.max(high - low)))
     for circle in sketch.circles:
-        ring = _ring(places[circle.centre], float(value(circle.radius, now)[0]))
+        ring, *others = _rings(places[circle.centre], float(value(circle.radius, now)[0]))
         _plot(axes, ring, color=INK, lw=1.6)
+        for other in others:
+            _plot(axes, other, color=INK, lw=0.8)
         if circle.angle is not None:
             turn = float(value(circle.angle, now)[0])
             rim = ring[0] - places[circle.centre]
@@ -192,6 +197,7 @@ def draw(axes: Axes, found: Film, i: int) -> None:
         turned = np.array([[np.cos(turn), np.sin(turn)], [-np.sin(turn), np.cos(turn)]])
         outline = places[body.at][:2] + np.array(body.outline) @ turned
         _polygon(axes, outline)
+    _solids(axes, sketch, now)
     loose = slack(found, i)
     for line in sketch.lines:
         points = np.array([places[name] for name in line.points])
@@ -227,7 +233,7 @@ def _plot(axes: Axes, points: Array, **look: Any) -> None:
 
 def _line(axes: Axes, points: Array, style: str, size: float) -> None:
     width = _WIDTHS[style]
-    if style == "body" and points.shape[1] == 2:
+    if style == "body":
         _polygon(axes, points)
     elif style == "spring" and points.shape[1] == 2:
         for a, b in itertools.pairwise(points):
@@ -250,7 +256,33 @@ def spring(a: Array, b: Array, amplitude: float) -> Array:
 
 
 def _polygon(axes: Axes, outline: Array) -> None:
-    axes.fill(outline[:, 0], outline[:, 1], facecolor=PALE, edgecolor=INK, lw=1.6)
+    if outline.shape[1] == 3:
+        _faces(axes, [outline])
+    else:
+        axes.fill(outline[:, 0], outline[:, 1], facecolor=PALE, edgecolor=INK, lw=1.6)
+
+
+def corners_of(sketch: Sketch, places: Mapping[str, Array], columns: Mapping[str, Array], i: int) -> list[Array]:
+    """Corners of all solids in picture i: (K, 3) each."""
+    return [
+        solid.placed(places[solid.at][i], np.array([value(component, columns)[i] for component in solid.turn]))
+        for solid in sketch.solids
+    ]
+
+
+def _solids(axes: Axes, sketch: Sketch, now: Mapping[str, Array]) -> None:
+    """All solids as one collection, so that what is in front hides what is behind."""
+    found = corners_of(sketch, sketch.positions(now), now, 0)
+    pairs = zip(found, sketch.solids, strict=True)
+    faces = [corners[list(face)] for corners, solid in pairs for face in solid.faces]
+    if faces:
+        _faces(axes, faces)
+
+
+def _faces(axes: Axes, faces: list[Array]) -> None:
+    from mpl_toolkits.mplot3d.art3d import Poly3DCollection
+
+    axes.add_collection(Poly3DCollection(faces, facecolor=PALE, edgecolor=INK, lw=0.7, alpha=0.92))
 
 
 def _joints(axes: Axes, sketch: Sketch, places: Mapping[str, Array]) -> None:
@@ -284,10 +316,14 @@ def _plane(axes: Axes, at: Array, normal: Array, length: float) -> None:
     _plot(axes, corners, color=GREY, lw=1.0)
 
 
-def _ring(centre: Array, radius: float) -> Array:
+def _rings(centre: Array, radius: float) -> list[Array]:
+    """A circle in the plane; in space a sphere by three of them."""
     turn = np.linspace(0.0, 2 * np.pi, 61)
-    circle = centre[:2] + radius * np.column_stack([np.cos(turn), np.sin(turn)])
-    return circle if len(centre) == 2 else np.column_stack([circle, np.full(len(turn), centre[2])])
+    circle = radius * np.column_stack([np.cos(turn), np.sin(turn)])
+    if len(centre) == 2:
+        return [centre + circle]
+    flat = np.column_stack([circle, np.zeros(len(turn))])
+    return [centre + np.roll(flat, k, axis=1) for k in range(3)]
 
 
 def _direction(turn: float, dimension: int) -> Array:

@@ -34,6 +34,7 @@ from onesided.results.sketch import Circle as Circle
 from onesided.results.sketch import Ground as Ground
 from onesided.results.sketch import Line as Line
 from onesided.results.sketch import Sketch as Sketch
+from onesided.results.solids import Solid as Solid
 from onesided.results.solution import Solution as Solution
 from onesided.results.store import check_folder as check_folder
 from onesided.results.store import event_record as event_record

@@ -9,8 +9,9 @@ import numpy as np
 
 from onesided._types import Array
 from onesided.errors import ModelError
+from onesided.results.solids import Component as Component
+from onesided.results.solids import Solid as Solid
 
-Component = float | str
 STYLES = ("bar", "spring", "cable", "beam", "strut", "body")
 
 
@@ -56,7 +57,7 @@ class Sketch:
     Attributes
     ----------
     points : name → two or three components, each a number or a name.
-    lines, circles, grounds, bodies : what joins and surrounds the points.
+    lines, circles, grounds, bodies, solids : what joins and surrounds the points; solids in space only.
     marks : unilateral constraint → what to highlight while it is closed (or taut): tuples of point names, one name for
         a point, two or more for a line.
 
@@ -72,6 +73,7 @@ class Sketch:
     circles: tuple[Circle, ...] = ()
     grounds: tuple[Ground, ...] = ()
     bodies: tuple[Body, ...] = ()
+    solids: tuple[Solid, ...] = ()
     marks: Mapping[str, tuple[tuple[str, ...], ...]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -96,6 +98,8 @@ class Sketch:
         numbers = [part for part in self._components() if isinstance(part, float | int)]
         if not all(np.isfinite(numbers)):
             raise ModelError("a number of the sketch is not finite", expected="finite numbers")
+        if self.solids and self.dimension != 3:
+            raise ModelError("a solid stands in a plane sketch", expected="points of three components, or a Body")
         for ground in self.grounds:
             if len(ground.normal) != self.dimension:
                 raise ModelError("a ground's normal has the wrong length", got=repr(ground.normal))
@@ -114,6 +118,7 @@ class Sketch:
         yield from (circle.centre for circle in self.circles)
         yield from (ground.at for ground in self.grounds)
         yield from (body.at for body in self.bodies)
+        yield from (solid.at for solid in self.solids)
 
     def _components(self) -> list[Component | None]:
         parts: list[Component | None] = [c for components in self.points.values() for c in components]
@@ -123,6 +128,8 @@ class Sketch:
             parts += [*ground.normal, ground.length]
         for body in self.bodies:
             parts += [body.angle, *(x for corner in body.outline for x in corner)]
+        for solid in self.solids:
+            parts += [*solid.turn, *(x for corner in solid.corners for x in corner)]
         return parts
 
     def names(self) -> tuple[str, ...]:
@@ -155,6 +162,10 @@ def sketch_record(sketch: Sketch) -> dict[str, Any]:
         "circles": [[circle.centre, circle.radius, circle.angle] for circle in sketch.circles],
         "grounds": [[ground.at, list(ground.normal), ground.length] for ground in sketch.grounds],
         "bodies": [[body.at, body.angle, [list(corner) for corner in body.outline]] for body in sketch.bodies],
+        "solids": [
+            [solid.at, list(solid.turn), [list(c) for c in solid.corners], [list(f) for f in solid.faces]]
+            for solid in sketch.solids
+        ],
         "marks": {name: [list(part) for part in parts] for name, parts in sketch.marks.items()},
     }
 
@@ -173,7 +184,17 @@ def read_sketch(record: Mapping[str, Any]) -> Sketch:
             Body(str(at), _component(angle), tuple((float(x), float(y)) for x, y in outline))
             for at, angle, outline in record["bodies"]
         ),
+        solids=tuple(_read_solid(*parts) for parts in record.get("solids", ())),
         marks={str(name): tuple(tuple(map(str, part)) for part in parts) for name, parts in record["marks"].items()},
+    )
+
+
+def _read_solid(at: Any, turn: Any, corners: Any, faces: Any) -> Solid:
+    return Solid(
+        str(at),
+        tuple(_component(c) for c in turn),
+        tuple(tuple(float(x) for x in corner) for corner in corners),
+        tuple(tuple(int(i) for i in face) for face in faces),
     )
 
 

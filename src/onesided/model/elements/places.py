@@ -181,7 +181,9 @@ class Body(Place):
     turned : rotation vector of the orientation at the start, in space.
     fixed, moves : as for nodes; components x, y, angle or x, y, z, rx, ry, rz.
     mass, inertia : for motion; in space the three principal moments about the body's axes.
-    outline : local corner points, for pictures and polygon contacts.
+    outline : local corner points, for pictures and polygon contacts; in space pictures show their convex hull.
+    box : lengths of its edges along its axes, for pictures.
+    disc : radius, and in space thickness, about its z axis, for pictures.
     """
 
     at: Sequence[Quantity] = ()
@@ -192,12 +194,29 @@ class Body(Place):
     mass: Quantity = 0.0
     inertia: Quantity | Sequence[Quantity] = 0.0
     outline: Sequence[Sequence[Quantity]] = ()
+    box: Sequence[Quantity] = ()
+    disc: Sequence[Quantity] = ()
 
     kind: ClassVar[str] = "body"
     oriented: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         _check_position(self.name, self.at)
+        if self.box and len(self.box) != self.dimension:
+            raise ModelError(
+                f"the box of '{self.name}' does not fit", got=str(self.box), expected=f"{self.dimension} lengths"
+            )
+        if self.disc and len(self.disc) not in {1, self.dimension - 1}:
+            raise ModelError(
+                f"the disc of '{self.name}' does not fit",
+                got=str(self.disc),
+                expected="a radius, and in space a thickness",
+            )
+
+    @property
+    def drawn(self) -> bool:
+        """Whether its shape is known."""
+        return bool(self.outline or self.box or self.disc)
 
     @property
     def dimension(self) -> int:

@@ -4,6 +4,7 @@ class Drawing {
     Object.assign(this, { canvas, sketch, turn: -0.9, tilt: 0.35 });
     this.solid = Object.values(sketch.points)[0].length === 3;
     this.measure();
+    canvas.classList.toggle("solid", this.solid);
     if (this.solid) this.listen();
   }
 
@@ -25,6 +26,7 @@ class Drawing {
       for (const [at, , outline] of this.sketch.bodies) {
         take(this.point(at, f), Math.max(...outline.map((p) => Math.hypot(...p))));
       }
+      for (const solid of this.sketch.solids) for (const p of this.corners(solid, f)) take(p, 0);
     }
     this.size = Math.max(...[0, 1, 2].map((i) => (high[i] >= low[i] ? high[i] - low[i] : 0))) || 1;
     this.centre = low.map((v, i) => (high[i] >= v ? (v + high[i]) / 2 : 0));
@@ -46,7 +48,40 @@ class Drawing {
     const [x, y, z] = p.map((v, i) => v - this.centre[i]);
     const a = Math.cos(this.turn), b = Math.sin(this.turn);
     const across = a * x - b * y, away = b * x + a * y;
-    return [across, z * Math.cos(this.tilt) + away * Math.sin(this.tilt)];
+    return [across, z * Math.cos(this.tilt) + away * Math.sin(this.tilt), away * Math.cos(this.tilt) - z * Math.sin(this.tilt)];
+  }
+
+  // Corners of a solid: turned by its rotation vector (Rodrigues), then moved.
+  corners([at, turn, corners], frame) {
+    const p = this.point(at, frame), v = turn.map((part) => this.value(part, frame)), angle = Math.hypot(...v);
+    const [x, y, z] = angle ? v.map((part) => part / angle) : [0, 0, 1], s = Math.sin(angle), k = 1 - Math.cos(angle);
+    return corners.map(([a, b, c]) => {
+      const along = x * a + y * b + z * c;
+      const turned = [[a, x, y * c - z * b], [b, y, z * a - x * c], [c, z, x * b - y * a]];
+      return turned.map(([u, n, w], i) => p[i] + u * (1 - k) + n * along * k + w * s);
+    });
+  }
+
+  // Faces of all solids, those far away first; the more a face looks at us the lighter it is.
+  solids(c, frame) {
+    const found = this.sketch.solids.flatMap((solid) => {
+      const corners = this.corners(solid, frame).map((p) => [this.flat(p), this.screen(p)]);
+      return solid[3].map((face) => {
+        const at = face.map((i) => corners[i]), [u, v, w] = [0, 1, 2].map((i) => at[Math.floor((i * at.length) / 3)][0]);
+        const area = (v[0] - u[0]) * (w[1] - u[1]) - (v[1] - u[1]) * (w[0] - u[0]);
+        const edges = [0, 1, 2].map((i) => [v[i] - u[i], w[i] - u[i]]);
+        const normal = Math.hypot(edges[1][0] * edges[2][1] - edges[2][0] * edges[1][1], edges[2][0] * edges[0][1] - edges[0][0] * edges[2][1], area);
+        return { far: at.reduce((sum, q) => sum + q[0][2], 0) / at.length, points: at.map((q) => q[1]), facing: Math.abs(area) / (normal || 1) };
+      });
+    });
+    found.sort((a, b) => b.far - a.far);
+    c.lineWidth = 1; c.strokeStyle = colour("ink");
+    for (const face of found) {
+      this.path(c, face.points); c.closePath();
+      c.fillStyle = colour("paper"); c.fill();
+      c.globalAlpha = 0.35 + 0.5 * (1 - face.facing); c.fillStyle = colour("muted"); c.fill();
+      c.globalAlpha = 1; c.stroke();
+    }
   }
 
   draw(frame) {
@@ -58,6 +93,7 @@ class Drawing {
     for (const ground of this.sketch.grounds) this.ground(c, ground, frame);
     for (const [at, radius, angle] of this.sketch.circles) this.circle(c, at, radius, angle, frame);
     for (const [at, angle, outline] of this.sketch.bodies) this.body(c, at, angle, outline, frame);
+    this.solids(c, frame);
     const loose = this.slack(frame);
     for (const [names, style] of this.sketch.lines) {
       this.line(c, names.map((n) => this.screen(this.point(n, frame))), loose.has(names.join(" ")) ? "slack" : style);
