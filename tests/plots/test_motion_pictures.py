@@ -44,6 +44,21 @@ def test_every_column_keeps_its_computed_values():
         assert np.array_equal(fine.columns[name][fine.exact], values), name
 
 
+def test_curves_stop_at_impacts_and_go_on_from_them():
+    system, task = zoo.load("bouncing-ball")
+    motion = onesided.simulate(system, task.start, {}, (0.0, 1.2), method=onesided.EventDriven(), control=task.p)
+    fine = motion_dense(motion, 3000)
+    t, z, v = (fine.columns[name] for name in ("t", "z", "velocity z"))
+    first = np.sqrt(2 / 9.81)
+    falling, rising = t <= first * (1 - 1e-12), (t >= first * (1 + 1e-12)) & (t < first * 2.59)
+    np.testing.assert_allclose(z[falling], 1 - 9.81 / 2 * t[falling] ** 2, atol=1e-9)
+    speed = 0.8 * 9.81 * first
+    after = t[rising] - first
+    np.testing.assert_allclose(z[rising], speed * after - 9.81 / 2 * after**2, atol=1e-9)
+    np.testing.assert_allclose(v[rising], speed - 9.81 * after, atol=1e-9)
+    assert all(np.all(np.isfinite(values)) for values in fine.columns.values())
+
+
 def test_curves_are_the_columns():
     ax = swing().plot("x", "multiplier rod", ax=axes())
     assert [line.get_label() for line in ax.lines[:2]] == ["x", "multiplier rod"]

@@ -202,10 +202,7 @@ def test_animations_have_the_frames_asked_for(tmp_path):
     assert [p.name for p in tmp_path.iterdir()] == ["a.gif"]
 
 
-def test_films_need_ffmpeg_and_say_so(tmp_path, monkeypatch):
-    monkeypatch.setattr("matplotlib.animation.FFMpegWriter.isAvailable", classmethod(lambda cls: False))
-    with pytest.raises(UsageError, match="ffmpeg"):
-        plots.animate(traced("corner-limit"), tmp_path / "a.mp4", frames=3)
+def test_other_kinds_of_films_are_refused(tmp_path):
     with pytest.raises(UsageError, match=r"\.gif or \.mp4"):
         plots.animate(traced("corner-limit"), tmp_path / "a.avi", frames=3)
     assert list(tmp_path.iterdir()) == []

@@ -123,6 +123,14 @@ def test_the_page_stays_small_and_keeps_events(points, n, m):
         assert np.array_equal(table["p"], found.p)
 
 
+def test_a_page_with_very_many_events_stays_small():
+    found = path(100_000, events=30_000)
+    text = html(found)
+    assert len(text.encode()) <= 6_000_000
+    assert "The page lists the first 1000 of 30000 events" in text
+    assert [event["words"] for event in data_of(text)["events"]] == [event.words() for event in found.events[:1000]]
+
+
 def test_warnings_come_first():
     failed = replace(path(50), status=onesided.Status.step_too_small, note="lost at p = 3")
     text = html(failed)

@@ -98,5 +98,5 @@ def _(result: Motion, wanted: int = 0) -> Film:
     if result.sketch is None:
         raise no_sketch()
     fine = motion_dense(result, wanted)
-    captions = tuple(f"t = {t:.3f}" for t in fine.columns["t"])
+    captions = tuple(f"t = {t:.4g}" for t in fine.columns["t"])
     return Film(result.sketch, fine.columns, result.unilateral, fine.codes != 0, captions)

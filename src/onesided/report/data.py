@@ -1,17 +1,20 @@
 """A story as plain data of bounded size: what the script of the page reads."""
 
 import base64
-from dataclasses import dataclass
+import json
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from onesided._types import Array, Indices
-from onesided.report.stories import MOST_SHOWN, Story
+from onesided.report.stories import MOST_SHOWN, Moment, Story
 from onesided.results.sketch import sketch_record
 
-BYTES = 3_900_000  # of numbers, before base64 makes them a third longer
+BYTES = 5_800_000  # of a page, less its script
+LEAST = 400_000  # of them for numbers, however long the texts are
 MOST_SERIES = 8
+MOST_MOMENTS = 1000  # in the list
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,15 +47,19 @@ class Frames:
         return np.asarray(self.joined([strand.curve.columns[name] for strand in self.story.strands]))
 
 
-def payload(told: Story) -> dict[str, Any]:
-    """Everything the script needs to know."""
-    cells = sum(len(strand.curve.source) for strand in told.strands) * len(told.names)
-    single = cells * 8 > BYTES
-    frames = _frames(told, BYTES // ((4 if single else 8) * len(told.names)))
+def payload(told: Story, taken: int = 0) -> dict[str, Any]:
+    """Everything the script needs to know; `taken` bytes of the page are for something else."""
+    told = _bounded(told)
+    room = max(BYTES - taken - _length(told), LEAST) * 3 // 4  # base64 makes numbers a third longer
+    points = sum(len(strand.curve.source) for strand in told.strands)
+    extra = 3 + len(told.unilateral)  # bytes of stability and states
+    single = points * (8 * len(told.names) + extra) > room
+    frames = _frames(told, room // ((4 if single else 8) * len(told.names) + extra))
     curves = [strand.curve for strand in told.strands]
     table = np.array([frames.column(name) for name in told.names], dtype="<f4" if single else "<f8")
     known = set(told.names)
     quantities = [what for what in ("reaction", "gap") if any(f"{what} {name}" in known for name in told.unilateral)]
+    events, explanations = _events(frames)
     return {
         "control": told.driver,
         "unilateral": list(told.unilateral),
@@ -65,7 +72,8 @@ def payload(told: Story) -> dict[str, Any]:
         "codes": _base64(frames.joined([curve.codes for curve in curves]).astype("u1")),
         "exact": _base64(frames.joined([curve.exact for curve in curves]).astype("u1")),
         "branches": _branches(frames),
-        "events": _events(frames),
+        "events": events,
+        "explanations": explanations,
         "jumps": [
             {"from": frames.position(i, -1), "to": frames.position(i + 1, 0), "words": words} for i, words in told.jumps
         ],
@@ -78,6 +86,23 @@ def payload(told: Story) -> dict[str, Any]:
         "series": [told.unilateral[i] for i in sorted(told.ranked[:MOST_SERIES])],
         "quantities": [*quantities, *(["energy"] if "energy" in known else [])],
     }
+
+
+def _bounded(told: Story) -> Story:
+    """The story with as many moments as a list can show: the first ones."""
+    left, strands = MOST_MOMENTS, []
+    for strand in told.strands:
+        strands.append(replace(strand, moments=strand.moments[:left]))
+        left -= len(strands[-1].moments)
+    return replace(told, strands=tuple(strands))
+
+
+def _length(told: Story) -> int:
+    """About how many bytes the words of a story take: events stand in the list and in the data."""
+    moments = [moment for strand in told.strands for moment in strand.moments]
+    sketch = 0 if told.sketch is None else len(json.dumps(sketch_record(told.sketch)))
+    names = sum(len(name) + 60 for name in (*told.names, *told.unilateral))
+    return sum(2 * len(moment.words) + 220 for moment in moments) + sketch + 4 * names
 
 
 def _frames(told: Story, most: int) -> Frames:
@@ -103,21 +128,27 @@ def _branches(frames: Frames) -> list[dict[str, Any]]:
     ]
 
 
-def _events(frames: Frames) -> list[dict[str, Any]]:
+def _explained(moment: Moment) -> str:
+    more = f" More: onesided explain {moment.slug}" if moment.slug else ""
+    return moment.explanation + more
+
+
+def _events(frames: Frames) -> tuple[list[dict[str, Any]], list[str]]:
+    """All events in order, and their explanations, each once."""
+    known: dict[str, int] = {}
     found = [
         {
             "frame": frames.position(i, moment.index),
             "kind": moment.kind,
             "words": moment.words,
-            "explanation": moment.explanation,
-            "slug": moment.slug,
+            "why": known.setdefault(_explained(moment), len(known)),
             "before": moment.before,
             "after": moment.after,
         }
         for i, strand in enumerate(frames.story.strands)
         for moment in strand.moments
     ]
-    return sorted(found, key=lambda event: event["frame"])
+    return sorted(found, key=lambda event: event["frame"]), list(known)
 
 
 def _base64(array: Any) -> str:

@@ -37,12 +37,17 @@ def write(result: Any, file: str | FilePath, *, model: str = "") -> FilePath:
 def html(result: Any, *, model: str = "") -> str:
     """The page as text. Everything that comes from a model is escaped; only our own script may run."""
     told = story(result)
-    data = payload(told)
+    data = payload(told, taken=len(model.encode()))
     script, style = _asset("script"), _asset("style")
     description = description_of(model)
     warnings = list(told.warnings)
     if data["count"] < told.points:
         warnings.append(f"The page shows {data['count']} of {told.points} points; the result holds them all")
+    moments = sum(len(strand.moments) for strand in told.strands)
+    if len(data["events"]) < moments:
+        warnings.append(
+            f"The page lists the first {len(data['events'])} of {moments} events; the result holds them all"
+        )
     fields = {
         "title": escape(title_of(model) or told.heading),
         "summary": escape(told.summary),
@@ -76,12 +81,8 @@ def _listed(count: int) -> str:
 
 
 def _event_item(event: dict[str, Any]) -> str:
-    """An event in the list; its explanation names the page of the theory."""
-    more = f" More: onesided explain {event['slug']}" if event["slug"] else ""
-    tip = escape(event["explanation"] + more)
-    return (
-        f'<li><button type="button" data-frame="{event["frame"]}" title="{tip}">{escape(event["words"])}</button></li>'
-    )
+    """An event in the list; the script adds what it means."""
+    return f'<li><button type="button" data-frame="{event["frame"]}">{escape(event["words"])}</button></li>'
 
 
 def _json(data: dict[str, Any]) -> str:

@@ -210,7 +210,7 @@ def _names(paths: tuple[Path, ...]) -> list[str]:
 
 def _shown(path: Path, names: list[str]) -> tuple[str, ...]:
     order = [path.control, *path.coordinates, "energy", *(f"multiplier {name}" for name in path.bilateral)]
-    order += [name for name in path.measures if "." not in name]
+    order += [name for name, values in path.measures.items() if "." not in name and np.ptp(values) != 0.0]
     known = set(names)
     return tuple(name for name in dict.fromkeys(order) if name in known)[: 2 * MOST_SHOWN]
 

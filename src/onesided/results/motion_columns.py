@@ -1,5 +1,6 @@
 """Everything a motion holds, by name, at its points and in between."""
 
+import itertools
 from collections.abc import Iterable
 
 import numpy as np
@@ -47,8 +48,9 @@ def motion_dense(motion: Motion, wanted: int, names: Iterable[str] | None = None
     """A motion with points put in between: coordinates and velocities by its dense output, the rest by cubics."""
     n = len(motion.t)
     share = 1 if n >= wanted else min(int(np.ceil(wanted / max(n - 1, 1))), MOST_BETWEEN)
-    source = np.repeat(np.arange(n), [*[share] * (n - 1), 1])
-    inside = np.concatenate([np.tile(np.arange(share) / share, n - 1), [0.0]])
+    counts = [*np.where(np.diff(motion.t) > 0.0, share, 1).tolist(), 1]  # nothing lies within an impact
+    source = np.repeat(np.arange(n), counts)
+    inside = np.concatenate([np.arange(count) / count for count in counts])
     after = np.minimum(source + 1, n - 1)
     times = motion.t[source] + inside * (motion.t[after] - motion.t[source])
     values = motion_columns(motion)
@@ -67,10 +69,20 @@ def _cubic(t: Array, y: Array, times: Array, source: Indices) -> Array:
     """Cubic Hermite interpolation with slopes from neighbours; points themselves stay as they are."""
     if len(t) < 3:
         return np.interp(times, t, y)
-    slope = np.gradient(y, t)
+    slope = _slopes(t, y)
     i = np.minimum(source, len(t) - 2)
     h = t[i + 1] - t[i]
-    u = (times - t[i]) / h
+    u = np.divide(times - t[i], h, out=np.zeros(len(times)), where=h > 0.0)
     bend = u * (1 - u) * ((1 - u) * h * slope[i] - u * h * slope[i + 1])
     curve = y[i] + u * u * (3.0 - 2.0 * u) * (y[i + 1] - y[i]) + bend
     return np.asarray(np.where(times == t[source], y[source], curve))
+
+
+def _slopes(t: Array, y: Array) -> Array:
+    """Derivatives at the points, from neighbours on the same side of impacts, where a time stands twice."""
+    slope = np.zeros(len(t))
+    edges = [0, *(np.flatnonzero(np.diff(t) <= 0.0) + 1).tolist(), len(t)]
+    for a, b in itertools.pairwise(edges):
+        if b - a >= 2:
+            slope[a:b] = np.gradient(y[a:b], t[a:b])
+    return slope

@@ -1,5 +1,6 @@
 // The page: one position, shown by the diagram, the drawing, the raster, the numbers and the list of events.
-const view = { frame: 0, timer: null };
+const view = { frame: 0, timer: null, here: -1 };
+const buttons = [...document.querySelectorAll("#events button")];
 const slider = byId("slider");
 slider.max = String(M - 1);
 
@@ -100,8 +101,12 @@ function show(frame) {
   }));
   const here = D.events.findIndex((e) => e.frame === f);
   byId("here").textContent = here >= 0 ? D.events[here].words : "";
-  byId("why").textContent = here >= 0 ? D.events[here].explanation : "";
-  document.querySelectorAll("#events button").forEach((b, i) => b.setAttribute("aria-current", String(i === here)));
+  byId("why").textContent = here >= 0 ? D.explanations[D.events[here].why] : "";
+  if (here !== view.here) {
+    if (view.here >= 0) buttons[view.here].removeAttribute("aria-current");
+    if (here >= 0) buttons[here].setAttribute("aria-current", "true");
+    view.here = here;
+  }
   chart.cursor();
   if (curves) curves.cursor();
   if (drawing) drawing.draw(f);
@@ -144,7 +149,10 @@ quantity.addEventListener("change", () => { curves.zoom = null; redraw(); });
 byId("play").addEventListener("click", play);
 byId("previous").addEventListener("click", () => hop(-1));
 byId("next").addEventListener("click", () => hop(1));
-document.querySelectorAll("#events button").forEach((b) => b.addEventListener("click", () => show(Number(b.dataset.frame))));
+buttons.forEach((b, i) => {
+  b.title = D.explanations[D.events[i].why];
+  b.addEventListener("click", () => show(Number(b.dataset.frame)));
+});
 byId("raster").addEventListener("click", (event) => {
   show(Math.round((event.offsetX / event.target.getBoundingClientRect().width) * (M - 1)));
 });
