@@ -7,12 +7,13 @@ from typing import Any
 
 import onesided
 from onesided import plots, report, zoo
-from onesided.results import Kind
+from onesided.dynamics.choose import method_named
 
 HERE = Path(__file__).parent
 GALLERY, FIGURES = HERE / "gallery", HERE / "papers" / "figures"
 
 LONG = {"bistable-chain-parts", "panel-ring"}  # thousands of limit points, 255 branches at one point
+MOST_EVENTS = 30  # on a page
 LESSONS = {
     "andrews-squeezer": "The standard test of codes for mechanisms: seven bodies, three loops, five turns in 0.03 s.",
     "arch-on-floor": "A snapping beam lands on a floor, point by point; a point may lift off again under more load.",
@@ -57,70 +58,68 @@ def main() -> None:
     for folder in (GALLERY, FIGURES):
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
-    cards = [gallery_page(name) for name in zoo.names() if "[motion]" not in zoo.text(name)]
+    standing = [gallery_page(name) for name in zoo.names() if "[motion]" not in zoo.text(name)]
+    moving = [gallery_page(name) for name in zoo.names() if "[motion]" in zoo.text(name)]
     intro = (
         "# Gallery\n\nEvery bundled model, run as you see it. `onesided examples NAME > my.toml` copies one out.\n\n"
     )
-    grid = '<div class="grid cards" markdown>\n\n' + "\n".join(cards) + "\n</div>\n"
-    (GALLERY / "index.md").write_text(intro + grid, encoding="utf-8")
+    text = intro + "## Equilibrium\n\n" + _grid(standing) + "\n## Motion\n\n" + _grid(moving)
+    (GALLERY / "index.md").write_text(text, encoding="utf-8")
     paper_figures()
     text = (HERE.parent / "CHANGELOG.md").read_text(encoding="utf-8")
     (HERE / "changes.md").write_text(text.replace("# Changelog", "# Changes", 1), encoding="utf-8")
 
 
+def _grid(cards: list[str]) -> str:
+    return '<div class="grid cards" markdown>\n\n' + "\n".join(cards) + "\n</div>\n"
+
+
 def gallery_page(name: str) -> str:
     """Run a model, write its page and pictures, return its entry in the overview."""
     model, source = zoo.load(name), zoo.text(name)
-    task = model.task
-    if task.motion is not None:
-        return _motion_page(name, model, source)
-    found = _run(model.system, task, long=name in LONG)
-    plots.write(found, GALLERY / f"{name}.svg", title="")
+    moving = model.task.motion is not None
+    verb = "simulate" if moving else "diagram"
+    found = _motion(model) if moving else _run(model.system, model.task, long=name in LONG)
+    plots.write(found, GALLERY / f"{name}.svg")
     report.write(found, GALLERY / f"{name}.html", model=source)
     facts = tomllib.loads(source)
     events = [event.words() for event in found.events]
     parts = [
         f"# {facts['title']}",
         facts["description"].strip(),
-        f"**What to learn:** {LESSONS[name]}" if name in LESSONS else "",
-        f"![Path diagram of {name}]({name}.svg)",
+        f"**What to learn:** {LESSONS[name]}",
+        f"![{'Motion' if moving else 'Path diagram'} of {name}]({name}.svg)",
         _shapes(name, found),
         f"[Open the interactive page]({name}.html)",
         "## What happens",
-        "\n".join(f"{i}. {words}" for i, words in enumerate(events, 1)) or "Nothing special.",
+        _numbered(events) or "Nothing special.",
         "## The model",
         f"```toml\n{source.strip()}\n```",
         "## Do it yourself",
-        f"```sh\nonesided examples {name} > my.toml\nonesided diagram my.toml --report\n```",
+        f"```sh\nonesided examples {name} > my.toml\nonesided {verb} my.toml --report\n```",
     ]
     (GALLERY / f"{name}.md").write_text("\n\n".join(part for part in parts if part) + "\n", encoding="utf-8")
     card = [f"- [![{name}]({name}.svg)]({name}.md)", f"    **[{facts['title']}]({name}.md)**"]
-    return "\n\n".join([*card, f"    {LESSONS.get(name, '')}"]) + "\n"
+    return "\n\n".join([*card, f"    {LESSONS[name]}"]) + "\n"
 
 
-def _motion_page(name: str, model: Any, source: str) -> str:
-    """The page of a model made for motion."""
-    facts, task = tomllib.loads(source), model.task
-    moved = onesided.simulate(
+def _numbered(events: list[str]) -> str:
+    lines = [f"{i}. {words}" for i, words in enumerate(events[:MOST_EVENTS], 1)]
+    more = f"\n\n… and {len(events) - MOST_EVENTS} more." if len(events) > MOST_EVENTS else ""
+    return "\n".join(lines) + more
+
+
+def _motion(model: Any) -> onesided.Motion:
+    """The motion that a file states."""
+    task, motion = model.task, model.task.motion
+    return onesided.simulate(
         model.system,
         task.start,
-        dict(task.motion.velocities),
-        task.motion.time,
-        control=task.p if task.motion.control is None else task.motion.control,
+        dict(motion.velocities),
+        motion.time,
+        method=method_named(motion.method, motion.rtol, motion.step),
+        control=task.p if motion.control is None else motion.control,
     )
-    plots.write(moved, GALLERY / f"{name}.svg")
-    report.write(moved, GALLERY / f"{name}.html", model=source)
-    parts = [
-        f"# {facts['title']}",
-        facts["description"].strip(),
-        f"![Motion of {name}]({name}.svg)",
-        f"[Open the interactive page]({name}.html)",
-        f"## The model\n\n```toml\n{source.strip()}\n```",
-        f"## Do it yourself\n\n```sh\nonesided examples {name} > my.toml\nonesided simulate my.toml --report\n```",
-    ]
-    (GALLERY / f"{name}.md").write_text("\n\n".join(parts) + "\n", encoding="utf-8")
-    card = [f"- [![{name}]({name}.svg)]({name}.md)", f"    **[{facts['title']}]({name}.md)**"]
-    return "\n\n".join([*card, f"    {LESSONS.get(name, '')}"]) + "\n"
 
 
 def _run(system: onesided.System, task: Any, *, long: bool) -> onesided.Diagram:
@@ -133,16 +132,12 @@ def _run(system: onesided.System, task: Any, *, long: bool) -> onesided.Diagram:
     return onesided.Diagram((path,), (-1,), complete=False, note="the first 1500 points only")
 
 
-def _shapes(name: str, found: onesided.Diagram) -> str:
-    """The configuration at the start of the longest branch, at its first event and at the end of the last branch."""
-    path = max(found.paths, key=len)
-    if path.sketch is None:
+def _shapes(name: str, found: Any) -> str:
+    """The configuration at the start, at the first event and at the end."""
+    first = found if isinstance(found, onesided.Motion) else found.paths[0]
+    if first.sketch is None:
         return ""
-    first = next((event.index for event in path.events if event.kind is not Kind.bound), len(path) // 2)
-    cells = _axes(3, solid=path.sketch.dimension == 3)
-    for axes, (branch, index) in zip(cells, ((path, 0), (path, first), (found.paths[-1], -1)), strict=True):
-        plots.sketch(branch, index, ax=axes)
-    cells[0].figure.savefig(GALLERY / f"{name}-shapes.svg", metadata={"Date": None})
+    plots.shapes(found).savefig(GALLERY / f"{name}-shapes.svg", metadata={"Date": None})
     return f"![{name} at three points]({name}-shapes.svg)"
 
 
@@ -173,18 +168,17 @@ def _start(system: onesided.System) -> tuple[list[float], float]:
     return state.q.tolist(), 0.04
 
 
-def _axes(count: int, *, solid: bool = False) -> list:
+def _axes(count: int) -> list:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
     from onesided.plots.style import settings
 
     with settings():
-        rows, columns, size = {1: (1, 1, (6.4, 4.6)), 3: (1, 3, (9.0, 2.8)), 4: (2, 2, (9.0, 7.0))}[count]
+        rows, columns, size = {1: (1, 1, (6.4, 4.6)), 4: (2, 2, (9.0, 7.0))}[count]
         figure = Figure(figsize=size, layout="constrained")
         FigureCanvasAgg(figure)
-        look = {"projection": "3d"} if solid else {}
-        return list(figure.subplots(rows, columns, squeeze=False, subplot_kw=look).flat)
+        return list(figure.subplots(rows, columns, squeeze=False).flat)
 
 
 def _save(axes: object, name: str) -> None:

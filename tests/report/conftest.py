@@ -4,8 +4,8 @@ import shutil
 from pathlib import Path
 
 import pytest
+from get_browser import NAMES
 
-NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 OPTIONS = [
     "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update",
     "--disable-sync", "--no-first-run",
