@@ -77,6 +77,13 @@ def test_jumps_and_branches_are_told():
     assert [branch["parent"] for branch in lines[-1]["tree"]] == [-1, 0, 0]
 
 
+def test_motions_of_cables_are_told_alike():
+    lines = [json.loads(line) for line in run("cables", "suspension", "--until", "1", "--json").stdout.splitlines()]
+    kinds = [line["kind"] for line in lines]
+    assert kinds == sorted(kinds, key=["progress", "cable", "event", "result"].index)
+    assert set(kinds) == {"progress", "cable", "event", "result"}
+
+
 def test_errors_are_lines_too():
     done = subprocess.run([*COMMAND, "trace", "nowhere", "--json"], capture_output=True, text=True, check=False)
     assert done.returncode == 2

@@ -349,12 +349,9 @@ def _bounds(model: "Model", low: float | None, high: float | None) -> tuple[floa
 
 
 def _progress(interrupt: Interrupt, name: str, span: tuple[float, float], *, quiet: bool, as_json: bool) -> Any:
-    """A bar on the terminal, or lines for machines, or nothing."""
-    from onesided.show import JsonProgress, LiveProgress
+    from onesided.show import progress
 
-    if as_json and not quiet:
-        return JsonProgress(stopped=interrupt.pressed, name=name)
-    return LiveProgress(quiet=quiet or as_json, stopped=interrupt.pressed, name=name, span=span)
+    return progress(interrupt.pressed, name, span, quiet=quiet, as_json=as_json)
 
 
 def _sign(direction: str | None, default: int) -> int:

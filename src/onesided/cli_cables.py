@@ -44,7 +44,7 @@ Step = Annotated[float, typer.Option(help="Step of the methods other than events
 Show = Annotated[int, typer.Option(help="How many switches to print.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON lines for machines.")]
 Output = Annotated[Path | None, typer.Option("--output", "-o", help="Folder for the results.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress line.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")]
 
 
 @cables.command()
@@ -68,7 +68,7 @@ def suspension(  # noqa: PLR0913, PLR0917 - one option each
         from onesided.zoo.suspension import Suspension
 
         model = Suspension(slings, stiffness, stretch, damping, load)
-        folder, progress = _place(output, "suspension"), _progress(quiet or as_json, interrupt, until)
+        folder, progress = _place(output, "suspension"), _progress(interrupt, until, quiet=quiet, as_json=as_json)
         found = simulate(model.system(), _method(method, step), times=(0.0, until), progress=progress, throw=False)
         _finish(found, found.peak_s, found.names, folder, show, as_json)
 
@@ -95,7 +95,7 @@ def mast(  # noqa: PLR0913, PLR0917 - one option each
 
         model = Mast(_law(law), Wind(wind, frequency=frequency))
         start, folder = (xi, eta, 0.0, 0.0), _place(output, "mast")
-        progress = _progress(quiet or as_json, interrupt, until)
+        progress = _progress(interrupt, until, quiet=quiet, as_json=as_json)
         found = simulate(
             model.system(), _method(method, step), start, times=(0.0, until), progress=progress, throw=False
         )
@@ -129,10 +129,10 @@ def _place(output: Path | None, name: str) -> Path:
     return folder
 
 
-def _progress(quiet: bool, interrupt: Interrupt, until: float) -> Any:
-    from onesided.show import LiveProgress
+def _progress(interrupt: Interrupt, until: float, *, quiet: bool, as_json: bool) -> Any:
+    from onesided.show import progress
 
-    return LiveProgress(quiet=quiet, stopped=interrupt.pressed, name="t", span=(0.0, until))
+    return progress(interrupt.pressed, "t", (0.0, until), quiet=quiet, as_json=as_json)
 
 
 def _finish(  # noqa: PLR0917 - what is printed
@@ -153,11 +153,11 @@ def _finish(  # noqa: PLR0917 - what is printed
         rows.append(row)
     if as_json:
         for row in rows:
-            json_line(row)
+            json_line({"kind": "cable", **row})
         for switch in found.switches[:show]:
-            json_line({"switch": {**switch._asdict(), "words": switch.words()}})
+            json_line({"kind": "event", "switch": {**switch._asdict(), "words": switch.words()}})
         facts = {"residual": found.residual, "defect": found.defect, "folder": place}
-        json_line({"status": found.status.name, "note": found.note, **facts})
+        json_line({"kind": "result", "status": found.status.name, "note": found.note, **facts})
     else:
         _print(found, rows, show, place)
     failed = EXIT_INTERRUPTED if found.status.name == "interrupted" else EXIT_FAILED

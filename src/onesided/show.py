@@ -120,6 +120,15 @@ class JsonProgress(Progress):
             self._waiting = False
 
 
+def progress(
+    stopped: Callable[[], bool], name: str, span: tuple[float, float], *, quiet: bool, as_json: bool
+) -> Progress:
+    """A bar on the terminal, or lines for machines, or nothing."""
+    if as_json and not quiet:
+        return JsonProgress(stopped=stopped, name=name)
+    return LiveProgress(quiet=quiet or as_json, stopped=stopped, name=name, span=span)
+
+
 def say(text: str) -> None:
     """One line to the terminal, wrapped softly, without guessing at colours."""
     out.print(text, highlight=False, soft_wrap=True)

@@ -81,7 +81,9 @@ def test_pictures_of_cables(tmp_path):
 def test_mast_on_the_command_line(tmp_path):
     done = run("cables", "mast", "--law", "bilateral", "--json", "--until", "20", "-o", str(tmp_path / "run"))
     rows = [json.loads(line) for line in done.output.splitlines()]
-    assert [row["smallest_tension"] for row in rows[:3]] == pytest.approx([-45008, -828497, -679884], rel=2e-4)
+    assert [row["smallest_tension"] for row in rows if row["kind"] == "cable"] == pytest.approx(
+        [-45008, -828497, -679884], rel=2e-4
+    )
     assert rows[-1]["status"] == "solved"
     taut = run("cables", "mast", "--until", "2", "-o", str(tmp_path / "run"), "--method", "explicit")
     assert taut.exit_code == 0
