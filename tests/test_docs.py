@@ -1,5 +1,6 @@
 """The documentation: every code block runs as written, every printed line is printed, every citation resolves."""
 
+import ast
 import contextlib
 import io
 import re
@@ -11,12 +12,14 @@ import pytest
 from typer.testing import CliRunner
 
 import onesided
+from onesided import zoo
 from onesided.cli import app
+from onesided.model.elements.contract import KINDS
 from onesided.results import Kind
 from onesided.results.explain import slug
 
 DOCS = Path(__file__).parents[1] / "docs"
-GENERATED = ("gallery", "changes.md")
+GENERATED = ("gallery", "changes.md", "kinds.md")
 PAGES = sorted(p for p in DOCS.rglob("*.md") if p.relative_to(DOCS).parts[0] not in GENERATED)
 BLOCK = re.compile(r"^```(\w+)(?: title=\"([^\"]*)\")?\n(.*?)^```", re.DOTALL | re.MULTILINE)
 
@@ -55,6 +58,15 @@ class Page:
             assert line in self.printed, line
 
 
+@pytest.fixture(autouse=True)
+def forget_new_kinds():
+    """Kinds of elements that a page defines are gone after it."""
+    before = dict(KINDS)
+    yield
+    KINDS.clear()
+    KINDS.update(before)
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(DOCS)))
 def test_code_runs_as_written(page, tmp_path, monkeypatch):
     from matplotlib import pyplot as plt
@@ -64,6 +76,12 @@ def test_code_runs_as_written(page, tmp_path, monkeypatch):
     for language, title, text in BLOCK.findall(page.read_text(encoding="utf-8")):
         getattr(reader, language)(text, title)
         plt.close("all")
+
+
+def test_every_bundled_model_has_a_lesson_in_the_gallery():
+    text = (DOCS / "build_pages.py").read_text(encoding="utf-8")
+    lessons = ast.literal_eval(re.search(r"^LESSONS = (\{.*?^\})", text, re.DOTALL | re.MULTILINE).group(1))
+    assert set(lessons) == set(zoo.names())
 
 
 def test_every_kind_of_event_has_its_place_in_the_theory():
