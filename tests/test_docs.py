@@ -3,6 +3,7 @@
 import ast
 import contextlib
 import io
+import pydoc
 import re
 import shlex
 from pathlib import Path
@@ -76,6 +77,16 @@ def test_code_runs_as_written(page, tmp_path, monkeypatch):
     for language, title, text in BLOCK.findall(page.read_text(encoding="utf-8")):
         getattr(reader, language)(text, title)
         plt.close("all")
+
+
+def test_every_public_name_is_in_the_reference():
+    documented = []
+    for page in (DOCS / "api").glob("*.md"):
+        for place in re.findall(r"^::: ([\w.]+)$", page.read_text(encoding="utf-8"), re.MULTILINE):
+            documented.append(pydoc.locate(place))
+            assert documented[-1] is not None, place
+    missing = [name for name in onesided._HOMES if not any(getattr(onesided, name) is known for known in documented)]
+    assert missing == []
 
 
 def test_every_bundled_model_has_a_lesson_in_the_gallery():

@@ -18,6 +18,7 @@ from onesided.results.between import Dense
 MOST_WORDS = 8  # with more events than this, labels are numbers only
 MOST_NUMBERS = 60
 LONG_WORDS = 34
+WIDE_WORDS = 25  # three columns of longer words do not fit below a figure
 
 Result = Path | Drive | Diagram
 
@@ -202,6 +203,8 @@ def _legend(axes: Axes, handles: list[Line2D]) -> None:
         return
     figure = axes.figure
     if isinstance(figure, Figure) and len(figure.axes) == 1 and figure.get_layout_engine() is not None:
-        figure.legend(handles=handles, loc="outside lower center", ncols=3, handlelength=2.6, columnspacing=1.6)
+        wide = max(len(str(handle.get_label())) for handle in handles) > WIDE_WORDS
+        ncols = 2 if wide else 3
+        figure.legend(handles=handles, loc="outside lower center", ncols=ncols, handlelength=2.6, columnspacing=1.6)
     else:
         axes.legend(handles=handles, fontsize=7.5, handlelength=2.6)

@@ -12,7 +12,7 @@ from matplotlib.transforms import Bbox
 from onesided._types import Array
 from onesided.plots.style import GREY, INK
 
-_REACHES = (11.0, 18.0, 28.0, 42.0, 60.0, 85.0)  # points from the marker to the label
+_REACHES = (11.0, 18.0, 28.0, 42.0, 60.0, 85.0, 115.0)  # points from the marker to the label
 _TURNS = np.radians([45, 135, -45, -135, 0, 180, 90, -90, 22, 158, -22, -158, 67, 113, -67, -113])
 _LEADER = 24.0  # a label further away than this gets a line to its marker
 

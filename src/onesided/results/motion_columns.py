@@ -47,15 +47,16 @@ def motion_column(motion: Motion, name: str) -> Array:
 def motion_dense(motion: Motion, wanted: int, names: Iterable[str] | None = None) -> Dense:
     """A motion with points put in between: coordinates and velocities by its dense output, the rest by cubics."""
     n = len(motion.t)
-    share = 1 if n >= wanted else min(int(np.ceil(wanted / max(n - 1, 1))), MOST_BETWEEN)
-    counts = [*np.where(np.diff(motion.t) > 0.0, share, 1).tolist(), 1]  # nothing lies within an impact
+    spans = np.diff(motion.t)
+    share = np.ceil((wanted if n < wanted else 0) * spans / (motion.t[-1] - motion.t[0] or 1.0))
+    counts = [*np.clip(share, 1, MOST_BETWEEN).astype(int).tolist(), 1]
     source = np.repeat(np.arange(n), counts)
     inside = np.concatenate([np.arange(count) / count for count in counts])
     after = np.minimum(source + 1, n - 1)
     times = motion.t[source] + inside * (motion.t[after] - motion.t[source])
     values = motion_columns(motion)
     found = {name: _cubic(motion.t, values[name], times, source) for name in (values if names is None else names)}
-    if share > 1:
+    if len(source) > n:
         q, v = motion.at(np.clip(times, motion.t[0], motion.t[-1]))
         for i, name in enumerate(motion.coordinates):
             for label, array in ((name, q), (f"velocity {name}", v)):
