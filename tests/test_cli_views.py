@@ -9,8 +9,8 @@ import pytest
 from typer.testing import CliRunner
 
 from onesided.cli import app
-from onesided.results import Kind
-from onesided.results.explain import slugs
+from onesided.results import Kind, Occurrence
+from onesided.results.explain import slug, slugs, theory
 
 
 def run(*arguments):
@@ -80,18 +80,25 @@ def test_animate_writes_a_gif(results, tmp_path):
     assert run("animate", str(results), "--frames", "1").exit_code == 2
 
 
-@pytest.mark.parametrize("kind", list(Kind))
+@pytest.mark.parametrize("kind", [*Kind, *Occurrence], ids=str)
 def test_every_kind_of_event_is_explained(kind):
-    done = run("explain", kind.name.replace("_", "-"))
+    done = run("explain", slug(kind))
     assert done.exit_code == 0
     assert done.output.startswith(kind.value)
-    assert "theory/events.md#" in done.output
-    assert run("explain", kind.name).output == done.output
+    assert theory(kind) in done.output
+    assert run("explain", slug(kind).replace("-", "_")).output == done.output
+    page, _, anchor = theory(kind).partition("#")
+    assert f"{{#{anchor}}}" in (Path(__file__).parents[1] / "docs" / page).read_text(encoding="utf-8")
+
+
+def test_names_of_motion_events_may_be_short():
+    assert run("explain", "impact").output == run("explain", "motion-impact").output
+    assert run("explain", "opens").output != run("explain", "motion-opens").output
 
 
 def test_explain_lists_and_suggests():
     listed = run("explain")
-    assert all(slug in listed.output for slug in slugs())
+    assert all(name in listed.output for name in slugs())
     wrong = run("explain", "corner-limt")
     assert (wrong.exit_code, "did you mean 'corner-limit'" in wrong.output) == (2, True)
 

@@ -21,6 +21,8 @@ from onesided.results import (
     Event,
     Kind,
     Motion,
+    MotionEvent,
+    Occurrence,
     Path,
     Progress,
     Solution,
@@ -214,9 +216,10 @@ def _events(found: Path, *, bounds: bool = True) -> None:
         say(f"{number:3d}  {escape(event.words())}")
 
 
-def _meaning(events: Iterable[Event]) -> None:
+def _meaning(events: Iterable[Event | MotionEvent]) -> None:
     """Where to read on about the kinds of events that were met."""
-    kinds = dict.fromkeys(slug(event.kind) for event in events if event.kind not in {Kind.bound, Kind.user})
+    plain = {Kind.bound, Kind.user, Occurrence.user}
+    kinds = dict.fromkeys(slug(event.kind) for event in events if event.kind not in plain)
     if kinds:
         say(f"[dim]meaning and theory: onesided explain {' | '.join(kinds)}[/]")
 
@@ -258,7 +261,7 @@ def motion(found: Motion, *, as_json: bool, folder: str) -> None:
     drift = {name: float(max(values, default=0.0)) for name, values in found.drift._asdict().items()}
     if as_json:
         for event in found.events:
-            json_line({"kind": "event", "event": motion_event_record(event)})
+            json_line({"kind": "event", "event": {**motion_event_record(event), "theory": theory(event.kind)}})
         end = dict(zip(found.coordinates, (float(value) for value in found.q[-1]), strict=True))
         _result_line(found, folder, t=float(found.t[-1]), end=end, drift=drift, points=len(found))
         return
@@ -268,6 +271,7 @@ def motion(found: Motion, *, as_json: bool, folder: str) -> None:
         say(_verdict(found.ok, found.status.value))
     if found.note:
         say(f"note: {escape(found.note)}")
+    _meaning(found.events)
     table = Table(box=None, padding=(0, 2, 0, 2))
     for title in (f"at t = {found.t[-1]:.6g}", "position", "velocity"):
         table.add_column(title)

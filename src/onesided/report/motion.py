@@ -11,7 +11,8 @@ from onesided.report.stories import (
     ranking,
     story,
 )
-from onesided.results import Motion
+from onesided.results import Motion, MotionEvent, Occurrence
+from onesided.results.explain import slug, text
 from onesided.results.motion_columns import motion_columns, motion_dense
 
 
@@ -20,7 +21,8 @@ def _(result: Motion) -> Story:
     names = _names(result)
     first, last = result.t[0], result.t[-1]
     moments = tuple(
-        Moment(int(abs(result.t - event.t).argmin()), "user", event.words(), event.detail) for event in result.events
+        Moment(int(abs(result.t - event.t).argmin()), _marker(event), event.words(), text(event.kind), slug(event.kind))
+        for event in result.events
     )
     warnings = [] if result.ok else [f"This computation did not reach its goal: {result.status.value}"]
     warnings += [result.note] if result.note else []
@@ -47,6 +49,12 @@ def _(result: Motion) -> Story:
         points=len(result),
         stability=False,
     )
+
+
+def _marker(event: MotionEvent) -> str:
+    """The marker that a like event of a path has."""
+    like = {Occurrence.impact: "closes", Occurrence.contact: "closes", Occurrence.opens: "opens"}
+    return like.get(event.kind, "user")
 
 
 def _names(motion: Motion) -> list[str]:

@@ -53,7 +53,7 @@ def html(result: Any, *, model: str = "") -> str:
         "summary": escape(told.summary),
         "warnings": "".join(f'<p class="warnings" role="note">{escape(text)}</p>' for text in warnings),
         "description": f"<section><h2>About</h2><p>{escape(description)}</p></section>" if description else "",
-        "events": "".join(_event_item(event) for event in data["events"]) or "<li>Nothing special.</li>",
+        "events": "".join(_event_item(event) for event in data["events"]) or '<li class="none">Nothing special.</li>',
         "listed": _listed(len(told.unilateral)),
         "model": escape(model or "The model was stated in Python; no file lies with the result."),
         "provenance": "".join(

@@ -10,7 +10,8 @@ from onesided.results.explain import slug, text
 if TYPE_CHECKING:
     from onesided.results.equilibrium import Equilibrium
     from onesided.results.modes import Modes
-    from onesided.results.path import Event
+    from onesided.results.motion import MotionEvent, Occurrence
+    from onesided.results.path import Event, Kind
     from onesided.results.shape import Shape
 
 MOST_MODES = 12
@@ -58,8 +59,16 @@ def event_html(event: "Event") -> str:
         for i, ray in enumerate(event.rays.rays)
     ]
     rays = table(rows, head=("ray", event.control, "closed", "negative modes")) if rows else ""
-    more = f"<p>{escape(text(event.kind))} <code>onesided explain {slug(event.kind)}</code></p>"
-    return bold(event.words()) + more + beside(drawing(event.shape), rays)
+    return bold(event.words()) + _meaning(event.kind) + beside(drawing(event.shape), rays)
+
+
+def motion_event_html(event: "MotionEvent") -> str:
+    """A moment of a motion: its sentence and what it means."""
+    return bold(event.words()) + _meaning(event.kind)
+
+
+def _meaning(kind: "Kind | Occurrence") -> str:
+    return f"<p>{escape(text(kind))} <code>onesided explain {slug(kind)}</code></p>"
 
 
 def modes_html(modes: "Modes") -> str:

@@ -3,9 +3,10 @@
 from difflib import get_close_matches
 
 from onesided.errors import UsageError
+from onesided.results.motion import Occurrence
 from onesided.results.path import Kind
 
-PAGE = "theory/events.md"
+PAGE, MOTION_PAGE = "theory/events.md", "theory/motion.md"
 
 _TEXTS = {
     Kind.closes: (
@@ -46,31 +47,64 @@ _TEXTS = {
     Kind.user: "A function given by the user passed through zero here.",
 }
 
+_MOTION_TEXTS = {
+    Occurrence.impact: (
+        "A contact closes at some speed. Velocities jump at constant position: impulses solve a complementarity "
+        "problem in which every contact that is hit leaves with the restitution asked for, or presses. A time stands "
+        "twice in the result, before and after."
+    ),
+    Occurrence.opens: (
+        "The force of a closed contact has fallen to zero and the contact lifts off. Which contacts open together is "
+        "the answer of a complementarity problem in the accelerations."
+    ),
+    Occurrence.accumulation: (
+        "Infinitely many impacts end within a finite time. They are followed as long as they matter; then the contact "
+        "is taken as closed at the time to which they converge."
+    ),
+    Occurrence.contact: "A gap closes, and the method does not hold it closed: choose EventDriven or Moreau for that.",
+    Occurrence.singular: (
+        "The constraints nearly depend on each other here: a mechanism passes a singular configuration, from which it "
+        "could go on in several ways. The motion goes on smoothly; forces may be large. [AR, redundant constraints]"
+    ),
+    Occurrence.lift_off: "A contact that is held together would have to pull from here on: in truth it lifts off. [SW]",
+    Occurrence.not_closest: (
+        "The contact points are no longer the closest points of the two outlines: another place touches first. [SW]"
+    ),
+    Occurrence.conformal: (
+        "Both outlines have the same curvature where they touch, so the contact point is not unique. [SW (15)]"
+    ),
+    Occurrence.irregular: "An outline has no tangent at the contact point: its parametrisation stands still. [SW (1)]",
+    Occurrence.user: "A function given by the user passed through zero here.",
+}
+_ALL: tuple[Kind | Occurrence, ...] = (*Kind, *Occurrence)
 
-def slug(kind: Kind) -> str:
-    """The name of a kind on the command line and in addresses, as in `corner-limit`."""
-    return kind.name.replace("_", "-")
+
+def slug(kind: Kind | Occurrence) -> str:
+    """The name of a kind on the command line and in addresses, as in `corner-limit` or `motion-impact`."""
+    prefix = "motion-" if isinstance(kind, Occurrence) else ""
+    return prefix + kind.name.replace("_", "-")
 
 
 def slugs() -> dict[str, str]:
     """All names, with the words they stand for."""
-    return {slug(kind): kind.value for kind in Kind}
+    return {slug(kind): kind.value for kind in _ALL}
 
 
-def text(kind: Kind) -> str:
+def text(kind: Kind | Occurrence) -> str:
     """The explanation alone."""
-    return _TEXTS[kind]
+    return _MOTION_TEXTS[kind] if isinstance(kind, Occurrence) else _TEXTS[kind]
 
 
-def theory(kind: Kind) -> str:
+def theory(kind: Kind | Occurrence) -> str:
     """Place of the theory in the documentation."""
-    return f"{PAGE}#{slug(kind)}"
+    return f"{MOTION_PAGE if isinstance(kind, Occurrence) else PAGE}#{slug(kind)}"
 
 
 def explanation(name: str) -> str:
     """Title, explanation and place of the theory; a name nobody knows is refused."""
-    known = {slug(kind): kind for kind in Kind}
+    known = {slug(kind): kind for kind in _ALL}
     wanted = name.strip().lower().replace("_", "-").replace(" ", "-").removesuffix("-point")
+    wanted = wanted if wanted in known else next((key for key in known if key == f"motion-{wanted}"), wanted)
     if wanted not in known:
         close = get_close_matches(wanted, known, n=1)
         raise UsageError(

@@ -51,6 +51,11 @@ class MotionEvent:
     def __str__(self) -> str:
         return self.words()
 
+    def _repr_html_(self) -> str:
+        from onesided.results.display import motion_event_html
+
+        return motion_event_html(self)
+
 
 class Drift(NamedTuple):
     """Largest violations at every point, relative to the size of coordinates, velocities and forces: (N,) each.

@@ -88,5 +88,7 @@ function ticks(low, high, most) {
   const raw = (high - low) / Math.max(most, 1), power = 10 ** Math.floor(Math.log10(raw));
   const step = [1, 2, 5, 10].find((k) => k * power >= raw) * power, found = [];
   for (let k = Math.ceil(low / step); k * step <= high + step / 1e6; k++) found.push(k * step);
-  return found.map((v) => [v, String(Number(v.toPrecision(6))).replaceAll("-", "−")]);
+  const digits = Math.ceil(Math.log10(Math.max(Math.abs(low), Math.abs(high)) / step)) + 1;
+  const sure = Math.min(Math.max(digits, 6), 15);
+  return found.map((v) => [v, String(Number(v.toPrecision(sure))).replaceAll("-", "−")]);
 }

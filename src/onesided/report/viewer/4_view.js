@@ -25,10 +25,10 @@ const LINES = [[], [7, 4], [2, 3], [8, 3, 2, 3]];
 for (const name of D.quantities) quantity.append(element("option", {}, name));
 const curves = D.quantities.length ? new Chart(byId("curves"), byId("curves-top"), {
   at: () => view.frame, pick: (frame) => show(frame),
-  xName: () => "position along the result", yName: () => quantity.value,
+  xName: () => (D.stability ? "position along the result" : D.control), yName: () => quantity.value,
   lines: () => (quantity.value === "energy" ? ["energy"] : D.series.map((n) => `${quantity.value} ${n}`)).filter((n) => columns.has(n)).flatMap((name, k) =>
     D.branches.map((b) => ({
-      x: places, y: columns.get(name), begin: b.begin, end: b.end, colour: colour("c" + (k % 7)), dash: LINES[k % 4],
+      x: D.stability ? places : columns.get(D.control), y: columns.get(name), begin: b.begin, end: b.end, colour: colour("c" + (k % 7)), dash: LINES[k % 4],
     }))),
 }) : null;
 const places = Float64Array.from({ length: M }, (_, i) => i);
