@@ -19,6 +19,7 @@ import numpy as np
 from onesided._types import Array
 from onesided.errors import ModelError
 from onesided.model.names import unknown_name
+from onesided.model.rows import families
 from onesided.model.stepping import Stepping
 from onesided.tolerances import EPS
 
@@ -222,7 +223,7 @@ class Derivatives:
         prepare_jax()
         self.n, self.m, self.names = n, len(constraints), names
         self._U = differentiable(energy, names)
-        self._c = [differentiable(f, names) for f in constraints]
+        self._c = [differentiable(f, names) for f in families(constraints)]
         self._kkt = jax.jit(self._packed_kkt)
         self._residual = jax.jit(self._packed_residual)
         self._residuals = jax.jit(jax.vmap(self._packed_residual, in_axes=(0, None)))
@@ -283,8 +284,8 @@ class Derivatives:
         return x[: self.n], x[self.n], x[self.n + 1 :]
 
     def _constraints(self, q: Any, p: Any, vector: Any) -> Any:
-        values = [jnp.asarray(f(q, p, vector)) for f in self._c]
-        return jnp.stack(values) if values else jnp.zeros(0)
+        values = [jnp.atleast_1d(f(q, p, vector)) for f in self._c]
+        return jnp.concatenate(values) if values else jnp.zeros(0)
 
     def _lagrangian(self, qp: Any, nu: Any, vector: Any) -> Any:
         q, p = qp[: self.n], qp[self.n]

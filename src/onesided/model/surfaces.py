@@ -27,6 +27,7 @@ from onesided.errors import ModelError
 from onesided.groups import Product, Vector
 from onesided.model.contact import Contact
 from onesided.model.derivatives import Parameters, prepare_jax
+from onesided.model.rows import Row
 from onesided.model.sizes import Scales
 from onesided.model.surface_geometry import Geometry, Outline
 from onesided.model.surface_geometry import SurfacePair as SurfacePair
@@ -67,15 +68,11 @@ def with_surfaces(system: System, pairs: Mapping[str, SurfacePair]) -> System:
         geometry = Geometry(pair, n, system.space)
         kind = _Pair(geometry, offset)
         names += _names(name, pair)
-        bilateral |= kind.sides(name)
-        (unilateral if pair.opens else bilateral)[name] = kind.gap
-        slip = (
-            {f"{name}.rolls": kind.slip}
-            if pair.space == 1
-            else {f"{name}.rolls{i + 1}": kind.slip_row(i) for i in (0, 1)}
-        )
+        bilateral |= kind.conditions(name)
+        if pair.opens:
+            unilateral[name] = kind.gap
         if pair.rolls and not pair.opens:
-            rolling |= slip
+            rolling |= kind.rolling(name)
         if pair.opens:
             friction = np.inf if pair.rolls else 0.0
             contacts[name] = Contact(pair.restitution, friction, kind.slip if pair.rolls else None)
@@ -115,26 +112,32 @@ class _Pair:
         q, a, b = self.geometry.parts(x, self.offset)
         return self.geometry.conditions(q, a, b, th)[0]
 
-    def sides(self, name: str) -> dict[str, Any]:
+    def closed(self, x: Any, p: Any, th: Any) -> Any:
+        """What holds as long as the pair touches, and all but the last of it always: the sides, then the gap."""
+        q, a, b = self.geometry.parts(x, self.offset)
+        gap, sides = self.geometry.conditions(q, a, b, th)
+        return jnp.append(sides, gap)
+
+    def sides(self, x: Any, p: Any, th: Any) -> Any:
+        return self.closed(x, p, th)[:-1]
+
+    def conditions(self, name: str) -> dict[str, Row]:
+        """The equations of the pair by name, as rows of one function: evaluated once for all."""
         k = self.geometry.k
         labels = [f"{name}.t", f"{name}.p"] if k == 1 else [f"{name}.{c}{i}" for c in "tp" for i in (1, 2)]
+        opens = self.geometry.pair.opens
+        family, labels = (self.sides, labels) if opens else (self.closed, [*labels, name])
+        return {label: Row(family, i, len(labels)) for i, label in enumerate(labels)}
 
-        def one(i: int) -> Any:
-            def condition(x: Any, p: Any, th: Any) -> Any:
-                q, a, b = self.geometry.parts(x, self.offset)
-                return self.geometry.conditions(q, a, b, th)[1][i]
-
-            return condition
-
-        return {label: one(i) for i, label in enumerate(labels)}
+    def rolling(self, name: str) -> dict[str, Any]:
+        if self.geometry.k == 1:
+            return {f"{name}.rolls": self.slip}
+        return {f"{name}.rolls{i + 1}": Row(self.slip, i, 2) for i in (0, 1)}
 
     def slip(self, x: Any, v: Any, th: Any) -> Any:
         q, a, b = self.geometry.parts(x, self.offset)
         found = self.geometry.slip(q, v[: self.geometry.n], a, b, th)
         return found[0] if self.geometry.k == 1 else found
-
-    def slip_row(self, i: int) -> Any:
-        return lambda x, v, th: self.slip(x, v, th)[i]
 
 
 def surface_start(system: System, pairs: Mapping[str, SurfacePair], q0: Any) -> Array:
