@@ -1,7 +1,9 @@
 """Bodies in space: boxes, discs and hulls stand and turn as the model says."""
 
+import copy
 import itertools
 import json
+import pickle
 
 import numpy as np
 import pytest
@@ -157,6 +159,15 @@ def test_pictures_show_the_faces_where_they_are():
     box = np.array([axes.get_xlim(), axes.get_ylim(), axes.get_zlim()])
     assert np.all(box[:, 0] <= [-0.2, -0.2, -1.0])
     assert np.all(box[:, 1] >= [0.7, 0.7, 1.0])
+
+
+def test_results_with_sketches_can_be_sent_to_other_processes():
+    system, task = onesided.loads(DOOR)
+    state = onesided.solve(system, start=task.start, p=0.5).value
+    again = pickle.loads(pickle.dumps(state))
+    assert sketch_record(again.shape.sketch) == sketch_record(system.sketch)
+    assert np.array_equal(again.shape.columns()["phi"], state.q)
+    assert sketch_record(copy.deepcopy(system.sketch)) == sketch_record(system.sketch)
 
 
 def test_nonsense_is_refused():

@@ -104,6 +104,10 @@ class Sketch:
             if len(ground.normal) != self.dimension:
                 raise ModelError("a ground's normal has the wrong length", got=repr(ground.normal))
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copied and sent to other processes as plain data."""
+        return read_sketch, (sketch_record(self),)
+
     @property
     def dimension(self) -> int:
         """2 or 3."""
