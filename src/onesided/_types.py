@@ -41,6 +41,7 @@ class Status(Enum):
 
     finished = "the end of the time span was reached"
     stopped = "an event stopped the motion, as asked"
+    interrupted = "interrupted: what was found until then is here, rechecked"
     contact = "a gap closed: this method does not follow contacts, use one that does from here"
     singular_configuration = (
         "the constraints become dependent here and several motions lead on: start beyond the configuration named, or "

@@ -59,7 +59,7 @@ def test_ball_by_time_stepping_is_of_first_order_and_never_below_the_floor():
     sample, errors = np.linspace(0.0, 2.0, 401), []
     for h in (8e-3, 4e-3, 2e-3, 1e-3):
         motion = simulate(ball(), [1.0], [0.0], (0.0, 5.0), method=Moreau(step=h))
-        assert motion.q.min() >= 0.0
+        assert motion.q.min() >= -np.spacing(1.0)
         assert motion.q[-1, 0] == pytest.approx(0.0, abs=1e-12)
         assert motion.lam[-1, 0] == pytest.approx(G)
         assert np.all(np.diff(motion.energy) <= 1e-9)  # never gained
@@ -80,7 +80,9 @@ def test_column_comes_to_rest(method):
     gaps = np.diff(np.column_stack([np.full(len(motion.t), -0.1), motion.q]), axis=1) - 0.2
     assert gaps.min() > -1e-10
     assert motion.lam.min() >= 0.0
-    assert motion.work[-1] == pytest.approx(98.1 - motion.energy[0], abs=1e-9)
+    moved = motion.projection[-1] if len(motion.projection) else 0.0
+    assert motion.work[-1] + moved == pytest.approx(98.1 - motion.energy[0], abs=1e-9)
+    assert abs(moved) <= 10 * 10 * (G * 2e-3) ** 2 * 10  # landings within a step: of second order in the step
 
 
 def test_results_can_be_stored(tmp_path):

@@ -8,6 +8,7 @@ decaying speed; the time at which they end is the limit of a geometric series; t
 
 import copy
 import math
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -19,9 +20,9 @@ from onesided.dynamics.explicit import Projected
 from onesided.dynamics.impact import collide, support
 from onesided.dynamics.mechanics import State
 from onesided.dynamics.moments import Moment, MomentFinder
+from onesided.dynamics.monitors import stack
 from onesided.dynamics.stepper import Stepper, check_knobs
 from onesided.errors import ModelError, UsageError
-from onesided.linalg import one_thread
 from onesided.results import Motion, MotionEvent, Occurrence
 from onesided.results.path import format_number
 
@@ -50,8 +51,8 @@ class EventDriven:
         if not 0.0 < self.rest < 1.0:
             raise UsageError("`rest` is out of range", got=repr(self.rest), expected="between 0 and 1")
 
-    def follow(self, request: Request) -> Motion:
-        """The motion asked for."""
+    def begin(self, request: Request) -> "Flight":
+        """Make a motion that can begin."""
         world = World(request)
         sliding = world.rows.friction[(world.rows.friction > 0) & np.isfinite(world.rows.friction)]
         if len(sliding):
@@ -62,14 +63,7 @@ class EventDriven:
                 advice="method=Moreau(step=…)",
             )
         check_events(request.events, request.stop, world.start)
-        flight = Flight(world, self)
-        with one_thread(world.equations.n):
-            flight.run()
-        outcome = Outcome(
-            flight.states, tuple(flight.events), flight.status, flight.note, self, True, tuple(flight.wrong),
-            {"evaluations": flight.evaluations, "phases": flight.phases, "accumulations": flight.accumulated},
-        )  # fmt: skip
-        return collect(world, outcome)
+        return Flight(world, self)
 
 
 class Flight:
@@ -85,18 +79,28 @@ class Flight:
         self._impacts: dict[int, list[float]] = {}
         self._same, self._when = 0, -math.inf
 
-    def run(self) -> None:
-        """Phase after phase."""
+    @property
+    def state(self) -> State:
+        """The last point."""
+        return self.states[-1]
+
+    def motion(self) -> Motion:
+        """What was found so far, rechecked."""
+        outcome = Outcome(
+            stack(self.states), tuple(self.events), self.status, self.note, self.method, True, tuple(self.wrong),
+            {"evaluations": self.evaluations, "phases": self.phases, "accumulations": self.accumulated},
+        )  # fmt: skip
+        return collect(self.world, outcome)
+
+    def items(self) -> Iterator[int]:
+        """Phase after phase: the number of points so far."""
         world, end = self.world, self.world.request.last
         state, closed = self._meet(world.start)
         self._opened_at_once(state, closed)
         while state.t < end:
-            state, moment = self._phase(state, closed)
+            state, moment = yield from self._phase(state, closed)
             if moment is None:
                 return
-            self.world.request.progress.update(
-                control=state.t, points=len(self.states), events=len(self.events), step=0.0
-            )
             if len(self.events) >= self.method.max_events:
                 self.status, self.note = Status.max_iterations, f"{len(self.events)} events were not enough"
                 return
@@ -129,7 +133,7 @@ class Flight:
         self.note = f"contacts open and close without end at t = {t:.9g}: try Moreau(step=…)"
         return True
 
-    def _phase(self, state: State, closed: Indices) -> tuple[State, Moment | None]:
+    def _phase(self, state: State, closed: Indices) -> Generator[int, None, tuple[State, Moment | None]]:
         """Smooth motion until something happens, or the end (then no moment)."""
         world, end = self.world, self.world.request.last
         mechanics = world.mechanics(closed)
@@ -140,7 +144,7 @@ class Flight:
         settled = replace(settled, work=state.work)
         stepper = Projected(rtol=self.method.rtol, max_step=self.method.max_step).start(mechanics, settled, end)
         finder = MomentFinder(world, closed, settled)
-        self._record(stepper, settled)
+        yield self._record(stepper, settled)
         for _ in range(world.request.max_steps):
             before = copy.copy(stepper)
             failed = stepper.step(end)
@@ -152,17 +156,18 @@ class Flight:
             found = finder.first(before, stepper.state)
             if found is not None:
                 moment, state = found
-                self._record(stepper, state)
+                yield self._record(stepper, state)
                 return state, moment
-            self._record(stepper, stepper.state)
+            yield self._record(stepper, stepper.state)
             if stepper.state.t >= end:
                 return stepper.state, None
         self.status, self.note = Status.max_iterations, f"{world.request.max_steps} steps were not enough"
         return stepper.state, None
 
-    def _record(self, stepper: Stepper, state: State) -> None:
+    def _record(self, stepper: Stepper, state: State) -> int:
         equations: Any = stepper.mechanics.equations
         self.states.append(replace(state, mu=equations.spread(state.mu)))
+        return len(self.states)
 
     def _meet(self, state: State, opening: str = "") -> tuple[State, Indices]:
         """What touching contacts do: collide where they approach; then those at rest press or open.

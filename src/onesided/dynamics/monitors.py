@@ -30,9 +30,10 @@ def stack(states: Sequence[State]) -> Arrays:
     return Arrays(*(np.asarray(list(column), dtype=float) for column in columns))
 
 
-def recheck(mechanics: Mechanics, points: Arrays) -> tuple[Drift, Check]:
-    """Evaluate the model afresh at every point and measure what is violated."""
-    found = mechanics.equations.check(points.t, points.q, points.v, points.a, np.hstack([points.mu, points.u]))
+def recheck(mechanics: Mechanics, points: Arrays, found: Check | None = None) -> tuple[Drift, Check]:
+    """Evaluate the model afresh at every point, unless that was done, and measure what is violated."""
+    if found is None:
+        found = mechanics.equations.check(points.t, points.q, points.v, points.a, np.hstack([points.mu, points.u]))
     steep = _steepness(mechanics, points)
     length = max(float(np.max(np.abs(points.q), initial=0.0)), float(mechanics.sizes.q.max()))
     speed = max(float(np.max(np.abs(points.v), initial=0.0)), float(mechanics.sizes.v.max()))

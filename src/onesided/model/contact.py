@@ -3,12 +3,14 @@
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
 import jax
 import jax.numpy as jnp
 
 from onesided.errors import ModelError
+from onesided.model.contact_stepping import Leap
 from onesided.model.derivatives import Parameters, prepare_jax
 from onesided.model.motion import MotionFunctions
 from onesided.model.names import unknown_name
@@ -114,7 +116,16 @@ class _Unfolded:
         return {**self.system.nonholonomic, **slips}
 
 
-class ContactFunctions(MotionFunctions):
+class _Leaping(MotionFunctions):
+    """Functions that can take many steps in one call."""
+
+    @cached_property
+    def leap(self) -> Leap:
+        """Steps with the same contacts pressing."""
+        return Leap(self)
+
+
+class ContactFunctions(_Leaping):
     """Compiled equations of motion with rows for all gaps and slips; who steps chooses among the rows.
 
     Rows of G: bilateral, gaps; non-holonomic, slips (each with one or two rows).
@@ -132,7 +143,7 @@ class ContactFunctions(MotionFunctions):
         return super().force(t, q, v, mu[: self.joints], p, vector)
 
 
-class ContactStructure(StructureMotion):
+class ContactStructure(StructureMotion, _Leaping):
     """The same for composed structures."""
 
     def __init__(self, system: "System") -> None:

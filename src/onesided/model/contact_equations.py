@@ -1,10 +1,12 @@
 """The equations of motion with contacts: all rows at once, or those of a phase with some contacts closed."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from onesided._types import Array, Indices
+from onesided.model.contact_stepping import LONGEST, Rules
 from onesided.model.equations import Equations
 from onesided.model.motion import Check, Control, Terms
 from onesided.model.system import System
@@ -67,6 +69,18 @@ class ContactEquations(Equations):
         )
 
 
+    def leap(self, t: float, q: Array, v: Array, pressing: Array, rules: Rules, wanted: int) -> Array:
+        """Steps with these contacts pressing, as many as are good: rows (q, v, P, residual); without joints and friction."""
+        x = np.concatenate([(t, self.p), q, v])
+        restitution, active = self.contact_rows.restitution, pressing.astype(float)
+        functions: Any = self.functions
+        out = functions.leap.steps(
+            x, active, restitution, rules, min(wanted, LONGEST), self.parameters, self.control
+        )
+        found = np.asarray(out)
+        return found[1:].reshape(LONGEST, -1)[: int(found[0])]
+
+
 class PhaseEquations(Equations):
     """The same equations with some rows only: what a smooth method sees between two events."""
 
@@ -107,5 +121,9 @@ class PhaseEquations(Equations):
     def check(self, t: Array, q: Array, v: Array, a: Array, mu: Array) -> Check:
         """What can be rechecked of these rows."""
         found = self.whole.check(t, q, v, a, np.array([self.spread(row) for row in mu]))
+        return self.of(found)
+
+    def of(self, found: Check) -> Check:
+        """The part of a recheck of all rows that concerns these."""
         some = self.chosen
         return found._replace(c=found.c[:, self.positions], c_dot=found.c_dot[:, some], c_ddot=found.c_ddot[:, some])

@@ -84,6 +84,8 @@ class MotionFunctions:
         self.linearised = jax.jit(self._linearised)
         self.stiffness = jax.jit(self._stiffness)
         self.terms = jax.jit(self._terms, static_argnums=2)
+        self.stepped = jax.jit(self._stepped, static_argnums=2)
+        self.pushes = jax.jit(self._pushes, static_argnums=2)
         self.balance = jax.jit(self._balance, static_argnums=2)
         self.stages = jax.jit(jax.vmap(self._balance, in_axes=(0, None, None)), static_argnums=2)
         self.jacobian = jax.jit(self._jacobian, static_argnums=2)
@@ -221,6 +223,26 @@ class MotionFunctions:
         return jnp.concatenate(
             [q, self.space.rate(delta, v), h, c, c_dot, gamma, Gv, power, M.ravel(), G.ravel()], dtype=jnp.float64
         )
+
+    def _stepped(self, x: Any, vector: Any, control: Control | None, seeds: Any) -> Any:
+        """Holonomic residuals at the start (t, q) of a step, then `terms` within it, at (t + late, q∘exp δ).
+
+        x is that of `terms`, with `late` before it.
+        """
+        late, inside = x[0], x[1:].at[0].add(x[0])
+        p = self.control(control, inside[0] - late, inside[1])[0]
+        first = self.holonomic(inside[2 : 2 + self.n], p, vector)
+        return jnp.concatenate([first, self._terms(inside, vector, control, seeds)])
+
+    def _pushes(self, x: Any, vector: Any, control: Control | None) -> Any:
+        """The force h at (t, q∘exp δ, v) and its derivatives by configuration and by velocity: n × (1 + n + n)."""
+        t, p, q, delta, v, mu = self._split(x, self.n, self.n, self.n, self.m)
+        q, p, zero = self.space.retract(q, delta), self.control(control, t, p)[0], jnp.zeros(self.n)
+
+        def force(shift: Any, u: Any) -> Any:
+            return self.generalised_force(t, self.space.nudge(q, shift), u, mu, p, vector)
+
+        return jnp.column_stack([force(zero, v), *jax.jacfwd(force, argnums=(0, 1))(zero, v)])
 
     def _power(self, t: Any, q: Any, v: Any, mu: Any, rates: tuple[Any, Any, Any], vector: Any) -> Any:
         """dE/dt beside that of the constraints: forces without potential, and p changing the energy."""

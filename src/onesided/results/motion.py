@@ -27,6 +27,9 @@ class Occurrence(Enum):
     opens = "contact opens"
     accumulation = "impacts accumulate"
     lift_off = "lift-off expected"
+    sticks = "contact sticks"
+    slips = "contact slips"
+    jams = "sliding contact jams"
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,6 +106,8 @@ class Motion:
         time stepping, where forces are means over a step and interpolation is linear.
     u : (N, inputs) of servo conditions;  p : (N,) control.
     energy : (N,) kinetic and potential;  work : (N,) done by forces without potential and by moving constraints.
+    projection : (N,) of time stepping: energy that came from putting positions back onto the allowed side, which is no
+        work of any force; energy − work − projection is constant.
     drift : rechecked violations.
     not_unique : names of constraints whose multipliers are a choice;  start : what the start needed.
     events, status, note, provenance, measures, sketch : as of a `Path`.
@@ -134,6 +139,7 @@ class Motion:
     provenance: Mapping[str, Any] = field(default_factory=dict)
     tangential: Array = field(default_factory=lambda: np.zeros((0, 0)))
     smooth: bool = True
+    projection: Array = field(default_factory=lambda: np.zeros(0))
     measures: Mapping[str, Array] = field(default_factory=dict)
     sketch: Sketch | None = None
 
