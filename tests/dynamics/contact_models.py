@@ -165,3 +165,27 @@ def hopper(rows_of_discs=11, first=9, radius=0.05, friction=0.0):
         mass=lambda q, th: jnp.eye(2 * N),
     )
     return system, start.ravel(), (a, b, n, radius)
+
+
+def belt(mu, X=0.1, omega=8.0):
+    """A block on a belt that moves as X sin(p), p = ω t as control; coordinates of belt and block along, height."""
+    return System(
+        coordinates=("belt", "x", "z"),
+        energy=lambda q, p, th: G * q[2],
+        bilateral={"drive": lambda q, p, th: q[0] - X * jnp.sin(omega * p)},
+        unilateral={"floor": lambda q, p, th: q[2]},
+        mass=lambda q, th: jnp.eye(3),
+        contacts={"floor": Contact(friction=mu, slip=lambda q, v, th: v[1] - v[0])},
+    )
+
+
+def rod(mu, length=2.0):
+    """Painlevé's rod: uniform, unit mass, its lower end touches a rough floor; the angle is that to the floor."""
+    half = length / 2
+    return System(
+        coordinates=("x", "y", "angle"),
+        energy=lambda q, p, th: G * q[1],
+        unilateral={"tip": lambda q, p, th: q[1] - half * jnp.sin(q[2])},
+        mass=lambda q, th: jnp.diag(jnp.array([1.0, 1.0, length**2 / 12])),
+        contacts={"tip": Contact(friction=mu, slip=lambda q, v, th: v[0] + half * jnp.sin(q[2]) * v[2])},
+    )

@@ -6,13 +6,14 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
-from onesided._types import Array, Indices, Status
+from onesided._types import Array, Status
 from onesided._version import __version__
 from onesided.dynamics.consistent import consistent
 from onesided.dynamics.impact import lcp, respond
 from onesided.dynamics.mechanics import Mechanics, Sizes, State
 from onesided.dynamics.monitors import Arrays, recheck, status_after
 from onesided.dynamics.multipliers import Rule
+from onesided.dynamics.sliding import Mode, SlidingMechanics
 from onesided.errors import ModelError, SolveError, UsageError
 from onesided.model.contact_equations import ContactEquations, PhaseEquations, Rows
 from onesided.model.motion import Check, Control, Terms
@@ -79,8 +80,8 @@ class World:
         self.equations = ContactEquations(request.system, request.control)
         self.rows: Rows = self.equations.contact_rows
         self.names = tuple(request.system.unilateral)
-        self._phases: dict[tuple[int, ...], Mechanics] = {}
-        free = self.mechanics(np.array([], dtype=np.intp))
+        self._phases: dict[Mode, Mechanics] = {}
+        free = self.mechanics(Mode())
         state, correction = consistent(free, request.first, request.q0, request.v0, request.last - request.first)
         self.sizes: Sizes = free.sizes
         self._tell_apart(state)
@@ -99,14 +100,17 @@ class World:
         """A velocity of a gap below this is zero."""
         return 10.0 * self.tolerances.residual * float(self.sizes.v.max())
 
-    def mechanics(self, closed: Indices) -> Mechanics:
-        """The smooth system in which these contacts are joints."""
-        key = tuple(int(i) for i in closed)
-        if key not in self._phases:
-            equations = PhaseEquations(self.equations, self.rows.held(closed))
-            rule = self.request.multipliers if not key else None
-            self._phases[key] = Mechanics(equations, rule, self.tolerances)
-        found = self._phases[key]
+    def mechanics(self, mode: Mode) -> Mechanics:
+        """The smooth system in which contacts that press are joints, stick or slide."""
+        if mode not in self._phases:
+            equations = PhaseEquations(self.equations, self.rows.held(np.array(mode.closed, dtype=np.intp), mode.sticking))
+            rule = self.request.multipliers if mode == Mode() else None
+            self._phases[mode] = (
+                SlidingMechanics(equations, mode, self.rows, self.tolerances)
+                if mode.sliding
+                else Mechanics(equations, rule, self.tolerances)
+            )
+        found = self._phases[mode]
         if hasattr(self, "sizes"):
             found.sizes = self.sizes
         return found

@@ -35,9 +35,9 @@ class Rows:
         """Rows that hold whatever the contacts do."""
         return np.concatenate([self.joints, self.rolling])
 
-    def held(self, closed: Indices) -> Indices:
-        """Rows that hold while these contacts are closed, in the order of G; slips of rough contacts only."""
-        rough = [row for i in closed if np.isinf(self.friction[i]) for row in self.slips[i]]
+    def held(self, closed: Indices, sticking: tuple[int, ...] = ()) -> Indices:
+        """Rows that hold while these contacts are closed, in the order of G; slips of rough and sticking ones only."""
+        rough = [row for i in closed if np.isinf(self.friction[i]) or i in sticking for row in self.slips[i]]
         return np.sort(np.concatenate([self.always, self.gaps[closed], np.array(rough, dtype=np.intp)]).astype(np.intp))
 
 
@@ -108,7 +108,10 @@ class PhaseEquations(Equations):
 
     def terms(self, t: float, q: Array, delta: Array, v: Array, mu: Array) -> Terms:
         """The terms of the chosen rows."""
-        all_rows = self.whole.terms(t, q, delta, v, self.spread(mu))
+        return self.part(self.whole.terms(t, q, delta, v, self.spread(mu)))
+
+    def part(self, all_rows: Terms) -> Terms:
+        """The chosen rows of all."""
         some = self.chosen
         return all_rows._replace(
             c=all_rows.c[self.positions],
