@@ -252,3 +252,11 @@ def test_interrupted_motion_keeps_what_was_achieved(method):
     assert motion.status is Status.interrupted
     assert 0.0 < motion.t[-1] < 5.0
     assert motion.drift.worst < 1e-9
+
+
+def test_painleve_rod_that_turns_into_the_paradox_stops_where_forces_grow_without_bound():
+    """1 + 3 cos θ (cos θ − μ sin θ) = 0 at tan θ = (3 μ − √(9 μ² − 16))/2, that is 3 − √5 for μ = 2."""
+    motion = simulate(rod(2.0), *sliding(0.5, -20.0, turning=1.0), (0.0, 2.0), method=EVENTS, throw=False)
+    assert motion.status is Status.jammed
+    assert np.tan(motion.q[-1, 2]) == pytest.approx(3 - np.sqrt(5), abs=1e-6)
+    assert motion.lam[-1, 0] > 1e4 * motion.lam[0, 0]

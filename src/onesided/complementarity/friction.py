@@ -5,11 +5,11 @@ With impulses P and velocities w = D P + u of all contacts (normal, then tangent
     |P_T| ≤ μ P_N,   w_N ≥ 0 ⊥ P_N ≥ 0,   w_T opposite to P_T where |P_T| = μ P_N, zero where it is less,
 
 that is K ∋ P ⊥ w + (μ|w_T|, 0) ∈ K* for the cone K of friction (De Saxcé). Its natural map is the measure of a
-solution; it is found by a semismooth Newton method (Alart and Curnier) with block Gauss–Seidel sweeps where Newton does
-not settle.
+solution; it is found by a semismooth Newton method (Alart and Curnier). Where Newton does not settle it starts again,
+from interior point iterations in the plane, from block Gauss–Seidel sweeps in space.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -19,11 +19,13 @@ from onesided._types import Array, Indices
 from onesided.errors import UsageError
 from onesided.tolerances import EPS
 
-NEWTON = 30
 ROUNDS = 8
 SWEEPS = 150
-SPARSE_FROM = 120  # rows: below, dense factorisations are faster
-SHIFT = EPS**0.75  # of the diagonal, so that forces which are not unique do no harm
+SHIFTS = ((EPS**0.75, 20), (EPS**0.25, 20))  # of the diagonal, for forces that are not unique, and Newton steps
+FIRST = ((EPS**0.75, 20),)
+ROUNDINGS = (0.7, 0.9, 0.5)  # exponents tried by the interior point method
+COMPLIANCE, PROXIMAL = EPS**0.375, 6  # of the contacts, relative, and how often it is taken back
+LARGE = 40  # rows from which sweeps take longer than interior point iterations
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,6 +65,14 @@ class FrictionProblem:
             return starts, np.tile(np.arange(size, dtype=np.intp), size), np.ascontiguousarray(self.D).ravel()
         return self.D.indptr.astype(np.intp), self.D.indices.astype(np.intp), self.D.data
 
+    def shifted(self, give: float) -> "FrictionProblem":
+        """The same problem with a compliance of all contacts."""
+        if isinstance(self.D, np.ndarray):
+            return replace(self, D=self.D + give * np.eye(len(self.u)))
+        from scipy import sparse
+
+        return replace(self, D=sparse.csr_array(self.D + give * sparse.eye_array(len(self.u))))
+
     def residual(self, P: Array) -> float:
         """Natural map P − proj_K(P − ρ (w + (μ|w_T|, 0))), relative to the size of the impulses that u calls for."""
         from onesided.complementarity._friction_kernels import natural_map
@@ -76,13 +86,18 @@ class FrictionProblem:
     def _stiff(self) -> float:
         return float(np.max(self.D.diagonal())) or 1.0
 
-    def solve_with_pattern(self, values: Array, right: Array) -> Array:
+    @property
+    def planar(self) -> bool:
+        """Whether every contact slides in one direction, with friction that is finite."""
+        return bool(np.all(self.directions == 1) and np.all(np.isfinite(self.mu)) and np.all(self.mu > 0.0))
+
+    def solve_with_pattern(self, values: Array, right: Array, shift: float) -> Array:
         """Solve J x = right for a matrix J of the pattern of D, with a shift that makes it regular."""
         starts, columns, _ = self.rows
         size = len(right)
         if len(values) == size * size:
             J = values.reshape(size, size).copy()
-            J.ravel()[:: size + 1] += SHIFT * np.maximum(np.abs(J.diagonal()), 1.0)
+            J.ravel()[:: size + 1] += shift
             try:
                 return np.asarray(np.linalg.solve(J, right))
             except np.linalg.LinAlgError:
@@ -91,8 +106,11 @@ class FrictionProblem:
         from scipy.sparse.linalg import splu
 
         lines = sparse.csr_array((values, columns, starts), shape=(size, size))
-        shifted = sparse.csc_array(lines + SHIFT * sparse.eye_array(size))
-        return np.asarray(splu(shifted).solve(right))
+        shifted = sparse.csc_array(lines + shift * sparse.eye_array(size))
+        try:
+            return np.asarray(splu(shifted).solve(right))
+        except RuntimeError:  # exactly singular
+            return np.full(size, np.nan)
 
 
 def block_pattern(D: Any, touched: Any, directions: Indices) -> Any:
@@ -114,32 +132,88 @@ def block_pattern(D: Any, touched: Any, directions: Indices) -> Any:
     return found
 
 
-def solve_friction(problem: FrictionProblem, start: Array | None = None, *, tol: float) -> tuple[Array, float]:
-    """Impulses and their residual, the best found: Newton from the start, sweeps where it does not settle."""
-    from onesided.complementarity._friction_kernels import newton_system, sweep
+class _Search:
+    """The best impulses so far, and how good they are."""
 
-    mu, normal, directions = problem.mu, problem.normal, problem.directions
+    def __init__(self, problem: FrictionProblem, start: Array, tol: float) -> None:
+        self.problem, self.tol = problem, tol
+        self.best, self.least = start, problem.residual(start)
+
+    @property
+    def done(self) -> bool:
+        return self.least <= self.tol
+
+    def take(self, P: Array) -> float:
+        """Keep P if it is better than the best; its residual."""
+        off = self.problem.residual(P)
+        if off < self.least:
+            self.best, self.least = P.copy(), off
+        return off
+
+    def newton(self, P: Array, schedule: tuple[tuple[float, int], ...]) -> None:
+        """Newton's method with shifts of the diagonal, each for so many steps, from P and then from the best."""
+        from onesided.complementarity._friction_kernels import newton_system
+
+        problem = self.problem
+        for shift, steps in schedule:
+            before = np.inf
+            for _ in range(steps):
+                F, J = newton_system(problem.rows, problem.u, P, problem.mu, problem.normal, problem.directions)
+                P = P + problem.solve_with_pattern(J, -F, shift)
+                if not np.all(np.isfinite(P)):
+                    break
+                off = self.take(P)
+                if self.done or off >= 1000.0 * before:
+                    break
+                before = off
+            if self.done:
+                return
+            P = self.best.copy()
+
+
+    def inside(self, good: float) -> None:
+        """Newton's method from interior points; in the plane."""
+        from onesided.complementarity._cone_interior import interior
+
+        for rounding in ROUNDINGS:
+            if self.least <= good:
+                return
+            P = interior(self.problem, rounding)
+            self.take(P)
+            self.newton(P, SHIFTS)
+
+    def proximal(self, good: float) -> None:
+        """Solve for contacts with a little compliance, which is taken back again: (D + εI) P = … + ε P_before."""
+        problem, P = self.problem, self.best
+        give = COMPLIANCE * float(np.max(problem.D.diagonal()))
+        soft = problem.shifted(give)
+        for _ in range(PROXIMAL):
+            if self.least <= good:
+                return
+            inner = _Search(replace(soft, u=problem.u - give * P), P, self.tol)
+            inner.newton(P, FIRST)
+            inner.inside(10.0 * self.tol)
+            P = inner.best
+            self.take(P)
+
+
+def solve_friction(problem: FrictionProblem, start: Array | None = None, *, tol: float) -> tuple[Array, float]:
+    """Impulses and their residual, the best found; more is tried until it is below 100 × `tol`."""
     P = np.zeros(len(problem.u)) if start is None else np.array(start, dtype=float)
-    best, least = P, problem.residual(P)
+    search, large = _Search(problem, P, tol), len(problem.u) >= LARGE
+    search.newton(P, FIRST)
+    if problem.planar and large:
+        search.inside(100.0 * tol)
+        search.proximal(100.0 * tol)
+        return search.best, search.least
+    from onesided.complementarity._friction_kernels import sweep
+
+    places = (problem.normal, problem.directions)
     for _ in range(ROUNDS):
-        before = np.inf
-        for _ in range(NEWTON):
-            F, J = newton_system(problem.rows, problem.u, P, mu, normal, directions)
-            step = problem.solve_with_pattern(J, -F)
-            if not np.all(np.isfinite(step)):
-                break
-            P = P + step
-            off = problem.residual(P)
-            if off < least:
-                best, least = P, off
-            if off <= tol or off >= 10.0 * before:
-                break
-            before = off
-        if least <= tol:
+        if search.least <= (100.0 * tol if large else tol):
             break
-        P = best.copy()
-        sweep(problem.rows, problem.u, P, mu, (normal, directions), SWEEPS)
-        off = problem.residual(P)
-        if off < least:
-            best, least = P.copy(), off
-    return best, least
+        P = search.best.copy()
+        sweep(problem.rows, problem.u, P, problem.mu, places, SWEEPS)
+        search.take(P)
+        search.newton(P, FIRST)
+    return search.best, search.least

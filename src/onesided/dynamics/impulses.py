@@ -125,7 +125,8 @@ class Impulses:
         scale = max(float(np.max(np.abs(u))), float(np.max(np.abs(law.b))))
         problem = FrictionProblem(D, u, self.rows.friction[law.near], directions, scale)
         P, off = self._solve(problem, start)
-        self.note(off, int(np.sum(P[normal] > 0.0)))
+        least = self.world.tolerances.force * float(np.max(P[normal]))
+        self.note(off, int(np.sum(P[normal] > least)))
         return P
 
     def _solve(self, problem: FrictionProblem, start: Array) -> tuple[Array, float]:

@@ -18,10 +18,12 @@ import numpy as np
 from onesided._types import Array, Status
 from onesided.dynamics.contact_run import Outcome, Request, World, check_events, collect
 from onesided.dynamics.impulses import REACH, REST, Impulse, Impulses, Pushed
+from onesided.dynamics.impulses_sparse import SparseImpulses
 from onesided.dynamics.mechanics import State
 from onesided.dynamics.monitors import Arrays
 from onesided.dynamics.moreau_check import Scheme, audit
 from onesided.errors import UsageError
+from onesided.model.contact_equations import ContactEquations
 from onesided.model.contact_stepping import Rules
 from onesided.model.motion import Terms
 from onesided.results import Motion, MotionEvent, Occurrence
@@ -81,7 +83,9 @@ class March:
         self.count, self.points = count, 0
         theta = 0.5 if method.theta is None else method.theta
         self.scheme = Scheme(self.h, theta, method.theta is not None)
-        self.impulses = Impulses(world, self.h, theta * self.h, method.accuracy)
+        self.equations, self.impulses = world.equations, Impulses(world, self.h, theta * self.h, method.accuracy)
+        if method.theta is None and not len(world.rows.always):
+            self._use_pattern()
         sizes = ((), (n,), (n,), (n,), (rows,), (), (0,))
         self._log = Arrays(*(np.empty((count + 1, *size)) for size in sizes))
         self._log.t[:] = request.first + np.arange(count + 1) * self.h
@@ -91,6 +95,15 @@ class March:
         self._flat = world.equations.space.flat
         self._leaps = self.impulses.plain and method.theta is None and count >= LEAP_FROM and n <= LEAP_TO
         self._ahead = self._pause = self._waited = 0
+
+    def _use_pattern(self) -> None:
+        """For many contacts: derivatives and matrices with few entries only."""
+        world, start = self.world, self.world.start
+        equations = ContactEquations(world.request.system, world.request.control)
+        equations.find_pattern(start.t, start.q, start.v)
+        if equations.pattern is not None:
+            self.equations = equations
+            self.impulses = SparseImpulses(world, equations.pattern, self.h, self.method.accuracy)
 
     @property
     def state(self) -> State:
@@ -166,7 +179,7 @@ class March:
 
     def _evaluate(self, i: int) -> tuple[Array, Terms]:
         log, late = self._log, self.scheme.late
-        return self.world.equations.stepped(late, log.t[i], log.q[i], late * log.v[i], log.v[i], log.mu[i])
+        return self.equations.stepped(late, log.t[i], log.q[i], late * log.v[i], log.v[i], log.mu[i])
 
     def _advance(self, i: int, terms: Terms) -> bool:
         """From point i to the next; whether there is one."""
@@ -191,7 +204,7 @@ class March:
             return found
         late, t, zero = self.scheme.late, float(log.t[i]), np.zeros(len(terms.q))
         for _ in range(NEWTON):  # friction in joints knows their forces
-            terms = self.world.equations.terms(t + late, terms.q, zero, log.v[i], found.rows / h)
+            terms = self.equations.terms(t + late, terms.q, zero, log.v[i], found.rows / h)
             before, found = found, self.impulses.of(Pushed(log.v[i], terms, terms.M, h * terms.h, found.rows))
             if np.max(np.abs(found.rows - before.rows)) <= EPS * len(last) * np.max(np.abs(found.rows)):
                 break

@@ -6,7 +6,7 @@ import numpy as np
 
 from onesided._types import Array
 from onesided.dynamics.contact_run import World
-from onesided.dynamics.monitors import Arrays
+from onesided.dynamics.monitors import Arrays, force_size, steepness
 
 
 class Scheme(NamedTuple):
@@ -52,7 +52,7 @@ def audit(world: World, points: Arrays, scheme: Scheme, shifts: list[tuple[int, 
             off = off + equations.check(*place, inner, rest, none).balance
             power = power - equations.check(base_t, base, mean, rest, none).power
             power = power + equations.check(*place, mean, rest, none).power
-        balance[1:] = np.max(np.abs(off), axis=1) / (float(np.max(found.forces)) or 1.0)
+        balance[1:] = np.max(np.abs(off), axis=1) / force_size(found, mu, steepness(equations, points))
         work[1:] = np.cumsum(h * power)
     return Audit(points._replace(work=work), balance, _projection(world, points, shifts))
 

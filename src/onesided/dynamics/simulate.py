@@ -76,16 +76,18 @@ def simulate(  # noqa: PLR0913 - one verb, all its ends by keyword
             _a_system(system), q0, v0, *_span(t_span), control=control, multipliers=multipliers, events=events or {},
             stop=stop, max_steps=max_steps, tolerances=tolerances,
         )  # fmt: skip
-        return _judged(_followed(method.begin(request), progress), throw=throw)
-    run = begin(
+        with one_thread(request.system.n):
+            run = method.begin(request)
+        return _judged(_followed(run, progress), throw=throw)
+    smooth = begin(
         system, (q0, v0), t_span, method=method, control=control, multipliers=multipliers, tolerances=tolerances
     )
-    watch = Watch(run.stepper, events or {}, stop)
+    watch = Watch(smooth.stepper, events or {}, stop)
     progress.begin("simulate")
-    states, status, note = [run.stepper.state], Status.finished, ""
+    states, status, note = [smooth.stepper.state], Status.finished, ""
     try:
-        with one_thread(run.mechanics.equations.n):
-            for item in run.items(watch, max_steps):
+        with one_thread(smooth.mechanics.equations.n):
+            for item in smooth.items(watch, max_steps):
                 states.append(item.state)
                 status, note = item.status or status, item.note
                 progress.update(
@@ -95,7 +97,7 @@ def simulate(  # noqa: PLR0913 - one verb, all its ends by keyword
         status, note = Status.interrupted, f"at t = {states[-1].t:.6g}"
     finally:
         progress.end()
-    return _judged(collect(run, states, status, note, tuple(watch.found)), throw=throw)
+    return _judged(collect(smooth, states, status, note, tuple(watch.found)), throw=throw)
 
 
 def _judged(motion: Motion, *, throw: bool) -> Motion:

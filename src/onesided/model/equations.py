@@ -17,7 +17,7 @@ from onesided.model.system import System
 
 SPARSE_FROM = 50  # coordinates and constraints together: below, dense matrices are faster
 PROBES = 3
-BLOCK, LARGEST_BLOCK = 256, 2**24  # points that are rechecked together, and entries of gradients in memory at once
+BLOCK, LARGE_BLOCK = 256, 32  # points that are rechecked together, for small and large systems
 
 
 class Equations:
@@ -143,7 +143,7 @@ class Equations:
     def check(self, t: Array, q: Array, v: Array, a: Array, mu: Array) -> Check:
         """Energies, residuals and gaps at many points, straight from the model."""
         x = np.column_stack([t, np.full(len(t), self.p), q, v, a, mu])
-        size = int(np.clip(LARGEST_BLOCK // max(self.rows * self.n, 1), 1, BLOCK))
+        size = BLOCK if self.n + self.rows <= SPARSE_FROM else LARGE_BLOCK
         padded = np.vstack([x, np.repeat(x[-1:], -len(x) % size, axis=0)])  # few sizes: every new one is compiled
         blocks = [
             np.asarray(self.functions.check(padded[i : i + size], self.parameters, self.control))

@@ -54,7 +54,7 @@ class Terms(NamedTuple):
 class Check(NamedTuple):
     """What a result is rechecked by, each with a leading axis of points.
 
-    `balance` is M a − h − Gᵀμ, `forces` the size of its largest part; `gaps` are those of the unilateral constraints.
+    `balance` is M a − h − Gᵀμ, `forces` the size of its largest term; `gaps` are those of the unilateral constraints.
     """
 
     energy: Array
@@ -80,6 +80,7 @@ class MotionFunctions:
             self._U = differentiable(system.energy, self.names)
             self._c = [differentiable(f, self.names) for f in families(system.bilateral)]
             self._gaps = [differentiable(f, self.names) for f in families(system.unilateral)]
+        self._rolling = families(system.nonholonomic)
         self.gaps_at = jax.jit(self.gaps)
         self.linearised = jax.jit(self._linearised)
         self.stiffness = jax.jit(self._stiffness)
@@ -158,7 +159,7 @@ class MotionFunctions:
     def nonholonomic(self, q: Any, v: Any, vector: Any) -> Any:
         """f(q, v), (k,)."""
         th = self.parameters(vector)
-        return _stacked([f(q, v, th) for f in self.system.nonholonomic.values()])
+        return _stacked([f(q, v, th) for f in self._rolling])
 
     # equations
 
@@ -294,16 +295,35 @@ class MotionFunctions:
         rates = self.control(control, t, p)
         h = self.generalised_force(t, q, v, mu, rates[0], vector) + self.actuation(q, vector) @ u
         c, c_dot, gamma = self.constraint_rates(q, v, rates, vector)
-        G = self.gradients(q, v, rates[0], vector, jnp.eye(self.n))
+        along, pull = self._directional(q, v, rates[0], vector)
         momentum, inertia = jax.jvp(lambda u: self.momentum(q, u, vector), (v,), (a,))
         kinetic = self.kinetic(q, v, vector)
         energy = momentum @ v - kinetic + self.potential(q, rates[0], vector)
-        power = self._power(t, q, v, mu, rates, vector) + mu @ (G @ v) + self.actuation(q, vector) @ u @ v
-        sizes = jnp.stack([jnp.max(jnp.abs(y), initial=0.0) for y in (inertia, h, G.T * mu)])
+        power = self._power(t, q, v, mu, rates, vector) + mu @ along(v) + self.actuation(q, vector) @ u @ v
+        held = pull(mu)
+        sizes = jnp.stack([jnp.max(jnp.abs(y), initial=0.0) for y in (inertia, h, held)])
         return jnp.concatenate([
-            jnp.stack([energy, kinetic, power, jnp.max(sizes)]), inertia - h - G.T @ mu, c, c_dot, G @ a + gamma,
+            jnp.stack([energy, kinetic, power, jnp.max(sizes)]), inertia - h - held, c, c_dot, along(a) + gamma,
             self.gaps(q, rates[0], vector),
         ], dtype=jnp.float64)  # fmt: skip
+
+    def _directional(self, q: Any, v: Any, p: Any, vector: Any) -> tuple[Any, Any]:
+        """Functions d → G d and μ → Gᵀμ, without G itself."""
+        zero = jnp.zeros(self.n)
+
+        def position(delta: Any) -> Any:
+            return self.holonomic(self.space.nudge(q, delta), p, vector)
+
+        def velocity(u: Any) -> Any:
+            return self.nonholonomic(q, u, vector)
+
+        def along(d: Any) -> Any:
+            return jnp.concatenate([jax.jvp(position, (zero,), (d,))[1], jax.jvp(velocity, (v,), (d,))[1]])
+
+        def pull(mu: Any) -> Any:
+            return jax.vjp(position, zero)[1](mu[: self.m])[0] + jax.vjp(velocity, v)[1](mu[self.m :])[0]
+
+        return along, pull
 
     # about an equilibrium
 
