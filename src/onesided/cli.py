@@ -12,7 +12,7 @@ import typer
 
 from onesided._version import __version__
 from onesided.cli_cables import cables
-from onesided.cli_errors import EXIT_FAILED, Interrupt, clear_errors
+from onesided.cli_errors import EXIT_FAILED, EXIT_INTERRUPTED, Interrupt, clear_errors
 from onesided.cli_views import views
 from onesided.errors import UsageError
 
@@ -268,7 +268,7 @@ def simulate(  # noqa: PLR0913, PLR0917 - one option each
             throw=False,
         )
         show.motion(found, as_json=as_json, folder=_save(found, folder, model, report=report))
-        raise typer.Exit(0 if found.ok else EXIT_FAILED)
+        raise typer.Exit(0 if found.ok else EXIT_INTERRUPTED if found.status.name == "interrupted" else EXIT_FAILED)
 
 
 @app.command()

@@ -108,7 +108,9 @@ def test_moving_floor_does_work():
 def test_theta_of_a_half_turns_by_the_angle_of_the_midpoint_rule_and_keeps_energy():
     """X_n = cos(n α), tan(α/2) = ω h/2, for steps far beyond what explicit forces allow."""
     omega, h, rest = 1e3, 1e-2, 5.0
-    motion = simulate(oscillator(omega**2, rest=rest), [rest + 1.0], [0.0], (0.0, 1.0), method=Moreau(step=h, theta=0.5))
+    motion = simulate(
+        oscillator(omega**2, rest=rest), [rest + 1.0], [0.0], (0.0, 1.0), method=Moreau(step=h, theta=0.5)
+    )
     alpha = 2 * np.arctan(omega * h / 2)
     assert motion.q[:, 0] - rest == pytest.approx(np.cos(alpha * np.arange(101)), abs=1e-10)
     assert motion.energy == pytest.approx(np.full(101, 0.5 * omega**2), rel=1e-11)

@@ -122,13 +122,26 @@ def add_row(J: Array, D: Rows, row: int, source: int, factor: float) -> None:
 
 
 @_compiled
+def slide(J: Array, D: Rows, n: int, d: int, sizes: tuple[float, float, float, float], y: Array) -> None:
+    """Derivatives of P_T = μ P_N y/|y| for a contact that slides; sizes are μ, μ P_N, |y| and ρ."""
+    mu, radius, length, rho = sizes
+    for a in range(d):
+        put(J, D, n + 1 + a, n, -mu * y[a] / length)
+        put(J, D, n + 1 + a, n + 1 + a, 1.0)
+        for b in range(d):
+            turn = radius / length * ((1.0 if a == b else 0.0) - y[a] * y[b] / length**2)
+            put(J, D, n + 1 + a, n + 1 + b, -turn)
+            add_row(J, D, n + 1 + a, n + 1 + b, turn * rho)
+
+
+@_compiled
 def newton_system(D: Rows, u: Array, P: Array, mu: Array, normal: Indices, directions: Indices) -> tuple[Array, Array]:
     """Equations P_N = max(0, P_N − ρ w_N), P_T = proj(P_T − ρ w_T) on |P_T| ≤ μ P_N, and their derivatives.
 
     The derivatives are values for the pattern of D.
     """
     F, J = np.zeros(P.size), np.zeros(D[2].size)
-    y, t = np.zeros(2), np.zeros(2)
+    y = np.zeros(2)
     for i in range(mu.size):
         n, d = normal[i], directions[i]
         press = entry(D, n, n)
@@ -163,14 +176,7 @@ def newton_system(D: Rows, u: Array, P: Array, mu: Array, normal: Indices, direc
                 F[n + 1 + a] = P[n + 1 + a] - y[a]
                 add_row(J, D, n + 1 + a, n + 1 + a, rho)
         else:
+            slide(J, D, n, d, (mu[i], radius, length, rho), y)
             for a in range(d):
-                t[a] = y[a] / length
-            for a in range(d):
-                F[n + 1 + a] = P[n + 1 + a] - radius * t[a]
-                put(J, D, n + 1 + a, n, -mu[i] * t[a])
-                put(J, D, n + 1 + a, n + 1 + a, 1.0)
-                for b in range(d):
-                    turn = radius / length * ((1.0 if a == b else 0.0) - t[a] * t[b])
-                    put(J, D, n + 1 + a, n + 1 + b, -turn)
-                    add_row(J, D, n + 1 + a, n + 1 + b, turn * rho)
+                F[n + 1 + a] = P[n + 1 + a] - radius * y[a] / length
     return F, J

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from onesided._types import Array, Mask
+from onesided._types import Array, Indices, Mask
 from onesided.complementarity._kernels import SOLVED, _compiled, active_set, largest
 from onesided.tolerances import EPS
 
@@ -45,13 +45,13 @@ def substitute(L: Array, x: Array) -> None:
 
 
 @_compiled
-def wanted(gaps: Array, u: Array, free: Array, e: Array, knobs: tuple[float, float, float, float]) -> tuple[Mask, Array]:
+def wanted(gaps: Array, u: Array, free: Array, e: Array, knobs: tuple[float, float, float]) -> tuple[Mask, Array]:
     """Which contacts are in reach, and b of their condition u⁺ + b ≥ 0 ⊥ P ≥ 0.
 
     `knobs`: the part of the step that the new velocity moves positions in, the distance in reach, and how much faster
     than its change an approach must be to count as an impact.
     """
-    end, far, rest, _ = knobs
+    end, far, rest = knobs
     near, b = np.zeros(gaps.size, dtype=np.bool_), np.zeros(gaps.size)
     for i in range(gaps.size):
         if gaps[i] > far:
@@ -63,53 +63,62 @@ def wanted(gaps: Array, u: Array, free: Array, e: Array, knobs: tuple[float, flo
 
 
 @_compiled
+def coupling(L: Array, W: Array, chosen: Indices) -> tuple[Array, Array]:
+    """X with rows M⁻¹ W_i, and D = W M⁻¹ Wᵀ, of the chosen contacts."""
+    X, count = W[chosen].copy(), chosen.size
+    for i in range(count):
+        substitute(L, X[i])
+    D = np.zeros((count, count))
+    for i in range(count):
+        for j in range(i + 1):
+            total = 0.0
+            for k in range(W.shape[1]):
+                total += W[chosen[i], k] * X[j, k]
+            D[i, j] = D[j, i] = total
+    return X, D
+
+
+@_compiled
+def residual(D: Array, q: Array, P: Array) -> float:
+    """Natural map of D P + q ≥ 0 ⊥ P ≥ 0, in units of impulse."""
+    off = 0.0
+    for i in range(q.size):
+        w = q[i]
+        for j in range(q.size):
+            w += D[i, j] * P[j]
+        off = max(off, abs(P[i] - max(0.0, P[i] - w / D[i, i])))
+    return off
+
+
+@_compiled
 def frictionless(
-    M: Array, f: Array, W: Array, gaps: Array, u: Array, e: Array, last: Array, knobs: tuple[float, float, float, float]
+    M: Array, f: Array, W: Array, contacts: tuple[Array, Array, Array, Array], knobs: tuple[float, float, float, float]
 ) -> tuple[Array, Array, float, int]:
     """Change of velocity, impulses (m,), residual of the complementarity, and how many contacts press, or NOT_SOLVED.
 
-    `knobs` as for `wanted`, where the distance is one per speed, and how far contacts are looked at anyway.
+    `contacts` are gaps, their velocities, restitution, and the impulses of the step before; `knobs` as for `wanted`,
+    where the distance is one per speed, and how far contacts are looked at anyway.
     """
+    gaps, u, e, last = contacts
     end, far, rest, closed = knobs
-    n, m = f.size, gaps.size
-    P = np.zeros(m)
+    P, dv = np.zeros(gaps.size), f.copy()
     L, good = factorise(M)
-    dv = f.copy()
     if not good:
         return dv, P, np.inf, NOT_SOLVED
     substitute(L, dv)
-    free = u.copy()
-    for i in range(m):
-        for k in range(n):
-            free[i] += W[i, k] * dv[k]
-    near, b = wanted(gaps, u, free, e, (end, far * largest(free) + closed, rest, 0.0))
+    free = u + W @ dv
+    near, b = wanted(gaps, u, free, e, (end, far * largest(free) + closed, rest))
     chosen = np.flatnonzero(near)
     q = free[chosen] + b[chosen]
     size = max(largest(free[chosen]), largest(b[chosen]))
     if chosen.size == 0 or np.min(q) >= -EPS * size:
         return dv, P, 0.0, 0
-    X = W[chosen].copy()
-    for i in range(chosen.size):
-        substitute(L, X[i])
-    D, stiff = np.zeros((chosen.size, chosen.size)), 0.0
-    for i in range(chosen.size):
-        for j in range(i + 1):
-            total = 0.0
-            for k in range(n):
-                total += W[chosen[i], k] * X[j, k]
-            D[i, j] = D[j, i] = total
-        stiff = max(stiff, D[i, i])
+    X, D = coupling(L, W, chosen)
     found, code, _ = active_set(D, q, last[chosen] > 0.0, (100, 10, 0, True, True), EPS * chosen.size)
     if code != SOLVED:
         return dv, P, np.inf, NOT_SOLVED
-    off, count = 0.0, 0
+    P[chosen] = found
     for i in range(chosen.size):
-        w = q[i]
-        for j in range(chosen.size):
-            w += D[i, j] * found[j]
-        off = max(off, abs(found[i] - max(0.0, found[i] - w / D[i, i])))
-        P[chosen[i]] = found[i]
-        count += found[i] > 0.0
-        for k in range(n):
-            dv[k] += found[i] * X[i, k]
-    return dv, P, off / max(max(largest(q), size) / stiff, largest(found)), count
+        dv += found[i] * X[i]
+    scale = max(max(largest(q), size) / largest(np.diag(D)), largest(found))
+    return dv, P, residual(D, q, found) / scale, int(np.sum(found > 0.0))

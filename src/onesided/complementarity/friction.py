@@ -170,7 +170,6 @@ class _Search:
                 return
             P = self.best.copy()
 
-
     def inside(self, good: float) -> None:
         """Newton's method from interior points; in the plane."""
         from onesided.complementarity._cone_interior import interior

@@ -103,7 +103,9 @@ class World:
     def mechanics(self, mode: Mode) -> Mechanics:
         """The smooth system in which contacts that press are joints, stick or slide."""
         if mode not in self._phases:
-            equations = PhaseEquations(self.equations, self.rows.held(np.array(mode.closed, dtype=np.intp), mode.sticking))
+            equations = PhaseEquations(
+                self.equations, self.rows.held(np.array(mode.closed, dtype=np.intp), mode.sticking)
+            )
             rule = self.request.multipliers if mode == Mode() else None
             self._phases[mode] = (
                 SlidingMechanics(equations, mode, self.rows, self.tolerances)
@@ -149,7 +151,10 @@ class World:
         terms = self.terms(state.t, state.q, state.v)
         if not len(self.names) or self.gaps(terms).min() >= -self.closed_below:
             return state, 0.0
-        q, off = self.project(state.t, state.q, state.v)
+        try:
+            q, off = self.project(state.t, state.q, state.v)
+        except SolveError:  # no step leads out of all gaps at once
+            q, off = state.q, np.inf
         if off > self.closed_below:
             worst = self.names[int(np.argmin(self.gaps(terms)))]
             raise SolveError(
@@ -222,6 +227,34 @@ def collect(world: World, outcome: Outcome) -> Motion:
     """States to a `Motion`, rechecked from the model: gaps, signs, complementarity, balance, energy."""
     equations, rows, system = world.equations, world.rows, world.request.system
     points = outcome.points
+    drift, found, ledger = _rechecked(world, outcome)
+    lam = points.mu[:, rows.gaps]
+    wrong = [
+        *outcome.wrong, *_verdict(world, outcome, drift, lam, found.gaps), *_cone(world, points.mu),
+        *_energy_words(world, outcome, ledger),
+    ]  # fmt: skip
+    p = np.array([equations.control_at(t) for t in points.t])
+    slips = [row for each in rows.slips for row in each]
+    notes = [
+        text
+        for text in (world.correction.words(), world.projected, outcome.note, ledger.words(world), "; ".join(wrong))
+        if text
+    ]
+    return Motion(
+        coordinates=system.coordinates, bilateral=tuple(system.bilateral), nonholonomic=tuple(system.nonholonomic),
+        unilateral=world.names, servo=tuple(system.servo), control=system.control,
+        t=points.t, q=points.q, v=points.v, a=points.a, mu=points.mu[:, rows.always], lam=lam,
+        u=np.zeros((len(points.t), 0)), p=p, energy=found.energy,
+        work=points.work, drift=drift, events=outcome.events, status=status_after(outcome.status, "; ".join(wrong)),
+        note="; ".join(notes), start=world.correction, space=equations.space, provenance=_provenance(world, outcome),
+        tangential=points.mu[:, slips], smooth=outcome.smooth, projection=outcome.projection,
+        measures=system.measured(points.q, p), sketch=system.sketch,
+    )  # fmt: skip
+
+
+def _rechecked(world: World, outcome: Outcome) -> tuple[Drift, Check, "Ledger"]:
+    """What the model says about the points."""
+    equations, rows, points = world.equations, world.rows, outcome.points
     whole = Mechanics(equations, None, world.tolerances)
     whole.sizes = world.sizes
     drift, found = recheck(whole, points)
@@ -239,24 +272,7 @@ def collect(world: World, outcome: Outcome) -> Motion:
         drift.balance if outcome.balance is None else outcome.balance,
         np.abs(ledger.gained),
     )
-    lam = points.mu[:, rows.gaps]
-    wrong = [
-        *outcome.wrong, *_verdict(world, outcome, drift, lam, found.gaps), *_cone(world, points.mu),
-        *_energy_words(world, outcome, ledger),
-    ]  # fmt: skip
-    p = np.array([equations.control_at(t) for t in points.t])
-    slips = [row for each in rows.slips for row in each]
-    notes = [text for text in (world.correction.words(), world.projected, outcome.note, ledger.words(world), "; ".join(wrong)) if text]
-    return Motion(
-        coordinates=system.coordinates, bilateral=tuple(system.bilateral), nonholonomic=tuple(system.nonholonomic),
-        unilateral=world.names, servo=tuple(system.servo), control=system.control,
-        t=points.t, q=points.q, v=points.v, a=points.a, mu=points.mu[:, rows.always], lam=lam,
-        u=np.zeros((len(points.t), 0)), p=p, energy=found.energy,
-        work=points.work, drift=drift, events=outcome.events, status=status_after(outcome.status, "; ".join(wrong)),
-        note="; ".join(notes), start=world.correction, space=equations.space, provenance=_provenance(world, outcome),
-        tangential=points.mu[:, slips], smooth=outcome.smooth, projection=outcome.projection,
-        measures=system.measured(points.q, p), sketch=system.sketch,
-    )  # fmt: skip
+    return drift, found, ledger
 
 
 class Ledger(NamedTuple):

@@ -252,7 +252,7 @@ class Flight:
             left = mechanics.determinacy(state.t, state.q, state.v)
             if left < NEAR_JAM:
                 self.status = Status.jammed
-                self.note = f"forces of sliding contacts grow without bound at t = {state.t:.9g} ({left:.2g} is left of 1)"
+                self.note = f"forces of sliding contacts grow without bound at t = {state.t:.9g} ({left:.2g} of 1 left)"
 
     def _unshared(self, mode: Mode, mechanics: Mechanics) -> bool:
         """Whether friction is shared among contacts in a way that nobody knows."""
@@ -262,10 +262,10 @@ class Flight:
         mine = {self.world.names[i] for i in mode.closed}
         if not mode.sliding and not any(name in mine or name.startswith("slip of ") for name in names):
             return False
-        self.status = Status.dependent
+        self.status, t = Status.dependent, self.states[-1].t if self.states else self.world.start.t
         self.note = (
-            f"at t = {self.states[-1].t if self.states else self.world.start.t:.6g} the forces of {', '.join(names)} are "
-            "not unique, so that it cannot be told when they slip: try Moreau(step=…)"
+            f"at t = {t:.6g} the forces of {', '.join(names)} are not unique, so that nobody can tell when they slip: "
+            "try Moreau(step=…)"
         )
         return True
 

@@ -63,7 +63,9 @@ def decide(world: World, terms: Terms, resting: Indices, forced: Mapping[int, Ar
         return Decision(Mode(), Status.jammed, jam)
     forces = _forces(world, terms, resting, sliding)
     if forces.off > world.tolerances.complementarity:
-        return Decision(Mode(), Status.jammed, f"no contact forces were found that meet Coulomb's law ({forces.off:.2g})")
+        return Decision(
+            Mode(), Status.jammed, f"no contact forces were found that meet Coulomb's law ({forces.off:.2g})"
+        )
     slips = {i: terms.G[list(rows.slips[i])] @ forces.a + terms.gamma[list(rows.slips[i])] for i in resting}
     little = FEW * world.tolerances.residual * forces.size
     for i in forced:

@@ -73,9 +73,8 @@ class Impulses:
 
             terms = step.terms
             knobs = (self.end, REACH * self.h, REST, self.world.closed_below)
-            dv, P, off, count = frictionless(
-                step.A, step.f, terms.G, terms.c, terms.c_dot, self.rows.restitution, step.last, knobs
-            )
+            contacts = (terms.c, terms.c_dot, self.rows.restitution, step.last)
+            dv, P, off, count = frictionless(step.A, step.f, terms.G, contacts, knobs)
             if off <= self.accuracy:
                 self.note(off, count)
                 return Impulse(step.v + dv, P)

@@ -223,9 +223,7 @@ class March:
             J = theta * (theta * h * by_q + by_v)
             A = terms.M - h * J
             symmetric = bool(np.max(np.abs(A - A.T)) <= len(A) * EPS * np.max(np.abs(A)))
-            found = self.impulses.of(
-                Pushed(v, terms, A, h * (push - J @ (guess - v)), last), symmetric=symmetric
-            )
+            found = self.impulses.of(Pushed(v, terms, A, h * (push - J @ (guess - v)), last), symmetric=symmetric)
             if not np.max(np.abs(found.v - guess)) > fine:
                 break
             guess, last = found.v, found.rows

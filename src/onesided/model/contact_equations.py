@@ -68,16 +68,13 @@ class ContactEquations(Equations):
             np.array([stated[name].friction if name in stated else 0.0 for name in names]),
         )
 
-
     def leap(self, t: float, q: Array, v: Array, pressing: Array, rules: Rules, wanted: int) -> Array:
-        """Steps with these contacts pressing, as many as are good: rows (q, v, P, residual); without joints and friction."""
+        """Steps with these contacts pressing, as many as are good: rows (q, v, P, residual). No joints, no friction."""
         x = np.concatenate([(t, self.p), q, v])
-        restitution, active = self.contact_rows.restitution, pressing.astype(float)
+        contacts = (pressing.astype(float), self.contact_rows.restitution)
         functions: Any = self.functions
-        out = functions.leap.steps(
-            x, active, restitution, rules, min(wanted, LONGEST), self.parameters, self.control
-        )
-        found = np.asarray(out)
+        wanted = min(wanted, LONGEST)
+        found = np.asarray(functions.leap.steps(x, contacts, rules, wanted, self.parameters, self.control))
         return found[1:].reshape(LONGEST, -1)[: int(found[0])]
 
 

@@ -43,16 +43,16 @@ class _Way(NamedTuple):
 class Leap:
     """Compiled steps of one system without joints and friction.
 
-    Called with x = (t, p, q, v), the contacts that press and those that do not (1 or 0), restitution, rules, number of
+    Called with x = (t, p, q, v), contacts (1 for those that press and 0 for the others, restitution), rules, number of
     steps wanted, parameters and control; returns the number of good steps, then a row (q, v, P, residual) for each.
     """
 
     def __init__(self, functions: "MotionFunctions") -> None:
         self._of = functions
-        self.steps = jax.jit(self._steps, static_argnums=6)
+        self.steps = jax.jit(self._steps, static_argnums=5)
 
     def _steps(
-        self, x: Any, active: Any, e: Any, rules: Rules, wanted: Any, vector: Any, control: "Control | None"
+        self, x: Any, contacts: tuple[Any, Any], rules: Rules, wanted: Any, vector: Any, control: "Control | None"
     ) -> Any:
         n, m = self._of.n, self._of.m
 
@@ -62,17 +62,20 @@ class Leap:
         def step(way: _Way) -> _Way:
             t = x[0] + way.count * rules.h
             here = jnp.concatenate([t[None], x[1:2], way.q, way.v])
-            q, v, P, off, good = self._step(here, active, e, rules, vector, control)
+            q, v, P, off, good = self._step(here, contacts, rules, vector, control)
             row = jnp.concatenate([q, v, P, off[None]])
             rows = lax.dynamic_update_slice(way.rows, row[None], (way.count, 0))
             return _Way(way.count + good, good, jnp.where(good, q, way.q), jnp.where(good, v, way.v), rows)
 
-        start = _Way(jnp.zeros((), int), jnp.asarray(True), x[2 : 2 + n], x[2 + n :], jnp.zeros((LONGEST, 2 * n + m + 1)))
+        start = _Way(
+            jnp.zeros((), int), jnp.asarray(True), x[2 : 2 + n], x[2 + n :], jnp.zeros((LONGEST, 2 * n + m + 1))
+        )
         end = lax.while_loop(more, step, start)
         return jnp.concatenate([end.count[None].astype(jnp.float64), end.rows.ravel()])
 
-    def _step(self, x: Any, active: Any, e: Any, rules: Rules, vector: Any, control: "Control | None") -> Any:
-        n, m, half = self._of.n, self._of.m, 0.5 * rules.h
+    def _step(self, x: Any, contacts: tuple[Any, Any], rules: Rules, vector: Any, control: "Control | None") -> Any:
+        n, m, half = self._of.n, self._of.m, jnp.asarray(0.5 * rules.h)
+        active, e = contacts
         q, v = x[2 : 2 + n], x[2 + n :]
         inside = jnp.concatenate([half[None], x[:2], q, half * v, v, jnp.zeros(m)])
         out = self._of._stepped(inside, vector, control, None)
