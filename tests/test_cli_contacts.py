@@ -68,6 +68,21 @@ def test_friction_from_a_file():
     assert load_result("slid").q[-1, 0] == pytest.approx(2.0**2 / (2 * 0.5 * 9.81), abs=1e-10)
 
 
+def test_implicit_forces_from_a_file():
+    """A stiff spring that steps do not resolve keeps its energy with theta = 0.5; without theta it is called wrong."""
+    stiff = BLOCK.replace('"9.81*z"', '"9.81*z + 5e5*x**2"').replace("x = 0.0", "x = 0.1").replace(
+        'friction = 0.5, slip = "x_dot"', "friction = 0.0").replace('"event-driven"', '"moreau"\nstep = 0.01\ntheta = 0.5')  # fmt: skip
+    Path("stiff.toml").write_text(stiff)
+    found = run("simulate", "stiff.toml", "-o", "stiff")
+    assert found.exit_code == 0, found.output
+    energy = load_result("stiff").energy
+    assert energy == pytest.approx(np.full(len(energy), 5e5 * 0.1**2 + 2.0), rel=1e-9)
+    Path("wrong.toml").write_text(stiff.replace("theta = 0.5", ""))
+    assert run("simulate", "wrong.toml").exit_code == 1
+    Path("bad.toml").write_text(stiff.replace("theta = 0.5", "theta = 0.2"))
+    assert run("simulate", "bad.toml").exit_code == 2
+
+
 @pytest.mark.parametrize(
     ("change", "code", "message"),
     [

@@ -262,7 +262,7 @@ def simulate(  # noqa: PLR0913, PLR0917 - one option each
             model.task.start,
             dict(task.velocities),
             span,
-            method=method_named(method or task.method, rtol or task.rtol, step or task.step),
+            method=method_named(method or task.method, rtol or task.rtol, step or task.step, task.theta),
             control=model.task.p if task.control is None else task.control,
             progress=show.LiveProgress(quiet=quiet or as_json, stopped=interrupt.pressed, name="t", span=span),
             throw=False,

@@ -8,6 +8,7 @@ Steps go along the central path β z = τ. The kink of |w_T| is rounded, the les
 only.
 """
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,7 +21,7 @@ from onesided.tolerances import EPS
 if TYPE_CHECKING:
     from onesided.complementarity.friction import FrictionProblem
 
-STEPS = 50
+STEPS, SHOWN = 50, (18, 26, 34)  # all iterations, and those after which it pays to try Newton's method
 BACK = 0.99  # of the way to the boundary
 SLOWEST, FASTEST = 0.9, 0.1  # ratios of τ after and before a step
 
@@ -64,12 +65,14 @@ class PlanarCone:
         return np.asarray(self.E @ beta) * self.size / self.stiff
 
 
-def interior(problem: "FrictionProblem", rounding: float) -> Array:
-    """Impulses near a solution; the kink is rounded by τ to the power `rounding`."""
+def interior(problem: "FrictionProblem", rounding: float) -> Iterator[Array]:
+    """Impulses ever nearer to a solution; the kink is rounded by τ to the power `rounding`."""
     cone = PlanarCone(problem)
     beta = np.ones(len(problem.u))
     z = np.maximum(cone.slack(beta)[0], 1.0)
-    for _ in range(STEPS):
+    for i in range(STEPS):
+        if i in SHOWN:
+            yield cone.impulses(beta)
         tau = float(beta @ z) / len(z)
         wanted, slip = cone.slack(beta)
         if tau < EPS and np.max(np.abs(z - wanted)) < EPS**0.75:
@@ -88,7 +91,7 @@ def interior(problem: "FrictionProblem", rounding: float) -> Array:
         d_z = aim / beta - z - z * d_beta / beta
         way = min(_room(beta, d_beta), _room(z, d_z))
         beta, z = beta + way * d_beta, z + way * d_z
-    return cone.impulses(beta)
+    yield cone.impulses(beta)
 
 
 def _room(x: Array, step: Array) -> float:

@@ -22,7 +22,7 @@ from onesided.tolerances import EPS
 ROUNDS = 8
 SWEEPS = 150
 SHIFTS = ((EPS**0.75, 20), (EPS**0.25, 20))  # of the diagonal, for forces that are not unique, and Newton steps
-FIRST = ((EPS**0.75, 20),)
+FIRST, QUICK = ((EPS**0.75, 20),), ((EPS**0.5, 3),)
 ROUNDINGS = (0.7, 0.9, 0.5)  # exponents tried by the interior point method
 COMPLIANCE, PROXIMAL = EPS**0.375, 6  # of the contacts, relative, and how often it is taken back
 LARGE = 40  # rows from which sweeps take longer than interior point iterations
@@ -177,8 +177,11 @@ class _Search:
         for rounding in ROUNDINGS:
             if self.least <= good:
                 return
-            P = interior(self.problem, rounding)
-            self.take(P)
+            for P in interior(self.problem, rounding):
+                self.take(P)
+                self.newton(P, QUICK)
+                if self.least <= good:
+                    return
             self.newton(P, SHIFTS)
 
     def proximal(self, good: float) -> None:
@@ -200,7 +203,7 @@ def solve_friction(problem: FrictionProblem, start: Array | None = None, *, tol:
     """Impulses and their residual, the best found; more is tried until it is below 100 × `tol`."""
     P = np.zeros(len(problem.u)) if start is None else np.array(start, dtype=float)
     search, large = _Search(problem, P, tol), len(problem.u) >= LARGE
-    search.newton(P, FIRST)
+    search.newton(P, QUICK if problem.planar and large else FIRST)
     if problem.planar and large:
         search.inside(100.0 * tol)
         search.proximal(100.0 * tol)

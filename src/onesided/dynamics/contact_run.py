@@ -81,6 +81,7 @@ class World:
         self.rows: Rows = self.equations.contact_rows
         self.names = tuple(request.system.unilateral)
         self._phases: dict[Mode, Mechanics] = {}
+        self.patterned: ContactEquations | None = None
         free = self.mechanics(Mode())
         state, correction = consistent(free, request.first, request.q0, request.v0, request.last - request.first)
         self.sizes: Sizes = free.sizes
@@ -120,6 +121,15 @@ class World:
     def terms(self, t: float, q: Array, v: Array) -> Terms:
         """All rows at a state."""
         return self.equations.terms(t, q, np.zeros(self.equations.n), v, np.zeros(self.equations.m))
+
+    def sparse_terms(self, t: float, q: Array, v: Array) -> Terms:
+        """The same, by derivatives along few directions where a pattern of the matrices is known."""
+        few = self.patterned
+        if few is None:
+            return self.terms(t, q, v)
+        terms = few.terms(t, q, np.zeros(few.n), v, np.zeros(few.m))
+        M, G = few.matrices(terms)
+        return terms._replace(M=M, G=G)
 
     def gaps(self, terms: Terms) -> Array:
         """Gaps among the residuals."""
@@ -168,7 +178,7 @@ class World:
         rows, joints = self.rows, self.rows.joints
         off = np.inf
         for _ in range(PROJECTIONS):
-            terms = self.terms(t, q, v)
+            terms = self.sparse_terms(t, q, v)
             gaps = self.gaps(terms)
             before, off = off, max(-gaps.min(initial=0.0), float(np.max(np.abs(terms.c[joints]), initial=0.0)))
             if off <= EPS * float(self.sizes.q.max()) or off >= 0.5 * before:

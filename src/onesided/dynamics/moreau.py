@@ -102,7 +102,7 @@ class March:
         equations = ContactEquations(world.request.system, world.request.control)
         equations.find_pattern(start.t, start.q, start.v)
         if equations.pattern is not None:
-            self.equations = equations
+            self.equations = world.patterned = equations
             self.impulses = SparseImpulses(world, equations.pattern, self.h, self.method.accuracy)
 
     @property
