@@ -1,18 +1,21 @@
-"""Motion with contacts: a bouncing ball, a column of balls, a pile of discs; peers where they are installed.
+"""Motion with contacts: a bouncing ball, a column of balls, piles of discs; peers where they are installed.
 
 Figures of other codes, measured elsewhere per simulated second: ball, Siconos event-driven 1.4e-14 error; column of 10,
 Siconos Moreau–Jean with projection 0.060 s, penetration 6e-17; MuJoCo 0.010 s, penetration 8e-5.
+
+Run: python benchmarks/contacts.py
 """
 
-import importlib.util
 import sys
 import time
 from pathlib import Path
 
 import numpy as np
 
+sys.path.insert(0, str(Path(__file__).parent))
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "dynamics"))
-from contact_models import ball, bouncing, column, column_start, hopper, zeno_time
+from contact_models import ball, bouncing, column, column_start, hopper, rough_hopper, zeno_time
+from contacts_peers import PEERS, Pile
 
 from onesided import EventDriven, Moreau, simulate
 
@@ -20,47 +23,78 @@ from onesided import EventDriven, Moreau, simulate
 def timed(*arguments, **options):
     """A second run, so that compilation is not counted."""
     simulate(*arguments, **options)
-    begin = time.perf_counter()
+    wall, cpu = time.perf_counter(), time.process_time()
     motion = simulate(*arguments, **options)
-    return motion, time.perf_counter() - begin
+    return motion, time.perf_counter() - wall, time.process_time() - cpu
 
 
 def show_ball():
     sample = np.linspace(0.0, 2.0, 401)
     for method in (EventDriven(), Moreau(step=1e-3)):
-        motion, wall = timed(ball(), [1.0], [0.0], (0.0, 5.0), method=method)
+        motion, _, cpu = timed(ball(), [1.0], [0.0], (0.0, 5.0), method=method)
         error = np.max(np.abs(motion.at(sample)[0][:, 0] - bouncing(sample)))
         rest = np.max(np.abs(motion.q[motion.t > zeno_time() + 0.1]))
         print(
             f"ball, {type(method).__name__}: error to t = 2 {error:.1e}, after the Zeno time |z| {rest:.1e}, "
-            f"penetration {max(0.0, -motion.q.min()):.1e}, {wall / 5:.4f} s per simulated second"
+            f"penetration {max(0.0, -motion.q.min()):.1e}, {cpu / 5:.4f} s CPU per simulated second"
         )
 
 
 def show_column():
     for method in (EventDriven(), Moreau(step=1e-3)):
-        motion, wall = timed(column(), column_start(), np.zeros(10), (0.0, 1.0), method=method)
+        motion, wall, cpu = timed(column(), column_start(), np.zeros(10), (0.0, 1.0), method=method)
         gaps = np.diff(np.column_stack([np.full(len(motion.t), -0.1), motion.q]), axis=1) - 0.2
         print(
             f"column of 10, {type(method).__name__}: rest energy {motion.energy[-1]:.9f} J, floor force "
-            f"{motion.lam[-1, 0]:.9f} N, penetration {max(0.0, -gaps.min()):.1e}, {wall:.4f} s per simulated second"
+            f"{motion.lam[-1, 0]:.9f} N, penetration {max(0.0, -gaps.min()):.1e}, "
+            f"{cpu:.4f} s CPU ({wall:.4f} s wall) per simulated second"
         )
 
 
-def show_pile():
-    system, start, _ = hopper()
-    motion, wall = timed(system, start, np.zeros(len(start)), (0.0, 0.1), method=Moreau(step=2e-3))
-    facts = motion.provenance
-    print(
-        f"{len(start) // 2} discs in a hopper: {facts['contacts']} contacts of {len(system.unilateral)} candidates, "
-        f"complementarity residual {facts['complementarity']:.1e}, {wall / (len(motion) - 1) * 1e3:.1f} ms per step"
+def show_pile(name, made, accuracy=1e-10):
+    system, start, _ = made
+    motion, wall, cpu = timed(
+        system, start, np.zeros(len(start)), (0.0, 0.1), method=Moreau(step=2e-3, accuracy=accuracy)
     )
+    facts, steps = motion.provenance, len(motion) - 1
+    print(
+        f"{name}: {facts['contacts']} contacts of {len(system.unilateral)} candidates, complementarity "
+        f"{facts['complementarity']:.1e}, momentum balance {facts['momentum balance']:.1e}, "
+        f"{wall / steps * 1e3:.1f} ms wall, {cpu / steps * 1e3:.1f} ms CPU per step"
+    )
+    return motion, cpu / steps
+
+
+def compare_piles(motion, cpu, start, radius):
+    """The rough hopper, ours and the peers': penetration of any pair, residual of the contact law, time per step.
+
+    A residual in brackets is that of a law of its own, softened.
+    """
+    pile = Pile(start.reshape(-1, 3)[:, :2], radius, friction=0.3)
+    print(
+        f"{'rough hopper, steps of 2 ms':30} {'penetration':>12} {'residual':>10} {'CPU per step':>13} {'contacts':>9}"
+    )
+    ours = pile.penetration(motion.q.reshape(len(motion), -1, 3)[:, :, :2])
+    rows = [
+        ("onesided, Moreau", ours, f"{motion.provenance['complementarity']:.1e}", cpu, motion.provenance["contacts"])
+    ]
+    for name, peer in PEERS.items():
+        try:
+            found = peer(pile, 0.1, 2e-3)
+        except (AttributeError, ImportError, TypeError, RuntimeError) as e:
+            print(f"{name:30} did not run: {type(e).__name__}: {e}")
+            continue
+        if found is None:
+            print(f"{name:30} is not installed: not compared")
+        else:
+            rows.append((name, *found))
+    for name, penetration, residual, seconds, contacts in rows:
+        print(f"{name:30} {penetration:12.1e} {residual:>10} {seconds * 1e3:10.2f} ms {contacts:9d}")
 
 
 if __name__ == "__main__":
     show_ball()
     show_column()
-    show_pile()
-    for peer in ("siconos", "mujoco"):
-        if importlib.util.find_spec(peer) is None:
-            print(f"{peer} is not installed: not compared")
+    show_pile("154 smooth discs in a hopper", hopper())
+    rough = rough_hopper()
+    compare_piles(*show_pile("154 rough discs that turn", rough, 1e-8), rough[1], rough[2][-1])

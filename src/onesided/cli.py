@@ -12,7 +12,7 @@ import typer
 
 from onesided._version import __version__
 from onesided.cli_cables import cables
-from onesided.cli_errors import EXIT_FAILED, Interrupt, clear_errors
+from onesided.cli_errors import EXIT_FAILED, EXIT_INTERRUPTED, Interrupt, clear_errors
 from onesided.cli_views import views
 from onesided.errors import UsageError
 
@@ -263,13 +263,13 @@ def simulate(  # noqa: PLR0913, PLR0917 - one option each
             model.task.start,
             dict(task.velocities),
             span,
-            method=method_named(method or task.method, rtol or task.rtol, step or task.step),
+            method=method_named(method or task.method, rtol or task.rtol, step or task.step, task.theta),
             control=model.task.p if task.control is None else task.control,
             progress=_progress(interrupt, "t", span, quiet=quiet, as_json=as_json),
             throw=False,
         )
         show.motion(found, as_json=as_json, folder=_save(found, folder, model, report=report))
-        raise typer.Exit(0 if found.ok else EXIT_FAILED)
+        raise typer.Exit(0 if found.ok else EXIT_INTERRUPTED if found.status.name == "interrupted" else EXIT_FAILED)
 
 
 @app.command()

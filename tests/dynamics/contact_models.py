@@ -165,3 +165,73 @@ def hopper(rows_of_discs=11, first=9, radius=0.05, friction=0.0):
         mass=lambda q, th: jnp.eye(2 * N),
     )
     return system, start.ravel(), (a, b, n, radius)
+
+
+def belt(mu, X=0.1, omega=8.0):
+    """A block on a belt that moves as X sin(p), p = ω t as control; coordinates of belt and block along, height."""
+    return System(
+        coordinates=("belt", "x", "z"),
+        energy=lambda q, p, th: G * q[2],
+        bilateral={"drive": lambda q, p, th: q[0] - X * jnp.sin(omega * p)},
+        unilateral={"floor": lambda q, p, th: q[2]},
+        mass=lambda q, th: jnp.eye(3),
+        contacts={"floor": Contact(friction=mu, slip=lambda q, v, th: v[1] - v[0])},
+    )
+
+
+def rod(mu, length=2.0):
+    """Painlevé's rod: uniform, unit mass, its lower end touches a rough floor; the angle is that to the floor."""
+    half = length / 2
+    return System(
+        coordinates=("x", "y", "angle"),
+        energy=lambda q, p, th: G * q[1],
+        unilateral={"tip": lambda q, p, th: q[1] - half * jnp.sin(q[2])},
+        mass=lambda q, th: jnp.diag(jnp.array([1.0, 1.0, length**2 / 12])),
+        contacts={"tip": Contact(friction=mu, slip=lambda q, v, th: v[0] + half * jnp.sin(q[2]) * v[2])},
+    )
+
+
+def rough_hopper(rows_of_discs=11, first=9, radius=0.05, mu=0.3):
+    """The discs of `hopper`, which turn and rub on each other and on the walls; returns the system and its start.
+
+    Candidates are pairs that start within three radii, and the discs within a radius of a wall or of the gate.
+    """
+    pitch, half = 2.02 * radius, first * 2.02 * radius / 2 + 0.6 * radius
+    start = np.array([
+        ((j - (first + i - 1) / 2) * pitch, 1.02 * radius + i * pitch * np.sqrt(3) / 2)
+        for i in range(rows_of_discs)
+        for j in range(first + i)
+    ])  # fmt: skip
+    N, s = len(start), np.sqrt(0.5)
+    a, b = np.triu_indices(N, 1)
+    near = np.linalg.norm(start[a] - start[b], axis=1) < 3.0 * radius
+    a, b = a[near], b[near]
+    sides = [(np.array([s, s]), np.array([-half, 0.0])), (np.array([-s, s]), np.array([half, 0.0])),
+             (np.array([0.0, 1.0]), np.zeros(2))]  # fmt: skip
+    disc = [np.flatnonzero((start - through) @ n < 2.0 * radius) for n, through in sides]
+    c, n = np.concatenate(disc), np.repeat([n for n, _ in sides], [len(d) for d in disc], axis=0)
+    through = np.repeat([p for _, p in sides], [len(d) for d in disc], axis=0)
+
+    def gaps(q, p, th):
+        x = q.reshape(N, 3)[:, :2]
+        pairs = jnp.sqrt(jnp.sum((x[a] - x[b]) ** 2, axis=1)) - 2 * radius
+        return jnp.concatenate([pairs, jnp.sum((x[c] - through) * n, axis=1) - radius])
+
+    def slips(q, v, th):
+        x, u, turn = q.reshape(N, 3)[:, :2], v.reshape(N, 3)[:, :2], v.reshape(N, 3)[:, 2]
+        m = (x[a] - x[b]) / jnp.sqrt(jnp.sum((x[a] - x[b]) ** 2, axis=1))[:, None]
+        w = u[a] - u[b]
+        pairs = m[:, 0] * w[:, 1] - m[:, 1] * w[:, 0] - radius * (turn[a] + turn[b])
+        return jnp.concatenate([pairs, n[:, 0] * u[c, 1] - n[:, 1] * u[c, 0] - radius * turn[c]])
+
+    count = len(a) + len(c)
+    slip = list(rows("slip", count, slips).values())
+    inertia = np.tile([1.0, 1.0, radius**2 / 2], N)
+    system = System(
+        coordinates=tuple(f"{k}{i}" for i in range(N) for k in ("x", "y", "turn")),
+        energy=lambda q, p, th: G * jnp.sum(q.reshape(N, 3)[:, 1]),
+        unilateral=rows("contact", count, gaps),
+        mass=lambda q, th: jnp.diag(jnp.asarray(inertia)),
+        contacts={f"contact[{i}]": Contact(friction=mu, slip=slip[i]) for i in range(count)},
+    )
+    return system, np.column_stack([start, np.zeros(N)]).ravel(), (a, b, c, n, through, radius)

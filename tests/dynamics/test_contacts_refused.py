@@ -3,7 +3,7 @@
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from contact_models import ball, column, column_start, incline, rocking_block, tilted
+from contact_models import ball, column, column_start, rocking_block, tilted
 
 from onesided import Contact, EventDriven, ModelError, Moreau, SolveError, Status, System, simulate
 from onesided.complementarity.friction import FrictionProblem, solve_friction
@@ -61,11 +61,6 @@ def test_a_start_that_cannot_be_freed():
     squeezed = stated({}, unilateral={"floor": lambda q, p, th: q[1], "lid": lambda q, p, th: -1.0 - q[1]})
     with pytest.raises(SolveError):
         simulate(squeezed, [0.0, 0.0], [0.0, 0.0], (0.0, 0.1), method=Moreau())
-
-
-def test_event_driven_refuses_coulomb_friction():
-    with pytest.raises(ModelError, match="Moreau"):
-        simulate(incline(0.1, 0.3), [0.0, 0.0], [0.0, 0.0], (0.0, 0.1), method=EventDriven())
 
 
 @pytest.mark.parametrize(

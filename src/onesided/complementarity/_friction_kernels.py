@@ -1,4 +1,7 @@
-"""Compiled kernels of the friction cone. Imported at the first solve that needs one."""
+"""Compiled kernels of the friction cone. Imported at the first solve that needs one.
+
+D is given by its rows (starts, columns, values) as in a CSR matrix; rows of one contact have the same columns.
+"""
 
 import numpy as np
 
@@ -6,19 +9,31 @@ from onesided._types import Array, Indices
 from onesided.complementarity._kernels import _compiled
 
 INNER = 12
+Rows = tuple[Indices, Indices, Array]
 
 
 @_compiled
-def velocity(D: Array, u: Array, P: Array, row: int) -> float:
+def velocity(D: Rows, u: Array, P: Array, row: int) -> float:
     """One entry of D P + u."""
-    total, line = u[row], D[row]
-    for j in range(P.size):
-        total += line[j] * P[j]
+    starts, columns, values = D
+    total = u[row]
+    for k in range(starts[row], starts[row + 1]):
+        total += values[k] * P[columns[k]]
     return float(total)
 
 
 @_compiled
-def natural_map(D: Array, u: Array, P: Array, mu: Array, normal: Indices, directions: Indices) -> float:
+def entry(D: Rows, row: int, column: int) -> float:
+    """One entry of D."""
+    starts, columns, values = D
+    for k in range(starts[row], starts[row + 1]):
+        if columns[k] == column:
+            return float(values[k])
+    return 0.0
+
+
+@_compiled
+def natural_map(D: Rows, u: Array, P: Array, mu: Array, normal: Indices, directions: Indices) -> float:
     """Largest entry of P − proj_K(P − ρ (w + (μ|w_T|, 0))), with ρ the inverse of the largest diagonal of the contact.
 
     Rough contacts (μ infinite) do not slip where they press: w_T = 0 where P_N > 0, P_T = 0 elsewhere.
@@ -29,7 +44,7 @@ def natural_map(D: Array, u: Array, P: Array, mu: Array, normal: Indices, direct
         n, d = normal[i], directions[i]
         rho = 0.0
         for a in range(d + 1):
-            rho = max(rho, D[n + a, n + a])
+            rho = max(rho, entry(D, n + a, n + a))
         rho = 1.0 / rho if rho > 0.0 else 1.0
         if np.isinf(mu[i]):
             w = velocity(D, u, P, n)
@@ -62,19 +77,19 @@ def natural_map(D: Array, u: Array, P: Array, mu: Array, normal: Indices, direct
 
 
 @_compiled
-def sweep(D: Array, u: Array, P: Array, mu: Array, places: tuple[Indices, Indices], sweeps: int) -> None:
+def sweep(D: Rows, u: Array, P: Array, mu: Array, places: tuple[Indices, Indices], sweeps: int) -> None:
     """Block Gauss–Seidel: each contact solved with the others held, in place."""
     normal, directions = places
     y = np.empty(2)
     for _ in range(sweeps):
         for i in range(mu.size):
             n, d = normal[i], directions[i]
-            stiff = 0.0
+            press, stiff = entry(D, n, n), 0.0
             for a in range(d):
-                stiff += D[n + 1 + a, n + 1 + a]
+                stiff += entry(D, n + 1 + a, n + 1 + a)
             for _inner in range(INNER if d > 0 else 1):
-                if D[n, n] > 0.0:
-                    P[n] = max(0.0, P[n] - velocity(D, u, P, n) / D[n, n])
+                if press > 0.0:
+                    P[n] = max(0.0, P[n] - velocity(D, u, P, n) / press)
                 if d == 0 or stiff == 0.0:
                     continue
                 size = 0.0
@@ -89,27 +104,60 @@ def sweep(D: Array, u: Array, P: Array, mu: Array, places: tuple[Indices, Indice
 
 
 @_compiled
-def newton_system(D: Array, u: Array, P: Array, mu: Array, normal: Indices, directions: Indices) -> tuple[Array, Array]:
-    """Equations P_N = max(0, P_N − ρ w_N), P_T = proj(P_T − ρ w_T) on |P_T| ≤ μ P_N, and their derivatives."""
-    size = P.size
-    F, J = np.zeros(size), np.zeros((size, size))
-    y, t = np.zeros(2), np.zeros(2)
+def put(J: Array, D: Rows, row: int, column: int, value: float) -> None:
+    """Add to one entry of a matrix with the pattern of D."""
+    starts, columns, _ = D
+    for k in range(starts[row], starts[row + 1]):
+        if columns[k] == column:
+            J[k] += value
+
+
+@_compiled
+def add_row(J: Array, D: Rows, row: int, source: int, factor: float) -> None:
+    """Add a multiple of a row of D to a row of the same contact."""
+    starts, _, values = D
+    first, begin = starts[row], starts[source]
+    for k in range(starts[row + 1] - first):
+        J[first + k] += factor * values[begin + k]
+
+
+@_compiled
+def slide(J: Array, D: Rows, n: int, d: int, sizes: tuple[float, float, float, float], y: Array) -> None:
+    """Derivatives of P_T = μ P_N y/|y| for a contact that slides; sizes are μ, μ P_N, |y| and ρ."""
+    mu, radius, length, rho = sizes
+    for a in range(d):
+        put(J, D, n + 1 + a, n, -mu * y[a] / length)
+        put(J, D, n + 1 + a, n + 1 + a, 1.0)
+        for b in range(d):
+            turn = radius / length * ((1.0 if a == b else 0.0) - y[a] * y[b] / length**2)
+            put(J, D, n + 1 + a, n + 1 + b, -turn)
+            add_row(J, D, n + 1 + a, n + 1 + b, turn * rho)
+
+
+@_compiled
+def newton_system(D: Rows, u: Array, P: Array, mu: Array, normal: Indices, directions: Indices) -> tuple[Array, Array]:
+    """Equations P_N = max(0, P_N − ρ w_N), P_T = proj(P_T − ρ w_T) on |P_T| ≤ μ P_N, and their derivatives.
+
+    The derivatives are values for the pattern of D.
+    """
+    F, J = np.zeros(P.size), np.zeros(D[2].size)
+    y = np.zeros(2)
     for i in range(mu.size):
         n, d = normal[i], directions[i]
-        rho = 1.0 / D[n, n] if D[n, n] > 0.0 else 1.0
+        press = entry(D, n, n)
+        rho = 1.0 / press if press > 0.0 else 1.0
         w = velocity(D, u, P, n)
         pressing = P[n] - rho * w > 0.0
+        F[n] = rho * w if pressing else P[n]
         if pressing:
-            F[n] = rho * w
-            J[n, :] = rho * D[n, :]
+            add_row(J, D, n, n, rho)
         else:
-            F[n] = P[n]
-            J[n, n] = 1.0
+            put(J, D, n, n, 1.0)
         if d == 0:
             continue
         stiff = 0.0
         for a in range(d):
-            stiff += D[n + 1 + a, n + 1 + a]
+            stiff += entry(D, n + 1 + a, n + 1 + a)
         rho = 1.0 / stiff if stiff > 0.0 else 1.0
         length = 0.0
         for a in range(d):
@@ -120,23 +168,15 @@ def newton_system(D: Array, u: Array, P: Array, mu: Array, normal: Indices, dire
         if not pressing or (radius == 0.0 and length > 0.0):
             for a in range(d):
                 F[n + 1 + a] = P[n + 1 + a]
-                J[n + 1 + a, n + 1 + a] = 1.0
+                put(J, D, n + 1 + a, n + 1 + a, 1.0)
                 if pressing and P[n] >= 0.0:
-                    J[n + 1 + a, n] = -mu[i] * y[a] / length
+                    put(J, D, n + 1 + a, n, -mu[i] * y[a] / length)
         elif length <= radius:
             for a in range(d):
                 F[n + 1 + a] = P[n + 1 + a] - y[a]
-                J[n + 1 + a, :] = rho * D[n + 1 + a, :]
+                add_row(J, D, n + 1 + a, n + 1 + a, rho)
         else:
+            slide(J, D, n, d, (mu[i], radius, length, rho), y)
             for a in range(d):
-                t[a] = y[a] / length
-            for a in range(d):
-                F[n + 1 + a] = P[n + 1 + a] - radius * t[a]
-                J[n + 1 + a, n] -= mu[i] * t[a]
-                J[n + 1 + a, n + 1 + a] += 1.0
-                for b in range(d):
-                    turn = radius / length * ((1.0 if a == b else 0.0) - t[a] * t[b])
-                    J[n + 1 + a, n + 1 + b] -= turn
-                    for j in range(size):
-                        J[n + 1 + a, j] += turn * rho * D[n + 1 + b, j]
+                F[n + 1 + a] = P[n + 1 + a] - radius * y[a] / length
     return F, J

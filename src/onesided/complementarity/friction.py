@@ -5,11 +5,13 @@ With impulses P and velocities w = D P + u of all contacts (normal, then tangent
     |P_T| ≤ μ P_N,   w_N ≥ 0 ⊥ P_N ≥ 0,   w_T opposite to P_T where |P_T| = μ P_N, zero where it is less,
 
 that is K ∋ P ⊥ w + (μ|w_T|, 0) ∈ K* for the cone K of friction (De Saxcé). Its natural map is the measure of a
-solution; it is found by a semismooth Newton method (Alart and Curnier) with block Gauss–Seidel sweeps where Newton does
-not settle.
+solution; it is found by a semismooth Newton method (Alart and Curnier). Where Newton does not settle it starts again,
+from interior point iterations in the plane, from block Gauss–Seidel sweeps in space.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -17,19 +19,24 @@ from onesided._types import Array, Indices
 from onesided.errors import UsageError
 from onesided.tolerances import EPS
 
-NEWTON = 30
 ROUNDS = 8
 SWEEPS = 150
+SHIFTS = ((EPS**0.75, 20), (EPS**0.25, 20))  # of the diagonal, for forces that are not unique, and Newton steps
+FIRST, QUICK = ((EPS**0.75, 20),), ((EPS**0.5, 3),)
+ROUNDINGS = (0.7, 0.9, 0.5)  # exponents tried by the interior point method
+COMPLIANCE, PROXIMAL = EPS**0.375, 6  # of the contacts, relative, and how often it is taken back
+LARGE = 40  # rows from which sweeps take longer than interior point iterations
 
 
 @dataclass(frozen=True, eq=False)
 class FrictionProblem:
-    """Impulses of contacts: D (symmetric, positive semidefinite), u, coefficients μ (c,), tangential directions (c,).
+    """Impulses of contacts: D, u, coefficients μ (c,), tangential directions (c,).
 
+    D is a matrix, dense or sparse; sparse ones must have the same columns in all rows of a contact (`block_pattern`).
     `scale` is the size of the velocities that u is a difference of, where that is known: residuals are relative to it.
     """
 
-    D: Array
+    D: Any
     u: Array
     mu: Array
     directions: Indices
@@ -44,10 +51,27 @@ class FrictionProblem:
                 expected=f"({size}, {size}) and ({size},)",
             )
 
-    @property
+    @cached_property
     def normal(self) -> Indices:
         """Rows of the normal directions."""
         return np.concatenate([[0], np.cumsum(1 + self.directions)[:-1]]).astype(np.intp)
+
+    @cached_property
+    def rows(self) -> tuple[Indices, Indices, Array]:
+        """D by rows: starts, columns, values."""
+        if isinstance(self.D, np.ndarray):
+            size = len(self.u)
+            starts = np.arange(0, size * size + 1, max(size, 1), dtype=np.intp)
+            return starts, np.tile(np.arange(size, dtype=np.intp), size), np.ascontiguousarray(self.D).ravel()
+        return self.D.indptr.astype(np.intp), self.D.indices.astype(np.intp), self.D.data
+
+    def shifted(self, give: float) -> "FrictionProblem":
+        """The same problem with a compliance of all contacts."""
+        if isinstance(self.D, np.ndarray):
+            return replace(self, D=self.D + give * np.eye(len(self.u)))
+        from scipy import sparse
+
+        return replace(self, D=sparse.csr_array(self.D + give * sparse.eye_array(len(self.u))))
 
     def residual(self, P: Array) -> float:
         """Natural map P − proj_K(P − ρ (w + (μ|w_T|, 0))), relative to the size of the impulses that u calls for."""
@@ -57,41 +81,141 @@ class FrictionProblem:
             return 0.0
         pushed = max(float(np.max(np.abs(self.u))), self.scale) / self._stiff()
         size = max(pushed, float(np.max(np.abs(P)))) or 1.0
-        return float(natural_map(self.D, self.u, P, self.mu, self.normal, self.directions)) / size
+        return float(natural_map(self.rows, self.u, P, self.mu, self.normal, self.directions)) / size
 
     def _stiff(self) -> float:
-        return float(np.max(np.diagonal(self.D))) or 1.0
+        return float(np.max(self.D.diagonal())) or 1.0
+
+    @property
+    def planar(self) -> bool:
+        """Whether every contact slides in one direction, with friction that is finite."""
+        return bool(np.all(self.directions == 1) and np.all(np.isfinite(self.mu)) and np.all(self.mu > 0.0))
+
+    def solve_with_pattern(self, values: Array, right: Array, shift: float) -> Array:
+        """Solve J x = right for a matrix J of the pattern of D, with a shift that makes it regular."""
+        starts, columns, _ = self.rows
+        size = len(right)
+        if len(values) == size * size:
+            J = values.reshape(size, size).copy()
+            J.ravel()[:: size + 1] += shift
+            try:
+                return np.asarray(np.linalg.solve(J, right))
+            except np.linalg.LinAlgError:
+                return np.asarray(np.linalg.lstsq(J, right, rcond=EPS * size)[0])
+        from scipy import sparse
+        from scipy.sparse.linalg import splu
+
+        lines = sparse.csr_array((values, columns, starts), shape=(size, size))
+        shifted = sparse.csc_array(lines + shift * sparse.eye_array(size))
+        try:
+            return np.asarray(splu(shifted).solve(right))
+        except RuntimeError:  # exactly singular
+            return np.full(size, np.nan)
+
+
+def block_pattern(D: Any, touched: Any, directions: Indices) -> Any:
+    """D (CSR) with explicit zeros, so that all rows of a contact have the same columns.
+
+    `touched` (contacts, n) tells which coordinates a contact moves.
+    """
+    from scipy import sparse
+
+    contact = np.repeat(np.arange(len(directions)), 1 + directions)
+    belongs = sparse.csr_array((np.ones(len(contact)), (np.arange(len(contact)), contact)))
+    together = belongs @ (touched @ touched.T) @ belongs.T
+    pattern = sparse.coo_array(together)
+    entries = sparse.coo_array(D)
+    i, j = (np.concatenate([a, b]) for a, b in zip(pattern.coords, entries.coords, strict=True))
+    values = np.concatenate([np.zeros(pattern.nnz), entries.data])
+    found = sparse.csr_array(sparse.coo_array((values, (i, j)), shape=D.shape))
+    found.sum_duplicates()
+    return found
+
+
+class _Search:
+    """The best impulses so far, and how good they are."""
+
+    def __init__(self, problem: FrictionProblem, start: Array, tol: float) -> None:
+        self.problem, self.tol = problem, tol
+        self.best, self.least = start, problem.residual(start)
+
+    @property
+    def done(self) -> bool:
+        return self.least <= self.tol
+
+    def take(self, P: Array) -> float:
+        """Keep P if it is better than the best; its residual."""
+        off = self.problem.residual(P)
+        if off < self.least:
+            self.best, self.least = P.copy(), off
+        return off
+
+    def newton(self, P: Array, schedule: tuple[tuple[float, int], ...]) -> None:
+        """Newton's method with shifts of the diagonal, each for so many steps, from P and then from the best."""
+        from onesided.complementarity._friction_kernels import newton_system
+
+        problem = self.problem
+        for shift, steps in schedule:
+            before = np.inf
+            for _ in range(steps):
+                F, J = newton_system(problem.rows, problem.u, P, problem.mu, problem.normal, problem.directions)
+                P = P + problem.solve_with_pattern(J, -F, shift)
+                if not np.all(np.isfinite(P)):
+                    break
+                off = self.take(P)
+                if self.done or off >= 1000.0 * before:
+                    break
+                before = off
+            if self.done:
+                return
+            P = self.best.copy()
+
+    def inside(self, good: float) -> None:
+        """Newton's method from interior points; in the plane."""
+        from onesided.complementarity._cone_interior import interior
+
+        for rounding in ROUNDINGS:
+            if self.least <= good:
+                return
+            for P in interior(self.problem, rounding):
+                self.take(P)
+                self.newton(P, QUICK)
+                if self.least <= good:
+                    return
+            self.newton(P, SHIFTS)
+
+    def proximal(self, good: float) -> None:
+        """Solve for contacts with a little compliance, which is taken back again: (D + εI) P = … + ε P_before."""
+        problem, P = self.problem, self.best
+        give = COMPLIANCE * float(np.max(problem.D.diagonal()))
+        soft = problem.shifted(give)
+        for _ in range(PROXIMAL):
+            if self.least <= good:
+                return
+            inner = _Search(replace(soft, u=problem.u - give * P), P, self.tol)
+            inner.newton(P, FIRST)
+            inner.inside(10.0 * self.tol)
+            P = inner.best
+            self.take(P)
 
 
 def solve_friction(problem: FrictionProblem, start: Array | None = None, *, tol: float) -> tuple[Array, float]:
-    """Impulses and their residual, the best found: Newton from the start, sweeps where it does not settle."""
-    from onesided.complementarity._friction_kernels import newton_system, sweep
-
-    mu, normal, directions = problem.mu, problem.normal, problem.directions
+    """Impulses and their residual, the best found; more is tried until it is below 100 × `tol`."""
     P = np.zeros(len(problem.u)) if start is None else np.array(start, dtype=float)
-    best, least = P, problem.residual(P)
+    search, large = _Search(problem, P, tol), len(problem.u) >= LARGE
+    search.newton(P, QUICK if problem.planar and large else FIRST)
+    if problem.planar and large:
+        search.inside(100.0 * tol)
+        search.proximal(100.0 * tol)
+        return search.best, search.least
+    from onesided.complementarity._friction_kernels import sweep
+
+    places = (problem.normal, problem.directions)
     for _ in range(ROUNDS):
-        before = np.inf
-        for _ in range(NEWTON):
-            F, J = newton_system(problem.D, problem.u, P, mu, normal, directions)
-            try:
-                step = np.linalg.solve(J, -F)
-            except np.linalg.LinAlgError:
-                step = np.linalg.lstsq(J, -F, rcond=EPS * len(F))[0]
-            if not np.all(np.isfinite(step)):
-                break
-            P = P + step
-            off = problem.residual(P)
-            if off < least:
-                best, least = P, off
-            if off <= tol or off >= 10.0 * before:
-                break
-            before = off
-        if least <= tol:
+        if search.least <= (100.0 * tol if large else tol):
             break
-        P = best.copy()
-        sweep(problem.D, problem.u, P, mu, (normal, directions), SWEEPS)
-        off = problem.residual(P)
-        if off < least:
-            best, least = P.copy(), off
-    return best, least
+        P = search.best.copy()
+        sweep(problem.rows, problem.u, P, problem.mu, places, SWEEPS)
+        search.take(P)
+        search.newton(P, FIRST)
+    return search.best, search.least

@@ -23,7 +23,9 @@ METHODS: dict[str, Any] = {
 }
 
 
-def method_named(name: str, rtol: float | None = None, step: float | None = None) -> Method | ContactMethod:
+def method_named(
+    name: str, rtol: float | None = None, step: float | None = None, theta: float | None = None
+) -> Method | ContactMethod:
     """The method of this name with its default knobs, or those given."""
     if name not in METHODS:
         raise UsageError("there is no such method", got=repr(name), expected="one of " + ", ".join(METHODS))
@@ -31,6 +33,6 @@ def method_named(name: str, rtol: float | None = None, step: float | None = None
     if isinstance(method, EventDriven):
         return replace(method, rtol=method.rtol if rtol is None else rtol, max_step=math.inf if step is None else step)
     if isinstance(method, Moreau):
-        return replace(method, step=method.step if step is None else step)
+        return replace(method, step=method.step if step is None else step, theta=theta)
     chosen: Method = replace(method, rtol=method.rtol if rtol is None else rtol, step=step)
     return chosen

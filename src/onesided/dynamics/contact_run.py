@@ -1,27 +1,30 @@
 """What methods that follow contacts share: the request, a start without penetration, the rechecked result."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, is_dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
-from onesided._types import Array, Indices, Status
+from onesided._types import Array, Status
 from onesided._version import __version__
 from onesided.dynamics.consistent import consistent
 from onesided.dynamics.impact import lcp, respond
 from onesided.dynamics.mechanics import Mechanics, Sizes, State
-from onesided.dynamics.monitors import recheck, stack, status_after
+from onesided.dynamics.monitors import Arrays, recheck, status_after
 from onesided.dynamics.multipliers import Rule
+from onesided.dynamics.sliding import Mode, SlidingMechanics
 from onesided.dynamics.surface_events import check_outlines_at, check_surfaces_at, surface_events
 from onesided.errors import ModelError, SolveError, UsageError
 from onesided.model.contact_equations import ContactEquations, PhaseEquations, Rows
 from onesided.model.motion import Check, Control, Terms
 from onesided.model.system import System
-from onesided.results import SILENT, Correction, Drift, Motion, MotionEvent, Progress
+from onesided.results import Correction, Drift, Motion, MotionEvent
+from onesided.results.path import format_number
 from onesided.tolerances import DEFAULT, EPS, Tolerances
 
 PROJECTIONS = 20
+MOVED = 0.1  # projections that do more of the energy in play make a motion inaccurate
 PROBE = 0.01  # how far from the start contacts are told apart, relative to the size of the coordinates
 UserEvents = Mapping[str, Callable[[float, Array, Array], float]]
 
@@ -41,15 +44,33 @@ class Request:
     stop: tuple[str, ...] = ()
     max_steps: int = 1_000_000
     tolerances: Tolerances = DEFAULT
-    progress: Progress = SILENT
+
+
+class ContactRun(Protocol):
+    """A motion in progress."""
+
+    world: "World"
+    events: list[MotionEvent]
+    status: Status
+    note: str
+
+    @property
+    def state(self) -> State:
+        """The last point."""
+
+    def items(self) -> Iterator[int]:
+        """Go on, point by point: the number of points so far."""
+
+    def motion(self) -> Motion:
+        """What was found so far, rechecked."""
 
 
 @runtime_checkable
 class ContactMethod(Protocol):
     """A method that follows contacts through impacts."""
 
-    def follow(self, request: Request) -> Motion:
-        """The motion asked for, with its status."""
+    def begin(self, request: Request) -> ContactRun:
+        """Make a motion that can begin."""
 
 
 class World:
@@ -60,8 +81,9 @@ class World:
         self.equations = ContactEquations(request.system, request.control)
         self.rows: Rows = self.equations.contact_rows
         self.names = tuple(request.system.unilateral)
-        self._phases: dict[tuple[int, ...], Mechanics] = {}
-        free = self.mechanics(np.array([], dtype=np.intp))
+        self._phases: dict[Mode, Mechanics] = {}
+        self.patterned: ContactEquations | None = None
+        free = self.mechanics(Mode())
         check_outlines_at(request.system, request.q0)
         state, correction = consistent(free, request.first, request.q0, request.v0, request.last - request.first)
         self.sizes: Sizes = free.sizes
@@ -82,14 +104,19 @@ class World:
         """A velocity of a gap below this is zero."""
         return 10.0 * self.tolerances.residual * float(self.sizes.v.max())
 
-    def mechanics(self, closed: Indices) -> Mechanics:
-        """The smooth system in which these contacts are joints."""
-        key = tuple(int(i) for i in closed)
-        if key not in self._phases:
-            equations = PhaseEquations(self.equations, self.rows.held(closed))
-            rule = self.request.multipliers if not key else None
-            self._phases[key] = Mechanics(equations, rule, self.tolerances)
-        found = self._phases[key]
+    def mechanics(self, mode: Mode) -> Mechanics:
+        """The smooth system in which contacts that press are joints, stick or slide."""
+        if mode not in self._phases:
+            equations = PhaseEquations(
+                self.equations, self.rows.held(np.array(mode.closed, dtype=np.intp), mode.sticking)
+            )
+            rule = self.request.multipliers if mode == Mode() else None
+            self._phases[mode] = (
+                SlidingMechanics(equations, mode, self.rows, self.tolerances)
+                if mode.sliding
+                else Mechanics(equations, rule, self.tolerances)
+            )
+        found = self._phases[mode]
         if hasattr(self, "sizes"):
             found.sizes = self.sizes
         return found
@@ -97,6 +124,15 @@ class World:
     def terms(self, t: float, q: Array, v: Array) -> Terms:
         """All rows at a state."""
         return self.equations.terms(t, q, np.zeros(self.equations.n), v, np.zeros(self.equations.m))
+
+    def sparse_terms(self, t: float, q: Array, v: Array) -> Terms:
+        """The same, by derivatives along few directions where a pattern of the matrices is known."""
+        few = self.patterned
+        if few is None:
+            return self.terms(t, q, v)
+        terms = few.terms(t, q, np.zeros(few.n), v, np.zeros(few.m))
+        M, G = few.matrices(terms)
+        return terms._replace(M=M, G=G)
 
     def gaps(self, terms: Terms) -> Array:
         """Gaps among the residuals."""
@@ -128,7 +164,10 @@ class World:
         terms = self.terms(state.t, state.q, state.v)
         if not len(self.names) or self.gaps(terms).min() >= -self.closed_below:
             return state, 0.0
-        q, off = self.project(state.t, state.q, state.v)
+        try:
+            q, off = self.project(state.t, state.q, state.v)
+        except SolveError:  # no step leads out of all gaps at once
+            q, off = state.q, np.inf
         if off > self.closed_below:
             worst = self.names[int(np.argmin(self.gaps(terms)))]
             raise SolveError(
@@ -142,7 +181,7 @@ class World:
         rows, joints = self.rows, self.rows.joints
         off = np.inf
         for _ in range(PROJECTIONS):
-            terms = self.terms(t, q, v)
+            terms = self.sparse_terms(t, q, v)
             gaps = self.gaps(terms)
             before, off = off, max(-gaps.min(initial=0.0), float(np.max(np.abs(terms.c[joints]), initial=0.0)))
             if off <= EPS * float(self.sizes.q.max()) or off >= 0.5 * before:
@@ -178,9 +217,13 @@ def check_events(events: UserEvents, stop: tuple[str, ...], state: State) -> Non
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """States with multipliers of all rows, how it ended, and what a method says about its own accuracy."""
+    """Points with multipliers of all rows, how it ended, and what a method says about its own accuracy.
 
-    states: list[State]
+    `balance` and `projection` are those of time stepping: residual of the momentum balance of the step to each point,
+    work of projections up to it. `lossy` methods damp motions that their steps do not resolve.
+    """
+
+    points: Arrays
     events: tuple[MotionEvent, ...]
     status: Status
     note: str
@@ -188,34 +231,30 @@ class Outcome:
     smooth: bool
     wrong: tuple[str, ...] = ()
     provenance: Mapping[str, Any] = field(default_factory=dict)
+    balance: Array | None = None
+    projection: Array = field(default_factory=lambda: np.zeros(0))
+    lossy: bool = False
 
 
 def collect(world: World, outcome: Outcome) -> Motion:
     """States to a `Motion`, rechecked from the model: gaps, signs, complementarity, balance, energy."""
     equations, rows, system = world.equations, world.rows, world.request.system
-    points = stack(outcome.states)
-    whole = Mechanics(equations, None, world.tolerances)
-    whole.sizes = world.sizes
-    drift, found = recheck(whole, points)
-    joints = PhaseEquations(equations, rows.always)
-    some, _ = recheck(Mechanics(joints, None, world.tolerances), points._replace(mu=points.mu[:, joints.chosen]))
-    length = float(world.sizes.q.max())
-    penetration = np.maximum(-found.gaps.min(axis=1, initial=0.0), 0.0) / length
-    smooth = float(outcome.smooth)  # in time stepping, velocities and forces belong to the middle of a step
-    drift = Drift(
-        np.maximum(some.position, penetration),
-        smooth * some.velocity,
-        smooth * some.acceleration,
-        smooth * drift.balance,
-        _energy_error(found, points.work),
-    )
+    points = outcome.points
+    drift, found, ledger = _rechecked(world, outcome)
     lam = points.mu[:, rows.gaps]
-    wrong = [*outcome.wrong, *_verdict(world, outcome, drift, lam, found.gaps)]
+    wrong = [
+        *outcome.wrong, *_verdict(world, outcome, drift, lam, found.gaps), *_cone(world, points.mu),
+        *_energy_words(world, outcome, ledger),
+    ]  # fmt: skip
     p = np.array([equations.control_at(t) for t in points.t])
     touching = surface_events(system, equations.space, points)
     events = tuple(sorted((*outcome.events, *touching), key=lambda event: event.t)) if touching else outcome.events
     slips = [row for each in rows.slips for row in each]
-    notes = [text for text in (world.correction.words(), world.projected, outcome.note, "; ".join(wrong)) if text]
+    notes = [
+        text
+        for text in (world.correction.words(), world.projected, outcome.note, ledger.words(world), "; ".join(wrong))
+        if text
+    ]
     return Motion(
         coordinates=system.coordinates, bilateral=tuple(system.bilateral), nonholonomic=tuple(system.nonholonomic),
         unilateral=world.names, servo=tuple(system.servo), control=system.control,
@@ -223,17 +262,83 @@ def collect(world: World, outcome: Outcome) -> Motion:
         u=np.zeros((len(points.t), 0)), p=p, energy=found.energy,
         work=points.work, drift=drift, events=events, status=status_after(outcome.status, "; ".join(wrong)),
         note="; ".join(notes), start=world.correction, space=equations.space, provenance=_provenance(world, outcome),
-        tangential=points.mu[:, slips], smooth=outcome.smooth,
+        tangential=points.mu[:, slips], smooth=outcome.smooth, projection=outcome.projection,
         measures=system.measured(points.q, p), sketch=system.sketch,
     )  # fmt: skip
 
 
-def _energy_error(found: Check, work: Array) -> Array:
-    """E − E₀ − work, relative to the energy in play; round-off of the energy of a system at rest does not count."""
+def _rechecked(world: World, outcome: Outcome) -> tuple[Drift, Check, "Ledger"]:
+    """What the model says about the points."""
+    equations, rows, points = world.equations, world.rows, outcome.points
+    whole = Mechanics(equations, None, world.tolerances)
+    whole.sizes = world.sizes
+    drift, found = recheck(whole, points)
+    joints = PhaseEquations(equations, rows.always)
+    held = points._replace(mu=points.mu[:, joints.chosen])
+    some, _ = recheck(Mechanics(joints, None, world.tolerances), held, joints.of(found))
+    length = float(world.sizes.q.max())
+    penetration = np.maximum(-found.gaps.min(axis=1, initial=0.0), 0.0) / length
+    smooth = float(outcome.smooth)  # in time stepping, velocities and forces belong to the middle of a step
+    ledger = _ledger(found, points.work, outcome.projection)
+    drift = Drift(
+        np.maximum(some.position, penetration),
+        smooth * some.velocity,
+        smooth * some.acceleration,
+        drift.balance if outcome.balance is None else outcome.balance,
+        np.abs(ledger.gained),
+    )
+    return drift, found, ledger
+
+
+class Ledger(NamedTuple):
+    """Energy that no work explains, and work of projections, up to each point, relative to the energy in play."""
+
+    gained: Array
+    projected: Array
+    play: float
+
+    def words(self, world: World) -> str:
+        """A remark where projections did work that can be seen."""
+        most = float(np.max(np.abs(self.projected), initial=0.0))
+        if most <= world.tolerances.energy:
+            return ""
+        return (
+            f"putting positions back onto the allowed side did work of up to {format_number(most * self.play)} "
+            f"({most:.1%} of the energy in play): smaller steps lessen it"
+        )
+
+
+def _ledger(found: Check, work: Array, projection: Array) -> Ledger:
+    """E − E₀ − work − projections; round-off of the energy of a system at rest does not count."""
     potential = found.energy - found.kinetic
+    projected = projection if len(projection) else np.zeros(len(work))
     play = float(np.max(found.kinetic) + np.ptp(potential) + np.max(np.abs(work)))
-    noise = np.sqrt(EPS) * float(np.max(np.abs(found.energy)))
-    return np.asarray(np.abs(found.energy - found.energy[0] - (work - work[0])) / (play + noise or 1.0))
+    play = play + np.sqrt(EPS) * float(np.max(np.abs(found.energy))) or 1.0
+    gained = found.energy - found.energy[0] - (work - work[0]) - projected
+    return Ledger(gained / play, projected / play, play)
+
+
+def _energy_words(world: World, outcome: Outcome, ledger: Ledger) -> list[str]:
+    words, tolerance = [], world.tolerances
+    gained = ledger.gained if outcome.lossy else np.abs(ledger.gained)
+    most, moved = float(np.max(gained, initial=0.0)), float(np.max(np.abs(ledger.projected), initial=0.0))
+    if not most <= (tolerance.energy if not outcome.smooth else np.sqrt(tolerance.residual)):
+        advice = "" if outcome.smooth else ": try smaller steps, or `theta` for stiff springs"
+        words.append(f"energy changes by {most:.2g} of the energy in play without work{advice}")
+    if not moved <= MOVED:
+        words.append(f"projections did work of {moved:.2g} of the energy in play: try smaller steps")
+    return words
+
+
+def _cone(world: World, mu: Array) -> list[str]:
+    """Friction beyond Coulomb's limit."""
+    rows = world.rows
+    for i, name in enumerate(world.names):
+        if rows.slips[i] and np.isfinite(rows.friction[i]):
+            beyond = np.linalg.norm(mu[:, list(rows.slips[i])], axis=1) - rows.friction[i] * mu[:, rows.gaps[i]]
+            if not np.max(beyond) <= 1000.0 * world.tolerances.residual * np.max(np.abs(mu)):
+                return [f"friction of '{name}' exceeds Coulomb's limit by {np.max(beyond):.2g}"]
+    return []
 
 
 def _verdict(world: World, outcome: Outcome, drift: Drift, lam: Array, gaps: Array) -> list[str]:
@@ -242,10 +347,6 @@ def _verdict(world: World, outcome: Outcome, drift: Drift, lam: Array, gaps: Arr
         worst = float(np.max(getattr(drift, name), initial=0.0))
         if not worst <= 100.0 * tolerance.residual:
             words.append(f"{name} residual {worst:.2g} (relative)")
-    gained = float(np.max(drift.energy, initial=0.0))
-    limit = tolerance.energy if not outcome.smooth else np.sqrt(tolerance.residual)
-    if not gained <= limit:
-        words.append(f"energy changes by {gained:.2g} of the energy in play without work")
     size = float(np.max(np.abs(lam), initial=0.0))
     if size and not lam.min() >= -tolerance.residual * size:
         words.append(f"a contact pulls: λ = {lam.min():.2g}")

@@ -1,5 +1,8 @@
 """Event-driven motion with contacts: smooth phases with closed contacts as joints, impacts and openings between them.
 
+Contacts with friction stick (their slip is a constraint, its force within Coulomb's cone) or slide (`sliding`); a phase
+ends, too, where the force reaches the cone or the slip comes to rest.
+
 In a phase the closed contacts are bilateral constraints with multipliers λ ≥ 0. It ends where a gap closes (an impact
 by Newton's law over all touching contacts, then the question which of them stay closed), where a multiplier falls to
 zero (the contact opens), or at a user's event. Impacts that accumulate (a ball coming to rest) are recognised by their
@@ -8,6 +11,7 @@ decaying speed; the time at which they end is the limit of a geometric series; t
 
 import copy
 import math
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,21 +20,27 @@ import numpy as np
 from onesided._types import Array, Indices, Status
 from onesided.dynamics.contact_run import Outcome, Request, World, check_events, collect
 from onesided.dynamics.explicit import Projected
-from onesided.dynamics.impact import collide, support
-from onesided.dynamics.mechanics import State
+from onesided.dynamics.friction_modes import collide_with_friction, decide, finite
+from onesided.dynamics.impact import Impulses, collide, support
+from onesided.dynamics.mechanics import Mechanics, State
 from onesided.dynamics.moments import Moment, MomentFinder
+from onesided.dynamics.monitors import stack
+from onesided.dynamics.sliding import Mode, SlidingMechanics
 from onesided.dynamics.stepper import Stepper, check_knobs
-from onesided.errors import ModelError, UsageError
-from onesided.linalg import one_thread
+from onesided.errors import SolveError, UsageError
+from onesided.model.contact_equations import Rows
+from onesided.model.motion import Terms
 from onesided.results import Motion, MotionEvent, Occurrence
 from onesided.results.path import format_number
 
 PATIENCE = 50  # events without time passing
+OPEN = Mode()
+NEAR_JAM = 0.01  # of the determinant without friction
 
 
 @dataclass(frozen=True)
 class EventDriven:
-    """Event-driven integration: exact times of impacts and openings; for few contacts, without friction or rough ones.
+    """Event-driven integration: exact times of impacts, openings, sticking and slipping; for few contacts.
 
     Attributes
     ----------
@@ -50,26 +60,11 @@ class EventDriven:
         if not 0.0 < self.rest < 1.0:
             raise UsageError("`rest` is out of range", got=repr(self.rest), expected="between 0 and 1")
 
-    def follow(self, request: Request) -> Motion:
-        """The motion asked for."""
+    def begin(self, request: Request) -> "Flight":
+        """Make a motion that can begin."""
         world = World(request)
-        sliding = world.rows.friction[(world.rows.friction > 0) & np.isfinite(world.rows.friction)]
-        if len(sliding):
-            raise ModelError(
-                "EventDriven has no Coulomb friction",
-                got=f"friction = {sliding[0]:g}",
-                expected="contacts without friction, or rough ones (friction = inf)",
-                advice="method=Moreau(step=…)",
-            )
         check_events(request.events, request.stop, world.start)
-        flight = Flight(world, self)
-        with one_thread(world.equations.n):
-            flight.run()
-        outcome = Outcome(
-            flight.states, tuple(flight.events), flight.status, flight.note, self, True, tuple(flight.wrong),
-            {"evaluations": flight.evaluations, "phases": flight.phases, "accumulations": flight.accumulated},
-        )  # fmt: skip
-        return collect(world, outcome)
+        return Flight(world, self)
 
 
 class Flight:
@@ -85,13 +80,29 @@ class Flight:
         self._impacts: dict[int, list[float]] = {}
         self._same, self._when = 0, -math.inf
 
-    def run(self) -> None:
-        """Phase after phase."""
+    @property
+    def state(self) -> State:
+        """The last point."""
+        return self.states[-1]
+
+    def motion(self) -> Motion:
+        """What was found so far, rechecked."""
+        outcome = Outcome(
+            stack(self.states), tuple(self.events), self.status, self.note, self.method, True, tuple(self.wrong),
+            {"evaluations": self.evaluations, "phases": self.phases, "accumulations": self.accumulated},
+        )  # fmt: skip
+        return collect(self.world, outcome)
+
+    def items(self) -> Iterator[int]:
+        """Phase after phase: the number of points so far."""
         world, end = self.world, self.world.request.last
-        state, closed = self._meet(world.start)
-        self._opened_at_once(state, closed)
+        state, mode = self._meet(world.start)
+        self._opened_at_once(state, mode)
         while state.t < end:
-            state, moment = self._phase(state, closed)
+            if not self.status.ok:
+                yield self._keep(state)
+                return
+            state, moment = yield from self._phase(state, mode)
             if moment is None:
                 return
             if len(self.events) >= self.method.max_events:
@@ -105,15 +116,17 @@ class Flight:
                 continue
             if moment.kind is Occurrence.opens:
                 self._tell(Occurrence.opens, state, moment.name)
-            if self._stuck(state.t):
+            if self._stuck(state.t) or self._jammed(state, moment):
                 return
-            state, closed = self._meet(state, moment.name if moment.kind is Occurrence.opens else "")
+            before = mode
+            state, mode = self._meet(state, moment, before)
+            self._tell_friction(state, before, mode)
 
-    def _opened_at_once(self, state: State, closed: Indices) -> None:
+    def _opened_at_once(self, state: State, mode: Mode) -> None:
         """Tell of contacts that touch at the start but do not press."""
         gaps = self.world.equations.gaps(state.t, state.q)
         for i in np.flatnonzero(gaps <= self.world.closed_below):
-            if i not in closed:
+            if i not in mode.closed and self.status.ok:
                 self._tell(Occurrence.opens, state, self.world.names[i], "touches at the start, without force")
 
     def _stuck(self, t: float) -> bool:
@@ -126,18 +139,21 @@ class Flight:
         self.note = f"contacts open and close without end at t = {t:.9g}: try Moreau(step=…)"
         return True
 
-    def _phase(self, state: State, closed: Indices) -> tuple[State, Moment | None]:
+    def _phase(self, state: State, mode: Mode) -> Generator[int, None, tuple[State, Moment | None]]:
         """Smooth motion until something happens, or the end (then no moment)."""
         world, end = self.world, self.world.request.last
-        mechanics = world.mechanics(closed)
+        mechanics = world.mechanics(mode)
         equations: Any = mechanics.equations
         self.phases += 1
         mechanics.choose_rows(equations.terms(state.t, state.q, np.zeros_like(state.q), state.v, np.zeros(equations.m)))
         settled = mechanics.settle(state.t, state.q, state.v, np.zeros(equations.rows)).state
         settled = replace(settled, work=state.work)
+        if self._unshared(mode, mechanics):
+            yield self._keep(state)
+            return state, None
         stepper = Projected(rtol=self.method.rtol, max_step=self.method.max_step).start(mechanics, settled, end)
-        finder = MomentFinder(world, closed, settled)
-        self._record(stepper, settled)
+        finder = MomentFinder(world, mode, mechanics, settled)
+        yield self._record(stepper, settled)
         for _ in range(world.request.max_steps):
             before = copy.copy(stepper)
             with np.errstate(over="ignore", invalid="ignore"):  # steps that are too long are tried and given up
@@ -145,29 +161,43 @@ class Flight:
             self.evaluations += 12
             if failed is not None:
                 self.status, self.note = failed, stepper.note
+                self._near_jam(mechanics, stepper.state)
                 return stepper.state, None
             world.sizes.grow(stepper.state.q, stepper.state.v)
             found = finder.first(before, stepper.state)
             if found is not None:
                 moment, state = found
-                self._record(stepper, state)
+                yield self._record(stepper, state)
                 return state, moment
-            self._record(stepper, stepper.state)
+            yield self._record(stepper, stepper.state)
             if stepper.state.t >= end:
                 return stepper.state, None
         self.status, self.note = Status.max_iterations, f"{world.request.max_steps} steps were not enough"
         return stepper.state, None
 
-    def _record(self, stepper: Stepper, state: State) -> None:
+    def _record(self, stepper: Stepper, state: State) -> int:
         equations: Any = stepper.mechanics.equations
-        self.states.append(replace(state, mu=equations.spread(state.mu)))
-        step = state.t - self.states[-2].t if len(self.states) > 1 else 0.0
-        self.world.request.progress.update(control=state.t, points=len(self.states), events=len(self.events), step=step)
+        mechanics = stepper.mechanics
+        if isinstance(mechanics, SlidingMechanics):
+            mu = mechanics.spread(state.t, state.q, state.v, state.mu)
+        else:
+            mu = equations.spread(state.mu)
+        self.states.append(replace(state, mu=mu))
+        return len(self.states)
 
-    def _meet(self, state: State, opening: str = "") -> tuple[State, Indices]:
-        """What touching contacts do: collide where they approach; then those at rest press or open.
+    def _keep(self, state: State) -> int:
+        """A point whose contact forces nobody knows: as if there were none."""
+        free = self.world.mechanics(OPEN)
+        found = free.accelerate(state.t, state.q, np.zeros_like(state.q), state.v, np.zeros(free.equations.rows))
+        equations: Any = free.equations
+        self.states.append(replace(state, a=found.a, mu=equations.spread(found.mu)))
+        return len(self.states)
 
-        The contact `opening` has just lost its force: it counts as open however little is left of it.
+    def _meet(self, state: State, moment: Moment | None = None, before: Mode = OPEN) -> tuple[State, Mode]:
+        """What touching contacts do: collide where they approach; then those at rest press or open, stick or slide.
+
+        A contact that has just lost its force counts as open however little is left of it; one whose friction has
+        reached its limit begins to slide.
         """
         world = self.world
         terms = world.terms(state.t, state.q, state.v)
@@ -179,11 +209,66 @@ class Flight:
             terms = world.terms(state.t, state.q, state.v)
             speeds = terms.c_dot[world.rows.gaps]
         resting = touching[np.abs(speeds[touching]) <= world.at_rest_below]
+        opening = moment.name if moment is not None and moment.kind is Occurrence.opens else ""
+        if any(finite(world, i) for i in resting):
+            forced = self._forced(state, moment, before) if not hit else {}
+            found = decide(world, terms, resting, forced, opening)
+            if not found.status.ok:
+                self.status, self.note = found.status, f"at t = {state.t:.9g}, {found.note}"
+            return state, found.mode
         forces = support(terms, world.rows, resting, world.tolerances).rows[world.rows.gaps]
-        size = float(np.max(forces, initial=0.0))
-        least = world.tolerances.force * size
-        closed = np.array([i for i in resting if forces[i] > least and world.names[i] != opening], dtype=np.intp)
-        return state, closed
+        least = world.tolerances.force * float(np.max(forces, initial=0.0))
+        return state, Mode(tuple(int(i) for i in resting if forces[i] > least and world.names[i] != opening))
+
+    def _forced(self, state: State, moment: Moment | None, before: Mode) -> dict[int, Array]:
+        """Contacts that begin to slide, against the friction that has reached its limit, with those that just did."""
+        rows = self.world.rows
+        found = {i: np.array(d) for i, d in before.sliding if moment is None or self.world.names[i] != moment.name}
+        if moment is not None and moment.kind is Occurrence.slips:
+            i = self.world.names.index(moment.name)
+            friction = self.states[-1].mu[list(rows.slips[i])]
+            found[i] = -friction / np.linalg.norm(friction)
+        return found
+
+    def _tell_friction(self, state: State, before: Mode, mode: Mode) -> None:
+        for i in mode.closed:
+            was, now = before.of(i), mode.of(i)
+            if now == "sticks" and was != "sticks":
+                self._tell(Occurrence.sticks, state, self.world.names[i])
+            turned = now == was == "slides" and np.dot(dict(mode.sliding)[i], dict(before.sliding)[i]) < 0.0
+            if now == "slides" and (was == "sticks" or turned):
+                self._tell(Occurrence.slips, state, self.world.names[i], "the other way" if turned else "")
+
+    def _jammed(self, state: State, moment: Moment) -> bool:
+        """Whether forces are no longer determined."""
+        if moment.kind is not Occurrence.jams:
+            return False
+        self._tell(Occurrence.jams, state, moment.name)
+        self.status, self.note = Status.jammed, self.events[-1].words()
+        return True
+
+    def _near_jam(self, mechanics: Mechanics, state: State) -> None:
+        """Forces that grow beyond all bounds stop the integration just before they are undetermined."""
+        if isinstance(mechanics, SlidingMechanics):
+            left = mechanics.determinacy(state.t, state.q, state.v)
+            if left < NEAR_JAM:
+                self.status = Status.jammed
+                self.note = f"forces of sliding contacts grow without bound at t = {state.t:.9g} ({left:.2g} of 1 left)"
+
+    def _unshared(self, mode: Mode, mechanics: Mechanics) -> bool:
+        """Whether friction is shared among contacts in a way that nobody knows."""
+        if len(mechanics.rows) == mechanics.equations.rows or not (mode.sticking or mode.sliding):
+            return False
+        names = [mechanics.equations.names[i] for i in mechanics.loose]
+        mine = {self.world.names[i] for i in mode.closed}
+        if not mode.sliding and not any(name in mine or name.startswith("slip of ") for name in names):
+            return False
+        self.status, t = Status.dependent, self.states[-1].t if self.states else self.world.start.t
+        self.note = (
+            f"at t = {t:.6g} the forces of {', '.join(names)} are not unique, so that nobody can tell when they slip: "
+            "try Moreau(step=…)"
+        )
+        return True
 
     def _collide(self, state: State, touching: Indices, hit: list[int], speeds: Array) -> State:
         world, rows = self.world, self.world.rows
@@ -193,7 +278,7 @@ class Flight:
             restitution[ended] = 0.0
             rows = replace(rows, restitution=restitution)
         terms = world.terms(state.t, state.q, state.v)
-        found = collide(terms, rows, touching, world.tolerances)
+        found = self._impulses(terms, rows, touching)
         v = state.v + found.change
         after = world.terms(state.t, state.q, v)
         lost = float(0.5 * found.rows @ (terms.c_dot + after.c_dot))
@@ -210,6 +295,15 @@ class Flight:
                 )
         world.sizes.grow(state.q, v)
         return replace(state, v=v, work=state.work + lost)
+
+    def _impulses(self, terms: Terms, rows: Rows, touching: Indices) -> Impulses:
+        world = self.world
+        if not any(finite(world, i) for i in touching):
+            return collide(terms, rows, touching, world.tolerances)
+        found = collide_with_friction(world, terms, touching, rows.restitution)
+        if found is None:
+            raise SolveError("the impulses of an impact with friction could not be found", self.states)
+        return found
 
     def _accumulates(self, i: int, t: float, speed: float) -> bool:
         """Whether impacts of this contact decay so that they end within a time that does not matter."""

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 from scipy.optimize import brentq
 
-from onesided._types import Array, Indices
+from onesided._types import Array
 from onesided.dynamics.contact_run import World
-from onesided.dynamics.mechanics import State
+from onesided.dynamics.mechanics import Mechanics, State
+from onesided.dynamics.sliding import Mode, SlidingMechanics
 from onesided.dynamics.stepper import Stepper
 from onesided.results import Occurrence
 from onesided.results.motion import Points, interpolate
@@ -44,9 +45,10 @@ class _Watched:
 class MomentFinder:
     """Looks at every step of one phase."""
 
-    def __init__(self, world: World, closed: Indices, start: State) -> None:
-        self.world, self.closed, self.start = world, closed, start
-        self._watched = [*self._gaps(), *self._forces(), *self._users()]
+    def __init__(self, world: World, mode: Mode, mechanics: Mechanics, start: State) -> None:
+        self.world, self.mode, self.mechanics, self.start = world, mode, mechanics, start
+        self.closed = mode.closed
+        self._watched = [*self._gaps(), *self._forces(), *self._sticking(), *self._sliding(), *self._users()]
 
     def _gaps(self) -> list[_Watched]:
         world = self.world
@@ -64,8 +66,7 @@ class MomentFinder:
         ]
 
     def _forces(self) -> list[_Watched]:
-        world, mechanics = self.world, self.world.mechanics(self.closed)
-        rows = list(mechanics.equations.names)
+        world, rows = self.world, list(self.mechanics.equations.names)
         size = float(np.max(np.abs(self.start.mu), initial=0.0))
 
         def force(i: int) -> Function:
@@ -74,6 +75,35 @@ class MomentFinder:
 
         slack = world.tolerances.force * size
         return [_Watched(Moment(Occurrence.opens, world.names[i]), force(i), slack) for i in self.closed]
+
+    def _sticking(self) -> list[_Watched]:
+        """Coulomb's limit of contacts that stick: μ λ_N − |λ_T|."""
+        world, chosen = self.world, [int(row) for row in self.mechanics.equations.chosen]  # type: ignore[attr-defined]
+        slack = world.tolerances.force * float(np.max(np.abs(self.start.mu), initial=0.0))
+
+        def margin(i: int) -> Function:
+            place = chosen.index(int(world.rows.gaps[i]))
+            slips = [chosen.index(row) for row in world.rows.slips[i]]
+            return lambda s: float(world.rows.friction[i] * s.mu[place] - np.linalg.norm(s.mu[slips]))
+
+        return [_Watched(Moment(Occurrence.slips, world.names[i]), margin(i), slack) for i in self.mode.sticking]
+
+    def _sliding(self) -> list[_Watched]:
+        """Slip that comes to rest, and forces that are no longer determined."""
+        world, mechanics = self.world, self.mechanics
+
+        def slip(i: int, direction: tuple[float, ...]) -> Function:
+            rows = list(world.rows.slips[i])
+            return lambda s: float(world.terms(s.t, s.q, s.v).c_dot[rows] @ np.array(direction))
+
+        found = [
+            _Watched(Moment(Occurrence.sticks, world.names[i]), slip(i, d), world.at_rest_below)
+            for i, d in self.mode.sliding
+        ]
+        if isinstance(mechanics, SlidingMechanics):
+            moment = Moment(Occurrence.jams, world.names[self.mode.sliding[0][0]])
+            found.append(_Watched(moment, lambda s: mechanics.determinacy(s.t, s.q, s.v), 0.0))
+        return found
 
     def _users(self) -> list[_Watched]:
         def at(function: Callable[[float, Array, Array], float]) -> Function:

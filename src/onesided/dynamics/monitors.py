@@ -7,6 +7,7 @@ import numpy as np
 
 from onesided._types import Array, Status
 from onesided.dynamics.mechanics import Mechanics, State
+from onesided.model.equations import Equations
 from onesided.model.motion import Check
 from onesided.results import Drift
 from onesided.tolerances import EPS
@@ -30,13 +31,14 @@ def stack(states: Sequence[State]) -> Arrays:
     return Arrays(*(np.asarray(list(column), dtype=float) for column in columns))
 
 
-def recheck(mechanics: Mechanics, points: Arrays) -> tuple[Drift, Check]:
-    """Evaluate the model afresh at every point and measure what is violated."""
-    found = mechanics.equations.check(points.t, points.q, points.v, points.a, np.hstack([points.mu, points.u]))
-    steep = _steepness(mechanics, points)
+def recheck(mechanics: Mechanics, points: Arrays, found: Check | None = None) -> tuple[Drift, Check]:
+    """Evaluate the model afresh at every point, unless that was done, and measure what is violated."""
+    if found is None:
+        found = mechanics.equations.check(points.t, points.q, points.v, points.a, np.hstack([points.mu, points.u]))
+    steep = steepness(mechanics.equations, points)
     length = max(float(np.max(np.abs(points.q), initial=0.0)), float(mechanics.sizes.q.max()))
     speed = max(float(np.max(np.abs(points.v), initial=0.0)), float(mechanics.sizes.v.max()))
-    force = float(np.max(found.forces, initial=0.0)) or 1.0
+    force = force_size(found, points.mu, steep)
     position = _largest(found.c / steep[: mechanics.equations.m]) / length
     velocity = _largest(found.c_dot / steep) / speed
     bend = speed**2 / length + float(np.max(np.abs(points.a), initial=0.0))
@@ -45,14 +47,19 @@ def recheck(mechanics: Mechanics, points: Arrays) -> tuple[Drift, Check]:
     return Drift(position, velocity, acceleration, balance, energy_error(found, points.work)), found
 
 
-def _steepness(mechanics: Mechanics, points: Arrays) -> Array:
-    equations = mechanics.equations
+def steepness(equations: Equations, points: Arrays) -> Array:
+    """Size of the gradient of every constraint along the motion."""
     zero = np.zeros(equations.n)
     norms = []
     for i in {0, len(points.t) // 2, len(points.t) - 1}:
         terms = equations.terms(points.t[i], points.q[i], zero, points.v[i], points.mu[i])
         norms.append(np.abs(terms.G).sum(axis=1))
     return np.asarray(np.maximum(np.max(norms, axis=0), EPS))
+
+
+def force_size(found: Check, mu: Array, steep: Array) -> float:
+    """Size of the largest force, also of those that cancel each other."""
+    return max(float(np.max(found.forces, initial=0.0)), float(np.max(np.abs(mu) * steep, initial=0.0))) or 1.0
 
 
 def _largest(values: Array) -> Array:

@@ -1,36 +1,39 @@
 """Moreau's time stepping: impulses over a step, any number of contacts, impact and Coulomb friction.
 
-With the midpoint q_M = q∘exp(h v/2):
+With q_B = q∘exp((1 − θ) h v) and θ = ½ unless told otherwise:
 
-    M (v⁺ − v) = h f(q_M, v) + Gᵀ R + W_Nᵀ P_N + W_Tᵀ P_T,     q⁺ = q_M∘exp(h v⁺/2),
+    M (v⁺ − v) = h f + Gᵀ R + W_Nᵀ P_N + W_Tᵀ P_T,     q⁺ = q_B∘exp(θ h v⁺),
 
-    contacts that hit:       v_N⁺ + e v_N⁻ ≥ 0 ⊥ P_N ≥ 0,
-    the others in reach:     v_N⁺ + 2 g(q_M)/h ≥ 0 ⊥ P_N ≥ 0   (the gap may just close within the step),
-
-with P_T in the cone of friction. What penetrates after the step is projected out in the metric of the mass, so that
-gaps and joints do not drift. Of second order where nothing happens, of first order across impacts.
+with M, G, W and the gaps at q_B, and impulses as in `impulses`. The forces f are those at (q_B, v); with `theta` given
+they are those at q∘exp(θ h v_θ), v_θ = (1 − θ) v + θ v⁺, found by Newton's method: for stiff springs. What penetrates
+after a step is projected out in the metric of the mass, so that gaps and joints do not drift. Of second order where
+nothing happens and θ = ½, of first order across impacts.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import lapack
 
-from onesided._types import Array, Indices, Status
-from onesided.complementarity import LCP, solve
-from onesided.complementarity.friction import FrictionProblem, solve_friction
+from onesided._types import Array, Status
 from onesided.dynamics.contact_run import Outcome, Request, World, check_events, collect
+from onesided.dynamics.impulses import REACH, REST, Impulse, Impulses, Pushed
+from onesided.dynamics.impulses_sparse import SparseImpulses
 from onesided.dynamics.mechanics import State
+from onesided.dynamics.monitors import Arrays
+from onesided.dynamics.moreau_check import Scheme, audit
 from onesided.errors import UsageError
-from onesided.linalg import one_thread
+from onesided.model.contact_equations import ContactEquations
+from onesided.model.contact_stepping import Rules
 from onesided.model.motion import Terms
 from onesided.results import Motion, MotionEvent, Occurrence
 from onesided.results.path import format_number
 from onesided.tolerances import EPS
 
-REACH = 2.0  # contacts within so many times the way of the fastest one in a step are looked at
-REST = 2.0  # approach below so many times the change of velocity in a step is rest
+NEWTON = 20
+SLACK = 4.0  # round-off units of the coordinates that a gap may be violated by
+LEAP_FROM, LEAP_TO = 200, 40  # steps that pay for the compilation of many in one; coordinates at which it is faster
+GROW = 32  # typical sizes are brought up to date after so many steps
 
 
 @dataclass(frozen=True)
@@ -41,228 +44,215 @@ class Moreau:
     ----------
     step : size of a step.
     accuracy : residual of the complementarity conditions, relative to the impulses, at which a step counts as solved.
+    theta : None for explicit forces, which is fast and needs steps below 2/(largest frequency); ½ to 1 for implicit
+        forces, stable at any step: ½ keeps the energy of linear springs, 1 damps what steps do not resolve.
     """
 
     step: float = 1e-3
     accuracy: float = 1e-10
+    theta: float | None = None
 
     def __post_init__(self) -> None:
         if not 0.0 < self.step < np.inf:
             raise UsageError("`step` is out of range", got=repr(self.step), expected="a positive number")
         if not 0.0 < self.accuracy < 1.0:
             raise UsageError("`accuracy` is out of range", got=repr(self.accuracy), expected="between 0 and 1")
+        if self.theta is not None and not 0.5 <= self.theta <= 1.0:
+            raise UsageError("`theta` is out of range", got=repr(self.theta), expected="½ to 1, or None for explicit")
 
-    def follow(self, request: Request) -> Motion:
-        """The motion asked for."""
+    def begin(self, request: Request) -> "March":
+        """Make a motion that can begin."""
         world = World(request)
         check_events(request.events, request.stop, world.start)
-        march = March(world, self)
-        with one_thread(world.equations.n):
-            march.run()
-        outcome = Outcome(
-            march.states, tuple(march.events), march.status, march.note, self, False, tuple(march.wrong),
-            {"complementarity": march.worst, "contacts": march.most, "projections": march.projections,
-             "work of projections": march.lifted},
-        )  # fmt: skip
-        return collect(world, outcome)
-
-
-class Impulse(NamedTuple):
-    """Impulses of the contacts in reach: rows of G, values; the new velocity; impulses of rows that always hold."""
-
-    rows: Indices
-    P: Array
-    v: Array
-    joints: Array
+        return March(world, self)
 
 
 class March:
-    """One motion in progress."""
+    """One motion in progress, all steps of the same size."""
 
     def __init__(self, world: World, method: Moreau) -> None:
-        self.world, self.method, self.rows = world, method, world.rows
-        self.h = method.step
-        self.states: list[State] = []
+        self.world, self.method = world, method
         self.events: list[MotionEvent] = []
-        self.wrong: list[str] = []
         self.status, self.note = Status.finished, ""
-        self.worst, self.most, self.projections, self.lifted = 0.0, 0, 0, 0.0
-        self.always = self.rows.always
-        self._pressing = np.zeros(len(world.names), dtype=bool)
-        self._last: Array = np.zeros(world.equations.rows)
-        self._zero = np.zeros(world.equations.n)
-        self._directions = np.array([len(s) for s in self.rows.slips], dtype=np.intp)
-        self._frictionless = not np.any(self._directions)
-
-    def run(self) -> None:
-        """Step after step, all of the same size, to the end."""
-        world, request = self.world, self.world.request
-        count = max(1, int(np.ceil((request.last - request.first) / self.method.step * (1.0 - np.sqrt(EPS)))))
+        request, n, rows = world.request, world.equations.n, world.equations.rows
+        count = max(1, int(np.ceil((request.last - request.first) / method.step * (1.0 - np.sqrt(EPS)))))
         self.h = (request.last - request.first) / count
         if count > request.max_steps:
             self.status, count = Status.max_iterations, request.max_steps
             self.note = f"{count} steps do not reach the end"
-        self._begin()
-        for i in range(count):
-            state = self._step(request.first + (i + 1) * self.h)
-            if state is None:
+        self.count, self.points = count, 0
+        theta = 0.5 if method.theta is None else method.theta
+        self.scheme = Scheme(self.h, theta, method.theta is not None)
+        self.equations, self.impulses = world.equations, Impulses(world, self.h, theta * self.h, method.accuracy)
+        if method.theta is None and not len(world.rows.always):
+            self._use_pattern()
+        sizes = ((), (n,), (n,), (n,), (rows,), (), (0,))
+        self._log = Arrays(*(np.empty((count + 1, *size)) for size in sizes))
+        self._log.t[:] = request.first + np.arange(count + 1) * self.h
+        self._log.q[0], self._log.v[0], self._log.a[0], self._log.mu[0] = world.start.q, world.start.v, world.start.a, 0
+        self._shifts: list[tuple[int, Array]] = []
+        self._pressing = np.zeros(len(world.names), dtype=bool)
+        self._flat = world.equations.space.flat
+        self._leaps = self.impulses.plain and method.theta is None and count >= LEAP_FROM and n <= LEAP_TO
+        self._ahead = self._pause = self._waited = 0
+
+    def _use_pattern(self) -> None:
+        """For many contacts: derivatives and matrices with few entries only."""
+        world, start = self.world, self.world.start
+        equations = ContactEquations(world.request.system, world.request.control)
+        equations.find_pattern(start.t, start.q, start.v)
+        if equations.pattern is not None:
+            self.equations = world.patterned = equations
+            self.impulses = SparseImpulses(world, equations.pattern, self.h, self.method.accuracy)
+
+    @property
+    def state(self) -> State:
+        """The last point."""
+        i, log = self.points - 1, self._log
+        return State(float(log.t[i]), log.q[i], log.v[i], log.a[i], log.mu[i])
+
+    def items(self) -> Iterator[int]:
+        """Step after step: the number of points so far."""
+        for i in range(self.count + 1):
+            if i >= self._ahead and self._leaps and i < self.count:
+                self._leap(i)
+            terms = self._settled(i) if i >= self._ahead else None
+            self.points = i + 1
+            if i % GROW == 0 or i == self.count:
+                recent = slice(max(0, i - GROW), i + 1)
+                self.world.sizes.grow(np.max(np.abs(self._log.q[recent]), axis=0), self._log.v[recent])
+            yield self.points
+            if i and self.world.request.events and self._users():
                 return
-            self.states.append(state)
-            world.sizes.grow(state.q, state.v)
-            if i % 64 == 0:
-                request.progress.update(control=state.t, points=len(self.states), events=len(self.events), step=self.h)
-            if request.events and self._users():
+            if terms is not None and i < self.count and not self._advance(i, terms):
                 return
-        if self.worst > 100.0 * self.method.accuracy:
-            self.wrong.append(f"complementarity of a step is met to {self.worst:.2g} only (relative)")
 
-    def _begin(self) -> None:
-        start = self.world.start
-        self.states.append(State(start.t, start.q, start.v, start.a, np.zeros(self.world.equations.rows)))
+    def motion(self) -> Motion:
+        """What was found so far, rechecked."""
+        points = Arrays(*(values[: self.points] for values in self._log))
+        shifts = [shift for shift in self._shifts if shift[0] < self.points]
+        found = audit(self.world, points, self.scheme, shifts)
+        wrong = []
+        if self.impulses.worst > 100.0 * self.method.accuracy:
+            wrong.append(f"complementarity of a step is met to {self.impulses.worst:.2g} only (relative)")
+        facts = {
+            "complementarity": self.impulses.worst, "contacts": self.impulses.most, "projections": len(shifts),
+            "momentum balance": float(np.max(found.balance, initial=0.0)),
+            "work of projections": float(found.projection[-1]),
+        }  # fmt: skip
+        return collect(
+            self.world, Outcome(found.points, tuple(self.events), self.status, self.note, self.method, False,
+                                tuple(wrong), facts, found.balance, found.projection, self.scheme.theta > 0.5),
+        )  # fmt: skip
 
-    def _step(self, t: float) -> State | None:
-        world, h, now = self.world, self.h, self.states[-1]
-        space = world.equations.space
-        middle = space.retract(now.q, 0.5 * h * now.v)
-        terms = world.equations.terms(t - 0.5 * h, middle, self._zero, now.v, self._last)
-        found = self._impulses(now.v, terms)
-        if found is None or not np.all(np.isfinite(found.v)):
-            self.status = Status.not_finite
-            self.note = f"at t = {t:.6g}"
-            return None
-        q = space.retract(middle, 0.5 * h * found.v)
-        mu = np.zeros(world.equations.rows)
-        mu[self.always], mu[found.rows] = found.joints / h, found.P / h
-        self._last = mu
-        self._tell(t, now, terms, mu)
-        change = terms.G[found.rows] @ (found.v - now.v)
-        work = float(found.P @ (terms.c_dot[found.rows] + 0.5 * change))
-        work += float(found.joints @ terms.c_dot[self.always]) + self._power(t, middle, now.v, found.v)
-        q, lifted = self._without_penetration(t, q, found.v, terms)
-        return State(t, q, found.v, (found.v - now.v) / h, mu, now.work + work + lifted)
+    def _settled(self, i: int) -> Terms:
+        """The equations of the step that begins at point i, which is put back onto the allowed side before."""
+        first, terms = self._evaluate(i)
+        world, rows, log = self.world, self.world.rows, self._log
+        slack = SLACK * EPS * float(world.sizes.q.max())
+        joints = first[rows.joints]
+        if first[rows.gaps].min(initial=0.0) < -slack or (len(joints) and np.max(np.abs(joints)) > slack):
+            before = log.q[i].copy()
+            log.q[i], _ = world.project(float(log.t[i]), before, log.v[i])
+            self._shifts.append((i, before))
+            _, terms = self._evaluate(i)
+        return terms
 
-    def _power(self, t: float, middle: Array, v: Array, after: Array) -> float:
-        if self.world.equations.conservative:
-            return 0.0
-        mean = self.world.equations.terms(t - 0.5 * self.h, middle, self._zero, 0.5 * (v + after), self._last)
-        return self.h * mean.power
+    def _leap(self, i: int) -> None:
+        """Several steps in one call, where the same contacts go on pressing; rarely tried where that fails."""
+        self._waited += 1
+        if self._waited <= self._pause:
+            return
+        log, world, h = self._log, self.world, self.h
+        slack = SLACK * EPS * float(world.sizes.q.max())
+        rules = Rules(h, REACH, REST, world.closed_below, slack, self.method.accuracy)
+        rows = world.equations.leap(log.t[i], log.q[i], log.v[i], log.mu[i] > 0.0, rules, self.count - i)
+        k, n = len(rows), log.q.shape[1]
+        self._waited, self._pause = 0, 0 if k > 1 else min(2 * self._pause + 1, LEAP_FROM)
+        if k:
+            log.q[i + 1 : i + k + 1], log.v[i + 1 : i + k + 1] = rows[:, :n], rows[:, n : 2 * n]
+            log.a[i + 1 : i + k + 1] = np.diff(log.v[i : i + k + 1], axis=0) / h
+            log.mu[i + 1 : i + k + 1] = rows[:, 2 * n : -1] / h
+            self.impulses.note(float(np.max(rows[:, -1])), int(np.sum(log.mu[i + k] > 0.0)))
+            self._pressing = log.mu[i + k] > 0.0
+            self._ahead = i + k
 
-    def _impulses(self, v: Array, terms: Terms) -> Impulse | None:
-        """The velocity at the end of the step and the impulses that lead there."""
-        h, rows = self.h, self.rows
-        held = terms.G[self.always]
-        free = v + self._answer(terms.M, held, (h * terms.h)[:, None], terms.c_dot[self.always])[0][:, 0]
-        joints = self._joint_impulses(terms, held, free - v, h * terms.h)
-        gaps, u = terms.c[rows.gaps], terms.c_dot[rows.gaps]
-        u_free = u + terms.G[rows.gaps] @ (free - v)
-        near = np.flatnonzero(gaps <= REACH * h * np.max(np.abs(u_free), initial=0.0) + self.world.closed_below)
-        if not len(near):
-            return Impulse(near, np.zeros(0), free, joints)
-        hits = gaps[near] + 0.5 * h * u_free[near] < 0.0
-        fast = u[near] < -REST * np.abs(u_free[near] - u[near])
-        e = np.where(hits & fast, rows.restitution[near], 0.0)
-        b = np.where(e > 0.0, e * u[near], 2.0 * np.maximum(gaps[near], 0.0) / h)
-        if np.all(u_free[near] + b >= -EPS * self._speed(u_free[near], b)):
-            return Impulse(rows.gaps[near], np.zeros(len(near)), free, joints)
-        return self._contacts(terms, held, near, b, (free, joints))
+    def _evaluate(self, i: int) -> tuple[Array, Terms]:
+        log, late = self._log, self.scheme.late
+        return self.equations.stepped(late, log.t[i], log.q[i], late * log.v[i], log.v[i], log.mu[i])
 
-    def _contacts(self, terms: Terms, held: Array, near: Indices, b: Array, before: tuple[Array, Array]) -> Impulse:
-        rows, (free, joints) = self.rows, before
-        order = [r for i in near for r in (rows.gaps[i], *rows.slips[i])]
-        chosen = np.array(order, dtype=np.intp)
-        W = terms.G[chosen]
-        X, _ = self._answer(terms.M, held, W.T.copy(), None)
-        D = W @ X
-        directions = self._directions[near]
-        normal = np.concatenate([[0], np.cumsum(1 + directions)[:-1]]).astype(np.intp)
-        u = terms.c_dot[chosen] + W @ (free - self.states[-1].v)
-        u[normal] += b
-        scale = self._speed(u, b)
-        problem = FrictionProblem(0.5 * (D + D.T), u, rows.friction[near], directions, scale)
-        P, off = self._solve(problem, self.h * self._last[chosen])
-        self.worst, self.most = max(self.worst, off), max(self.most, int(np.sum(P[normal] > 0.0)))
-        v = free + X @ P
-        return Impulse(
-            chosen, P, v, joints if not len(held) else joints + self._joint_impulses(terms, held, X @ P, W.T @ P)
-        )
+    def _advance(self, i: int, terms: Terms) -> bool:
+        """From point i to the next; whether there is one."""
+        log, h, space = self._log, self.h, self.world.equations.space
+        found = self._implicit(i, terms) if self.scheme.implicit else self._explicit(i, terms)
+        if not np.isfinite(found.v).all():
+            self.status, self.note = Status.not_finite, f"at t = {log.t[i + 1]:.6g}"
+            return False
+        q = space.retract(terms.q, self.scheme.theta * h * found.v)
+        log.q[i + 1] = q if self._flat else space.wrap(q)
+        log.v[i + 1] = found.v
+        log.a[i + 1] = (found.v - log.v[i]) / h
+        log.mu[i + 1] = found.rows / h
+        self._tell(i, terms)
+        return True
 
-    def _speed(self, u: Array, b: Array) -> float:
-        """Size of the velocities in play."""
-        return max(float(np.max(np.abs(u))), float(np.max(np.abs(b))))
+    def _explicit(self, i: int, terms: Terms) -> Impulse:
+        log, h = self._log, self.h
+        last = h * log.mu[i]
+        found = self.impulses.of(Pushed(log.v[i], terms, terms.M, h * terms.h, last))
+        if self.world.equations.system.friction is None:
+            return found
+        late, t, zero = self.scheme.late, float(log.t[i]), np.zeros(len(terms.q))
+        for _ in range(NEWTON):  # friction in joints knows their forces
+            terms = self.equations.terms(t + late, terms.q, zero, log.v[i], found.rows / h)
+            before, found = found, self.impulses.of(Pushed(log.v[i], terms, terms.M, h * terms.h, found.rows))
+            if np.max(np.abs(found.rows - before.rows)) <= EPS * len(last) * np.max(np.abs(found.rows)):
+                break
+        return found
 
-    def _solve(self, problem: FrictionProblem, start: Array) -> tuple[Array, float]:
-        """Impulses and their residual; without friction by the active set method."""
-        if not np.any(problem.directions):
-            from onesided.complementarity._kernels import SOLVED, active_set
+    def _implicit(self, i: int, terms: Terms) -> Impulse:
+        """Newton's method for the velocity at the end, which the forces depend on."""
+        log, h, theta = self._log, self.h, self.scheme.theta
+        v, guess, last = log.v[i], log.v[i], h * log.mu[i]
+        fine = self.world.tolerances.residual * EPS**0.25 * float(self.world.sizes.v.max())
+        for _ in range(NEWTON):
+            mean = v + theta * (guess - v)
+            push, by_q, by_v = self.world.equations.pushes(
+                log.t[i] + theta * h, log.q[i], theta * h * mean, mean, last / h
+            )
+            J = theta * (theta * h * by_q + by_v)
+            A = terms.M - h * J
+            symmetric = bool(np.max(np.abs(A - A.T)) <= len(A) * EPS * np.max(np.abs(A)))
+            found = self.impulses.of(Pushed(v, terms, A, h * (push - J @ (guess - v)), last), symmetric=symmetric)
+            if not np.max(np.abs(found.v - guess)) > fine:
+                break
+            guess, last = found.v, found.rows
+        return found
 
-            active = start > 0.0
-            knobs = (100, 10, 0, True, True)
-            P, code, _ = active_set(problem.D, problem.u, active, knobs, EPS * len(start))
-            off = problem.residual(P)
-            if code == SOLVED and off <= self.method.accuracy:
-                return P, off
-            found = solve(LCP(problem.D, problem.u / problem.scale), throw=False).value * problem.scale
-            off = problem.residual(found)
-            if off <= self.method.accuracy:
-                return found, off
-            start = found if np.all(np.isfinite(found)) else start
-        return solve_friction(problem, start, tol=0.01 * self.method.accuracy)
-
-    def _answer(self, M: Array, held: Array, forces: Array, push: Array | None) -> tuple[Array, Array]:
-        """Changes of velocity by impulses, with the rows that always hold; `push` is what these must take up."""
-        if not len(held):
-            _, x, info = lapack.dposv(M, forces)
-            return (x if info == 0 else np.linalg.lstsq(M, forces, rcond=EPS)[0]), held
-        n, m = len(M), len(held)
-        K = np.zeros((n + m, n + m))
-        K[:n, :n], K[:n, n:], K[n:, :n] = M, held.T, held
-        right = np.zeros((n + m, forces.shape[1]))
-        right[:n] = forces
-        if push is not None:
-            right[n:] = -push[:, None]
-        *_, x, info = lapack.dgesv(K, right)
-        if info != 0 or not np.all(np.isfinite(x)):
-            x = np.linalg.lstsq(K, right, rcond=EPS * (n + m))[0]
-        return x[:n], -x[n:]
-
-    def _joint_impulses(self, terms: Terms, held: Array, change: Array, forces: Array) -> Array:
-        if not len(held):
-            return np.zeros(0)
-        return np.asarray(np.linalg.lstsq(held.T, terms.M @ change - forces, rcond=None)[0])
-
-    def _without_penetration(self, t: float, q: Array, v: Array, terms: Terms) -> tuple[Array, float]:
-        """Positions back onto the allowed side, and the work this does."""
-        world = self.world
-        gaps = world.equations.gaps(t, q)
-        if not len(self.rows.joints) and gaps.min(initial=0.0) >= -EPS * world.sizes.q.max():
-            return world.equations.space.wrap(q), 0.0
-        moved, _ = world.project(t, q, v)
-        self.projections += 1
-        step = world.equations.space.local(q, moved)
-        lifted = -float(terms.h @ step)
-        self.lifted += lifted
-        return moved, lifted
-
-    def _tell(self, t: float, now: State, terms: Terms, mu: Array) -> None:
+    def _tell(self, i: int, terms: Terms) -> None:
         """Contacts that close with a blow."""
-        pressing = mu[self.rows.gaps] > 0.0
-        fresh = np.flatnonzero(pressing & ~self._pressing)
+        log, rows = self._log, self.world.rows.gaps
+        pressing = log.mu[i + 1][rows] > 0.0
+        fresh = pressing & ~self._pressing
         self._pressing = pressing
-        for i in fresh:
-            speed = -float(terms.c_dot[self.rows.gaps[i]])
+        if not fresh.any():
+            return
+        for j in np.flatnonzero(fresh):
+            speed = -float(terms.c_dot[rows[j]])
             if speed > self.world.at_rest_below:
-                name = self.world.names[i]
                 detail = f"speed {format_number(speed)}"
-                self.events.append(MotionEvent(Occurrence.impact, t, now.q, now.v, name, detail))
+                self.events.append(
+                    MotionEvent(Occurrence.impact, float(log.t[i + 1]), log.q[i], log.v[i], self.world.names[j], detail)
+                )
 
     def _users(self) -> bool:
         """Sign changes of the user's functions in the last step; whether one of them ends the motion."""
-        a, b = self.states[-2:]
+        i, log = self.points - 1, self._log
         for name, function in self.world.request.events.items():
-            low, high = float(function(a.t, a.q, a.v)), float(function(b.t, b.q, b.v))
+            low, high = (float(function(float(log.t[k]), log.q[k], log.v[k])) for k in (i - 1, i))
             if low * high < 0.0 or (high == 0.0 and low != 0.0):
-                t = a.t + low / (low - high) * (b.t - a.t)
-                self.events.append(MotionEvent(Occurrence.user, t, b.q, b.v, name))
+                t = float(log.t[i - 1] + low / (low - high) * self.h)
+                self.events.append(MotionEvent(Occurrence.user, t, log.q[i], log.v[i], name))
                 if name in self.world.request.stop:
                     self.status, self.note = Status.stopped, self.events[-1].words()
                     return True

@@ -11,7 +11,7 @@ import numpy as np
 from onesided._types import Array, Status
 from onesided._version import __version__
 from onesided.dynamics.consistent import consistent
-from onesided.dynamics.contact_run import ContactMethod, Request
+from onesided.dynamics.contact_run import ContactMethod, ContactRun, Request
 from onesided.dynamics.explicit import Projected
 from onesided.dynamics.lift_off import lift_offs
 from onesided.dynamics.mechanics import Mechanics, State
@@ -30,6 +30,7 @@ from onesided.results import SILENT, Correction, Motion, MotionEvent, Progress
 from onesided.tolerances import DEFAULT, Tolerances
 
 MAX_STEPS = 1_000_000
+TELL = 16  # points of a motion with contacts between two reports of progress
 ENERGY_FACTOR = 1e4  # energy may be off by so many times the tolerance of one step
 UserEvents = Mapping[str, Callable[[float, Array, Array], float]]
 
@@ -73,36 +74,31 @@ def simulate(  # noqa: PLR0913 - one verb, all its ends by keyword
     """
     if isinstance(method, ContactMethod):
         request = Request(
-            _a_system(system),
-            q0,
-            v0,
-            *_span(t_span),
-            control=control,
-            multipliers=multipliers,
-            events=events or {},
-            stop=stop,
-            max_steps=max_steps,
-            tolerances=tolerances,
-            progress=progress,
-        )
-        return _judged(_followed(method, request), throw=throw)
-    run = begin(
+            _a_system(system), q0, v0, *_span(t_span), control=control, multipliers=multipliers, events=events or {},
+            stop=stop, max_steps=max_steps, tolerances=tolerances,
+        )  # fmt: skip
+        with one_thread(request.system.n):
+            run = method.begin(request)
+        return _judged(_followed(run, progress), throw=throw)
+    smooth = begin(
         system, (q0, v0), t_span, method=method, control=control, multipliers=multipliers, tolerances=tolerances
     )
-    watch = Watch(run.stepper, events or {}, stop)
+    watch = Watch(smooth.stepper, events or {}, stop)
     progress.begin("simulate")
-    states, status, note = [run.stepper.state], Status.finished, ""
+    states, status, note = [smooth.stepper.state], Status.finished, ""
     try:
-        with one_thread(run.mechanics.equations.n):
-            for item in run.items(watch, max_steps):
+        with one_thread(smooth.mechanics.equations.n):
+            for item in smooth.items(watch, max_steps):
                 states.append(item.state)
                 status, note = item.status or status, item.note
                 progress.update(
                     control=item.state.t, points=len(states), events=len(watch.found), step=states[-1].t - states[-2].t
                 )
+    except KeyboardInterrupt:
+        status, note = Status.interrupted, f"at t = {states[-1].t:.6g}"
     finally:
         progress.end()
-    return _judged(collect(run, states, status, note, tuple(watch.found)), throw=throw)
+    return _judged(collect(smooth, states, status, note, tuple(watch.found)), throw=throw)
 
 
 def _judged(motion: Motion, *, throw: bool) -> Motion:
@@ -111,12 +107,20 @@ def _judged(motion: Motion, *, throw: bool) -> Motion:
     return motion
 
 
-def _followed(method: ContactMethod, request: Request) -> Motion:
-    request.progress.begin("simulate")
+def _followed(run: ContactRun, progress: Progress) -> Motion:
+    progress.begin("simulate")
     try:
-        return method.follow(request)
+        with one_thread(run.world.equations.n):
+            told = run.state.t
+            for points in run.items():
+                if points % TELL == 0:
+                    step, told = (run.state.t - told) / TELL, run.state.t
+                    progress.update(control=told, points=points, events=len(run.events), step=step)
+    except KeyboardInterrupt:
+        run.status, run.note = Status.interrupted, f"at t = {run.state.t:.6g}"
     finally:
-        request.progress.end()
+        progress.end()
+    return run.motion()
 
 
 def _a_system(system: Any) -> System:
@@ -131,18 +135,30 @@ def iter_simulate(
     v0: Any,
     t_span: tuple[float, float],
     *,
-    method: Method | None = None,
+    method: Method | ContactMethod | None = None,
     control: float | Control = 0.0,
     multipliers: Rule | None = None,
     tolerances: Tolerances = DEFAULT,
 ) -> Iterator[State]:
     """The iterator twin of `simulate`: states as they are found, the start first.
 
+    With contacts, two states at one time are those before and after an event.
+
     Raises
     ------
     SolveError
         Where the motion cannot go on.
     """
+    if isinstance(method, ContactMethod):
+        yield from _each(
+            method.begin(
+                Request(
+                    _a_system(system), q0, v0, *_span(t_span), control=control, multipliers=multipliers,
+                    tolerances=tolerances,
+                )
+            )
+        )  # fmt: skip
+        return
     run = begin(
         system, (q0, v0), t_span, method=method, control=control, multipliers=multipliers, tolerances=tolerances
     )
@@ -151,6 +167,13 @@ def iter_simulate(
         yield item.state
         if item.status is not None and not item.status.ok:
             raise SolveError(item.status.value, item.state, got=item.note)
+
+
+def _each(run: ContactRun) -> Iterator[State]:
+    for _ in run.items():
+        yield run.state
+    if not run.status.ok:
+        raise SolveError(run.status.value, run.state, got=run.note)
 
 
 @dataclass(frozen=True, eq=False)
@@ -209,10 +232,6 @@ def begin(
     _a_system(system)
     first, last = _span(t_span)
     chosen = Projected() if method is None else method
-    if isinstance(chosen, ContactMethod):
-        raise UsageError(
-            "this method gives a whole motion, not one state after the other", got=repr(chosen), expected="simulate(…)"
-        )
     if not hasattr(chosen, "start"):
         raise UsageError(
             "this is not a method", got=repr(method), expected="Projected(), Radau(), GeneralizedAlpha() …"

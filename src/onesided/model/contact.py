@@ -3,15 +3,18 @@
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
 import jax
 import jax.numpy as jnp
 
 from onesided.errors import ModelError
+from onesided.model.contact_stepping import Leap
 from onesided.model.derivatives import Parameters, prepare_jax
 from onesided.model.motion import MotionFunctions
 from onesided.model.names import unknown_name
+from onesided.model.rows import Row, families
 from onesided.model.structure_motion import StructureMotion
 
 if TYPE_CHECKING:
@@ -32,7 +35,7 @@ class Contact:
     restitution : Newton's coefficient e in [0, 1]: v_N⁺ = −e v_N⁻ at an impact.
     friction : Coulomb's coefficient μ ≥ 0; infinity for a rough contact that never slides while it is closed.
     slip : tangential velocity (q, v, th) of the contact, linear in v: one number in the plane, two in space. The gap
-        must be a distance for μ to be the ratio of forces.
+        must be a distance for μ to be the ratio of forces. For many contacts in the plane: a row of `rows(…)`.
     """
 
     restitution: float = 0.0
@@ -61,13 +64,17 @@ class Contact:
 
 def check_contacts(system: "System") -> None:
     """Refuse contacts that are not of this system, and slip functions that do not fit."""
+    seen: set[int] = set()
     for name, contact in system.contacts.items():
         if name not in system.unilateral and name not in system.bilateral:
             raise unknown_name("constraint", name, (*system.unilateral, *system.bilateral))
         if not isinstance(contact, Contact):
             raise ModelError(f"contact '{name}' is not a Contact", got=repr(contact), expected="Contact(restitution=…)")
-        if contact.slip is not None:
+        family = contact.slip.family if isinstance(contact.slip, Row) else None
+        if contact.slip is not None and id(family) not in seen:
             slip_size(system, name, contact.slip)
+        if family is not None:
+            seen.add(id(family))
 
 
 def slip_size(system: "System", name: str, slip: Slip) -> int:
@@ -114,7 +121,16 @@ class _Unfolded:
         return {**self.system.nonholonomic, **slips}
 
 
-class ContactFunctions(MotionFunctions):
+class _Leaping(MotionFunctions):
+    """Functions that can take many steps in one call."""
+
+    @cached_property
+    def leap(self) -> Leap:
+        """Steps with the same contacts pressing."""
+        return Leap(self)
+
+
+class ContactFunctions(_Leaping):
     """Compiled equations of motion with rows for all gaps and slips; who steps chooses among the rows.
 
     Rows of G: bilateral, gaps; non-holonomic, slips (each with one or two rows).
@@ -132,13 +148,13 @@ class ContactFunctions(MotionFunctions):
         return super().force(t, q, v, mu[: self.joints], p, vector)
 
 
-class ContactStructure(StructureMotion):
+class ContactStructure(StructureMotion, _Leaping):
     """The same for composed structures."""
 
     def __init__(self, system: "System") -> None:
         super().__init__(system)
         self.joints, self.gaps_count = len(system.bilateral), len(system.unilateral)
-        self._slips = _Unfolded(system).nonholonomic
+        self._rolling = families(_Unfolded(system).nonholonomic.values())
         self.sizes = _slip_sizes(system)
         self.m, self.rolling = self.joints + self.gaps_count, len(system.nonholonomic)
         self.k = self.rolling + sum(self.sizes.values())
@@ -150,7 +166,7 @@ class ContactStructure(StructureMotion):
     def nonholonomic(self, q: Any, v: Any, vector: Any) -> Any:
         """Rolling conditions and slips."""
         th = self.parameters(vector)
-        found = [jnp.atleast_1d(f(q, v, th)) for f in self._slips.values()]
+        found = [jnp.atleast_1d(f(q, v, th)) for f in self._rolling]
         return jnp.concatenate(found) if found else jnp.zeros(0)
 
 
@@ -161,7 +177,7 @@ def with_contacts(system: "System", contacts: Mapping[str, Contact]) -> "System"
 
 def _slip_sizes(system: "System") -> dict[str, int]:
     return {
-        name: slip_size(system, name, c.slip)
+        name: 1 if isinstance(c.slip, Row) else slip_size(system, name, c.slip)
         for name, c in system.contacts.items()
         if c.slip and c.friction > 0 and name in system.unilateral
     }

@@ -1,10 +1,12 @@
 """The equations of motion with contacts: all rows at once, or those of a phase with some contacts closed."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from onesided._types import Array, Indices
+from onesided.model.contact_stepping import LONGEST, Rules
 from onesided.model.equations import Equations
 from onesided.model.motion import Check, Control, Terms
 from onesided.model.system import System
@@ -33,9 +35,9 @@ class Rows:
         """Rows that hold whatever the contacts do."""
         return np.concatenate([self.joints, self.rolling])
 
-    def held(self, closed: Indices) -> Indices:
-        """Rows that hold while these contacts are closed, in the order of G; slips of rough contacts only."""
-        rough = [row for i in closed if np.isinf(self.friction[i]) for row in self.slips[i]]
+    def held(self, closed: Indices, sticking: tuple[int, ...] = ()) -> Indices:
+        """Rows that hold while these contacts are closed, in the order of G; slips of rough and sticking ones only."""
+        rough = [row for i in closed if np.isinf(self.friction[i]) or i in sticking for row in self.slips[i]]
         return np.sort(np.concatenate([self.always, self.gaps[closed], np.array(rough, dtype=np.intp)]).astype(np.intp))
 
 
@@ -66,6 +68,15 @@ class ContactEquations(Equations):
             np.array([stated[name].friction if name in stated else 0.0 for name in names]),
         )
 
+    def leap(self, t: float, q: Array, v: Array, pressing: Array, rules: Rules, wanted: int) -> Array:
+        """Steps with these contacts pressing, as many as are good: rows (q, v, P, residual). No joints, no friction."""
+        x = np.concatenate([(t, self.p), q, v])
+        contacts = (pressing.astype(float), self.contact_rows.restitution)
+        functions: Any = self.functions
+        wanted = min(wanted, LONGEST)
+        found = np.asarray(functions.leap.steps(x, contacts, rules, wanted, self.parameters, self.control))
+        return found[1:].reshape(LONGEST, -1)[: int(found[0])]
+
 
 class PhaseEquations(Equations):
     """The same equations with some rows only: what a smooth method sees between two events."""
@@ -94,7 +105,10 @@ class PhaseEquations(Equations):
 
     def terms(self, t: float, q: Array, delta: Array, v: Array, mu: Array) -> Terms:
         """The terms of the chosen rows."""
-        all_rows = self.whole.terms(t, q, delta, v, self.spread(mu))
+        return self.part(self.whole.terms(t, q, delta, v, self.spread(mu)))
+
+    def part(self, all_rows: Terms) -> Terms:
+        """The chosen rows of all."""
         some = self.chosen
         return all_rows._replace(
             c=all_rows.c[self.positions],
@@ -107,5 +121,9 @@ class PhaseEquations(Equations):
     def check(self, t: Array, q: Array, v: Array, a: Array, mu: Array) -> Check:
         """What can be rechecked of these rows."""
         found = self.whole.check(t, q, v, a, np.array([self.spread(row) for row in mu]))
+        return self.of(found)
+
+    def of(self, found: Check) -> Check:
+        """The part of a recheck of all rows that concerns these."""
         some = self.chosen
         return found._replace(c=found.c[:, self.positions], c_dot=found.c_dot[:, some], c_ddot=found.c_ddot[:, some])

@@ -17,6 +17,7 @@ from onesided.model.system import System
 
 SPARSE_FROM = 50  # coordinates and constraints together: below, dense matrices are faster
 PROBES = 3
+BLOCK, LARGE_BLOCK = 256, 32  # points that are rechecked together, for small and large systems
 
 
 class Equations:
@@ -91,7 +92,21 @@ class Equations:
     def terms(self, t: float, q: Array, delta: Array, v: Array, mu: Array) -> Terms:
         """Everything linear in (a, μ) at (t, q∘exp δ, v); `mu` (m,) matters to friction only."""
         x = np.concatenate([(t, self.p), q, delta, v, mu[: self.m]])
-        out = np.asarray(self.functions.terms(x, self.parameters, self.control, self._seeds))
+        return self._unpacked(np.asarray(self.functions.terms(x, self.parameters, self.control, self._seeds)))
+
+    def stepped(self, late: float, t: float, q: Array, delta: Array, v: Array, mu: Array) -> tuple[Array, Terms]:
+        """Holonomic residuals at (t, q), and the terms at (t + late, q∘exp δ, v): one call for a time step."""
+        x = np.concatenate([(late, t, self.p), q, delta, v, mu[: self.m]])
+        out = np.asarray(self.functions.stepped(x, self.parameters, self.control, self._seeds))
+        return out[: self.m], self._unpacked(out[self.m :])
+
+    def pushes(self, t: float, q: Array, delta: Array, v: Array, mu: Array) -> tuple[Array, Array, Array]:
+        """The force h (n,) at (t, q∘exp δ, v), its derivatives by configuration and by velocity, (n, n) each."""
+        x = np.concatenate([(t, self.p), q, delta, v, mu[: self.m]])
+        out = np.asarray(self.functions.pushes(x, self.parameters, self.control))
+        return out[:, 0], out[:, 1 : 1 + self.n], out[:, 1 + self.n :]
+
+    def _unpacked(self, out: Array) -> Terms:
         a, b, c, d, e, f, g, last = self._cuts
         seeds = self._seeds
         columns = self.n if seeds is None else seeds[0].shape[1]
@@ -128,10 +143,11 @@ class Equations:
     def check(self, t: Array, q: Array, v: Array, a: Array, mu: Array) -> Check:
         """Energies, residuals and gaps at many points, straight from the model."""
         x = np.column_stack([t, np.full(len(t), self.p), q, v, a, mu])
-        padded = np.vstack([x, np.repeat(x[-1:], -len(x) % 256, axis=0)])  # few sizes: every new one is compiled
+        size = BLOCK if self.n + self.rows <= SPARSE_FROM else LARGE_BLOCK
+        padded = np.vstack([x, np.repeat(x[-1:], -len(x) % size, axis=0)])  # few sizes: every new one is compiled
         blocks = [
-            np.asarray(self.functions.check(padded[i : i + 256], self.parameters, self.control))
-            for i in range(0, len(padded), 256)
+            np.asarray(self.functions.check(padded[i : i + size], self.parameters, self.control))
+            for i in range(0, len(padded), size)
         ]
         out = np.vstack(blocks)[: len(x)]
         cuts = np.cumsum([1, 1, 1, 1, self.n, self.m, self.rows, self.rows])

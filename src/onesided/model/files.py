@@ -106,6 +106,7 @@ class MotionTask:
     method: str
     rtol: float | None
     step: float | None
+    theta: float | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -255,7 +256,7 @@ def _motion(file: FileModel) -> MotionTask | None:
         return None
     control = None if asked.control is None else time_function(asked.control)
     first, last = asked.time
-    return MotionTask((first, last), dict(asked.velocities), control, asked.method, asked.rtol, asked.step)
+    return MotionTask((first, last), dict(asked.velocities), control, asked.method, asked.rtol, asked.step, asked.theta)
 
 
 def _start(system: "System", given: Mapping[str, float]) -> Array:

@@ -54,7 +54,7 @@ class Terms(NamedTuple):
 class Check(NamedTuple):
     """What a result is rechecked by, each with a leading axis of points.
 
-    `balance` is M a − h − Gᵀμ, `forces` the size of its largest part; `gaps` are those of the unilateral constraints.
+    `balance` is M a − h − Gᵀμ, `forces` the size of its largest term; `gaps` are those of the unilateral constraints.
     """
 
     energy: Array
@@ -80,10 +80,13 @@ class MotionFunctions:
             self._U = differentiable(system.energy, self.names)
             self._c = [differentiable(f, self.names) for f in families(system.bilateral.values())]
             self._gaps = [differentiable(f, self.names) for f in families(system.unilateral.values())]
+        self._rolling = families(system.nonholonomic.values())
         self.gaps_at = jax.jit(self.gaps)
         self.linearised = jax.jit(self._linearised)
         self.stiffness = jax.jit(self._stiffness)
         self.terms = jax.jit(self._terms, static_argnums=2)
+        self.stepped = jax.jit(self._stepped, static_argnums=2)
+        self.pushes = jax.jit(self._pushes, static_argnums=2)
         self.balance = jax.jit(self._balance, static_argnums=2)
         self.stages = jax.jit(jax.vmap(self._balance, in_axes=(0, None, None)), static_argnums=2)
         self.jacobian = jax.jit(self._jacobian, static_argnums=2)
@@ -156,7 +159,7 @@ class MotionFunctions:
     def nonholonomic(self, q: Any, v: Any, vector: Any) -> Any:
         """f(q, v), (k,)."""
         th = self.parameters(vector)
-        return _stacked([f(q, v, th) for f in families(self.system.nonholonomic.values())])
+        return _stacked([f(q, v, th) for f in self._rolling])
 
     # equations
 
@@ -222,6 +225,26 @@ class MotionFunctions:
             [q, self.space.rate(delta, v), h, c, c_dot, gamma, Gv, power, M.ravel(), G.ravel()], dtype=jnp.float64
         )
 
+    def _stepped(self, x: Any, vector: Any, control: Control | None, seeds: Any) -> Any:
+        """Holonomic residuals at the start (t, q) of a step, then `terms` within it, at (t + late, q∘exp δ).
+
+        x is that of `terms`, with `late` before it.
+        """
+        late, inside = x[0], x[1:].at[0].add(x[0])
+        p = self.control(control, inside[0] - late, inside[1])[0]
+        first = self.holonomic(inside[2 : 2 + self.n], p, vector)
+        return jnp.concatenate([first, self._terms(inside, vector, control, seeds)])
+
+    def _pushes(self, x: Any, vector: Any, control: Control | None) -> Any:
+        """The force h at (t, q∘exp δ, v) and its derivatives by configuration and by velocity: n × (1 + n + n)."""
+        t, p, q, delta, v, mu = self._split(x, self.n, self.n, self.n, self.m)
+        q, p, zero = self.space.retract(q, delta), self.control(control, t, p)[0], jnp.zeros(self.n)
+
+        def force(shift: Any, u: Any) -> Any:
+            return self.generalised_force(t, self.space.nudge(q, shift), u, mu, p, vector)
+
+        return jnp.column_stack([force(zero, v), *jax.jacfwd(force, argnums=(0, 1))(zero, v)])
+
     def _power(self, t: Any, q: Any, v: Any, mu: Any, rates: tuple[Any, Any, Any], vector: Any) -> Any:
         """dE/dt beside that of the constraints: forces without potential, and p changing the energy."""
         U_p = jax.grad(lambda p: self.potential(q, p, vector))(rates[0])
@@ -272,16 +295,35 @@ class MotionFunctions:
         rates = self.control(control, t, p)
         h = self.generalised_force(t, q, v, mu, rates[0], vector) + self.actuation(q, vector) @ u
         c, c_dot, gamma = self.constraint_rates(q, v, rates, vector)
-        G = self.gradients(q, v, rates[0], vector, jnp.eye(self.n))
+        along, pull = self._directional(q, v, rates[0], vector)
         momentum, inertia = jax.jvp(lambda u: self.momentum(q, u, vector), (v,), (a,))
         kinetic = self.kinetic(q, v, vector)
         energy = momentum @ v - kinetic + self.potential(q, rates[0], vector)
-        power = self._power(t, q, v, mu, rates, vector) + mu @ (G @ v) + self.actuation(q, vector) @ u @ v
-        sizes = jnp.stack([jnp.max(jnp.abs(y), initial=0.0) for y in (inertia, h, G.T * mu)])
+        power = self._power(t, q, v, mu, rates, vector) + mu @ along(v) + self.actuation(q, vector) @ u @ v
+        held = pull(mu)
+        sizes = jnp.stack([jnp.max(jnp.abs(y), initial=0.0) for y in (inertia, h, held)])
         return jnp.concatenate([
-            jnp.stack([energy, kinetic, power, jnp.max(sizes)]), inertia - h - G.T @ mu, c, c_dot, G @ a + gamma,
+            jnp.stack([energy, kinetic, power, jnp.max(sizes)]), inertia - h - held, c, c_dot, along(a) + gamma,
             self.gaps(q, rates[0], vector),
         ], dtype=jnp.float64)  # fmt: skip
+
+    def _directional(self, q: Any, v: Any, p: Any, vector: Any) -> tuple[Any, Any]:
+        """Functions d → G d and μ → Gᵀμ, without G itself."""
+        zero = jnp.zeros(self.n)
+
+        def position(delta: Any) -> Any:
+            return self.holonomic(self.space.nudge(q, delta), p, vector)
+
+        def velocity(u: Any) -> Any:
+            return self.nonholonomic(q, u, vector)
+
+        def along(d: Any) -> Any:
+            return jnp.concatenate([jax.jvp(position, (zero,), (d,))[1], jax.jvp(velocity, (v,), (d,))[1]])
+
+        def pull(mu: Any) -> Any:
+            return jax.vjp(position, zero)[1](mu[: self.m])[0] + jax.vjp(velocity, v)[1](mu[self.m :])[0]
+
+        return along, pull
 
     # about an equilibrium
 

@@ -209,6 +209,9 @@ class MotionTable(_Table):
     )
     rtol: Positive | None = Field(default=None, description="accuracy of a step; default: that of the method")
     step: Positive | None = Field(default=None, description="a fixed step instead")
+    theta: Annotated[float, Field(ge=0.5, le=1)] | None = Field(
+        default=None, description="moreau only: implicit forces, for stiff springs; 0.5 keeps energy, 1 damps most"
+    )
 
     @model_validator(mode="after")
     def _check(self) -> "MotionTable":

@@ -30,6 +30,9 @@ class Occurrence(Enum):
     not_closest = "contact points no longer closest"
     conformal = "conformal contact"
     irregular = "outline not regular"
+    sticks = "contact sticks"
+    slips = "contact slips"
+    jams = "sliding contact jams"
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,6 +114,8 @@ class Motion:
         time stepping, where forces are means over a step and interpolation is linear.
     u : (N, inputs) of servo conditions;  p : (N,) control.
     energy : (N,) kinetic and potential;  work : (N,) done by forces without potential and by moving constraints.
+    projection : (N,) of time stepping: energy that came from putting positions back onto the allowed side, which is no
+        work of any force; energy − work − projection is constant.
     drift : rechecked violations.
     not_unique : names of constraints whose multipliers are a choice;  start : what the start needed.
     events, status, note, provenance, measures, sketch : as of a `Path`.
@@ -142,6 +147,7 @@ class Motion:
     provenance: Mapping[str, Any] = field(default_factory=dict)
     tangential: Array = field(default_factory=lambda: np.zeros((0, 0)))
     smooth: bool = True
+    projection: Array = field(default_factory=lambda: np.zeros(0))
     measures: Mapping[str, Array] = field(default_factory=dict)
     sketch: Sketch | None = None
 

@@ -30,7 +30,10 @@ def motion_columns(motion: Motion) -> dict[str, Array]:
             found.setdefault(prefix + name, array[:, i])
     found.setdefault(motion.control, motion.p)
     drift = {f"drift {name}": getattr(motion.drift, name) for name in motion.drift._fields}
-    for name, values in {"energy": motion.energy, "work": motion.work, **drift, **motion.measures}.items():
+    ledger = {"energy": motion.energy, "work": motion.work}
+    if len(motion.projection):
+        ledger["work of projections"] = motion.projection
+    for name, values in {**ledger, **drift, **motion.measures}.items():
         found.setdefault(name, values)
     return found
 

@@ -14,7 +14,7 @@ from onesided.results.motion import Correction, Drift, Motion, MotionEvent, Occu
 from onesided.results.sketch import read_sketch, sketch_record
 
 FORMAT = 1
-_ARRAYS = ("t", "q", "v", "a", "mu", "lam", "u", "p", "energy", "work", "tangential")
+_ARRAYS = ("t", "q", "v", "a", "mu", "lam", "u", "p", "energy", "work", "tangential", "projection")
 _NAMES = ("coordinates", "bilateral", "nonholonomic", "unilateral", "servo", "control", "not_unique")
 _GROUPS: dict[str, type[Group]] = {"SO2": SO2, "SE2": SE2, "SO3": SO3, "SE3": SE3}
 

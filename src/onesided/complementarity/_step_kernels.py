@@ -1,0 +1,124 @@
+"""One time step with contacts, compiled: impulses without friction. Imported at the first step that needs it."""
+
+import numpy as np
+
+from onesided._types import Array, Indices, Mask
+from onesided.complementarity._kernels import SOLVED, _compiled, active_set, largest
+from onesided.tolerances import EPS
+
+NOT_SOLVED = -1
+
+
+@_compiled
+def factorise(M: Array) -> tuple[Array, bool]:
+    """Cholesky factor L of M = L Lᵀ, and whether M is positive definite."""
+    n = M.shape[0]
+    L = np.zeros((n, n))
+    for j in range(n):
+        for i in range(j, n):
+            total = M[i, j]
+            for k in range(j):
+                total -= L[i, k] * L[j, k]
+            if i > j:
+                L[i, j] = total / L[j, j]
+            elif total > n * EPS * M[j, j]:
+                L[j, j] = np.sqrt(total)
+            else:
+                return L, False
+    return L, True
+
+
+@_compiled
+def substitute(L: Array, x: Array) -> None:
+    """Solve L Lᵀ y = x in place."""
+    n = x.size
+    for i in range(n):
+        total = x[i]
+        for k in range(i):
+            total -= L[i, k] * x[k]
+        x[i] = total / L[i, i]
+    for i in range(n - 1, -1, -1):
+        total = x[i]
+        for k in range(i + 1, n):
+            total -= L[k, i] * x[k]
+        x[i] = total / L[i, i]
+
+
+@_compiled
+def wanted(gaps: Array, u: Array, free: Array, e: Array, knobs: tuple[float, float, float]) -> tuple[Mask, Array]:
+    """Which contacts are in reach, and b of their condition u⁺ + b ≥ 0 ⊥ P ≥ 0.
+
+    `knobs`: the part of the step that the new velocity moves positions in, the distance in reach, and how much faster
+    than its change an approach must be to count as an impact.
+    """
+    end, far, rest = knobs
+    near, b = np.zeros(gaps.size, dtype=np.bool_), np.zeros(gaps.size)
+    for i in range(gaps.size):
+        if gaps[i] > far:
+            continue
+        near[i] = True
+        hits = gaps[i] + end * free[i] < 0.0 and u[i] < -rest * abs(free[i] - u[i])
+        b[i] = e[i] * u[i] if hits and e[i] > 0.0 else max(gaps[i], 0.0) / end
+    return near, b
+
+
+@_compiled
+def coupling(L: Array, W: Array, chosen: Indices) -> tuple[Array, Array]:
+    """X with rows M⁻¹ W_i, and D = W M⁻¹ Wᵀ, of the chosen contacts."""
+    X, count = W[chosen].copy(), chosen.size
+    for i in range(count):
+        substitute(L, X[i])
+    D = np.zeros((count, count))
+    for i in range(count):
+        for j in range(i + 1):
+            total = 0.0
+            for k in range(W.shape[1]):
+                total += W[chosen[i], k] * X[j, k]
+            D[i, j] = D[j, i] = total
+    return X, D
+
+
+@_compiled
+def residual(D: Array, q: Array, P: Array) -> float:
+    """Natural map of D P + q ≥ 0 ⊥ P ≥ 0, in units of impulse."""
+    off = 0.0
+    for i in range(q.size):
+        w = q[i]
+        for j in range(q.size):
+            w += D[i, j] * P[j]
+        off = max(off, abs(P[i] - max(0.0, P[i] - w / D[i, i])))
+    return off
+
+
+@_compiled
+def frictionless(
+    M: Array, f: Array, W: Array, contacts: tuple[Array, Array, Array, Array], knobs: tuple[float, float, float, float]
+) -> tuple[Array, Array, float, int]:
+    """Change of velocity, impulses (m,), residual of the complementarity, and how many contacts press, or NOT_SOLVED.
+
+    `contacts` are gaps, their velocities, restitution, and the impulses of the step before; `knobs` as for `wanted`,
+    where the distance is one per speed, and how far contacts are looked at anyway.
+    """
+    gaps, u, e, last = contacts
+    end, far, rest, closed = knobs
+    P, dv = np.zeros(gaps.size), f.copy()
+    L, good = factorise(M)
+    if not good:
+        return dv, P, np.inf, NOT_SOLVED
+    substitute(L, dv)
+    free = u + W @ dv
+    near, b = wanted(gaps, u, free, e, (end, far * largest(free) + closed, rest))
+    chosen = np.flatnonzero(near)
+    q = free[chosen] + b[chosen]
+    size = max(largest(free[chosen]), largest(b[chosen]))
+    if chosen.size == 0 or np.min(q) >= -EPS * size:
+        return dv, P, 0.0, 0
+    X, D = coupling(L, W, chosen)
+    found, code, _ = active_set(D, q, last[chosen] > 0.0, (100, 10, 0, True, True), EPS * chosen.size)
+    if code != SOLVED:
+        return dv, P, np.inf, NOT_SOLVED
+    P[chosen] = found
+    for i in range(chosen.size):
+        dv += found[i] * X[i]
+    scale = max(max(largest(q), size) / largest(np.diag(D)), largest(found))
+    return dv, P, residual(D, q, found) / scale, int(np.sum(found > 0.0))

@@ -1,0 +1,167 @@
+"""Which touching contacts open, stick or slide from an instant on, and what an impact with friction does."""
+
+from collections.abc import Mapping
+from itertools import combinations
+from typing import NamedTuple
+
+import numpy as np
+
+from onesided._types import Array, Indices, Status
+from onesided.complementarity.friction import FrictionProblem, solve_friction
+from onesided.dynamics.contact_run import World
+from onesided.dynamics.impact import Impulses
+from onesided.dynamics.impulses import answer
+from onesided.dynamics.sliding import Mode
+from onesided.model.motion import Terms
+from onesided.tolerances import EPS
+
+MOST_SLIDING = 10  # contacts whose forces are checked to be determined by all principal minors
+FINE = 64.0 * EPS  # residual of Coulomb's law that is worth more work
+FEW = 1000.0  # tolerances of the residual within which an acceleration of slip is zero
+
+
+class Decision(NamedTuple):
+    """What contacts do next; or why nobody knows."""
+
+    mode: Mode
+    status: Status = Status.solved
+    note: str = ""
+
+
+class _Forces(NamedTuple):
+    """Forces of the resting contacts: (normal, tangential) rows in `order`, the acceleration they make."""
+
+    order: Indices
+    normal: Indices
+    P: Array
+    a: Array
+    off: float
+    size: float
+
+
+def finite(world: World, i: int) -> bool:
+    """Whether a contact can both stick and slide."""
+    return bool(world.rows.slips[i]) and bool(np.isfinite(world.rows.friction[i]))
+
+
+def decide(world: World, terms: Terms, resting: Indices, forced: Mapping[int, Array], opening: str = "") -> Decision:
+    """Solve Coulomb's law for accelerations: λ in the cone, contacts at rest stick, begin to slide, or open.
+
+    Contacts with a slip slide along it; those in `forced` begin to slide in the direction given; the one called
+    `opening` has just lost its force.
+    """
+    rows = world.rows
+    sliding = {i: np.asarray(d) for i, d in forced.items() if i in resting}
+    for i in resting:
+        if finite(world, i):
+            slip = terms.c_dot[list(rows.slips[i])]
+            speed = float(np.linalg.norm(slip))
+            if speed > world.at_rest_below:
+                sliding[int(i)] = slip / speed
+    jam = undetermined(world, terms, sliding)
+    if jam:
+        return Decision(Mode(), Status.jammed, jam)
+    forces = _forces(world, terms, resting, sliding)
+    if forces.off > world.tolerances.complementarity:
+        return Decision(
+            Mode(), Status.jammed, f"no contact forces were found that meet Coulomb's law ({forces.off:.2g})"
+        )
+    slips = {i: terms.G[list(rows.slips[i])] @ forces.a + terms.gamma[list(rows.slips[i])] for i in resting}
+    little = FEW * world.tolerances.residual * forces.size
+    for i in forced:
+        if i in sliding and slips[i] @ sliding[i] < -little:
+            rest = {j: d for j, d in forced.items() if j != i}
+            return decide(world, terms, resting, rest, opening)
+    least = world.tolerances.force * float(np.max(forces.P[forces.normal], initial=0.0))
+    closed, sticking = [], []
+    for i, force in zip(resting, forces.P[forces.normal], strict=True):
+        if force <= least or world.names[i] == opening:
+            sliding.pop(int(i), None)
+            continue
+        closed.append(int(i))
+        if finite(world, i) and i not in sliding:
+            speed = float(np.linalg.norm(slips[i]))
+            if speed > little:
+                sliding[int(i)] = slips[i] / speed
+            else:
+                sticking.append(int(i))
+    moving = tuple((i, tuple(float(x) for x in d)) for i, d in sorted(sliding.items()))
+    return Decision(Mode(tuple(closed), tuple(sticking), moving))
+
+
+def _forces(world: World, terms: Terms, resting: Indices, sliding: Mapping[int, Array]) -> _Forces:
+    rows, held = world.rows, terms.G[world.rows.always]
+    counts = np.array([0 if i in sliding else len(rows.slips[i]) for i in resting], dtype=np.intp)
+    order = np.array(
+        [r for i, c in zip(resting, counts, strict=True) for r in (rows.gaps[i], *rows.slips[i][:c])], dtype=np.intp
+    )
+    normal = np.concatenate([[0], np.cumsum(1 + counts)[:-1]]).astype(np.intp)[: len(resting)]
+    W, F = terms.G[order], terms.G[order]
+    for i, place in zip(resting, normal, strict=True):
+        if i in sliding:
+            F[place] = F[place] - rows.friction[i] * sliding[int(i)] @ terms.G[list(rows.slips[i])]
+    free = answer(terms.M, held, terms.h[:, None].copy(), terms.gamma[rows.always])[:, 0]
+    size = float(np.max(np.abs(terms.G @ free), initial=0.0) + np.max(np.abs(terms.gamma), initial=0.0)) or 1.0
+    if not len(order):
+        return _Forces(order, normal, np.zeros(0), free, 0.0, size)
+    X = answer(terms.M, held, F.T.copy(), None)
+    problem = FrictionProblem(W @ X, W @ free + terms.gamma[order], rows.friction[resting], counts, size)
+    P, off = solve_friction(problem, tol=FINE)
+    return _Forces(order, normal, P, free + X @ P, off, size)
+
+
+def undetermined(world: World, terms: Terms, sliding: Mapping[int, Array]) -> str:
+    """In words, why the forces of sliding contacts are not determined; empty where they are.
+
+    They are unique for all loads where every principal minor of W_N M⁻¹ (W_N − μ dᵀ W_T)ᵀ is positive.
+    """
+    if not sliding:
+        return ""
+    rows, contacts = world.rows, sorted(sliding)
+    held, W = terms.G[rows.always], terms.G[rows.gaps[contacts]]
+    F = np.array([
+        w - rows.friction[i] * sliding[i] @ terms.G[list(rows.slips[i])] for i, w in zip(contacts, W, strict=True)
+    ])  # fmt: skip
+    D = W @ answer(terms.M, held, F.T.copy(), None)
+    D = D / np.diagonal(W @ answer(terms.M, held, W.T.copy(), None))[:, None]
+    sizes = range(1, len(contacts) + 1) if len(contacts) <= MOST_SLIDING else (1, len(contacts))
+    for size in sizes:
+        for chosen in combinations(range(len(contacts)), size):
+            minor = float(np.linalg.det(D[np.ix_(chosen, chosen)]))
+            if not minor > world.tolerances.singularity:
+                names = ", ".join(f"'{world.names[contacts[k]]}'" for k in chosen)
+                return f"sliding contact {names}: {_loads(world, terms, contacts, chosen)} (minor {minor:.3g})"
+    return ""
+
+
+def _loads(world: World, terms: Terms, contacts: list[int], chosen: tuple[int, ...]) -> str:
+    """Whether no force fits, or more than one."""
+    if len(chosen) > 1:
+        return "its contact forces do not exist or are not unique"
+    always, row = world.rows.always, world.rows.gaps[contacts[chosen[0]]]
+    free = answer(terms.M, terms.G[always], terms.h[:, None].copy(), terms.gamma[always])[:, 0]
+    away = float(terms.G[row] @ free + terms.gamma[row])
+    return "no contact force fits" if away < 0.0 else "it may lift off or press on, both fit"
+
+
+def collide_with_friction(world: World, terms: Terms, touching: Indices, restitution: Array) -> Impulses | None:
+    """Newton's law with impulses in the cone of friction, for all touching contacts at once; None where not found."""
+    rows, held = world.rows, terms.G[world.rows.always]
+    counts = np.array([len(rows.slips[i]) for i in touching], dtype=np.intp)
+    order = np.array([r for i in touching for r in (rows.gaps[i], *rows.slips[i])], dtype=np.intp)
+    normal = np.concatenate([[0], np.cumsum(1 + counts)[:-1]]).astype(np.intp)
+    W = terms.G[order]
+    X = answer(terms.M, held, W.T.copy(), None)
+    u = terms.c_dot[order].copy()
+    size = float(np.max(np.abs(u)))
+    u[normal] += restitution[touching] * np.minimum(u[normal], 0.0)
+    problem = FrictionProblem(W @ X, u, rows.friction[touching], counts, size)
+    P, off = solve_friction(problem, tol=FINE)
+    if off > world.tolerances.complementarity:
+        return None
+    impulses = np.zeros(len(terms.G))
+    impulses[order] = P
+    change = X @ P
+    if len(held):
+        impulses[rows.always] = np.linalg.lstsq(held.T, terms.M @ change - W.T @ P, rcond=None)[0]
+    return Impulses(impulses, change)

@@ -1,0 +1,56 @@
+"""Impulses of a time step with many contacts: sparse matrices throughout, for systems without joints."""
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from scipy.sparse.linalg import splu
+
+from onesided._types import Array
+from onesided.complementarity.friction import block_pattern
+from onesided.dynamics.contact_run import World
+from onesided.dynamics.impulses import Impulse, Impulses, Pushed
+from onesided.linalg import KKTPattern
+
+
+class SparseImpulses(Impulses):
+    """Impulses of the steps of one motion, from compressed values of M and G.
+
+    W M⁻¹ Wᵀ couples contacts of one body only: it is stored, and its systems are solved, by rows with few entries.
+    """
+
+    def __init__(self, world: World, pattern: KKTPattern, h: float, accuracy: float) -> None:
+        super().__init__(world, h, 0.5 * h, accuracy)
+        self.plain = False
+        colours_M, colours_G = pattern.colours
+        self._shape = pattern.G.shape
+        i, j = np.nonzero(pattern.G)
+        self._columns, self._place = j, (i, colours_G[j])
+        self._starts = np.searchsorted(i, np.arange(len(pattern.G) + 1))
+        i, j = np.nonzero(pattern.M)
+        self._mass, self._mass_place = (i, j), (i, colours_M[j])
+        self._diagonal = bool(np.all(i == j))
+
+    def of(self, step: Pushed, *, symmetric: bool = True) -> Impulse:
+        """The velocity at the end of the step and the impulses that lead there."""
+        rows, terms = self.rows, step.terms
+        G = sparse.csr_array((terms.G[self._place], self._columns, self._starts), shape=self._shape)
+        values = terms.M[self._mass_place]
+        solve = self._solver(values)
+        change = solve(step.f)
+        impulses = np.zeros(len(terms.c_dot))
+        law = self.law(terms.c[rows.gaps], terms.c_dot[rows.gaps], (G @ change)[rows.gaps])
+        if law is not None:
+            chosen = np.array([r for i in law.near for r in (rows.gaps[i], *rows.slips[i])], dtype=np.intp)
+            W = G[chosen]
+            X = sparse.csr_array(W.T.multiply(1.0 / values[:, None])) if self._diagonal else solve(W.T.toarray())
+            D = block_pattern(sparse.csr_array(W @ X), abs(G[rows.gaps[law.near]]), self._directions[law.near])
+            impulses[chosen] = P = self.cone(D, terms.c_dot[chosen] + W @ change, law, step.last[chosen])
+            change = change + X @ P
+        return Impulse(step.v + change, impulses)
+
+    def _solver(self, values: Array) -> Any:
+        if self._diagonal:
+            return lambda right: right / (values if right.ndim == 1 else values[:, None])
+        n = self._shape[1]
+        return splu(sparse.csc_array((values, self._mass), shape=(n, n))).solve

@@ -1,0 +1,112 @@
+"""Phases in which contacts stick or slide: Coulomb friction between events.
+
+While contact i slides, its friction is −μ λ d with d = v_T/|v_T|, so that forces and accelerations obey
+
+    M a = h + Fᵀ λ,   G a + γ = 0,   F_i = W_N − μ dᵀ W_T (sliding),  F_i = G_i (all other rows).
+
+That is no longer symmetric; where det(G M⁻¹ Fᵀ) vanishes, no force, or more than one, fits (Painlevé).
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from onesided._types import Array
+from onesided.dynamics.mechanics import Accelerated, Mechanics
+from onesided.errors import ModelError
+from onesided.model.contact_equations import PhaseEquations, Rows
+from onesided.model.motion import Terms
+from onesided.tolerances import Tolerances
+
+Direction = tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Mode:
+    """What contacts do in a phase.
+
+    Attributes
+    ----------
+    closed : contacts that press;  sticking : those of them that do not slide but may;  sliding : those that do, with
+        the direction of their slip at the beginning.
+    """
+
+    closed: tuple[int, ...] = ()
+    sticking: tuple[int, ...] = ()
+    sliding: tuple[tuple[int, Direction], ...] = ()
+
+    def of(self, contact: int) -> str:
+        """What a contact does, in one word."""
+        if contact in self.sticking:
+            return "sticks"
+        return "slides" if contact in dict(self.sliding) else "closed" if contact in self.closed else "open"
+
+
+class SlidingMechanics(Mechanics):
+    """The equations of a phase in which contacts slide."""
+
+    def __init__(self, equations: PhaseEquations, mode: Mode, rows: Rows, tolerances: Tolerances) -> None:
+        super().__init__(equations, None, tolerances)
+        if equations.system.friction is not None:
+            raise ModelError(
+                "EventDriven knows friction of contacts or of joints, not both",
+                got="`friction=` and contacts with friction",
+                advice="method=Moreau(step=…)",
+            )
+        self._whole, self._phase = equations.whole, equations
+        places = {int(row): place for place, row in enumerate(equations.chosen)}
+        self._sliders = [
+            (places[int(rows.gaps[i])], rows.friction[i], list(rows.slips[i]), np.array(d)) for i, d in mode.sliding
+        ]
+
+    def accelerate(
+        self, t: float, q: Array, delta: Array, v: Array, mu: Array, baumgarte: tuple[float, float] | None = None
+    ) -> Accelerated:
+        """Accelerations and multipliers with friction of the sliding contacts."""
+        whole = self._whole.terms(t, q, delta, v, self._phase.spread(mu))
+        terms = self._phase.part(whole)
+        F, n, rows = self._pushes(whole, terms), len(q), self.rows
+        K = np.zeros((n + len(rows), n + len(rows)))
+        K[:n, :n], K[:n, n:], K[n:, :n] = terms.M, -F[rows].T, terms.G[rows]
+        found = np.full(self.equations.rows, 0.0)
+        try:
+            x = np.linalg.solve(K, np.concatenate([terms.h, -terms.gamma[rows]]))
+        except np.linalg.LinAlgError:
+            x = np.full(n + len(rows), np.nan)
+        found[rows] = x[n:]
+        power = terms.power + float(found @ (F @ v))
+        return Accelerated(x[:n], found, power, terms, self.factor(terms))
+
+    def spread(self, t: float, q: Array, v: Array, mu: Array) -> Array:
+        """Multipliers of all rows, friction of sliding contacts included."""
+        full = self._phase.spread(mu)
+        slip = self._whole.terms(t, q, np.zeros_like(q), v, full).c_dot
+        for place, friction, slips, reference in self._sliders:
+            full[slips] = -friction * mu[place] * direction(slip[slips], reference)
+        return full
+
+    def determinacy(self, t: float, q: Array, v: Array) -> float:
+        """det(G M⁻¹ Fᵀ)/det(G M⁻¹ Gᵀ): 1 without friction, zero where forces are no longer determined."""
+        whole = self._whole.terms(t, q, np.zeros_like(q), v, np.zeros(self._whole.rows))
+        terms = self._phase.part(whole)
+        G = terms.G[self.rows]
+        X = np.linalg.solve(terms.M, G.T) if self._regular(terms.M) else np.linalg.pinv(terms.M) @ G.T
+        return float(np.linalg.det(np.linalg.solve(X.T @ G.T, X.T @ self._pushes(whole, terms)[self.rows].T)))
+
+    def _regular(self, M: Array) -> bool:
+        return bool(np.linalg.cond(M) * self.tolerances.rank < 1.0)
+
+    def _pushes(self, whole: Terms, terms: Terms) -> Array:
+        """F: directions in which multipliers push."""
+        F = terms.G.copy()
+        for place, friction, slips, reference in self._sliders:
+            F[place] -= friction * direction(whole.c_dot[slips], reference) @ whole.G[slips]
+        return F
+
+
+def direction(slip: Array, reference: Array) -> Array:
+    """Unit vector of the slip; in the plane, and where it would turn back, that of the beginning."""
+    along = float(slip @ reference)
+    if len(slip) == 1 or along <= 0.0:
+        return reference
+    return np.asarray(slip / np.linalg.norm(slip))
