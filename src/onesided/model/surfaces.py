@@ -27,6 +27,7 @@ from onesided.errors import ModelError
 from onesided.groups import Product, Vector
 from onesided.model.contact import Contact
 from onesided.model.derivatives import Parameters, prepare_jax
+from onesided.model.measures import Elementwise
 from onesided.model.sizes import Scales
 from onesided.model.surface_geometry import Geometry, Outline
 from onesided.model.surface_geometry import SurfacePair as SurfacePair
@@ -207,7 +208,10 @@ def _short(f: Any, n: int) -> Any:
 
 
 def _shortened(table: Mapping[str, Any], n: int) -> dict[str, Any]:
-    return {name: _short(f, n) for name, f in table.items()}
+    return {
+        name: Elementwise(_short(f.function, n)) if isinstance(f, Elementwise) else _short(f, n)
+        for name, f in table.items()
+    }
 
 
 def _velocities(f: Any, n: int) -> Any:
