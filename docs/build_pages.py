@@ -5,6 +5,8 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
+import paper_figures as motion_figures
+
 import onesided
 from onesided import plots, report, zoo
 from onesided.results import Kind
@@ -64,6 +66,8 @@ def main() -> None:
     grid = '<div class="grid cards" markdown>\n\n' + "\n".join(cards) + "\n</div>\n"
     (GALLERY / "index.md").write_text(intro + grid, encoding="utf-8")
     paper_figures()
+    for draw in (motion_figures.qi_tu, motion_figures.schwab, motion_figures.arnold):
+        draw(FIGURES)
     text = (HERE.parent / "CHANGELOG.md").read_text(encoding="utf-8")
     (HERE / "changes.md").write_text(text.replace("# Changelog", "# Changes", 1), encoding="utf-8")
 
