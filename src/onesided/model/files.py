@@ -261,12 +261,9 @@ def _contact_points(file: FileModel) -> dict[str, float]:
     """Start values of the parameters of outlines."""
     found: dict[str, float] = {}
     for name, table in file.surfaces.items():
-        letters = (
-            [f"{name}.s{c}" for c in "AB"]
-            if len(table.start) == 2
-            else [f"{name}.s{c}{i}" for c in "AB" for i in (1, 2)]
-        )
-        found |= dict(zip(table.names or letters, table.start, strict=True))
+        from onesided.model.surfaces import parameter_names
+
+        found |= dict(zip(table.names or parameter_names(name, len(table.start)), table.start, strict=True))
     return found
 
 

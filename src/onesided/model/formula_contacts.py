@@ -15,11 +15,13 @@ if TYPE_CHECKING:
 
 def surface_names(file: FileModel) -> set[str]:
     """Names of the parameters of outlines in formulas: s in the plane, s1 and s2 in space."""
-    return {name for table in file.surfaces.values() for name in _letters(table)}
+    return {name for table in file.surfaces.values() for side in (0, 1) for name in _letters(table, side)}
 
 
-def _letters(table: SurfaceTable) -> tuple[str, ...]:
-    return ("s",) if len(table.start) == 2 else ("s1", "s2")
+def _letters(table: SurfaceTable, side: int) -> tuple[str, ...]:
+    """An outline has one parameter in the plane, two in space, an edge in space (the first of three) one."""
+    one = len(table.start) == 2 or (len(table.start) == 3 and side == 0)
+    return ("s",) if one else ("s1", "s2")
 
 
 def gap_names(file: FileModel) -> tuple[str, ...]:
@@ -74,7 +76,7 @@ def _pair(
 ) -> "SurfacePair":
     from onesided.model.surface_geometry import SurfacePair
 
-    letters, size = _letters(stated), 2 if len(stated.start) == 2 else 3
+    size = 2 if len(stated.start) == 2 else 3
     for side in ("first", "second"):
         if len(getattr(stated, side)) != size:
             raise book.source.error(
@@ -87,9 +89,10 @@ def _pair(
         import jax.numpy as jnp
 
         recipe = book.recipe([("surfaces", name, side, str(i + 1)) for i in range(size)], table)
+        letters = _letters(stated, 0 if side == "first" else 1)
 
         def point(q: Any, s: Any, th: Any) -> Any:
-            place = {"s": s} if len(letters) == 1 else {"s1": s[0], "s2": s[1]}
+            place = {"s": s} if letters == ("s",) else {"s1": s[0], "s2": s[1]}
             return jnp.stack(recipe.values({c: q[i] for i, c in enumerate(file.coordinates)}, place, th))
 
         return point

@@ -169,7 +169,7 @@ class ContactTable(_Table):
 
 
 class SurfaceTable(_Table):
-    """Two outlines that touch: points as formulas of coordinates and of s (in space s1 and s2), one per component."""
+    """Two outlines that touch: points as formulas of coordinates and of s (of a surface s1 and s2)."""
 
     first: Annotated[list[FormulaText], Field(min_length=2, max_length=3)] = Field(
         description="outline of a body, whose tangent turned by +90° points into it"
@@ -178,10 +178,11 @@ class SurfaceTable(_Table):
         description="outline of the other body, or of the ground"
     )
     start: Annotated[list[Number], Field(min_length=2, max_length=4)] = Field(
-        description="parameters of the contact points near the start: of the first outline, then of the second"
+        description="parameters of the contact points near the start: of the first outline, then of the second; two in "
+        "the plane, four in space, three for an edge on a surface"
     )
     names: Annotated[list[Name], Field(min_length=2, max_length=4)] | None = Field(
-        default=None, description="of the parameters; default: NAME.sA, NAME.sB"
+        None, description="of the parameters"
     )
     rolls: bool = Field(default=False, description="whether the contact does not slip")
     opens: bool = Field(default=False, description="whether the bodies may part; otherwise they are held together")

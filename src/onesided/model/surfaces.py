@@ -7,7 +7,8 @@ d = x_A − x_B, tangents t = ∂x/∂s and a normal n of A that points from the
     c_t = d·t_A          the points lie opposite each other,
     c_p = n·t_B / |n|    the outlines are parallel there,
 
-in space with two tangents each. c_t and c_p hold whether or not the bodies touch: the points are the closest ones.
+in space with two tangents each; for an edge on a surface n and the tangents of c_t are those of the surface. c_t and
+c_p hold whether or not the bodies touch: the points are the closest ones.
 Their multipliers vanish where they are met [SW (15)], so that contact forces are those of c_n and of the slip alone.
 The gap is a distance because n is divided by its length: the multiplier of c_n is the normal force.
 
@@ -33,6 +34,14 @@ from onesided.model.surface_geometry import Geometry, Outline
 from onesided.model.surface_geometry import SurfacePair as SurfacePair
 from onesided.model.surface_watch import SurfaceWatch
 from onesided.model.system import System
+
+_SIDES = {2: ("t", "p"), 3: ("t1", "t2", "p"), 4: ("t1", "t2", "p1", "p2")}
+_LETTERS = {2: ("sA", "sB"), 3: ("sA", "sB1", "sB2"), 4: ("sA1", "sA2", "sB1", "sB2")}
+
+
+def parameter_names(name: str, count: int) -> list[str]:
+    """Names of the parameters of a pair that gives none."""
+    return [f"{name}.{letter}" for letter in _LETTERS.get(count, ())]
 
 
 def with_surfaces(system: System, pairs: Mapping[str, SurfacePair]) -> System:
@@ -70,19 +79,9 @@ def with_surfaces(system: System, pairs: Mapping[str, SurfacePair]) -> System:
         names += _names(name, pair)
         bilateral |= kind.sides(name)
         (unilateral if pair.opens else bilateral)[name] = kind.gap
-        slip = (
-            {f"{name}.rolls": kind.slip}
-            if pair.space == 1
-            else {f"{name}.rolls{i + 1}": kind.slip_row(i) for i in (0, 1)}
-        )
-        if pair.rolls and not pair.opens:
-            rolling |= slip
-        if pair.opens:
-            friction = np.inf if pair.rolls else 0.0
-            contacts[name] = Contact(pair.restitution, friction, kind.slip if pair.rolls else None)
-        else:
-            contacts[name] = Contact()
-        offset += 2 * pair.space
+        rolling |= kind.rolling(name)
+        contacts[name] = kind.contact()
+        offset += len(pair.start)
     extra = offset - n
     space = None if system.space is None else Product(system.space, Vector(extra))
     return System(
@@ -117,8 +116,7 @@ class _Pair:
         return self.geometry.conditions(q, a, b, th)[0]
 
     def sides(self, name: str) -> dict[str, Any]:
-        k = self.geometry.k
-        labels = [f"{name}.t", f"{name}.p"] if k == 1 else [f"{name}.{c}{i}" for c in "tp" for i in (1, 2)]
+        labels = [f"{name}.{ending}" for ending in _SIDES[len(self.geometry.pair.start)]]
 
         def one(i: int) -> Any:
             def condition(x: Any, p: Any, th: Any) -> Any:
@@ -129,10 +127,26 @@ class _Pair:
 
         return {label: one(i) for i, label in enumerate(labels)}
 
+    def rolling(self, name: str) -> dict[str, Any]:
+        """Conditions of a contact that rolls and cannot open."""
+        pair = self.geometry.pair
+        if not pair.rolls or pair.opens:
+            return {}
+        if pair.flat:
+            return {f"{name}.rolls": self.slip}
+        return {f"{name}.rolls{i + 1}": self.slip_row(i) for i in (0, 1)}
+
+    def contact(self) -> Contact:
+        """What the contact does in motion: one that can open and rolls is rough while it is closed."""
+        pair = self.geometry.pair
+        if not pair.opens:
+            return Contact()
+        return Contact(pair.restitution, np.inf if pair.rolls else 0.0, self.slip if pair.rolls else None)
+
     def slip(self, x: Any, v: Any, th: Any) -> Any:
         q, a, b = self.geometry.parts(x, self.offset)
         found = self.geometry.slip(q, v[: self.geometry.n], a, b, th)
-        return found[0] if self.geometry.k == 1 else found
+        return found[0] if self.geometry.pair.flat else found
 
     def slip_row(self, i: int) -> Any:
         return lambda x, v, th: self.slip(x, v, th)[i]
@@ -153,12 +167,13 @@ def closest(
     For watching whether the contact points that a motion follows are the closest ones: compare with its gap.
     """
     prepare_jax()
-    geometry, named, k = Geometry(pair, len(q)), Parameters(th), pair.space
-    axes = [np.linspace(low, high, samples if k == 1 else max(2, int(samples**0.5))) for low, high in ranges]
+    geometry, named, k = Geometry(pair, len(q)), Parameters(th), pair.sizes[0]
+    counts = [samples if size == 1 else max(2, int(samples**0.5)) for size in pair.sizes for _ in range(size)]
+    axes = [np.linspace(low, high, count) for (low, high), count in zip(ranges, counts, strict=True)]
     place = jnp.asarray(q, dtype=jnp.float64)
 
     def outline(f: Outline, grids: Sequence[Array]) -> tuple[Array, Array]:
-        s = np.stack(np.meshgrid(*grids, indexing="ij"), axis=-1).reshape(-1, k)
+        s = np.stack(np.meshgrid(*grids, indexing="ij"), axis=-1).reshape(-1, len(grids))
         return s, np.asarray(jax.vmap(lambda r: geometry._at(f, place, r, named))(jnp.asarray(s)))
 
     (s_a, x_a), (s_b, x_b) = outline(pair.first, axes[:k]), outline(pair.second, axes[k:])
@@ -191,13 +206,14 @@ def _scales(scales: Scales, extra: int) -> Scales:
 def _names(name: str, pair: SurfacePair) -> list[str]:
     if pair.names:
         return list(pair.names)
-    return [f"{name}.s{c}" for c in "AB"] if pair.space == 1 else [f"{name}.s{c}{i}" for c in "AB" for i in (1, 2)]
+    return parameter_names(name, len(pair.start))
 
 
 def _check(name: str, pair: SurfacePair) -> None:
-    if len(pair.start) not in (2, 4):
+    if len(pair.start) not in _SIDES:
         raise ModelError(
-            f"the pair '{name}' has {len(pair.start)} parameters", expected="two in the plane, four in space: `start`"
+            f"the pair '{name}' has {len(pair.start)} parameters",
+            expected="two in the plane, four in space, three for an edge on a surface: `start`",
         )
     if pair.names and len(pair.names) != len(pair.start):
         raise ModelError(f"the pair '{name}' has {len(pair.names)} names", expected=f"{len(pair.start)}")
