@@ -178,12 +178,9 @@ class SurfaceTable(_Table):
         description="outline of the other body, or of the ground"
     )
     start: Annotated[list[Number], Field(min_length=2, max_length=4)] = Field(
-        description="parameters of the contact points near the start: of the first outline, then of the second; two in "
-        "the plane, four in space, three for an edge on a surface"
+        description="parameters near the start: two in the plane, four in space, three for an edge on a surface"
     )
-    names: Annotated[list[Name], Field(min_length=2, max_length=4)] | None = Field(
-        None, description="of the parameters"
-    )
+    names: Annotated[list[Name], Field(min_length=2, max_length=4)] | None = Field(None, description="of parameters")
     rolls: bool = Field(default=False, description="whether the contact does not slip")
     opens: bool = Field(default=False, description="whether the bodies may part; otherwise they are held together")
     restitution: Annotated[float, Field(ge=0, le=1)] = Field(default=0.0, description="where they may part")

@@ -74,8 +74,7 @@ def with_surfaces(system: System, pairs: Mapping[str, SurfacePair]) -> System:
     contacts = {name: _contact(c, n) for name, c in system.contacts.items()}
     for name, pair in pairs.items():
         _check(name, pair)
-        geometry = Geometry(pair, n, system.space)
-        kind = _Pair(geometry, offset)
+        kind = _Pair(Geometry(pair, n, system.space), offset)
         names += _names(name, pair)
         bilateral |= kind.sides(name)
         (unilateral if pair.opens else bilateral)[name] = kind.gap
@@ -83,7 +82,6 @@ def with_surfaces(system: System, pairs: Mapping[str, SurfacePair]) -> System:
         contacts[name] = kind.contact()
         offset += len(pair.start)
     extra = offset - n
-    space = None if system.space is None else Product(system.space, Vector(extra))
     return System(
         coordinates=tuple(names),
         energy=_short(system.energy, n),
@@ -95,7 +93,7 @@ def with_surfaces(system: System, pairs: Mapping[str, SurfacePair]) -> System:
         mass=None if system.mass is None else _padded(system.mass, n, extra),
         force=None if system.force is None else _force(system.force, n, extra),
         nonholonomic=rolling,
-        space=space,
+        space=None if system.space is None else Product(system.space, Vector(extra)),
         contacts=contacts,
         measures=_shortened(system.measures, n),
         scales=_scales(system.scales, extra),
