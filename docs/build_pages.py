@@ -5,6 +5,8 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
+import paper_figures as motion_figures
+
 import onesided
 from onesided import plots, report, zoo
 from onesided.dynamics.choose import method_named
@@ -69,6 +71,8 @@ def main() -> None:
     (GALLERY / "index.md").write_text(text, encoding="utf-8")
     (HERE / "kinds.md").write_text(kinds_page(), encoding="utf-8")
     paper_figures()
+    for draw in (motion_figures.qi_tu, motion_figures.schwab, motion_figures.arnold):
+        draw(FIGURES)
     text = (HERE.parent / "CHANGELOG.md").read_text(encoding="utf-8")
     (HERE / "changes.md").write_text(text.replace("# Changelog", "# Changes", 1), encoding="utf-8")
 

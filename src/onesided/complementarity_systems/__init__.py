@@ -13,6 +13,7 @@ from onesided.complementarity_systems.frozen import GaussPrinciple as GaussPrinc
 from onesided.complementarity_systems.frozen import PrintedNetwork as PrintedNetwork
 from onesided.complementarity_systems.frozen import RungeKutta as RungeKutta
 from onesided.complementarity_systems.linear import LinearComplementaritySystem as LinearComplementaritySystem
+from onesided.complementarity_systems.measures import Measure as Measure
 from onesided.complementarity_systems.methods import iter_simulate as iter_simulate
 from onesided.complementarity_systems.methods import simulate as simulate
 from onesided.complementarity_systems.pieces import Smallest as Smallest

@@ -2,7 +2,7 @@
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 
@@ -13,8 +13,10 @@ from onesided._types import Array
 from onesided.complementarity.problems import as_array
 from onesided.complementarity_systems.exact_run import Automaton, Mode
 from onesided.complementarity_systems.linear import LinearComplementaritySystem, augment
+from onesided.complementarity_systems.measures import Measure
 from onesided.complementarity_systems.signals import Signal, as_signal, generator
 from onesided.errors import ModelError, UsageError
+from onesided.results.sketch import Sketch
 from onesided.tolerances import DEFAULT
 
 
@@ -111,7 +113,7 @@ class CableStructure:
     ----------
     A, B, C : arrays (n, n), (n, m), (m, n); C B = 0: elongations are functions of positions.
     laws : one per cable: `Elastic`, `PerfectlyPlastic`, `WorkHardening`.
-    input, offset : as of a `LinearComplementaritySystem`.
+    input, offset, measures, sketch : as of a `LinearComplementaritySystem`.
     """
 
     A: ArrayLike
@@ -121,6 +123,8 @@ class CableStructure:
     input: Signal | ArrayLike | None = None
     offset: Signal | ArrayLike | None = None
     names: Sequence[str] = ()
+    measures: Mapping[str, Measure] = field(default_factory=dict, repr=False)
+    sketch: Sketch | None = field(default=None, repr=False)
     states: tuple[str, ...] = field(init=False)
     frequencies: tuple[float, ...] = field(init=False)
 

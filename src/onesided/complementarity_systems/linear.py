@@ -1,6 +1,6 @@
 """Linear complementarity systems [QT (1)]."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -9,8 +9,10 @@ from numpy.typing import ArrayLike
 from onesided._types import Array
 from onesided.complementarity import LCP
 from onesided.complementarity.problems import as_array
+from onesided.complementarity_systems.measures import Measure
 from onesided.complementarity_systems.signals import Signal, as_signal, generator, generator_matrix
 from onesided.errors import UsageError
+from onesided.results.sketch import Sketch
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,6 +26,7 @@ class LinearComplementaritySystem:
     A, B, C, D : arrays (n, n), (n, m), (m, n), (m, m).
     input, offset : `Signal`, or arrays (n,), (m,) for constants; None for zero.
     states, names : names of the states and of the complementary pairs.
+    measures, sketch : what results hold beside states and forces, and how to draw the system.
     """
 
     A: ArrayLike
@@ -34,6 +37,8 @@ class LinearComplementaritySystem:
     offset: Signal | ArrayLike | None = None
     states: Sequence[str] = ()
     names: Sequence[str] = ()
+    measures: Mapping[str, Measure] = field(default_factory=dict, repr=False)
+    sketch: Sketch | None = field(default=None, repr=False)
     frequencies: tuple[float, ...] = field(init=False)
     full: "Augmented" = field(init=False, repr=False)
     uncoupled: bool = field(init=False, repr=False)

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from onesided._types import Array, Status
 from onesided._version import __version__
 from onesided.complementarity_systems import recheck
+from onesided.complementarity_systems.measures import evaluated
 from onesided.complementarity_systems.recheck import System
 from onesided.complementarity_systems.runs import Claim, MotionMethod, Point, Run
 from onesided.errors import SolveError, UsageError
@@ -142,6 +143,7 @@ def _collect(system: System, method: MotionMethod, claim: Claim, tolerances: Tol
     return ComplementarityMotion(
         states=tuple(system.states), names=tuple(system.names), t=claim.t, x=claim.x, s=claim.s, w=w,
         first_taut=claim.first_taut, peak_s=claim.peak_s, peak_w=claim.peak_w, switches=claim.switches,
+        measures=evaluated(system.measures, claim.t, claim.x, claim.s), sketch=system.sketch,
         residual=off.value, defect=defect.value, status=status, note=note, stats=claim.stats,
         provenance={"verb": "simulate", "method": type(method).__name__, "knobs": knobs, "version": __version__},
     )  # fmt: skip

@@ -1,14 +1,16 @@
 """Complementarity-slackness systems [QT (10)], and the mechanical ones among them [QT (19)]."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from onesided._types import Array, Mask
 from onesided.complementarity.problems import as_array
+from onesided.complementarity_systems.measures import Measure
 from onesided.errors import ModelError, UsageError
+from onesided.results.sketch import Sketch
 from onesided.tolerances import SMALL
 
 NEWTON_STEPS = 30
@@ -30,6 +32,7 @@ class SlacknessSystem:
     slack_s : (t, x, s) → (m, m), ∂y/∂s; None for y = s − h(t, x).
     kinks : (t, x, s) → (k,), functions across whose zeros rate or slack have a kink, such as `Smallest.kinks`; the
         integration stops there and begins anew.
+    measures, sketch : what results hold beside states and forces, and how to draw the system.
     """
 
     rate: Rate
@@ -38,6 +41,8 @@ class SlacknessSystem:
     names: Sequence[str]
     slack_s: Rate | None = None
     kinks: Rate | None = None
+    measures: Mapping[str, Measure] = field(default_factory=dict, repr=False)
+    sketch: Sketch | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         for label in ("states", "names"):

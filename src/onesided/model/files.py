@@ -66,6 +66,16 @@ formula for each coordinate; `[forces]` with formulas of `t`, coordinates, veloc
     control = "0.1*sin(2*t)"     # p as a formula of t: constraints that depend on p move; default: p stays
     method = "projected"         # or "radau", "generalized-alpha", "baumgarte"; rtol = …, step = …
 
+Gaps that are not differentiable, and bodies with curved outlines::
+
+    [smallest]                   # min(x, y) ≥ 0: constraints corner_1 and corner_2; with sharpness = … one smooth one
+    corner = {of = ["x", "y"]}
+    [surfaces.road]              # two outlines as functions of s (in space s1, s2); see `onesided.model.surfaces`
+    first = ["x + r*cos(s + phi)", "y + r*sin(s + phi)"]
+    second = ["s", "h*cos(w*s)"]
+    start = [-1.5708, 0]         # parameters near the start
+    rolls = true                 # and opens, restitution, names
+
 A file from a stranger is safe to load: formulas are arithmetic and nothing else (see
 `onesided.model.formula`), and size, nesting and work are bounded.
 """
@@ -221,6 +231,9 @@ def _build(file: FileModel, parts: dict[str, Any], source: Source, folder: Path 
     from onesided.model.imports import import_rows
     from onesided.model.part_system import build_parts
 
+    for table in ("surfaces", "smallest"):
+        if getattr(file, table):
+            raise source.error((table,), f"[{table}] is for files of formulas", advice="state the model without parts")
     rows = [] if file.import_ is None else import_rows(file.import_, source, folder)
     return build_parts(file, parts, rows, source)
 
@@ -230,7 +243,7 @@ def _task(file: FileModel, system: "System", source: Source) -> Task:
         if name not in system.coordinates:
             advice = suggestion(name, system.coordinates)
             raise source.error(("start", name), f"`{name}` is not a coordinate", advice=advice)
-    given = {**file.coordinates, **file.start}
+    given = {**file.coordinates, **_contact_points(file), **file.start}
     start = _start(system, given)
     low, high = file.control.range
     direction = 1 if file.control.direction == "up" else -1
@@ -248,6 +261,16 @@ def _task(file: FileModel, system: "System", source: Source) -> Task:
         MappingProxyType(given),
         _motion(file),
     )
+
+
+def _contact_points(file: FileModel) -> dict[str, float]:
+    """Start values of the parameters of outlines."""
+    found: dict[str, float] = {}
+    for name, table in file.surfaces.items():
+        from onesided.model.surfaces import parameter_names
+
+        found |= dict(zip(table.names or parameter_names(name, len(table.start)), table.start, strict=True))
+    return found
 
 
 def _motion(file: FileModel) -> MotionTask | None:

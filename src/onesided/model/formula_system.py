@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from onesided.model.formula import Formula, FormulaError, parse, refusal_of_name, suggestion
+from onesided.model.formula_contacts import add_surfaces, more_texts, smallest_gaps, surface_names
 from onesided.model.schema import FileModel, shown
 from onesided.model.toml_places import Path, Source
 
@@ -114,6 +115,7 @@ class Book:
         slips = any(contact.slip is not None for contact in file.contacts.values())
         moving = file.kinetic is not None or bool(file.forces) or bool(file.nonholonomic) or slips
         self.velocities = {f"{name}_dot": name for name in file.coordinates} if moving else {}
+        self.places = surface_names(file)
         self.time = {"t"} if file.forces or (file.motion and file.motion.control) else set()
         self.bases: dict[str, frozenset[str]] = {}  # definition → coordinates, parameters, … it rests on
         self.parts: dict[str, frozenset[str]] = {}  # definition → definitions it rests on, itself included
@@ -162,6 +164,7 @@ class Book:
             ("definition", [(name, ("define", name)) for name in file.define]),
         ]
         reserved = {**dict.fromkeys(self.velocities, "velocity"), **dict.fromkeys(self.time, "time")}
+        reserved |= dict.fromkeys(self.places, "parameter of an outline")
         for kind, entries in groups:
             for name, path in entries:
                 if why := refusal_of_name(name):
@@ -221,7 +224,9 @@ class Book:
 
     def _given(self) -> set[str]:
         file = self.file
-        return {*file.coordinates, *file.parameters, file.control.name, *self.velocities, *self.time}
+        return {
+            *file.coordinates, *file.parameters, file.control.name, *self.velocities, *self.time, *self.places,
+        }  # fmt: skip
 
     def _require(self, path: Path, known: set[str]) -> None:
         try:
@@ -236,7 +241,7 @@ class Book:
         statics = {*fixed, file.control.name}
         moving = fixed | set(self.velocities)
         allowed = {"kinetic": moving, "nonholonomic": moving, "contacts": moving, "mass": fixed}
-        allowed |= {"forces": self._given(), "motion": {"t"}}
+        allowed |= {"forces": self._given() - self.places, "motion": {"t"}, "surfaces": fixed | self.places}
         for path in self.formulas:
             if path[0] != "define":
                 self._check_use(path, allowed.get(path[0], statics))
@@ -266,6 +271,7 @@ def _texts(file: FileModel) -> dict[Path, str]:
     for table in _TABLES:
         texts.update({(table, name): text for name, text in getattr(file, table).items()})
     texts |= {("contacts", name, "slip"): c.slip for name, c in file.contacts.items() if c.slip is not None}
+    texts |= more_texts(file)
     from onesided.model.sketch_formulas import sketch_formulas
 
     texts.update({path: text for _, path, text in sketch_formulas(file)})
@@ -283,10 +289,10 @@ def _make_system(file: FileModel, book: Book) -> "System":
         recipe = book.recipe([path], table)
         return lambda q, p, th: recipe.values(_columns(file.coordinates, q), {file.control.name: p}, th)[0]
 
-    return System(
+    system = System(
         coordinates=tuple(file.coordinates),
         energy=scalar("energy"),
-        unilateral={name: scalar("unilateral", name) for name in file.unilateral},
+        unilateral={name: scalar("unilateral", name) for name in file.unilateral} | smallest_gaps(file, scalar),
         bilateral={name: scalar("bilateral", name) for name in file.bilateral},
         parameters=dict(file.parameters),
         control=file.control.name,
@@ -299,6 +305,7 @@ def _make_system(file: FileModel, book: Book) -> "System":
         contacts=_contacts(file, book, table),
         nonholonomic={name: _kinetic(file, book.recipe([("nonholonomic", name)], table)) for name in file.nonholonomic},
     )
+    return system if not file.surfaces else add_surfaces(system, file, book, table)
 
 
 def _contacts(file: FileModel, book: Book, table: Table) -> dict[str, Any]:

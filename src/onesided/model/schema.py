@@ -1,9 +1,9 @@
 """The format of model files: tables, keys and types, as pydantic models.
 
 A file is TOML. Keys at the top: `title`, `description`, `energy`, `kinetic`; tables: `[coordinates]`,
-`[parameters]`, `[control]`, `[define]`, `[unilateral]`, `[bilateral]`, `[scales]`, `[mass]`, `[forces]`, `[start]`,
-`[import]`, `[sketch]`, and one per kind of part (see `part_kinds`). Only `[control]` is needed, and either
-`energy` with `[coordinates]`, or parts. `json_schema` gives the same for editors.
+`[parameters]`, `[control]`, `[define]`, `[unilateral]`, `[bilateral]`, `[smallest]`, `[surfaces]`, `[scales]`,
+`[mass]`, `[forces]`, `[start]`, `[import]`, `[sketch]`, and one per kind of part (see `part_kinds`). Only `[control]`
+is needed, and either `energy` with `[coordinates]`, or parts. `json_schema` gives the same for editors.
 """
 
 import math
@@ -193,6 +193,35 @@ class ContactTable(_Table):
     )
 
 
+class SurfaceTable(_Table):
+    """Two outlines that touch: points as formulas of coordinates and of s (of a surface s1 and s2)."""
+
+    first: Annotated[list[FormulaText], Field(min_length=2, max_length=3)] = Field(
+        description="outline of a body, whose tangent turned by +90° points into it"
+    )
+    second: Annotated[list[FormulaText], Field(min_length=2, max_length=3)] = Field(
+        description="outline of the other body, or of the ground"
+    )
+    start: Annotated[list[Number], Field(min_length=2, max_length=4)] = Field(
+        description="parameters near the start: two in the plane, four in space, three for an edge on a surface"
+    )
+    names: Annotated[list[Name], Field(min_length=2, max_length=4)] | None = Field(None, description="of parameters")
+    rolls: bool = Field(default=False, description="whether the contact does not slip")
+    opens: bool = Field(default=False, description="whether the bodies may part; otherwise they are held together")
+    restitution: Annotated[float, Field(ge=0, le=1)] = Field(default=0.0, description="where they may part")
+
+
+class SmallestTable(_Table):
+    """A gap that is the smallest of several distances: split exactly, or smoothed."""
+
+    of: Annotated[list[FormulaText], Field(min_length=2, max_length=50)] = Field(description="the distances: formulas")
+    sharpness: Positive | None = Field(
+        default=None,
+        description="default: split into the constraints NAME_1, NAME_2, …; given: one smooth constraint NAME, below "
+        "the smallest distance by at most log(number)/sharpness",
+    )
+
+
 class MotionTable(_Table):
     """What to simulate: time span, start velocities, method, and how the control parameter changes with time."""
 
@@ -257,6 +286,12 @@ class FileModel(_Table):
     control: ControlTable = Field(description="the control parameter")
     define: Formulas = Field(default_factory=dict, description="intermediate quantity = formula; any order")
     unilateral: Formulas = Field(default_factory=dict, description="constraint = formula of a gap, ≥ 0")
+    smallest: Annotated[dict[Name, SmallestTable], Field(max_length=MAX_ENTRIES)] = Field(
+        default_factory=dict, description="constraint = {of = [formula, …], sharpness}: the smallest of them, ≥ 0"
+    )
+    surfaces: Annotated[dict[Name, SurfaceTable], Field(max_length=MAX_ENTRIES)] = Field(
+        default_factory=dict, description="contact = {first, second, start, rolls, opens, restitution}: two outlines"
+    )
     bilateral: Formulas = Field(default_factory=dict, description="constraint = formula that is held at 0")
     scales: ScalesTable = Field(default_factory=ScalesTable, description="typical sizes")
     nonholonomic: Formulas = Field(

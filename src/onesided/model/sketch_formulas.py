@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from onesided.errors import ModelError
+from onesided.model.formula_contacts import gap_names
 from onesided.model.formula_system import Book, Recipe
 from onesided.model.measures import Elementwise, Measure
 from onesided.model.schema import FileModel, SketchTable
@@ -38,18 +39,18 @@ def sketch_of(file: FileModel, book: Book) -> Sketch | None:
     except ModelError as error:
         raise book.source.error(("sketch",), error.what, got=error.got, expected=error.expected) from None
     for name in sketch.marks:
-        if name not in file.unilateral:
+        if name not in gap_names(file):
             raise book.source.error(
                 ("sketch", "marks", name),
                 f"`{name}` is not a constraint",
-                expected=", ".join(file.unilateral) or "none",
+                expected=", ".join(gap_names(file)) or "none",
             )
     return sketch
 
 
 def measures_of(file: FileModel, book: Book) -> dict[str, Measure]:
     """All definitions that statics can evaluate, and all formulas of the sketch."""
-    moving = {*book.velocities, *book.time}
+    moving = {*book.velocities, *book.time, *book.places}
     paths: dict[str, Path] = {n: ("define", n) for n in file.define if not book.bases[n] & moving}
     paths |= {label: path for label, path, _ in sketch_formulas(file)}
     return {name: _measure(file, book.recipe([path], NUMPY)) for name, path in paths.items()}

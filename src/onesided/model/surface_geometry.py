@@ -20,7 +20,8 @@ class SurfacePair:
     ----------
     first, second : point (q, s, th) of an outline in space-fixed axes; s is one number in the plane, two in space.
         The first one's normal, its tangent turned by +90° (in space: the product of its tangents), must point into its
-        body.
+        body. The first may be an edge in space, a curve with one parameter, such as the rim of a disk: then the
+        second one's normal must point to the first body.
     start : parameters of the contact points near the start, first body's then second's.
     rolls : whether the contact does not slip: a rolling condition on the material points.
     opens : whether the contact is one-sided; otherwise the bodies stay together and a pulling force is reported.
@@ -40,21 +41,31 @@ class SurfacePair:
     ranges: tuple[tuple[float, float], ...] = field(default=())
 
     @property
-    def space(self) -> int:
-        """Parameters of each outline: 1 in the plane, 2 in space."""
-        return len(self.start) // 2
+    def sizes(self) -> tuple[int, int]:
+        """Parameters of each outline: 1 and 1 in the plane, 2 and 2 in space, 1 and 2 for an edge on a surface."""
+        return len(self.start) // 2, len(self.start) - len(self.start) // 2
+
+    @property
+    def flat(self) -> bool:
+        """Whether the outlines are curves in the plane."""
+        return len(self.start) == 2
+
+    @property
+    def edge(self) -> bool:
+        """Whether the first outline is a curve in space."""
+        return len(self.start) == 3
 
 
 class Geometry:
     """Quantities of a pair at (q, s)."""
 
     def __init__(self, pair: SurfacePair, n: int, space: Group | None = None) -> None:
-        self.pair, self.n, self.k = pair, n, pair.space
+        self.pair, self.n, self.k = pair, n, pair.sizes[0]
         self.bodies = space or Vector(n)
 
     def parts(self, x: Any, offset: int) -> tuple[Any, Any, Any]:
         """q, s_A, s_B out of the coordinates."""
-        s = x[offset : offset + 2 * self.k]
+        s = x[offset : offset + len(self.pair.start)]
         return x[: self.n], s[: self.k], s[self.k :]
 
     def points(self, q: Any, a: Any, b: Any, th: Any) -> tuple[Any, Any]:
@@ -62,7 +73,7 @@ class Geometry:
         return self._at(self.pair.first, q, a, th), self._at(self.pair.second, q, b, th)
 
     def _at(self, outline: Outline, q: Any, s: Any, th: Any) -> Any:
-        return jnp.asarray(outline(q, s[0] if self.k == 1 else s, th))
+        return jnp.asarray(outline(q, s[0] if len(s) == 1 else s, th))
 
     def tangents(self, outline: Outline, q: Any, s: Any, th: Any) -> Any:
         """∂x/∂s, one row for each parameter."""
@@ -70,25 +81,28 @@ class Geometry:
 
     def normal(self, tangents: Any) -> Any:
         """The normal of given tangents, of length one."""
-        flat = self.k == 1
-        n = jnp.array([-tangents[0, 1], tangents[0, 0]]) if flat else jnp.cross(tangents[0], tangents[1])
+        plane = len(tangents) == 1
+        n = jnp.array([-tangents[0, 1], tangents[0, 0]]) if plane else jnp.cross(tangents[0], tangents[1])
         return n / jnp.sqrt(n @ n)
 
     def conditions(self, q: Any, a: Any, b: Any, th: Any) -> tuple[Any, Any]:
-        """The gap c_n, and (c_t, c_p) of (2k,)."""
+        """The gap c_n, and (c_t, c_p), as many as there are parameters."""
         x_a, x_b = self.points(q, a, b, th)
         t_a, t_b = self.tangents(self.pair.first, q, a, th), self.tangents(self.pair.second, q, b, th)
-        n = self.normal(t_a)
         d = x_a - x_b
+        if self.pair.edge:  # the normal is that of the surface
+            n = self.normal(t_b)
+            return d @ n, jnp.concatenate([t_b @ d, t_a @ n])
+        n = self.normal(t_a)
         return d @ n, jnp.concatenate([t_a @ d, t_b @ n])
 
     def slip(self, q: Any, v: Any, a: Any, b: Any, th: Any) -> Any:
-        """Relative velocity of the material points at the contact along the tangents of A, of length one: (k,)."""
+        """Relative velocity of the material points at the contact along one tangent of length one, in space two."""
         zero, one = jnp.zeros(()), jnp.ones(())
         rate = jax.jvp(lambda r: jnp.subtract(*self.points(self.bodies.nudge(q, r * v), a, b, th)), (zero,), (one,))[1]
         t = self.tangents(self.pair.first, q, a, th)
         along = t / jnp.sqrt(jnp.sum(t * t, axis=1, keepdims=True))
-        if self.k == 2:  # two directions at right angles, so that friction is the same in all
-            n = self.normal(t)
+        if not self.pair.flat:  # two directions at right angles, so that friction is the same in all
+            n = self.normal(self.tangents(self.pair.second, q, b, th) if self.pair.edge else t)
             along = jnp.stack([along[0], jnp.cross(n, along[0])])
         return along @ rate

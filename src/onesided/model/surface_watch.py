@@ -85,7 +85,8 @@ class SurfaceWatch:
             rows = np.minimum(np.arange(first, first + CHUNK), count - 1)
             parts.append([np.asarray(a) for a in function(q[rows, : self.n], s[rows], numbers)])
         gap, sides, J, t_a, t_b = (np.concatenate(a)[:count] for a in zip(*parts, strict=True))
-        return Local(gap, sides, J, np.minimum(_thinnest(t_a), _thinnest(t_b)), _curvature(J, t_b))
+        bend = _edge_curvature(J, t_a) if self.pairs[name].edge else _curvature(J, t_b)
+        return Local(gap, sides, J, np.minimum(_thinnest(t_a), _thinnest(t_b)), bend)
 
     def _function(self, name: str, names: tuple[str, ...]) -> Any:
         """Compiled: q, s, th → gap, sides, J, tangents; for CHUNK configurations."""
@@ -93,7 +94,7 @@ class SurfaceWatch:
         if key not in self._compiled:
             prepare_jax()
             geometry = Geometry(self.pairs[name], self.n)
-            k = geometry.k
+            k = geometry.k  # of the first outline
 
             def one(q: Any, s: Any, numbers: Any) -> Any:
                 th = Parameters(zip(names, numbers, strict=True))
@@ -178,6 +179,13 @@ def _curvature(J: Array, t_b: Array) -> Array:
     return np.array([_least(matrix, g) for matrix, g in zip(J, metric, strict=True)])
 
 
+def _edge_curvature(J: Array, t_a: Array) -> Array:
+    """Second derivative along the edge of its distance from the surface, per length."""
+    size = (t_a[:, 0] ** 2).sum(axis=1)
+    found = [m[2, 0] - m[2, 1:] @ _solved(m[:2, 1:], m[:2, 0]) for m in J]
+    return np.asarray(found / size)
+
+
 def _least(J: Array, metric: Array) -> float:
     try:
         bend = J[2:, :2] @ np.linalg.solve(J[:2, :2], J[:2, 2:]) - J[2:, 2:]
@@ -189,15 +197,17 @@ def _least(J: Array, metric: Array) -> float:
 
 def windows(watch: SurfaceWatch, name: str, x: Array, th: Mapping[str, float]) -> Window:
     """Where to look for other closest points of a pair, from its state x at the start."""
-    pair, k = watch.pairs[name], watch.pairs[name].space
+    pair = watch.pairs[name]
+    spans = (slice(0, pair.sizes[0]), slice(pair.sizes[0], len(pair.start)))
     s = watch.parameters_of(name, x)
     if pair.ranges:
         bounds = np.array(pair.ranges, dtype=float)
         return Window(bounds[:, 0] - s, bounds[:, 1] - s)
-    half, closed = np.full(2 * k, np.pi), [True, True]
+    half, closed = np.full(len(s), np.pi), [True, True]
     reach = 0.0
     for side in (0, 1):
-        places = s[side * k : (side + 1) * k] + np.vstack([np.zeros(k), 2 * np.pi * np.eye(k), np.pi * np.eye(k)])
+        k = pair.sizes[side]
+        places = s[spans[side]] + np.vstack([np.zeros(k), 2 * np.pi * np.eye(k), np.pi * np.eye(k)])
         points = watch.outline(name, side, x[None], places[None], th)[0]
         size = float(np.abs(points - points[0]).max())
         closed[side] = bool(np.abs(points[1 : 1 + k] - points[0]).max() <= np.sqrt(EPS) * max(size, EPS))
@@ -208,23 +218,23 @@ def windows(watch: SurfaceWatch, name: str, x: Array, th: Mapping[str, float]) -
     length = max(float(look.tangent[0]), EPS)
     for side in (0, 1):
         if not closed[side]:
-            half[side * k : (side + 1) * k] = 2.0 * reach / length
+            half[spans[side]] = 2.0 * reach / length
     return Window(-half, half)
 
 
 def rivals(watch: SurfaceWatch, name: str, x: Array, window: Window, th: Mapping[str, float]) -> list[Array | None]:
     """For configurations x (K, all): parameters of other points that are closer than the followed ones, or None."""
-    k = watch.pairs[name].space
-    here, grid = watch.parameters_of(name, x), _grid(window, SAMPLES[k], k)
+    sizes, cut = watch.pairs[name].sizes, watch.pairs[name].sizes[0]
+    here, grid = watch.parameters_of(name, x), _grid(window, sizes)
     gaps = watch.local(name, x, here, th).gap
     which, starts = list[int](), list[Array]()
     for first in range(0, len(x), CHUNK):
         rows = np.minimum(np.arange(first, first + CHUNK), len(x) - 1)
-        sides = [here[rows, None, i * k : (i + 1) * k] + grid[i] for i in (0, 1)]
+        sides = [part[rows, None] + grid[i] for i, part in enumerate((here[:, :cut], here[:, cut:]))]
         a, b = (watch.outline(name, i, x[rows], sides[i], th) for i in (0, 1))
         for j in range(min(CHUNK, len(x) - first)):
             samples = Samples(sides[0][j], sides[1][j], a[j], b[j], float(gaps[first + j]))
-            begin = _candidates(samples, here[first + j], k)
+            begin = _candidates(samples, here[first + j], sizes)
             which += [first + j] * len(begin)
             starts += list(begin)
     found: list[Array | None] = [None] * len(x)
@@ -236,10 +246,12 @@ def rivals(watch: SurfaceWatch, name: str, x: Array, window: Window, th: Mapping
     return found
 
 
-def _grid(window: Window, count: int, k: int) -> list[Array]:
-    """Places relative to the followed ones, (count^k, k) for each outline."""
-    axes = [np.linspace(low, high, count) for low, high in zip(window.low, window.high, strict=True)]
-    return [np.stack(np.meshgrid(*part, indexing="ij"), axis=-1).reshape(-1, k) for part in (axes[:k], axes[k:])]
+def _grid(window: Window, sizes: tuple[int, int]) -> list[Array]:
+    """Places relative to the followed ones, (count^k, k) for each outline with k parameters."""
+    counts = [SAMPLES[k] for k in sizes for _ in range(k)]
+    axes = [np.linspace(*ends) for ends in zip(window.low, window.high, counts, strict=True)]
+    parts = (axes[: sizes[0]], axes[sizes[0] :])
+    return [np.stack(np.meshgrid(*part, indexing="ij"), axis=-1).reshape(-1, len(part)) for part in parts]
 
 
 class Samples(NamedTuple):
@@ -252,13 +264,13 @@ class Samples(NamedTuple):
     gap: float
 
 
-def _candidates(samples: Samples, here: Array, k: int) -> Array:
+def _candidates(samples: Samples, here: Array, sizes: tuple[int, int]) -> Array:
     """Places where another pair of opposite points may be as close: sampled local minima, not the followed one."""
     s_a, s_b, a, b, gap = samples
     distance = np.sqrt(((a[:, None, :] - b[None, :, :]) ** 2).sum(axis=2))
     nearest, d = distance.argmin(axis=0), distance.min(axis=0)
-    chosen = _lowest(d, k) & (np.abs(s_b - here[k:]) > 1.5 * _spacing(s_b, k)).any(axis=1)
-    chosen &= d <= abs(gap) + _cell(a, k) + _cell(b, k)
+    chosen = _lowest(d, sizes[1]) & (np.abs(s_b - here[sizes[0] :]) > 1.5 * _spacing(s_b, sizes[1])).any(axis=1)
+    chosen &= d <= abs(gap) + _cell(a, sizes[0]) + _cell(b, sizes[1])
     return np.hstack([s_a[nearest[chosen]], s_b[chosen]])
 
 

@@ -7,7 +7,8 @@ d = x_A − x_B, tangents t = ∂x/∂s and a normal n of A that points from the
     c_t = d·t_A          the points lie opposite each other,
     c_p = n·t_B / |n|    the outlines are parallel there,
 
-in space with two tangents each. c_t and c_p hold whether or not the bodies touch: the points are the closest ones.
+in space with two tangents each; for an edge on a surface n and the tangents of c_t are those of the surface. c_t and
+c_p hold whether or not the bodies touch: the points are the closest ones.
 Their multipliers vanish where they are met [SW (15)], so that contact forces are those of c_n and of the slip alone.
 The gap is a distance because n is divided by its length: the multiplier of c_n is the normal force.
 
@@ -27,12 +28,21 @@ from onesided.errors import ModelError
 from onesided.groups import Product, Vector
 from onesided.model.contact import Contact
 from onesided.model.derivatives import Parameters, prepare_jax
+from onesided.model.measures import Elementwise
 from onesided.model.rows import Row
 from onesided.model.sizes import Scales
 from onesided.model.surface_geometry import Geometry, Outline
 from onesided.model.surface_geometry import SurfacePair as SurfacePair
 from onesided.model.surface_watch import SurfaceWatch
 from onesided.model.system import System
+
+_SIDES = {2: ("t", "p"), 3: ("t1", "t2", "p"), 4: ("t1", "t2", "p1", "p2")}
+_LETTERS = {2: ("sA", "sB"), 3: ("sA", "sB1", "sB2"), 4: ("sA1", "sA2", "sB1", "sB2")}
+
+
+def parameter_names(name: str, count: int) -> list[str]:
+    """Names of the parameters of a pair that gives none."""
+    return [f"{name}.{letter}" for letter in _LETTERS.get(count, ())]
 
 
 def with_surfaces(system: System, pairs: Mapping[str, SurfacePair]) -> System:
@@ -65,22 +75,15 @@ def with_surfaces(system: System, pairs: Mapping[str, SurfacePair]) -> System:
     contacts = {name: _contact(c, n) for name, c in system.contacts.items()}
     for name, pair in pairs.items():
         _check(name, pair)
-        geometry = Geometry(pair, n, system.space)
-        kind = _Pair(geometry, offset)
+        kind = _Pair(Geometry(pair, n, system.space), offset)
         names += _names(name, pair)
         bilateral |= kind.conditions(name)
         if pair.opens:
             unilateral[name] = kind.gap
-        if pair.rolls and not pair.opens:
-            rolling |= kind.rolling(name)
-        if pair.opens:
-            friction = np.inf if pair.rolls else 0.0
-            contacts[name] = Contact(pair.restitution, friction, kind.slip if pair.rolls else None)
-        else:
-            contacts[name] = Contact()
-        offset += 2 * pair.space
+        rolling |= kind.rolling(name)
+        contacts[name] = kind.contact()
+        offset += len(pair.start)
     extra = offset - n
-    space = None if system.space is None else Product(system.space, Vector(extra))
     return System(
         coordinates=tuple(names),
         energy=_short(system.energy, n),
@@ -92,7 +95,7 @@ def with_surfaces(system: System, pairs: Mapping[str, SurfacePair]) -> System:
         mass=None if system.mass is None else _padded(system.mass, n, extra),
         force=None if system.force is None else _force(system.force, n, extra),
         nonholonomic=rolling,
-        space=space,
+        space=None if system.space is None else Product(system.space, Vector(extra)),
         contacts=contacts,
         measures=_shortened(system.measures, n),
         scales=_scales(system.scales, extra),
@@ -123,21 +126,31 @@ class _Pair:
 
     def conditions(self, name: str) -> dict[str, Row]:
         """The equations of the pair by name, as rows of one function: evaluated once for all."""
-        k = self.geometry.k
-        labels = [f"{name}.t", f"{name}.p"] if k == 1 else [f"{name}.{c}{i}" for c in "tp" for i in (1, 2)]
-        opens = self.geometry.pair.opens
-        family, labels = (self.sides, labels) if opens else (self.closed, [*labels, name])
+        pair = self.geometry.pair
+        labels = [f"{name}.{ending}" for ending in _SIDES[len(pair.start)]]
+        family, labels = (self.sides, labels) if pair.opens else (self.closed, [*labels, name])
         return {label: Row(family, i, len(labels)) for i, label in enumerate(labels)}
 
     def rolling(self, name: str) -> dict[str, Any]:
-        if self.geometry.k == 1:
+        """Conditions of a contact that rolls and cannot open."""
+        pair = self.geometry.pair
+        if not pair.rolls or pair.opens:
+            return {}
+        if pair.flat:
             return {f"{name}.rolls": self.slip}
         return {f"{name}.rolls{i + 1}": Row(self.slip, i, 2) for i in (0, 1)}
+
+    def contact(self) -> Contact:
+        """What the contact does in motion: one that can open and rolls is rough while it is closed."""
+        pair = self.geometry.pair
+        if not pair.opens:
+            return Contact()
+        return Contact(pair.restitution, np.inf if pair.rolls else 0.0, self.slip if pair.rolls else None)
 
     def slip(self, x: Any, v: Any, th: Any) -> Any:
         q, a, b = self.geometry.parts(x, self.offset)
         found = self.geometry.slip(q, v[: self.geometry.n], a, b, th)
-        return found[0] if self.geometry.k == 1 else found
+        return found[0] if self.geometry.pair.flat else found
 
 
 def surface_start(system: System, pairs: Mapping[str, SurfacePair], q0: Any) -> Array:
@@ -155,12 +168,13 @@ def closest(
     For watching whether the contact points that a motion follows are the closest ones: compare with its gap.
     """
     prepare_jax()
-    geometry, named, k = Geometry(pair, len(q)), Parameters(th), pair.space
-    axes = [np.linspace(low, high, samples if k == 1 else max(2, int(samples**0.5))) for low, high in ranges]
+    geometry, named, k = Geometry(pair, len(q)), Parameters(th), pair.sizes[0]
+    counts = [samples if size == 1 else max(2, int(samples**0.5)) for size in pair.sizes for _ in range(size)]
+    axes = [np.linspace(low, high, count) for (low, high), count in zip(ranges, counts, strict=True)]
     place = jnp.asarray(q, dtype=jnp.float64)
 
     def outline(f: Outline, grids: Sequence[Array]) -> tuple[Array, Array]:
-        s = np.stack(np.meshgrid(*grids, indexing="ij"), axis=-1).reshape(-1, k)
+        s = np.stack(np.meshgrid(*grids, indexing="ij"), axis=-1).reshape(-1, len(grids))
         return s, np.asarray(jax.vmap(lambda r: geometry._at(f, place, r, named))(jnp.asarray(s)))
 
     (s_a, x_a), (s_b, x_b) = outline(pair.first, axes[:k]), outline(pair.second, axes[k:])
@@ -193,13 +207,14 @@ def _scales(scales: Scales, extra: int) -> Scales:
 def _names(name: str, pair: SurfacePair) -> list[str]:
     if pair.names:
         return list(pair.names)
-    return [f"{name}.s{c}" for c in "AB"] if pair.space == 1 else [f"{name}.s{c}{i}" for c in "AB" for i in (1, 2)]
+    return parameter_names(name, len(pair.start))
 
 
 def _check(name: str, pair: SurfacePair) -> None:
-    if len(pair.start) not in (2, 4):
+    if len(pair.start) not in _SIDES:
         raise ModelError(
-            f"the pair '{name}' has {len(pair.start)} parameters", expected="two in the plane, four in space: `start`"
+            f"the pair '{name}' has {len(pair.start)} parameters",
+            expected="two in the plane, four in space, three for an edge on a surface: `start`",
         )
     if pair.names and len(pair.names) != len(pair.start):
         raise ModelError(f"the pair '{name}' has {len(pair.names)} names", expected=f"{len(pair.start)}")
@@ -210,7 +225,10 @@ def _short(f: Any, n: int) -> Any:
 
 
 def _shortened(table: Mapping[str, Any], n: int) -> dict[str, Any]:
-    return {name: _short(f, n) for name, f in table.items()}
+    return {
+        name: Elementwise(_short(f.function, n)) if isinstance(f, Elementwise) else _short(f, n)
+        for name, f in table.items()
+    }
 
 
 def _velocities(f: Any, n: int) -> Any:

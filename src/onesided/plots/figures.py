@@ -55,8 +55,7 @@ def write(
     with settings():
         figure = Figure(figsize=(6.4, 4.8), layout="constrained")
         FigureCanvasAgg(figure)
-        cabled = isinstance(result, ComplementarityMotion)
-        solid = view is View.sketch and not cabled and film_of(result).sketch.dimension == 3
+        solid = view is View.sketch and film_of(result).sketch.dimension == 3
         axes = figure.add_subplot(projection="3d" if solid else None)
         _draw(result, view, axes, (x, y), index, title)
         handle, draft = tempfile.mkstemp(suffix=target.suffix, prefix=".figure-", dir=target.parent)
@@ -71,8 +70,8 @@ def write(
 
 def _draw(result: Any, view: View, axes: Axes, names: tuple[str | None, str | None], index: int, title: str) -> None:
     x, y = names
-    if isinstance(result, ComplementarityMotion):
-        _draw_cables(result, view, axes, title)
+    if isinstance(result, ComplementarityMotion) and view is not View.sketch:
+        _draw_cables(result, view, axes, names, title)
     elif isinstance(result, Motion) and view is not View.sketch:
         _draw_motion(result, view, axes, names, title)
     elif view in {View.drift, View.raster}:
@@ -86,16 +85,23 @@ def _draw(result: Any, view: View, axes: Axes, names: tuple[str | None, str | No
         curve(result, x=x, ax=axes, title=title)
 
 
-def _draw_cables(result: ComplementarityMotion, view: View, axes: Axes, title: str) -> None:
+def _draw_cables(
+    result: ComplementarityMotion, view: View, axes: Axes, names: tuple[str | None, str | None], title: str
+) -> None:
+    x, y = names
     pictures = {
-        View.path: cables.forces,
         View.reactions: cables.forces,
         View.gaps: cables.slacks,
-        View.raster: cables.episodes,
+        View.energy: cables.energy,
+        View.raster: cables.raster,
     }
-    if view not in pictures:
-        raise UsageError("a motion of cables has no such picture", got=view.value, expected="reactions, gaps or raster")
-    pictures[view](result, ax=axes, title=title)
+    if view is View.path:
+        cables.history(result, *([] if y is None else [y]), x=x or "t", ax=axes, title=title)
+    elif view in pictures:
+        pictures[view](result, ax=axes, title=title)
+    else:
+        expected = "path, reactions, gaps, energy, raster or sketch"
+        raise UsageError("a complementarity motion has no such picture", got=view.value, expected=expected)
 
 
 def _draw_motion(result: Motion, view: View, axes: Axes, names: tuple[str | None, str | None], title: str) -> None:

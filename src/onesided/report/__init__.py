@@ -1,5 +1,6 @@
 """One self-contained interactive page from a result; knows results and plots, nothing of solvers."""
 
+from onesided.report import cables as _cables  # noqa: F401 - its story
 from onesided.report import motion as _motion  # noqa: F401 - its story
 from onesided.report.display import Viewer as Viewer
 from onesided.report.display import modes_svg as modes_svg

@@ -9,13 +9,14 @@ import matplotlib as mpl
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
+from onesided.plots import cables
 from onesided.plots.branches import diagram, paths_of
 from onesided.plots.motion import history
 from onesided.plots.shapes import mode_shapes, shapes
 from onesided.plots.style import settings
 from onesided.report.page import html
 from onesided.report.stories import MOST_DRAWN, story
-from onesided.results import Drive, Kind, Modes, Motion, Shape
+from onesided.results import ComplementarityMotion, Drive, Kind, Modes, Motion, Shape
 
 MOST_EVENTS = 30
 
@@ -26,6 +27,8 @@ def result_html(result: Any) -> str:
         return f"<p>{escape(repr(result))}</p>"
     if isinstance(result, Motion):
         return _listed(result, [event.words() for event in result.events])
+    if isinstance(result, ComplementarityMotion):
+        return _listed(result, [switch.words() for switch in result.switches])
     words = [jump.words() for jump in result.jumps] if isinstance(result, Drive) else []
     words += [e.words() for path in paths_of(result) for e in path.events if e.kind is not Kind.bound]
     return _listed(result, words)
@@ -47,6 +50,8 @@ def svg(result: Any) -> str:
         axes = figure.add_subplot()
         if isinstance(result, Motion):
             history(result, ax=axes)
+        elif isinstance(result, ComplementarityMotion):
+            cables.history(result, ax=axes)
         else:
             diagram(result, ax=axes)
     return element(figure)
@@ -78,7 +83,7 @@ class Viewer:
 
     Attributes
     ----------
-    result : Path, Drive, Diagram or Motion;  model : text of its model file, if there is one;  height : in pixels.
+    result : of any kind;  model : text of its model file, if there is one;  height : in pixels.
     """
 
     result: Any

@@ -9,8 +9,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from onesided._types import Array, Status
+from onesided._types import Array, Mask, Status
 from onesided.errors import UsageError
+from onesided.results.sketch import Sketch, read_sketch, sketch_record
 
 FORMAT = 1
 _ARRAYS = ("t", "x", "s", "w", "peak_s", "peak_w", "first_taut")
@@ -50,6 +51,7 @@ class ComplementarityMotion:
     residual : largest violation of 0 ≤ s ⊥ w ≥ 0 and of the switches at the points, recomputed, relative.
     defect : largest share of ẋ that the equations do not explain, over all steps.
     stats : counts of the method, such as steps and iterations.
+    measures : name → (N,) what the system measures, such as "energy";  sketch : how to draw it.
     status, note, provenance : how it ended, and what made it.
     """
 
@@ -69,6 +71,8 @@ class ComplementarityMotion:
     note: str = ""
     stats: Mapping[str, float] = field(default_factory=dict)
     provenance: Mapping[str, Any] = field(default_factory=dict)
+    measures: Mapping[str, Array] = field(default_factory=dict)
+    sketch: Sketch | None = None
 
     def __len__(self) -> int:
         return len(self.t)
@@ -81,6 +85,32 @@ class ComplementarityMotion:
     def ok(self) -> bool:
         """Whether the end was reached and the recheck passed."""
         return self.status.ok
+
+    def _repr_html_(self) -> str:
+        from onesided.report import result_html
+
+        return result_html(self)
+
+    def plot(self, *names: str, x: str = "t", ax: Any = None, title: str = "") -> Any:
+        """Draw columns against time; see `onesided.plots.cables.history`. Returns matplotlib axes."""
+        from onesided.plots.cables import history
+
+        return history(self, *names, x=x, ax=ax, title=title)
+
+    def columns(self) -> dict[str, Array]:
+        """Name → (N,): t, states, forces ("reaction NAME"), slacks ("gap NAME"), measures."""
+        found: dict[str, Array] = {"t": self.t}
+        found |= {name: self.x[:, i] for i, name in enumerate(self.states)}
+        found |= {f"reaction {name}": self.s[:, i] for i, name in enumerate(self.names)}
+        found |= {f"gap {name}": self.w[:, i] for i, name in enumerate(self.names)}
+        return {**found, **{name: values for name, values in self.measures.items() if name not in found}}
+
+    def taut(self) -> Mask:
+        """(N, m): which pairs are taut at the points, by the switches."""
+        taut = np.repeat(self.first_taut[None, :] > 0, len(self), axis=0)
+        for switch in self.switches:
+            taut[self.t >= switch.t, self._of(switch.name)] = switch.taut
+        return taut
 
     def _of(self, name: str) -> int:
         if name not in self.names:
@@ -126,7 +156,8 @@ class ComplementarityMotion:
 
 def write_complementarity_motion(motion: ComplementarityMotion, folder: FilePath) -> None:
     """Arrays (npz), words (json) and a table (csv)."""
-    np.savez_compressed(folder / "arrays.npz", **{name: getattr(motion, name) for name in _ARRAYS})
+    measures = np.array([*motion.measures.values()], dtype=float).reshape(len(motion.measures), len(motion))
+    np.savez_compressed(folder / "arrays.npz", measures=measures, **{name: getattr(motion, name) for name in _ARRAYS})
     record = {
         "format": FORMAT,
         "type": "complementarity motion",
@@ -137,6 +168,8 @@ def write_complementarity_motion(motion: ComplementarityMotion, folder: FilePath
         "residual": motion.residual,
         "defect": motion.defect,
         "stats": dict(motion.stats),
+        "measures": list(motion.measures),
+        "sketch": None if motion.sketch is None else sketch_record(motion.sketch),
         "provenance": dict(motion.provenance),
         "switches": [{**switch._asdict(), "words": switch.words()} for switch in motion.switches],
         "episodes": {name: motion.episodes(name) for name in motion.names},
@@ -154,6 +187,7 @@ def read_complementarity_motion(record: Mapping[str, Any], folder: FilePath) -> 
     """Read back what `write_complementarity_motion` wrote."""
     with np.load(folder / "arrays.npz", allow_pickle=False) as stored:
         arrays: dict[str, Any] = {name: stored[name] for name in _ARRAYS}
+        measures = dict(zip(record["measures"], stored["measures"], strict=True))
     return ComplementarityMotion(
         states=tuple(record["states"]),
         names=tuple(record["names"]),
@@ -165,4 +199,6 @@ def read_complementarity_motion(record: Mapping[str, Any], folder: FilePath) -> 
         note=record["note"],
         stats=record["stats"],
         provenance=record["provenance"],
+        measures=measures,
+        sketch=None if record["sketch"] is None else read_sketch(record["sketch"]),
     )

@@ -3,17 +3,20 @@
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from onesided._types import Array
-from onesided.complementarity_systems import SlacknessSystem
+from onesided.complementarity_systems import Measure, SlacknessSystem
 from onesided.errors import ModelError
+from onesided.results.sketch import Circle, Line, Sketch
 from onesided.tolerances import EPS
 
 ANCHORS = np.array([[-0.5, math.sqrt(3) / 2], [1.0, 0.0], [-0.5, -math.sqrt(3) / 2]])
 NAMES = ("cable 1", "cable 2", "cable 3")
+ENLARGED = 20.0  # displacements in the sketch
 
 
 @dataclass(frozen=True)
@@ -52,6 +55,10 @@ class GuyLaw(ABC):
         """σ as it acts: never negative where the guy can only pull."""
         sigma = self.tension(elongation, mast)
         return np.maximum(sigma, 0.0) if self.pulls_only else sigma
+
+    def energy(self, elongation: Array, mast: "Mast") -> Array:
+        """∫ σ dΔ̄ up to a constant; for straight guys σ²/(2b)."""
+        return np.asarray(self.acting(elongation, mast) ** 2 / (2 * mast.b))
 
 
 @dataclass(frozen=True)
@@ -99,6 +106,11 @@ class Catenary(GuyLaw):
             if (np.abs(change) <= 4 * EPS * sigma).all():
                 break
         return np.asarray(sigma)
+
+    def energy(self, elongation: Array, mast: "Mast") -> Array:
+        """∫ σ dΔ̄ = (σ²/2 − 2a/σ)/b, because b dΔ̄ = (1 + 2a/σ³) dσ."""
+        sigma = self.tension(elongation, mast)
+        return np.asarray((sigma**2 / 2 - 2 * (mast.a_printed if self.printed else mast.a) / sigma) / mast.b)
 
 
 @dataclass(frozen=True)
@@ -182,4 +194,36 @@ class Mast:
         def slack(t: float, x: Array, s: Array) -> Array:
             return s - self.pretension * law.tension(self.elongations(x[:2]), self) if pulls else np.zeros(0)
 
-        return SlacknessSystem(rate, slack, ("xi", "eta", "rate of xi", "rate of eta"), NAMES if pulls else ())
+        names = NAMES if pulls else ()
+        states = ("xi", "eta", "rate of xi", "rate of eta")
+        return SlacknessSystem(rate, slack, states, names, measures=self._measures(), sketch=self._sketch(names))
+
+    def _measures(self) -> dict[str, Measure]:
+        """Tensions, energy (of guys, motion and constant wind), and the place of the mast in the sketch."""
+
+        def energy(t: Array, x: Array, s: Array) -> Array:
+            q, v = x[:, :2], x[:, 2:]
+            guys = self.law.energy(self.elongations(q), self).sum(axis=1)
+            wind = q @ self.wind.at(0.0) if self.wind.frequency is None else 0.0
+            stored = self.pretension * self.cos_slope * guys - wind
+            return np.asarray(self.radius * stored + self.mass * self.radius**2 / 2 * (v**2).sum(axis=1))
+
+        def tension(i: int, t: Array, x: Array, s: Array) -> Array:
+            return np.asarray(self.tensions(x[:, :2])[:, i])
+
+        def place(i: int, t: Array, x: Array, s: Array) -> Array:
+            return np.asarray(ENLARGED * x[:, i])
+
+        measures: dict[str, Measure] = {"energy": energy}
+        measures |= {f"tension {name}": partial(tension, i) for i, name in enumerate(NAMES)}
+        return measures | {f"mast.{letter}": partial(place, i) for i, letter in enumerate("xy")}
+
+    @staticmethod
+    def _sketch(names: tuple[str, ...]) -> Sketch:
+        """The mast from above, over its radius, displacements enlarged."""
+        points: dict[str, tuple[float | str, ...]] = {"mast": ("mast.x", "mast.y")}
+        points |= {f"anchor {i + 1}": (float(a[0]), float(a[1])) for i, a in enumerate(ANCHORS)}
+        guys = {name: (f"anchor {i + 1}", "mast") for i, name in enumerate(NAMES)}
+        marks = {name: (ends,) for name, ends in guys.items() if name in names}
+        lines = tuple(Line(ends, "cable") for ends in guys.values())
+        return Sketch(points, lines, circles=(Circle("mast", 0.03),), marks=marks)

@@ -2,15 +2,18 @@
 
 import math
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from onesided._types import Array
-from onesided.complementarity_systems import Harmonic, LinearComplementaritySystem, Signal
+from onesided.complementarity_systems import Harmonic, LinearComplementaritySystem, Measure, Signal
 from onesided.errors import ModelError
+from onesided.results.sketch import Line, Sketch
 
 GRAVITY = 9.81
+ENLARGED = 40.0  # displacements in the sketch
 
 
 @dataclass(frozen=True)
@@ -110,7 +113,56 @@ class Suspension:
             np.full(self.slings, -self.stretch),
             [*letters, *(f"velocity {name}" for name in letters)],
             [f"sling {i + 1}" for i in range(self.slings)],
+            self._measures(mass, omega),
+            self._sketch(),
         )
+
+    def _measures(self, mass: Array, omega: Array) -> dict[str, Measure]:
+        """Elongations, energy above the state at rest, and places for the sketch, displacements enlarged."""
+        k, D, rest = self.count, self.shapes, self.stiffness * self.stretch
+
+        def energy(t: Array, x: Array, s: Array) -> Array:
+            y, v = x[:, : 2 * k], x[:, 2 * k :]
+            slings = np.maximum(self.elongations(x), 0.0) ** 2 - self.stretch**2
+            own = 0.5 * (mass * (v**2 + (omega * y) ** 2)).sum(axis=1)
+            return np.asarray(own + (self.stiffness / 2 * slings + rest * (y @ D.T)).sum(axis=1))
+
+        def elongation(i: int, t: Array, x: Array, s: Array) -> Array:
+            return np.asarray(self.elongations(x)[:, i])
+
+        def beam(i: int, t: Array, x: Array, s: Array) -> Array:
+            return np.asarray(ENLARGED * (x[:, :k] @ D[i, :k]))
+
+        def cable(i: int, t: Array, x: Array, s: Array) -> Array:
+            return np.asarray(self._height(i + 1) - ENLARGED * (x[:, k : 2 * k] @ D[i, k:]))
+
+        measures: dict[str, Measure] = {"energy": energy}
+        for i in range(self.slings):
+            measures |= {f"elongation {i + 1}": partial(elongation, i)}
+            measures |= {f"beam.{i + 1}": partial(beam, i), f"cable.{i + 1}": partial(cable, i)}
+        return measures
+
+    def _height(self, i: int) -> float:
+        """Of the main cable at a place of the sketch; 0 and slings + 1 are the ends."""
+        return self.span / 8 * (1.0 + (2.0 * i / (self.slings + 1) - 1.0) ** 2)
+
+    def _sketch(self) -> Sketch:
+        """The structure from the side: beam, main cable, slings."""
+        m, points = self.slings, dict[str, tuple[float | str, ...]]()
+        for i in range(m + 2):
+            x = self.span * i / (m + 1)
+            end = i in {0, m + 1}
+            points |= {
+                f"b{i}": (x, 0.0 if end else f"beam.{i}"),
+                f"c{i}": (x, self._height(i) if end else f"cable.{i}"),
+            }
+        lines = [
+            Line(tuple(f"b{i}" for i in range(m + 2)), "beam"),
+            Line(tuple(f"c{i}" for i in range(m + 2)), "cable"),
+        ]
+        slings = {f"sling {i}": (f"b{i}", f"c{i}") for i in range(1, m + 1)}
+        lines += [Line(ends, "cable") for ends in slings.values()]
+        return Sketch(points, tuple(lines), marks={name: (ends,) for name, ends in slings.items()})
 
     def elongations(self, x: Array) -> Array:
         """Δl of the slings [m], (…, m) [QT (2)]."""

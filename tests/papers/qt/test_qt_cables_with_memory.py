@@ -1,11 +1,13 @@
 """Elastic, perfectly plastic and hardening cables in motion, against closed forms and a second route."""
 
 import math
+from itertools import pairwise
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.integrate import simpson, trapezoid
 
 from onesided.complementarity_systems import (
     CableStructure,
@@ -152,3 +154,49 @@ def test_bad_structures():
         simulate(CableStructure(*THROW, [Elastic(1.0)]), FrozenModes(0.1), times=(0, 1))
     with pytest.raises(UsageError, match="can yield"):
         CableStructure(*THROW, [Elastic(1.0)]).complementarity_system()
+
+
+LAWS = st.one_of(
+    st.builds(Elastic, st.floats(0.5, 3.0)),
+    st.builds(PerfectlyPlastic, st.floats(0.5, 3.0), st.floats(0.1, 1.0)),
+    st.builds(WorkHardening, st.floats(0.7, 3.0), st.floats(0.1, 1.0), st.floats(0.05, 0.6)),
+)
+
+
+@settings(max_examples=12, deadline=None)
+@given(law=LAWS, amplitude=st.floats(0.3, 2.0))
+def test_area_of_the_hysteresis_loops_is_the_energy_lost(law, amplitude):
+    """∫ S dΔ = S²/2k + S_y p + H p²/2: what the cable took up is stored, or lost in plastic flow p."""
+    structure = swing(law, amplitude)
+    moments = [s.t for s in simulate(structure, EventDriven(), (0.0, 0.0), times=(0.0, 30.0)).switches if 0 < s.t < 30]
+    edges = np.unique([0.0, *moments, 30.0])
+    edges = edges[np.append(True, np.diff(edges) > 1e-9)]
+    times = np.unique(np.concatenate([np.linspace(a, b, 161) for a, b in pairwise(edges)]))
+    motion = simulate(structure, EventDriven(), (0.0, 0.0), times=times)
+    power, taken = motion.s[:, 0] * motion.x[:, 1], 0.0
+    for a, b in pairwise(edges):
+        inside = (motion.t >= a) & (motion.t <= b)
+        taken += simpson(power[inside], x=motion.t[inside])
+    s, p = motion.s[-1, 0], motion.x[-1, 2]
+    lost = law.limit * p + law.hardening * p**2 / 2 if p > 0 else 0.0
+    assert taken == pytest.approx(
+        s**2 / (2 * law.stiffness) + lost, abs=1e-6 * (1 + trapezoid(np.abs(power), motion.t))
+    )
+    assert p == 0.0 or not isinstance(law, Elastic)
+
+
+def test_one_loop_has_the_area_of_its_parallelogram():
+    """Shaken slowly by the far end of the cable: a loop of tension over elongation is drawn by hand."""
+    k, limit, height = 1.0, 0.5, 2.0
+    heavy = CableStructure(  # the mass hardly moves, the cable's far end goes up by `height` and back
+        [[0, 1], [0, 0]], [[0.0], [-1e-9]], [[1.0, 0.0]], [PerfectlyPlastic(k, limit)],
+        offset=Signal([height / 2], (Harmonic(1.0, cosine=[-height / 2]),)),
+    )  # fmt: skip
+    motion = simulate(heavy, EventDriven(), (0.0, 0.0), times=np.linspace(0.0, 2 * math.pi, 2001))
+    elongation = height / 2 * (1 - np.cos(motion.t))
+    assert motion.x[-1, 2] == pytest.approx(height - limit / k, abs=1e-6)
+    area = trapezoid(motion.s[:, 0], elongation)
+    assert area == pytest.approx(limit * (height - limit / k), abs=1e-4)  # up and back, slack at the end
+    assert [s.detail for s in motion.switches] == ["becomes taut", "yields", "unloads", "goes slack"]
+    times = [math.acos(1 - 2 * x / height) for x in (0.0, limit / k)]
+    assert [s.t for s in motion.switches][:2] == pytest.approx(times, abs=1e-6)

@@ -64,7 +64,7 @@ def test_pictures_of_cables(tmp_path):
     folder = tmp_path / "run"
     run("cables", "suspension", "--until", "2", "-o", str(folder))
     motion = load_result(folder)
-    for kind in ("reactions", "gaps", "raster"):
+    for kind in ("path", "reactions", "gaps", "energy", "raster", "sketch"):
         done = run("plot", str(folder), "--kind", kind)
         assert done.exit_code == 0, done.output
         assert (folder / f"{kind}.svg").stat().st_size > 1000
@@ -73,9 +73,9 @@ def test_pictures_of_cables(tmp_path):
     assert len(bars) == len(motion.episodes("sling 2"))
     assert bars[0].vertices[:, 0].min() == pytest.approx(0.129966995, abs=1e-9)
     assert cables.forces(motion).lines[1].get_ydata() == pytest.approx(motion.s[:, 1])
-    refused = run("plot", str(folder), "--kind", "sketch")
+    refused = run("plot", str(folder), "--kind", "drift")
     assert refused.exit_code == 2
-    assert "reactions, gaps or raster" in refused.output
+    assert "reactions, gaps, energy, raster" in refused.output
 
 
 def test_mast_on_the_command_line(tmp_path):

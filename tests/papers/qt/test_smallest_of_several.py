@@ -8,7 +8,10 @@ import pytest
 
 from onesided import System, solve
 from onesided.complementarity_systems import EventDriven, SlacknessSystem, Smallest, Smoothed, simulate
-from onesided.errors import ModelError, UsageError
+from onesided.dynamics.choose import method_named
+from onesided.dynamics.simulate import simulate as simulate_system
+from onesided.errors import ModelError, ModelFileError, UsageError
+from onesided.model.files import loads
 from onesided.model.nonsmooth import smallest, smallest_smoothed
 
 
@@ -93,3 +96,59 @@ def test_bad_input():
         Smallest(PIECES[:1])
     with pytest.raises(UsageError, match="sharpness"):
         Smoothed(PIECES, 0.0)
+
+
+FILE = """
+energy = "(x + 1)**2/2 + (y + 2)**2/2"
+[coordinates]
+x = 1.0
+y = 3.0
+[control]
+range = [0, 1]
+[smallest]
+corner = {of = ["x", "y"]SHARP}
+[mass]
+x = "1"
+y = "1"
+[motion]
+time = [0, 3]
+method = "event-driven"
+"""
+
+
+def test_split_gap_in_a_model_file():
+    system, task = loads(FILE.replace("SHARP", ""))
+    assert tuple(system.unilateral) == ("corner_1", "corner_2")
+    found = solve(system, start=task.start, p=0.0).value
+    assert found.q == pytest.approx([0.0, 0.0], abs=1e-10)
+    assert found.lam == pytest.approx([1.0, 2.0], abs=1e-9)
+
+
+def test_split_gap_of_a_model_file_in_motion():
+    """Each coordinate swings about −1, −2 with ω = 1 until it meets its own side of the corner, and stays there."""
+    system, task = loads(FILE.replace("SHARP", ""))
+    method = method_named(task.motion.method, None, None)
+    motion = simulate_system(system, task.start, {}, task.motion.time, method=method)
+    meets = {e.name: e.t for e in motion.events if e.kind.name == "impact"}
+    assert meets["corner_1"] == pytest.approx(math.acos(1 / 2), abs=1e-9)  # −1 + 2 cos t = 0
+    assert meets["corner_2"] == pytest.approx(math.acos(2 / 5), abs=1e-9)  # −2 + 5 cos t = 0
+    assert motion.q[-1] == pytest.approx([0.0, 0.0], abs=1e-9)
+
+
+def test_smoothed_gap_in_a_model_file():
+    sharpness = 200.0
+    system, task = loads(FILE.replace("SHARP", f", sharpness = {sharpness}"))
+    assert tuple(system.unilateral) == ("corner",)
+    found = solve(system, start=task.start, p=0.0).value
+    assert found.q == pytest.approx([math.log(3.0) / sharpness, math.log(1.5) / sharpness], rel=3 / sharpness)
+    by_hand = point_in_a_corner({"corner": smallest_smoothed(x_of, y_of, sharpness=sharpness)})
+    assert found.q == pytest.approx(solve(by_hand, start=[1.0, 3.0], p=0.0).value.q, abs=1e-12)
+
+
+@pytest.mark.parametrize(("old", "new", "words"), [
+    ('["x", "y"]', '["x"]', "entries|at least"), ('["x", "y"]', '["x", "z"]', "z"),
+    ("SHARP", ", sharpness = -1", "positive"), ("SHARP", ', sharp = "1"', "unknown key"),
+])  # fmt: skip
+def test_bad_tables(old, new, words):
+    with pytest.raises(ModelFileError, match=words):
+        loads(FILE.replace(old, new).replace("SHARP", ""))

@@ -4,6 +4,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from scipy.optimize import brentq, minimize_scalar
+from typer.testing import CliRunner
 
 from onesided import (
     EventDriven,
@@ -19,7 +20,13 @@ from onesided import (
     with_surfaces,
     zoo,
 )
+from onesided.cli import app
+from onesided.dynamics.mechanics import Mechanics
+from onesided.errors import ModelFileError
+from onesided.model.equations import Equations
+from onesided.model.files import loads
 from onesided.model.surfaces import closest
+from onesided.results import load_result
 
 R, H, OMEGA, GRAVITY = 1.0, 0.5, 2 * np.pi / 5, 10.0
 LIMIT = np.sqrt(GRAVITY * (1 + R * H * OMEGA**2) / (H * OMEGA**2))  # N = 0 on the crest: 4.760793
@@ -208,6 +215,53 @@ def test_from_a_model_file():
     assert found.at(rows[:, 0])[0][:, [0, 1, 2, 4]] == pytest.approx(rows[:, 1:5], abs=1e-9)
     mu = dict(zip((*found.bilateral, *found.nonholonomic), found.mu.T, strict=True))
     _, _, _, N, F = closed_forms(found.q[:, 4])
-    assert mu["normal"] == pytest.approx(N, abs=1e-7)
-    assert mu["rolls"] == pytest.approx(F, abs=1e-7)
-    assert np.abs(mu["tangential"]).max() < 1e-7
+    assert mu["road"] == pytest.approx(N, abs=1e-7)
+    assert mu["road.rolls"] == pytest.approx(F, abs=1e-7)
+    assert max(np.abs(mu[name]).max() for name in ("road.t", "road.p")) < 1e-7
+
+
+def test_by_the_command_line(tmp_path):
+    """The tables of a run from the model file, and that of a disk that is too fast."""
+    folder = tmp_path / "run"
+    done = CliRunner().invoke(app, ["simulate", "rolling-disk", "-o", str(folder), "--report"])
+    assert done.exit_code == 0, done.output
+    found = load_result(folder)
+    rows = np.array([line.split() for line in TABLE.split("\n") if line], dtype=float)
+    assert found.at(rows[:, 0])[0][:, [0, 1, 2, 4]] == pytest.approx(rows[:, 1:5], abs=1e-9)
+    assert found.events == ()
+    names = (*found.bilateral, *found.nonholonomic)
+    N, F = (found.mu[:, names.index(name)] for name in ("road", "road.rolls"))
+    assert np.array([N, F]) == pytest.approx(np.array(closed_forms(found.q[:, 4]))[3:], abs=1e-7)
+    text = zoo.text("rolling-disk").replace("{x = 1.0, phi = -1.0}", "{x = 5.0, phi = -5.0}").replace("10]", "0.3]")
+    (tmp_path / "fast.toml").write_text(text, encoding="utf-8")
+    done = CliRunner().invoke(app, ["simulate", str(tmp_path / "fast.toml"), "-o", str(tmp_path / "fast")])
+    assert "lift-off expected 'road' at t = 0" in done.output
+
+
+def test_deliberate_violation_shows_in_the_multipliers():
+    """(15) turns drift into multipliers: x shifted by 1e-3 from the crest, without projection."""
+    system, _ = disk()
+    q = np.array([1e-3, H + R, 0.0, -np.pi / 2, 0.0])
+    v = np.array([1.0, 0.0, -1.0, 1.0 - 0.441206032262632, 0.558793967737367])
+    mechanics = Mechanics(Equations(system, 0.0))
+    mechanics.choose_rows(mechanics.equations.terms(0.0, q, np.zeros(5), v, np.zeros(3)))
+    mu = mechanics.accelerate(0.0, q, np.zeros(5), v, np.zeros(4)).mu
+    found = dict(zip((*system.bilateral, *system.nonholonomic), -mu, strict=True))  # the paper's carry a minus
+    order = [found[name] for name in ("road", "road.t", "road.p", "road.rolls")]
+    assert order == pytest.approx([-9.55879281, -4.21739705e-3, 5.34139576e-3, 1.40579902e-3], rel=1e-6)
+
+
+@pytest.mark.parametrize(("old", "new", "words"), [
+    ('second = ["s", "h*cos(w*s)"]', 'second = ["s", "h*cos(w*s)", "0"]', "3 components"),
+    ('second = ["s", "h*cos(w*s)"]', 'second = ["s", "h*cos(w*q)"]', "q"),
+    ("start = [-1.5707963267948966, 0.0]", "start = [0.0, 0.0, 0.0]", "2 components"),
+    ('energy = "m*g*y"', 'energy = "m*g*y + s"', "no place"),
+    ("phi = 0.0", "phi = 0.0\ns = 1.0", "names two things"),
+    ('names = ["sA", "sB"]', 'names = ["x", "sB"]', "x"),
+    ("rolls = true", "roll = true", "unknown key"),
+])  # fmt: skip
+def test_files_with_surfaces_that_are_wrong(old, new, words):
+    text = zoo.text("rolling-disk")
+    assert old in text
+    with pytest.raises(ModelFileError, match=words):
+        loads(text.replace(old, new))
