@@ -38,11 +38,11 @@ def test_hanging_four_bars(N):
     assert motion.not_unique == ()
 
 
-@pytest.mark.parametrize("method", [Radau(rtol=1e-8), GeneralizedAlpha(rtol=1e-7)], ids=lambda m: type(m).__name__)
+@pytest.mark.parametrize("method", [Radau(rtol=1e-8), GeneralizedAlpha(rtol=1e-5)], ids=lambda m: type(m).__name__)
 def test_hanging_four_bar_by_implicit_methods(method):
     motion = simulate(four_bars(1), *four_bars_start(1, -1.0, 3.0), (0.0, 3.0), method=method)
     exact = simulate(four_bars(1), *four_bars_start(1, -1.0, 3.0), (0.0, 3.0), method=Projected(rtol=1e-11))
-    assert motion.q[-1] == pytest.approx(exact.q[-1], abs=1e-8 if isinstance(method, Radau) else 2e-4)
+    assert motion.q[-1] == pytest.approx(exact.q[-1], abs=1e-8 if isinstance(method, Radau) else 1e-4)
 
 
 @pytest.mark.parametrize("N", UPRIGHT)

@@ -23,7 +23,7 @@ def line(t, order):
 
 
 def test_crane_with_rope_and_two_inputs():
-    """Servo conditions with a joint. The rope points along the force on the load: s = x − z ẍ/(z̈ + g) in closed form."""
+    """Servo conditions with a joint. The rope points along the force on the load: s = x − z ẍ/(z̈ + g)."""
     m, mt, mw, g, rise = 100.0, 20.0, 5.0, 9.81, 0.25
     motion = run(zoo.load("overhead-crane"), method=Projected(rtol=1e-10, max_step=0.1))
     assert "index 5" in motion.note

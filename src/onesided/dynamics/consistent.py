@@ -112,9 +112,10 @@ def _inertia_is_right(mechanics: Mechanics, terms: Terms) -> bool:
     M, n = pattern.M.sparse(terms.M), mechanics.equations.n
     shift = mechanics.tolerances.rank * float(np.max(np.abs(M).sum(axis=1)))
     lower, G = sparse.coo_array(sparse.tril(M)), sparse.coo_array(pattern.G.sparse(terms.G)[rows])
-    factor = SparseKkt(n, len(rows), lower.coords, G.coords)
-    values = lower.data - shift * (lower.coords[0] == lower.coords[1])
-    factor.factor(values, G.data * mechanics.weights[rows[G.coords[0]]], np.ones(len(rows), dtype=bool))
+    (i, j), (row, column) = ((a.coords[0].astype(np.intp), a.coords[1].astype(np.intp)) for a in (lower, G))
+    factor = SparseKkt(n, len(rows), (i, j), (row, column))
+    gradients = G.data * mechanics.weights[rows[row]]
+    factor.factor(lower.data - shift * (i == j), gradients, np.ones(len(rows), dtype=bool))
     return factor.inertia == (n, len(rows), 0)
 
 

@@ -20,7 +20,7 @@ from onesided.dynamics.mechanics import Mechanics, State
 from onesided.dynamics.stepper import Accuracy, Stepper, check_knobs, first_step, limited, next_step
 from onesided.errors import UsageError
 
-ORDER, ITERATIONS = 3, 25  # of the local error; of Newton's method
+ORDER, ITERATIONS = 2, 25  # of the error per time; of Newton's method
 
 
 @dataclass(frozen=True)
@@ -41,14 +41,20 @@ class GeneralizedAlpha:
     ----------
     rho : spectral radius at infinite frequency: 1 damps nothing, 0 removes high frequencies in one step.
     form : `StabilisedIndex2()` or `Index3()`.
-    rtol : accuracy of a step, relative to the size of coordinates and velocities.
+    rtol : accuracy of the whole motion, relative to the size of coordinates and velocities: the errors of the steps
+        may add up to so much over the time span. Where errors grow on the way, so does what is left at the end.
     step : a fixed step instead.
     max_step : the largest step.
+
+    Notes
+    -----
+    The errors of many small steps of a method of second order add up; that is why `rtol` is that of the whole motion
+    here, and of one step for methods of higher order. A hundredth of the tolerance takes ten times as many steps.
     """
 
     rho: float = 0.9
     form: StabilisedIndex2 | Index3 = StabilisedIndex2()
-    rtol: float = 1e-6
+    rtol: float = 1e-4
     step: float | None = None
     max_step: float = math.inf
 
@@ -92,6 +98,7 @@ class AlphaStepper(Stepper):
         h = method.step or min(first_step(mechanics, state, method.rtol, ORDER, span), method.max_step)
         super().__init__(mechanics, state, h, t_end)
         self.method, self.accuracy, self.c = method, Accuracy(method.rtol), Coefficients(method.rho)
+        self._span = span
         self.index3 = isinstance(method.form, Index3)
         self._target = 0.01 * mechanics.tolerances.residual if method.step else 0.001 * method.rtol
         self._jerk = self._first_jerk(h)
@@ -190,14 +197,14 @@ class AlphaStepper(Stepper):
         return math.sqrt(self.mechanics.tolerances.residual) * 0.01
 
     def _error(self, a: Array, h: float) -> float:
-        """Local error from differences of accelerations, in units of the tolerance."""
+        """Local error from differences of accelerations, in units of the step's share of the tolerance."""
         jerk = (a - self.state.a) / h
         e_q = self.c.error_q * h**3 * jerk
         e_v = np.zeros_like(e_q)
         if self._before is not None:
             older, length = self._before
             e_v = self.c.error_v * h**3 * (jerk - (self.state.a - older) / length) / (0.5 * (h + length))
-        return self.accuracy.norm(self.mechanics, e_q, e_v)
+        return self.accuracy.norm(self.mechanics, e_q, e_v) * self._span / h
 
     def _arrive(self, found: tuple[Array, Array, Array], start: Array, h: float) -> State | None:
         """The new state; accelerations and multipliers are those that belong to its positions and velocities."""
@@ -234,6 +241,7 @@ class _Solver:
     def __init__(self, newton: "_Newton", blocks: Linearised, c: Coefficients, h: float) -> None:
         v_w, d_w = c.gamma * c.ratio / h, c.beta * c.ratio  # ∂v/∂(h² v̇), ∂δ/∂(h² v̇)
         self.form, self.h, self.index3 = newton.form, h, newton.index3
+        factors: tuple[float, ...]
         if self.index3:
             factors = (1.0, h * h * d_w, h * h * v_w, 1.0, d_w, h * d_w, h * v_w)
         else:

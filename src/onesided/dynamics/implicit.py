@@ -110,7 +110,7 @@ class Stabilised:
         if self.equations.jacobian_pattern is None:
             return np.asarray(blocks.M @ x)
         _, i, j = self._entries[M]
-        return np.bincount(i, blocks.M * x[j], self.n)
+        return np.asarray(np.bincount(i, blocks.M * x[j], self.n), dtype=float)
 
 
 def _entries(pattern: Any, rows: Indices, columns: Indices) -> tuple[Indices, Indices, Indices]:

@@ -154,7 +154,7 @@ class Mechanics:
         return x, mu
 
     def multipliers(self, terms: Terms, a: Array, mu: Array, inputs: Array | float = 0.0) -> Array:
-        """The multipliers to report: as solved, or by the rule where they are not unique; `inputs` add to the forces."""
+        """The multipliers to report: as solved, or by the rule where they are not unique; `inputs` add to forces."""
         if len(self.rows) == self.equations.rows:
             return mu
         pattern, names = self.equations.pattern, self.equations.names

@@ -33,7 +33,7 @@ class RowProducts:
         self.lengths = np.where(zero, 1.0, lengths)
         unit = sparse.diags_array(np.where(zero, 0.0, 1.0 / self.lengths)) @ G
         self._products = (unit @ unit.T).tocsr()
-        order = np.asarray(reverse_cuthill_mckee(sparse.csr_matrix(self._products), symmetric_mode=True))
+        order = reverse_cuthill_mckee(sparse.csr_matrix(self._products), symmetric_mode=True).astype(np.intp)
         self.kept = np.sort(self._choose(order, distance)) if kept is None else kept
         place = np.empty(G.shape[0], dtype=np.intp)
         place[order] = np.arange(len(order))

@@ -58,13 +58,24 @@ Repetition: an entry with `repeat` stands for many. ::
 
 For motion: `kinetic = "…"` beside `energy` (velocities are called `<coordinate>_dot`), or `[mass]` with a
 formula for each coordinate; `[forces]` with formulas of `t`, coordinates, velocities, control and parameters;
-`[nonholonomic]` with formulas of coordinates and velocities, held at 0. `onesided simulate` reads ::
+`[nonholonomic]` with formulas of coordinates and velocities, held at 0. Forces of friction may depend on the multipliers
+of bilateral constraints, which are called `<constraint>_force`; conditions can be met by inputs (servo constraints);
+coordinates can be put on rotations. `onesided simulate` reads ::
+
+    space = ["R3", "SO3"]        # at the top: three plain coordinates, then a rotation vector; also SO2, SE2, SE3
+    [friction]
+    x = "-f*abs(guide_force)*tanh(1000*x_dot)"
+    [servo.follow]
+    condition = "load - p"       # held at 0
+    input = {trolley = "1"}      # by a force on these coordinates, times what is given here
 
     [motion]
     time = [0, 10]
     velocities = {x = 1.0}       # the others are 0
     control = "0.1*sin(2*t)"     # p as a formula of t: constraints that depend on p move; default: p stays
     method = "projected"         # or "radau", "generalized-alpha", "baumgarte"; rtol = …, step = …
+
+Formulas turn vectors with `turn_x(a, b, c, x, y, z)`, `turn_y`, `turn_z`: (x, y, z) turned by the rotation vector (a, b, c).
 
 A file from a stranger is safe to load: formulas are arithmetic and nothing else (see
 `onesided.model.formula`), and size, nesting and work are bounded.

@@ -7,7 +7,7 @@ from onesided.groups import rotate
 
 
 def turned(xp: Any) -> dict[str, Callable[..., Any]]:
-    """`turn_x`, `turn_y`, `turn_z` (a, b, c, x, y, z): components of (x, y, z) turned by the rotation vector (a, b, c)."""
+    """`turn_x(a, b, c, x, y, z)` and so on: components of (x, y, z) turned by the rotation vector (a, b, c)."""
 
     def component(axis: int) -> Callable[..., Any]:
         def function(*values: Any) -> Any:

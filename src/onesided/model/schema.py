@@ -2,8 +2,8 @@
 
 A file is TOML. Keys at the top: `title`, `description`, `energy`, `kinetic`, `space`; tables: `[coordinates]`,
 `[parameters]`, `[control]`, `[define]`, `[unilateral]`, `[bilateral]`, `[nonholonomic]`, `[contacts]`, `[scales]`,
-`[mass]`, `[forces]`, `[friction]`, `[servo]`, `[motion]`, `[start]`, `[import]`, `[sketch]`, and one per kind of part (see `part_kinds`). Only `[control]` is needed, and either
-`energy` with `[coordinates]`, or parts. `json_schema` gives the same for editors.
+`[mass]`, `[forces]`, `[friction]`, `[servo]`, `[motion]`, `[start]`, `[import]`, `[sketch]`, and one per kind of part
+(see `part_kinds`). Only `[control]` is needed, and either `energy` with `[coordinates]`, or parts. `json_schema` gives the same for editors.
 """
 
 import math
@@ -382,7 +382,7 @@ def _fields(path: tuple[str, ...]) -> list[str]:
         ("sketch", "circles"): CircleTable,
         ("sketch", "grounds"): GroundTable,
     }
-    entries = {"contacts": ContactTable, "servo": ServoTable}
+    entries: dict[str, type[BaseModel]] = {"contacts": ContactTable, "servo": ServoTable}
     table = entries[path[0]] if len(path) == 2 and path[0] in entries else tables.get(path[:2], FileModel)
     return [field.alias or name for name, field in table.model_fields.items()]
 

@@ -59,6 +59,7 @@ class ServoFunctions:
                 expected="forces that do not depend on the joint forces",
                 advice="leave `friction` out, or state it as a `force` of velocities",
             )
+        self._moves = jax.jit(self._flow)
         self.hidden: list[Level] = []
         self.top: list[Level] = []
         self.index = 0  # of the equations: one more than derivatives needed until all inputs are told apart
@@ -87,7 +88,7 @@ class ServoFunctions:
         """The derivative of a level along the motion."""
 
         def derivative(z: Any, u: Any) -> Any:
-            rate = self._flow(z, u)
+            rate = self._moves(z, u)
 
             def moved(s: Any) -> Any:
                 t, q, v = z
@@ -95,24 +96,29 @@ class ServoFunctions:
 
             return jax.jvp(moved, (jnp.zeros(()),), (jnp.ones(()),))[1]
 
-        return derivative
+        return jax.jit(derivative)  # traced once, however often it is differentiated
 
     def _position(self, condition: Any) -> Level:
         def position(state: Any, u: Any) -> Any:
             t, q, _ = state
             return condition(q, self._p_at(t), self.functions.parameters(self._vector))
 
-        return position
+        return jax.jit(position)
 
     def _differentiate(self, levels: dict[str, Level]) -> None:
         """Differentiate conditions until each tells an input that the others do not."""
         limit = min(MAX_LEVEL, 2 * self.n)  # what has not appeared after as many derivatives as states never will
+        told = np.zeros((PROBES + 1, 0, self.inputs))
         for count in range(1, limit + 1):
             self.hidden += levels.values()
             levels = {name: self._along(level) for name, level in levels.items()}
-            seen = {name: self._effect(level) for name, level in levels.items()}
-            for name in sorted((n for n in seen if seen[n] is not None), key=lambda n: -(seen[n] or 0.0)):
-                if self._independent(levels[name]):
+            effects = dict(zip(levels, np.moveaxis(self._effects(tuple(levels.values())), 1, 0), strict=True))
+            for name in sorted(levels, key=lambda n: -np.max(np.abs(effects[n][0]))):  # where it acts at the start
+                effect = effects[name][:, None]
+                if not np.any(effect[1:]):
+                    continue
+                if _independent(np.concatenate([told, effect], axis=1)[1:]):
+                    told = np.concatenate([told, effect], axis=1)
                     self.top.append(levels.pop(name))
                     self.index = max(self.index, count + 1)
                 else:
@@ -126,25 +132,17 @@ class ServoFunctions:
             advice="check `actuation`",
         )
 
-    def _effect(self, level: Level) -> float | None:
-        """How much an input changes a level at the start; None where none does anywhere."""
-        probe = jax.jit(lambda s, u: jnp.append(jax.jacfwd(level, argnums=1)(s, u), level(s, u)))
-        effects = []
-        for state in self._probes:
-            *slopes, value = np.asarray(probe(state, jnp.zeros(self.inputs)))
-            size = float(np.max(np.abs(slopes)))
-            effects.append(size if size > DEFAULT.rank * max(1.0, abs(value)) else 0.0)
-        return effects[0] if any(effects[1:]) else None
+    def _effects(self, levels: tuple[Level, ...]) -> Array:
+        """What inputs do to levels at the start and at a few states about it, (states, levels, inputs)."""
 
-    def _independent(self, level: Level) -> bool:
-        """Whether the inputs in this level are not a combination of those in the levels before."""
-        probe = jax.jit(jax.jacfwd(lambda u, s: jnp.stack([f(s, u) for f in (*self.top, level)])))
-        for state in self._probes[1:]:
-            D = np.asarray(probe(jnp.zeros(self.inputs), state))
-            D = D / np.linalg.norm(D, axis=1)[:, None]
-            if np.linalg.matrix_rank(D, tol=np.sqrt(DEFAULT.rank)) < len(D):
-                return False
-        return True
+        @jax.jit
+        def probe(state: Any) -> Any:
+            values, push = jax.linearize(lambda u: jnp.stack([f(state, u) for f in levels]), jnp.zeros(self.inputs))
+            return jnp.column_stack([jax.vmap(push, out_axes=1)(jnp.eye(self.inputs)), values])
+
+        found = np.array([probe(state) for state in self._probes])
+        slopes, values = found[..., :-1], found[..., -1:]
+        return np.asarray(np.where(np.abs(slopes) > DEFAULT.rank * np.maximum(1.0, np.abs(values)), slopes, 0.0))
 
     def _without_inputs(self, level: Level) -> Level:
         """A level minus those before it that contain the same inputs: zero too, and without inputs."""
@@ -156,11 +154,13 @@ class ServoFunctions:
             def before(w: Any) -> Any:
                 return jnp.stack([f(state, w) for f in known])
 
-            D, d = jax.jacfwd(before)(zero), jax.jacfwd(level, argnums=1)(state, zero)
-            share = jnp.linalg.solve(D @ D.T, D @ d)
-            return level(state, zero) - share @ before(zero)
+            every = jnp.eye(self.inputs)
+            values, push = jax.linearize(before, zero)
+            value, push_one = jax.linearize(lambda w: level(state, w), zero)
+            D, d = jax.vmap(push, out_axes=1)(every), jax.vmap(push_one)(every)
+            return value - jnp.linalg.solve(D @ D.T, D @ d) @ values
 
-        return reduced
+        return jax.jit(reduced)
 
     def _unpack(self, z: Any) -> tuple[Any, Any, Any]:
         return z[0], z[1 : 1 + self.n], z[1 + self.n :]
@@ -177,7 +177,7 @@ class ServoFunctions:
         def all_hidden(d: Any) -> Any:
             moved = nudged(d)
             rates = self.functions.control(self._control, moved[0], jnp.asarray(self._p))
-            c, c_dot, _ = self.functions.constraint_rates(*moved[1:], rates, self._vector)
+            c, c_dot, _ = self.functions.constraint_rates(moved[1], moved[2], rates, self._vector)
             servo = jnp.stack([level(moved, zero) for level in self.hidden])
             return jnp.concatenate([servo, c[self.holonomic], c_dot[self.rows]])
 
@@ -185,7 +185,10 @@ class ServoFunctions:
             return jnp.stack([level(state, u) for level in self.top])
 
         B = self.functions.actuation(state[1], self._vector)
-        parts = [all_hidden(still), jax.jacfwd(all_hidden)(still), top(zero), jax.jacfwd(top)(zero), B]
+        hidden, push = jax.linearize(all_hidden, still)
+        values, push_top = jax.linearize(top, zero)
+        gradient, D = (jax.vmap(f, out_axes=1)(jnp.eye(k)) for f, k in ((push, 2 * self.n), (push_top, self.inputs)))
+        parts = [hidden, gradient, values, D, B]
         return jnp.concatenate([part.ravel() for part in parts], dtype=jnp.float64)
 
     def solve(self, t: float, q: Array, v: Array) -> Inputs:
@@ -203,3 +206,9 @@ class ServoFunctions:
             )
         u = np.linalg.solve(D, -y)
         return Inputs(u, B.reshape(n, k) @ u, hidden, gradient.reshape(count, 2 * n))
+
+
+def _independent(D: Array) -> bool:
+    """Whether the rows of every matrix (levels, inputs) are independent."""
+    unit = D / np.maximum(np.linalg.norm(D, axis=2), np.finfo(float).tiny)[..., None]
+    return bool(np.all(np.linalg.matrix_rank(unit, tol=np.sqrt(DEFAULT.rank)) == D.shape[1]))
