@@ -19,6 +19,7 @@ from onesided.dynamics.implicit import INDEX3, STABILISED, Linearised, Stabilise
 from onesided.dynamics.mechanics import Mechanics, State
 from onesided.dynamics.stepper import Accuracy, Stepper, check_knobs, first_step, limited, next_step
 from onesided.errors import UsageError
+from onesided.tolerances import EPS
 
 ORDER, ITERATIONS = 2, 25  # of the error per time; of Newton's method
 
@@ -100,7 +101,6 @@ class AlphaStepper(Stepper):
         self.method, self.accuracy, self.c = method, Accuracy(method.rtol), Coefficients(method.rho)
         self._span = span
         self.index3 = isinstance(method.form, Index3)
-        self._target = 0.01 * mechanics.tolerances.residual if method.step else 0.001 * method.rtol
         self._jerk = self._first_jerk(h)
         self._w = state.a  # v̇ of the method itself, which balances forces at the last state
         self._a, self._h = state.a + self.c.shift * h * self._jerk, h
@@ -172,7 +172,7 @@ class AlphaStepper(Stepper):
         n, r, solver = form.n, len(form.rows), _Solver(newton, blocks, self.c, h)
         w, z = self._w + h * self._jerk, np.zeros(form.size - 2 * n)
         delta, z[:r] = h * self._kinematics(w, start, h)[1], s.mu[form.rows]
-        space, before = self.mechanics.equations.space, math.inf
+        space, before, target = self.mechanics.equations.space, math.inf, self._target(h)
         for _ in range(ITERATIONS):
             _, mean, v = self._kinematics(w, start, h)
             if self.index3:
@@ -186,10 +186,16 @@ class AlphaStepper(Stepper):
             step = solver.solve(residual)
             delta, w, z = delta + step[0], w + step[1], z + step[2]
             size = self.accuracy.norm(self.mechanics, h * h * step[1] + step[0], h * step[1]) * self.method.rtol
-            if size <= self._target or (size >= 0.5 * before and size <= self._close):
+            if size <= target or (size >= 0.5 * before and size <= self._close):
                 return delta, w, z
             before = size
         return None
+
+    def _target(self, h: float) -> float:
+        """A size of corrections that does not matter: to the constraints, or to the error of the step."""
+        if self.index3 or self.method.step is not None:
+            return 0.01 * self.mechanics.tolerances.residual
+        return max(10.0 * EPS, 0.01 * self.method.rtol * h / self._span)
 
     @property
     def _close(self) -> float:

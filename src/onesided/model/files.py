@@ -58,8 +58,8 @@ Repetition: an entry with `repeat` stands for many. ::
 
 For motion: `kinetic = "…"` beside `energy` (velocities are called `<coordinate>_dot`), or `[mass]` with a
 formula for each coordinate; `[forces]` with formulas of `t`, coordinates, velocities, control and parameters;
-`[nonholonomic]` with formulas of coordinates and velocities, held at 0. Forces of friction may depend on the multipliers
-of bilateral constraints, which are called `<constraint>_force`; conditions can be met by inputs (servo constraints);
+`[nonholonomic]` with formulas of coordinates and velocities, held at 0. Forces of friction may depend on the
+multipliers of bilateral constraints, called `<constraint>_force`; conditions can be met by inputs (servo constraints);
 coordinates can be put on rotations. `onesided simulate` reads ::
 
     space = ["R3", "SO3"]        # at the top: three plain coordinates, then a rotation vector; also SO2, SE2, SE3
@@ -75,7 +75,8 @@ coordinates can be put on rotations. `onesided simulate` reads ::
     control = "0.1*sin(2*t)"     # p as a formula of t: constraints that depend on p move; default: p stays
     method = "projected"         # or "radau", "generalized-alpha", "baumgarte"; rtol = …, step = …
 
-Formulas turn vectors with `turn_x(a, b, c, x, y, z)`, `turn_y`, `turn_z`: (x, y, z) turned by the rotation vector (a, b, c).
+Formulas turn vectors with `turn_x(a, b, c, x, y, z)`, `turn_y`, `turn_z`: components of (x, y, z) turned by the
+rotation vector (a, b, c).
 
 A file from a stranger is safe to load: formulas are arithmetic and nothing else (see
 `onesided.model.formula`), and size, nesting and work are bounded.
