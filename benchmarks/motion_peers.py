@@ -13,7 +13,7 @@ G = 9.81
 
 
 def scipy_dae_run(system: System, control: float, start: tuple[Any, Any, float], rtol: float) -> Run | None:
-    """Radau on the stabilised index-2 form. Residual and Jacobian are compiled; multipliers are derivatives of unknowns."""
+    """Radau on the stabilised index-2 form, compiled; multipliers are derivatives of unknowns."""
     try:
         from scipy_dae.integrate import solve_dae
     except ImportError:
@@ -59,17 +59,20 @@ def scipy_dae_run(system: System, control: float, start: tuple[Any, Any, float],
 class Exudyn:
     """Plane rigid bodies and revolute joints."""
 
-    def __init__(self) -> None:
+    def __init__(self, tolerance: float) -> None:
         import exudyn
-        from exudyn import itemInterface as items
+        import exudyn.itemInterface
 
+        items = exudyn.itemInterface
         self.exu, self.items = exudyn, items
         container = exudyn.SystemContainer()
         self.container, self.mbs = container, container.AddSystem()
         self.ground = self.mbs.AddObject(items.ObjectGround())
         self.nodes: list[Any] = []
+        self.tolerance = tolerance
 
     def body(self, at: Any, angle: float, inertia: tuple[float, float], rates: Any = (0.0, 0.0, 0.0)) -> Any:
+        """A body at its centre of mass; `inertia` is (mass, moment of inertia)."""
         node = self.mbs.AddNode(
             self.items.NodeRigidBody2D(referenceCoordinates=[*at, angle], initialVelocities=list(rates))
         )
@@ -77,35 +80,42 @@ class Exudyn:
         return self.mbs.AddObject(self.items.ObjectRigidBody2D(mass=inertia[0], inertia=inertia[1], nodeNumber=node))
 
     def marker(self, body: Any, at: Any) -> Any:
+        """A point of a body."""
         return self.mbs.AddMarker(self.items.MarkerBodyPosition(bodyNumber=body, localPosition=[*at, 0.0]))
 
     def weight(self, body: Any) -> None:
+        """Gravity."""
         marker = self.mbs.AddMarker(self.items.MarkerBodyMass(bodyNumber=body))
         self.mbs.AddLoad(self.items.LoadMassProportional(markerNumber=marker, loadVector=[0, -G, 0]))
 
     def join(self, a: Any, at_a: Any, b: Any, at_b: Any) -> None:
+        """A revolute joint."""
         ends = [self.marker(a, at_a), self.marker(b, at_b)]
         self.mbs.AddObject(self.items.ObjectJointRevolute2D(markerNumbers=ends))
 
     def solve(self, h: float, end: float, *, sparse: bool) -> None:
+        """Simulate with a fixed step."""
         settings = self.exu.SimulationSettings()
         settings.timeIntegration.numberOfSteps, settings.timeIntegration.endTime = round(end / h), end
         settings.timeIntegration.verboseMode = 0
         settings.solution.file.write = False
         settings.timeIntegration.generalizedAlpha.spectralRadius = 0.9
         settings.timeIntegration.newton.useModifiedNewton = True
+        settings.timeIntegration.newton.relativeTolerance = self.tolerance
+        settings.timeIntegration.newton.absoluteTolerance = self.tolerance
         if sparse:
             settings.linearSolver.solverType = self.exu.LinearSolverType.EigenSparse
         self.mbs.SolveDynamic(settings)
 
     def angles(self) -> Any:
+        """Of all bodies, at the end."""
         kind = self.exu.OutputVariableType.Coordinates
         return np.array([angle + self.mbs.GetNodeOutput(node, kind)[2] for node, angle in self.nodes])
 
 
-def _exudyn() -> Exudyn | None:
+def _exudyn(tolerance: float = 1e-8) -> Exudyn | None:
     try:
-        return Exudyn()
+        return Exudyn(tolerance)
     except ImportError:
         return None
 
@@ -137,7 +147,7 @@ def exudyn_four_bars(N: int, h: float) -> Run | None:
 
 def exudyn_andrews(h: float, th: Mapping[str, float], q: Any, moment: float) -> Run | None:
     """Andrews' squeezer of seven bodies; those that turn about fixed points have their inertia about these."""
-    code = _exudyn()
+    code = _exudyn(1e-10)
     if code is None:
         return None
     beta, theta, gamma, phi, delta, omega, eps = q

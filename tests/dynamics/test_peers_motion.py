@@ -97,6 +97,18 @@ def test_heavy_top_by_generalized_alpha():
     assert coarse / fine == pytest.approx(4.0, rel=0.1)
 
 
+@pytest.mark.slow
+def test_order_of_radau_on_rotations():
+    """Order 5 of positions, velocities and multipliers on ℝ³ × SO(3)."""
+    system, slow = heavy_top(), np.r_[np.cross(SPIN / 10, ARM), SPIN / 10]
+    exact = simulate(system, np.r_[ARM, 0, 0, 0], slow, (0.0, 0.2), method=Projected(rtol=1e-13))
+    errors, steps = [], (0.02, 0.01, 0.005)
+    for h in steps:
+        motion = simulate(system, np.r_[ARM, 0, 0, 0], slow, (0.0, 0.2), method=Radau(step=h))
+        errors.append([np.max(np.abs(getattr(motion, k)[-1] - getattr(exact, k)[-1])) for k in ("q", "v", "mu")])
+    assert np.polyfit(np.log(steps), np.log(errors), 1)[0] == pytest.approx([5, 5, 5], abs=0.3)
+
+
 def test_andrews_squeezer():
     system, task = zoo.load("andrews-squeezer")
     expected = [15.81077119, -15.75637106, 0.04082224012, -0.53473011634, 0.52440996588, 0.53473011634, 1.04808074104]
