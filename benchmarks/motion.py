@@ -203,11 +203,11 @@ def plot(rows: list[Row], file: str) -> None:
     figure, axes = plt.subplots(2, 3, figsize=(10.0, 6.5), layout="constrained")
     for axis, system in zip(axes.flat, systems, strict=False):
         for tool in dict.fromkeys(row.tool for row in rows if row.system == system):
-            points = sorted((row.error, row.wall) for row in rows if (row.system, row.tool) == (system, tool))
+            points = sorted((row.error, row.cpu) for row in rows if (row.system, row.tool) == (system, tool))
             axis.loglog(*zip(*points, strict=True), "o-", label=tool)
-        axis.set(title=system, xlabel="error", ylabel="seconds")
+        axis.set(title=system, xlabel="error", ylabel="processor time [s]")
         axis.invert_xaxis()
-        axis.legend()
+    figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside upper center", ncols=3)
     figure.savefig(file)
 
 
