@@ -29,6 +29,7 @@ class Status(Enum):
     stalled = "no solution found: the best point is reported; try another start"
     infeasible = "the constraints cannot be met near the start: check the signs of the gaps, or move the start"
     unbounded = "the energy falls without bound along the way: check the sign of the loads, or add the missing stop"
+    interrupted = "interrupted: what was found until then is here; go on from its last point"
     not_finite = "the model gave a value that is not finite: check square roots, logarithms and divisions"
 
     bound_reached = "a bound was reached, as asked"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from onesided.cli_errors import EXIT_FAILED, clear_errors
+from onesided.cli_errors import EXIT_FAILED, EXIT_INTERRUPTED, Interrupt, clear_errors
 
 if TYPE_CHECKING:
     from onesided.complementarity_systems import MotionMethod
@@ -44,6 +44,7 @@ Step = Annotated[float, typer.Option(help="Step of the methods other than events
 Show = Annotated[int, typer.Option(help="How many switches to print.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON lines for machines.")]
 Output = Annotated[Path | None, typer.Option("--output", "-o", help="Folder for the results.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress line.")]
 
 
 @cables.command()
@@ -59,15 +60,17 @@ def suspension(  # noqa: PLR0913, PLR0917 - one option each
     show: Show = 8,
     output: Output = None,
     as_json: Json = False,
+    quiet: Quiet = False,
 ) -> None:
     """A beam hung by slings from a main cable, shaken at a quarter of its span."""
-    with clear_errors(as_json):
+    with clear_errors(as_json) as interrupt:
         from onesided.complementarity_systems import simulate
         from onesided.zoo.suspension import Suspension
 
         model = Suspension(slings, stiffness, stretch, damping, load)
-        found = simulate(model.system(), _method(method, step), times=(0.0, until), throw=False)
-        _finish(found, found.peak_s, found.names, _place(output, "suspension"), show, as_json)
+        folder, progress = _place(output, "suspension"), _progress(quiet or as_json, interrupt, until)
+        found = simulate(model.system(), _method(method, step), times=(0.0, until), progress=progress, throw=False)
+        _finish(found, found.peak_s, found.names, folder, show, as_json)
 
 
 @cables.command()
@@ -83,18 +86,22 @@ def mast(  # noqa: PLR0913, PLR0917 - one option each
     show: Show = 8,
     output: Output = None,
     as_json: Json = False,
+    quiet: Quiet = False,
 ) -> None:
     """A mast held by three pretensioned guys, pulled aside and let go in the wind."""
-    with clear_errors(as_json):
+    with clear_errors(as_json) as interrupt:
         from onesided.complementarity_systems import simulate
         from onesided.zoo.mast import NAMES, Mast, Wind
 
         model = Mast(_law(law), Wind(wind, frequency=frequency))
-        start = (xi, eta, 0.0, 0.0)
-        found = simulate(model.system(), _method(method, step), start, times=(0.0, until), throw=False)
+        start, folder = (xi, eta, 0.0, 0.0), _place(output, "mast")
+        progress = _progress(quiet or as_json, interrupt, until)
+        found = simulate(
+            model.system(), _method(method, step), start, times=(0.0, until), progress=progress, throw=False
+        )
         tensions = model.tensions(found.x[:, :2])
         top = found.peak_s if found.names else tensions.max(axis=0)
-        _finish(found, top, NAMES, _place(output, "mast"), show, as_json, low=tensions.min(axis=0))
+        _finish(found, top, NAMES, folder, show, as_json, low=tensions.min(axis=0))
 
 
 def _method(how: How, step: float) -> "MotionMethod":
@@ -122,6 +129,12 @@ def _place(output: Path | None, name: str) -> Path:
     return folder
 
 
+def _progress(quiet: bool, interrupt: Interrupt, until: float) -> Any:
+    from onesided.show import LiveProgress
+
+    return LiveProgress(quiet=quiet, stopped=interrupt.pressed, name="t", span=(0.0, until))
+
+
 def _finish(  # noqa: PLR0917 - what is printed
     found: "ComplementarityMotion", top: Any, names: Any, folder: Path, show: int, as_json: bool, low: Any = None
 ) -> None:
@@ -143,10 +156,12 @@ def _finish(  # noqa: PLR0917 - what is printed
             json_line(row)
         for switch in found.switches[:show]:
             json_line({"switch": {**switch._asdict(), "words": switch.words()}})
-        json_line({"status": found.status.name, "note": found.note, "residual": found.residual, "folder": place})
+        facts = {"residual": found.residual, "defect": found.defect, "folder": place}
+        json_line({"status": found.status.name, "note": found.note, **facts})
     else:
         _print(found, rows, show, place)
-    raise typer.Exit(0 if found.ok else EXIT_FAILED)
+    failed = EXIT_INTERRUPTED if found.status.name == "interrupted" else EXIT_FAILED
+    raise typer.Exit(0 if found.ok else failed)
 
 
 def _print(found: "ComplementarityMotion", rows: list[dict[str, Any]], show: int, place: str) -> None:
@@ -162,6 +177,7 @@ def _print(found: "ComplementarityMotion", rows: list[dict[str, Any]], show: int
         lines.append(text)
     if not found.ok:
         lines.append(f"{found.status.value}: {found.note}")
-    lines.append(f"t from {found.t[0]:g} to {found.t[-1]:g}; rechecked, largest relative residual {found.residual:.1e}")
+    trust = f"largest relative residual {found.residual:.1e}, {found.defect:.1e} of ẋ unexplained"
+    lines.append(f"t from {found.t[0]:g} to {found.t[-1]:g}; rechecked, {trust}")
     lines.append(f"results in {place}")
     sys.stdout.write("\n".join(lines) + "\n")

@@ -37,6 +37,10 @@ class Tolerances:
         Agreement asked of user-supplied derivatives with automatic ones.
     energy : float
         A motion whose energy changes by more than `energy` × the energy in play without work is called inaccurate.
+    defect : float
+        Share of ẋ that the equations may leave unexplained in a motion with located switches.
+    quotient : float
+        The same of difference quotients over explicit steps: how far they may lie outside the rates at the ends.
     """
 
     gap: float = 1e-9
@@ -49,6 +53,8 @@ class Tolerances:
     minimum_step: float = 1e-10
     derivative: float = 1e-7
     energy: float = 1e-3
+    defect: float = 1e-5
+    quotient: float = 0.2
 
     def __post_init__(self) -> None:
         for field in fields(self):

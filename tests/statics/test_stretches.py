@@ -11,8 +11,10 @@ from onesided import Kind, OnesidedError, PredictorCorrector, Status, System, zo
 from onesided.elements import Bar, Force, Node
 from onesided.model.stepping import CHUNK, Knobs
 from onesided.statics.curve import Curve, Plane, make_point, newton
+from onesided.statics.hits import Watch, dips, explained, find_hits, hidden
 from onesided.statics.place import place_near
 from onesided.statics.stretch import Track, stretch
+from onesided.tolerances import DEFAULT
 
 COMPILED, SINGLE = PredictorCorrector(compile_after=0), PredictorCorrector(compile_after=10**9)
 NAMES = ("a", "b", "c", "bend", "load", "stop", "speed", "ring")
@@ -89,8 +91,8 @@ def test_points_of_a_stretch_are_what_they_claim(system, closed):
     assume(start.converged and start.pivot > 1e-3)
     a = make_point(curve, start, row, 0.0)
     knobs = Knobs(0.01, 0.25, 0.03, 0.5, 1e-10, 1e-10, 1e-12, -50.0, 50.0, CHUNK)
-    before = a
-    for ahead in stretch(curve, Track(a, None, None), knobs):
+    before, earlier, watch = a, None, Watch((-50.0, 50.0), {}, DEFAULT)
+    for ahead in stretch(curve, Track(a, None, None), knobs, watch):
         b = ahead.point
         e = curve.evaluate(b.x)
         np.testing.assert_array_equal(b.x, curve.packed(b.y))
@@ -107,7 +109,21 @@ def test_points_of_a_stretch_are_what_they_claim(system, closed):
             c = ahead.turn
             assert abs(c.t[curve.n]) <= 1e-12 and before.s <= c.s <= b.s
             assert np.max(np.abs(curve.residual(curve.evaluate(c.x)))) <= 1e-11
-        before = b
+        if ahead.calm:  # said for all points at once; the same for this one alone
+            assert not find_hits(curve, before, b, watch) and not hidden(curve, before, b, DEFAULT)
+            assert explained(before, b) and not dips(earlier, before, b)
+        before, earlier = b, before
+
+
+def test_most_points_of_a_long_path_are_calm():
+    where = place_near(ARM, [0.0, 0.0, 0.0], 0.0)
+    curve = Curve(ARM, np.array([0]), where.sizes, where.scales)
+    start = newton(curve, curve.scaled(where.x), Plane(np.eye(curve.size)[3], 0.0), target=1e-12, limit=30)
+    knobs = Knobs(0.01, 0.05, 0.03, 0.02, 1e-10, 1e-10, 1e-12, -50.0, 50.0, CHUNK)
+    track = Track(make_point(curve, start, np.eye(curve.size)[3], 0.0), None, None)
+    points = stretch(curve, track, knobs, Watch((-50.0, 50.0), {}, DEFAULT))
+    assert sum(one.calm for one in points) >= len(points) - 3 > 10
+    assert not any(one.calm for one in stretch(curve, track, knobs, Watch((-50.0, 50.0), {"u": len}, DEFAULT)))
 
 
 @pytest.mark.parametrize("count", [1, 63, 64, 65, 130])

@@ -1,15 +1,16 @@
 """Event-driven integration: exact between switches for linear systems, of high order otherwise."""
 
 from dataclasses import dataclass
-
-import numpy as np
+from typing import ClassVar
 
 from onesided._types import Array
-from onesided.complementarity_systems.cables import CableModes, CableStructure
+from onesided.complementarity_systems.cables import CableModes
 from onesided.complementarity_systems.exact_run import Automaton, ExactRun
 from onesided.complementarity_systems.linear import LinearComplementaritySystem
 from onesided.complementarity_systems.linear_modes import LinearModes
-from onesided.complementarity_systems.methods import Claim, MotionMethod, Positive, System
+from onesided.complementarity_systems.recheck import System
+from onesided.complementarity_systems.runs import MotionMethod, Positive, Run
+from onesided.complementarity_systems.slackness import SlacknessSystem
 from onesided.complementarity_systems.smooth_run import SmoothRun
 from onesided.tolerances import EPS, Tolerances
 
@@ -34,47 +35,16 @@ class EventDriven(MotionMethod):
     max_switches: int = 1_000_000
     rtol: float = 1e-13
     atol: float = 1e-15
+    fixed_step: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         for name in ("max_switches", "rtol", "atol"):
             Positive(name, getattr(self, name)).check()
 
-    def run(self, system: System, x: Array, times: Array, tolerances: Tolerances) -> Claim:
-        """Run to the last time."""
-        if isinstance(system, LinearComplementaritySystem):
-            return self._exact(system, LinearModes(system), x, times)
-        if isinstance(system, CableStructure):
-            return self._exact(system, CableModes(system), x, times)
-        run = SmoothRun(system, times, max(self.rtol, RTOL_LEAST), self.atol, self.max_switches)
-        status = run(x)
-        done = len(run.out_x)
-        return Claim(
-            times[:done],
-            np.array(run.out_x),
-            np.array(run.out_s),
-            run.first.astype(float),
-            run.peak_s,
-            run.peak_w,
-            tuple(run.switches),
-            status,
-            run.note,
-            {"steps": run.steps},
-        )
-
-    def _exact(
-        self, system: LinearComplementaritySystem | CableStructure, automaton: Automaton, x: Array, times: Array
-    ) -> Claim:
-        record = ExactRun(automaton, times, self.max_switches)(system.augmented(float(times[0]), x))
-        done, m = len(record.z), len(automaton.names)
-        return Claim(
-            times[:done],
-            record.z[:, : len(x)],
-            record.s,
-            record.first_taut,
-            record.peaks[:m],
-            record.peaks[m:],
-            record.switches,
-            record.status,
-            record.note,
-            {"steps": record.steps},
-        )
+    def begin(self, system: System, x: Array, times: Array, tolerances: Tolerances) -> Run:
+        """A run to the last time."""
+        if isinstance(system, SlacknessSystem):
+            return SmoothRun(system, times, max(self.rtol, RTOL_LEAST), self.atol, self.max_switches, x)
+        linear = isinstance(system, LinearComplementaritySystem)
+        automaton: Automaton = LinearModes(system) if linear else CableModes(system)  # type: ignore[arg-type]
+        return ExactRun(automaton, times, self.max_switches, system.augmented(float(times[0]), x), len(x))

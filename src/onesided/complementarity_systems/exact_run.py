@@ -2,12 +2,12 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 import numpy as np
 
 from onesided._types import Array, Status
 from onesided.complementarity_systems.exact import Flow, first_zero, peaks
+from onesided.complementarity_systems.runs import Claim, Point, Run, Trail
 from onesided.complementarity_systems.signals import generator
 from onesided.results.complementarity_motion import Switch
 
@@ -49,50 +49,55 @@ class Automaton(ABC):
         """Mode after a switch."""
 
 
-class Record(NamedTuple):
-    """What a run returns: states with the generator appended, forces and slacks at the times asked for."""
-
-    z: Array
-    s: Array
-    w: Array
-    first_taut: Array
-    peaks: Array
-    switches: tuple[Switch, ...]
-    status: Status
-    note: str
-    steps: int
-
-
 @dataclass(eq=False)
-class ExactRun:
-    """One event-driven run."""
+class ExactRun(Run):
+    """One event-driven run from z, the state (n) with the generator of the inputs appended."""
 
     automaton: Automaton
     times: Array
     max_switches: int
+    z: Array
+    n: int
     flows: dict[object, Flow] = field(default_factory=dict)
 
-    def __call__(self, z: Array) -> Record:
-        """Run from z at times[0] to times[-1]."""
-        self.t, self.z, self.sizes = float(self.times[0]), z, np.maximum(np.abs(z), self._unit(len(z)))
-        self.mode = self.automaton.begin(z, self.sizes)
-        m = len(self.automaton.names)
+    def __post_init__(self) -> None:
+        self.t, self.sizes = float(self.times[0]), np.maximum(np.abs(self.z), self._unit(len(self.z)))
+        self.mode = self.automaton.begin(self.z, self.sizes)
         self.first = np.array(self.mode.taut, dtype=float)
-        self.out: list[tuple[Array, Array, Array]] = []
+        self.out = [(self.z, self.mode.S @ self.z)]
+        self.trail = [(self.t, self.z)]
         self.switches: list[Switch] = []
-        self.top, self.steps, stuck = np.zeros(2 * m), 0, 0
-        self._sample(0.0, 0.0, include_start=True)
-        status, note = Status.solved, ""
-        while self.t < self.times[-1] and status is Status.solved:
-            before = self.t
-            status = self._step()
-            stuck = stuck + 1 if self.t == before else 0
-            if stuck > STUCK:
-                status, note = Status.stalled, f"the modes do not settle at t = {self.t:.10g}"
-        if status is Status.enough:
-            note = f"stopped after {len(self.switches)} switches at t = {self.t:.10g}"
-        zs, s, w = (np.array(part) for part in zip(*self.out, strict=True))
-        return Record(zs, s, w, self.first, self.top, tuple(self.switches), status, note, self.steps)
+        self.top, self.steps, self.stuck = np.zeros(2 * len(self.automaton.names)), 0, 0
+        self.status, self.note = Status.solved, ""
+
+    def advance(self) -> bool:
+        """One step of the flow, or up to a switch."""
+        if self.status is not Status.solved or self.t >= self.times[-1]:
+            return False
+        before = self.t
+        self._step()
+        self.trail.append((self.t, self.z))
+        self.stuck = self.stuck + 1 if self.t == before else 0
+        if self.stuck > STUCK:
+            self.status, self.note = Status.stalled, f"the modes do not settle at t = {self.t:.10g}"
+        elif len(self.switches) >= self.max_switches:
+            self.status = Status.enough
+            self.note = f"stopped after {len(self.switches)} switches at t = {self.t:.10g}"
+        return True
+
+    def here(self) -> Point:
+        """The state reached."""
+        return Point(self.t, self.z[: self.n], self.mode.S @ self.z, self.mode.taut, len(self.switches))
+
+    def claim(self) -> Claim:
+        """States and forces at the times reached."""
+        z, s = (np.array(part) for part in zip(*self.out, strict=True))
+        t, path = (np.array(part) for part in zip(*self.trail, strict=True))
+        m = len(self.automaton.names)
+        return Claim(
+            self.times[: len(z)], z[:, : self.n], s, self.first, self.top[:m], self.top[m:], tuple(self.switches),
+            self.status, self.note, {"steps": self.steps}, Trail(t, path[:, : self.n]),
+        )  # fmt: skip
 
     def _unit(self, count: int) -> Array:
         unit = np.zeros(count)
@@ -105,7 +110,7 @@ class ExactRun:
             self.flows[self.mode.key] = Flow.of(self.mode.A, rows, float(self.times[-1] - self.times[0]))
         return self.flows[self.mode.key]
 
-    def _step(self) -> Status:
+    def _step(self) -> None:
         """One step: to its end, to the last time, or to the first zero of a guard."""
         flow, count = self._flow(), len(self.mode.guards)
         end = min(1.0, (self.times[-1] - self.t) / flow.h)
@@ -123,17 +128,13 @@ class ExactRun:
         self.steps += 1
         if found is not None:
             self._switch(found[1])
-        return Status.solved if len(self.switches) < self.max_switches else Status.enough
 
-    def _sample(self, h: float, part: float, include_start: bool = False) -> None:
+    def _sample(self, h: float, part: float) -> None:
         """Record the times asked for that lie in this part of the step."""
         done = len(self.out)
-        if include_start:
-            self.out.append((self.z, self.mode.S @ self.z, self.mode.W @ self.z))
-            return
         while done < len(self.times) and self.times[done] <= self.t + part * h:
             z = self._flow().advance(self.z, (self.times[done] - self.t) / h)
-            self.out.append((z, self.mode.S @ z, self.mode.W @ z))
+            self.out.append((z, self.mode.S @ z))
             done += 1
 
     def _switch(self, hit: int) -> None:

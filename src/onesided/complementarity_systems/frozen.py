@@ -9,7 +9,8 @@ import numpy as np
 from onesided._types import Array, Mask, Status
 from onesided.complementarity import Method, QuadraticProgram, solve
 from onesided.complementarity_systems.linear import LinearComplementaritySystem
-from onesided.complementarity_systems.methods import Claim, MotionMethod, Positive, System
+from onesided.complementarity_systems.recheck import System
+from onesided.complementarity_systems.runs import Claim, MotionMethod, Point, Positive, Run
 from onesided.complementarity_systems.slackness import SlacknessSystem
 from onesided.complementarity_systems.stepping import switches_of
 from onesided.errors import UsageError
@@ -131,27 +132,16 @@ class FrozenModes(MotionMethod):
     def __post_init__(self) -> None:
         Positive("step", self.step).check()
 
-    def run(self, system: System, x: Array, times: Array, tolerances: Tolerances) -> Claim:
+    def largest_defect(self, tolerances: Tolerances) -> float:
+        """Explicit steps: quotients lie between the rates at the ends but for the curvature of ẋ."""
+        return tolerances.quotient
+
+    def begin(self, system: System, x: Array, times: Array, tolerances: Tolerances) -> Run:
         """All steps; the counts say how often the decider disagreed with the state."""
-        t0, t_end, h = float(times[0]), float(times[-1]), self.step
-        count = max(1, int(np.ceil((t_end - t0) / h - tolerances.event)))
-        rows, right, frozen = [], ByState(), _Frozen(system, self.decider if self._each_stage else None)
-        last = right.decide(system, t0, x, np.zeros(system.m, dtype=bool)).taut
-        stats = {"steps": count, "sweeps": 0.0, "mismatches": 0.0, "cycles": 0.0}
-        for k in range(count + 1):
-            t = t0 + k * h if k < count else t_end
-            found = self.decider.decide(system, t, x, last)
-            last = found.taut
-            true = last if self.decider == right else right.decide(system, t, x, last).taut
-            stats["sweeps"] += found.sweeps
-            stats["mismatches"] += float((last != true).any())
-            stats["cycles"] += float(found.cycled)
-            rows.append((t, x, frozen.forces(t, x, last), last))
-            if k < count:
-                x = frozen.step(t, x, min(h, t_end - t), last)
-            if not np.isfinite(x).all():
-                return _claim(system, rows, Status.not_finite, f"the motion blew up after t = {t:.10g}", stats)
-        return _claim(system, rows, Status.solved, "", stats)
+        decider = self.decider if self._each_stage else None
+        span = (float(times[0]), float(times[-1]))
+        count = max(1, int(np.ceil((span[1] - span[0]) / self.step - tolerances.event)))
+        return _Steps(_Frozen(system, decider), self.decider, self.step, span, count, x)
 
 
 @dataclass(frozen=True)
@@ -204,6 +194,64 @@ class _Frozen:
         return x + h / 6 * (k1 + 2 * k2 + 2 * k3 + k4)
 
 
+@dataclass(eq=False)
+class _Steps(Run):
+    """Explicit steps of one size."""
+
+    frozen: _Frozen
+    decider: Decider
+    h: float
+    span: tuple[float, float]
+    count: int
+    x: Array
+
+    def __post_init__(self) -> None:
+        self.t, self.status, self.note, self.switches = self.span[0], Status.solved, "", 0
+        self.stats: dict[str, float] = {"steps": 0, "sweeps": 0.0, "mismatches": 0.0, "cycles": 0.0}
+        self.rows: list[Any] = []
+        system = self.frozen.system
+        self._decide(ByState().decide(system, self.t, self.x, np.zeros(system.m, dtype=bool)).taut)
+
+    def _decide(self, last: Mask) -> None:
+        """Decide the modes at the state reached, and keep it."""
+        system, right = self.frozen.system, ByState()
+        found = self.decider.decide(system, self.t, self.x, last)
+        true = found.taut if self.decider == right else right.decide(system, self.t, self.x, found.taut).taut
+        self.stats["sweeps"] += found.sweeps
+        self.stats["mismatches"] += float((found.taut != true).any())
+        self.stats["cycles"] += float(found.cycled)
+        self.switches += int((found.taut != last).sum()) if self.rows else 0
+        self.taut, self.s = found.taut, self.frozen.forces(self.t, self.x, found.taut)
+        self.rows.append((self.t, self.x, self.s, self.taut))
+
+    def advance(self) -> bool:
+        """One step."""
+        if self.status is not Status.solved or self.stats["steps"] >= self.count:
+            return False
+        k, (begin, end) = int(self.stats["steps"]) + 1, self.span
+        x = self.frozen.step(self.t, self.x, min(self.h, end - self.t), self.taut)
+        if not np.isfinite(x).all():
+            self.status, self.note = Status.not_finite, f"the motion blew up after t = {self.t:.10g}"
+            return False
+        self.t, self.x = begin + k * self.h if k < self.count else end, x
+        self.stats["steps"] = k
+        self._decide(self.taut)
+        return True
+
+    def here(self) -> Point:
+        """The state reached."""
+        return Point(self.t, self.x, self.s, tuple(bool(value) for value in self.taut), self.switches)
+
+    def claim(self) -> Claim:
+        """All steps so far."""
+        system = self.frozen.system
+        t, x, s, taut = (np.array(part) for part in zip(*self.rows, strict=True))
+        w = np.array([system.slack(*row) for row in zip(t, x, s, strict=True)])
+        switches = switches_of(t, taut, tuple(system.names))
+        peaks = s.max(axis=0), w.max(axis=0)
+        return Claim(t, x, s, taut[0].astype(float), *peaks, switches, self.status, self.note, self.stats)
+
+
 def _general(system: System) -> SlacknessSystem:
     if isinstance(system, SlacknessSystem):
         return system
@@ -213,11 +261,3 @@ def _general(system: System) -> SlacknessSystem:
         expected="LinearComplementaritySystem or SlacknessSystem",
         advice="EventDriven()",
     )
-
-
-def _claim(system: System, rows: list[Any], status: Status, note: str, stats: dict[str, float]) -> Claim:
-    t, x, s, taut = (np.array(part) for part in zip(*rows, strict=True))
-    w = np.array([system.slack(*row) for row in zip(t, x, s, strict=True)])
-    names = tuple(system.names)
-    switches = switches_of(t, taut, names)
-    return Claim(t, x, s, taut[0].astype(float), s.max(axis=0), w.max(axis=0), switches, status, note, stats)

@@ -1,64 +1,23 @@
-"""What a method of motion is, and the verb `simulate`."""
+"""The verbs `simulate` and `iter_simulate` for complementarity systems."""
 
-from abc import ABC, abstractmethod
-from dataclasses import asdict, dataclass
-from typing import Any, NamedTuple
+from collections.abc import Iterator
+from dataclasses import asdict, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from onesided._types import Array, Status
 from onesided._version import __version__
-from onesided.complementarity_systems.cables import CableStructure
-from onesided.complementarity_systems.linear import LinearComplementaritySystem
-from onesided.complementarity_systems.slackness import SlacknessSystem
+from onesided.complementarity_systems import recheck
+from onesided.complementarity_systems.recheck import System
+from onesided.complementarity_systems.runs import Claim, MotionMethod, Point, Run
 from onesided.errors import SolveError, UsageError
-from onesided.results.complementarity_motion import ComplementarityMotion, Switch
+from onesided.results.complementarity_motion import ComplementarityMotion
+from onesided.results.progress import SILENT, Progress
 from onesided.tolerances import DEFAULT, Tolerances
 
 POINTS = 2001  # output times where none are asked for
-
-System = LinearComplementaritySystem | SlacknessSystem | CableStructure
-
-
-class Claim(NamedTuple):
-    """What a method returns before anybody has checked it."""
-
-    t: Array
-    x: Array
-    s: Array
-    first_taut: Array
-    peak_s: Array
-    peak_w: Array
-    switches: tuple[Switch, ...]
-    status: Status
-    note: str
-    stats: dict[str, float]
-
-
-class MotionMethod(ABC):
-    """A frozen dataclass with the knobs of one method.
-
-    The contract of `run`: it begins at x at times[0], returns points at the times it reached (a fixed-step method at
-    its own steps), raises nothing for numerical reasons, and says how it ended.
-    """
-
-    @abstractmethod
-    def run(self, system: Any, x: Array, times: Array, tolerances: Tolerances) -> Claim:
-        """Run from x at times[0] to times[-1]."""
-
-
-@dataclass(frozen=True)
-class Positive:
-    """A number that must be positive."""
-
-    name: str
-    value: float
-
-    def check(self) -> None:
-        """Raise unless it is."""
-        if not (np.isfinite(self.value) and self.value > 0):
-            raise UsageError(f"`{self.name}` is out of range", got=repr(self.value), expected="a positive number")
 
 
 def simulate(
@@ -68,6 +27,7 @@ def simulate(
     *,
     times: ArrayLike,
     tolerances: Tolerances = DEFAULT,
+    progress: Progress = SILENT,
     throw: bool = True,
 ) -> ComplementarityMotion:
     """Follow the motion of a complementarity system.
@@ -78,12 +38,65 @@ def simulate(
     method : `EventDriven()` (default), `TimeStepping(step)`, `FrozenModes(step)`.
     start : state at the first time; default zero.
     times : (first, last), or all times at which the motion is wanted, rising.
-    throw : raise a `SolveError` that holds the motion so far, or return it with its status.
+    progress : hears of every step.
+    throw : raise a `SolveError` that holds the motion so far, or return it with its status. Ctrl-C ends the motion with
+        `Status.interrupted`, what was found until then is kept.
 
     Notes
     -----
-    At every point w is recomputed from the system and 0 ≤ s ⊥ w ≥ 0 is checked; a motion that fails is `inaccurate`.
+    The answer is rechecked from the problem alone: at every point w is computed anew, 0 ≤ s ⊥ w ≥ 0 and the switches
+    are held against it (`residual`); ẋ is held against the equations over every step (`defect`, see
+    `onesided.complementarity_systems.recheck`). A motion that fails is `inaccurate`.
     """
+    chosen, run, first = _begin(system, method, start, times, tolerances)
+    progress.begin("simulate")
+    interrupted = False
+    try:
+        t, count = first, 1
+        while run.advance():
+            here, count = run.here(), count + 1
+            progress.update(control=here.t, points=count, events=here.switches, step=here.t - t)
+            t = here.t
+    except KeyboardInterrupt:
+        interrupted = True
+    finally:
+        progress.end()
+    claim = _with_end(run.claim(), run.here())
+    if interrupted:
+        claim = replace(claim, status=Status.interrupted, note=f"Ctrl-C at t = {claim.t[-1]:.10g}")
+    motion = _collect(system, chosen, claim, tolerances)
+    if throw and not motion.ok:
+        raise SolveError(motion.status.value, motion, got=motion.note)
+    return motion
+
+
+def iter_simulate(
+    system: System,
+    method: MotionMethod | None = None,
+    start: ArrayLike | None = None,
+    *,
+    times: ArrayLike,
+    tolerances: Tolerances = DEFAULT,
+) -> Iterator[Point]:
+    """The iterator twin of `simulate`: states as they are found, the start first, at the steps of the method.
+
+    Raises
+    ------
+    SolveError
+        Where the motion cannot go on; `partial` is the last point.
+    """
+    _, run, _ = _begin(system, method, start, times, tolerances)
+    yield run.here()
+    while run.advance():
+        yield run.here()
+    claim = run.claim()
+    if not claim.status.ok:
+        raise SolveError(claim.status.value, run.here(), got=claim.note)
+
+
+def _begin(
+    system: System, method: MotionMethod | None, start: ArrayLike | None, times: ArrayLike, tolerances: Tolerances
+) -> tuple[MotionMethod, Run, float]:
     from onesided.complementarity_systems.event_driven import EventDriven
 
     chosen = EventDriven() if method is None else method
@@ -91,11 +104,15 @@ def simulate(
         raise UsageError("this is not a method of motion", got=repr(method), expected="an object such as EventDriven()")
     grid = _times(times)
     x = system.check_state(np.zeros(system.n) if start is None else start)
-    claim = chosen.run(system, x, grid, tolerances)
-    motion = _collect(system, chosen, claim, tolerances)
-    if throw and not motion.ok:
-        raise SolveError(motion.status.value, motion, got=motion.note)
-    return motion
+    return chosen, chosen.begin(system, x, grid, tolerances), float(grid[0])
+
+
+def _with_end(claim: Claim, here: Point) -> Claim:
+    """A claim whose last point is the state reached, also where the run ended before the next time asked for."""
+    if not here.t > claim.t[-1]:
+        return claim
+    t, x, s = np.append(claim.t, here.t), np.vstack([claim.x, here.x]), np.vstack([claim.s, here.s])
+    return replace(claim, t=t, x=x, s=s)
 
 
 def _times(times: ArrayLike) -> Array:
@@ -107,34 +124,34 @@ def _times(times: ArrayLike) -> Array:
 
 def _collect(system: System, method: MotionMethod, claim: Claim, tolerances: Tolerances) -> ComplementarityMotion:
     """Recheck a claim and make a result of it."""
-    w = np.array([system.slack(t, x, s) for t, x, s in zip(claim.t, claim.x, claim.s, strict=True)])
-    w = w.reshape(claim.s.shape)
-    free = [np.abs(system.slack(t, x, np.zeros(system.m))) for t, x in zip(claim.t, claim.x, strict=True)]
-    size_s, size_w = np.abs(claim.s).max(initial=0.0), max(np.max(free, initial=0.0), np.abs(w).max(initial=0.0))
-    scaled = np.minimum(claim.s / (size_s or 1.0), w / (size_w or 1.0))
-    residual = float(np.abs(scaled).max(initial=0.0))
-    if isinstance(system, CableStructure):
-        residual = max(residual, float(system.overstress(claim.x, claim.s).max(initial=0.0)))
+    w, off = recheck.complementarity(system, claim)
+    finite = bool(np.isfinite(claim.x).all() and np.isfinite(w).all())
+    defect = recheck.Worst(np.inf, float(claim.t[0]))
+    if finite:
+        check = recheck.between_rates if method.fixed_step else recheck.integrated_anew
+        defect = check(system, claim)
+    wrong = _wrong(off, defect, method, tolerances)
     status, note = claim.status, claim.note
-    if not (np.isfinite(claim.x).all() and np.isfinite(w).all()):
+    if not finite:
         status, note = Status.not_finite, "the motion holds values that are not finite"
-    elif status is Status.solved and residual > tolerances.complementarity:
-        status, note = Status.inaccurate, f"0 ≤ s ⊥ w ≥ 0 is violated by {residual:.3g}, relative. {note}".strip()
-    knobs = {key: str(value) for key, value in asdict(method).items()}  # type: ignore[call-overload]
+    elif status is Status.solved and wrong:
+        status, note = Status.inaccurate, f"{wrong}. {note}".strip()
+    elif wrong:
+        note = f"{note}; {wrong}" if note else wrong
+    knobs: dict[str, Any] = {key: str(value) for key, value in asdict(method).items()}  # type: ignore[call-overload]
     return ComplementarityMotion(
-        states=tuple(system.states),
-        names=tuple(system.names),
-        t=claim.t,
-        x=claim.x,
-        s=claim.s,
-        w=w,
-        first_taut=claim.first_taut,
-        peak_s=claim.peak_s,
-        peak_w=claim.peak_w,
-        switches=claim.switches,
-        residual=residual,
-        status=status,
-        note=note,
-        stats=claim.stats,
-        provenance={"method": type(method).__name__, "knobs": knobs, "version": __version__},
-    )
+        states=tuple(system.states), names=tuple(system.names), t=claim.t, x=claim.x, s=claim.s, w=w,
+        first_taut=claim.first_taut, peak_s=claim.peak_s, peak_w=claim.peak_w, switches=claim.switches,
+        residual=off.value, defect=defect.value, status=status, note=note, stats=claim.stats,
+        provenance={"verb": "simulate", "method": type(method).__name__, "knobs": knobs, "version": __version__},
+    )  # fmt: skip
+
+
+def _wrong(off: recheck.Worst, defect: recheck.Worst, method: MotionMethod, tolerances: Tolerances) -> str:
+    """What the recheck found, in words."""
+    words = []
+    if not off.value <= tolerances.complementarity:
+        words.append(f"0 ≤ s ⊥ w ≥ 0 is violated by {off.value:.3g}, relative, at t = {off.t:.6g}")
+    if not defect.value <= method.largest_defect(tolerances):
+        words.append(f"the equations leave {defect.value:.3g} of ẋ unexplained at t = {defect.t:.6g}")
+    return "; ".join(words)

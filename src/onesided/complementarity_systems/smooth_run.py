@@ -9,6 +9,7 @@ from scipy.integrate import DOP853
 from scipy.optimize import brentq, minimize_scalar
 
 from onesided._types import Array, Mask, Status
+from onesided.complementarity_systems.runs import Claim, Point, Run, Trail
 from onesided.complementarity_systems.slackness import SlacknessSystem
 from onesided.results.complementarity_motion import Switch
 from onesided.tolerances import EPS, SMALL
@@ -22,32 +23,55 @@ Dense = Callable[[float], Array]
 
 
 @dataclass(eq=False)
-class SmoothRun:
-    """One run; `rtol` and `atol` are those of DOP853."""
+class SmoothRun(Run):
+    """One run from x; `rtol` and `atol` are those of DOP853."""
 
     system: SlacknessSystem
     times: Array
     rtol: float
     atol: float
     max_switches: int
+    x: Array
 
-    def __call__(self, x: Array) -> Status:
-        """Run from x at times[0]; results are left in the attributes."""
-        system, self.t, self.x = self.system, float(self.times[0]), x
-        self.taut = self._first(x)
-        self.first, self.switches, self.steps, self.note = self.taut.copy(), list[Switch](), 0, ""
-        self.out_x, self.out_s = [x], [system.forces(self.t, x, self.taut)]
-        self.peak_s, self.peak_w = np.zeros(system.m), np.zeros(system.m)
-        stuck = 0
-        while self.t < self.times[-1]:
-            before = self.t
-            if not self._stretch():
-                return Status.step_too_small
-            stuck = stuck + 1 if self.t - before <= SMALL * abs(self.t) else 0
-            if stuck > STUCK or len(self.switches) >= self.max_switches:
-                self.note = f"stopped at t = {self.t:.10g} after {len(self.switches)} switches"
-                return Status.stalled if stuck > STUCK else Status.enough
-        return Status.solved
+    def __post_init__(self) -> None:
+        self.t, self.status, self.note = float(self.times[0]), Status.solved, ""
+        self.taut = self._first(self.x)
+        self.first, self.switches, self.steps, self.stuck = self.taut.copy(), list[Switch](), 0, 0
+        self.out = [(self.x, self.system.forces(self.t, self.x, self.taut))]
+        self.trail = [(self.t, self.x)]
+        self.peak_s, self.peak_w = np.zeros(self.system.m), np.zeros(self.system.m)
+        self.solver: DOP853 | None = None
+
+    def advance(self) -> bool:
+        """One step, or up to a switch; after a switch the solver begins anew."""
+        if self.status is not Status.solved or self.t >= self.times[-1]:
+            return False
+        fresh = self.solver is None
+        if self.solver is None:
+            self.solver, self.began = self._solver(self.t, self.x, float(self.times[-1])), self.t
+        switched = self._step(self.solver, fresh)
+        self.trail.append((self.t, self.x))
+        if switched:
+            self.solver = None
+            self.stuck = self.stuck + 1 if self.t - self.began <= SMALL * abs(self.t) else 0
+        if self.stuck > STUCK or len(self.switches) >= self.max_switches:
+            self.note = f"stopped at t = {self.t:.10g} after {len(self.switches)} switches"
+            self.status = Status.stalled if self.stuck > STUCK else Status.enough
+        return True
+
+    def here(self) -> Point:
+        """The state reached."""
+        s = self.system.forces(self.t, self.x, self.taut)
+        return Point(self.t, self.x, s, tuple(bool(value) for value in self.taut), len(self.switches))
+
+    def claim(self) -> Claim:
+        """States and forces at the times reached."""
+        x, s = (np.array(part) for part in zip(*self.out, strict=True))
+        trail = Trail(*(np.array(part) for part in zip(*self.trail, strict=True)))
+        return Claim(
+            self.times[: len(x)], x, s, self.first.astype(float), self.peak_s, self.peak_w, tuple(self.switches),
+            self.status, self.note, {"steps": self.steps}, trail,
+        )  # fmt: skip
 
     def _first(self, x: Array) -> Mask:
         """Pairs that are taut right after the start; one at zero is judged a moment later."""
@@ -80,30 +104,25 @@ class SmoothRun:
             atol=self.atol,
         )
 
-    def _stretch(self) -> bool:
-        """Integrate in one mode up to a switch or the end; False where the steps became too small."""
-        solver = self._solver(self.t, self.x, float(self.times[-1]))
-        fresh = True
-        while solver.status == "running":
-            t0, x0 = solver.t, solver.y
-            failed = solver.step()
-            self.steps += 1
-            if failed:
-                self.note = f"the steps became too small at t = {solver.t:.10g}"
-                return False
-            dense = solver.dense_output()
-            found = self._first_zero(dense, t0, solver.t, fresh)
-            if found is not None:
-                end, hit = found
-                self._sample(dense, t0, end)
-                self.t, self.x = self._polish(t0, x0, end, hit)
-                if hit < self.system.m:
-                    self.taut[hit] ^= True
-                    self.switches.append(Switch(self.t, self.system.names[hit], bool(self.taut[hit])))
-                return True
-            self._sample(dense, t0, solver.t)
-            fresh = False
-        self.t, self.x = solver.t, solver.y
+    def _step(self, solver: DOP853, fresh: bool) -> bool:
+        """One step of the solver; whether it ended early, at a switch or a kink."""
+        t0, x0 = solver.t, solver.y
+        failed = solver.step()
+        self.steps += 1
+        if failed:
+            self.status, self.note = Status.step_too_small, f"the steps became too small at t = {solver.t:.10g}"
+            return False
+        dense = solver.dense_output()
+        found = self._first_zero(dense, t0, solver.t, fresh)
+        self._sample(dense, t0, solver.t if found is None else found[0])
+        if found is None:
+            self.t, self.x = solver.t, solver.y
+            return False
+        end, hit = found
+        self.t, self.x = self._polish(t0, x0, end, hit)
+        if hit < self.system.m:
+            self.taut[hit] ^= True
+            self.switches.append(Switch(self.t, self.system.names[hit], bool(self.taut[hit])))
         return True
 
     def _first_zero(self, at: Dense, t0: float, t1: float, fresh: bool) -> tuple[float, int] | None:
@@ -206,10 +225,9 @@ class SmoothRun:
         return np.asarray(solver.y)
 
     def _sample(self, at: Dense, t0: float, t1: float) -> None:
-        while (done := len(self.out_x)) < len(self.times) and self.times[done] <= t1:
+        while (done := len(self.out)) < len(self.times) and self.times[done] <= t1:
             x = at(self.times[done])
-            self.out_x.append(x)
-            self.out_s.append(self.system.forces(self.times[done], x, self.taut))
+            self.out.append((x, self.system.forces(self.times[done], x, self.taut)))
 
     def _note_peaks(self, at: Dense, places: Array, values: Array) -> None:
         """Largest guards; one that may be the largest so far is looked for between the places."""

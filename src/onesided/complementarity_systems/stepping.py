@@ -1,6 +1,6 @@
 """Implicit time stepping: every step is one linear complementarity problem."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from time import perf_counter
 
 import numpy as np
@@ -8,7 +8,8 @@ import numpy as np
 from onesided._types import Array, Mask, Status
 from onesided.complementarity import LCP, Method, solve
 from onesided.complementarity_systems.linear import LinearComplementaritySystem
-from onesided.complementarity_systems.methods import Claim, MotionMethod, Positive, System
+from onesided.complementarity_systems.recheck import System
+from onesided.complementarity_systems.runs import Claim, MotionMethod, Point, Positive, Run
 from onesided.complementarity_systems.signals import generator
 from onesided.errors import UsageError
 from onesided.results.complementarity_motion import Switch
@@ -43,12 +44,12 @@ class TimeStepping(MotionMethod):
 
     def problem(self, system: LinearComplementaritySystem, t: float, x: Array, s: Array) -> LCP:
         """The problem of the step that begins at t with the state x and the forces s."""
-        steps = _Steps(self, system, DEFAULT)
+        steps = _Matrices(system, self.theta, DEFAULT)
         _, M, CR = steps.prepare(self.step)
         rhs, bias = steps.load(t, t + self.step, x, s)
         return LCP(M, CR @ rhs + bias)
 
-    def run(self, system: System, x: Array, times: Array, tolerances: Tolerances) -> Claim:
+    def begin(self, system: System, x: Array, times: Array, tolerances: Tolerances) -> Run:
         """Steps from times[0] to times[-1]."""
         if not isinstance(system, LinearComplementaritySystem):
             raise UsageError(
@@ -57,19 +58,20 @@ class TimeStepping(MotionMethod):
                 expected="LinearComplementaritySystem",
                 advice="EventDriven() or FrozenModes(step)",
             )
-        return _Steps(self, system, tolerances).run(x, float(times[0]), float(times[-1]))
+        return _Steps(self, system, tolerances, x, (float(times[0]), float(times[-1])))
 
 
 @dataclass(eq=False)
-class _Steps:
-    method: TimeStepping
+class _Matrices:
+    """What the steps of a system need."""
+
     system: LinearComplementaritySystem
+    theta: float
     tolerances: Tolerances
-    stats: dict[str, float] = field(default_factory=lambda: {"steps": 0, "iterations": 0, "seconds": 0.0})
 
     def load(self, t: float, t_new: float, x: Array, s: Array) -> tuple[Array, Array]:
         """What a step knows before its problem is solved: x₁ without the new forces (before R), and offset(t₁)."""
-        system, th, h = self.system, self.method.theta, t_new - t
+        system, th, h = self.system, self.theta, t_new - t
         n, full = system.n, system.full
         g, g_new = generator(t, system.frequencies), generator(t_new, system.frequencies)
         F, E = full.A[:n, n:], full.C[:, n:]
@@ -79,11 +81,55 @@ class _Steps:
     def prepare(self, h: float) -> tuple[Array, Array, Array]:
         """R = (1 − θhA)⁻¹, the matrix M of the problem, and C R."""
         A, B, C, D = (np.asarray(a) for a in (self.system.A, self.system.B, self.system.C, self.system.D))
-        R = np.linalg.inv(np.eye(len(A)) - self.method.theta * h * A)
-        M = D + self.method.theta * h * C @ R @ B
+        R = np.linalg.inv(np.eye(len(A)) - self.theta * h * A)
+        M = D + self.theta * h * C @ R @ B
         if np.allclose(M, M.T, rtol=self.tolerances.rank, atol=0.0):
             M = (M + M.T) / 2
         return R, M, C @ R
+
+
+@dataclass(eq=False)
+class _Steps(Run):
+    """All steps; stops where a problem cannot be solved."""
+
+    method: TimeStepping
+    system: LinearComplementaritySystem
+    tolerances: Tolerances
+    x: Array
+    span: tuple[float, float]
+
+    def __post_init__(self) -> None:
+        begin, end = self.span
+        self.stats: dict[str, float] = {"steps": 0, "iterations": 0, "seconds": 0.0}
+        self.h, self.t, self.switches = self.method.step, begin, 0
+        self.count = max(1, int(np.ceil((end - begin) / self.h - self.tolerances.event)))
+        self.matrices = _Matrices(self.system, self.method.theta, self.tolerances)
+        self.R, self.M, self.CR = self.matrices.prepare(self.h)
+        self.s, self.status, self.note = self._start(self.x, begin)
+        self.rows = [(begin, self.x, self.s)]
+
+    def advance(self) -> bool:
+        """One step: one problem."""
+        if self.status is not Status.solved or self.stats["steps"] >= self.count:
+            return False
+        k, (begin, end) = int(self.stats["steps"]) + 1, self.span
+        t = begin + k * self.h if k < self.count else end
+        if k == self.count and abs(t - self.t - self.h) > self.tolerances.event * self.h:
+            self.h = t - self.t
+            self.R, self.M, self.CR = self.matrices.prepare(self.h)
+        rhs, bias = self.matrices.load(self.t, t, self.x, self.s)
+        s, self.status, self.note = self._solve(self.M, self.CR @ rhs + bias, self.s)
+        x = self.R @ (rhs + self.h * self.method.theta * (np.asarray(self.system.B) @ s))
+        self.switches += int(((s > 0) != (self.s > 0)).sum()) if len(self.rows) > 1 or self.method.theta < 1 else 0
+        self.t, self.x, self.s = t, x, s
+        self.stats["steps"] += 1
+        self.rows.append((t, x, s))
+        return True
+
+    def here(self) -> Point:
+        """The state reached."""
+        taut = tuple(bool(value) for value in self.s > 0)
+        return Point(self.t, self.x, self.s, taut, self.switches)
 
     def _solve(self, M: Array, q: Array, start: Array | None) -> tuple[Array, Status, str]:
         begin = perf_counter()
@@ -93,42 +139,22 @@ class _Steps:
         self.stats["iterations"] += float(found.stats["iterations"])
         return found.value, found.status, f"{found.method}: {found.note}"
 
-    def run(self, x: Array, t: float, t_end: float) -> Claim:
-        """All steps; stops where a problem cannot be solved."""
-        h, th, B = self.method.step, self.method.theta, np.asarray(self.system.B)
-        count = max(1, int(np.ceil((t_end - t) / h - self.tolerances.event)))
-        t_begin = t
-        s, status, note = self._start(x, t)
-        R, M, CR = self.prepare(h)
-        rows = [(t, x, s)]
-        while status is Status.solved and self.stats["steps"] < count:
-            k = int(self.stats["steps"]) + 1
-            t_new = t_begin + k * h if k < count else t_end
-            if k == count and abs(t_new - t - h) > self.tolerances.event * h:
-                h = t_new - t
-                R, M, CR = self.prepare(h)
-            rhs, bias = self.load(t, t_new, x, s)
-            s, status, note = self._solve(M, CR @ rhs + bias, s)
-            x, t = R @ (rhs + h * th * (B @ s)), t_new
-            self.stats["steps"] += 1
-            rows.append((t, x, s))
-        return self._claim(rows, status, note if status is not Status.solved else "")
-
     def _start(self, x: Array, t: float) -> tuple[Array, Status, str]:
         """Return s at the start; not needed by the backward Euler method."""
         if self.method.theta == 1.0:
             return np.zeros(self.system.m), Status.solved, ""
         return self._solve(np.asarray(self.system.D), self.system.problem(t, x).q, None)
 
-    def _claim(self, rows: list[tuple[float, Array, Array]], status: Status, note: str) -> Claim:
-        t, x, s = (np.array(part) for part in zip(*rows, strict=True))
+    def claim(self) -> Claim:
+        """All steps so far."""
+        t, x, s = (np.array(part) for part in zip(*self.rows, strict=True))
         if self.method.theta == 1.0 and len(t) > 1:
             t, x, s = t[1:], x[1:], s[1:]  # the start has no force of its own
         w = np.array([self.system.slack(*row) for row in zip(t, x, s, strict=True)])
-        taut = s > 0
+        taut, note = s > 0, self.note if self.status is not Status.solved else ""
         return Claim(
             t, x, s, taut[0].astype(float), s.max(axis=0), w.max(axis=0),
-            switches_of(t, taut, tuple(self.system.names)), status, note, self.stats,
+            switches_of(t, taut, tuple(self.system.names)), self.status, note, self.stats,
         )  # fmt: skip
 
 

@@ -13,6 +13,7 @@ from onesided.dynamics.impact import lcp, respond
 from onesided.dynamics.mechanics import Mechanics, Sizes, State
 from onesided.dynamics.monitors import recheck, stack, status_after
 from onesided.dynamics.multipliers import Rule
+from onesided.dynamics.surface_events import check_outlines_at, check_surfaces_at, surface_events
 from onesided.errors import ModelError, SolveError, UsageError
 from onesided.model.contact_equations import ContactEquations, PhaseEquations, Rows
 from onesided.model.motion import Check, Control, Terms
@@ -61,10 +62,12 @@ class World:
         self.names = tuple(request.system.unilateral)
         self._phases: dict[tuple[int, ...], Mechanics] = {}
         free = self.mechanics(np.array([], dtype=np.intp))
+        check_outlines_at(request.system, request.q0)
         state, correction = consistent(free, request.first, request.q0, request.v0, request.last - request.first)
         self.sizes: Sizes = free.sizes
         self._tell_apart(state)
         state, moved = self._without_penetration(state)
+        check_surfaces_at(request.system, state.q)
         self.start = state
         self.correction = Correction(max(correction.position, moved), correction.velocity, correction.redundant)
         self.projected = f"the start penetrated: moved by {moved:.3g} to close the gaps" if moved else ""
@@ -209,6 +212,8 @@ def collect(world: World, outcome: Outcome) -> Motion:
     lam = points.mu[:, rows.gaps]
     wrong = [*outcome.wrong, *_verdict(world, outcome, drift, lam, found.gaps)]
     p = np.array([equations.control_at(t) for t in points.t])
+    touching = surface_events(system, equations.space, points)
+    events = tuple(sorted((*outcome.events, *touching), key=lambda event: event.t)) if touching else outcome.events
     slips = [row for each in rows.slips for row in each]
     notes = [text for text in (world.correction.words(), world.projected, outcome.note, "; ".join(wrong)) if text]
     return Motion(
@@ -216,7 +221,7 @@ def collect(world: World, outcome: Outcome) -> Motion:
         unilateral=world.names, servo=tuple(system.servo), control=system.control,
         t=points.t, q=points.q, v=points.v, a=points.a, mu=points.mu[:, rows.always], lam=lam,
         u=np.zeros((len(points.t), 0)), p=p, energy=found.energy,
-        work=points.work, drift=drift, events=outcome.events, status=status_after(outcome.status, "; ".join(wrong)),
+        work=points.work, drift=drift, events=events, status=status_after(outcome.status, "; ".join(wrong)),
         note="; ".join(notes), start=world.correction, space=equations.space, provenance=_provenance(world, outcome),
         tangential=points.mu[:, slips], smooth=outcome.smooth,
         measures=system.measured(points.q, p), sketch=system.sketch,

@@ -143,7 +143,8 @@ class Flight:
         self._record(stepper, settled)
         for _ in range(world.request.max_steps):
             before = copy.copy(stepper)
-            failed = stepper.step(end)
+            with np.errstate(over="ignore", invalid="ignore"):  # steps that are too long are tried and given up
+                failed = stepper.step(end)
             self.evaluations += 12
             if failed is not None:
                 self.status, self.note = failed, stepper.note

@@ -170,7 +170,7 @@ class ExplicitStepper(Stepper):
         y = h * (B @ K)
         e5, e3 = h * (E5 @ K), h * (E3 @ K)
         five, three = (self.accuracy.norm(self.mechanics, e[:n], e[n : 2 * n]) for e in (e5, e3))
-        error = five**2 / math.sqrt(five**2 + 0.01 * three**2) if five > 0 else 0.0 * five
+        error = five * five / math.sqrt(five * five + 0.01 * three * three) if five > 0 else 0.0 * five
         return y[:n], s.v + y[n : 2 * n], float(y[2 * n]), error
 
     def _evaluate(self, t: float, q: Array, delta: Array, v: Array, mu: Array) -> Accelerated:

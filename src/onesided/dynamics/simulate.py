@@ -19,6 +19,7 @@ from onesided.dynamics.monitors import recheck, stack, status_after, verdict
 from onesided.dynamics.multipliers import Rule
 from onesided.dynamics.servo import ServoMechanics
 from onesided.dynamics.stepper import Method, Stepper
+from onesided.dynamics.surface_events import check_outlines_at, check_surfaces_at, surface_events
 from onesided.dynamics.watch import Watch
 from onesided.errors import SolveError, UsageError
 from onesided.linalg import one_thread
@@ -177,7 +178,8 @@ class Run:
         stepper = self.stepper
         for _ in range(max_steps):
             before = copy.copy(stepper)
-            failed = stepper.step(self.t_end)
+            with np.errstate(over="ignore", invalid="ignore"):  # steps that are too long are tried and given up
+                failed = stepper.step(self.t_end)
             if failed is not None:
                 yield Item(stepper.state, failed, stepper.note)
                 return
@@ -219,7 +221,9 @@ def begin(
         raise UsageError("servo conditions need another method", got=repr(chosen), expected="Projected()")
     kind = ServoMechanics if system.servo else Mechanics
     mechanics = kind(Equations(system, control), multipliers, tolerances)
+    check_outlines_at(system, start[0])
     state, correction = consistent(mechanics, first, *start, last - first)
+    check_surfaces_at(system, state.q)
     stepper = chosen.start(mechanics, state, last)
     return Run(mechanics, stepper, chosen, correction, last)
 
@@ -251,6 +255,7 @@ def collect(run: Run, states: list[State], status: Status, note: str, events: tu
     loose = tuple(mechanics.equations.names[i] for i in mechanics.loose)
     notes = [text for text in (run.start.words(), mechanics.words, note, wrong) if text]
     p = np.array([mechanics.equations.control_at(t) for t in points.t])
+    told = (*events, *lift_offs(mechanics, states), *surface_events(system, mechanics.equations.space, points))
     return Motion(
         coordinates=system.coordinates,
         bilateral=tuple(system.bilateral),
@@ -269,7 +274,7 @@ def collect(run: Run, states: list[State], status: Status, note: str, events: tu
         energy=found.energy,
         work=points.work,
         drift=drift,
-        events=tuple(sorted((*events, *lift_offs(mechanics, states)), key=lambda event: event.t)),
+        events=tuple(sorted(told, key=lambda event: event.t)),
         status=status_after(status, wrong),
         note="; ".join(notes),
         start=run.start,

@@ -7,9 +7,13 @@ values and needs no new analysis. On the null space of the closed rows, H has ne
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from onesided._types import Array, Indices
 from onesided.linalg.symmetric import Inertia
+from onesided.tolerances import SMALL
+
+REFINEMENTS = 5
 
 
 class SparseKkt:
@@ -33,6 +37,8 @@ class SparseKkt:
         numbers = np.arange(len(rows), dtype=np.float64)
         self._matrix = feral.CscMatrix.from_triplet(n + m, rows, columns, numbers)
         self._order = np.asarray(self._matrix.values()).astype(np.intp)
+        self._lower = sp.csc_array((numbers + 1.0, (rows, columns)), shape=(n + m, n + m))
+        self._lower_order = self._lower.data.astype(np.intp) - 1
         self._solver: Any = None
         self.holder: Any = None  # what was factorised last: an evaluation, with the working set
         self.rows: Any = None
@@ -42,6 +48,7 @@ class SparseKkt:
         gradients = np.where(closed[self._constraints], gradients, 0.0)
         values = np.concatenate([hessian, gradients, np.where(closed, 0.0, -1.0)])
         self._matrix.set_values(values[self._order])
+        self._lower.data = values[self._lower_order]
         if self._solver is None:
             self._solver = self._best_ordering()
         else:
@@ -64,6 +71,17 @@ class SparseKkt:
 
     def solve(self, b: Array, *, refine: bool = True) -> Array:
         """Solve K x = b, with iterative refinement unless the caller corrects errors itself."""
-        if not refine:
-            return np.asarray(self._solver.solve(b))
-        return np.asarray(self._solver.solve_refined(self._matrix, b))
+        x = np.asarray(self._solver.solve(b))
+        for _ in range(REFINEMENTS if refine else 0):
+            correction = np.asarray(self._solver.solve(b - self._times(x)))
+            size, moved = float(np.max(np.abs(x), initial=0.0)), float(np.max(np.abs(correction), initial=0.0))
+            if not moved < size:  # nothing to gain: the factors say nothing about this direction
+                break
+            x = x + correction
+            if moved <= SMALL * size:  # the next one would be below round-off
+                break
+        return x
+
+    def _times(self, x: Array) -> Array:
+        """K x from its lower triangle."""
+        return np.asarray(self._lower @ x + self._lower.T @ x - self._lower.diagonal() * x)

@@ -189,7 +189,7 @@ class Assembly(Derivatives):
         data = jax.tree.unflatten(self._tree, [piece.reshape(shape) for piece, shape in pieces])
         return [{**one, **batch.structure} for batch, one in zip(self.batches, data, strict=True)]
 
-    def evaluate(self, x: Array, vector: Any) -> Evaluation:
+    def _evaluate(self, x: Array, vector: Any) -> Evaluation:
         """All blocks at the packed point: NumPy adds up a few hundred numbers faster than a compiled loop."""
         order, targets, size = self._gather
         packed = np.bincount(targets, np.asarray(self._second(x, vector))[order], size)

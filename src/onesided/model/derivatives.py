@@ -4,6 +4,7 @@ A call of a compiled function costs about eight microseconds whatever it compute
 packed input that returns one packed array.
 """
 
+import math
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,6 +19,7 @@ import numpy as np
 from onesided._types import Array
 from onesided.errors import ModelError
 from onesided.model.names import unknown_name
+from onesided.model.rows import families
 from onesided.model.stepping import Stepping
 from onesided.tolerances import EPS
 
@@ -110,7 +112,8 @@ class Evaluation(NamedTuple):
 
     def gap_sizes(self, length: Array) -> Array:
         """Norms of the scaled constraint gradients, (m,)."""
-        return np.asarray(np.linalg.norm(self.c_q * length, axis=1))
+        scaled = self.c_q * length
+        return np.asarray(np.sqrt((scaled * scaled).sum(axis=1)))
 
     def constraint_rates(self, q_dot: Array, p_dot: Any) -> Array:
         """ċ = c_q q̇ + c_p ṗ, (m,)."""
@@ -134,7 +137,8 @@ class Evaluation(NamedTuple):
 
     def turning(self, other: "Evaluation", length: Array) -> Array:
         """Norms of the scaled differences of the constraint gradients, (m,)."""
-        return np.asarray(np.linalg.norm((other.c_q - self.c_q) * length, axis=1))
+        difference = (other.c_q - self.c_q) * length
+        return np.asarray(np.sqrt((difference * difference).sum(axis=1)))
 
     def response(self, length: Array, energy: float) -> float:
         """Largest scaled displacement that a unit of p causes; soft modes count, vanishing ones do not."""
@@ -142,6 +146,9 @@ class Evaluation(NamedTuple):
         clear = np.abs(values) > EPS**0.5 * float(np.max(np.abs(values), initial=1.0))
         moved = modes[:, clear] @ ((modes[:, clear].T @ (self.L_qp * length / energy)) / values[clear])
         return float(np.max(np.abs(moved), initial=0.0))
+
+
+NOWHERE = Evaluation(math.nan, *(np.zeros((0,) * axes) for axes in (1, 1, 2, 2)))
 
 
 def prepare_jax() -> None:
@@ -216,12 +223,13 @@ class Derivatives:
         prepare_jax()
         self.n, self.m, self.names = n, len(constraints), names
         self._U = differentiable(energy, names)
-        self._c = [differentiable(f, names) for f in constraints]
+        self._c = [differentiable(f, names) for f in families(constraints)]
         self._kkt = jax.jit(self._packed_kkt)
         self._residual = jax.jit(self._packed_residual)
         self._residuals = jax.jit(jax.vmap(self._packed_residual, in_axes=(0, None)))
         self._along = jax.jit(self._packed_along, static_argnums=3)
         self.stepping = Stepping(n, self.m, self._packed_kkt)
+        self._last: tuple[Any, Any, Evaluation] = (None, None, NOWHERE)  # point, parameters, blocks
 
     def constants(self, parameters: Mapping[str, float]) -> Any:
         """What the compiled functions take for the parameters: here a vector, in the order of `names`."""
@@ -234,7 +242,14 @@ class Derivatives:
         return x
 
     def evaluate(self, x: Array, vector: Any) -> Evaluation:
-        """All blocks at the packed point x = (q, p, ν): one compiled call."""
+        """All blocks at the packed point x = (q, p, ν): one compiled call; what was asked for last is kept."""
+        point, constants, blocks = self._last
+        if constants is not vector or not np.array_equal(point, x):
+            blocks = self._evaluate(x, vector)
+            self._last = x.copy(), vector, blocks
+        return blocks
+
+    def _evaluate(self, x: Array, vector: Any) -> Evaluation:
         return self.unpack(np.asarray(self._kkt(x, vector)))
 
     def unpack(self, out: Array) -> Evaluation:
@@ -269,8 +284,8 @@ class Derivatives:
         return x[: self.n], x[self.n], x[self.n + 1 :]
 
     def _constraints(self, q: Any, p: Any, vector: Any) -> Any:
-        values = [jnp.asarray(f(q, p, vector)) for f in self._c]
-        return jnp.stack(values) if values else jnp.zeros(0)
+        values = [jnp.atleast_1d(f(q, p, vector)) for f in self._c]
+        return jnp.concatenate(values) if values else jnp.zeros(0)
 
     def _lagrangian(self, qp: Any, nu: Any, vector: Any) -> Any:
         q, p = qp[: self.n], qp[self.n]

@@ -78,8 +78,8 @@ class MotionFunctions:
         self.n, self.m, self.k = system.n, len(system.bilateral), len(system.nonholonomic)
         if system.structure is None:
             self._U = differentiable(system.energy, self.names)
-            self._c = [differentiable(f, self.names) for f in families(system.bilateral)]
-            self._gaps = [differentiable(f, self.names) for f in families(system.unilateral)]
+            self._c = [differentiable(f, self.names) for f in families(system.bilateral.values())]
+            self._gaps = [differentiable(f, self.names) for f in families(system.unilateral.values())]
         self.gaps_at = jax.jit(self.gaps)
         self.linearised = jax.jit(self._linearised)
         self.stiffness = jax.jit(self._stiffness)
@@ -156,7 +156,7 @@ class MotionFunctions:
     def nonholonomic(self, q: Any, v: Any, vector: Any) -> Any:
         """f(q, v), (k,)."""
         th = self.parameters(vector)
-        return _stacked([f(q, v, th) for f in self.system.nonholonomic.values()])
+        return _stacked([f(q, v, th) for f in families(self.system.nonholonomic.values())])
 
     # equations
 

@@ -1,6 +1,6 @@
 """Constraints by the dozen: one function that returns a vector, stated as many named scalar constraints."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,10 +27,10 @@ def rows(name: str, size: int, family: Callable[[Any, Any, Any], Any]) -> Mappin
     return {f"{name}[{i}]": Row(family, i, size) for i in range(size)}
 
 
-def families(constraints: Mapping[str, Any]) -> list[Callable[[Any, Any, Any], Any]]:
+def families(constraints: Iterable[Any]) -> list[Callable[[Any, Any, Any], Any]]:
     """Functions that give all constraints in order: whole families once, single functions one by one."""
     found: list[Any] = []
-    functions = list(constraints.values())
+    functions = list(constraints)
     while functions:
         first = functions[0]
         if isinstance(first, Row) and functions[: first.size] == [

@@ -21,6 +21,8 @@ Evaluate = Callable[[Array, float], Evaluation]
 CHANGE = 0.5  # what counts as a change of order one
 SPREAD = 30.0  # largest ratio of lengths that is estimated
 DECADES = 18  # how far sizes are searched for
+NEAR = 1.05  # a size this close to the one sought is as good
+FAR = 1e3  # a change so much larger need not be known better
 
 
 @dataclass(frozen=True)
@@ -128,16 +130,20 @@ def _reach(evaluate: Evaluate, e: Evaluation, q: Array, p: float, d: Array, gues
     patterns = [d] if len(d) == 1 else [d, d * _zigzag(len(d))]
     directions = [sign * pattern for pattern in patterns for sign in (1.0, -1.0)]
 
-    hessian = e.scaled_hessian(d)
+    hessian, m = e.scaled_hessian(d), len(norms)
 
-    def changes(t: float, direction: Array) -> bool:
-        other = evaluate(q + t * direction, p)
-        if _largest(other.scaled_hessian(d) - hessian) >= CHANGE:
-            return True
-        turned = np.divide(e.turning(other, d), norms, out=np.zeros_like(norms), where=norms > 0)
-        return _largest(turned) >= CHANGE
+    def change(t: float) -> float:
+        largest = 0.0
+        for direction in directions:
+            other = evaluate(q + t * direction, p)
+            largest = max(largest, _largest(other.scaled_hessian(d) - hessian))
+            if m:
+                largest = max(largest, _largest(_ratios(e.turning(other, d), norms)))
+            if largest >= FAR * CHANGE:
+                break
+        return largest
 
-    return _first_crossing(lambda t: any(changes(t, direction) for direction in directions), guess)
+    return _first_crossing(change, guess)
 
 
 def _reach_under_load(evaluate: Evaluate, e: Evaluation, q: Array, p: float, d: Array, guess: float) -> float | None:
@@ -150,8 +156,7 @@ def _reach_under_load(evaluate: Evaluate, e: Evaluation, q: Array, p: float, d: 
 def _linear_reach(e: Evaluation, q: Array, p: float, d: Array) -> float:
     """For linear systems: the largest of the coordinates, the distances to contacts, and the motion that p causes."""
     norms = e.gap_sizes(d)
-    distances = np.divide(np.abs(e.c), norms, out=np.zeros_like(norms), where=norms > 0)
-    pushed = np.divide(np.abs(e.c_p * p), norms, out=np.zeros_like(norms), where=norms > 0)
+    distances, pushed = _ratios(e.c, norms), _ratios(e.c_p * p, norms)
     return max(_largest(q / d), _largest(distances), _largest(pushed), _largest(e.L_qp * d * p))
 
 
@@ -160,17 +165,23 @@ def _control(evaluate: Evaluate, e: Evaluation, q: Array, p: float, sizes: Sizes
     gaps = e.gap_sizes(sizes.length)
     soft, hessian = e.response(sizes.length, sizes.energy), e.scaled_hessian(sizes.length)
 
-    def changes(step: float) -> bool:
-        other = evaluate(q, p + step)
-        moved = np.divide(np.abs(other.c - e.c), gaps, out=np.zeros_like(gaps), where=gaps > 0)
-        forces = (other.L_q - e.L_q) / sizes.force
-        stiffened = (other.scaled_hessian(sizes.length) - hessian) / sizes.energy
-        return any(_largest(values) >= CHANGE for values in (forces, stiffened, moved))
+    def change(step: float) -> float:
+        largest = soft * step
+        for sign in (1.0, -1.0):
+            other = evaluate(q, p + sign * step)
+            forces = (other.L_q - e.L_q) / sizes.force
+            stiffened = (other.scaled_hessian(sizes.length) - hessian) / sizes.energy
+            largest = max(largest, _largest(forces), _largest(stiffened), _largest(_ratios(other.c - e.c, gaps)))
+            if largest >= FAR * CHANGE:
+                break
+        return largest
 
-    def any_changes(step: float) -> bool:
-        return soft * step >= CHANGE or changes(step) or changes(-step)
+    return _first_crossing(change, abs(p) or 1.0) or abs(p) or 1.0
 
-    return _first_crossing(any_changes, abs(p) or 1.0) or abs(p) or 1.0
+
+def _ratios(values: Array, sizes: Array) -> Array:
+    """Values relative to their sizes, zero where the size is."""
+    return np.divide(values, sizes, out=np.zeros_like(sizes), where=sizes > 0)
 
 
 def _largest(values: Array) -> float:
@@ -179,19 +190,41 @@ def _largest(values: Array) -> float:
     return size if math.isfinite(size) else math.inf
 
 
-def _first_crossing(changes: Callable[[float], bool], guess: float) -> float | None:
-    """The size, near `guess` and over many decades, from which on something changes; None if it never does."""
-    size, large = guess, changes(guess)
-    for _ in range(DECADES):
-        other = size / 10.0 if large else size * 10.0
-        if changes(other) != large:
-            return _bisect(changes, min(size, other), max(size, other))
-        size = other
+def _first_crossing(change: Callable[[float], float], guess: float) -> float | None:
+    """The size, near `guess` and over many decades, from which on `change` is at least CHANGE; None if it never is."""
+    size, here = guess, change(guess)
+    large = here >= CHANGE
+    for trial in range(DECADES):
+        if CHANGE <= here <= NEAR * CHANGE:
+            return size
+        other = size * (min(max(_factor(here, 1.0), 0.1), 10.0) if trial < 2 else 0.1 if large else 10.0)
+        there = change(other)
+        if (there >= CHANGE) != large:
+            low, high = ((other, there), (size, here)) if large else ((size, here), (other, there))
+            return _narrow(change, low, high)
+        size, here = other, there
     return size if large else None
 
 
-def _bisect(changes: Callable[[float], bool], low: float, high: float) -> float:
+def _factor(change: float, power: float) -> float:
+    """By how much to multiply a size so that its change, if it grows by a power, comes just above CHANGE."""
+    wanted = math.sqrt(NEAR) * CHANGE
+    if not 0.0 < change < math.inf:
+        return math.inf if change == 0.0 else 0.0
+    return float((wanted / change) ** (1.0 / power))
+
+
+def _narrow(change: Callable[[float], float], low: tuple[float, float], high: tuple[float, float]) -> float:
+    """The crossing between two sizes with their changes, to a few per cent: most grow like a power of the size."""
     for _ in range(6):
-        middle = math.sqrt(low * high)
-        low, high = (low, middle) if changes(middle) else (middle, high)
-    return high
+        (a, before), (b, after) = low, high
+        if b <= NEAR * a or after <= NEAR * CHANGE:
+            break
+        known = before > 0.0 and after < math.inf
+        power = max(math.log(after / before) / math.log(b / a), 0.1) if known else 0.0
+        middle = a * _factor(before, power) if power else 0.0
+        if not a * (b / a) ** 0.05 < middle < b * (a / b) ** 0.05:
+            middle = math.sqrt(a * b)
+        value = change(middle)
+        low, high = (low, (middle, value)) if value >= CHANGE else ((middle, value), high)
+    return high[0]

@@ -14,8 +14,8 @@ The gap is a distance because n is divided by its length: the multiplier of c_n 
 Every derivative (with respect to coordinates and parameters, up to the second) comes from the library.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import jax
@@ -24,91 +24,15 @@ import numpy as np
 
 from onesided._types import Array
 from onesided.errors import ModelError
-from onesided.groups import Group, Product, Vector
+from onesided.groups import Product, Vector
 from onesided.model.contact import Contact
 from onesided.model.derivatives import Parameters, prepare_jax
+from onesided.model.rows import Row
+from onesided.model.sizes import Scales
+from onesided.model.surface_geometry import Geometry, Outline
+from onesided.model.surface_geometry import SurfacePair as SurfacePair
+from onesided.model.surface_watch import SurfaceWatch
 from onesided.model.system import System
-from onesided.tolerances import EPS
-
-Outline = Callable[[Any, Any, Any], Any]
-
-
-@dataclass(frozen=True)
-class SurfacePair:
-    """Two outlines that may touch.
-
-    Attributes
-    ----------
-    first, second : point (q, s, th) of an outline in space-fixed axes; s is one number in the plane, two in space.
-        The first one's normal, its tangent turned by +90° (in space: the product of its tangents), must point into its
-        body.
-    start : parameters of the contact points near the start, first body's then second's.
-    rolls : whether the contact does not slip: a rolling condition on the material points.
-    opens : whether the contact is one-sided; otherwise the bodies stay together and a pulling force is reported.
-    restitution : of a one-sided contact.
-    """
-
-    first: Outline
-    second: Outline
-    start: tuple[float, ...]
-    rolls: bool = False
-    opens: bool = False
-    restitution: float = 0.0
-    names: tuple[str, ...] = field(default=())
-
-    @property
-    def space(self) -> int:
-        """Parameters of each outline: 1 in the plane, 2 in space."""
-        return len(self.start) // 2
-
-
-class Geometry:
-    """Quantities of a pair at (q, s)."""
-
-    def __init__(self, pair: SurfacePair, n: int, space: Group | None = None) -> None:
-        self.pair, self.n, self.k = pair, n, pair.space
-        self.bodies = space or Vector(n)
-
-    def parts(self, x: Any, offset: int) -> tuple[Any, Any, Any]:
-        """q, s_A, s_B out of the coordinates."""
-        s = x[offset : offset + 2 * self.k]
-        return x[: self.n], s[: self.k], s[self.k :]
-
-    def points(self, q: Any, a: Any, b: Any, th: Any) -> tuple[Any, Any]:
-        """x_A, x_B."""
-        return self._at(self.pair.first, q, a, th), self._at(self.pair.second, q, b, th)
-
-    def _at(self, outline: Outline, q: Any, s: Any, th: Any) -> Any:
-        return jnp.asarray(outline(q, s[0] if self.k == 1 else s, th))
-
-    def tangents(self, outline: Outline, q: Any, s: Any, th: Any) -> Any:
-        """∂x/∂s, one row for each parameter."""
-        return jax.jacfwd(lambda r: self._at(outline, q, r, th))(s).T
-
-    def normal(self, tangents: Any) -> Any:
-        """The normal of given tangents, of length one."""
-        flat = self.k == 1
-        n = jnp.array([-tangents[0, 1], tangents[0, 0]]) if flat else jnp.cross(tangents[0], tangents[1])
-        return n / jnp.sqrt(n @ n)
-
-    def conditions(self, q: Any, a: Any, b: Any, th: Any) -> tuple[Any, Any]:
-        """The gap c_n, and (c_t, c_p) of (2k,)."""
-        x_a, x_b = self.points(q, a, b, th)
-        t_a, t_b = self.tangents(self.pair.first, q, a, th), self.tangents(self.pair.second, q, b, th)
-        n = self.normal(t_a)
-        d = x_a - x_b
-        return d @ n, jnp.concatenate([t_a @ d, t_b @ n])
-
-    def slip(self, q: Any, v: Any, a: Any, b: Any, th: Any) -> Any:
-        """Relative velocity of the material points at the contact along the tangents of A, of length one: (k,)."""
-        zero, one = jnp.zeros(()), jnp.ones(())
-        rate = jax.jvp(lambda r: jnp.subtract(*self.points(self.bodies.nudge(q, r * v), a, b, th)), (zero,), (one,))[1]
-        t = self.tangents(self.pair.first, q, a, th)
-        along = t / jnp.sqrt(jnp.sum(t * t, axis=1, keepdims=True))
-        if self.k == 2:  # two directions at right angles, so that friction is the same in all
-            n = self.normal(t)
-            along = jnp.stack([along[0], jnp.cross(n, along[0])])
-        return along @ rate
 
 
 def with_surfaces(system: System, pairs: Mapping[str, SurfacePair]) -> System:
@@ -119,8 +43,13 @@ def with_surfaces(system: System, pairs: Mapping[str, SurfacePair]) -> System:
     Raises
     ------
     ModelError
-        Numbers of parameters or names that do not fit. Outlines that are not regular, or conformal, are found by
-        `check_surfaces`, which knows a configuration.
+        Numbers of parameters or names that do not fit.
+
+    Notes
+    -----
+    A motion refuses outlines that are not regular, conformal or pressed into each other at its start
+    (`check_surfaces`), and tells where that happens on the way, or where other points of the outlines come closer than
+    those it follows.
     """
     prepare_jax()
     if system.structure is not None or system.friction is not None or system.servo:
@@ -139,15 +68,11 @@ def with_surfaces(system: System, pairs: Mapping[str, SurfacePair]) -> System:
         geometry = Geometry(pair, n, system.space)
         kind = _Pair(geometry, offset)
         names += _names(name, pair)
-        bilateral |= kind.sides(name)
-        (unilateral if pair.opens else bilateral)[name] = kind.gap
-        slip = (
-            {f"{name}.rolls": kind.slip}
-            if pair.space == 1
-            else {f"{name}.rolls{i + 1}": kind.slip_row(i) for i in (0, 1)}
-        )
+        bilateral |= kind.conditions(name)
+        if pair.opens:
+            unilateral[name] = kind.gap
         if pair.rolls and not pair.opens:
-            rolling |= slip
+            rolling |= kind.rolling(name)
         if pair.opens:
             friction = np.inf if pair.rolls else 0.0
             contacts[name] = Contact(pair.restitution, friction, kind.slip if pair.rolls else None)
@@ -170,6 +95,9 @@ def with_surfaces(system: System, pairs: Mapping[str, SurfacePair]) -> System:
         space=space,
         contacts=contacts,
         measures=_shortened(system.measures, n),
+        scales=_scales(system.scales, extra),
+        sketch=system.sketch,
+        surfaces=SurfaceWatch(dict(pairs), n, system.surfaces),
     )
 
 
@@ -184,26 +112,32 @@ class _Pair:
         q, a, b = self.geometry.parts(x, self.offset)
         return self.geometry.conditions(q, a, b, th)[0]
 
-    def sides(self, name: str) -> dict[str, Any]:
+    def closed(self, x: Any, p: Any, th: Any) -> Any:
+        """What holds as long as the pair touches, and all but the last of it always: the sides, then the gap."""
+        q, a, b = self.geometry.parts(x, self.offset)
+        gap, sides = self.geometry.conditions(q, a, b, th)
+        return jnp.append(sides, gap)
+
+    def sides(self, x: Any, p: Any, th: Any) -> Any:
+        return self.closed(x, p, th)[:-1]
+
+    def conditions(self, name: str) -> dict[str, Row]:
+        """The equations of the pair by name, as rows of one function: evaluated once for all."""
         k = self.geometry.k
         labels = [f"{name}.t", f"{name}.p"] if k == 1 else [f"{name}.{c}{i}" for c in "tp" for i in (1, 2)]
+        opens = self.geometry.pair.opens
+        family, labels = (self.sides, labels) if opens else (self.closed, [*labels, name])
+        return {label: Row(family, i, len(labels)) for i, label in enumerate(labels)}
 
-        def one(i: int) -> Any:
-            def condition(x: Any, p: Any, th: Any) -> Any:
-                q, a, b = self.geometry.parts(x, self.offset)
-                return self.geometry.conditions(q, a, b, th)[1][i]
-
-            return condition
-
-        return {label: one(i) for i, label in enumerate(labels)}
+    def rolling(self, name: str) -> dict[str, Any]:
+        if self.geometry.k == 1:
+            return {f"{name}.rolls": self.slip}
+        return {f"{name}.rolls{i + 1}": Row(self.slip, i, 2) for i in (0, 1)}
 
     def slip(self, x: Any, v: Any, th: Any) -> Any:
         q, a, b = self.geometry.parts(x, self.offset)
         found = self.geometry.slip(q, v[: self.geometry.n], a, b, th)
         return found[0] if self.geometry.k == 1 else found
-
-    def slip_row(self, i: int) -> Any:
-        return lambda x, v, th: self.slip(x, v, th)[i]
 
 
 def surface_start(system: System, pairs: Mapping[str, SurfacePair], q0: Any) -> Array:
@@ -237,43 +171,23 @@ def closest(
 
 def conformity(pair: SurfacePair, q: Any, s: Any, th: Mapping[str, float]) -> float:
     """How unique the closest points are: the determinant of [SW (15)] over its size; 0 is conformal contact."""
-    prepare_jax()
-    geometry = Geometry(pair, len(q))
-    named = Parameters(th)
-    k = pair.space
-
-    def sides(r: Any) -> Any:
-        return geometry.conditions(jnp.asarray(q), r[:k], r[k:], named)[1]
-
-    J = np.asarray(jax.jacfwd(sides)(jnp.asarray(s, dtype=jnp.float64)))
-    sizes = np.linalg.norm(J, axis=1)
-    return float(np.linalg.det(J) / np.prod(np.where(sizes > 0, sizes, 1.0)))
+    look = SurfaceWatch({"pair": pair}, len(q)).local("pair", np.asarray(q)[None], np.asarray(s)[None], th)
+    sizes = np.linalg.norm(look.J[0], axis=1)
+    return float(np.linalg.det(look.J[0]) / np.prod(np.where(sizes > 0, sizes, 1.0)))
 
 
 def check_surfaces(pairs: Mapping[str, SurfacePair], q: Array, th: Mapping[str, float]) -> None:
     """Refuse outlines without a tangent, and conformal contact, at a configuration of the bodies."""
-    prepare_jax()
-    named = Parameters(th)
     for name, pair in pairs.items():
-        geometry, k = Geometry(pair, len(q)), pair.space
-        s = jnp.asarray(pair.start, dtype=jnp.float64)
-        for label, outline, r in (("first", pair.first, s[:k]), ("second", pair.second, s[k:])):
-            t = np.asarray(geometry.tangents(outline, jnp.asarray(q), r, named))
-            size = float(np.linalg.svd(t, compute_uv=False)[-1])
-            if not size > np.sqrt(EPS):
-                raise ModelError(
-                    f"the {label} outline of '{name}' is not regular at s = {np.asarray(r)}",
-                    got=f"a tangent of length {size:.3g}",
-                    expected="a curve or surface with tangents that do not vanish",
-                    advice="another parametrisation (arclength, an angle)",
-                )
-        if abs(conformity(pair, q, np.asarray(s), th)) < np.sqrt(EPS):
-            raise ModelError(
-                f"the outlines of '{name}' are conformal: their curvatures agree, no single pair of points is closest",
-                got="a singular matrix of the contact parameters",
-                expected="curvatures that differ",
-                advice="change a radius a little, or describe the contact by several points",
-            )
+        start = np.concatenate([np.asarray(q, dtype=float), np.asarray(pair.start, dtype=float)])
+        SurfaceWatch({name: pair}, len(q)).check(start, th)
+
+
+def _scales(scales: Scales, extra: int) -> Scales:
+    """Typical sizes of the bodies; those of the parameters are 1."""
+    if scales.length is None or isinstance(scales.length, float | int):
+        return scales
+    return replace(scales, length=(*scales.length, *[1.0] * extra))
 
 
 def _names(name: str, pair: SurfacePair) -> list[str]:

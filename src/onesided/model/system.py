@@ -53,6 +53,7 @@ class System:
     space : configuration space of the coordinates, by default vectors with v = q̇; see `onesided.groups`.
     contacts : name of a gap → `Contact`: its restitution and friction in motion; without, neither.
     structure, derivatives : set by `compose`: the parts the system was made of, and their sum.
+    surfaces : set by `with_surfaces`: looks after contact points during a motion.
 
     Notes
     -----
@@ -88,6 +89,7 @@ class System:
     space: Group | None = None
     contacts: Mapping[str, Contact] = field(default_factory=dict)
     structure: Any = field(default=None, repr=False, compare=False)
+    surfaces: Any = field(default=None, repr=False, compare=False)
     derivatives: Derivatives = field(default=None, repr=False, compare=False)  # type: ignore[assignment]
     motion: MotionFunctions = field(init=False, repr=False, compare=False)
     contact_motion: ContactFunctions | ContactStructure = field(init=False, repr=False, compare=False)

@@ -47,7 +47,8 @@ class ComplementarityMotion:
     first_taut : (m,) 1 where a pair is taut right after the start.
     peak_s, peak_w : (m,) largest values over the whole motion, also between the points.
     switches : changes of sides in order of time; those of a fixed-step method lie at ends of steps.
-    residual : largest violation of 0 ≤ s ⊥ w ≥ 0 at the points, recomputed from the problem, relative.
+    residual : largest violation of 0 ≤ s ⊥ w ≥ 0 and of the switches at the points, recomputed, relative.
+    defect : largest share of ẋ that the equations do not explain, over all steps.
     stats : counts of the method, such as steps and iterations.
     status, note, provenance : how it ended, and what made it.
     """
@@ -63,6 +64,7 @@ class ComplementarityMotion:
     peak_w: Array
     switches: tuple[Switch, ...]
     residual: float
+    defect: float
     status: Status
     note: str = ""
     stats: Mapping[str, float] = field(default_factory=dict)
@@ -133,6 +135,7 @@ def write_complementarity_motion(motion: ComplementarityMotion, folder: FilePath
         "status": motion.status.name,
         "note": motion.note,
         "residual": motion.residual,
+        "defect": motion.defect,
         "stats": dict(motion.stats),
         "provenance": dict(motion.provenance),
         "switches": [{**switch._asdict(), "words": switch.words()} for switch in motion.switches],
@@ -157,6 +160,7 @@ def read_complementarity_motion(record: Mapping[str, Any], folder: FilePath) -> 
         **arrays,
         switches=tuple(Switch(r["t"], r["name"], r["taut"], r["detail"]) for r in record["switches"]),
         residual=record["residual"],
+        defect=record["defect"],
         status=Status[record["status"]],
         note=record["note"],
         stats=record["stats"],

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from enum import IntEnum
+from functools import cached_property
 
 import numpy as np
 
@@ -22,17 +23,17 @@ class ActiveSet:
 
     codes: tuple[int, ...]
 
-    @property
+    @cached_property
     def strong(self) -> Indices:
         """Closed with a positive reaction."""
         return self._where(State.strong)
 
-    @property
+    @cached_property
     def weak(self) -> Indices:
         """Closed with zero reaction."""
         return self._where(State.weak)
 
-    @property
+    @cached_property
     def inactive(self) -> Indices:
         """Open."""
         return self._where(State.inactive)

@@ -27,6 +27,9 @@ class Occurrence(Enum):
     opens = "contact opens"
     accumulation = "impacts accumulate"
     lift_off = "lift-off expected"
+    not_closest = "contact points no longer closest"
+    conformal = "conformal contact"
+    irregular = "outline not regular"
 
 
 @dataclass(frozen=True, eq=False)

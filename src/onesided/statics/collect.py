@@ -1,6 +1,6 @@
 """From the items of a running trace to a `Path`, with the equilibrium conditions rechecked at every point."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -10,6 +10,7 @@ from onesided import _version
 from onesided._types import Array, Status
 from onesided.model.system import System
 from onesided.results import Event, Path, State
+from onesided.statics.curve import Curve
 from onesided.statics.trace import Item, Origin
 from onesided.tolerances import INTEGRATED
 
@@ -48,7 +49,8 @@ def collect(system: System, first: Item, items: Iterable[Item], origin: Origin, 
         gaps=gaps,
         energy=energy,
         s=np.array([item.point.s for item in kept]),
-        tangents=np.array([item.point.t[: n + 1] * item.curve.unit[: n + 1] for item in kept]),
+        tangents=np.array([item.point.t[: n + 1] for item in kept])
+        * _per_item(kept, lambda curve: curve.unit[: n + 1]),
         instability=np.array(degrees, dtype=np.intp),
         codes=codes,
         events=tuple(events),
@@ -68,11 +70,23 @@ def _recheck(items: list[Item], X: Array, system: System, *, together: bool) -> 
     """
     n, k = system.n, len(system.bilateral)
     energy, L_q, c = system.residuals_packed(X) if together else _one_by_one(system, X)
-    sizes, scales = items[0].curve.sizes, [item.curve.scales for item in items]
-    gap, multiplier = np.array([one.gap for one in scales]), np.array([one.multiplier for one in scales])
+    sizes = items[0].curve.sizes
+    gap = _per_item(items, lambda curve: curve.scales.gap)
+    multiplier = _per_item(items, lambda curve: curve.scales.multiplier)
     contact = np.minimum(c[:, k:] / gap[:, k:], X[:, n + 1 + k :] / multiplier[:, k:])
     parts = np.hstack([L_q / sizes.force, c[:, :k] / gap[:, :k], contact])
     return float(abs(parts).max()), c[:, k:], energy
+
+
+def _unit(curve: Curve) -> Array:
+    return curve.unit[: curve.n + 1]
+
+
+def _per_item(items: list[Item], pick: Callable[[Curve], Array]) -> Array:
+    """Something of the curve of every item, a row each; asked for once per curve."""
+    curves = list(dict.fromkeys(item.curve for item in items))
+    place = {curve: i for i, curve in enumerate(curves)}
+    return np.array([pick(curve) for curve in curves])[[place[item.curve] for item in items]]
 
 
 def _one_by_one(system: System, X: Array) -> tuple[Array, Array, Array]:
@@ -89,8 +103,8 @@ def _judged(status: Status, worst: float, origin: Origin) -> Status:
 
 def _codes(lam: Array, gaps: Array, items: list[Item], origin: Origin) -> np.ndarray[Any, np.dtype[np.int8]]:
     tolerances, k = origin.watch.tolerances, len(origin.where.system.bilateral)
-    gap = np.array([item.curve.scales.gap[k:] for item in items]).reshape(gaps.shape)
-    multiplier = np.array([item.curve.scales.multiplier[k:] for item in items]).reshape(lam.shape)
+    gap = _per_item(items, lambda curve: curve.scales.gap[k:])
+    multiplier = _per_item(items, lambda curve: curve.scales.multiplier[k:])
     closed, loaded = gaps <= tolerances.gap * gap, lam > tolerances.force * multiplier
     return np.where(closed, np.where(loaded, State.strong, State.weak), State.inactive).astype(np.int8)
 

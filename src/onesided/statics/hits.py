@@ -5,9 +5,10 @@ and a change of inertia that ṗ does not explain. Cubic interpolation orders wh
 """
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
+from typing import Any
 
 import numpy as np
 
@@ -58,7 +59,7 @@ def hidden(curve: Curve, a: Point, b: Point, tolerances: Tolerances) -> bool:
         values = float(a.margins[i]), h * float(a.rates[i]), float(b.margins[i]), h * float(b.rates[i])
         if min(values[0], values[2]) >= -tolerances.gap > _lowest(*values):
             return True
-    return a.sense * b.sense > 0 and _turns_twice(a.y[n], h * a.t[n], b.y[n], h * b.t[n])
+    return bool(a.sense * b.sense > 0 and _turns_twice(a.y[n], h * a.t[n], b.y[n], h * b.t[n]))
 
 
 def _lowest(va: float, ra: float, vb: float, rb: float) -> float:
@@ -69,12 +70,36 @@ def _lowest(va: float, ra: float, vb: float, rb: float) -> float:
     return ((lead / 3 * f + linear / 2) * f + ra) * f + va
 
 
-def _turns_twice(va: float, ra: float, vb: float, rb: float) -> bool:
+def _turns_twice(va: Any, ra: Any, vb: Any, rb: Any) -> Any:
     """Whether the cubic through (va, ra) and (vb, rb), slopes of one sign at its ends, turns back in between."""
     lead, linear = 6 * (va - vb) + 3 * (ra + rb), 6 * (vb - va) - 4 * ra - 2 * rb  # slope: lead f² + linear f + ra
-    if lead * ra <= 0 or linear * linear <= 4 * lead * ra:
-        return False
-    return 0 < -linear / (2 * lead) < 1
+    lowest = -linear * lead  # at the fraction lowest / (2 lead²)
+    return (lead * ra > 0) & (linear * linear > 4 * lead * ra) & (lowest > 0) & (lowest < 2 * lead * lead)
+
+
+def uneventful(curve: Curve, points: Sequence[Point], watch: Watch) -> Array:
+    """Which points of a stretch are reached from the one before, after two others, without anything in between.
+
+    For many steps at once what `hidden`, `dips`, `explained` and `find_hits` say of one; where in doubt, False.
+    """
+    n, tolerances = curve.n, watch.tolerances
+    calm = np.zeros(len(points), dtype=bool)
+    if len(points) < 3 or watch.user:
+        return calm
+    numbers = [(b.s, b.y[n], b.t[n], b.pivot, b.negative, b.orientation, b.sense) for b in points]
+    s, p, p_dot, pivot, *signs = np.array(numbers).T
+    h = np.diff(s)
+    calm[2:] = (pivot[:-2] - pivot[1:-1]) * h[1:] <= pivot[1:-1] * h[:-1]
+    for sign in signs:
+        calm[1:] &= sign[1:] == sign[:-1]
+    low, high = (bound / curve.unit[n] for bound in watch.p_bounds)
+    calm &= (signs[0] >= 0) & (signs[1] != 0) & (signs[2] != 0) & (low <= p) & (p <= high)
+    calm[1:] &= ~_turns_twice(p[:-1], h * p_dot[:-1], p[1:], h * p_dot[1:])
+    if len(points[0].margins):
+        margins, rates = (np.array([getattr(b, name) for b in points]) for name in ("margins", "rates"))
+        calm &= (margins >= -tolerances.residual).all(axis=1)
+        calm[1:] &= ~((rates[:-1] < 0) & (rates[1:] > 0)).any(axis=1)
+    return calm
 
 
 def find_hits(curve: Curve, a: Point, b: Point, watch: Watch) -> list[Hit]:

@@ -72,7 +72,13 @@ def iter_trace(
     ray, _ = _choose(system, rays_at(origin.where), direction)
     tracer = _tracer(origin, ray)
     yield Item(tracer.curve, tracer.point, max(tracer.point.negative, 0))
-    yield from tracer.run()
+    items = tracer.run()
+    while True:
+        with one_thread(len(origin.where.x)):
+            item = next(items, None)
+        if item is None:
+            return
+        yield item
 
 
 def branch(event: Event, k: int, *, throw: bool = True) -> Path:

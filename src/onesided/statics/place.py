@@ -1,6 +1,7 @@
 """A point with the states of its constraints and the scales that decide them."""
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -26,17 +27,17 @@ class Place:
     scales: ConstraintScales
     tolerances: Tolerances = DEFAULT
 
-    @property
+    @cached_property
     def strong(self) -> Indices:
         """Rows that are equations in every piece."""
         return working_rows(self.system, self.active)
 
-    @property
+    @cached_property
     def unit(self) -> Array:
         """Sizes of the packed unknowns (q, p, ν)."""
         return np.concatenate([self.sizes.length, [self.sizes.control], self.scales.multiplier])
 
-    @property
+    @cached_property
     def weak(self) -> Indices:
         """Rows of the weakly active constraints."""
         return len(self.system.bilateral) + self.active.weak

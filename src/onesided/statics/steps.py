@@ -63,7 +63,7 @@ class Walker:
         """One step of the curve that can be trusted; None when the step becomes too small."""
         self._look_ahead()
         if self.ahead:
-            point, h, self.step, self.turn = self.ahead.popleft()
+            point, h, self.step, self.turn, _ = self.ahead.popleft()
             point.sense = point.sense or self.point.sense
             if self._trusted(self.point, point, h):
                 return point
@@ -76,7 +76,7 @@ class Walker:
         """On a long path, have a whole stretch of points made by one compiled call."""
         if self.points >= self.method.compile_after and not (self.ahead or self.curve.large) and self.point.orientation:
             track = Track(self.point, self.previous, self.earlier)
-            self.ahead.extend(stretch(self.curve, track, self._knobs()))
+            self.ahead.extend(stretch(self.curve, track, self._knobs(), self.watch))
 
     def _knobs(self) -> Knobs:
         method, tolerances, unit = self.method, self.watch.tolerances, self.curve.unit[self.curve.n]

@@ -7,6 +7,7 @@ import numpy as np
 
 from onesided.model.stepping import Here, Knobs
 from onesided.statics.curve import Curve, Point, sense_of
+from onesided.statics.hits import Watch, uneventful
 
 
 class Track(NamedTuple):
@@ -20,19 +21,21 @@ class Track(NamedTuple):
 class Ahead(NamedTuple):
     """A point that was reached but not yet examined, the step that led to it, and the step to go on with.
 
-    `turn` is the limit point on the way to it, if there is one.
+    `turn` is the limit point on the way to it, if there is one. `calm`: it is known that nothing happens on the way.
     """
 
     point: Point
     step: float
     following: float
     turn: Point | None = None
+    calm: bool = False
 
 
-def stretch(curve: Curve, track: Track, knobs: Knobs) -> list[Ahead]:
+def stretch(curve: Curve, track: Track, knobs: Knobs, watch: Watch) -> list[Ahead]:
     """Points that follow on a curve, up to the first at which something seems to happen.
 
-    Residual, tangent and inertia are those of the model at the very points; nothing has been checked between them.
+    Residual, tangent and inertia are those of the model at the very points; unless a point is calm, nothing has been
+    checked on the way to it.
     """
     made = curve.system.march(_here(curve, track), knobs, curve.frame)
     if not len(made.y):
@@ -52,7 +55,8 @@ def stretch(curve: Curve, track: Track, knobs: Knobs) -> list[Ahead]:
     if made.turned:
         turn = replace(ahead.pop().point, negative=-1, neutral=False)
         ahead[-1] = ahead[-1]._replace(turn=turn)
-    return ahead
+    calm = uneventful(curve, [one.point for one in ahead], watch)
+    return [one._replace(calm=True) if quiet else one for one, quiet in zip(ahead, calm, strict=True)]
 
 
 def _here(curve: Curve, track: Track) -> Here:

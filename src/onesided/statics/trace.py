@@ -3,6 +3,7 @@
 import math
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass, replace
+from itertools import takewhile
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,7 @@ from onesided.tolerances import EPS
 
 POINT_LIMIT = 200_000
 CROWD = 30  # so many events or failures in a row without progress end a path
+FAR = EPS**-0.4  # scaled unknowns beyond which a path is no longer followed
 Outcome = tuple[Status | None, Point | None]
 
 
@@ -106,7 +108,9 @@ class Tracer(Walker):
             if not hits:
                 home = self._returns(b)
                 yield from self._accept(home or b)
-                status = Status.closed if home else self._enough(b)
+                if home is None:
+                    yield from self._stroll()
+                status = Status.closed if home else self._enough(self.point)
                 if status is not None:
                     yield from self._end(status)
                     return
@@ -154,6 +158,26 @@ class Tracer(Walker):
         self._move(b)
         self.points += 1
         yield Item(self.curve, b, self.degree)
+
+    def _stroll(self) -> Iterator[Item]:
+        """Take the points of a compiled stretch on the way to which nothing happens, as far as they come in a row."""
+        degree, calm = self.degree or 0, [one.point for one in takewhile(lambda one: one.calm, self.ahead)]
+        for b in calm[: self._on_the_way(calm)]:
+            self.step = self.ahead.popleft().following
+            self._move(b)
+            self.points += 1
+            yield Item(self.curve, b, degree)
+
+    def _on_the_way(self, points: list[Point]) -> int:
+        """How many of these points in a row are neither far away nor on a step past the start of the path."""
+        if not points:
+            return 0
+        home, before = self._home, [self.point, *points[:-1]]
+        special = np.abs([b.y for b in points]).max(axis=1) > FAR
+        if len(home.y) == len(self.point.y):
+            ahead = np.array([a.t @ (home.y - a.y) for a in before])
+            special |= (ahead >= 0) & (ahead <= [b.s - a.s for a, b in zip(before, points, strict=True)])
+        return int(np.argmax(special)) if special.any() else len(points)
 
     def _release(self, after: int | None) -> Iterator[Item]:
         """Hand out the last event once the degree of instability beyond it is known."""
@@ -323,7 +347,7 @@ class Tracer(Walker):
     def _enough(self, b: Point) -> Status | None:
         if self.points >= self.most:
             return Status.enough
-        return Status.far if float(abs(b.y).max()) > EPS**-0.4 else None
+        return Status.far if float(abs(b.y).max()) > FAR else None
 
     def _why_stuck(self) -> tuple[Status, str]:
         at = f"after {self.origin.where.system.control} = {self.point.x[self.curve.n]:.10g}"

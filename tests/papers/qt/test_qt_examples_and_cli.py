@@ -116,3 +116,40 @@ print([m for m in ("jax", "scipy", "matplotlib") if m in sys.modules])
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_no_progress_line_where_there_is_no_terminal(tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-m", "onesided", "cables", "suspension", "--until", "1", "-o", str(tmp_path / "run")],
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert done.stderr == ""
+    assert "of ẋ unexplained" in done.stdout
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
+def test_progress_line_and_ctrl_c_on_a_terminal(tmp_path):
+    import os
+    import pty
+    import signal
+
+    out, end = pty.openpty()
+    folder = tmp_path / "run"
+    process = subprocess.Popen(
+        [sys.executable, "-m", "onesided", "cables", "suspension", "--until", "10000", "-o", str(folder)],
+        stdout=subprocess.PIPE, stderr=end, env={**os.environ, "TERM": "xterm", "COLUMNS": "120"},
+    )  # fmt: skip
+    os.close(end)
+    seen = b""
+    while b"events" not in seen:
+        seen += os.read(out, 4096)
+    process.send_signal(signal.SIGINT)
+    text, _ = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert b"points" in seen
+    assert b"/s" in seen
+    assert "Ctrl-C at t = " in text.decode()
+    motion = load_result(folder)
+    assert motion.status.name == "interrupted"
+    assert 0 < motion.t[-1] < 10000
+    os.close(out)
