@@ -1,9 +1,10 @@
 """Motion with joints against the peers: error and time on systems with published end positions.
 
-Run as `python benchmarks/motion.py [--plot FILE]`; prints one table: for every system and tool the settings, the
-error of the end position and the wall time of the run. Peers (exudyn, scipy_dae) are called where they are installed,
-through their public interfaces. onesided is measured on its second run; the first,
-which compiles, is listed under `first`.
+Run as `python benchmarks/motion.py [--plot FILE]`. It prints, for every system and tool, the settings, the error of the
+end position, wall time and processor time of the run; then how the cost grows with the length of a chain; then the
+ratios that were aimed at. Peers (exudyn, scipy_dae) are called where they are installed, through their public
+interfaces. onesided and the functions that scipy_dae is given are compiled in a first run, whose time is listed apart
+(`first`).
 
 * four-bars N: hanging N-four-bar of uniform rods, 10 s; error of the point B0.
 * Andrews' squeezer: all seven angles after 0.03 s;  heavy top: its centre after 1 s;  pendulum: after 10 s.
@@ -13,188 +14,184 @@ import os
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # for all alike: threads that wait for each other measure nothing
 
-import jax.numpy as jnp
+import motion_peers as peers
 import numpy as np
 
 import onesided
-from onesided import Projected, System, zoo
+from onesided import GeneralizedAlpha, Projected, Radau, System, zoo
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "examples"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "dynamics"))
 
-from ex10_four_bars import G, four_bars, four_bars_start
-from ex11_heavy_top import SPEED, START, heavy_top
+from ex10_four_bars import four_bars, four_bars_start
+from ex11_heavy_top import SPEED, SPIN, START, heavy_top
+from motion_models import quaternion_position, quaternion_top
 
 BARS = {1: (0.7357004566, -0.6773070487), 10: (0.1257369566, -0.9920636158), 40: (0.0251236035, -0.9996843525)}
 ANDREWS = (15.81077119, -15.75637106, 0.04082224012, -0.53473011634, 0.52440996588, 0.53473011634, 1.04808074104)
+TOP = (0.173343964, 0.640088592, -0.748490791)
+PENDULUM = (-0.275087462576, -0.961419205099)
+STEP, STEPS, CHAINS = 0.002, 40, (40, 160, 640)
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A system with its start, its exact end, and how the end is read off the coordinates."""
+
+    name: str
+    system: System
+    q0: Any
+    v0: Any
+    end: float
+    exact: tuple[float, ...]
+    control: float = 0.0
+    read: Callable[[Any], Any] = field(default=lambda q: q)
+
+    def error(self, q: Any) -> float:
+        """Largest error of the end position."""
+        return float(np.max(np.abs(np.asarray(self.read(q))[: len(self.exact)] - self.exact)))
 
 
 @dataclass(frozen=True)
 class Row:
-    """One measurement."""
+    """One measurement: wall time and processor time in seconds; `first` is the time of the run that compiles."""
 
     system: str
     tool: str
     setting: str
     error: float
-    seconds: float
+    wall: float
+    cpu: float
     first: float = float("nan")
 
 
-def timed(call: Callable[[], Any]) -> tuple[Any, float]:
-    start = time.perf_counter()
+def timed(call: Callable[[], Any]) -> tuple[Any, float, float]:
+    wall, cpu = time.perf_counter(), time.process_time()
     found = call()
-    return found, time.perf_counter() - start
+    return found, time.perf_counter() - wall, time.process_time() - cpu
 
 
-def own(name: str, system: System, start: tuple[Any, Any, float], exact: Any, control: float = 0.0) -> list[Row]:
-    """Our own runs at several accuracies."""
-    q0, v0, end = start
-    rows = []
-    for rtol in (1e-5, 1e-6, 1e-7, 1e-8, 1e-10):
-
-        def run(rtol: float = rtol) -> Any:
-            return onesided.simulate(system, q0, v0, (0.0, end), control=control, method=Projected(rtol=rtol))
-
-        (_, first), (motion, seconds) = timed(run), timed(run)
-        error = float(np.max(np.abs(motion.q[-1, : len(exact)] - exact)))
-        rows.append(Row(name, "onesided", f"rtol {rtol:g}", error, seconds, first))
-    return rows
-
-
-def exudyn_four_bars(N: int, h: float) -> Row | None:
-    """Rigid rods and revolute joints, index-3 generalized-α with the sparse solver."""
-    try:
-        import exudyn as exu
-        from exudyn.itemInterface import (
-            LoadMassProportional,
-            MarkerBodyMass,
-            MarkerBodyPosition,
-            NodeRigidBody2D,
-            ObjectGround,
-            ObjectJointRevolute2D,
-            ObjectRigidBody2D,
-        )
-    except ImportError:
-        return None
-    container = exu.SystemContainer()
-    mbs = container.AddSystem()
-    ground = mbs.AddObject(ObjectGround())
-
-    def rod(x: float, y: float, angle: float, rates: tuple[float, float, float]) -> Any:
-        node = mbs.AddNode(NodeRigidBody2D(referenceCoordinates=[x, y, angle], initialVelocities=list(rates)))
-        body = mbs.AddObject(ObjectRigidBody2D(mass=1.0, inertia=1 / 12, nodeNumber=node))
-        mbs.AddLoad(
-            LoadMassProportional(markerNumber=mbs.AddMarker(MarkerBodyMass(bodyNumber=body)), loadVector=[0, -G, 0])
-        )
-        return body
-
-    def join(a: Any, at_a: float, b: Any, at_b: float, base: float | None = None) -> None:
-        places = [[base, 0.0, 0.0] if base is not None else [at_a, 0.0, 0.0], [at_b, 0.0, 0.0]]
-        ends = [
-            mbs.AddMarker(MarkerBodyPosition(bodyNumber=n, localPosition=p))
-            for n, p in zip((a, b), places, strict=True)
-        ]
-        mbs.AddObject(ObjectJointRevolute2D(markerNumbers=ends))
-
-    upright = [rod(i, -0.5, -np.pi / 2, (1.5, 0.0, 3.0)) for i in range(N + 1)]
-    for i, body in enumerate(upright):
-        join(ground, 0.0, body, -0.5, base=float(i))
-    for i in range(N):
-        body = rod(i + 0.5, -1.0, 0.0, (3.0, 0.0, 0.0))
-        join(upright[i], 0.5, body, -0.5)
-        join(upright[i + 1], 0.5, body, 0.5)
-    mbs.Assemble()
-    settings = exu.SimulationSettings()
-    settings.timeIntegration.numberOfSteps, settings.timeIntegration.endTime = round(10.0 / h), 10.0
-    settings.timeIntegration.verboseMode = 0
-    settings.solution.file.write = False
-    settings.timeIntegration.generalizedAlpha.spectralRadius = 0.9
-    settings.timeIntegration.newton.useModifiedNewton = True
-    settings.linearSolver.solverType = exu.LinearSolverType.EigenSparse
-    _, seconds = timed(lambda: mbs.SolveDynamic(settings))
-    end = mbs.GetObjectOutputBody(upright[0], exu.OutputVariableType.Position, [0.5, 0.0, 0.0])
-    return Row(f"four-bars {N}", "exudyn", f"h {h:g}", float(np.max(np.abs(end[:2] - BARS[N]))), seconds)
-
-
-def scipy_dae_four_bars(N: int, rtol: float) -> Row | None:  # noqa: PLR0915 - one model, written out
-    """Radau on the stabilised index-2 form, residual and Jacobian in NumPy; multipliers are derivatives of unknowns."""
-    try:
-        from scipy_dae.integrate import solve_dae
-    except ImportError:
-        return None
-    system = four_bars(N)
-    n, m = system.n, 2 * N + 1
-    M = np.asarray(system.mass(jnp.zeros(n), None))  # type: ignore[misc]
-    weight = np.zeros(n)
-    weight[1::2] = G * np.r_[1.0, np.full(N - 1, 1.5), 1.0]  # half of each rod at either end
-    base = np.column_stack([np.arange(N + 1.0), np.zeros(N + 1)])
-    ends = np.vstack([np.eye(N + 1), np.eye(N + 1)[1:] - np.eye(N + 1)[:-1]])  # rods as differences of points
-
-    def gradients(B: Any) -> Any:
-        return ((ends @ B)[:, None, :] * ends[:, :, None]).reshape(m, n)
-
-    def curvature(mu: Any) -> Any:
-        return np.kron(ends.T @ (mu[:, None] * ends), np.eye(2))
-
-    def split(y: Any, yp: Any) -> tuple[Any, ...]:
-        q, v = y[:n].reshape(-1, 2), y[n : 2 * n].reshape(-1, 2)
-        return q, v, yp[2 * n : 2 * n + m], yp[2 * n + m :]
-
-    def residual(_: float, y: Any, yp: Any) -> Any:
-        q, v, lam, mu = split(y, yp)
-        d = ends @ q
-        d[: N + 1] -= base
-        W = (d[:, None, :] * ends[:, :, None]).reshape(m, n)
-        kinematic = yp[:n] - v.ravel() - W.T @ mu
-        balance = M @ yp[n : 2 * n] + weight - W.T @ lam
-        return np.concatenate([kinematic, balance, W @ v.ravel(), 0.5 * (np.sum(d * d, axis=1) - 1.0)])
-
-    def jacobian(_: float, y: Any, yp: Any, *__: Any) -> tuple[Any, Any]:
-        q, v, lam, mu = split(y, yp)
-        d = ends @ q
-        d[: N + 1] -= base
-        W = (d[:, None, :] * ends[:, :, None]).reshape(m, n)
-        J, Jp = np.zeros((2 * n + 2 * m,) * 2), np.zeros((2 * n + 2 * m,) * 2)
-        J[:n, :n], J[:n, n : 2 * n], J[n : 2 * n, :n] = -curvature(mu), -np.eye(n), -curvature(lam)
-        J[2 * n : 2 * n + m, :n], J[2 * n : 2 * n + m, n : 2 * n], J[2 * n + m :, :n] = gradients(v), W, W
-        Jp[:n, :n], Jp[:n, 2 * n + m :] = np.eye(n), -W.T
-        Jp[n : 2 * n, n : 2 * n], Jp[n : 2 * n, 2 * n : 2 * n + m] = M, -W.T
-        return J, Jp
-
-    q0, v0 = four_bars_start(N, -1.0, 3.0)
-    d = ends @ q0.reshape(-1, 2)
-    d[: N + 1] -= base
-    W = (d[:, None, :] * ends[:, :, None]).reshape(m, n)
-    turn = np.sum((ends @ v0.reshape(-1, 2)) ** 2, axis=1)
-    found = np.linalg.solve(np.block([[M, -W.T], [W, np.zeros((m, m))]]), np.concatenate([-weight, -turn]))
-    y0 = np.concatenate([q0, v0, np.zeros(2 * m)])
-    yp0 = np.concatenate([v0, found, np.zeros(m)])
-    knobs: dict[str, Any] = {"method": "Radau", "rtol": rtol, "atol": rtol, "jac": jacobian}
-    out, seconds = timed(lambda: solve_dae(residual, (0.0, 10.0), y0, yp0, **knobs))
-    error = float(np.max(np.abs(out.y[:2, -1] - BARS[N])))
-    return Row(f"four-bars {N}", "scipy_dae", f"rtol {rtol:g}", error, seconds)
-
-
-def all_rows() -> list[Row]:
-    """Every measurement."""
-    rows: list[Row] = []
-    for N, exact in BARS.items():
-        rows += own(f"four-bars {N}", four_bars(N), (*four_bars_start(N, -1.0, 3.0), 10.0), exact)
-        peers = [exudyn_four_bars(N, h) for h in (2e-3, 1e-3, 5e-4)]
-        peers += [scipy_dae_four_bars(N, rtol) for rtol in (1e-4, 1e-5, 1e-6)]
-        rows += [row for row in peers if row is not None]
+def problems() -> list[Problem]:
+    """All systems; the top in the space ℝ³ × SO(3)."""
+    found = [
+        Problem(f"four-bars {N}", four_bars(N), *four_bars_start(N, -1.0, 3.0), 10.0, exact)
+        for N, exact in BARS.items()
+    ]
     system, task = zoo.load("andrews-squeezer")
-    rows += own("Andrews", system, (task.start, {}, 0.03), ANDREWS, task.p)
-    rows += own("heavy top", heavy_top(), (START, SPEED, 1.0), (0.173343964, 0.640088592, -0.748490791))
-    pendulum, task = zoo.load("pendulum")
-    rows += own("pendulum", pendulum, (task.start, {}, 10.0), (-0.275087462576, -0.961419205099), task.p)
+    found.append(Problem("Andrews", system, task.start, np.zeros(7), 0.03, ANDREWS, task.p))
+    found.append(Problem("heavy top", heavy_top(), START, SPEED, 1.0, TOP))
+    system, task = zoo.load("pendulum")
+    return [*found, Problem("pendulum", system, task.start, np.zeros(2), 10.0, PENDULUM, task.p)]
+
+
+def own(problem: Problem) -> list[Row]:
+    """Our own runs at several accuracies."""
+    rows = []
+    for rtol in (1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-10):
+
+        def run(method: Any = Projected(rtol=rtol)) -> Any:  # noqa: B008 - the accuracy of this turn
+            return onesided.simulate(
+                problem.system, problem.q0, problem.v0, (0.0, problem.end), control=problem.control, method=method,
+                throw=False,
+            )  # fmt: skip
+
+        _, first, _ = timed(run)
+        motion, wall, cpu = timed(run)
+        rows.append(Row(problem.name, "onesided", f"rtol {rtol:g}", problem.error(motion.q[-1]), wall, cpu, first))
     return rows
+
+
+def by_scipy_dae(problem: Problem) -> list[Row]:
+    """Radau on the stabilised index-2 form, with our compiled residuals; the top by a unit quaternion."""
+    if problem.name == "heavy top":
+        start = (np.array([1.0, 0.0, 0.0, 0.0]), np.r_[0.0, SPIN / 2])
+        problem = Problem("heavy top", quaternion_top(), *start, 1.0, TOP, read=quaternion_position)
+    rows = []
+    for rtol in (1e-4, 1e-5, 1e-6, 1e-7, 1e-8):
+        run = peers.scipy_dae_run(problem.system, problem.control, (problem.q0, problem.v0, problem.end), rtol)
+        if run is None:
+            return []
+        try:
+            q, wall, cpu = timed(run)
+        except (RuntimeError, ValueError, np.linalg.LinAlgError):
+            continue
+        rows.append(Row(problem.name, "scipy_dae", f"rtol {rtol:g}", problem.error(q), wall, cpu))
+    return rows
+
+
+def by_exudyn(problem: Problem) -> list[Row]:
+    """Rigid bodies and revolute joints, index-3 generalized-α."""
+    if problem.name == "Andrews":
+        tries = [(peers.exudyn_andrews(h, problem.system.parameters, problem.q0, problem.control), h) for h in
+                 (1e-5, 2.5e-6, 9e-7)]  # fmt: skip
+    elif problem.name.startswith("four-bars"):
+        steps = (2e-3, 1e-3, 5e-4) if problem.name == "four-bars 1" else (1e-3, 3.5e-4)
+        tries = [(peers.exudyn_four_bars(int(problem.name.split()[1]), h), h) for h in steps]
+    else:
+        return []
+    rows = []
+    for run, h in tries:
+        if run is not None:
+            q, wall, cpu = timed(run)
+            rows.append(Row(problem.name, "exudyn", f"h {h:g}", problem.error(q), wall, cpu))
+    return rows
+
+
+def growth() -> list[str]:
+    """Time of a step over the length of a chain, for every method, with the power of N."""
+    lines = []
+    for method in (Projected(step=STEP), Radau(step=STEP), GeneralizedAlpha(step=STEP)):
+        times = []
+        for N in CHAINS:
+            system, start = four_bars(N), four_bars_start(N, -1.0, 3.0)
+
+            def run(count: int, system: Any = system, start: Any = start, method: Any = method) -> float:
+                span = (0.0, count * STEP)
+                return min(timed(lambda: onesided.simulate(system, *start, span, method=method))[2] for _ in range(3))
+
+            times.append((run(1), run(STEPS + 1)))
+        first, longer = np.array(times).T
+        each = (longer - first) / STEPS
+        powers = [np.polyfit(np.log(CHAINS), np.log(t), 1)[0] for t in (first, each)]
+        steps = ", ".join(f"{1e3 * t:.2f}" for t in each)
+        lines.append(
+            f"{type(method).__name__:18} ms of a step at N = {', '.join(map(str, CHAINS))}: {steps}   power of N "
+            f"{powers[1]:.2f}; start-up and recheck {', '.join(f'{t:.2f}' for t in first)} s, power {powers[0]:.2f}"
+        )
+    return lines
+
+
+def fastest(rows: list[Row], system: str, tool: str, error: float) -> Row | None:
+    """The fastest run that is accurate enough, by processor time: the machine may be shared."""
+    good = [row for row in rows if (row.system, row.tool) == (system, tool) and row.error <= error]
+    return min(good, key=lambda row: row.cpu, default=None)
+
+
+def targets(rows: list[Row]) -> list[str]:
+    """Time of each peer over ours, at errors that were aimed at."""
+    lines = []
+    for system in dict.fromkeys(row.system for row in rows):
+        error = 1e-6 if system == "Andrews" else 1e-5
+        ours = fastest(rows, system, "onesided", error)
+        for tool in ("scipy_dae", "exudyn"):
+            theirs = fastest(rows, system, tool, error)
+            if ours is None or theirs is None:
+                reason = (
+                    "no run that accurate" if any(r.tool == tool and r.system == system for r in rows) else "not run"
+                )
+                lines.append(f"{system:14}{error:8.0e}  {tool:10} {reason}")
+                continue
+            ratios = theirs.cpu / ours.cpu, theirs.wall / ours.wall
+            lines.append(
+                f"{system:14}{error:8.0e}  {tool:10} {ratios[0]:6.1f} by processor, {ratios[1]:.1f} by wall time"
+            )
+    return lines
 
 
 def plot(rows: list[Row], file: str) -> None:
@@ -205,24 +202,32 @@ def plot(rows: list[Row], file: str) -> None:
     import matplotlib.pyplot as plt
 
     systems = list(dict.fromkeys(row.system for row in rows))
-    figure, axes = plt.subplots(1, len(systems), figsize=(3.2 * len(systems), 3.2), squeeze=False)
-    for axis, system in zip(axes[0], systems, strict=True):
+    figure, axes = plt.subplots(2, 3, figsize=(10.0, 6.5), layout="constrained")
+    for axis, system in zip(axes.flat, systems, strict=False):
         for tool in dict.fromkeys(row.tool for row in rows if row.system == system):
-            points = sorted((row.error, row.seconds) for row in rows if (row.system, row.tool) == (system, tool))
+            points = sorted((row.error, row.cpu) for row in rows if (row.system, row.tool) == (system, tool))
             axis.loglog(*zip(*points, strict=True), "o-", label=tool)
-        axis.set_title(system)
-        axis.set_xlabel("error")
-        axis.legend()
-    axes[0][0].set_ylabel("seconds")
-    figure.tight_layout()
+        axis.set(title=system, xlabel="error", ylabel="processor time [s]")
+        axis.invert_xaxis()
+    figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside upper center", ncols=3)
     figure.savefig(file)
 
 
 def main() -> None:
-    rows = all_rows()
-    print(f"{'system':14}{'tool':12}{'setting':14}{'error':>10}{'seconds':>10}{'first':>10}")
-    for row in rows:
-        print(f"{row.system:14}{row.tool:12}{row.setting:14}{row.error:10.1e}{row.seconds:10.3f}{row.first:10.2f}")
+    rows: list[Row] = []
+    print(f"{'system':14}{'tool':12}{'setting':12}{'error':>9}{'wall [s]':>10}{'CPU [s]':>10}{'first':>8}")
+    for problem in problems():
+        for tool in (own, by_scipy_dae, by_exudyn):
+            for r in tool(problem):
+                rows.append(r)
+                first = "" if np.isnan(r.first) else f"{r.first:8.2f}"
+                print(
+                    f"{r.system:14}{r.tool:12}{r.setting:12}{r.error:9.1e}{r.wall:10.3f}{r.cpu:10.3f}{first}",
+                    flush=True,
+                )
+    print("\nGrowth with the length of a chain", *growth(), sep="\n")
+    print("\ncardillo, which the project also compares with, is not on the package index and was not run.")
+    print("\nTimes of peers over ours, fastest runs with the error or less", *targets(rows), sep="\n")
     if "--plot" in sys.argv[1:-1]:
         plot(rows, sys.argv[sys.argv.index("--plot") + 1])
 

@@ -6,8 +6,10 @@ import pytest
 from motion_models import G, four_bars, four_bars_start, on_circle, pendulum, swing
 
 from onesided import (
+    Baumgarte,
     Compliances,
     GeneralizedAlpha,
+    Index3,
     Motion,
     Occurrence,
     Projected,
@@ -20,6 +22,7 @@ from onesided import (
     save,
     simulate,
 )
+from onesided.groups import SO3, Product, Vector, rotate
 
 METHODS = [Projected(rtol=1e-10), Radau(rtol=1e-8), GeneralizedAlpha(step=0.001)]
 NAMES = ["projected", "Radau", "alpha"]
@@ -247,3 +250,52 @@ def test_pendulum_angle_by_swing_is_its_own_check():
     step = 1e-6
     assert (swing(0.7 + step, 1.0)[0] - swing(0.7 - step, 1.0)[0]) / (2 * step) == pytest.approx(rate, abs=1e-8)
     assert 0.5 * rate**2 - G * np.cos(angle) == pytest.approx(-G * np.cos(1.0))
+
+
+def test_ball_rolling_down_a_slope():
+    """Rolling without slip on SO(3): a solid ball goes down with 5/7 of g sin β, whatever its spin about the normal."""
+    r, J, gs = 0.2, 0.4 * 3.0 * 0.2**2, 2.0
+
+    def slip(axis):
+        def f(q, v, th):
+            w = rotate(q[2:], v[2:])  # angular velocity seen from outside
+            return v[0] - r * w[1] if axis == 0 else v[1] + r * w[0]
+
+        return f
+
+    ball = System(
+        coordinates=("x", "y", "a", "b", "c"),
+        energy=lambda q, p, th: -3.0 * gs * q[0],
+        mass=lambda q, th: jnp.diag(jnp.array([3.0, 3.0, J, J, J])),
+        nonholonomic={"along": slip(0), "across": slip(1)},
+        space=Product(Vector(2), SO3()),
+    )
+    motion = simulate(ball, [0.0, 0.0, 0.3, -0.2, 0.5], [0.0, 0.0, 0.0, 0.0, 4.0], (0.0, 2.0))
+    # the spin given in the axes of the body tilts the ball's axis: it starts to roll sideways at once, uniformly
+    start = motion.v[0]
+    t = motion.t
+    assert motion.q[:, 0] == pytest.approx(start[0] * t + 5 / 14 * gs * t**2, abs=1e-7)
+    assert motion.q[:, 1] == pytest.approx(start[1] * t, abs=1e-7)
+    assert motion.mu[:, 0] == pytest.approx(-2 / 7 * 3.0 * gs, abs=1e-6)  # friction holds back 2/7 of the weight's part
+    assert np.max(motion.drift.velocity) < 1e-10
+
+
+@pytest.mark.parametrize(
+    ("method", "kept"),
+    [
+        (Projected(rtol=1e-6), ("position", "velocity", "acceleration")),
+        (Radau(rtol=1e-5), ("position", "velocity", "acceleration")),
+        (GeneralizedAlpha(rtol=1e-2), ("position", "velocity", "acceleration")),
+        (GeneralizedAlpha(rtol=1e-2, form=Index3()), ("position",)),
+        (Baumgarte(rtol=1e-6), ()),
+    ],
+    ids=lambda value: type(value).__name__ if not isinstance(value, tuple) else "",
+)
+def test_hidden_constraints_are_kept_or_known_to_drift(method, kept):
+    """What a method promises is met to round-off even where its steps are coarse; the rest only to their accuracy."""
+    motion = simulate(pendulum(), *on_circle(np.pi / 3, 0.0), (0.0, 3.0), method=method, throw=False)
+    assert motion.t[-1] == 3.0
+    for level in ("position", "velocity", "acceleration"):
+        worst = np.max(getattr(motion.drift, level))
+        assert worst < (1e-9 if level in kept else 1e-2)
+        assert level in kept or level in method.drifts

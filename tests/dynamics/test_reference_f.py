@@ -8,6 +8,7 @@ from motion_models import G, on_circle, pendulum, platform, platform_start, swin
 from onesided import (
     Compliances,
     GeneralizedAlpha,
+    Index3,
     MinimalNorm,
     Projected,
     Radau,
@@ -161,3 +162,14 @@ def test_knife_edge_on_an_incline(method):
     q, _ = motion.at(1.0)
     assert q[:2] == pytest.approx([0.506945122521, 1.458257264968], abs=tolerance)
     assert np.max(motion.drift.velocity) < 1e-11
+
+
+def test_knife_edge_in_the_index_3_form():
+    """Conditions on velocities stand beside force balance there; second order in the step."""
+    found = []
+    for h in (0.01, 0.005):
+        method = GeneralizedAlpha(step=h, form=Index3())
+        motion = simulate(knife_edge(), [0.0, 0.0, 0.0], [0.0, 0.0, 2.0], (0.0, 1.0), method=method)
+        found.append(np.max(np.abs(motion.q[-1, :2] - [0.506945122521, 1.458257264968])))
+    assert found[1] < 1e-4
+    assert found[0] / found[1] == pytest.approx(4.0, rel=0.1)

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from onesided.errors import ModelFileError
 from onesided.model.formula import FUNCTIONS, Formula, FormulaError, Limits, parse, suggestion
+from onesided.model.formula_scan import ARITY
 
 ENV = {"x": 0.75, "y": -1.25, "k_1": 2.5}
 
@@ -157,7 +158,8 @@ def test_jax_and_math_agree_on_every_function():
 
     prepare_jax()
     for name in FUNCTIONS:
-        formula = parse(f"{name}(x, k_1)" if name in ("atan2", "hypot") else f"{name}(x)")
+        arguments = ("x", "k_1", "x", "x", "k_1", "x")[: ARITY[name]]
+        formula = parse(f"{name}({', '.join(arguments)})")
         assert float(formula.evaluate(ENV, jax_functions())) == pytest.approx(formula.evaluate(ENV), rel=1e-14)
 
 

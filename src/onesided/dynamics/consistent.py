@@ -3,13 +3,16 @@
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from onesided._types import Array
 from onesided.dynamics.mechanics import Mechanics, Settled, Sizes, State
 from onesided.errors import ModelError, SolveError, UsageError
-from onesided.linalg import RankKKT
+from onesided.linalg import RankKKT, SparseKkt
 from onesided.model.motion import Terms
 from onesided.results import Correction
+
+NAMED = 1000  # up to so many coordinates the motions without inertia are named, which takes dense matrices
 
 
 def consistent(mechanics: Mechanics, t: float, q0: Any, v0: Any, span: float) -> tuple[State, Correction]:
@@ -84,18 +87,36 @@ def _set_sizes(mechanics: Mechanics, q: Array, v: Array, terms: Terms, span: flo
 
 
 def _check_mass(mechanics: Mechanics, terms: Terms) -> None:
-    M, G = mechanics.equations.matrices(terms)
-    factor = RankKKT(M, G)
-    if factor.pivot > mechanics.tolerances.rank:
+    if mechanics.equations.pattern is not None and _inertia_is_right(mechanics, terms):
         return
-    names, mode = mechanics.equations.system.coordinates, factor.weakest
-    shown = ", ".join(names[i] for i in np.argsort(-np.abs(mode))[:3] if abs(mode[i]) > 0.1 * np.max(np.abs(mode)))
+    shown = "some of many coordinates"
+    if mechanics.equations.pattern is None or mechanics.equations.n <= NAMED:
+        factor = RankKKT(*mechanics.equations.matrices(terms))
+        if factor.pivot > mechanics.tolerances.rank:
+            return
+        names, mode = mechanics.equations.system.coordinates, factor.weakest
+        largest = np.argsort(-np.abs(mode))[:3]
+        shown = ", ".join(names[i] for i in largest if abs(mode[i]) > 0.1 * np.max(np.abs(mode)))
     raise ModelError(
         "the mass matrix is singular, or negative, for motions that the constraints allow",
         got=f"no inertia against a motion of {shown}",
         expected="positive kinetic energy for every admissible velocity",
         advice="give these coordinates mass, or a constraint",
     )
+
+
+def _inertia_is_right(mechanics: Mechanics, terms: Terms) -> bool:
+    """Whether M − σ is positive on the null space of G: its KKT matrix has a negative eigenvalue per kept row only."""
+    pattern, rows = mechanics.equations.pattern, mechanics.rows
+    assert pattern is not None  # noqa: S101 - asked for large systems only
+    M, n = pattern.M.sparse(terms.M), mechanics.equations.n
+    shift = mechanics.tolerances.rank * float(np.max(np.abs(M).sum(axis=1)))
+    lower, G = sparse.coo_array(sparse.tril(M)), sparse.coo_array(pattern.G.sparse(terms.G)[rows])
+    (i, j), (row, column) = ((a.coords[0].astype(np.intp), a.coords[1].astype(np.intp)) for a in (lower, G))
+    factor = SparseKkt(n, len(rows), (i, j), (row, column))
+    gradients = G.data * mechanics.weights[rows[row]]
+    factor.factor(lower.data - shift * (i == j), gradients, np.ones(len(rows), dtype=bool))
+    return factor.inertia == (n, len(rows), 0)
 
 
 def _report(mechanics: Mechanics, q: Array, v: Array, settled: Settled) -> Correction:

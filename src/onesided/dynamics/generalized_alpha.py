@@ -11,18 +11,17 @@ When the step changes, a₀ is moved to its new time; without that the order wou
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from scipy.linalg import lu_factor, lu_solve
 
-from onesided._types import Array, Indices, Status
-from onesided.dynamics.implicit import Linearised, Stabilised
+from onesided._types import Array, Status
+from onesided.dynamics.implicit import INDEX3, STABILISED, Linearised, Stabilised
 from onesided.dynamics.mechanics import Mechanics, State
 from onesided.dynamics.stepper import Accuracy, Stepper, check_knobs, first_step, limited, next_step
 from onesided.errors import UsageError
+from onesided.tolerances import EPS
 
-ORDER, ITERATIONS = 3, 25  # of the local error; of Newton's method
+ORDER, ITERATIONS = 2, 25  # of the error per time; of Newton's method
 
 
 @dataclass(frozen=True)
@@ -43,14 +42,20 @@ class GeneralizedAlpha:
     ----------
     rho : spectral radius at infinite frequency: 1 damps nothing, 0 removes high frequencies in one step.
     form : `StabilisedIndex2()` or `Index3()`.
-    rtol : accuracy of a step, relative to the size of coordinates and velocities.
+    rtol : accuracy of the whole motion, relative to the size of coordinates and velocities: the errors of the steps
+        may add up to so much over the time span. Where errors grow on the way, so does what is left at the end.
     step : a fixed step instead.
     max_step : the largest step.
+
+    Notes
+    -----
+    The errors of many small steps of a method of second order add up; that is why `rtol` is that of the whole motion
+    here, and of one step for methods of higher order. A hundredth of the tolerance takes ten times as many steps.
     """
 
     rho: float = 0.9
     form: StabilisedIndex2 | Index3 = StabilisedIndex2()
-    rtol: float = 1e-6
+    rtol: float = 1e-4
     step: float | None = None
     max_step: float = math.inf
 
@@ -94,13 +99,14 @@ class AlphaStepper(Stepper):
         h = method.step or min(first_step(mechanics, state, method.rtol, ORDER, span), method.max_step)
         super().__init__(mechanics, state, h, t_end)
         self.method, self.accuracy, self.c = method, Accuracy(method.rtol), Coefficients(method.rho)
+        self._span = span
         self.index3 = isinstance(method.form, Index3)
-        self._target = 0.01 * mechanics.tolerances.residual if method.step else 0.001 * method.rtol
         self._jerk = self._first_jerk(h)
         self._w = state.a  # v̇ of the method itself, which balances forces at the last state
         self._a, self._h = state.a + self.c.shift * h * self._jerk, h
         self._before: tuple[Array, float] | None = None
         self._finite = True
+        self._form: _Newton | None = None
 
     def _first_jerk(self, h: float) -> Array:
         """Derivative of the acceleration at the start, by a small step."""
@@ -111,15 +117,16 @@ class AlphaStepper(Stepper):
 
     def step(self, t_end: float) -> Status | None:
         """Advance by one step."""
-        form = Stabilised(self.mechanics)
-        blocks = form.linearise(self.state)
+        if self._form is None or self._form.form.rows is not self.mechanics.rows:
+            self._form = _Newton(self.mechanics, self.state, index3=self.index3)
+        blocks = self._form.form.linearise(self.state)
         rejected, finite, fixed = False, True, self.method.step is not None
-        if not all(np.all(np.isfinite(block)) for block in blocks):
+        if not blocks.finite:
             return self.stuck(finite=False)
         while not self.too_small(self.h):
             h = limited(self.h, t_end - self.state.t)
             start = self._prepare(h)
-            found = self._newton(form, blocks, start, h)
+            found = self._newton(self._form, blocks, start, h)
             state = self._arrive(found, start, h) if found is not None else None
             error = self._error(state.a, h) if state is not None else math.inf
             if state is not None and found is not None and (fixed or error <= 1.0):
@@ -158,14 +165,14 @@ class AlphaStepper(Stepper):
         return a, mean, s.v + h * ((1.0 - c.gamma) * start + c.gamma * a)
 
     def _newton(
-        self, form: Stabilised, blocks: Linearised, start: Array, h: float
+        self, newton: "_Newton", blocks: Linearised, start: Array, h: float
     ) -> tuple[Array, Array, Array] | None:
         """(δ, v̇, multipliers) at the end of the step; None where the iteration fails."""
-        s, n, r = self.state, form.n, len(form.rows)
-        factor = _factor(blocks, self.c, h, index3=self.index3, rolling=form.rolling)
+        form, s = newton.form, self.state
+        n, r, solver = form.n, len(form.rows), _Solver(newton, blocks, self.c, h)
         w, z = self._w + h * self._jerk, np.zeros(form.size - 2 * n)
         delta, z[:r] = h * self._kinematics(w, start, h)[1], s.mu[form.rows]
-        space, before = self.mechanics.equations.space, math.inf
+        space, before, target = self.mechanics.equations.space, math.inf, self._target(h)
         for _ in range(ITERATIONS):
             _, mean, v = self._kinematics(w, start, h)
             if self.index3:
@@ -176,13 +183,19 @@ class AlphaStepper(Stepper):
             self._finite = bool(np.all(np.isfinite(residual)))
             if not self._finite:
                 return None
-            step = factor(residual)
+            step = solver.solve(residual)
             delta, w, z = delta + step[0], w + step[1], z + step[2]
             size = self.accuracy.norm(self.mechanics, h * h * step[1] + step[0], h * step[1]) * self.method.rtol
-            if size <= self._target or (size >= 0.5 * before and size <= self._close):
+            if size <= target or (size >= 0.5 * before and size <= self._close):
                 return delta, w, z
             before = size
         return None
+
+    def _target(self, h: float) -> float:
+        """A size of corrections that does not matter: to the constraints, or to the error of the step."""
+        if self.index3 or self.method.step is not None:
+            return 0.01 * self.mechanics.tolerances.residual
+        return max(10.0 * EPS, 0.01 * self.method.rtol * h / self._span)
 
     @property
     def _close(self) -> float:
@@ -190,14 +203,14 @@ class AlphaStepper(Stepper):
         return math.sqrt(self.mechanics.tolerances.residual) * 0.01
 
     def _error(self, a: Array, h: float) -> float:
-        """Local error from differences of accelerations, in units of the tolerance."""
+        """Local error from differences of accelerations, in units of the step's share of the tolerance."""
         jerk = (a - self.state.a) / h
         e_q = self.c.error_q * h**3 * jerk
         e_v = np.zeros_like(e_q)
         if self._before is not None:
             older, length = self._before
             e_v = self.c.error_v * h**3 * (jerk - (self.state.a - older) / length) / (0.5 * (h + length))
-        return self.accuracy.norm(self.mechanics, e_q, e_v)
+        return self.accuracy.norm(self.mechanics, e_q, e_v) * self._span / h
 
     def _arrive(self, found: tuple[Array, Array, Array], start: Array, h: float) -> State | None:
         """The new state; accelerations and multipliers are those that belong to its positions and velocities."""
@@ -224,41 +237,38 @@ class AlphaStepper(Stepper):
         self._a, self._w, self._h, self.state = a, w, h, state
 
 
-def _factor(b: Linearised, c: Coefficients, h: float, *, index3: bool, rolling: Indices) -> Any:
-    """Solver for Newton's corrections (δ, v̇, multipliers), scaled so that small steps do no harm.
+class _Solver:
+    """Newton's corrections (δ, v̇, multipliers), scaled so that small steps do no harm.
 
-    Unknown are (δ, h² v̇, h² μ, h² η) in rows (h² balance …), whose matrices tend to constants for h → 0.
+    Unknown are (δ, h² v̇, h² μ, h η) in rows (h kinematic, h² balance, position, h velocity): matrices that tend to
+    constants for h → 0. In the index-3 form (h² v̇, h² μ) in rows (h² balance, position, h rolling).
     """
-    n, m, r = len(b.M), len(b.G), len(b.A)
-    v_w, d_w = c.gamma * c.ratio / h, c.beta * c.ratio  # ∂v/∂(h² v̇), ∂δ/∂(h² v̇)
-    if index3:
-        rows = np.vstack([b.G * d_w, (b.D[rolling] * d_w + b.A[rolling] * v_w) * h])
-        k = len(rows)
-        E = np.zeros((n + k, n + k))
-        E[:n, :n] = b.M + h * h * (b.K * d_w + b.C * v_w)
-        E[:n, n : n + r], E[n:, :n] = b.R, rows
-        lu = lu_factor(E)
 
-        def solve3(residual: Array) -> tuple[Array, Array, Array]:
-            velocity = residual[2 * n + m :][rolling] * h
-            x = lu_solve(lu, -np.concatenate([h * h * residual[n : 2 * n], residual[2 * n : 2 * n + m], velocity]))
+    def __init__(self, newton: "_Newton", blocks: Linearised, c: Coefficients, h: float) -> None:
+        v_w, d_w = c.gamma * c.ratio / h, c.beta * c.ratio  # ∂v/∂(h² v̇), ∂δ/∂(h² v̇)
+        self.form, self.h, self.index3 = newton.form, h, newton.index3
+        factors: tuple[float, ...]
+        if self.index3:
+            factors = (1.0, h * h * d_w, h * h * v_w, 1.0, d_w, h * d_w, h * v_w)
+        else:
+            factors = (1.0, -d_w, -1.0, h * h, h * h * v_w, 1.0, 1.0, 1.0, h, h * v_w)
+        self._lu = newton.matrix.factor(factors, blocks)
+
+    def solve(self, residual: Array) -> tuple[Array, Array, Array]:
+        """(δ, v̇, multipliers)."""
+        h, n, m, r = self.h, self.form.n, len(self.form.holonomic), len(self.form.rows)
+        kinematic, balance, position, velocity = np.split(residual, [n, 2 * n, 2 * n + m])
+        if self.index3:
+            rolling = velocity[self.form.rolling]
+            x = self._lu.solve(-np.concatenate([h * h * balance, position, h * rolling]))
             return np.zeros(n), x[:n] / h**2, np.concatenate([x[n:] / h**2, np.zeros(m)])
-
-        return solve3
-    E = np.zeros((2 * n + m + r, 2 * n + m + r))
-    E[:n, :n], E[:n, n : 2 * n], E[:n, 2 * n + r :] = b.M, -d_w * b.M, -b.G.T
-    E[n : 2 * n, :n], E[n : 2 * n, n : 2 * n] = h * h * b.K, b.M + h * h * v_w * b.C
-    E[n : 2 * n, 2 * n : 2 * n + r] = b.R
-    E[2 * n : 2 * n + m, :n] = b.G
-    E[2 * n + m :, :n], E[2 * n + m :, n : 2 * n] = h * b.D, h * v_w * b.A
-    lu = lu_factor(E)
-
-    def solve2(residual: Array) -> tuple[Array, Array, Array]:
-        scaled = residual.copy()
-        scaled[:n] *= h
-        scaled[n : 2 * n] *= h * h
-        scaled[2 * n + m :] *= h
-        x = lu_solve(lu, -scaled)
+        x = self._lu.solve(-np.concatenate([h * kinematic, h * h * balance, position, h * velocity]))
         return x[:n], x[n : 2 * n] / h**2, np.concatenate([x[2 * n : 2 * n + r] / h**2, x[2 * n + r :] / h])
 
-    return solve2
+
+class _Newton:
+    """The form on the kept rows and its Newton matrix."""
+
+    def __init__(self, mechanics: Mechanics, state: State, *, index3: bool) -> None:
+        self.form, self.index3 = Stabilised(mechanics, state), index3
+        self.matrix = self.form.newton(INDEX3 if index3 else STABILISED)

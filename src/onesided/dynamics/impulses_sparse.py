@@ -22,20 +22,19 @@ class SparseImpulses(Impulses):
     def __init__(self, world: World, pattern: KKTPattern, h: float, accuracy: float) -> None:
         super().__init__(world, h, 0.5 * h, accuracy)
         self.plain = False
-        colours_M, colours_G = pattern.colours
-        self._shape = pattern.G.shape
-        i, j = np.nonzero(pattern.G)
-        self._columns, self._place = j, (i, colours_G[j])
-        self._starts = np.searchsorted(i, np.arange(len(pattern.G) + 1))
-        i, j = np.nonzero(pattern.M)
-        self._mass, self._mass_place = (i, j), (i, colours_M[j])
-        self._diagonal = bool(np.all(i == j))
+        M, G = pattern.M, pattern.G
+        order = np.lexsort((G.columns, G.rows))
+        self._shape, self._columns, self._source = G.shape, G.columns[order], G.source[order]
+        self._starts = np.searchsorted(G.rows[order], np.arange(G.shape[0] + 1))
+        order = np.lexsort((M.columns, M.rows))
+        self._mass, self._mass_source = (M.rows[order], M.columns[order]), M.source[order]
+        self._diagonal = bool(np.all(M.rows == M.columns))
 
     def of(self, step: Pushed, *, symmetric: bool = True) -> Impulse:
         """The velocity at the end of the step and the impulses that lead there."""
         rows, terms = self.rows, step.terms
-        G = sparse.csr_array((terms.G[self._place], self._columns, self._starts), shape=self._shape)
-        values = terms.M[self._mass_place]
+        G = sparse.csr_array((terms.G.ravel()[self._source], self._columns, self._starts), shape=self._shape)
+        values = terms.M.ravel()[self._mass_source]
         solve = self._solver(values)
         change = solve(step.f)
         impulses = np.zeros(len(terms.c_dot))

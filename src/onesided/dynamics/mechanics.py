@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from onesided._types import Array, Indices, Status
-from onesided.dynamics.multipliers import MinimalNorm, Rule, not_unique, share
+from onesided.dynamics.multipliers import MinimalNorm, Rule, not_unique, share, share_on
 from onesided.errors import ModelError
-from onesided.linalg import DenseKKT, KKTFactor, RankKKT, independent_rows
+from onesided.linalg import DenseKKT, KKTFactor, RankKKT, RowProducts, independent_rows
 from onesided.model.equations import Equations
 from onesided.model.motion import Terms
 from onesided.tolerances import DEFAULT, EPS, Tolerances
@@ -100,13 +100,19 @@ class Mechanics:
 
     def choose_rows(self, terms: Terms) -> None:
         """Find independent constraints here, and which multipliers are not unique."""
-        M, G = self.equations.matrices(terms)
-        norms = np.linalg.norm(G, axis=1)
-        mass = float(np.mean(np.abs(np.diagonal(M)))) or 1.0
-        self.weights = mass / np.where(norms > 0, norms, 1.0)
-        self.rows = independent_rows(G, rank=np.sqrt(self.tolerances.rank))
-        self.loose = not_unique(G) if len(self.rows) < self.equations.rows else ()
-        pattern = self.equations.pattern
+        pattern, distance = self.equations.pattern, np.sqrt(self.tolerances.rank)
+        if pattern is None:
+            G, mass = terms.G, np.diagonal(terms.M)
+            self.rows = independent_rows(G, rank=distance)
+            self.loose = not_unique(G) if len(self.rows) < len(G) else ()
+            norms = np.linalg.norm(G, axis=1)
+        else:
+            products = RowProducts(pattern.G.sparse(terms.G), distance)
+            self.rows, norms = products.kept, products.lengths
+            self.loose = products.loose if len(self.rows) < len(norms) else ()
+            mass = pattern.M.entries(terms.M)[pattern.M.rows == pattern.M.columns]
+        scale = float(np.mean(np.abs(mass))) or 1.0
+        self.weights = scale / np.where(norms > 0, norms, 1.0)
         self._factorise = None if pattern is None else pattern.factoriser(self.rows, self.weights)
         self._reference = 0.0
         self._reference = self.factor(terms).pivot
@@ -133,8 +139,10 @@ class Mechanics:
         """Smallest singular value of the kept gradients, each of length one: zero where they are dependent."""
         if not len(self.rows):
             return 1.0
-        _, G = self.equations.matrices(self.equations.terms(t, q, self._zero, v, np.zeros(self.equations.m)))
-        kept = G[self.rows]
+        terms, pattern = self.equations.terms(t, q, self._zero, v, np.zeros(self.equations.m)), self.equations.pattern
+        if pattern is not None:
+            return RowProducts(pattern.G.sparse(terms.G), self.tolerances.rank, self.rows).smallest
+        kept = terms.G[self.rows]
         return float(np.linalg.svd(kept / np.linalg.norm(kept, axis=1)[:, None], compute_uv=False)[-1])
 
     def solve(self, factor: KKTFactor, f: Array, g: Array) -> tuple[Array, Array]:
@@ -145,12 +153,15 @@ class Mechanics:
         mu[self.rows] = -nu * weights
         return x, mu
 
-    def multipliers(self, terms: Terms, a: Array, mu: Array) -> Array:
-        """The multipliers to report: as solved, or by the rule where they are not unique."""
+    def multipliers(self, terms: Terms, a: Array, mu: Array, inputs: Array | float = 0.0) -> Array:
+        """The multipliers to report: as solved, or by the rule where they are not unique; `inputs` add to forces."""
         if len(self.rows) == self.equations.rows:
             return mu
-        M, G = self.equations.matrices(terms)
-        return share(self.rule, self.equations.names, G, M @ a - terms.h)
+        pattern, names = self.equations.pattern, self.equations.names
+        if pattern is None:
+            return share(self.rule, names, terms.G, terms.M @ a - terms.h - inputs)
+        products = RowProducts(pattern.G.sparse(terms.G), self.tolerances.rank, self.rows)
+        return share_on(self.rule, names, products.combinations, mu)
 
     # accelerations
 

@@ -6,11 +6,15 @@ is shared is a matter of the stiffness of the real parts, which the model has to
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
+from scipy import sparse
+from scipy.sparse.linalg import splu
 
-from onesided._types import Array
+from onesided._types import Array, Mask
 from onesided.errors import UsageError
+from onesided.linalg import null_space
 from onesided.model.names import unknown_name
 from onesided.tolerances import DEFAULT
 
@@ -66,6 +70,25 @@ def share(rule: Rule, names: tuple[str, ...], G: Array, force: Array) -> Array:
     """Multipliers μ (m,) with Gᵀμ = force (n,), of the share that the rule states."""
     inverse = 1.0 / rule.weights(names)
     return np.asarray(inverse * np.linalg.lstsq((G * inverse[:, None]).T, force, rcond=DEFAULT.rank)[0])
+
+
+def share_on(rule: Rule, names: tuple[str, ...], combinations: Any, mu: Array) -> Array:
+    """The same for large systems: μ plus combinations y (m, some), sparse, that exert no force: Gᵀy = 0."""
+    weights = rule.weights(names)
+    left_out = np.isinf(weights)
+    if np.any(left_out):
+        return _reduced(combinations.toarray(), left_out, mu)
+    weighted = sparse.diags_array(weights) @ combinations
+    factor = splu(sparse.csc_matrix(weighted.T @ weighted))
+    return np.asarray(mu - combinations @ factor.solve(weighted.T @ (weights * mu)))
+
+
+def _reduced(Y: Array, left_out: Mask, mu: Array) -> Array:
+    """No force of those left out, as far as that goes; then the smallest."""
+    removed = mu - Y @ np.linalg.lstsq(Y[left_out], mu[left_out], rcond=DEFAULT.rank)[0]
+    free = Y @ null_space(Y[left_out])
+    found = removed - free @ np.linalg.lstsq(free, removed, rcond=DEFAULT.rank)[0] if free.size else removed
+    return np.asarray(np.where(left_out, 0.0, found))
 
 
 def not_unique(G: Array) -> tuple[int, ...]:

@@ -5,10 +5,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.linalg import lu_factor, lu_solve
 
 from onesided._types import Array, Status
-from onesided.dynamics.implicit import Linearised, Stabilised
+from onesided.dynamics.implicit import STABILISED, Linearised, Stabilised
 from onesided.dynamics.mechanics import Mechanics, State
 from onesided.dynamics.stepper import Accuracy, Stepper, check_knobs, first_step, limited, next_step
 from onesided.tolerances import EPS
@@ -67,17 +66,22 @@ class RadauStepper(Stepper):
         fine = method.rtol if method.step is None else mechanics.tolerances.residual
         self._target = max(10.0 * EPS / fine, min(0.03, math.sqrt(fine)))
         self._fine = Accuracy(fine)
+        self._form: Stabilised | None = None
+        self._matrix: Any = None
 
     def step(self, t_end: float) -> Status | None:
         """Advance by one step."""
         rejected, finite = False, True
-        form = Stabilised(self.mechanics)
+        if self._form is None or self._form.rows is not self.mechanics.rows:
+            self._form = Stabilised(self.mechanics, self.state)
+            self._matrix = self._form.newton(STABILISED)
+        form = self._form
         blocks = form.linearise(self.state)
-        if not all(np.all(np.isfinite(block)) for block in blocks):
+        if not blocks.finite:
             return self.stuck(finite=False)
         while not self.too_small(self.h):
             h = limited(self.h, t_end - self.state.t)
-            solver = _Solver(form, blocks, h)
+            solver = _Solver(form, self._matrix, blocks, h)
             W, Z, converged = self._newton(form, solver, h)
             error = self._error(form, solver, W, h) if converged else math.inf
             fixed = self.method.step is not None
@@ -157,23 +161,17 @@ class RadauStepper(Stepper):
 
 
 class _Solver:
-    """The linear systems of one step: one real, one complex, scaled so that h → 0 does no harm."""
+    """The linear systems of one step: one real, one complex, scaled so that h → 0 does no harm.
 
-    def __init__(self, form: Stabilised, blocks: Linearised, h: float) -> None:
+    Rows are (h × kinematic, h × balance, position, velocity), columns (δ, v, h μ, h η).
+    """
+
+    def __init__(self, form: Stabilised, newton: Any, blocks: Linearised, h: float) -> None:
         self.n, self.h, self.form, self.blocks = form.n, h, form, blocks
-        self._factors: list[Any] = [lu_factor(self._matrix(LAMBDA[0].real)), lu_factor(self._matrix(LAMBDA[1]))]
-
-    def _matrix(self, value: Any) -> Array:
-        """Rows (h × kinematic, h × balance, position, velocity); columns (δ, v, h μ, h η)."""
-        n, h, b = self.n, self.h, self.blocks
-        m, r = len(b.G), len(b.A)
-        E = np.zeros((2 * n + m + r, 2 * n + m + r), dtype=type(value))
-        E[:n, :n], E[:n, n : 2 * n], E[:n, 2 * n + r :] = value * b.M, -h * b.M, -b.G.T
-        E[n : 2 * n, :n], E[n : 2 * n, n : 2 * n] = h * b.K, h * b.C + value * b.M
-        E[n : 2 * n, 2 * n : 2 * n + r] = b.R
-        E[2 * n : 2 * n + m, :n] = b.G
-        E[2 * n + m :, :n], E[2 * n + m :, n : 2 * n] = b.D, b.A
-        return E
+        self._factors = [
+            newton.factor((value, -h, -1.0, h, h, value, 1.0, 1.0, 1.0, 1.0), blocks)
+            for value in (float(LAMBDA[0].real), complex(LAMBDA[1]))
+        ]
 
     def solve(self, residual: Array) -> tuple[Array, Array]:
         """Newton's correction of the stages, (3, 2n) and (3, rows)."""
@@ -182,15 +180,16 @@ class _Solver:
         scaled[:, : 2 * n] *= self.h
         mixed = V_INVERSE @ scaled
         x = np.empty_like(mixed)
-        x[0] = lu_solve(self._factors[0], mixed[0].real)
-        x[1] = lu_solve(self._factors[1], mixed[1])
+        x[0] = self._factors[0].solve(mixed[0].real)
+        x[1] = self._factors[1].solve(mixed[1])
         x[2] = x[1].conj()
         step = (V @ x).real
         return step[:, : 2 * n], step[:, 2 * n :] / self.h
 
     def filter(self, raw: Array) -> Array:
         """(γ/h − J)⁻¹ (γ/h) raw."""
-        n, M = self.n, self.blocks.M
+        n = self.n
         right = np.zeros(self.form.size)
-        right[:n], right[n : 2 * n] = GAMMA * (M @ raw[:n]), GAMMA * (M @ raw[n:])
-        return np.asarray(lu_solve(self._factors[0], right)[: 2 * n])
+        right[:n] = GAMMA * self.form.mass_times(self.blocks, raw[:n])
+        right[n : 2 * n] = GAMMA * self.form.mass_times(self.blocks, raw[n:])
+        return np.asarray(self._factors[0].solve(right)[: 2 * n])

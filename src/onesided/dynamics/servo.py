@@ -4,6 +4,7 @@ import numpy as np
 
 from onesided._types import Array, Status
 from onesided.dynamics.mechanics import PROJECTIONS, Accelerated, Mechanics, Settled, State
+from onesided.model.motion import Terms
 from onesided.model.servo import Inputs, ServoFunctions
 from onesided.tolerances import EPS
 
@@ -12,10 +13,18 @@ class ServoMechanics(Mechanics):
     """Equations of motion whose inputs u are found so that the servo conditions hold."""
 
     functions: ServoFunctions
+    _start: Array
 
     def prepare(self, t: float, q: Array, v: Array) -> None:
-        """Find out how often the conditions must be differentiated."""
-        self.functions = ServoFunctions(self.equations, np.concatenate([[t], q, v]))
+        """Remember where to find out how often the conditions must be differentiated."""
+        self._start = np.concatenate([[t], q, v])
+
+    def choose_rows(self, terms: Terms) -> None:
+        """Find independent constraints here; the conditions are differentiated along motions that keep them."""
+        super().choose_rows(terms)
+        known = getattr(self, "functions", None)
+        if known is None or not np.array_equal(known.rows, self.rows):
+            self.functions = ServoFunctions(self.equations, self._start, self.rows)
 
     @property
     def words(self) -> str:
@@ -29,8 +38,9 @@ class ServoMechanics(Mechanics):
         terms = self.equations.terms(t, q, delta, v, mu)
         factor = self.factor(terms)
         found = self.functions.solve(t, terms.q, v)
-        a, _ = self.solve(factor, terms.h + found.force, np.zeros(0))
-        return Accelerated(a, mu, terms.power + float(found.force @ v), terms, factor)
+        a, mu = self.solve(factor, terms.h + found.force, -terms.gamma)
+        power = terms.power + float(found.force @ v) + float(mu @ terms.Gv)
+        return Accelerated(a, mu, power, terms, factor)
 
     def _settle(self, t: float, q: Array, v: Array, mu: Array) -> Settled:
         """The nearest state on the hidden constraints, in units of the sizes of positions and velocities."""
@@ -45,9 +55,11 @@ class ServoMechanics(Mechanics):
             step = -scale * np.linalg.lstsq(found.gradient * scale, found.hidden, rcond=None)[0]
             q, v = space.retract(q, step[:n]), v + step[n:]
         now = self.accelerate(t, q, np.zeros(n), v, mu)
-        state = State(t, space.wrap(q), v, now.a, mu, 0.0, now.power, found.u)
+        shared = self.multipliers(now.terms, now.a, now.mu, found.force)
+        state = State(t, space.wrap(q), v, now.a, shared, 0.0, now.power, found.u)
         status = Status.solved if off <= 100.0 * target else Status.infeasible
-        return Settled(state, now, space.local(first_q, q), v - first_v, status, f"servo conditions off by {off:.3g}")
+        words = f"servo conditions and joints off by {off:.3g}"
+        return Settled(state, now, space.local(first_q, q), v - first_v, status, words)
 
     def _violation(self, found: Inputs, scale: Array) -> float:
         steep = np.maximum(np.abs(found.gradient) @ scale, EPS)

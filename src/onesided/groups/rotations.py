@@ -31,11 +31,25 @@ def rotate(theta: Any, vector: Any) -> Any:
     return vector + sinc * once + versine * cross(theta, once)
 
 
+def skew(a: Any) -> Any:
+    """The matrix S, (3, 3), with S x = a × x."""
+    xp = namespace(a)
+    zero = 0.0 * a[0]
+    return xp.stack([xp.stack([zero, -a[2], a[1]]), xp.stack([a[2], zero, -a[0]]), xp.stack([-a[1], a[0], zero])])
+
+
 def rotation_matrix(theta: Any) -> Any:
-    """R(θ), (3, 3), of one rotation vector."""
-    xp = namespace(theta)
-    identity = xp.eye(3)
-    return xp.stack([rotate(theta, identity[i]) for i in range(3)], axis=-1)
+    """R(θ) = exp S(θ), (3, 3), of one rotation vector."""
+    sinc, versine = series.turn(dot(theta, theta))
+    S = skew(theta)
+    return namespace(theta).eye(3) + sinc * S + versine * (S @ S)
+
+
+def plane_matrix(angle: Any) -> Any:
+    """The rotation of the plane, (2, 2)."""
+    xp = namespace(angle)
+    c, s = xp.cos(angle), xp.sin(angle)
+    return xp.stack([xp.stack([c, -s]), xp.stack([s, c])])
 
 
 def quaternion(theta: Any) -> tuple[Any, Any]:
@@ -48,6 +62,19 @@ def rotation_vector(w: Any, u: Any) -> Any:
     """The rotation vector of a unit quaternion (w, u): smooth for turns up to 240°, the opposite turn beyond."""
     sign = namespace(w).where(w < BEYOND, -1.0, 1.0)
     return series.arc(dot(u, u), sign * w) * (sign * u)
+
+
+def matrix_quaternion(R: Any) -> tuple[Any, Any]:
+    """(w, u) of a rotation matrix, for angles below π."""
+    xp = namespace(R)
+    w = 0.5 * xp.sqrt(1.0 + R[0, 0] + R[1, 1] + R[2, 2])
+    return w[None], xp.stack([R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]]) / (4.0 * w)
+
+
+def half_matrix(w: Any, u: Any) -> Any:
+    """Rotation matrix of half the turn of a unit quaternion: I + S(u) + S(u)²/(1 + w)."""
+    S = skew(u)
+    return namespace(u).eye(3) + S + S @ S / (1.0 + w)
 
 
 def multiply(a: tuple[Any, Any], b: tuple[Any, Any]) -> tuple[Any, Any]:

@@ -1,11 +1,12 @@
 """Solving M x + Gᵀν = f, G x = g: dense, banded or sparse, and by rank where the constraints depend on each other."""
 
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 from scipy.linalg import lapack, qr
 
 from onesided._types import Array, Indices
+from onesided.linalg.lu import LU, pivot_ratio
 from onesided.tolerances import DEFAULT, EPS
 
 
@@ -20,12 +21,6 @@ class KKTFactor(Protocol):
         """X (n,) and ν (m,)."""
 
 
-def _ratio(diagonal: Array) -> float:
-    """Smallest over largest pivot; not a number where the matrix was not finite."""
-    largest = float(diagonal.max(initial=0.0))
-    return float(diagonal.min(initial=np.inf) / largest) if largest != 0.0 else 0.0
-
-
 class DenseKKT:
     """LU of the dense KKT matrix."""
 
@@ -36,7 +31,7 @@ class DenseKKT:
         self.n = n
         self._lu, self._pivots, _ = lapack.dgetrf(K, overwrite_a=1)
         diagonal = np.abs(self._lu.diagonal())
-        self.pivot = _ratio(diagonal)
+        self.pivot = pivot_ratio(diagonal)
 
     def solve(self, f: Array, g: Array) -> tuple[Array, Array]:
         """X and ν."""
@@ -44,42 +39,11 @@ class DenseKKT:
         return x[: self.n], x[self.n :]
 
 
-class BandKKT:
-    """LU of a KKT matrix in band storage.
+class KKT:
+    """Any factor of the KKT matrix, banded or sparse."""
 
-    Parameters
-    ----------
-    band : (2 kl + ku + 1, n + m), LAPACK's storage of the permuted matrix, overwritten.
-    order : row of the permuted matrix for every unknown.
-    """
-
-    def __init__(self, band: Array, lower: int, upper: int, order: Indices, n: int) -> None:
-        self.n, self._order, self._widths = n, order, (lower, upper)
-        self._lu, self._pivots, _ = lapack.dgbtrf(band, lower, upper, overwrite_ab=1)
-        diagonal = np.abs(self._lu[lower + upper])
-        self.pivot = _ratio(diagonal)
-
-    def solve(self, f: Array, g: Array) -> tuple[Array, Array]:
-        """X and ν."""
-        b = np.empty(len(self._order))
-        b[self._order] = np.concatenate([f, g])
-        x, _ = lapack.dgbtrs(self._lu, *self._widths, b, self._pivots, overwrite_b=1)
-        x = x[self._order]
-        return x[: self.n], x[self.n :]
-
-
-class SparseKKT:
-    """LU of a sparse KKT matrix by SuperLU."""
-
-    def __init__(self, K: Any, n: int) -> None:
-        from scipy.sparse.linalg import splu
-
-        self.n = n
-        try:
-            self._lu = splu(K)
-            self.pivot = _ratio(np.abs(self._lu.U.diagonal()))
-        except RuntimeError:  # exactly singular
-            self.pivot = 0.0
+    def __init__(self, lu: LU, n: int) -> None:
+        self._lu, self.n, self.pivot = lu, n, lu.pivot
 
     def solve(self, f: Array, g: Array) -> tuple[Array, Array]:
         """X and ν."""

@@ -4,6 +4,7 @@ Steppers know nothing else of a model: `terms` (all that is linear in accelerati
 `stages` and `jacobian` (residuals of the stabilised form and their derivatives), `check` (for rechecking a result).
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import jax.numpy as jnp
@@ -11,13 +12,14 @@ import numpy as np
 
 from onesided._types import Array
 from onesided.errors import ModelError, UsageError
-from onesided.linalg import KKTPattern
+from onesided.linalg import KKTPattern, Pattern
 from onesided.model.motion import Check, Control, MotionFunctions, Terms
 from onesided.model.system import System
 
 SPARSE_FROM = 50  # coordinates and constraints together: below, dense matrices are faster
 PROBES = 3
 BLOCK, LARGE_BLOCK = 256, 32  # points that are rechecked together, for small and large systems
+CHUNK = 64  # columns evaluated together when entries are looked for
 
 
 class Equations:
@@ -43,7 +45,9 @@ class Equations:
         self._check_control(control)
         self.parameters = self.functions.constants(system)
         self._seeds: Any = None
+        self._directions: Any = None
         self.pattern: KKTPattern | None = None
+        self.jacobian_pattern: Pattern | None = None
         self._cuts = np.cumsum([self.n, self.n, self.n, self.m, self.rows, self.rows, self.rows, 1])
 
     @property
@@ -75,30 +79,61 @@ class Equations:
         """For large systems: find out where the matrices have entries, by evaluating them at a few points nearby."""
         if self.n + self.rows <= SPARSE_FROM or self.pattern is not None:
             return
-        rng = np.random.default_rng(0)
-        found_M, found_G = np.eye(self.n, dtype=bool), np.zeros((self.rows, self.n), dtype=bool)
-        for _ in range(PROBES):
-            size = 1.0 + float(np.max(np.abs(q)))
-            near = self.terms(
-                t, q, size * rng.uniform(-0.5, 0.5, self.n), v + rng.uniform(-0.5, 0.5, self.n), np.zeros(self.m)
-            )
-            found_M |= ~(near.M == 0.0)
-            found_G |= ~(near.G == 0.0)
-        pattern = KKTPattern(found_M, found_G)
-        if pattern.seeds[0].shape[1] + pattern.seeds[1].shape[1] < self.n:
+        points = [(t, q, *rest, np.zeros(self.m)) for rest in self._nearby(q, v)]
+
+        def both(point: Any, seeds: Any) -> Array:
+            found = self._terms_along(point, (seeds, seeds))
+            return np.vstack([found.M, found.G])
+
+        whole, own = _find(both, points, (self.n + self.rows, self.n)), np.arange(self.n)
+        low = whole.rows >= self.n
+        places = np.unique(np.r_[own * self.n + own, (whole.rows * self.n + whole.columns)[~low]])
+        pattern = KKTPattern(
+            Pattern(places // self.n, places % self.n, (self.n, self.n)),
+            Pattern(whole.rows[low] - self.n, whole.columns[low], (self.rows, self.n)),
+        )
+        if pattern.M.count + pattern.G.count < self.n:
             self.pattern = pattern
             self._seeds = tuple(jnp.asarray(seeds) for seeds in pattern.seeds)
 
+    def find_jacobian(self, t: float, q: Array, v: Array) -> None:
+        """The same for the derivatives that implicit methods need."""
+        if self._directions is not None:
+            return
+        columns = 3 * self.n + self.rows
+        self._directions = jnp.eye(columns)
+        if self.pattern is None:
+            return
+        rng = np.random.default_rng(1)
+        points = [
+            np.concatenate(
+                [(t, self.p), q, delta, u, u, rng.normal(size=self.n), rng.normal(size=self.rows), np.zeros(self.m)]
+            )
+            for delta, u in self._nearby(q, v)
+        ]
+        self.jacobian_pattern = _find(self._jacobian_along, points, (self.n + self.m + self.rows, columns))
+        self._directions = jnp.asarray(self.jacobian_pattern.seeds)
+
+    def _nearby(self, q: Array, v: Array) -> list[tuple[Array, Array]]:
+        """Changes of configuration and velocities of a few points about a state."""
+        rng, size = np.random.default_rng(0), 1.0 + float(np.max(np.abs(q)))
+        return [(size * rng.uniform(-0.5, 0.5, self.n), v + rng.uniform(-0.5, 0.5, self.n)) for _ in range(PROBES)]
+
     def terms(self, t: float, q: Array, delta: Array, v: Array, mu: Array) -> Terms:
         """Everything linear in (a, μ) at (t, q∘exp δ, v); `mu` (m,) matters to friction only."""
+        return self._terms_along((t, q, delta, v, mu), self._seeds)
+
+    def _terms_along(self, point: tuple[Any, ...], seeds: Any) -> Terms:
+        t, q, delta, v, mu = point
         x = np.concatenate([(t, self.p), q, delta, v, mu[: self.m]])
-        return self._unpacked(np.asarray(self.functions.terms(x, self.parameters, self.control, self._seeds)))
+        out = np.asarray(self.functions.terms(x, self.parameters, self.control, seeds))
+        return self._unpacked(out, seeds)
 
     def stepped(self, late: float, t: float, q: Array, delta: Array, v: Array, mu: Array) -> tuple[Array, Terms]:
         """Holonomic residuals at (t, q), and the terms at (t + late, q∘exp δ, v): one call for a time step."""
         x = np.concatenate([(late, t, self.p), q, delta, v, mu[: self.m]])
         out = np.asarray(self.functions.stepped(x, self.parameters, self.control, self._seeds))
-        return out[: self.m], self._unpacked(out[self.m :])
+        return out[: self.m], self._unpacked(out[self.m :], self._seeds)
 
     def pushes(self, t: float, q: Array, delta: Array, v: Array, mu: Array) -> tuple[Array, Array, Array]:
         """The force h (n,) at (t, q∘exp δ, v), its derivatives by configuration and by velocity, (n, n) each."""
@@ -106,9 +141,8 @@ class Equations:
         out = np.asarray(self.functions.pushes(x, self.parameters, self.control))
         return out[:, 0], out[:, 1 : 1 + self.n], out[:, 1 + self.n :]
 
-    def _unpacked(self, out: Array) -> Terms:
+    def _unpacked(self, out: Array, seeds: Any) -> Terms:
         a, b, c, d, e, f, g, last = self._cuts
-        seeds = self._seeds
         columns = self.n if seeds is None else seeds[0].shape[1]
         end = last + self.n * columns
         return Terms(
@@ -126,7 +160,8 @@ class Equations:
 
     def matrices(self, terms: Terms) -> tuple[Array, Array]:
         """M and G as dense matrices."""
-        return (terms.M, terms.G) if self.pattern is None else self.pattern.expand(terms.M, terms.G)
+        pattern = self.pattern
+        return (terms.M, terms.G) if pattern is None else (pattern.M.dense(terms.M), pattern.G.dense(terms.G))
 
     def balance(self, x: Array) -> Array:
         """Residual of the stabilised form at x = (t, p, q, δ, δ̇, v, v̇, μ, η): (2n + 2m + k,)."""
@@ -137,8 +172,14 @@ class Equations:
         return np.asarray(self.functions.stages(x, self.parameters, self.control))
 
     def jacobian(self, x: Array) -> Array:
-        """Derivatives of `balance` by (δ, δ̇, v, v̇, μ, η)."""
-        return np.asarray(self.functions.jacobian(x, self.parameters, self.control))
+        """Derivatives of force balance, positions, velocity level by (δ, v, v̇, μ); compressed where there is a pattern.
+
+        `find_jacobian` comes first.
+        """
+        return self._jacobian_along(x, self._directions)
+
+    def _jacobian_along(self, x: Array, seeds: Any) -> Array:
+        return np.asarray(self.functions.jacobian(x, self.parameters, self.control, seeds))
 
     def check(self, t: Array, q: Array, v: Array, a: Array, mu: Array) -> Check:
         """Energies, residuals and gaps at many points, straight from the model."""
@@ -163,3 +204,15 @@ class Equations:
         if not self.system.unilateral:
             return np.zeros(0)
         return np.asarray(self.functions.gaps_at(q, self.control_at(t), self.parameters))
+
+
+def _find(evaluate: Callable[[Any, Any], Array], points: list[Any], shape: tuple[int, int]) -> Pattern:
+    """Where a matrix has entries at any of the points, a few columns at a time; `evaluate` gives it times the seeds."""
+    places = []
+    for first in range(0, shape[1], CHUNK):
+        seeds = jnp.asarray(np.eye(shape[1], CHUNK, -first))
+        some = np.any([~(evaluate(point, seeds) == 0.0) for point in points], axis=0)
+        i, j = np.nonzero(some[:, : shape[1] - first])
+        places.append(i * shape[1] + first + j)
+    found = np.unique(np.concatenate(places))
+    return Pattern(found // shape[1], found % shape[1], shape)

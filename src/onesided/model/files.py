@@ -58,7 +58,16 @@ Repetition: an entry with `repeat` stands for many. ::
 
 For motion: `kinetic = "…"` beside `energy` (velocities are called `<coordinate>_dot`), or `[mass]` with a
 formula for each coordinate; `[forces]` with formulas of `t`, coordinates, velocities, control and parameters;
-`[nonholonomic]` with formulas of coordinates and velocities, held at 0. `onesided simulate` reads ::
+`[nonholonomic]` with formulas of coordinates and velocities, held at 0. Forces of friction may depend on the
+multipliers of bilateral constraints, called `<constraint>_force`; conditions can be met by inputs (servo constraints);
+coordinates can be put on rotations. `onesided simulate` reads ::
+
+    space = ["R3", "SO3"]        # at the top: three plain coordinates, then a rotation vector; also SO2, SE2, SE3
+    [friction]
+    x = "-f*abs(guide_force)*tanh(1000*x_dot)"
+    [servo.follow]
+    condition = "load - p"       # held at 0
+    input = {trolley = "1"}      # by a force on these coordinates, times what is given here
 
     [motion]
     time = [0, 10]
@@ -75,6 +84,9 @@ Gaps that are not differentiable, and bodies with curved outlines::
     second = ["s", "h*cos(w*s)"]
     start = [-1.5708, 0]         # parameters near the start
     rolls = true                 # and opens, restitution, names
+
+Formulas turn vectors with `turn_x(a, b, c, x, y, z)`, `turn_y`, `turn_z`: components of (x, y, z) turned by the
+rotation vector (a, b, c).
 
 A file from a stranger is safe to load: formulas are arithmetic and nothing else (see
 `onesided.model.formula`), and size, nesting and work are bounded.

@@ -13,6 +13,8 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from onesided.model.formula_scan import (
     ARITY,
     CONSTANTS,
@@ -23,11 +25,15 @@ from onesided.model.formula_scan import (
     scan,
     suggestion,
 )
+from onesided.model.rotating import turned
 
 __all__ = ["FUNCTIONS", "Formula", "FormulaError", "Limits", "parse", "refusal_of_name", "suggestion"]
 
 FUNCTIONS = tuple(ARITY)
-MATH: Mapping[str, Callable[..., Any]] = {name: getattr(math, name, abs) for name in ARITY}
+MATH: Mapping[str, Callable[..., Any]] = {
+    **{name: getattr(math, name, abs) for name in ARITY},
+    **turned(np),
+}
 
 _BINARY: Mapping[type[ast.operator], tuple[str, Callable[[Any, Any], Any]]] = {
     ast.Add: ("+", operator.add),

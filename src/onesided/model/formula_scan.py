@@ -19,6 +19,7 @@ ARITY = {
     **dict.fromkeys(("sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh"), 1),
     **dict.fromkeys(("sqrt", "exp", "log", "abs"), 1),
     **dict.fromkeys(("atan2", "hypot"), 2),
+    **dict.fromkeys(("turn_x", "turn_y", "turn_z"), 6),
 }
 CONSTANTS = {"pi": math.pi}
 NAME_PATTERN = r"^[A-Za-z][A-Za-z0-9_]*$"

@@ -13,6 +13,18 @@ import numpy as np
 
 from onesided.model.formula import Formula, FormulaError, parse, refusal_of_name, suggestion
 from onesided.model.formula_contacts import add_surfaces, more_texts, smallest_gaps, surface_names
+from onesided.model.formula_motion import (
+    actuation_of,
+    columns,
+    contacts_of,
+    force_of,
+    friction_of,
+    kinetic_of,
+    mass_of,
+    space_of,
+    space_size,
+)
+from onesided.model.rotating import turned
 from onesided.model.schema import FileModel, shown
 from onesided.model.toml_places import Path, Source
 
@@ -23,7 +35,8 @@ Table = Mapping[str, Callable[..., Any]]
 
 MAX_WORK = 10_000
 MAX_SHOWN = 12
-_TABLES = ("unilateral", "bilateral", "nonholonomic", "mass", "forces")
+_TABLES = ("unilateral", "bilateral", "nonholonomic", "mass", "forces", "friction")
+_CONSTRAINTS = ("unilateral", "bilateral", "nonholonomic", "servo")
 
 
 def build(file: FileModel, source: Source) -> "System":
@@ -55,6 +68,7 @@ def jax_functions() -> Table:
         **{name: getattr(jnp, name) for name in same},
         **inverse,
         "hypot": lambda x, y: jnp.sqrt(x * x + y * y),
+        **turned(jnp),
     }
 
 
@@ -113,7 +127,8 @@ class Book:
     def __init__(self, file: FileModel, source: Source) -> None:
         self.file, self.source = file, source
         slips = any(contact.slip is not None for contact in file.contacts.values())
-        moving = file.kinetic is not None or bool(file.forces) or bool(file.nonholonomic) or slips
+        moving = file.kinetic is not None or bool(file.forces or file.nonholonomic or file.friction) or slips
+        self.joint_forces = {f"{name}_force": name for name in file.bilateral} if file.friction else {}
         self.velocities = {f"{name}_dot": name for name in file.coordinates} if moving else {}
         self.places = surface_names(file)
         self.time = {"t"} if file.forces or (file.motion and file.motion.control) else set()
@@ -165,6 +180,7 @@ class Book:
         ]
         reserved = {**dict.fromkeys(self.velocities, "velocity"), **dict.fromkeys(self.time, "time")}
         reserved |= dict.fromkeys(self.places, "parameter of an outline")
+        reserved |= dict.fromkeys(self.joint_forces, "joint force")
         for kind, entries in groups:
             for name, path in entries:
                 if why := refusal_of_name(name):
@@ -173,22 +189,26 @@ class Book:
                 if taken:
                     raise self.source.error(path, f"`{name}` names two things: {taken} and {kind}", advice="rename one")
                 owners[name] = kind
-        for name in file.bilateral:
-            if name in file.unilateral:
-                raise self.source.error(
-                    ("bilateral", name),
-                    f"`{name}` names two constraints: unilateral and bilateral",
-                    advice="rename one",
-                )
+        known: dict[str, str] = {}
+        for table in _CONSTRAINTS:
+            for name in getattr(file, table):
+                if name in known:
+                    what = f"`{name}` names two constraints: {known[name]} and {table}"
+                    raise self.source.error((table, name), what, advice="rename one")
+                known[name] = table
 
     def _check_keys(self) -> None:
-        """Check that the keys of [mass] and [forces] are coordinates, and that masses are complete."""
+        """Check that keys that stand for coordinates are some, and that masses and spaces are complete."""
         file = self.file
-        for table in ("mass", "forces"):
-            for name in getattr(file, table):
-                if name not in file.coordinates:
-                    advice = suggestion(name, file.coordinates)
-                    raise self.source.error((table, name), f"`{name}` is not a coordinate", advice=advice)
+        keys: list[Path] = [(table, name) for table in ("mass", "forces", "friction") for name in getattr(file, table)]
+        keys += [("servo", name, "input", key) for name, servo in file.servo.items() for key in servo.input]
+        for path in keys:
+            if path[-1] not in file.coordinates:
+                advice = suggestion(path[-1], file.coordinates)
+                raise self.source.error(path, f"`{path[-1]}` is not a coordinate", advice=advice)
+        if file.friction and not file.bilateral:
+            raise self.source.error(("friction",), "there is no joint to rub in", expected="constraints in [bilateral]")
+        self._check_space()
         if file.mass and file.kinetic is not None:
             raise self.source.error(("mass",), "both `kinetic` and [mass] are given", advice="keep one of them")
         for name in file.motion.velocities if file.motion else ():
@@ -198,6 +218,17 @@ class Book:
         missing = [name for name in file.coordinates if name not in file.mass]
         if file.mass and missing:
             raise self.source.error(("mass",), f"the mass of `{missing[0]}` is missing", advice='write "0" for none')
+
+    def _check_space(self) -> None:
+        file = self.file
+        if file.space is None:
+            return
+        sizes, count = [space_size(part) for part in file.space], len(file.coordinates)
+        if sum(sizes) != count:
+            got = " + ".join(f"{part} ({size})" for part, size in zip(file.space, sizes, strict=True))
+            raise self.source.error(
+                ("space",), "`space` does not fit the coordinates", got=got, expected=f"{count} coordinates in all"
+            )
 
     def _order(self) -> tuple[str, ...]:
         """Sort the definitions so that each comes after those it uses; work out what each rests on."""
@@ -224,9 +255,8 @@ class Book:
 
     def _given(self) -> set[str]:
         file = self.file
-        return {
-            *file.coordinates, *file.parameters, file.control.name, *self.velocities, *self.time, *self.places,
-        }  # fmt: skip
+        fixed = {*file.coordinates, *file.parameters, file.control.name}
+        return fixed | {*self.velocities, *self.time, *self.joint_forces, *self.places}
 
     def _require(self, path: Path, known: set[str]) -> None:
         try:
@@ -241,10 +271,12 @@ class Book:
         statics = {*fixed, file.control.name}
         moving = fixed | set(self.velocities)
         allowed = {"kinetic": moving, "nonholonomic": moving, "contacts": moving, "mass": fixed}
-        allowed |= {"forces": self._given() - self.places, "motion": {"t"}, "surfaces": fixed | self.places}
+        allowed |= {"forces": self._given() - set(self.joint_forces) - self.places, "motion": {"t"}}
+        allowed |= {"friction": moving | set(self.joint_forces), "surfaces": fixed | self.places}
         for path in self.formulas:
             if path[0] != "define":
-                self._check_use(path, allowed.get(path[0], statics))
+                inputs = path[0] == "servo" and path[2] == "input"
+                self._check_use(path, fixed if inputs else allowed.get(path[0], statics))
 
     def _check_use(self, path: Path, allowed: set[str]) -> None:
         formula, here = self.formulas[path], path[0] if path[0] == "energy" else f"`{'.'.join(path)}`"
@@ -272,6 +304,9 @@ def _texts(file: FileModel) -> dict[Path, str]:
         texts.update({(table, name): text for name, text in getattr(file, table).items()})
     texts |= {("contacts", name, "slip"): c.slip for name, c in file.contacts.items() if c.slip is not None}
     texts |= more_texts(file)
+    for name, servo in file.servo.items():
+        texts["servo", name, "condition"] = servo.condition
+        texts |= {("servo", name, "input", key): text for key, text in servo.input.items()}
     from onesided.model.sketch_formulas import sketch_formulas
 
     texts.update({path: text for _, path, text in sketch_formulas(file)})
@@ -287,7 +322,7 @@ def _make_system(file: FileModel, book: Book) -> "System":
 
     def scalar(*path: str) -> Callable[[Any, Any, Any], Any]:
         recipe = book.recipe([path], table)
-        return lambda q, p, th: recipe.values(_columns(file.coordinates, q), {file.control.name: p}, th)[0]
+        return lambda q, p, th: recipe.values(columns(file.coordinates, q), {file.control.name: p}, th)[0]
 
     system = System(
         coordinates=tuple(file.coordinates),
@@ -297,26 +332,21 @@ def _make_system(file: FileModel, book: Book) -> "System":
         parameters=dict(file.parameters),
         control=file.control.name,
         scales=Scales(**file.scales.model_dump()),
-        kinetic=None if file.kinetic is None else _kinetic(file, book.recipe([("kinetic",)], table)),
-        mass=_mass(file, book.recipe([("mass", name) for name in file.coordinates], table)) if file.mass else None,
-        force=_force(file, book, table) if file.forces else None,
+        kinetic=None if file.kinetic is None else kinetic_of(file, book.recipe([("kinetic",)], table)),
+        mass=mass_of(file, book.recipe([("mass", name) for name in file.coordinates], table)) if file.mass else None,
+        force=force_of(file, book, table) if file.forces else None,
         measures=measures_of(file, book),
         sketch=sketch_of(file, book),
-        contacts=_contacts(file, book, table),
-        nonholonomic={name: _kinetic(file, book.recipe([("nonholonomic", name)], table)) for name in file.nonholonomic},
+        contacts=contacts_of(file, book, table),
+        nonholonomic={
+            name: kinetic_of(file, book.recipe([("nonholonomic", name)], table)) for name in file.nonholonomic
+        },
+        friction=friction_of(file, book, table) if file.friction else None,
+        servo={name: scalar("servo", name, "condition") for name in file.servo},
+        actuation=actuation_of(file, book, table) if file.servo else None,
+        space=None if file.space is None else space_of(file.space),
     )
     return system if not file.surfaces else add_surfaces(system, file, book, table)
-
-
-def _contacts(file: FileModel, book: Book, table: Table) -> dict[str, Any]:
-    from onesided.model.contact import Contact
-
-    found = {}
-    for name, stated in file.contacts.items():
-        path = ("contacts", name, "slip")
-        slip = None if stated.slip is None else _kinetic(file, book.recipe([path], table))
-        found[name] = Contact(stated.restitution, stated.friction, slip)
-    return found
 
 
 def time_function(text: str) -> Callable[[Any], Any]:
@@ -329,32 +359,3 @@ def time_function(text: str) -> Callable[[Any], Any]:
         return jnp.asarray(formula.evaluate({"t": jnp.asarray(t, float)}, table), float)
 
     return value
-
-
-def _columns(names: Iterable[str], values: Any) -> dict[str, Any]:
-    return {name: values[i] for i, name in enumerate(names)}
-
-
-def _kinetic(file: FileModel, recipe: Recipe) -> Callable[[Any, Any, Any], Any]:
-    rates = [f"{name}_dot" for name in file.coordinates]
-    return lambda q, v, th: recipe.values(_columns(file.coordinates, q), _columns(rates, v), th)[0]
-
-
-def _mass(file: FileModel, recipe: Recipe) -> Callable[[Any, Any], Any]:
-    import jax.numpy as jnp
-
-    return lambda q, th: jnp.diag(jnp.stack(recipe.values(_columns(file.coordinates, q), th)))
-
-
-def _force(file: FileModel, book: Book, table: Table) -> Callable[[Any, Any, Any, Any, Any], Any]:
-    import jax.numpy as jnp
-
-    recipe = book.recipe([("forces", name) for name in file.forces], table)
-    rates = [f"{name}_dot" for name in file.coordinates]
-
-    def force(t: Any, q: Any, v: Any, p: Any, th: Any) -> Any:
-        values = recipe.values({"t": t, file.control.name: p}, _columns(file.coordinates, q), _columns(rates, v), th)
-        given = dict(zip(file.forces, values, strict=True))
-        return jnp.stack([given.get(name, jnp.asarray(0.0, float)) for name in file.coordinates])
-
-    return force

@@ -209,6 +209,12 @@ class MotionFunctions:
         )
         return jnp.concatenate([rows, rolling])
 
+    def constraint_force(self, q: Any, v: Any, p: Any, mu: Any, vector: Any) -> Any:
+        """Gᵀμ, (n,)."""
+        _, pull = jax.vjp(lambda e: self.holonomic(self.space.nudge(q, e), p, vector), jnp.zeros(self.n))
+        _, pull_v = jax.vjp(lambda u: self.nonholonomic(q, u, vector), v)
+        return pull(mu[: self.m])[0] + pull_v(mu[self.m :])[0]
+
     def _terms(self, x: Any, vector: Any, control: Control | None, seeds: Any) -> Any:
         t, p, q, delta, v, mu = self._split(x, self.n, self.n, self.n, self.m)
         q = self.space.retract(q, delta)
@@ -271,59 +277,44 @@ class MotionFunctions:
         p = rates[0]
         h = self.generalised_force(t, q, v, mu, p, vector)
         c, c_dot, _ = self.constraint_rates(q, v, rates, vector)
-        zero = jnp.zeros(self.n)
-        _, pull = jax.vjp(lambda e: self.holonomic(self.space.nudge(q, e), p, vector), zero)
-        _, pull_v = jax.vjp(lambda u: self.nonholonomic(q, u, vector), v)
+        none = jnp.zeros(self.k)
 
         def mass_times(y: Any) -> Any:
             return jax.jvp(lambda u: self.momentum(q, u, vector), (v,), (y,))[1]
 
-        kinematic = mass_times(d - rate) - pull(eta)[0]
-        balance = mass_times(w) - h - pull(mu[: self.m])[0] - pull_v(mu[self.m :])[0]
+        kinematic = mass_times(d - rate) - self.constraint_force(q, v, p, jnp.concatenate([eta, none]), vector)
+        balance = mass_times(w) - h - self.constraint_force(q, v, p, mu, vector)
         return jnp.concatenate([kinematic, balance, c, c_dot], dtype=jnp.float64)
 
-    def _jacobian(self, x: Any, vector: Any, control: Control | None) -> Any:
-        """Derivatives of `balance` by (δ, δ̇, v, v̇, μ, η)."""
-        first = 2 + self.n
+    def _jacobian(self, x: Any, vector: Any, control: Control | None, seeds: Any) -> Any:
+        """Derivatives of force balance, positions and velocity level by (δ, v, v̇, μ), along the seeds."""
+        n, first = self.n, 2 + self.n
         _, push = jax.linearize(
-            lambda y: self._balance(jnp.concatenate([x[:first], y]), vector, control, near=True), x[first:]
+            lambda y: self._balance(jnp.concatenate([x[:first], y]), vector, control, near=True)[n:], x[first:]
         )
-        return jax.vmap(push, out_axes=1)(jnp.eye(len(x) - first))
+
+        def along(d: Any) -> Any:
+            return push(jnp.concatenate([d[:n], jnp.zeros(n), d[n:], jnp.zeros(self.m)]))
+
+        return jax.vmap(along, out_axes=1)(seeds.T)
 
     def _check(self, x: Any, vector: Any, control: Control | None) -> Any:
         t, p, q, v, a, mu, u = self._split(x, *[self.n] * 3, self.m + self.k, len(self.system.servo))
         rates = self.control(control, t, p)
-        h = self.generalised_force(t, q, v, mu, rates[0], vector) + self.actuation(q, vector) @ u
+        p = rates[0]
+        h = self.generalised_force(t, q, v, mu, p, vector) + self.actuation(q, vector) @ u
         c, c_dot, gamma = self.constraint_rates(q, v, rates, vector)
-        along, pull = self._directional(q, v, rates[0], vector)
+        Ga, Gv = self.gradients(q, v, p, vector, jnp.stack([a, v], axis=1)).T
+        pull = self.constraint_force(q, v, p, mu, vector)
         momentum, inertia = jax.jvp(lambda u: self.momentum(q, u, vector), (v,), (a,))
         kinetic = self.kinetic(q, v, vector)
-        energy = momentum @ v - kinetic + self.potential(q, rates[0], vector)
-        power = self._power(t, q, v, mu, rates, vector) + mu @ along(v) + self.actuation(q, vector) @ u @ v
-        held = pull(mu)
-        sizes = jnp.stack([jnp.max(jnp.abs(y), initial=0.0) for y in (inertia, h, held)])
+        energy = momentum @ v - kinetic + self.potential(q, p, vector)
+        power = self._power(t, q, v, mu, rates, vector) + mu @ Gv + self.actuation(q, vector) @ u @ v
+        sizes = jnp.stack([jnp.max(jnp.abs(y), initial=0.0) for y in (inertia, h, pull)])
         return jnp.concatenate([
-            jnp.stack([energy, kinetic, power, jnp.max(sizes)]), inertia - h - held, c, c_dot, along(a) + gamma,
-            self.gaps(q, rates[0], vector),
+            jnp.stack([energy, kinetic, power, jnp.max(sizes)]), inertia - h - pull, c, c_dot, Ga + gamma,
+            self.gaps(q, p, vector),
         ], dtype=jnp.float64)  # fmt: skip
-
-    def _directional(self, q: Any, v: Any, p: Any, vector: Any) -> tuple[Any, Any]:
-        """Functions d → G d and μ → Gᵀμ, without G itself."""
-        zero = jnp.zeros(self.n)
-
-        def position(delta: Any) -> Any:
-            return self.holonomic(self.space.nudge(q, delta), p, vector)
-
-        def velocity(u: Any) -> Any:
-            return self.nonholonomic(q, u, vector)
-
-        def along(d: Any) -> Any:
-            return jnp.concatenate([jax.jvp(position, (zero,), (d,))[1], jax.jvp(velocity, (v,), (d,))[1]])
-
-        def pull(mu: Any) -> Any:
-            return jax.vjp(position, zero)[1](mu[: self.m])[0] + jax.vjp(velocity, v)[1](mu[self.m :])[0]
-
-        return along, pull
 
     # about an equilibrium
 

@@ -13,12 +13,12 @@ import numpy as np
 
 from onesided._types import Indices
 from onesided.errors import ModelError
+from onesided.groups.rotations import rotation_matrix
 from onesided.model.assembly import Assembly, Batch, Data
 from onesided.model.elements.contract import Element, Quantity, Wrench
 from onesided.model.elements.places import Body, Marker, Place
 from onesided.model.formula import parse
 from onesided.model.formula_system import jax_functions
-from onesided.model.rotations import rotation_matrix
 
 
 class Moving:
@@ -124,7 +124,7 @@ def _inertia(place: Place, th: Mapping[str, Any]) -> Any:
         return jnp.diag(jnp.stack([mass, mass, _number(place.inertia, th)]))
     given = [place.inertia] * 3 if isinstance(place.inertia, (int, float, str)) else place.inertia
     principal = jnp.diag(jnp.stack([_number(one, th) for one in given]))
-    R = rotation_matrix(jnp.stack([_number(one, th) for one in place.turned]), jnp)
+    R = rotation_matrix(jnp.stack([_number(one, th) for one in place.turned]))
     zero = jnp.zeros((3, 3))
     return jnp.block([[mass * jnp.eye(3), zero], [zero, R @ principal @ R.T]])
 

@@ -134,6 +134,10 @@ def build_parts(file: FileModel, tables: Mapping[str, Any], rows: list[Row], sou
         if getattr(file, table):
             advice = "give nodes and bodies a `mass`"
             raise source.error((table,), f"`{table}` has no place beside parts", advice=advice)
+    for table in ("nonholonomic", "contacts", "friction", "servo", "space"):
+        if getattr(file, table):
+            advice = "state the whole system by formulas, or add it in Python"
+            raise source.error((table,), f"`{table}` has no place beside parts", advice=advice)
     if file.sketch is not None:
         raise source.error(("sketch",), "`sketch` has no place beside parts: they draw themselves")
     reader = PartTables(file, source)

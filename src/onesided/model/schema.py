@@ -1,9 +1,10 @@
 """The format of model files: tables, keys and types, as pydantic models.
 
-A file is TOML. Keys at the top: `title`, `description`, `energy`, `kinetic`; tables: `[coordinates]`,
-`[parameters]`, `[control]`, `[define]`, `[unilateral]`, `[bilateral]`, `[smallest]`, `[surfaces]`, `[scales]`,
-`[mass]`, `[forces]`, `[start]`, `[import]`, `[sketch]`, and one per kind of part (see `part_kinds`). Only `[control]`
-is needed, and either `energy` with `[coordinates]`, or parts. `json_schema` gives the same for editors.
+A file is TOML. Keys at the top: `title`, `description`, `energy`, `kinetic`, `space`; tables: `[coordinates]`,
+`[parameters]`, `[control]`, `[define]`, `[unilateral]`, `[bilateral]`, `[smallest]`, `[surfaces]`, `[nonholonomic]`,
+`[contacts]`, `[scales]`, `[mass]`, `[forces]`, `[friction]`, `[servo]`, `[motion]`, `[start]`, `[import]`, `[sketch]`,
+and one per kind of part (see `part_kinds`). Only `[control]` is needed, and either `energy` with `[coordinates]`, or
+parts. `json_schema` gives the same for editors.
 """
 
 import math
@@ -72,6 +73,7 @@ Positive = Annotated[Number, AfterValidator(_positive), Field(json_schema_extra=
 Text = Annotated[str, Field(strict=True, max_length=TEXT_LENGTH)]
 FormulaText = Annotated[str, BeforeValidator(_formula), Field(json_schema_extra={"maxLength": DEFAULT_LIMITS.length})]
 Name = Annotated[str, Field(pattern=NAME_PATTERN, max_length=NAME_LENGTH)]
+SpacePart = Annotated[str, Field(strict=True, pattern=r"^(R[1-9][0-9]{0,2}|SO2|SE2|SO3|SE3)$")]
 Numbers = dict[Name, Number]
 Formulas = Annotated[dict[Name, FormulaText], Field(max_length=MAX_ENTRIES)]
 
@@ -222,6 +224,15 @@ class SmallestTable(_Table):
     )
 
 
+class ServoTable(_Table):
+    """A condition that an input meets, and where the input acts."""
+
+    condition: FormulaText = Field(description="held at 0: formula of coordinates, control, parameters")
+    input: Annotated[Formulas, Field(min_length=1)] = Field(
+        description="coordinate = force on it for an input of 1: formula of coordinates, parameters"
+    )
+
+
 class MotionTable(_Table):
     """What to simulate: time span, start velocities, method, and how the control parameter changes with time."""
 
@@ -309,6 +320,16 @@ class FileModel(_Table):
         default_factory=dict,
         description="coordinate = force beside the energy: of t, coordinates, velocities, p, parameters",
     )
+    friction: Formulas = Field(
+        default_factory=dict,
+        description="coordinate = force that depends on multipliers of [bilateral], called <constraint>_force",
+    )
+    servo: Annotated[dict[Name, ServoTable], Field(max_length=MAX_ENTRIES)] = Field(
+        default_factory=dict, description="name = {condition, input}: conditions that inputs meet"
+    )
+    space: Annotated[list[SpacePart], Field(min_length=1, max_length=MAX_ENTRIES)] | None = Field(
+        default=None, description='spaces of the coordinates in turn: "R3" (plain), "SO2", "SE2", "SO3", "SE3"'
+    )
     sketch: SketchTable | None = Field(default=None, description="how to draw the system")
 
 
@@ -390,8 +411,16 @@ def _explain(kind: str, loc: tuple[int | str, ...], message: str) -> FormatError
         rule = f"an ASCII letter, then letters, digits and `_`, {NAME_LENGTH} characters at most"
         return FormatError(path, f"the name {shown(name)} cannot be used", expected=rule)
     if kind in ("too_short", "too_long"):
-        expected = "two numbers" if name == "range" else f"1 to {MAX_ENTRIES} entries"
+        expected = "two numbers" if name in ("range", "time") else f"1 to {MAX_ENTRIES} entries"
         return FormatError(path, f"wrong number of entries in `{name}`", expected=expected)
+    if kind == "literal_error" and name != "direction":
+        return FormatError(
+            path, f"`{name}` is none of the words known here", expected=message[len("Input should be ") :]
+        )
+    if path[:1] == ("space",) and kind.startswith("string"):
+        return FormatError(
+            ("space",), "not a configuration space", expected='words like "R3", "SO2", "SE2", "SO3", "SE3"'
+        )
     what, expected = _MESSAGES.get(kind, (message, ""))
     return FormatError((*path, kind) if kind in ("range", "start") else path, what, expected=expected)
 
@@ -401,6 +430,9 @@ _EXAMPLES = {
     "coordinates": "[coordinates] with a line like x = 0.0",
     "control": "[control] with a line like range = [0.0, 1.0]",
     "range": "range = [0.0, 1.0]",
+    "condition": 'condition = "x - p"',
+    "input": 'input = {x = "1"}',
+    "time": "time = [0, 10]",
 }
 
 
@@ -408,13 +440,16 @@ def _fields(path: tuple[str, ...]) -> list[str]:
     tables: dict[tuple[str, ...], type[BaseModel]] = {
         ("control",): ControlTable,
         ("scales",): ScalesTable,
+        ("motion",): MotionTable,
         ("import",): ImportTable,
         ("sketch",): SketchTable,
         ("sketch", "circles"): CircleTable,
         ("sketch", "grounds"): GroundTable,
         ("sketch", "solids"): SolidTable,
     }
-    return [field.alias or name for name, field in tables.get(path[:2], FileModel).model_fields.items()]
+    entries: dict[str, type[BaseModel]] = {"contacts": ContactTable, "servo": ServoTable}
+    table = entries[path[0]] if len(path) == 2 and path[0] in entries else tables.get(path[:2], FileModel)
+    return [field.alias or name for name, field in table.model_fields.items()]
 
 
 def shown(value: Any, most: int = 60) -> str:

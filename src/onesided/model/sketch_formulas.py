@@ -10,6 +10,7 @@ from onesided.errors import ModelError
 from onesided.model.formula_contacts import gap_names
 from onesided.model.formula_system import Book, Recipe
 from onesided.model.measures import Elementwise, Measure
+from onesided.model.rotating import turned
 from onesided.model.schema import FileModel, SketchTable
 from onesided.model.toml_places import Path
 from onesided.results.sketch import Circle, Component, Ground, Line, Sketch, Solid
@@ -19,6 +20,7 @@ _SAME = ("sin", "cos", "tan", "sinh", "cosh", "tanh", "sqrt", "exp", "log", "abs
 NUMPY: Mapping[str, Callable[..., Any]] = {
     **{name: getattr(np, name) for name in _SAME},
     **{name: getattr(np, theirs) for name, theirs in _RENAMED.items()},
+    **turned(np),
 }
 
 
@@ -50,7 +52,7 @@ def sketch_of(file: FileModel, book: Book) -> Sketch | None:
 
 def measures_of(file: FileModel, book: Book) -> dict[str, Measure]:
     """All definitions that statics can evaluate, and all formulas of the sketch."""
-    moving = {*book.velocities, *book.time, *book.places}
+    moving = {*book.velocities, *book.time, *book.joint_forces, *book.places}
     paths: dict[str, Path] = {n: ("define", n) for n in file.define if not book.bases[n] & moving}
     paths |= {label: path for label, path, _ in sketch_formulas(file)}
     return {name: _measure(file, book.recipe([path], NUMPY)) for name, path in paths.items()}

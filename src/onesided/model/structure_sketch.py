@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from onesided._types import Array
+from onesided.groups.rotations import rotation_matrix
 from onesided.model.elements.contacts import InsideContact, PlaneContact, RoundContact
 from onesided.model.elements.contract import Quantity, Slot, evaluate_quantity
 from onesided.model.elements.places import Body, Guided, Marker, Node, Place
 from onesided.model.hull import hull
 from onesided.model.measures import Elementwise
-from onesided.model.rotations import rotation_matrix
 from onesided.results import sketch as drawing
 from onesided.results.sketch import Component, Sketch
 

@@ -9,9 +9,9 @@ import numpy as np
 
 from onesided._types import Array
 from onesided.errors import ModelError
+from onesided.groups.rotations import half_matrix, matrix_quaternion, plane_matrix, rotation_vector
 from onesided.model.elements.contract import Element, Local, Quantity, Start
 from onesided.model.elements.places import Body
-from onesided.model.rotations import half_matrix, matrix_quaternion, plane_matrix, rotation_vector
 
 
 def _shear(stiffness: float | None, bending: float, length: float) -> tuple[float, float]:
@@ -124,7 +124,7 @@ class Beam(_TwoSections):
         """Energy of stretch, shear and bending at the middle."""
         a, b = at.frames
         n = at.n
-        e = plane_matrix(0.5 * (a.angle + b.angle) + n.chord, jnp)
+        e = plane_matrix(0.5 * (a.angle + b.angle) + n.chord)
         strain = (e.T @ (b.position - a.position) - jnp.stack([n.length, 0.0])) / n.length
         turn = b.angle - a.angle
         stretch = strain[0] + (turn - n.start) ** 2 / 24.0 + n.bow * strain[1] ** 2
@@ -204,7 +204,7 @@ class SpatialBeam(_TwoSections):
         turn = np.zeros(3)
         if self.curvature is not None:
             turn = start.vector(self.curvature) * length - triad.T @ first @ rotation_vector(
-                matrix_quaternion(first.T @ second)
+                *matrix_quaternion(first.T @ second)
             )
         return {
             "length": length,
@@ -221,8 +221,8 @@ class SpatialBeam(_TwoSections):
         a, b = at.frames
         n = at.n
         triad = a.rotation @ n.first
-        relative = matrix_quaternion(triad.T @ (b.rotation @ n.second), jnp)
-        turn, middle = rotation_vector(relative, jnp), triad @ half_matrix(relative, jnp)
+        relative = matrix_quaternion(triad.T @ (b.rotation @ n.second))
+        turn, middle = rotation_vector(*relative), triad @ half_matrix(*relative)
         strain = (middle.T @ (b.position - a.position) - jnp.stack([n.length, 0.0, 0.0])) / n.length
         inside = turn[0] * turn - jnp.stack([turn @ turn, 0.0, 0.0])  # ψ × (ψ × e₁)
         strain = strain - inside / 24.0 + jnp.stack([n.bow @ strain[1:] ** 2, 0.0, 0.0])

@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from onesided.errors import ModelError
+from onesided.groups.rotations import plane_matrix, rotation_matrix
 from onesided.model.elements.contract import Frame, Quantity, Rate, Slot
-from onesided.model.rotations import plane_matrix, rotation_matrix
 
 AXES = "xyz"
 TURNS = ("rx", "ry", "rz")
@@ -239,15 +239,15 @@ class Body(Place):
     def frame(self, values: Any, numbers: Any, xp: Any) -> Frame:
         """Position and rotation R = exp(r)·R_start."""
         if self.dimension == 2:
-            return Frame(values[:2], plane_matrix(values[2], xp), values[2])
-        R = rotation_matrix(values[3:], xp) @ rotation_matrix(numbers["turned"], xp)
+            return Frame(values[:2], plane_matrix(values[2]), values[2])
+        R = rotation_matrix(values[3:]) @ rotation_matrix(numbers["turned"])
         return Frame(values[:3], R, 0.0)
 
     def rate(self, values: Any, speeds: Any, numbers: Any, xp: Any) -> Rate:
         """Velocity of the origin, and spin."""
         if self.dimension == 2:
             return Rate(speeds[:2], speeds[2])
-        return Rate(speeds[:3], rotation_matrix(values[3:], xp) @ speeds[3:])
+        return Rate(speeds[:3], rotation_matrix(values[3:]) @ speeds[3:])
 
 
 @dataclass(frozen=True)
@@ -302,8 +302,8 @@ class Marker(Place):
         position = body.position + body.rotation @ numbers["marker_at"]
         if self.dimension == 2:
             angle = numbers["marker_angle"][0]
-            return Frame(position, body.rotation @ plane_matrix(angle, xp), body.angle + angle)
-        return Frame(position, body.rotation @ rotation_matrix(numbers["marker_turned"], xp), 0.0)
+            return Frame(position, body.rotation @ plane_matrix(angle), body.angle + angle)
+        return Frame(position, body.rotation @ rotation_matrix(numbers["marker_turned"]), 0.0)
 
     def rate(self, values: Any, speeds: Any, numbers: Any, xp: Any) -> Rate:
         """The body's velocity, with what its spin adds at the marker."""
