@@ -17,6 +17,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from onesided._types import Array, Indices
+from onesided.model.compiling import compiled
 from onesided.model.derivatives import Derivatives, Evaluation, Parameters
 from onesided.model.elements.contract import Element, Frame, Local, Start
 from onesided.model.elements.places import Place
@@ -173,8 +174,8 @@ class Assembly(Derivatives):
         self.batches, self._make_data = tuple(batches), make_data
         self._targets = self._make_targets(n, m)
         super().__init__(n, self.potential, [self.potential] * m, names)
-        self._first = jax.jit(partial(self._entries, second=False))
-        self._second = jax.jit(partial(self._entries, second=True))
+        self._first = compiled(partial(self._entries, second=False))
+        self._second = compiled(partial(self._entries, second=True))
 
     def constants(self, parameters: Mapping[str, float]) -> Any:
         """Data of the batches for these parameters, in one vector: every argument of a compiled call costs time."""

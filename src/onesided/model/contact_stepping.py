@@ -6,11 +6,11 @@ ends before the first step that needs another set, a projection, or more accurac
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import jax
 import jax.numpy as jnp
 from jax import lax
 from jax.scipy.linalg import cho_factor, cho_solve
 
+from onesided.model.compiling import compiled
 from onesided.tolerances import EPS
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ class Leap:
 
     def __init__(self, functions: "MotionFunctions") -> None:
         self._of = functions
-        self.steps = jax.jit(self._steps, static_argnums=5)
+        self.steps = compiled(self._steps, static_argnums=5)
 
     def _steps(
         self, x: Any, contacts: tuple[Any, Any], rules: Rules, wanted: Any, vector: Any, control: "Control | None"

@@ -18,6 +18,7 @@ import numpy as np
 
 from onesided._types import Array
 from onesided.errors import ModelError
+from onesided.model.compiling import compiled
 from onesided.model.names import unknown_name
 from onesided.model.rows import families
 from onesided.model.stepping import Stepping
@@ -224,10 +225,10 @@ class Derivatives:
         self.n, self.m, self.names = n, len(constraints), names
         self._U = differentiable(energy, names)
         self._c = [differentiable(f, names) for f in families(constraints)]
-        self._kkt = jax.jit(self._packed_kkt)
-        self._residual = jax.jit(self._packed_residual)
-        self._residuals = jax.jit(jax.vmap(self._packed_residual, in_axes=(0, None)))
-        self._along = jax.jit(self._packed_along, static_argnums=3)
+        self._kkt = compiled(self._packed_kkt)
+        self._residual = compiled(self._packed_residual)
+        self._residuals = compiled(jax.vmap(self._packed_residual, in_axes=(0, None)))
+        self._along = compiled(self._packed_along, static_argnums=3)
         self.stepping = Stepping(n, self.m, self._packed_kkt)
         self._last: tuple[Any, Any, Evaluation] = (None, None, NOWHERE)  # point, parameters, blocks
 

@@ -18,6 +18,7 @@ import numpy as np
 
 from onesided._types import Array
 from onesided.groups import Vector
+from onesided.model.compiling import compiled
 from onesided.model.derivatives import Parameters, differentiable
 from onesided.model.rows import families
 
@@ -81,16 +82,16 @@ class MotionFunctions:
             self._c = [differentiable(f, self.names) for f in families(system.bilateral.values())]
             self._gaps = [differentiable(f, self.names) for f in families(system.unilateral.values())]
         self._rolling = families(system.nonholonomic.values())
-        self.gaps_at = jax.jit(self.gaps)
-        self.linearised = jax.jit(self._linearised)
-        self.stiffness = jax.jit(self._stiffness)
-        self.terms = jax.jit(self._terms, static_argnums=2)
-        self.stepped = jax.jit(self._stepped, static_argnums=2)
-        self.pushes = jax.jit(self._pushes, static_argnums=2)
-        self.balance = jax.jit(self._balance, static_argnums=2)
-        self.stages = jax.jit(jax.vmap(self._balance, in_axes=(0, None, None)), static_argnums=2)
-        self.jacobian = jax.jit(self._jacobian, static_argnums=2)
-        self.check = jax.jit(jax.vmap(self._check, in_axes=(0, None, None)), static_argnums=2)
+        self.gaps_at = compiled(self.gaps)
+        self.linearised = compiled(self._linearised)
+        self.stiffness = compiled(self._stiffness)
+        self.terms = compiled(self._terms, static_argnums=2)
+        self.stepped = compiled(self._stepped, static_argnums=2)
+        self.pushes = compiled(self._pushes, static_argnums=2)
+        self.balance = compiled(self._balance, static_argnums=2)
+        self.stages = compiled(jax.vmap(self._balance, in_axes=(0, None, None)), static_argnums=2)
+        self.jacobian = compiled(self._jacobian, static_argnums=2)
+        self.check = compiled(jax.vmap(self._check, in_axes=(0, None, None)), static_argnums=2)
 
     # the model as functions of arrays
 

@@ -17,6 +17,7 @@ from scipy import sparse
 from onesided._types import Array, Indices
 from onesided.linalg import SparseKkt
 from onesided.model.assembly import Assembly, Batch, Data, flat_targets
+from onesided.model.compiling import compiled
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,7 +146,7 @@ class SparseAssembly(Assembly):
 
     def __init__(self, n: int, m: int, batches: Sequence[Batch], make_data: Any, names: tuple[str, ...]) -> None:
         super().__init__(n, m, batches, make_data, names)
-        self._along_jit = jax.jit(self._along_entries, static_argnums=3)
+        self._along_jit = compiled(self._along_entries, static_argnums=3)
 
     def _evaluate(self, x: Array, vector: Any) -> SparseEvaluation:  # type: ignore[override]
         targets, ends = self._targets[1]

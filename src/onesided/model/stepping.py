@@ -14,6 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from onesided.model.compiling import compiled
 from onesided.tolerances import EPS, ROUND_OFF, SMALL
 
 CHUNK = 32  # most points of one call
@@ -136,7 +137,7 @@ class Stepping:
 
     def __init__(self, n: int, m: int, evaluate: Callable[[Any, Any], Any]) -> None:
         self.n, self.m, self.size, self._evaluate = n, m, n + 1 + m, evaluate
-        self._march = jax.jit(self._steps)
+        self._march = compiled(self._steps)
 
     def march(self, here: Here, knobs: Knobs, frame: Frame, th: Any) -> Stretch:
         """Steps from `here` on, until `wanted` are made, some fail, or something seems to happen at the last point."""

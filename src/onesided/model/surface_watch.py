@@ -16,6 +16,7 @@ import numpy as np
 
 from onesided._types import Array, Mask
 from onesided.errors import ModelError
+from onesided.model.compiling import compiled
 from onesided.model.derivatives import Parameters, prepare_jax
 from onesided.model.surface_geometry import Geometry, SurfacePair
 from onesided.tolerances import EPS
@@ -106,7 +107,7 @@ class SurfaceWatch:
                 ]
                 return gap, sides, J, *tangents
 
-            self._compiled[key] = jax.jit(jax.vmap(one, in_axes=(0, 0, None)))
+            self._compiled[key] = compiled(jax.vmap(one, in_axes=(0, 0, None)))
         return self._compiled[key]
 
     def outline(self, name: str, side: int, q: Array, s: Array, th: Mapping[str, float]) -> Array:
@@ -120,7 +121,7 @@ class SurfaceWatch:
             def one(place: Any, r: Any, numbers: Any) -> Any:
                 return geometry._at(shape, place, r, Parameters(zip(th, numbers, strict=True)))
 
-            self._compiled[key] = jax.jit(jax.vmap(jax.vmap(one, (None, 0, None)), (0, 0, None)))
+            self._compiled[key] = compiled(jax.vmap(jax.vmap(one, (None, 0, None)), (0, 0, None)))
         numbers = jnp.asarray(list(th.values()), dtype=jnp.float64)
         return np.asarray(self._compiled[key](q[:, : self.n], s, numbers))
 
