@@ -79,7 +79,7 @@ def _mujoco_text(pile, step):
 
 
 def with_siconos(pile, last, step):
-    """Native discs of siconos.mechanics with Moreau–Jean stepping; written from its documentation, not yet run."""
+    """Native discs of siconos.mechanics with Moreau–Jean stepping; never run, for want of a package to install."""
     if importlib.util.find_spec("siconos") is None:
         return None
     import siconos.kernel as sk

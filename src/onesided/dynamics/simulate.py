@@ -109,14 +109,17 @@ def _judged(motion: Motion, *, throw: bool) -> Motion:
 
 def _followed(run: ContactRun, progress: Progress) -> Motion:
     progress.begin("simulate")
+    told, points, step = run.world.request.first, 0, 0.0
     try:
         with one_thread(run.world.equations.n):
-            told = run.state.t
             for points in run.items():
                 if points % TELL == 0:
                     step, told = (run.state.t - told) / TELL, run.state.t
                     progress.update(control=told, points=points, events=len(run.events), step=step)
+        progress.update(control=run.state.t, points=points, events=len(run.events), step=step)
     except KeyboardInterrupt:
+        if points == 0:  # there is nothing yet
+            raise
         run.status, run.note = Status.interrupted, f"at t = {run.state.t:.6g}"
     finally:
         progress.end()

@@ -10,8 +10,9 @@ import jax
 import jax.numpy as jnp
 
 from onesided.errors import ModelError
+from onesided.model.compiling import prepare_jax
 from onesided.model.contact_stepping import Leap
-from onesided.model.derivatives import Parameters, prepare_jax
+from onesided.model.derivatives import Parameters
 from onesided.model.motion import MotionFunctions
 from onesided.model.names import unknown_name
 from onesided.model.rows import Row, families

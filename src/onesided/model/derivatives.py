@@ -5,11 +5,9 @@ packed input that returns one packed array.
 """
 
 import math
-import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import jax
@@ -18,7 +16,7 @@ import numpy as np
 
 from onesided._types import Array
 from onesided.errors import ModelError
-from onesided.model.compiling import compiled
+from onesided.model.compiling import compiled, prepare_jax
 from onesided.model.names import unknown_name
 from onesided.model.rows import families
 from onesided.model.stepping import Stepping
@@ -150,31 +148,6 @@ class Evaluation(NamedTuple):
 
 
 NOWHERE = Evaluation(math.nan, *(np.zeros((0,) * axes) for axes in (1, 1, 2, 2)))
-
-
-def prepare_jax() -> None:
-    """Switch on double precision, immediate dispatch and the compilation cache (unless the user chose a folder).
-
-    Handing a tiny computation to another thread takes four times as long as doing it: on the CPU we do it at once.
-    """
-    config: Any = jax.config
-    if not config.jax_enable_x64:
-        config.update("jax_enable_x64", True)
-    config.update("jax_cpu_enable_async_dispatch", False)
-    folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "onesided" / "jax"
-    if not config.jax_compilation_cache_dir and _writable(folder):
-        config.update("jax_compilation_cache_dir", str(folder))
-        config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
-        config.update("jax_persistent_cache_min_entry_size_bytes", -1)
-
-
-def _writable(folder: Path) -> bool:
-    """Whether the cache can be used: a home that cannot be written to is no reason to complain."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError:
-        return False
-    return os.access(folder, os.W_OK)
 
 
 def differentiable(function: Scalar | Function, names: tuple[str, ...]) -> Scalar:

@@ -108,7 +108,8 @@ from onesided._types import Array
 from onesided.errors import ModelFileError
 from onesided.model.formula_scan import suggestion
 from onesided.model.formula_system import build, time_function
-from onesided.model.schema import FileModel, FormatError, part_tables, read_format, shown
+from onesided.model.schema import FileModel, part_tables, read_format, shown
+from onesided.model.schema_tables import FormatError
 from onesided.model.toml_places import Source, has_long_key
 
 if TYPE_CHECKING:

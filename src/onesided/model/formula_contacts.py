@@ -4,7 +4,8 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from onesided.errors import ModelError
-from onesided.model.schema import FileModel, SurfaceTable
+from onesided.model.schema import FileModel
+from onesided.model.schema_tables import SurfaceTable
 from onesided.model.toml_places import Path
 
 if TYPE_CHECKING:

@@ -29,7 +29,8 @@ from onesided.model.formula import FormulaError, parse
 from onesided.model.formula_scan import suggestion
 from onesided.model.part_kinds import part_kinds
 from onesided.model.part_tables import MAX_PARTS, PART_NAME, PART_NAME_LENGTH, Row
-from onesided.model.schema import ImportTable, shown
+from onesided.model.schema import shown
+from onesided.model.schema_tables import ImportTable
 from onesided.model.toml_places import Source
 
 MAX_BYTES = 32 * 1024 * 1024

@@ -8,7 +8,8 @@ import jax.numpy as jnp
 
 from onesided.errors import ModelError
 from onesided.groups import Group
-from onesided.model.derivatives import Parameters, prepare_jax
+from onesided.model.compiling import prepare_jax
+from onesided.model.derivatives import Parameters
 
 if TYPE_CHECKING:
     from onesided.model.system import System

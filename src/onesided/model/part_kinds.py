@@ -14,7 +14,8 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 from onesided.model.elements.contract import KINDS, Element
 from onesided.model.elements.places import Place
 from onesided.model.formula_scan import DEFAULT_LIMITS
-from onesided.model.schema import FormatError, finite_number, shown
+from onesided.model.schema import shown
+from onesided.model.schema_tables import FormatError, finite_number
 
 MAX_ITEMS = 10_000  # of one array
 

@@ -16,7 +16,8 @@ from typing import Any
 
 from onesided.model.elements.contract import RepeatedFormula
 from onesided.model.formula import Formula, FormulaError, parse, refusal_of_name
-from onesided.model.schema import FormatError, shown
+from onesided.model.schema import shown
+from onesided.model.schema_tables import FormatError
 
 MAX_INDICES = 3
 MAX_INDEX = 10_000_000

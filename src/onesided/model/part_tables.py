@@ -12,7 +12,8 @@ from onesided.model.formula import FormulaError, parse
 from onesided.model.formula_scan import DEFAULT_LIMITS, suggestion
 from onesided.model.part_kinds import PartKind, part_kinds
 from onesided.model.part_repeat import Binder, Repeat, Values, quantity_binder, read_repeat, replace_names, text_binder
-from onesided.model.schema import FileModel, FormatError, shown
+from onesided.model.schema import FileModel, shown
+from onesided.model.schema_tables import FormatError
 from onesided.model.toml_places import Path, Source
 
 MAX_PARTS = 200_000

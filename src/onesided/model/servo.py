@@ -19,7 +19,6 @@ import numpy as np
 
 from onesided._types import Array, Indices
 from onesided.errors import ModelError
-from onesided.model.compiling import compiled
 from onesided.model.motion import Control, MotionFunctions
 from onesided.tolerances import DEFAULT
 
@@ -60,14 +59,14 @@ class ServoFunctions:
                 expected="forces that do not depend on the joint forces",
                 advice="leave `friction` out, or state it as a `force` of velocities",
             )
-        self._moves = compiled(self._flow)
+        self._moves = jax.jit(self._flow)
         self.hidden: list[Level] = []
         self.top: list[Level] = []
         self.index = 0  # of the equations: one more than derivatives needed until all inputs are told apart
         states = z + 0.1 * np.random.default_rng(0).normal(size=(PROBES, len(z)))
         self._probes = [self._unpack(jnp.asarray(state)) for state in (z, *states)]
         self._differentiate({name: self._position(f) for name, f in equations.system.servo.items()})
-        self.evaluate = compiled(self._evaluate)
+        self.evaluate = jax.jit(self._evaluate)
 
     def _p_at(self, t: Any) -> Any:
         return self.functions.control(self._control, t, jnp.asarray(self._p))[0]
@@ -97,14 +96,14 @@ class ServoFunctions:
 
             return jax.jvp(moved, (jnp.zeros(()),), (jnp.ones(()),))[1]
 
-        return compiled(derivative)  # traced once, however often it is differentiated
+        return jax.jit(derivative)  # traced once, however often it is differentiated
 
     def _position(self, condition: Any) -> Level:
         def position(state: Any, u: Any) -> Any:
             t, q, _ = state
             return condition(q, self._p_at(t), self.functions.parameters(self._vector))
 
-        return compiled(position)
+        return jax.jit(position)
 
     def _differentiate(self, levels: dict[str, Level]) -> None:
         """Differentiate conditions until each tells an input that the others do not."""
@@ -136,7 +135,7 @@ class ServoFunctions:
     def _effects(self, levels: tuple[Level, ...]) -> Array:
         """What inputs do to levels at the start and at a few states about it, (states, levels, inputs)."""
 
-        @compiled
+        @jax.jit
         def probe(state: Any) -> Any:
             values, push = jax.linearize(lambda u: jnp.stack([f(state, u) for f in levels]), jnp.zeros(self.inputs))
             return jnp.column_stack([jax.vmap(push, out_axes=1)(jnp.eye(self.inputs)), values])
@@ -161,7 +160,7 @@ class ServoFunctions:
             D, d = jax.vmap(push, out_axes=1)(every), jax.vmap(push_one)(every)
             return value - jnp.linalg.solve(D @ D.T, D @ d) @ values
 
-        return compiled(reduced)
+        return jax.jit(reduced)
 
     def _unpack(self, z: Any) -> tuple[Any, Any, Any]:
         return z[0], z[1 : 1 + self.n], z[1 + self.n :]

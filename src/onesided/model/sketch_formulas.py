@@ -11,7 +11,8 @@ from onesided.model.formula_contacts import gap_names
 from onesided.model.formula_system import Book, Recipe
 from onesided.model.measures import Elementwise, Measure
 from onesided.model.rotating import turned
-from onesided.model.schema import FileModel, SketchTable
+from onesided.model.schema import FileModel
+from onesided.model.schema_tables import SketchTable
 from onesided.model.toml_places import Path
 from onesided.results.sketch import Circle, Component, Ground, Line, Sketch, Solid
 

@@ -16,8 +16,8 @@ import numpy as np
 
 from onesided._types import Array, Mask
 from onesided.errors import ModelError
-from onesided.model.compiling import compiled
-from onesided.model.derivatives import Parameters, prepare_jax
+from onesided.model.compiling import compiled, prepare_jax
+from onesided.model.derivatives import Parameters
 from onesided.model.surface_geometry import Geometry, SurfacePair
 from onesided.tolerances import EPS
 

@@ -26,8 +26,9 @@ import numpy as np
 from onesided._types import Array
 from onesided.errors import ModelError
 from onesided.groups import Product, Vector
+from onesided.model.compiling import prepare_jax
 from onesided.model.contact import Contact
-from onesided.model.derivatives import Parameters, prepare_jax
+from onesided.model.derivatives import Parameters
 from onesided.model.measures import Elementwise
 from onesided.model.rows import Row
 from onesided.model.sizes import Scales
