@@ -49,6 +49,7 @@ def test_crane_with_rope_and_two_inputs():
     assert motion.work[-1] == pytest.approx(m * g * rise * 2.0, rel=1e-8)
 
 
+@pytest.mark.slow  # compiles for long
 def test_servo_with_a_joint_stated_twice():
     text = zoo.text("overhead-crane").replace(
         "[servo.along]", 'again = "x**2 - 2*x*s + s**2 + z**2 - L**2"\n[servo.along]'
@@ -100,6 +101,7 @@ def test_heavy_top_on_rotations():
     assert motion.q[-1, :3] == pytest.approx([0.173343964, 0.640088592, -0.748490791], abs=1e-6)
 
 
+@pytest.mark.slow  # compiles for long
 def test_the_same_top_with_velocities_in_its_own_axes():
     text = zoo.text("heavy-top").replace('["R3", "SO3"]', '["SE3"]')
     model = loads(text)

@@ -135,8 +135,8 @@ def peaks(c: Array, end: float) -> Array:
     powers = end ** np.arange(c.shape[1])
     top = np.maximum(c[:, 0], c @ powers)
     slopes = c[:, 1:] * np.arange(1, c.shape[1])
-    falling = slopes @ powers[:-1] < 0
-    for i in np.flatnonzero((slopes[:, 0] > 0) & falling):
-        place = brentq(lambda tau, i=i: value(tau, slopes[i]), 0.0, end)
-        top[i] = max(top[i], value(place, c[i]))
+    for i in np.flatnonzero(slopes[:, 0] > 0):
+        if value(end, slopes[i]) < 0:
+            place = brentq(lambda tau, i=i: value(tau, slopes[i]), 0.0, end)
+            top[i] = max(top[i], value(place, c[i]))
     return np.asarray(top)

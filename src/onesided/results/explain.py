@@ -74,6 +74,18 @@ _MOTION_TEXTS = {
         "Both outlines have the same curvature where they touch, so the contact point is not unique. [SW (15)]"
     ),
     Occurrence.irregular: "An outline has no tangent at the contact point: its parametrisation stands still. [SW (1)]",
+    Occurrence.sticks: (
+        "A sliding contact has come to rest, and the friction that holds it lies within its cone: it sticks. The slip "
+        "is an equation from here on, its friction force an unknown."
+    ),
+    Occurrence.slips: (
+        "The friction that would hold a sticking contact has reached the edge of its cone: the contact slides, and its "
+        "friction is the coefficient times the normal force, against the slip."
+    ),
+    Occurrence.jams: (
+        "No force, or more than one, keeps a sliding contact closed: friction is so strong that sliding drives the "
+        "contact into itself (Painlevé's paradox). Rigid bodies go on by an impulse, as Moreau's time stepping does."
+    ),
     Occurrence.user: "A function given by the user passed through zero here.",
 }
 _ALL: tuple[Kind | Occurrence, ...] = (*Kind, *Occurrence)

@@ -53,6 +53,7 @@ def test_ball_rolls_down_a_plane():
     assert motion.drift.energy.max() < 1e-9
 
 
+@pytest.mark.slow  # compiles for long
 def test_ellipsoid_rocks_with_the_frequency_of_its_curvature():
     a, b, c = 0.6, 0.4, 0.3
     system, start = ellipsoid((a, b, c), [0.0, 0.0, -G])
@@ -63,6 +64,7 @@ def test_ellipsoid_rocks_with_the_frequency_of_its_curvature():
     assert motion.drift.energy.max() < 1e-8
 
 
+@pytest.mark.slow  # compiles for long
 def test_ball_in_a_bowl_swings():
     """A ball rolling in the plane of symmetry of a bowl of radius of curvature ρ: ω² = 5 g / (7 (ρ − r))."""
     r, rho = 0.2, 1.0
@@ -112,6 +114,7 @@ def test_rim_on_a_wavy_surface_is_the_disk_of_the_plane():
     assert motion.events == ()
 
 
+@pytest.mark.slow  # compiles for long
 def test_rolling_coin_wobbles_as_it_should():
     """Upright rolling with the spin w: the lean swings with ω² = (12 w² − 4 g/r)/5; the coin turns by 2 w × lean."""
     r, w, push = 0.5, 6.0, 1e-4
