@@ -86,7 +86,10 @@ def test_stability_and_kinds_are_told_apart_without_colour():
     assert len(set(COLOURS)) == len(COLOURS)
 
 
-@pytest.mark.parametrize("name", STATIC)
+@pytest.mark.parametrize(
+    "name",
+    [name if name in {*FORMULAS, "guyed-mast"} else pytest.param(name, marks=pytest.mark.slow) for name in STATIC],
+)
 @pytest.mark.parametrize("make", [traced, explored, driven])
 def test_labels_do_not_overlap(name, make):
     if name not in FORMULAS and make is not traced:

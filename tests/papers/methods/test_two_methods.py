@@ -11,9 +11,12 @@ LIMITS = {"bistable-chain": 6, "bistable-chain-parts": 2, "end-point-horizontal"
 # slender beams are stiff for an explicit integration; the ring has 255 ways to go on at its first event
 LEFT_OUT = {"arch-on-floor", "column-between-walls", "panel-ring"}
 NAMES = [name for name in zoo.names() if name not in LEFT_OUT and "[motion]" not in zoo.text(name)]
+SLOW = {"lee-frame", "williams-toggle", "scissor-lift", "cable-net"}
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.slow) if name in SLOW else name for name in NAMES]
+)
 def test_same_events(name):
     system, task = zoo.load(name)
     options = {"direction": task.direction, "p_bounds": task.p_bounds, "max_events": LIMITS.get(name)}
