@@ -180,7 +180,7 @@ def bundled():
             yield name if quick else pytest.param(name, marks=pytest.mark.slow)
 
 
-@pytest.mark.parametrize("name", bundled())
+@pytest.mark.parametrize("name", [*bundled()])
 def test_every_bundled_model_has_a_page_that_works(open_page, tmp_path, name):
     system, task = zoo.load(name)
     bounds = {"p_bounds": task.p_bounds, "max_points": 300}
