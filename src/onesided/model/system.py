@@ -23,7 +23,6 @@ from onesided.model.rows import Row
 from onesided.model.sizes import Scales, Sizes, estimate
 from onesided.model.stepping import Frame, Here, Knobs, Stretch
 from onesided.model.structure_motion import StructureMotion
-from onesided.model.supports import check_supported
 from onesided.results.sketch import Sketch
 from onesided.tolerances import DEFAULT, Tolerances
 
@@ -288,7 +287,13 @@ class System:
         self.check_model(q, p)
         check_forces(self, q, p)
         if self.structure is not None and not self.derivatives.large:  # large ones show it by their factors
-            check_supported(self, q, p)
+            self.check_supported(q, p)
+
+    def check_supported(self, q: Array, p: float) -> None:
+        """Refuse a composed structure that can move as a whole, or in parts, without resistance."""
+        from onesided.model.supports import check_supported  # it knows elements: a tenth of a second to load
+
+        check_supported(self, q, p)
 
     def check_model(self, q: Array, p: float) -> None:
         """Refuse a start at which the model cannot be evaluated, wrong derivatives, and gaps that are constant."""

@@ -6,7 +6,7 @@ by block elimination in the mixed form that stays accurate where K itself is sin
 """
 
 import math
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -14,11 +14,13 @@ from onesided._types import Array, Indices
 from onesided.linalg import SparseKkt
 from onesided.model.derivatives import Evaluation
 from onesided.model.sizes import Sizes
-from onesided.model.sparse import SparseAssembly, SparseEvaluation
 from onesided.model.system import System
 from onesided.statics.active_set import ConstraintScales
 from onesided.statics.curve import Closed, Correction, Curve, Plane, Point, settled
 from onesided.tolerances import EPS, SMALL
+
+if TYPE_CHECKING:  # elements are loaded by those who compose
+    from onesided.model.sparse import SparseAssembly, SparseEvaluation
 
 SLOW = 0.3  # a step of the kept factorisation that shrinks the error less than this asks for a new one
 DENSE_ADVICE = "compose(…, sparse=False) where the structure is not too large"
@@ -45,7 +47,7 @@ class LargeCurve(Curve):
         """Blocks at the packed point: a `SparseEvaluation`."""
         return self.system.evaluate_packed(x)
 
-    def factor(self, e: SparseEvaluation) -> None:
+    def factor(self, e: "SparseEvaluation") -> None:
         """Factorise K at e, unless that is what was factorised last; solve for the response to p."""
         if self.kkt_matrix.holder is e and self.kkt_matrix.rows is self.rows:
             return

@@ -13,7 +13,6 @@ from onesided import linalg
 from onesided._types import Array
 from onesided.complementarity import LCP, all_solutions, solve
 from onesided.errors import SolveError
-from onesided.model.supports import check_supported
 from onesided.results import Ray, Rays
 from onesided.statics.large import FAR, LargeCurve
 from onesided.statics.place import Place
@@ -29,7 +28,7 @@ def large_rays(where: Place) -> Rays:
     piece.factor(e)
     degree, neutral = piece.modes(e)
     if neutral:
-        check_supported(where.system, where.x[: where.system.n], float(where.x[where.system.n]))
+        where.system.check_supported(where.x[: where.system.n], float(where.x[where.system.n]))
     if neutral or not float(np.max(np.abs(piece.response), initial=0.0)) < FAR**2:
         raise SolveError(
             "the stiffness is singular at this point of a large system",

@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.optimize import brentq
 
 from onesided._types import Array, Indices, Status
 from onesided.errors import UsageError
@@ -87,6 +86,8 @@ class Growth:
         low = -self.tolerances.singularity
         if np.min(b.t[rows]) >= low and np.all(self._slopes(a, b, rows) >= low):
             return None
+        from scipy.optimize import brentq  # a tenth of a second to import
+
         found: list[float] = []
         for row in rows:
             end = next((f for f in LOOKS if self._rate(curve, a, b, f, row) < low), None)
