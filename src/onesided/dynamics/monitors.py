@@ -1,5 +1,6 @@
 """Rechecking a motion from the model: constraints, hidden constraints, force balance, energy, continuity."""
 
+import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -67,9 +68,10 @@ def _largest(values: Array) -> Array:
 
 
 def energy_error(found: Check, work: Array) -> Array:
-    """E − E₀ − work, relative to the energy in play."""
+    """E − E₀ − work, relative to the energy in play; of a system at rest nothing but round-off is in play."""
     potential = found.energy - found.kinetic
     play = float(np.max(found.kinetic) + np.ptp(potential) + np.max(np.abs(work)))
+    play = max(play, math.sqrt(EPS) * float(np.max(np.abs(potential))))
     return np.asarray(np.abs(found.energy - found.energy[0] - (work - work[0])) / (play or 1.0))
 
 

@@ -72,9 +72,10 @@ def simulate(  # noqa: PLR0913 - one verb, all its ends by keyword
     Every point is rechecked from the model: constraints, hidden constraints, force balance, energy. A motion that
     reached the end but fails this has the status `inaccurate`.
     """
+    system, q0, v0 = _as_it_moves(system, q0, v0)
     if isinstance(method, ContactMethod):
         request = Request(
-            _a_system(system), q0, v0, *_span(t_span), control=control, multipliers=multipliers, events=events or {},
+            system, q0, v0, *_span(t_span), control=control, multipliers=multipliers, events=events or {},
             stop=stop, max_steps=max_steps, tolerances=tolerances,
         )  # fmt: skip
         with one_thread(request.system.n):
@@ -126,6 +127,16 @@ def _followed(run: ContactRun, progress: Progress) -> Motion:
     return run.motion()
 
 
+def _as_it_moves(system: System, q0: Any, v0: Any) -> tuple[System, Any, Any]:
+    """The system that moves, and its start: a composed structure without the coordinates that have no inertia."""
+    if _a_system(system).structure is None:
+        return system, q0, v0
+    from onesided.model.in_motion import in_motion, moved  # knows elements
+
+    twin = in_motion(system)
+    return (system, q0, v0) if twin is system else (twin, moved(q0, system, twin), moved(v0, system, twin))
+
+
 def _a_system(system: Any) -> System:
     if not isinstance(system, System):
         raise UsageError("this is not a system", got=type(system).__name__, expected="a System")
@@ -152,11 +163,12 @@ def iter_simulate(
     SolveError
         Where the motion cannot go on.
     """
+    system, q0, v0 = _as_it_moves(system, q0, v0)
     if isinstance(method, ContactMethod):
         yield from _each(
             method.begin(
                 Request(
-                    _a_system(system), q0, v0, *_span(t_span), control=control, multipliers=multipliers,
+                    system, q0, v0, *_span(t_span), control=control, multipliers=multipliers,
                     tolerances=tolerances,
                 )
             )

@@ -45,7 +45,7 @@ def structure_sketch(structure: "Structure") -> tuple[Sketch | None, Measures]:
 def _point(structure: "Structure", place: Place, measures: Measures) -> tuple[Component, ...]:
     """Components of a place: coordinates and numbers where they are that, measures elsewhere."""
     if isinstance(place, Guided | Marker):
-        position = _position(structure, place)
+        position = positions_of(structure, place)
         for i in range(place.dimension):
             measures[f"{place.name}.{'xyz'[i]}"] = Elementwise(_component(position, i))
         return tuple(f"{place.name}.{'xyz'[i]}" for i in range(place.dimension))
@@ -65,8 +65,8 @@ def _number(quantity: Quantity, th: Mapping[str, float]) -> float:
     return evaluate_quantity(quantity, th) if isinstance(quantity, str) else float(quantity)
 
 
-def _position(structure: "Structure", place: Place) -> Callable[[Any, Any, Any], Array]:
-    """Positions (N, d) of a place on a guide or a body, from coordinates (n, N)."""
+def positions_of(structure: "Structure", place: Place) -> Callable[[Any, Any, Any], Array]:
+    """Positions (N, d) of a place, from coordinates (n, N)."""
     columns = [structure.index.get(int(slot), -1) for slot in structure.slots[place.name]]
 
     def position(q: Any, p: Any, th: Any) -> Array:

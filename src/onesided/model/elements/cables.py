@@ -2,8 +2,10 @@
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, ClassVar
+
+import jax.numpy as jnp
 
 from onesided.model.elements.contract import Element, Local, Quantity, Start, Words
 from onesided.model.elements.members import Bar
@@ -87,6 +89,38 @@ class Cable(Bar):
         """Energy of the elongation beyond slack."""
         return at.n.stiffness / 2 * (polygon_length(at.frames) - at.n.length + at.inner[0]) ** 2
 
+    def in_motion(self) -> Element:
+        """A cable whose slack is not a coordinate."""
+        return MovingCable(**{field.name: getattr(self, field.name) for field in fields(Cable)})
+
+
+@dataclass(frozen=True)
+class MovingCable(Cable):
+    """An elastic cable in motion: its slack, without inertia, is what its length leaves; energy k/2 max(ℓ − L, 0)²."""
+
+    kind: ClassVar[str] = ""
+
+    def inner(self, start: Start) -> dict[str, float]:
+        """None."""
+        return {}
+
+    @property
+    def gap_names(self) -> tuple[str, ...]:
+        """None."""
+        return ()
+
+    def gaps(self, at: Local) -> tuple[Any, ...]:
+        """None."""
+        return ()
+
+    def energy(self, at: Local) -> Any:
+        """Energy of the elongation, as far as it is one."""
+        return at.n.stiffness / 2 * jnp.maximum(polygon_length(at.frames) - at.n.length, 0.0) ** 2
+
+    def in_motion(self) -> Element:
+        """Itself."""
+        return self
+
 
 @dataclass(frozen=True)
 class String(Element):
@@ -161,6 +195,13 @@ class PlasticCable(Cable):
     kind: ClassVar[str] = "plastic_cable"
     drawn_as: ClassVar[str] = "cable"
     flow: ClassVar[Words] = Words("cable", "stops yielding", "yields")
+
+    def in_motion(self) -> Element:
+        """Refused: a motion does not carry the permanent set along."""
+        raise self.error(
+            "remembers its permanent set, and the motion of a composed structure would not",
+            advice="`CableStructure` with `PerfectlyPlastic` or `WorkHardening` follows that in motion",
+        )
 
     def check(self, start: Start) -> None:
         """A yield tension above the pretension."""

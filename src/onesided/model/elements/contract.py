@@ -200,6 +200,10 @@ class Element:
         """The elements it stands for, once the places and parameters are known: itself, or one per node it loads."""
         return (self,)
 
+    def in_motion(self) -> "Element":
+        """What takes its place in motion, where internal coordinates would have no inertia: by default itself."""
+        return self
+
     def check(self, start: Start) -> None:
         """Refuse what cannot work, with the element's name (zero length, a negative stiffness)."""
 
