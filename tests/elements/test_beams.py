@@ -271,6 +271,7 @@ def test_a_cantilever_with_a_tip_load_follows_the_elliptic_integrals():
     assert tips[1] == pytest.approx(exact, abs=1e-4)
 
 
+@pytest.mark.slow  # compiles for long
 def test_the_limit_load_of_williams_toggle():
     """Shooting gives 33.86 lb for EA = 1.885e6 lb, EI = 9.27e3 lb in²; Williams (1964) drew and measured about 34."""
     half, rise, EA, EI = 12.943, 0.386, 1.885e6, 9.27e3
@@ -288,6 +289,7 @@ def test_the_limit_load_of_williams_toggle():
     assert exact == pytest.approx(34.0, rel=0.01)
 
 
+@pytest.mark.slow  # compiles for long
 def test_the_limit_load_of_lees_frame():
     """Shooting gives 18.557 for E = 720, A = 6, I = 2, sides 120 (scaled by 10); the literature prints 18.5."""
     side, EA, EI = 120.0, 43200.0, 14400.0

@@ -138,6 +138,7 @@ def test_slow_coin_falls_over():
     assert lean(motion)[-1] == pytest.approx(push / rate * np.sinh(rate), rel=1e-3)
 
 
+@pytest.mark.slow  # compiles for long
 def test_ellipsoid_that_spins_and_rocks_keeps_its_invariants():
     """On a smooth plane: energy, the momentum along the plane and the vertical angular momentum."""
     a, b, c = 0.6, 0.4, 0.3
