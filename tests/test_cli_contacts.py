@@ -149,3 +149,20 @@ def test_ctrl_c_keeps_what_was_found(monkeypatch):
     kept = load_result("kept")
     assert kept.status.name == "interrupted"
     assert 0.0 < kept.t[-1] < 5.0
+
+
+def test_cables_of_parts_move_from_a_file():
+    Path("bungee.toml").write_text(
+        """
+        node.top = { at = [0, 0], fixed = true }
+        node.m = { at = [0, -1], mass = 1.0 }
+        cable.c = { ends = ["top", "m"], stiffness = 100 }
+        gravity.g = { acceleration = [0, -9.81] }
+        control = { range = [0, 1] }
+        motion = { time = [0, 0.6], velocities = { m_y = 3.0 } }
+        """
+    )
+    assert run("simulate", "bungee.toml", "-o", "out").exit_code == 0
+    motion = load_result("out")
+    assert motion.q[-1, 1] == pytest.approx(-1.0 + 3.0 * 0.6 - 9.81 * 0.6**2 / 2, abs=1e-7)  # it still flies
+    assert np.all(motion.measures["c_tension"] == 0.0)
