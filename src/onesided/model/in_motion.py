@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -15,6 +16,8 @@ from onesided.model.sizes import Scales
 from onesided.model.structure_sketch import positions_of
 from onesided.model.system import System
 
+_TWINS: WeakKeyDictionary[System, System] = WeakKeyDictionary()  # so that the next motion compiles nothing
+
 
 def in_motion(system: System) -> System:
     """The system with elements that motion can follow; itself where it has no others.
@@ -25,6 +28,13 @@ def in_motion(system: System) -> System:
     structure = system.structure
     if structure is None or all(element.in_motion() is element for element in structure.elements):
         return system
+    if system not in _TWINS:
+        _TWINS[system] = _twin(system)
+    return _TWINS[system]
+
+
+def _twin(system: System) -> System:
+    structure = system.structure
     parts = [part.in_motion() if isinstance(part, Element) else part for part in structure.parts]
     twin = Structure(parts, dict(system.parameters))
     scales = system.scales if np.ndim(system.scales.length or 0.0) == 0 else Scales()
