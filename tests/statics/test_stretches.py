@@ -92,8 +92,9 @@ def test_points_of_a_stretch_are_what_they_claim(system, closed):
     a = make_point(curve, start, row, 0.0)
     knobs = Knobs(0.01, 0.25, 0.03, 0.5, 1e-10, 1e-10, 1e-12, -50.0, 50.0, CHUNK)
     before, earlier, watch = a, None, Watch((-50.0, 50.0), {}, DEFAULT)
-    for ahead in stretch(curve, Track(a, None, None), knobs, watch):
-        b = ahead.point
+    ahead = stretch(curve, Track(a, None, None), knobs, watch)
+    for i in range(0 if ahead is None else len(ahead.steps)):
+        b, turn = ahead.points.point(i), ahead.turns.get(i)
         e = curve.evaluate(b.x)
         np.testing.assert_array_equal(b.x, curve.packed(b.y))
         assert np.max(np.abs(curve.residual(e))) <= 1e-11 and b.error <= 1e-11
@@ -105,11 +106,11 @@ def test_points_of_a_stretch_are_what_they_claim(system, closed):
         assert b.orientation == np.sign(np.linalg.det(curve.matrix(e, b.t)))
         single = newton(curve, b.y, Plane(before.t, float(before.t @ b.y)), target=1e-11)
         assert (single.orientation, single.pivot) == (b.orientation, pytest.approx(b.pivot, rel=1e-6))
-        if ahead.turn is not None:
-            c = ahead.turn
-            assert abs(c.t[curve.n]) <= 1e-12 and before.s <= c.s <= b.s
-            assert np.max(np.abs(curve.residual(curve.evaluate(c.x)))) <= 1e-11
-        if ahead.calm:  # said for all points at once; the same for this one alone
+        assert (turn is not None) == (b.sense * before.sense < 0) or i == len(ahead.steps) - 1
+        if turn is not None:
+            assert abs(turn.t[curve.n]) <= 1e-12 and before.s <= turn.s <= b.s
+            assert np.max(np.abs(curve.residual(curve.evaluate(turn.x)))) <= 1e-11
+        if ahead.calm[i]:  # said for all points at once; the same for this one alone
             assert not find_hits(curve, before, b, watch) and not hidden(curve, before, b, DEFAULT)
             assert explained(before, b) and not dips(earlier, before, b)
         before, earlier = b, before
@@ -121,9 +122,9 @@ def test_most_points_of_a_long_path_are_calm():
     start = newton(curve, curve.scaled(where.x), Plane(np.eye(curve.size)[3], 0.0), target=1e-12, limit=30)
     knobs = Knobs(0.01, 0.05, 0.03, 0.02, 1e-10, 1e-10, 1e-12, -50.0, 50.0, CHUNK)
     track = Track(make_point(curve, start, np.eye(curve.size)[3], 0.0), None, None)
-    points = stretch(curve, track, knobs, Watch((-50.0, 50.0), {}, DEFAULT))
-    assert sum(one.calm for one in points) >= len(points) - 3 > 10
-    assert not any(one.calm for one in stretch(curve, track, knobs, Watch((-50.0, 50.0), {"u": len}, DEFAULT)))
+    calm = stretch(curve, track, knobs, Watch((-50.0, 50.0), {}, DEFAULT)).calm
+    assert sum(calm) >= len(calm) - 3 > 10
+    assert not stretch(curve, track, knobs, Watch((-50.0, 50.0), {"u": len}, DEFAULT)).calm.any()
 
 
 @pytest.mark.parametrize("count", [1, 63, 64, 65, 130])

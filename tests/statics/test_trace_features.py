@@ -201,14 +201,14 @@ def test_a_zero_mode_is_not_called_stable():
 
 
 def test_the_recheck_does_not_take_the_tracers_word(monkeypatch):
-    honest = Tracer.run
+    honest = Tracer.pieces
 
     def lying(self):
         for item in honest(self):
             item.point = replace(item.point, x=item.point.x + 1e-3)
             yield item
 
-    monkeypatch.setattr(Tracer, "run", lying)
+    monkeypatch.setattr(Tracer, "pieces", lying)
     system, task = zoo.load("von-mises")
     path = onesided.trace(system, task.start, task.p, p_bounds=task.p_bounds, throw=False)
     assert path.status is Status.inaccurate

@@ -1,4 +1,4 @@
-"""Many steps along a curve of equilibria, up to and onto a limit point, as one compiled call.
+"""Many steps along a curve of equilibria, across and onto limit points, as one compiled call.
 
 The formulas of `statics.curve.newton`, of the steps in `statics` and of regula falsi in `statics.hits`, for paths that
 are long enough to pay for their compilation. All constraints stay in the matrices, an open one as the equation ν = 0,
@@ -17,7 +17,8 @@ from jax import lax
 from onesided.model.compiling import compiled
 from onesided.tolerances import EPS, ROUND_OFF, SMALL
 
-CHUNK = 32  # most points of one call
+CHUNK = 64  # most points of one call
+LAST = 7  # numbers of a point besides unknowns, tangent and blocks
 TRIES = 8  # so many steps refused in a row are left to the caller
 LIMIT, FINE = 5, 12  # Newton iterations of a step, and of a point that is located
 ROUNDS = 80  # a limit point not located by then is left to the caller
@@ -36,17 +37,17 @@ class Frame(NamedTuple):
 
 
 class Here(NamedTuple):
-    """Where a curve stands: point, tangent, arc length, orientation, and tangents of the `known` points before it."""
+    """Where a curve stands: point, tangent, and tangents of the `known` points before it, with their arc lengths."""
 
     y: Any
     t: Any
-    s: Any
-    orientation: Any
     t_1: Any
-    s_1: Any
     t_2: Any
-    s_2: Any
-    known: Any
+    s: float
+    s_1: float
+    s_2: float
+    orientation: float
+    known: float
 
 
 class Knobs(NamedTuple):
@@ -68,14 +69,13 @@ class Stretch(NamedTuple):
     """Points in a row: scaled unknowns, unit tangents, packed blocks, and `numbers`.
 
     The numbers of a point are its arc length, the step that led to it, the step to go on with, the orientation, the
-    smallest pivot and the residual. If `turned`, ṗ vanishes at the last point, which lies between the two before it.
+    smallest pivot, the residual, and whether it is a limit point: it then lies between the two points before it.
     """
 
     y: Any
     t: Any
     blocks: Any
     numbers: Any
-    turned: Any
 
 
 class _Plane(NamedTuple):
@@ -102,28 +102,37 @@ class _Found(NamedTuple):
     converged: Any
 
 
-class _Bracket(NamedTuple):
-    """A step from a to b, two fractions of it with ṗ of opposite signs, and how often they were narrowed."""
+class _At(NamedTuple):
+    """The last point, its tangent, those of the two before it, and the point before: one array while stepping."""
 
-    a: Here
-    b: Here
-    x: Any
-    fx: Any
-    z: Any
-    fz: Any
-    rounds: Any
+    y: Any
+    t: Any
+    t_1: Any
+    t_2: Any
+    y_1: Any
 
 
 class _Way(NamedTuple):
-    """What is known on the way: the last point, the next step, points and failures so far, a limit point in sight."""
+    """What else is known on the way: arc lengths, the next step, points and failures so far: one vector while stepping.
 
-    here: Here
+    While `locating` a limit point on the last step, `left` and `right` are fractions of it between which ṗ vanishes,
+    with its values there, narrowed `rounds` times.
+    """
+
+    s: Any
+    s_1: Any
+    s_2: Any
+    orientation: Any
+    known: Any
     step: Any
-    count: Any
-    tries: Any
-    locating: Any
-    turned: Any
-    bracket: _Bracket
+    count: Any = 0.0
+    tries: Any = 0.0
+    locating: Any = 0.0
+    left: Any = 0.0
+    f_left: Any = 0.0
+    right: Any = 0.0
+    f_right: Any = 0.0
+    rounds: Any = 0.0
 
 
 class Stepping:
@@ -140,61 +149,88 @@ class Stepping:
         self._march = compiled(self._steps)
 
     def march(self, here: Here, knobs: Knobs, frame: Frame, th: Any) -> Stretch:
-        """Steps from `here` on, until `wanted` are made, some fail, or something seems to happen at the last point."""
-        made, count = self._march(here, knobs, frame, th)
-        rows = int(count)
-        y, t, blocks, numbers = (np.asarray(part)[:rows] for part in made[:-1])
-        return Stretch(y, t, blocks, numbers, bool(made.turned))
+        """Steps from `here` on, past limit points, until `wanted` points are made, some fail, or something happens.
 
-    def _steps(self, here: Here, knobs: Knobs, frame: Frame, th: Any) -> tuple[Stretch, Any]:
+        A compiled call costs about a microsecond per array: all numbers travel in one vector, and come back in one.
+        """
+        made = np.asarray(self._march(np.concatenate([*here[:4], here[4:], knobs, *frame]), th))
+        rows, ends = made[: int(made[-1, 0])], np.cumsum([self.size, self.size, made.shape[1] - 2 * self.size - LAST])
+        return Stretch(*np.split(rows, ends, axis=1))
+
+    def _unpacked(self, numbers: Any) -> tuple[_At, _Way, Knobs, Frame]:
+        """The start, the knobs and the frame in the vector of `march`."""
+        n, m, size = self.n, self.m, self.size
+        lengths = (4 * size, len(Here._fields) - 4, len(Knobs._fields), size, n + m, m, m)
+        vectors, scalars, knobs, unit, weight, closed, onesided = jnp.split(numbers, np.cumsum(lengths)[:-1])
+        y, t, t_1, t_2 = vectors.reshape(4, size)
+        chosen, frame = Knobs(*knobs), Frame(unit, weight, closed > 0, onesided > 0)
+        return _At(y, t, t_1, t_2, y), _Way(*(*scalars, chosen.step)), chosen, frame
+
+    def _steps(self, numbers: Any, th: Any) -> Any:
         """One use of Newton's method after the other: for the next point, or for a limit point just passed."""
+        start, outset, knobs, frame = self._unpacked(numbers)
 
-        def go(state: tuple[_Way, list[Any]]) -> tuple[_Way, list[Any]]:
-            way, rows = state
-            plane = _where(way.locating, _plane_inside(way.bracket), _plane_ahead(way.here, way.step, knobs))
+        def go(state: tuple[Any, Any, Any]) -> tuple[Any, Any, Any]:
+            at, way, table = _At(*state[0]), _Way(*state[1]), state[2]
+            locating = way.locating > 0
+            plane = _where(locating, _plane_inside(at, way), _plane_ahead(at, way, knobs))
             found = self._newton(plane, frame, th)
-            after, s = lax.cond(way.locating, self._narrow, self._advance, way, found, knobs, frame)
-            numbers = jnp.stack([s, way.step, after.step, found.orientation, found.pivot, found.error])
-            values = (found.y, found.tangent, found.blocks, numbers)  # overwritten unless the point was counted
-            return after, [A.at[way.count].set(value) for A, value in zip(rows, values, strict=True)]
+            narrowed, s_turn = self._narrow(way, found, knobs)
+            beyond, stepped, s_next = self._advance(at, way, found, knobs, frame)
+            after = jnp.where(locating, jnp.stack(narrowed), jnp.stack(stepped))
+            told = (jnp.where(locating, s_turn, s_next), way.step, _Way(*after).step, found.orientation, found.pivot)
+            row = [found.y, found.tangent, found.blocks, jnp.stack([*told, found.error, way.locating])]
+            table = table.at[way.count.astype(int)].set(jnp.concatenate(row))  # overwritten unless it was counted
+            return jnp.where(locating, state[0], jnp.stack(beyond)), after, table
 
-        here = jax.tree.map(jnp.asarray, here)
-        zero, none, no = jnp.zeros(()), jnp.zeros((), dtype=int), jnp.asarray(False)
-        width = jax.eval_shape(self._evaluate, here.y, th).shape[0]
-        rows = [jnp.zeros((CHUNK + 1, columns)) for columns in (self.size, self.size, width, 6)]
-        bracket = _Bracket(here, here, zero, zero, zero, zero, none)
-        start = _Way(here, jnp.asarray(knobs.step), none, none, no, no, bracket)
-        way, rows = lax.while_loop(lambda state: state[0].tries < TRIES, go, (start, rows))
-        return Stretch(rows[0], rows[1], rows[2], rows[3], way.turned), way.count
+        width = jax.eval_shape(self._evaluate, start.y, th).shape[0]
+        table = jnp.zeros((CHUNK + 3, 2 * self.size + width + LAST))
+        numbers = jnp.stack([jnp.asarray(value, dtype=float) for value in outset])
+        state = lax.while_loop(lambda state: _Way(*state[1]).tries < TRIES, go, (jnp.stack(start), numbers, table))
+        return state[2].at[-1, 0].set(_Way(*state[1]).count)
 
-    def _advance(self, way: _Way, found: _Found, knobs: Knobs, frame: Frame) -> tuple[_Way, Any]:
+    def _advance(self, a: _At, way: _Way, found: _Found, knobs: Knobs, frame: Frame) -> tuple[_At, _Way, Any]:
         """Accept the point or shorten the step; stop where something seems to have happened. Returns its arc length."""
-        n, m, a, h = self.n, self.m, way.here, way.step
-        b, angle = _reached(a, found)
+        n, m, h, y, t = self.n, self.m, way.step, found.y, found.tangent
+        move = y - a.y
+        s, angle = way.s + jnp.sqrt(move @ move), jnp.arccos(jnp.minimum(1.0, a.t @ t))
         longer = h * _growth(angle, found.first / h, knobs)
         accepted = found.converged & (angle <= 2.0 * knobs.turn)
-        most = knobs.max_step * jnp.maximum(1.0, jnp.max(jnp.abs(b.y)))
+        most = knobs.max_step * jnp.maximum(1.0, jnp.max(jnp.abs(y)))
         shorter = jnp.where(found.converged, jnp.minimum(longer, 0.5 * h), 0.4 * h)
         step = jnp.where(accepted, jnp.minimum(longer, most), shorter)
-        margins = jnp.where(frame.closed, b.y[n + 1 :], found.blocks[n + 2 : n + 2 + m] / frame.weight[n:])
-        happened = jnp.any(frame.onesided & (margins < -knobs.residual)) | (b.y[n] < knobs.low) | (b.y[n] > knobs.high)
-        happened |= b.orientation != a.orientation
-        turned = accepted & ~happened & (b.t[n] * a.t[n] < 0)
+        margins = jnp.where(frame.closed, y[n + 1 :], found.blocks[n + 2 : n + 2 + m] / frame.weight[n:])
+        happened = jnp.any(frame.onesided & (margins < -knobs.residual)) | (y[n] < knobs.low) | (y[n] > knobs.high)
+        happened |= found.orientation != way.orientation
+        turned = accepted & ~happened & (t[n] * a.t[n] < 0)
         count = way.count + accepted
         done = (accepted & happened) | ((count >= knobs.wanted) & ~turned) | (step <= knobs.minimum_step)
-        tries = jnp.where(done, TRIES, jnp.where(accepted, 0, way.tries + 1))
-        bracket = _Bracket(a, b, jnp.zeros(()), a.t[n], jnp.ones(()), b.t[n], 0)
-        return _Way(_where(accepted, b, a), step, count, tries, turned, way.turned, bracket), b.s
+        tries = jnp.where(done, TRIES, jnp.where(accepted, 0.0, way.tries + 1.0))
+        before = way.s, way.s_1, way.s_2, way.known
+        s_0, s_1, s_2, known = _where(accepted, (s, way.s, way.s_1, jnp.minimum(way.known + 1.0, 2.0)), before)
+        bracket = (turned.astype(float), 0.0, a.t[n], 1.0, t[n], 0.0)
+        after = _Way(s_0, s_1, s_2, way.orientation, known, step, count, tries, *bracket)
+        return _where(accepted, _At(y, t, a.t, a.t_1, a.y), a), after, s
 
-    def _narrow(self, way: _Way, found: _Found, knobs: Knobs, frame: Frame) -> tuple[_Way, Any]:
+    def _narrow(self, way: _Way, found: _Found, knobs: Knobs) -> tuple[_Way, Any]:
         """Regula falsi with the Illinois modification, to round-off; the point goes behind those of the steps."""
-        a, b, x, fx, y, fy, rounds = way.bracket
-        z, fz = _fraction(way.bracket), found.tangent[self.n]
-        crossed = fz * fy < 0
-        bracket = _Bracket(a, b, jnp.where(crossed, y, x), jnp.where(crossed, fy, fx / 2), z, fz, rounds + 1)
-        exact = found.converged & ((jnp.abs(z - y) <= knobs.event) | (jnp.abs(fz) <= 4 * EPS))
-        tries = jnp.where(exact | ~found.converged | (rounds >= ROUNDS), TRIES, way.tries)
-        return way._replace(count=way.count + exact, tries=tries, turned=exact, bracket=bracket), a.s + z * (b.s - a.s)
+        z, f_z = _fraction(way), found.tangent[self.n]
+        crossed = f_z * way.f_right < 0
+        left, f_left = jnp.where(crossed, way.right, way.left), jnp.where(crossed, way.f_right, way.f_left / 2)
+        exact = found.converged & ((jnp.abs(z - way.right) <= knobs.event) | (jnp.abs(f_z) <= 4 * EPS))
+        count = way.count + exact
+        stop = (exact & (count >= knobs.wanted)) | ~found.converged | (way.rounds >= ROUNDS)
+        after = way._replace(
+            count=count,
+            tries=jnp.where(stop, float(TRIES), 0.0),
+            locating=jnp.where(exact, 0.0, 1.0),
+            left=left,
+            f_left=f_left,
+            right=z,
+            f_right=f_z,
+            rounds=way.rounds + 1.0,
+        )
+        return after, way.s_1 + z * (way.s - way.s_1)
 
     def _newton(self, plane: _Plane, frame: Frame, th: Any) -> _Found:
         level = plane.row @ plane.guess
@@ -254,35 +290,26 @@ def _where(condition: Any, yes: Any, no: Any) -> Any:
     return jax.tree.map(lambda a, b: jnp.where(condition, a, b), yes, no)
 
 
-def _plane_ahead(a: Here, h: Any, knobs: Knobs) -> _Plane:
+def _plane_ahead(at: _At, way: _Way, knobs: Knobs) -> _Plane:
     """Extrapolate the tangent through the last points and integrate it over the step."""
-    first = jnp.where(a.known >= 1, (a.t - a.t_1) / (a.s - a.s_1), 0.0)
-    before = (a.t_1 - a.t_2) / (a.s_1 - a.s_2)
-    second = jnp.where(a.known >= 2, (first - before) / (a.s - a.s_2), 0.0)
-    guess = a.y + h * a.t + 0.5 * h * h * first + (h**3 / 3.0 + 0.5 * h * h * (a.s - a.s_1)) * second
-    return _Plane(guess, a.t, 0.01 * knobs.residual, LIMIT, knobs.miss * h)
+    h = way.step
+    first = jnp.where(way.known >= 1, (at.t - at.t_1) / (way.s - way.s_1), 0.0)
+    before = (at.t_1 - at.t_2) / (way.s_1 - way.s_2)
+    second = jnp.where(way.known >= 2, (first - before) / (way.s - way.s_2), 0.0)
+    guess = at.y + h * at.t + 0.5 * h * h * first + (h**3 / 3.0 + 0.5 * h * h * (way.s - way.s_1)) * second
+    return _Plane(guess, at.t, 0.01 * knobs.residual, LIMIT, knobs.miss * h)
 
 
-def _fraction(bracket: _Bracket) -> Any:
-    _, _, x, fx, y, fy, _ = bracket
-    return (x * fy - y * fx) / (fy - fx)
+def _fraction(way: _Way) -> Any:
+    return (way.left * way.f_right - way.right * way.f_left) / (way.f_right - way.f_left)
 
 
-def _plane_inside(bracket: _Bracket) -> _Plane:
-    """Cubic Hermite interpolation where ṗ should vanish."""
-    a, b, f = bracket.a, bracket.b, _fraction(bracket)
-    h, along = b.s - a.s, a.t + b.t
-    left = (2 * f**3 - 3 * f**2 + 1) * a.y + (f**3 - 2 * f**2 + f) * h * a.t
-    right = (3 * f**2 - 2 * f**3) * b.y + (f**3 - f**2) * h * b.t
+def _plane_inside(at: _At, way: _Way) -> _Plane:
+    """Cubic Hermite interpolation on the last step, where ṗ should vanish."""
+    f, h, along = _fraction(way), way.s - way.s_1, at.t_1 + at.t
+    left = (2 * f**3 - 3 * f**2 + 1) * at.y_1 + (f**3 - 2 * f**2 + f) * h * at.t_1
+    right = (3 * f**2 - 2 * f**3) * at.y + (f**3 - f**2) * h * at.t
     return _Plane(left + right, along / jnp.sqrt(along @ along), EPS, FINE, h)
-
-
-def _reached(a: Here, found: _Found) -> tuple[Here, Any]:
-    """The point reached, and the angle between its tangent and that of a."""
-    move = found.y - a.y
-    s = a.s + jnp.sqrt(move @ move)
-    b = Here(found.y, found.tangent, s, found.orientation, a.t, a.s, a.t_1, a.s_1, jnp.minimum(a.known + 1, 2))
-    return b, jnp.arccos(jnp.minimum(1.0, a.t @ b.t))
 
 
 def _growth(angle: Any, miss: Any, knobs: Knobs) -> Any:

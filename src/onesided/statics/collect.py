@@ -1,7 +1,7 @@
 """From the items of a running trace to a `Path`, with the equilibrium conditions rechecked at every point."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -9,21 +9,20 @@ import numpy as np
 from onesided import _version
 from onesided._types import Array, Status
 from onesided.model.system import System
-from onesided.results import Event, Path, State
+from onesided.results import Event, Path, Progress, State
 from onesided.statics.curve import Curve
-from onesided.statics.trace import Item, Origin
+from onesided.statics.trace import Item, Origin, Passage
 from onesided.tolerances import INTEGRATED
 
 
-def collect(system: System, first: Item, items: Iterable[Item], origin: Origin, notes: list[str]) -> Path:
+def collect(system: System, first: Item, pieces: Iterable[Item | Passage], origin: Origin, notes: list[str]) -> Path:
     """Consume a trace and make the path."""
-    kept, events, status, remarks = _consume(first, items, origin)
+    kept = _consume(first, pieces, origin)
     n, k = system.n, len(system.bilateral)
-    X = np.array([item.point.x for item in kept])
+    X = np.concatenate(kept.x)
     worst, gaps, energy = _recheck(kept, X, system, together=len(X) > origin.method.compile_after)
-    codes = _codes(X[:, n + 1 + k :], gaps, kept, origin)
-    degrees = [item.degree for item in kept]
-    degrees[0] = degrees[1] if len(degrees) > 1 else degrees[0]  # that of the leg it starts
+    degrees = np.repeat(np.array(kept.degrees, dtype=np.intp), kept.lengths)
+    degrees[0] = degrees[min(1, len(degrees) - 1)]  # that of the leg it starts
     path = Path(
         coordinates=system.coordinates,
         bilateral=tuple(system.bilateral),
@@ -35,75 +34,100 @@ def collect(system: System, first: Item, items: Iterable[Item], origin: Origin, 
         lam=X[:, n + 1 + k :],
         gaps=gaps,
         energy=energy,
-        s=np.array([item.point.s for item in kept]),
-        tangents=np.array([item.point.t[: n + 1] for item in kept])
-        * _per_item(kept, lambda curve: curve.unit[: n + 1]),
-        instability=np.array(degrees, dtype=np.intp),
-        codes=codes,
+        s=np.concatenate(kept.s),
+        tangents=np.concatenate(kept.tangents) * kept.per_point(lambda curve: curve.unit[: n + 1]),
+        instability=degrees,
+        codes=_codes(X[:, n + 1 + k :], gaps, kept, origin),
         events=(),
-        status=_judged(status, worst, origin),
-        note="; ".join([*notes, *remarks]),
+        status=_judged(kept.status, worst, origin),
+        note="; ".join([*notes, *kept.remarks]),
         residual=worst,
         provenance=_provenance(system, origin),
         measures=system.measured(X[:, :n], X[:, n]),
         sketch=system.sketch,
     )
-    return replace(path, events=tuple(replace(event, index=i, shape=path.shape(i)) for event, i in events))
+    return replace(path, events=tuple(replace(event, index=i, shape=path.shape(i)) for event, i in kept.events))
 
 
-def _consume(
-    first: Item, items: Iterable[Item], origin: Origin
-) -> tuple[list[Item], list[tuple[Event, int]], Status, list[str]]:
-    """All items, the events with their places among them, how the trace ended, and remarks on that."""
-    kept, status = [first], Status.enough
-    events: list[tuple[Event, int]] = []
-    remarks: list[str] = []
-    for item in items:
-        if item.status is not None:
-            status = item.status
-            remarks = [item.note] if item.note else []
+@dataclass
+class _Kept:
+    """What a trace has told so far: rows of points, one block per piece, and how it ended."""
+
+    x: list[Array] = field(default_factory=list)
+    s: list[Array] = field(default_factory=list)
+    tangents: list[Array] = field(default_factory=list)
+    degrees: list[int] = field(default_factory=list)
+    lengths: list[int] = field(default_factory=list)
+    curves: list[Curve] = field(default_factory=list)
+    events: list[tuple[Event, int]] = field(default_factory=list)
+    count: int = 0
+    status: Status = Status.enough
+    remarks: tuple[str, ...] = ()
+
+    def add(self, piece: Item | Passage) -> None:
+        """Take the points of a piece."""
+        if isinstance(piece, Passage):
+            x, s, t = piece.points.x, piece.points.s, piece.points.t
+        else:
+            x, s, t = piece.point.x[None], np.array([piece.point.s]), piece.point.t[None]
+            if piece.event is not None:
+                self.events.append((piece.event, self.count))
+        self.x.append(x)
+        self.s.append(s)
+        self.tangents.append(t[:, : piece.curve.n + 1])
+        self.degrees.append(piece.degree)
+        self.lengths.append(len(s))
+        self.curves.append(piece.curve)
+        self.count += len(s)
+
+    def per_point(self, pick: Callable[[Curve], Array]) -> Array:
+        """Something of the curve of every point, a row each, or one row for all; asked for once per curve."""
+        curves = {id(curve): curve for curve in self.curves}
+        if len(curves) == 1:
+            return pick(self.curves[0])[None]
+        rows = {key: pick(curve) for key, curve in curves.items()}
+        return np.repeat([rows[id(curve)] for curve in self.curves], self.lengths, axis=0)
+
+    def tell(self, progress: Progress) -> None:
+        """Say how far it is."""
+        if self.count > 1:
+            before = self.s[-1][-2] if self.lengths[-1] > 1 else self.s[-2][-1]
+            p = float(self.x[-1][-1, self.curves[-1].n])
+            progress.update(control=p, points=self.count, events=len(self.events), step=float(self.s[-1][-1] - before))
+
+
+def _consume(first: Item, pieces: Iterable[Item | Passage], origin: Origin) -> _Kept:
+    """All points and events, and how the trace ended."""
+    kept = _Kept()
+    kept.add(first)
+    told = 0
+    for piece in pieces:
+        if isinstance(piece, Item) and piece.status is not None:
+            kept.status, kept.remarks = piece.status, (piece.note,) if piece.note else ()
             break
-        kept.append(item)
-        if item.event is not None:
-            events.append((item.event, len(kept) - 1))
-        if len(kept) % 16 == 0:
-            _tell(origin, kept, len(events))
-    if len(kept) > 1:
-        _tell(origin, kept, len(events))
-    return kept, events, status, remarks
+        kept.add(piece)
+        if kept.count >= told + 16:
+            kept.tell(origin.progress)
+            told = kept.count
+    kept.tell(origin.progress)
+    return kept
 
 
-def _tell(origin: Origin, kept: list[Item], events: int) -> None:
-    last = kept[-1].point
-    step = last.s - kept[-2].point.s
-    p = float(last.x[origin.where.system.n])
-    origin.progress.update(control=p, points=len(kept), events=events, step=step)
-
-
-def _recheck(items: list[Item], X: Array, system: System, *, together: bool) -> tuple[float, Array, Array]:
+def _recheck(kept: _Kept, X: Array, system: System, *, together: bool) -> tuple[float, Array, Array]:
     """Largest relative violation of the Kuhn–Tucker conditions over all points, with gaps and energies.
 
     The model is evaluated once more at every point that is returned; nothing is taken from the solver but the scales.
     """
     n, k = system.n, len(system.bilateral)
     energy, L_q, c = system.residuals_packed(X) if together else _one_by_one(system, X)
-    sizes = items[0].curve.sizes
-    gap = _per_item(items, lambda curve: curve.scales.gap)
-    multiplier = _per_item(items, lambda curve: curve.scales.multiplier)
-    contact = np.minimum(c[:, k:] / gap[:, k:], X[:, n + 1 + k :] / multiplier[:, k:])
-    parts = np.hstack([L_q / sizes.force, c[:, :k] / gap[:, :k], contact])
-    return float(abs(parts).max()), c[:, k:], energy
-
-
-def _unit(curve: Curve) -> Array:
-    return curve.unit[: curve.n + 1]
-
-
-def _per_item(items: list[Item], pick: Callable[[Curve], Array]) -> Array:
-    """Something of the curve of every item, a row each; asked for once per curve."""
-    curves = list(dict.fromkeys(item.curve for item in items))
-    place = {curve: i for i, curve in enumerate(curves)}
-    return np.array([pick(curve) for curve in curves])[[place[item.curve] for item in items]]
+    force = kept.curves[0].sizes.force
+    worst = float(abs(L_q / force).max())
+    if c.shape[1]:
+        gap = kept.per_point(lambda curve: curve.scales.gap)
+        multiplier = kept.per_point(lambda curve: curve.scales.multiplier)
+        contact = np.minimum(c[:, k:] / gap[:, k:], X[:, n + 1 + k :] / multiplier[:, k:])
+        worst = max(worst, float(abs(np.hstack([c[:, :k] / gap[:, :k], contact])).max()))
+    return worst, c[:, k:], energy
 
 
 def _one_by_one(system: System, X: Array) -> tuple[Array, Array, Array]:
@@ -118,10 +142,12 @@ def _judged(status: Status, worst: float, origin: Origin) -> Status:
     return status if worst <= 100 * tolerances.residual or not status.ok else Status.inaccurate
 
 
-def _codes(lam: Array, gaps: Array, items: list[Item], origin: Origin) -> np.ndarray[Any, np.dtype[np.int8]]:
+def _codes(lam: Array, gaps: Array, kept: _Kept, origin: Origin) -> np.ndarray[Any, np.dtype[np.int8]]:
+    if not gaps.shape[1]:
+        return np.zeros(gaps.shape, dtype=np.int8)
     tolerances, k = origin.watch.tolerances, len(origin.where.system.bilateral)
-    gap = _per_item(items, lambda curve: curve.scales.gap[k:])
-    multiplier = _per_item(items, lambda curve: curve.scales.multiplier[k:])
+    gap = kept.per_point(lambda curve: curve.scales.gap[k:])
+    multiplier = kept.per_point(lambda curve: curve.scales.multiplier[k:])
     closed, loaded = gaps <= tolerances.gap * gap, lam > tolerances.force * multiplier
     return np.where(closed, np.where(loaded, State.strong, State.weak), State.inactive).astype(np.int8)
 

@@ -7,7 +7,7 @@ Unknowns are the columns (q, p, ν_W), equations the rows (L_q, c_W): one more u
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.linalg import lapack
@@ -20,6 +20,8 @@ from onesided.model.stepping import Frame
 from onesided.model.system import System
 from onesided.statics.active_set import ConstraintScales
 from onesided.tolerances import EPS, ROUND_OFF, SMALL
+
+NO_CHANGE = EPS**0.8  # of the scaled p along a unit tangent
 
 
 @dataclass(slots=True)
@@ -47,6 +49,35 @@ class Point:
     error: float
     pivot: float = math.nan
     neutral: bool = False
+
+
+class Points(NamedTuple):
+    """Many points in a row: the fields of `Point`, each an array along a first axis."""
+
+    x: Array
+    y: Array
+    t: Array
+    s: Array
+    negative: Array
+    orientation: Array
+    sense: Array
+    margins: Array
+    rates: Array
+    c: Array
+    energy: Array
+    error: Array
+    pivot: Array
+    neutral: Array
+
+    def point(self, i: int) -> Point:
+        """Point number i."""
+        point = Point(*(column[i] for column in self))
+        point.negative, point.neutral, point.s = int(point.negative), bool(point.neutral), float(point.s)
+        return point
+
+    def pick(self, chosen: Any) -> "Points":
+        """Some of them: a slice, or a mask."""
+        return Points(*(column[chosen] for column in self))
 
 
 class Curve:
@@ -178,7 +209,7 @@ class Curve:
         negative, neutral = _inertia(diagonal, pivots)
         return self._modes_on_null_space(e) if neutral and self.w else (int(negative) - self.w, bool(neutral))
 
-    def modes_along(self, e: Evaluation) -> list[tuple[int, bool]]:
+    def modes_along(self, e: Evaluation) -> tuple[Array, Array]:
         """The same at many points, along the first axis of the blocks."""
         n, size = self.n, self.n + self.w
         K = np.zeros((len(e.L_qx), size, size))
@@ -186,11 +217,12 @@ class Curve:
         if self.w:
             K[:, :n, n:] = (e.c_x[:, self.rows, :n] * self._slope).transpose(0, 2, 1)
         factors = [self._factors(one.T) for one in K]
-        counted = _inertia(np.array([diagonal for diagonal, _ in factors]), np.array([pivots for _, pivots in factors]))
-        modes = [(int(negative) - self.w, bool(neutral)) for negative, neutral in zip(*counted, strict=True)]
-        for i in np.flatnonzero(counted[1]) if self.w else ():
-            modes[i] = self._modes_on_null_space(Evaluation(0.0, e.L_x[i], e.c[i], e.L_qx[i], e.c_x[i]))
-        return modes
+        diagonals, pivots = zip(*factors, strict=True)
+        negative, neutral = _inertia(np.array(diagonals), np.array(pivots))
+        negative -= self.w
+        for i in np.flatnonzero(neutral) if self.w else ():
+            negative[i], neutral[i] = self._modes_on_null_space(Evaluation(0.0, *(block[i] for block in e[1:])))
+        return negative, neutral
 
     def _factors(self, K: Array) -> tuple[Array, Array]:
         """Diagonal and pivots of the factorisation of K (lower triangle, Fortran order, overwritten)."""
@@ -356,4 +388,4 @@ def make_point(curve: Curve, found: Correction, along: Array, s: float, *, inert
 
 def sense_of(p_dot: float) -> float:
     """Sign of the change of p, zero where round-off decides."""
-    return 0.0 if abs(p_dot) <= EPS**0.8 else float(np.sign(p_dot))
+    return 0.0 if abs(p_dot) <= NO_CHANGE else math.copysign(1.0, p_dot)

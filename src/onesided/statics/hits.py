@@ -5,7 +5,7 @@ and a change of inertia that ṗ does not explain. Cubic interpolation orders wh
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any
@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from onesided._types import Array
-from onesided.statics.curve import Closed, Curve, Plane, Point, make_point, newton
+from onesided.statics.curve import Closed, Curve, Plane, Point, Points, make_point, newton
 from onesided.statics.taylor import Taylor
 from onesided.tolerances import EPS, Tolerances
 
@@ -77,28 +77,25 @@ def _turns_twice(va: Any, ra: Any, vb: Any, rb: Any) -> Any:
     return (lead * ra > 0) & (linear * linear > 4 * lead * ra) & (lowest > 0) & (lowest < 2 * lead * lead)
 
 
-def uneventful(curve: Curve, points: Sequence[Point], watch: Watch) -> Array:
+def uneventful(curve: Curve, points: Points, watch: Watch) -> Array:
     """Which points of a stretch are reached from the one before, after two others, without anything in between.
 
     For many steps at once what `hidden`, `dips`, `explained` and `find_hits` say of one; where in doubt, False.
     """
-    n, tolerances = curve.n, watch.tolerances
-    calm = np.zeros(len(points), dtype=bool)
-    if len(points) < 3 or watch.user:
+    n, pivot, signs = curve.n, points.pivot, (points.negative, points.orientation, points.sense)
+    calm = np.zeros(len(pivot), dtype=bool)
+    if len(calm) < 3 or watch.user:
         return calm
-    numbers = [(b.s, b.y[n], b.t[n], b.pivot, b.negative, b.orientation, b.sense) for b in points]
-    s, p, p_dot, pivot, *signs = np.array(numbers).T
-    h = np.diff(s)
+    p, p_dot, h = points.y[:, n], points.t[:, n], points.s[1:] - points.s[:-1]
     calm[2:] = (pivot[:-2] - pivot[1:-1]) * h[1:] <= pivot[1:-1] * h[:-1]
     for sign in signs:
         calm[1:] &= sign[1:] == sign[:-1]
     low, high = (bound / curve.unit[n] for bound in watch.p_bounds)
     calm &= (signs[0] >= 0) & (signs[1] != 0) & (signs[2] != 0) & (low <= p) & (p <= high)
     calm[1:] &= ~_turns_twice(p[:-1], h * p_dot[:-1], p[1:], h * p_dot[1:])
-    if len(points[0].margins):
-        margins, rates = (np.array([getattr(b, name) for b in points]) for name in ("margins", "rates"))
-        calm &= (margins >= -tolerances.residual).all(axis=1)
-        calm[1:] &= ~((rates[:-1] < 0) & (rates[1:] > 0)).any(axis=1)
+    if points.margins.shape[1]:
+        calm &= (points.margins >= -watch.tolerances.residual).all(axis=1)
+        calm[1:] &= ~((points.rates[:-1] < 0) & (points.rates[1:] > 0)).any(axis=1)
     return calm
 
 

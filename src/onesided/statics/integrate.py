@@ -48,7 +48,7 @@ class Integrator(Tracer):
         super().__init__(replace(origin, watch=replace(origin.watch, tolerances=INTEGRATED)), ray)
         self.knobs = knobs
 
-    def run(self) -> Iterator[Item]:
+    def pieces(self) -> Iterator[Item]:
         """Points and events in order, until something ends the path."""
         while True:
             if float(np.max(np.abs(self.point.t[: self.curve.n + 1]))) <= self.watch.tolerances.singularity:

@@ -96,7 +96,7 @@ def _run(origin: Origin, ray: Ray, notes: list[str], throw: bool) -> Path:
     origin.progress.begin("trace")
     try:
         with one_thread(len(origin.where.x)):
-            path = collect(origin.where.system, first, tracer.run(), origin, notes)
+            path = collect(origin.where.system, first, tracer.pieces(), origin, notes)
     finally:
         origin.progress.end()
     if throw and not path.ok:

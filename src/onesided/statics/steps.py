@@ -1,7 +1,6 @@
 """Steps along a curve: predictor, corrector, step control, and whether a step can be trusted."""
 
 import math
-from collections import deque
 from dataclasses import dataclass
 
 import numpy as np
@@ -44,8 +43,8 @@ class PredictorCorrector:
 class Walker:
     """A point that moves along curves by steps that can be trusted.
 
-    `previous` and `earlier` are the points before it on the same leg. `ahead` holds points that a compiled call made
-    and that are still to be examined, `turn` the limit point that it located before the last of them.
+    `previous` and `earlier` are the points before it on the same leg. `ahead` holds points that a compiled call made,
+    from number `taken` on still to be examined; `turn` is the limit point that it located before the last one taken.
     """
 
     curve: Curve
@@ -56,27 +55,38 @@ class Walker:
     def __init__(self, method: PredictorCorrector, watch: Watch, most: int) -> None:
         self.method, self.watch, self.most = method, watch, most
         self.points, self.step, self.blind = 0, method.first_step, False
-        self.ahead: deque[Ahead] = deque()
+        self.ahead: Ahead | None = None
+        self.taken = 0
         self.turn: Point | None = None
 
     def _advance(self) -> Point | None:
         """One step of the curve that can be trusted; None when the step becomes too small."""
         self._look_ahead()
-        if self.ahead:
-            point, h, self.step, self.turn, _ = self.ahead.popleft()
+        if self.ahead is not None:
+            i = self.taken
+            point, h, self.turn = self.ahead.points.point(i), float(self.ahead.steps[i]), self.ahead.turns.get(i)
             point.sense = point.sense or self.point.sense
+            self._take(i + 1)
             if self._trusted(self.point, point, h):
                 return point
-            self.ahead.clear()
+            self.ahead = None
             self.step = min(self.step, 0.5 * h)
         self.turn = None
         return self._try_steps()
 
     def _look_ahead(self) -> None:
         """On a long path, have a whole stretch of points made by one compiled call."""
-        if self.points >= self.method.compile_after and not (self.ahead or self.curve.large) and self.point.orientation:
+        long = self.points >= self.method.compile_after and not self.curve.large
+        if long and self.ahead is None and self.point.orientation:
             track = Track(self.point, self.previous, self.earlier)
-            self.ahead.extend(stretch(self.curve, track, self._knobs(), self.watch))
+            self.ahead, self.taken = stretch(self.curve, track, self._knobs(), self.watch), 0
+
+    def _take(self, count: int) -> None:
+        """Have the first `count` of the points ahead been taken."""
+        if self.ahead is not None:
+            self.step, self.taken = float(self.ahead.following[count - 1]), count
+            if count == len(self.ahead.following):
+                self.ahead = None
 
     def _knobs(self) -> Knobs:
         method, tolerances, unit = self.method, self.watch.tolerances, self.curve.unit[self.curve.n]

@@ -1,12 +1,13 @@
 """Many points of a curve from one compiled call, as the points that single steps would make."""
 
-from dataclasses import replace
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from onesided._types import Array
 from onesided.model.stepping import Here, Knobs
-from onesided.statics.curve import Curve, Point, sense_of
+from onesided.statics.curve import NO_CHANGE, Curve, Point, Points
 from onesided.statics.hits import Watch, uneventful
 
 
@@ -18,45 +19,59 @@ class Track(NamedTuple):
     earlier: Point | None
 
 
-class Ahead(NamedTuple):
-    """A point that was reached but not yet examined, the step that led to it, and the step to go on with.
+@dataclass(frozen=True)
+class Ahead:
+    """Points that were reached but not yet examined, the steps that led to them, and the steps to go on with.
 
-    `turn` is the limit point on the way to it, if there is one. `calm`: it is known that nothing happens on the way.
+    `turns` are the limit points on the way to some of them, by number. `calm`: it is known that nothing happens on the
+    way to the point.
     """
 
-    point: Point
-    step: float
-    following: float
-    turn: Point | None = None
-    calm: bool = False
+    points: Points
+    steps: Array
+    following: Array
+    turns: dict[int, Point]
+    calm: Array
+
+    def calm_until(self, i: int) -> int:
+        """Number of the first point from i on that is not calm."""
+        rest = self.calm[i:]
+        return i + (len(rest) if rest.all() else int(rest.argmin()))
 
 
-def stretch(curve: Curve, track: Track, knobs: Knobs, watch: Watch) -> list[Ahead]:
-    """Points that follow on a curve, up to the first at which something seems to happen.
+def stretch(curve: Curve, track: Track, knobs: Knobs, watch: Watch) -> Ahead | None:
+    """Points that follow on a curve, up to the first at which something seems to happen; None where no step succeeds.
 
     Residual, tangent and inertia are those of the model at the very points; unless a point is calm, nothing has been
     checked on the way to it.
     """
     made = curve.system.march(_here(curve, track), knobs, curve.frame)
-    if not len(made.y):
-        return []
+    s, steps, following, orientation, pivot, error, turned = made.numbers.T
+    if not len(s):
+        return None
     e = curve.system.derivatives.unpack(made.blocks)
-    X, Y, T = made.y * curve.frame.unit, made.y[:, curve.columns], made.t[:, curve.columns]
-    modes = curve.modes_along(e)
-    margins, rates = curve.margins(e, Y, T)
-    ahead = []
-    rows = zip(
-        X, Y, T, modes, margins, rates, e.c.copy(), np.asarray(e.energy).tolist(), made.numbers.tolist(), strict=True
+    x, y, t = made.y * curve.frame.unit, made.y, made.t
+    if curve.w < len(curve.scales.gap):
+        y, t = y[:, curve.columns], t[:, curve.columns]
+    p_dot = t[:, curve.n]
+    sense = np.sign(p_dot) * (abs(p_dot) > NO_CHANGE)
+    negative, neutral = curve.modes_along(e)
+    margins = curve.margins(e, y, t)
+    all_points = Points(
+        x, y, t, s, negative, orientation, sense, *margins, e.c.copy(), np.array(e.energy), error, pivot, neutral
     )
-    for x, y, t, (negative, neutral), margin, rate, c, energy, (s, h, following, orientation, pivot, error) in rows:
-        sense = sense_of(t[curve.n])
-        point = Point(x, y, t, s, negative, orientation, sense, margin, rate, c, energy, error, pivot, neutral)
-        ahead.append(Ahead(point, h, following))
-    if made.turned:
-        turn = replace(ahead.pop().point, negative=-1, neutral=False)
-        ahead[-1] = ahead[-1]._replace(turn=turn)
-    calm = uneventful(curve, [one.point for one in ahead], watch)
-    return [one._replace(calm=True) if quiet else one for one, quiet in zip(ahead, calm, strict=True)]
+    return _sorted(curve, all_points, (steps, following), turned > 0, watch)
+
+
+def _sorted(curve: Curve, points: Points, steps: tuple[Array, Array], turned: Any, watch: Watch) -> Ahead:
+    """Limit points apart from the others: each comes after the point that was reached across it."""
+    turns = {}
+    if turned.any():
+        for number, i in enumerate(np.flatnonzero(turned).tolist()):
+            turns[i - 1 - number] = points.point(i)
+            turns[i - 1 - number].negative, turns[i - 1 - number].neutral = -1, False
+        points, steps = points.pick(~turned), (steps[0][~turned], steps[1][~turned])
+    return Ahead(points, *steps, turns, uneventful(curve, points, watch))
 
 
 def _here(curve: Curve, track: Track) -> Here:
@@ -66,4 +81,4 @@ def _here(curve: Curve, track: Track) -> Here:
     s_1 = p.s if known > 0 else a.s - 1.0  # any other number: it is not used
     s_2 = pp.s if known > 1 else s_1 - 1.0
     y, t, t_1, t_2 = (curve.spread(vector) for vector in (a.y, a.t, p.t, pp.t))
-    return Here(y, t, a.s, a.orientation, t_1, s_1, t_2, s_2, known)
+    return Here(y, t, t_1, t_2, a.s, s_1, s_2, a.orientation, known)

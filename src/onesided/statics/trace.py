@@ -3,14 +3,13 @@
 import math
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass, replace
-from itertools import takewhile
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from onesided._types import Array, Status
 from onesided.results import SILENT, Event, Kind, Progress, Ray, Rays
-from onesided.statics.curve import Curve, Plane, Point, newton
+from onesided.statics.curve import Curve, Plane, Point, Points, newton
 from onesided.statics.hits import (
     Hit,
     Trigger,
@@ -26,6 +25,7 @@ from onesided.statics.naming import Named, name_point
 from onesided.statics.place import Place, place
 from onesided.statics.rays import rays_at
 from onesided.statics.steps import PredictorCorrector, Walker
+from onesided.statics.stretch import Ahead
 from onesided.tolerances import EPS
 
 POINT_LIMIT = 200_000
@@ -58,6 +58,10 @@ class Item:
     status: Status | None = None
     note: str = ""
 
+    def items(self) -> "tuple[Item]":
+        """One by one, as of a `Passage`."""
+        return (self,)
+
     @property
     def q(self) -> Array:
         """Configuration."""
@@ -72,6 +76,18 @@ class Item:
     def lam(self) -> Array:
         """Reactions of the unilateral constraints."""
         return self.point.x[self.curve.n + 1 + self.curve.k :]
+
+
+class Passage(NamedTuple):
+    """Points in a row of a running trace at which there is no event."""
+
+    curve: Curve
+    points: Points
+    degree: int
+
+    def items(self) -> Iterator[Item]:
+        """The points one by one."""
+        return (Item(self.curve, self.points.point(i), self.degree) for i in range(len(self.points.s)))
 
 
 class Tracer(Walker):
@@ -97,6 +113,10 @@ class Tracer(Walker):
 
     def run(self) -> Iterator[Item]:
         """Points and events in order, until something ends the path; the last item carries the status."""
+        return (item for piece in self.pieces() for item in piece.items())
+
+    def pieces(self) -> Iterator[Item | Passage]:
+        """The same with points in a row together where they are known together."""
         candidate: Point | None = None
         while True:
             b = candidate or self._advance()
@@ -108,23 +128,23 @@ class Tracer(Walker):
             if not hits:
                 home = self._returns(b)
                 yield from self._accept(home or b)
-                if home is None:
-                    yield from self._stroll()
+                if home is None and self.ahead is not None:
+                    yield from self._stroll(self.ahead)
                 status = Status.closed if home else self._enough(self.point)
                 if status is not None:
                     yield from self._end(status)
                     return
                 continue
-            self.ahead.clear()
             hit, c = self._earliest(b, hits)
             self.crowd = self.crowd + 1 if c is None or c.s - self.point.s < self.method.first_step**2 else 0
             if self.crowd > CROWD:
                 yield from self._end(Status.step_too_small, f"events crowd together {self._why_stuck()[1]}")
                 return
             if c is None:  # the step had left its branch, or holds more than one event: look closer
-                self.step = 0.25 * (b.s - self.point.s)
+                self.step, self.ahead = 0.25 * (b.s - self.point.s), None
                 continue
             status, candidate = yield from self._meet(hit, c, b)
+            self.ahead = self.ahead if candidate else None  # points beyond are those of the same leg, or of no use
             if status is not None:
                 yield from self._end(status)
                 return
@@ -159,25 +179,25 @@ class Tracer(Walker):
         self.points += 1
         yield Item(self.curve, b, self.degree)
 
-    def _stroll(self) -> Iterator[Item]:
+    def _stroll(self, ahead: Ahead) -> Iterator[Passage]:
         """Take the points of a compiled stretch on the way to which nothing happens, as far as they come in a row."""
-        degree, calm = self.degree or 0, [one.point for one in takewhile(lambda one: one.calm, self.ahead)]
-        for b in calm[: self._on_the_way(calm)]:
-            self.step = self.ahead.popleft().following
-            self._move(b)
-            self.points += 1
-            yield Item(self.curve, b, degree)
+        first, last = self.taken, self._on_the_way(ahead, self.taken, ahead.calm_until(self.taken))
+        if last == first:
+            return
+        for i in range(max(first, last - 3), last):
+            self._move(ahead.points.point(i))
+        self._take(last)
+        self.points += last - first
+        yield Passage(self.curve, ahead.points.pick(slice(first, last)), self.degree or 0)
 
-    def _on_the_way(self, points: list[Point]) -> int:
-        """How many of these points in a row are neither far away nor on a step past the start of the path."""
-        if not points:
-            return 0
-        home, before = self._home, [self.point, *points[:-1]]
-        special = np.abs([b.y for b in points]).max(axis=1) > FAR
-        if len(home.y) == len(self.point.y):
-            ahead = np.array([a.t @ (home.y - a.y) for a in before])
-            special |= (ahead >= 0) & (ahead <= [b.s - a.s for a, b in zip(before, points, strict=True)])
-        return int(np.argmax(special)) if special.any() else len(points)
+    def _on_the_way(self, ahead: Ahead, first: int, last: int) -> int:
+        """Number of the first of these points that is far away or on a step past the start of the path, or `last`."""
+        _, y, t, s, *_ = ahead.points.pick(slice(first - 1, last))
+        special = abs(y[1:]).max(axis=1) > FAR
+        if len(self._home.y) == y.shape[1]:
+            to_home = ((self._home.y - y[:-1]) * t[:-1]).sum(axis=1)
+            special |= (to_home >= 0) & (to_home <= s[1:] - s[:-1])
+        return first + int(special.argmax()) if special.any() else last
 
     def _release(self, after: int | None) -> Iterator[Item]:
         """Hand out the last event once the degree of instability beyond it is known."""
