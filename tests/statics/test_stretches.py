@@ -11,7 +11,7 @@ from onesided import Kind, OnesidedError, PredictorCorrector, Status, System, zo
 from onesided.elements import Bar, Force, Node
 from onesided.model.stepping import CHUNK, Knobs
 from onesided.statics.curve import Curve, Plane, make_point, newton
-from onesided.statics.hits import Watch, dips, explained, find_hits, hidden
+from onesided.statics.hits import Trigger, Watch, dips, explained, find_hits, hidden
 from onesided.statics.place import place_near
 from onesided.statics.stretch import Track, stretch
 from onesided.tolerances import DEFAULT
@@ -93,8 +93,9 @@ def test_points_of_a_stretch_are_what_they_claim(system, closed):
     knobs = Knobs(0.01, 0.25, 0.03, 0.5, 1e-10, 1e-10, 1e-12, -50.0, 50.0, CHUNK)
     before, earlier, watch = a, None, Watch((-50.0, 50.0), {}, DEFAULT)
     ahead = stretch(curve, Track(a, None, None), knobs, watch)
-    for i in range(0 if ahead is None else len(ahead.steps)):
-        b, turn = ahead.points.point(i), ahead.turns.get(i)
+    last = -1 if ahead is None else len(ahead.steps) - 1
+    for i in range(last + 1):
+        b, located = ahead.points.point(i), ahead.located.get(i)
         e = curve.evaluate(b.x)
         np.testing.assert_array_equal(b.x, curve.packed(b.y))
         assert np.max(np.abs(curve.residual(e))) <= 1e-11 and b.error <= 1e-11
@@ -106,14 +107,27 @@ def test_points_of_a_stretch_are_what_they_claim(system, closed):
         assert b.orientation == np.sign(np.linalg.det(curve.matrix(e, b.t)))
         single = newton(curve, b.y, Plane(before.t, float(before.t @ b.y)), target=1e-11)
         assert (single.orientation, single.pivot) == (b.orientation, pytest.approx(b.pivot, rel=1e-6))
-        assert (turn is not None) == (b.sense * before.sense < 0) or i == len(ahead.steps) - 1
-        if turn is not None:
-            assert abs(turn.t[curve.n]) <= 1e-12 and before.s <= turn.s <= b.s
-            assert np.max(np.abs(curve.residual(curve.evaluate(turn.x)))) <= 1e-11
+        assert (located is not None) == (b.sense * before.sense < 0 or abs(b.y[curve.n]) > 50) or i == last
+        if located is not None:
+            check_located(curve, before, b, located)
         if ahead.calm[i]:  # said for all points at once; the same for this one alone
             assert not find_hits(curve, before, b, watch) and not hidden(curve, before, b, DEFAULT)
             assert explained(before, b) and not dips(earlier, before, b)
         before, earlier = b, before
+
+
+def check_located(curve, a, b, located):
+    """A limit point or a bound between two points: where it says, with blocks and tangent of the model there."""
+    c, e = located.point, curve.evaluate(located.point.x)
+    assert a.s <= c.s <= b.s and c.t @ b.t > 0
+    assert np.max(np.abs(curve.residual(e))) <= 1e-11 and np.max(np.abs(curve.jacobian(e) @ c.t)) <= 1e-11
+    assert c.orientation == np.sign(np.linalg.det(curve.matrix(e, c.t)))
+    if located.trigger is Trigger.limit:
+        assert abs(c.t[curve.n]) <= 1e-12
+    else:
+        assert abs(c.y[curve.n]) == pytest.approx(50, abs=1e-12)
+    for one, other in zip(located.e, e, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-9)
 
 
 def test_most_points_of_a_long_path_are_calm():

@@ -24,6 +24,7 @@ from onesided.tolerances import EPS
 
 Scalar = Callable[[Any, Any, Any], Any]
 CHUNK = 64  # points of one call where there are many
+FEW = 4  # points of one call where there are some
 
 
 @dataclass(frozen=True)
@@ -66,7 +67,8 @@ class Evaluation(NamedTuple):
     """The blocks of the equilibrium equations at one point, with constraints ordered bilateral, then unilateral.
 
     With L = U − cᵀν [SP1 (2.2)], c = (h, g), ν = (μ, λ), x = (q, p): `L_x` (n + 1,), `c` (m,), `L_qx` (n, n + 1), `c_x`
-    (m, n + 1) with a row per constraint; the blocks of `L_x`, `L_qx` and `c_x` have names of their own.
+    (m, n + 1) with a row per constraint; the blocks of `L_x`, `L_qx` and `c_x` have names of their own. Blocks of many
+    points have a further, first axis.
     """
 
     energy: float
@@ -75,10 +77,14 @@ class Evaluation(NamedTuple):
     L_qx: Array
     c_x: Array
 
+    def at(self, i: int) -> "Evaluation":
+        """The blocks of one of many points."""
+        return Evaluation(*(np.asarray(block)[i] for block in self))
+
     @property
     def L_q(self) -> Array:
         """Force balance, (n,)."""
-        return self.L_x[:-1]
+        return self.L_x[..., :-1]
 
     @property
     def L_p(self) -> float:
@@ -88,22 +94,22 @@ class Evaluation(NamedTuple):
     @property
     def L_qq(self) -> Array:
         """Hessian of the Lagrangian, (n, n)."""
-        return self.L_qx[:, :-1]
+        return self.L_qx[..., :-1]
 
     @property
     def L_qp(self) -> Array:
         """Change of the force balance with p, (n,)."""
-        return self.L_qx[:, -1]
+        return self.L_qx[..., -1]
 
     @property
     def c_q(self) -> Array:
         """Gradients of the constraints, (m, n)."""
-        return self.c_x[:, :-1]
+        return self.c_x[..., :-1]
 
     @property
     def c_p(self) -> Array:
         """Change of the constraints with p, (m,)."""
-        return self.c_x[:, -1]
+        return self.c_x[..., -1]
 
     def finite(self) -> bool:
         """Whether every entry is."""
@@ -128,7 +134,7 @@ class Evaluation(NamedTuple):
 
     def stiffest(self) -> Array:
         """Largest entry of every row of the Hessian, (n,)."""
-        return np.asarray(np.max(np.abs(self.L_qq), axis=1, initial=0.0))
+        return np.asarray(np.max(np.abs(self.L_qq), axis=-1, initial=0.0))
 
     def scaled_hessian(self, length: Array) -> Array:
         """Entries of the Hessian times the lengths of their coordinates."""
@@ -137,7 +143,7 @@ class Evaluation(NamedTuple):
     def turning(self, other: "Evaluation", length: Array) -> Array:
         """Norms of the scaled differences of the constraint gradients, (m,)."""
         difference = (other.c_q - self.c_q) * length
-        return np.asarray(np.sqrt((difference * difference).sum(axis=1)))
+        return np.asarray(np.sqrt((difference * difference).sum(axis=-1)))
 
     def response(self, length: Array, energy: float) -> float:
         """Largest scaled displacement that a unit of p causes; soft modes count, vanishing ones do not."""
@@ -199,11 +205,12 @@ class Derivatives:
         self._U = differentiable(energy, names)
         self._c = [differentiable(f, names) for f in families(constraints)]
         self._kkt = compiled(self._packed_kkt)
+        self._kkts = compiled(jax.vmap(self._packed_kkt, in_axes=(0, None)))
         self._residual = compiled(self._packed_residual)
         self._residuals = compiled(jax.vmap(self._packed_residual, in_axes=(0, None)))
         self._along = compiled(self._packed_along, static_argnums=3)
         self.stepping = Stepping(n, self.m, self._packed_kkt)
-        self._last: tuple[Any, Any, Evaluation] = (None, None, NOWHERE)  # point, parameters, blocks
+        self._last: tuple[bytes, Any, Evaluation] = (b"", None, NOWHERE)  # point, parameters, blocks
 
     def constants(self, parameters: Mapping[str, float]) -> Any:
         """What the compiled functions take for the parameters: here a vector, in the order of `names`."""
@@ -217,11 +224,19 @@ class Derivatives:
 
     def evaluate(self, x: Array, vector: Any) -> Evaluation:
         """All blocks at the packed point x = (q, p, ν): one compiled call; what was asked for last is kept."""
-        point, constants, blocks = self._last
-        if constants is not vector or not np.array_equal(point, x):
+        (point, constants, blocks), here = self._last, x.tobytes()
+        if constants is not vector or point != here:
             blocks = self._evaluate(x, vector)
-            self._last = x.copy(), vector, blocks
+            self._last = here, vector, blocks
         return blocks
+
+    def keep(self, x: Array, vector: Any, blocks: Evaluation) -> None:
+        """Take blocks known from elsewhere for what was asked for last."""
+        self._last = x.tobytes(), vector, blocks
+
+    def evaluate_few(self, X: Array, vector: Any) -> Evaluation:
+        """The same at `FEW` points, the rows of X, by a compiled call of its own."""
+        return self.unpack(np.asarray(self._kkts(X, vector)))
 
     def _evaluate(self, x: Array, vector: Any) -> Evaluation:
         return self.unpack(np.asarray(self._kkt(x, vector)))

@@ -34,7 +34,8 @@ def evaluate_measures(
 
 def _along(name: str, measure: Measure, q: Array, p: Array, th: Parameters) -> Array:
     if isinstance(measure, Elementwise):
-        return np.broadcast_to(np.asarray(measure.function(q.T, p, th), dtype=float), p.shape)
+        found = np.asarray(measure.function(q.T, p, th), dtype=float)
+        return found if found.shape == p.shape else np.broadcast_to(found, p.shape)
     return np.array([_scalar(name, measure(row, value, th)) for row, value in zip(q, p, strict=True)])
 
 

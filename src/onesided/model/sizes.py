@@ -6,17 +6,44 @@ coordinates whose units differ by many orders of magnitude need `Scales(length=(
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from onesided._types import Array
 from onesided.errors import ModelError
-from onesided.model.derivatives import Evaluation
+from onesided.model.derivatives import FEW, Derivatives, Evaluation
 from onesided.tolerances import EPS
 
-Evaluate = Callable[[Array, float], Evaluation]
+
+@dataclass(frozen=True)
+class Probe:
+    """The model without reactions; `together` evaluates several points by one compiled call."""
+
+    derivatives: Derivatives
+    vector: Any
+    together: bool
+
+    def __call__(self, q: Array, p: float) -> Evaluation:
+        """All blocks at one point."""
+        return self.derivatives.evaluate(self._packed([q], [p], 1)[0], self.vector)
+
+    def some(self, Q: Sequence[Array] | Array, P: Sequence[float]) -> Iterable[Evaluation]:
+        """All blocks at some points: one after the other, or those of all points in one."""
+        if self.together:
+            return [self.derivatives.evaluate_few(self._packed(Q, P, FEW), self.vector)]
+        return (self.derivatives.evaluate(x, self.vector) for x in self._packed(Q, P, len(P)))
+
+    def _packed(self, Q: Sequence[Array] | Array, P: Sequence[float], rows: int) -> Array:
+        """The points, the last of them more than once where there are not `rows` of them."""
+        n, given = self.derivatives.n, len(P)
+        X = np.zeros((rows, n + 1 + self.derivatives.m))
+        X[:given, :n], X[:given, n] = Q, P
+        X[given:] = X[given - 1]
+        return X
+
 
 CHANGE = 0.5  # what counts as a change of order one
 SPREAD = 30.0  # largest ratio of lengths that is estimated
@@ -82,8 +109,8 @@ class Sizes:
         return np.asarray(self.length[:, None] * L_qq * self.length / self.energy)
 
 
-def estimate(evaluate: Evaluate, q: Array, p: float, given: Scales) -> Sizes:
-    """Sizes at (q, p); `evaluate` gives the blocks with zero multipliers."""
+def estimate(evaluate: Probe, q: Array, p: float, given: Scales) -> Sizes:
+    """Sizes at (q, p)."""
     e = evaluate(q, p)
     d = _weights(_stiffness(evaluate, e, q, p))
     if given.stiffness is not None:
@@ -102,11 +129,12 @@ def estimate(evaluate: Evaluate, q: Array, p: float, given: Scales) -> Sizes:
     return Sizes(length, energy, _control(evaluate, e, q, p, sizes))
 
 
-def _stiffness(evaluate: Evaluate, e: Evaluation, q: Array, p: float) -> Array:
+def _stiffness(evaluate: Probe, e: Evaluation, q: Array, p: float) -> Array:
     """Largest entry in each row of the Hessian here, without load, and a little aside: it may vanish at one point."""
     aside = 0.1 * float(np.max(np.abs(q), initial=0.0)) * _zigzag(len(q))
-    near = [e, *(evaluate(a, b) for a, b in ((q, 0.0), (q + aside, p), (q - aside, p)))]
-    return np.asarray(np.max([rows for rows in (one.stiffest() for one in near) if np.all(np.isfinite(rows))], axis=0))
+    near = [e, *evaluate.some((q, q + aside, q - aside), (0.0, p, p))]
+    rows = np.vstack([one.stiffest() for one in near])
+    return np.asarray(rows[np.isfinite(rows).all(axis=1)].max(axis=0))
 
 
 def _zigzag(n: int) -> Array:
@@ -124,18 +152,16 @@ def _weights(rows: Array) -> Array:
     return np.asarray(np.minimum(softness, SPREAD) / math.sqrt(stiffest))
 
 
-def _reach(evaluate: Evaluate, e: Evaluation, q: Array, p: float, d: Array, guess: float) -> float | None:
+def _reach(evaluate: Probe, e: Evaluation, q: Array, p: float, d: Array, guess: float) -> float | None:
     """How far along ±d the system moves until its stiffness or its constraint directions change by half."""
     norms = e.gap_sizes(d)
     patterns = [d] if len(d) == 1 else [d, d * _zigzag(len(d))]
-    directions = [sign * pattern for pattern in patterns for sign in (1.0, -1.0)]
-
+    directions = np.array([sign * pattern for pattern in patterns for sign in (1.0, -1.0)])
     hessian, m = e.scaled_hessian(d), len(norms)
 
     def change(t: float) -> float:
         largest = 0.0
-        for direction in directions:
-            other = evaluate(q + t * direction, p)
+        for other in evaluate.some(q + t * directions, [p] * len(directions)):
             largest = max(largest, _largest(other.scaled_hessian(d) - hessian))
             if m:
                 largest = max(largest, _largest(_ratios(e.turning(other, d), norms)))
@@ -146,7 +172,7 @@ def _reach(evaluate: Evaluate, e: Evaluation, q: Array, p: float, d: Array, gues
     return _first_crossing(change, guess)
 
 
-def _reach_under_load(evaluate: Evaluate, e: Evaluation, q: Array, p: float, d: Array, guess: float) -> float | None:
+def _reach_under_load(evaluate: Probe, e: Evaluation, q: Array, p: float, d: Array, guess: float) -> float | None:
     """The same where the system is linear at this p, but not at another."""
     step = _control(evaluate, e, q, p, Sizes(guess * d, guess * guess, 1.0))
     other = evaluate(q, p + step)
@@ -160,15 +186,14 @@ def _linear_reach(e: Evaluation, q: Array, p: float, d: Array) -> float:
     return max(_largest(q / d), _largest(distances), _largest(pushed), _largest(e.L_qp * d * p))
 
 
-def _control(evaluate: Evaluate, e: Evaluation, q: Array, p: float, sizes: Sizes) -> float:
+def _control(evaluate: Probe, e: Evaluation, q: Array, p: float, sizes: Sizes) -> float:
     """The change of p that changes forces, stiffness or gaps by a size that matters."""
     gaps = e.gap_sizes(sizes.length)
     soft, hessian = e.response(sizes.length, sizes.energy), e.scaled_hessian(sizes.length)
 
     def change(step: float) -> float:
         largest = soft * step
-        for sign in (1.0, -1.0):
-            other = evaluate(q, p + sign * step)
+        for other in evaluate.some((q, q), (p + step, p - step)):
             forces = (other.L_q - e.L_q) / sizes.force
             stiffened = (other.scaled_hessian(sizes.length) - hessian) / sizes.energy
             largest = max(largest, _largest(forces), _largest(stiffened), _largest(_ratios(other.c - e.c, gaps)))
@@ -181,7 +206,7 @@ def _control(evaluate: Evaluate, e: Evaluation, q: Array, p: float, sizes: Sizes
 
 def _ratios(values: Array, sizes: Array) -> Array:
     """Values relative to their sizes, zero where the size is."""
-    return np.divide(values, sizes, out=np.zeros_like(sizes), where=sizes > 0)
+    return np.divide(values, sizes, out=np.zeros_like(values), where=sizes > 0)
 
 
 def _largest(values: Array) -> float:

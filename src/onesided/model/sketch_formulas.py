@@ -116,8 +116,9 @@ def _ground(at: str, facing: float, length: float | None) -> Ground:
 
 
 def _measure(file: FileModel, recipe: Recipe) -> Elementwise:
+    needed = [(i, name) for i, name in enumerate(file.coordinates) if name in recipe.names]
+
     def measure(q: Any, p: Any, th: Any) -> Any:
-        given = {name: q[i] for i, name in enumerate(file.coordinates)}
-        return recipe.arrays(given, {file.control.name: p}, th)[0]
+        return recipe.arrays({name: q[i] for i, name in needed}, {file.control.name: p}, th)[0]
 
     return Elementwise(measure)

@@ -1,4 +1,4 @@
-"""Many steps along a curve of equilibria, across and onto limit points, as one compiled call.
+"""Many steps along a curve of equilibria, across limit points and up to a bound of p, as one compiled call.
 
 The formulas of `statics.curve.newton`, of the steps in `statics` and of regula falsi in `statics.hits`, for paths that
 are long enough to pay for their compilation. All constraints stay in the matrices, an open one as the equation ν = 0,
@@ -19,6 +19,7 @@ from onesided.tolerances import EPS, ROUND_OFF, SMALL
 
 CHUNK = 64  # most points of one call
 LAST = 7  # numbers of a point besides unknowns, tangent and blocks
+TURN, BOUND = 1, 2  # what is located: a limit point, a bound of p
 TRIES = 8  # so many steps refused in a row are left to the caller
 LIMIT, FINE = 5, 12  # Newton iterations of a step, and of a point that is located
 ROUNDS = 80  # a limit point not located by then is left to the caller
@@ -69,7 +70,7 @@ class Stretch(NamedTuple):
     """Points in a row: scaled unknowns, unit tangents, packed blocks, and `numbers`.
 
     The numbers of a point are its arc length, the step that led to it, the step to go on with, the orientation, the
-    smallest pivot, the residual, and whether it is a limit point: it then lies between the two points before it.
+    smallest pivot, the residual, and `TURN` or `BOUND` where it was located between the two points before it.
     """
 
     y: Any
@@ -116,7 +117,7 @@ class _Way(NamedTuple):
     """What else is known on the way: arc lengths, the next step, points and failures so far: one vector while stepping.
 
     While `locating` a limit point on the last step, `left` and `right` are fractions of it between which ṗ vanishes,
-    with its values there, narrowed `rounds` times.
+    with its values there, narrowed `rounds` times; for a bound, `right` is the fraction where it should be.
     """
 
     s: Any
@@ -173,9 +174,9 @@ class Stepping:
         def go(state: tuple[Any, Any, Any]) -> tuple[Any, Any, Any]:
             at, way, table = _At(*state[0]), _Way(*state[1]), state[2]
             locating = way.locating > 0
-            plane = _where(locating, _plane_inside(at, way), _plane_ahead(at, way, knobs))
-            found = self._newton(plane, frame, th)
-            narrowed, s_turn = self._narrow(way, found, knobs)
+            plane = _where(locating, self._plane_inside(at, way, knobs), _plane_ahead(at, way, knobs))
+            found = _oriented(self._newton(plane, frame, th), at.t)
+            narrowed, s_turn = self._narrow(at, way, found, knobs)
             beyond, stepped, s_next = self._advance(at, way, found, knobs, frame)
             after = jnp.where(locating, jnp.stack(narrowed), jnp.stack(stepped))
             told = (jnp.where(locating, s_turn, s_next), way.step, _Way(*after).step, found.orientation, found.pivot)
@@ -200,37 +201,55 @@ class Stepping:
         shorter = jnp.where(found.converged, jnp.minimum(longer, 0.5 * h), 0.4 * h)
         step = jnp.where(accepted, jnp.minimum(longer, most), shorter)
         margins = jnp.where(frame.closed, y[n + 1 :], found.blocks[n + 2 : n + 2 + m] / frame.weight[n:])
-        happened = jnp.any(frame.onesided & (margins < -knobs.residual)) | (y[n] < knobs.low) | (y[n] > knobs.high)
-        happened |= found.orientation != way.orientation
-        turned = accepted & ~happened & (t[n] * a.t[n] < 0)
+        outside, turned = (y[n] < knobs.low) | (y[n] > knobs.high), t[n] * a.t[n] < 0
+        happened = jnp.any(frame.onesided & (margins < -knobs.residual)) | (found.orientation != way.orientation)
+        happened |= outside & turned
+        locating = jnp.where(accepted & ~happened, TURN * turned + BOUND * outside, 0)
         count = way.count + accepted
-        done = (accepted & happened) | ((count >= knobs.wanted) & ~turned) | (step <= knobs.minimum_step)
+        done = (accepted & happened) | ((count >= knobs.wanted) & (locating == 0)) | (step <= knobs.minimum_step)
         tries = jnp.where(done, TRIES, jnp.where(accepted, 0.0, way.tries + 1.0))
         before = way.s, way.s_1, way.s_2, way.known
         s_0, s_1, s_2, known = _where(accepted, (s, way.s, way.s_1, jnp.minimum(way.known + 1.0, 2.0)), before)
-        bracket = (turned.astype(float), 0.0, a.t[n], 1.0, t[n], 0.0)
+        share = (_level(y[n], knobs) - a.y[n]) / (y[n] - a.y[n])
+        crossing = (0.0, 1.0, share, 0.0)  # of which `_fraction` makes the share
+        bracket = (locating, *_where(outside, crossing, (0.0, a.t[n], 1.0, t[n])), 0.0)
         after = _Way(s_0, s_1, s_2, way.orientation, known, step, count, tries, *bracket)
         return _where(accepted, _At(y, t, a.t, a.t_1, a.y), a), after, s
 
-    def _narrow(self, way: _Way, found: _Found, knobs: Knobs) -> tuple[_Way, Any]:
-        """Regula falsi with the Illinois modification, to round-off; the point goes behind those of the steps."""
-        z, f_z = _fraction(way), found.tangent[self.n]
+    def _plane_inside(self, at: _At, way: _Way, knobs: Knobs) -> _Plane:
+        """Cubic Hermite interpolation on the last step, where ṗ should vanish or a bound should be."""
+        f, h, along, p = _fraction(way), way.s - way.s_1, at.t_1 + at.t, np.eye(self.size)[self.n]
+        left = (2 * f**3 - 3 * f**2 + 1) * at.y_1 + (f**3 - 2 * f**2 + f) * h * at.t_1
+        guess = left + (3 * f**2 - 2 * f**3) * at.y + (f**3 - f**2) * h * at.t
+        there = jnp.where(p > 0, _level(at.y[self.n], knobs), guess)
+        guess, row = _where(way.locating == BOUND, (there, p), (guess, along / jnp.sqrt(along @ along)))
+        return _Plane(guess, row, EPS, FINE, h)
+
+    def _narrow(self, at: _At, way: _Way, found: _Found, knobs: Knobs) -> tuple[_Way, Any]:
+        """Regula falsi with the Illinois modification, to round-off; the point goes behind those of the steps.
+
+        On a bound Newton's method needs no narrowing.
+        """
+        bound, h, along = way.locating == BOUND, way.s - way.s_1, at.t_1 + at.t
+        share = along @ (found.y - at.y_1) / (h * jnp.sqrt(along @ along))
+        z, f_z = jnp.where(bound, jnp.clip(share, 0.0, 1.0), _fraction(way)), found.tangent[self.n]
         crossed = f_z * way.f_right < 0
         left, f_left = jnp.where(crossed, way.right, way.left), jnp.where(crossed, way.f_right, way.f_left / 2)
-        exact = found.converged & ((jnp.abs(z - way.right) <= knobs.event) | (jnp.abs(f_z) <= 4 * EPS))
+        narrow = (jnp.abs(z - way.right) <= knobs.event) | (jnp.abs(f_z) <= 4 * EPS)
+        exact = found.converged & jnp.where(bound, jnp.abs(share - z) <= 0.05, narrow)
         count = way.count + exact
-        stop = (exact & (count >= knobs.wanted)) | ~found.converged | (way.rounds >= ROUNDS)
+        stop = bound | (exact & (count >= knobs.wanted)) | ~found.converged | (way.rounds >= ROUNDS)
         after = way._replace(
             count=count,
             tries=jnp.where(stop, float(TRIES), 0.0),
-            locating=jnp.where(exact, 0.0, 1.0),
+            locating=jnp.where(exact, 0.0, way.locating),
             left=left,
             f_left=f_left,
             right=z,
             f_right=f_z,
             rounds=way.rounds + 1.0,
         )
-        return after, way.s_1 + z * (way.s - way.s_1)
+        return after, way.s_1 + z * h
 
     def _newton(self, plane: _Plane, frame: Frame, th: Any) -> _Found:
         level = plane.row @ plane.guess
@@ -304,12 +323,15 @@ def _fraction(way: _Way) -> Any:
     return (way.left * way.f_right - way.right * way.f_left) / (way.f_right - way.f_left)
 
 
-def _plane_inside(at: _At, way: _Way) -> _Plane:
-    """Cubic Hermite interpolation on the last step, where ṗ should vanish."""
-    f, h, along = _fraction(way), way.s - way.s_1, at.t_1 + at.t
-    left = (2 * f**3 - 3 * f**2 + 1) * at.y_1 + (f**3 - 2 * f**2 + f) * h * at.t_1
-    right = (3 * f**2 - 2 * f**3) * at.y + (f**3 - f**2) * h * at.t
-    return _Plane(left + right, along / jnp.sqrt(along @ along), EPS, FINE, h)
+def _level(p: Any, knobs: Knobs) -> Any:
+    """The bound that p is nearer to, or beyond."""
+    return jnp.where(p > knobs.high, knobs.high, knobs.low)
+
+
+def _oriented(found: _Found, t: Any) -> _Found:
+    """With the tangent in the sense of t: only across a bound it may have the other one."""
+    sign = jnp.where(found.tangent @ t < 0, -1.0, 1.0)
+    return found._replace(tangent=sign * found.tangent, orientation=sign * found.orientation)
 
 
 def _growth(angle: Any, miss: Any, knobs: Knobs) -> Any:

@@ -20,7 +20,7 @@ from onesided.model.motion_check import check_motion
 from onesided.model.names import check_names, some, unknown_name
 from onesided.model.plausible import check_forces
 from onesided.model.rows import Row
-from onesided.model.sizes import Scales, Sizes, estimate
+from onesided.model.sizes import Probe, Scales, Sizes, estimate
 from onesided.model.stepping import Frame, Here, Knobs, Stretch
 from onesided.model.structure_motion import StructureMotion
 from onesided.results.sketch import Sketch
@@ -218,6 +218,10 @@ class System:
         """The same at a packed point x = (q, p, ν)."""
         return self.derivatives.evaluate(x, self._vector)
 
+    def keep(self, x: Array, e: Evaluation) -> None:
+        """Remember blocks that are known at a packed point: it need not be evaluated once more."""
+        self.derivatives.keep(x, self._vector, e)
+
     def residual(self, q: Array, p: float, nu: Array) -> tuple[float, Array, Array]:
         """Energy, force balance L_q (n,) and constraint values c (m,), ordered as `constraint_names`."""
         return self.residual_packed(self.derivatives.pack(q, p, nu))
@@ -301,6 +305,8 @@ class System:
             raise ModelError(f"{self.control} is not finite", got=repr(p), expected="a number")
         self.check_finite(q, p)
         self.check_derivatives(q, p)
+        if not self.constraint_names:
+            return
         shifts = np.random.default_rng(0).normal(size=(2, self.n)) * (1.0 + np.abs(q))
         zero, one = np.zeros(len(self.constraint_names)), np.ones(self.n)
         slopes = [self.evaluate(q + shift, p, zero).gap_sizes(one) for shift in (0.0, *shifts)]
@@ -312,10 +318,13 @@ class System:
                     advice="check its formula, or remove it",
                 )
 
-    def sizes(self, q: Array, p: float) -> Sizes:
-        """Typical sizes at a point: those given in `scales`, the others estimated from the model."""
-        zero = np.zeros(len(self.constraint_names))
-        return estimate(lambda a, b: self.evaluate(a, b, zero), q, p, self.scales)
+    def sizes(self, q: Array, p: float, *, together: bool = False) -> Sizes:
+        """Typical sizes at a point: those given in `scales`, the others estimated from the model.
+
+        `together` looks at several points at once, by a compiled function of its own.
+        """
+        probe = Probe(self.derivatives, self._vector, together and not self.derivatives.large)
+        return estimate(probe, q, p, self.scales)
 
     def check_derivatives(self, q: Any, p: float, *, tolerances: Tolerances = DEFAULT) -> dict[str, float]:
         """Compare supplied with automatic derivatives at (q, p); raise a ModelError where they disagree.

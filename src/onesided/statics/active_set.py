@@ -22,15 +22,18 @@ class ConstraintScales:
 
 def constraint_scales(e: Evaluation, sizes: Sizes) -> ConstraintScales:
     """A gap is measured by the displacement it takes to close it, a multiplier by the force it exerts."""
+    if not len(e.c):
+        return ConstraintScales(e.c, e.c)
     gap = e.gap_sizes(sizes.length)
     gap = np.where(gap > 0, gap, 1.0)
     return ConstraintScales(gap, sizes.energy / gap)
 
 
-def classify(system: System, e: Evaluation, nu: Array, sizes: Sizes, tolerances: Tolerances) -> ActiveSet:
+def classify(system: System, e: Evaluation, nu: Array, scales: ConstraintScales, tolerances: Tolerances) -> ActiveSet:
     """States of the unilateral constraints [SP1 (3.5), (3.6)] from gaps and multipliers."""
     k = len(system.bilateral)
-    scales = constraint_scales(e, sizes)
+    if not system.unilateral:
+        return ActiveSet(())
     closed = e.c[k:] <= tolerances.gap * scales.gap[k:]
     loaded = nu[k:] > tolerances.force * scales.multiplier[k:]
     codes = np.where(closed, np.where(loaded, State.strong, State.weak), State.inactive)

@@ -1,7 +1,7 @@
 """From the items of a running trace to a `Path`, with the equilibrium conditions rechecked at every point."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -155,8 +155,8 @@ def _codes(lam: Array, gaps: Array, kept: _Kept, origin: Origin) -> np.ndarray[A
 def _provenance(system: System, origin: Origin) -> dict[str, Any]:
     return {
         "version": _version.__version__,
-        "method": {"name": type(origin.method).__name__, **asdict(origin.method)},
-        "tolerances": asdict(origin.watch.tolerances),
+        "method": {"name": type(origin.method).__name__, **vars(origin.method)},
+        "tolerances": dict(vars(origin.watch.tolerances)),
         "sizes": {
             "length": origin.where.sizes.length.tolist(),
             "energy": origin.where.sizes.energy,

@@ -221,7 +221,7 @@ class Curve:
         negative, neutral = _inertia(np.array(diagonals), np.array(pivots))
         negative -= self.w
         for i in np.flatnonzero(neutral) if self.w else ():
-            negative[i], neutral[i] = self._modes_on_null_space(Evaluation(0.0, *(block[i] for block in e[1:])))
+            negative[i], neutral[i] = self._modes_on_null_space(e.at(int(i)))
         return negative, neutral
 
     def _factors(self, K: Array) -> tuple[Array, Array]:

@@ -98,6 +98,16 @@ def settle(
     return best or _finish(system, p, sizes, routes[0](), tolerances, name="start")
 
 
+def already(system: System, q: Array, p: float, sizes: Sizes, tolerances: Tolerances) -> Corrected | None:
+    """A start that is an equilibrium on independent constraints, corrected; None where it takes more than that."""
+    near = correct(system, q, p, sizes=sizes, tolerances=tolerances)
+    if not near.status.ok or _size((near.q - q) / sizes.length) > np.sqrt(tolerances.residual):
+        return None
+    e = system.evaluate(near.q, p, near.nu)
+    active = classify(system, e, near.nu, constraint_scales(e, sizes), tolerances)
+    return None if _dependent(system, near, p, working_rows(system, active, weak=True), tolerances) else near
+
+
 def _routes(
     system: System, q: Array, p: float, sizes: Sizes, method: Newton | Relaxation | None, tolerances: Tolerances
 ) -> list[Any]:
@@ -147,6 +157,8 @@ def correct(
             return Corrected(best.q, best.nu, Status.not_finite, best.residual, iteration)
         if residual < best.residual:
             best = Corrected(q, nu, Status.stalled, residual, iteration)
+        if residual <= EPS:
+            return replace(best, status=Status.solved)
         step = newton_step(system, e, rows, nu)
         if residual <= 0.01 * tolerances.residual:
             better = _polished(system, p, (q, nu), (rows, step), residual, sizes)
@@ -170,7 +182,7 @@ def _polished(
     Forces that the scale calls small may matter to a soft mode. Where the stiffness is singular a step only harms.
     """
     (q, nu), (rows, step) = point, move
-    if residual <= EPS or _size(step[: len(q)] / sizes.length) <= EPS:
+    if _size(step[: len(q)] / sizes.length) <= EPS:
         return None
     q_new, nu_new = q + step[: len(q)], _multipliers(nu, rows, step, len(q))
     there = _natural_residual(system, system.evaluate(q_new, p, nu_new), nu_new, sizes)
@@ -250,7 +262,7 @@ def describe(
     """Everything known about an equilibrium, with the conditions rechecked from the model."""
     k = len(system.bilateral)
     e = system.evaluate(q, p, nu)
-    active = classify(system, e, nu, sizes, tolerances)
+    active = classify(system, e, nu, constraint_scales(e, sizes), tolerances)
     return Equilibrium(
         coordinates=system.coordinates,
         bilateral=tuple(system.bilateral),
@@ -304,7 +316,7 @@ def _dependent(
     system: System, found: Corrected, p: float, rows: Indices, tolerances: Tolerances
 ) -> list[tuple[int, ...]]:
     """Groups of active constraints that depend on each other; not looked for in large systems."""
-    if system.derivatives.large:
+    if system.derivatives.large or not len(rows):
         return []
     return linalg.dependent_rows(system.evaluate(found.q, p, found.nu).c_q[rows], rank=tolerances.rank)
 

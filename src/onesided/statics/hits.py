@@ -175,10 +175,31 @@ def _root(va: float, ra: float, vb: float, rb: float) -> float:
     """First fraction at which the cubic through (va, ra) and (vb, rb) falls through zero."""
     if va <= 0:
         return 0.0
-    coefficients = [2 * va - 2 * vb + ra + rb, -3 * va + 3 * vb - 2 * ra - rb, ra, va]
-    roots = np.roots(coefficients)
-    real = [float(r.real) for r in roots if abs(r.imag) < np.sqrt(np.finfo(float).eps) and 0 <= r.real <= 1]
-    return min(real, default=va / (va - vb))
+    a, b = 2 * va - 2 * vb + ra + rb, 3 * vb - 3 * va - 2 * ra - rb
+    left = 0.0
+    for right in (*_turning_points(3 * a, 2 * b, ra), 1.0):
+        if ((a * right + b) * right + ra) * right + va <= 0:
+            return _bisect(lambda f: ((a * f + b) * f + ra) * f + va, left, right)
+        left = right
+    return va / (va - vb) if vb < 0 else 1.0
+
+
+def _turning_points(a: float, b: float, c: float) -> list[float]:
+    """Zeros of a f² + b f + c between 0 and 1, in order."""
+    inside = b * b - 4 * a * c
+    if inside <= 0:
+        return []
+    half = -0.5 * (b + math.copysign(math.sqrt(inside), b))
+    roots = [half / a if a else math.inf, c / half if half else math.inf]
+    return sorted(root for root in roots if 0 < root < 1)
+
+
+def _bisect(function: Callable[[float], float], left: float, right: float) -> float:
+    """Where a function falls from positive to zero or below."""
+    while right - left > EPS * right:
+        middle = 0.5 * (left + right)
+        left, right = (middle, right) if function(middle) > 0 else (left, middle)
+    return right
 
 
 def between(curve: Curve, a: Point, b: Point, fraction: float, *, inertia: bool = True) -> Point | None:

@@ -6,12 +6,14 @@ from typing import Any
 
 import numpy as np
 
+from onesided._types import Array
 from onesided.errors import SolveError, UsageError
 from onesided.linalg import one_thread
+from onesided.model.sizes import Sizes
 from onesided.model.system import System
 from onesided.results import SILENT, Event, Path, Progress, Ray, Rays
 from onesided.statics.collect import collect
-from onesided.statics.equilibrium import settle
+from onesided.statics.equilibrium import Corrected, already, settle
 from onesided.statics.hits import UserEvents, Watch
 from onesided.statics.integrate import FirstOrder, Integrator
 from onesided.statics.large import DENSE_ADVICE
@@ -125,19 +127,24 @@ def start_of(
         )
     q = system.point(q0)
     system.check_start(q, p0)
-    sizes = system.sizes(q, p0)
-    settled = settle(system, q, p0, sizes, tolerances=watch.tolerances)
-    if not settled.ok:
-        raise SolveError(settled.status.value, settled, got=settled.note)
-    found = settled.value
+    knobs = method if isinstance(method, PredictorCorrector) else PredictorCorrector()
+    sizes = system.sizes(q, p0, together=knobs.compile_after == 0)
+    found = already(system, q, p0, sizes, watch.tolerances) or _settled(system, q, p0, sizes, watch.tolerances)
     moved = np.abs(found.q - q)
     near = float(np.max(moved / sizes.length)) <= np.sqrt(watch.tolerances.residual)
     sizes = sizes if near else system.sizes(found.q, p0)
     note = "" if near else f"the start was not an equilibrium: it was moved by {float(np.max(moved)):.3g}"
     where = place(system, np.concatenate([found.q, [p0], found.nu]), sizes, watch.tolerances)
-    knobs = method if isinstance(method, PredictorCorrector) else PredictorCorrector()
     first_order = method if isinstance(method, FirstOrder) else None
     return Origin(where, watch, knobs, *limits, first_order), note
+
+
+def _settled(system: System, q: Array, p: float, sizes: Sizes, tolerances: Tolerances) -> Corrected:
+    found = settle(system, q, p, sizes, tolerances=tolerances)
+    if not found.ok:
+        raise SolveError(found.status.value, found, got=found.note)
+    nu = np.concatenate([found.value.mu, found.value.lam])
+    return Corrected(found.value.q, nu, found.status, found.residual, int(found.stats["iterations"]))
 
 
 def _check_request(system: Any, watch: Watch, method: Any, limits: tuple[int | None, int | None]) -> None:

@@ -46,8 +46,8 @@ class Place:
 def place(system: System, x: Array, sizes: Sizes, tolerances: Tolerances = DEFAULT) -> Place:
     """The point x with the states of its constraints."""
     e = system.evaluate_packed(x)
-    active = classify(system, e, x[system.n + 1 :], sizes, tolerances)
-    return Place(system, x, active, sizes, constraint_scales(e, sizes), tolerances)
+    scales = constraint_scales(e, sizes)
+    return Place(system, x, classify(system, e, x[system.n + 1 :], scales, tolerances), sizes, scales, tolerances)
 
 
 def place_near(system: System, q: Any, p: float, tolerances: Tolerances = DEFAULT) -> Place:

@@ -60,7 +60,8 @@ def rays_at(where: Place) -> Rays:
             if _admissible(where, direction, taylor) and not _known(where, direction, taylor, found):
                 found.append((direction, taylor))
     complete = len(where.weak) <= WEAK_LIMIT
-    return Rays(tuple(_ray(where, d, taylor) for d, taylor in found), complete, multiplicity)
+    degrees = {piece: _instability(where, piece) for piece in {d.piece for d, _ in found}}
+    return Rays(tuple(_ray(where, d, taylor, degrees[d.piece]) for d, taylor in found), complete, multiplicity)
 
 
 def _pieces(where: Place) -> Iterator[Curve]:
@@ -169,7 +170,9 @@ def _known(where: Place, d: Direction, taylor: Taylor, found: list[tuple[Directi
 def _dependent(where: Place) -> bool:
     """Whether the gradients of the active constraints depend on each other."""
     rows = np.concatenate([where.strong, where.weak])
-    return bool(linalg.dependent_rows(where.system.evaluate_packed(where.x).c_q[rows], rank=where.tolerances.rank))
+    return len(rows) > 0 and bool(
+        linalg.dependent_rows(where.system.evaluate_packed(where.x).c_q[rows], rank=where.tolerances.rank)
+    )
 
 
 def _scaled(where: Place, x_dot: Array) -> Array:
@@ -180,7 +183,7 @@ def _undecided(where: Place, d: Direction) -> bool:
     return any(abs(_rate(where, d, int(j))) <= where.tolerances.singularity for j in where.weak)
 
 
-def _ray(where: Place, d: Direction, taylor: Taylor) -> Ray:
+def _ray(where: Place, d: Direction, taylor: Taylor, instability: int) -> Ray:
     system, n, k = where.system, where.system.n, len(where.system.bilateral)
     sign, order = (int(np.sign(d.t[n])), 1) if d.continuum else taylor.sign_of_p()
     names = system.constraint_names
@@ -192,7 +195,7 @@ def _ray(where: Place, d: Direction, taylor: Taylor) -> Ray:
         gap_dot=d.c_dot[k:],
         p_sign=sign,
         order=order,
-        instability=_instability(where, d.piece),
+        instability=instability,
         closed=tuple(names[j] for j in d.piece.rows if j >= k),
         rows=tuple(int(j) for j in d.piece.rows),
         continuum=d.continuum,
@@ -200,6 +203,7 @@ def _ray(where: Place, d: Direction, taylor: Taylor) -> Ray:
 
 
 def _instability(where: Place, piece: Curve) -> int:
+    """Degree of instability on one piece."""
     e = piece.evaluate(where.x)
     values = reduced_eigenvalues(e, e.c_q[piece.rows], where.sizes, where.tolerances)
     return int(np.count_nonzero(values < -where.tolerances.singularity))

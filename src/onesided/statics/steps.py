@@ -10,7 +10,7 @@ from onesided.errors import UsageError
 from onesided.model.stepping import CHUNK, Knobs
 from onesided.statics.curve import Curve, Plane, Point, make_point, newton
 from onesided.statics.hits import Watch, dips, explained, hidden
-from onesided.statics.stretch import Ahead, Track, stretch
+from onesided.statics.stretch import Ahead, Located, Track, stretch
 from onesided.tolerances import EPS
 
 
@@ -44,7 +44,7 @@ class Walker:
     """A point that moves along curves by steps that can be trusted.
 
     `previous` and `earlier` are the points before it on the same leg. `ahead` holds points that a compiled call made,
-    from number `taken` on still to be examined; `turn` is the limit point that it located before the last one taken.
+    from number `taken` on still to be examined; `located` is what it found on the way to the last one taken.
     """
 
     curve: Curve
@@ -57,21 +57,21 @@ class Walker:
         self.points, self.step, self.blind = 0, method.first_step, False
         self.ahead: Ahead | None = None
         self.taken = 0
-        self.turn: Point | None = None
+        self.located: Located | None = None
 
     def _advance(self) -> Point | None:
         """One step of the curve that can be trusted; None when the step becomes too small."""
         self._look_ahead()
         if self.ahead is not None:
             i = self.taken
-            point, h, self.turn = self.ahead.points.point(i), float(self.ahead.steps[i]), self.ahead.turns.get(i)
+            point, h, self.located = self.ahead.points.point(i), float(self.ahead.steps[i]), self.ahead.located.get(i)
             point.sense = point.sense or self.point.sense
             self._take(i + 1)
             if self._trusted(self.point, point, h):
                 return point
             self.ahead = None
             self.step = min(self.step, 0.5 * h)
-        self.turn = None
+        self.located = None
         return self._try_steps()
 
     def _look_ahead(self) -> None:

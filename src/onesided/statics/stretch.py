@@ -1,14 +1,17 @@
 """Many points of a curve from one compiled call, as the points that single steps would make."""
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from onesided._types import Array
-from onesided.model.stepping import Here, Knobs
+from onesided.model.derivatives import Evaluation
+from onesided.model.stepping import BOUND, TURN, Here, Knobs
 from onesided.statics.curve import NO_CHANGE, Curve, Point, Points
-from onesided.statics.hits import Watch, uneventful
+from onesided.statics.hits import Trigger, Watch, uneventful
+
+TRIGGERS = {TURN: Trigger.limit, BOUND: Trigger.bound}
 
 
 class Track(NamedTuple):
@@ -19,18 +22,26 @@ class Track(NamedTuple):
     earlier: Point | None
 
 
+class Located(NamedTuple):
+    """A point at which something happens, and the blocks of the model there."""
+
+    trigger: Trigger
+    point: Point
+    e: Evaluation
+
+
 @dataclass(frozen=True)
 class Ahead:
     """Points that were reached but not yet examined, the steps that led to them, and the steps to go on with.
 
-    `turns` are the limit points on the way to some of them, by number. `calm`: it is known that nothing happens on the
-    way to the point.
+    `located` are the limit points, or the bound, on the way to some of them, by number. `calm`: it is known that
+    nothing happens on the way to the point.
     """
 
     points: Points
     steps: Array
     following: Array
-    turns: dict[int, Point]
+    located: dict[int, Located]
     calm: Array
 
     def calm_until(self, i: int) -> int:
@@ -46,7 +57,7 @@ def stretch(curve: Curve, track: Track, knobs: Knobs, watch: Watch) -> Ahead | N
     checked on the way to it.
     """
     made = curve.system.march(_here(curve, track), knobs, curve.frame)
-    s, steps, following, orientation, pivot, error, turned = made.numbers.T
+    s, steps, following, orientation, pivot, error, kind = made.numbers.T
     if not len(s):
         return None
     e = curve.system.derivatives.unpack(made.blocks)
@@ -60,18 +71,15 @@ def stretch(curve: Curve, track: Track, knobs: Knobs, watch: Watch) -> Ahead | N
     all_points = Points(
         x, y, t, s, negative, orientation, sense, *margins, e.c.copy(), np.array(e.energy), error, pivot, neutral
     )
-    return _sorted(curve, all_points, (steps, following), turned > 0, watch)
-
-
-def _sorted(curve: Curve, points: Points, steps: tuple[Array, Array], turned: Any, watch: Watch) -> Ahead:
-    """Limit points apart from the others: each comes after the point that was reached across it."""
-    turns = {}
-    if turned.any():
-        for number, i in enumerate(np.flatnonzero(turned).tolist()):
-            turns[i - 1 - number] = points.point(i)
-            turns[i - 1 - number].negative, turns[i - 1 - number].neutral = -1, False
-        points, steps = points.pick(~turned), (steps[0][~turned], steps[1][~turned])
-    return Ahead(points, *steps, turns, uneventful(curve, points, watch))
+    special = np.flatnonzero(kind).tolist()
+    located = {
+        i - 1 - number: Located(TRIGGERS[kind[i]], all_points.point(i), e.at(i))
+        for number, i in enumerate(special)  # each comes after the point that was reached across it
+    }
+    points, rest = all_points, kind == 0
+    if special:
+        points, steps, following = all_points.pick(rest), steps[rest], following[rest]
+    return Ahead(points, steps, following, located, uneventful(curve, points, watch))
 
 
 def _here(curve: Curve, track: Track) -> Here:

@@ -182,7 +182,7 @@ class Tracer(Walker):
     def _stroll(self, ahead: Ahead) -> Iterator[Passage]:
         """Take the points of a compiled stretch on the way to which nothing happens, as far as they come in a row."""
         first, last = self.taken, self._on_the_way(ahead, self.taken, ahead.calm_until(self.taken))
-        if last == first:
+        if last <= first:
             return
         for i in range(max(first, last - 3), last):
             self._move(ahead.points.point(i))
@@ -192,11 +192,11 @@ class Tracer(Walker):
 
     def _on_the_way(self, ahead: Ahead, first: int, last: int) -> int:
         """Number of the first of these points that is far away or on a step past the start of the path, or `last`."""
-        _, y, t, s, *_ = ahead.points.pick(slice(first - 1, last))
-        special = abs(y[1:]).max(axis=1) > FAR
-        if len(self._home.y) == y.shape[1]:
-            to_home = ((self._home.y - y[:-1]) * t[:-1]).sum(axis=1)
-            special |= (to_home >= 0) & (to_home <= s[1:] - s[:-1])
+        points, before = ahead.points, slice(first - 1, last - 1)
+        special = abs(points.y[first:last]).max(axis=1) > FAR
+        if len(self._home.y) == points.y.shape[1]:
+            to_home = ((self._home.y - points.y[before]) * points.t[before]).sum(axis=1)
+            special |= (to_home >= 0) & (to_home <= points.s[first:last] - points.s[before])
         return first + int(special.argmax()) if special.any() else last
 
     def _release(self, after: int | None) -> Iterator[Item]:
@@ -209,10 +209,13 @@ class Tracer(Walker):
     def _earliest(self, b: Point, hits: list[Hit]) -> tuple[Hit, Point | None]:
         """Locate the first event of the step: nothing else may happen before it."""
         a, found = self.point, None
-        turn, self.turn = self.turn, None
+        known, self.located = self.located, None
         for hit in hits:
-            known = turn if hit.trigger is Trigger.limit else None
-            c = known or locate(self.curve, a, b, hit, self.watch)
+            if known is not None and hit.trigger is known.trigger:
+                c: Point | None = known.point
+                self.curve.system.keep(known.point.x, known.e)
+            else:
+                c = locate(self.curve, a, b, hit, self.watch)
             if c is not None:
                 found = hit, c
                 break
