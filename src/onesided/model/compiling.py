@@ -2,12 +2,13 @@
 
 import os
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
 import jax
 
+ONE_PIECE = {"inlineable": "false", "xla_cpu_small_call": "true"}
 OPTIONS = {"xla_cpu_use_fusion_emitters": False}  # a quarter less time to compile, the same speed afterwards
 
 
@@ -40,6 +41,40 @@ def compiled(function: Callable[..., Any], **options: Any) -> Callable[..., Any]
     """The compiled function; `options` as for `jax.jit`."""
     made: Callable[..., Any] = jax.jit(function, compiler_options=_known_options(), **options)
     return made
+
+
+def in_one_piece(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The compiled function, its loops as plain machine code where the compiler can: for loops over tiny arrays.
+
+    Otherwise every operation is handed over to the runtime by itself, which takes longer than the operation. This is
+    how the compiler treats its own smallest loops; it cannot for what calls other libraries (factorisations).
+    """
+    from jax.experimental.xla_metadata import set_xla_metadata
+
+    inner, mark = jax.jit(function), partial(set_xla_metadata, **ONE_PIECE)
+
+    def whole(*arguments: Any) -> Any:
+        return mark(inner(*arguments))
+
+    return _FirstThatCompiles([compiled(whole), compiled(function)])
+
+
+class _FirstThatCompiles:
+    """A function compiled in one of several ways; the first call finds out which."""
+
+    def __init__(self, ways: list[Callable[..., Any]]) -> None:
+        self._ways = ways
+
+    def __call__(self, *arguments: Any) -> Any:
+        while len(self._ways) > 1:
+            try:
+                made = self._ways[0](*arguments)
+            except jax.errors.JaxRuntimeError:
+                del self._ways[0]
+            else:
+                del self._ways[1:]
+                return made
+        return self._ways[0](*arguments)
 
 
 @cache

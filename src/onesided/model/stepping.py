@@ -7,6 +7,7 @@ where it is returned.
 """
 
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import jax
@@ -14,10 +15,11 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from onesided.model.compiling import compiled
+from onesided.model.compiling import compiled, in_one_piece
 from onesided.tolerances import EPS, ROUND_OFF, SMALL
 
 CHUNK = 64  # most points of one call
+SMALL_SIZE = 16  # unknowns up to which elimination by loops beats calling the library
 LAST = 7  # numbers of a point besides unknowns, tangent and blocks
 TURN, BOUND = 1, 2  # what is located: a limit point, a bound of p
 TRIES = 8  # so many steps refused in a row are left to the caller
@@ -147,7 +149,10 @@ class Stepping:
 
     def __init__(self, n: int, m: int, evaluate: Callable[[Any, Any], Any]) -> None:
         self.n, self.m, self.size, self._evaluate = n, m, n + 1 + m, evaluate
-        self._march = compiled(self._steps)
+
+    @cached_property
+    def _march(self) -> Callable[..., Any]:
+        return (in_one_piece if self.size <= SMALL_SIZE else compiled)(self._steps)
 
     def march(self, here: Here, knobs: Knobs, frame: Frame, th: Any) -> Stretch:
         """Steps from `here` on, past limit points, until `wanted` points are made, some fail, or something happens.
@@ -297,12 +302,44 @@ class Stepping:
     def _solve(self, augmented: Any, closed: Any) -> tuple[Any, Any, Any]:
         """Solution, sign of the determinant, smallest pivot: eliminating [M, B] leaves L⁻¹PB beside U."""
         size = self.size
-        lu, pivots, _ = lax.linalg.lu(augmented)
-        solution = lax.linalg.triangular_solve(lu[:, :size], lu[:, size:], left_side=True, lower=False)
+        if size <= SMALL_SIZE:
+            lu, swaps = _eliminated(augmented)
+            solution = _substituted(lu[:, :size], lu[:, size:])
+        else:
+            lu, pivots, _ = lax.linalg.lu(augmented)
+            swaps = jnp.sum(pivots != jnp.arange(size))
+            solution = lax.linalg.triangular_solve(lu[:, :size], lu[:, size:], left_side=True, lower=False)
         diagonal, idle = jnp.diagonal(lu), jnp.sum(~closed)  # the unit entry of an open row is off the diagonal by one
-        flips = jnp.sum(pivots != jnp.arange(size)) + jnp.sum(diagonal < 0) + idle
+        flips = swaps + jnp.sum(diagonal < 0) + idle
         counts = jnp.concatenate([jnp.ones(self.n + 1, dtype=bool), closed])
         return solution, jnp.where(flips % 2 == 1, -1.0, 1.0), jnp.min(jnp.where(counts, jnp.abs(diagonal), jnp.inf))
+
+
+def _eliminated(A: Any) -> tuple[Any, Any]:
+    """Gaussian elimination with partial pivoting: what is left above the diagonal, and the number of swaps."""
+    rows = jnp.arange(len(A))
+
+    def step(k: Any, state: tuple[Any, Any]) -> tuple[Any, Any]:
+        A, swaps = state
+        pivot = jnp.argmax(jnp.where(rows >= k, jnp.abs(A[:, k]), -1.0))
+        above, chosen = A[k], A[pivot]
+        A = A.at[pivot].set(above).at[k].set(chosen)
+        share = jnp.where(rows > k, A[:, k] / chosen[k], 0.0)
+        return A - share[:, None] * chosen, swaps + (pivot != k)
+
+    made: tuple[Any, Any] = lax.fori_loop(0, len(A), step, (A, jnp.zeros((), dtype=int)))
+    return made
+
+
+def _substituted(U: Any, B: Any) -> Any:
+    """Solution of U X = B, from the last row up."""
+    last = len(U) - 1
+
+    def step(i: Any, X: Any) -> Any:
+        k = last - i
+        return X.at[k].set((B[k] - U[k] @ X) / U[k, k])
+
+    return lax.fori_loop(0, last + 1, step, jnp.zeros_like(B))
 
 
 def _where(condition: Any, yes: Any, no: Any) -> Any:

@@ -196,7 +196,7 @@ def _turning_points(a: float, b: float, c: float) -> list[float]:
 
 def _bisect(function: Callable[[float], float], left: float, right: float) -> float:
     """Where a function falls from positive to zero or below."""
-    while right - left > EPS * right:
+    while right - left > EPS * max(right, EPS):
         middle = 0.5 * (left + right)
         left, right = (middle, right) if function(middle) > 0 else (left, middle)
     return right
