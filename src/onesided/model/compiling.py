@@ -2,9 +2,9 @@
 
 import os
 from collections.abc import Callable
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import jax
 
@@ -51,10 +51,10 @@ def in_one_piece(function: Callable[..., Any]) -> Callable[..., Any]:
     """
     from jax.experimental.xla_metadata import set_xla_metadata
 
-    inner, mark = jax.jit(function), partial(set_xla_metadata, **ONE_PIECE)
+    inner, mark = jax.jit(function), cast(Any, set_xla_metadata)
 
     def whole(*arguments: Any) -> Any:
-        return mark(inner(*arguments))
+        return mark(inner(*arguments), **ONE_PIECE)
 
     return _FirstThatCompiles([compiled(whole), compiled(function)])
 
