@@ -24,10 +24,6 @@ def pulled(q, p, th):
     return (q[0] - p) ** 2 / 2
 
 
-def bug(reason):
-    return pytest.mark.xfail(strict=True, reason=reason)
-
-
 def go(system, q0, p0, bounds, **options):
     return onesided.trace(system, q0, p0, p_bounds=bounds, **{"throw": False, "max_points": 2000, **options})
 
@@ -362,20 +358,25 @@ class TestDegenerate:
         assert places(path) == pytest.approx([1.0], abs=1e-12) and path.p[-1] == 2.0
         np.testing.assert_allclose(path.q, np.column_stack([np.minimum(path.p, 1), 0 * path.p]), atol=1e-12)
 
-    @bug(
-        "the gap is closed without force on a whole stretch and the reaction then grows like (p − 1)³: where it starts "
-        "cannot be located; the path ends with `step_too_small`, not with a wrong answer"
-    )
-    def test_weakly_active_along_a_stretch(self):
-        """y ≥ 0 carries nothing for p < 1 and (p − 1)³ afterwards."""
+    @pytest.mark.parametrize("power", [1.5, 2, 3, 4, 5])
+    @pytest.mark.parametrize("sign", [1, -1])
+    @pytest.mark.parametrize("after", [0, math.inf])
+    def test_weakly_active_along_a_stretch(self, power, sign, after):
+        """y ≥ 0 carries nothing for x < 1 and then (x − 1)ᵏ, or is left behind: y = (x − 1)ᵏ; and all of it back."""
         system = System(
             ("x", "y"),
-            lambda q, p, th: (q[0] - p) ** 2 / 2 + q[1] ** 2 / 2 + q[1] * jnp.where(q[0] > 1, (q[0] - 1) ** 3, 0.0),
+            lambda q, p, th: (
+                (q[0] - p) ** 2 / 2 + q[1] ** 2 / 2 + sign * q[1] * jnp.where(q[0] > 1, jnp.abs(q[0] - 1) ** power, 0.0)
+            ),
             unilateral={"g": lambda q, p, th: q[1]},
         )
-        path = go(system, [0.0, 0.0], 0.0, (-1.0, 2.0))
-        assert path.ok and Kind.smooth_bifurcation not in kinds(path)
-        assert path.lam[-1, 0] == pytest.approx(1.0, abs=1e-9)
+        ends = {"bounds": (-0.5, 2.0 if sign > 0 else 1.1), "method": onesided.PredictorCorrector(compile_after=after)}
+        there = go(system, [0.0, 0.0], 0.0, **ends)
+        for path in (there, go(system, there.q[-1], there.p[-1], direction=-1, **ends)):
+            assert path.status is Status.bound_reached and Kind.smooth_bifurcation not in kinds(path)
+            grown = np.maximum(path.q[:, 0] - 1.0, 0.0) ** power
+            np.testing.assert_allclose(path.lam[:, 0], grown if sign > 0 else 0.0, atol=1e-9)
+            np.testing.assert_allclose(path.q[:, 1], 0.0 if sign > 0 else grown, atol=1e-9)
 
     def test_stop_that_is_idle_at_a_pitchfork(self):
         system = System(("t",), column, unilateral={"w": lambda q, p, th: q[0]})

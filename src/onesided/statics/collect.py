@@ -11,7 +11,7 @@ from onesided._types import Array, Status
 from onesided.model.system import System
 from onesided.results import Event, Path, Progress, State
 from onesided.statics.curve import Curve
-from onesided.statics.trace import Item, Origin, Passage
+from onesided.statics.pieces import Item, Origin, Passage
 from onesided.tolerances import INTEGRATED
 
 

@@ -16,11 +16,12 @@ from onesided.statics.collect import collect
 from onesided.statics.equilibrium import correct, describe, equilibrium
 from onesided.statics.hits import Watch
 from onesided.statics.memory import Growth, remember
+from onesided.statics.pieces import Item, Origin
 from onesided.statics.place import place
 from onesided.statics.rays import rays_at
 from onesided.statics.relax import Relaxation, relax
 from onesided.statics.steps import PredictorCorrector
-from onesided.statics.trace import Item, Origin, Tracer
+from onesided.statics.trace import Tracer
 from onesided.tolerances import DEFAULT, EPS, Tolerances
 
 IDLE = 4  # so many paths in turn that do not move mean that the history cannot go on

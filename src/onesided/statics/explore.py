@@ -16,10 +16,11 @@ from onesided.statics.collect import collect
 from onesided.statics.hits import Watch
 from onesided.statics.large import DENSE_ADVICE
 from onesided.statics.paths import start_of
+from onesided.statics.pieces import Item, Origin
 from onesided.statics.place import Place
 from onesided.statics.rays import rays_at
 from onesided.statics.steps import PredictorCorrector
-from onesided.statics.trace import Item, Origin, Tracer
+from onesided.statics.trace import Tracer
 from onesided.tolerances import DEFAULT, Tolerances
 
 

@@ -18,8 +18,9 @@ from onesided.errors import UsageError
 from onesided.results import Ray
 from onesided.statics.curve import Point, sense_of
 from onesided.statics.hits import Hit, Trigger
+from onesided.statics.pieces import Item, Origin
 from onesided.statics.rates import shift_with_p
-from onesided.statics.trace import Item, Origin, Tracer
+from onesided.statics.trace import Tracer
 from onesided.tolerances import EPS, INTEGRATED
 
 

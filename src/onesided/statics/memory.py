@@ -11,7 +11,8 @@ from onesided.model.system import System
 from onesided.results import Event
 from onesided.statics.curve import Curve, Point
 from onesided.statics.hits import between, interpolate
-from onesided.statics.trace import Item, Tracer
+from onesided.statics.pieces import Item
+from onesided.statics.trace import Tracer
 from onesided.tolerances import Tolerances
 
 LOOKS = np.linspace(0.125, 1.0, 8)  # fractions of a step at which growth is looked at

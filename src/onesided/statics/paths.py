@@ -18,10 +18,11 @@ from onesided.statics.hits import UserEvents, Watch
 from onesided.statics.integrate import FirstOrder, Integrator
 from onesided.statics.large import DENSE_ADVICE
 from onesided.statics.memory import refuse_history
+from onesided.statics.pieces import Item, Origin
 from onesided.statics.place import place
 from onesided.statics.rays import rays_at
 from onesided.statics.steps import PredictorCorrector
-from onesided.statics.trace import Item, Origin, Tracer
+from onesided.statics.trace import Tracer
 from onesided.tolerances import DEFAULT, Tolerances
 
 

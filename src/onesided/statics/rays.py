@@ -64,6 +64,21 @@ def rays_at(where: Place) -> Rays:
     return Rays(tuple(_ray(where, d, taylor, degrees[d.piece]) for d, taylor in found), complete, multiplicity)
 
 
+def idle_twin(where: Place, curve: Curve, t: Array, row: int) -> Ray | None:
+    """The direction t of a curve with constraint `row` on its other side, where gap and reaction stay zero alike.
+
+    Along a stretch on which a constraint is weakly active, open and closed are the same path until one of them fails.
+    """
+    rows = np.array(sorted({*curve.rows.tolist()} ^ {row}), dtype=np.intp)
+    x_dot = _scaled(where, curve.packed(t))
+    for d in _directions(where, Curve(where.system, rows, where.sizes, where.scales))[0]:
+        near = float(np.max(np.abs(_scaled(where, d.x_dot) - x_dot))) <= np.sqrt(where.tolerances.singularity)
+        if near and abs(_rate(where, d, row)) <= where.tolerances.singularity:
+            taylor = Taylor(where.system, where.x, d.piece, d.t, where.tolerances)
+            return _ray(where, d, taylor, _instability(where, d.piece))
+    return None
+
+
 def _pieces(where: Place) -> Iterator[Curve]:
     """The smooth pieces, fewest closed constraints first; beyond the limit those that the rate LCP names."""
     weak = where.weak

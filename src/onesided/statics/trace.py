@@ -2,18 +2,16 @@
 
 import math
 from collections.abc import Generator, Iterator
-from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from dataclasses import replace
 
 import numpy as np
 
 from onesided._types import Array, Status
-from onesided.results import SILENT, Event, Kind, Progress, Ray, Rays
-from onesided.statics.curve import Curve, Plane, Point, Points, newton
+from onesided.results import Event, Kind, Ray, Rays
+from onesided.statics.curve import Curve, Plane, Point, newton
 from onesided.statics.hits import (
     Hit,
     Trigger,
-    Watch,
     between,
     find_hits,
     interpolate,
@@ -22,9 +20,10 @@ from onesided.statics.hits import (
 )
 from onesided.statics.large import make_curve
 from onesided.statics.naming import Named, name_point
+from onesided.statics.pieces import Item, Origin, Passage
 from onesided.statics.place import Place, place
-from onesided.statics.rays import rays_at
-from onesided.statics.steps import PredictorCorrector, Walker
+from onesided.statics.rays import idle_twin, rays_at
+from onesided.statics.steps import Walker
 from onesided.statics.stretch import Ahead
 from onesided.tolerances import EPS
 
@@ -32,62 +31,6 @@ POINT_LIMIT = 200_000
 CROWD = 30  # so many events or failures in a row without progress end a path
 FAR = EPS**-0.4  # scaled unknowns beyond which a path is no longer followed
 Outcome = tuple[Status | None, Point | None]
-
-
-@dataclass(frozen=True)
-class Origin:
-    """What it takes to go on from a point along one of its rays."""
-
-    where: Place
-    watch: Watch
-    method: PredictorCorrector
-    max_points: int | None = None
-    max_events: int | None = None
-    first_order: Any = None
-    progress: Progress = SILENT
-
-
-@dataclass(slots=True)
-class Item:
-    """One piece of news from a running trace: a point, with the event at it, or the end of the path."""
-
-    curve: Curve
-    point: Point
-    degree: int
-    event: Event | None = None
-    status: Status | None = None
-    note: str = ""
-
-    def items(self) -> "tuple[Item]":
-        """One by one, as of a `Passage`."""
-        return (self,)
-
-    @property
-    def q(self) -> Array:
-        """Configuration."""
-        return self.point.x[: self.curve.n]
-
-    @property
-    def p(self) -> float:
-        """Control parameter."""
-        return float(self.point.x[self.curve.n])
-
-    @property
-    def lam(self) -> Array:
-        """Reactions of the unilateral constraints."""
-        return self.point.x[self.curve.n + 1 + self.curve.k :]
-
-
-class Passage(NamedTuple):
-    """Points in a row of a running trace at which there is no event."""
-
-    curve: Curve
-    points: Points
-    degree: int
-
-    def items(self) -> Iterator[Item]:
-        """The points one by one."""
-        return (Item(self.curve, self.points.point(i), self.degree) for i in range(len(self.points.s)))
 
 
 class Tracer(Walker):
@@ -107,6 +50,7 @@ class Tracer(Walker):
         self.events = 0
         self.crowd = 0
         self.neutral = False
+        self.switched = -1
         self.curve, self.point = self._leave(origin.where, ray, 0.0)
         self.step = self._first_step()
         self._home, self._home_rows = self.point, ray.rows
@@ -140,6 +84,8 @@ class Tracer(Walker):
             if self.crowd > CROWD:
                 yield from self._end(Status.step_too_small, f"events crowd together {self._why_stuck()[1]}")
                 return
+            if self._change_sides(hit):
+                continue
             if c is None:  # the step had left its branch, or holds more than one event: look closer
                 self.step, self.ahead = 0.25 * (b.s - self.point.s), None
                 continue
@@ -238,6 +184,22 @@ class Tracer(Walker):
                 if found is not None and float((found.y - c.y) @ c.t) < 0:
                     return other, found
         return None
+
+    def _change_sides(self, hit: Hit) -> bool:
+        """Where a constraint is weakly active at the last point already, go on from there with it on its other side."""
+        contact = hit.trigger in {Trigger.closing, Trigger.opening}
+        if not contact or self.curve.large or self.switched == self.points:  # not to and fro
+            return False
+        if self.point.margins[hit.row - self.curve.k] > self.watch.tolerances.gap:
+            return False
+        where = place(self.origin.where.system, self.point.x, self.curve.sizes, self.watch.tolerances)
+        ray = idle_twin(where, self.curve, self.point.t, hit.row) if hit.row in where.weak else None
+        if ray is None:
+            return False
+        self.ahead, self.switched = None, self.points
+        self.curve, self.point = self._leave(where, ray, self.point.s)
+        self.step = min(self.step, self._first_step())
+        return True
 
     def _meet(self, hit: Hit, c: Point, b: Point) -> Generator[Item, None, Outcome]:
         """Name the event at c and go on along a ray that leaves it; returns (status or None, next point or None)."""
