@@ -255,10 +255,6 @@ class TestCloseTogether:
         assert kinds(path) == [Kind.limit, Kind.corner_limit]
         assert [e.instability_after for e in path.events[:2]] == [1, 0]
 
-    HIDDEN = (
-        "`hidden` samples the cubic at three places inside a step and does not find its lowest point: a dip is missed"
-    )
-
     @pytest.mark.parametrize("depth", [1e-4, 1e-1])
     def test_graze(self, depth):
         """y = (p − 1)² over a floor at `depth`: closes at 1 − √depth, opens at 1 + √depth."""
