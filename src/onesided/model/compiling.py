@@ -1,15 +1,41 @@
-"""Compilation: how JAX is set up, and `jax.jit` with options that shorten it where this version knows them."""
+"""Compilation: how JAX is set up, and how a function is compiled so that calls on tiny arrays take little time.
 
+The runtime of the CPU is made for large arrays: it hands every operation over by itself, which takes longer than the
+operation where arrays have a few numbers. The compiler has another way for its own smallest loops, one piece of machine
+code; functions of small systems are marked for it. That way cannot call libraries (factorisations) nor split large
+operations between threads: such functions are compiled as usual.
+"""
+
+import math
 import os
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import jax
+import jax.numpy as jnp
+from jax.flatten_util import ravel_pytree
 
+KNOWN = (0, 10), (0, 12)  # versions whose compiler was tried on all our models in one piece
+OPTIONS = {
+    "xla_cpu_use_fusion_emitters": False,  # a quarter less time to compile, the same speed afterwards
+    "xla_cpu_experimental_ynn_fusion_type": "",  # products of small matrices without a library
+}
 ONE_PIECE = {"inlineable": "false", "xla_cpu_small_call": "true"}
-OPTIONS = {"xla_cpu_use_fusion_emitters": False}  # a quarter less time to compile, the same speed afterwards
+FEW, SOME = 700, 30_000  # numbers in an array that is computed, or only moved, in one piece
+# fmt: off
+MOVES = {
+    "add_any", "broadcast_in_dim", "concatenate", "copy", "dynamic_slice", "dynamic_update_slice", "gather", "iota",
+    "pad", "reshape", "rev", "scatter", "scatter-add", "select_n", "slice", "split", "squeeze", "stack", "transpose",
+    "while", "cond", "jit", "pjit", "closed_call", "custom_jvp_call", "custom_vjp_call",
+}
+LIBRARY = {
+    "cholesky", "eig", "eigh", "geqp3", "geqrf", "hessenberg", "householder_product", "lu",
+    "lu_pivots_to_permutation", "ormqr", "qr", "schur", "sort", "svd", "triangular_solve", "tridiagonal",
+    "tridiagonal_solve",
+}
+# fmt: on
 
 
 def prepare_jax() -> None:
@@ -37,51 +63,93 @@ def _writable(folder: Path) -> bool:
     return os.access(folder, os.W_OK)
 
 
-def compiled(function: Callable[..., Any], **options: Any) -> Callable[..., Any]:
-    """The compiled function; `options` as for `jax.jit`."""
-    made: Callable[..., Any] = jax.jit(function, compiler_options=_known_options(), **options)
-    return made
+def compiled(function: Callable[..., Any], *, static_argnums: int | tuple[int, ...] = ()) -> Callable[..., Any]:
+    """The compiled function; `static_argnums` as for `jax.jit`."""
+    return _Compiled(function, static_argnums)
 
 
-def in_one_piece(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The compiled function, its loops as plain machine code where the compiler can: for loops over tiny arrays.
+class _Compiled:
+    """A function compiled in one piece or as usual; the first call decides."""
 
-    Otherwise every operation is handed over to the runtime by itself, which takes longer than the operation. This is
-    how the compiler treats its own smallest loops; it cannot for what calls other libraries (factorisations).
-    """
-    from jax.experimental.xla_metadata import set_xla_metadata
-
-    inner, mark = jax.jit(function), cast(Any, set_xla_metadata)
-
-    def whole(*arguments: Any) -> Any:
-        return mark(inner(*arguments), **ONE_PIECE)
-
-    return _FirstThatCompiles([compiled(whole), compiled(function)])
-
-
-class _FirstThatCompiles:
-    """A function compiled in one of several ways; the first call finds out which."""
-
-    def __init__(self, ways: list[Callable[..., Any]]) -> None:
-        self._ways = ways
+    def __init__(self, function: Callable[..., Any], static_argnums: int | tuple[int, ...]) -> None:
+        self._static = (static_argnums,) if isinstance(static_argnums, int) else static_argnums
+        self._traced = jax.jit(function, static_argnums=static_argnums)
+        self._one_piece = False
+        self._call: Callable[..., Any] | None = None
 
     def __call__(self, *arguments: Any) -> Any:
-        while len(self._ways) > 1:
-            try:
-                made = self._ways[0](*arguments)
-            except jax.errors.JaxRuntimeError:
-                del self._ways[0]
-            else:
-                del self._ways[1:]
-                return made
-        return self._ways[0](*arguments)
+        if self._call is None:
+            self._one_piece = self._fits(arguments)
+            self._call = self._made(self._whole if self._one_piece else self._traced)
+        try:
+            return self._call(*arguments)
+        except jax.errors.JaxRuntimeError:
+            if not self._one_piece:
+                raise
+        self._one_piece, self._call = False, self._made(self._traced)
+        return self._call(*arguments)
+
+    def _made(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """Compiled, with the options; what has been traced is not traced again."""
+        made: Callable[..., Any] = jax.jit(function, static_argnums=self._static, compiler_options=_known_options())
+        return made
+
+    def _fits(self, arguments: tuple[Any, ...]) -> bool:
+        """Whether one piece is possible: small arrays of double precision in, one of them out, on a known compiler."""
+        if jax.default_backend() != "cpu" or not KNOWN[0] <= jax.__version_info__[:2] <= KNOWN[1]:
+            return False
+        traced = self._traced.trace(*arguments)
+        shapes = [*jax.tree.leaves(traced.in_avals), *jax.tree.leaves(traced.out_info)]
+        doubles = all(value.dtype == float for value in shapes) and len(jax.tree.leaves(traced.out_info)) == 1
+        return doubles and _is_small(traced.jaxpr.jaxpr)
+
+    def _whole(self, *arguments: Any) -> Any:
+        """The function as one call of one vector that returns one vector.
+
+        An entry of the vector is returned as well: the compiler gives up on a call that uses none of its input.
+        """
+        from jax.experimental import xla_metadata
+
+        moving = [value for i, value in enumerate(arguments) if i not in self._static]
+        packed, unpack = ravel_pytree(moving)
+        shape = jax.eval_shape(self._traced, *arguments).shape
+
+        def piece(vector: Any) -> Any:
+            given = iter(unpack(vector))
+            values = [value if i in self._static else next(given) for i, value in enumerate(arguments)]
+            return jnp.append(self._traced(*values).ravel(), vector[:1])
+
+        mark: Any = xla_metadata.set_xla_metadata
+        return mark(jax.jit(piece)(packed), **ONE_PIECE)[:-1].reshape(shape)
+
+
+def _is_small(jaxpr: Any) -> bool:
+    """Whether a traced function calls no library and has no array that is worth several threads."""
+    for equation in jaxpr.eqns:
+        name = equation.primitive.name
+        most = SOME if name in MOVES else FEW
+        if name in LIBRARY or any(math.prod(value.aval.shape) > most for value in equation.outvars):
+            return False
+        parts = (part for value in equation.params.values() for part in (value if type(value) is tuple else (value,)))
+        inner = [getattr(part, "jaxpr", part) for part in parts]
+        if not all(_is_small(part) for part in inner if hasattr(part, "eqns")):
+            return False
+    return True
 
 
 @cache
-def _known_options() -> dict[str, Any] | None:
-    """The options, or none where the compiler refuses them."""
+def _known_options() -> dict[str, Any]:
+    """The options that this compiler knows."""
+    return (
+        dict(OPTIONS)
+        if _accepted(OPTIONS)
+        else {key: OPTIONS[key] for key in OPTIONS if _accepted({key: OPTIONS[key]})}
+    )
+
+
+def _accepted(options: dict[str, Any]) -> bool:
     try:
-        jax.jit(abs, compiler_options=OPTIONS).lower(0.0).compile()
+        jax.jit(abs, compiler_options=options).lower(0.0).compile()
     except jax.errors.JaxRuntimeError:
-        return None
-    return OPTIONS
+        return False
+    return True

@@ -7,7 +7,6 @@ where it is returned.
 """
 
 from collections.abc import Callable
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import jax
@@ -15,7 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from onesided.model.compiling import compiled, in_one_piece
+from onesided.model.compiling import compiled
 from onesided.tolerances import EPS, ROUND_OFF, SMALL
 
 CHUNK = 64  # most points of one call
@@ -149,10 +148,7 @@ class Stepping:
 
     def __init__(self, n: int, m: int, evaluate: Callable[[Any, Any], Any]) -> None:
         self.n, self.m, self.size, self._evaluate = n, m, n + 1 + m, evaluate
-
-    @cached_property
-    def _march(self) -> Callable[..., Any]:
-        return (in_one_piece if self.size <= SMALL_SIZE else compiled)(self._steps)
+        self._march = compiled(self._steps)
 
     def march(self, here: Here, knobs: Knobs, frame: Frame, th: Any) -> Stretch:
         """Steps from `here` on, past limit points, until `wanted` points are made, some fail, or something happens.
