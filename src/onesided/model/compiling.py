@@ -11,7 +11,7 @@ import os
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -31,9 +31,9 @@ MOVES = {
     "while", "cond", "jit", "pjit", "closed_call", "custom_jvp_call", "custom_vjp_call",
 }
 LIBRARY = {
-    "cholesky", "eig", "eigh", "geqp3", "geqrf", "hessenberg", "householder_product", "lu",
-    "lu_pivots_to_permutation", "ormqr", "qr", "schur", "sort", "svd", "triangular_solve", "tridiagonal",
-    "tridiagonal_solve",
+    "cholesky", "conv_general_dilated", "custom_call", "eig", "eigh", "ffi_call", "fft", "geqp3", "geqrf", "hessenberg",
+    "householder_product", "io_callback", "lu", "lu_pivots_to_permutation", "ormqr", "pure_callback", "qr",
+    "rng_bit_generator", "schur", "sort", "svd", "top_k", "triangular_solve", "tridiagonal", "tridiagonal_solve",
 }
 # fmt: on
 
@@ -68,26 +68,35 @@ def compiled(function: Callable[..., Any], *, static_argnums: int | tuple[int, .
     return _Compiled(function, static_argnums)
 
 
+class _Way(NamedTuple):
+    """How a function was compiled."""
+
+    call: Callable[..., Any]
+    one_piece: bool
+
+
 class _Compiled:
     """A function compiled in one piece or as usual; the first call decides."""
 
     def __init__(self, function: Callable[..., Any], static_argnums: int | tuple[int, ...]) -> None:
         self._static = (static_argnums,) if isinstance(static_argnums, int) else static_argnums
         self._traced = jax.jit(function, static_argnums=static_argnums)
-        self._one_piece = False
-        self._call: Callable[..., Any] | None = None
+        self._way: _Way | None = None
 
     def __call__(self, *arguments: Any) -> Any:
-        if self._call is None:
-            self._one_piece = self._fits(arguments)
-            self._call = self._made(self._whole if self._one_piece else self._traced)
+        way = self._way or self._choose(arguments)
         try:
-            return self._call(*arguments)
+            return way.call(*arguments)
         except jax.errors.JaxRuntimeError:
-            if not self._one_piece:
+            if not way.one_piece:
                 raise
-        self._one_piece, self._call = False, self._made(self._traced)
-        return self._call(*arguments)
+        self._way = way = _Way(self._made(self._traced), one_piece=False)
+        return way.call(*arguments)
+
+    def _choose(self, arguments: tuple[Any, ...]) -> "_Way":
+        one_piece = self._fits(arguments)
+        self._way = way = _Way(self._made(self._whole if one_piece else self._traced), one_piece)
+        return way
 
     def _made(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """Compiled, with the options; what has been traced is not traced again."""

@@ -18,6 +18,7 @@ from onesided.statics.taylor import Taylor
 from onesided.tolerances import EPS, Tolerances
 
 UserEvents = Mapping[str, Callable[[Array, float], float]]
+NONE: Mapping[str, float] = {}
 
 
 class Trigger(Enum):
@@ -99,8 +100,11 @@ def uneventful(curve: Curve, points: Points, watch: Watch) -> Array:
     return calm
 
 
-def find_hits(curve: Curve, a: Point, b: Point, watch: Watch) -> list[Hit]:
-    """All conditions that changed between a and b, ordered by the estimate of where."""
+def find_hits(curve: Curve, a: Point, b: Point, watch: Watch, sides: Mapping[str, float] = NONE) -> list[Hit]:
+    """All conditions that changed between a and b, ordered by the estimate of where.
+
+    `sides` tells the sign just beyond a of user functions that are zero there.
+    """
     h, k = b.s - a.s, curve.k
     hits: list[Hit] = []
     for i in np.flatnonzero(b.margins < -watch.tolerances.residual) if len(b.margins) else ():
@@ -109,7 +113,7 @@ def find_hits(curve: Curve, a: Point, b: Point, watch: Watch) -> list[Hit]:
         hits.append(Hit(trigger, _root(a.margins[i], h * a.rates[i], b.margins[i], h * b.rates[i]), row))
     hits += _bound_hits(curve, a, b, watch)
     hits += _smooth_hits(curve, a, b)
-    hits += _user_hits(curve, a, b, watch)
+    hits += _user_hits(curve, a, b, watch, sides)
     if len(hits) < 2:
         return hits
     both = {hit.trigger for hit in hits} >= {Trigger.limit, Trigger.singular}
@@ -161,13 +165,13 @@ def _smooth_hits(curve: Curve, a: Point, b: Point) -> list[Hit]:
     return hits
 
 
-def _user_hits(curve: Curve, a: Point, b: Point, watch: Watch) -> list[Hit]:
+def _user_hits(curve: Curve, a: Point, b: Point, watch: Watch, sides: Mapping[str, float]) -> list[Hit]:
     hits = []
     for name, function in watch.user.items():
         left, right = function(a.x[: curve.n], float(a.x[curve.n])), function(b.x[: curve.n], float(b.x[curve.n]))
-        fraction = abs(left) / max(abs(left) + abs(right), EPS)
-        if left * right < 0 and fraction > watch.tolerances.event:  # not the one that has just been located
-            hits.append(Hit(Trigger.user, fraction, name=name))
+        if sides.get(name, left) * right < 0:
+            fraction = abs(left) / max(abs(left) + abs(right), EPS)
+            hits.append(Hit(Trigger.user, fraction, side=math.copysign(1.0, right), name=name))
     return hits
 
 
@@ -236,6 +240,8 @@ def locate(curve: Curve, a: Point, b: Point, hit: Hit, watch: Watch) -> Point | 
         crosses = a.orientation * b.orientation < 0
         measure = curve.distance_to_singular if crosses else lambda point: curve.eigenvalue(point.x, index)
         found = _root_between(curve, a, b, measure, watch.tolerances)
+        if found is not None:
+            found.t = _between_tangents(a, b)  # its own is that of a singular matrix
         return found and refine_singular(curve, found, b.s - a.s, watch.tolerances)
     return _solve_border(curve, a, b, hit, depth=30)
 
@@ -260,13 +266,20 @@ def _solve_border(curve: Curve, a: Point, b: Point, hit: Hit, depth: int) -> Poi
     if found.converged:
         s = float(along @ (found.y - a.y)) / float(np.sqrt(along @ along))
         if -0.05 * h <= s <= 1.05 * h:
-            return make_point(curve, found, along, a.s + min(max(s, 0.0), h))
+            point = make_point(curve, found, along, a.s + min(max(s, 0.0), h))
+            point.t = point.t if found.pivot > EPS**0.5 else _between_tangents(a, b)
+            return point
     middle = between(curve, a, b, 0.5)
     if middle is None or depth == 0:
         return None
     left, right = (a, middle) if _value(curve, middle, hit) < 0 else (middle, b)
     va, vb = abs(_value(curve, left, hit)), abs(_value(curve, right, hit))
     return _solve_border(curve, left, right, replace(hit, fraction=va / (va + vb) if va + vb > 0 else 0.5), depth - 1)
+
+
+def _between_tangents(a: Point, b: Point) -> Array:
+    along = a.t + b.t
+    return np.asarray(along / np.sqrt(along @ along))
 
 
 def _value(curve: Curve, point: Point, hit: Hit) -> float:
@@ -282,6 +295,8 @@ def _root_between(
     """Regula falsi with the Illinois modification on corrected points, to round-off."""
     (x, fx), (y, fy) = (0.0, function(a)), (1.0, function(b))
     best: Point | None = None
+    if abs(fx) <= 4 * EPS and fy:
+        return replace(a)
     if not fx * fy < 0:
         return None
     for _ in range(80):

@@ -51,6 +51,7 @@ class Tracer(Walker):
         self.crowd = 0
         self.neutral = False
         self.switched = -1
+        self.sides: dict[str, float] = {}  # of user functions that are zero at the last point
         self.curve, self.point = self._leave(origin.where, ray, 0.0)
         self.step = self._first_step()
         self._home, self._home_rows = self.point, ray.rows
@@ -68,7 +69,7 @@ class Tracer(Walker):
             if b is None:
                 yield from self._end(*self._why_stuck())
                 return
-            hits = find_hits(self.curve, self.point, b, self.watch)
+            hits = find_hits(self.curve, self.point, b, self.watch, self.sides)
             if not hits:
                 home = self._returns(b)
                 yield from self._accept(home or b)
@@ -91,6 +92,8 @@ class Tracer(Walker):
                 continue
             status, candidate = yield from self._meet(hit, c, b)
             self.ahead = self.ahead if candidate else None  # points beyond are those of the same leg, or of no use
+            if status is None and self.points >= self.most:
+                status = Status.enough
             if status is not None:
                 yield from self._end(status)
                 return
@@ -122,7 +125,7 @@ class Tracer(Walker):
         self.neutral = b.neutral
         yield from self._release(self.degree)
         self._move(b)
-        self.points += 1
+        self.points, self.sides = self.points + 1, {}
         yield Item(self.curve, b, self.degree)
 
     def _stroll(self, ahead: Ahead) -> Iterator[Passage]:
@@ -134,6 +137,7 @@ class Tracer(Walker):
             self._move(ahead.points.point(i))
         self._take(last)
         self.points += last - first
+        self.neutral = self.point.neutral
         yield Passage(self.curve, ahead.points.pick(slice(first, last)), self.degree or 0)
 
     def _on_the_way(self, ahead: Ahead, first: int, last: int) -> int:
@@ -160,6 +164,8 @@ class Tracer(Walker):
             if known is not None and hit.trigger is known.trigger:
                 c: Point | None = known.point
                 self.curve.system.keep(known.point.x, known.e)
+            elif hit.name in self.sides:  # it changes its sign at a, or once more close to it, which a short step tells
+                c = replace(a) if self._value(hit.name, a) == 0.0 else None
             else:
                 c = locate(self.curve, a, b, hit, self.watch)
             if c is not None:
@@ -177,7 +183,7 @@ class Tracer(Walker):
         a, smooth = self.point, {Trigger.limit, Trigger.singular}
         if c.s - a.s <= self.watch.tolerances.minimum_step:
             return None
-        for other in find_hits(self.curve, a, c, self.watch):
+        for other in find_hits(self.curve, a, c, self.watch, self.sides):
             same = (other.trigger, other.row, other.name) == (hit.trigger, hit.row, hit.name)
             if not same and not smooth >= {other.trigger, hit.trigger}:
                 found = locate(self.curve, a, c, other, self.watch)
@@ -204,7 +210,7 @@ class Tracer(Walker):
     def _meet(self, hit: Hit, c: Point, b: Point) -> Generator[Item, None, Outcome]:
         """Name the event at c and go on along a ray that leaves it; returns (status or None, next point or None)."""
         if self.degree is None:
-            middle = between(self.curve, self.point, c, 0.5)
+            middle = between(self.curve, self.point, c, 0.5) if c.s > self.point.s else b
             self.degree = middle.negative if middle is not None else c.negative
         yield from self._release(self.degree)
         c, bifurcates = self._sharpen(hit, c, b)
@@ -213,6 +219,8 @@ class Tracer(Walker):
         self.points += 1
         if hit.trigger in {Trigger.bound, Trigger.user}:
             return (yield from self._pass(hit, c, where, b.s))
+        zero = [name for name in self.watch.user if self._value(name, c) == 0.0]
+        self.sides = {name: self._value(name, self.point) for name in zero}  # still to be told
         simple = hit.trigger is Trigger.limit and not len(where.weak) and not bifurcates
         straight = self.curve.large and hit.trigger is Trigger.singular  # other branches are not looked for
         rays = self._two_rays(where, c, b, complete=not straight) if simple or straight else rays_at(where)
@@ -253,7 +261,9 @@ class Tracer(Walker):
         if here > max(0.05 * near, min(0.1 * self.method.first_step, 0.5 * near)):
             return c, False
         exact = refine_singular(self.curve, c, b.s - self.point.s, self.watch.tolerances)
-        return (c, False) if exact is None else (exact, True)
+        if exact is None or float((exact.y - self.point.y) @ self.point.t) <= 0.01 * (c.s - self.point.s):
+            return c, False  # there is none, or it is the one that has been passed
+        return exact, True
 
     def _two_rays(self, where: Place, c: Point, b: Point, *, complete: bool) -> Rays:
         """Back and straight on. At a simple limit point ṗ changed its sign along the path: p̈ decides both alike."""
@@ -285,8 +295,24 @@ class Tracer(Walker):
         named = Named(kind, None, None, (), detail)
         self._remember(named, Rays(()), where, c, end)
         yield from self._release(self.degree)
-        self._move(c)
-        return (Status.bound_reached if hit.trigger is Trigger.bound else None), None
+        if hit.trigger is Trigger.bound:
+            self._move(c)
+            return Status.bound_reached, None
+        self._move(self._as_before(c))
+        self.sides[hit.name] = hit.side
+        return None, None
+
+    def _value(self, name: str, point: Point) -> float:
+        """Value of a user function."""
+        return self.watch.user[name](point.x[: self.curve.n], float(point.x[self.curve.n]))
+
+    def _as_before(self, c: Point) -> Point:
+        """The point with the inertia and the senses of the last one: nothing has happened on the way to it."""
+        a = self.point
+        if a.negative < 0 and c.s > a.s:
+            negative, neutral = self.curve.modes(self.curve.evaluate(c.x))
+            return replace(c, negative=negative, neutral=neutral, sense=c.sense or a.sense)
+        return replace(c, negative=a.negative, neutral=a.neutral, orientation=a.orientation, sense=a.sense)
 
     def _remember(self, named: Named, rays: Rays, where: Place, c: Point, end: float) -> None:
         n, k = where.system.n, len(where.system.bilateral)

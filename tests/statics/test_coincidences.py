@@ -1,0 +1,78 @@
+"""Events close together or at one place: none hides another, and the path goes straight on where it can."""
+
+import math
+
+import jax.numpy as jnp
+import pytest
+
+import onesided
+from onesided import Kind, PredictorCorrector, Status, System
+
+PITCHFORK = System(("x",), lambda q, p, th: q[0] ** 4 / 4 - p * q[0] ** 2 / 2)  # x = 0 is stable for p < 0
+FOLD = System(("x",), lambda q, p, th: (1 - p) * q[0] - q[0] ** 3 / 3)  # p = 1 − x²
+WAVES = System(("x",), lambda q, p, th: -jnp.cos(6 * q[0]) / 6 + 0.1 * q[0] ** 2 - p * q[0])
+
+both_ways = pytest.mark.parametrize("method", [PredictorCorrector(compile_after=after) for after in (0, math.inf)])
+
+
+def told(path):
+    return [(event.kind, event.instability_before, event.instability_after) for event in path.events]
+
+
+@both_ways
+@pytest.mark.parametrize("before", [0.3, 0.05, 1e-3, 1e-9])
+def test_a_user_event_does_not_hide_the_bifurcation_behind_it(method, before):
+    path = onesided.trace(
+        PITCHFORK, [0.0], -1.0, p_bounds=(-1, 1), events={"u": lambda q, p: p + before}, method=method
+    )
+    assert told(path) == [(Kind.user, 0, 0), (Kind.smooth_bifurcation, 0, 1), (Kind.bound, 1, 1)]
+    assert [e.p for e in path.events] == pytest.approx([-before, 0, 1], abs=1e-12)
+
+
+@both_ways
+def test_a_user_event_on_a_bifurcation_is_told_with_it(method):
+    path = onesided.trace(PITCHFORK, [0.0], -1.0, p_bounds=(-1, 1), events={"u": lambda q, p: p}, method=method)
+    assert told(path) == [(Kind.smooth_bifurcation, 0, 1), (Kind.user, 1, 1), (Kind.bound, 1, 1)]
+
+
+@both_ways
+@pytest.mark.parametrize("place", [0.0, -0.01, -1e-6, -1e-8, 1e-6, 0.02])
+def test_a_user_event_at_a_limit_point_is_told_once_and_so_is_the_limit(method, place):
+    path = onesided.trace(FOLD, [-1.0], 0.0, p_bounds=(-2, 2), events={"u": lambda q, p: q[0] - place}, method=method)
+    assert sorted(e.kind.name for e in path.events) == ["bound", "limit", "user"]
+    assert {e.kind: e.p for e in path.events}[Kind.user] == pytest.approx(1 - place**2, abs=1e-12)
+    assert path.events[-1].instability_before == 1 and path.q[-1, 0] == pytest.approx(math.sqrt(3))
+
+
+@both_ways
+@pytest.mark.parametrize("ahead", [1e-2, 1e-4, 1e-6, 1e-8])
+def test_a_pitchfork_just_before_a_limit_point_is_passed_once(method, ahead):
+    """y = 0 loses its stability at x = −ahead, the fold follows at x = 0."""
+    system = System(
+        ("x", "y"),
+        lambda q, p, th: (1 - p) * q[0] - q[0] ** 3 / 3 - (ahead + q[0]) * q[1] ** 2 / 2 + q[1] ** 4 / 4,
+    )
+    path = onesided.trace(system, [-1.0, 0.0], 0.0, p_bounds=(-2, 2), method=method)
+    assert told(path) == [(Kind.smooth_bifurcation, 0, 1), (Kind.limit, 1, 2), (Kind.bound, 2, 2)]
+    assert [e.p for e in path.events] == pytest.approx([1 - ahead**2, 1, -2], abs=1e-10)
+
+
+@both_ways
+@pytest.mark.parametrize("first_step", [0.01, 0.009, 0.008, 0.007])
+def test_straight_on_at_a_bifurcation_is_not_left_to_round_off(method, first_step):
+    """A closed path on y = 0, with a bifurcation at which other branches leave it."""
+    system = System(
+        ("x", "y"),
+        lambda q, p, th: q[0] ** 3 / 3 + q[0] * (p**2 - 1) + 0.15 * q[1] ** 2 - 0.22 * q[0] * q[1] ** 2,
+        unilateral={"s": lambda q, p, th: 1 - q[0] + 0.2 * p},
+    )
+    knobs = PredictorCorrector(first_step=first_step, compile_after=method.compile_after)
+    path = onesided.trace(system, [-math.sqrt(0.99), 0.0], 0.1, p_bounds=(-3, 3), max_points=600, method=knobs)
+    assert path.status is Status.closed and abs(path.q[:, 1]).max() < 1e-12
+
+
+@both_ways
+@pytest.mark.parametrize("count", [1, 2, 11, 12, 13, 40, 63, 64, 65, 66, 128, 129, 130])
+def test_the_number_of_points_is_kept_exactly(method, count):
+    path = onesided.trace(WAVES, [0.0], 0.0, max_points=count, method=method)
+    assert path.status is Status.enough and len(path) == count + 1
