@@ -8,7 +8,7 @@ operations between threads: such functions are compiled as usual.
 
 import math
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -24,6 +24,7 @@ OPTIONS = {
 }
 ONE_PIECE = {"inlineable": "false", "xla_cpu_small_call": "true"}
 FEW, SOME = 700, 30_000  # numbers in an array that is computed, or only moved, in one piece
+LONGEST = 20_000  # operations; one piece of more takes much longer to compile
 # fmt: off
 MOVES = {
     "add_any", "broadcast_in_dim", "concatenate", "copy", "dynamic_slice", "dynamic_update_slice", "gather", "iota",
@@ -133,17 +134,25 @@ class _Compiled:
 
 
 def _is_small(jaxpr: Any) -> bool:
-    """Whether a traced function calls no library and has no array that is worth several threads."""
-    for equation in jaxpr.eqns:
+    """Whether a traced function is not long, calls no library and has no array that is worth several threads."""
+    for number, equation in enumerate(_equations(jaxpr)):
         name = equation.primitive.name
         most = SOME if name in MOVES else FEW
-        if name in LIBRARY or any(math.prod(value.aval.shape) > most for value in equation.outvars):
-            return False
-        parts = (part for value in equation.params.values() for part in (value if type(value) is tuple else (value,)))
-        inner = [getattr(part, "jaxpr", part) for part in parts]
-        if not all(_is_small(part) for part in inner if hasattr(part, "eqns")):
+        large = any(math.prod(value.aval.shape) > most for value in equation.outvars)
+        if large or name in LIBRARY or number >= LONGEST:
             return False
     return True
+
+
+def _equations(jaxpr: Any) -> Iterator[Any]:
+    """The operations of a traced function, those of functions in it included."""
+    for equation in jaxpr.eqns:
+        yield equation
+        for value in equation.params.values():
+            for part in value if type(value) is tuple else (value,):
+                inner = getattr(part, "jaxpr", part)
+                if hasattr(inner, "eqns"):
+                    yield from _equations(inner)
 
 
 @cache
