@@ -219,8 +219,8 @@ class Tracer(Walker):
         self.points += 1
         if hit.trigger in {Trigger.bound, Trigger.user}:
             return (yield from self._pass(hit, c, where, b.s))
-        zero = [name for name in self.watch.user if self._value(name, c) == 0.0]
-        self.sides = {name: self._value(name, self.point) for name in zero}  # still to be told
+        zero = [name for name in self.watch.user if name not in self.sides and self._value(name, c) == 0.0]
+        self.sides |= {name: self._value(name, self.point) for name in zero}  # still to be told
         simple = hit.trigger is Trigger.limit and not len(where.weak) and not bifurcates
         straight = self.curve.large and hit.trigger is Trigger.singular  # other branches are not looked for
         rays = self._two_rays(where, c, b, complete=not straight) if simple or straight else rays_at(where)
