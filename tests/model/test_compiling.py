@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 
 from onesided import PredictorCorrector, System, trace
-from onesided.model.compiling import compiled
+from onesided.model.compiling import compiled, prepare_jax
+
+prepare_jax()
 
 MATRIX = np.eye(9) + 0.1 * np.arange(81).reshape(9, 9) / 81
 

@@ -23,7 +23,7 @@ OPTIONS = {
     "xla_cpu_experimental_ynn_fusion_type": "",  # products of small matrices without a library
 }
 ONE_PIECE = {"inlineable": "false", "xla_cpu_small_call": "true"}
-FEW, SOME = 700, 30_000  # numbers in an array that is computed, or only moved, in one piece
+FEW, SOME = 384, 30_000  # numbers in an array that is computed, or only moved, in one piece
 LONGEST = 20_000  # operations; one piece of more takes much longer to compile
 # fmt: off
 MOVES = {
