@@ -11,6 +11,16 @@ from onesided import Kind, PredictorCorrector, Status, System
 PITCHFORK = System(("x",), lambda q, p, th: q[0] ** 4 / 4 - p * q[0] ** 2 / 2)  # x = 0 is stable for p < 0
 FOLD = System(("x",), lambda q, p, th: (1 - p) * q[0] - q[0] ** 3 / 3)  # p = 1 − x²
 WAVES = System(("x",), lambda q, p, th: -jnp.cos(6 * q[0]) / 6 + 0.1 * q[0] ** 2 - p * q[0])
+FORKED_FOLD = System(
+    ("x", "y"),
+    lambda q, p, th: (1 - p) * q[0] - q[0] ** 3 / 3 - (th.ahead + q[0]) * q[1] ** 2 / 2 + q[1] ** 4 / 4,
+    parameters={"ahead": 0.0},
+)
+RING = System(
+    ("x", "y"),
+    lambda q, p, th: q[0] ** 3 / 3 + q[0] * (p**2 - 1) + 0.15 * q[1] ** 2 - 0.22 * q[0] * q[1] ** 2,
+    unilateral={"s": lambda q, p, th: 1 - q[0] + 0.2 * p},
+)
 
 both_ways = pytest.mark.parametrize("method", [PredictorCorrector(compile_after=after) for after in (0, math.inf)])
 
@@ -48,11 +58,9 @@ def test_a_user_event_at_a_limit_point_is_told_once_and_so_is_the_limit(method, 
 @pytest.mark.parametrize("ahead", [1e-2, 1e-4, 1e-6, 1e-8])
 def test_a_pitchfork_just_before_a_limit_point_is_passed_once(method, ahead):
     """y = 0 loses its stability at x = −ahead, the fold follows at x = 0."""
-    system = System(
-        ("x", "y"),
-        lambda q, p, th: (1 - p) * q[0] - q[0] ** 3 / 3 - (ahead + q[0]) * q[1] ** 2 / 2 + q[1] ** 4 / 4,
+    path = onesided.trace(
+        FORKED_FOLD.replace(parameters={"ahead": ahead}), [-1.0, 0.0], 0.0, p_bounds=(-2, 2), method=method
     )
-    path = onesided.trace(system, [-1.0, 0.0], 0.0, p_bounds=(-2, 2), method=method)
     assert told(path) == [(Kind.smooth_bifurcation, 0, 1), (Kind.limit, 1, 2), (Kind.bound, 2, 2)]
     assert [e.p for e in path.events] == pytest.approx([1 - ahead**2, 1, -2], abs=1e-10)
 
@@ -61,13 +69,8 @@ def test_a_pitchfork_just_before_a_limit_point_is_passed_once(method, ahead):
 @pytest.mark.parametrize("first_step", [0.01, 0.009, 0.008, 0.007])
 def test_straight_on_at_a_bifurcation_is_not_left_to_round_off(method, first_step):
     """A closed path on y = 0, with a bifurcation at which other branches leave it."""
-    system = System(
-        ("x", "y"),
-        lambda q, p, th: q[0] ** 3 / 3 + q[0] * (p**2 - 1) + 0.15 * q[1] ** 2 - 0.22 * q[0] * q[1] ** 2,
-        unilateral={"s": lambda q, p, th: 1 - q[0] + 0.2 * p},
-    )
     knobs = PredictorCorrector(first_step=first_step, compile_after=method.compile_after)
-    path = onesided.trace(system, [-math.sqrt(0.99), 0.0], 0.1, p_bounds=(-3, 3), max_points=600, method=knobs)
+    path = onesided.trace(RING, [-math.sqrt(0.99), 0.0], 0.1, p_bounds=(-3, 3), max_points=600, method=knobs)
     assert path.status is Status.closed and abs(path.q[:, 1]).max() < 1e-12
 
 

@@ -354,18 +354,23 @@ class TestDegenerate:
         assert places(path) == pytest.approx([1.0], abs=1e-12) and path.p[-1] == 2.0
         np.testing.assert_allclose(path.q, np.column_stack([np.minimum(path.p, 1), 0 * path.p]), atol=1e-12)
 
+    IDLE = System(
+        ("x", "y"),
+        lambda q, p, th: (
+            (q[0] - p) ** 2 / 2
+            + q[1] ** 2 / 2
+            + th.sign * q[1] * jnp.where(q[0] > 1, jnp.abs(q[0] - 1) ** th.power, 0.0)
+        ),
+        unilateral={"g": lambda q, p, th: q[1]},
+        parameters={"power": 3.0, "sign": 1.0},
+    )
+
     @pytest.mark.parametrize("power", [1.5, 2, 3, 4, 5])
     @pytest.mark.parametrize("sign", [1, -1])
     @pytest.mark.parametrize("after", [0, math.inf])
     def test_weakly_active_along_a_stretch(self, power, sign, after):
         """y ≥ 0 carries nothing for x < 1 and then (x − 1)ᵏ, or is left behind: y = (x − 1)ᵏ; and all of it back."""
-        system = System(
-            ("x", "y"),
-            lambda q, p, th: (
-                (q[0] - p) ** 2 / 2 + q[1] ** 2 / 2 + sign * q[1] * jnp.where(q[0] > 1, jnp.abs(q[0] - 1) ** power, 0.0)
-            ),
-            unilateral={"g": lambda q, p, th: q[1]},
-        )
+        system = self.IDLE.replace(parameters={"power": power, "sign": sign})
         ends = {"bounds": (-0.5, 2.0 if sign > 0 else 1.1), "method": onesided.PredictorCorrector(compile_after=after)}
         there = go(system, [0.0, 0.0], 0.0, **ends)
         for path in (there, go(system, there.q[-1], there.p[-1], direction=-1, **ends)):
