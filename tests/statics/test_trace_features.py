@@ -213,3 +213,19 @@ def test_the_recheck_does_not_take_the_tracers_word(monkeypatch):
     path = onesided.trace(system, task.start, task.p, p_bounds=task.p_bounds, throw=False)
     assert path.status is Status.inaccurate
     assert path.residual > 1e-4
+
+
+@pytest.mark.parametrize("which", [1, 2])
+def test_the_recheck_lets_nothing_pass_that_is_no_number(monkeypatch, which):
+    """Force balance or gaps that are not finite where they are looked at once more."""
+    honest = System.residual_packed
+
+    def blind(self, x):
+        found = list(honest(self, x))
+        found[which] = np.full_like(found[which], np.nan)
+        return tuple(found)
+
+    system, task = zoo.load("corner-limit")
+    monkeypatch.setattr(System, "residual_packed", blind)
+    path = onesided.trace(system, task.start, task.p, p_bounds=task.p_bounds, max_points=5, throw=False)
+    assert path.status is Status.inaccurate and np.isnan(path.residual)

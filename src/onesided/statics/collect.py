@@ -126,7 +126,8 @@ def _recheck(kept: _Kept, X: Array, system: System, *, together: bool) -> tuple[
         gap = kept.per_point(lambda curve: curve.scales.gap)
         multiplier = kept.per_point(lambda curve: curve.scales.multiplier)
         contact = np.minimum(c[:, k:] / gap[:, k:], X[:, n + 1 + k :] / multiplier[:, k:])
-        worst = max(worst, float(abs(np.hstack([c[:, :k] / gap[:, :k], contact])).max()))
+        violation = abs(np.hstack([c[:, :k] / gap[:, :k], contact])).max()
+        worst = float(np.maximum(worst, violation))  # not a number, if either is none
     return worst, c[:, k:], energy
 
 
