@@ -140,6 +140,23 @@ class Evaluation(NamedTuple):
         """Entries of the Hessian times the lengths of their coordinates."""
         return np.asarray(length[:, None] * self.L_qq * length)
 
+    def stiffness_change(self, length: Array) -> Callable[["Evaluation"], float]:
+        """How to measure the change of another Hessian relative to this one: the largest |κ| of ΔK φ = κ |K| φ.
+
+        Directions in which this one has no stiffness are left out.
+        """
+        values, modes = np.linalg.eigh(self.scaled_hessian(length))
+        clear = np.abs(values) > len(values) * EPS * float(np.max(np.abs(values), initial=0.0))
+        W = modes[:, clear] / np.sqrt(np.abs(values[clear]))
+
+        def change(other: "Evaluation") -> float:
+            difference = W.T @ (length[:, None] * (other.L_qq - self.L_qq) * length) @ W
+            if not difference.size:
+                return 0.0
+            return float(abs(np.linalg.eigvalsh(difference)).max()) if np.isfinite(difference).all() else math.inf
+
+        return change
+
     def turning(self, other: "Evaluation", length: Array) -> Array:
         """Norms of the scaled differences of the constraint gradients, (m,)."""
         difference = (other.c_q - self.c_q) * length

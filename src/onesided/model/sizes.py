@@ -7,7 +7,8 @@ coordinates whose units differ by many orders of magnitude need `Scales(length=(
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -93,6 +94,22 @@ class Sizes:
     length: Array
     energy: float
     control: float
+    stiffnesses: Callable[[], Iterable[Array]] | None = field(default=None, repr=False)
+
+    @cached_property
+    def reference(self) -> Array:
+        """Reference stiffness M, (n, n), symmetric positive definite, without units: what "stiff" means here.
+
+        The mean of |K| at the point for p as it is and a size to either side. Directions without any stiffness are
+        measured like the stiffest: nothing is known about them.
+        """
+        found = [K for K in (self.stiffnesses or tuple)() if np.all(np.isfinite(K))]
+        if not found:
+            return np.eye(len(self.length))
+        values, modes = np.linalg.eigh(sum(_magnitude(K) for K in found) / len(found))
+        none = values <= 4.0 * len(values) * EPS * float(values[-1])
+        values = np.where(none, float(values[-1]) or 1.0, values)
+        return np.asarray((modes * values) @ modes.T)
 
     @property
     def force(self) -> Array:
@@ -109,14 +126,19 @@ class Sizes:
         return np.asarray(self.length[:, None] * L_qq * self.length / self.energy)
 
 
+def _magnitude(K: Array) -> Array:
+    """|K|: the same modes, absolute values of the eigenvalues; K itself where it is positive definite."""
+    values, modes = np.linalg.eigh(K)
+    return K if len(values) and values[0] > 0 else np.asarray((modes * np.abs(values)) @ modes.T)
+
+
 def estimate(evaluate: Probe, q: Array, p: float, given: Scales) -> Sizes:
     """Sizes at (q, p)."""
     e = evaluate(q, p)
-    d = _weights(_stiffness(evaluate, e, q, p))
+    d = _weights(e.stiffest())
     if given.stiffness is not None:
         d = np.full(len(q), given.stiffness**-0.5)
-    guess = _linear_reach(e, q, p, d) or 1.0
-    t = _reach(evaluate, e, q, p, d, guess) or _reach_under_load(evaluate, e, q, p, d, guess) or guess
+    t, d = _lengths(evaluate, e, q, p, d, fixed=given.stiffness is not None)
     length, energy = t * d, t * t
     chosen = given.lengths(len(q))
     if chosen is not None:
@@ -126,15 +148,29 @@ def estimate(evaluate: Probe, q: Array, p: float, given: Scales) -> Sizes:
     if given.force is not None:
         energy = given.force * float(np.max(length))
     sizes = Sizes(length, energy, 1.0)
-    return Sizes(length, energy, _control(evaluate, e, q, p, sizes))
+    control = _control(evaluate, e, q, p, sizes)
+
+    def stiffnesses() -> Iterable[Array]:
+        loads = (p, p - control, p + control)
+        return (evaluate(q, load).scaled_hessian(length) / energy for load in loads)
+
+    return Sizes(length, energy, control, stiffnesses)
 
 
-def _stiffness(evaluate: Probe, e: Evaluation, q: Array, p: float) -> Array:
-    """Largest entry in each row of the Hessian here, without load, and a little aside: it may vanish at one point."""
-    aside = 0.1 * float(np.max(np.abs(q), initial=0.0)) * _zigzag(len(q))
-    near = [e, *evaluate.some((q, q + aside, q - aside), (0.0, p, p))]
-    rows = np.vstack([one.stiffest() for one in near])
-    return np.asarray(rows[np.isfinite(rows).all(axis=1)].max(axis=0))
+def _lengths(evaluate: Probe, e: Evaluation, q: Array, p: float, d: Array, *, fixed: bool) -> tuple[float, Array]:
+    """How far the system moves until it changes, and the weights of the coordinates.
+
+    Stiffness may vanish at one point: the weights are made anew with that found a reach away.
+    """
+    guess = _linear_reach(e, q, p, d) or 1.0
+    t = _reach(evaluate, e, q, p, d, guess)
+    if t is not None and not fixed:
+        aside = t * d * _zigzag(len(d))
+        rows = np.vstack([e.stiffest(), *(one.stiffest() for one in evaluate.some((q + aside, q - aside), (p, p)))])
+        again = _weights(np.asarray(rows[np.isfinite(rows).all(axis=1)].max(axis=0)))
+        if np.any(np.abs(again - d) > (NEAR - 1.0) * d):
+            d, t = again, _reach(evaluate, e, q, p, again, t)
+    return t or _reach_under_load(evaluate, e, q, p, d, guess) or guess, d
 
 
 def _zigzag(n: int) -> Array:
@@ -189,14 +225,13 @@ def _linear_reach(e: Evaluation, q: Array, p: float, d: Array) -> float:
 def _control(evaluate: Probe, e: Evaluation, q: Array, p: float, sizes: Sizes) -> float:
     """The change of p that changes forces, stiffness or gaps by a size that matters."""
     gaps = e.gap_sizes(sizes.length)
-    soft, hessian = e.response(sizes.length, sizes.energy), e.scaled_hessian(sizes.length)
+    soft, stiffened = e.response(sizes.length, sizes.energy), e.stiffness_change(sizes.length)
 
     def change(step: float) -> float:
         largest = soft * step
         for other in evaluate.some((q, q), (p + step, p - step)):
             forces = (other.L_q - e.L_q) / sizes.force
-            stiffened = (other.scaled_hessian(sizes.length) - hessian) / sizes.energy
-            largest = max(largest, _largest(forces), _largest(stiffened), _largest(_ratios(other.c - e.c, gaps)))
+            largest = max(largest, _largest(forces), stiffened(other), _largest(_ratios(other.c - e.c, gaps)))
             if largest >= FAR * CHANGE:
                 break
         return largest

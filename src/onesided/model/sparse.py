@@ -4,7 +4,8 @@ The Hessian is kept as its lower triangle by columns, the constraint gradients b
 element touches which coordinates, so they are found once; an evaluation only fills in values.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, cast
@@ -18,6 +19,8 @@ from onesided._types import Array, Indices
 from onesided.linalg import SparseKkt
 from onesided.model.assembly import Assembly, Batch, Data, flat_targets
 from onesided.model.compiling import compiled
+
+POWER = 12  # iterations that tell a largest eigenvalue well enough for a size
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,6 +126,32 @@ class SparseEvaluation:
     def scaled_hessian(self, length: Array) -> Array:
         """Entries of the Hessian times the lengths of their coordinates."""
         return np.asarray(self.hessian * length[self.pattern.rows] * length[self.pattern.entry_columns])
+
+    def stiffness_change(self, length: Array) -> Callable[["SparseEvaluation"], float]:
+        """How to measure the change of another Hessian relative to this one: the largest |κ| of ΔK φ = κ K φ.
+
+        By power iteration with K factorised, all constraints open.
+        """
+        at = self.pattern
+        kkt = SparseKkt(at.n, at.m, (at.rows, at.entry_columns), (at.entry_constraints, at.columns))
+        kkt.factor(self.scaled_hessian(length), self.gradients, np.zeros(at.m, dtype=bool))
+        start = np.concatenate([np.cos(1.0 + np.arange(at.n)), np.zeros(at.m)])
+
+        def change(other: "SparseEvaluation") -> float:
+            entries = other.scaled_hessian(length) - self.scaled_hessian(length)
+            if not np.any(entries):
+                return 0.0
+            lower = sparse.csc_array((entries, at.rows, at.column_starts), shape=(at.n, at.n))
+            difference, v, value = lower + sparse.tril(lower, -1).T, start, 0.0
+            for _ in range(POWER):
+                v = v / np.sqrt(v @ v)
+                v = kkt.solve(np.concatenate([difference @ v[: at.n], np.zeros(at.m)]), refine=False)
+                value = float(np.sqrt(v @ v))
+                if not 0.0 < value < math.inf:
+                    return value
+            return value
+
+        return change
 
     def turning(self, other: "SparseEvaluation", length: Array) -> Array:
         """Norms of the scaled differences of the constraint gradients, (m,)."""

@@ -19,7 +19,8 @@ from onesided.model.sizes import Sizes
 from onesided.model.stepping import Frame
 from onesided.model.system import System
 from onesided.statics.active_set import ConstraintScales
-from onesided.tolerances import EPS, ROUND_OFF, SMALL
+from onesided.statics.spectrum import spectrum
+from onesided.tolerances import DEFAULT, EPS, ROUND_OFF, SMALL
 
 NO_CHANGE = EPS**0.8  # of the scaled p along a unit tangent
 
@@ -248,8 +249,8 @@ class Curve:
         M = self.matrix(e, t)
         if not np.all(np.isfinite(M)):
             return -1, 0.0
-        far = np.linalg.svd(M, compute_uv=False)[-1] > EPS**0.5
-        if not far or np.min(np.abs(np.linalg.eigvalsh(self.kkt(e), UPLO="L")), initial=1.0) <= EPS**0.5:
+        modes = spectrum(self.sizes.hessian(e.L_qq), e.c_q[self.rows] * self._slope, self.sizes.reference, DEFAULT.rank)
+        if modes.rows.Y.shape[1] or np.any(np.abs(modes.kappa) <= np.maximum(EPS**0.5, modes.noise)):
             return -1, 0.0
         return self.modes(e)[0], float(np.sign(np.linalg.slogdet(M)[0]))
 

@@ -14,11 +14,13 @@ import numpy as np
 
 from onesided._types import Array
 from onesided.statics.curve import Closed, Curve, Plane, Point, Points, make_point, newton
-from onesided.statics.taylor import Taylor
+from onesided.statics.spectrum import split
 from onesided.tolerances import EPS, Tolerances
 
 UserEvents = Mapping[str, Callable[[Array, float], float]]
 NONE: Mapping[str, float] = {}
+COARSE = EPS**0.2  # share of the step to which a singular point is bracketed before its own equations are solved
+CLOSE = EPS**0.3  # modes this soft, relative to the reference, are taken to vanish together
 
 
 class Trigger(Enum):
@@ -231,18 +233,22 @@ def locate(curve: Curve, a: Point, b: Point, hit: Hit, watch: Watch) -> Point | 
     """The exact point of a hit inside the step; None where it cannot be found."""
     n = curve.n
     if hit.trigger is Trigger.limit:
-        return _root_between(curve, a, b, lambda point: float(point.t[n]), watch.tolerances)
+        return _root_between(curve, a, b, lambda point: float(point.t[n]), watch.tolerances.event)
     if hit.trigger is Trigger.user:
         user = watch.user[hit.name]
-        return _root_between(curve, a, b, lambda point: user(point.x[:n], float(point.x[n])), watch.tolerances)
+        return _root_between(curve, a, b, lambda point: user(point.x[:n], float(point.x[n])), watch.tolerances.event)
     if hit.trigger is Trigger.singular:
         index = min(a.negative, b.negative) + curve.w
         crosses = a.orientation * b.orientation < 0
         measure = curve.distance_to_singular if crosses else lambda point: curve.eigenvalue(point.x, index)
-        found = _root_between(curve, a, b, measure, watch.tolerances)
-        if found is not None:
-            found.t = _between_tangents(a, b)  # its own is that of a singular matrix
-        return found and refine_singular(curve, found, b.s - a.s, watch.tolerances)
+        for width in (COARSE, watch.tolerances.event):
+            found = _root_between(curve, a, b, measure, width)
+            if found is not None:
+                found.t = _between_tangents(a, b)  # its own is that of a singular matrix
+                found = refine_singular(curve, found, b.s - a.s, watch.tolerances)
+            if found is not None and curve.large or found is not None and _inside(a, b, found):
+                return found
+        return None
     return _solve_border(curve, a, b, hit, depth=30)
 
 
@@ -289,9 +295,13 @@ def _value(curve: Curve, point: Point, hit: Hit) -> float:
     return float(point.margins[hit.row - curve.k])
 
 
-def _root_between(
-    curve: Curve, a: Point, b: Point, function: Callable[[Point], float], tolerances: Tolerances
-) -> Point | None:
+def _inside(a: Point, b: Point, c: Point) -> bool:
+    """Whether a point lies between two others, along the mean of their tangents."""
+    along = _between_tangents(a, b)
+    return float(along @ (a.y - c.y)) <= 0.0 <= float(along @ (b.y - c.y))
+
+
+def _root_between(curve: Curve, a: Point, b: Point, function: Callable[[Point], float], width: float) -> Point | None:
     """Regula falsi with the Illinois modification on corrected points, to round-off."""
     (x, fx), (y, fy) = (0.0, function(a)), (1.0, function(b))
     best: Point | None = None
@@ -306,7 +316,7 @@ def _root_between(
             return best
         best, fz = middle, function(middle)
         (x, fx) = (y, fy) if fz * fy < 0 else (x, fx / 2)
-        done = abs(z - y) <= tolerances.event or abs(fz) <= 4 * EPS
+        done = abs(z - y) <= width or abs(fz) <= 4 * EPS
         y, fy = z, fz
         if done:
             break
@@ -314,43 +324,62 @@ def _root_between(
 
 
 def refine_singular(curve: Curve, point: Point, step: float, tolerances: Tolerances) -> Point | None:
-    """Move a nearly singular point to where J loses rank exactly: Newton on zᵀJN = 0 along the null space N.
-
-    Quadratic for a simple bifurcation; where it does not apply (several eigenvalues at once) the point stays as it was.
-    None where the Jacobian is not singular after all: the step had left its branch.
-    """
+    """Move a nearly singular point to where J loses rank exactly; None where there is no such point near."""
     if curve.large:
         return point
-    refined = _refine(curve, point, step, tolerances)
-    e = curve.evaluate(refined.x)
-    sigma = np.linalg.svd(curve.jacobian(e), compute_uv=False)
-    singular = sigma[-1] <= np.sqrt(tolerances.singularity) * max(1.0, float(sigma[0]))
-    balanced = float(np.max(np.abs(curve.residual(e)), initial=0.0)) <= tolerances.residual
-    return refined if singular and balanced else None
+    softest = np.sort(np.abs(split(curve, point.x, tolerances).kappa))
+    close = int(np.count_nonzero(softest <= CLOSE))
+    for keep in dict.fromkeys((max(close, 1), 1)):
+        refined = _refine(curve, point, step, tolerances, keep)
+        if refined is not None and _singular_equilibrium(curve, refined, tolerances):
+            return refined
+    return None
 
 
-def _refine(curve: Curve, point: Point, step: float, tolerances: Tolerances) -> Point:
+def _singular_equilibrium(curve: Curve, point: Point, tolerances: Tolerances) -> bool:
+    """Whether the point is an equilibrium at which J loses rank."""
+    error = float(np.max(np.abs(curve.residual(curve.evaluate(point.x))), initial=0.0))
+    return error <= tolerances.residual and split(curve, point.x, tolerances).N.shape[1] > 1
+
+
+def _refine(curve: Curve, point: Point, step: float, tolerances: Tolerances, keep: int) -> Point | None:
+    """Gauss–Newton on zᵀJ v = 0 for all v and z of the singular space of `keep` modes and the response to p.
+
+    These are more equations than unknowns unless `keep` is one; symmetry makes them consistent. The rest of the
+    residual is removed outside that space, so that rounding does not lead away from a symmetric path.
+    """
     y = point.y
-    for _ in range(10):
+    for _ in range(12):
         x = curve.packed(y)
         e = curve.evaluate(x)
-        J = curve.jacobian(e)
-        if not np.all(np.isfinite(J)):
-            return point
-        U, sigma, Vt = np.linalg.svd(J, full_matrices=True)
-        N, z = Vt[-2:].T, U[:, -1]
-        if len(sigma) > 1 and sigma[-2] <= np.sqrt(tolerances.singularity):
-            return point  # several eigenvalues vanish at once
-        back = -Vt[:-2].T @ ((U[:, :-1].T @ curve.residual(e)) / sigma[:-1])
-        taylor = Taylor(curve.system, x, curve, N[:, 0], tolerances)
-        Q = np.array([[z @ taylor.mixed(N[:, i], N[:, j]) for j in range(2)] for i in range(2)])
-        if not abs(np.linalg.det(Q)) > tolerances.singularity * np.max(np.abs(Q)) ** 2:
-            return point
-        move = back - N @ np.linalg.solve(Q, np.array([sigma[-1], 0.0]))
+        if not e.finite():
+            return None
+        parts = split(curve, x, tolerances, keep=keep)
+        back = -parts.regular @ curve.residual(e)
+        second = [_second(curve, x, v, parts.span).T @ parts.tests for v in (back, *parts.span.T)]
+        matrix = np.stack([block.ravel() for block in second[1:]], axis=1)
+        right = (parts.linear.T + second[0]).ravel()
+        move = back - parts.span @ np.linalg.lstsq(matrix, right, rcond=EPS**0.5)[0]
         y = y + move
         far = y - point.y
         if not float(np.sqrt(far @ far)) <= 3.0 * step:
-            return point  # there is no singular point here
-        if float(np.sqrt(move @ move)) <= 10 * EPS * (1.0 + float(np.max(np.abs(y)))):
+            return None  # there is no singular point here
+        if float(np.max(np.abs(move) / (1.0 + np.abs(y)))) <= 10 * EPS:
             break
     return replace(point, x=curve.packed(y), y=y)
+
+
+def _second(curve: Curve, x: Array, u: Array, columns: Array) -> Array:
+    """Scaled R''(u, v) for the columns v, by polarisation of unit vectors."""
+    size = math.sqrt(u @ u)
+    if size == 0.0:
+        return np.zeros((curve.size - 1, columns.shape[1]))
+    lengths = np.linalg.norm(columns, axis=0)
+    unit, n = u / size, curve.n
+
+    def form(v: Array) -> Array:
+        raw = curve.system.along(x, curve.packed(v), 2)
+        return np.asarray(np.concatenate([raw[:n], raw[n + curve.rows]]) / curve.weight)
+
+    values = [form(unit + v) - form(unit - v) for v in (columns / lengths).T]
+    return np.stack(values, axis=1) * (size * lengths / 4.0)

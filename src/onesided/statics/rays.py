@@ -23,7 +23,7 @@ from onesided.statics.curve import Curve
 from onesided.statics.large_rays import large_rays
 from onesided.statics.place import Place, place_near
 from onesided.statics.rates import rates_at
-from onesided.statics.stability import reduced_eigenvalues
+from onesided.statics.spectrum import spectrum_at, split
 from onesided.statics.taylor import Taylor
 from onesided.tolerances import DEFAULT, Tolerances
 
@@ -103,12 +103,8 @@ def _from_rates(where: Place) -> Iterator[tuple[int, ...]]:
 
 def _directions(where: Place, piece: Curve) -> tuple[list[Direction], int]:
     """Candidate directions of one piece that keep the signs to first order, and the dimension of its null space."""
-    e = piece.evaluate(where.x)
-    J = piece.jacobian(e)
-    _, sigma, Vt = np.linalg.svd(J, full_matrices=True)
-    small = where.tolerances.singularity * max(1.0, float(sigma[0]) if len(sigma) else 1.0)
-    rank = int(np.count_nonzero(sigma > small))
-    N = Vt[rank:].T
+    N = split(piece, where.x, where.tolerances).N
+    N = N / np.linalg.norm(N, axis=0)
     if N.shape[1] == 1:
         candidates, continuum = [N[:, 0], -N[:, 0]], False
     else:
@@ -220,5 +216,4 @@ def _ray(where: Place, d: Direction, taylor: Taylor, instability: int) -> Ray:
 def _instability(where: Place, piece: Curve) -> int:
     """Degree of instability on one piece."""
     e = piece.evaluate(where.x)
-    values = reduced_eigenvalues(e, e.c_q[piece.rows], where.sizes, where.tolerances)
-    return int(np.count_nonzero(values < -where.tolerances.singularity))
+    return spectrum_at(e, e.c_q[piece.rows], where.sizes, where.tolerances).negative(where.tolerances)

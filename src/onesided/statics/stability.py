@@ -15,15 +15,10 @@ from onesided.model.system import System
 from onesided.results import ActiveSet, Path
 from onesided.statics.active_set import constraint_scales, working_rows
 from onesided.statics.large import DENSE_ADVICE, make_curve
+from onesided.statics.spectrum import spectrum_at
 from onesided.tolerances import DEFAULT, Tolerances
 
 WEAK_LIMIT = 14
-
-
-def reduced_eigenvalues(e: Evaluation, rows: Array, sizes: Sizes, tolerances: Tolerances) -> Array:
-    """Eigenvalues, without units, of H = TᵀL_qqT on the null space of the constraint rows [SP1 (2.13)]."""
-    H = linalg.reduced_hessian(sizes.hessian(e.L_qq), rows * sizes.length, rank=tolerances.rank)
-    return np.linalg.eigvalsh(H) if len(H) else np.zeros(0)
 
 
 def degree_of_instability(
@@ -32,8 +27,7 @@ def degree_of_instability(
     """Number of eigenvalues of the Hessian reduced on the strongly active set that are clearly negative."""
     if system.derivatives.large:
         return make_curve(system, working_rows(system, active), sizes, constraint_scales(e, sizes)).modes(e)[0]
-    values = reduced_eigenvalues(e, e.c_q[working_rows(system, active)], sizes, tolerances)
-    return int(np.count_nonzero(values < -tolerances.singularity))
+    return spectrum_at(e, e.c_q[working_rows(system, active)], sizes, tolerances).negative(tolerances)
 
 
 def instability(system: System, path: Path, *, hold: str | None = None, tolerances: Tolerances = DEFAULT) -> Indices:
@@ -53,8 +47,7 @@ def instability(system: System, path: Path, *, hold: str | None = None, toleranc
     for q, p, mu, lam, codes in zip(path.q, path.p, path.mu, path.lam, path.codes, strict=True):
         e = system.evaluate(q, float(p), np.concatenate([mu, lam]))
         rows = working_rows(system, ActiveSet(tuple(int(c) for c in codes)))
-        values = reduced_eigenvalues(e, np.vstack([e.c_q[rows], held]), sizes, tolerances)
-        degrees.append(np.count_nonzero(values < -tolerances.singularity))
+        degrees.append(spectrum_at(e, np.vstack([e.c_q[rows], held]), sizes, tolerances).negative(tolerances))
     return np.array(degrees, dtype=np.intp)
 
 
@@ -70,17 +63,14 @@ def is_strict_minimum(
     if system.derivatives.large:
         negative, neutral = make_curve(system, strong, sizes, constraint_scales(e, sizes)).modes(e)
         return True if not negative and not neutral else None if len(active.weak) else False
-    T = linalg.null_space(e.c_q[strong] * sizes.length, rank=tolerances.rank)
-    if not T.shape[1]:
-        return True
-    H = T.T @ sizes.hessian(e.L_qq) @ T
-    small = tolerances.singularity
+    modes = spectrum_at(e, e.c_q[strong], sizes, tolerances)
     weak = len(system.bilateral) + active.weak
-    if not len(weak) or np.min(np.linalg.eigvalsh(H)) > small:
-        return bool(np.min(np.linalg.eigvalsh(H)) > small)
+    if not len(weak) or modes.positive(tolerances):
+        return modes.positive(tolerances)
     if len(weak) > WEAK_LIMIT:
         return None
-    return _positive_on_cone(H, (e.c_q[weak] * sizes.length) @ T, small, tolerances.rank)
+    small = float(np.max(modes.floor(tolerances)))
+    return _positive_on_cone(np.diag(modes.kappa), (e.c_q[weak] * sizes.length) @ modes.modes, small, tolerances.rank)
 
 
 def _positive_on_cone(H: Array, A: Array, small: float, rank: float) -> bool:

@@ -11,6 +11,7 @@ import numpy as np
 from onesided._types import Array
 from onesided.model.system import System
 from onesided.statics.curve import Curve
+from onesided.statics.spectrum import Split, split
 from onesided.tolerances import Tolerances
 
 
@@ -37,17 +38,17 @@ class Taylor:
         return np.asarray(total / 24.0)
 
     @cached_property
+    def parts(self) -> Split:
+        """The linearised equations taken apart."""
+        return split(self.piece, self.x, self.tolerances)
+
+    @cached_property
     def _split(self) -> tuple[Array, Array, Array]:
-        """Pseudo-inverse of J, null space N orthogonal to t, left null space Z."""
-        J = self.piece.jacobian(self.piece.evaluate(self.x))
-        U, sigma, Vt = np.linalg.svd(J, full_matrices=True)
-        small = self.tolerances.singularity * max(1.0, float(sigma[0]) if len(sigma) else 1.0)
-        r = int(np.count_nonzero(sigma > small))
-        inverse = Vt[:r].T @ (U[:, :r].T / sigma[:r, None])
-        N = Vt[r:].T
+        """Generalised inverse of J, null space N orthogonal to t, left null space Z."""
+        N = self.parts.N / np.linalg.norm(self.parts.N, axis=0)
         N = N - np.outer(self.t, self.t @ N)
         basis = np.linalg.svd(N, full_matrices=False)[0][:, : max(0, N.shape[1] - 1)]
-        return inverse, basis, U[:, r:]
+        return self.parts.inverse, basis, self.parts.Z
 
     @cached_property
     def second(self) -> Array:

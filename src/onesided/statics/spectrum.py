@@ -1,0 +1,202 @@
+"""Ranks that do not depend on mesh, units or coordinates: stiffness measured by a reference stiffness of the structure.
+
+On the null space T of the constraint gradients, H φ = κ (Tᵀ M T) φ with M the reference stiffness [SP1 (2.13)]: the κ
+are of order one whatever the mesh, and one that vanishes is a singular mode. What rounding makes of a κ is estimated
+from the terms it is summed from: κ counts as zero below the tolerance or below that noise, whichever is larger.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from scipy.linalg import eigh
+
+from onesided._types import Array
+from onesided.model.derivatives import Evaluation
+from onesided.model.sizes import Sizes
+from onesided.tolerances import EPS, Tolerances
+
+if TYPE_CHECKING:  # curves know spectra
+    from onesided.statics.curve import Curve
+
+NEAR = 0.01  # modes with κ below this are kept apart: the rest is well conditioned
+SAFETY = 16.0  # of an estimate of rounding
+
+
+class Rows(NamedTuple):
+    """Constraint gradients taken apart: E = U diag(σ) Vᵀ, basis T of the null space, Y of the left null space."""
+
+    pseudo_inverse: Array
+    T: Array
+    Y: Array
+
+
+def rows_apart(E: Array, rank: float) -> Rows:
+    """Rank of constraint gradients (rows of E, scaled) after normalising each row."""
+    norms = np.linalg.norm(E, axis=1)
+    weights = 1.0 / np.where(norms > 0, norms, 1.0)
+    if not len(E):
+        return Rows(np.zeros((E.shape[1], 0)), np.eye(E.shape[1]), np.zeros((0, 0)))
+    U, sigma, Vt = np.linalg.svd(E * weights[:, None], full_matrices=True)
+    r = int(np.count_nonzero(sigma > rank * sigma[0])) if sigma[0] > 0 else 0
+    inverse = (Vt[:r].T / sigma[:r]) @ (U[:, :r] * weights[:, None]).T
+    return Rows(inverse, Vt[r:].T, U[:, r:] * weights[:, None])
+
+
+@dataclass(frozen=True, eq=False)
+class Spectrum:
+    """Modes on the null space of some constraints: stiffness κ relative to the reference, and its rounding.
+
+    Attributes
+    ----------
+    rows : the constraints taken apart.
+    kappa : (k,) generalised eigenvalues in ascending order;  noise : (k,) what rounding makes of them.
+    modes : (n, k) in scaled coordinates, of length one by the reference stiffness.
+    """
+
+    rows: Rows
+    kappa: Array
+    noise: Array
+    modes: Array
+
+    def floor(self, tolerances: Tolerances) -> Array:
+        """What counts as zero, per mode."""
+        return np.maximum(tolerances.singularity, self.noise)
+
+    def negative(self, tolerances: Tolerances) -> int:
+        """Number of modes that are clearly negative."""
+        return int(np.count_nonzero(self.kappa < -self.floor(tolerances)))
+
+    def positive(self, tolerances: Tolerances) -> bool:
+        """Whether all modes are clearly positive."""
+        return bool(np.all(self.kappa > self.floor(tolerances)))
+
+
+def spectrum(K: Array, E: Array, reference: Array, rank: float) -> Spectrum:
+    """Modes of the scaled Hessian K on the null space of the scaled gradients E, relative to the reference."""
+    rows = rows_apart(E, rank)
+    T = rows.T
+    if not T.shape[1]:
+        return Spectrum(rows, np.zeros(0), np.zeros(0), np.zeros((len(K), 0)))
+    H, M = T.T @ K @ T, T.T @ reference @ T
+    _, psi = eigh(H, M)
+    modes = T @ psi
+    kappa = np.einsum("ij,ij->j", modes, K @ modes)
+    size = np.abs(modes)
+    noise = SAFETY * EPS * np.einsum("ij,ij->j", size, np.abs(K) @ size)
+    return Spectrum(rows, kappa, noise, modes)
+
+
+def spectrum_at(e: Evaluation, gradients: Array, sizes: Sizes, tolerances: Tolerances) -> Spectrum:
+    """Modes of the Lagrangian's Hessian on the null space of the gradients (rows, unscaled)."""
+    return spectrum(sizes.hessian(e.L_qq), gradients * sizes.length, sizes.reference, tolerances.rank)
+
+
+@dataclass(frozen=True, eq=False)
+class Split:
+    """The linearised equations J of a smooth piece at a point, taken apart into a regular and a singular part.
+
+    In scaled unknowns (q, p, ν) and equations (L_q, c). Modes with small κ and the response to p span a space in which
+    J acts as the small matrix `linear`, (near, near + 1); outside it J is well conditioned.
+
+    Attributes
+    ----------
+    span : (size, near + 1 + dependent) the unknowns of that space: modes, response to p, idle multipliers;
+        the response is left out where constraints that depend on each other move apart with p.
+    tests : (size − 1, near + dependent) vectors of the equations that belong to it.
+    linear : tests · J · span.
+    floor : (near + dependent,) what counts as zero in the rows of `linear`.
+    kappa : all generalised eigenvalues.
+    regular : (size, size − 1) inverse of J outside that space.
+    """
+
+    span: Array
+    tests: Array
+    linear: Array
+    floor: Array
+    kappa: Array
+    regular: Array
+
+    @cached_property
+    def _svd(self) -> tuple[Array, Array, Array]:
+        return np.linalg.svd(self.linear / self.floor[:, None], full_matrices=True)
+
+    @cached_property
+    def rank(self) -> int:
+        """Rank of the small matrix."""
+        return int(np.count_nonzero(self._svd[1] > 1.0))
+
+    @cached_property
+    def N(self) -> Array:
+        """Null space of J, (size, d + 1); columns of length one by the reference stiffness, not by the unknowns."""
+        return self.span @ self._svd[2][self.rank :].T
+
+    @cached_property
+    def Z(self) -> Array:
+        """Left null space of J, (size − 1, d)."""
+        left = self._svd[0][:, self.rank :] / self.floor[:, None]
+        return self.tests @ (left / np.linalg.norm(left, axis=0)) if left.shape[1] else self.tests[:, :0]
+
+    @cached_property
+    def inverse(self) -> Array:
+        """A generalised inverse of J, (size, size − 1), that leaves the null space alone."""
+        U, sigma, Vt = self._svd
+        r = self.rank
+        small = (Vt[:r].T / sigma[:r]) @ (U[:, :r] / self.floor[:, None]).T
+        return np.asarray(self.regular + self.span @ small @ self.tests.T)
+
+
+def split(piece: "Curve", x: Array, tolerances: Tolerances, *, keep: int | None = None) -> Split:
+    """Take the linearised equations of a piece apart at the packed point x.
+
+    `keep` is the number of modes set apart, the softest ones; by default those that are nearly singular.
+    """
+    e = piece.evaluate(x)
+    n, w, sizes, gap = piece.n, piece.w, piece.sizes, piece.scales.gap[piece.rows]
+    K, E = sizes.hessian(e.L_qq), e.c_q[piece.rows] * sizes.length / gap[:, None]
+    load, moving = e.L_qp * sizes.control / sizes.force, e.c_p[piece.rows] * sizes.control / gap
+    modes = spectrum(K, E, sizes.reference, tolerances.rank)
+    rows = modes.rows
+    near = np.abs(modes.kappa) <= np.maximum(NEAR, modes.noise)
+    if keep is not None:
+        near = np.isin(np.arange(len(near)), np.argsort(np.abs(modes.kappa))[:keep])
+    phi, far = modes.modes[:, near], modes.modes[:, ~near]
+    compliance = (far / modes.kappa[~near]) @ far.T
+
+    def reactions(u: Array, f: Array) -> Array:
+        """ν with Eᵀν = K u + f, as far as it can be."""
+        return np.asarray(rows.pseudo_inverse.T @ (K @ u + f))
+
+    shift = -rows.pseudo_inverse @ moving
+    h = load + K @ shift
+    response = shift - compliance @ h
+    c = phi.T @ h
+    unit = 1.0 / max(1.0, float(np.sqrt(response @ sizes.reference @ response + c @ c)))
+    idle = rows.Y.shape[1]
+    consistent = not np.any(np.abs(rows.Y.T @ moving) > tolerances.rank * (1.0 + np.abs(rows.Y.T) @ np.abs(moving)))
+    column = np.concatenate([response, [1.0], reactions(response, load)]) * unit
+    columns = [np.vstack([phi, np.zeros((1, phi.shape[1])), reactions(phi, np.zeros_like(phi))])]
+    columns += [column[:, None]] if consistent else []
+    columns += [np.vstack([np.zeros((n + 1, idle)), rows.Y])]
+    tests = np.zeros((n + w, phi.shape[1] + idle))
+    tests[:n, : phi.shape[1]] = phi
+    tests[n:, : phi.shape[1]] = -reactions(phi, np.zeros_like(phi))
+    tests[n:, phi.shape[1] :] = rows.Y
+    count = phi.shape[1]
+    linear = np.zeros((count + idle, sum(block.shape[1] for block in columns)))
+    linear[:count, :count] = np.diag(modes.kappa[near])
+    if consistent:
+        linear[:count, count] = c * unit
+    rounding = SAFETY * EPS * (np.abs(phi).T @ (np.abs(load) + np.abs(K) @ np.abs(shift))) * unit
+    floor = np.concatenate([np.maximum(modes.floor(tolerances)[near], rounding), np.ones(idle)])
+    return Split(np.hstack(columns), tests, linear, floor, modes.kappa, _regular(K, rows, compliance))
+
+
+def _regular(K: Array, rows: Rows, compliance: Array) -> Array:
+    """Inverse of J outside the near modes, at fixed p: (u, 0, ν) with K u − Eᵀν = f, E u = g."""
+    n, w = len(K), rows.pseudo_inverse.shape[1]
+    P = rows.pseudo_inverse
+    u = np.hstack([compliance, P - compliance @ (K @ P)])
+    nu = P.T @ (K @ u - np.eye(n, n + w))
+    return np.vstack([u, np.zeros((1, n + w)), nu])
