@@ -20,7 +20,7 @@ from onesided.model.compiling import compiled, prepare_jax
 from onesided.model.names import unknown_name
 from onesided.model.rows import families
 from onesided.model.stepping import Stepping
-from onesided.tolerances import EPS
+from onesided.tolerances import EPS, ROUNDING
 
 Scalar = Callable[[Any, Any, Any], Any]
 CHUNK = 64  # points of one call where there are many
@@ -146,7 +146,7 @@ class Evaluation(NamedTuple):
         Directions in which this one has no stiffness are left out.
         """
         values, modes = np.linalg.eigh(self.scaled_hessian(length))
-        clear = np.abs(values) > len(values) * EPS * float(np.max(np.abs(values), initial=0.0))
+        clear = np.abs(values) > ROUNDING * float(np.max(np.abs(values), initial=0.0))
         W = modes[:, clear] / np.sqrt(np.abs(values[clear]))
 
         def change(other: "Evaluation") -> float:
@@ -162,12 +162,12 @@ class Evaluation(NamedTuple):
         difference = (other.c_q - self.c_q) * length
         return np.asarray(np.sqrt((difference * difference).sum(axis=-1)))
 
-    def response(self, length: Array, energy: float) -> float:
-        """Largest scaled displacement that a unit of p causes; soft modes count, vanishing ones do not."""
+    def response(self, length: Array, energy: float) -> Array:
+        """Displacement that a unit of p causes, (n,); modes without stiffness do not take part."""
         values, modes = np.linalg.eigh(length[:, None] * self.L_qq * length / energy)
-        clear = np.abs(values) > EPS**0.5 * float(np.max(np.abs(values), initial=1.0))
+        clear = np.abs(values) > ROUNDING * float(np.max(np.abs(values), initial=1.0))
         moved = modes[:, clear] @ ((modes[:, clear].T @ (self.L_qp * length / energy)) / values[clear])
-        return float(np.max(np.abs(moved), initial=0.0))
+        return np.asarray(-length * moved)
 
 
 NOWHERE = Evaluation(math.nan, *(np.zeros((0,) * axes) for axes in (1, 1, 2, 2)))

@@ -16,7 +16,7 @@ import numpy as np
 from onesided._types import Array
 from onesided.errors import ModelError
 from onesided.model.derivatives import FEW, Derivatives, Evaluation
-from onesided.tolerances import EPS
+from onesided.tolerances import EPS, ROUNDING
 
 
 @dataclass(frozen=True)
@@ -49,6 +49,7 @@ class Probe:
 CHANGE = 0.5  # what counts as a change of order one
 SPREAD = 30.0  # largest ratio of lengths that is estimated
 DECADES = 18  # how far sizes are searched for
+DECADES_ALIKE, ALIKE = 3, 0.2  # growth by powers of ten that differ by no more than this, over so many decades
 NEAR = 1.05  # a size this close to the one sought is as good
 FAR = 1e3  # a change so much larger need not be known better
 
@@ -107,8 +108,9 @@ class Sizes:
         if not found:
             return np.eye(len(self.length))
         values, modes = np.linalg.eigh(sum(_magnitude(K) for K in found) / len(found))
-        none = values <= 4.0 * len(values) * EPS * float(values[-1])
-        values = np.where(none, float(values[-1]) or 1.0, values)
+        usual = max(float(values[-1]), 1.0)
+        none = values <= ROUNDING * usual
+        values = np.where(none, usual, values)
         return np.asarray((modes * values) @ modes.T)
 
     @property
@@ -165,12 +167,40 @@ def _lengths(evaluate: Probe, e: Evaluation, q: Array, p: float, d: Array, *, fi
     guess = _linear_reach(e, q, p, d) or 1.0
     t = _reach(evaluate, e, q, p, d, guess)
     if t is not None and not fixed:
+        t = _past_power_law(evaluate, q, p, d, t)
         aside = t * d * _zigzag(len(d))
         rows = np.vstack([e.stiffest(), *(one.stiffest() for one in evaluate.some((q + aside, q - aside), (p, p)))])
         again = _weights(np.asarray(rows[np.isfinite(rows).all(axis=1)].max(axis=0)))
         if np.any(np.abs(again - d) > (NEAR - 1.0) * d):
             d, t = again, _reach(evaluate, e, q, p, again, t)
     return t or _reach_under_load(evaluate, e, q, p, d, guess) or guess, d
+
+
+def _past_power_law(evaluate: Probe, q: Array, p: float, d: Array, t: float) -> float:
+    """A reach at which stiffness is of its usual order, where it nearly vanishes at the point.
+
+    Beside a limit point stiffness grows in proportion to the distance, over decades: the reach says nothing then. Where
+    such growth goes on for `DECADES_ALIKE` decades and ends, the size lies closer to the end, on a logarithmic scale.
+    """
+
+    def largest(step: float) -> float:
+        aside = step * d
+        found = evaluate.some((q + aside, q - aside), (p, p))
+        return max(_largest(one.scaled_hessian(d)) for one in found)
+
+    end = 10.0 * t
+    here = largest(end)
+    slope: float | None = None
+    for _ in range(DECADES):
+        there = largest(10.0 * end)
+        grown = math.log10(there / here) if 0.0 < here < there < math.inf else 0.0
+        if slope is not None and abs(grown - slope) > ALIKE or grown < 0.5:
+            break
+        slope, here, end = grown, there, 10.0 * end
+    else:
+        return t
+    decades = math.log10(end / t)
+    return max(t**0.25 * end**0.75, EPS**0.25 * end) if decades >= DECADES_ALIKE else t
 
 
 def _zigzag(n: int) -> Array:
@@ -223,20 +253,23 @@ def _linear_reach(e: Evaluation, q: Array, p: float, d: Array) -> float:
 
 
 def _control(evaluate: Probe, e: Evaluation, q: Array, p: float, sizes: Sizes) -> float:
-    """The change of p that changes forces, stiffness or gaps by a size that matters."""
+    """The change of p that changes forces, gaps, or the stiffness of the system as it gives way, by a size that matters."""
     gaps = e.gap_sizes(sizes.length)
-    soft, stiffened = e.response(sizes.length, sizes.energy), e.stiffness_change(sizes.length)
+    response, stiffened = e.response(sizes.length, sizes.energy), e.stiffness_change(sizes.length)
 
     def change(step: float) -> float:
-        largest = soft * step
+        largest = 0.0
         for other in evaluate.some((q, q), (p + step, p - step)):
             forces = (other.L_q - e.L_q) / sizes.force
             largest = max(largest, _largest(forces), stiffened(other), _largest(_ratios(other.c - e.c, gaps)))
-            if largest >= FAR * CHANGE:
-                break
+        moved = step * response
+        if largest < FAR * CHANGE and np.any(moved):
+            for other in evaluate.some((q + moved, q - moved), (p + step, p - step)):
+                largest = max(largest, stiffened(other), _largest(_ratios(e.turning(other, sizes.length), gaps)))
         return largest
 
-    return _first_crossing(change, abs(p) or 1.0) or abs(p) or 1.0
+    found = _first_crossing(change, abs(p) or 1.0) or abs(p) or 1.0
+    return max(found, EPS**0.4 * abs(p))  # what p itself resolves
 
 
 def _ratios(values: Array, sizes: Array) -> Array:

@@ -159,13 +159,13 @@ class SparseEvaluation:
         squares = ((other.gradients - self.gradients) * length[at.columns]) ** 2
         return np.asarray(np.sqrt(np.bincount(at.entry_constraints, squares, at.m)))
 
-    def response(self, length: Array, energy: float) -> float:
-        """Largest scaled displacement that a unit of p causes with all constraints closed."""
+    def response(self, length: Array, energy: float) -> Array:
+        """Displacement that a unit of p causes with all constraints closed, (n,)."""
         at = self.pattern
         kkt = SparseKkt(at.n, at.m, (at.rows, at.entry_columns), (at.entry_constraints, at.columns))
         kkt.factor(self.hessian, self.gradients, np.ones(at.m, dtype=bool))
-        moved = kkt.solve(np.concatenate([self.L_qp, self.c_p]))[: at.n] / length
-        return float(np.max(np.abs(moved), initial=0.0)) if np.all(np.isfinite(moved)) else 0.0
+        moved = -kkt.solve(np.concatenate([self.L_qp, self.c_p]))[: at.n]
+        return moved if np.all(np.isfinite(moved)) else np.zeros(at.n)
 
 
 class SparseAssembly(Assembly):

@@ -15,6 +15,7 @@ import numpy as np
 from jax import lax
 
 from onesided.model.compiling import compiled
+from onesided.model.resolution import Triple, may_fall_below, may_turn, may_vanish
 from onesided.tolerances import EPS, ROUND_OFF, SMALL
 
 CHUNK = 64  # most points of one call
@@ -23,6 +24,9 @@ LAST = 7  # numbers of a point besides unknowns, tangent and blocks
 TURN, BOUND = 1, 2  # what is located: a limit point, a bound of p
 TRIES = 8  # so many steps refused in a row are left to the caller
 LIMIT, FINE = 5, 12  # Newton iterations of a step, and of a point that is located
+MIDDLE = 0.25  # how far the middle of a step may lie off the cubic through its ends, as a share of what a step may miss
+LONG = 0.1  # steps may grow with the path: by this share of `max_step` per unit of length
+NOISE = 4.0  # roundings of a unit in a residual
 ROUNDS = 80  # a limit point not located by then is left to the caller
 
 
@@ -39,17 +43,23 @@ class Frame(NamedTuple):
 
 
 class Here(NamedTuple):
-    """Where a curve stands: point, tangent, and tangents of the `known` points before it, with their arc lengths."""
+    """Where a curve stands: point, tangent, tangents of the `known` points before it, with their arc lengths.
+
+    `margins` and `rates` are those of the constraints, behind n + 1 zeros; `volume` is the logarithm of the determinant.
+    """
 
     y: Any
     t: Any
     t_1: Any
     t_2: Any
+    margins: Any
+    rates: Any
     s: float
     s_1: float
     s_2: float
     orientation: float
     known: float
+    volume: float
 
 
 class Knobs(NamedTuple):
@@ -59,6 +69,7 @@ class Knobs(NamedTuple):
     turn: float
     miss: float
     max_step: float
+    resolve: float
     minimum_step: float
     residual: float
     event: float
@@ -71,7 +82,7 @@ class Stretch(NamedTuple):
     """Points in a row: scaled unknowns, unit tangents, packed blocks, and `numbers`.
 
     The numbers of a point are its arc length, the step that led to it, the step to go on with, the orientation, the
-    smallest pivot, the residual, and `TURN` or `BOUND` where it was located between the two points before it.
+    logarithm of the determinant, the residual, and `TURN` or `BOUND` where it was located between the two points before it.
     """
 
     y: Any
@@ -97,7 +108,7 @@ class _Found(NamedTuple):
     blocks: Any
     tangent: Any
     orientation: Any
-    pivot: Any
+    volume: Any
     first: Any
     error: Any
     iterations: Any
@@ -105,12 +116,17 @@ class _Found(NamedTuple):
 
 
 class _At(NamedTuple):
-    """The last point, its tangent, those of the two before it, and the point before: one array while stepping."""
+    """The last point, its tangent, those of the two before it, its margins and rates, and the point before.
+
+    One array while stepping.
+    """
 
     y: Any
     t: Any
     t_1: Any
     t_2: Any
+    margins: Any
+    rates: Any
     y_1: Any
 
 
@@ -126,6 +142,7 @@ class _Way(NamedTuple):
     s_2: Any
     orientation: Any
     known: Any
+    volume: Any
     step: Any
     count: Any = 0.0
     tries: Any = 0.0
@@ -155,18 +172,18 @@ class Stepping:
 
         A compiled call costs about a microsecond per array: all numbers travel in one vector, and come back in one.
         """
-        made = np.asarray(self._march(np.concatenate([*here[:4], here[4:], knobs, *frame]), th))
+        made = np.asarray(self._march(np.concatenate([*here[:6], here[6:], knobs, *frame]), th))
         rows, ends = made[: int(made[-1, 0])], np.cumsum([self.size, self.size, made.shape[1] - 2 * self.size - LAST])
         return Stretch(*np.split(rows, ends, axis=1))
 
     def _unpacked(self, numbers: Any) -> tuple[_At, _Way, Knobs, Frame]:
         """The start, the knobs and the frame in the vector of `march`."""
         n, m, size = self.n, self.m, self.size
-        lengths = (4 * size, len(Here._fields) - 4, len(Knobs._fields), size, n + m, m, m)
+        lengths = (6 * size, len(Here._fields) - 6, len(Knobs._fields), size, n + m, m, m)
         vectors, scalars, knobs, unit, weight, closed, onesided = jnp.split(numbers, np.cumsum(lengths)[:-1])
-        y, t, t_1, t_2 = vectors.reshape(4, size)
+        y, t, t_1, t_2, margins, rates = vectors.reshape(6, size)
         chosen, frame = Knobs(*knobs), Frame(unit, weight, closed > 0, onesided > 0)
-        return _At(y, t, t_1, t_2, y), _Way(*(*scalars, chosen.step)), chosen, frame
+        return _At(y, t, t_1, t_2, margins, rates, y), _Way(*(*scalars, chosen.step)), chosen, frame
 
     def _steps(self, numbers: Any, th: Any) -> Any:
         """One use of Newton's method after the other: for the next point, or for a limit point just passed."""
@@ -178,9 +195,9 @@ class Stepping:
             plane = _where(locating, self._plane_inside(at, way, knobs), _plane_ahead(at, way, knobs))
             found = _oriented(self._newton(plane, frame, th), at.t)
             narrowed, s_turn = self._narrow(at, way, found, knobs)
-            beyond, stepped, s_next = self._advance(at, way, found, knobs, frame)
+            beyond, stepped, s_next = self._advance(at, way, found, (knobs, frame, th))
             after = jnp.where(locating, jnp.stack(narrowed), jnp.stack(stepped))
-            told = (jnp.where(locating, s_turn, s_next), way.step, _Way(*after).step, found.orientation, found.pivot)
+            told = (jnp.where(locating, s_turn, s_next), way.step, _Way(*after).step, found.orientation, found.volume)
             row = [found.y, found.tangent, found.blocks, jnp.stack([*told, found.error, way.locating])]
             table = table.at[way.count.astype(int)].set(jnp.concatenate(row))  # overwritten unless it was counted
             return jnp.where(locating, state[0], jnp.stack(beyond)), after, table
@@ -191,31 +208,66 @@ class Stepping:
         state = lax.while_loop(lambda state: _Way(*state[1]).tries < TRIES, go, (jnp.stack(start), numbers, table))
         return state[2].at[-1, 0].set(_Way(*state[1]).count)
 
-    def _advance(self, a: _At, way: _Way, found: _Found, knobs: Knobs, frame: Frame) -> tuple[_At, _Way, Any]:
+    def _advance(self, a: _At, way: _Way, found: _Found, given: tuple[Knobs, Frame, Any]) -> tuple[_At, _Way, Any]:
         """Accept the point or shorten the step; stop where something seems to have happened. Returns its arc length."""
-        n, m, h, y, t = self.n, self.m, way.step, found.y, found.tangent
+        knobs, frame, th = given
+        n, h, y, t = self.n, way.step, found.y, found.tangent
         move = y - a.y
         s, angle = way.s + jnp.sqrt(move @ move), jnp.arccos(jnp.minimum(1.0, a.t @ t))
         longer = h * _growth(angle, found.first / h, knobs)
-        accepted = found.converged & (angle <= 2.0 * knobs.turn)
-        most = knobs.max_step * jnp.maximum(1.0, jnp.max(jnp.abs(y)))
+        margins, rates = self._margins(y, t, found.blocks, frame)
+        outside, turned = (y[n] < knobs.low) | (y[n] > knobs.high), t[n] * a.t[n] < 0
+        happened = jnp.any(frame.onesided & (margins[n + 1 :] < -knobs.residual))
+        happened |= (found.orientation != way.orientation) | (outside & turned)
+        good = found.converged & (angle <= 2.0 * knobs.turn)
+        beyond = _At(y, t, a.t, a.t_1, margins, rates, a.y)
+        checked = good & (h > knobs.resolve)
+        resolved = lax.cond(checked, lambda: self._resolved(a, way, beyond, found, given), lambda: jnp.asarray(True))
+        accepted = good & resolved
+        most = knobs.max_step * jnp.maximum(1.0, LONG * s)
         shorter = jnp.where(found.converged, jnp.minimum(longer, 0.5 * h), 0.4 * h)
         step = jnp.where(accepted, jnp.minimum(longer, most), shorter)
-        margins = jnp.where(frame.closed, y[n + 1 :], found.blocks[n + 2 : n + 2 + m] / frame.weight[n:])
-        outside, turned = (y[n] < knobs.low) | (y[n] > knobs.high), t[n] * a.t[n] < 0
-        happened = jnp.any(frame.onesided & (margins < -knobs.residual)) | (found.orientation != way.orientation)
-        happened |= outside & turned
         locating = jnp.where(accepted & ~happened, TURN * turned + BOUND * outside, 0)
         count = way.count + accepted
         done = (accepted & happened) | ((count >= knobs.wanted) & (locating == 0)) | (step <= knobs.minimum_step)
+        done |= good & ~resolved & (step <= knobs.resolve)  # left to the caller
         tries = jnp.where(done, TRIES, jnp.where(accepted, 0.0, way.tries + 1.0))
-        before = way.s, way.s_1, way.s_2, way.known
-        s_0, s_1, s_2, known = _where(accepted, (s, way.s, way.s_1, jnp.minimum(way.known + 1.0, 2.0)), before)
+        before = way.s, way.s_1, way.s_2, way.known, way.volume
+        after = s, way.s, way.s_1, jnp.minimum(way.known + 1.0, 2.0), found.volume
+        s_0, s_1, s_2, known, volume = _where(accepted, after, before)
         share = (_level(y[n], knobs) - a.y[n]) / (y[n] - a.y[n])
         crossing = (0.0, 1.0, share, 0.0)  # of which `_fraction` makes the share
         bracket = (locating, *_where(outside, crossing, (0.0, a.t[n], 1.0, t[n])), 0.0)
-        after = _Way(s_0, s_1, s_2, way.orientation, known, step, count, tries, *bracket)
-        return _where(accepted, _At(y, t, a.t, a.t_1, a.y), a), after, s
+        told = _Way(s_0, s_1, s_2, way.orientation, known, volume, step, count, tries, *bracket)
+        return _where(accepted, beyond, a), told, s
+
+    def _margins(self, y: Any, t: Any, blocks: Any, frame: Frame) -> tuple[Any, Any]:
+        """Gaps of open and multipliers of closed constraints with their rates, behind n + 1 zeros."""
+        n, m, zeros = self.n, self.m, jnp.zeros(self.n + 1)
+        c, c_x = blocks[n + 2 : n + 2 + m], blocks[n + 2 + m + n * (n + 1) :].reshape(m, n + 1)
+        gaps, speeds = c / frame.weight[n:], c_x @ (t[: n + 1] * frame.unit[: n + 1]) / frame.weight[n:]
+        values, rates = _where(frame.closed, (y[n + 1 :], t[n + 1 :]), (gaps, speeds))
+        return jnp.concatenate([zeros, values]), jnp.concatenate([zeros, rates])
+
+    def _resolved(self, a: _At, way: _Way, b: _At, found: _Found, given: tuple[Knobs, Frame, Any]) -> Any:
+        """Whether the middle of a step agrees with its ends: as `statics.steps.resolved`."""
+        knobs, frame, th = given
+        n, along, move = self.n, a.t + b.t, b.y - a.y
+        h, along = jnp.sqrt(move @ move), along / jnp.sqrt(along @ along)
+        y = (a.y + b.y) / 2 + h / 8 * (a.t - b.t)
+        blocks, _, augmented = self._linearised(y, along, 0.0, frame, th)
+        solution, orientation, volume = self._solve(augmented, frame.closed)
+        delta, t = solution[:, 0], solution[:, 1] / jnp.sqrt(solution[:, 1] @ solution[:, 1])
+        values, rates = self._margins(y, t, blocks, frame)
+        shift = self._margins(delta, delta, blocks, frame)[1]
+        y = y + delta
+        margins = Triple(a.margins, h * a.rates, values + shift, h * rates, b.margins, h * b.rates)
+        p = Triple(a.y[n], h * a.t[n], y[n], h * t[n], b.y[n], h * b.t[n])
+        same = found.orientation == way.orientation
+        far = jnp.sqrt(delta @ delta) > MIDDLE * knobs.miss * h
+        lost = same & ((orientation != way.orientation) | may_vanish(jnp, way.volume, volume, found.volume))
+        below = frame.onesided & may_fall_below(jnp, margins, -knobs.residual)[n + 1 :]
+        return ~(far | lost | jnp.any(below) | may_turn(jnp, p, jnp.sign(a.t[n])))
 
     def _plane_inside(self, at: _At, way: _Way, knobs: Knobs) -> _Plane:
         """Cubic Hermite interpolation on the last step, where ṗ should vanish or a bound should be."""
@@ -260,17 +312,18 @@ class Stepping:
             value = plane.row @ last.y - level
             blocks, R, augmented = self._linearised(last.y, plane.row, value, frame, th)
             error = jnp.maximum(jnp.max(jnp.abs(R)), jnp.abs(value))
-            solution, orientation, pivot = self._solve(augmented, frame.closed)
+            solution, orientation, volume = self._solve(augmented, frame.closed)
             delta = solution[:, 0]
             distance = jnp.sqrt(delta @ delta)
             good = (error <= plane.target) & ((distance <= SMALL) | (error <= 10 * EPS))
-            settled = good | ((error <= ROUND_OFF) & (error >= 0.25 * previous))
-            settled &= jnp.isfinite(blocks[0]) & (pivot > 0)
+            noise = rounding(jnp, augmented[:, : self.size], last.y)
+            settled = good | ((error <= jnp.maximum(ROUND_OFF, noise)) & (error >= 0.25 * previous))
+            settled &= jnp.isfinite(blocks[0]) & jnp.isfinite(volume)
             goes = ~settled & (distance < plane.reach) & (error < 1e3 * previous) & (last.iterations < plane.limit)
             y = jnp.where(goes, last.y + delta, last.y)
             first = jnp.where(goes & (last.first == 0), distance, last.first)
             count = last.iterations + goes
-            found = _Found(y, blocks, solution[:, 1], orientation, pivot, first, error, count, settled)
+            found = _Found(y, blocks, solution[:, 1], orientation, volume, first, error, count, settled)
             return found, jnp.where(goes, error, previous), goes
 
         zero, blocks = jnp.zeros(()), jnp.zeros(jax.eval_shape(self._evaluate, plane.guess, th).shape)
@@ -296,7 +349,7 @@ class Stepping:
         return blocks, R, jnp.concatenate([M, right], axis=1)
 
     def _solve(self, augmented: Any, closed: Any) -> tuple[Any, Any, Any]:
-        """Solution, sign of the determinant, smallest pivot: eliminating [M, B] leaves L⁻¹PB beside U."""
+        """Solution, sign and logarithm of the determinant across the tangent: eliminating [M, B] leaves L⁻¹PB beside U."""
         size = self.size
         if size <= SMALL_SIZE:
             lu, swaps = _eliminated(augmented)
@@ -308,7 +361,13 @@ class Stepping:
         diagonal, idle = jnp.diagonal(lu), jnp.sum(~closed)  # the unit entry of an open row is off the diagonal by one
         flips = swaps + jnp.sum(diagonal < 0) + idle
         counts = jnp.concatenate([jnp.ones(self.n + 1, dtype=bool), closed])
-        return solution, jnp.where(flips % 2 == 1, -1.0, 1.0), jnp.min(jnp.where(counts, jnp.abs(diagonal), jnp.inf))
+        volume = jnp.sum(jnp.where(counts, jnp.log(jnp.abs(diagonal)), 0.0))
+        return solution, jnp.where(flips % 2 == 1, -1.0, 1.0), volume + 0.5 * jnp.log(solution[:, 1] @ solution[:, 1])
+
+
+def rounding(xp: Any, M: Any, y: Any) -> Any:
+    """What rounding of the unknowns y makes of residuals with the matrix M."""
+    return NOISE * EPS * xp.max(xp.abs(M) @ xp.abs(y))
 
 
 def _eliminated(A: Any) -> tuple[Any, Any]:

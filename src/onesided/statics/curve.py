@@ -16,7 +16,7 @@ from onesided import linalg
 from onesided._types import Array, Indices
 from onesided.model.derivatives import Evaluation
 from onesided.model.sizes import Sizes
-from onesided.model.stepping import Frame
+from onesided.model.stepping import Frame, rounding
 from onesided.model.system import System
 from onesided.statics.active_set import ConstraintScales
 from onesided.statics.spectrum import spectrum
@@ -30,7 +30,7 @@ class Point:
     """A point of a curve with what event detection needs; `y` and `t` are scaled.
 
     `negative` counts negative modes (−1: unknown), `neutral` tells of a zero one; `orientation` is the sign
-    of the bordered determinant (0: unknown), `pivot` the size of the smallest pivot on the way to it, `sense` the sign
+    of the bordered determinant (0: unknown), `volume` the logarithm of its size across the tangent, `sense` the sign
     of the change of p just after the point. `margins` are the quantities that must stay ≥ 0: scaled gaps of open and
     multipliers of closed unilateral constraints; `rates` are their derivatives. `c`, `energy` and the scaled residual
     `error` are those of the model at this very point.
@@ -48,7 +48,7 @@ class Point:
     c: Array
     energy: float
     error: float
-    pivot: float = math.nan
+    volume: float = math.nan
     neutral: bool = False
 
 
@@ -67,7 +67,7 @@ class Points(NamedTuple):
     c: Array
     energy: Array
     error: Array
-    pivot: Array
+    volume: Array
     neutral: Array
 
     def point(self, i: int) -> Point:
@@ -156,7 +156,7 @@ class Curve:
         return M
 
     def solve(self, e: Evaluation, border: Array, right: Array) -> tuple[Array, float, float]:
-        """Solve the bordered system; also the sign of its determinant and the size of its smallest pivot."""
+        """Solve the bordered system; also the sign and the logarithm of its determinant."""
         lu, pivots, solution, info = lapack.dgesv(self.matrix(e, border), right, overwrite_a=1)
         if info > 0:
             return _least_squares(self.matrix(e, border), right), 0.0, math.nan
@@ -244,15 +244,16 @@ class Curve:
         """For large systems only: small ones go through the function `newton`."""
         raise NotImplementedError
 
-    def start(self, e: Evaluation, t: Array) -> tuple[int, float]:
-        """Negative modes and orientation at the start of a leg; (−1, 0) where the matrices are nearly singular."""
+    def start(self, e: Evaluation, t: Array) -> tuple[int, float, float]:
+        """Negative modes, orientation, volume at the start of a leg; (−1, 0, NaN) where matrices are nearly singular."""
         M = self.matrix(e, t)
         if not np.all(np.isfinite(M)):
-            return -1, 0.0
+            return -1, 0.0, math.nan
         modes = spectrum(self.sizes.hessian(e.L_qq), e.c_q[self.rows] * self._slope, self.sizes.reference, DEFAULT.rank)
         if modes.rows.Y.shape[1] or np.any(np.abs(modes.kappa) <= np.maximum(EPS**0.5, modes.noise)):
-            return -1, 0.0
-        return self.modes(e)[0], float(np.sign(np.linalg.slogdet(M)[0]))
+            return -1, 0.0, math.nan
+        sign, volume = np.linalg.slogdet(M)
+        return self.modes(e)[0], float(sign), float(volume)
 
     def distance_to_singular(self, point: "Point") -> float:
         """Smallest singular value of the bordered Jacobian, with the sign of its determinant."""
@@ -303,7 +304,7 @@ class Correction:
     e: Evaluation
     tangent: Array
     orientation: float
-    pivot: float
+    volume: float
     first: float
     error: float
     iterations: int
@@ -328,11 +329,14 @@ def newton(
         R = curve.residual(e)
         right[:-1, 0], right[-1, 0] = -R, -value
         error = max(float(abs(R).max()), abs(value))
-        solution, orientation, pivot = curve.solve(e, row, right)
+        solution, orientation, volume = curve.solve(e, row, right)
         delta = solution[:, 0]
         size = math.sqrt(delta @ delta)
-        if settled(error, previous, target, size) and math.isfinite(e.energy):
-            return Correction(y, e, solution[:, 1], orientation, pivot, first, error, iteration, converged=True)
+        done = settled(error, previous, target, size)
+        if not done and previous > error >= 0.25 * previous:
+            done = error <= rounding(np, curve.matrix(e, row), y)
+        if done and math.isfinite(e.energy):
+            return Correction(y, e, solution[:, 1], orientation, volume, first, error, iteration, converged=True)
         if not size < reach or not error < 1e3 * previous:
             break
         first, previous, y = first or size, error, y + delta
@@ -353,17 +357,17 @@ def _least_squares(M: Array, right: Array) -> Array:
 
 
 def _determinant(lu: Array, pivots: Array) -> tuple[float, float]:
-    """Sign of a determinant and size of its smallest pivot, from LU factors."""
+    """Sign and logarithm of a determinant, from LU factors."""
     diagonal = lu.diagonal()
     swaps = np.count_nonzero(pivots != np.arange(len(pivots)))
     flips = int(swaps + np.count_nonzero(diagonal < 0))
-    return -1.0 if flips % 2 else 1.0, float(abs(diagonal).min())
+    return -1.0 if flips % 2 else 1.0, float(np.log(abs(diagonal)).sum())
 
 
 def make_point(curve: Curve, found: Correction, along: Array, s: float, *, inertia: bool = True) -> Point:
     """A point with its unit tangent (oriented like `along`), margins and, unless it is only passed, inertia."""
-    t = found.tangent / math.sqrt(found.tangent @ found.tangent)
-    orientation = found.orientation
+    length = math.sqrt(found.tangent @ found.tangent)
+    t, orientation = found.tangent / length, found.orientation
     if t @ along < 0:
         t, orientation = -t, -orientation
     negative, neutral = curve.modes(found.e) if inertia else (-1, False)
@@ -382,7 +386,7 @@ def make_point(curve: Curve, found: Correction, along: Array, s: float, *, inert
         found.e.c.copy(),  # not a view that would keep all blocks alive
         found.e.energy,
         found.error,
-        found.pivot,
+        found.volume + math.log(length),
         neutral,
     )
 

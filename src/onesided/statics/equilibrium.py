@@ -171,7 +171,7 @@ def correct(
                 q + step[: system.n], _multipliers(nu, rows, step, system.n), Status.solved, residual, iteration
             )
         q, nu = _damped(system, p, (q, nu), (rows, step), residual, sizes)
-    return best
+    return replace(best, status=Status.solved) if best.residual <= 0.1 * tolerances.residual else best  # no better
 
 
 def _polished(

@@ -1,7 +1,8 @@
 """Events inside one step: which conditions changed between two points of a curve, and where exactly.
 
 A step from a to b is examined for gaps that closed, reactions that vanished, bounds of p, a change of the sign of ṗ,
-and a change of inertia that ṗ does not explain. Cubic interpolation orders what happened and shows what happened twice.
+and a change of inertia that ṗ does not explain. Cubic interpolation orders what happened; that nothing happened twice is
+seen to by the steps.
 """
 
 import math
@@ -13,13 +14,14 @@ from typing import Any
 import numpy as np
 
 from onesided._types import Array
-from onesided.statics.curve import Closed, Curve, Plane, Point, Points, make_point, newton
-from onesided.statics.spectrum import split
+from onesided.statics.curve import Closed, Correction, Curve, Plane, Point, Points, make_point, newton
+from onesided.statics.spectrum import NEAR, spectrum_at, split
 from onesided.tolerances import EPS, Tolerances
 
 UserEvents = Mapping[str, Callable[[Array, float], float]]
 NONE: Mapping[str, float] = {}
 COARSE = EPS**0.2  # share of the step to which a singular point is bracketed before its own equations are solved
+SOFT = 6  # soft modes at either end of a step that are looked at
 CLOSE = EPS**0.3  # modes this soft, relative to the reference, are taken to vanish together
 
 
@@ -55,50 +57,23 @@ class Watch:
     tolerances: Tolerances
 
 
-def hidden(curve: Curve, a: Point, b: Point, tolerances: Tolerances) -> bool:
-    """Whether something changed and changed back inside the step, as far as a cubic through its ends can tell."""
-    h, n = b.s - a.s, curve.n
-    for i in np.flatnonzero((a.rates < 0) & (b.rates > 0)) if len(a.rates) else ():
-        values = float(a.margins[i]), h * float(a.rates[i]), float(b.margins[i]), h * float(b.rates[i])
-        if min(values[0], values[2]) >= -tolerances.gap > _lowest(*values):
-            return True
-    return bool(a.sense * b.sense > 0 and _turns_twice(a.y[n], h * a.t[n], b.y[n], h * b.t[n]))
-
-
-def _lowest(va: float, ra: float, vb: float, rb: float) -> float:
-    """Lowest value of the cubic through (va, ra) and (vb, rb) that falls at its start and rises at its end."""
-    lead, linear = 6 * (va - vb) + 3 * (ra + rb), 6 * (vb - va) - 4 * ra - 2 * rb
-    root = math.sqrt(max(linear * linear - 4 * lead * ra, 0.0))
-    f = -2 * ra / (linear + root) if linear + root > 0 else 1.0
-    return ((lead / 3 * f + linear / 2) * f + ra) * f + va
-
-
-def _turns_twice(va: Any, ra: Any, vb: Any, rb: Any) -> Any:
-    """Whether the cubic through (va, ra) and (vb, rb), slopes of one sign at its ends, turns back in between."""
-    lead, linear = 6 * (va - vb) + 3 * (ra + rb), 6 * (vb - va) - 4 * ra - 2 * rb  # slope: lead f² + linear f + ra
-    lowest = -linear * lead  # at the fraction lowest / (2 lead²)
-    return (lead * ra > 0) & (linear * linear > 4 * lead * ra) & (lowest > 0) & (lowest < 2 * lead * lead)
-
-
 def uneventful(curve: Curve, points: Points, watch: Watch) -> Array:
-    """Which points of a stretch are reached from the one before, after two others, without anything in between.
+    """Which points of a stretch are reached from the one before without anything in between.
 
-    For many steps at once what `hidden`, `dips`, `explained` and `find_hits` say of one; where in doubt, False.
+    The steps were found to be resolved; for many of them at once what `explained` and `find_hits` say of one.
     """
-    n, pivot, signs = curve.n, points.pivot, (points.negative, points.orientation, points.sense)
-    calm = np.zeros(len(pivot), dtype=bool)
-    if len(calm) < 3 or watch.user:
+    n, signs = curve.n, (points.negative, points.orientation, points.sense)
+    calm = np.zeros(len(points.s), dtype=bool)
+    if watch.user:
         return calm
-    p, p_dot, h = points.y[:, n], points.t[:, n], points.s[1:] - points.s[:-1]
-    calm[2:] = (pivot[:-2] - pivot[1:-1]) * h[1:] <= pivot[1:-1] * h[:-1]
+    calm[1:] = True
     for sign in signs:
         calm[1:] &= sign[1:] == sign[:-1]
     low, high = (bound / curve.unit[n] for bound in watch.p_bounds)
+    p = points.y[:, n]
     calm &= (signs[0] >= 0) & (signs[1] != 0) & (signs[2] != 0) & (low <= p) & (p <= high)
-    calm[1:] &= ~_turns_twice(p[:-1], h * p_dot[:-1], p[1:], h * p_dot[1:])
     if points.margins.shape[1]:
         calm &= (points.margins >= -watch.tolerances.residual).all(axis=1)
-        calm[1:] &= ~((points.rates[:-1] < 0) & (points.rates[1:] > 0)).any(axis=1)
     return calm
 
 
@@ -132,16 +107,6 @@ def _bound_hits(curve: Curve, a: Point, b: Point, watch: Watch) -> list[Hit]:
     side, level = (1.0, high / unit) if p > high else (-1.0, low / unit)
     fraction = _root(side * (level - a.y[n]), -side * h * a.t[n], side * (level - b.y[n]), -side * h * b.t[n])
     return [Hit(Trigger.bound, fraction, level=level, side=side)]
-
-
-def dips(p: Point | None, a: Point, b: Point) -> bool:
-    """Whether the smallest pivot, falling from p to a, should have reached zero before b, but no sign has changed.
-
-    Then two eigenvalues, or one twice, may have crossed zero: neither inertia nor determinant would show it.
-    """
-    if p is None or not p.orientation * a.orientation > 0 or a.orientation != b.orientation:
-        return False
-    return (p.pivot - a.pivot) * (b.s - a.s) > a.pivot * (a.s - p.s)
 
 
 def explained(a: Point, b: Point) -> bool:
@@ -238,15 +203,18 @@ def locate(curve: Curve, a: Point, b: Point, hit: Hit, watch: Watch) -> Point | 
         user = watch.user[hit.name]
         return _root_between(curve, a, b, lambda point: user(point.x[:n], float(point.x[n])), watch.tolerances.event)
     if hit.trigger is Trigger.singular:
+        found = first_singular(curve, a, b, watch.tolerances)
+        if found is not None:
+            return found
         index = min(a.negative, b.negative) + curve.w
         crosses = a.orientation * b.orientation < 0
         measure = curve.distance_to_singular if crosses else lambda point: curve.eigenvalue(point.x, index)
-        for width in (COARSE, watch.tolerances.event):
+        for width in (watch.tolerances.event,) if curve.large else (COARSE, watch.tolerances.event):
             found = _root_between(curve, a, b, measure, width)
             if found is not None:
                 found.t = _between_tangents(a, b)  # its own is that of a singular matrix
                 found = refine_singular(curve, found, b.s - a.s, watch.tolerances)
-            if found is not None and curve.large or found is not None and _inside(a, b, found):
+            if found is not None and (curve.large or _inside(a, b, found)):
                 return found
         return None
     return _solve_border(curve, a, b, hit, depth=30)
@@ -273,7 +241,7 @@ def _solve_border(curve: Curve, a: Point, b: Point, hit: Hit, depth: int) -> Poi
         s = float(along @ (found.y - a.y)) / float(np.sqrt(along @ along))
         if -0.05 * h <= s <= 1.05 * h:
             point = make_point(curve, found, along, a.s + min(max(s, 0.0), h))
-            point.t = point.t if found.pivot > EPS**0.5 else _between_tangents(a, b)
+            point.t = point.t if _regular(found, a, b) else _between_tangents(a, b)
             return point
     middle = between(curve, a, b, 0.5)
     if middle is None or depth == 0:
@@ -281,6 +249,12 @@ def _solve_border(curve: Curve, a: Point, b: Point, hit: Hit, depth: int) -> Poi
     left, right = (a, middle) if _value(curve, middle, hit) < 0 else (middle, b)
     va, vb = abs(_value(curve, left, hit)), abs(_value(curve, right, hit))
     return _solve_border(curve, left, right, replace(hit, fraction=va / (va + vb) if va + vb > 0 else 0.5), depth - 1)
+
+
+def _regular(found: Correction, a: Point, b: Point) -> bool:
+    """Whether the bordered matrix at a point is about as regular as at the ends of its step."""
+    usual = max((v for v in (a.volume, b.volume) if math.isfinite(v)), default=found.volume)
+    return bool(found.volume > usual + 0.5 * math.log(EPS))
 
 
 def _between_tangents(a: Point, b: Point) -> Array:
@@ -293,6 +267,51 @@ def _value(curve: Curve, point: Point, hit: Hit) -> float:
     if hit.trigger is Trigger.bound:
         return hit.side * float(hit.level - point.y[curve.n])
     return float(point.margins[hit.row - curve.k])
+
+
+def first_singular(curve: Curve, a: Point, b: Point, tolerances: Tolerances) -> Point | None:
+    """The first singular point of a step, of all modes that cross zero in it, in whichever sense; None if none is found.
+
+    On the soft modes of both ends the stiffness is taken to change linearly: (1 − θ)K_a + θK_b is singular for the
+    eigenvalues θ of (K_a − K_b)⁻¹K_a. From there the equations of the singular point are solved.
+    """
+    if curve.large:
+        return None
+    for fraction in _crossings(curve, a, b, tolerances):
+        guess = replace(a, y=interpolate(a, b, fraction), s=a.s + fraction * (b.s - a.s), t=_between_tangents(a, b))
+        found = refine_singular(curve, replace(guess, x=curve.packed(guess.y)), b.s - a.s, tolerances)
+        if found is not None and _inside(a, b, found):
+            along = _between_tangents(a, b)
+            return replace(found, s=a.s + float(along @ (found.y - a.y)))
+    return None
+
+
+def next_singular(curve: Curve, point: Point, tolerances: Tolerances) -> float:
+    """Distance along the tangent at which the next soft mode should vanish, from the rates of all of them."""
+    if curve.large:
+        return math.inf
+    parts = split(curve, point.x, tolerances)
+    count = len(parts.linear)
+    if not count:
+        return math.inf
+    rates = np.diagonal(parts.tests.T @ _second(curve, point.x, point.t, parts.span[:, :count]))
+    kappa = np.diagonal(parts.linear)
+    ahead = (np.abs(kappa) > parts.floor) & (kappa * rates < 0)
+    return float(np.min(np.abs(kappa[ahead] / rates[ahead]), initial=math.inf))
+
+
+def _crossings(curve: Curve, a: Point, b: Point, tolerances: Tolerances) -> list[float]:
+    """Fractions of a step at which soft modes cross zero, in order, if stiffness changes linearly on them."""
+    ends = [curve.evaluate(point.x) for point in (a, b)]
+    soft = [spectrum_at(e, e.c_q[curve.rows], curve.sizes, tolerances) for e in ends]
+    count = min(SOFT, len(soft[0].kappa))
+    chosen = [one.modes[:, np.argsort(np.abs(one.kappa))[:count]] for one in soft]
+    basis, sigma, _ = np.linalg.svd(np.hstack(chosen) / np.linalg.norm(np.hstack(chosen), axis=0), full_matrices=False)
+    basis = basis[:, sigma > NEAR * sigma[0]] if len(sigma) else basis
+    A, B = (basis.T @ curve.sizes.hessian(e.L_qq) @ basis for e in ends)
+    roots = np.linalg.eigvals(np.linalg.lstsq(A - B, A, rcond=None)[0]) if len(A) else np.zeros(0)
+    real = np.abs(roots.imag) <= EPS**0.5
+    return sorted(float(r.real) for r in roots[real] if 0.0 < r.real < 1.0)
 
 
 def _inside(a: Point, b: Point, c: Point) -> bool:

@@ -79,11 +79,11 @@ class LargeCurve(Curve):
         return Border(self, row)
 
     def solve(self, e: Any, border: Array, right: Array) -> tuple[Array, float, float]:
-        """Solve the bordered system for the columns of `right`; orientation; the smallest pivot is not known."""
+        """Solve the bordered system for the columns of `right`; orientation; the size of the determinant is not known."""
         self.factor(e)
         bordered = self.border(border)
         columns = [bordered.solve(column[:-1], float(column[-1])) for column in right.T]
-        return np.stack(columns, axis=1), bordered.orientation, math.inf
+        return np.stack(columns, axis=1), bordered.orientation, 0.0
 
     def modes(self, e: Any) -> tuple[int, bool]:
         """Negative modes on the working set and whether there is a neutral one, from the inertia of K."""
@@ -91,12 +91,12 @@ class LargeCurve(Curve):
         counted = self.kkt_matrix.inertia
         return counted.negative - len(self.closed), counted.zero > 0
 
-    def start(self, e: Any, t: Array) -> tuple[int, float]:
-        """Negative modes and orientation at the start of a leg; (−1, 0) where K is nearly singular."""
+    def start(self, e: Any, t: Array) -> tuple[int, float, float]:
+        """Negative modes, orientation, volume at the start of a leg; (−1, 0, NaN) where K is nearly singular."""
         self.factor(e)
         if self.kkt_matrix.inertia.zero or not np.max(np.abs(self.response), initial=0.0) < FAR**2:
-            return -1, 0.0
-        return self.modes(e)[0], self.border(t).orientation
+            return -1, 0.0, math.nan
+        return self.modes(e)[0], self.border(t).orientation, 0.0
 
     def _shrinking(self, apply: "Border") -> float:
         """About the smallest singular value of the bordered matrix: how much a fixed vector grows by its inverse."""
@@ -141,7 +141,7 @@ class LargeCurve(Curve):
             size = math.sqrt(delta @ delta)
             if settled(error, previous, target, size):
                 turn = bordered.orientation
-                return Correction(y, e, tangent, turn, math.inf, first, error, iteration, converged=True)
+                return Correction(y, e, tangent, turn, 0.0, first, error, iteration, converged=True)
             if not size < reach or not error < 1e3 * previous:
                 break
             first, previous, y = first or size, error, y + delta

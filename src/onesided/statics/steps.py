@@ -7,11 +7,14 @@ import numpy as np
 
 from onesided._types import Array
 from onesided.errors import UsageError
-from onesided.model.stepping import CHUNK, Knobs
+from onesided.model.resolution import Triple, may_fall_below, may_turn, may_vanish
+from onesided.model.stepping import CHUNK, LONG, MIDDLE, Knobs
 from onesided.statics.curve import Curve, Plane, Point, make_point, newton
-from onesided.statics.hits import Watch, dips, explained, hidden
+from onesided.statics.hits import Trigger, Watch, explained, first_singular, interpolate
 from onesided.statics.stretch import Ahead, Located, Track, stretch
-from onesided.tolerances import EPS
+from onesided.tolerances import EPS, Tolerances
+
+SHORT = 0.1  # steps along which stiffness is taken to change linearly on soft modes
 
 
 @dataclass(frozen=True)
@@ -67,7 +70,7 @@ class Walker:
             point, h, self.located = self.ahead.points.point(i), float(self.ahead.steps[i]), self.ahead.located.get(i)
             point.sense = point.sense or self.point.sense
             self._take(i + 1)
-            if self._trusted(self.point, point, h):
+            if self._explained(self.point, point, h):
                 return point
             self.ahead = None
             self.step = min(self.step, 0.5 * h)
@@ -96,6 +99,7 @@ class Walker:
             turn=method.turn,
             miss=method.miss,
             max_step=method.max_step,
+            resolve=self._finest(),
             minimum_step=tolerances.minimum_step,
             residual=tolerances.residual,
             event=tolerances.event,
@@ -109,7 +113,7 @@ class Walker:
         a, method = self.point, self.method
         target = 0.01 * self.watch.tolerances.residual
         while self.step > self.watch.tolerances.minimum_step:
-            h = self.step
+            h, self.located = self.step, None
             y = self._predict(h)
             found = newton(self.curve, y, Plane(a.t, float(a.t @ y)), target=target, limit=5, reach=method.miss * h)
             if found.converged:
@@ -118,8 +122,8 @@ class Walker:
                 b.sense = b.sense or a.sense
                 angle = math.acos(min(1.0, float(a.t @ b.t)))
                 self.step = h * self._growth(angle, found.first / h)
-                if angle <= 2.0 * method.turn and self._trusted(a, b, h):
-                    self.step = min(self.step, method.max_step * max(1.0, float(abs(b.y).max())))
+                if angle <= 2.0 * method.turn and self._resolved(a, b, h) and self._explained(a, b, h):
+                    self.step = min(self.step, method.max_step * max(1.0, LONG * b.s))
                     return b
                 self.step = min(self.step, 0.5 * h)
             else:
@@ -144,16 +148,64 @@ class Walker:
         by_miss = (0.25 * self.method.miss / max(miss, EPS)) ** 0.4
         return float(min(3.0, max(0.3, min(by_angle, by_miss))))
 
-    def _trusted(self, a: Point, b: Point, h: float) -> bool:
-        """Whether nothing was skipped: no condition changed twice, and inertia and events explain each other."""
-        if hidden(self.curve, a, b, self.watch.tolerances):
+    def _finest(self) -> float:
+        """Length of a step that is not looked into any further."""
+        return self.method.first_step**2
+
+    def _resolved(self, a: Point, b: Point, h: float) -> bool:
+        """Whether the middle of the step agrees with its ends, or the first singular point inside has been located."""
+        if h <= self._finest() or resolved(self.curve, a, b, self.method.miss, self.watch.tolerances):
+            return True
+        return h <= SHORT and a.orientation * b.orientation > 0 and self._singular(a, b)
+
+    def _explained(self, a: Point, b: Point, h: float) -> bool:
+        """Whether inertia and events explain each other: nothing, one limit point, one singular point to begin with."""
+        if explained(a, b) or self.located is not None:
+            return True
+        return h <= SHORT and a.sense * b.sense > 0 and self._singular(a, b) or h <= self._finest()
+
+    def _singular(self, a: Point, b: Point) -> bool:
+        """Locate the first singular point of a short step; what follows it is traced from there."""
+        found = first_singular(self.curve, a, b, self.watch.tolerances)
+        if found is None:
             return False
-        if h > self.method.first_step and dips(self.previous, a, b):
-            return False
-        return explained(a, b) or h <= self.method.first_step**2
+        self.located = Located(Trigger.singular, found, self.curve.evaluate(found.x))
+        return True
 
     def _move(self, b: Point) -> None:
         """Go on to b, keeping the two points before it for the predictor."""
         if b.s - self.point.s > EPS:
             self.earlier, self.previous = self.previous, self.point
         self.point = b
+
+
+def resolved(curve: Curve, a: Point, b: Point, miss: float, tolerances: Tolerances) -> bool:
+    """Whether the middle of a step, evaluated on its own, agrees with what its ends say about everything in between.
+
+    The path lies on the cubic through both ends, the determinant keeps away from zero, no gap or reaction dips below
+    zero, p does not turn twice [the same as compiled: `model.stepping`].
+    """
+    if curve.large:
+        return True
+    n, move, along = curve.n, b.y - a.y, a.t + b.t
+    h, along = math.sqrt(move @ move), along / math.sqrt(along @ along)
+    y = interpolate(a, b, 0.5)
+    e = curve.evaluate(curve.packed(y))
+    right = np.zeros((curve.size, 2), order="F")
+    right[:-1, 0], right[-1, 1] = -curve.residual(e), 1.0
+    solution, orientation, volume = curve.solve(e, along, right)
+    delta, t, length = solution[:, 0], solution[:, 1], math.sqrt(solution[:, 1] @ solution[:, 1])
+    if not math.sqrt(delta @ delta) <= MIDDLE * miss * h or not math.isfinite(volume):
+        return False
+    t, volume = t / length, volume + math.log(length)
+    if a.orientation * b.orientation > 0 and a.orientation != orientation:
+        return False
+    if a.orientation * b.orientation > 0 and may_vanish(np, a.volume, volume, b.volume):
+        return False
+    margins, rates = curve.margins(e, y, t)
+    shift = curve.margins(e, delta, delta)[1]
+    gaps = Triple(a.margins, h * a.rates, margins + shift, h * rates, b.margins, h * b.rates)
+    if len(margins) and may_fall_below(np, gaps, -tolerances.residual).any():
+        return False
+    p = Triple(a.y[n], h * a.t[n], y[n] + delta[n], h * t[n], b.y[n], h * b.t[n])
+    return not may_turn(np, p, np.sign(a.t[n]))

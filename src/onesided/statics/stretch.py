@@ -57,7 +57,7 @@ def stretch(curve: Curve, track: Track, knobs: Knobs, watch: Watch) -> Ahead | N
     checked on the way to it.
     """
     made = curve.system.march(_here(curve, track), knobs, curve.frame)
-    s, steps, following, orientation, pivot, error, kind = made.numbers.T
+    s, steps, following, orientation, volume, error, kind = made.numbers.T
     if not len(s):
         return None
     e = curve.system.derivatives.unpack(made.blocks)
@@ -69,7 +69,7 @@ def stretch(curve: Curve, track: Track, knobs: Knobs, watch: Watch) -> Ahead | N
     negative, neutral = curve.modes_along(e)
     margins = curve.margins(e, y, t)
     all_points = Points(
-        x, y, t, s, negative, orientation, sense, *margins, e.c.copy(), np.array(e.energy), error, pivot, neutral
+        x, y, t, s, negative, orientation, sense, *margins, e.c.copy(), np.array(e.energy), error, volume, neutral
     )
     special = np.flatnonzero(kind).tolist()
     located = {
@@ -89,4 +89,7 @@ def _here(curve: Curve, track: Track) -> Here:
     s_1 = p.s if known > 0 else a.s - 1.0  # any other number: it is not used
     s_2 = pp.s if known > 1 else s_1 - 1.0
     y, t, t_1, t_2 = (curve.spread(vector) for vector in (a.y, a.t, p.t, pp.t))
-    return Here(y, t, t_1, t_2, a.s, s_1, s_2, a.orientation, known)
+    margins, rates = np.zeros((2, len(y)))
+    ahead = len(y) - len(a.margins)
+    margins[ahead:], rates[ahead:] = a.margins, a.rates
+    return Here(y, t, t_1, t_2, margins, rates, a.s, s_1, s_2, a.orientation, known, a.volume)

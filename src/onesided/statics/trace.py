@@ -16,6 +16,7 @@ from onesided.statics.hits import (
     find_hits,
     interpolate,
     locate,
+    next_singular,
     refine_singular,
 )
 from onesided.statics.large import make_curve
@@ -29,7 +30,7 @@ from onesided.tolerances import EPS
 
 POINT_LIMIT = 200_000
 CROWD = 30  # so many events or failures in a row without progress end a path
-FAR = EPS**-0.4  # scaled unknowns beyond which a path is no longer followed
+FAR = EPS**-0.75  # scaled distance from its start beyond which a path is no longer followed
 Outcome = tuple[Status | None, Point | None]
 
 
@@ -55,6 +56,7 @@ class Tracer(Walker):
         self.curve, self.point = self._leave(origin.where, ray, 0.0)
         self.step = self._first_step()
         self._home, self._home_rows = self.point, ray.rows
+        self._origin = self.point.y[: self.curve.n + 1]
 
     def run(self) -> Iterator[Item]:
         """Points and events in order, until something ends the path; the last item carries the status."""
@@ -69,7 +71,7 @@ class Tracer(Walker):
             if b is None:
                 yield from self._end(*self._why_stuck())
                 return
-            hits = find_hits(self.curve, self.point, b, self.watch, self.sides)
+            hits = self._hits(b)
             if not hits:
                 home = self._returns(b)
                 yield from self._accept(home or b)
@@ -109,15 +111,21 @@ class Tracer(Walker):
         self.previous = self.earlier = None
         self.degree = None
         margins = curve.margins(e, y, t)
-        negative, orientation = curve.start(e, t)
+        negative, orientation, volume = curve.start(e, t)
         error = float(np.max(np.abs(curve.residual(e)), initial=0.0))
         sense = float(ray.p_sign)
-        return curve, Point(curve.packed(y), y, t, s, negative, orientation, sense, *margins, e.c, e.energy, error)
+        known = (negative, orientation, sense, *margins, e.c, e.energy, error, volume)
+        return curve, Point(curve.packed(y), y, t, s, *known)
 
     def _first_step(self) -> float:
-        """Length of the first step of a leg: tiny where the start is singular: nothing can be compared there."""
+        """Length of the first step of a leg: tiny where the start is singular: nothing can be compared there.
+
+        Another mode that is about to vanish is not to be passed by it.
+        """
         first = self.method.first_step
-        return first if self.point.negative >= 0 else first * first
+        if self.point.negative >= 0:
+            return first
+        return min(first * first, 0.25 * next_singular(self.curve, self.point, self.watch.tolerances))
 
     def _accept(self, b: Point) -> Iterator[Item]:
         if self.degree is None:
@@ -143,7 +151,7 @@ class Tracer(Walker):
     def _on_the_way(self, ahead: Ahead, first: int, last: int) -> int:
         """Number of the first of these points that is far away or on a step past the start of the path, or `last`."""
         points, before = ahead.points, slice(first - 1, last - 1)
-        special = abs(points.y[first:last]).max(axis=1) > FAR
+        special = abs(points.y[first:last, : len(self._origin)] - self._origin).max(axis=1) > FAR
         if len(self._home.y) == points.y.shape[1]:
             to_home = ((self._home.y - points.y[before]) * points.t[before]).sum(axis=1)
             special |= (to_home >= 0) & (to_home <= points.s[first:last] - points.s[before])
@@ -155,6 +163,16 @@ class Tracer(Walker):
             self.pending.event = replace(self.pending.event, instability_after=after, neutral=self.neutral)
             yield self.pending
         self.pending = None
+
+    def _hits(self, b: Point) -> list[Hit]:
+        """What happens on the way to b; a singular point that was located is among it, whatever the signs say."""
+        hits = find_hits(self.curve, self.point, b, self.watch, self.sides)
+        known = self.located
+        if known is not None and known.trigger is Trigger.singular:
+            others = [hit for hit in hits if hit.trigger not in {Trigger.singular, Trigger.limit}]
+            fraction = (known.point.s - self.point.s) / (b.s - self.point.s)
+            hits = sorted([*others, Hit(Trigger.singular, fraction)], key=lambda hit: hit.fraction)
+        return hits
 
     def _earliest(self, b: Point, hits: list[Hit]) -> tuple[Hit, Point | None]:
         """Locate the first event of the step: nothing else may happen before it."""
@@ -254,7 +272,7 @@ class Tracer(Walker):
 
     def _sharpen(self, hit: Hit, c: Point, b: Point) -> tuple[Point, bool]:
         """A limit point at which the bordered matrix is nearly singular may be a bifurcation seen from its branch."""
-        if hit.trigger is not Trigger.limit or c.pivot > self.method.first_step:
+        if hit.trigger is not Trigger.limit or self.curve.large:
             return c, False
         here, before, after = (abs(self.curve.distance_to_singular(point)) for point in (c, self.point, b))
         near = max(before, after)  # as small all along the step: badly scaled, but no singular point of its own
@@ -358,7 +376,8 @@ class Tracer(Walker):
     def _enough(self, b: Point) -> Status | None:
         if self.points >= self.most:
             return Status.enough
-        return Status.far if float(abs(b.y).max()) > FAR else None
+        far = float(abs(b.y[: len(self._origin)] - self._origin).max()) > FAR
+        return Status.far if far else None
 
     def _why_stuck(self) -> tuple[Status, str]:
         at = f"after {self.origin.where.system.control} = {self.point.x[self.curve.n]:.10g}"

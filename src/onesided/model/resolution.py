@@ -1,0 +1,87 @@
+"""Whether a step along a curve is resolved: what its middle says about everything in between.
+
+A function of the step is known at both ends and in the middle, with slopes. Cubics on the two halves bound it; how far
+the middle lies off the cubic over the whole step bounds their error. One code for NumPy and for compiled steps: `xp` is
+the array namespace.
+"""
+
+from typing import Any, NamedTuple
+
+from onesided.tolerances import EPS
+
+NOISE = 64.0  # roundings in the difference of two values
+STEEP = 1.0  # error of a slope, per step, for an error of one in the middle; smooth functions have less than half of it
+DIP = 0.25  # a determinant that falls below this share of its values at both ends may have vanished
+
+
+class Triple(NamedTuple):
+    """Values at the start, in the middle and at the end of a step, and slopes there times the step."""
+
+    a: Any
+    slope_a: Any
+    m: Any
+    slope_m: Any
+    b: Any
+    slope_b: Any
+
+
+def misfit(f: Triple) -> Any:
+    """Distance of the middle from the cubic through both ends, in value and slope."""
+    value = abs(f.m - (f.a + f.b) / 2 - (f.slope_a - f.slope_b) / 8)
+    return value + abs(f.slope_m - 1.5 * (f.b - f.a) + (f.slope_a + f.slope_b) / 4) / 8
+
+
+def _halves(f: Triple) -> tuple[tuple[Any, Any, Any, Any], tuple[Any, Any, Any, Any]]:
+    return (f.a, f.slope_a / 2, f.m, f.slope_m / 2), (f.m, f.slope_m / 2, f.b, f.slope_b / 2)
+
+
+def lowest(xp: Any, va: Any, ra: Any, vb: Any, rb: Any) -> Any:
+    """Lowest value on [0, 1] of the cubic with values va, vb and slopes ra, rb at its ends."""
+    lead, linear = 6 * (va - vb) + 3 * (ra + rb), 6 * (vb - va) - 4 * ra - 2 * rb  # slope: lead f² + linear f + ra
+    root = xp.sqrt(xp.maximum(linear * linear - 4 * lead * ra, 0.0))
+    under = linear + root  # where the slope rises through zero: f = −2 ra / (linear + root)
+    f = xp.where(under > 0, -2 * ra / xp.where(under > 0, under, 1.0), 1.0)
+    f = xp.clip(f, 0.0, 1.0)
+    inside = ((lead / 3 * f + linear / 2) * f + ra) * f + va
+    return xp.minimum(xp.minimum(va, vb), inside)
+
+
+def _least_slope(xp: Any, va: Any, ra: Any, vb: Any, rb: Any) -> Any:
+    """Least slope on [0, 1] of the same cubic."""
+    lead, linear = 6 * (va - vb) + 3 * (ra + rb), 6 * (vb - va) - 4 * ra - 2 * rb
+    f = xp.clip(xp.where(lead > 0, -linear / xp.where(lead > 0, 2 * lead, 1.0), 0.0), 0.0, 1.0)
+    return xp.minimum(xp.minimum(ra, rb), (lead * f + linear) * f + ra)
+
+
+def may_fall_below(xp: Any, f: Triple, floor: float) -> Any:
+    """Whether a function that is above a floor at both ends may be below it in between.
+
+    The error of the cubics on the halves of the step is 1/16 of the misfit where the function is smooth on the scale of
+    the step; all of it is allowed for.
+    """
+    first, second = _halves(f)
+    low = xp.minimum(lowest(xp, *first), lowest(xp, *second)) - misfit(f)
+    above = (f.a >= floor) & (f.b >= floor)
+    return above & (low < floor) & (low < xp.minimum(f.a, f.b))
+
+
+def may_turn(xp: Any, f: Triple, sense: Any) -> Any:
+    """Whether a function with slopes of one sense at both ends may turn back in between."""
+    up = Triple(*(sense * value for value in f))
+    first, second = _halves(up)
+    least = 2 * xp.minimum(_least_slope(xp, *first), _least_slope(xp, *second))
+    lower, noise = xp.minimum(up.slope_a, up.slope_b), NOISE * EPS * (abs(f.a) + abs(f.b))
+    return (lower > noise) & (least <= STEEP * misfit(f) + noise) & (least < lower)
+
+
+def may_vanish(xp: Any, a: Any, m: Any, b: Any) -> Any:
+    """Whether a function of one sign at three places, given by the logarithms of its sizes, may vanish between them.
+
+    The parabola through them has its least value inside, far below both ends.
+    """
+    top = xp.maximum(a, b)
+    va, vm, vb = xp.exp(a - top), xp.exp(xp.minimum(m - top, 50.0)), xp.exp(b - top)
+    bend, slope = 2 * (va + vb - 2 * vm), 4 * vm - 3 * va - vb
+    f = xp.clip(xp.where(bend > 0, -slope / xp.where(bend > 0, 2 * bend, 1.0), 0.0), 0.0, 1.0)
+    least = xp.minimum((bend * f + slope) * f + va, vm)
+    return least < DIP * xp.minimum(va, vb)
