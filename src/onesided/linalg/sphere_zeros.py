@@ -93,6 +93,8 @@ def _fits(functions: Functions, d: int, noise: float) -> Iterator[_Fit]:
             return
         W = _whitening(values[:count])
         floor = noise * float(np.max(np.linalg.norm(W, axis=0)))
+        if floor > USABLE:  # some combination of the functions is nothing but round-off
+            return
         values = values @ W
         if d == 1:
             circle = fit_on_circle(values[:count, 0])

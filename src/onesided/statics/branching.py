@@ -19,7 +19,7 @@ from onesided.statics.reduced import Reduced, reduce_at
 from onesided.statics.trail import Trail, follow_inwards
 from onesided.tolerances import EPS
 
-RADIUS = 0.25  # first ellipsoid, in scaled units: of 1, stiffness changes by half
+RADIUS = 0.25  # first ellipsoid, in units of N
 WIDE = 1.0  # the same where several modes meet: the terms that tell branches apart may be of high order
 SHRINK = 3.0
 LEVELS = 8
@@ -62,11 +62,15 @@ class Branches:
     reason: str = ""
 
 
-def branches_at(piece: Curve, x: Array, N: Array) -> Branches:
-    """All branches of one piece at the packed point x; N (size, d + 1) spans its null space or that of a cluster."""
+def branches_at(piece: Curve, x: Array, N: Array, Z: Array) -> Branches:
+    """All branches of one piece at the packed point x.
+
+    N (size, d + 1) and Z (size − 1, d) span the null spaces of J, or those of a cluster of singular points; columns of N
+    are of length one where displacements along them are large.
+    """
     best = Branches(reason="the equations cannot be followed around the point")
     attempts = 0
-    for reduced, size, floor in _ellipsoids(reduce_at(piece, x, N, RADIUS if N.shape[1] == 2 else WIDE)):
+    for reduced, size, floor in _ellipsoids(reduce_at(piece, x, N, Z, RADIUS if N.shape[1] == 2 else WIDE)):
         if size <= SAFETY * floor:
             return Branches(free=True)
         zeros = zeros_on_sphere(partial(_values, reduced), reduced.d, noise=SAFETY * floor)
@@ -146,6 +150,7 @@ def _branch(reduced: Reduced, trail: Trail, forms: Array) -> Branch:
     a = reduced.radii * trail.limit()
     a = _polished(a / np.linalg.norm(a), forms) if trail.to_the_point else a / np.linalg.norm(a)
     t = reduced.N @ a
+    t = t / np.linalg.norm(t)
     share = float(t[reduced.piece.n])
     trail = trail.until_sign(share)
     sign, order = trail.change_of_p(share)

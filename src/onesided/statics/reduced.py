@@ -1,6 +1,6 @@
 """Lyapunov–Schmidt reduction: equilibria near a singular point as zeros of d functions of d + 1 unknowns.
 
-With N a basis of the null space of J = R_x (d + 1 columns) and Z of its left one, y = y₀ + N a + w with w ⟂ N and
+With N a basis of the null space of J = R_x (d + 1 columns) and Z of its left one, y = y₀ + N a + w with G w = 0 and
 R(y) = Z g define g(a); equilibria are its zeros. N may span modes that are only nearly neutral: g then has a linear part.
 """
 
@@ -43,7 +43,7 @@ class Reduced:
 
     Attributes
     ----------
-    N : (size, d + 1), orthonormal in the scaled variables; the first column has the largest share of p.
+    N : (size, d + 1); p changes along the first column alone, if at all.  G : (d + 1, size) with G N = I.
     Z : (size − 1, d), orthonormal.
     radii : (d + 1,), semi-axes of the ellipsoid λ = 1.
     """
@@ -51,6 +51,7 @@ class Reduced:
     piece: Curve
     x: Array
     N: Array
+    G: Array
     Z: Array
     radii: Array
 
@@ -81,20 +82,20 @@ class Reduced:
         return replace(self, radii=radii)
 
     def at(self, b: Array, level: float = 1.0) -> Reached | None:
-        """The point y with Nᵀ(y − y₀) = level · radii · b and its g, or None where there is none nearby."""
+        """The point y with G (y − y₀) = level · radii · b and its g, or None where there is none nearby."""
         a = level * self.radii * b
         border = _Fixed(self, a)
-        return border.solve(self.y + self.N @ a, float(np.linalg.norm(a)))
+        return border.solve(self.y + self.N @ a, float(np.linalg.norm(self.N @ a)))
 
     def on_branch(self, start: Array, level: float) -> "Crossing | None":
         """The equilibrium near y = `start` on the ellipsoid of this level, or None."""
-        y, size = start, level * float(np.max(self.radii))
+        y, size = start, float(np.linalg.norm(start - self.y))
         previous = np.inf
         for _ in range(STEPS):
             e = self.piece.evaluate(self.piece.packed(y))
             R, b = self.piece.residual(e), self.coordinates(y)
             right = np.concatenate([R, [(b @ b - level**2) / (2.0 * level)]])
-            row = self.N @ (b / self.radii) / level
+            row = self.G.T @ (b / self.radii) / level
             matrix = np.vstack([self.piece.jacobian(e), row])
             step = _solution(matrix, -right)
             length = float(np.linalg.norm(step))
@@ -114,12 +115,12 @@ class Reduced:
 
     def coordinates(self, y: Array) -> Array:
         """λ b of a point."""
-        return np.asarray(self.N.T @ (y - self.y) / self.radii)
+        return np.asarray(self.G @ (y - self.y) / self.radii)
 
 
 @dataclass(frozen=True)
 class _Fixed:
-    """The bordered system R(y) − Z g = 0, Nᵀ(y − y₀) = a."""
+    """The bordered system R(y) − Z g = 0, G (y − y₀) = a."""
 
     reduced: Reduced
     a: Array
@@ -132,8 +133,8 @@ class _Fixed:
         for _ in range(STEPS):
             e = r.piece.evaluate(r.piece.packed(y))
             R = r.piece.residual(e)
-            matrix = np.block([[r.piece.jacobian(e), -r.Z], [r.N.T, corner]])
-            step = _solution(matrix, -np.concatenate([R, r.N.T @ (y - r.y) - self.a]))
+            matrix = np.block([[r.piece.jacobian(e), -r.Z], [r.G, corner]])
+            step = _solution(matrix, -np.concatenate([R, r.G @ (y - r.y) - self.a]))
             length = float(np.linalg.norm(step[: len(y)]))
             if not length < FAR * size:
                 return None
@@ -146,14 +147,16 @@ class _Fixed:
         return None
 
 
-def reduce_at(piece: Curve, x: Array, N: Array, radius: float) -> Reduced:
-    """The reduced problem on a sphere, N as given but turned so that p changes along its first column alone."""
-    U = np.linalg.svd(piece.jacobian(piece.evaluate(x)), full_matrices=True)[0]
+def reduce_at(piece: Curve, x: Array, N: Array, Z: Array, radius: float) -> Reduced:
+    """The reduced problem on a sphere of the coordinates that belong to N, turned so that one of them alone moves p."""
     count = N.shape[1]
     share = N[piece.n]
-    first = share if np.linalg.norm(share) > SETTLED else np.eye(count)[0]
+    first = share if np.linalg.norm(share) > SETTLED * np.linalg.norm(N) else np.eye(count)[0]
     turn = np.linalg.qr(np.column_stack([first, np.eye(count)]))[0][:, :count]
-    return Reduced(piece, x, N @ turn, U[:, U.shape[1] - (count - 1) :], np.full(count, radius))
+    N = N @ turn
+    if Z.shape[1] != count - 1:
+        Z = np.linalg.svd(piece.jacobian(piece.evaluate(x)), full_matrices=True)[0][:, piece.size - count :]
+    return Reduced(piece, x, N, np.linalg.pinv(N), np.linalg.qr(Z)[0], np.full(count, radius))
 
 
 def _settled(length: float, previous: float, size: float) -> bool:

@@ -57,7 +57,7 @@ class Trail:
         """A point of another level in this direction: what bends out of the null space goes with the square."""
         reduced = self.reduced
         last = self.crossings[-1].y - reduced.y
-        bend = last - reduced.N @ (reduced.N.T @ last)
+        bend = last - reduced.N @ (reduced.G @ last)
         return np.asarray(reduced.y + reduced.N @ (level * reduced.radii * b) + (level / self.levels[-1]) ** 2 * bend)
 
     def limit(self) -> Array:
