@@ -33,12 +33,15 @@ WELL_POSED = EPS**0.125  # share of the largest singular value below which that 
 
 @dataclass(frozen=True)
 class Branch:
-    """A half-branch: its scaled unit tangent at the point, a confirmed packed point `ahead` on it, and p along it.
+    """A half-branch: its scaled unit tangent at the point, packed points on it, and p along it.
 
-    `order` is the power of the distance with which p changes, `p_sign` the sign of the change; both 0 where it does not.
+    `entry` is as close to the point as round-off allows, `ahead` further on, where what grows with the square of the
+    distance is clear of round-off. `order` is the power of the distance with which p changes, `p_sign` the sign of the
+    change; both 0 where it does not.
     """
 
     t: Array
+    entry: Array
     ahead: Array
     p_sign: int
     order: int
@@ -154,7 +157,8 @@ def _branch(reduced: Reduced, trail: Trail, forms: Array) -> Branch:
     share = float(t[reduced.piece.n])
     trail = trail.until_sign(share)
     sign, order = trail.change_of_p(share)
-    return Branch(t, reduced.piece.packed(trail.crossings[-1].y), sign, order)
+    entry, ahead = (one.crossings[-1].y for one in (trail.to_the_start(), trail))
+    return Branch(t, reduced.piece.packed(entry), reduced.piece.packed(ahead), sign, order)
 
 
 def _quadratic_forms(reduced: Reduced) -> Array:

@@ -247,7 +247,7 @@ def _ray(where: Place, d: Direction, taylor: Taylor, instability: int) -> Ray:
         closed=tuple(names[j] for j in d.piece.rows if j >= k),
         rows=tuple(int(j) for j in d.piece.rows),
         continuum=d.continuum,
-        ahead=None if d.branch is None else d.branch.ahead,
+        ahead=None if d.branch is None else d.branch.entry,
     )
 
 

@@ -15,6 +15,9 @@ SHORTEST = 0.95  # ratio of successive levels at which a half-branch is said to 
 FURTHER = 24  # steps beyond the innermost level
 UNCERTAIN = EPS**0.25  # error of a direction by round-off beyond which it is not followed
 CERTAIN = EPS**0.5  # one below which round-off is no excuse for losing it
+START = EPS**0.3  # distance from the point, in scaled unknowns, at which a branch can be entered
+LEAP = 1.0 / 16.0  # ratio of levels on the way there
+SURE = EPS**0.375  # error of the direction allowed there
 PRECISE = EPS**0.75  # relative to p: changes below are round-off
 FIRST_ORDER = EPS**0.5  # share of p in a tangent below which higher orders decide
 
@@ -76,6 +79,16 @@ class Trail:
                 return self
             trail = further
         return self
+
+    def to_the_start(self) -> "Trail":
+        """Follow the trail further in, as far as round-off leaves it certain: nothing may happen before its end."""
+        trail = self
+        while self.to_the_point and trail._distance(-1) > START:
+            further = trail.inwards(max(LEAP, 0.5 * START / trail._distance(-1)) * trail.levels[-1])
+            if further is None or further.crossings[-1].uncertainty > SURE:
+                return trail
+            trail = further
+        return trail
 
     def _changes(self) -> Array:
         n = self.reduced.piece.n
