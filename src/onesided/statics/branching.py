@@ -27,6 +27,7 @@ ATTEMPTS = 3  # ellipsoids on which all zeros were sought in vain
 SAFETY = 4.0  # on the round-off seen in the residuals
 PROBES = 6
 CLUSTER = 4.0  # how far outside a cluster of singular points its branches are looked at
+# (where p changes with the square of the distance, branches change places at the root of what sets the loads apart)
 POLISHED = 0.01  # largest change of a tangent by its exact second-order equation
 WELL_POSED = EPS**0.125  # share of the largest singular value below which that equation leaves a direction free
 
@@ -131,7 +132,7 @@ def _values(reduced: Reduced, points: Array) -> Array:
 def _branches(reduced: Reduced, zeros: Zeros, size: float) -> Branches:
     """Half-branches through the zeros, confirmed and followed inwards as far as the point looks like one."""
     forms = _quadratic_forms(reduced)
-    inner = CLUSTER * reduced.linear / size
+    inner = CLUSTER * (reduced.linear / size) ** 0.5
     trails = [follow_inwards(reduced, b, s, inner) for b, s in zip(zeros.points, zeros.separation, strict=True)]
     kept = [trail for trail in trails if trail is not None]
     reason = zeros.reason

@@ -25,9 +25,11 @@ from onesided.statics.place import Place, place_near
 from onesided.statics.rates import rates_at
 from onesided.statics.spectrum import Split, spectrum_at, split
 from onesided.statics.taylor import Taylor
+from onesided.statics.trail import START
 from onesided.tolerances import DEFAULT, Tolerances
 
 WEAK_LIMIT = 14
+CLUSTER = START  # modes whose stiffness, relative to the reference, is below this at a singular point belong to it
 
 
 @dataclass(frozen=True)
@@ -120,7 +122,8 @@ def _directions(where: Place, piece: Curve) -> Fan:
     """Candidate directions of one piece that keep the signs to first order, and the dimension of its null space."""
     parts = split(piece, where.x, where.tolerances)
     if parts.N.shape[1] > 1:
-        return _inside(where, piece, parts)
+        cluster = split(piece, where.x, replace(where.tolerances, singularity=CLUSTER))
+        return _inside(where, piece, cluster)
     t = parts.N[:, 0] / np.linalg.norm(parts.N)
     directions = [_direction(where, piece, sign * t, continuum=False) for sign in (1.0, -1.0)]
     return Fan([d for d in directions if _keeps_signs(where, d)], 1)

@@ -29,13 +29,18 @@ class Trail:
     Attributes
     ----------
     levels, crossings : λ and where the half-branch crosses, from the outermost inwards.
-    to_the_point : whether they were followed to where only the point itself is left, not a cluster.
+    inner : level inside which the point does not look like one, but like several close together.
     """
 
     reduced: Reduced
     levels: tuple[float, ...]
     crossings: tuple[Crossing, ...]
-    to_the_point: bool = True
+    inner: float
+
+    @property
+    def to_the_point(self) -> bool:
+        """Whether they were followed to where only the point itself is left, not a cluster."""
+        return self.inner * float(np.max(self.reduced.radii)) <= INNERMOST
 
     def inwards(self, level: float) -> "Trail | None":
         """The trail with one more point, at `level` or halfway to it where that is too far; None if there is none."""
@@ -83,8 +88,9 @@ class Trail:
     def to_the_start(self) -> "Trail":
         """Follow the trail further in, as far as round-off leaves it certain: nothing may happen before its end."""
         trail = self
-        while self.to_the_point and trail._distance(-1) > START:
-            further = trail.inwards(max(LEAP, 0.5 * START / trail._distance(-1)) * trail.levels[-1])
+        while trail._distance(-1) > START and trail.levels[-1] > 2.0 * self.inner:
+            level = max(LEAP, 0.5 * START / trail._distance(-1)) * trail.levels[-1]
+            further = trail.inwards(max(level, self.inner))
             if further is None or further.crossings[-1].uncertainty > SURE:
                 return trail
             trail = further
@@ -126,7 +132,7 @@ def follow_inwards(reduced: Reduced, b: Array, separation: float, inner: float) 
     if first is None or np.linalg.norm(first.b - b) > NEAR * min(1.0, separation):
         return None
     innermost, ratio = INNERMOST / float(np.max(reduced.radii)), 0.25 if reduced.d == 1 else 0.5
-    trail = Trail(reduced, (1.0,), (first,), inner <= innermost)
+    trail = Trail(reduced, (1.0,), (first,), inner)
     while trail.levels[-1] > max(innermost, min(inner, ratio)):
         further = trail.inwards(max(ratio * trail.levels[-1], innermost))
         if further is None and trail.crossings[-1].uncertainty <= CERTAIN:
