@@ -39,8 +39,9 @@ class Ray:
     p_sign : sign of the change of p along the ray: of ṗ, or of p̈ or p⃛ where the lower ones vanish; 0 if all do.
     closed : names of the unilateral constraints held closed on this branch.
     instability : negative eigenvalues at the point of the Hessian reduced on the constraints closed on this branch.
-    order : derivative that decided `p_sign` (1, 2, 3; 0 if none did).
+    order : derivative that decided `p_sign` (1, 2, 3 …; 0 if none did).
     continuum : whether the ray is an extreme one of a whole cone of directions.
+    ahead : a point (q, p, μ, λ) on the branch a small distance from where it leaves a singular point; None elsewhere.
     """
 
     q_dot: Array
@@ -54,6 +55,7 @@ class Ray:
     closed: tuple[str, ...]
     rows: tuple[int, ...] = field(repr=False)
     continuum: bool = False
+    ahead: Array | None = field(default=None, repr=False)
 
     @property
     def x_dot(self) -> Array:
@@ -68,13 +70,16 @@ class Rays:
     Attributes
     ----------
     rays : the directions found.
-    complete : False when there were too many weakly active constraints to examine every case.
+    complete : False when branches may be missing; `reason` says why.
     multiplicity : dimension of the null space of the smooth pieces (1 regular, 2 simple bifurcation, 3 double …).
+    family : dimension of the continua of branches that leave beside the rays: 1 for a circle of them; 0 if there is none.
     """
 
     rays: tuple[Ray, ...]
     complete: bool = True
     multiplicity: int = 1
+    family: int = 0
+    reason: str = ""
 
     def __len__(self) -> int:
         return len(self.rays)

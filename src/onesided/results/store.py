@@ -133,6 +133,8 @@ def event_record(event: Event) -> dict[str, Any]:
         "rays": rays,
         "complete": event.rays.complete,
         "multiplicity": event.rays.multiplicity,
+        "family": event.rays.family,
+        "reason": event.rays.reason,
         "words": event.words(),
     }
 
@@ -188,7 +190,9 @@ def _read_path(record: Mapping[str, Any], folder: FilePath) -> Path:
 
 
 def _read_event(record: Mapping[str, Any]) -> Event:
-    rays = Rays(tuple(_read_ray(ray) for ray in record["rays"]), record["complete"], record["multiplicity"])
+    listed = tuple(_read_ray(ray) for ray in record["rays"])
+    further = (record.get("family", 0), record.get("reason", ""))
+    rays = Rays(listed, record["complete"], record["multiplicity"], *further)
     values = {f.name: record[f.name] for f in fields(Event) if f.name not in {"rays", "origin", "shape", "kind"}}
     for name in ("q", "mu", "lam"):
         values[name] = np.array(values[name], dtype=float)
@@ -200,6 +204,8 @@ def _read_ray(record: Mapping[str, Any]) -> Ray:
     values = dict(record)
     for name in ("q_dot", "mu_dot", "lam_dot", "gap_dot"):
         values[name] = np.array(values[name], dtype=float)
+    ahead = values.get("ahead")
+    values["ahead"] = None if ahead is None else np.array(ahead, dtype=float)
     values["closed"], values["rows"] = tuple(values["closed"]), tuple(values["rows"])
     return Ray(**values)
 

@@ -1,153 +1,184 @@
-"""Directions of the branches at a singular point of one smooth piece: the branching equation.
+"""All branches that leave a singular point of one smooth piece: zeros of the reduced equations on a small ellipsoid.
 
-With N the null space of J (d ≥ 2 columns) and Z its left null space, branches leave along t = N y with
-Zᵀ R''(N y, N y) = 0: d − 1 homogeneous quadratic equations in d unknowns.
+Around the point every half-branch crosses the ellipsoid once. All zeros there are found, corrected on the equations
+themselves and followed inwards; what they tend to are the tangents. Nothing depends on the order at which a power series
+would decide. The signs of the crossings add up to nothing, which is the check that none is missing.
 """
 
-from itertools import combinations_with_replacement, product
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import combinations_with_replacement
 
 import numpy as np
 
-from onesided import linalg
 from onesided._types import Array
-from onesided.model.system import System
+from onesided.linalg.sphere_zeros import Zeros, zeros_on_sphere
 from onesided.statics.curve import Curve
-from onesided.statics.taylor import Taylor
-from onesided.tolerances import EPS, Tolerances
+from onesided.statics.reduced import Reduced, reduce_at
+from onesided.statics.trail import Trail, follow_inwards
+from onesided.tolerances import EPS
+
+RADIUS = 0.25  # first ellipsoid, in units of N
+WIDE = 1.0  # the same where several modes meet: the terms that tell branches apart may be of high order
+SHRINK = 3.0
+LEVELS = 8
+ATTEMPTS = 3  # ellipsoids on which all zeros were sought in vain
+SAFETY = 4.0  # on the round-off seen in the residuals
+PROBES = 6
+CLUSTER = 4.0  # how far outside a cluster of singular points its branches are looked at
+# (where p changes with the square of the distance, branches change places at the root of what sets the loads apart)
+POLISHED = 0.01  # largest change of a tangent by its exact second-order equation
+WELL_POSED = EPS**0.125  # share of the largest singular value below which that equation leaves a direction free
 
 
-def branch_directions(system: System, x: Array, piece: Curve, N: Array, tolerances: Tolerances) -> list[Array] | None:
-    """Unit directions (both signs of each line) of all branches, or None when no order up to three decides."""
-    taylor = Taylor(system, x, piece, N[:, 0], tolerances)
-    _, _, Z = taylor._split
-    Z = Z if Z.shape[1] else np.zeros((N.shape[0] - 1, 0))
-    forms = _quadratic_forms(taylor, N, Z)
-    small = np.sqrt(tolerances.singularity)
-    if not len(forms) or np.max(np.abs(forms)) <= small:
-        return _cubic_directions(taylor, N, Z, small) if N.shape[1] == 2 and Z.shape[1] == 1 else None
-    if N.shape[1] == 2 and len(forms) == 1:
-        lines = _roots_of_pair(forms[0])
-    else:
-        lines = _roots_of_system(forms)
-        if len(lines) > 2 ** len(forms):  # more than isolated roots of so many quadrics (Bézout): third order decides
-            lines = _roots_with_third_order(taylor, N, Z, forms)
-    return [sign * N @ y for y in lines for sign in (1.0, -1.0)]
+@dataclass(frozen=True)
+class Branch:
+    """A half-branch: its scaled unit tangent at the point, packed points on it, and p along it.
+
+    `entry` is as close to the point as round-off allows, `ahead` further on, where what grows with the square of the
+    distance is clear of round-off. `order` is the power of the distance with which p changes, `p_sign` the sign of the
+    change; both 0 where it does not.
+    """
+
+    t: Array
+    entry: Array
+    ahead: Array
+    p_sign: int
+    order: int
 
 
-def _quadratic_forms(taylor: Taylor, N: Array, Z: Array) -> Array:
-    """Symmetric matrices Q_k with (Zᵀ R''(N y, N y))_k = yᵀ Q_k y."""
-    d = N.shape[1]
-    Q = np.zeros((Z.shape[1], d, d))
-    for i, j in combinations_with_replacement(range(d), 2):
-        Q[:, i, j] = Q[:, j, i] = Z.T @ taylor.mixed(N[:, i], N[:, j])
+@dataclass(frozen=True)
+class Branches:
+    """What leaves a singular point.
+
+    Attributes
+    ----------
+    branches : the isolated half-branches.
+    family : dimension of the continua of half-branches beside them (0: none).
+    free : whether every direction of the null space is one of equilibria.
+    reason : why branches may be missing; empty where none is.
+    """
+
+    branches: tuple[Branch, ...] = ()
+    family: int = 0
+    free: bool = False
+    reason: str = ""
+
+
+def branches_at(piece: Curve, x: Array, N: Array, Z: Array) -> Branches:
+    """All branches of one piece at the packed point x.
+
+    N (size, d + 1) and Z (size − 1, d) span the null spaces of J, or those of a cluster of singular points; columns of N
+    are of length one where displacements along them are large.
+    """
+    best = Branches(reason="the equations cannot be followed around the point")
+    attempts = 0
+    for reduced, size, floor in _ellipsoids(reduce_at(piece, x, N, Z, RADIUS if N.shape[1] == 2 else WIDE)):
+        if size <= SAFETY * floor:
+            return Branches(free=True)
+        zeros = zeros_on_sphere(partial(_values, reduced), reduced.d, noise=SAFETY * floor)
+        if zeros is None:
+            continue
+        if attempts and zeros.family:  # on a wider ellipsoid it was none: only round-off makes it look like one
+            return best
+        found = _branches(reduced, zeros, size)
+        best = found if len(found.branches) >= len(best.branches) else replace(best, reason=found.reason)
+        attempts += 1
+        if not found.reason or len(zeros.members) or attempts == ATTEMPTS:
+            return best
+    return best
+
+
+def _ellipsoids(reduced: Reduced) -> Iterator[tuple[Reduced, float, float]]:
+    """Smaller and smaller ellipsoids on which g is defined, with the size of g on them and its round-off."""
+    for _ in range(LEVELS):
+        balanced = _balanced(reduced)
+        if balanced is not None:
+            yield balanced
+            reduced = reduced.resized(balanced[0].radii / SHRINK)
+        else:
+            reduced = reduced.resized(reduced.radii / SHRINK)
+
+
+def _balanced(reduced: Reduced) -> tuple[Reduced, float, float] | None:
+    """Shorten the axes across p until g changes as much with p as across it: curves then cross the ellipsoid steeply."""
+    across = np.random.default_rng(0).normal(size=(PROBES, reduced.d)) if reduced.d > 1 else np.array([[1.0], [-1.0]])
+    across = across / np.linalg.norm(across, axis=1)[:, None]
+    for _ in range(PROBES * PROBES):
+        sides = [[reduced.at(np.append(s, v)) for v in across] for s in (0.0, 1.0, -1.0)]
+        if any(one is None for side in sides for one in side):
+            return None
+        g = np.array([[one.g for one in side if one is not None] for side in sides])
+        floor = max(one.floor for side in sides for one in side if one is not None)
+        alone, coupled = float(np.max(np.abs(g[0]))), float(np.max(np.abs(g[1] - g[2]))) / 2.0
+        if alone <= coupled or not reduced.N[reduced.piece.n, 0] or coupled <= SAFETY * floor:
+            return reduced, float(np.max(np.abs(g))), floor
+        reduced = reduced.resized(reduced.radii * np.append(1.0, np.full(reduced.d, 0.5)))
+    return None
+
+
+def _values(reduced: Reduced, points: Array) -> Array:
+    """g at many points of the ellipsoid; NaN where it is not defined."""
+    out = np.full((len(points), reduced.d), np.nan)
+    for row, b in zip(out, points, strict=True):
+        reached = reduced.at(b)
+        if reached is None:
+            break
+        row[:] = reached.g
+    return out
+
+
+def _branches(reduced: Reduced, zeros: Zeros, size: float) -> Branches:
+    """Half-branches through the zeros, confirmed and followed inwards as far as the point looks like one."""
+    forms = _quadratic_forms(reduced)
+    inner = CLUSTER * (reduced.linear / size) ** 0.5
+    trails = [follow_inwards(reduced, b, s, inner) for b, s in zip(zeros.points, zeros.separation, strict=True)]
+    kept = [trail for trail in trails if trail is not None]
+    reason = zeros.reason
+    if not reason and len(kept) < len(trails):
+        reason = "branches nearby that do not lead to the point"
+    if not reason and _met(kept):
+        reason = "branches that cannot be told apart"
+    return Branches(tuple(_branch(reduced, trail, forms) for trail in kept), zeros.family, reason=reason)
+
+
+def _met(trails: list[Trail]) -> bool:
+    """Whether two of them arrive at the same point."""
+    ends = np.array([trail.crossings[-1].b for trail in trails])
+    gaps = [np.linalg.norm(a - b) for i, a in enumerate(ends) for b in ends[:i]]
+    return bool(min(gaps, default=1.0) <= EPS**0.5)
+
+
+def _branch(reduced: Reduced, trail: Trail, forms: Array) -> Branch:
+    a = reduced.radii * trail.limit()
+    a = _polished(a / np.linalg.norm(a), forms) if trail.to_the_point else a / np.linalg.norm(a)
+    t = reduced.N @ a
+    t = t / np.linalg.norm(t)
+    share = float(t[reduced.piece.n])
+    trail = trail.until_sign(share)
+    sign, order = trail.change_of_p(share)
+    entry, ahead = (one.crossings[-1].y for one in (trail.to_the_start(), trail))
+    return Branch(t, reduced.piece.packed(entry), reduced.piece.packed(ahead), sign, order)
+
+
+def _quadratic_forms(reduced: Reduced) -> Array:
+    """Symmetric matrices Q_k with (Zᵀ R''(N a, N a))_k = aᵀ Q_k a, by polarisation."""
+    N, count = reduced.N, reduced.d + 1
+    Q = np.zeros((reduced.d, count, count))
+    for i, j in combinations_with_replacement(range(count), 2):
+        plus, minus = reduced.second(N[:, i] + N[:, j]), reduced.second(N[:, i] - N[:, j])
+        Q[:, i, j] = Q[:, j, i] = reduced.Z.T @ (plus - minus) / 4.0
     return Q
 
 
-def _roots_of_pair(Q: Array) -> list[Array]:
-    """Lines y with yᵀ Q y = 0 for a 2 × 2 symmetric Q: two, one (double) or none."""
-    values, vectors = np.linalg.eigh(Q)
-    low, high = float(values[0]), float(values[1])
-    size = max(abs(low), abs(high))
-    if abs(low) <= EPS**0.5 * size or abs(high) <= EPS**0.5 * size:
-        return [vectors[:, 0] if abs(low) < abs(high) else vectors[:, 1]]
-    if low * high > 0:
-        return []
-    a, b = np.sqrt(high), np.sqrt(-low)
-    roots = [a * vectors[:, 0] + b * vectors[:, 1], a * vectors[:, 0] - b * vectors[:, 1]]
-    return [y / np.linalg.norm(y) for y in roots]
-
-
-def _roots_of_system(Q: Array) -> list[Array]:
-    """Lines y that are common zeros of several quadratic forms, by Newton from many starts on the sphere."""
-    d = Q.shape[1]
-    starts = np.random.default_rng(0).normal(size=(200 * d, d))
-    found: list[Array] = []
-    for y in starts / np.linalg.norm(starts, axis=1)[:, None]:
-        root = _newton_on_sphere(Q, y)
-        if root is not None and all(abs(root @ other) < 1.0 - EPS**0.5 for other in found):
-            found.append(root)
-    return found
-
-
-def _newton_on_sphere(Q: Array, y: Array) -> Array | None:
-    size = float(np.max(np.abs(Q)))
-    for _ in range(50):
-        residual = np.concatenate([np.einsum("kij,i,j->k", Q, y, y), [0.0]])
-        if np.max(np.abs(residual)) <= 100 * EPS * size:
-            return y
-        J = np.vstack([2.0 * Q @ y, y])
-        y = y - np.linalg.lstsq(J, residual, rcond=None)[0]
-        y = y / np.linalg.norm(y)
-    return None
-
-
-def _roots_with_third_order(taylor: Taylor, N: Array, Z: Array, Q: Array) -> list[Array]:
-    """Lines y for which some ẍ = N α + … also solves the third-order equation C(y, y, y) + 3 Q(y, α) = 0."""
-    C = _cubic_form(taylor, N, Z)
-    d = N.shape[1]
-    found: list[Array] = []
-    for start in np.random.default_rng(1).normal(size=(100 * d, 2 * d)):
-        y = _newton_on_pair(Q, C, start[:d] / np.linalg.norm(start[:d]), start[d:])
-        if y is not None and all(abs(y @ other) < 1.0 - EPS**0.25 for other in found):
-            found.append(y)
-    return found
-
-
-def _cubic_form(taylor: Taylor, N: Array, Z: Array) -> Array:
-    """Symmetric tensors C of the third-order terms: third derivatives on N, second ones with the bend outside N."""
-    inverse, _, _ = taylor._split
-    d = N.shape[1]
-    C = np.zeros((Z.shape[1], d, d, d))
-    bends = {(i, j): -inverse @ taylor.mixed(N[:, i], N[:, j]) for i in range(d) for j in range(d)}
-    for i, j, k in product(range(d), repeat=3):
-        third = taylor.mixed_third(N[:, i], N[:, j], N[:, k])
-        pairs = ((i, (j, k)), (j, (i, k)), (k, (i, j)))
-        C[:, i, j, k] = Z.T @ (third + sum(taylor.mixed(N[:, a], bends[b]) for a, b in pairs))
-    return C
-
-
-def _newton_on_pair(Q: Array, C: Array, y: Array, alpha: Array) -> Array | None:
-    """Gauss–Newton on yᵀQy = 0 and C(y, y, y) + 3yᵀQα = 0 with |y| = 1; an isolated line y, or None."""
-    size, d = float(max(np.max(np.abs(Q)), np.max(np.abs(C)))), len(y)
-    for _ in range(100):
-        Cyy = np.einsum("kabc,b,c->ka", C, y, y)
-        quadratic, cubic = np.einsum("kij,i,j->k", Q, y, y), Cyy @ y + 3.0 * (Q @ alpha) @ y
-        residual = np.concatenate([quadratic, cubic, [y @ y - 1.0]])
-        J = np.block(
-            [[2.0 * Q @ y, np.zeros((len(Q), d))], [3.0 * (Cyy + Q @ alpha), 3.0 * Q @ y], [2.0 * y, np.zeros(d)]]
-        )
-        if np.max(np.abs(residual)) <= 1000 * EPS * max(1.0, size):
-            free = linalg.null_space(J, rank=EPS**0.375)[:d]
-            return y / np.linalg.norm(y) if np.max(np.abs(free), initial=0.0) <= EPS**0.25 else None
-        step = np.linalg.lstsq(J, -residual, rcond=None)[0]
-        y, alpha = y + step[:d], alpha + step[d:]
-    return None
-
-
-def _cubic_directions(taylor: Taylor, N: Array, Z: Array, small: float) -> list[Array] | None:
-    """Where all second derivatives vanish: lines on which the cubic form Zᵀ(R''' + 3R''(·, ẍ)) vanishes."""
-
-    def form(angle: float) -> float:
-        y = N @ np.array([np.cos(angle), np.sin(angle)])
-        branch = Taylor(taylor.system, taylor.x, taylor.piece, y, taylor.tolerances)
-        inverse, _, _ = branch._split
-        a = -inverse @ branch.form(y, 2)
-        return float(Z[:, 0] @ (branch.form(y, 3) + 3.0 * branch.mixed(y, a)))
-
-    angles = np.linspace(0.0, np.pi, 5)[:4]
-    samples = np.array([form(angle) for angle in angles])
-    if np.max(np.abs(samples)) <= small:
-        return None
-    basis = np.array([[np.cos(a) ** (3 - k) * np.sin(a) ** k for k in range(4)] for a in angles])
-    coefficients = np.linalg.solve(basis, samples)
-    lines = [np.array([np.cos(a), np.sin(a)]) for a in _angles_of_cubic(coefficients, small)]
-    return [sign * N @ y for y in lines for sign in (1.0, -1.0)]
-
-
-def _angles_of_cubic(coefficients: Array, small: float) -> list[float]:
-    """Angles at which Σ c_k cos³⁻ᵏ sinᵏ = 0: roots of a cubic in the tangent, and 90° where its lead vanishes."""
-    lead = np.abs(coefficients) > small * np.max(np.abs(coefficients))
-    angles = [] if lead[3] else [np.pi / 2]
-    top = int(np.max(np.flatnonzero(lead)))
-    roots = np.roots(coefficients[: top + 1][::-1])
-    return angles + [float(np.arctan(r.real)) for r in roots if abs(r.imag) <= small * (1.0 + abs(r))]
+def _polished(a: Array, Q: Array) -> Array:
+    """The nearest direction with aᵀQa = 0, in as far as that equation fixes it; a itself where it is not near."""
+    start, size = a, float(np.max(np.abs(Q)))
+    if not size:
+        return a
+    for _ in range(6):
+        residual = np.append(np.einsum("kij,i,j->k", Q, a, a) / size, (a @ a - 1.0) / 2.0)
+        step = np.linalg.lstsq(np.vstack([2.0 * Q @ a / size, a]), -residual, rcond=WELL_POSED)[0]
+        a = a + step
+    return np.asarray(a / np.linalg.norm(a)) if np.linalg.norm(a - start) <= POLISHED else start

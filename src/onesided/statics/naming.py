@@ -1,7 +1,7 @@
 """From the rays at a point to its name: what kind of event it is, which branch the path takes, in words."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -40,7 +40,8 @@ def name_point(where: Place, rays: Rays, curve: Curve, point: Point) -> Named:
     turned = before * ray.p_sign < 0
     changes, changed = _changes(where, curve, ray)
     if not changed:
-        return _unchanged(turned, incoming, forward[0], names, _list(where, names))
+        named = _unchanged(turned, incoming, forward[0], names, _list(where, names))
+        return named if turned or names else replace(named, detail=_alone(rays))
     kind = Kind.corner_limit if turned else _contact_kind(curve, ray)
     detail = "; ".join([changes, *(["the path turns back"] if turned else [])])
     if ray.p_sign == 0:
@@ -54,9 +55,23 @@ def _unchanged(turned: bool, incoming: int | None, ahead: int, names: tuple[str,
         return Named(Kind.limit, incoming, ahead, names, "")
     if names:
         return Named(Kind.closes, incoming, ahead, names, f"{told} touches without force")
-    return Named(
-        Kind.smooth_bifurcation, incoming, ahead, names, "the stiffness is singular, but no other branch was found"
-    )
+    return Named(Kind.smooth_bifurcation, incoming, ahead, names, "")
+
+
+def _alone(rays: Rays) -> str:
+    """What is told of a singular point beyond which one ray leads on."""
+    if rays.family:
+        return f"{rays.multiplicity - 1} eigenvalues vanish at once; {_beside(rays)}"
+    return f"the stiffness is singular, but no other branch {'exists' if rays.complete else 'was found'}{_doubt(rays)}"
+
+
+def _beside(rays: Rays) -> str:
+    """Continua of branches beside the rays."""
+    return f"a continuum of dimension {rays.family} of branches leaves" + (" (a circle)" if rays.family == 1 else "")
+
+
+def _doubt(rays: Rays) -> str:
+    return "" if rays.complete else f"; there may be more: {rays.reason}"
 
 
 def _scaled_direction(where: Place, ray: Ray) -> Array:
@@ -135,6 +150,9 @@ def _several(
     detail = f"{'symmetric' if symmetric else 'asymmetric'}, {len(forward)} branches lead on"
     if rays.multiplicity > 2:
         detail = f"{rays.multiplicity - 1} eigenvalues vanish at once; {len(forward)} branches were found"
+    if rays.family:
+        detail = f"{detail}; {_beside(rays)}"
+    detail += _doubt(rays)
     return Named(Kind.smooth_bifurcation, incoming, followed, names, detail)
 
 

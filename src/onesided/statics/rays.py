@@ -6,7 +6,7 @@ first ones do not. Both signs of ṗ, ṗ = 0, singular H₊, corner and end poi
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
 
@@ -18,16 +18,18 @@ from onesided.complementarity import solve
 from onesided.linalg.polyhedra import cone_generators
 from onesided.model.system import System
 from onesided.results import Ray, Rays
-from onesided.statics.branching import branch_directions
+from onesided.statics.branching import Branch, branches_at
 from onesided.statics.curve import Curve
 from onesided.statics.large_rays import large_rays
 from onesided.statics.place import Place, place_near
 from onesided.statics.rates import rates_at
-from onesided.statics.spectrum import spectrum_at, split
+from onesided.statics.spectrum import Split, spectrum_at, split
 from onesided.statics.taylor import Taylor
+from onesided.statics.trail import START
 from onesided.tolerances import DEFAULT, Tolerances
 
 WEAK_LIMIT = 14
+CLUSTER = START  # modes whose stiffness, relative to the reference, is below this at a singular point belong to it
 
 
 @dataclass(frozen=True)
@@ -39,6 +41,20 @@ class Direction:
     x_dot: Array
     c_dot: Array
     continuum: bool = False
+    branch: Branch | None = None
+
+
+@dataclass(frozen=True)
+class Fan:
+    """What leaves along one piece: directions, dimension of the null space, and of continua of branches inside it.
+
+    `reason` says why branches may be missing; it is empty where none is.
+    """
+
+    directions: list[Direction]
+    dimension: int
+    family: int = 0
+    reason: str = ""
 
 
 def rays(system: System, q: Any, p: float, *, tolerances: Tolerances = DEFAULT) -> Rays:
@@ -51,17 +67,18 @@ def rays_at(where: Place) -> Rays:
     if where.system.derivatives.large:
         return large_rays(where)
     found: list[tuple[Direction, Taylor]] = []
-    multiplicity = 1
+    multiplicity, family, reason = 1, 0, "" if len(where.weak) <= WEAK_LIMIT else "too many weakly active constraints"
     for piece in _pieces(where):
-        directions, dimension = _directions(where, piece)
-        multiplicity = max(multiplicity, dimension)
-        for direction in directions:
+        fan = _directions(where, piece)
+        multiplicity, family = max(multiplicity, fan.dimension), max(family, fan.family)
+        reason = reason or fan.reason
+        for direction in fan.directions:
             taylor = Taylor(where.system, where.x, direction.piece, direction.t, where.tolerances)
             if _admissible(where, direction, taylor) and not _known(where, direction, taylor, found):
                 found.append((direction, taylor))
-    complete = len(where.weak) <= WEAK_LIMIT
     degrees = {piece: _instability(where, piece) for piece in {d.piece for d, _ in found}}
-    return Rays(tuple(_ray(where, d, taylor, degrees[d.piece]) for d, taylor in found), complete, multiplicity)
+    listed = tuple(_ray(where, d, taylor, degrees[d.piece]) for d, taylor in found)
+    return Rays(listed, not reason, multiplicity, family, reason)
 
 
 def idle_twin(where: Place, curve: Curve, t: Array, row: int) -> Ray | None:
@@ -71,7 +88,7 @@ def idle_twin(where: Place, curve: Curve, t: Array, row: int) -> Ray | None:
     """
     rows = np.array(sorted({*curve.rows.tolist()} ^ {row}), dtype=np.intp)
     x_dot = _scaled(where, curve.packed(t))
-    for d in _directions(where, Curve(where.system, rows, where.sizes, where.scales))[0]:
+    for d in _directions(where, Curve(where.system, rows, where.sizes, where.scales)).directions:
         near = float(np.max(np.abs(_scaled(where, d.x_dot) - x_dot))) <= np.sqrt(where.tolerances.singularity)
         if near and abs(_rate(where, d, row)) <= where.tolerances.singularity:
             taylor = Taylor(where.system, where.x, d.piece, d.t, where.tolerances)
@@ -101,26 +118,33 @@ def _from_rates(where: Place) -> Iterator[tuple[int, ...]]:
             yield tuple(int(j) for j, z in zip(where.weak, found.value, strict=True) if z > 0)
 
 
-def _directions(where: Place, piece: Curve) -> tuple[list[Direction], int]:
+def _directions(where: Place, piece: Curve) -> Fan:
     """Candidate directions of one piece that keep the signs to first order, and the dimension of its null space."""
-    N = split(piece, where.x, where.tolerances).N
-    N = N / np.linalg.norm(N, axis=0)
-    if N.shape[1] == 1:
-        candidates, continuum = [N[:, 0], -N[:, 0]], False
-    else:
-        candidates, continuum = _inside(where, piece, N)
-    directions = [_direction(where, piece, t, continuum) for t in candidates]
-    return [d for d in directions if _keeps_signs(where, d)], N.shape[1]
+    parts = split(piece, where.x, where.tolerances)
+    if parts.N.shape[1] > 1:
+        cluster = split(piece, where.x, replace(where.tolerances, singularity=CLUSTER))
+        return _inside(where, piece, cluster)
+    t = parts.N[:, 0] / np.linalg.norm(parts.N)
+    directions = [_direction(where, piece, sign * t, continuum=False) for sign in (1.0, -1.0)]
+    return Fan([d for d in directions if _keeps_signs(where, d)], 1)
 
 
-def _inside(where: Place, piece: Curve, N: Array) -> tuple[list[Array], bool]:
+def _inside(where: Place, piece: Curve, parts: Split) -> Fan:
     """Directions in a null space of dimension two or more: branches, or the extreme rays of a continuum."""
-    branches = branch_directions(where.system, where.x, piece, N, where.tolerances)
-    if branches is not None:
-        return branches, False
+    found = branches_at(piece, where.x, parts.N, parts.Z)
+    if found.free:
+        return Fan(_extreme(where, piece, parts.N / np.linalg.norm(parts.N, axis=0)), parts.N.shape[1])
+    directions = [replace(_direction(where, piece, b.t, continuum=False), branch=b) for b in found.branches]
+    kept = [d for d in directions if _keeps_signs(where, d)]
+    return Fan(kept, parts.N.shape[1], found.family, found.reason)
+
+
+def _extreme(where: Place, piece: Curve, N: Array) -> list[Direction]:
+    """The extreme rays of all directions of a null space that keep the signs."""
     cone = cone_generators(np.zeros((0, N.shape[1])), _sign_rows(where, piece, N), where.tolerances.singularity)
     extreme = [*cone.lines, *(-cone.lines), *cone.rays]
-    return [N @ y for y in extreme], len(extreme) > 1
+    directions = [_direction(where, piece, N @ y, len(extreme) > 1) for y in extreme]
+    return [d for d in directions if _keeps_signs(where, d)]
 
 
 def _sign_rows(where: Place, piece: Curve, N: Array) -> Array:
@@ -155,6 +179,10 @@ def _admissible(where: Place, d: Direction, taylor: Taylor) -> bool:
     for j in where.weak:
         if abs(_rate(where, d, int(j))) > where.tolerances.singularity:
             continue
+        if d.branch is not None:
+            if _margin_ahead(where, d.branch.ahead, d.piece, int(j)) < -where.tolerances.singularity:
+                return False
+            continue
         closed = int(j) in d.piece.rows
         scale = where.scales.multiplier[j] if closed else where.scales.gap[j]
         value = taylor.leading_multiplier(int(j)) if closed else taylor.leading_gap(int(j))
@@ -163,11 +191,20 @@ def _admissible(where: Place, d: Direction, taylor: Taylor) -> bool:
     return True
 
 
+def _margin_ahead(where: Place, ahead: Array, piece: Curve, j: int) -> float:
+    """Scaled λ_j (closed) or g_j (open) at a point a little further on."""
+    if j in piece.rows:
+        return float(ahead[piece.n + 1 + j] / where.scales.multiplier[j])
+    return float(piece.evaluate(ahead).c[j] / where.scales.gap[j])
+
+
 def _known(where: Place, d: Direction, taylor: Taylor, found: list[tuple[Direction, Taylor]]) -> bool:
     """Whether a ray found before is the same branch: same direction, and the same bend where signs are undecided."""
     near = np.sqrt(where.tolerances.singularity)
     seen = where.system.n + 1 if _dependent(where) else None  # then reactions are not unique, and tell nothing apart
     for other, other_taylor in found:
+        if other.piece is d.piece:  # branches of one piece are distinct, though their tangents may agree
+            continue
         if np.max(np.abs(_scaled(where, d.x_dot) - _scaled(where, other.x_dot))[:seen]) > near:
             continue
         if d.continuum or other.continuum or not _undecided(where, d):
@@ -196,7 +233,10 @@ def _undecided(where: Place, d: Direction) -> bool:
 
 def _ray(where: Place, d: Direction, taylor: Taylor, instability: int) -> Ray:
     system, n, k = where.system, where.system.n, len(where.system.bilateral)
-    sign, order = (int(np.sign(d.t[n])), 1) if d.continuum else taylor.sign_of_p()
+    if d.branch is not None:
+        sign, order = d.branch.p_sign, d.branch.order
+    else:
+        sign, order = (int(np.sign(d.t[n])), 1) if d.continuum else taylor.sign_of_p()
     names = system.constraint_names
     return Ray(
         q_dot=d.x_dot[:n],
@@ -210,6 +250,7 @@ def _ray(where: Place, d: Direction, taylor: Taylor, instability: int) -> Ray:
         closed=tuple(names[j] for j in d.piece.rows if j >= k),
         rows=tuple(int(j) for j in d.piece.rows),
         continuum=d.continuum,
+        ahead=None if d.branch is None else d.branch.entry,
     )
 
 

@@ -48,12 +48,14 @@ class Walker:
 
     `previous` and `earlier` are the points before it on the same leg. `ahead` holds points that a compiled call made,
     from number `taken` on still to be examined; `located` is what it found on the way to the last one taken.
+    `landing` is a known point of the leg, scaled, to which the first step goes: away from a singular point.
     """
 
     curve: Curve
     point: Point
     previous: Point | None
     earlier: Point | None
+    landing: Array | None = None
 
     def __init__(self, method: PredictorCorrector, watch: Watch, most: int) -> None:
         self.method, self.watch, self.most = method, watch, most
@@ -64,6 +66,9 @@ class Walker:
 
     def _advance(self) -> Point | None:
         """One step of the curve that can be trusted; None when the step becomes too small."""
+        landed = self._land()
+        if landed is not None:
+            return landed
         self._look_ahead()
         if self.ahead is not None:
             i = self.taken
@@ -76,6 +81,21 @@ class Walker:
             self.step = min(self.step, 0.5 * h)
         self.located = None
         return self._try_steps()
+
+    def _land(self) -> Point | None:
+        """The step to the known point of a leg that leaves a singular point, where there is one."""
+        y, self.landing = self.landing, None
+        if y is None:
+            return None
+        a, target = self.point, 0.01 * self.watch.tolerances.residual
+        found = newton(self.curve, y, Plane(a.t, float(a.t @ y)), target=target, limit=5)
+        if not found.converged:
+            return None
+        move = found.y - a.y
+        b = make_point(self.curve, found, a.t, a.s + math.sqrt(move @ move))
+        b.sense = b.sense or a.sense
+        self.step = min(b.s - a.s, self.method.first_step)
+        return b
 
     def _look_ahead(self) -> None:
         """On a long path, have a whole stretch of points made by one compiled call."""

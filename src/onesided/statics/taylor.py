@@ -12,7 +12,9 @@ from onesided._types import Array
 from onesided.model.system import System
 from onesided.statics.curve import Curve
 from onesided.statics.spectrum import Split, split
-from onesided.tolerances import Tolerances
+from onesided.tolerances import EPS, Tolerances
+
+CLEAR = EPS**0.625  # share of the terms that make up a derivative of p below which it is their rounding
 
 
 class Taylor:
@@ -70,13 +72,15 @@ class Taylor:
 
     def sign_of_p(self) -> tuple[int, int]:
         """Sign of the change of p along the branch and the order of the derivative that decided it; (0, 0) if none."""
-        n, small = self.piece.n, np.sqrt(self.tolerances.singularity)
+        n = self.piece.n
         if abs(self.t[n]) > self.tolerances.singularity:
             return int(np.sign(self.t[n])), 1
-        for order, vector in ((2, "second"), (3, "third")):
-            value = float(getattr(self, vector)[n])
-            if abs(value) > small:
-                return int(np.sign(value)), order
+        row = np.abs(self._split[0][n])
+        two, three = self.form(self.t, 2), self.form(self.t, 3)
+        sizes = (row @ np.abs(two), row @ (np.abs(three) + 3.0 * np.abs(self.mixed(self.t, self.second))))
+        for order, vector, size in ((2, self.second, sizes[0]), (3, self.third, sizes[1])):
+            if abs(float(vector[n])) > CLEAR * max(float(size), float(np.max(np.abs(vector)))):
+                return int(np.sign(vector[n])), order
         return 0, 0
 
     def leading_multiplier(self, j: int) -> float:

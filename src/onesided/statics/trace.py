@@ -109,6 +109,7 @@ class Tracer(Walker):
         t = t / np.sqrt(t @ t)
         y = curve.scaled(where.x)
         self.previous = self.earlier = None
+        self.landing = None if ray.ahead is None else curve.scaled(ray.ahead)
         self.degree = None
         margins = curve.margins(e, y, t)
         negative, orientation, volume = curve.start(e, t)

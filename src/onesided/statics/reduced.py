@@ -1,0 +1,173 @@
+"""Lyapunov–Schmidt reduction: equilibria near a singular point as zeros of d functions of d + 1 unknowns.
+
+With N a basis of the null space of J = R_x (d + 1 columns) and Z of its left one, y = y₀ + N a + w with G w = 0 and
+R(y) = Z g define g(a); equilibria are its zeros. N may span modes that are only nearly neutral: g then has a linear part.
+"""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from onesided._types import Array
+from onesided.statics.curve import Curve
+from onesided.tolerances import EPS
+
+STEPS = 12
+SETTLED = EPS**0.625  # relative size of a Newton step after which one more reaches round-off
+NOISE = EPS**0.375  # relative size of a Newton step that may be round-off, near singular points
+FAR = 2.0  # what w may be, relative to a
+
+
+@dataclass(frozen=True)
+class Reached:
+    """A point of the reduced problem: y, the value g there, and the residual that round-off leaves."""
+
+    y: Array
+    g: Array
+    floor: float
+
+
+@dataclass(frozen=True)
+class Crossing:
+    """Where a branch crosses an ellipsoid: y, its direction b, and how far round-off may have moved it, relatively."""
+
+    y: Array
+    b: Array
+    uncertainty: float
+
+
+@dataclass(frozen=True, eq=False)
+class Reduced:
+    """The reduced problem of one piece at the packed point x, on the ellipsoids |a / radii| = λ.
+
+    Attributes
+    ----------
+    N : (size, d + 1); p changes along the first column alone, if at all.  G : (d + 1, size) with G N = I.
+    Z : (size − 1, d), orthonormal.
+    radii : (d + 1,), semi-axes of the ellipsoid λ = 1.
+    """
+
+    piece: Curve
+    x: Array
+    N: Array
+    G: Array
+    Z: Array
+    radii: Array
+
+    @property
+    def d(self) -> int:
+        """Number of reduced equations."""
+        return self.Z.shape[1]
+
+    @cached_property
+    def y(self) -> Array:
+        """Scaled unknowns of the point."""
+        return self.piece.scaled(self.x)
+
+    @cached_property
+    def linear(self) -> float:
+        """Size of the linear part of g on the ellipsoid: zero at a singular point, not so at a cluster of them."""
+        J = self.piece.jacobian(self.piece.evaluate(self.x))
+        return float(np.linalg.norm(self.Z.T @ J @ (self.N * self.radii), ord=2))
+
+    def second(self, v: Array) -> Array:
+        """Scaled R''(v, v) on the rows of the piece."""
+        raw = self.piece.system.along(self.x, self.piece.packed(v), 2)
+        n = self.piece.n
+        return np.asarray(np.concatenate([raw[:n], raw[n + self.piece.rows]]) / self.piece.weight)
+
+    def resized(self, radii: Array) -> "Reduced":
+        """The same on other ellipsoids."""
+        return replace(self, radii=radii)
+
+    def at(self, b: Array, level: float = 1.0) -> Reached | None:
+        """The point y with G (y − y₀) = level · radii · b and its g, or None where there is none nearby."""
+        a = level * self.radii * b
+        border = _Fixed(self, a)
+        return border.solve(self.y + self.N @ a, float(np.linalg.norm(self.N @ a)))
+
+    def on_branch(self, start: Array, level: float) -> "Crossing | None":
+        """The equilibrium near y = `start` on the ellipsoid of this level, or None."""
+        y, size = start, float(np.linalg.norm(start - self.y))
+        previous = np.inf
+        for _ in range(STEPS):
+            e = self.piece.evaluate(self.piece.packed(y))
+            R, b = self.piece.residual(e), self.coordinates(y)
+            right = np.concatenate([R, [(b @ b - level**2) / (2.0 * level)]])
+            row = self.G.T @ (b / self.radii) / level
+            matrix = np.vstack([self.piece.jacobian(e), row])
+            step = _solution(matrix, -right)
+            length = float(np.linalg.norm(step))
+            if not length < FAR * size:
+                return None
+            y = y + step
+            if _settled(length, previous, size):
+                return Crossing(y, self.coordinates(y) / level, self._uncertainty(matrix, R, size))
+            previous = length
+        return None
+
+    def _uncertainty(self, matrix: Array, R: Array, size: float) -> float:
+        """How far round-off in the residual may move a point, relative to its distance."""
+        noise = max(float(np.max(np.abs(R), initial=0.0)), EPS * size)
+        smallest = float(np.linalg.svd(matrix, compute_uv=False)[-1])
+        return noise / (size * smallest) if smallest > 0 else np.inf
+
+    def coordinates(self, y: Array) -> Array:
+        """λ b of a point."""
+        return np.asarray(self.G @ (y - self.y) / self.radii)
+
+
+@dataclass(frozen=True)
+class _Fixed:
+    """The bordered system R(y) − Z g = 0, G (y − y₀) = a."""
+
+    reduced: Reduced
+    a: Array
+
+    def solve(self, y: Array, size: float) -> Reached | None:
+        """Newton's method from y; one step more than it takes, so that the residual is that of round-off."""
+        r, start = self.reduced, y
+        g, previous = np.zeros(r.d), np.inf
+        corner = np.zeros((r.d + 1, r.d))
+        for _ in range(STEPS):
+            e = r.piece.evaluate(r.piece.packed(y))
+            R = r.piece.residual(e)
+            matrix = np.block([[r.piece.jacobian(e), -r.Z], [r.G, corner]])
+            step = _solution(matrix, -np.concatenate([R, r.G @ (y - r.y) - self.a]))
+            length = float(np.linalg.norm(step[: len(y)]))
+            if not length < FAR * size:
+                return None
+            g = r.Z.T @ R  # at the point before the step: R is known there, not where the step leads
+            if _settled(length, previous, size):
+                near = float(np.linalg.norm(y - start)) <= FAR * size
+                left = float(np.max(np.abs(R - r.Z @ g), initial=0.0))
+                return Reached(y, g, max(left, EPS * size)) if near else None
+            y, previous = y + step[: len(y)], length
+        return None
+
+
+def reduce_at(piece: Curve, x: Array, N: Array, Z: Array, radius: float) -> Reduced:
+    """The reduced problem on a sphere of the coordinates that belong to N, turned so that one of them alone moves p."""
+    count = N.shape[1]
+    share = N[piece.n]
+    first = share if np.linalg.norm(share) > SETTLED * np.linalg.norm(N) else np.eye(count)[0]
+    turn = np.linalg.qr(np.column_stack([first, np.eye(count)]))[0][:, :count]
+    N = N @ turn
+    if Z.shape[1] != count - 1:
+        Z = np.linalg.svd(piece.jacobian(piece.evaluate(x)), full_matrices=True)[0][:, piece.size - count :]
+    return Reduced(piece, x, N, np.linalg.pinv(N), np.linalg.qr(Z)[0], np.full(count, radius))
+
+
+def _settled(length: float, previous: float, size: float) -> bool:
+    """Whether Newton's steps have become those of round-off: after a tiny one, or when small ones no longer fall."""
+    return previous <= SETTLED * size or length <= EPS * size or (length <= NOISE * size and length > 0.5 * previous)
+
+
+def _solution(matrix: Array, right: Array) -> Array:
+    if not np.all(np.isfinite(matrix)) or not np.all(np.isfinite(right)):
+        return np.full(len(right), np.nan)
+    try:
+        return np.asarray(np.linalg.solve(matrix, right))
+    except np.linalg.LinAlgError:
+        return np.full(len(right), np.nan)
