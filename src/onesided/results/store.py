@@ -200,7 +200,8 @@ def _read_ray(record: Mapping[str, Any]) -> Ray:
     values = dict(record)
     for name in ("q_dot", "mu_dot", "lam_dot", "gap_dot"):
         values[name] = np.array(values[name], dtype=float)
-    values["closed"], values["rows"] = tuple(values["closed"]), tuple(values["rows"])
+    values |= {name: tuple(values.get(name, ())) for name in ("closed", "rows", "idle", "loose")}
+    values["nu"] = None if values.get("nu") is None else np.array(values["nu"], dtype=float)
     return Ray(**values)
 
 

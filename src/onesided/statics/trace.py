@@ -102,10 +102,11 @@ class Tracer(Walker):
         """Start a new leg at a place along a ray; inertia is unknown until its first regular point."""
         system = where.system
         curve = make_curve(system, np.array(ray.rows, dtype=np.intp), where.sizes, where.scales)
-        e = system.evaluate_packed(where.x)
+        x = where.x if ray.nu is None else np.concatenate([where.x[: system.n + 1], ray.nu])
+        e = system.evaluate_packed(x)
         t = curve.scaled(ray.x_dot)
         t = t / np.sqrt(t @ t)
-        y = curve.scaled(where.x)
+        y = curve.scaled(x)
         self.previous = self.earlier = None
         self.degree = None
         margins = curve.margins(e, y, t)
@@ -225,6 +226,10 @@ class Tracer(Walker):
         straight = self.curve.large and hit.trigger is Trigger.singular  # other branches are not looked for
         rays = self._two_rays(where, c, b, complete=not straight) if simple or straight else rays_at(where)
         named = name_point(where, rays, self.curve, c)
+        if named.kind is None and named.followed is not None:
+            self.curve, self.point = self._leave(where, rays[named.followed], c.s)
+            self.step = min(self.step, self._first_step())
+            return None, None
         self._remember(named, rays, where, c, b.s)
         self.events += 1
         if named.followed is None:
@@ -317,7 +322,7 @@ class Tracer(Walker):
     def _remember(self, named: Named, rays: Rays, where: Place, c: Point, end: float) -> None:
         n, k = where.system.n, len(where.system.bilateral)
         event = Event(
-            kind=named.kind,
+            kind=named.kind or Kind.idle,
             control=where.system.control,
             p=float(c.x[n]),
             q=c.x[:n],
