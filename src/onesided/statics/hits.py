@@ -58,12 +58,12 @@ def hidden(curve: Curve, a: Point, b: Point, tolerances: Tolerances) -> bool:
     h, n = b.s - a.s, curve.n
     for i in np.flatnonzero((a.rates < 0) & (b.rates > 0)) if len(a.rates) else ():
         values = float(a.margins[i]), h * float(a.rates[i]), float(b.margins[i]), h * float(b.rates[i])
-        if min(values[0], values[2]) >= -tolerances.gap > _lowest(*values):
+        if min(values[0], values[2]) >= -tolerances.gap > lowest_value(*values):
             return True
     return bool(a.sense * b.sense > 0 and _turns_twice(a.y[n], h * a.t[n], b.y[n], h * b.t[n]))
 
 
-def _lowest(va: float, ra: float, vb: float, rb: float) -> float:
+def lowest_value(va: float, ra: float, vb: float, rb: float) -> float:
     """Lowest value of the cubic through (va, ra) and (vb, rb) that falls at its start and rises at its end."""
     lead, linear = 6 * (va - vb) + 3 * (ra + rb), 6 * (vb - va) - 4 * ra - 2 * rb
     root = math.sqrt(max(linear * linear - 4 * lead * ra, 0.0))
@@ -95,6 +95,8 @@ def uneventful(curve: Curve, points: Points, watch: Watch) -> Array:
     calm &= (signs[0] >= 0) & (signs[1] != 0) & (signs[2] != 0) & (low <= p) & (p <= high)
     calm[1:] &= ~_turns_twice(p[:-1], h * p_dot[:-1], p[1:], h * p_dot[1:])
     if points.margins.shape[1]:
+        away = abs(points.margins) > watch.tolerances.gap
+        calm[1:] &= (away[1:] == away[:-1]).all(axis=1)
         calm &= (points.margins >= -watch.tolerances.residual).all(axis=1)
         calm[1:] &= ~((points.rates[:-1] < 0) & (points.rates[1:] > 0)).any(axis=1)
     return calm
@@ -177,11 +179,12 @@ def _user_hits(curve: Curve, a: Point, b: Point, watch: Watch, sides: Mapping[st
 
 def _root(va: float, ra: float, vb: float, rb: float) -> float:
     """First fraction at which the cubic through (va, ra) and (vb, rb) falls through zero."""
-    if va <= 0:
+    if va <= 0 and ra <= 0:
         return 0.0
     a, b = 2 * va - 2 * vb + ra + rb, 3 * vb - 3 * va - 2 * ra - rb
-    left = 0.0
-    for right in (*_turning_points(3 * a, 2 * b, ra), 1.0):
+    turns = _turning_points(3 * a, 2 * b, ra)
+    left = turns.pop(0) if va <= 0 and turns else 0.0  # it leaves zero upwards: the next zero is meant
+    for right in (*turns, 1.0):
         if ((a * right + b) * right + ra) * right + va <= 0:
             return _bisect(lambda f: ((a * f + b) * f + ra) * f + va, left, right)
         left = right
@@ -231,15 +234,15 @@ def locate(curve: Curve, a: Point, b: Point, hit: Hit, watch: Watch) -> Point | 
     """The exact point of a hit inside the step; None where it cannot be found."""
     n = curve.n
     if hit.trigger is Trigger.limit:
-        return _root_between(curve, a, b, lambda point: float(point.t[n]), watch.tolerances)
+        return root_between(curve, a, b, lambda point: float(point.t[n]), watch.tolerances)
     if hit.trigger is Trigger.user:
         user = watch.user[hit.name]
-        return _root_between(curve, a, b, lambda point: user(point.x[:n], float(point.x[n])), watch.tolerances)
+        return root_between(curve, a, b, lambda point: user(point.x[:n], float(point.x[n])), watch.tolerances)
     if hit.trigger is Trigger.singular:
         index = min(a.negative, b.negative) + curve.w
         crosses = a.orientation * b.orientation < 0
         measure = curve.distance_to_singular if crosses else lambda point: curve.eigenvalue(point.x, index)
-        found = _root_between(curve, a, b, measure, watch.tolerances)
+        found = root_between(curve, a, b, measure, watch.tolerances)
         if found is not None:
             found.t = _between_tangents(a, b)  # its own is that of a singular matrix
         return found and refine_singular(curve, found, b.s - a.s, watch.tolerances)
@@ -265,7 +268,7 @@ def _solve_border(curve: Curve, a: Point, b: Point, hit: Hit, depth: int) -> Poi
     along = a.t + b.t
     if found.converged:
         s = float(along @ (found.y - a.y)) / float(np.sqrt(along @ along))
-        if -0.05 * h <= s <= 1.05 * h:
+        if (0.05 * hit.fraction if _leaves_zero(curve, a, hit) else -0.05) * h <= s <= 1.05 * h:
             point = make_point(curve, found, along, a.s + min(max(s, 0.0), h))
             point.t = point.t if found.pivot > EPS**0.5 else _between_tangents(a, b)
             return point
@@ -275,6 +278,14 @@ def _solve_border(curve: Curve, a: Point, b: Point, hit: Hit, depth: int) -> Poi
     left, right = (a, middle) if _value(curve, middle, hit) < 0 else (middle, b)
     va, vb = abs(_value(curve, left, hit)), abs(_value(curve, right, hit))
     return _solve_border(curve, left, right, replace(hit, fraction=va / (va + vb) if va + vb > 0 else 0.5), depth - 1)
+
+
+def _leaves_zero(curve: Curve, a: Point, hit: Hit) -> bool:
+    """Whether the event function is zero at a and rises: the zero at a itself is not the one that is meant."""
+    if hit.trigger is Trigger.bound:
+        return False
+    i = hit.row - curve.k
+    return bool(a.rates[i] > 0 and a.margins[i] <= EPS**0.5 * a.rates[i])
 
 
 def _between_tangents(a: Point, b: Point) -> Array:
@@ -289,7 +300,7 @@ def _value(curve: Curve, point: Point, hit: Hit) -> float:
     return float(point.margins[hit.row - curve.k])
 
 
-def _root_between(
+def root_between(
     curve: Curve, a: Point, b: Point, function: Callable[[Point], float], tolerances: Tolerances
 ) -> Point | None:
     """Regula falsi with the Illinois modification on corrected points, to round-off."""

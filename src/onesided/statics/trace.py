@@ -19,10 +19,12 @@ from onesided.statics.hits import (
     refine_singular,
 )
 from onesided.statics.large import make_curve
-from onesided.statics.naming import Named, name_point
+from onesided.statics.naming import Named, name_idle, name_point
 from onesided.statics.pieces import Item, Origin, Passage
 from onesided.statics.place import Place, place
+from onesided.statics.quiet import Change, Margins, Quiet, quiet_hit
 from onesided.statics.rays import idle_twin, rays_at
+from onesided.statics.reactions import reactions_at
 from onesided.statics.steps import Walker
 from onesided.statics.stretch import Ahead
 from onesided.tolerances import EPS
@@ -69,8 +71,21 @@ class Tracer(Walker):
             if b is None:
                 yield from self._end(*self._why_stuck())
                 return
-            hits = find_hits(self.curve, self.point, b, self.watch, self.sides)
-            if not hits:
+            hits = [hit for hit in find_hits(self.curve, self.point, b, self.watch, self.sides) if self._told(hit)]
+            hit, c = self._earliest(b, hits) if hits else (None, b)
+            quiet = None if c is None else self.margins.find(self.curve, self.point, c, self.watch.tolerances)
+            if quiet is not None and quiet.change is Change.dips:
+                candidate, self.ahead, self.located = quiet.point, None, None
+                continue
+            if quiet is not None and quiet.change is not Change.touches:
+                status = yield from self._meet_idle(quiet, b)
+                if status is not None:
+                    yield from self._end(status)
+                    return
+                continue
+            if quiet is not None:
+                hit, c = quiet_hit(self.curve, quiet), quiet.point
+            if hit is None:
                 home = self._returns(b)
                 yield from self._accept(home or b)
                 if home is None and self.ahead is not None:
@@ -80,7 +95,6 @@ class Tracer(Walker):
                     yield from self._end(status)
                     return
                 continue
-            hit, c = self._earliest(b, hits)
             self.crowd = self.crowd + 1 if c is None or c.s - self.point.s < self.method.first_step**2 else 0
             if self.crowd > CROWD:
                 yield from self._end(Status.step_too_small, f"events crowd together {self._why_stuck()[1]}")
@@ -109,6 +123,7 @@ class Tracer(Walker):
         y = curve.scaled(x)
         self.previous = self.earlier = None
         self.degree = None
+        self.margins = Margins({system.constraint_names.index(name) for name in ray.idle})
         margins = curve.margins(e, y, t)
         negative, orientation = curve.start(e, t)
         error = float(np.max(np.abs(curve.residual(e)), initial=0.0))
@@ -126,6 +141,7 @@ class Tracer(Walker):
         self.neutral = b.neutral
         yield from self._release(self.degree)
         self._move(b)
+        self.margins.pass_by(self.curve, b, self.watch.tolerances)
         self.points, self.sides = self.points + 1, {}
         yield Item(self.curve, b, self.degree)
 
@@ -136,6 +152,7 @@ class Tracer(Walker):
             return
         for i in range(max(first, last - 3), last):
             self._move(ahead.points.point(i))
+        self.margins.pass_by(self.curve, self.point, self.watch.tolerances)
         self._take(last)
         self.points += last - first
         self.neutral = self.point.neutral
@@ -208,12 +225,53 @@ class Tracer(Walker):
         self.step = min(self.step, self._first_step())
         return True
 
-    def _meet(self, hit: Hit, c: Point, b: Point) -> Generator[Item, None, Outcome]:
-        """Name the event at c and go on along a ray that leaves it; returns (status or None, next point or None)."""
+    def _told(self, hit: Hit) -> bool:
+        """Whether a hit is an event as it is: margins of idle constraints are looked at by themselves."""
+        return hit.row not in self.margins.idle
+
+    def _meet_idle(self, quiet: Quiet, b: Point) -> Generator[Item, None, Status | None]:
+        """An idle constraint begins or ceases to be one; the path goes on as it was, or with it on its other side."""
+        c, row, leaves = quiet.point, quiet.row, quiet.change is Change.leaves
+        crosses = leaves and quiet.beyond.margins[row - self.curve.k] < 0
+        where = place(self.origin.where.system, c.x, self.curve.sizes, self.watch.tolerances)
+        twin = self._twin(where, c, row) if crosses else None
+        if crosses and twin is None:  # then which constraints carry is to be decided anew
+            self.margins.idle.discard(row)
+            status, _ = yield from self._meet(quiet_hit(self.curve, quiet), quiet.beyond, b)
+            return status
+        yield from self._settle_degree(c, b)
+        back, on = self._two_rays(where, c, b, complete=True).rays
+        ahead = twin or on
+        detail, names = name_idle(where, row, ahead.rows, before=leaves, after=not leaves)
+        self.points, self.events = self.points + 1, self.events + 1
+        self._remember(Named(Kind.idle, 0, 1, names, detail), Rays((back, ahead)), where, c, b.s)
+        if self.events == self.origin.max_events:
+            return Status.enough
+        if twin is not None:
+            self.curve, self.point = self._leave(where, twin, c.s)
+            self.step = min(self.step, self._first_step())
+        else:
+            self._move(self._as_before(c))
+            (self.margins.idle.discard if leaves else self.margins.idle.add)(row)
+        self.ahead, self.located = None, None
+        return None
+
+    def _twin(self, where: Place, c: Point, row: int) -> Ray | None:
+        """The same path with an idle constraint on its other side, where that is all that changes."""
+        if self.curve.large or row not in where.weak or reactions_at(where) is not None:
+            return None
+        return idle_twin(where, self.curve, c.t, row)
+
+    def _settle_degree(self, c: Point, b: Point) -> Iterator[Item]:
+        """Say what the degree of instability is on the way to c, where that is not known yet."""
         if self.degree is None:
             middle = between(self.curve, self.point, c, 0.5) if c.s > self.point.s else b
             self.degree = middle.negative if middle is not None else c.negative
         yield from self._release(self.degree)
+
+    def _meet(self, hit: Hit, c: Point, b: Point) -> Generator[Item, None, Outcome]:
+        """Name the event at c and go on along a ray that leaves it; returns (status or None, next point or None)."""
+        yield from self._settle_degree(c, b)
         c, bifurcates = self._sharpen(hit, c, b)
         c = self._snap(c)
         where = place(self.origin.where.system, c.x, self.curve.sizes, self.watch.tolerances)
