@@ -135,7 +135,7 @@ def _sign_before(rays: Rays, curve: Curve, point: Point, incoming: int | None) -
 def _changes(where: Place, before: set[int], ray: Ray) -> tuple[str, tuple[str, ...]]:
     """What the constraints do when the path goes on along a ray: in words, and their names."""
     names, after = where.system.constraint_names, _closed_on(where, ray)
-    closes, carried = sorted(after - before), set(ray.rows)
+    closes, carried = sorted(after - before), {*ray.rows, *(names.index(name) for name in ray.loose)}
     groups = (
         ([j for j in closes if j in carried], 1, ""),
         ([j for j in closes if j not in carried], 1, " without force"),

@@ -152,10 +152,10 @@ def idle_twin(where: Place, curve: Curve, t: Array, row: int) -> Ray | None:
     Along a stretch on which a constraint is weakly active, open and closed are the same path until one of them fails.
     """
     rows = np.array(sorted({*curve.rows.tolist()} ^ {row}), dtype=np.intp)
-    x_dot = _scaled(where, curve.packed(t))
+    x_dot, small = _scaled(where, curve.packed(t)), np.sqrt(where.tolerances.singularity)
     for d in _directions(where, Curve(where.system, rows, where.sizes, where.scales))[0]:
-        near = float(np.max(np.abs(_scaled(where, d.x_dot) - x_dot))) <= np.sqrt(where.tolerances.singularity)
-        if near and abs(_rate(where, d, row)) <= where.tolerances.singularity:
+        near = float(np.max(np.abs(_scaled(where, d.x_dot) - x_dot))) <= small
+        if near and abs(_rate(where, d, row)) <= small:
             taylor = Taylor(where.system, where.x, d.piece, d.t, where.tolerances)
             return _ray(where, d, taylor, _instability(where, d.piece))
     return None

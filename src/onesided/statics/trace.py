@@ -8,16 +8,16 @@ import numpy as np
 
 from onesided._types import Array, Status
 from onesided.results import Event, Kind, Ray, Rays
-from onesided.statics.curve import Curve, Plane, Point, newton
+from onesided.statics.curve import Curve, Point
 from onesided.statics.hits import (
     Hit,
     Trigger,
     between,
     find_hits,
-    interpolate,
     locate,
     refine_singular,
 )
+from onesided.statics.home import Home
 from onesided.statics.large import make_curve
 from onesided.statics.naming import Named, name_idle, name_point
 from onesided.statics.pieces import Item, Origin, Passage
@@ -32,6 +32,7 @@ from onesided.tolerances import EPS
 POINT_LIMIT = 200_000
 CROWD = 30  # so many events or failures in a row without progress end a path
 FAR = EPS**-0.4  # scaled unknowns beyond which a path is no longer followed
+LAST = {Kind.continuum: Status.not_unique, Kind.jammed: Status.jammed}  # how a path ends at an event of this kind
 Outcome = tuple[Status | None, Point | None]
 
 
@@ -52,11 +53,10 @@ class Tracer(Walker):
         self.events = 0
         self.crowd = 0
         self.neutral = False
-        self.switched = -1
         self.sides: dict[str, float] = {}  # of user functions that are zero at the last point
         self.curve, self.point = self._leave(origin.where, ray, 0.0)
         self.step = self._first_step()
-        self._home, self._home_rows = self.point, ray.rows
+        self._home = Home(self.curve, self.point, self.watch.tolerances)
 
     def run(self) -> Iterator[Item]:
         """Points and events in order, until something ends the path; the last item carries the status."""
@@ -77,6 +77,11 @@ class Tracer(Walker):
             if quiet is not None and quiet.change is Change.dips:
                 candidate, self.ahead, self.located = quiet.point, None, None
                 continue
+            home = None if c is None else self._returns(c if quiet is None else quiet.point)
+            if home is not None:
+                yield from self._accept(home)
+                yield from self._end(Status.closed)
+                return
             if quiet is not None and quiet.change is not Change.touches:
                 status = yield from self._meet_idle(quiet, b)
                 if status is not None:
@@ -86,11 +91,10 @@ class Tracer(Walker):
             if quiet is not None:
                 hit, c = quiet_hit(self.curve, quiet), quiet.point
             if hit is None:
-                home = self._returns(b)
-                yield from self._accept(home or b)
-                if home is None and self.ahead is not None:
+                yield from self._accept(b)
+                if self.ahead is not None:
                     yield from self._stroll(self.ahead)
-                status = Status.closed if home else self._enough(self.point)
+                status = self._enough(self.point)
                 if status is not None:
                     yield from self._end(status)
                     return
@@ -99,13 +103,13 @@ class Tracer(Walker):
             if self.crowd > CROWD:
                 yield from self._end(Status.step_too_small, f"events crowd together {self._why_stuck()[1]}")
                 return
-            if self._change_sides(hit):
-                continue
             if c is None:  # the step had left its branch, or holds more than one event: look closer
                 self.step, self.ahead = 0.25 * (b.s - self.point.s), None
                 continue
             status, candidate = yield from self._meet(hit, c, b)
             self.ahead = self.ahead if candidate else None  # points beyond are those of the same leg, or of no use
+            if status is None and self.points >= 3 and self._home.is_at(self.curve, self.point):
+                status = Status.closed
             if status is None and self.points >= self.most:
                 status = Status.enough
             if status is not None:
@@ -162,8 +166,9 @@ class Tracer(Walker):
         """Number of the first of these points that is far away or on a step past the start of the path, or `last`."""
         points, before = ahead.points, slice(first - 1, last - 1)
         special = abs(points.y[first:last]).max(axis=1) > FAR
-        if len(self._home.y) == points.y.shape[1]:
-            to_home = ((self._home.y - points.y[before]) * points.t[before]).sum(axis=1)
+        home = self._home.on(self.curve)
+        if home is not None:
+            to_home = ((home[0] - points.y[before]) * points.t[before]).sum(axis=1)
             special |= (to_home >= 0) & (to_home <= points.s[first:last] - points.s[before])
         return first + int(special.argmax()) if special.any() else last
 
@@ -208,22 +213,6 @@ class Tracer(Walker):
                 if found is not None and float((found.y - c.y) @ c.t) < 0:
                     return other, found
         return None
-
-    def _change_sides(self, hit: Hit) -> bool:
-        """Where a constraint is weakly active at the last point already, go on from there with it on its other side."""
-        contact = hit.trigger in {Trigger.closing, Trigger.opening}
-        if not contact or self.curve.large or self.switched == self.points:  # not to and fro
-            return False
-        if self.point.margins[hit.row - self.curve.k] > self.watch.tolerances.gap:
-            return False
-        where = place(self.origin.where.system, self.point.x, self.curve.sizes, self.watch.tolerances)
-        ray = idle_twin(where, self.curve, self.point.t, hit.row) if hit.row in where.weak else None
-        if ray is None:
-            return False
-        self.ahead, self.switched = None, self.points
-        self.curve, self.point = self._leave(where, ray, self.point.s)
-        self.step = min(self.step, self._first_step())
-        return True
 
     def _told(self, hit: Hit) -> bool:
         """Whether a hit is an event as it is: margins of idle constraints are looked at by themselves."""
@@ -292,7 +281,7 @@ class Tracer(Walker):
         self.events += 1
         if named.followed is None:
             self.point = c
-            return Status.not_unique if named.kind is Kind.continuum else Status.path_ended, None
+            return LAST.get(named.kind, Status.path_ended), None
         if self.events == self.origin.max_events:
             return Status.enough, None
         if simple:
@@ -401,22 +390,8 @@ class Tracer(Walker):
         self.pending = Item(self.curve, c, self.degree or 0, event)
 
     def _returns(self, b: Point) -> Point | None:
-        """The start of the path, if this step comes back to it in the direction in which it was left."""
-        home, a = self._home, self.point
-        if self.points < 3 or len(home.y) != len(b.y):
-            return None
-        ahead, h = float(a.t @ (home.y - a.y)), b.s - a.s
-        if not 0.0 <= ahead <= h or float(b.t @ home.t) < 0.5 or tuple(self.curve.rows) != self._home_rows:
-            return None
-        if float(abs(interpolate(a, b, ahead / h) - home.y).max()) > h:  # it passes by
-            return None
-        near = between(self.curve, a, b, ahead / h)
-        plane = Plane(home.t, float(home.t @ home.y))
-        found = near and newton(self.curve, near.y, plane, target=EPS, limit=8, reach=h)
-        if not found or not found.converged:
-            return None
-        same = float(np.max(np.abs(found.y - home.y))) <= np.sqrt(self.watch.tolerances.singularity)
-        return replace(home, s=a.s + ahead, negative=b.negative) if same else None
+        """The start of the path, if the way to b leads through it again."""
+        return self._home.between(self.curve, self.point, b) if self.points >= 3 else None
 
     def _enough(self, b: Point) -> Status | None:
         if self.points >= self.most:
