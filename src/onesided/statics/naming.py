@@ -66,19 +66,29 @@ def _unchanged(
     )
 
 
-def name_idle(where: Place, row: int, rows: Sequence[int], *, before: bool, after: bool) -> tuple[str, tuple[str, ...]]:
-    """In words what an idle constraint does, and its name: `before` and `after` tell whether it was and is idle.
+def name_idle(where: Place, rows: set[int], idle: set[int], ahead: Ray) -> tuple[str, tuple[str, ...]]:
+    """In words what idle constraints do, and their names, where `rows` carried and `idle` were idle before."""
+    after, closed = _closed_on(where, ahead), rows | idle
+    still = {where.system.constraint_names.index(name) for name in ahead.idle}
+    carrying = rows - idle
+    sentences = [
+        (sorted(after - closed), 1, " without force", ""),
+        (sorted((after & still & carrying) - (closed - rows)), 0, "", "stays closed without force"),
+        (sorted((after & set(ahead.rows) & idle) - still), 0, "", "begins to carry"),
+        (sorted((closed - after) - carrying), 2, ", not having carried", ""),
+        (sorted((closed - after) & carrying), 2, "", ""),
+    ]
+    told = [_sentence(where, *one, ahead.rows) for one in sentences if one[0]]
+    names = tuple(where.system.constraint_names[j] for one in sentences for j in one[0])
+    return "; ".join([*told, *_about_forces(where, ahead)]), names
 
-    `rows` are the constraints that carry.
-    """
-    name = where.system.constraint_names[row]
-    noun, closes, opens = where.system.words_for(name)
-    this = _quoted(noun, [name])
-    if before:
-        return (f"{this} begins to carry" if row in rows else f"{this}, which carried no force, {opens}"), (name,)
-    if row in rows:
-        return f"{this} stays closed without force", (name,)
-    return f"{this} {closes} without force{_redundant_with(where, [row], rows)}", (name,)
+
+def _sentence(where: Place, rows: list[int], verb: int, how: str, words: str, carrying: Sequence[int]) -> str:
+    """What a group of constraints does: `verb` 1 closes, 2 opens, or other words."""
+    parts = []
+    for group, members in _by_words(where, [where.system.constraint_names[j] for j in rows]):
+        parts.append(f"{_quoted(group[0], members)} {_agree(words or group[verb], len(members))}{how}")
+    return " and ".join(parts) + (_redundant_with(where, rows, carrying) if verb == 1 else "")
 
 
 def _redundant_with(where: Place, idle: Sequence[int], rows: Sequence[int]) -> str:

@@ -146,19 +146,21 @@ def _scaled_gradients(where: Place, rows: Indices) -> Array:
     return np.asarray(e.c_q[rows] * where.sizes.length / where.scales.gap[rows][:, None])
 
 
-def idle_twin(where: Place, curve: Curve, t: Array, row: int) -> Ray | None:
-    """The direction t of a curve with constraint `row` on its other side, where gap and reaction stay zero alike.
+def ways_to_carry(where: Place, curve: Curve, t: Array) -> Iterator[Ray]:
+    """The direction t of a curve on every piece that moves (q, p) alike: idle or redundant constraints may change sides.
 
-    Along a stretch on which a constraint is weakly active, open and closed are the same path until one of them fails.
+    Which of them leads on is not asked: derivatives at the point do not tell where a stretch of idleness ends.
     """
-    rows = np.array(sorted({*curve.rows.tolist()} ^ {row}), dtype=np.intp)
-    x_dot, small = _scaled(where, curve.packed(t)), np.sqrt(where.tolerances.singularity)
-    for d in _directions(where, Curve(where.system, rows, where.sizes, where.scales))[0]:
-        near = float(np.max(np.abs(_scaled(where, d.x_dot) - x_dot))) <= small
-        if near and abs(_rate(where, d, row)) <= small:
-            taylor = Taylor(where.system, where.x, d.piece, d.t, where.tolerances)
-            return _ray(where, d, taylor, _instability(where, d.piece))
-    return None
+    reactions, seen, small = reactions_at(where), where.system.n + 1, np.sqrt(where.tolerances.singularity)
+    motion = curve.packed(t)[:seen] / where.unit[:seen]
+    for here, piece in _all_pieces(where, reactions):
+        for d in _directions(here, piece)[0]:
+            own = _scaled(where, d.x_dot)[:seen]
+            size = float(np.sqrt((own @ own) * (motion @ motion)))
+            if size > 0 and float(own @ motion) > (1.0 - small) * size:
+                found = Found(here, d)
+                ray = _ray(here, d, found.taylor, _instability(here, piece))
+                yield ray if reactions is None else _with_reactions(where, found, ray)
 
 
 def _pieces(where: Place) -> Iterator[Curve]:

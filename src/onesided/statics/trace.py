@@ -18,13 +18,12 @@ from onesided.statics.hits import (
     refine_singular,
 )
 from onesided.statics.home import Home
-from onesided.statics.large import make_curve
+from onesided.statics.legs import goes_on, start_leg, taken_over
 from onesided.statics.naming import Named, name_idle, name_point
 from onesided.statics.pieces import Item, Origin, Passage
 from onesided.statics.place import Place, place
-from onesided.statics.quiet import Change, Margins, Quiet, quiet_hit
-from onesided.statics.rays import idle_twin, rays_at
-from onesided.statics.reactions import reactions_at
+from onesided.statics.quiet import Change, Margins, Quiet
+from onesided.statics.rays import rays_at
 from onesided.statics.steps import Walker
 from onesided.statics.stretch import Ahead
 from onesided.tolerances import EPS
@@ -89,7 +88,7 @@ class Tracer(Walker):
                     return
                 continue
             if quiet is not None:
-                hit, c = quiet_hit(self.curve, quiet), quiet.point
+                hit, c = quiet.hit(self.curve), quiet.point
             if hit is None:
                 yield from self._accept(b)
                 if self.ahead is not None:
@@ -118,21 +117,10 @@ class Tracer(Walker):
 
     def _leave(self, where: Place, ray: Ray, s: float) -> tuple[Curve, Point]:
         """Start a new leg at a place along a ray; inertia is unknown until its first regular point."""
-        system = where.system
-        curve = make_curve(system, np.array(ray.rows, dtype=np.intp), where.sizes, where.scales)
-        x = where.x if ray.nu is None else np.concatenate([where.x[: system.n + 1], ray.nu])
-        e = system.evaluate_packed(x)
-        t = curve.scaled(ray.x_dot)
-        t = t / np.sqrt(t @ t)
-        y = curve.scaled(x)
         self.previous = self.earlier = None
         self.degree = None
-        self.margins = Margins({system.constraint_names.index(name) for name in ray.idle})
-        margins = curve.margins(e, y, t)
-        negative, orientation = curve.start(e, t)
-        error = float(np.max(np.abs(curve.residual(e)), initial=0.0))
-        sense = float(ray.p_sign)
-        return curve, Point(curve.packed(y), y, t, s, negative, orientation, sense, *margins, e.c, e.energy, error)
+        self.margins = Margins({where.system.constraint_names.index(name) for name in ray.idle})
+        return start_leg(where, ray, s)
 
     def _first_step(self) -> float:
         """Length of the first step of a leg: tiny where the start is singular: nothing can be compared there."""
@@ -219,37 +207,27 @@ class Tracer(Walker):
         return hit.row not in self.margins.idle
 
     def _meet_idle(self, quiet: Quiet, b: Point) -> Generator[Item, None, Status | None]:
-        """An idle constraint begins or ceases to be one; the path goes on as it was, or with it on its other side."""
-        c, row, leaves = quiet.point, quiet.row, quiet.change is Change.leaves
-        crosses = leaves and quiet.beyond.margins[row - self.curve.k] < 0
+        """Constraints begin or cease to be idle; the path goes on as it was, or with others that carry."""
+        c = quiet.point
         where = place(self.origin.where.system, c.x, self.curve.sizes, self.watch.tolerances)
-        twin = self._twin(where, c, row) if crosses else None
-        if crosses and twin is None:  # then which constraints carry is to be decided anew
-            self.margins.idle.discard(row)
-            status, _ = yield from self._meet(quiet_hit(self.curve, quiet), quiet.beyond, b)
-            return status
-        yield from self._settle_degree(c, b)
         back, on = self._two_rays(where, c, b, complete=True).rays
-        ahead = twin or on
-        detail, names = name_idle(where, row, ahead.rows, before=leaves, after=not leaves)
+        names, idle = where.system.constraint_names, self.margins.idle ^ set(quiet.rows)
+        ahead: Ray | None = replace(goes_on(self.curve, on, quiet), idle=tuple(names[row] for row in sorted(idle)))
+        if quiet.crosses(self.curve):
+            ahead = taken_over(where, self.curve, quiet, on.p_sign)
+        if ahead is None:  # other branches may leave here: that is to be decided from derivatives
+            self.margins.idle.difference_update(quiet.rows)
+            return (yield from self._meet(quiet.hit(self.curve), quiet.beyond, b))[0]
+        yield from self._settle_degree(c, b)
+        detail, changed = name_idle(where, set(self.curve.rows.tolist()), self.margins.idle, ahead)
         self.points, self.events = self.points + 1, self.events + 1
-        self._remember(Named(Kind.idle, 0, 1, names, detail), Rays((back, ahead)), where, c, b.s)
+        self._remember(Named(Kind.idle, 0, 1, changed, detail), Rays((back, ahead)), where, c, b.s)
         if self.events == self.origin.max_events:
             return Status.enough
-        if twin is not None:
-            self.curve, self.point = self._leave(where, twin, c.s)
-            self.step = min(self.step, self._first_step())
-        else:
-            self._move(self._as_before(c))
-            (self.margins.idle.discard if leaves else self.margins.idle.add)(row)
-        self.ahead, self.located = None, None
+        self.curve, self.point = self._leave(where, ahead, c.s)
+        self.point = replace(self.point, negative=-1, orientation=0.0)  # the stiffness may jump here
+        self.step, self.ahead, self.located = min(self.step, self._first_step()), None, None
         return None
-
-    def _twin(self, where: Place, c: Point, row: int) -> Ray | None:
-        """The same path with an idle constraint on its other side, where that is all that changes."""
-        if self.curve.large or row not in where.weak or reactions_at(where) is not None:
-            return None
-        return idle_twin(where, self.curve, c.t, row)
 
     def _settle_degree(self, c: Point, b: Point) -> Iterator[Item]:
         """Say what the degree of instability is on the way to c, where that is not known yet."""
