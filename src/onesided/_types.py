@@ -43,8 +43,8 @@ class Status(Enum):
     finished = "the end of the time span was reached"
     stopped = "an event stopped the motion, as asked"
     jammed = (
-        "the forces of contacts with friction are not determined here (Painlevé): bodies jam or strike without a "
-        "collision; time stepping passes this by impulses, try Moreau(step=…)"
+        "bodies jam: contacts hold the system so that nothing leads on, or friction leaves their forces undetermined "
+        "(Painlevé); a motion passes this by impulses with Moreau(step=…)"
     )
     contact = "a gap closed: this method does not follow contacts, use one that does from here"
     singular_configuration = (

@@ -22,7 +22,9 @@ class Kind(Enum):
     corner_limit = "corner limit point"
     smooth_bifurcation = "smooth bifurcation"
     nonsmooth_bifurcation = "non-smooth bifurcation"
+    idle = "idle contact"
     end = "end point"
+    jammed = "jammed"
     continuum = "non-unique path derivative"
     bound = "bound reached"
     user = "user event"
@@ -42,6 +44,9 @@ class Ray:
     order : derivative that decided `p_sign` (1, 2, 3 …; 0 if none did).
     continuum : whether the ray is an extreme one of a whole cone of directions.
     ahead : a point (q, p, μ, λ) on the branch a small distance from where it leaves a singular point; None elsewhere.
+    idle : names of the unilateral constraints that stay closed without force along the branch.
+    nu : multipliers (μ, λ) from which the branch starts, where they are not unique and not those of the event.
+    loose : names of the unilateral constraints whose forces are not unique along the branch.
     """
 
     q_dot: Array
@@ -56,6 +61,9 @@ class Ray:
     rows: tuple[int, ...] = field(repr=False)
     continuum: bool = False
     ahead: Array | None = field(default=None, repr=False)
+    idle: tuple[str, ...] = ()
+    nu: Array | None = field(default=None, repr=False)
+    loose: tuple[str, ...] = ()
 
     @property
     def x_dot(self) -> Array:

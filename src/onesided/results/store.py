@@ -204,9 +204,9 @@ def _read_ray(record: Mapping[str, Any]) -> Ray:
     values = dict(record)
     for name in ("q_dot", "mu_dot", "lam_dot", "gap_dot"):
         values[name] = np.array(values[name], dtype=float)
-    ahead = values.get("ahead")
-    values["ahead"] = None if ahead is None else np.array(ahead, dtype=float)
-    values["closed"], values["rows"] = tuple(values["closed"]), tuple(values["rows"])
+    for name in ("ahead", "nu"):
+        values[name] = None if values.get(name) is None else np.array(values[name], dtype=float)
+    values |= {name: tuple(values.get(name, ())) for name in ("closed", "rows", "idle", "loose")}
     return Ray(**values)
 
 

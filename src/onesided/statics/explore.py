@@ -89,12 +89,12 @@ def _explore(origin: Origin, total: Total, max_branches: int, max_depth: int) ->
             break
         with one_thread(len(atlas.unit)):
             path = _travel(job, atlas)
-        if path.s[-1] == 0.0:  # the start lies on a bound and the ray leads across it
+        if path.s[-1] == 0.0 and path.status is Status.bound_reached:  # it leads across the bound it starts on
             continue
         paths.append(path)
         parents.append(job.parent)
         total.add(len(path), len(path.events))
-        if not path.ok:
+        if not path.ok and path.status is not Status.jammed:
             notes.append(f"branch {len(paths) - 1}: {path.status.value}")
         queue.extend(_side_rays(path, len(paths) - 1, job.depth + 1))
     return Diagram(tuple(paths), tuple(parents), complete=not notes, note="; ".join(notes))
@@ -114,9 +114,16 @@ def _travel(job: _Job, atlas: "_Atlas") -> Path:
 
     def items() -> Iterator[Item]:
         for item in tracer.run():
-            yield item
-            if item.event is not None and item.event.kind is not Kind.bound and not atlas.enter(item):
-                yield Item(item.curve, item.point, item.degree, status=Status.path_ended, note="joins a known branch")
+            event = item.event
+            known = event is not None and event.kind is not Kind.bound and not atlas.enter(item)
+            if item.status is Status.closed:
+                atlas.close(job.origin.where.x, item)
+            yield replace(item, event=None) if known else item
+            if event is not None and known:
+                status, note = Status.path_ended, "joins a known branch"
+                if event.followed is not None and atlas.is_ray(item.point.x, event.rays[event.followed], job):
+                    status, note = Status.closed, ""
+                yield Item(item.curve, item.point, item.degree, status=status, note=note)
                 return
 
     return collect(job.origin.where.system, first, items(), job.origin, [])
@@ -126,7 +133,7 @@ class _Atlas:
     """The map of special points found so far."""
 
     def __init__(self, where: Place) -> None:
-        self.unit = where.unit
+        self.unit, self.n = where.unit, where.system.n
         self.near = float(np.sqrt(where.tolerances.singularity))
         self.stations: list[_Station] = []
 
@@ -137,9 +144,10 @@ class _Atlas:
         return station
 
     def find(self, x: Array) -> _Station | None:
-        """The known point at x, if there is one."""
+        """The known point at x, if there is one; forces that are not unique tell no points apart."""
         for station in self.stations:
-            if float(np.max(np.abs((station.x - x) / self.unit))) <= self.near:
+            seen = slice(0, self.n + 1 if any(_loose(ray) for ray in station.rays.rays) else None)
+            if float(np.max(np.abs((station.x - x) / self.unit)[seen])) <= self.near:
                 return station
         return None
 
@@ -152,6 +160,20 @@ class _Atlas:
         fresh = not station.used[i]
         station.used[i] = True
         return fresh
+
+    def is_ray(self, x: Array, ray: Ray, job: _Job) -> bool:
+        """Whether a ray at x is the one with which a job began."""
+        here, start = self.find(x), self.find(job.origin.where.x)
+        return here is not None and here is start and self._match(here, ray) == self._match(here, job.ray)
+
+    def close(self, x: Array, item: Item) -> None:
+        """Mark the ray along which a closed path came back to its start at x."""
+        station = self.find(x)
+        if station is not None:
+            back = item.curve.packed(-item.point.t) / self.unit
+            scores = [_cosine(back, ray.x_dot / self.unit) for ray in station.rays.rays]
+            if max(scores, default=-1.0) > 1.0 - self.near:
+                station.used[int(np.argmax(scores))] = True
 
     def enter(self, item: Item) -> bool:
         """Register arrival at an event; False where it is known, so that the path need not go on."""
@@ -167,11 +189,22 @@ class _Atlas:
         return known is None
 
     def _match(self, station: _Station, ray: Ray) -> int | None:
-        scores = [_alignment(ray, other, self.unit) for other in station.rays.rays]
+        scores = [self._alignment(ray, other) for other in station.rays.rays]
         best = int(np.argmax(scores)) if scores else -1
         return best if best >= 0 and scores[best] > 1.0 - self.near else None
 
+    def _alignment(self, a: Ray, b: Ray) -> float:
+        """Cosine between two rays; of their motions alone where forces are not unique."""
+        u, v = (ray.x_dot / self.unit for ray in (a, b))
+        if _loose(a) or _loose(b):
+            return _cosine(u[: self.n + 1], v[: self.n + 1])
+        return _cosine(u, v) if a.rows == b.rows else -1.0
 
-def _alignment(a: Ray, b: Ray, unit: Array) -> float:
-    u, v = (ray.x_dot / unit for ray in (a, b))
-    return float(u @ v / np.sqrt((u @ u) * (v @ v))) if a.rows == b.rows else -1.0
+
+def _loose(ray: Ray) -> bool:
+    return bool(ray.loose) or ray.nu is not None
+
+
+def _cosine(u: Array, v: Array) -> float:
+    size = float(np.sqrt((u @ u) * (v @ v)))
+    return float(u @ v) / size if size > 0 else -1.0

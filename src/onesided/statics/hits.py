@@ -73,6 +73,8 @@ def uneventful(curve: Curve, points: Points, watch: Watch) -> Array:
     p = points.y[:, n]
     calm &= (signs[0] >= 0) & (signs[1] != 0) & (signs[2] != 0) & (low <= p) & (p <= high)
     if points.margins.shape[1]:
+        away = abs(points.margins) > watch.tolerances.gap
+        calm[1:] &= (away[1:] == away[:-1]).all(axis=1)
         calm &= (points.margins >= -watch.tolerances.residual).all(axis=1)
     return calm
 
@@ -144,11 +146,12 @@ def _user_hits(curve: Curve, a: Point, b: Point, watch: Watch, sides: Mapping[st
 
 def _root(va: float, ra: float, vb: float, rb: float) -> float:
     """First fraction at which the cubic through (va, ra) and (vb, rb) falls through zero."""
-    if va <= 0:
+    if va <= 0 and ra <= 0:
         return 0.0
     a, b = 2 * va - 2 * vb + ra + rb, 3 * vb - 3 * va - 2 * ra - rb
-    left = 0.0
-    for right in (*_turning_points(3 * a, 2 * b, ra), 1.0):
+    turns = _turning_points(3 * a, 2 * b, ra)
+    left = turns.pop(0) if va <= 0 and turns else 0.0  # it leaves zero upwards: the next zero is meant
+    for right in (*turns, 1.0):
         if ((a * right + b) * right + ra) * right + va <= 0:
             return _bisect(lambda f: ((a * f + b) * f + ra) * f + va, left, right)
         left = right
@@ -198,10 +201,10 @@ def locate(curve: Curve, a: Point, b: Point, hit: Hit, watch: Watch) -> Point | 
     """The exact point of a hit inside the step; None where it cannot be found."""
     n = curve.n
     if hit.trigger is Trigger.limit:
-        return _root_between(curve, a, b, lambda point: float(point.t[n]), watch.tolerances.event)
+        return root_between(curve, a, b, lambda point: float(point.t[n]), watch.tolerances.event)
     if hit.trigger is Trigger.user:
         user = watch.user[hit.name]
-        return _root_between(curve, a, b, lambda point: user(point.x[:n], float(point.x[n])), watch.tolerances.event)
+        return root_between(curve, a, b, lambda point: user(point.x[:n], float(point.x[n])), watch.tolerances.event)
     if hit.trigger is Trigger.singular:
         found = first_singular(curve, a, b, watch.tolerances)
         if found is not None:
@@ -210,7 +213,7 @@ def locate(curve: Curve, a: Point, b: Point, hit: Hit, watch: Watch) -> Point | 
         crosses = a.orientation * b.orientation < 0
         measure = curve.distance_to_singular if crosses else lambda point: curve.eigenvalue(point.x, index)
         for width in (watch.tolerances.event,) if curve.large else (COARSE, watch.tolerances.event):
-            found = _root_between(curve, a, b, measure, width)
+            found = root_between(curve, a, b, measure, width)
             if found is not None:
                 found.t = _between_tangents(a, b)  # its own is that of a singular matrix
                 found = refine_singular(curve, found, b.s - a.s, watch.tolerances)
@@ -239,7 +242,7 @@ def _solve_border(curve: Curve, a: Point, b: Point, hit: Hit, depth: int) -> Poi
     along = a.t + b.t
     if found.converged:
         s = float(along @ (found.y - a.y)) / float(np.sqrt(along @ along))
-        if -0.05 * h <= s <= 1.05 * h:
+        if (0.05 * hit.fraction if _leaves_zero(curve, a, hit) else -0.05) * h <= s <= 1.05 * h:
             point = make_point(curve, found, along, a.s + min(max(s, 0.0), h))
             point.t = point.t if _regular(found, a, b) else _between_tangents(a, b)
             return point
@@ -255,6 +258,14 @@ def _regular(found: Correction, a: Point, b: Point) -> bool:
     """Whether the bordered matrix at a point is about as regular as at the ends of its step."""
     usual = max((v for v in (a.volume, b.volume) if math.isfinite(v)), default=found.volume)
     return bool(found.volume > usual + 0.5 * math.log(EPS))
+
+
+def _leaves_zero(curve: Curve, a: Point, hit: Hit) -> bool:
+    """Whether the event function is zero at a and rises: the zero at a itself is not the one that is meant."""
+    if hit.trigger is Trigger.bound:
+        return False
+    i = hit.row - curve.k
+    return bool(a.rates[i] > 0 and a.margins[i] <= EPS**0.5 * a.rates[i])
 
 
 def _between_tangents(a: Point, b: Point) -> Array:
@@ -320,7 +331,7 @@ def _inside(a: Point, b: Point, c: Point) -> bool:
     return float(along @ (a.y - c.y)) <= 0.0 <= float(along @ (b.y - c.y))
 
 
-def _root_between(curve: Curve, a: Point, b: Point, function: Callable[[Point], float], width: float) -> Point | None:
+def root_between(curve: Curve, a: Point, b: Point, function: Callable[[Point], float], width: float) -> Point | None:
     """Regula falsi with the Illinois modification on corrected points, to round-off."""
     (x, fx), (y, fy) = (0.0, function(a)), (1.0, function(b))
     best: Point | None = None

@@ -57,9 +57,15 @@ class Integrator(Tracer):
                 yield from self._end(Status.step_too_small, note)
                 return
             points, hit = self._integrate()
-            for point in points[:-1] if hit else points:
-                yield from self._accept(point)
-            status = self._enough(self.point)
+            home: Point | None = None
+            for point in points:
+                home = self._returns(point)
+                if home is None and hit is not None and point is points[-1]:
+                    break
+                yield from self._accept(home or point)
+                if home is not None:
+                    break
+            status = Status.closed if home is not None else self._enough(self.point)
             if status is None and hit is not None:
                 status = yield from self._reach(hit, points[-1])
             if status is None and not points:
@@ -74,7 +80,7 @@ class Integrator(Tracer):
         status, candidate = yield from self._meet(hit, c, beyond)
         if candidate is not None:
             self.point = replace(self.point, sense=beyond.sense)
-        return status
+        return Status.closed if status is None and self._home.is_at(self.curve, self.point) else status
 
     def _negative_beyond(self, c: Point) -> int:
         """Degree of instability a little further on, by a straight step."""

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from onesided._types import Array
+from onesided._types import Array, Status
 from onesided.errors import SolveError, UsageError
 from onesided.linalg import one_thread
 from onesided.model.sizes import Sizes
@@ -142,7 +142,7 @@ def start_of(
 
 def _settled(system: System, q: Array, p: float, sizes: Sizes, tolerances: Tolerances) -> Corrected:
     found = settle(system, q, p, sizes, tolerances=tolerances)
-    if not found.ok:
+    if not found.ok and found.status is not Status.dependent:  # rays take care of reactions that are not unique
         raise SolveError(found.status.value, found, got=found.note)
     nu = np.concatenate([found.value.mu, found.value.lam])
     return Corrected(found.value.q, nu, found.status, found.residual, int(found.stats["iterations"]))

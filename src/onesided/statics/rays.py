@@ -3,17 +3,22 @@
 For every subset A of the weakly active constraints the piece with A closed and the rest open is a smooth curve problem.
 Its null vectors are rays where they keep λ̇ ≥ 0 on A and ġ ≥ 0 on the rest; second and third derivatives decide where
 first ones do not. Both signs of ṗ, ṗ = 0, singular H₊, corner and end points come out without special cases.
+
+Where active constraints depend on each other their reactions are not unique (`reactions`): every choice of independent
+constraints that can carry is a piece, and pieces that move (q, p) alike are one ray.
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import combinations
 from typing import Any
 
 import numpy as np
+from scipy.linalg import eigvals
 
 from onesided import linalg
-from onesided._types import Array
+from onesided._types import Array, Indices
 from onesided.complementarity import solve
 from onesided.linalg.polyhedra import cone_generators
 from onesided.model.system import System
@@ -23,12 +28,14 @@ from onesided.statics.curve import Curve
 from onesided.statics.large_rays import large_rays
 from onesided.statics.place import Place, place_near
 from onesided.statics.rates import rates_at
+from onesided.statics.reactions import Reactions, independent, loose_along, reactions_at
 from onesided.statics.spectrum import Split, spectrum_at, split
 from onesided.statics.taylor import Taylor
 from onesided.statics.trail import START
-from onesided.tolerances import DEFAULT, Tolerances
+from onesided.tolerances import DEFAULT, EPS, Tolerances
 
 WEAK_LIMIT = 14
+FAR = EPS**-0.4  # scaled reactions beyond which nothing is looked for
 CLUSTER = START  # modes whose stiffness, relative to the reference, is below this at a singular point belong to it
 
 
@@ -57,6 +64,20 @@ class Fan:
     reason: str = ""
 
 
+@dataclass(frozen=True)
+class Found:
+    """A direction with the choice of reactions from which it starts."""
+
+    where: Place
+    direction: Direction
+
+    @cached_property
+    def taylor(self) -> Taylor:
+        """Higher derivatives of the branch."""
+        where, d = self.where, self.direction
+        return Taylor(where.system, where.x, d.piece, d.t, where.tolerances)
+
+
 def rays(system: System, q: Any, p: float, *, tolerances: Tolerances = DEFAULT) -> Rays:
     """All directions at an equilibrium; the point is corrected first."""
     return rays_at(place_near(system, q, p, tolerances))
@@ -66,34 +87,98 @@ def rays_at(where: Place) -> Rays:
     """All rays at a place, each once."""
     if where.system.derivatives.large:
         return large_rays(where)
-    found: list[tuple[Direction, Taylor]] = []
+    reactions = reactions_at(where)
+    found: list[Found] = []
     multiplicity, family, reason = 1, 0, "" if len(where.weak) <= WEAK_LIMIT else "too many weakly active constraints"
-    for piece in _pieces(where):
-        fan = _directions(where, piece)
+    if reactions is not None and not reactions.complete:
+        reason = reason or "too many choices of reactions"
+    for here, piece in _all_pieces(where, reactions):
+        fan = _directions(here, piece)
         multiplicity, family = max(multiplicity, fan.dimension), max(family, fan.family)
         reason = reason or fan.reason
         for direction in fan.directions:
-            taylor = Taylor(where.system, where.x, direction.piece, direction.t, where.tolerances)
-            if _admissible(where, direction, taylor) and not _known(where, direction, taylor, found):
-                found.append((direction, taylor))
-    degrees = {piece: _instability(where, piece) for piece in {d.piece for d, _ in found}}
-    listed = tuple(_ray(where, d, taylor, degrees[d.piece]) for d, taylor in found)
+            _add(Found(here, direction), found, unique=reactions is None)
+    for direction in _growing_reactions(where, reactions):
+        _add(Found(where, direction), found, unique=False)
+    degrees = {one.direction.piece: _instability(one.where, one.direction.piece) for one in found}
+    listed = tuple(_ray(one.where, one.direction, one.taylor, degrees[one.direction.piece]) for one in found)
+    if reactions is not None:
+        listed = tuple(_with_reactions(where, one, ray) for one, ray in zip(found, listed, strict=True))
     return Rays(listed, not reason, multiplicity, family, reason)
 
 
-def idle_twin(where: Place, curve: Curve, t: Array, row: int) -> Ray | None:
-    """The direction t of a curve with constraint `row` on its other side, where gap and reaction stay zero alike.
+def _with_reactions(where: Place, one: "Found", ray: Ray) -> Ray:
+    """The ray with the reactions it starts from and what is not unique about them beyond."""
+    names, n = where.system.constraint_names, where.system.n
+    closed = {*ray.rows, *(names.index(name) for name in ray.idle)}
+    loose = loose_along(one.where, one.direction.x_dot[n + 1 :], closed)
+    nu = None if one.where is where else one.where.x[n + 1 :]
+    return replace(ray, nu=nu, loose=tuple(names[j] for j in loose))
 
-    Along a stretch on which a constraint is weakly active, open and closed are the same path until one of them fails.
+
+def _add(one: "Found", found: list["Found"], *, unique: bool) -> None:
+    """Take up a direction that is admissible, only ever more reactions excepted, unless it is known already."""
+    here, d = one.where, one.direction
+    if _admissible(here, d, one.taylor) and not _endless(here, d) and not _known(one, found, unique=unique):
+        found.append(one)
+
+
+def _all_pieces(where: Place, reactions: Reactions | None) -> Iterator[tuple[Place, Curve]]:
+    """The pieces, with the choice of reactions from which each of them starts."""
+    for here in (where,) if reactions is None else reactions.places():
+        for piece in _pieces(here):
+            if reactions is None or reactions.held or independent(here, piece.rows):
+                yield here, piece
+
+
+def _growing_reactions(where: Place, reactions: Reactions | None) -> Iterator[Direction]:
+    """Directions in which (q, p) stand still and reactions grow against each other."""
+    if reactions is None or reactions.held:
+        return
+    n = where.system.n
+    for z in reactions.blocking():
+        rows = np.union1d(where.strong, np.flatnonzero(z)).astype(np.intp)
+        piece = Curve(where.system, rows, where.sizes, where.scales)
+        t = piece.scaled(np.concatenate([np.zeros(n + 1), z]))
+        yield _direction(where, piece, t / np.sqrt(t @ t), continuum=False)
+
+
+def _endless(where: Place, d: Direction) -> bool:
+    """Whether nothing but reactions moves, and their growth never makes the stiffness singular [SP1 (2.13)]."""
+    n, k = where.system.n, len(where.system.bilateral)
+    small = where.tolerances.singularity
+    if np.max(np.abs(d.t[: n + 1])) > small or np.min(d.x_dot[n + 1 + k :] / where.scales.multiplier[k:]) < -small:
+        return False
+    T = linalg.null_space(_scaled_gradients(where, d.piece.rows), rank=where.tolerances.rank)
+    size = np.outer(where.sizes.length, where.sizes.length) / where.sizes.energy
+    now, later = (where.system.evaluate_packed(x).L_qq * size for x in (where.x, where.x + d.x_dot))
+    H, change = T.T @ now @ T, T.T @ (later - now) @ T
+    growth = eigvals(H, -change) if len(H) else np.zeros(0)
+    real = growth[np.isfinite(growth)]
+    real = real.real[np.abs(real.imag) <= np.sqrt(small) * np.abs(real)]
+    return not bool(np.any((real > np.sqrt(small)) & (real < FAR)))
+
+
+def _scaled_gradients(where: Place, rows: Indices) -> Array:
+    e = where.system.evaluate_packed(where.x)
+    return np.asarray(e.c_q[rows] * where.sizes.length / where.scales.gap[rows][:, None])
+
+
+def ways_to_carry(where: Place, curve: Curve, t: Array) -> Iterator[Ray]:
+    """The direction t of a curve on every piece that moves (q, p) alike: idle or redundant constraints may change sides.
+
+    Which of them leads on is not asked: derivatives at the point do not tell where a stretch of idleness ends.
     """
-    rows = np.array(sorted({*curve.rows.tolist()} ^ {row}), dtype=np.intp)
-    x_dot = _scaled(where, curve.packed(t))
-    for d in _directions(where, Curve(where.system, rows, where.sizes, where.scales)).directions:
-        near = float(np.max(np.abs(_scaled(where, d.x_dot) - x_dot))) <= np.sqrt(where.tolerances.singularity)
-        if near and abs(_rate(where, d, row)) <= where.tolerances.singularity:
-            taylor = Taylor(where.system, where.x, d.piece, d.t, where.tolerances)
-            return _ray(where, d, taylor, _instability(where, d.piece))
-    return None
+    reactions, seen, small = reactions_at(where), where.system.n + 1, np.sqrt(where.tolerances.singularity)
+    motion = curve.packed(t)[:seen] / where.unit[:seen]
+    for here, piece in _all_pieces(where, reactions):
+        for d in _directions(here, piece).directions:
+            own = _scaled(where, d.x_dot)[:seen]
+            size = float(np.sqrt((own @ own) * (motion @ motion)))
+            if size > 0 and float(own @ motion) > (1.0 - small) * size:
+                found = Found(here, d)
+                ray = _ray(here, d, found.taylor, _instability(here, piece))
+                yield ray if reactions is None else _with_reactions(where, found, ray)
 
 
 def _pieces(where: Place) -> Iterator[Curve]:
@@ -198,29 +283,49 @@ def _margin_ahead(where: Place, ahead: Array, piece: Curve, j: int) -> float:
     return float(piece.evaluate(ahead).c[j] / where.scales.gap[j])
 
 
-def _known(where: Place, d: Direction, taylor: Taylor, found: list[tuple[Direction, Taylor]]) -> bool:
-    """Whether a ray found before is the same branch: same direction, and the same bend where signs are undecided."""
+def _known(one: Found, found: list[Found], *, unique: bool) -> bool:
+    """Whether a ray found before is the same branch; branches of one piece are distinct, though tangents may agree."""
+    others = [other for other in found if other.direction.piece is not one.direction.piece]
+    return any((_same if unique else _same_motion)(one, other) for other in others)
+
+
+def _same(one: Found, other: Found) -> bool:
+    """Same direction, and the same bend where signs are undecided."""
+    where, d = one.where, one.direction
     near = np.sqrt(where.tolerances.singularity)
-    seen = where.system.n + 1 if _dependent(where) else None  # then reactions are not unique, and tell nothing apart
-    for other, other_taylor in found:
-        if other.piece is d.piece:  # branches of one piece are distinct, though their tangents may agree
-            continue
-        if np.max(np.abs(_scaled(where, d.x_dot) - _scaled(where, other.x_dot))[:seen]) > near:
-            continue
-        if d.continuum or other.continuum or not _undecided(where, d):
-            return True
-        bends = [_scaled(where, a.piece.packed(b.second)) for a, b in ((d, taylor), (other, other_taylor))]
-        if np.max(np.abs(bends[0] - bends[1])) <= near:
-            return True
-    return False
+    if np.max(np.abs(_scaled(where, d.x_dot) - _scaled(where, other.direction.x_dot))) > near:
+        return False
+    if d.continuum or other.direction.continuum or not _undecided(where, d):
+        return True
+    bends = [_scaled(where, a.direction.piece.packed(a.taylor.second)) for a in (one, other)]
+    return bool(np.max(np.abs(bends[0] - bends[1])) <= near)
 
 
-def _dependent(where: Place) -> bool:
-    """Whether the gradients of the active constraints depend on each other."""
-    rows = np.concatenate([where.strong, where.weak])
-    return len(rows) > 0 and bool(
-        linalg.dependent_rows(where.system.evaluate_packed(where.x).c_q[rows], rank=where.tolerances.rank)
-    )
+def _same_motion(one: Found, other: Found) -> bool:
+    """Same path of (q, p), as far as its third derivatives: by which reactions it is held makes no other branch of it."""
+    near, still = (one.where.tolerances.singularity**power for power in (0.5, 1.0))
+    n = one.where.system.n
+    motions = [a.direction.t[: n + 1] for a in (one, other)]
+    speeds = [float(np.sqrt(v @ v)) for v in motions]
+    if min(speeds) <= still:
+        return max(speeds) <= still and bool(np.max(np.abs(one.direction.x_dot - other.direction.x_dot)) <= near)
+    if np.max(np.abs(motions[0] / speeds[0] - motions[1] / speeds[1])) > near:
+        return False
+    if one.direction.continuum or other.direction.continuum:
+        return True
+    shapes = [_shape(a.taylor, n) for a in (one, other)]
+    orders = 2 if all(a.taylor.regular for a in (one, other)) else 1
+    return all(np.max(np.abs(shapes[0][i] - shapes[1][i])) <= near * (1.0 + np.max(np.abs(shapes[0][i]))) for i in range(orders))
+
+
+def _shape(taylor: Taylor, n: int) -> tuple[Array, Array]:
+    """Second and third derivative of the path of (q, p) across its direction, over the length along it."""
+    v, a, b = taylor.t[: n + 1], taylor.second[: n + 1], taylor.third[: n + 1]
+    speed = float(np.sqrt(v @ v))
+    u = v / speed
+    across, along = a - u * (u @ a), float(u @ a)
+    third = b - u * (u @ b) - 3.0 * across * along / speed
+    return across / speed**2, third / speed**3
 
 
 def _scaled(where: Place, x_dot: Array) -> Array:
@@ -251,7 +356,15 @@ def _ray(where: Place, d: Direction, taylor: Taylor, instability: int) -> Ray:
         rows=tuple(int(j) for j in d.piece.rows),
         continuum=d.continuum,
         ahead=None if d.branch is None else d.branch.entry,
+        idle=tuple(names[j] for j in where.weak if not d.continuum and _stays_idle(where, d, taylor, int(j))),
     )
+
+
+def _stays_idle(where: Place, d: Direction, taylor: Taylor, j: int) -> bool:
+    """Whether constraint j keeps neither gap nor force along a branch, as far as third derivatives tell."""
+    if abs(_rate(where, d, j)) > where.tolerances.singularity:
+        return False
+    return (taylor.leading_multiplier(j) if j in d.piece.rows else taylor.leading_gap(j)) == 0.0
 
 
 def _instability(where: Place, piece: Curve) -> int:

@@ -52,6 +52,11 @@ class Taylor:
         basis = np.linalg.svd(N, full_matrices=False)[0][:, : max(0, N.shape[1] - 1)]
         return self.parts.inverse, basis, self.parts.Z
 
+    @property
+    def regular(self) -> bool:
+        """Whether J has one null vector only."""
+        return self._split[1].shape[1] == 0
+
     @cached_property
     def second(self) -> Array:
         """Scaled ẍ, orthogonal to the tangent."""

@@ -8,22 +8,23 @@ import numpy as np
 
 from onesided._types import Array, Status
 from onesided.results import Event, Kind, Ray, Rays
-from onesided.statics.curve import Curve, Plane, Point, newton
+from onesided.statics.curve import Curve, Point
 from onesided.statics.hits import (
     Hit,
     Trigger,
     between,
     find_hits,
-    interpolate,
     locate,
     next_singular,
     refine_singular,
 )
-from onesided.statics.large import make_curve
-from onesided.statics.naming import Named, name_point
+from onesided.statics.home import Home
+from onesided.statics.legs import goes_on, start_leg, taken_over
+from onesided.statics.naming import Named, name_idle, name_point
 from onesided.statics.pieces import Item, Origin, Passage
 from onesided.statics.place import Place, place
-from onesided.statics.rays import idle_twin, rays_at
+from onesided.statics.quiet import Change, Margins, Quiet
+from onesided.statics.rays import rays_at
 from onesided.statics.steps import Walker
 from onesided.statics.stretch import Ahead
 from onesided.tolerances import EPS
@@ -31,6 +32,7 @@ from onesided.tolerances import EPS
 POINT_LIMIT = 200_000
 CROWD = 30  # so many events or failures in a row without progress end a path
 FAR = EPS**-0.75  # scaled distance from its start beyond which a path is no longer followed
+LAST = {Kind.continuum: Status.not_unique, Kind.jammed: Status.jammed}  # how a path ends at an event of this kind
 Outcome = tuple[Status | None, Point | None]
 
 
@@ -51,11 +53,10 @@ class Tracer(Walker):
         self.events = 0
         self.crowd = 0
         self.neutral = False
-        self.switched = -1
         self.sides: dict[str, float] = {}  # of user functions that are zero at the last point
         self.curve, self.point = self._leave(origin.where, ray, 0.0)
         self.step = self._first_step()
-        self._home, self._home_rows = self.point, ray.rows
+        self._home = Home(self.curve, self.point, self.watch.tolerances)
         self._origin = self.point.y[: self.curve.n + 1]
 
     def run(self) -> Iterator[Item]:
@@ -71,29 +72,45 @@ class Tracer(Walker):
             if b is None:
                 yield from self._end(*self._why_stuck())
                 return
-            hits = self._hits(b)
-            if not hits:
-                home = self._returns(b)
-                yield from self._accept(home or b)
-                if home is None and self.ahead is not None:
-                    yield from self._stroll(self.ahead)
-                status = Status.closed if home else self._enough(self.point)
+            hits = [hit for hit in self._hits(b) if self._told(hit)]
+            hit, c = self._earliest(b, hits) if hits else (None, b)
+            quiet = None if c is None else self.margins.find(self.curve, self.point, c, self.watch.tolerances)
+            if quiet is not None and quiet.change is Change.dips:
+                candidate, self.ahead, self.located = quiet.point, None, None
+                continue
+            home = None if c is None else self._returns(c if quiet is None else quiet.point)
+            if home is not None:
+                yield from self._accept(home)
+                yield from self._end(Status.closed)
+                return
+            if quiet is not None and quiet.change is not Change.touches:
+                status = yield from self._meet_idle(quiet, b)
                 if status is not None:
                     yield from self._end(status)
                     return
                 continue
-            hit, c = self._earliest(b, hits)
+            if quiet is not None:
+                hit, c = quiet.hit(self.curve), quiet.point
+            if hit is None:
+                yield from self._accept(b)
+                if self.ahead is not None:
+                    yield from self._stroll(self.ahead)
+                status = self._enough(self.point)
+                if status is not None:
+                    yield from self._end(status)
+                    return
+                continue
             self.crowd = self.crowd + 1 if c is None or c.s - self.point.s < self.method.first_step**2 else 0
             if self.crowd > CROWD:
                 yield from self._end(Status.step_too_small, f"events crowd together {self._why_stuck()[1]}")
                 return
-            if self._change_sides(hit):
-                continue
             if c is None:  # the step had left its branch, or holds more than one event: look closer
                 self.step, self.ahead = 0.25 * (b.s - self.point.s), None
                 continue
             status, candidate = yield from self._meet(hit, c, b)
             self.ahead = self.ahead if candidate else None  # points beyond are those of the same leg, or of no use
+            if status is None and self.points >= 3 and self._home.is_at(self.curve, self.point):
+                status = Status.closed
             if status is None and self.points >= self.most:
                 status = Status.enough
             if status is not None:
@@ -102,21 +119,12 @@ class Tracer(Walker):
 
     def _leave(self, where: Place, ray: Ray, s: float) -> tuple[Curve, Point]:
         """Start a new leg at a place along a ray; inertia is unknown until its first regular point."""
-        system = where.system
-        curve = make_curve(system, np.array(ray.rows, dtype=np.intp), where.sizes, where.scales)
-        e = system.evaluate_packed(where.x)
-        t = curve.scaled(ray.x_dot)
-        t = t / np.sqrt(t @ t)
-        y = curve.scaled(where.x)
         self.previous = self.earlier = None
-        self.landing = None if ray.ahead is None else curve.scaled(ray.ahead)
         self.degree = None
-        margins = curve.margins(e, y, t)
-        negative, orientation, volume = curve.start(e, t)
-        error = float(np.max(np.abs(curve.residual(e)), initial=0.0))
-        sense = float(ray.p_sign)
-        known = (negative, orientation, sense, *margins, e.c, e.energy, error, volume)
-        return curve, Point(curve.packed(y), y, t, s, *known)
+        self.margins = Margins({where.system.constraint_names.index(name) for name in ray.idle})
+        curve, point = start_leg(where, ray, s)
+        self.landing = None if ray.ahead is None else curve.scaled(ray.ahead)
+        return curve, point
 
     def _first_step(self) -> float:
         """Length of the first step of a leg: tiny where the start is singular: nothing can be compared there.
@@ -134,6 +142,7 @@ class Tracer(Walker):
         self.neutral = b.neutral
         yield from self._release(self.degree)
         self._move(b)
+        self.margins.pass_by(self.curve, b, self.watch.tolerances)
         self.points, self.sides = self.points + 1, {}
         yield Item(self.curve, b, self.degree)
 
@@ -144,6 +153,7 @@ class Tracer(Walker):
             return
         for i in range(max(first, last - 3), last):
             self._move(ahead.points.point(i))
+        self.margins.pass_by(self.curve, self.point, self.watch.tolerances)
         self._take(last)
         self.points += last - first
         self.neutral = self.point.neutral
@@ -153,8 +163,9 @@ class Tracer(Walker):
         """Number of the first of these points that is far away or on a step past the start of the path, or `last`."""
         points, before = ahead.points, slice(first - 1, last - 1)
         special = abs(points.y[first:last, : len(self._origin)] - self._origin).max(axis=1) > FAR
-        if len(self._home.y) == points.y.shape[1]:
-            to_home = ((self._home.y - points.y[before]) * points.t[before]).sum(axis=1)
+        home = self._home.on(self.curve)
+        if home is not None:
+            to_home = ((home[0] - points.y[before]) * points.t[before]).sum(axis=1)
             special |= (to_home >= 0) & (to_home <= points.s[first:last] - points.s[before])
         return first + int(special.argmax()) if special.any() else last
 
@@ -210,28 +221,43 @@ class Tracer(Walker):
                     return other, found
         return None
 
-    def _change_sides(self, hit: Hit) -> bool:
-        """Where a constraint is weakly active at the last point already, go on from there with it on its other side."""
-        contact = hit.trigger in {Trigger.closing, Trigger.opening}
-        if not contact or self.curve.large or self.switched == self.points:  # not to and fro
-            return False
-        if self.point.margins[hit.row - self.curve.k] > self.watch.tolerances.gap:
-            return False
-        where = place(self.origin.where.system, self.point.x, self.curve.sizes, self.watch.tolerances)
-        ray = idle_twin(where, self.curve, self.point.t, hit.row) if hit.row in where.weak else None
-        if ray is None:
-            return False
-        self.ahead, self.switched = None, self.points
-        self.curve, self.point = self._leave(where, ray, self.point.s)
-        self.step = min(self.step, self._first_step())
-        return True
+    def _told(self, hit: Hit) -> bool:
+        """Whether a hit is an event as it is: margins of idle constraints are looked at by themselves."""
+        return hit.row not in self.margins.idle
 
-    def _meet(self, hit: Hit, c: Point, b: Point) -> Generator[Item, None, Outcome]:
-        """Name the event at c and go on along a ray that leaves it; returns (status or None, next point or None)."""
+    def _meet_idle(self, quiet: Quiet, b: Point) -> Generator[Item, None, Status | None]:
+        """Constraints begin or cease to be idle; the path goes on as it was, or with others that carry."""
+        c = quiet.point
+        where = place(self.origin.where.system, c.x, self.curve.sizes, self.watch.tolerances)
+        back, on = self._two_rays(where, c, b, complete=True).rays
+        names, idle = where.system.constraint_names, self.margins.idle ^ set(quiet.rows)
+        ahead: Ray | None = replace(goes_on(self.curve, on, quiet), idle=tuple(names[row] for row in sorted(idle)))
+        if quiet.crosses(self.curve):
+            ahead = taken_over(where, self.curve, quiet, on.p_sign)
+        if ahead is None:  # other branches may leave here: that is to be decided from derivatives
+            self.margins.idle.difference_update(quiet.rows)
+            return (yield from self._meet(quiet.hit(self.curve), quiet.beyond, b))[0]
+        yield from self._settle_degree(c, b)
+        detail, changed = name_idle(where, set(self.curve.rows.tolist()), self.margins.idle, ahead)
+        self.points, self.events = self.points + 1, self.events + 1
+        self._remember(Named(Kind.idle, 0, 1, changed, detail), Rays((back, ahead)), where, c, b.s)
+        if self.events == self.origin.max_events:
+            return Status.enough
+        self.curve, self.point = self._leave(where, ahead, c.s)
+        self.point = replace(self.point, negative=-1, orientation=0.0)  # the stiffness may jump here
+        self.step, self.ahead, self.located = min(self.step, self._first_step()), None, None
+        return None
+
+    def _settle_degree(self, c: Point, b: Point) -> Iterator[Item]:
+        """Say what the degree of instability is on the way to c, where that is not known yet."""
         if self.degree is None:
             middle = between(self.curve, self.point, c, 0.5) if c.s > self.point.s else b
             self.degree = middle.negative if middle is not None else c.negative
         yield from self._release(self.degree)
+
+    def _meet(self, hit: Hit, c: Point, b: Point) -> Generator[Item, None, Outcome]:
+        """Name the event at c and go on along a ray that leaves it; returns (status or None, next point or None)."""
+        yield from self._settle_degree(c, b)
         c, bifurcates = self._sharpen(hit, c, b)
         c = self._snap(c)
         where = place(self.origin.where.system, c.x, self.curve.sizes, self.watch.tolerances)
@@ -244,11 +270,15 @@ class Tracer(Walker):
         straight = self.curve.large and hit.trigger is Trigger.singular  # other branches are not looked for
         rays = self._two_rays(where, c, b, complete=not straight) if simple or straight else rays_at(where)
         named = name_point(where, rays, self.curve, c)
+        if named.kind is None and named.followed is not None:
+            self.curve, self.point = self._leave(where, rays[named.followed], c.s)
+            self.step = min(self.step, self._first_step())
+            return None, None
         self._remember(named, rays, where, c, b.s)
         self.events += 1
         if named.followed is None:
             self.point = c
-            return Status.not_unique if named.kind is Kind.continuum else Status.path_ended, None
+            return LAST.get(named.kind, Status.path_ended), None
         if self.events == self.origin.max_events:
             return Status.enough, None
         if simple:
@@ -336,7 +366,7 @@ class Tracer(Walker):
     def _remember(self, named: Named, rays: Rays, where: Place, c: Point, end: float) -> None:
         n, k = where.system.n, len(where.system.bilateral)
         event = Event(
-            kind=named.kind,
+            kind=named.kind or Kind.idle,
             control=where.system.control,
             p=float(c.x[n]),
             q=c.x[:n],
@@ -357,22 +387,8 @@ class Tracer(Walker):
         self.pending = Item(self.curve, c, self.degree or 0, event)
 
     def _returns(self, b: Point) -> Point | None:
-        """The start of the path, if this step comes back to it in the direction in which it was left."""
-        home, a = self._home, self.point
-        if self.points < 3 or len(home.y) != len(b.y):
-            return None
-        ahead, h = float(a.t @ (home.y - a.y)), b.s - a.s
-        if not 0.0 <= ahead <= h or float(b.t @ home.t) < 0.5 or tuple(self.curve.rows) != self._home_rows:
-            return None
-        if float(abs(interpolate(a, b, ahead / h) - home.y).max()) > h:  # it passes by
-            return None
-        near = between(self.curve, a, b, ahead / h)
-        plane = Plane(home.t, float(home.t @ home.y))
-        found = near and newton(self.curve, near.y, plane, target=EPS, limit=8, reach=h)
-        if not found or not found.converged:
-            return None
-        same = float(np.max(np.abs(found.y - home.y))) <= np.sqrt(self.watch.tolerances.singularity)
-        return replace(home, s=a.s + ahead, negative=b.negative) if same else None
+        """The start of the path, if the way to b leads through it again."""
+        return self._home.between(self.curve, self.point, b) if self.points >= 3 else None
 
     def _enough(self, b: Point) -> Status | None:
         if self.points >= self.most:

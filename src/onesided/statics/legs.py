@@ -1,0 +1,72 @@
+"""Legs of a path: the start of one along a ray, and one that goes on where idle or redundant constraints take over."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from onesided.results import Ray
+from onesided.statics.curve import Curve, Point
+from onesided.statics.large import make_curve
+from onesided.statics.place import Place
+from onesided.statics.quiet import Quiet, ahead_of
+from onesided.statics.rays import ways_to_carry
+
+JUST_BEYOND = 0.01  # of the step in which something changes: near enough for a tangent, too far for round-off
+
+
+def start_leg(where: Place, ray: Ray, s: float) -> tuple[Curve, Point]:
+    """The curve of a ray and the point from which it starts, with the tangent that leads on."""
+    system = where.system
+    curve = make_curve(system, np.array(ray.rows, dtype=np.intp), where.sizes, where.scales)
+    x = where.x if ray.nu is None else np.concatenate([where.x[: system.n + 1], ray.nu])
+    e = system.evaluate_packed(x)
+    t = curve.scaled(ray.x_dot)
+    t = t / np.sqrt(t @ t)
+    y = curve.scaled(x)
+    margins = curve.margins(e, y, t)
+    negative, orientation, volume = curve.start(e, t)
+    error = float(np.max(np.abs(curve.residual(e)), initial=0.0))
+    sense = float(ray.p_sign)
+    known = (negative, orientation, sense, *margins, e.c, e.energy, error, volume)
+    return curve, Point(curve.packed(y), y, t, s, *known)
+
+
+def goes_on(curve: Curve, ray: Ray, quiet: Quiet) -> Ray:
+    """A ray of the same curve with the tangent just beyond a quiet change: stiffness and tangent may jump there."""
+    h = quiet.beyond.s - quiet.point.s
+    beyond = ahead_of(curve, quiet.point, JUST_BEYOND * h) if h > 0 else None
+    return ray if beyond is None else _with_tangent(curve, ray, beyond)
+
+
+def taken_over(where: Place, curve: Curve, quiet: Quiet, p_sign: int) -> Ray | None:
+    """The motion along a curve with other constraints to carry it, such that it leads on; None where there are none.
+
+    A step decides, not derivatives: where a stretch of idleness ends, those on its two sides differ.
+    """
+    if curve.large:
+        return None
+    names, k, h = where.system.constraint_names, curve.k, quiet.beyond.s - quiet.point.s
+    for ray in ways_to_carry(where, curve, quiet.point.t):
+        other, start = start_leg(where, ray, 0.0)
+        end = ahead_of(other, start, h)
+        if end is not None and np.all(end.margins >= -where.tolerances.residual):
+            idle = tuple(name for name in ray.idle if end.margins[names.index(name) - k] <= where.tolerances.gap)
+            kept = {*idle, *ray.closed} if set(idle) & set(ray.loose) else set()
+            ahead = replace(ray, p_sign=p_sign, idle=idle, loose=tuple(name for name in ray.loose if name in kept))
+            near = ahead_of(other, start, JUST_BEYOND * h) or end
+            return _with_tangent(other, ahead, near)
+    return None
+
+
+def _with_tangent(curve: Curve, ray: Ray, point: Point) -> Ray:
+    """A ray with the derivatives of a point on its curve."""
+    n, k = curve.n, curve.k
+    x_dot = curve.packed(point.t)
+    return replace(
+        ray,
+        q_dot=x_dot[:n],
+        p_dot=float(x_dot[n]),
+        mu_dot=x_dot[n + 1 : n + 1 + k],
+        lam_dot=x_dot[n + 1 + k :],
+        gap_dot=curve.gap_rates(curve.evaluate(point.x), point.t),
+    )
