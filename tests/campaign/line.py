@@ -168,6 +168,14 @@ def next_event(system: Line, spot: Spot, clear: float) -> tuple[object, Spot]:
     return what, at(system, spot, t)
 
 
+def again(system: Line, what: object, stop: Spot) -> Spot | None:
+    """The next root of the same event function on the same curve, within the bounds of p."""
+    here = parameter(system, stop)
+    places = [t for t in candidates(system, stop)[what] if stop.sense * (t - here) > STILL * system.size]
+    beyond = at(system, stop, min(places, key=lambda t: stop.sense * t)) if places else None
+    return beyond if beyond is not None and system.bounds[0] < beyond.p < system.bounds[1] else None
+
+
 def at(system: Line, spot: Spot, t: float) -> Spot:
     """The point of the same curve at parameter t."""
     if fixed(system, spot.gap):
@@ -210,6 +218,7 @@ class Leg:
     stop: Spot
     facts: tuple[Fact, ...]
     end: Status | None = None
+    beyond: Spot | None = None  # where the same thing would happen again, had the path gone straight on
 
 
 def legs(system: Line, start: Spot) -> Iterator[Leg]:
@@ -222,7 +231,7 @@ def legs(system: Line, start: Spot) -> Iterator[Leg]:
             yield Leg(spot, start, (), Status.closed)
             return
         facts, onward, end = _meet(system, what, stop, degree)
-        yield Leg(spot, stop, facts, end)
+        yield Leg(spot, stop, facts, end, again(system, what, stop))
         if onward is None:
             return
         spot, degree = onward, facts[-1].after or 0
@@ -284,8 +293,15 @@ def truth_of(system: Line, start: Spot, blur: float = 1e-7) -> Truth:
         s += float(np.linalg.norm(np.diff(curve, axis=0) / sizes, axis=1).sum())
         for number, fact in enumerate(leg.facts):
             s += 0.1 * number  # the reaction goes from one gap to the other
-            facts.append(replace(fact, s=s))
+            facts.append(replace(fact, s=s, extent=_extent(leg, sizes)))
     return Truth(tuple(facts), walk[-1].end or Status.far, s, float(sizes[1]), (float(sizes[0]),), blur)
+
+
+def _extent(leg: Leg, sizes: np.ndarray) -> float:
+    """How far the path would have gone wrong, had the event been missed."""
+    if leg.beyond is None:
+        return np.inf
+    return float(np.linalg.norm(np.array([leg.beyond.x - leg.stop.x, leg.beyond.p - leg.stop.p]) / sizes))
 
 
 def _samples(system: Line, leg: Leg) -> np.ndarray:

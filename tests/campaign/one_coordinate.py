@@ -73,14 +73,14 @@ def stated(line: Line, units: Units) -> System:
 def found(case: Case) -> Path:
     """What the library traces."""
     u = case.units
-    low, high = (u.p_at + u.p_unit * b for b in case.line.bounds)
+    low, high = sorted(u.p_at + u.p_unit * b for b in case.line.bounds)
     q, p = u.q_at + u.q_unit * case.start.x, u.p_at + u.p_unit * case.start.p
     p = min(max(p, low), high)
     return onesided.trace(
         stated(case.line, u),
         [q],
         p,
-        direction=case.direction,
+        direction=case.direction if u.p_unit > 0 else -case.direction,
         p_bounds=(low, high),
         throw=False,
         max_points=3000,

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from onesided import Kind, Path, SolveError, Status
+from onesided import Kind, OnesidedError, Path, Status
 
 WIDE = 1e-3  # a feature wider than this share of the path must not be missed in silence
 
@@ -18,6 +18,7 @@ class Fact:
     Attributes
     ----------
     s : arc length from the start in the plane of coordinates and p, each relative to its range on the path.
+    extent : length of the stretch on which a path that misses the point is wrong, before it is right again.
     """
 
     kinds: tuple[Kind, ...]
@@ -26,6 +27,7 @@ class Fact:
     before: int
     after: int | None
     s: float = 0.0
+    extent: float = np.inf
 
     def words(self) -> str:
         names = "/".join(kind.name for kind in self.kinds)
@@ -45,9 +47,10 @@ class Truth:
     blur: float = 1e-7  # accuracy that the conditioning of the problem allows, relative to the sizes
 
     def width(self, k: int) -> float:
-        """Width of the feature at fact k: distance to its nearest neighbour, as share of the length of the path."""
+        """Width of the feature at fact k: the nearest neighbour or its extent, as share of the length of the path."""
         s = [0.0, *(fact.s for fact in self.facts)]
         near = [abs(s[i + 1] - s[i]) for i in (k, k + 1) if 0 <= i < len(s) - 1]
+        near += [self.facts[k].extent] if k < len(self.facts) else []
         return min(near) / self.length if near else 1.0
 
     def words(self) -> str:
@@ -99,18 +102,21 @@ def campaign(name: str, judge: Callable[[int], Verdict], seeds: Iterable[int]) -
 
 
 def guarded(judge: Callable[[int], Verdict], seed: int) -> Verdict:
-    """A `SolveError` says that something went wrong; any other exception is a crash."""
+    """An error of the library says that something went wrong; any other exception is a crash."""
     try:
         return judge(seed)
-    except SolveError as error:
+    except OnesidedError as error:
         return Verdict("flagged", why=f"{type(error).__name__}: {str(error)[:200]}")
     except Exception as error:  # noqa: BLE001 - a crash is a result of the campaign
         return Verdict("crash", why=f"{type(error).__name__}: {str(error)[:200]}")
 
 
-def compare(truth: Truth, path: Path) -> Verdict:
-    """Hold a path against the truth: all events in order, no more, no less, and the same end."""
-    found = facts_of(path)
+def compare(truth: Truth, path: Path, back: Callable[[Fact], Fact] = lambda fact: fact) -> Verdict:
+    """Hold a path against the truth: all events in order, no more, no less, and the same end.
+
+    `back` takes what was found to the variables of the truth.
+    """
+    found = [back(fact) for fact in facts_of(path)]
     wrong = first_difference(truth, found)
     if wrong is None and path.status is truth.end:
         return Verdict("right")
