@@ -230,7 +230,7 @@ def legs(system: Line, start: Spot) -> Iterator[Leg]:
         if number and _passes(system, spot, stop, start):
             yield Leg(spot, start, (), Status.closed)
             return
-        facts, onward, end = _meet(system, what, stop, degree)
+        facts, onward, end = meet(system, what, stop, degree)
         yield Leg(spot, stop, facts, end, again(system, what, stop))
         if onward is None:
             return
@@ -247,7 +247,7 @@ def _passes(system: Line, spot: Spot, stop: Spot, start: Spot) -> bool:
     return min(a, b) < s < max(a, b)
 
 
-def _meet(system: Line, what: object, stop: Spot, degree: int) -> tuple[tuple[Fact, ...], Spot | None, Status | None]:
+def meet(system: Line, what: object, stop: Spot, degree: int) -> tuple[tuple[Fact, ...], Spot | None, Status | None]:
     """Facts at an event, the spot from which the path goes on, or how it ends."""
 
     def fact(*kinds: Kind, after: int | None) -> Fact:

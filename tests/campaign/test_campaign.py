@@ -5,13 +5,13 @@ from types import ModuleType
 
 import pytest
 
-from . import one_coordinate, straight, units
+from . import drives, one_coordinate, straight, units
 from .verdicts import campaign
 
 FLAGGED = 0.03  # share of the cases in which the library may say that it did not find its way
 
-QUICK = [(one_coordinate, 80), (straight, 50), (units, 60)]
-LONG = [(one_coordinate, 3000, 1000), (straight, 2000, 1000), (units, 2000, 1000)]
+QUICK = [(one_coordinate, 80), (straight, 50), (units, 60), (drives, 20)]
+LONG = [(one_coordinate, 3000, 1000), (straight, 2000, 1000), (units, 2000, 1000), (drives, 1000, 250)]
 
 
 def check(module: ModuleType, seeds: range) -> None:
