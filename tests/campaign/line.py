@@ -172,6 +172,7 @@ def again(system: Line, what: object, stop: Spot) -> Spot | None:
     """The next root of the same event function on the same curve, within the bounds of p."""
     here = parameter(system, stop)
     places = [t for t in candidates(system, stop)[what] if stop.sense * (t - here) > STILL * system.size]
+    places = [t for t in places if fixed(system, stop.gap) or p_on(system, stop.gap)[1](t) != 0]
     beyond = at(system, stop, min(places, key=lambda t: stop.sense * t)) if places else None
     return beyond if beyond is not None and system.bounds[0] < beyond.p < system.bounds[1] else None
 

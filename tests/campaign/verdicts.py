@@ -59,7 +59,10 @@ class Truth:
 
 @dataclass(frozen=True)
 class Verdict:
-    """`outcome` is right, flagged, silent or crash; `width` that of the feature where truth and result part."""
+    """`outcome` is right, flagged, silent, crash, or undecided where the oracle gives up.
+
+    `width` is that of the feature where truth and result part.
+    """
 
     outcome: str
     width: float = 1.0
