@@ -270,14 +270,14 @@ def meet(system: Line, what: object, stop: Spot, degree: int) -> tuple[tuple[Fac
 
 
 def _two_gaps(system: Line, j: int, stop: Spot) -> tuple[tuple[Fact, ...], Spot | None, Status | None]:
-    """A second gap closes: opposite ones jam, others hand the force over at constant p."""
+    """A second gap closes: opposite ones jam, others hand the force over in place, which may be told as one event."""
     i = stop.gap
     assert i is not None
     closes = Fact((Kind.closes,), stop.p, (stop.x,), 0, 0)
     if system.gaps[i].slope(stop.x) * system.gaps[j].slope(stop.x) < 0:
         return (closes,), None, Status.far
     onward = onto_contact(system, j, stop.x, stop.p, system.gaps[i])
-    return (closes, replace(closes, kinds=(Kind.opens, Kind.corner_limit))), onward, None
+    return (closes, replace(closes, kinds=(Kind.opens, Kind.corner_limit), part=True)), onward, None
 
 
 def truth_of(system: Line, start: Spot, blur: float = 1e-7) -> Truth:

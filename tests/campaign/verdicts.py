@@ -19,6 +19,7 @@ class Fact:
     ----------
     s : arc length from the start in the plane of coordinates and p, each relative to its range on the path.
     extent : length of the stretch on which a path that misses the point is wrong, before it is right again.
+    part : whether the point may be told together with the one before, which lies in the same place.
     """
 
     kinds: tuple[Kind, ...]
@@ -28,6 +29,7 @@ class Fact:
     after: int | None
     s: float = 0.0
     extent: float = np.inf
+    part: bool = False
 
     def words(self) -> str:
         names = "/".join(kind.name for kind in self.kinds)
@@ -121,7 +123,8 @@ def compare(truth: Truth, path: Path, back: Callable[[Fact], Fact] = lambda fact
     """
     found = [back(fact) for fact in facts_of(path)]
     wrong = first_difference(truth, found)
-    if wrong is None and path.status is truth.end:
+    ends = {truth.end, Status.enough} if truth.end is Status.far else {truth.end}  # what has no end is cut off
+    if wrong is None and path.status in ends:
         return Verdict("right")
     k, why = wrong if wrong is not None else (len(found), f"ends {path.status.name}, true: {truth.end.name}")
     if not path.ok or path.note or not all(event.rays.complete for event in path.events):
@@ -138,12 +141,15 @@ def facts_of(path: Path) -> list[Fact]:
 
 
 def first_difference(truth: Truth, found: Sequence[Fact]) -> tuple[int, str] | None:
-    """Number of the first event that differs, with what is true and what was found."""
-    for k in range(max(len(truth.facts), len(found))):
-        true = truth.facts[k].words() if k < len(truth.facts) else f"end ({truth.end.name})"
-        got = found[k].words() if k < len(found) else "nothing more"
-        if k >= len(truth.facts) or k >= len(found) or not same(truth, truth.facts[k], found[k]):
-            return k, f"event {k}: true {true}; found {got}"
+    """Number of the first fact that was not found, or of the first event that is none, with both in words."""
+    rest = list(found)
+    for k, fact in enumerate(truth.facts):
+        if rest and same(truth, fact, rest[0]):
+            rest.pop(0)
+        elif not fact.part:
+            return k, f"event {k}: true {fact.words()}; found {rest[0].words() if rest else 'nothing more'}"
+    if rest:
+        return len(truth.facts), f"true: no more ({truth.end.name}); found {rest[0].words()}"
     return None
 
 
