@@ -333,7 +333,7 @@ def newton(
         delta = solution[:, 0]
         size = math.sqrt(delta @ delta)
         done = settled(error, previous, target, size)
-        if not done and previous > error >= 0.25 * previous:
+        if not done and error >= 0.25 * previous:
             done = error <= rounding(np, curve.matrix(e, row), y)
         if done and math.isfinite(e.energy):
             return Correction(y, e, solution[:, 1], orientation, volume, first, error, iteration, converged=True)

@@ -13,12 +13,13 @@ from onesided.model.derivatives import Evaluation
 from onesided.model.sizes import Sizes
 from onesided.model.system import System
 from onesided.results import Equilibrium, Shape, Solution, State
-from onesided.statics.active_set import classify, constraint_scales, recheck, working_rows
+from onesided.statics.active_set import classify, constraint_scales, recheck, rounding, working_rows
 from onesided.statics.large import DENSE_ADVICE, large_newton_step
 from onesided.statics.relax import Relaxation, relax
 from onesided.statics.stability import degree_of_instability, is_strict_minimum
 from onesided.tolerances import DEFAULT, EPS, Tolerances
 
+POLISHED = 12  # Newton steps after which what rounding allows counts as solved
 SHOWN = 12  # coordinates that a message lists
 
 
@@ -104,7 +105,8 @@ def already(system: System, q: Array, p: float, sizes: Sizes, tolerances: Tolera
     if not near.status.ok or _size((near.q - q) / sizes.length) > np.sqrt(tolerances.residual):
         return None
     e = system.evaluate(near.q, p, near.nu)
-    active = classify(system, e, near.nu, constraint_scales(e, sizes), tolerances)
+    x = np.concatenate([near.q, [p], near.nu])
+    active = classify(system, e, x, constraint_scales(e, sizes), tolerances)
     return None if _dependent(system, near, p, working_rows(system, active, weak=True), tolerances) else near
 
 
@@ -149,6 +151,7 @@ def correct(
     e = system.evaluate(q, p, np.zeros(len(system.constraint_names)))
     nu = least_squares_multipliers(system, e, sizes) if nu is None else nu
     best = Corrected(q, nu, Status.stalled, np.inf, 0)
+    reached = tolerances.residual
     for iteration in range(limit):
         e = system.evaluate(q, p, nu)
         rows = _working_set(system, e, nu, sizes)
@@ -170,6 +173,11 @@ def correct(
             return Corrected(
                 q + step[: system.n], _multipliers(nu, rows, step, system.n), Status.solved, residual, iteration
             )
+        if iteration == POLISHED:  # by now it is near, or has further to go
+            x = np.concatenate([best.q, [p], best.nu])
+            reached = max(0.1 * reached, rounding(e, x, sizes, constraint_scales(e, sizes)))
+        if iteration >= POLISHED and best.residual <= reached:
+            return replace(best, status=Status.solved)
         q, nu = _damped(system, p, (q, nu), (rows, step), residual, sizes)
     return replace(best, status=Status.solved) if best.residual <= 0.1 * tolerances.residual else best  # no better
 
@@ -262,7 +270,8 @@ def describe(
     """Everything known about an equilibrium, with the conditions rechecked from the model."""
     k = len(system.bilateral)
     e = system.evaluate(q, p, nu)
-    active = classify(system, e, nu, constraint_scales(e, sizes), tolerances)
+    x = np.concatenate([q, [p], nu])
+    active = classify(system, e, x, constraint_scales(e, sizes), tolerances)
     return Equilibrium(
         coordinates=system.coordinates,
         bilateral=tuple(system.bilateral),
@@ -287,7 +296,7 @@ def _finish(
     state = describe(system, found.q, p, found.nu, sizes=sizes, tolerances=tolerances)
     state = replace(state, shape=shape_of(system, state))
     status, note = found.status, ""
-    if status.ok and not state.recheck.worst <= 10 * tolerances.residual:
+    if status.ok and not state.recheck.worst <= 10 * _accuracy(system, state, sizes, tolerances):
         status = Status.inaccurate
     rows = working_rows(system, state.active, weak=True)
     groups = _dependent(system, found, p, rows, tolerances)
@@ -300,6 +309,13 @@ def _finish(
         note = f"best relative residual {state.recheck.worst:.3g} at {at}"
     stats = {"iterations": float(found.iterations)}
     return Solution(state, status, state.recheck.worst, method=name, stats=stats, note=note)
+
+
+def _accuracy(system: System, state: Equilibrium, sizes: Sizes, tolerances: Tolerances) -> float:
+    """The residual that is asked for: the tolerance, or what rounding allows."""
+    e = system.evaluate(state.q, state.p, state.nu)
+    x = np.concatenate([state.q, [state.p], state.nu])
+    return max(tolerances.residual, rounding(e, x, sizes, constraint_scales(e, sizes)))
 
 
 def shape_of(system: System, state: Equilibrium) -> Shape | None:

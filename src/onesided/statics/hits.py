@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from onesided._types import Array
+from onesided.statics.active_set import rounding
 from onesided.statics.curve import Closed, Correction, Curve, Plane, Point, Points, make_point, newton
 from onesided.statics.spectrum import NEAR, spectrum_at, split
 from onesided.tolerances import EPS, Tolerances
@@ -368,8 +369,10 @@ def refine_singular(curve: Curve, point: Point, step: float, tolerances: Toleran
 
 def _singular_equilibrium(curve: Curve, point: Point, tolerances: Tolerances) -> bool:
     """Whether the point is an equilibrium at which J loses rank."""
-    error = float(np.max(np.abs(curve.residual(curve.evaluate(point.x))), initial=0.0))
-    return error <= tolerances.residual and split(curve, point.x, tolerances).N.shape[1] > 1
+    e = curve.evaluate(point.x)
+    error = float(np.max(np.abs(curve.residual(e)), initial=0.0))
+    allowed = max(tolerances.residual, rounding(e, point.x, curve.sizes, curve.scales))
+    return error <= allowed and split(curve, point.x, tolerances).N.shape[1] > 1
 
 
 def _refine(curve: Curve, point: Point, step: float, tolerances: Tolerances, keep: int) -> Point | None:
