@@ -315,7 +315,10 @@ def _same_motion(one: Found, other: Found) -> bool:
         return True
     shapes = [_shape(a.taylor, n) for a in (one, other)]
     orders = 2 if all(a.taylor.regular for a in (one, other)) else 1
-    return all(np.max(np.abs(shapes[0][i] - shapes[1][i])) <= near * (1.0 + np.max(np.abs(shapes[0][i]))) for i in range(orders))
+    return all(
+        np.max(np.abs(shapes[0][i] - shapes[1][i])) <= near * (1.0 + np.max(np.abs(shapes[0][i])))
+        for i in range(orders)
+    )
 
 
 def _shape(taylor: Taylor, n: int) -> tuple[Array, Array]:
