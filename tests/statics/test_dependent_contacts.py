@@ -300,7 +300,7 @@ def test_a_diagram_keeps_branches_that_fail():
     "knobs", [{"compile_after": math.inf}, {"compile_after": 0}, {"max_step": 0.02, "turn": 0.05, "miss": 0.005}]
 )
 def test_the_tips_of_two_pairs_of_panels_meet(knobs):
-    """Where tips meet, both gaps of a pair are the same distance; the model is symmetric in p, so the events are too."""
+    """Where tips meet, both gaps of a pair are the same distance; the model is symmetric in p, so events are too."""
     system, _ = onesided.zoo.load("panel-ring")
     event = onesided.trace(system, system.start, 0.0, p_bounds=(-0.6, 0.6), max_events=1).events[0]
     ray = next(i for i, ray in enumerate(event.rays.rays) if ray.closed == ("behind0", "behind2"))

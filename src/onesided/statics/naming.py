@@ -1,7 +1,7 @@
 """From the rays at a point to its name: what kind of event it is, which branch the path takes, in words."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 

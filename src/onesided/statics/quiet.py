@@ -1,4 +1,4 @@
-"""Changes without a change of sign: gaps and reactions that touch zero, arrive there to stay, or leave it after a while.
+"""Changes without a change of sign: gaps and reactions that touch zero, arrive there to stay, or leave it.
 
 Every unilateral constraint has a margin, its gap where it is open and its reaction where it is closed. A margin that
 is zero on a whole stretch belongs to an idle constraint. Where a margin has its lowest value inside a step, that point
@@ -129,7 +129,7 @@ def _edge(curve: Curve, a: Point, b: Point, i: int, *, zero_first: bool) -> Poin
 
 
 def _extrapolated(curve: Curve, a: Point, b: Point, i: int, near: tuple[float, float]) -> float:
-    """Fraction of the step at which g/ġ vanishes, of a margin g ~ (s − s₀)ᵐ, from points on the side where g is not 0."""
+    """Fraction of the step at which g/ġ vanishes, of a margin g ~ (s − s₀)ᵐ, from points at which g is not 0."""
     zero, away = near
     side, room = (1.0, 1.0 - zero) if away > zero else (-1.0, zero)
     distance = EPS**0.5
