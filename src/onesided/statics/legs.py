@@ -8,7 +8,7 @@ from onesided.results import Ray
 from onesided.statics.curve import Curve, Point
 from onesided.statics.large import make_curve
 from onesided.statics.place import Place
-from onesided.statics.quiet import Quiet, ahead_of
+from onesided.statics.quiet import TOGETHER, Quiet, ahead_of
 from onesided.statics.rays import ways_to_carry
 
 JUST_BEYOND = 0.01  # of the step in which something changes: near enough for a tangent, too far for round-off
@@ -72,7 +72,8 @@ def taken_over(where: Place, curve: Curve, quiet: Quiet, p_sign: int) -> Ray | N
     if curve.large:
         return None
     names, k, h = where.system.constraint_names, curve.k, quiet.beyond.s - quiet.point.s
-    for ray in ways_to_carry(where, curve, quiet.point.t):
+    roughly = replace(where, tolerances=replace(where.tolerances, rank=TOGETHER))  # as exact as the point is located
+    for ray in ways_to_carry(roughly, curve, quiet.point.t):
         other, start = start_leg(where, ray, 0.0)
         end = ahead_of(other, start, h)
         if end is not None and np.all(end.margins >= -where.tolerances.residual):
