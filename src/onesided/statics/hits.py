@@ -21,6 +21,7 @@ from onesided.tolerances import EPS, Tolerances
 
 UserEvents = Mapping[str, Callable[[Array, float], float]]
 NONE: Mapping[str, float] = {}
+FLAT = EPS**0.7  # a scaled margin at a sharp point that is zero but for round-off
 COARSE = EPS**0.2  # share of the step to which a singular point is bracketed before its own equations are solved
 SOFT = 6  # soft modes at either end of a step that are looked at
 CLOSE = EPS**0.3  # modes this soft, relative to the reference, are taken to vanish together
@@ -76,6 +77,8 @@ def uneventful(curve: Curve, points: Points, watch: Watch) -> Array:
     if points.margins.shape[1]:
         away = abs(points.margins) > watch.tolerances.gap
         calm[1:] &= (away[1:] == away[:-1]).all(axis=1)
+        between_both = (~away & (abs(points.margins) > FLAT)).any(axis=1)
+        calm[1:] &= ~(between_both[1:] | between_both[:-1])
         calm &= (points.margins >= -watch.tolerances.residual).all(axis=1)
     return calm
 

@@ -165,7 +165,7 @@ def _scaled_gradients(where: Place, rows: Indices) -> Array:
 
 
 def ways_to_carry(where: Place, curve: Curve, t: Array) -> Iterator[Ray]:
-    """The direction t of a curve on every piece that moves (q, p) alike: idle or redundant constraints may change sides.
+    """The direction t of a curve on every piece that moves (q, p) alike: idle or redundant constraints change sides.
 
     Which of them leads on is not asked: derivatives at the point do not tell where a stretch of idleness ends.
     """
@@ -302,7 +302,7 @@ def _same(one: Found, other: Found) -> bool:
 
 
 def _same_motion(one: Found, other: Found) -> bool:
-    """Same path of (q, p), as far as its third derivatives: by which reactions it is held makes no other branch of it."""
+    """Same path of (q, p), as far as its third derivatives: which reactions hold it makes no other branch of it."""
     near, still = (one.where.tolerances.singularity**power for power in (0.5, 1.0))
     n = one.where.system.n
     motions = [a.direction.t[: n + 1] for a in (one, other)]
@@ -315,7 +315,10 @@ def _same_motion(one: Found, other: Found) -> bool:
         return True
     shapes = [_shape(a.taylor, n) for a in (one, other)]
     orders = 2 if all(a.taylor.regular for a in (one, other)) else 1
-    return all(np.max(np.abs(shapes[0][i] - shapes[1][i])) <= near * (1.0 + np.max(np.abs(shapes[0][i]))) for i in range(orders))
+    return all(
+        np.max(np.abs(shapes[0][i] - shapes[1][i])) <= near * (1.0 + np.max(np.abs(shapes[0][i])))
+        for i in range(orders)
+    )
 
 
 def _shape(taylor: Taylor, n: int) -> tuple[Array, Array]:

@@ -55,7 +55,7 @@ class Taylor:
     @property
     def regular(self) -> bool:
         """Whether J has one null vector only."""
-        return self._split[1].shape[1] == 0
+        return bool(self._split[1].shape[1] == 0)
 
     @cached_property
     def second(self) -> Array:
