@@ -80,7 +80,7 @@ def zeros_on_sphere(functions: Functions, d: int, *, noise: float) -> Zeros | No
     for fit in _fits(functions, d, noise):
         if fit.error <= USABLE:
             best = _zeros_of(fit)
-            if not best.reason or fit.error <= fit.noise:
+            if not best.reason or fit.error <= MARGIN * fit.noise:
                 return best
     return best
 
@@ -220,7 +220,7 @@ def _polished(polynomials: Polynomials, b: Array) -> Array:
 def _real_ones(b: Array, sigma: Array, error: float) -> tuple[Array, bool]:
     """Real zeros, each once, and whether a complex one could be real or a real one is there twice."""
     off = np.max(np.abs(b.imag), axis=1, initial=0.0)
-    real = (off * np.maximum(sigma, EPS) <= EPS**0.75) & (sigma > MARGIN * error)
+    real = (off <= SAME) & (off * sigma <= EPS**0.75) & (sigma > MARGIN * error)
     doubtful = bool(np.any(~real & (off * np.maximum(sigma, off) <= MARGIN * error)))
     found = b[real].real
     kept = _distinct(found)
