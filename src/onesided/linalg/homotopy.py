@@ -14,9 +14,9 @@ from onesided.tolerances import EPS
 
 FIRST_STEP = 0.02
 LAST_STEP = EPS**0.75  # of t: a path that needs shorter ones ends at a singular zero
-ON_PATH = EPS**0.5  # relative size of the last Newton step that keeps a point on its path
+ON_PATH = EPS**0.4  # relative size of the last Newton step that keeps a point on its path
 AT_INFINITY = EPS**0.375  # share of the homogenising unknown below which a zero is infinitely far
-ROUNDS = 3000
+ROUNDS = 500
 NEWTON_STEPS = 3
 
 

@@ -29,6 +29,7 @@ HARMONICS = (8, 16, 32)
 DEGREES = (3, 5, 7, 9, 11)
 MOST_PATHS = 1500
 UNDECIDED = "branches that no order examined tells apart"
+UNBALANCED = "branches whose signs do not add up to nothing"
 WALKERS = 6
 SEARCH_STEPS = 30
 STARTS = 24  # of the second search, per unknown
@@ -79,7 +80,7 @@ def zeros_on_sphere(functions: Functions, d: int, *, noise: float) -> Zeros | No
     for fit in _fits(functions, d, noise):
         if fit.error <= USABLE:
             best = _zeros_of(fit)
-            if not best.reason or fit.error <= fit.noise:
+            if not best.reason or fit.error <= MARGIN * fit.noise:
                 return best
     return best
 
@@ -134,7 +135,7 @@ def _zeros_of(fit: _Fit) -> Zeros:
     if len(singular):
         return _degenerate(fit, _distinct(regular), singular)
     first = _judge(polynomials, polynomials.zeros(), error, regular)
-    return _judge(polynomials, polynomials.zeros(seed=1), error, regular) if first.reason else first
+    return _judge(polynomials, polynomials.zeros(seed=1), error, regular) if first.reason == UNBALANCED else first
 
 
 def _judge(polynomials: Polynomials, ends: Endpoints, error: float, others: Array | None) -> Zeros:
@@ -148,7 +149,7 @@ def _judge(polynomials: Polynomials, ends: Endpoints, error: float, others: Arra
     if doubtful or np.any(distance * _smallest(polynomials, b) <= MARGIN * error):
         reason = "branches too close to each other"
     elif ends.lost or _missing(b, others) or abs(np.sum(signs)) > 0:
-        reason = "branches that do not balance"
+        reason = UNBALANCED
     return Zeros(b, signs, distance, b[:0], 0, error, reason)
 
 
@@ -219,7 +220,7 @@ def _polished(polynomials: Polynomials, b: Array) -> Array:
 def _real_ones(b: Array, sigma: Array, error: float) -> tuple[Array, bool]:
     """Real zeros, each once, and whether a complex one could be real or a real one is there twice."""
     off = np.max(np.abs(b.imag), axis=1, initial=0.0)
-    real = (off * np.maximum(sigma, EPS) <= EPS**0.75) & (sigma > MARGIN * error)
+    real = (off <= SAME) & (off * sigma <= EPS**0.75) & (sigma > MARGIN * error)
     doubtful = bool(np.any(~real & (off * np.maximum(sigma, off) <= MARGIN * error)))
     found = b[real].real
     kept = _distinct(found)

@@ -6,28 +6,30 @@ would decide. The signs of the crossings add up to nothing, which is the check t
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
-from itertools import combinations_with_replacement
+from itertools import combinations, combinations_with_replacement
 
 import numpy as np
 
 from onesided._types import Array
 from onesided.linalg.sphere_zeros import Zeros, zeros_on_sphere
 from onesided.statics.curve import Curve
-from onesided.statics.reduced import Reduced, reduce_at
-from onesided.statics.trail import Trail, follow_inwards
+from onesided.statics.reduced import Crossing, Reduced, reduce_at
+from onesided.statics.trail import Trail, follow_inwards, sign_of_p_along
 from onesided.tolerances import EPS
 
 RADIUS = 0.25  # first ellipsoid, in units of N
 WIDE = 1.0  # the same where several modes meet: the terms that tell branches apart may be of high order
-SHRINK = 3.0
+SHRINK = 4.0
 LEVELS = 8
 ATTEMPTS = 3  # ellipsoids on which all zeros were sought in vain
 SAFETY = 4.0  # on the round-off seen in the residuals
 PROBES = 6
 CLUSTER = 4.0  # how far outside a cluster of singular points its branches are looked at
 # (where p changes with the square of the distance, branches change places at the root of what sets the loads apart)
+RATIOS = (0.25, 0.5, 0.8)  # of successive levels on the way inwards; finer ones where branches change places
+APART = "branches that cannot be told apart"
 POLISHED = 0.01  # largest change of a tangent by its exact second-order equation
 WELL_POSED = EPS**0.125  # share of the largest singular value below which that equation leaves a direction free
 
@@ -80,11 +82,11 @@ def branches_at(piece: Curve, x: Array, N: Array, Z: Array) -> Branches:
         zeros = zeros_on_sphere(partial(_values, reduced), reduced.d, noise=SAFETY * floor)
         if zeros is None:
             continue
-        if attempts and zeros.family:  # on a wider ellipsoid it was none: only round-off makes it look like one
+        if best.branches and zeros.family:  # on a wider ellipsoid it was none: only round-off makes it look like one
             return best
         found = _branches(reduced, zeros, size)
-        best = found if len(found.branches) >= len(best.branches) else replace(best, reason=found.reason)
-        attempts += 1
+        best = max(found, best, key=lambda one: (not one.reason, len(one.branches)))
+        attempts += bool(zeros.reason)
         if not found.reason or len(zeros.members) or attempts == ATTEMPTS:
             return best
     return best
@@ -133,38 +135,44 @@ def _branches(reduced: Reduced, zeros: Zeros, size: float) -> Branches:
     """Half-branches through the zeros, confirmed and followed inwards as far as the point looks like one."""
     forms = _quadratic_forms(reduced)
     inner = CLUSTER * (reduced.linear / size) ** 0.5
-    trails = [follow_inwards(reduced, b, s, inner) for b, s in zip(zeros.points, zeros.separation, strict=True)]
-    kept = [trail for trail in trails if trail is not None]
-    reason = zeros.reason
-    if not reason and len(kept) < len(trails):
-        reason = "branches nearby that do not lead to the point"
-    if not reason and _met(kept):
-        reason = "branches that cannot be told apart"
-    return Branches(tuple(_branch(reduced, trail, forms) for trail in kept), zeros.family, reason=reason)
+    found: list[tuple[Trail, Crossing]] = []
+    reason = APART
+    for ratio in RATIOS[reduced.d > 1 :]:
+        pairs = zip(zeros.points, zeros.separation, strict=True)
+        trails = [follow_inwards(reduced, b, s, inner, ratio=ratio) for b, s in pairs]
+        entries = [None if trail is None else trail.entry() for trail in trails]
+        found = [(t, e) for t, e in zip(trails, entries, strict=True) if t is not None and e is not None]
+        if not _met([trail.crossings[-1] for trail, _ in found]):
+            reason = "branches nearby that do not lead to the point" if len(found) < len(trails) else ""
+            break
+    if not reason and _met([entry for _, entry in found]):
+        reason = APART
+    branches = tuple(_branch(reduced, trail, entry, forms) for trail, entry in found)
+    return Branches(branches, zeros.family, reason=zeros.reason or reason)
 
 
-def _met(trails: list[Trail]) -> bool:
-    """Whether two of them arrive at the same point."""
-    ends = np.array([trail.crossings[-1].b for trail in trails])
-    gaps = [np.linalg.norm(a - b) for i, a in enumerate(ends) for b in ends[:i]]
-    return bool(min(gaps, default=1.0) <= EPS**0.5)
+def _met(crossings: list[Crossing]) -> bool:
+    """Whether two of them are the same, to within round-off."""
+    pairs = combinations(crossings, 2)
+    return any(np.linalg.norm(a.b - b.b) <= SAFETY * (EPS**0.5 + a.uncertainty + b.uncertainty) for a, b in pairs)
 
 
-def _branch(reduced: Reduced, trail: Trail, forms: Array) -> Branch:
-    a = reduced.radii * trail.limit()
-    a = _polished(a / np.linalg.norm(a), forms) if trail.to_the_point else a / np.linalg.norm(a)
-    t = reduced.N @ a
+def _branch(reduced: Reduced, trail: Trail, entry: Crossing, forms: Array) -> Branch:
+    b = trail.limit()
+    b = _polished(b / np.linalg.norm(b), forms) if trail.to_the_point else b
+    t = reduced.N @ (reduced.radii * b)
     t = t / np.linalg.norm(t)
     share = float(t[reduced.piece.n])
     trail = trail.until_sign(share)
     sign, order = trail.change_of_p(share)
-    entry, ahead = (one.crossings[-1].y for one in (trail.to_the_start(), trail))
-    return Branch(t, reduced.piece.packed(entry), reduced.piece.packed(ahead), sign, order)
+    ahead = trail.crossings[-1]
+    near = min(entry, ahead, key=lambda one: float(np.linalg.norm(one.y - reduced.y)))
+    return Branch(t, reduced.piece.packed(near.y), reduced.piece.packed(ahead.y), sign, order)
 
 
 def _quadratic_forms(reduced: Reduced) -> Array:
-    """Symmetric matrices Q_k with (Zᵀ R''(N a, N a))_k = aᵀ Q_k a, by polarisation."""
-    N, count = reduced.N, reduced.d + 1
+    """Symmetric matrices Q_k with (Zᵀ R''(N a, N a))_k = bᵀ Q_k b for a = radii · b, by polarisation."""
+    N, count = reduced.N * reduced.radii, reduced.d + 1
     Q = np.zeros((reduced.d, count, count))
     for i, j in combinations_with_replacement(range(count), 2):
         plus, minus = reduced.second(N[:, i] + N[:, j]), reduced.second(N[:, i] - N[:, j])
@@ -172,13 +180,18 @@ def _quadratic_forms(reduced: Reduced) -> Array:
     return Q
 
 
-def _polished(a: Array, Q: Array) -> Array:
-    """The nearest direction with aᵀQa = 0, in as far as that equation fixes it; a itself where it is not near."""
-    start, size = a, float(np.max(np.abs(Q)))
+def _polished(b: Array, Q: Array) -> Array:
+    """The nearest direction with bᵀQb = 0, in as far as that equation fixes it; b itself where it is not near."""
+    start, size = b, float(np.max(np.abs(Q)))
     if not size:
-        return a
+        return b
     for _ in range(6):
-        residual = np.append(np.einsum("kij,i,j->k", Q, a, a) / size, (a @ a - 1.0) / 2.0)
-        step = np.linalg.lstsq(np.vstack([2.0 * Q @ a / size, a]), -residual, rcond=WELL_POSED)[0]
-        a = a + step
-    return np.asarray(a / np.linalg.norm(a)) if np.linalg.norm(a - start) <= POLISHED else start
+        residual = np.append(np.einsum("kij,i,j->k", Q, b, b) / size, (b @ b - 1.0) / 2.0)
+        step = np.linalg.lstsq(np.vstack([2.0 * Q @ b / size, b]), -residual, rcond=WELL_POSED)[0]
+        b = b + step
+    return np.asarray(b / np.linalg.norm(b)) if np.linalg.norm(b - start) <= POLISHED else start
+
+
+def sign_of_p(piece: Curve, x: Array, t: Array) -> tuple[int, int]:
+    """Sign of the change of p along a regular curve with scaled unit tangent t, and the order that decides it."""
+    return sign_of_p_along(reduce_at(piece, x, t[:, None], np.zeros((piece.size - 1, 0)), RADIUS))

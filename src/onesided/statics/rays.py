@@ -23,7 +23,7 @@ from onesided.complementarity import solve
 from onesided.linalg.polyhedra import cone_generators
 from onesided.model.system import System
 from onesided.results import Ray, Rays
-from onesided.statics.branching import Branch, branches_at
+from onesided.statics.branching import Branch, branches_at, sign_of_p
 from onesided.statics.curve import Curve
 from onesided.statics.large_rays import large_rays
 from onesided.statics.place import Place, place_near
@@ -345,6 +345,8 @@ def _ray(where: Place, d: Direction, taylor: Taylor, instability: int) -> Ray:
         sign, order = d.branch.p_sign, d.branch.order
     else:
         sign, order = (int(np.sign(d.t[n])), 1) if d.continuum else taylor.sign_of_p()
+        if not order:
+            sign, order = sign_of_p(d.piece, where.x, d.t)
     names = system.constraint_names
     return Ray(
         q_dot=d.x_dot[:n],

@@ -103,15 +103,21 @@ class Reduced:
                 return None
             y = y + step
             if _settled(length, previous, size):
-                return Crossing(y, self.coordinates(y) / level, self._uncertainty(matrix, R, size))
+                return Crossing(y, self.coordinates(y) / level, self._uncertainty(matrix, R, y))
             previous = length
         return None
 
-    def _uncertainty(self, matrix: Array, R: Array, size: float) -> float:
+    def _uncertainty(self, matrix: Array, R: Array, y: Array) -> float:
         """How far round-off in the residual may move a point, relative to its distance."""
-        noise = max(float(np.max(np.abs(R), initial=0.0)), EPS * size)
+        noise = max(float(np.max(np.abs(R), initial=0.0)), self.rounding(matrix, y))
         smallest = float(np.linalg.svd(matrix, compute_uv=False)[-1])
-        return noise / (size * smallest) if smallest > 0 else np.inf
+        return noise / (float(np.linalg.norm(y - self.y)) * smallest) if smallest > 0 else np.inf
+
+    def rounding(self, matrix: Array, y: Array) -> float:
+        """Round-off in the residual at y: stiffness is of order one in scaled unknowns, the share of p is what it is."""
+        n, moved = self.piece.n, np.abs(y - self.y)
+        load = float(np.max(np.abs(matrix[: self.piece.size - 1, n]), initial=0.0)) * float(moved[n])
+        return EPS * (float(np.linalg.norm(np.delete(moved, n))) + load)
 
     def coordinates(self, y: Array) -> Array:
         """λ b of a point."""
@@ -142,7 +148,7 @@ class _Fixed:
             if _settled(length, previous, size):
                 near = float(np.linalg.norm(y - start)) <= FAR * size
                 left = float(np.max(np.abs(R - r.Z @ g), initial=0.0))
-                return Reached(y, g, max(left, EPS * size)) if near else None
+                return Reached(y, g, max(left, r.rounding(matrix, y))) if near else None
             y, previous = y + step[: len(y)], length
         return None
 
