@@ -21,14 +21,17 @@ def pyramid(n, h=2.0, stiffness=6.0):
 
 
 def sway_height(h):
-    """Height of the apex at which sway of a pyramid is neutral: 1 − L₀/L + L₀/(2L³) = 0."""
+    """Height of the apex at which sway of a pyramid first becomes neutral: 1 − L₀/L + L₀/(2L³) = 0.
+
+    The left side is least at L² = 3/2; below L₀ ≈ 1.837 (h ≈ 1.541) it has no root.
+    """
     L0 = math.hypot(1.0, h)
 
     def stiffness(z):
         L = math.hypot(1.0, z)
         return 1.0 - L0 / L + L0 / (2.0 * L**3)
 
-    return brentq(stiffness, 0.0, h)
+    return brentq(stiffness, math.sqrt(0.5), h)
 
 
 def sway_load(h, stiffness=6.0):
