@@ -47,10 +47,13 @@ def turned_ray(symmetry: Symmetry, g: int, ray: Ray) -> Ray:
     names, own = (*symmetry.bilateral, *symmetry.unilateral), symmetry.rows[g]
     rows = tuple(sorted(int(own[j]) for j in ray.rows))
     gap_dot = symmetry.constraints[g, k:, k:] @ ray.gap_dot
-    ahead = None if ray.ahead is None else symmetry.subgroup([g]).images(ray.ahead)[0]
+    renamed = {names[j]: names[i] for j, i in enumerate(own)}
     return replace(
         ray,
-        ahead=ahead,
+        ahead=None if ray.ahead is None else symmetry.subgroup([g]).images(ray.ahead)[0],
+        nu=None if ray.nu is None else symmetry.duals[g] @ ray.nu,
+        idle=tuple(renamed[name] for name in ray.idle),
+        loose=tuple(renamed[name] for name in ray.loose),
         q_dot=symmetry.matrices[g] @ ray.q_dot,
         mu_dot=nu_dot[:k],
         lam_dot=nu_dot[k:],

@@ -187,6 +187,9 @@ class Within:
             rows=tuple(rows),
             continuum=ray.continuum,
             ahead=None if ray.ahead is None else self._packed(ray.ahead),
+            idle=self._members(ray.idle),
+            nu=None if ray.nu is None else ray.nu @ self.symmetry.shares,
+            loose=self._members(ray.loose),
             isotropy=self.symmetry.name,
         )
 
