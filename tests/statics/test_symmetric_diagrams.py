@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from symmetric_structures import dome, normal_form, pyramid, sway_load
+from symmetric_structures import dome, kresling, normal_form, pyramid, sway_load
 
 import onesided
 from onesided import Kind, Symmetry
@@ -52,3 +52,18 @@ def test_branches_of_domes_are_equilibria_with_their_symmetry(n):
         assert count * len(group.isotropy(path.q)) in {len(group), 2 * len(group)}
         for q in group.images(path.q[-1]):
             assert np.max(np.abs(system.evaluate(q, path.p[-1], np.zeros(0)).L_q)) < 1e-9
+
+
+@pytest.mark.slow
+def test_a_kresling_ring_twists_as_a_whole():
+    """Within its symmetry three coordinates do for eighteen: height, radius and turn of the free ring."""
+    system = kresling(6)
+    inside = onesided.within(system, "detect")
+    assert inside.system.n == 3
+    path = inside.lift(onesided.trace(inside.system, inside.start(system.start), 0.0, p_bounds=(0.0, 0.1)))
+    whole = onesided.trace(system, system.start, 0.0, p_bounds=(0.0, 0.1))
+    assert path.q[-1] == pytest.approx(whole.q[-1], abs=1e-8)
+    assert path.instability[-1] == whole.instability[-1]
+    nodes = path.q[-1].reshape(6, 3)
+    angles = np.unwrap(np.arctan2(nodes[:, 1], nodes[:, 0]))
+    assert np.diff(angles) == pytest.approx([np.pi / 3] * 5) and np.ptp(nodes[:, 2]) < 1e-12
