@@ -117,6 +117,14 @@ def test_diagram_lists_branches():
     assert lines[-1]["complete"] is True
 
 
+def test_diagram_folds_images():
+    result = run("diagram", "tripod-truss", "--symmetry")
+    assert result.exit_code == 0
+    assert "branch 0 × 1, symmetry C3v (from the start)" in result.output
+    refused = run("diagram", "column-stop", "--symmetry")
+    assert refused.exit_code != 0 and "only structures made of parts" in refused.output
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [

@@ -178,6 +178,9 @@ def diagram(  # noqa: PLR0913, PLR0917 - one option each
     p_max: High = None,
     max_branches: Annotated[int, typer.Option(help="Largest number of branches.")] = 50,
     max_depth: Annotated[int, typer.Option(help="How often a branch may leave another.")] = 8,
+    symmetry: Annotated[
+        bool, typer.Option("--symmetry", help="Detect the symmetry of the parts; fold images.")
+    ] = False,
     change: Change = None,
     output: Output = None,
     report: Report = False,
@@ -198,6 +201,7 @@ def diagram(  # noqa: PLR0913, PLR0917 - one option each
             p_bounds=bounds,
             max_branches=max_branches,
             max_depth=max_depth,
+            symmetry="detect" if symmetry else None,
             progress=_progress(interrupt, model.system.control, bounds, quiet=quiet, as_json=as_json),
         )
         show.diagram(found, as_json=as_json, folder=_save(found, folder, model, report=report))

@@ -286,6 +286,10 @@ class Derivatives:
         """dᵏ/dsᵏ of (L_q, c) along the straight line x + s·direction, k = `order`, at s = 0: (n + m,)."""
         return np.asarray(self._along(x, direction, vector, order))
 
+    def values(self, q: Any, p: Any, vector: Any) -> tuple[Any, Any]:
+        """Energy and constraint values (m,), bilateral first, to be differentiated further."""
+        return self._U(q, p, vector), self._constraints(q, p, vector)
+
     def _split(self, x: Any) -> tuple[Any, Any, Any]:
         return x[: self.n], x[self.n], x[self.n + 1 :]
 

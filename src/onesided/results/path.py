@@ -47,6 +47,7 @@ class Ray:
     idle : names of the unilateral constraints that stay closed without force along the branch.
     nu : multipliers (μ, λ) from which the branch starts, where they are not unique and not those of the event.
     loose : names of the unilateral constraints whose forces are not unique along the branch.
+    isotropy : name of the symmetries that the branch keeps, where a symmetry was given.
     """
 
     q_dot: Array
@@ -64,6 +65,7 @@ class Ray:
     idle: tuple[str, ...] = ()
     nu: Array | None = field(default=None, repr=False)
     loose: tuple[str, ...] = ()
+    isotropy: str = ""
 
     @property
     def x_dot(self) -> Array:
@@ -198,6 +200,7 @@ class Path:
     provenance : method, tolerances, version, scales.
     measures : name → (N,) further quantities of the model along the path.
     sketch : how to draw the system, or None.
+    isotropy : name of the symmetries that all points of the path have, where a symmetry was given.
     """
 
     coordinates: tuple[str, ...]
@@ -221,6 +224,7 @@ class Path:
     provenance: Mapping[str, Any] = field(default_factory=dict)
     measures: Mapping[str, Array] = field(default_factory=dict)
     sketch: Sketch | None = None
+    isotropy: str = ""
 
     def __len__(self) -> int:
         return len(self.p)

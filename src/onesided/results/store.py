@@ -118,6 +118,7 @@ def _write_path(path: Path, folder: FilePath) -> None:
         "provenance": dict(path.provenance),
         "measures": list(path.measures),
         "sketch": None if path.sketch is None else sketch_record(path.sketch),
+        "isotropy": path.isotropy,
         "events": [event_record(event) for event in path.events],
     }
     _write_json(folder / "result.json", record)
@@ -185,6 +186,7 @@ def _read_path(record: Mapping[str, Any], folder: FilePath) -> Path:
         provenance=record["provenance"],
         measures=measures,
         sketch=None if sketch is None else read_sketch(sketch),
+        isotropy=record.get("isotropy", ""),
     )
     return replace(path, events=tuple(replace(event, shape=path.shape(event.index)) for event in path.events))
 
@@ -268,6 +270,7 @@ def _write_diagram(diagram: Diagram, folder: FilePath) -> None:
         "parents": diagram.parents,
         "complete": diagram.complete,
         "note": diagram.note,
+        "multiplicity": diagram.multiplicity,
         "paths": _write_many(diagram.paths, folder),
     }
     _write_json(folder / "result.json", record)
@@ -275,4 +278,5 @@ def _write_diagram(diagram: Diagram, folder: FilePath) -> None:
 
 def _read_diagram(record: Mapping[str, Any], folder: FilePath) -> Diagram:
     paths = _read_many(record["paths"], folder)
-    return Diagram(paths, tuple(record["parents"]), record["complete"], record["note"])
+    times = tuple(record.get("multiplicity", ()))
+    return Diagram(paths, tuple(record["parents"]), record["complete"], record["note"], times)

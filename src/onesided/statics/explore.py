@@ -10,6 +10,7 @@ import numpy as np
 from onesided._types import Array, Status
 from onesided.errors import UsageError
 from onesided.linalg import one_thread
+from onesided.model.symmetry import Symmetry
 from onesided.model.system import System
 from onesided.results import SILENT, Diagram, Event, Kind, Path, Progress, Ray, Rays, Total
 from onesided.statics.collect import collect
@@ -20,6 +21,7 @@ from onesided.statics.pieces import Item, Origin
 from onesided.statics.place import Place
 from onesided.statics.rays import rays_at
 from onesided.statics.steps import PredictorCorrector
+from onesided.statics.symmetric import Marks, chosen_symmetry, images_of, labelled, multiplicities, ray_orbits
 from onesided.statics.trace import Tracer
 from onesided.tolerances import DEFAULT, Tolerances
 
@@ -30,7 +32,7 @@ class _Station:
 
     x: Array
     rays: Rays
-    used: list[bool]
+    used: Marks
 
 
 @dataclass(frozen=True)
@@ -54,26 +56,31 @@ def diagram(  # noqa: PLR0913 - one verb, all its ends by keyword
     method: PredictorCorrector | None = None,
     tolerances: Tolerances = DEFAULT,
     progress: Progress = SILENT,
+    symmetry: Symmetry | str | None = None,
 ) -> Diagram:
     """All branches reachable from (q0, p0) within the bounds of p, each once.
 
     Parameters
     ----------
     max_branches, max_depth : limits on the number of branches and on how often a branch may leave another.
+    symmetry : a group, or "detect" for that of a composed structure: of branches that are images of each other one is
+        followed, `multiplicity` tells how many there are, and rays and paths tell which symmetries they keep.
     """
     if system.derivatives.large:
         raise UsageError("diagrams are for small systems", got=f"{system.n} coordinates", advice=DENSE_ADVICE)
     origin, _ = start_of(system, q0, p0, Watch(p_bounds, {}, tolerances), method, (None, None))
+    group = chosen_symmetry(system, symmetry, p0)
     total = Total(progress)
     progress.begin("diagram")
     try:
-        return _explore(replace(origin, progress=total), total, max_branches, max_depth)
+        return _explore(replace(origin, progress=total), total, (max_branches, max_depth), group)
     finally:
         progress.end()
 
 
-def _explore(origin: Origin, total: Total, max_branches: int, max_depth: int) -> Diagram:
-    atlas = _Atlas(origin.where)
+def _explore(origin: Origin, total: Total, limits: tuple[int, int], group: Symmetry | None) -> Diagram:
+    atlas, (max_branches, max_depth) = _Atlas(origin.where), limits
+    atlas.group = group
     first = rays_at(origin.where)
     atlas.add(origin.where.x, first)
     queue = deque(_Job(origin, ray, -1, 0) for ray in first.rays)
@@ -97,7 +104,9 @@ def _explore(origin: Origin, total: Total, max_branches: int, max_depth: int) ->
         if not path.ok and path.status is not Status.jammed:
             notes.append(f"branch {len(paths) - 1}: {path.status.value}")
         queue.extend(_side_rays(path, len(paths) - 1, job.depth + 1))
-    return Diagram(tuple(paths), tuple(parents), complete=not notes, note="; ".join(notes))
+    told = tuple(labelled(group, path, origin.where.tolerances) for path in paths)
+    times = multiplicities(group, told, origin.where.tolerances)
+    return Diagram(told, tuple(parents), complete=not notes, note="; ".join(notes), multiplicity=times)
 
 
 def _side_rays(path: Path, index: int, depth: int) -> Iterator[_Job]:
@@ -132,16 +141,19 @@ def _travel(job: _Job, atlas: "_Atlas") -> Path:
 class _Atlas:
     """The map of special points found so far."""
 
+    group: Symmetry | None = None  # the images of points are on the map with them
+
     def __init__(self, where: Place) -> None:
         self.unit, self.n = where.unit, where.system.n
         self.near = float(np.sqrt(where.tolerances.singularity))
         self.stations: list[_Station] = []
 
     def add(self, x: Array, rays: Rays) -> _Station:
-        """Put a new point on the map."""
-        station = _Station(x, rays, [False] * len(rays))
-        self.stations.append(station)
-        return station
+        """Put a new point on the map, and its images: they share what has been travelled."""
+        used = Marks(ray_orbits(self.group, x, rays, self.unit, self.near))
+        made = [_Station(*image, used) for image in images_of(self.group, x, rays, self.unit, self.near)]
+        self.stations.extend(made)
+        return made[0]
 
     def find(self, x: Array) -> _Station | None:
         """The known point at x, if there is one; forces that are not unique tell no points apart."""
