@@ -86,7 +86,7 @@ def _explore(origin: Origin, total: Total, limits: tuple[int, int], group: Symme
     queue = deque(_Job(origin, ray, -1, 0) for ray in first.rays)
     paths: list[Path] = []
     parents: list[int] = []
-    notes: list[str] = []
+    notes = [] if first.complete else [f"at the start branches may be missing: {first.reason}"]
     while queue:
         job = queue.popleft()
         if not atlas.take(job.origin.where.x, job.ray):
@@ -103,10 +103,18 @@ def _explore(origin: Origin, total: Total, limits: tuple[int, int], group: Symme
         total.add(len(path), len(path.events))
         if not path.ok and path.status is not Status.jammed:
             notes.append(f"branch {len(paths) - 1}: {path.status.value}")
+        notes += [f"branch {len(paths) - 1}: {doubt}" for doubt in _doubts(path)]
         queue.extend(_side_rays(path, len(paths) - 1, job.depth + 1))
     told = tuple(labelled(group, path, origin.where.tolerances) for path in paths)
     times = multiplicities(group, told, origin.where.tolerances)
     return Diagram(told, tuple(parents), complete=not notes, note="; ".join(notes), multiplicity=times)
+
+
+def _doubts(path: Path) -> Iterator[str]:
+    """Events at which branches may be missing."""
+    for event in path.events:
+        if not event.rays.complete:
+            yield f"at {event.control} = {event.p:.6g} branches may be missing: {event.rays.reason}"
 
 
 def _side_rays(path: Path, index: int, depth: int) -> Iterator[_Job]:
