@@ -20,7 +20,7 @@ from onesided.model.compiling import compiled, prepare_jax
 from onesided.model.names import unknown_name
 from onesided.model.rows import families
 from onesided.model.stepping import Stepping
-from onesided.tolerances import EPS, ROUNDING
+from onesided.tolerances import ROUNDING
 
 Scalar = Callable[[Any, Any, Any], Any]
 CHUNK = 64  # points of one call where there are many

@@ -245,7 +245,7 @@ class Curve:
         raise NotImplementedError
 
     def start(self, e: Evaluation, t: Array) -> tuple[int, float, float]:
-        """Negative modes, orientation, volume at the start of a leg; (−1, 0, NaN) where matrices are nearly singular."""
+        """Negative modes, orientation, volume at the start of a leg; (−1, 0, NaN) where it is nearly singular."""
         M = self.matrix(e, t)
         if not np.all(np.isfinite(M)):
             return -1, 0.0, math.nan

@@ -1,15 +1,14 @@
 """Events inside one step: which conditions changed between two points of a curve, and where exactly.
 
 A step from a to b is examined for gaps that closed, reactions that vanished, bounds of p, a change of the sign of ṗ,
-and a change of inertia that ṗ does not explain. Cubic interpolation orders what happened; that nothing happened twice is
-seen to by the steps.
+and a change of inertia that ṗ does not explain. Cubic interpolation orders what happened; the steps see to it that
+nothing happened twice.
 """
 
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from enum import Enum
-from typing import Any
 
 import numpy as np
 
@@ -285,7 +284,7 @@ def _value(curve: Curve, point: Point, hit: Hit) -> float:
 
 
 def first_singular(curve: Curve, a: Point, b: Point, tolerances: Tolerances) -> Point | None:
-    """The first singular point of a step, of all modes that cross zero in it, in whichever sense; None if none is found.
+    """The first singular point of a step, of all modes that cross zero in it, in either sense; None if there is none.
 
     On the soft modes of both ends the stiffness is taken to change linearly: (1 − θ)K_a + θK_b is singular for the
     eigenvalues θ of (K_a − K_b)⁻¹K_a. From there the equations of the singular point are solved.
@@ -418,4 +417,4 @@ def _second(curve: Curve, x: Array, u: Array, columns: Array) -> Array:
         return np.asarray(np.concatenate([raw[:n], raw[n + curve.rows]]) / curve.weight)
 
     values = [form(unit + v) - form(unit - v) for v in (columns / lengths).T]
-    return np.stack(values, axis=1) * (size * lengths / 4.0)
+    return np.asarray(np.stack(values, axis=1) * (size * lengths / 4.0))

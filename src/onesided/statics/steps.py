@@ -221,7 +221,7 @@ class Walker:
         """Whether inertia and events explain each other: nothing, one limit point, one singular point to begin with."""
         if explained(a, b) or self.located is not None:
             return True
-        return h <= SHORT and a.sense * b.sense > 0 and self._singular(a, b) or h <= self._finest()
+        return (h <= SHORT and a.sense * b.sense > 0 and self._singular(a, b)) or h <= self._finest()
 
     def _surveyed(self, a: Point, b: Point) -> float:
         """Fraction of a step up to which nothing is seen on it: 1, unless it is straight and something is."""
@@ -281,7 +281,7 @@ def resolved(curve: Curve, a: Point, b: Point, miss: float, tolerances: Toleranc
 
 
 def first_sight(curve: Curve, a: Point, b: Point, places: int, tolerances: Tolerances) -> float:
-    """Fraction of a straight step at which a gap is violated or the inertia is that of neither end; 1 where there is none."""
+    """Fraction of a straight step at which a gap is violated or the inertia is that of neither end; 1 if none."""
     for fraction in np.arange(1, places + 1) / (places + 1):
         y = interpolate(a, b, float(fraction))
         e = curve.evaluate(curve.packed(y))
