@@ -33,6 +33,7 @@ class _Station:
     x: Array
     rays: Rays
     used: Marks
+    told: bool = True
 
 
 @dataclass(frozen=True)
@@ -82,7 +83,7 @@ def _explore(origin: Origin, total: Total, limits: tuple[int, int], group: Symme
     atlas, (max_branches, max_depth) = _Atlas(origin.where), limits
     atlas.group = group
     first = rays_at(origin.where)
-    atlas.add(origin.where.x, first)
+    atlas.add(origin.where.x, first).told = False  # should an event lie there, a path that comes back tells it
     queue = deque(_Job(origin, ray, -1, 0) for ray in first.rays)
     paths: list[Path] = []
     parents: list[int] = []
@@ -135,7 +136,7 @@ def _travel(job: _Job, atlas: "_Atlas") -> Path:
             known = event is not None and event.kind is not Kind.bound and not atlas.enter(item)
             if item.status is Status.closed:
                 atlas.close(job.origin.where.x, item)
-            yield replace(item, event=None) if known else item
+            yield replace(item, event=None) if known and atlas.told(item.point.x) else item
             if event is not None and known:
                 status, note = Status.path_ended, "joins a known branch"
                 if event.followed is not None and atlas.is_ray(item.point.x, event.rays[event.followed], job):
@@ -170,6 +171,14 @@ class _Atlas:
             if float(np.max(np.abs((station.x - x) / self.unit)[seen])) <= self.near:
                 return station
         return None
+
+    def told(self, x: Array) -> bool:
+        """Whether the event at a known point is in the list; it will be from now on."""
+        station = self.find(x)
+        before = station is not None and station.told
+        if station is not None:
+            station.told = True
+        return before
 
     def take(self, x: Array, ray: Ray) -> bool:
         """Mark a ray as travelled; False where it was already."""

@@ -99,7 +99,8 @@ class Margins:
         sharp = between(curve, a, b, 1.0) if rows else None
         if sharp is None:
             return []
-        rows = [row for row in rows if abs(sharp.margins[row - curve.k]) <= FLAT]
+        rest = (np.abs(sharp.margins) <= FLAT) & (np.abs(sharp.rates) <= np.sqrt(FLAT))
+        rows = [row for row in rows if rest[row - curve.k]]
         return [quiet for row in rows if (quiet := self._arrival(curve, a, sharp, row)) is not None]
 
     def _arrival(self, curve: Curve, a: Point, b: Point, row: int) -> Quiet | None:

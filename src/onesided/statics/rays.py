@@ -35,6 +35,7 @@ from onesided.statics.trail import START
 from onesided.tolerances import DEFAULT, EPS, Tolerances
 
 WEAK_LIMIT = 14
+ALIKE = 0.5  # cosine between motions on the two sides of a kink
 FAR = EPS**-0.4  # scaled reactions beyond which nothing is looked for
 CLUSTER = START  # modes whose stiffness, relative to the reference, is below this at a singular point belong to it
 
@@ -165,20 +166,24 @@ def _scaled_gradients(where: Place, rows: Indices) -> Array:
 
 
 def ways_to_carry(where: Place, curve: Curve, t: Array) -> Iterator[Ray]:
-    """The direction t of a curve on every piece that moves (q, p) alike: idle or redundant constraints change sides.
+    """The direction t of a curve on every piece that moves (q, p) much alike, the most similar first.
 
-    Which of them leads on is not asked: derivatives at the point do not tell where a stretch of idleness ends.
+    Idle or redundant constraints change sides between them. Which of them leads on is not asked: derivatives at the
+    point do not tell where a stretch of idleness ends, and tangents may jump there.
     """
-    reactions, seen, small = reactions_at(where), where.system.n + 1, np.sqrt(where.tolerances.singularity)
+    reactions, seen = reactions_at(where), where.system.n + 1
     motion = curve.packed(t)[:seen] / where.unit[:seen]
+    found = []
     for here, piece in _all_pieces(where, reactions):
         for d in _directions(here, piece).directions:
             own = _scaled(where, d.x_dot)[:seen]
             size = float(np.sqrt((own @ own) * (motion @ motion)))
-            if size > 0 and float(own @ motion) > (1.0 - small) * size:
-                found = Found(here, d)
-                ray = _ray(here, d, found.taylor, _instability(here, piece))
-                yield ray if reactions is None else _with_reactions(where, found, ray)
+            alike = float(own @ motion) / size if size > 0 else 0.0
+            if alike > ALIKE:
+                found.append((round(alike, 4), Found(here, d)))
+    for _, one in sorted(found, key=lambda pair: -pair[0]):
+        ray = _ray(one.where, one.direction, one.taylor, _instability(one.where, one.direction.piece))
+        yield ray if reactions is None else _with_reactions(where, one, ray)
 
 
 def _pieces(where: Place) -> Iterator[Curve]:
