@@ -31,6 +31,7 @@ MOST_PATHS = 1500
 UNDECIDED = "branches that no order examined tells apart"
 UNBALANCED = "branches whose signs do not add up to nothing"
 WALKERS = 6
+BLURRED = EPS**0.4  # how far from singular the ends of paths look that lead to a continuum
 SEARCH_STEPS = 30
 STARTS = 24  # of the second search, per unknown
 WALK = 0.3  # distance walked on the sphere to tell a continuum from a multiple zero
@@ -165,7 +166,7 @@ def _degenerate(fit: _Fit, b: Array, singular: Array) -> Zeros:
     if not family:
         return found
     ends = _polished(polynomials, polynomials.zeros().points)
-    beside, _ = _real_ones(ends, _smallest(polynomials, ends), fit.error)
+    beside, _ = _real_ones(ends, _smallest(polynomials, ends), max(fit.error, BLURRED))
     return replace(found, reason="") if len(beside) == len(b) else found
 
 
