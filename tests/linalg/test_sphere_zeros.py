@@ -69,7 +69,8 @@ def test_dihedral_symmetry(n):
 
 
 def test_a_circle_of_zeros():
-    found = zeros_on_sphere(on_sphere(lambda p, x, y: (p * x - x * np.hypot(x, y) ** 2, p * y - y * np.hypot(x, y) ** 2)), 2, noise=EPS)  # fmt: skip
+    circle = on_sphere(lambda p, x, y: (x * (p - x * x - y * y), y * (p - x * x - y * y)))
+    found = zeros_on_sphere(circle, 2, noise=EPS)
     assert found.family == 1 and found.reason == "" and len(found.points) == 2
 
 

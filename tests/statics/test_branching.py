@@ -14,6 +14,10 @@ from onesided.statics.rays import rays
 ORDERS = range(3, 13)
 
 
+def slow(n):
+    return pytest.param(n, marks=pytest.mark.slow)
+
+
 def _symmetric(q, p, th):
     """−p|z|²/2 + b|z|⁴/4 − Σ c_n Re zⁿ/n in coordinates that may be sheared and stretched."""
     x, y = th.stretch * (q[0] + th.shear * q[1]), q[1]
@@ -40,7 +44,7 @@ def sides(found):
     return sorted((ray.p_sign, ray.order) for ray in found.rays)
 
 
-@pytest.mark.parametrize("n", [3, 4, 5, 6, pytest.param(8, marks=pytest.mark.slow), pytest.param(10, marks=pytest.mark.slow)])  # fmt: skip
+@pytest.mark.parametrize("n", [3, 4, 5, 6, slow(8), slow(10)])
 def test_dihedral_symmetry(n):
     found = rays(SYMMETRIC.replace(parameters={f"c{n}": 0.3}), [0.0, 0.0], 0.0)
     assert found.complete and found.family == 0 and found.multiplicity == 3 and len(found) == 2 + 2 * n
@@ -114,7 +118,9 @@ def test_weak_terms_of_lower_order_decide_close_to_the_point():
 def test_more_modes():
     cubes = System(
         ("x", "y", "z"),
-        lambda q, p, th: -p * q @ q / 2 + th.b * jnp.sum(q**4) / 4 - th.t * q[0] * q[1] * q[2] + th.r * (q @ q) ** 2 / 4,
+        lambda q, p, th: (
+            -p * q @ q / 2 + th.b * jnp.sum(q**4) / 4 - th.t * q[0] * q[1] * q[2] + th.r * (q @ q) ** 2 / 4
+        ),
         parameters={"b": 1.0, "t": 0.0, "r": 0.0},
     )
     for parameters, count, family in (({}, 28, 0), ({"t": 1.0}, 16, 0), ({"b": 0.0, "r": 1.0}, 2, 2)):
@@ -125,7 +131,11 @@ def test_more_modes():
 @pytest.mark.parametrize(("b", "expected"), [(1.0, [(-1, 2)] * 4), (-1.0, [(-1, 2), (-1, 2), (1, 2), (1, 2)])])
 def test_hilltop(b, expected):
     """A limit point and a bifurcation at one place: x² + b y²/2 = 1 − p with x y = 0."""
-    system = System(("x", "y"), lambda q, p, th: (1 - p) * q[0] - q[0] ** 3 / 3 - th.b * q[0] * q[1] ** 2 / 2, parameters={"b": 1.0})  # fmt: skip
+    system = System(
+        ("x", "y"),
+        lambda q, p, th: (1 - p) * q[0] - q[0] ** 3 / 3 - th.b * q[0] * q[1] ** 2 / 2,
+        parameters={"b": 1.0},
+    )
     found = rays(system.replace(parameters={"b": b}), [0.0, 0.0], 1.0)
     assert found.complete and sides(found) == expected
 
@@ -141,7 +151,7 @@ def _pyramid(q, p, th):
 PYRAMID = System(("x", "y", "z"), _pyramid, parameters={"n": 3.0, "h": 2.0})
 
 
-@pytest.mark.parametrize("n", [3, 4, 5, 6, pytest.param(7, marks=pytest.mark.slow), pytest.param(8, marks=pytest.mark.slow)])  # fmt: skip
+@pytest.mark.parametrize("n", [3, 4, 5, 6, slow(7), slow(8)])
 def test_pyramid(n):
     """Sway is neutral where 1 − L₀/L + L₀/(2L³) = 0: 2 + 2n branches, along the bars and between them."""
     h = 2.0

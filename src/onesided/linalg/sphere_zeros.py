@@ -1,7 +1,7 @@
 """All zeros of d smooth functions on the unit sphere of d + 1 unknowns, with a count behind them.
 
-The functions are replaced by polynomials of rising degree, whose zeros are all known, until what the polynomials leave out
-can neither move one zero to another nor make or unmake a real one. The signs of the zeros must add up to nothing.
+The functions are replaced by polynomials of rising degree, whose zeros are all known, until what these leave out can
+neither move one zero to another nor make or unmake a real one. The signs of the zeros must add up to nothing.
 """
 
 from collections.abc import Callable, Iterator
@@ -128,7 +128,7 @@ def _whitening(values: Array) -> Array:
 
 
 def _zeros_of(fit: _Fit) -> Zeros:
-    """The zeros of the polynomials, judged by what an error of the polynomials can do; a second try counts paths anew."""
+    """The zeros of the polynomials, judged by what their error can do; a second try counts paths anew."""
     polynomials, error = fit.polynomials, fit.error
     if isinstance(polynomials, CirclePolynomial):
         return _judge(polynomials, polynomials.zeros(), error, None)
