@@ -1,7 +1,7 @@
 """All zeros of d smooth functions on the unit sphere of d + 1 unknowns, with a count behind them.
 
-The functions are replaced by polynomials of rising degree, whose zeros are all known, until what the polynomials leave out
-can neither move one zero to another nor make or unmake a real one. The signs of the zeros must add up to nothing.
+The functions are replaced by polynomials of rising degree, whose zeros are all known, until what these leave out can
+neither move one zero to another nor make or unmake a real one. The signs of the zeros must add up to nothing.
 """
 
 from collections.abc import Callable, Iterator
@@ -31,6 +31,7 @@ MOST_PATHS = 1500
 UNDECIDED = "branches that no order examined tells apart"
 UNBALANCED = "branches whose signs do not add up to nothing"
 WALKERS = 6
+BLURRED = EPS**0.4  # how far from singular the ends of paths look that lead to a continuum
 SEARCH_STEPS = 30
 STARTS = 24  # of the second search, per unknown
 WALK = 0.3  # distance walked on the sphere to tell a continuum from a multiple zero
@@ -127,7 +128,7 @@ def _whitening(values: Array) -> Array:
 
 
 def _zeros_of(fit: _Fit) -> Zeros:
-    """The zeros of the polynomials, judged by what an error of the polynomials can do; a second try counts paths anew."""
+    """The zeros of the polynomials, judged by what their error can do; a second try counts paths anew."""
     polynomials, error = fit.polynomials, fit.error
     if isinstance(polynomials, CirclePolynomial):
         return _judge(polynomials, polynomials.zeros(), error, None)
@@ -165,7 +166,7 @@ def _degenerate(fit: _Fit, b: Array, singular: Array) -> Zeros:
     if not family:
         return found
     ends = _polished(polynomials, polynomials.zeros().points)
-    beside, _ = _real_ones(ends, _smallest(polynomials, ends), fit.error)
+    beside, _ = _real_ones(ends, _smallest(polynomials, ends), max(fit.error, BLURRED))
     return replace(found, reason="") if len(beside) == len(b) else found
 
 

@@ -82,7 +82,7 @@ class Rays:
     rays : the directions found.
     complete : False when branches may be missing; `reason` says why.
     multiplicity : dimension of the null space of the smooth pieces (1 regular, 2 simple bifurcation, 3 double …).
-    family : dimension of the continua of branches that leave beside the rays: 1 for a circle of them; 0 if there is none.
+    family : dimension of the continua of branches that leave beside the rays: 1 for a circle of them; 0 if none does.
     """
 
     rays: tuple[Ray, ...]

@@ -1,8 +1,8 @@
 """All branches that leave a singular point of one smooth piece: zeros of the reduced equations on a small ellipsoid.
 
 Around the point every half-branch crosses the ellipsoid once. All zeros there are found, corrected on the equations
-themselves and followed inwards; what they tend to are the tangents. Nothing depends on the order at which a power series
-would decide. The signs of the crossings add up to nothing, which is the check that none is missing.
+themselves and followed inwards; what they tend to are the tangents. Nothing depends on the order at which a power
+series would decide. The signs of the crossings add up to nothing, which is the check that none is missing.
 """
 
 from collections.abc import Iterator
@@ -71,8 +71,8 @@ class Branches:
 def branches_at(piece: Curve, x: Array, N: Array, Z: Array) -> Branches:
     """All branches of one piece at the packed point x.
 
-    N (size, d + 1) and Z (size − 1, d) span the null spaces of J, or those of a cluster of singular points; columns of N
-    are of length one where displacements along them are large.
+    N (size, d + 1) and Z (size − 1, d) span the null spaces of J, or those of a cluster of singular points; a column of
+    N is as long as a displacement along it that counts as large.
     """
     best = Branches(reason="the equations cannot be followed around the point")
     attempts = 0
@@ -104,7 +104,7 @@ def _ellipsoids(reduced: Reduced) -> Iterator[tuple[Reduced, float, float]]:
 
 
 def _balanced(reduced: Reduced) -> tuple[Reduced, float, float] | None:
-    """Shorten the axes across p until g changes as much with p as across it: curves then cross the ellipsoid steeply."""
+    """Shorten the axes across p until g changes as much with p as across it: curves then cross steeply."""
     across = np.random.default_rng(0).normal(size=(PROBES, reduced.d)) if reduced.d > 1 else np.array([[1.0], [-1.0]])
     across = across / np.linalg.norm(across, axis=1)[:, None]
     for _ in range(PROBES * PROBES):
@@ -121,7 +121,7 @@ def _balanced(reduced: Reduced) -> tuple[Reduced, float, float] | None:
 
 
 def _values(reduced: Reduced, points: Array) -> Array:
-    """g at many points of the ellipsoid; NaN where it is not defined."""
+    """Values of g at many points of the ellipsoid; NaN where it is not defined."""
     out = np.full((len(points), reduced.d), np.nan)
     for row, b in zip(out, points, strict=True):
         reached = reduced.at(b)

@@ -1,7 +1,7 @@
 """Lyapunov–Schmidt reduction: equilibria near a singular point as zeros of d functions of d + 1 unknowns.
 
 With N a basis of the null space of J = R_x (d + 1 columns) and Z of its left one, y = y₀ + N a + w with G w = 0 and
-R(y) = Z g define g(a); equilibria are its zeros. N may span modes that are only nearly neutral: g then has a linear part.
+R(y) = Z g define g(a); equilibria are its zeros. N may span modes that are only nearly neutral: g then has linear terms.
 """
 
 from dataclasses import dataclass, replace
@@ -58,7 +58,7 @@ class Reduced:
     @property
     def d(self) -> int:
         """Number of reduced equations."""
-        return self.Z.shape[1]
+        return int(self.Z.shape[1])
 
     @cached_property
     def y(self) -> Array:
@@ -114,7 +114,7 @@ class Reduced:
         return noise / (float(np.linalg.norm(y - self.y)) * smallest) if smallest > 0 else np.inf
 
     def rounding(self, matrix: Array, y: Array) -> float:
-        """Round-off in the residual at y: stiffness is of order one in scaled unknowns, the share of p is what it is."""
+        """Round-off in the residual at y: stiffness is of order one in scaled unknowns, that of p is what it is."""
         n, moved = self.piece.n, np.abs(y - self.y)
         load = float(np.max(np.abs(matrix[: self.piece.size - 1, n]), initial=0.0)) * float(moved[n])
         return EPS * (float(np.linalg.norm(np.delete(moved, n))) + load)

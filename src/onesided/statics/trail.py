@@ -1,4 +1,4 @@
-"""A half-branch followed inwards to the singular point it leaves: its tangent, and the sign of the change of p on it."""
+"""A half-branch followed inwards to the singular point it leaves: its tangent, and the change of p along it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -70,7 +70,9 @@ class Trail:
 
     def limit(self) -> Array:
         """Direction at the point itself: extrapolated in λ, or in √λ where that settles better (a cusp)."""
-        tries = [_extrapolated(np.array(self.levels) ** power, [one.b for one in self.crossings]) for power in (1.0, 0.5)]
+        tries = [
+            _extrapolated(np.array(self.levels) ** power, [one.b for one in self.crossings]) for power in (1.0, 0.5)
+        ]
         return min(tries, key=lambda found: found[1])[0]
 
     def until_sign(self, share: float) -> "Trail":
@@ -86,7 +88,7 @@ class Trail:
         return self
 
     def entry(self) -> Crossing | None:
-        """A crossing as close to the point as round-off leaves certain; None where the half-branch turns back before."""
+        """A crossing as close to the point as round-off leaves certain; None where the branch turns back before."""
         trail = self
         while trail._distance(-1) > START and trail.levels[-1] > 2.0 * self.inner:
             level = max(LEAP, HALF * START / trail._distance(-1)) * trail.levels[-1]
@@ -100,7 +102,7 @@ class Trail:
 
     def _changes(self) -> Array:
         n = self.reduced.piece.n
-        return np.array([one.y[n] for one in self.crossings]) - self.reduced.y[n]
+        return np.array([float(one.y[n] - self.reduced.y[n]) for one in self.crossings])
 
     def change_of_p(self, share: float) -> tuple[int, int]:
         """Sign of the change of p and the power of the distance with which it goes; zeros where p stays."""
@@ -121,9 +123,7 @@ class Trail:
         return float(np.linalg.norm(self.crossings[i].y - self.reduced.y))
 
 
-def follow_inwards(
-    reduced: Reduced, b: Array, separation: float, inner: float, *, ratio: float = HALF
-) -> Trail | None:
+def follow_inwards(reduced: Reduced, b: Array, separation: float, inner: float, *, ratio: float = HALF) -> Trail | None:
     """The half-branch through the zero b of the outer ellipsoid, or None where no equilibrium confirms it.
 
     Parameters
