@@ -108,6 +108,10 @@ def test_drive_tells_the_story_of_the_corner():
     result = run("drive", "corner-limit", "--programme", "-1, 1, -1")
     assert result.exit_code == 0
     assert "jump at p = 0 (corner limit point): energy 2 released" in result.output
+    assert "energy 2 released" in run("drive", "corner-limit", "--programme", "-1, 1", "--fall", "damped").output
+    wrong = run("drive", "corner-limit", "--programme", "-1, 1", "--fall", "free")
+    assert wrong.exit_code == 2
+    assert "descent or damped or both" in wrong.output
 
 
 def test_diagram_lists_branches():

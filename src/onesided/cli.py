@@ -6,7 +6,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
@@ -214,6 +214,7 @@ def drive(  # noqa: PLR0917 - one option each
     programme: Annotated[
         str | None, typer.Option(help='Values of p in turn, as in "-1, 1, -1"; default: the file\'s.')
     ] = None,
+    fall: Annotated[str, typer.Option(help="How jumps are computed: descent, damped (motion) or both.")] = "descent",
     change: Change = None,
     output: Output = None,
     report: Report = False,
@@ -232,7 +233,8 @@ def drive(  # noqa: PLR0917 - one option each
         folder = _folder(output, file, "drive")
         span = min(values, default=0.0), max(values, default=0.0)
         progress = _progress(interrupt, model.system.control, span, quiet=quiet, as_json=as_json)
-        found = drive_system(model.system, model.task.start, values, progress=progress, throw=False)
+        way = cast(Any, fall)  # checked by `drive`
+        found = drive_system(model.system, model.task.start, values, fall=way, progress=progress, throw=False)
         show.drive(found, as_json=as_json, folder=_save(found, folder, model, report=report))
         raise typer.Exit(0 if found.ok else EXIT_FAILED)
 

@@ -248,7 +248,7 @@ def _read_many(names: list[str], folder: FilePath) -> tuple[Path, ...]:
 def _read_drive(record: Mapping[str, Any], folder: FilePath) -> Drive:
     jumps = []
     for jump in record["jumps"]:
-        values = {f.name: jump[f.name] for f in fields(Jump)}
+        values = {f.name: jump[f.name] for f in fields(Jump) if f.name in jump}
         values["reason"] = Kind[values["reason"]]
         values["q_from"], values["q_to"] = np.array(values["q_from"]), np.array(values["q_to"])
         jumps.append(Jump(**values))

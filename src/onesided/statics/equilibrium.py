@@ -14,9 +14,9 @@ from onesided.model.sizes import Sizes
 from onesided.model.system import System
 from onesided.results import Equilibrium, Shape, Solution, State
 from onesided.statics.active_set import classify, constraint_scales, recheck, rounding, working_rows
-from onesided.statics.large import DENSE_ADVICE, large_newton_step
-from onesided.statics.relax import Relaxation, relax
-from onesided.statics.stability import degree_of_instability, is_strict_minimum
+from onesided.statics.large import large_newton_step
+from onesided.statics.relax import Relaxation, Relaxed, relax
+from onesided.statics.stability import stability_of
 from onesided.tolerances import DEFAULT, EPS, Tolerances
 
 POLISHED = 12  # Newton steps after which what rounding allows counts as solved
@@ -86,8 +86,6 @@ def settle(
     """The same from a start that has been checked, with known sizes; never raises for a numerical reason."""
     if method is not None and not isinstance(method, Newton | Relaxation):
         raise UsageError("this is not a method for equilibria", got=repr(method), expected="Newton() or Relaxation()")
-    if system.derivatives.large and isinstance(method, Relaxation):
-        raise UsageError("`Relaxation` is for small systems", got=f"{system.n} coordinates", advice=DENSE_ADVICE)
     routes = _routes(system, q, p, sizes, method, tolerances)
     best: Solution[Equilibrium] | None = None
     for route in routes:
@@ -121,19 +119,25 @@ def _routes(
 
     def relaxation() -> Corrected:
         knobs = method if isinstance(method, Relaxation) else Relaxation()
-        loose = relax(system, q, p, sizes, knobs)
-        if loose.status is not Status.solved:
-            return Corrected(loose.q, loose.nu, loose.status, loose.residual, loose.iterations)
-        end = correct(system, loose.q, p, nu=loose.nu, sizes=sizes, tolerances=tolerances)
-        return end if end.status.ok else Corrected(loose.q, loose.nu, Status.stalled, loose.residual, loose.iterations)
+        return confirmed(system, p, relax(system, q, p, sizes, knobs), sizes, tolerances)
 
     def newton() -> Corrected:
         knobs = method if isinstance(method, Newton) else Newton()
         return correct(system, q, p, sizes=sizes, method=knobs, tolerances=tolerances)
 
-    if isinstance(method, Newton) or system.derivatives.large:
-        return [newton]
-    return [relaxation] if isinstance(method, Relaxation) else [at_start, relaxation, newton]
+    if isinstance(method, Newton | Relaxation):
+        return [newton if isinstance(method, Newton) else relaxation]
+    return [newton, relaxation] if system.derivatives.large else [at_start, relaxation, newton]
+
+
+def confirmed(system: System, p: float, loose: Relaxed, sizes: Sizes, tolerances: Tolerances) -> Corrected:
+    """Where a descent ended, polished by Newton's method as long as that stays there."""
+    end = Corrected(loose.q, loose.nu, loose.status, loose.residual, loose.iterations)
+    if loose.status is not Status.solved or loose.residual <= 0.01 * tolerances.residual:
+        return end
+    near = correct(system, loose.q, p, nu=loose.nu, sizes=sizes, tolerances=tolerances)
+    moved = _size((near.q - loose.q) / sizes.length)
+    return near if near.status.ok and moved <= np.sqrt(tolerances.residual) else end
 
 
 def correct(
@@ -272,6 +276,7 @@ def describe(
     e = system.evaluate(q, p, nu)
     x = np.concatenate([q, [p], nu])
     active = classify(system, e, x, constraint_scales(e, sizes), tolerances)
+    instability, minimum = stability_of(system, e, active, sizes, tolerances)
     return Equilibrium(
         coordinates=system.coordinates,
         bilateral=tuple(system.bilateral),
@@ -284,8 +289,8 @@ def describe(
         gaps=e.c[k:].copy(),
         energy=e.energy,
         active=active,
-        instability=degree_of_instability(system, e, active, sizes, tolerances),
-        minimum=is_strict_minimum(system, e, active, sizes, tolerances),
+        instability=instability,
+        minimum=minimum,
         recheck=recheck(system, q, p, nu, sizes),
     )
 
