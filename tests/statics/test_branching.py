@@ -76,6 +76,7 @@ def test_a_circle_of_branches():
     event = trace(strut, [0.0, 0.0], 0.0, p_bounds=(-1, 3)).events[0]
     assert event.kind is Kind.smooth_bifurcation and event.rays.family == 1
     assert "continuum of dimension 1" in event.detail
+    assert not diagram(strut, [0.0, 0.0], 0.0, p_bounds=(-1, 3)).complete  # a circle is not followed, and that is told
 
 
 @pytest.mark.parametrize(
@@ -176,6 +177,7 @@ def test_modes_that_vanish_close_together(apart):
     path = trace(system, [0.0, 0.0], 0.0, p_bounds=(-1, 15))
     counts = [len(event.rays) for event in path.events if event.kind is Kind.smooth_bifurcation]
     assert counts in ([4, 4], [10])
+    assert [event.rays.cluster for event in path.events if event.rays.multiplicity == 3] in ([], [apart > 0])
     assert path.instability[-1] == 2
     found = diagram(system, [0.0, 0.0], 0.0, p_bounds=(-1, 15), max_branches=40)
     assert found.complete and len(found.paths) == 10
