@@ -15,7 +15,7 @@ from onesided.tolerances import EPS
 
 STEPS = 12
 SETTLED = EPS**0.625  # relative size of a Newton step after which one more reaches round-off
-NOISE = EPS**0.375  # relative size of a Newton step that may be round-off, near singular points
+NOISE = EPS**0.25  # relative size of a Newton step that may be round-off, near singular points
 FAR = 2.0  # what w may be, relative to a
 
 
