@@ -76,6 +76,7 @@ def test_a_circle_of_branches():
     event = trace(strut, [0.0, 0.0], 0.0, p_bounds=(-1, 3)).events[0]
     assert event.kind is Kind.smooth_bifurcation and event.rays.family == 1
     assert "continuum of dimension 1" in event.detail
+    assert not diagram(strut, [0.0, 0.0], 0.0, p_bounds=(-1, 3)).complete  # a circle is not followed, and that is told
 
 
 @pytest.mark.parametrize(
@@ -176,6 +177,7 @@ def test_modes_that_vanish_close_together(apart):
     path = trace(system, [0.0, 0.0], 0.0, p_bounds=(-1, 15))
     counts = [len(event.rays) for event in path.events if event.kind is Kind.smooth_bifurcation]
     assert counts in ([4, 4], [10])
+    assert [event.rays.cluster for event in path.events if event.rays.multiplicity == 3] in ([], [apart > 0])
     assert path.instability[-1] == 2
     found = diagram(system, [0.0, 0.0], 0.0, p_bounds=(-1, 15), max_branches=40)
     assert found.complete and len(found.paths) == 10
@@ -189,3 +191,20 @@ def test_all_branches_are_followed(n):
     assert len(on_axis) == 1
     x = on_axis[0].q[:, 0]
     assert on_axis[0].p == pytest.approx(x**2 - 0.3 * x ** (n - 2), abs=1e-9)  # the closed form for y = 0
+
+
+def test_branches_that_turn_back_close_to_their_start():
+    """p = 5 + x² and p = 5.001 − y²: four arcs x² + y² = 0.001 join the two, far smaller than the rest."""
+    system = System(
+        ("x", "y"),
+        lambda q, p, th: (5 - p) * q[0] ** 2 / 2 - (5.001 - p) * q[1] ** 2 / 2 + jnp.sum(q**4) / 4,
+    )
+    found = diagram(system, [0.0, 0.0], 0.0, p_bounds=(-1, 15), max_branches=40)
+    assert found.complete and len(found.paths) == 10
+
+
+@pytest.mark.slow
+def test_a_pyramid_goes_straight_through_both_double_points():
+    path = trace(PYRAMID.replace(parameters={"n": 5.0, "h": 1.7}), [0.0, 0.0, 1.7], 0.0, p_bounds=(-0.1, 20.0))
+    assert [len(event.rays) for event in path.events[:-1]] == [12, 2, 12]
+    assert np.max(np.abs(path.q[:, :2])) < 1e-9  # branches that sway are off by 0.1

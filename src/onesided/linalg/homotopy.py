@@ -87,7 +87,7 @@ def track(exponents: Numbers, coefficients: Numbers, degree: int, seed: int) -> 
     """Follow all paths; exponents (monomials, 1 + variables), coefficients (equations, monomials)."""
     rng = np.random.default_rng(seed)
     unknowns = exponents.shape[1]
-    patch = rng.normal(size=unknowns) + 1j * rng.normal(size=unknowns)
+    patch = np.asarray(rng.normal(size=unknowns) + 1j * rng.normal(size=unknowns))
     gamma = complex(np.exp(2j * np.pi * rng.uniform()))
     largest = np.max(np.abs(coefficients), axis=1, keepdims=True)
     target = _Target(exponents, coefficients / largest, degree, gamma, patch)

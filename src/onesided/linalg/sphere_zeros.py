@@ -86,6 +86,16 @@ def zeros_on_sphere(functions: Functions, d: int, *, noise: float) -> Zeros | No
     return best
 
 
+def some_zeros(functions: Functions, d: int, *, noise: float) -> Array:
+    """Regular zeros, found quickly: all of them for one function, those that real starts lead to for several."""
+    for fit in _fits(functions, d, noise):
+        if fit.error <= USABLE and isinstance(fit.polynomials, SpherePolynomials):
+            return _distinct(_second_search(fit.polynomials, fit.error)[0])
+        if fit.error <= USABLE:
+            return _zeros_of(fit).points
+    return np.zeros((0, d + 1))
+
+
 def _fits(functions: Functions, d: int, noise: float) -> Iterator[_Fit]:
     """Polynomials of rising degree, of combinations of the functions that do not repeat each other."""
     for degree in HARMONICS if d == 1 else [m for m in DEGREES if 2 * m**d <= MOST_PATHS]:

@@ -83,6 +83,7 @@ class Rays:
     complete : False when branches may be missing; `reason` says why.
     multiplicity : dimension of the null space of the smooth pieces (1 regular, 2 simple bifurcation, 3 double …).
     family : dimension of the continua of branches that leave beside the rays: 1 for a circle of them; 0 if none does.
+    cluster : whether the point stands for several singular points close together; the rays are all that leave them.
     """
 
     rays: tuple[Ray, ...]
@@ -90,6 +91,7 @@ class Rays:
     multiplicity: int = 1
     family: int = 0
     reason: str = ""
+    cluster: bool = False
 
     def __len__(self) -> int:
         return len(self.rays)

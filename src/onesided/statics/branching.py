@@ -13,7 +13,7 @@ from itertools import combinations, combinations_with_replacement
 import numpy as np
 
 from onesided._types import Array
-from onesided.linalg.sphere_zeros import Zeros, zeros_on_sphere
+from onesided.linalg.sphere_zeros import Zeros, some_zeros, zeros_on_sphere
 from onesided.statics.curve import Curve
 from onesided.statics.reduced import Crossing, Reduced, reduce_at
 from onesided.statics.trail import Trail, follow_inwards, sign_of_p_along
@@ -30,6 +30,8 @@ CLUSTER = 4.0  # how far outside a cluster of singular points its branches are l
 # (where p changes with the square of the distance, branches change places at the root of what sets the loads apart)
 RATIOS = (0.25, 0.5, 0.8)  # of successive levels on the way inwards; finer ones where branches change places
 APART = "branches that cannot be told apart"
+INSIDE = 1.0 / 64.0  # level of the smaller ellipsoid on which the number of branches is looked at again
+SIMILAR = 0.2  # largest distance of a crossing there from one that a branch was seen at
 POLISHED = 0.01  # largest change of a tangent by its exact second-order equation
 WELL_POSED = EPS**0.125  # share of the largest singular value below which that equation leaves a direction free
 
@@ -147,8 +149,23 @@ def _branches(reduced: Reduced, zeros: Zeros, size: float) -> Branches:
             break
     if not reason and _met([entry for _, entry in found]):
         reason = APART
+    if not (zeros.reason or reason) and _more_inside(reduced, [trail for trail, _ in found], inner):
+        reason = "branches that turn back close to the point"
     branches = tuple(_branch(reduced, trail, entry, forms) for trail, entry in found)
     return Branches(branches, zeros.family, reason=zeros.reason or reason)
+
+
+def _more_inside(reduced: Reduced, trails: list[Trail], inner: float) -> bool:
+    """Whether a smaller ellipsoid, as small as all trails reach, is crossed where none of them does."""
+    level = max([INSIDE, inner, *(trail.levels[-1] for trail in trails)])
+    small = reduced.resized(level * reduced.radii)
+    probes = [small.at(b) for b in np.vstack([np.eye(reduced.d + 1), -np.eye(reduced.d + 1)])]
+    floor = max((one.floor for one in probes if one is not None), default=0.0)
+    directions = np.array([trail.near(level).b for trail in trails]).reshape(-1, reduced.d + 1)
+    for b in some_zeros(partial(_values, small), reduced.d, noise=SAFETY * floor):
+        if not np.min(np.linalg.norm(directions - b, axis=1), initial=np.inf) <= SIMILAR:
+            return True
+    return False
 
 
 def _met(crossings: list[Crossing]) -> bool:

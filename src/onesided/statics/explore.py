@@ -112,10 +112,12 @@ def _explore(origin: Origin, total: Total, limits: tuple[int, int], group: Symme
 
 
 def _doubts(path: Path) -> Iterator[str]:
-    """Events at which branches may be missing."""
+    """Events at which branches may be missing, or are too many to be followed."""
     for event in path.events:
         if not event.rays.complete:
             yield f"at {event.control} = {event.p:.6g} branches may be missing: {event.rays.reason}"
+        if event.rays.family:
+            yield f"at {event.control} = {event.p:.6g} a continuum of branches is not followed"
 
 
 def _side_rays(path: Path, index: int, depth: int) -> Iterator[_Job]:

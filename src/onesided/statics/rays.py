@@ -56,13 +56,15 @@ class Direction:
 class Fan:
     """What leaves along one piece: directions, dimension of the null space, and of continua of branches inside it.
 
-    `reason` says why branches may be missing; it is empty where none is.
+    `reason` says why branches may be missing; it is empty where none is. A `cluster` is of several singular points that
+    are too close to be told apart.
     """
 
     directions: list[Direction]
     dimension: int
     family: int = 0
     reason: str = ""
+    cluster: bool = False
 
 
 @dataclass(frozen=True)
@@ -90,11 +92,13 @@ def rays_at(where: Place) -> Rays:
         return large_rays(where)
     reactions = reactions_at(where)
     found: list[Found] = []
+    cluster = False
     multiplicity, family, reason = 1, 0, "" if len(where.weak) <= WEAK_LIMIT else "too many weakly active constraints"
     if reactions is not None and not reactions.complete:
         reason = reason or "too many choices of reactions"
     for here, piece in _all_pieces(where, reactions):
         fan = _directions(here, piece)
+        cluster = cluster or fan.cluster
         multiplicity, family = max(multiplicity, fan.dimension), max(family, fan.family)
         reason = reason or fan.reason
         for direction in fan.directions:
@@ -105,7 +109,7 @@ def rays_at(where: Place) -> Rays:
     listed = tuple(_ray(one.where, one.direction, one.taylor, degrees[one.direction.piece]) for one in found)
     if reactions is not None:
         listed = tuple(_with_reactions(where, one, ray) for one, ray in zip(found, listed, strict=True))
-    return Rays(listed, not reason, multiplicity, family, reason)
+    return Rays(listed, not reason, multiplicity, family, reason, cluster)
 
 
 def _with_reactions(where: Place, one: "Found", ray: Ray) -> Ray:
@@ -213,7 +217,7 @@ def _directions(where: Place, piece: Curve) -> Fan:
     parts = split(piece, where.x, where.tolerances)
     if parts.N.shape[1] > 1:
         cluster = split(piece, where.x, replace(where.tolerances, singularity=CLUSTER))
-        return _inside(where, piece, cluster)
+        return replace(_inside(where, piece, cluster), cluster=cluster.N.shape[1] > parts.N.shape[1])
     t = parts.N[:, 0] / np.linalg.norm(parts.N)
     directions = [_direction(where, piece, sign * t, continuum=False) for sign in (1.0, -1.0)]
     return Fan([d for d in directions if _keeps_signs(where, d)], 1)

@@ -1,7 +1,7 @@
 """Lyapunov–Schmidt reduction: equilibria near a singular point as zeros of d functions of d + 1 unknowns.
 
 With N a basis of the null space of J = R_x (d + 1 columns) and Z of its left one, y = y₀ + N a + w with G w = 0 and
-R(y) = Z g define g(a); equilibria are its zeros. N may span modes that are only nearly neutral: g then has linear terms.
+R(y) = Z g define g(a); equilibria are its zeros. N may span modes that are nearly neutral: g then has linear terms.
 """
 
 from dataclasses import dataclass, replace
@@ -15,7 +15,7 @@ from onesided.tolerances import EPS
 
 STEPS = 12
 SETTLED = EPS**0.625  # relative size of a Newton step after which one more reaches round-off
-NOISE = EPS**0.375  # relative size of a Newton step that may be round-off, near singular points
+NOISE = EPS**0.25  # relative size of a Newton step that may be round-off, near singular points
 FAR = 2.0  # what w may be, relative to a
 
 

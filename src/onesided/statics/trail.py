@@ -53,6 +53,11 @@ class Trail:
             level = (level * last) ** 0.5
         return None
 
+    def near(self, level: float) -> Crossing:
+        """The crossing whose level is closest to this one."""
+        nearest = min(range(len(self.levels)), key=lambda i: abs(np.log(self.levels[i] / level)))
+        return self.crossings[nearest]
+
     def _expected(self, level: float) -> Array:
         """Direction at another level, by extrapolation from the last two."""
         b = self.crossings[-1].b
