@@ -11,7 +11,7 @@ from onesided.tolerances import EPS
 
 NOISE = 64.0  # roundings in the difference of two values
 STEEP = 1.0  # error of a slope, per step, for an error of one in the middle; smooth functions have less than half of it
-DIP = 0.25  # a determinant that falls below this share of its values at both ends may have vanished
+DIP = 0.5  # the root of a determinant below this share of the mean of its values at both ends may have vanished
 
 
 class Triple(NamedTuple):
@@ -75,13 +75,22 @@ def may_turn(xp: Any, f: Triple, sense: Any) -> Any:
 
 
 def may_vanish(xp: Any, a: Any, m: Any, b: Any) -> Any:
-    """Whether a function of one sign at three places, given by the logarithms of its sizes, may vanish between them.
+    """Whether a determinant of one sign at three places may vanish twice between them, close to the middle.
 
-    The parabola through them has its least value inside, far below both ends.
+    Given are the logarithms of its sizes. Near a double zero its root is a straight line to either side: in the middle
+    it is far below the mean of both ends. Growth or decay by any factor over the whole step that is not extreme is not.
     """
     top = xp.maximum(a, b)
-    va, vm, vb = xp.exp(a - top), xp.exp(xp.minimum(m - top, 50.0)), xp.exp(b - top)
-    bend, slope = 2 * (va + vb - 2 * vm), 4 * vm - 3 * va - vb
-    f = xp.clip(xp.where(bend > 0, -slope / xp.where(bend > 0, 2 * bend, 1.0), 0.0), 0.0, 1.0)
-    least = xp.minimum((bend * f + slope) * f + va, vm)
-    return least < DIP * xp.minimum(va, vb)
+    return 2 * xp.exp((m - top) / 2) < DIP * (xp.exp((a - top) / 2) + xp.exp((b - top) / 2))
+
+
+def heads_for_zero(xp: Any, before: tuple[Any, Any, Any], ratio: Any) -> Any:
+    """Whether a determinant should vanish on the next step, longer by `ratio`, going by its sizes on the last one.
+
+    The root of it, which is straight near a double zero, is extrapolated by a parabola.
+    """
+    a, m, b = (xp.exp((value - before[0]) / 2) for value in before)
+    bend, slope = 2 * (a + b - 2 * m), 4 * m - 3 * a - b
+    end = 1.0 + ratio
+    lowest = xp.clip(xp.where(bend > 0, -slope / xp.where(bend > 0, 2 * bend, 1.0), end), 1.0, end)
+    return xp.minimum((bend * end + slope) * end + a, (bend * lowest + slope) * lowest + a) <= 0.0

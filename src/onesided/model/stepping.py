@@ -15,13 +15,14 @@ import numpy as np
 from jax import lax
 
 from onesided.model.compiling import compiled
-from onesided.model.resolution import Triple, may_fall_below, may_turn, may_vanish
+from onesided.model.resolution import Triple, heads_for_zero, may_fall_below, may_turn, may_vanish
 from onesided.tolerances import EPS, ROUND_OFF, SMALL
 
 CHUNK = 64  # most points of one call
 SMALL_SIZE = 16  # unknowns up to which elimination by loops beats calling the library
 LAST = 7  # numbers of a point besides unknowns, tangent and blocks
-TURN, BOUND = 1, 2  # what is located: a limit point, a bound of p
+TURN, BOUND, CHECK = 1, 2, 3  # what is located: a limit point, a bound of p; or a step is looked at in its middle
+TURNED_OVER = 2.0  # what seems to have happened: the determinant has changed its sign
 TRIES = 8  # so many steps refused in a row are left to the caller
 LIMIT, FINE = 5, 12  # Newton iterations of a step, and of a point that is located
 MIDDLE = 0.25  # how far the middle of a step may lie off the cubic through its ends, as a share of what a step may miss
@@ -45,7 +46,8 @@ class Frame(NamedTuple):
 class Here(NamedTuple):
     """Where a curve stands: point, tangent, tangents of the `known` points before it, with their arc lengths.
 
-    `margins` and `rates` are those of the constraints, behind n + 1 zeros; `volume` is the logarithm of a determinant.
+    `margins` and `rates` are those of the constraints, behind n + 1 zeros; `volume` is the logarithm of a
+    determinant, `volume_m` and `volume_1` that in the middle and at the start of the last step.
     """
 
     y: Any
@@ -60,6 +62,8 @@ class Here(NamedTuple):
     orientation: float
     known: float
     volume: float
+    volume_m: float
+    volume_1: float
 
 
 class Knobs(NamedTuple):
@@ -113,6 +117,7 @@ class _Found(NamedTuple):
     error: Any
     iterations: Any
     converged: Any
+    delta: Any
 
 
 class _At(NamedTuple):
@@ -134,7 +139,9 @@ class _Way(NamedTuple):
     """What else is known on the way: arc lengths, the next step, points and failures so far: one vector while stepping.
 
     While `locating` a limit point on the last step, `left` and `right` are fractions of it between which ṗ vanishes,
-    with its values there, narrowed `rounds` times; for a bound, `right` is the fraction where it should be.
+    with its values there, narrowed `rounds` times; for a bound, `right` is the fraction where it should be. Before,
+    a point that is proposed is checked: `tried`, `s_b`, `volume_b` are the step to it, its arc length and volume,
+    `next_phase` what is located afterwards, `stop` whether something seems to have happened.
     """
 
     s: Any
@@ -143,6 +150,8 @@ class _Way(NamedTuple):
     orientation: Any
     known: Any
     volume: Any
+    volume_m: Any
+    volume_1: Any
     step: Any
     count: Any = 0.0
     tries: Any = 0.0
@@ -152,6 +161,11 @@ class _Way(NamedTuple):
     right: Any = 0.0
     f_right: Any = 0.0
     rounds: Any = 0.0
+    tried: Any = 0.0
+    s_b: Any = 0.0
+    volume_b: Any = 0.0
+    next_phase: Any = 0.0
+    stop: Any = 0.0
 
 
 class Stepping:
@@ -189,28 +203,34 @@ class Stepping:
         """One use of Newton's method after the other: for the next point, or for a limit point just passed."""
         start, outset, knobs, frame = self._unpacked(numbers)
 
-        def go(state: tuple[Any, Any, Any]) -> tuple[Any, Any, Any]:
-            at, way, table = _At(*state[0]), _Way(*state[1]), state[2]
-            locating = way.locating > 0
-            plane = _where(locating, self._plane_inside(at, way, knobs), _plane_ahead(at, way, knobs))
+        def go(state: tuple[Any, Any, Any, Any]) -> tuple[Any, Any, Any, Any]:
+            at, ahead, way, table = _At(*state[0]), _At(*state[1]), _Way(*state[2]), state[3]
+            checking, locating = way.locating == CHECK, (way.locating > 0) & (way.locating < CHECK)
+            special = _where(checking, _plane_in_the_middle(at, ahead, way), self._plane_inside(at, way, knobs))
+            plane = _where(way.locating > 0, special, _plane_ahead(at, way, knobs))
             found = _oriented(self._newton(plane, frame, th), at.t)
             narrowed, s_turn = self._narrow(at, way, found, knobs)
-            beyond, stepped, s_next = self._advance(at, way, found, (knobs, frame, th))
+            beyond, stepped, s_next = self._advance(at, way, found, (knobs, frame))
+            arrived, checked = self._checked(at, way, ahead, found, (knobs, frame))
             after = jnp.where(locating, jnp.stack(narrowed), jnp.stack(stepped))
+            after = jnp.where(checking, jnp.stack(checked), after)
             told = (jnp.where(locating, s_turn, s_next), way.step, _Way(*after).step, found.orientation, found.volume)
             row = [found.y, found.tangent, found.blocks, jnp.stack([*told, found.error, way.locating])]
-            table = table.at[way.count.astype(int)].set(jnp.concatenate(row))  # overwritten unless it was counted
-            return jnp.where(locating, state[0], jnp.stack(beyond)), after, table
+            place = jnp.where(checking, CHUNK + 2, way.count).astype(int)  # overwritten unless it was counted
+            table = table.at[place].set(jnp.concatenate(row))
+            here = jnp.where(checking, jnp.stack(arrived), state[0])
+            return here, jnp.where(way.locating > 0, state[1], jnp.stack(beyond)), after, table
 
         width = jax.eval_shape(self._evaluate, start.y, th).shape[0]
         table = jnp.zeros((CHUNK + 3, 2 * self.size + width + LAST))
         numbers = jnp.stack([jnp.asarray(value, dtype=float) for value in outset])
-        state = lax.while_loop(lambda state: _Way(*state[1]).tries < TRIES, go, (jnp.stack(start), numbers, table))
-        return state[2].at[-1, 0].set(_Way(*state[1]).count)
+        here = jnp.stack(start)
+        state = lax.while_loop(lambda state: _Way(*state[2]).tries < TRIES, go, (here, here, numbers, table))
+        return state[3].at[-1, 0].set(_Way(*state[2]).count)
 
-    def _advance(self, a: _At, way: _Way, found: _Found, given: tuple[Knobs, Frame, Any]) -> tuple[_At, _Way, Any]:
-        """Accept the point or shorten the step; stop where something seems to have happened. Returns its arc length."""
-        knobs, frame, _ = given
+    def _advance(self, a: _At, way: _Way, found: _Found, given: tuple[Knobs, Frame]) -> tuple[_At, _Way, Any]:
+        """Propose the point, or shorten the step; tell whether something has happened. Returns its arc length."""
+        knobs, frame = given
         n, h, y, t = self.n, way.step, found.y, found.tangent
         move = y - a.y
         s, angle = way.s + jnp.sqrt(move @ move), jnp.arccos(jnp.minimum(1.0, a.t @ t))
@@ -219,27 +239,34 @@ class Stepping:
         outside, turned = (y[n] < knobs.low) | (y[n] > knobs.high), t[n] * a.t[n] < 0
         happened = jnp.any(frame.onesided & (margins[n + 1 :] < -knobs.residual))
         happened |= (found.orientation != way.orientation) | (outside & turned)
-        good = found.converged & (angle <= 2.0 * knobs.turn)
+        accepted = found.converged & (angle <= 2.0 * knobs.turn)
         beyond = _At(y, t, a.t, a.t_1, margins, rates, a.y)
-        checked = good & (h > knobs.resolve)
-        resolved = lax.cond(checked, lambda: self._resolved(a, way, beyond, found, given), lambda: jnp.asarray(True))
-        accepted = good & resolved
         most = knobs.max_step * jnp.maximum(1.0, LONG * s)
         shorter = jnp.where(found.converged, jnp.minimum(longer, 0.5 * h), 0.4 * h)
         step = jnp.where(accepted, jnp.minimum(longer, most), shorter)
         locating = jnp.where(accepted & ~happened, TURN * turned + BOUND * outside, 0)
-        count = way.count + accepted
-        done = (accepted & happened) | ((count >= knobs.wanted) & (locating == 0)) | (step <= knobs.minimum_step)
-        done |= good & ~resolved & (step <= knobs.resolve)  # left to the caller
-        tries = jnp.where(done, TRIES, jnp.where(accepted, 0.0, way.tries + 1.0))
-        before = way.s, way.s_1, way.s_2, way.known, way.volume
-        after = s, way.s, way.s_1, jnp.minimum(way.known + 1.0, 2.0), found.volume
-        s_0, s_1, s_2, known, volume = _where(accepted, after, before)
         share = (_level(y[n], knobs) - a.y[n]) / (y[n] - a.y[n])
         crossing = (0.0, 1.0, share, 0.0)  # of which `_fraction` makes the share
-        bracket = (locating, *_where(outside, crossing, (0.0, a.t[n], 1.0, t[n])), 0.0)
-        told = _Way(s_0, s_1, s_2, way.orientation, known, volume, step, count, tries, *bracket)
-        return _where(accepted, beyond, a), told, s
+        bracket = _where(outside, crossing, (0.0, a.t[n], 1.0, t[n]))
+        stop = jnp.where(found.orientation != way.orientation, TURNED_OVER, 1.0 * happened)
+        done = (step <= knobs.minimum_step) | (~accepted & (way.tries >= TRIES - 1))
+        tries = jnp.where(done, TRIES, jnp.where(accepted, way.tries, way.tries + 1.0))
+        told = way._replace(
+            step=step,
+            tries=tries,
+            locating=jnp.where(accepted, 1.0 * CHECK, 0.0),
+            left=bracket[0],
+            f_left=bracket[1],
+            right=bracket[2],
+            f_right=bracket[3],
+            rounds=0.0,
+            tried=h,
+            s_b=s,
+            volume_b=found.volume,
+            next_phase=1.0 * locating,
+            stop=stop,
+        )
+        return beyond, told, s
 
     def _margins(self, y: Any, t: Any, blocks: Any, frame: Frame) -> tuple[Any, Any]:
         """Gaps of open and multipliers of closed constraints with their rates, behind n + 1 zeros."""
@@ -249,23 +276,41 @@ class Stepping:
         values, rates = _where(frame.closed, (y[n + 1 :], t[n + 1 :]), (gaps, speeds))
         return jnp.concatenate([zeros, values]), jnp.concatenate([zeros, rates])
 
-    def _resolved(self, a: _At, way: _Way, b: _At, found: _Found, given: tuple[Knobs, Frame, Any]) -> Any:
+    def _checked(self, a: _At, way: _Way, b: _At, found: _Found, given: tuple[Knobs, Frame]) -> tuple[_At, _Way]:
+        """Go on to b if the middle of the step agrees with its ends; otherwise halve the step."""
+        knobs, _ = given
+        resolved = self._resolved(a, way, b, found, given)
+        count, step = way.count + resolved, jnp.where(resolved, way.step, 0.5 * way.tried)
+        locating = jnp.where(resolved, way.next_phase, 0.0)
+        failed = ~resolved & ((way.tries >= TRIES - 1) | (step <= knobs.resolve))  # left to the caller
+        enough = resolved & ((way.stop > 0) | ((count >= knobs.wanted) & (locating == 0)))
+        tries = jnp.where(failed | enough, TRIES, jnp.where(resolved, 0.0, way.tries + 1.0))
+        moved = way._replace(
+            s=way.s_b,
+            s_1=way.s,
+            s_2=way.s_1,
+            known=jnp.minimum(way.known + 1.0, 2.0),
+            volume=way.volume_b,
+            volume_m=found.volume,
+            volume_1=way.volume,
+        )
+        after = _where(resolved, moved, way)._replace(step=step, count=count, tries=tries, locating=locating)
+        return _where(resolved, b, a), after
+
+    def _resolved(self, a: _At, way: _Way, b: _At, found: _Found, given: tuple[Knobs, Frame]) -> Any:
         """Whether the middle of a step agrees with its ends: as `statics.steps.resolved`."""
-        knobs, frame, th = given
-        n, along, move = self.n, a.t + b.t, b.y - a.y
-        h, along = jnp.sqrt(move @ move), along / jnp.sqrt(along @ along)
-        y = (a.y + b.y) / 2 + h / 8 * (a.t - b.t)
-        blocks, _, augmented = self._linearised(y, along, 0.0, frame, th)
-        solution, orientation, volume = self._solve(augmented, frame.closed)
-        delta, t = solution[:, 0], solution[:, 1] / jnp.sqrt(solution[:, 1] @ solution[:, 1])
-        values, rates = self._margins(y, t, blocks, frame)
-        shift = self._margins(delta, delta, blocks, frame)[1]
-        y = y + delta
+        knobs, frame = given
+        n, h = self.n, way.s_b - way.s
+        delta, t = found.delta, found.tangent
+        values, rates = self._margins(found.y, t, found.blocks, frame)
+        shift = self._margins(delta, delta, found.blocks, frame)[1]
         margins = Triple(a.margins, h * a.rates, values + shift, h * rates, b.margins, h * b.rates)
-        p = Triple(a.y[n], h * a.t[n], y[n], h * t[n], b.y[n], h * b.t[n])
-        same = found.orientation == way.orientation
-        far = jnp.sqrt(delta @ delta) > MIDDLE * knobs.miss * h
-        lost = same & ((orientation != way.orientation) | may_vanish(jnp, way.volume, volume, found.volume))
+        p = Triple(a.y[n], h * a.t[n], found.y[n] + delta[n], h * t[n], b.y[n], h * b.t[n])
+        same = way.stop != TURNED_OVER
+        far = ~(jnp.sqrt(delta @ delta) <= MIDDLE * knobs.miss * h) | ~jnp.isfinite(found.volume)
+        zero = may_vanish(jnp, way.volume, found.volume, way.volume_b)
+        zero |= heads_for_zero(jnp, (way.volume_1, way.volume_m, way.volume), h / (way.s - way.s_1))
+        lost = same & ((found.orientation != way.orientation) | zero)
         below = frame.onesided & may_fall_below(jnp, margins, -knobs.residual)[n + 1 :]
         return ~(far | lost | jnp.any(below) | may_turn(jnp, p, jnp.sign(a.t[n])))
 
@@ -323,11 +368,11 @@ class Stepping:
             y = jnp.where(goes, last.y + delta, last.y)
             first = jnp.where(goes & (last.first == 0), distance, last.first)
             count = last.iterations + goes
-            found = _Found(y, blocks, solution[:, 1], orientation, volume, first, error, count, settled)
+            found = _Found(y, blocks, solution[:, 1], orientation, volume, first, error, count, settled, delta)
             return found, jnp.where(goes, error, previous), goes
 
         zero, blocks = jnp.zeros(()), jnp.zeros(jax.eval_shape(self._evaluate, plane.guess, th).shape)
-        start = _Found(plane.guess, blocks, plane.row, zero, zero, zero, zero, 0, jnp.asarray(False))
+        start = _Found(plane.guess, blocks, plane.row, zero, zero, zero, zero, 0, jnp.asarray(False), plane.guess)
         state = (start, jnp.inf * jnp.ones(()), jnp.asarray(True))
         found: _Found = lax.while_loop(lambda state: state[2], iterate, state)[0]
         return found._replace(tangent=found.tangent / jnp.sqrt(found.tangent @ found.tangent))
@@ -399,6 +444,13 @@ def _substituted(U: Any, B: Any) -> Any:
 
 def _where(condition: Any, yes: Any, no: Any) -> Any:
     return jax.tree.map(lambda a, b: jnp.where(condition, a, b), yes, no)
+
+
+def _plane_in_the_middle(a: _At, b: _At, way: _Way) -> _Plane:
+    """One evaluation in the middle of the cubic through a point and the one proposed."""
+    h, along = way.s_b - way.s, a.t + b.t
+    guess = (a.y + b.y) / 2 + h / 8 * (a.t - b.t)
+    return _Plane(guess, along / jnp.sqrt(along @ along), 0.0, 0, jnp.inf)
 
 
 def _plane_ahead(at: _At, way: _Way, knobs: Knobs) -> _Plane:

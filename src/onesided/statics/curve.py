@@ -5,6 +5,7 @@ Unknowns are the columns (q, p, ν_W), equations the rows (L_q, c_W): one more u
 """
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -22,6 +23,7 @@ from onesided.statics.active_set import ConstraintScales
 from onesided.statics.spectrum import spectrum
 from onesided.tolerances import DEFAULT, EPS, ROUND_OFF, SMALL
 
+TOGETHER = 30  # unknowns up to which matrices of many points are made by one operation
 NO_CHANGE = EPS**0.8  # of the scaled p along a unit tangent
 
 
@@ -212,18 +214,25 @@ class Curve:
 
     def modes_along(self, e: Evaluation) -> tuple[Array, Array]:
         """The same at many points, along the first axis of the blocks."""
-        n, size = self.n, self.n + self.w
-        K = np.zeros((len(e.L_qx), size, size))
-        np.multiply(e.L_qx[:, :, :n], self._square, out=K[:, :n, :n])
-        if self.w:
-            K[:, :n, n:] = (e.c_x[:, self.rows, :n] * self._slope).transpose(0, 2, 1)
-        factors = [self._factors(one.T) for one in K]
+        factors = [self._factors(K) for K in self._kkt_along(e)]
         diagonals, pivots = zip(*factors, strict=True)
         negative, neutral = _inertia(np.array(diagonals), np.array(pivots))
         negative -= self.w
         for i in np.flatnonzero(neutral) if self.w else ():
             negative[i], neutral[i] = self._modes_on_null_space(e.at(int(i)))
         return negative, neutral
+
+    def _kkt_along(self, e: Evaluation) -> Iterator[Array]:
+        """K at many points, one by one; small matrices are made together, large ones do not fit into the cache."""
+        n, size, count = self.n, self.n + self.w, len(e.L_qx)
+        if size > TOGETHER:
+            yield from (self.kkt(e.at(i)) for i in range(count))
+            return
+        K = np.zeros((count, size, size))
+        np.multiply(e.L_qx[:, :, :n], self._square, out=K[:, :n, :n])
+        if self.w:
+            K[:, :n, n:] = (e.c_x[:, self.rows, :n] * self._slope).transpose(0, 2, 1)
+        yield from (one.T for one in K)
 
     def _factors(self, K: Array) -> tuple[Array, Array]:
         """Diagonal and pivots of the factorisation of K (lower triangle, Fortran order, overwritten)."""

@@ -7,14 +7,16 @@ import numpy as np
 
 from onesided._types import Array
 from onesided.errors import UsageError
-from onesided.model.resolution import Triple, may_fall_below, may_turn, may_vanish
+from onesided.model.resolution import Triple, heads_for_zero, may_fall_below, may_turn, may_vanish
 from onesided.model.stepping import CHUNK, LONG, MIDDLE, Knobs
 from onesided.statics.curve import Curve, Plane, Point, make_point, newton
 from onesided.statics.hits import Trigger, Watch, explained, first_singular, interpolate
 from onesided.statics.stretch import Ahead, Located, Track, stretch
 from onesided.tolerances import EPS, Tolerances
 
-STRAIGHT = 1.0 - EPS**0.25  # cosine of the angle between tangents below which bends keep steps short enough
+BENT = 0.25  # share of the angle aimed at by which the path turns on the largest step, if it is not straight
+LOOKS = 0.5  # places per point that are looked at on straight stretches of a path that bends elsewhere
+PATH = 10.0  # length of a path, in scaled units, of which nothing is known
 DENSE = 40  # unknowns beyond which straight stretches are looked at in fewer places
 MOST = 1000  # places on one step
 SHORT = 0.1  # steps along which stiffness is taken to change linearly on soft modes
@@ -31,8 +33,8 @@ class PredictorCorrector:
     miss : largest distance between predicted and corrected point, relative to the step: keeps a path on its branch.
     resolution : on straight stretches, where no bend limits the steps, gaps and stiffness are looked at in places this
         far apart, as a share of the path (of its range of p, if that is bounded, or of its length so far); wider
-        features are not missed. Systems with more than `DENSE` unknowns are looked at in fewer places, in proportion;
-        `math.inf` for none.
+        features are not missed. Straight stretches of a path that bends elsewhere are looked at in fewer places, in
+        proportion to its points, and so are systems with more than `DENSE` unknowns; `math.inf` for none.
     compile_after : points after which whole stretches of steps are compiled, which takes about a second once per model;
         0 where many paths of one model are wanted, `math.inf` for never.
     """
@@ -62,7 +64,7 @@ class PredictorCorrector:
     @classmethod
     def thorough(cls) -> "PredictorCorrector":
         """For certification: shorter steps everywhere, ten times as many looks on straight stretches."""
-        return cls(max_step=0.1, turn=0.1, miss=0.01, resolution=5e-5)
+        return cls(max_step=0.1, turn=0.1, miss=0.01, resolution=0.1 * cls.resolution)
 
 
 class Walker:
@@ -84,6 +86,8 @@ class Walker:
         self.points, self.step, self.blind = 0, method.first_step, False
         self.ahead: Ahead | None = None
         self.taken = 0
+        self.straight, self.looks = True, 0
+        self.middle = self.proposed = math.nan  # volume in the middle of the last step, and of the next
         self.located: Located | None = None
 
     def _advance(self) -> Point | None:
@@ -123,7 +127,7 @@ class Walker:
         """On a long path, have a whole stretch of points made by one compiled call."""
         long = self.points >= self.method.compile_after and not self.curve.large
         if long and self.ahead is None and self.point.orientation:
-            track = Track(self.point, self.previous, self.earlier)
+            track = Track(self.point, self.previous, self.earlier, self.middle)
             made, self.taken = stretch(self.curve, track, self._knobs(), self.watch), 0
             self.ahead = made and self._survey(made)
 
@@ -131,8 +135,11 @@ class Walker:
         """The points of a compiled stretch up to the first straight step on which something is seen."""
         if self.method.resolution == math.inf:
             return made
-        t = np.vstack([self.point.t, made.points.t])
-        for i in np.flatnonzero((t[1:] * t[:-1]).sum(axis=1) >= STRAIGHT).tolist():
+        t, s = np.vstack([self.point.t, made.points.t]), np.append(self.point.s, made.points.s)
+        for i in range(len(made.steps)):
+            if self._bent(t[i], t[i + 1], s[i + 1] - s[i], s[i + 1]):
+                self.straight = False
+                continue
             until = self._surveyed(made.points.point(i - 1) if i else self.point, made.points.point(i))
             if until < 1.0:
                 self.step = until * float(made.steps[i])
@@ -213,7 +220,13 @@ class Walker:
 
     def _resolved(self, a: Point, b: Point, h: float) -> bool:
         """Whether the middle of the step agrees with its ends, or the first singular point inside has been located."""
-        if h <= self._finest() or resolved(self.curve, a, b, self.method.miss, self.watch.tolerances):
+        if h <= self._finest() or self.curve.large:
+            return True
+        p = self.previous
+        before = None if p is None or not a.s > p.s else (p.volume, self.middle, a.s - p.s)
+        volume = resolved(self.curve, a, b, before, self.method, self.watch)
+        if volume is not None:
+            self.proposed = volume
             return True
         return h <= SHORT and a.orientation * b.orientation > 0 and self._singular(a, b)
 
@@ -225,13 +238,26 @@ class Walker:
 
     def _surveyed(self, a: Point, b: Point) -> float:
         """Fraction of a step up to which nothing is seen on it: 1, unless it is straight and something is."""
-        if self.located is not None or float(a.t @ b.t) < STRAIGHT or self.curve.large:
+        if self.located is not None or self.curve.large:
+            return 1.0
+        if self._bent(a.t, b.t, b.s - a.s, b.s):
+            self.straight = False
             return 1.0
         low, high = self.watch.p_bounds
-        size = max(b.s, (high - low) / self.curve.unit[self.curve.n] if high - low < math.inf else 1.0)
-        apart = self.method.resolution * size * max(1.0, self.curve.size / DENSE)
+        size = max(b.s, (high - low) / self.curve.unit[self.curve.n] if high - low < math.inf else PATH)
+        fewer = max(1.0, self.curve.size / DENSE)
+        apart = self.method.resolution * size * fewer
         places = int(min((b.s - a.s) / apart, MOST))
-        return first_sight(self.curve, a, b, places, self.watch.tolerances) if places else 1.0
+        if not self.straight:
+            places = min(places, int(LOOKS * self.points / fewer**2) - self.looks)
+        self.looks += max(places, 0)
+        return first_sight(self.curve, a, b, places, self.watch.tolerances) if places > 0 else 1.0
+
+    def _bent(self, before: Array, after: Array, h: float, s: float) -> bool:
+        """Whether bends, rather than the largest step, limit the steps around here."""
+        move = after - before
+        angle = 2.0 * math.asin(min(1.0, 0.5 * math.sqrt(move @ move)))
+        return angle * self.method.max_step * max(1.0, LONG * s) > BENT * self.method.turn * h
 
     def _singular(self, a: Point, b: Point) -> bool:
         """Locate the first singular point of a short step; what follows it is traced from there."""
@@ -245,17 +271,24 @@ class Walker:
         """Go on to b, keeping the two points before it for the predictor."""
         if b.s - self.point.s > EPS:
             self.earlier, self.previous = self.previous, self.point
+            self.middle, self.proposed = self.proposed, math.nan
         self.point = b
 
 
-def resolved(curve: Curve, a: Point, b: Point, miss: float, tolerances: Tolerances) -> bool:
-    """Whether the middle of a step, evaluated on its own, agrees with what its ends say about everything in between.
+def resolved(
+    curve: Curve,
+    a: Point,
+    b: Point,
+    before: tuple[float, float, float] | None,
+    method: PredictorCorrector,
+    watch: Watch,
+) -> float | None:
+    """The volume in the middle of a step, evaluated on its own, if that agrees with what its ends say; None if not.
 
     The path lies on the cubic through both ends, the determinant keeps away from zero, no gap or reaction dips below
-    zero, p does not turn twice [the same as compiled: `model.stepping`].
+    zero, p does not turn twice [the same as compiled: `model.stepping`]. `before` are the volumes at the start and in
+    the middle of the last step, and its length.
     """
-    if curve.large:
-        return True
     n, move, along = curve.n, b.y - a.y, a.t + b.t
     h, along = math.sqrt(move @ move), along / math.sqrt(along @ along)
     y = interpolate(a, b, 0.5)
@@ -264,20 +297,21 @@ def resolved(curve: Curve, a: Point, b: Point, miss: float, tolerances: Toleranc
     right[:-1, 0], right[-1, 1] = -curve.residual(e), 1.0
     solution, orientation, volume = curve.solve(e, along, right)
     delta, t, length = solution[:, 0], solution[:, 1], math.sqrt(solution[:, 1] @ solution[:, 1])
-    if not math.sqrt(delta @ delta) <= MIDDLE * miss * h or not math.isfinite(volume):
-        return False
+    if not math.sqrt(delta @ delta) <= MIDDLE * method.miss * h or not math.isfinite(volume):
+        return None
     t, volume = t / length, volume + math.log(length)
-    if a.orientation * b.orientation > 0 and a.orientation != orientation:
-        return False
-    if a.orientation * b.orientation > 0 and may_vanish(np, a.volume, volume, b.volume):
-        return False
+    if a.orientation * b.orientation > 0:
+        if a.orientation != orientation or may_vanish(np, a.volume, volume, b.volume):
+            return None
+        if before is not None and heads_for_zero(np, (*before[:2], a.volume), h / before[2]):
+            return None
     margins, rates = curve.margins(e, y, t)
     shift = curve.margins(e, delta, delta)[1]
     gaps = Triple(a.margins, h * a.rates, margins + shift, h * rates, b.margins, h * b.rates)
-    if len(margins) and may_fall_below(np, gaps, -tolerances.residual).any():
-        return False
+    if len(margins) and may_fall_below(np, gaps, -watch.tolerances.residual).any():
+        return None
     p = Triple(a.y[n], h * a.t[n], y[n] + delta[n], h * t[n], b.y[n], h * b.t[n])
-    return not may_turn(np, p, np.sign(a.t[n]))
+    return None if may_turn(np, p, np.sign(a.t[n])) else volume
 
 
 def first_sight(curve: Curve, a: Point, b: Point, places: int, tolerances: Tolerances) -> float:

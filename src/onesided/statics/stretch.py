@@ -20,6 +20,7 @@ class Track(NamedTuple):
     point: Point
     previous: Point | None
     earlier: Point | None
+    middle: float  # volume in the middle of the last step
 
 
 class Located(NamedTuple):
@@ -88,7 +89,7 @@ def stretch(curve: Curve, track: Track, knobs: Knobs, watch: Watch) -> Ahead | N
 
 
 def _here(curve: Curve, track: Track) -> Here:
-    a, p, pp = track
+    a, p, pp, middle = track
     known = 0 if p is None else 1 if pp is None else 2
     p, pp = p or a, pp or p or a
     s_1 = p.s if known > 0 else a.s - 1.0  # any other number: it is not used
@@ -97,4 +98,4 @@ def _here(curve: Curve, track: Track) -> Here:
     margins, rates = np.zeros((2, len(y)))
     ahead = len(y) - len(a.margins)
     margins[ahead:], rates[ahead:] = a.margins, a.rates
-    return Here(y, t, t_1, t_2, margins, rates, a.s, s_1, s_2, a.orientation, known, a.volume)
+    return Here(y, t, t_1, t_2, margins, rates, a.s, s_1, s_2, a.orientation, known, a.volume, middle, p.volume)
