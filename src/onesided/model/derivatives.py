@@ -140,8 +140,8 @@ class Evaluation(NamedTuple):
         """Entries of the Hessian times the lengths of their coordinates."""
         return np.asarray(length[:, None] * self.L_qq * length)
 
-    def stiffness_change(self, length: Array) -> Callable[["Evaluation"], float]:
-        """How to measure the change of another Hessian relative to this one: the largest |κ| of ΔK φ = κ |K| φ.
+    def stiffness_change(self, length: Array, since: "Evaluation") -> Callable[["Evaluation"], float]:
+        """How to measure the change ΔK of a Hessian since one, relative to this one: the largest |κ| of ΔK φ = κ |K| φ.
 
         Directions in which this one has no stiffness are left out.
         """
@@ -150,7 +150,7 @@ class Evaluation(NamedTuple):
         W = modes[:, clear] / np.sqrt(np.abs(values[clear]))
 
         def change(other: "Evaluation") -> float:
-            difference = W.T @ (length[:, None] * (other.L_qq - self.L_qq) * length) @ W
+            difference = W.T @ (length[:, None] * (other.L_qq - since.L_qq) * length) @ W
             if not difference.size:
                 return 0.0
             return float(abs(np.linalg.eigvalsh(difference)).max()) if np.isfinite(difference).all() else math.inf

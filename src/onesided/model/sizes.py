@@ -140,7 +140,7 @@ def estimate(evaluate: Probe, q: Array, p: float, given: Scales) -> Sizes:
     d = _weights(e.stiffest())
     if given.stiffness is not None:
         d = np.full(len(q), given.stiffness**-0.5)
-    t, d = _lengths(evaluate, e, q, p, d, fixed=given.stiffness is not None)
+    t, d, usual = _lengths(evaluate, e, q, p, d, fixed=given.stiffness is not None)
     length, energy = t * d, t * t
     chosen = given.lengths(len(q))
     if chosen is not None:
@@ -150,30 +150,34 @@ def estimate(evaluate: Probe, q: Array, p: float, given: Scales) -> Sizes:
     if given.force is not None:
         energy = given.force * float(np.max(length))
     sizes = Sizes(length, energy, 1.0)
-    control = _control(evaluate, e, q, p, sizes)
+    control = _control(evaluate, e, q, p, sizes, usual)
 
     def stiffnesses() -> Iterable[Array]:
         loads = (p, p - control, p + control)
-        return (evaluate(q, load).scaled_hessian(length) / energy for load in loads)
+        states = [evaluate(q, load) for load in loads] if usual is e else [usual]
+        return (state.scaled_hessian(length) / energy for state in states)
 
     return Sizes(length, energy, control, stiffnesses)
 
 
-def _lengths(evaluate: Probe, e: Evaluation, q: Array, p: float, d: Array, *, fixed: bool) -> tuple[float, Array]:
-    """How far the system moves until it changes, and the weights of the coordinates.
+def _lengths(
+    evaluate: Probe, e: Evaluation, q: Array, p: float, d: Array, *, fixed: bool
+) -> tuple[float, Array, Evaluation]:
+    """How far the system moves until it changes, the weights of the coordinates, and a state of usual stiffness.
 
     Stiffness may vanish at one point: the weights are made anew with that found a reach away.
     """
     guess = _linear_reach(e, q, p, d) or 1.0
-    t = _reach(evaluate, e, q, p, d, guess)
+    t, usual = _reach(evaluate, e, q, p, d, guess), e
     if t is not None and not fixed:
-        t = _past_power_law(evaluate, q, p, d, t)
+        near, t = t, _past_power_law(evaluate, q, p, d, t)
+        usual = e if t == near else evaluate(q + t * d * _zigzag(len(d)), p)
         aside = t * d * _zigzag(len(d))
         rows = np.vstack([e.stiffest(), *(one.stiffest() for one in evaluate.some((q + aside, q - aside), (p, p)))])
         again = _weights(np.asarray(rows[np.isfinite(rows).all(axis=1)].max(axis=0)))
         if np.any(np.abs(again - d) > (NEAR - 1.0) * d):
             d, t = again, _reach(evaluate, e, q, p, again, t)
-    return t or _reach_under_load(evaluate, e, q, p, d, guess) or guess, d
+    return t or _reach_under_load(evaluate, e, q, p, d, guess) or guess, d, usual
 
 
 def _past_power_law(evaluate: Probe, q: Array, p: float, d: Array, t: float) -> float:
@@ -184,9 +188,11 @@ def _past_power_law(evaluate: Probe, q: Array, p: float, d: Array, t: float) -> 
     """
 
     def largest(step: float) -> float:
+        """Stiffness of the softest row: where others do not vanish, there is no such doubt."""
         aside = step * d
-        found = evaluate.some((q + aside, q - aside), (p, p))
-        return max(_largest(one.scaled_hessian(d)) for one in found)
+        rows = np.vstack([one.stiffest() for one in evaluate.some((q + aside, q - aside), (p, p))])
+        least = float(np.min(np.max(rows, axis=0) * d * d))
+        return least if math.isfinite(least) else math.inf
 
     end = 10.0 * t
     here = largest(end)
@@ -194,7 +200,7 @@ def _past_power_law(evaluate: Probe, q: Array, p: float, d: Array, t: float) -> 
     for _ in range(DECADES):
         there = largest(10.0 * end)
         grown = math.log10(there / here) if 0.0 < here < there < math.inf else 0.0
-        if (slope is not None and abs(grown - slope) > ALIKE) or grown < 0.5:
+        if (slope is not None and abs(grown - slope) > ALIKE) or not abs(grown - 1.0) <= ALIKE:
             break
         slope, here, end = grown, there, 10.0 * end
     else:
@@ -240,7 +246,7 @@ def _reach(evaluate: Probe, e: Evaluation, q: Array, p: float, d: Array, guess: 
 
 def _reach_under_load(evaluate: Probe, e: Evaluation, q: Array, p: float, d: Array, guess: float) -> float | None:
     """The same where the system is linear at this p, but not at another."""
-    step = _control(evaluate, e, q, p, Sizes(guess * d, guess * guess, 1.0))
+    step = _control(evaluate, e, q, p, Sizes(guess * d, guess * guess, 1.0), e)
     other = evaluate(q, p + step)
     return _reach(evaluate, other, q, p + step, d, guess) if other.finite() else None
 
@@ -252,10 +258,13 @@ def _linear_reach(e: Evaluation, q: Array, p: float, d: Array) -> float:
     return max(_largest(q / d), _largest(distances), _largest(pushed), _largest(e.L_qp * d * p))
 
 
-def _control(evaluate: Probe, e: Evaluation, q: Array, p: float, sizes: Sizes) -> float:
-    """The change of p that changes forces, gaps, or the stiffness as the system gives way, by a size that matters."""
+def _control(evaluate: Probe, e: Evaluation, q: Array, p: float, sizes: Sizes, usual: Evaluation) -> float:
+    """The change of p that changes forces, gaps, or the stiffness as the system gives way, by a size that matters.
+
+    Stiffness is measured by that of a usual state: at the point itself it may nearly vanish.
+    """
     gaps = e.gap_sizes(sizes.length)
-    response, stiffened = e.response(sizes.length, sizes.energy), e.stiffness_change(sizes.length)
+    response, stiffened = usual.response(sizes.length, sizes.energy), usual.stiffness_change(sizes.length, e)
 
     def change(step: float) -> float:
         largest = 0.0

@@ -127,8 +127,8 @@ class SparseEvaluation:
         """Entries of the Hessian times the lengths of their coordinates."""
         return np.asarray(self.hessian * length[self.pattern.rows] * length[self.pattern.entry_columns])
 
-    def stiffness_change(self, length: Array) -> Callable[["SparseEvaluation"], float]:
-        """How to measure the change of another Hessian relative to this one: the largest |κ| of ΔK φ = κ K φ.
+    def stiffness_change(self, length: Array, since: "SparseEvaluation") -> Callable[["SparseEvaluation"], float]:
+        """How to measure the change ΔK of a Hessian since one, relative to this one: the largest |κ| of ΔK φ = κ K φ.
 
         By power iteration with K factorised, all constraints open.
         """
@@ -138,7 +138,7 @@ class SparseEvaluation:
         start = np.concatenate([np.cos(1.0 + np.arange(at.n)), np.zeros(at.m)])
 
         def change(other: "SparseEvaluation") -> float:
-            entries = other.scaled_hessian(length) - self.scaled_hessian(length)
+            entries = other.scaled_hessian(length) - since.scaled_hessian(length)
             if not np.any(entries):
                 return 0.0
             lower = sparse.csc_array((entries, at.rows, at.column_starts), shape=(at.n, at.n))

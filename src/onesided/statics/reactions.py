@@ -101,13 +101,20 @@ def reactions_at(where: Place) -> Reactions | None:
     size = float(np.linalg.norm(force))
     loaded = size > where.tolerances.force
     right = force / size if loaded else np.zeros_like(force)
-    cone = cone_generators(np.hstack([B, -right[:, None]]), np.eye(len(rows) + 1), where.tolerances.rank)
+    balance = _without_noise(np.hstack([B, -right[:, None]]), where.tolerances.rank)
+    cone = cone_generators(balance, np.eye(len(rows) + 1), where.tolerances.rank)
     found = np.where(np.abs(cone.rays) > where.tolerances.rank, cone.rays, 0.0)
     finite = found[:, -1] > 0
     corners = found[finite, :-1] / found[finite, -1:] * (size if loaded else 0.0)
     full = np.array([_full(where, rows, corner) for corner in corners]).reshape(-1, len(nu))
     endless = np.array([_full(where, rows, z, start=np.zeros_like(nu)) for z in found[~finite, :-1]])
     return Reactions(where, full, endless.reshape(-1, len(nu)))
+
+
+def _without_noise(M: Array, rank: float) -> Array:
+    """The equations M x = 0 without those that are zero but for round-off."""
+    U, sigma, _ = np.linalg.svd(M, full_matrices=False)
+    return np.asarray(U[:, sigma > rank * float(sigma[0])].T @ M) if len(sigma) else M
 
 
 def loose_along(where: Place, nu_dot: Array, closed: set[int]) -> list[int]:

@@ -376,8 +376,9 @@ class Tracer(Walker):
     def _enough(self, b: Point) -> Status | None:
         if self.points >= self.most:
             return Status.enough
-        far = float(abs(b.y[: len(self._origin)] - self._origin).max()) > FAR
-        return Status.far if far else None
+        known = len(self._origin)
+        moved, reactions = abs(b.y[:known] - self._origin), abs(b.y[known:])
+        return Status.far if max(float(moved.max()), float(reactions.max(initial=0.0))) > FAR else None
 
     def _why_stuck(self) -> tuple[Status, str]:
         at = f"after {self.origin.where.system.control} = {self.point.x[self.curve.n]:.10g}"
