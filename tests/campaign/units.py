@@ -112,6 +112,7 @@ def true_hidden(hidden: Hidden) -> Truth:
     truth = one_coordinate.truth(hidden.case)
     facts = tuple(replace(fact, q=(*fact.q, *(hidden.s * fact.p))) for fact in truth.facts)
     truth = blurred(truth, hidden.case)
+    truth = replace(truth, blur=max(truth.blur, 64 * np.finfo(float).eps * np.linalg.cond(hidden.A) ** 2))
     sizes = (*truth.q_size, *np.maximum(np.abs(hidden.s), 1.0) * truth.p_size)
     return replace(truth, facts=facts, q_size=sizes)
 

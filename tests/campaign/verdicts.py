@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -122,6 +122,9 @@ def compare(truth: Truth, path: Path, back: Callable[[Fact], Fact] = lambda fact
     `back` takes what was found to the variables of the truth.
     """
     found = [back(fact) for fact in facts_of(path)]
+    if path.status is Status.jammed and truth.end is Status.far and found[-1].kinds == (Kind.jammed,):
+        found[-1] = replace(found[-1], kinds=(Kind.closes,))  # reactions grow for ever: a jam
+        return Verdict("right") if first_difference(truth, found) is None else Verdict("flagged", why="jammed")
     wrong = first_difference(truth, found)
     ends = {truth.end, Status.enough} if truth.end is Status.far else {truth.end}  # what has no end is cut off
     if wrong is None and path.status in ends:

@@ -90,7 +90,7 @@ def test_points_of_a_stretch_are_what_they_claim(system, closed):
     curve = Curve(system, np.array([0, *sorted(closed)]), where.sizes, where.scales)
     row = np.random.default_rng(0).normal(size=curve.size)
     start = newton(curve, curve.scaled(where.x), Plane(row, float(row @ curve.scaled(where.x))), target=1e-12, limit=30)
-    assume(start.converged and np.min(np.abs(np.linalg.eigvalsh(curve.kkt(start.e), UPLO='L'))) > 1e-3)
+    assume(start.converged and np.min(np.abs(np.linalg.eigvalsh(curve.kkt(start.e), UPLO="L"))) > 1e-3)
     a = make_point(curve, start, row, 0.0)
     knobs = Knobs(0.01, 0.25, 0.03, 0.5, 1e-4, 1e-10, 1e-10, 1e-12, -50.0, 50.0, CHUNK)
     before, watch = a, Watch((-50.0, 50.0), {}, DEFAULT)

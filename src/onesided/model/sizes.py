@@ -170,7 +170,7 @@ def _lengths(
     guess = _linear_reach(e, q, p, d) or 1.0
     t, usual = _reach(evaluate, e, q, p, d, guess), e
     if t is not None and not fixed:
-        near, t = t, _past_power_law(evaluate, q, p, d, t)
+        near, t = t, _past_power_law(evaluate, q, p, d, t) if len(d) == 1 else t
         usual = e if t == near else evaluate(q + t * d * _zigzag(len(d)), p)
         aside = t * d * _zigzag(len(d))
         rows = np.vstack([e.stiffest(), *(one.stiffest() for one in evaluate.some((q + aside, q - aside), (p, p)))])
@@ -181,18 +181,15 @@ def _lengths(
 
 
 def _past_power_law(evaluate: Probe, q: Array, p: float, d: Array, t: float) -> float:
-    """A reach at which stiffness is of its usual order, where it nearly vanishes at the point.
+    """A reach at which the stiffness of a system of one coordinate is usual, should it nearly vanish at the point.
 
     Beside a limit point stiffness grows in proportion to the distance, over decades: the reach says nothing then. Where
     such growth goes on for `DECADES_ALIKE` decades and ends, the size lies closer to the end, on a logarithmic scale.
     """
 
     def largest(step: float) -> float:
-        """Stiffness of the softest row: where others do not vanish, there is no such doubt."""
         aside = step * d
-        rows = np.vstack([one.stiffest() for one in evaluate.some((q + aside, q - aside), (p, p))])
-        least = float(np.min(np.max(rows, axis=0) * d * d))
-        return least if math.isfinite(least) else math.inf
+        return max(_largest(one.scaled_hessian(d)) for one in evaluate.some((q + aside, q - aside), (p, p)))
 
     end = 10.0 * t
     here = largest(end)

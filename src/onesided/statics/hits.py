@@ -291,7 +291,7 @@ def first_singular(curve: Curve, a: Point, b: Point, tolerances: Tolerances) -> 
     """
     if curve.large:
         return None
-    for fraction in _crossings(curve, a, b, tolerances):
+    for fraction in _crossings(curve, a, b, tolerances) or [0.5]:  # a mode may touch zero: a fork seen from its branch
         guess = replace(a, y=interpolate(a, b, fraction), s=a.s + fraction * (b.s - a.s), t=_between_tangents(a, b))
         found = refine_singular(curve, replace(guess, x=curve.packed(guess.y)), b.s - a.s, tolerances)
         if found is not None and _inside(a, b, found):

@@ -310,7 +310,7 @@ class Tracer(Walker):
 
     def _sharpen(self, hit: Hit, c: Point, b: Point) -> tuple[Point, bool]:
         """A limit point at which the bordered matrix is nearly singular may be a bifurcation seen from its branch."""
-        if hit.trigger is not Trigger.limit or self.curve.large or c.volume > min(self.point.volume, b.volume) - 1.0:
+        if hit.trigger is not Trigger.limit or self.curve.large or c.volume > max(self.point.volume, b.volume) - 1.0:
             return c, False
         here, before, after = (abs(self.curve.distance_to_singular(point)) for point in (c, self.point, b))
         near = max(before, after)  # as small all along the step: badly scaled, but no singular point of its own
