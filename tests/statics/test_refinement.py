@@ -1,0 +1,146 @@
+"""Refinement and stiffness do not matter: columns of any mesh and slenderness, free and between walls."""
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import onesided
+from onesided import Kind, System
+from onesided.elements import Beam, Force, PlaneContact, divided
+
+EULER = np.pi**2  # of a pinned column of length and EI one
+PINNED, CLAMPED = ({0: "xy", -1: "y"}, 1.0), ({0: ("x", "y", "angle"), -1: ("y", "angle")}, 4.0)
+
+
+def column(N, EA, fixed, *, bow=0.0):
+    x = np.linspace(0, 1, N + 1)
+    fixed = {N if i < 0 else i: what for i, what in fixed.items()}
+    beams = divided(Beam("b", EA=EA, EI=1.0), np.column_stack([x, bow * np.sin(np.pi * x)]), fixed=fixed)
+    return onesided.compose(beams, Force("f", f"b_{N}", (-1, 0)), sparse=False)
+
+
+def euler_load(EA, factor):
+    """P (1 − P/EA) = π² EI × factor: the column is shorter when it buckles."""
+    return EA / 2 * (1 - np.sqrt(1 - 4 * factor * EULER / EA))
+
+
+def check_first_load(N, EA, support):
+    fixed, factor = support
+    system, expected = column(N, EA, fixed), euler_load(EA, factor)
+    path = onesided.trace(system, system.start, 0.0, p_bounds=(0, 1.2 * expected))
+    fork, end = path.events
+    assert (fork.kind, end.kind) == (Kind.smooth_bifurcation, Kind.bound)
+    assert (fork.instability_before, fork.instability_after, len(fork.rays)) == (0, 1, 4)
+    assert fork.p == pytest.approx(expected, rel=2 * factor / N**2)
+    sideways = [i for i in fork.forward if abs(fork.rays[i].p_dot) < 1e-6 * system.sizes(system.start, 0.0).control]
+    assert [fork.rays[i].p_sign for i in sideways] == [1, 1]  # it carries more as it bends
+    y = [i for i, name in enumerate(system.coordinates) if name.endswith("_y")]
+    for i in sideways:
+        branch = onesided.branch(fork, i)
+        assert [e.kind for e in branch.events] == [Kind.bound] and np.all(branch.instability == 0)
+        np.testing.assert_array_less(-1e-9, np.diff(branch.p))
+        assert np.max(np.abs(branch.q[-1, y])) > 0.1
+
+
+@pytest.mark.parametrize(("N", "EA", "support"), [(8, 1e4, PINNED), (16, 1e8, PINNED), (24, 1e4, CLAMPED)])
+def test_columns_buckle_at_their_load(N, EA, support):
+    check_first_load(N, EA, support)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("support", [PINNED, CLAMPED])
+@pytest.mark.parametrize("EA", [1e3, 1e4, 1e5, 1e6, 1e8])
+@pytest.mark.parametrize("N", [4, 12, 48])
+def test_columns_of_any_mesh_and_slenderness(N, EA, support):
+    check_first_load(N, EA, support)
+
+
+@pytest.mark.parametrize("bow", [0.0, 1e-3])
+def test_a_history_goes_over_the_buckling_load(bow):
+    system = column(12, 1e4, PINNED[0], bow=bow)
+    history = onesided.drive(system, system.start, [0.0, 1.3 * EULER, 0.0])
+    middle = system.coordinates.index("b_6_y")
+    top = max(abs(path.q[:, middle]).max() for path in history.paths)
+    assert history.ok and top == pytest.approx(0.36, abs=0.05)  # elastica at 1.3 P_E
+    assert history.paths[-1].q[-1, middle] == pytest.approx(system.start[middle], abs=1e-6)
+
+
+def half_column_at_a_wall(N, gap):
+    """Half of a pinned column with a small bow, beside a wall; symmetry at its middle."""
+    x = np.linspace(0, 0.5, N + 1)
+    beams = divided(
+        Beam("b", EA=1e5, EI=1.0),
+        np.column_stack([x, 5e-3 * gap * np.sin(np.pi * x)]),
+        fixed={0: "y", N: ("x", "angle")},
+    )
+    walls = [PlaneContact(f"up{i}", f"b_{i}", normal=(0, -1), through=(0, gap)) for i in range(1, N + 1)]
+    return onesided.compose(*beams, *walls, Force("load", "b_0", (1, 0)))
+
+
+def check_wall(N, accuracy):
+    """Touch at the Euler load, line contact from 4 P_E on, collapse of the flat part, half of the length, at 16 P_E."""
+    system = half_column_at_a_wall(N, 0.02)
+    path = onesided.trace(system, system.start, 0.0, p_bounds=(0, 17 * EULER), throw=False)
+    first, second = path.events[:2]
+    assert first.constraints == (f"up{N}",) and first.p == pytest.approx(EULER, rel=0.02)
+    assert second.constraints == (f"up{N - 1}",) and second.p == pytest.approx(4 * EULER, rel=8 / N)
+    assert path.p.max() == pytest.approx(16 * EULER, rel=accuracy)
+    assert path.residual < 1e-8
+    for event in path.events:  # no contact closes that is closed, nothing changes without a name
+        assert event.kind in {Kind.closes, Kind.opens, Kind.corner_limit, Kind.limit, Kind.bound}
+    return path
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("N", "accuracy"), [(12, 0.02), (16, 0.01), (24, 0.01)])
+def test_a_column_lies_down_on_a_wall_and_buckles_again(N, accuracy):
+    check_wall(N, accuracy)
+
+
+def mixed_energy(q, p, th):
+    """Three coordinates, a fold, a fork and a stop, seen through a linear map."""
+    x, y, z = (sum(getattr(th, f"a{i}{j}") * q[j] for j in range(3)) for i in range(3))
+    return x**3 / 3 - x * (1 - p) + (1.2 - x) * y**2 / 2 + y**4 / 4 + (z - x) ** 2 / 2 * 3.0
+
+
+MIXED = System(
+    ("u", "v", "w"),
+    mixed_energy,
+    unilateral={"stop": lambda q, p, th: 1.5 + sum(getattr(th, f"a2{j}") * q[j] for j in range(3))},
+    parameters={f"a{i}{j}": float(i == j) for i in range(3) for j in range(3)},
+)
+
+
+def events_seen_through(A):
+    system = MIXED.replace(parameters={f"a{i}{j}": float(A[i, j]) for i in range(3) for j in range(3)})
+    path = onesided.trace(system, np.linalg.solve(A, [1.0, 0.0, 1.0]), 0.0, p_bounds=(-3, 2), throw=False)
+    return [(e.kind, e.p, e.instability_before, len(e.rays)) for e in path.events]
+
+
+@pytest.mark.parametrize("condition", [1.0, 1e2, 1e4])
+@pytest.mark.parametrize("seed", [0, 1])
+def test_linear_maps_of_the_coordinates_change_nothing(condition, seed):
+    rng = np.random.default_rng(seed)
+    left, right = (np.linalg.qr(rng.normal(size=(3, 3)))[0] for _ in range(2))
+    A = left @ np.diag(condition ** -np.linspace(0, 1, 3)) @ right
+    plain, mapped = events_seen_through(np.eye(3)), events_seen_through(A)
+    assert [(kind, degree, rays) for kind, _, degree, rays in mapped] == [(k, d, r) for k, _, d, r in plain]
+    np.testing.assert_allclose([p for _, p, *_ in mapped], [p for _, p, *_ in plain], atol=1e-9 * condition)
+
+
+@pytest.mark.parametrize("shift", [0.0, 1e3, 1e6])
+@pytest.mark.parametrize("unit", [1e-9, 1.0, 1e9])
+def test_units_and_origins_change_nothing(shift, unit):
+    """Von Mises truss, snapping, with coordinate and load counted from anywhere, in any unit."""
+    rest, a, P = np.sqrt(1.25), shift * unit, unit**2
+
+    def energy(q, p, th):
+        y = (q[0] - th.a) / th.unit
+        return th.P * ((jnp.sqrt(1 + y * y) - rest) ** 2 + (p / th.P - th.s) * y)
+
+    system, load = System(("y",), energy, parameters={"a": a, "unit": unit, "P": P, "s": shift}), P * shift
+    path = onesided.trace(system, [a + 0.5 * unit], load, p_bounds=(load - 0.1 * P, load + 0.1 * P))
+    limit = (rest ** (2 / 3) - 1) ** 1.5 * 2
+    assert [e.kind for e in path.events] == [Kind.limit, Kind.limit, Kind.bound]
+    found = [(e.p - load) / P for e in path.events[:2]]
+    np.testing.assert_allclose(found, [limit, -limit], atol=max(1e-12, 1e-14 * shift))
