@@ -16,6 +16,7 @@ from onesided._types import Array
 from onesided.linalg.sphere_zeros import Zeros, zeros_on_sphere
 from onesided.statics.curve import Curve
 from onesided.statics.reduced import Reduced, reduce_at
+from onesided.statics.spectrum import Split
 from onesided.statics.trail import Trail, follow_inwards
 from onesided.tolerances import EPS
 
@@ -66,15 +67,15 @@ class Branches:
     reason: str = ""
 
 
-def branches_at(piece: Curve, x: Array, N: Array, Z: Array) -> Branches:
+def branches_at(piece: Curve, x: Array, parts: Split) -> Branches:
     """All branches of one piece at the packed point x.
 
-    N (size, d + 1) and Z (size − 1, d) span the null spaces of J, or those of a cluster of singular points; columns of N
-    are of length one where displacements along them are large.
+    N (size, d + 1) and Z (size − 1, d) of `parts` span the null spaces of J, or those of a cluster of singular points;
+    columns of N are of length one where displacements along them are large.
     """
     best = Branches(reason="the equations cannot be followed around the point")
     attempts = 0
-    for reduced, size, floor in _ellipsoids(reduce_at(piece, x, N, Z, RADIUS if N.shape[1] == 2 else WIDE)):
+    for reduced, size, floor in _ellipsoids(reduce_at(piece, x, parts, RADIUS if parts.N.shape[1] == 2 else WIDE)):
         if size <= SAFETY * floor:
             return Branches(free=True)
         zeros = zeros_on_sphere(partial(_values, reduced), reduced.d, noise=SAFETY * floor)

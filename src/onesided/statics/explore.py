@@ -8,13 +8,11 @@ from typing import Any
 import numpy as np
 
 from onesided._types import Array, Status
-from onesided.errors import UsageError
 from onesided.linalg import one_thread
 from onesided.model.system import System
 from onesided.results import SILENT, Diagram, Event, Kind, Path, Progress, Ray, Rays, Total
 from onesided.statics.collect import collect
 from onesided.statics.hits import Watch
-from onesided.statics.large import DENSE_ADVICE
 from onesided.statics.paths import start_of
 from onesided.statics.pieces import Item, Origin
 from onesided.statics.place import Place
@@ -61,8 +59,6 @@ def diagram(  # noqa: PLR0913 - one verb, all its ends by keyword
     ----------
     max_branches, max_depth : limits on the number of branches and on how often a branch may leave another.
     """
-    if system.derivatives.large:
-        raise UsageError("diagrams are for small systems", got=f"{system.n} coordinates", advice=DENSE_ADVICE)
     origin, _ = start_of(system, q0, p0, Watch(p_bounds, {}, tolerances), method, (None, None))
     total = Total(progress)
     progress.begin("diagram")

@@ -10,7 +10,9 @@ from functools import cached_property
 import numpy as np
 
 from onesided._types import Array
+from onesided.model.derivatives import Evaluation
 from onesided.statics.curve import Curve
+from onesided.statics.spectrum import Borders, Split
 from onesided.tolerances import EPS
 
 STEPS = 12
@@ -44,7 +46,7 @@ class Reduced:
     Attributes
     ----------
     N : (size, d + 1); p changes along the first column alone, if at all.  G : (d + 1, size) with G N = I.
-    Z : (size − 1, d), orthonormal.
+    Z : (size − 1, d), orthonormal.  borders : solves J with further rows and columns.
     radii : (d + 1,), semi-axes of the ellipsoid λ = 1.
     """
 
@@ -53,6 +55,7 @@ class Reduced:
     N: Array
     G: Array
     Z: Array
+    borders: Borders
     radii: Array
 
     @property
@@ -68,8 +71,8 @@ class Reduced:
     @cached_property
     def linear(self) -> float:
         """Size of the linear part of g on the ellipsoid: zero at a singular point, not so at a cluster of them."""
-        J = self.piece.jacobian(self.piece.evaluate(self.x))
-        return float(np.linalg.norm(self.Z.T @ J @ (self.N * self.radii), ord=2))
+        moved = self.piece.times(self.piece.evaluate(self.x), self.N * self.radii)
+        return float(np.linalg.norm(self.Z.T @ moved, ord=2))
 
     def second(self, v: Array) -> Array:
         """Scaled R''(v, v) on the rows of the piece."""
@@ -90,27 +93,26 @@ class Reduced:
     def on_branch(self, start: Array, level: float) -> "Crossing | None":
         """The equilibrium near y = `start` on the ellipsoid of this level, or None."""
         y, size = start, float(np.linalg.norm(start - self.y))
-        previous = np.inf
+        previous, none = np.inf, np.zeros((self.piece.size - 1, 0))
         for _ in range(STEPS):
             e = self.piece.evaluate(self.piece.packed(y))
             R, b = self.piece.residual(e), self.coordinates(y)
             right = np.concatenate([R, [(b @ b - level**2) / (2.0 * level)]])
-            row = self.G.T @ (b / self.radii) / level
-            matrix = np.vstack([self.piece.jacobian(e), row])
-            step = _solution(matrix, -right)
+            row = (self.G.T @ (b / self.radii) / level)[None, :]
+            step = self.borders.solve(e, none, row, -right)
             length = float(np.linalg.norm(step))
             if not length < FAR * size:
                 return None
             y = y + step
             if _settled(length, previous, size):
-                return Crossing(y, self.coordinates(y) / level, self._uncertainty(matrix, R, size))
+                return Crossing(y, self.coordinates(y) / level, self._uncertainty(e, row, R, size))
             previous = length
         return None
 
-    def _uncertainty(self, matrix: Array, R: Array, size: float) -> float:
+    def _uncertainty(self, e: Evaluation, row: Array, R: Array, size: float) -> float:
         """How far round-off in the residual may move a point, relative to its distance."""
         noise = max(float(np.max(np.abs(R), initial=0.0)), EPS * size)
-        smallest = float(np.linalg.svd(matrix, compute_uv=False)[-1])
+        smallest = self.borders.smallest(e, np.zeros((len(R), 0)), row)
         return noise / (size * smallest) if smallest > 0 else np.inf
 
     def coordinates(self, y: Array) -> Array:
@@ -129,12 +131,10 @@ class _Fixed:
         """Newton's method from y; one step more than it takes, so that the residual is that of round-off."""
         r, start = self.reduced, y
         g, previous = np.zeros(r.d), np.inf
-        corner = np.zeros((r.d + 1, r.d))
         for _ in range(STEPS):
             e = r.piece.evaluate(r.piece.packed(y))
             R = r.piece.residual(e)
-            matrix = np.block([[r.piece.jacobian(e), -r.Z], [r.G, corner]])
-            step = _solution(matrix, -np.concatenate([R, r.G @ (y - r.y) - self.a]))
+            step = r.borders.solve(e, -r.Z, r.G, -np.concatenate([R, r.G @ (y - r.y) - self.a]))
             length = float(np.linalg.norm(step[: len(y)]))
             if not length < FAR * size:
                 return None
@@ -147,27 +147,18 @@ class _Fixed:
         return None
 
 
-def reduce_at(piece: Curve, x: Array, N: Array, Z: Array, radius: float) -> Reduced:
+def reduce_at(piece: Curve, x: Array, parts: Split, radius: float) -> Reduced:
     """The reduced problem on a sphere of the coordinates that belong to N, turned so that one of them alone moves p."""
-    count = N.shape[1]
+    N, Z, count = parts.N, parts.Z, parts.N.shape[1]
     share = N[piece.n]
     first = share if np.linalg.norm(share) > SETTLED * np.linalg.norm(N) else np.eye(count)[0]
     turn = np.linalg.qr(np.column_stack([first, np.eye(count)]))[0][:, :count]
     N = N @ turn
     if Z.shape[1] != count - 1:
         Z = np.linalg.svd(piece.jacobian(piece.evaluate(x)), full_matrices=True)[0][:, piece.size - count :]
-    return Reduced(piece, x, N, np.linalg.pinv(N), np.linalg.qr(Z)[0], np.full(count, radius))
+    return Reduced(piece, x, N, np.linalg.pinv(N), np.linalg.qr(Z)[0], parts.borders, np.full(count, radius))
 
 
 def _settled(length: float, previous: float, size: float) -> bool:
     """Whether Newton's steps have become those of round-off: after a tiny one, or when small ones no longer fall."""
     return previous <= SETTLED * size or length <= EPS * size or (length <= NOISE * size and length > 0.5 * previous)
-
-
-def _solution(matrix: Array, right: Array) -> Array:
-    if not np.all(np.isfinite(matrix)) or not np.all(np.isfinite(right)):
-        return np.full(len(right), np.nan)
-    try:
-        return np.asarray(np.linalg.solve(matrix, right))
-    except np.linalg.LinAlgError:
-        return np.full(len(right), np.nan)
