@@ -5,6 +5,7 @@ themselves and followed inwards; what they tend to are the tangents. Nothing dep
 would decide. The signs of the crossings add up to nothing, which is the check that none is missing.
 """
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import partial
@@ -92,26 +93,42 @@ def branches_at(piece: Curve, x: Array, parts: Split) -> Branches:
 
 
 def _ellipsoids(reduced: Reduced) -> Iterator[tuple[Reduced, float, float]]:
-    """Smaller and smaller ellipsoids on which g is defined, with the size of g on them and its round-off."""
-    for _ in range(LEVELS):
-        balanced = _balanced(reduced)
+    """Smaller and smaller ellipsoids on which g is defined, with the size of g on them and its round-off.
+
+    Soft modes of stiff structures move far for their energy: the more so, the more levels there are.
+    """
+    far = float(np.max(np.abs(reduced.N[:, 1:] * reduced.radii[1:]), initial=1.0))
+    for _ in range(LEVELS + math.ceil(math.log(max(1.0, far), SHRINK))):
+        across = _sides(reduced, (0.0,))
+        balanced = None if across is None else _balanced(reduced)
         if balanced is not None:
             yield balanced
             reduced = reduced.resized(balanced[0].radii / SHRINK)
         else:
-            reduced = reduced.resized(reduced.radii / SHRINK)
+            along = 1.0 if across is None and reduced.N[reduced.piece.n, 0] else SHRINK
+            reduced = reduced.resized(reduced.radii / np.append(along, np.full(reduced.d, SHRINK)))
+
+
+def _sides(reduced: Reduced, shares: tuple[float, ...]) -> tuple[Array, float] | None:
+    """g at probes of these shares along p and all directions across it, and its round-off; None where it is not defined."""
+    across = np.random.default_rng(0).normal(size=(PROBES, reduced.d)) if reduced.d > 1 else np.array([[1.0], [-1.0]])
+    across = across / np.linalg.norm(across, axis=1)[:, None]
+    g, floor = np.zeros((len(shares), len(across), reduced.d)), 0.0
+    for i, j in np.ndindex(*g.shape[:2]):
+        reached = reduced.at(np.append(shares[i], across[j]))
+        if reached is None:
+            return None
+        g[i, j], floor = reached.g, max(floor, reached.floor)
+    return g, floor
 
 
 def _balanced(reduced: Reduced) -> tuple[Reduced, float, float] | None:
     """Shorten the axes across p until g changes as much with p as across it: curves then cross the ellipsoid steeply."""
-    across = np.random.default_rng(0).normal(size=(PROBES, reduced.d)) if reduced.d > 1 else np.array([[1.0], [-1.0]])
-    across = across / np.linalg.norm(across, axis=1)[:, None]
     for _ in range(PROBES * PROBES):
-        sides = [[reduced.at(np.append(s, v)) for v in across] for s in (0.0, 1.0, -1.0)]
-        if any(one is None for side in sides for one in side):
+        found = _sides(reduced, (0.0, 1.0, -1.0))
+        if found is None:
             return None
-        g = np.array([[one.g for one in side if one is not None] for side in sides])
-        floor = max(one.floor for side in sides for one in side if one is not None)
+        g, floor = found
         alone, coupled = float(np.max(np.abs(g[0]))), float(np.max(np.abs(g[1] - g[2]))) / 2.0
         if alone <= coupled or not reduced.N[reduced.piece.n, 0] or coupled <= SAFETY * floor:
             return reduced, float(np.max(np.abs(g))), floor
@@ -152,9 +169,10 @@ def _met(trails: list[Trail]) -> bool:
 
 
 def _branch(reduced: Reduced, trail: Trail, forms: Array) -> Branch:
-    a = reduced.radii * trail.limit()
+    sizes = np.linalg.norm(reduced.N, axis=0)
+    a = reduced.radii * sizes * trail.limit()
     a = _polished(a / np.linalg.norm(a), forms) if trail.to_the_point else a / np.linalg.norm(a)
-    t = reduced.N @ a
+    t = reduced.N @ (a / sizes)
     t = t / np.linalg.norm(t)
     share = float(t[reduced.piece.n])
     trail = trail.until_sign(share)
@@ -164,8 +182,8 @@ def _branch(reduced: Reduced, trail: Trail, forms: Array) -> Branch:
 
 
 def _quadratic_forms(reduced: Reduced) -> Array:
-    """Symmetric matrices Q_k with (Zᵀ R''(N a, N a))_k = aᵀ Q_k a, by polarisation."""
-    N, count = reduced.N, reduced.d + 1
+    """Symmetric matrices Q_k with (Zᵀ R''(N a, N a))_k = aᵀ Q_k a for columns of N of length one, by polarisation."""
+    N, count = reduced.N / np.linalg.norm(reduced.N, axis=0), reduced.d + 1
     Q = np.zeros((reduced.d, count, count))
     for i, j in combinations_with_replacement(range(count), 2):
         plus, minus = reduced.second(N[:, i] + N[:, j]), reduced.second(N[:, i] - N[:, j])
