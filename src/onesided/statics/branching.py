@@ -9,7 +9,6 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import combinations_with_replacement
 
 import numpy as np
 
@@ -149,7 +148,6 @@ def _values(reduced: Reduced, points: Array) -> Array:
 
 def _branches(reduced: Reduced, zeros: Zeros, size: float) -> Branches:
     """Half-branches through the zeros, confirmed and followed inwards as far as the point looks like one."""
-    forms = _quadratic_forms(reduced)
     inner = CLUSTER * (reduced.linear / size) ** 0.5
     trails = [follow_inwards(reduced, b, s, inner) for b, s in zip(zeros.points, zeros.separation, strict=True)]
     kept = [trail for trail in trails if trail is not None]
@@ -158,7 +156,7 @@ def _branches(reduced: Reduced, zeros: Zeros, size: float) -> Branches:
         reason = "branches nearby that do not lead to the point"
     if not reason and _met(kept):
         reason = "branches that cannot be told apart"
-    return Branches(tuple(_branch(reduced, trail, forms) for trail in kept), zeros.family, reason=reason)
+    return Branches(tuple(_branch(reduced, trail) for trail in kept), zeros.family, reason=reason)
 
 
 def _met(trails: list[Trail]) -> bool:
@@ -168,10 +166,10 @@ def _met(trails: list[Trail]) -> bool:
     return bool(min(gaps, default=1.0) <= EPS**0.5)
 
 
-def _branch(reduced: Reduced, trail: Trail, forms: Array) -> Branch:
+def _branch(reduced: Reduced, trail: Trail) -> Branch:
     sizes = np.linalg.norm(reduced.N, axis=0)
     a = reduced.radii * sizes * trail.limit()
-    a = _polished(a / np.linalg.norm(a), forms) if trail.to_the_point else a / np.linalg.norm(a)
+    a = _polished(a / np.linalg.norm(a), reduced.forms) if trail.to_the_point else a / np.linalg.norm(a)
     t = reduced.N @ (a / sizes)
     t = t / np.linalg.norm(t)
     share = float(t[reduced.piece.n])
@@ -179,16 +177,6 @@ def _branch(reduced: Reduced, trail: Trail, forms: Array) -> Branch:
     sign, order = trail.change_of_p(share)
     entry, ahead = (one.crossings[-1].y for one in (trail.to_the_start(), trail))
     return Branch(t, reduced.piece.packed(entry), reduced.piece.packed(ahead), sign, order)
-
-
-def _quadratic_forms(reduced: Reduced) -> Array:
-    """Symmetric matrices Q_k with (Zᵀ R''(N a, N a))_k = aᵀ Q_k a for columns of N of length one, by polarisation."""
-    N, count = reduced.N / np.linalg.norm(reduced.N, axis=0), reduced.d + 1
-    Q = np.zeros((reduced.d, count, count))
-    for i, j in combinations_with_replacement(range(count), 2):
-        plus, minus = reduced.second(N[:, i] + N[:, j]), reduced.second(N[:, i] - N[:, j])
-        Q[:, i, j] = Q[:, j, i] = reduced.Z.T @ (plus - minus) / 4.0
-    return Q
 
 
 def _polished(a: Array, Q: Array) -> Array:

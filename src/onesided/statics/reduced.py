@@ -6,6 +6,7 @@ R(y) = Z g define g(a); equilibria are its zeros. N may span modes that are only
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import combinations_with_replacement
 
 import numpy as np
 
@@ -73,6 +74,25 @@ class Reduced:
         """Size of the linear part of g on the ellipsoid: zero at a singular point, not so at a cluster of them."""
         moved = self.piece.times(self.piece.evaluate(self.x), self.N * self.radii)
         return float(np.linalg.norm(self.Z.T @ moved, ord=2))
+
+    @cached_property
+    def forms(self) -> Array:
+        """Symmetric matrices Q_k with (Zᵀ R''(N a, N a))_k = aᵀ Q_k a for columns of N of length one, by polarisation."""
+        N, count = self.N / np.linalg.norm(self.N, axis=0), self.d + 1
+        Q = np.zeros((self.d, count, count))
+        for i, j in combinations_with_replacement(range(count), 2):
+            plus, minus = self.second(N[:, i] + N[:, j]), self.second(N[:, i] - N[:, j])
+            Q[:, i, j] = Q[:, j, i] = self.Z.T @ (plus - minus) / 4.0
+        return Q
+
+    @cached_property
+    def misplaced(self) -> float:
+        """How far from the point, in the scaled p, the modes that meet there vanish: it is located up to round-off."""
+        N = self.N / np.linalg.norm(self.N, axis=0)
+        left = self.Z.T @ self.piece.times(self.piece.evaluate(self.x), N[:, 1:])
+        change = float(np.linalg.norm(self.forms[:, 0, 1:], ord=2))
+        share = abs(float(N[self.piece.n, 0]))
+        return share * float(np.linalg.norm(left, ord=2)) / change if change > 0 else 0.0
 
     def second(self, v: Array) -> Array:
         """Scaled R''(v, v) on the rows of the piece."""

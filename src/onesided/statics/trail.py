@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 import numpy as np
 
@@ -102,24 +101,16 @@ class Trail:
         n = self.reduced.piece.n
         return np.array([one.y[n] for one in self.crossings]) - self.reduced.y[n]
 
-    @cached_property
-    def _misplaced(self) -> float:
-        """How far p of the point itself is from what the trail tends to: singular points are located up to round-off."""
-        if len(self.levels) < 2:
-            return 0.0
-        nodes, changes = np.array(self.levels), self._changes()
-        return min(abs(float(_extrapolated(nodes**power, changes)[0])) for power in (0.5, 1.0, 2.0))
-
     def _first_order(self, share: float) -> bool:
         """Whether the share of p in the tangent is more than what comes from the place of the point."""
-        return abs(share) > FIRST_ORDER and abs(share) * self._distance(-1) > DOUBT * self._misplaced
+        return abs(share) > FIRST_ORDER and abs(share) * self._distance(-1) > DOUBT * self.reduced.misplaced
 
     def change_of_p(self, share: float) -> tuple[int, int]:
         """Sign of the change of p and the power of the distance with which it goes; zeros where p stays."""
         changes = self._changes()
         if self._first_order(share) and changes[-1] * share > 0:
             return int(np.sign(share)), 1
-        noise = PRECISE * (1.0 + abs(float(self.reduced.y[self.reduced.piece.n]))) + DOUBT * self._misplaced
+        noise = PRECISE * (1.0 + abs(float(self.reduced.y[self.reduced.piece.n]))) + DOUBT * self.reduced.misplaced
         clear = np.flatnonzero(np.abs(changes) > noise)
         if not len(clear):
             return 0, 0
@@ -157,7 +148,7 @@ def follow_inwards(reduced: Reduced, b: Array, separation: float, inner: float) 
     return trail
 
 
-def _extrapolated(nodes: Array, values: Sequence[Array] | Array) -> tuple[Array, float]:
+def _extrapolated(nodes: Array, values: Sequence[Array]) -> tuple[Array, float]:
     """Value at zero of the polynomial through values at nodes (Neville), and how much the outermost node matters."""
     table = [np.asarray(value) for value in values]
     count = len(table)
