@@ -171,9 +171,10 @@ class Curve:
         """Scaled J, (size − 1, size)."""
         return self.matrix(e, np.zeros(self.size))[:-1]
 
-    def times(self, e: Evaluation, columns: Array) -> Array:
-        """J times some columns."""
-        return self.jacobian(e) @ columns
+    def times(self, e: Evaluation, columns: Array, *, sizes: bool = False) -> Array:
+        """J, or the absolute values of its entries, times some columns."""
+        J = self.jacobian(e)
+        return (np.abs(J) if sizes else J) @ columns
 
     def margins(self, e: Evaluation, y: Array, t: Array) -> tuple[Array, Array]:
         """What must stay ≥ 0, with derivatives: scaled gaps of open, multipliers of closed unilateral constraints.

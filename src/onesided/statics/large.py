@@ -90,13 +90,15 @@ class LargeCurve(Curve):
         diagonal = lower.diagonal()
         return np.asarray(lower @ columns + lower.T @ columns - (diagonal * columns.T).T)
 
-    def times(self, e: Any, columns: Array) -> Array:
-        """J times some columns."""
-        n, load = self.n, self.load(e)
-        E = (e.c_q * self.sizes.length[None, :])[self.rows]
-        E = sparse.diags_array(1.0 / self.scales.gap[self.rows]) @ E
+    def times(self, e: Any, columns: Array, *, sizes: bool = False) -> Array:
+        """J, or the absolute values of its entries, times some columns."""
+        n, at, load = self.n, self.pattern, self.load(e)
+        entries, sign = self.gradient_entries(e), -1.0
+        if sizes:
+            entries, load, sign = np.abs(entries), np.abs(load), 1.0
+        E = sparse.csr_array((entries, at.columns, at.row_starts), shape=(at.m, at.n))[self.rows]
         u, p, nu = columns[:n], columns[n], columns[n + 1 :]
-        top = self.stiffness_times(e, u) + np.outer(load[:n], p) - E.T @ nu
+        top = self.stiffness_times(e, u, sizes=sizes) + np.outer(load[:n], p) + sign * (E.T @ nu)
         return np.vstack([top, E @ u + np.outer(load[n + self.rows], p)])
 
     def split(self, x: Array, tolerances: Tolerances, keep: int | None, like: Split | None) -> Split:

@@ -19,6 +19,7 @@ from onesided.tolerances import EPS
 STEPS = 12
 SETTLED = EPS**0.625  # relative size of a Newton step after which one more reaches round-off
 NOISE = EPS**0.375  # relative size of a Newton step that may be round-off, near singular points
+ROUNDINGS = 4.0  # of the terms of an equation
 FAR = 2.0  # what w may be, relative to a
 
 
@@ -161,10 +162,15 @@ class _Fixed:
             g = r.Z.T @ R  # at the point before the step: R is known there, not where the step leads
             if _settled(length, previous, size):
                 near = float(np.linalg.norm(y - start)) <= FAR * size
-                left = float(np.max(np.abs(R - r.Z @ g), initial=0.0))
-                return Reached(y, g, max(left, EPS * size)) if near else None
+                return Reached(y, g, self._floor(e, y, R - r.Z @ g, size)) if near else None
             y, previous = y + step[: len(y)], length
         return None
+
+    def _floor(self, e: Evaluation, y: Array, left: Array, size: float) -> float:
+        """Round-off in g: what is left of the residual, or what the rounding of the unknowns makes of g if that is less."""
+        seen = max(float(np.max(np.abs(left), initial=0.0)), EPS * size)
+        terms = np.abs(self.reduced.Z).T @ self.reduced.piece.times(e, np.abs(y)[:, None], sizes=True)
+        return min(seen, ROUNDINGS * EPS * float(np.max(terms, initial=0.0)))
 
 
 def reduce_at(piece: Curve, x: Array, parts: Split, radius: float) -> Reduced:

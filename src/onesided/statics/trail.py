@@ -115,10 +115,11 @@ class Trail:
         if not len(clear):
             return 0, 0
         i = int(clear[-1])
+        least = 1 if abs(share) > FIRST_ORDER else 2
         if i == 0:
-            return int(np.sign(changes[0])), 1
+            return int(np.sign(changes[0])), least
         ratio = np.log(abs(changes[i - 1] / changes[i])) / np.log(self._distance(i - 1) / self._distance(i))
-        return int(np.sign(changes[i])), max(1, round(float(ratio)))
+        return int(np.sign(changes[i])), max(least, round(float(ratio)))
 
     def _distance(self, i: int) -> float:
         return float(np.linalg.norm(self.crossings[i].y - self.reduced.y))
