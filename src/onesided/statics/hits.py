@@ -15,7 +15,7 @@ import numpy as np
 
 from onesided._types import Array
 from onesided.statics.curve import Closed, Correction, Curve, Plane, Point, Points, make_point, newton
-from onesided.statics.spectrum import NEAR, Split, soft_modes, split, stiffness_on
+from onesided.statics.spectrum import NEAR, Inseparable, Split, soft_modes, split, stiffness_on
 from onesided.tolerances import EPS, Tolerances
 
 UserEvents = Mapping[str, Callable[[Array, float], float]]
@@ -286,7 +286,11 @@ def first_singular(curve: Curve, a: Point, b: Point, tolerances: Tolerances) -> 
     On the soft modes of both ends the stiffness is taken to change linearly: (1 − θ)K_a + θK_b is singular for the
     eigenvalues θ of (K_a − K_b)⁻¹K_a. From there the equations of the singular point are solved.
     """
-    for fraction in _crossings(curve, a, b, tolerances):
+    try:
+        fractions = _crossings(curve, a, b, tolerances)
+    except Inseparable:
+        return None
+    for fraction in fractions:
         guess = replace(a, y=interpolate(a, b, fraction), s=a.s + fraction * (b.s - a.s), t=_between_tangents(a, b))
         found = refine_singular(curve, replace(guess, x=curve.packed(guess.y)), b.s - a.s, tolerances)
         if found is not None and _inside(a, b, found):
@@ -297,7 +301,10 @@ def first_singular(curve: Curve, a: Point, b: Point, tolerances: Tolerances) -> 
 
 def next_singular(curve: Curve, point: Point, tolerances: Tolerances) -> float:
     """Distance along the tangent at which the next soft mode should vanish, from the rates of all of them."""
-    parts = split(curve, point.x, tolerances)
+    try:
+        parts = split(curve, point.x, tolerances)
+    except Inseparable:
+        return math.inf
     count = len(parts.linear)
     if not count:
         return math.inf
@@ -349,12 +356,14 @@ def root_between(curve: Curve, a: Point, b: Point, function: Callable[[Point], f
 
 def refine_singular(curve: Curve, point: Point, step: float, tolerances: Tolerances) -> Point | None:
     """Move a nearly singular point to where J loses rank exactly; None where there is no such point near."""
-    softest = np.sort(np.abs(split(curve, point.x, tolerances).kappa))
-    close = int(np.count_nonzero(softest <= CLOSE))
-    for keep in dict.fromkeys((max(close, 1), 1)):
-        refined = _refine(curve, point, step, tolerances, keep)
-        if refined is not None and _singular_equilibrium(curve, refined, tolerances):
-            return refined
+    try:
+        close = int(np.count_nonzero(np.abs(split(curve, point.x, tolerances).kappa) <= CLOSE))
+        for keep in dict.fromkeys((max(close, 1), 1)):
+            refined = _refine(curve, point, step, tolerances, keep)
+            if refined is not None and _singular_equilibrium(curve, refined, tolerances):
+                return refined
+    except Inseparable:
+        return None
     return None
 
 

@@ -18,6 +18,7 @@ from onesided.model.sizes import Sizes
 from onesided.model.system import System
 from onesided.statics.active_set import ConstraintScales
 from onesided.statics.curve import Closed, Correction, Curve, Plane, Point, settled
+from onesided.statics.large_spectrum import DENSE_ADVICE as DENSE_ADVICE
 from onesided.statics.large_spectrum import large_split, nearly_singular, soft_modes
 from onesided.statics.spectrum import Split
 from onesided.tolerances import EPS, SMALL, Tolerances
@@ -26,7 +27,6 @@ if TYPE_CHECKING:  # elements are loaded by those who compose
     from onesided.model.sparse import SparseAssembly, SparseEvaluation
 
 SLOW = 0.3  # a step of the kept factorisation that shrinks the error less than this asks for a new one
-DENSE_ADVICE = "compose(…, sparse=False) where the structure is not too large"
 SINGULAR = EPS**0.5  # stiffness, relative to the reference, below which the start of a leg tells nothing
 FAR = EPS**-0.25  # a response to p larger than this: K is nearly singular
 

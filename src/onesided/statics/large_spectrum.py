@@ -13,14 +13,14 @@ import numpy as np
 from scipy.linalg import eigh
 
 from onesided._types import Array
-from onesided.errors import SolveError
 from onesided.linalg import SparseKkt
-from onesided.statics.spectrum import NEAR, SAFETY, Split
+from onesided.statics.spectrum import NEAR, SAFETY, Inseparable, Split
 from onesided.tolerances import EPS, Tolerances
 
 if TYPE_CHECKING:  # curves know their spectra
     from onesided.statics.large import LargeCurve
 
+DENSE_ADVICE = "compose(…, sparse=False) where the structure is not too large"
 MOST = 12  # nearly singular modes beyond which a structure is called singular as a whole
 SPARE = 2  # modes more than asked for in a block
 ROUNDS = 6  # of block Lanczos: each divides what is wrong by the ratio of stiffnesses, or by more
@@ -39,7 +39,7 @@ def near_modes(curve: "LargeCurve", e: Any) -> Array:
     above = _shift(curve, e, -NEAR)
     below = _shift(curve, e, NEAR)
     if above - below > MOST:
-        raise SolveError(
+        raise Inseparable(
             "too many modes of a large system are singular at once",
             None,
             got=f"{above - below} modes without stiffness",
@@ -58,11 +58,11 @@ def _shift(curve: "LargeCurve", e: Any, shift: float) -> int:
         kkt.holder = None
         if not kkt.inertia.zero:
             return kkt.inertia.negative - m
-    raise SolveError(
+    raise Inseparable(
         "constraints of a large system depend on each other",
         None,
         got=f"{len(curve.rows)} constraints, {kkt.inertia.zero} directions without stiffness",
-        advice="leave out what is redundant, or compose(…, sparse=False)",
+        advice=f"leave out what is redundant, or {DENSE_ADVICE}",
     )
 
 
@@ -235,7 +235,7 @@ def large_split(
             return _keeping(taken, keep)
     found = _apart(curve, e, Deflated(curve, near_modes(curve, e)), tolerances)
     if found is None:
-        raise SolveError("the nearly singular modes of a large system cannot be told apart", None)
+        raise Inseparable("the nearly singular modes of a large system are not accurate", None, advice=DENSE_ADVICE)
     return _keeping(found, keep)
 
 

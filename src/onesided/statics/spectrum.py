@@ -14,6 +14,7 @@ import numpy as np
 from scipy.linalg import eigh
 
 from onesided._types import Array
+from onesided.errors import SolveError
 from onesided.model.derivatives import Evaluation
 from onesided.model.sizes import Sizes
 from onesided.tolerances import EPS, Tolerances
@@ -24,6 +25,10 @@ if TYPE_CHECKING:  # curves know spectra
 
 NEAR = 0.01  # modes with κ below this are kept apart: the rest is well conditioned
 SAFETY = 16.0  # of an estimate of rounding
+
+
+class Inseparable(SolveError):
+    """Singular and regular parts of the equations of a large system cannot be told apart."""
 
 
 class Rows(NamedTuple):
