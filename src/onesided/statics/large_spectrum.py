@@ -125,14 +125,14 @@ def nearly_singular(curve: "LargeCurve", e: Any, limit: float = NEAR, rounds: in
 
 
 class Deflated:
-    """K bordered by C = M Φ for the nearly singular modes Φ: regular near a singular point of K.
+    """K bordered by some columns C, M Φ for the nearly singular modes Φ: regular near a singular point of K.
 
     [[K, C], [Cᵀ, 0]] (x, τ) = (f, α) with x = (u, −ν): K x = f but for forces Cτ, and u has the shares α of the modes.
     """
 
-    def __init__(self, curve: "LargeCurve", modes: Array) -> None:
-        at, self.curve, self.C = curve.pattern, curve, curve.reference_times(modes)
-        n, m, d = at.n, at.m, modes.shape[1]
+    def __init__(self, curve: "LargeCurve", C: Array) -> None:
+        at, self.curve, self.C = curve.pattern, curve, C
+        n, m, d = at.n, at.m, C.shape[1]
         self.d, self._holder = d, None
         constraints = np.concatenate([at.entry_constraints, np.repeat(m + np.arange(d), n)])
         columns = np.concatenate([at.columns, np.tile(np.arange(n), d)])
@@ -150,7 +150,7 @@ class Deflated:
 
     @property
     def outside(self) -> int:
-        """Negative modes besides those of the border."""
+        """Negative modes among those without any share of the border: Cᵀu = 0."""
         return self.kkt.inertia.negative - len(self.curve.closed) - self.d
 
     def apply(self, f: Array, shares: Array) -> tuple[Array, Array]:
@@ -224,16 +224,14 @@ def _tests(curve: "LargeCurve", span: Array) -> tuple[Array, Array]:
     return np.vstack([span[:n], -span[n + 1 :]]), span[:n]
 
 
-def large_split(
-    curve: "LargeCurve", x: Array, tolerances: Tolerances, keep: int | None, like: Split | None
-) -> Split:
+def large_split(curve: "LargeCurve", x: Array, tolerances: Tolerances, keep: int | None, like: Split | None) -> Split:
     """The sparse twin of `spectrum.split`: constraints must be independent."""
     e = curve.evaluate(x)
     if like is not None and isinstance(like.borders, Deflated):
         taken = _apart(curve, e, like.borders, tolerances)
         if taken is not None:
             return _keeping(taken, keep)
-    found = _apart(curve, e, Deflated(curve, near_modes(curve, e)), tolerances)
+    found = _apart(curve, e, Deflated(curve, curve.reference_times(near_modes(curve, e))), tolerances)
     if found is None:
         raise Inseparable("the nearly singular modes of a large system are not accurate", None, advice=DENSE_ADVICE)
     return _keeping(found, keep)

@@ -50,9 +50,7 @@ def name_point(where: Place, rays: Rays, curve: Curve, point: Point) -> Named:
     return Named(kind, incoming, forward[0], changed, detail)
 
 
-def _unchanged(
-    where: Place, rays: Rays, known: tuple[int | None, int, tuple[str, ...]], *, turned: bool
-) -> Named:
+def _unchanged(where: Place, rays: Rays, known: tuple[int | None, int, tuple[str, ...]], *, turned: bool) -> Named:
     """One way on with the same constraints: a limit point, a touch, or a singular point without other branches."""
     incoming, ahead, names = known
     if turned:

@@ -149,7 +149,11 @@ def _endless(where: Place, d: Direction) -> bool:
     """Whether nothing but reactions moves, and their growth never makes the stiffness singular [SP1 (2.13)]."""
     n, k = where.system.n, len(where.system.bilateral)
     small = where.tolerances.singularity
-    if d.piece.large or np.max(np.abs(d.t[: n + 1])) > small or np.min(d.x_dot[n + 1 + k :] / where.scales.multiplier[k:]) < -small:
+    if (
+        d.piece.large
+        or np.max(np.abs(d.t[: n + 1])) > small
+        or np.min(d.x_dot[n + 1 + k :] / where.scales.multiplier[k:]) < -small
+    ):
         return False
     T = linalg.null_space(_scaled_gradients(where, d.piece.rows), rank=where.tolerances.rank)
     size = np.outer(where.sizes.length, where.sizes.length) / where.sizes.energy
@@ -320,7 +324,10 @@ def _same_motion(one: Found, other: Found) -> bool:
         return True
     shapes = [_shape(a.taylor, n) for a in (one, other)]
     orders = 2 if all(a.taylor.regular for a in (one, other)) else 1
-    return all(np.max(np.abs(shapes[0][i] - shapes[1][i])) <= near * (1.0 + np.max(np.abs(shapes[0][i]))) for i in range(orders))
+    return all(
+        np.max(np.abs(shapes[0][i] - shapes[1][i])) <= near * (1.0 + np.max(np.abs(shapes[0][i])))
+        for i in range(orders)
+    )
 
 
 def _shape(taylor: Taylor, n: int) -> tuple[Array, Array]:

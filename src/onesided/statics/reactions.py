@@ -66,7 +66,11 @@ class Reactions:
     def loose(self) -> list[int]:
         """Rows of the unilateral constraints whose reactions are not determined."""
         k, unit = len(self.where.system.bilateral), self.where.scales.multiplier
-        differ = [np.max(np.abs(self.nus - self.nus[0]) / unit, axis=0), *np.abs(self.endless / unit)] if len(self.nus) else []
+        differ = (
+            [np.max(np.abs(self.nus - self.nus[0]) / unit, axis=0), *np.abs(self.endless / unit)]
+            if len(self.nus)
+            else []
+        )
         return [j for j in range(k, len(unit)) if any(one[j] > self.where.tolerances.force for one in differ)]
 
     def blocking(self) -> Array:

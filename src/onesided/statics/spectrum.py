@@ -279,7 +279,9 @@ def split(
     rounding = SAFETY * EPS * (np.abs(phi).T @ (np.abs(load) + np.abs(K) @ np.abs(shift))) * unit
     floor = np.concatenate([np.maximum(modes.floor(tolerances)[near], rounding), np.ones(idle)])
     regular, outside = _regular(K, rows, compliance), int(np.count_nonzero(modes.kappa[~near] < 0))
-    return Split(np.hstack(columns), tests, linear, floor, modes.kappa, regular.__matmul__, DenseBorders(piece), outside)
+    return Split(
+        np.hstack(columns), tests, linear, floor, modes.kappa, regular.__matmul__, DenseBorders(piece), outside
+    )
 
 
 def _regular(K: Array, rows: Rows, compliance: Array) -> Array:

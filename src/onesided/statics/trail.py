@@ -71,7 +71,9 @@ class Trail:
 
     def limit(self) -> Array:
         """Direction at the point itself: extrapolated in λ, or in √λ where that settles better (a cusp)."""
-        tries = [_extrapolated(np.array(self.levels) ** power, [one.b for one in self.crossings]) for power in (1.0, 0.5)]
+        tries = [
+            _extrapolated(np.array(self.levels) ** power, [one.b for one in self.crossings]) for power in (1.0, 0.5)
+        ]
         return min(tries, key=lambda found: found[1])[0]
 
     def until_sign(self, share: float) -> "Trail":
