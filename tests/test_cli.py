@@ -108,6 +108,10 @@ def test_drive_tells_the_story_of_the_corner():
     result = run("drive", "corner-limit", "--programme", "-1, 1, -1")
     assert result.exit_code == 0
     assert "jump at p = 0 (corner limit point): energy 2 released" in result.output
+    assert "energy 2 released" in run("drive", "corner-limit", "--programme", "-1, 1", "--fall", "damped").output
+    wrong = run("drive", "corner-limit", "--programme", "-1, 1", "--fall", "free")
+    assert wrong.exit_code == 2
+    assert "descent or damped or both" in wrong.output
 
 
 def test_diagram_lists_branches():
@@ -115,6 +119,14 @@ def test_diagram_lists_branches():
     lines = [json.loads(line) for line in result.output.splitlines()]
     assert lines[-1]["branches"] == 3
     assert lines[-1]["complete"] is True
+
+
+def test_diagram_folds_images():
+    result = run("diagram", "tripod-truss", "--symmetry")
+    assert result.exit_code == 0
+    assert "branch 0 × 1, symmetry C3v (from the start)" in result.output
+    refused = run("diagram", "column-stop", "--symmetry")
+    assert refused.exit_code != 0 and "only structures made of parts" in refused.output
 
 
 @pytest.mark.parametrize(

@@ -51,6 +51,8 @@ if TYPE_CHECKING:
     from onesided.model.surfaces import conformity as conformity
     from onesided.model.surfaces import surface_start as surface_start
     from onesided.model.surfaces import with_surfaces as with_surfaces
+    from onesided.model.symmetry import Symmetry as Symmetry
+    from onesided.model.symmetry_search import symmetry_of as symmetry_of
     from onesided.model.system import System as System
     from onesided.results import Diagram as Diagram
     from onesided.results import Drive as Drive
@@ -78,6 +80,8 @@ if TYPE_CHECKING:
     from onesided.statics.relax import Relaxation as Relaxation
     from onesided.statics.stability import instability as instability
     from onesided.statics.steps import PredictorCorrector as PredictorCorrector
+    from onesided.statics.within import Within as Within
+    from onesided.statics.within import within as within
     from onesided.tolerances import Tolerances as Tolerances
     from onesided.verbs import solve as solve
 
@@ -124,6 +128,8 @@ _HOMES = {
     "surface_start": "model.surfaces",
     "SurfacePair": "model.surfaces",
     "with_surfaces": "model.surfaces",
+    "Symmetry": "model.symmetry",
+    "symmetry_of": "model.symmetry_search",
     "System": "model.system",
     "Diagram": "results",
     "Drive": "results",
@@ -151,6 +157,8 @@ _HOMES = {
     "Relaxation": "statics.relax",
     "instability": "statics.stability",
     "PredictorCorrector": "statics.steps",
+    "within": "statics.within",
+    "Within": "statics.within",
     "Tolerances": "tolerances",
     "solve": "verbs",
 }

@@ -6,7 +6,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
@@ -30,6 +30,7 @@ app.add_typer(views)
 File = Annotated[Path, typer.Argument(metavar="FILE", help="Model file (TOML), or the name of a bundled model.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON lines for machines.")]
 Output = Annotated[Path | None, typer.Option("--output", "-o", help="Folder for the results.")]
+Care = Annotated[str, typer.Option(help="How closely steps are looked into: fast, normal or thorough.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")]
 Report = Annotated[bool, typer.Option("--report", help="Write report.html into the folder as well.")]
 Low = Annotated[float | None, typer.Option("--p-min", help="Lower bound of p; default: the file's range.")]
@@ -141,6 +142,7 @@ def trace(  # noqa: PLR0913, PLR0917 - one option each
     max_events: Annotated[int | None, typer.Option(help="Stop after so many events.")] = None,
     max_points: Annotated[int | None, typer.Option(help="Stop after so many points.")] = None,
     first_order: Annotated[bool, typer.Option("--first-order", help="Integrate, as the papers do.")] = False,
+    care: Care = "normal",
     change: Change = None,
     output: Output = None,
     report: Report = False,
@@ -163,7 +165,7 @@ def trace(  # noqa: PLR0913, PLR0917 - one option each
             p_bounds=bounds,
             max_points=max_points,
             max_events=max_events,
-            method=FirstOrder() if first_order else None,
+            method=FirstOrder() if first_order else _careful(care),
             progress=_progress(interrupt, model.system.control, bounds, quiet=quiet, as_json=as_json),
             throw=False,
         )
@@ -178,6 +180,10 @@ def diagram(  # noqa: PLR0913, PLR0917 - one option each
     p_max: High = None,
     max_branches: Annotated[int, typer.Option(help="Largest number of branches.")] = 50,
     max_depth: Annotated[int, typer.Option(help="How often a branch may leave another.")] = 8,
+    symmetry: Annotated[
+        bool, typer.Option("--symmetry", help="Detect the symmetry of the parts; fold images.")
+    ] = False,
+    care: Care = "normal",
     change: Change = None,
     output: Output = None,
     report: Report = False,
@@ -198,6 +204,8 @@ def diagram(  # noqa: PLR0913, PLR0917 - one option each
             p_bounds=bounds,
             max_branches=max_branches,
             max_depth=max_depth,
+            method=_careful(care),
+            symmetry="detect" if symmetry else None,
             progress=_progress(interrupt, model.system.control, bounds, quiet=quiet, as_json=as_json),
         )
         show.diagram(found, as_json=as_json, folder=_save(found, folder, model, report=report))
@@ -210,6 +218,7 @@ def drive(  # noqa: PLR0917 - one option each
     programme: Annotated[
         str | None, typer.Option(help='Values of p in turn, as in "-1, 1, -1"; default: the file\'s.')
     ] = None,
+    fall: Annotated[str, typer.Option(help="How jumps are computed: descent, damped (motion) or both.")] = "descent",
     change: Change = None,
     output: Output = None,
     report: Report = False,
@@ -228,7 +237,8 @@ def drive(  # noqa: PLR0917 - one option each
         folder = _folder(output, file, "drive")
         span = min(values, default=0.0), max(values, default=0.0)
         progress = _progress(interrupt, model.system.control, span, quiet=quiet, as_json=as_json)
-        found = drive_system(model.system, model.task.start, values, progress=progress, throw=False)
+        way = cast(Any, fall)  # checked by `drive`
+        found = drive_system(model.system, model.task.start, values, fall=way, progress=progress, throw=False)
         show.drive(found, as_json=as_json, folder=_save(found, folder, model, report=report))
         raise typer.Exit(0 if found.ok else EXIT_FAILED)
 
@@ -352,6 +362,16 @@ def _progress(interrupt: Interrupt, name: str, span: tuple[float, float], *, qui
     from onesided.show import progress
 
     return progress(interrupt.pressed, name, span, quiet=quiet, as_json=as_json)
+
+
+def _careful(care: str) -> Any:
+    """The method that looks as closely as asked for."""
+    from onesided.statics.steps import PredictorCorrector
+
+    methods = {"fast": PredictorCorrector.fast, "normal": PredictorCorrector, "thorough": PredictorCorrector.thorough}
+    if care not in methods:
+        raise UsageError("there is no such care", got=care, expected=", ".join(methods))
+    return methods[care]()
 
 
 def _sign(direction: str | None, default: int) -> int:

@@ -288,9 +288,10 @@ def diagram(found: Diagram, *, as_json: bool, folder: str) -> None:
     if as_json:
         for i, branch in enumerate(found.paths):
             _event_lines(branch, branch=i)
+        times = found.multiplicity or (1,) * len(found.paths)
         tree = [
-            {"parent": parent, "points": len(branch), "status": branch.status.name}
-            for branch, parent in zip(found.paths, found.parents, strict=True)
+            {"parent": parent, "points": len(branch), "status": branch.status.name, "multiplicity": count}
+            for branch, parent, count in zip(found.paths, found.parents, times, strict=True)
         ]
         state = {"complete": found.complete, "note": found.note, "branches": len(tree), "tree": tree}
         json_line({"kind": "result", **state, "points": sum(len(branch) for branch in found.paths), "folder": folder})
@@ -298,11 +299,13 @@ def diagram(found: Diagram, *, as_json: bool, folder: str) -> None:
     for i, branch in enumerate(found.paths):
         origin = f"leaves branch {found.parents[i]}" if found.parents[i] >= 0 else "from the start"
         span = f"{branch.control} from {branch.p[0]:.6g} to {branch.p[-1]:.6g}"
-        say(f"[bold]branch {i}[/] ({origin}): {span}, {len(branch)} points, {escape(branch.status.value)}")
+        folded = f" {found.times(i)}, symmetry {branch.isotropy}" if found.multiplicity else ""
+        say(f"[bold]branch {i}[/]{folded} ({origin}): {span}, {len(branch)} points, {escape(branch.status.value)}")
         _events(branch, bounds=False)
     if not found.complete:
         say(f"[yellow]not complete[/]: {escape(found.note)}")
     _meaning(found.events)
     worst = max((branch.residual for branch in found.paths), default=0.0)
-    say(f"{len(found.paths)} branches, {len(found.events)} special points; {_trust(worst)}")
+    images = f" ({sum(found.multiplicity)} with their images)" if found.multiplicity else ""
+    say(f"{len(found.paths)} branches{images}, {len(found.events)} special points; {_trust(worst)}")
     _where(folder)

@@ -145,8 +145,6 @@ def test_open_constraints_are_switched_off_without_a_new_pattern():
 
 def test_a_large_system_says_what_it_cannot_do():
     _, sparse = both(net(3))
-    with pytest.raises(onesided.OnesidedError, match="small systems"):
-        onesided.solve(sparse, onesided.Relaxation(), start=sparse.start, p=0.0)
     with pytest.raises(onesided.OnesidedError, match="sparse=False"):
         onesided.trace(sparse, sparse.start, 0.0, method=onesided.FirstOrder())
     state = onesided.solve(sparse, start=sparse.start, p=0.1).value
@@ -154,13 +152,14 @@ def test_a_large_system_says_what_it_cannot_do():
     assert state.minimum is True
 
 
-def test_driving_a_large_system_stops_where_it_would_jump():
-    _, sparse = both(chain(2))
-    history = onesided.drive(sparse, sparse.start, [0.0, 0.05], throw=False)
+def test_a_large_system_relaxes_and_jumps():
+    dense, sparse = both(chain(2))
     limit = (np.hypot(1.0, 0.5) ** (2 / 3) - 1.0) ** 1.5
-    assert not history.ok
-    assert "sparse=False" in history.note
-    assert history.paths[-1].p[-1] == pytest.approx(limit, rel=1e-10)
+    a, b = (onesided.drive(system, system.start, [0.0, 0.05]) for system in (dense, sparse))
+    assert [jump.p for jump in b.jumps] == pytest.approx([limit, 1.02 * limit], rel=1e-10)
+    np.testing.assert_allclose([jump.q_to for jump in b.jumps], [jump.q_to for jump in a.jumps], atol=1e-10)
+    relaxed = [onesided.solve(s, onesided.Relaxation(), start=s.start + 0.1, p=0.01).value.q for s in (dense, sparse)]
+    np.testing.assert_allclose(*relaxed, atol=1e-10)
     _, net_system = both(net(3))
     there_and_back = onesided.drive(net_system, net_system.start, [0.0, 2.0, 0.0])
     np.testing.assert_allclose(there_and_back.paths[-1].q[-1], there_and_back.paths[0].q[0], atol=1e-9)

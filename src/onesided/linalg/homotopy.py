@@ -1,22 +1,24 @@
 """All zeros of polynomial systems on the complex sphere b·b = 1, by a homotopy from a system whose zeros are known.
 
 d equations of degree m and the sphere have at most 2 mᵈ isolated zeros (Bézout): so many paths of
-(1 − t) γ S(Y) + t F(Y) = 0 lead from the zeros of S_i = Y_iᵐ − Y_0ᵐ to them, in projective space, so that none is infinite.
+(1 − t) γ S(Y) + t F(Y) = 0 lead from the zeros of S_i = Y_iᵐ − Y_0ᵐ to them, in projective space, where all are finite.
 """
 
 from dataclasses import dataclass
 from itertools import product
+from typing import Any
 
 import numpy as np
 
-from onesided._types import Array
 from onesided.tolerances import EPS
+
+Numbers = np.ndarray[tuple[Any, ...], np.dtype[Any]]  # real or complex
 
 FIRST_STEP = 0.02
 LAST_STEP = EPS**0.75  # of t: a path that needs shorter ones ends at a singular zero
-ON_PATH = EPS**0.5  # relative size of the last Newton step that keeps a point on its path
+ON_PATH = EPS**0.4  # relative size of the last Newton step that keeps a point on its path
 AT_INFINITY = EPS**0.375  # share of the homogenising unknown below which a zero is infinitely far
-ROUNDS = 3000
+ROUNDS = 500
 NEWTON_STEPS = 3
 
 
@@ -30,7 +32,7 @@ class Endpoints:
     paths : number of paths;  lost : those that did not arrive.
     """
 
-    points: Array
+    points: Numbers
     paths: int
     lost: int
 
@@ -39,13 +41,13 @@ class Endpoints:
 class _Target:
     """Homogenised equations F_i(Y), Y = (Y_0, b), and the sphere Σ b² = Y_0² as the last one."""
 
-    exponents: Array
-    coefficients: Array
+    exponents: Numbers
+    coefficients: Numbers
     degree: int
     gamma: complex
-    patch: Array
+    patch: Numbers
 
-    def system(self, Y: Array, t: Array) -> tuple[Array, Array, Array]:
+    def system(self, Y: Numbers, t: Numbers) -> tuple[Numbers, Numbers, Numbers]:
         """Values of the homotopy with the patch as last equation, its matrix, its derivative to t."""
         F, F_Y = self._target(Y)
         S, S_Y = self._start(Y)
@@ -57,7 +59,7 @@ class _Target:
         value = np.column_stack([H, Y @ self.patch - 1.0])
         return value, matrix, np.column_stack([F - self.gamma * S, np.zeros(count)])
 
-    def _target(self, Y: Array) -> tuple[Array, Array]:
+    def _target(self, Y: Numbers) -> tuple[Numbers, Numbers]:
         powers = Y[:, :, None] ** np.arange(self.degree + 1)
         factors = [powers[:, j, self.exponents[:, j]] for j in range(Y.shape[1])]
         values = np.prod(factors, axis=0) @ self.coefficients.T
@@ -69,7 +71,7 @@ class _Target:
             slopes.append((lowered * np.prod(others, axis=0)) @ self.coefficients.T)
         return _with_sphere(Y, values, np.stack(slopes, axis=-1))
 
-    def _start(self, Y: Array) -> tuple[Array, Array]:
+    def _start(self, Y: Numbers) -> tuple[Numbers, Numbers]:
         m, d = self.degree, Y.shape[1] - 2
         values = Y[:, 1:-1] ** m - Y[:, :1] ** m
         slopes = np.zeros((len(Y), d, d + 2), dtype=np.complex128)
@@ -81,31 +83,31 @@ class _Target:
         return values, np.concatenate([slopes, last], axis=1)
 
 
-def track(exponents: Array, coefficients: Array, degree: int, seed: int) -> Endpoints:
+def track(exponents: Numbers, coefficients: Numbers, degree: int, seed: int) -> Endpoints:
     """Follow all paths; exponents (monomials, 1 + variables), coefficients (equations, monomials)."""
     rng = np.random.default_rng(seed)
     unknowns = exponents.shape[1]
-    patch = rng.normal(size=unknowns) + 1j * rng.normal(size=unknowns)
-    gamma = np.exp(2j * np.pi * rng.uniform())
+    patch = np.asarray(rng.normal(size=unknowns) + 1j * rng.normal(size=unknowns))
+    gamma = complex(np.exp(2j * np.pi * rng.uniform()))
     largest = np.max(np.abs(coefficients), axis=1, keepdims=True)
     target = _Target(exponents, coefficients / largest, degree, gamma, patch)
-    Y, arrived = _follow(target, _starts(degree, unknowns - 2) / 1.0)
+    Y, arrived = _follow(target, _starts(degree, unknowns - 2))
     finite = np.abs(Y[:, 0]) > AT_INFINITY * np.max(np.abs(Y), axis=1)
     return Endpoints(Y[finite, 1:] / Y[finite, :1], len(Y), int(np.count_nonzero(~arrived)))
 
 
-def _with_sphere(Y: Array, values: Array, slopes: Array) -> tuple[Array, Array]:
+def _with_sphere(Y: Numbers, values: Numbers, slopes: Numbers) -> tuple[Numbers, Numbers]:
     sphere = np.sum(Y[:, 1:] ** 2, axis=1) - Y[:, 0] ** 2
     row = 2.0 * Y * np.concatenate([[-1.0], np.ones(Y.shape[1] - 1)])
     return np.column_stack([values, sphere]), np.concatenate([slopes, row[:, None, :]], axis=1)
 
 
-def _starts(degree: int, equations: int) -> Array:
+def _starts(degree: int, equations: int) -> Numbers:
     roots = np.exp(2j * np.pi * np.arange(degree) / degree)
     return np.array([(1.0, *point, last) for point in product(roots, repeat=equations) for last in (1.0, -1.0)])
 
 
-def _follow(target: _Target, Y: Array) -> tuple[Array, Array]:
+def _follow(target: _Target, Y: Numbers) -> tuple[Numbers, Numbers]:
     """Ends of all paths, and which of them arrived (at singular zeros: came as close as round-off lets them)."""
     Y = Y / (Y @ target.patch)[:, None]
     t, h = np.zeros(len(Y)), np.full(len(Y), FIRST_STEP)
@@ -124,7 +126,7 @@ def _follow(target: _Target, Y: Array) -> tuple[Array, Array]:
     return Y, 1.0 - t <= LAST_STEP**0.5
 
 
-def _predict(target: _Target, Y: Array, t: Array, h: Array) -> Array:
+def _predict(target: _Target, Y: Numbers, t: Numbers, h: Numbers) -> Numbers:
     """One Runge–Kutta step of the path's own differential equation."""
     step = h[:, None]
     k1 = _tangent(target, Y, t)
@@ -134,12 +136,12 @@ def _predict(target: _Target, Y: Array, t: Array, h: Array) -> Array:
     return np.asarray(Y + step * (k1 + 2.0 * k2 + 2.0 * k3 + k4) / 6.0)
 
 
-def _tangent(target: _Target, Y: Array, t: Array) -> Array:
+def _tangent(target: _Target, Y: Numbers, t: Numbers) -> Numbers:
     _, matrix, rate = target.system(Y, t)
     return _solve(matrix, -rate)
 
 
-def _correct(target: _Target, Y: Array, t: Array) -> tuple[Array, Array]:
+def _correct(target: _Target, Y: Numbers, t: Numbers) -> tuple[Numbers, Numbers]:
     """Newton's method at fixed t; which points it keeps, quickly and close to where they were predicted."""
     start, size = Y, np.zeros(len(Y))
     for _ in range(NEWTON_STEPS):
@@ -151,7 +153,7 @@ def _correct(target: _Target, Y: Array, t: Array) -> tuple[Array, Array]:
     return Y, (size <= ON_PATH * scale) & near
 
 
-def _solve(matrix: Array, right: Array) -> Array:
+def _solve(matrix: Numbers, right: Numbers) -> Numbers:
     """Solve many small systems; NaN where a matrix is singular."""
     try:
         return np.asarray(np.linalg.solve(matrix, right[..., None])[..., 0])

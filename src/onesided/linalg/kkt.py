@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from onesided._types import Array, Indices
+from onesided._types import Array, Indices, Mask
 from onesided.linalg.symmetric import Inertia
 from onesided.tolerances import SMALL
 
@@ -40,13 +40,15 @@ class SparseKkt:
         self._lower = sp.csc_array((numbers + 1.0, (rows, columns)), shape=(n + m, n + m))
         self._lower_order = self._lower.data.astype(np.intp) - 1
         self._solver: Any = None
+        self.count = 0  # factorisations so far
         self.holder: Any = None  # what was factorised last: an evaluation, with the working set
         self.rows: Any = None
 
-    def factor(self, hessian: Array, gradients: Array, closed: Array) -> None:
-        """Factorise with these values; `closed` (m,) tells which constraints are equations."""
+    def factor(self, hessian: Array, gradients: Array, closed: Array | Mask, *, soft: float = 0.0) -> None:
+        """Factorise with these values; `closed` (m,) tells which constraints are equations, of compliance `soft`."""
+        self.count += 1
         gradients = np.where(closed[self._constraints], gradients, 0.0)
-        values = np.concatenate([hessian, gradients, np.where(closed, 0.0, -1.0)])
+        values = np.concatenate([hessian, gradients, np.where(closed, -soft, -1.0)])
         self._matrix.set_values(values[self._order])
         self._lower.data = values[self._lower_order]
         if self._solver is None:

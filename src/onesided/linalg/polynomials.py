@@ -10,10 +10,7 @@ from math import factorial
 import numpy as np
 import scipy.linalg
 
-from onesided._types import Array
-from onesided.linalg.homotopy import Endpoints, track
-
-Complex = np.ndarray[tuple[int, ...], np.dtype[np.complex128]]
+from onesided.linalg.homotopy import Endpoints, Numbers, track
 
 
 @dataclass(frozen=True)
@@ -27,17 +24,17 @@ class SpherePolynomials:
 
     variables: int
     degree: int
-    coefficients: Array
+    coefficients: Numbers
 
     @cached_property
-    def _basis(self) -> tuple[Array, Array]:
+    def _basis(self) -> tuple[Numbers, Numbers]:
         return _monomials(self.variables, self.degree)
 
-    def __call__(self, b: Array) -> Array:
+    def __call__(self, b: Numbers) -> Numbers:
         """Values (points, count) at the points (rows of b), real or complex."""
         return _evaluate(b, *self._basis) @ self.coefficients.T
 
-    def jacobian(self, b: Array) -> Array:
+    def jacobian(self, b: Numbers) -> Numbers:
         """Derivatives (points, count, variables)."""
         exponents, weights = self._basis
         parts = [_evaluate(b, *_derived(exponents, weights, j)) @ self.coefficients.T for j in range(self.variables)]
@@ -50,7 +47,7 @@ class SpherePolynomials:
         return track(np.column_stack([lift, exponents]), self.coefficients * weights, self.degree, seed)
 
 
-def fit_on_sphere(points: Array, values: Array, degree: int) -> SpherePolynomials:
+def fit_on_sphere(points: Numbers, values: Numbers, degree: int) -> SpherePolynomials:
     """Least squares through values (points, count) at points of the unit sphere."""
     variables = points.shape[1]
     basis = _evaluate(points, *_monomials(variables, degree))
@@ -62,7 +59,7 @@ def terms_on_sphere(variables: int, degree: int) -> int:
     return len(_monomials(variables, degree)[0])
 
 
-def _monomials(variables: int, degree: int) -> tuple[Array, Array]:
+def _monomials(variables: int, degree: int) -> tuple[Numbers, Numbers]:
     """Exponents of the forms of the two highest degrees, and weights that make them about equally large."""
     rows = [row for total in (degree - 1, degree) for row in _compositions(total, variables)]
     weights = [np.sqrt(factorial(sum(row)) / np.prod([float(factorial(k)) for k in row])) for row in rows]
@@ -75,14 +72,14 @@ def _compositions(total: int, parts: int) -> list[tuple[int, ...]]:
     return [(first, *rest) for first in range(total + 1) for rest in _compositions(total - first, parts - 1)]
 
 
-def _derived(exponents: Array, weights: Array, j: int) -> tuple[Array, Array]:
+def _derived(exponents: Numbers, weights: Numbers, j: int) -> tuple[Numbers, Numbers]:
     """Exponents and weights of the derivatives of monomials to unknown j."""
     lowered = exponents.copy()
     lowered[:, j] = np.maximum(lowered[:, j] - 1, 0)
     return lowered, weights * exponents[:, j]
 
 
-def _evaluate(b: Array, exponents: Array, weights: Array) -> Array:
+def _evaluate(b: Numbers, exponents: Numbers, weights: Numbers) -> Numbers:
     """Weighted monomials (points, monomials)."""
     powers = b[:, :, None] ** np.arange(int(exponents.max()) + 1)
     product = np.broadcast_to(weights, (len(b), len(weights)))
@@ -95,7 +92,7 @@ def _evaluate(b: Array, exponents: Array, weights: Array) -> Array:
 class CirclePolynomial:
     """A function F(b) = Σ_k c_k e^{ikθ} of b = (cos θ, sin θ); coefficients c_{−K} … c_K."""
 
-    coefficients: Array
+    coefficients: Numbers
 
     @property
     def degree(self) -> int:
@@ -107,16 +104,16 @@ class CirclePolynomial:
         """Size of the highest harmonics: of what is left out."""
         return float(np.max(np.abs(self.coefficients[-2:])))
 
-    def __call__(self, b: Array) -> Array:
+    def __call__(self, b: Numbers) -> Numbers:
         """Values (points, 1)."""
         return self._sum(b, self.coefficients)
 
-    def jacobian(self, b: Array) -> Array:
+    def jacobian(self, b: Numbers) -> Numbers:
         """Derivatives (points, 1, 2): along the circle; none across it."""
         slope = self._sum(b, 1j * np.arange(-self.degree, self.degree + 1) * self.coefficients)[:, 0]
         return np.stack([-b[:, 1] * slope, b[:, 0] * slope], axis=-1)[:, None, :]
 
-    def _sum(self, b: Array, coefficients: Array) -> Array:
+    def _sum(self, b: Numbers, coefficients: Numbers) -> Numbers:
         z = (b[:, 0] + 1j * b[:, 1])[:, None]
         total = (z ** np.arange(-self.degree, self.degree + 1) @ coefficients)[:, None]
         return np.asarray(total if np.iscomplexobj(b) else total.real)
@@ -132,7 +129,7 @@ class CirclePolynomial:
         return Endpoints(np.column_stack([(z + 1.0 / z) / 2.0, (z - 1.0 / z) / 2.0j]), size, lost=0)
 
 
-def fit_on_circle(values: Array) -> CirclePolynomial:
+def fit_on_circle(values: Numbers) -> CirclePolynomial:
     """Trigonometric interpolation of values at an odd number of equal angles, from θ = 0 on."""
     spectrum = np.fft.fftshift(np.fft.fft(values)) / len(values)
     return CirclePolynomial(spectrum)

@@ -1,7 +1,7 @@
 """All zeros of d smooth functions on the unit sphere of d + 1 unknowns, with a count behind them.
 
-The functions are replaced by polynomials of rising degree, whose zeros are all known, until what the polynomials leave out
-can neither move one zero to another nor make or unmake a real one. The signs of the zeros must add up to nothing.
+The functions are replaced by polynomials of rising degree, whose zeros are all known, until what these leave out can
+neither move one zero to another nor make or unmake a real one. The signs of the zeros must add up to nothing.
 """
 
 from collections.abc import Callable, Iterator
@@ -29,7 +29,9 @@ HARMONICS = (8, 16, 32)
 DEGREES = (3, 5, 7, 9, 11)
 MOST_PATHS = 1500
 UNDECIDED = "branches that no order examined tells apart"
+UNBALANCED = "branches whose signs do not add up to nothing"
 WALKERS = 6
+BLURRED = EPS**0.4  # how far from singular the ends of paths look that lead to a continuum
 SEARCH_STEPS = 30
 STARTS = 24  # of the second search, per unknown
 WALK = 0.3  # distance walked on the sphere to tell a continuum from a multiple zero
@@ -79,9 +81,19 @@ def zeros_on_sphere(functions: Functions, d: int, *, noise: float) -> Zeros | No
     for fit in _fits(functions, d, noise):
         if fit.error <= USABLE:
             best = _zeros_of(fit)
-            if not best.reason or fit.error <= fit.noise:
+            if not best.reason or fit.error <= MARGIN * fit.noise:
                 return best
     return best
+
+
+def some_zeros(functions: Functions, d: int, *, noise: float) -> Array:
+    """Regular zeros, found quickly: all of them for one function, those that real starts lead to for several."""
+    for fit in _fits(functions, d, noise):
+        if fit.error <= USABLE and isinstance(fit.polynomials, SpherePolynomials):
+            return _distinct(_second_search(fit.polynomials, fit.error)[0])
+        if fit.error <= USABLE:
+            return _zeros_of(fit).points
+    return np.zeros((0, d + 1))
 
 
 def _fits(functions: Functions, d: int, noise: float) -> Iterator[_Fit]:
@@ -126,7 +138,7 @@ def _whitening(values: Array) -> Array:
 
 
 def _zeros_of(fit: _Fit) -> Zeros:
-    """The zeros of the polynomials, judged by what an error of the polynomials can do; a second try counts paths anew."""
+    """The zeros of the polynomials, judged by what their error can do; a second try counts paths anew."""
     polynomials, error = fit.polynomials, fit.error
     if isinstance(polynomials, CirclePolynomial):
         return _judge(polynomials, polynomials.zeros(), error, None)
@@ -134,7 +146,7 @@ def _zeros_of(fit: _Fit) -> Zeros:
     if len(singular):
         return _degenerate(fit, _distinct(regular), singular)
     first = _judge(polynomials, polynomials.zeros(), error, regular)
-    return _judge(polynomials, polynomials.zeros(seed=1), error, regular) if first.reason else first
+    return _judge(polynomials, polynomials.zeros(seed=1), error, regular) if first.reason == UNBALANCED else first
 
 
 def _judge(polynomials: Polynomials, ends: Endpoints, error: float, others: Array | None) -> Zeros:
@@ -148,7 +160,7 @@ def _judge(polynomials: Polynomials, ends: Endpoints, error: float, others: Arra
     if doubtful or np.any(distance * _smallest(polynomials, b) <= MARGIN * error):
         reason = "branches too close to each other"
     elif ends.lost or _missing(b, others) or abs(np.sum(signs)) > 0:
-        reason = "branches that do not balance"
+        reason = UNBALANCED
     return Zeros(b, signs, distance, b[:0], 0, error, reason)
 
 
@@ -164,7 +176,7 @@ def _degenerate(fit: _Fit, b: Array, singular: Array) -> Zeros:
     if not family:
         return found
     ends = _polished(polynomials, polynomials.zeros().points)
-    beside, _ = _real_ones(ends, _smallest(polynomials, ends), fit.error)
+    beside, _ = _real_ones(ends, _smallest(polynomials, ends), max(fit.error, BLURRED))
     return replace(found, reason="") if len(beside) == len(b) else found
 
 
@@ -219,7 +231,7 @@ def _polished(polynomials: Polynomials, b: Array) -> Array:
 def _real_ones(b: Array, sigma: Array, error: float) -> tuple[Array, bool]:
     """Real zeros, each once, and whether a complex one could be real or a real one is there twice."""
     off = np.max(np.abs(b.imag), axis=1, initial=0.0)
-    real = (off * np.maximum(sigma, EPS) <= EPS**0.75) & (sigma > MARGIN * error)
+    real = (off <= SAME) & (off * sigma <= EPS**0.75) & (sigma > MARGIN * error)
     doubtful = bool(np.any(~real & (off * np.maximum(sigma, off) <= MARGIN * error)))
     found = b[real].real
     kept = _distinct(found)

@@ -20,7 +20,7 @@ from onesided.model.compiling import compiled, prepare_jax
 from onesided.model.names import unknown_name
 from onesided.model.rows import families
 from onesided.model.stepping import Stepping
-from onesided.tolerances import EPS, ROUNDING
+from onesided.tolerances import ROUNDING
 
 Scalar = Callable[[Any, Any, Any], Any]
 CHUNK = 64  # points of one call where there are many
@@ -285,6 +285,10 @@ class Derivatives:
     def along(self, x: Array, direction: Array, vector: Any, order: int) -> Array:
         """dᵏ/dsᵏ of (L_q, c) along the straight line x + s·direction, k = `order`, at s = 0: (n + m,)."""
         return np.asarray(self._along(x, direction, vector, order))
+
+    def values(self, q: Any, p: Any, vector: Any) -> tuple[Any, Any]:
+        """Energy and constraint values (m,), bilateral first, to be differentiated further."""
+        return self._U(q, p, vector), self._constraints(q, p, vector)
 
     def _split(self, x: Any) -> tuple[Any, Any, Any]:
         return x[: self.n], x[self.n], x[self.n + 1 :]

@@ -198,7 +198,7 @@ def _past_power_law(evaluate: Probe, q: Array, p: float, d: Array, t: float) -> 
     for _ in range(DECADES):
         there = largest(10.0 * end)
         grown = math.log10(there / here) if 0.0 < here < there < math.inf else 0.0
-        if slope is not None and abs(grown - slope) > ALIKE or grown < 0.5:
+        if (slope is not None and abs(grown - slope) > ALIKE) or grown < 0.5:
             break
         slope, here, end = grown, there, 10.0 * end
     else:
@@ -257,7 +257,7 @@ def _linear_reach(e: Evaluation, q: Array, p: float, d: Array) -> float:
 
 
 def _control(evaluate: Probe, e: Evaluation, q: Array, p: float, sizes: Sizes) -> float:
-    """The change of p that changes forces, gaps, or the stiffness of the system as it gives way, by a size that matters."""
+    """The change of p that changes forces, gaps, or the stiffness as the system gives way, by a size that matters."""
     gaps = e.gap_sizes(sizes.length)
     response, stiffened = e.response(sizes.length, sizes.energy), e.stiffness_change(sizes.length)
 
@@ -273,7 +273,7 @@ def _control(evaluate: Probe, e: Evaluation, q: Array, p: float, sizes: Sizes) -
         return largest
 
     found = _first_crossing(change, abs(p) or 1.0) or abs(p) or 1.0
-    return max(found, EPS**0.4 * abs(p))  # what p itself resolves
+    return float(max(found, EPS**0.4 * abs(p)))  # what p itself resolves
 
 
 def _ratios(values: Array, sizes: Array) -> Array:

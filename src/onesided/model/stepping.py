@@ -45,7 +45,7 @@ class Frame(NamedTuple):
 class Here(NamedTuple):
     """Where a curve stands: point, tangent, tangents of the `known` points before it, with their arc lengths.
 
-    `margins` and `rates` are those of the constraints, behind n + 1 zeros; `volume` is the logarithm of the determinant.
+    `margins` and `rates` are those of the constraints, behind n + 1 zeros; `volume` is the logarithm of a determinant.
     """
 
     y: Any
@@ -82,7 +82,7 @@ class Stretch(NamedTuple):
     """Points in a row: scaled unknowns, unit tangents, packed blocks, and `numbers`.
 
     The numbers of a point are its arc length, the step that led to it, the step to go on with, the orientation, the
-    logarithm of the determinant, the residual, and `TURN` or `BOUND` where it was located between the two points before it.
+    logarithm of a determinant, the residual, and `TURN` or `BOUND` where it was located between the two before it.
     """
 
     y: Any
@@ -210,7 +210,7 @@ class Stepping:
 
     def _advance(self, a: _At, way: _Way, found: _Found, given: tuple[Knobs, Frame, Any]) -> tuple[_At, _Way, Any]:
         """Accept the point or shorten the step; stop where something seems to have happened. Returns its arc length."""
-        knobs, frame, th = given
+        knobs, frame, _ = given
         n, h, y, t = self.n, way.step, found.y, found.tangent
         move = y - a.y
         s, angle = way.s + jnp.sqrt(move @ move), jnp.arccos(jnp.minimum(1.0, a.t @ t))
@@ -349,7 +349,7 @@ class Stepping:
         return blocks, R, jnp.concatenate([M, right], axis=1)
 
     def _solve(self, augmented: Any, closed: Any) -> tuple[Any, Any, Any]:
-        """Solution, sign and logarithm of the determinant across the tangent: eliminating [M, B] leaves L⁻¹PB beside U."""
+        """Solution, sign and logarithm of the determinant: eliminating [M, B] leaves L⁻¹PB beside U."""
         size = self.size
         if size <= SMALL_SIZE:
             lu, swaps = _eliminated(augmented)

@@ -51,6 +51,8 @@ class System:
         conditions).
     space : configuration space of the coordinates, by default vectors with v = q̇; see `onesided.groups`.
     contacts : name of a gap → `Contact`: its restitution and friction in motion; without, neither.
+    words : name of a gap → noun, what closing and what opening is called, where these are not ("contact", "closes",
+        "opens").
     structure, derivatives : set by `compose`: the parts the system was made of, and their sum.
     surfaces : set by `with_surfaces`: looks after contact points during a motion.
 
@@ -87,6 +89,7 @@ class System:
     actuation: Callable[..., Any] | None = None
     space: Group | None = None
     contacts: Mapping[str, Contact] = field(default_factory=dict)
+    words: Mapping[str, tuple[str, str, str]] = field(default_factory=dict)
     structure: Any = field(default=None, repr=False, compare=False)
     surfaces: Any = field(default=None, repr=False, compare=False)
     derivatives: Derivatives = field(default=None, repr=False, compare=False)  # type: ignore[assignment]
@@ -183,7 +186,9 @@ class System:
 
     def words_for(self, name: str) -> tuple[str, str, str]:
         """How events of a one-sided constraint are told: noun, what closing and what opening is called."""
-        return ("contact", "closes", "opens") if self.structure is None else self.structure.words(name)
+        if self.structure is not None:
+            return tuple(self.structure.words(name))
+        return self.words.get(name, ("contact", "closes", "opens"))
 
     @property
     def history(self) -> Mapping[str, int]:

@@ -132,7 +132,7 @@ def _(result: Diagram) -> Story:
     strands = tuple(
         Strand(
             _curve(path, paths),
-            f"branch {i}",
+            f"branch {i} {result.times(i)}".rstrip(),
             0 if result.parents[i] < 0 else i,
             tuple(_moment(event) for event in path.events if event.kind is not Kind.bound),
         )

@@ -15,16 +15,23 @@ class Diagram:
     paths : the branches;  parents : for each the index of the path it leaves (−1 for the first two).
     complete : False when a limit on number or depth, or a failed branch, left something out.
     note : what was left out.
+    multiplicity : with a symmetry, how many branches each path stands for: itself and its images; otherwise empty.
     """
 
     paths: tuple[Path, ...]
     parents: tuple[int, ...]
     complete: bool
     note: str = ""
+    multiplicity: tuple[int, ...] = ()
 
     def __repr__(self) -> str:
         state = "complete" if self.complete else "not complete"
-        return f"<Diagram: {len(self.paths)} branches, {len(self.events)} special points, {state}>"
+        folded = f" ({sum(self.multiplicity)} with their images)" if self.multiplicity else ""
+        return f"<Diagram: {len(self.paths)} branches{folded}, {len(self.events)} special points, {state}>"
+
+    def times(self, index: int) -> str:
+        """How often a branch is there, in words: "× 6"; empty without a symmetry."""
+        return f"× {self.multiplicity[index]}" if self.multiplicity else ""
 
     @property
     def events(self) -> tuple[Event, ...]:

@@ -18,6 +18,7 @@ class Jump:
     ----------
     p : where;  reason : kind of the event that set it off.
     q_from, q_to : configurations before and after;  energy : released, U(before) − U(after) ≥ 0.
+    note : what else is to be said: that the landing is sensitive, or not the only one.
     """
 
     control: str
@@ -26,12 +27,13 @@ class Jump:
     q_from: Array
     q_to: Array
     energy: float
+    note: str = ""
 
     def words(self) -> str:
         """One sentence for an engineer."""
         return (
             f"jump at {self.control} = {format_number(self.p)} ({self.reason.value}): "
-            f"energy {format_number(self.energy)} released"
+            f"energy {format_number(self.energy)} released" + (f"; {self.note}" if self.note else "")
         )
 
 

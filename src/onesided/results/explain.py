@@ -35,6 +35,16 @@ _TEXTS = {
         "Several branches leave a point where contacts carry no force: the complementarity problem of the rates has "
         "more than one solution. Each ray can be followed. [SP1, section 4]"
     ),
+    Kind.idle: (
+        "A closed constraint carries no force over a whole stretch of the path: it is idle, or redundant with others "
+        "that carry. Here such a stretch begins or ends: the gap closes or opens without force, or the constraint "
+        "begins to carry. Where closed constraints depend on each other, which of them carries is not unique."
+    ),
+    Kind.jammed: (
+        "Closed constraints hold the system against each other, Σ z ∇g = 0 with z ≥ 0, and move with p so that it "
+        "cannot go on: no equilibria lead on, while forces could grow without bound. The constraints that hold are "
+        "named."
+    ),
     Kind.end: (
         "No equilibria lead on. An isolated end needs a contact that stays weakly active along the path, and is "
         "fragile: a small change of the data makes a corner of it, or removes the path. [SP1, section 4]"

@@ -47,6 +47,7 @@ class Ray:
     idle : names of the unilateral constraints that stay closed without force along the branch.
     nu : multipliers (μ, λ) from which the branch starts, where they are not unique and not those of the event.
     loose : names of the unilateral constraints whose forces are not unique along the branch.
+    isotropy : name of the symmetries that the branch keeps, where a symmetry was given.
     """
 
     q_dot: Array
@@ -64,6 +65,7 @@ class Ray:
     idle: tuple[str, ...] = ()
     nu: Array | None = field(default=None, repr=False)
     loose: tuple[str, ...] = ()
+    isotropy: str = ""
 
     @property
     def x_dot(self) -> Array:
@@ -80,7 +82,8 @@ class Rays:
     rays : the directions found.
     complete : False when branches may be missing; `reason` says why.
     multiplicity : dimension of the null space of the smooth pieces (1 regular, 2 simple bifurcation, 3 double …).
-    family : dimension of the continua of branches that leave beside the rays: 1 for a circle of them; 0 if there is none.
+    family : dimension of the continua of branches that leave beside the rays: 1 for a circle of them; 0 if none does.
+    cluster : whether the point stands for several singular points close together; the rays are all that leave them.
     """
 
     rays: tuple[Ray, ...]
@@ -88,6 +91,7 @@ class Rays:
     multiplicity: int = 1
     family: int = 0
     reason: str = ""
+    cluster: bool = False
 
     def __len__(self) -> int:
         return len(self.rays)
@@ -198,6 +202,7 @@ class Path:
     provenance : method, tolerances, version, scales.
     measures : name → (N,) further quantities of the model along the path.
     sketch : how to draw the system, or None.
+    isotropy : name of the symmetries that all points of the path have, where a symmetry was given.
     """
 
     coordinates: tuple[str, ...]
@@ -221,6 +226,7 @@ class Path:
     provenance: Mapping[str, Any] = field(default_factory=dict)
     measures: Mapping[str, Array] = field(default_factory=dict)
     sketch: Sketch | None = None
+    isotropy: str = ""
 
     def __len__(self) -> int:
         return len(self.p)

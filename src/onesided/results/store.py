@@ -118,6 +118,7 @@ def _write_path(path: Path, folder: FilePath) -> None:
         "provenance": dict(path.provenance),
         "measures": list(path.measures),
         "sketch": None if path.sketch is None else sketch_record(path.sketch),
+        "isotropy": path.isotropy,
         "events": [event_record(event) for event in path.events],
     }
     _write_json(folder / "result.json", record)
@@ -135,6 +136,7 @@ def event_record(event: Event) -> dict[str, Any]:
         "multiplicity": event.rays.multiplicity,
         "family": event.rays.family,
         "reason": event.rays.reason,
+        "cluster": event.rays.cluster,
         "words": event.words(),
     }
 
@@ -185,13 +187,14 @@ def _read_path(record: Mapping[str, Any], folder: FilePath) -> Path:
         provenance=record["provenance"],
         measures=measures,
         sketch=None if sketch is None else read_sketch(sketch),
+        isotropy=record.get("isotropy", ""),
     )
     return replace(path, events=tuple(replace(event, shape=path.shape(event.index)) for event in path.events))
 
 
 def _read_event(record: Mapping[str, Any]) -> Event:
     listed = tuple(_read_ray(ray) for ray in record["rays"])
-    further = (record.get("family", 0), record.get("reason", ""))
+    further = (record.get("family", 0), record.get("reason", ""), record.get("cluster", False))
     rays = Rays(listed, record["complete"], record["multiplicity"], *further)
     values = {f.name: record[f.name] for f in fields(Event) if f.name not in {"rays", "origin", "shape", "kind"}}
     for name in ("q", "mu", "lam"):
@@ -246,7 +249,7 @@ def _read_many(names: list[str], folder: FilePath) -> tuple[Path, ...]:
 def _read_drive(record: Mapping[str, Any], folder: FilePath) -> Drive:
     jumps = []
     for jump in record["jumps"]:
-        values = {f.name: jump[f.name] for f in fields(Jump)}
+        values = {f.name: jump[f.name] for f in fields(Jump) if f.name in jump}
         values["reason"] = Kind[values["reason"]]
         values["q_from"], values["q_to"] = np.array(values["q_from"]), np.array(values["q_to"])
         jumps.append(Jump(**values))
@@ -268,6 +271,7 @@ def _write_diagram(diagram: Diagram, folder: FilePath) -> None:
         "parents": diagram.parents,
         "complete": diagram.complete,
         "note": diagram.note,
+        "multiplicity": diagram.multiplicity,
         "paths": _write_many(diagram.paths, folder),
     }
     _write_json(folder / "result.json", record)
@@ -275,4 +279,5 @@ def _write_diagram(diagram: Diagram, folder: FilePath) -> None:
 
 def _read_diagram(record: Mapping[str, Any], folder: FilePath) -> Diagram:
     paths = _read_many(record["paths"], folder)
-    return Diagram(paths, tuple(record["parents"]), record["complete"], record["note"])
+    times = tuple(record.get("multiplicity", ()))
+    return Diagram(paths, tuple(record["parents"]), record["complete"], record["note"], times)

@@ -9,7 +9,9 @@ from onesided.model.derivatives import Evaluation
 from onesided.model.sizes import Sizes
 from onesided.model.system import System
 from onesided.results import ActiveSet, Recheck, State
-from onesided.tolerances import Tolerances
+from onesided.tolerances import EPS, Tolerances
+
+ROUNDINGS = 8.0  # of a unit in a residual
 
 
 @dataclass(frozen=True)
@@ -29,12 +31,24 @@ def constraint_scales(e: Evaluation, sizes: Sizes) -> ConstraintScales:
     return ConstraintScales(gap, sizes.energy / gap)
 
 
-def classify(system: System, e: Evaluation, nu: Array, scales: ConstraintScales, tolerances: Tolerances) -> ActiveSet:
-    """States of the unilateral constraints [SP1 (3.5), (3.6)] from gaps and multipliers."""
+def rounding(e: Evaluation, x: Array, sizes: Sizes, scales: ConstraintScales) -> float:
+    """What rounding of the unknowns x = (q, p, ν) makes of the relative residuals of the equilibrium conditions."""
+    n = len(sizes.length)
+    q, p, nu = np.abs(x[:n]), abs(float(x[n])), np.abs(x[n + 1 :])
+    forces = abs(e.L_qq) @ q + np.abs(e.L_qp) * p + nu @ abs(e.c_q)
+    gaps = abs(e.c_q) @ q + np.abs(e.c_p) * p
+    return float(ROUNDINGS * EPS * max(_largest(forces / sizes.force), _largest(gaps / scales.gap)))
+
+
+def classify(system: System, e: Evaluation, x: Array, scales: ConstraintScales, tolerances: Tolerances) -> ActiveSet:
+    """States of the unilateral constraints [SP1 (3.5), (3.6)] from gaps and multipliers at x = (q, p, ν)."""
+    n = system.n
+    q, p, nu = x[:n], float(x[n]), x[n + 1 :]
     k = len(system.bilateral)
     if not system.unilateral:
         return ActiveSet(())
-    closed = e.c[k:] <= tolerances.gap * scales.gap[k:]
+    known = ROUNDINGS * EPS * (abs(e.c_q) @ np.abs(q) + np.abs(e.c_p) * abs(p))[k:]  # what rounding makes of the gaps
+    closed = e.c[k:] <= np.maximum(tolerances.gap * scales.gap[k:], known)
     loaded = nu[k:] > tolerances.force * scales.multiplier[k:]
     codes = np.where(closed, np.where(loaded, State.strong, State.weak), State.inactive)
     return ActiveSet(tuple(int(code) for code in codes))

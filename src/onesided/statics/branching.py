@@ -1,34 +1,38 @@
 """All branches that leave a singular point of one smooth piece: zeros of the reduced equations on a small ellipsoid.
 
 Around the point every half-branch crosses the ellipsoid once. All zeros there are found, corrected on the equations
-themselves and followed inwards; what they tend to are the tangents. Nothing depends on the order at which a power series
-would decide. The signs of the crossings add up to nothing, which is the check that none is missing.
+themselves and followed inwards; what they tend to are the tangents. Nothing depends on the order at which a power
+series would decide. The signs of the crossings add up to nothing, which is the check that none is missing.
 """
 
-import math
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
+from itertools import combinations, combinations_with_replacement
 
 import numpy as np
 
 from onesided._types import Array
-from onesided.linalg.sphere_zeros import Zeros, zeros_on_sphere
+from onesided.linalg.sphere_zeros import Zeros, some_zeros, zeros_on_sphere
 from onesided.statics.curve import Curve
-from onesided.statics.reduced import Reduced, reduce_at
-from onesided.statics.spectrum import Split
-from onesided.statics.trail import Trail, follow_inwards
+from onesided.statics.reduced import Crossing, Reduced, reduce_at
+from onesided.statics.spectrum import Borders, Split
+from onesided.statics.trail import Trail, follow_inwards, sign_of_p_along
 from onesided.tolerances import EPS
 
 RADIUS = 0.25  # first ellipsoid, in units of N
 WIDE = 1.0  # the same where several modes meet: the terms that tell branches apart may be of high order
-SHRINK = 3.0
+SHRINK = 4.0
 LEVELS = 8
 ATTEMPTS = 3  # ellipsoids on which all zeros were sought in vain
 SAFETY = 4.0  # on the round-off seen in the residuals
 PROBES = 6
 CLUSTER = 4.0  # how far outside a cluster of singular points its branches are looked at
 # (where p changes with the square of the distance, branches change places at the root of what sets the loads apart)
+RATIOS = (0.25, 0.5, 0.8)  # of successive levels on the way inwards; finer ones where branches change places
+APART = "branches that cannot be told apart"
+INSIDE = 1.0 / 64.0  # level of the smaller ellipsoid on which the number of branches is looked at again
+SIMILAR = 0.2  # largest distance of a crossing there from one that a branch was seen at
 POLISHED = 0.01  # largest change of a tangent by its exact second-order equation
 WELL_POSED = EPS**0.125  # share of the largest singular value below which that equation leaves a direction free
 
@@ -70,64 +74,50 @@ class Branches:
 def branches_at(piece: Curve, x: Array, parts: Split) -> Branches:
     """All branches of one piece at the packed point x.
 
-    N (size, d + 1) and Z (size − 1, d) of `parts` span the null spaces of J, or those of a cluster of singular points;
-    columns of N are of length one where displacements along them are large.
+    N (size, d + 1) and Z (size − 1, d) of `parts` span the null spaces of J, or those of a cluster of singular points; a
+    column of N is as long as a displacement along it that counts as large.
     """
     best = Branches(reason="the equations cannot be followed around the point")
     attempts = 0
-    for reduced, size, floor in _ellipsoids(reduce_at(piece, x, parts, RADIUS if parts.N.shape[1] == 2 else WIDE)):
+    radius = RADIUS if parts.N.shape[1] == 2 else WIDE
+    start = reduce_at(piece, x, parts.N, parts.Z, borders=parts.borders, radius=radius)
+    for reduced, size, floor in _ellipsoids(start):
         if size <= SAFETY * floor:
             return Branches(free=True)
         zeros = zeros_on_sphere(partial(_values, reduced), reduced.d, noise=SAFETY * floor)
         if zeros is None:
             continue
-        if attempts and zeros.family:  # on a wider ellipsoid it was none: only round-off makes it look like one
+        if best.branches and zeros.family:  # on a wider ellipsoid it was none: only round-off makes it look like one
             return best
         found = _branches(reduced, zeros, size)
-        best = found if len(found.branches) >= len(best.branches) else replace(best, reason=found.reason)
-        attempts += 1
+        best = max(found, best, key=lambda one: (not one.reason, len(one.branches)))
+        attempts += bool(zeros.reason)
         if not found.reason or len(zeros.members) or attempts == ATTEMPTS:
             return best
     return best
 
 
 def _ellipsoids(reduced: Reduced) -> Iterator[tuple[Reduced, float, float]]:
-    """Smaller and smaller ellipsoids on which g is defined, with the size of g on them and its round-off.
-
-    Soft modes of stiff structures move far for their energy: the more so, the more levels there are.
-    """
-    far = float(np.max(np.abs(reduced.N[:, 1:] * reduced.radii[1:]), initial=1.0))
-    for _ in range(LEVELS + math.ceil(math.log(max(1.0, far), SHRINK))):
-        across = _sides(reduced, (0.0,))
-        balanced = None if across is None else _balanced(reduced)
+    """Smaller and smaller ellipsoids on which g is defined, with the size of g on them and its round-off."""
+    for _ in range(LEVELS):
+        balanced = _balanced(reduced)
         if balanced is not None:
             yield balanced
             reduced = reduced.resized(balanced[0].radii / SHRINK)
         else:
-            along = 1.0 if across is None and reduced.N[reduced.piece.n, 0] else SHRINK
-            reduced = reduced.resized(reduced.radii / np.append(along, np.full(reduced.d, SHRINK)))
-
-
-def _sides(reduced: Reduced, shares: tuple[float, ...]) -> tuple[Array, float] | None:
-    """g at probes of these shares along p and all directions across it, and its round-off; None where it is not defined."""
-    across = np.random.default_rng(0).normal(size=(PROBES, reduced.d)) if reduced.d > 1 else np.array([[1.0], [-1.0]])
-    across = across / np.linalg.norm(across, axis=1)[:, None]
-    g, floor = np.zeros((len(shares), len(across), reduced.d)), 0.0
-    for i, j in np.ndindex(*g.shape[:2]):
-        reached = reduced.at(np.append(shares[i], across[j]))
-        if reached is None:
-            return None
-        g[i, j], floor = reached.g, max(floor, reached.floor)
-    return g, floor
+            reduced = reduced.resized(reduced.radii / SHRINK)
 
 
 def _balanced(reduced: Reduced) -> tuple[Reduced, float, float] | None:
-    """Shorten the axes across p until g changes as much with p as across it: curves then cross the ellipsoid steeply."""
+    """Shorten the axes across p until g changes as much with p as across it: curves then cross steeply."""
+    across = np.random.default_rng(0).normal(size=(PROBES, reduced.d)) if reduced.d > 1 else np.array([[1.0], [-1.0]])
+    across = across / np.linalg.norm(across, axis=1)[:, None]
     for _ in range(PROBES * PROBES):
-        found = _sides(reduced, (0.0, 1.0, -1.0))
-        if found is None:
+        sides = [[reduced.at(np.append(s, v)) for v in across] for s in (0.0, 1.0, -1.0)]
+        if any(one is None for side in sides for one in side):
             return None
-        g, floor = found
+        g = np.array([[one.g for one in side if one is not None] for side in sides])
+        floor = max(one.floor for side in sides for one in side if one is not None)
         alone, coupled = float(np.max(np.abs(g[0]))), float(np.max(np.abs(g[1] - g[2]))) / 2.0
         if alone <= coupled or not reduced.N[reduced.piece.n, 0] or coupled <= SAFETY * floor:
             return reduced, float(np.max(np.abs(g))), floor
@@ -136,7 +126,7 @@ def _balanced(reduced: Reduced) -> tuple[Reduced, float, float] | None:
 
 
 def _values(reduced: Reduced, points: Array) -> Array:
-    """g at many points of the ellipsoid; NaN where it is not defined."""
+    """Values of g at many points of the ellipsoid; NaN where it is not defined."""
     out = np.full((len(points), reduced.d), np.nan)
     for row, b in zip(out, points, strict=True):
         reached = reduced.at(b)
@@ -148,44 +138,81 @@ def _values(reduced: Reduced, points: Array) -> Array:
 
 def _branches(reduced: Reduced, zeros: Zeros, size: float) -> Branches:
     """Half-branches through the zeros, confirmed and followed inwards as far as the point looks like one."""
+    forms = _quadratic_forms(reduced)
     inner = CLUSTER * (reduced.linear / size) ** 0.5
-    trails = [follow_inwards(reduced, b, s, inner) for b, s in zip(zeros.points, zeros.separation, strict=True)]
-    kept = [trail for trail in trails if trail is not None]
-    reason = zeros.reason
-    if not reason and len(kept) < len(trails):
-        reason = "branches nearby that do not lead to the point"
-    if not reason and _met(kept):
-        reason = "branches that cannot be told apart"
-    return Branches(tuple(_branch(reduced, trail) for trail in kept), zeros.family, reason=reason)
+    found: list[tuple[Trail, Crossing]] = []
+    reason = APART
+    for ratio in RATIOS[reduced.d > 1 :]:
+        pairs = zip(zeros.points, zeros.separation, strict=True)
+        trails = [follow_inwards(reduced, b, s, inner, ratio=ratio) for b, s in pairs]
+        entries = [None if trail is None else trail.entry() for trail in trails]
+        found = [(t, e) for t, e in zip(trails, entries, strict=True) if t is not None and e is not None]
+        if not _met([trail.crossings[-1] for trail, _ in found]):
+            reason = "branches nearby that do not lead to the point" if len(found) < len(trails) else ""
+            break
+    if not reason and _met([entry for _, entry in found]):
+        reason = APART
+    if not (zeros.reason or reason) and _more_inside(reduced, [trail for trail, _ in found], inner):
+        reason = "branches that turn back close to the point"
+    branches = tuple(_branch(reduced, trail, entry, forms) for trail, entry in found)
+    return Branches(branches, zeros.family, reason=zeros.reason or reason)
 
 
-def _met(trails: list[Trail]) -> bool:
-    """Whether two of them arrive at the same point."""
-    ends = np.array([trail.crossings[-1].b for trail in trails])
-    gaps = [np.linalg.norm(a - b) for i, a in enumerate(ends) for b in ends[:i]]
-    return bool(min(gaps, default=1.0) <= EPS**0.5)
+def _more_inside(reduced: Reduced, trails: list[Trail], inner: float) -> bool:
+    """Whether a smaller ellipsoid, as small as all trails reach, is crossed where none of them does."""
+    level = max([INSIDE, inner, *(trail.levels[-1] for trail in trails)])
+    small = reduced.resized(level * reduced.radii)
+    probes = [small.at(b) for b in np.vstack([np.eye(reduced.d + 1), -np.eye(reduced.d + 1)])]
+    floor = max((one.floor for one in probes if one is not None), default=0.0)
+    directions = np.array([trail.near(level).b for trail in trails]).reshape(-1, reduced.d + 1)
+    for b in some_zeros(partial(_values, small), reduced.d, noise=SAFETY * floor):
+        if not np.min(np.linalg.norm(directions - b, axis=1), initial=np.inf) <= SIMILAR:
+            return True
+    return False
 
 
-def _branch(reduced: Reduced, trail: Trail) -> Branch:
-    sizes = np.linalg.norm(reduced.N, axis=0)
-    a = reduced.radii * sizes * trail.limit()
-    a = _polished(a / np.linalg.norm(a), reduced.forms) if trail.to_the_point else a / np.linalg.norm(a)
-    t = reduced.N @ (a / sizes)
+def _met(crossings: list[Crossing]) -> bool:
+    """Whether two of them are the same, to within round-off."""
+    pairs = combinations(crossings, 2)
+    return any(np.linalg.norm(a.b - b.b) <= SAFETY * (EPS**0.5 + a.uncertainty + b.uncertainty) for a, b in pairs)
+
+
+def _branch(reduced: Reduced, trail: Trail, entry: Crossing, forms: Array) -> Branch:
+    b = trail.limit()
+    b = _polished(b / np.linalg.norm(b), forms) if trail.to_the_point else b
+    t = reduced.N @ (reduced.radii * b)
     t = t / np.linalg.norm(t)
     share = float(t[reduced.piece.n])
     trail = trail.until_sign(share)
     sign, order = trail.change_of_p(share)
-    entry, ahead = (one.crossings[-1].y for one in (trail.to_the_start(), trail))
-    return Branch(t, reduced.piece.packed(entry), reduced.piece.packed(ahead), sign, order)
+    ahead = trail.crossings[-1]
+    near = min(entry, ahead, key=lambda one: float(np.linalg.norm(one.y - reduced.y)))
+    return Branch(t, reduced.piece.packed(near.y), reduced.piece.packed(ahead.y), sign, order)
 
 
-def _polished(a: Array, Q: Array) -> Array:
-    """The nearest direction with aᵀQa = 0, in as far as that equation fixes it; a itself where it is not near."""
-    start, size = a, float(np.max(np.abs(Q)))
+def _quadratic_forms(reduced: Reduced) -> Array:
+    """Symmetric matrices Q_k with (Zᵀ R''(N a, N a))_k = bᵀ Q_k b for a = radii · b, by polarisation."""
+    N, count = reduced.N * reduced.radii, reduced.d + 1
+    Q = np.zeros((reduced.d, count, count))
+    for i, j in combinations_with_replacement(range(count), 2):
+        plus, minus = reduced.second(N[:, i] + N[:, j]), reduced.second(N[:, i] - N[:, j])
+        Q[:, i, j] = Q[:, j, i] = reduced.Z.T @ (plus - minus) / 4.0
+    return Q
+
+
+def _polished(b: Array, Q: Array) -> Array:
+    """The nearest direction with bᵀQb = 0, in as far as that equation fixes it; b itself where it is not near."""
+    start, size = b, float(np.max(np.abs(Q)))
     if not size:
-        return a
+        return b
     for _ in range(6):
-        residual = np.append(np.einsum("kij,i,j->k", Q, a, a) / size, (a @ a - 1.0) / 2.0)
-        step = np.linalg.lstsq(np.vstack([2.0 * Q @ a / size, a]), -residual, rcond=WELL_POSED)[0]
-        a = a + step
-    return np.asarray(a / np.linalg.norm(a)) if np.linalg.norm(a - start) <= POLISHED else start
+        residual = np.append(np.einsum("kij,i,j->k", Q, b, b) / size, (b @ b - 1.0) / 2.0)
+        step = np.linalg.lstsq(np.vstack([2.0 * Q @ b / size, b]), -residual, rcond=WELL_POSED)[0]
+        b = b + step
+    return np.asarray(b / np.linalg.norm(b)) if np.linalg.norm(b - start) <= POLISHED else start
+
+
+def sign_of_p(piece: Curve, x: Array, t: Array, borders: Borders) -> tuple[int, int]:
+    """Sign of the change of p along a regular curve with scaled unit tangent t, and the order that decides it."""
+    none = np.zeros((piece.size - 1, 0))
+    return sign_of_p_along(reduce_at(piece, x, t[:, None], none, borders=borders, radius=RADIUS))

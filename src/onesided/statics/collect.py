@@ -10,6 +10,7 @@ from onesided import _version
 from onesided._types import Array, Status
 from onesided.model.system import System
 from onesided.results import Event, Path, Progress, State
+from onesided.statics.active_set import rounding
 from onesided.statics.curve import Curve
 from onesided.statics.pieces import Item, Origin, Passage
 from onesided.tolerances import INTEGRATED
@@ -39,7 +40,7 @@ def collect(system: System, first: Item, pieces: Iterable[Item | Passage], origi
         instability=degrees,
         codes=_codes(X[:, n + 1 + k :], gaps, kept, origin),
         events=(),
-        status=_judged(kept.status, worst, origin),
+        status=_judged(kept.status, worst, _accuracy(system, X, kept, origin)),
         note="; ".join([*notes, *kept.remarks]),
         residual=worst,
         provenance=_provenance(system, origin),
@@ -137,10 +138,18 @@ def _one_by_one(system: System, X: Array) -> tuple[Array, Array, Array]:
     return np.array(energy), np.array(L_q), np.array(c)
 
 
-def _judged(status: Status, worst: float, origin: Origin) -> Status:
+def _judged(status: Status, worst: float, accuracy: float) -> Status:
     """A path whose points fail the recheck is not a success, whatever the tracer says."""
+    return status if worst <= accuracy or not status.ok else Status.inaccurate
+
+
+def _accuracy(system: System, X: Array, kept: _Kept, origin: Origin) -> float:
+    """The residual that is asked for: by the tolerance, or by what rounding allows at the ends of the path."""
     tolerances = origin.watch.tolerances if origin.first_order is None else INTEGRATED
-    return status if worst <= 100 * tolerances.residual or not status.ok else Status.inaccurate
+    sizes = origin.where.sizes
+    ends = zip(X[[0, -1]], (kept.curves[0], kept.curves[-1]), strict=True)
+    noise = max(rounding(system.evaluate_packed(x), x, sizes, curve.scales) for x, curve in ends)
+    return max(100 * tolerances.residual, 10 * noise)
 
 
 def _codes(lam: Array, gaps: Array, kept: _Kept, origin: Origin) -> np.ndarray[Any, np.dtype[np.int8]]:

@@ -250,7 +250,7 @@ class Curve:
         raise NotImplementedError
 
     def start(self, e: Evaluation, t: Array) -> tuple[int, float, float]:
-        """Negative modes, orientation, volume at the start of a leg; (−1, 0, NaN) where matrices are nearly singular."""
+        """Negative modes, orientation, volume at the start of a leg; (−1, 0, NaN) where it is nearly singular."""
         M = self.matrix(e, t)
         if not np.all(np.isfinite(M)):
             return -1, 0.0, math.nan
@@ -338,7 +338,7 @@ def newton(
         delta = solution[:, 0]
         size = math.sqrt(delta @ delta)
         done = settled(error, previous, target, size)
-        if not done and previous > error >= 0.25 * previous:
+        if not done and error >= 0.25 * previous:
             done = error <= rounding(np, curve.matrix(e, row), y)
         if done and math.isfinite(e.energy):
             return Correction(y, e, solution[:, 1], orientation, volume, first, error, iteration, converged=True)

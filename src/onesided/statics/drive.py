@@ -2,8 +2,8 @@
 
 import itertools
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, get_args
 
 import numpy as np
 
@@ -13,16 +13,17 @@ from onesided.linalg import one_thread
 from onesided.model.system import System
 from onesided.results import SILENT, Drive, Equilibrium, Event, Jump, Kind, Path, Progress, Ray, Total
 from onesided.statics.collect import collect
-from onesided.statics.equilibrium import correct, describe, equilibrium
+from onesided.statics.equilibrium import describe, equilibrium
+from onesided.statics.falls import Fall, Landing, Lost
+from onesided.statics.falls import fall as fall_from
 from onesided.statics.hits import Watch
 from onesided.statics.memory import Growth, remember
 from onesided.statics.pieces import Item, Origin
-from onesided.statics.place import place
+from onesided.statics.place import Place, place
 from onesided.statics.rays import rays_at
-from onesided.statics.relax import Relaxation, relax
 from onesided.statics.steps import PredictorCorrector
 from onesided.statics.trace import Tracer
-from onesided.tolerances import DEFAULT, EPS, Tolerances
+from onesided.tolerances import DEFAULT, Tolerances
 
 IDLE = 4  # so many paths in turn that do not move mean that the history cannot go on
 
@@ -35,7 +36,7 @@ class _Leg:
     lost: Event | None
 
 
-def drive(
+def drive(  # noqa: PLR0913 - each knob is a need of its own
     system: System,
     q0: Any,
     programme: Sequence[float],
@@ -43,6 +44,7 @@ def drive(
     method: PredictorCorrector | None = None,
     tolerances: Tolerances = DEFAULT,
     max_jumps: int = 100,
+    fall: Fall = "descent",
     progress: Progress = SILENT,
     throw: bool = True,
 ) -> Drive:
@@ -53,6 +55,9 @@ def drive(
     q0 : configuration to start from; relaxed to an equilibrium at the first value of the programme.
     programme : values of p in turn, at least two.
     max_jumps : the history is given up after so many.
+    fall : how a jump is computed. "descent" lowers the energy by steps as long as it lets them be; "damped" integrates
+        the overdamped motion with error control; "both" does both, takes where the motion lands, and the note of the
+        jump says where they differ.
 
     Notes
     -----
@@ -60,13 +65,15 @@ def drive(
     every jump a path ends, the permanent sets are taken over (`path.provenance["parameters"]` has those of the path),
     and the next path begins. During a jump plastic elongations grow as in one step.
     """
-    values = _check(programme)
+    values = _check(programme, fall)
     state = equilibrium(system, q0, values[0], tolerances=tolerances).value
-    run = _Run(system, method or PredictorCorrector(), tolerances, state, progress)
+    sense = 1 if values[1] > values[0] else -1
+    run = _Run(system, method or PredictorCorrector(), tolerances, state, fall, progress)
     progress.begin("drive")
     status, note = Status.bound_reached, ""
     try:
         with one_thread(system.n + len(system.constraint_names)):
+            run.leave_unstable_start(sense)
             for target in values[1:]:
                 status, note = run.go(target, max_jumps)
                 if not status.ok:
@@ -79,7 +86,9 @@ def drive(
     return result
 
 
-def _check(programme: Sequence[float]) -> tuple[float, ...]:
+def _check(programme: Sequence[float], fall: str) -> tuple[float, ...]:
+    if fall not in get_args(Fall):
+        raise UsageError("this is no way to compute a fall", got=repr(fall), expected=" or ".join(get_args(Fall)))
     values = tuple(float(v) for v in programme)
     if len(values) < 2 or not all(np.isfinite(values)):
         raise UsageError("the programme is not usable", got=repr(programme), expected="at least two finite values of p")
@@ -90,28 +99,35 @@ class _Run:
     """State of a running history."""
 
     def __init__(
-        self, system: System, method: PredictorCorrector, tolerances: Tolerances, state: Equilibrium, progress: Progress
+        self,
+        system: System,
+        method: PredictorCorrector,
+        tolerances: Tolerances,
+        state: Equilibrium,
+        how: Fall,
+        progress: Progress,
     ) -> None:
-        self.method, self.tolerances = method, tolerances
+        self.method, self.tolerances, self.how = method, tolerances, how
         self.progress = Total(progress)
         self.sizes = system.sizes(state.q, state.p)
         self.system, self.state = system, state
         self._arrive(state.q, state.p, state.nu)
         self.paths: list[Path] = []
         self.jumps: list[Jump] = []
+        self.factorisations: list[int] = []
 
     def provenance(self) -> dict[str, Any]:
         """Where the history came from."""
         first = self.paths[0].provenance if self.paths else {}
-        return {key: value for key, value in first.items() if key != "p_bounds"}
+        own = {"fall": self.how, "factorisations": self.factorisations}
+        return {key: value for key, value in first.items() if key != "p_bounds"} | own
 
     def go(self, target: float, max_jumps: int) -> tuple[Status, str]:
         """Bring p to the target, over as many jumps as it takes."""
         lost: Event | None = None
         idle = 0
+        sense = 1 if target > self.state.p else -1
         while self.state.p != target:
-            if lost is not None and self.system.derivatives.large:
-                return Status.stalled, f"{lost.words()}; jumps need compose(…, sparse=False)"
             leg = self._leg(target) if idle < IDLE else None
             if leg is not None:
                 path = leg.path
@@ -124,10 +140,12 @@ class _Run:
                     return path.status, path.note
             elif len(self.jumps) >= max_jumps:
                 return Status.max_iterations, f"{max_jumps} jumps"
-            elif lost is None or not self._jump(lost):
-                return Status.stalled, f"no stable state in reach at {self.system.control} = {self.state.p:.10g}"
             else:
-                lost = None
+                status = Status.stalled if lost is None else self._jump(lost, sense)
+                if not status.ok:
+                    at = f"{self.system.control} = {self.state.p:.10g}"
+                    return status, f"no stable state in reach at {at}{_why(status)}"
+                lost, idle = None, 0
         return Status.bound_reached, ""
 
     def _arrive(self, q: Array, p: float, nu: Array) -> None:
@@ -142,7 +160,7 @@ class _Run:
         where = place(self.system, x, self.sizes, self.tolerances)
         bounds = (min(self.state.p, target), max(self.state.p, target))
         origin = Origin(where, Watch(bounds, {}, self.tolerances), self.method, progress=self.progress)
-        for ray in rays_at(where).rays:
+        for ray in _rays(where):
             if ray.p_sign == sense:
                 leg = self._follow(origin, ray, sense)
                 if leg is not None:
@@ -170,42 +188,49 @@ class _Run:
         path = collect(self.system, first, stable(), origin, [])
         return _Leg(path, lost[0] if lost else None)
 
-    def _jump(self, event: Event) -> bool:
-        """Relax at constant p from a small push off the lost equilibrium."""
-        sizes = self.sizes
-        before = self.state.energy
-        for push in self._pushes(event):
-            q = event.q + self.method.first_step * push / float(np.max(np.abs(push / sizes.length)))
-            state = self._relaxed(q, event)
-            if state is not None:
-                self.jumps.append(
-                    Jump(self.system.control, event.p, event.kind, event.q, state.q, before - state.energy)
-                )
-                self._arrive(state.q, event.p, state.nu)
-                return True
-        return False
+    def leave_unstable_start(self, sense: int) -> None:
+        """Fall from a start that is an equilibrium, but not a stable one; where that fails the history ends there."""
+        if self.state.instability > 0:
+            found = self._fall(None, sense)
+            if not isinstance(found, Status):
+                self._arrive(found.state.q, self.state.p, found.state.nu)
 
-    def _relaxed(self, q: Array, event: Event) -> Equilibrium | None:
-        """A stable state below q, away from the event; forces that look small next to a stiff part are tried too."""
-        knobs = Relaxation(reach=0.1)
-        for accuracy in (knobs.accuracy, EPS**0.5 * knobs.accuracy):
-            loose = relax(self.system, q, event.p, self.sizes, replace(knobs, accuracy=accuracy))
-            end = correct(self.system, loose.q, event.p, nu=loose.nu, sizes=self.sizes, tolerances=self.tolerances)
-            if loose.status is not Status.solved or not end.status.ok:
-                continue
-            state = describe(self.system, end.q, event.p, end.nu, sizes=self.sizes, tolerances=self.tolerances)
-            moved = float(np.max(np.abs(state.q - event.q) / self.sizes.length))
-            if state.minimum and moved > self.method.first_step:
-                return state
-        return None
+    def _fall(self, event: Event | None, sense: int) -> Landing | Status:
+        """The stable state below where the history stands."""
+        x = np.concatenate([self.state.q, [self.state.p], self.state.nu])
+        where = place(self.system, x, self.sizes, self.tolerances)
+        return fall_from(Lost(where, event, sense), self.how)
 
-    def _pushes(self, event: Event) -> list[Array]:
-        """Directions in which the lost equilibrium may be left: along its rays first, then along the softest modes."""
-        ahead = [event.rays[i].q_dot for i in event.forward]
-        e = self.system.evaluate(event.q, event.p, np.concatenate([event.mu, event.lam]))
-        modes = self.sizes.length[:, None] * np.linalg.eigh(self.sizes.hessian(e.L_qq))[1]
-        soft = [sign * modes[:, i] for i in range(min(3, self.system.n)) for sign in (1.0, -1.0)]
-        return [push for push in (*ahead, *soft) if np.max(np.abs(push)) > 0]
+    def _jump(self, event: Event, sense: int) -> Status:
+        """Fall at constant p from the lost equilibrium to the stable state below it."""
+        found = self._fall(event, sense)
+        if isinstance(found, Status):
+            return found
+        before, state = self.state.energy, found.state
+        self.jumps.append(
+            Jump(self.system.control, event.p, event.kind, event.q, state.q, before - state.energy, found.note)
+        )
+        self.factorisations.append(found.factorisations)
+        if self.system.history:
+            self._arrive(state.q, event.p, state.nu)
+        else:
+            self.state = state
+        return Status.solved
+
+
+def _why(status: Status) -> str:
+    """What a fall that did not land says."""
+    if status is Status.max_iterations:
+        return ": the energy still falls after many steps; check the loads, or add the missing stop"
+    return "" if status is Status.stalled else f": {status.value}"
+
+
+def _rays(where: Place) -> tuple[Ray, ...]:
+    """Rays at a place; none where a large system has a singular stiffness: it will have to jump."""
+    try:
+        return rays_at(where).rays
+    except SolveError:
+        return ()
 
 
 def _goes_on(event: Event, sense: int) -> bool:

@@ -13,12 +13,13 @@ from onesided.model.derivatives import Evaluation
 from onesided.model.sizes import Sizes
 from onesided.model.system import System
 from onesided.results import Equilibrium, Shape, Solution, State
-from onesided.statics.active_set import classify, constraint_scales, recheck, working_rows
-from onesided.statics.large import DENSE_ADVICE, large_newton_step
-from onesided.statics.relax import Relaxation, relax
-from onesided.statics.stability import degree_of_instability, is_strict_minimum
+from onesided.statics.active_set import classify, constraint_scales, recheck, rounding, working_rows
+from onesided.statics.large import large_newton_step
+from onesided.statics.relax import Relaxation, Relaxed, relax
+from onesided.statics.stability import stability_of
 from onesided.tolerances import DEFAULT, EPS, Tolerances
 
+POLISHED = 12  # Newton steps after which what rounding allows counts as solved
 SHOWN = 12  # coordinates that a message lists
 
 
@@ -85,8 +86,6 @@ def settle(
     """The same from a start that has been checked, with known sizes; never raises for a numerical reason."""
     if method is not None and not isinstance(method, Newton | Relaxation):
         raise UsageError("this is not a method for equilibria", got=repr(method), expected="Newton() or Relaxation()")
-    if system.derivatives.large and isinstance(method, Relaxation):
-        raise UsageError("`Relaxation` is for small systems", got=f"{system.n} coordinates", advice=DENSE_ADVICE)
     routes = _routes(system, q, p, sizes, method, tolerances)
     best: Solution[Equilibrium] | None = None
     for route in routes:
@@ -104,7 +103,8 @@ def already(system: System, q: Array, p: float, sizes: Sizes, tolerances: Tolera
     if not near.status.ok or _size((near.q - q) / sizes.length) > np.sqrt(tolerances.residual):
         return None
     e = system.evaluate(near.q, p, near.nu)
-    active = classify(system, e, near.nu, constraint_scales(e, sizes), tolerances)
+    x = np.concatenate([near.q, [p], near.nu])
+    active = classify(system, e, x, constraint_scales(e, sizes), tolerances)
     return None if _dependent(system, near, p, working_rows(system, active, weak=True), tolerances) else near
 
 
@@ -119,19 +119,25 @@ def _routes(
 
     def relaxation() -> Corrected:
         knobs = method if isinstance(method, Relaxation) else Relaxation()
-        loose = relax(system, q, p, sizes, knobs)
-        if loose.status is not Status.solved:
-            return Corrected(loose.q, loose.nu, loose.status, loose.residual, loose.iterations)
-        end = correct(system, loose.q, p, nu=loose.nu, sizes=sizes, tolerances=tolerances)
-        return end if end.status.ok else Corrected(loose.q, loose.nu, Status.stalled, loose.residual, loose.iterations)
+        return confirmed(system, p, relax(system, q, p, sizes, knobs), sizes, tolerances)
 
     def newton() -> Corrected:
         knobs = method if isinstance(method, Newton) else Newton()
         return correct(system, q, p, sizes=sizes, method=knobs, tolerances=tolerances)
 
-    if isinstance(method, Newton) or system.derivatives.large:
-        return [newton]
-    return [relaxation] if isinstance(method, Relaxation) else [at_start, relaxation, newton]
+    if isinstance(method, Newton | Relaxation):
+        return [newton if isinstance(method, Newton) else relaxation]
+    return [newton, relaxation] if system.derivatives.large else [at_start, relaxation, newton]
+
+
+def confirmed(system: System, p: float, loose: Relaxed, sizes: Sizes, tolerances: Tolerances) -> Corrected:
+    """Where a descent ended, polished by Newton's method as long as that stays there."""
+    end = Corrected(loose.q, loose.nu, loose.status, loose.residual, loose.iterations)
+    if loose.status is not Status.solved or loose.residual <= 0.01 * tolerances.residual:
+        return end
+    near = correct(system, loose.q, p, nu=loose.nu, sizes=sizes, tolerances=tolerances)
+    moved = _size((near.q - loose.q) / sizes.length)
+    return near if near.status.ok and moved <= np.sqrt(tolerances.residual) else end
 
 
 def correct(
@@ -149,6 +155,7 @@ def correct(
     e = system.evaluate(q, p, np.zeros(len(system.constraint_names)))
     nu = least_squares_multipliers(system, e, sizes) if nu is None else nu
     best = Corrected(q, nu, Status.stalled, np.inf, 0)
+    reached = tolerances.residual
     for iteration in range(limit):
         e = system.evaluate(q, p, nu)
         rows = _working_set(system, e, nu, sizes)
@@ -170,6 +177,11 @@ def correct(
             return Corrected(
                 q + step[: system.n], _multipliers(nu, rows, step, system.n), Status.solved, residual, iteration
             )
+        if iteration == POLISHED:  # by now it is near, or has further to go
+            x = np.concatenate([best.q, [p], best.nu])
+            reached = max(0.1 * reached, rounding(e, x, sizes, constraint_scales(e, sizes)))
+        if iteration >= POLISHED and best.residual <= reached:
+            return replace(best, status=Status.solved)
         q, nu = _damped(system, p, (q, nu), (rows, step), residual, sizes)
     return replace(best, status=Status.solved) if best.residual <= 0.1 * tolerances.residual else best  # no better
 
@@ -262,7 +274,9 @@ def describe(
     """Everything known about an equilibrium, with the conditions rechecked from the model."""
     k = len(system.bilateral)
     e = system.evaluate(q, p, nu)
-    active = classify(system, e, nu, constraint_scales(e, sizes), tolerances)
+    x = np.concatenate([q, [p], nu])
+    active = classify(system, e, x, constraint_scales(e, sizes), tolerances)
+    instability, minimum = stability_of(system, e, active, sizes, tolerances)
     return Equilibrium(
         coordinates=system.coordinates,
         bilateral=tuple(system.bilateral),
@@ -275,8 +289,8 @@ def describe(
         gaps=e.c[k:].copy(),
         energy=e.energy,
         active=active,
-        instability=degree_of_instability(system, e, active, sizes, tolerances),
-        minimum=is_strict_minimum(system, e, active, sizes, tolerances),
+        instability=instability,
+        minimum=minimum,
         recheck=recheck(system, q, p, nu, sizes),
     )
 
@@ -287,7 +301,7 @@ def _finish(
     state = describe(system, found.q, p, found.nu, sizes=sizes, tolerances=tolerances)
     state = replace(state, shape=shape_of(system, state))
     status, note = found.status, ""
-    if status.ok and not state.recheck.worst <= 10 * tolerances.residual:
+    if status.ok and not state.recheck.worst <= 10 * _accuracy(system, state, sizes, tolerances):
         status = Status.inaccurate
     rows = working_rows(system, state.active, weak=True)
     groups = _dependent(system, found, p, rows, tolerances)
@@ -300,6 +314,13 @@ def _finish(
         note = f"best relative residual {state.recheck.worst:.3g} at {at}"
     stats = {"iterations": float(found.iterations)}
     return Solution(state, status, state.recheck.worst, method=name, stats=stats, note=note)
+
+
+def _accuracy(system: System, state: Equilibrium, sizes: Sizes, tolerances: Tolerances) -> float:
+    """The residual that is asked for: the tolerance, or what rounding allows."""
+    e = system.evaluate(state.q, state.p, state.nu)
+    x = np.concatenate([state.q, [state.p], state.nu])
+    return max(tolerances.residual, rounding(e, x, sizes, constraint_scales(e, sizes)))
 
 
 def shape_of(system: System, state: Equilibrium) -> Shape | None:

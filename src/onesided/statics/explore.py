@@ -9,6 +9,7 @@ import numpy as np
 
 from onesided._types import Array, Status
 from onesided.linalg import one_thread
+from onesided.model.symmetry import Symmetry
 from onesided.model.system import System
 from onesided.results import SILENT, Diagram, Event, Kind, Path, Progress, Ray, Rays, Total
 from onesided.statics.collect import collect
@@ -18,6 +19,7 @@ from onesided.statics.pieces import Item, Origin
 from onesided.statics.place import Place
 from onesided.statics.rays import rays_at
 from onesided.statics.steps import PredictorCorrector
+from onesided.statics.symmetric import Marks, chosen_symmetry, images_of, labelled, multiplicities, ray_orbits
 from onesided.statics.trace import Tracer
 from onesided.tolerances import DEFAULT, Tolerances
 
@@ -28,7 +30,8 @@ class _Station:
 
     x: Array
     rays: Rays
-    used: list[bool]
+    used: Marks
+    told: bool = True
 
 
 @dataclass(frozen=True)
@@ -52,30 +55,35 @@ def diagram(  # noqa: PLR0913 - one verb, all its ends by keyword
     method: PredictorCorrector | None = None,
     tolerances: Tolerances = DEFAULT,
     progress: Progress = SILENT,
+    symmetry: Symmetry | str | None = None,
 ) -> Diagram:
     """All branches reachable from (q0, p0) within the bounds of p, each once.
 
     Parameters
     ----------
     max_branches, max_depth : limits on the number of branches and on how often a branch may leave another.
+    symmetry : a group, or "detect" for that of a composed structure: of branches that are images of each other one is
+        followed, `multiplicity` tells how many there are, and rays and paths tell which symmetries they keep.
     """
     origin, _ = start_of(system, q0, p0, Watch(p_bounds, {}, tolerances), method, (None, None))
+    group = chosen_symmetry(system, symmetry, p0)
     total = Total(progress)
     progress.begin("diagram")
     try:
-        return _explore(replace(origin, progress=total), total, max_branches, max_depth)
+        return _explore(replace(origin, progress=total), total, (max_branches, max_depth), group)
     finally:
         progress.end()
 
 
-def _explore(origin: Origin, total: Total, max_branches: int, max_depth: int) -> Diagram:
-    atlas = _Atlas(origin.where)
+def _explore(origin: Origin, total: Total, limits: tuple[int, int], group: Symmetry | None) -> Diagram:
+    atlas, (max_branches, max_depth) = _Atlas(origin.where), limits
+    atlas.group = group
     first = rays_at(origin.where)
-    atlas.add(origin.where.x, first)
+    atlas.add(origin.where.x, first).told = False  # should an event lie there, a path that comes back tells it
     queue = deque(_Job(origin, ray, -1, 0) for ray in first.rays)
     paths: list[Path] = []
     parents: list[int] = []
-    notes: list[str] = []
+    notes = [] if first.complete else [f"at the start branches may be missing: {first.reason}"]
     while queue:
         job = queue.popleft()
         if not atlas.take(job.origin.where.x, job.ray):
@@ -92,8 +100,20 @@ def _explore(origin: Origin, total: Total, max_branches: int, max_depth: int) ->
         total.add(len(path), len(path.events))
         if not path.ok and path.status is not Status.jammed:
             notes.append(f"branch {len(paths) - 1}: {path.status.value}")
+        notes += [f"branch {len(paths) - 1}: {doubt}" for doubt in _doubts(path)]
         queue.extend(_side_rays(path, len(paths) - 1, job.depth + 1))
-    return Diagram(tuple(paths), tuple(parents), complete=not notes, note="; ".join(notes))
+    told = tuple(labelled(group, path, origin.where.tolerances) for path in paths)
+    times = multiplicities(group, told, origin.where.tolerances)
+    return Diagram(told, tuple(parents), complete=not notes, note="; ".join(notes), multiplicity=times)
+
+
+def _doubts(path: Path) -> Iterator[str]:
+    """Events at which branches may be missing, or are too many to be followed."""
+    for event in path.events:
+        if not event.rays.complete:
+            yield f"at {event.control} = {event.p:.6g} branches may be missing: {event.rays.reason}"
+        if event.rays.family:
+            yield f"at {event.control} = {event.p:.6g} a continuum of branches is not followed"
 
 
 def _side_rays(path: Path, index: int, depth: int) -> Iterator[_Job]:
@@ -114,7 +134,7 @@ def _travel(job: _Job, atlas: "_Atlas") -> Path:
             known = event is not None and event.kind is not Kind.bound and not atlas.enter(item)
             if item.status is Status.closed:
                 atlas.close(job.origin.where.x, item)
-            yield replace(item, event=None) if known else item
+            yield replace(item, event=None) if known and atlas.told(item.point.x) else item
             if event is not None and known:
                 status, note = Status.path_ended, "joins a known branch"
                 if event.followed is not None and atlas.is_ray(item.point.x, event.rays[event.followed], job):
@@ -128,16 +148,19 @@ def _travel(job: _Job, atlas: "_Atlas") -> Path:
 class _Atlas:
     """The map of special points found so far."""
 
+    group: Symmetry | None = None  # the images of points are on the map with them
+
     def __init__(self, where: Place) -> None:
         self.unit, self.n = where.unit, where.system.n
         self.near = float(np.sqrt(where.tolerances.singularity))
         self.stations: list[_Station] = []
 
     def add(self, x: Array, rays: Rays) -> _Station:
-        """Put a new point on the map."""
-        station = _Station(x, rays, [False] * len(rays))
-        self.stations.append(station)
-        return station
+        """Put a new point on the map, and its images: they share what has been travelled."""
+        used = Marks(ray_orbits(self.group, x, rays, self.unit, self.near))
+        made = [_Station(*image, used) for image in images_of(self.group, x, rays, self.unit, self.near)]
+        self.stations.extend(made)
+        return made[0]
 
     def find(self, x: Array) -> _Station | None:
         """The known point at x, if there is one; forces that are not unique tell no points apart."""
@@ -146,6 +169,14 @@ class _Atlas:
             if float(np.max(np.abs((station.x - x) / self.unit)[seen])) <= self.near:
                 return station
         return None
+
+    def told(self, x: Array) -> bool:
+        """Whether the event at a known point is in the list; it will be from now on."""
+        station = self.find(x)
+        before = station is not None and station.told
+        if station is not None:
+            station.told = True
+        return before
 
     def take(self, x: Array, ray: Ray) -> bool:
         """Mark a ray as travelled; False where it was already."""

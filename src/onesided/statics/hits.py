@@ -1,25 +1,26 @@
 """Events inside one step: which conditions changed between two points of a curve, and where exactly.
 
 A step from a to b is examined for gaps that closed, reactions that vanished, bounds of p, a change of the sign of ṗ,
-and a change of inertia that ṗ does not explain. Cubic interpolation orders what happened; that nothing happened twice is
-seen to by the steps.
+and a change of inertia that ṗ does not explain. Cubic interpolation orders what happened; the steps see to it that
+nothing happened twice.
 """
 
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from enum import Enum
-from typing import Any
 
 import numpy as np
 
 from onesided._types import Array
+from onesided.statics.active_set import rounding
 from onesided.statics.curve import Closed, Correction, Curve, Plane, Point, Points, make_point, newton
 from onesided.statics.spectrum import NEAR, Inseparable, Split, soft_modes, split, stiffness_on
 from onesided.tolerances import EPS, Tolerances
 
 UserEvents = Mapping[str, Callable[[Array, float], float]]
 NONE: Mapping[str, float] = {}
+FLAT = EPS**0.7  # a scaled margin at a sharp point that is zero but for round-off
 COARSE = EPS**0.2  # share of the step to which a singular point is bracketed before its own equations are solved
 SOFT = 6  # soft modes at either end of a step that are looked at
 CLOSE = EPS**0.3  # modes this soft, relative to the reference, are taken to vanish together
@@ -75,6 +76,8 @@ def uneventful(curve: Curve, points: Points, watch: Watch) -> Array:
     if points.margins.shape[1]:
         away = abs(points.margins) > watch.tolerances.gap
         calm[1:] &= (away[1:] == away[:-1]).all(axis=1)
+        between_both = (~away & (abs(points.margins) > FLAT)).any(axis=1)
+        calm[1:] &= ~(between_both[1:] | between_both[:-1])
         calm &= (points.margins >= -watch.tolerances.residual).all(axis=1)
     return calm
 
@@ -281,7 +284,7 @@ def _value(curve: Curve, point: Point, hit: Hit) -> float:
 
 
 def first_singular(curve: Curve, a: Point, b: Point, tolerances: Tolerances) -> Point | None:
-    """The first singular point of a step, of all modes that cross zero in it, in whichever sense; None if none is found.
+    """The first singular point of a step, of all modes that cross zero in it, in either sense; None if there is none.
 
     On the soft modes of both ends the stiffness is taken to change linearly: (1 − θ)K_a + θK_b is singular for the
     eigenvalues θ of (K_a − K_b)⁻¹K_a. From there the equations of the singular point are solved.
@@ -369,8 +372,10 @@ def refine_singular(curve: Curve, point: Point, step: float, tolerances: Toleran
 
 def _singular_equilibrium(curve: Curve, point: Point, tolerances: Tolerances) -> bool:
     """Whether the point is an equilibrium at which J loses rank."""
-    error = float(np.max(np.abs(curve.residual(curve.evaluate(point.x))), initial=0.0))
-    return error <= tolerances.residual and split(curve, point.x, tolerances).N.shape[1] > 1
+    e = curve.evaluate(point.x)
+    error = float(np.max(np.abs(curve.residual(e)), initial=0.0))
+    allowed = max(tolerances.residual, rounding(e, point.x, curve.sizes, curve.scales))
+    return error <= allowed and split(curve, point.x, tolerances).N.shape[1] > 1
 
 
 def _refine(curve: Curve, point: Point, step: float, tolerances: Tolerances, keep: int) -> Point | None:
@@ -414,4 +419,4 @@ def _second(curve: Curve, x: Array, u: Array, columns: Array) -> Array:
         return np.asarray(np.concatenate([raw[:n], raw[n + curve.rows]]) / curve.weight)
 
     values = [form(unit + v) - form(unit - v) for v in (columns / lengths).T]
-    return np.stack(values, axis=1) * (size * lengths / 4.0)
+    return np.asarray(np.stack(values, axis=1) * (size * lengths / 4.0))

@@ -38,14 +38,15 @@ class Home:
             return None
         near = between(curve, a, b, ahead / h)
         found = near and newton(curve, near.y, Plane(along, float(along @ home)), target=EPS, limit=8, reach=h)
-        if not found or not found.converged or not self._same(found.y, home):
+        if not found or not found.converged or not self.same(found.y, home):
             return None
         return replace(self.point, y=home, t=along, s=a.s + ahead, negative=b.negative)
 
     def is_at(self, curve: Curve, point: Point) -> bool:
         """Whether a path goes on from an event as it did from its start."""
         here = self.on(curve)
-        return here is not None and self._same(point.y, here[0]) and float(point.t @ here[1]) > 0.9
+        return here is not None and self.same(point.y, here[0]) and float(point.t @ here[1]) > 0.9
 
-    def _same(self, y: Array, home: Array) -> bool:
-        return float(np.max(np.abs(y - home))) <= np.sqrt(self.tolerances.singularity)
+    def same(self, y: Array, home: Array) -> bool:
+        """Whether two scaled points are one."""
+        return bool(np.max(np.abs(y - home)) <= np.sqrt(self.tolerances.singularity))

@@ -131,7 +131,7 @@ class LargeCurve(Curve):
         return Border(self, row)
 
     def solve(self, e: Any, border: Array, right: Array) -> tuple[Array, float, float]:
-        """Solve the bordered system for the columns of `right`; orientation; the size of the determinant is not known."""
+        """Solve the bordered system for the columns of `right`; orientation; zero for the size of the determinant."""
         self.factor(e)
         bordered = self.border(border)
         columns = [bordered.solve(column[:-1], float(column[-1])) for column in right.T]
@@ -144,7 +144,7 @@ class LargeCurve(Curve):
         return counted.negative - len(self.closed), counted.zero > 0
 
     def start(self, e: Any, t: Array) -> tuple[int, float, float]:
-        """Negative modes, orientation, volume at the start of a leg; (−1, 0, NaN) where K is nearly singular."""
+        """Negative modes, orientation, volume at the start of a leg; (−1, 0, NaN) near a singular K."""
         self.factor(e)
         if nearly_singular(self, e, SINGULAR, rounds=2):
             return -1, 0.0, math.nan

@@ -8,7 +8,7 @@ from onesided.results import Ray
 from onesided.statics.curve import Curve, Point
 from onesided.statics.large import make_curve
 from onesided.statics.place import Place
-from onesided.statics.quiet import Quiet, ahead_of
+from onesided.statics.quiet import TOGETHER, Quiet, ahead_of
 from onesided.statics.rays import ways_to_carry
 
 JUST_BEYOND = 0.01  # of the step in which something changes: near enough for a tangent, too far for round-off
@@ -31,6 +31,32 @@ def start_leg(where: Place, ray: Ray, s: float) -> tuple[Curve, Point]:
     return curve, Point(curve.packed(y), y, t, s, *known)
 
 
+def two_rays(where: Place, curve: Curve, c: Point, beyond: tuple[float, float, int]) -> tuple[Ray, Ray]:
+    """Back and straight on, with the senses of p before and beyond and the degree of instability.
+
+    At a simple limit point ṗ changed its sign along the path: p̈ decides both alike.
+    """
+    k, n, (before, sense, degree) = curve.k, curve.n, beyond
+    turned, gap_rates = before * sense < 0, curve.gap_rates(curve.evaluate(c.x), c.t)
+
+    def one(sign: float) -> Ray:
+        x_dot = curve.packed(sign * c.t)
+        return Ray(
+            q_dot=x_dot[:n],
+            p_dot=float(x_dot[n]),
+            mu_dot=x_dot[n + 1 : n + 1 + k],
+            lam_dot=x_dot[n + 1 + k :],
+            gap_dot=sign * gap_rates,
+            p_sign=int(sense if turned else sign * sense),
+            order=2 if turned else 1,
+            instability=degree,
+            closed=tuple(where.system.constraint_names[j] for j in curve.rows[k:]),
+            rows=tuple(int(j) for j in curve.rows),
+        )
+
+    return one(-1.0), one(1.0)
+
+
 def goes_on(curve: Curve, ray: Ray, quiet: Quiet) -> Ray:
     """A ray of the same curve with the tangent just beyond a quiet change: stiffness and tangent may jump there."""
     h = quiet.beyond.s - quiet.point.s
@@ -46,7 +72,8 @@ def taken_over(where: Place, curve: Curve, quiet: Quiet, p_sign: int) -> Ray | N
     if curve.large:
         return None
     names, k, h = where.system.constraint_names, curve.k, quiet.beyond.s - quiet.point.s
-    for ray in ways_to_carry(where, curve, quiet.point.t):
+    roughly = replace(where, tolerances=replace(where.tolerances, rank=TOGETHER))  # as exact as the point is located
+    for ray in ways_to_carry(roughly, curve, quiet.point.t):
         other, start = start_leg(where, ray, 0.0)
         end = ahead_of(other, start, h)
         if end is not None and np.all(end.margins >= -where.tolerances.residual):

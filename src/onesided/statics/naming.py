@@ -1,7 +1,7 @@
 """From the rays at a point to its name: what kind of event it is, which branch the path takes, in words."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -65,8 +65,13 @@ def _unchanged(where: Place, rays: Rays, known: tuple[int | None, int, tuple[str
 def _alone(rays: Rays) -> str:
     """What is told of a singular point beyond which one ray leads on."""
     if rays.family:
-        return f"{rays.multiplicity - 1} eigenvalues vanish at once; {_beside(rays)}"
+        return f"{_several_modes(rays)}; {_beside(rays)}"
     return f"the stiffness is singular, but no other branch {'exists' if rays.complete else 'was found'}{_doubt(rays)}"
+
+
+def _several_modes(rays: Rays) -> str:
+    together = "close together, here as one point" if rays.cluster else "at once"
+    return f"{rays.multiplicity - 1} eigenvalues vanish {together}"
 
 
 def _beside(rays: Rays) -> str:
@@ -222,7 +227,7 @@ def _several(
     symmetric = any(ray.order != 1 for ray in rays.rays)  # one of the branches leaves with ṗ = 0
     detail = f"{'symmetric' if symmetric else 'asymmetric'}, {len(forward)} branches lead on"
     if rays.multiplicity > 2:
-        detail = f"{rays.multiplicity - 1} eigenvalues vanish at once; {len(forward)} branches were found"
+        detail = f"{_several_modes(rays)}; {len(forward)} branches were found"
     if rays.family:
         detail = f"{detail}; {_beside(rays)}"
     detail += _doubt(rays)

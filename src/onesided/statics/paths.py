@@ -10,6 +10,7 @@ from onesided._types import Array, Status
 from onesided.errors import SolveError, UsageError
 from onesided.linalg import one_thread
 from onesided.model.sizes import Sizes
+from onesided.model.symmetry import Symmetry
 from onesided.model.system import System
 from onesided.results import SILENT, Event, Path, Progress, Ray, Rays
 from onesided.statics.collect import collect
@@ -22,6 +23,7 @@ from onesided.statics.pieces import Item, Origin
 from onesided.statics.place import place
 from onesided.statics.rays import rays_at
 from onesided.statics.steps import PredictorCorrector
+from onesided.statics.symmetric import chosen_symmetry, labelled
 from onesided.statics.trace import Tracer
 from onesided.tolerances import DEFAULT, Tolerances
 
@@ -39,6 +41,7 @@ def trace(  # noqa: PLR0913 - one verb, all its ends by keyword
     method: PredictorCorrector | FirstOrder | None = None,
     tolerances: Tolerances = DEFAULT,
     progress: Progress = SILENT,
+    symmetry: Symmetry | str | None = None,
     throw: bool = True,
 ) -> Path:
     """Trace the equilibrium path through (q0, p0); the start is corrected first.
@@ -51,13 +54,17 @@ def trace(  # noqa: PLR0913 - one verb, all its ends by keyword
     events : name → function(q, p) whose zeros are located along the path.
     method : `PredictorCorrector()` (default) or `FirstOrder()`, the papers' own integration.
     progress : told about points as they are found.
+    symmetry : a group, or "detect" for that of a composed structure: the path and the rays at its events tell which
+        symmetries they keep. To follow a path within a symmetry see `within`.
     throw : raise a `SolveError` holding the path so far, or return it with its status.
     """
     watch = Watch(p_bounds, events or {}, tolerances)
     origin, note = start_of(system, q0, p0, watch, method, (max_points, max_events))
     origin = replace(origin, progress=progress)
     ray, remark = _choose(system, rays_at(origin.where), direction)
-    return _run(origin, ray, [text for text in (note, remark) if text], throw)
+    group = chosen_symmetry(system, symmetry, p0)
+    path = labelled(group, _run(origin, ray, [text for text in (note, remark) if text]), tolerances)
+    return _judged(path, throw)
 
 
 def iter_trace(
@@ -90,18 +97,21 @@ def branch(event: Event, k: int, *, throw: bool = True) -> Path:
         raise UsageError("this event cannot be branched from", got="an event loaded from a file", advice="trace again")
     if not 0 <= k < len(event.rays):
         raise UsageError("there is no such ray", got=str(k), expected=f"0 to {len(event.rays) - 1}")
-    return _run(event.origin, event.rays[k], [], throw)
+    return _judged(_run(event.origin, event.rays[k], []), throw)
 
 
-def _run(origin: Origin, ray: Ray, notes: list[str], throw: bool) -> Path:
+def _run(origin: Origin, ray: Ray, notes: list[str]) -> Path:
     tracer = _tracer(origin, ray)
     first = Item(tracer.curve, tracer.point, 0)
     origin.progress.begin("trace")
     try:
         with one_thread(len(origin.where.x)):
-            path = collect(origin.where.system, first, tracer.pieces(), origin, notes)
+            return collect(origin.where.system, first, tracer.pieces(), origin, notes)
     finally:
         origin.progress.end()
+
+
+def _judged(path: Path, throw: bool) -> Path:
     if throw and not path.ok:
         raise SolveError(path.status.value, path, got=path.note)
     return path

@@ -1,4 +1,4 @@
-"""Changes without a change of sign: gaps and reactions that touch zero, arrive there to stay, or leave it after a while.
+"""Changes without a change of sign: gaps and reactions that touch zero, arrive there to stay, or leave it.
 
 Every unilateral constraint has a margin, its gap where it is open and its reaction where it is closed. A margin that
 is zero on a whole stretch belongs to an idle constraint. Where a margin has its lowest value inside a step, that point
@@ -13,14 +13,15 @@ import numpy as np
 
 from onesided.model.resolution import lowest
 from onesided.statics.curve import Curve, Plane, Point, make_point, newton
-from onesided.statics.hits import Hit, Trigger, between, root_between
+from onesided.statics.hits import FLAT, Hit, Trigger, between, root_between
 from onesided.tolerances import EPS, Tolerances
 
 LOW = 0.05  # of the larger margin at the ends of a step: lower minima are solved for
-FLAT = EPS**0.75  # a scaled margin at a sharp point that is zero but for round-off
 
 CLEAR = 64 * FLAT  # a scaled margin of which round-off is a small part
-TRAIL = 64  # so many points back are kept
+WELL_CLEAR = 64 * CLEAR
+JUST = 0.01  # of the way from a clear point to where a margin vanishes
+TRAIL = 512  # so many points back are kept
 TOGETHER = EPS**0.375  # arc length, in scaled units, within which changes are one
 
 
@@ -80,9 +81,16 @@ class Margins:
         return replace(first, rows=tuple(sorted(row for quiet in together for row in quiet.rows)))
 
     def _leaving(self, curve: Curve, a: Point, b: Point, tolerances: Tolerances) -> list[Quiet]:
-        rows = [row for row in sorted(self.idle) if abs(b.margins[row - curve.k]) > tolerances.gap]
-        edges = [(row, _edge(curve, a, b, row - curve.k, zero_first=True)) for row in rows]
-        return [Quiet(Change.leaves, (row,), edge, b) for row, edge in edges if edge is not None]
+        rows = [row for row in sorted(self.idle) if abs(b.margins[row - curve.k]) > FLAT]
+        sharp = between(curve, a, b, 1.0) if rows else None
+        found = []
+        for row in rows if sharp is not None else ():
+            i = row - curve.k
+            far = _well_clear(curve, a, b, i, tolerances) if sharp and abs(sharp.margins[i]) > FLAT else None
+            edge = None if far is None else _edge(curve, a, far, i, zero_first=True)
+            if far is not None and edge is not None and edge.s <= b.s:
+                found.append(Quiet(Change.leaves, (row,), edge, far))
+        return found
 
     def _arriving(self, curve: Curve, a: Point, b: Point, tolerances: Tolerances) -> list[Quiet]:
         small, h = tolerances.gap, b.s - a.s
@@ -91,22 +99,30 @@ class Margins:
         sharp = between(curve, a, b, 1.0) if rows else None
         if sharp is None:
             return []
-        rows = [row for row in rows if abs(sharp.margins[row - curve.k]) <= FLAT]
+        rest = (np.abs(sharp.margins) <= FLAT) & (np.abs(sharp.rates) <= np.sqrt(FLAT))
+        rows = [row for row in rows if rest[row - curve.k]]
         return [quiet for row in rows if (quiet := self._arrival(curve, a, sharp, row)) is not None]
 
     def _arrival(self, curve: Curve, a: Point, b: Point, row: int) -> Quiet | None:
         """Where a margin becomes zero to stay: inside the step, or just ahead where steps have become short."""
         i = row - curve.k
-        if a.margins[i] > CLEAR:
-            edge = _edge(curve, a, b, i, zero_first=False)
-            return None if edge is None else Quiet(Change.arrives, (row,), edge, b)
-        clear = [point for point in self.trail if point.margins[i] > CLEAR and point.rates[i] < 0][-3:]
-        if len(clear) < 3:
-            return Quiet(Change.arrives, (row,), b, b)
-        s = _vanishing([float(p.margins[i] / p.rates[i]) for p in clear], [p.s for p in clear])
-        edge = ahead_of(curve, b, s - b.s) if 0.0 <= s - b.s <= b.s - clear[-1].s else b
-        beyond = None if edge is None else ahead_of(curve, edge, edge.s - clear[0].s)
-        return None if edge is None or beyond is None else Quiet(Change.arrives, (row,), edge, beyond)
+        clear = [point for point in (*self.trail, a) if point.margins[i] > WELL_CLEAR]
+        start = clear[-1] if clear else a
+        edge = _edge(curve, start, b, i, zero_first=False)
+        if edge is None:
+            return None
+        edge = edge if edge.s >= a.s else replace(a)
+        beyond = b if b.s - edge.s > JUST * (b.s - start.s) else ahead_of(curve, edge, edge.s - start.s)
+        return None if beyond is None else Quiet(Change.arrives, (row,), edge, beyond)
+
+
+def _well_clear(curve: Curve, a: Point, b: Point, i: int, tolerances: Tolerances) -> Point | None:
+    """A point from b on along the curve, admissible or not, at which margin i is well away from zero."""
+    far: Point | None = b
+    distance = b.s - a.s
+    while far is not None and abs(far.margins[i]) <= max(WELL_CLEAR, 4.0 * tolerances.gap):
+        far, distance = ahead_of(curve, b, distance), 2.0 * distance
+    return far
 
 
 def _edge(curve: Curve, a: Point, b: Point, i: int, *, zero_first: bool) -> Point | None:
@@ -129,7 +145,7 @@ def _edge(curve: Curve, a: Point, b: Point, i: int, *, zero_first: bool) -> Poin
 
 
 def _extrapolated(curve: Curve, a: Point, b: Point, i: int, near: tuple[float, float]) -> float:
-    """Fraction of the step at which g/ġ vanishes, of a margin g ~ (s − s₀)ᵐ, from points on the side where g is not 0."""
+    """Fraction of the step at which g/ġ vanishes, of a margin g ~ (s − s₀)ᵐ, from points at which g is not 0."""
     zero, away = near
     side, room = (1.0, 1.0 - zero) if away > zero else (-1.0, zero)
     distance = EPS**0.5
@@ -151,9 +167,13 @@ def _vanishing(values: list[float], places: list[float]) -> float:
 
 
 def ahead_of(curve: Curve, a: Point, h: float) -> Point | None:
-    """The point after a step of length h, whatever the tangent does on the way."""
-    found = newton(curve, a.y + h * a.t, Plane(a.t, float(a.t @ a.y) + h), target=EPS, limit=12, reach=h)
-    return make_point(curve, found, a.t, a.s + h, inertia=False) if found.converged else None
+    """The point after a step of length h, or of a part of it, whatever the tangent does on the way."""
+    for length in h * 0.25 ** np.arange(4):
+        plane = Plane(a.t, float(a.t @ a.y) + length)
+        found = newton(curve, a.y + length * a.t, plane, target=EPS, limit=12, reach=length)
+        if found.converged:
+            return make_point(curve, found, a.t, a.s + length, inertia=False)
+    return None
 
 
 def _margin(curve: Curve, a: Point, b: Point, i: int, fraction: float) -> tuple[float, float]:

@@ -23,7 +23,7 @@ from onesided.complementarity import solve
 from onesided.linalg.polyhedra import cone_generators
 from onesided.model.system import System
 from onesided.results import Ray, Rays
-from onesided.statics.branching import Branch, branches_at
+from onesided.statics.branching import Branch, branches_at, sign_of_p
 from onesided.statics.curve import Curve
 from onesided.statics.large import make_curve
 from onesided.statics.large_rays import large_rays
@@ -36,6 +36,7 @@ from onesided.statics.trail import START
 from onesided.tolerances import DEFAULT, EPS, Tolerances
 
 WEAK_LIMIT = 14
+ALIKE = 0.5  # cosine between motions on the two sides of a kink
 FAR = EPS**-0.4  # scaled reactions beyond which nothing is looked for
 CLUSTER = START  # modes whose stiffness, relative to the reference, is below this at a singular point belong to it
 
@@ -56,13 +57,15 @@ class Direction:
 class Fan:
     """What leaves along one piece: directions, dimension of the null space, and of continua of branches inside it.
 
-    `reason` says why branches may be missing; it is empty where none is.
+    `reason` says why branches may be missing; it is empty where none is. A `cluster` is of several singular points that
+    are too close to be told apart.
     """
 
     directions: list[Direction]
     dimension: int
     family: int = 0
     reason: str = ""
+    cluster: bool = False
 
 
 @dataclass(frozen=True)
@@ -91,11 +94,13 @@ def rays_at(where: Place) -> Rays:
         return plain
     reactions = reactions_at(where)
     found: list[Found] = []
+    cluster = False
     multiplicity, family, reason = 1, 0, "" if len(where.weak) <= WEAK_LIMIT else "too many weakly active constraints"
     if reactions is not None and not reactions.complete:
         reason = reason or "too many choices of reactions"
     for here, piece in _all_pieces(where, reactions):
         fan = _directions(here, piece)
+        cluster = cluster or fan.cluster
         multiplicity, family = max(multiplicity, fan.dimension), max(family, fan.family)
         reason = reason or fan.reason
         for direction in fan.directions:
@@ -106,7 +111,7 @@ def rays_at(where: Place) -> Rays:
     listed = tuple(_ray(one.where, one.direction, one.taylor, degrees[one.direction.piece]) for one in found)
     if reactions is not None:
         listed = tuple(_with_reactions(where, one, ray) for one, ray in zip(found, listed, strict=True))
-    return Rays(listed, not reason, multiplicity, family, reason)
+    return Rays(listed, not reason, multiplicity, family, reason, cluster)
 
 
 def _with_reactions(where: Place, one: "Found", ray: Ray) -> Ray:
@@ -171,20 +176,24 @@ def _scaled_gradients(where: Place, rows: Indices) -> Array:
 
 
 def ways_to_carry(where: Place, curve: Curve, t: Array) -> Iterator[Ray]:
-    """The direction t of a curve on every piece that moves (q, p) alike: idle or redundant constraints may change sides.
+    """The direction t of a curve on every piece that moves (q, p) much alike, the most similar first.
 
-    Which of them leads on is not asked: derivatives at the point do not tell where a stretch of idleness ends.
+    Idle or redundant constraints change sides between them. Which of them leads on is not asked: derivatives at the
+    point do not tell where a stretch of idleness ends, and tangents may jump there.
     """
-    reactions, seen, small = reactions_at(where), where.system.n + 1, np.sqrt(where.tolerances.singularity)
+    reactions, seen = reactions_at(where), where.system.n + 1
     motion = curve.packed(t)[:seen] / where.unit[:seen]
+    found = []
     for here, piece in _all_pieces(where, reactions):
         for d in _directions(here, piece).directions:
             own = _scaled(where, d.x_dot)[:seen]
             size = float(np.sqrt((own @ own) * (motion @ motion)))
-            if size > 0 and float(own @ motion) > (1.0 - small) * size:
-                found = Found(here, d)
-                ray = _ray(here, d, found.taylor, _instability(here, piece))
-                yield ray if reactions is None else _with_reactions(where, found, ray)
+            alike = float(own @ motion) / size if size > 0 else 0.0
+            if alike > ALIKE:
+                found.append((round(alike, 4), Found(here, d)))
+    for _, one in sorted(found, key=lambda pair: -pair[0]):
+        ray = _ray(one.where, one.direction, one.taylor, _instability(one.where, one.direction.piece))
+        yield ray if reactions is None else _with_reactions(where, one, ray)
 
 
 def _pieces(where: Place) -> Iterator[Curve]:
@@ -217,7 +226,7 @@ def _directions(where: Place, piece: Curve) -> Fan:
         return Fan([], 1, reason=str(error))
     if parts.N.shape[1] > 1:
         cluster = split(piece, where.x, replace(where.tolerances, singularity=CLUSTER))
-        return _inside(where, piece, cluster)
+        return replace(_inside(where, piece, cluster), cluster=cluster.N.shape[1] > parts.N.shape[1])
     t = parts.N[:, 0] / np.linalg.norm(parts.N)
     directions = [_direction(where, piece, sign * t, continuum=False) for sign in (1.0, -1.0)]
     return Fan([d for d in directions if _keeps_signs(where, d)], 1)
@@ -311,7 +320,7 @@ def _same(one: Found, other: Found) -> bool:
 
 
 def _same_motion(one: Found, other: Found) -> bool:
-    """Same path of (q, p), as far as its third derivatives: by which reactions it is held makes no other branch of it."""
+    """Same path of (q, p), as far as its third derivatives: which reactions hold it makes no other branch of it."""
     near, still = (one.where.tolerances.singularity**power for power in (0.5, 1.0))
     n = one.where.system.n
     motions = [a.direction.t[: n + 1] for a in (one, other)]
@@ -354,6 +363,8 @@ def _ray(where: Place, d: Direction, taylor: Taylor, instability: int) -> Ray:
         sign, order = d.branch.p_sign, d.branch.order
     else:
         sign, order = (int(np.sign(d.t[n])), 1) if d.continuum else taylor.sign_of_p()
+        if not order:
+            sign, order = sign_of_p(d.piece, where.x, d.t, taylor.parts.borders)
     names = system.constraint_names
     return Ray(
         q_dot=d.x_dot[:n],

@@ -87,9 +87,12 @@ class Reactions:
 
 
 def reactions_at(where: Place) -> Reactions | None:
-    """All multipliers at a place; None where the active constraints are independent, so that there is one choice."""
+    """All multipliers at a place; None where the active constraints are independent, so that there is one choice.
+
+    Large systems are taken to have one: their constraints are not compared.
+    """
     active = np.sort(np.concatenate([where.strong, where.weak])).astype(np.intp)
-    if independent(where, active):
+    if where.system.derivatives.large or independent(where, active):
         return None
     k, n = len(where.system.bilateral), where.system.n
     rows, nu = active[active >= k], where.x[n + 1 :]

@@ -1,25 +1,23 @@
 """Lyapunov–Schmidt reduction: equilibria near a singular point as zeros of d functions of d + 1 unknowns.
 
 With N a basis of the null space of J = R_x (d + 1 columns) and Z of its left one, y = y₀ + N a + w with G w = 0 and
-R(y) = Z g define g(a); equilibria are its zeros. N may span modes that are only nearly neutral: g then has a linear part.
+R(y) = Z g define g(a); equilibria are its zeros. N may span modes that are nearly neutral: g then has linear terms.
 """
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import combinations_with_replacement
 
 import numpy as np
 
 from onesided._types import Array
 from onesided.model.derivatives import Evaluation
 from onesided.statics.curve import Curve
-from onesided.statics.spectrum import Borders, Split
+from onesided.statics.spectrum import Borders
 from onesided.tolerances import EPS
 
 STEPS = 12
 SETTLED = EPS**0.625  # relative size of a Newton step after which one more reaches round-off
-NOISE = EPS**0.375  # relative size of a Newton step that may be round-off, near singular points
-ROUNDINGS = 4.0  # of the terms of an equation
+NOISE = EPS**0.25  # relative size of a Newton step that may be round-off, near singular points
 FAR = 2.0  # what w may be, relative to a
 
 
@@ -63,7 +61,7 @@ class Reduced:
     @property
     def d(self) -> int:
         """Number of reduced equations."""
-        return self.Z.shape[1]
+        return int(self.Z.shape[1])
 
     @cached_property
     def y(self) -> Array:
@@ -75,25 +73,6 @@ class Reduced:
         """Size of the linear part of g on the ellipsoid: zero at a singular point, not so at a cluster of them."""
         moved = self.piece.times(self.piece.evaluate(self.x), self.N * self.radii)
         return float(np.linalg.norm(self.Z.T @ moved, ord=2))
-
-    @cached_property
-    def forms(self) -> Array:
-        """Symmetric matrices Q_k with (Zᵀ R''(N a, N a))_k = aᵀ Q_k a for columns of N of length one, by polarisation."""
-        N, count = self.N / np.linalg.norm(self.N, axis=0), self.d + 1
-        Q = np.zeros((self.d, count, count))
-        for i, j in combinations_with_replacement(range(count), 2):
-            plus, minus = self.second(N[:, i] + N[:, j]), self.second(N[:, i] - N[:, j])
-            Q[:, i, j] = Q[:, j, i] = self.Z.T @ (plus - minus) / 4.0
-        return Q
-
-    @cached_property
-    def misplaced(self) -> float:
-        """How far from the point, in the scaled p, the modes that meet there vanish: it is located up to round-off."""
-        N = self.N / np.linalg.norm(self.N, axis=0)
-        left = self.Z.T @ self.piece.times(self.piece.evaluate(self.x), N[:, 1:])
-        change = float(np.linalg.norm(self.forms[:, 0, 1:], ord=2))
-        share = abs(float(N[self.piece.n, 0]))
-        return share * float(np.linalg.norm(left, ord=2)) / change if change > 0 else 0.0
 
     def second(self, v: Array) -> Array:
         """Scaled R''(v, v) on the rows of the piece."""
@@ -126,15 +105,22 @@ class Reduced:
                 return None
             y = y + step
             if _settled(length, previous, size):
-                return Crossing(y, self.coordinates(y) / level, self._uncertainty(e, row, R, size))
+                return Crossing(y, self.coordinates(y) / level, self._uncertainty(e, row, R, y))
             previous = length
         return None
 
-    def _uncertainty(self, e: Evaluation, row: Array, R: Array, size: float) -> float:
+    def _uncertainty(self, e: Evaluation, row: Array, R: Array, y: Array) -> float:
         """How far round-off in the residual may move a point, relative to its distance."""
-        noise = max(float(np.max(np.abs(R), initial=0.0)), EPS * size)
+        noise = max(float(np.max(np.abs(R), initial=0.0)), self.rounding(e, y))
         smallest = self.borders.smallest(e, np.zeros((len(R), 0)), row)
-        return noise / (size * smallest) if smallest > 0 else np.inf
+        return noise / (float(np.linalg.norm(y - self.y)) * smallest) if smallest > 0 else np.inf
+
+    def rounding(self, e: Evaluation, y: Array) -> float:
+        """Round-off in the residual at y: stiffness is of order one in scaled unknowns, that of p is what it is."""
+        n, moved = self.piece.n, np.abs(y - self.y)
+        along_p = np.where(np.arange(len(y)) == n, moved[n], 0.0)[:, None]
+        load = float(np.max(np.abs(self.piece.times(e, along_p)), initial=0.0))
+        return EPS * (float(np.linalg.norm(np.delete(moved, n))) + load)
 
     def coordinates(self, y: Array) -> Array:
         """λ b of a point."""
@@ -162,27 +148,22 @@ class _Fixed:
             g = r.Z.T @ R  # at the point before the step: R is known there, not where the step leads
             if _settled(length, previous, size):
                 near = float(np.linalg.norm(y - start)) <= FAR * size
-                return Reached(y, g, self._floor(e, y, R - r.Z @ g, size)) if near else None
+                left = float(np.max(np.abs(R - r.Z @ g), initial=0.0))
+                return Reached(y, g, max(left, r.rounding(e, y))) if near else None
             y, previous = y + step[: len(y)], length
         return None
 
-    def _floor(self, e: Evaluation, y: Array, left: Array, size: float) -> float:
-        """Round-off in g: what is left of the residual, or what the rounding of the unknowns makes of g if that is less."""
-        seen = max(float(np.max(np.abs(left), initial=0.0)), EPS * size)
-        terms = np.abs(self.reduced.Z).T @ self.reduced.piece.times(e, np.abs(y)[:, None], sizes=True)
-        return min(seen, ROUNDINGS * EPS * float(np.max(terms, initial=0.0)))
 
-
-def reduce_at(piece: Curve, x: Array, parts: Split, radius: float) -> Reduced:
+def reduce_at(piece: Curve, x: Array, N: Array, Z: Array, *, borders: Borders, radius: float) -> Reduced:
     """The reduced problem on a sphere of the coordinates that belong to N, turned so that one of them alone moves p."""
-    N, Z, count = parts.N, parts.Z, parts.N.shape[1]
+    count = N.shape[1]
     share = N[piece.n]
     first = share if np.linalg.norm(share) > SETTLED * np.linalg.norm(N) else np.eye(count)[0]
     turn = np.linalg.qr(np.column_stack([first, np.eye(count)]))[0][:, :count]
     N = N @ turn
     if Z.shape[1] != count - 1:
         Z = np.linalg.svd(piece.jacobian(piece.evaluate(x)), full_matrices=True)[0][:, piece.size - count :]
-    return Reduced(piece, x, N, np.linalg.pinv(N), np.linalg.qr(Z)[0], parts.borders, np.full(count, radius))
+    return Reduced(piece, x, N, np.linalg.pinv(N), np.linalg.qr(Z)[0], borders, np.full(count, radius))
 
 
 def _settled(length: float, previous: float, size: float) -> bool:

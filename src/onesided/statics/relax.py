@@ -1,16 +1,37 @@
-"""Relaxation at fixed p: damped descent of the energy with contacts held exactly, as a released structure settles."""
+"""Relaxation at fixed p: the energy falls in every step, contacts are held exactly, until a minimum is reached."""
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from onesided._types import Array, Status
-from onesided.complementarity import MLCP, solve
+from onesided._types import Array, Mask, Status
 from onesided.errors import UsageError
 from onesided.model.sizes import Sizes
 from onesided.model.system import System
-from onesided.statics.active_set import constraint_scales
+from onesided.statics.proximal import (
+    ALMOST,
+    SHORTER,
+    Refusal,
+    Step,
+    lowers_energy,
+    proximal_step,
+    restored,
+    stiffness_along,
+)
+from onesided.statics.pushes import lowest_mode, push
+from onesided.statics.settling import Local, Problem
 from onesided.tolerances import EPS
+
+FAR = EPS**-0.4  # scaled coordinates beyond which the energy is called unbounded
+STUCK = 40  # refused steps in turn: nothing near is lower
+EASY = 0.4  # corrections that shrink to a smaller share: the next step may be longer
+QUICKER = 16.0  # by how much at most
+MARGIN = 2.5  # shifts exceed a negative stiffness along the way by this factor
+LANDING = 0.25  # share of the stiffness along the way below which a shift is left out: Newton's method
+PUSH = 16.0  # a push goes as far as so many first steps
+Advance = Callable[["_Run", "Relaxation"], Step | None]
+ESCAPES = 8  # saddle points that are left on the way
 
 
 @dataclass(frozen=True)
@@ -19,163 +40,202 @@ class Relaxation:
 
     Attributes
     ----------
-    max_iterations : quadratic programmes solved before it gives up.
-    reach : largest step, in units of the length scale; small keeps close to the steepest descent.
-    accuracy : relative residual at which Newton may take over.
+    max_iterations : steps before it gives up.
+    reach : largest first step, in units of the length scale; it grows where the energy is simple.
+    damped : integrate the overdamped motion with error control instead of taking steps as long as the energy lets them
+        be: slower, and lands where a slowly moving real structure would.
+    error : local error of the overdamped motion, in units of the length scale.
     """
 
     max_iterations: int = 500
     reach: float = 0.25
-    accuracy: float = 1e-6
+    damped: bool = False
+    error: float = 0.01
+
+    @property
+    def push(self) -> float:
+        """How far a push may go."""
+        return self.error if self.damped else PUSH * self.reach
 
     def __post_init__(self) -> None:
-        if self.max_iterations < 1 or not self.reach > 0 or not 0 < self.accuracy < 1:
+        if self.max_iterations < 1 or not self.reach > 0 or not 0 < self.error < 1:
             raise UsageError("`Relaxation` has a knob out of range", got=repr(self))
 
 
 @dataclass(frozen=True)
 class Relaxed:
-    """Where the descent ended."""
+    """Where the descent ended; `either` tells that it began or passed where both signs of a mode were alike."""
 
     q: Array
     nu: Array
     status: Status
     residual: float
     iterations: int
-
-
-@dataclass(frozen=True)
-class _Local:
-    """The model at a point, without units: energy U, force f = U_z, constraints c, slopes E, Hessian H.
-
-    The variables are z = q / length; multipliers are those of the scaled constraints.
-    """
-
-    U: float
-    f: Array
-    c: Array
-    E: Array
-    H: Array
-    k: int
-
-    def violation(self, c: Array) -> Array:
-        """How far each constraint is from being met."""
-        return np.concatenate([np.abs(c[: self.k]), np.maximum(-c[self.k :], 0.0)])
-
-    def residual(self, nu: Array) -> float:
-        """Largest violation of the Kuhn–Tucker conditions with multipliers ν."""
-        balance = np.abs(self.f - nu @ self.E)
-        contact = np.minimum(np.abs(self.c[self.k :]), np.abs(nu[self.k :]))
-        parts = np.concatenate([balance, self.violation(self.c), contact])
-        return float(np.max(parts, initial=0.0)) if np.all(np.isfinite(parts)) else float("inf")
-
-
-class _Problem:
-    """A system at fixed p in scaled variables."""
-
-    def __init__(self, system: System, q: Array, p: float, sizes: Sizes) -> None:
-        self.system, self.p, self.sizes, self.k = system, p, sizes, len(system.bilateral)
-        zero = np.zeros(len(system.constraint_names))
-        self.gap = constraint_scales(system.evaluate(q, p, zero), sizes).gap
-
-    def at(self, z: Array, nu: Array) -> _Local:
-        """Blocks at z with scaled multipliers ν."""
-        sizes = self.sizes
-        raw = self.multipliers(nu)
-        e = self.system.evaluate(z * sizes.length, self.p, raw)
-        f = (e.L_q + raw @ e.c_q) * sizes.length / sizes.energy
-        E = e.c_q * sizes.length / self.gap[:, None]
-        return _Local(e.energy / sizes.energy, f, e.c / self.gap, E, sizes.hessian(e.L_qq), self.k)
-
-    def multipliers(self, nu: Array) -> Array:
-        """Multipliers of the model's own constraints."""
-        return np.asarray(nu * self.sizes.energy / self.gap)
+    factorisations: int = 0
+    either: bool = False
 
 
 def relax(system: System, q: Array, p: float, sizes: Sizes, knobs: Relaxation) -> Relaxed:
-    """Descend from q to a minimum of the energy among the admissible configurations.
-
-    Each step solves a convex quadratic programme: the Lagrangian's Hessian, shifted until it is positive definite and
-    the step short enough, with the constraints linearised. An exact penalty decides whether a step is taken.
-    """
-    problem = _Problem(system, q, p, sizes)
-    z: Array = q / sizes.length
-    nu: Array = np.zeros(len(system.constraint_names))
-    weights: Array = np.zeros(len(nu))
-    shift = 1.0
-    here = problem.at(z, nu)
-
-    def ended(status: Status, iteration: int) -> Relaxed:
-        return Relaxed(z * sizes.length, problem.multipliers(nu), status, here.residual(nu), iteration)
-
-    for iteration in range(knobs.max_iterations):
-        step, target, shift = _bounded_step(here, shift, knobs.reach)
-        if step is None or target is None:
-            return ended(Status.infeasible, iteration)
-        if here.residual(target) <= knobs.accuracy:
-            nu = target
-            return ended(Status.solved, iteration)
-        weights = np.maximum(weights, 2.0 * np.abs(target))
-        there = problem.at(z + step, target)
-        gain, promised = _gain(here, there, weights), _promised(here, step, weights, shift)
-        if np.isfinite(gain) and gain >= 0.1 * promised:
-            z, nu, here = z + step, target, there
-            shift = shift / 4.0 if gain > 0.5 * promised else shift
-            if not np.max(np.abs(z)) < EPS**-0.4:
-                return ended(Status.unbounded, iteration)
-        else:
-            shift = 4.0 * max(shift, EPS**0.5)
-    return ended(Status.stalled, knobs.max_iterations)
+    """Descend from q to a minimum of the energy among the admissible configurations."""
+    problem = Problem(system, q, p, sizes)
+    start = problem.at(q / sizes.length, problem.none)
+    here = restored(start)
+    if here is None:
+        return ended(start, Status.infeasible, 0)
+    return descend(here, knobs)
 
 
-def _bounded_step(here: _Local, shift: float, reach: float) -> tuple[Array | None, Array | None, float]:
-    """Solve the quadratic programme with the shift raised until its matrix is definite and its step is short."""
-    lowest = float(np.linalg.eigvalsh(here.H)[0])
-    shift = max(shift, max(0.0, -1.5 * lowest) + EPS**0.5 * max(1.0, abs(lowest)))
-    for _ in range(60):
-        step, multipliers = _quadratic_step(here, shift)
-        if step is None or float(np.max(np.abs(step))) <= max(reach, 2.0 * _asked_for(here)):
+def ended(here: Local, status: Status, steps: int, *, either: bool = False) -> Relaxed:
+    """The outcome in the model's own units."""
+    problem = here.problem
+    return Relaxed(
+        here.z * problem.sizes.length,
+        problem.multipliers(here.nu),
+        status,
+        here.residual(),
+        steps,
+        problem.programme.count,
+        either,
+    )
+
+
+@dataclass
+class _Run:
+    """State of a running descent."""
+
+    here: Local
+    closed: Mask
+    shift: float
+    reach: float
+    patience: float = np.inf  # Newton's method is not tried with shifts above it
+    steps: int = 0
+    refused: int = 0
+    moved: float = np.inf
+    either: bool = False
+    before: float = 1.0  # shift of the last step taken
+
+
+def descend(here: Local, knobs: Relaxation, *, shift: float = 1.0, reach: float = 0.0) -> Relaxed:
+    """Steps of falling energy from an admissible point until nothing lower is near."""
+    run = _Run(here, here.problem.closed(here), shift, max(reach, knobs.reach), before=shift)
+    advance = _advance_damped if knobs.damped else _advance
+    for _ in range(ESCAPES):
+        status = _settle(run, knobs, advance)
+        if status is not Status.stalled or not _leave_saddle(run, knobs):
             break
-        shift *= 3.0
-    return step, multipliers, shift
+        run.either = True
+    return ended(run.here, status, run.steps, either=run.either)
 
 
-def _asked_for(here: _Local) -> float:
-    """Length of step that a violated constraint asks for."""
-    norms = np.linalg.norm(here.E, axis=1)
-    far = np.divide(here.violation(here.c), norms, out=np.zeros_like(norms), where=norms > 0)
-    return float(np.max(far, initial=0.0))
+def _settle(run: _Run, knobs: Relaxation, advance: Advance) -> Status:
+    """Steps until Newton's method arrives (solved) or nothing moves any more (stalled)."""
+    while run.steps < knobs.max_iterations:
+        run.steps += 1
+        step = advance(run, knobs)
+        if step is None:
+            run.refused += 1
+            if run.refused > STUCK:
+                return _arrive(run)
+            continue
+        _take(run, step)
+        if step.shift == 0.0:
+            return Status.solved
+        if not float(np.max(np.abs(run.here.z), initial=0.0)) < FAR or not np.isfinite(run.here.U):
+            return Status.unbounded
+        if run.moved <= ALMOST:
+            return _arrive(run)
+    return Status.max_iterations
 
 
-def _quadratic_step(here: _Local, shift: float) -> tuple[Array | None, Array | None]:
-    """Min ½dᵀ(H + shift)d + fᵀd with c + E d = 0 or ≥ 0, through its dual complementarity problem."""
-    B = here.H + shift * np.eye(len(here.f))
-    if not len(here.c):
-        return np.asarray(-np.linalg.solve(B, here.f)), np.zeros(0)
-    columns = np.linalg.solve(B, np.column_stack([here.E.T, here.f]))
-    S = here.E @ columns[:, :-1]
-    S = (S + S.T) / 2.0
-    right = here.c - here.E @ columns[:, -1]
-    for soften in (0.0, EPS**0.5, EPS**0.25):
-        multipliers = _dual(S + soften * np.diag(np.diag(S)), right, here.k)
-        if multipliers is not None:
-            return np.asarray(columns[:, :-1] @ multipliers - columns[:, -1]), multipliers
-    return None, None
+def _arrive(run: _Run) -> Status:
+    """Newton's method where nothing moves any more: solved, or stalled on a saddle point."""
+    step = proximal_step(run.here, 0.0, run.closed, run.reach)
+    if isinstance(step, Step) and lowers_energy(step):
+        _take(run, step)
+        return Status.solved
+    return Status.solved if _at_rest(run) else Status.stalled
 
 
-def _dual(S: Array, right: Array, k: int) -> Array | None:
-    problem = MLCP(A=S[:k, :k], C=S[:k, k:], a=right[:k], D=S[k:, :k], B=S[k:, k:], b=right[k:])
-    found = solve(problem, throw=False)
-    return np.asarray(found.value) if found.ok else None
+def _at_rest(run: _Run) -> bool:
+    """Whether the point is a minimum as far as round-off lets it be known."""
+    balanced = np.abs(run.here.f - run.here.pull(run.here.nu)) <= 64 * run.here.noise()
+    return bool(np.all(balanced)) and run.here.problem.programme.factor(run.here, ALMOST, run.closed)
 
 
-def _gain(here: _Local, there: _Local, weights: Array) -> float:
-    """Decrease of energy and weighted violations."""
-    return float(here.U - there.U + weights @ (here.violation(here.c) - there.violation(there.c)))
+def _take(run: _Run, step: Step) -> None:
+    """Stand at the end of a step; the next one may be longer where this one was easy."""
+    run.here, run.closed, run.refused = step.end, step.closed, 0
+    run.moved, run.before = float(np.max(np.abs(step.d), initial=0.0)), step.shift
+    if step.ratio <= EASY and run.moved > 0.5 * run.reach:
+        run.reach *= 2.0
+    stiffness = _stiffness(step)
+    quicker = min(max(EASY / max(step.ratio, EPS), 1.0), QUICKER)
+    run.shift = max(step.shift / quicker, -MARGIN * stiffness)
+    if run.shift < min(LANDING * stiffness, run.patience):
+        run.shift = 0.0
 
 
-def _promised(here: _Local, step: Array, weights: Array, shift: float) -> float:
-    """The decrease that the quadratic model promises."""
-    left = here.violation(here.c + here.E @ step)
-    curvature = step @ (here.H @ step) / 2.0 + shift * step @ step / 2.0
-    return float(-here.f @ step - curvature + weights @ (here.violation(here.c) - left))
+def _stiffness(step: Step) -> float:
+    """Stiffness ahead of a step: at its end, or as the forces changed along it where that is softer.
+
+    Along a curved valley the straight direction of a step is stiff, and its forces alone tell the truth.
+    """
+    size = float(step.d @ step.d)
+    secant = float((step.end.f - step.start.f) @ step.d) / size if size > 0.0 else 0.0
+    return min(secant, stiffness_along(step.end, step.d))
+
+
+def _advance(run: _Run, knobs: Relaxation) -> Step | None:
+    """One step of the descent, as long as the energy lets it be; None where it was refused."""
+    step = proximal_step(run.here, run.shift, run.closed, run.reach)
+    if isinstance(step, Step) and lowers_energy(step):
+        return step
+    if run.shift == 0.0:  # too early for Newton's method: not before the shift is much smaller again
+        run.shift = max(run.before / QUICKER, ALMOST)
+        run.patience = 0.1 * run.shift
+    else:
+        run.shift = step.shift if isinstance(step, Refusal) else SHORTER * run.shift
+    return None
+
+
+def _advance_damped(run: _Run, knobs: Relaxation) -> Step | None:
+    """One step of the overdamped motion, compared with two half as long; None where it was refused."""
+    if run.shift == 0.0 and run.moved > knobs.error:
+        run.shift = run.before / 4.0
+    whole = proximal_step(run.here, run.shift, run.closed, run.reach)
+    if run.shift == 0.0 or not isinstance(whole, Step):
+        return _advance(run, knobs)
+    halves = _two_halves(run, whole.shift)
+    if halves is None:
+        run.shift *= 4.0
+        return None
+    error = float(np.max(np.abs(whole.d - halves.d), initial=0.0))
+    if error > knobs.error or not lowers_energy(whole):
+        run.shift *= 2.0 if error < 4 * knobs.error else 4.0
+        return None
+    return replace(halves, ratio=0.0 if error < EASY * knobs.error else 1.0)
+
+
+def _two_halves(run: _Run, shift: float) -> Step | None:
+    """Two steps half as long as one with this shift, as one."""
+    first = proximal_step(run.here, 2.0 * shift, run.closed, run.reach)
+    if not isinstance(first, Step):
+        return None
+    second = proximal_step(first.end, 2.0 * shift, first.closed, run.reach)
+    if not isinstance(second, Step):
+        return None
+    return replace(second, start=run.here, d=first.d + second.d, t=first.d + second.d, shift=shift)
+
+
+def _leave_saddle(run: _Run, knobs: Relaxation) -> bool:
+    """Push off a stationary point along its lowest mode; False where the energy does not fall."""
+    if not np.all(np.abs(run.here.f - run.here.pull(run.here.nu)) <= ALMOST):
+        return False
+    mode = lowest_mode(run.here, run.closed)
+    for t in () if mode is None else (mode, -mode):
+        pushed = push(run.here, t, run.closed, knobs.push)
+        if pushed is not None:
+            run.here, run.shift, run.reach = pushed.end, pushed.shift, pushed.reach
+            run.patience, run.refused, run.moved = np.inf, 0, np.inf
+            return True
+    return False

@@ -16,18 +16,28 @@ from onesided.results import ActiveSet, Path
 from onesided.statics.active_set import constraint_scales, working_rows
 from onesided.statics.large import LargeCurve, make_curve
 from onesided.statics.large_spectrum import Deflated
-from onesided.statics.spectrum import spectrum_at
+from onesided.statics.spectrum import Spectrum, spectrum_at
 from onesided.tolerances import DEFAULT, Tolerances
 
 WEAK_LIMIT = 14
+
+
+def stability_of(
+    system: System, e: Evaluation, active: ActiveSet, sizes: Sizes, tolerances: Tolerances
+) -> tuple[int, bool | None]:
+    """Degree of instability, and whether the point is a strict minimum; of a large system by one factorisation."""
+    if not system.derivatives.large:
+        known = system, e, active, sizes, tolerances
+        return degree_of_instability(*known), is_strict_minimum(*known)
+    curve = make_curve(system, working_rows(system, active), sizes, constraint_scales(e, sizes))
+    negative, neutral = curve.modes(e)
+    return negative, True if not negative and not neutral else None if len(active.weak) else False
 
 
 def degree_of_instability(
     system: System, e: Evaluation, active: ActiveSet, sizes: Sizes, tolerances: Tolerances
 ) -> int:
     """Number of eigenvalues of the Hessian reduced on the strongly active set that are clearly negative."""
-    if system.derivatives.large:
-        return make_curve(system, working_rows(system, active), sizes, constraint_scales(e, sizes)).modes(e)[0]
     return spectrum_at(e, e.c_q[working_rows(system, active)], sizes, tolerances).negative(tolerances)
 
 
@@ -70,24 +80,38 @@ def is_strict_minimum(
     With r weakly active constraints, 2ʳ faces are examined; None when r is too large.
     """
     strong = working_rows(system, active)
-    if system.derivatives.large:
-        negative, neutral = make_curve(system, strong, sizes, constraint_scales(e, sizes)).modes(e)
-        return True if not negative and not neutral else None if len(active.weak) else False
     modes = spectrum_at(e, e.c_q[strong], sizes, tolerances)
     weak = len(system.bilateral) + active.weak
     if not len(weak) or modes.positive(tolerances):
         return modes.positive(tolerances)
     if len(weak) > WEAK_LIMIT:
         return None
+    return _falling_in(modes, e.c_q[weak] * sizes.length, tolerances) is None
+
+
+def falling_direction(
+    e: Evaluation, strong: Indices, weak: Indices, sizes: Sizes, tolerances: Tolerances
+) -> Array | None:
+    """A scaled direction without positive stiffness that no weakly active constraint forbids, or None."""
+    if len(weak) > WEAK_LIMIT:
+        return None
+    return _falling_in(spectrum_at(e, e.c_q[strong], sizes, tolerances), e.c_q[weak] * sizes.length, tolerances)
+
+
+def _falling_in(modes: Spectrum, rows: Array, tolerances: Tolerances) -> Array | None:
+    """A combination of modes without positive stiffness that no row forbids."""
+    if not len(modes.kappa):
+        return None
     small = float(np.max(modes.floor(tolerances)))
-    return _positive_on_cone(np.diag(modes.kappa), (e.c_q[weak] * sizes.length) @ modes.modes, small, tolerances.rank)
+    x = _falling_on_cone(np.diag(modes.kappa), rows @ modes.modes, small, tolerances.rank)
+    return None if x is None else np.asarray(modes.modes @ x)
 
 
-def _positive_on_cone(H: Array, A: Array, small: float, rank: float) -> bool:
-    """Whether xᵀHx > 0 for all x ≠ 0 with A x ≥ 0.
+def _falling_on_cone(H: Array, A: Array, small: float, rank: float) -> Array | None:
+    """Some x ≠ 0 with A x ≥ 0 and not xᵀHx > 0.
 
     The smallest quotient on the cone is reached inside some face {A_B x = 0}, at an eigenvector of H reduced to it. So
-    the condition fails exactly when the non-positive eigenvectors of some face span an admissible direction.
+    there is one exactly when the non-positive eigenvectors of some face span an admissible direction.
     """
     for size in range(len(A) + 1):
         for face in combinations(range(len(A)), size):
@@ -96,6 +120,6 @@ def _positive_on_cone(H: Array, A: Array, small: float, rank: float) -> bool:
             falling = N @ vectors[:, values <= small]
             if falling.shape[1]:
                 cone = cone_generators(np.zeros((0, falling.shape[1])), A @ falling, rank)
-                if len(cone.lines) + len(cone.rays):
-                    return False
-    return True
+                for x in (*cone.lines, *cone.rays):
+                    return np.asarray(falling @ x)
+    return None

@@ -18,6 +18,9 @@ from onesided.tolerances import EPS, Tolerances
 if TYPE_CHECKING:  # curves of large systems are made elsewhere
     from onesided.statics.large import LargeCurve
 
+STRAIGHT = 1.0 - EPS**0.25  # cosine of the angle between tangents below which bends keep steps short enough
+DENSE = 40  # unknowns beyond which straight stretches are looked at in fewer places
+MOST = 1000  # places on one step
 SHORT = 0.1  # steps along which stiffness is taken to change linearly on soft modes
 
 
@@ -30,6 +33,10 @@ class PredictorCorrector:
     first_step, max_step : arc length in scaled units.
     turn : angle [rad] between successive tangents that the step control aims at.
     miss : largest distance between predicted and corrected point, relative to the step: keeps a path on its branch.
+    resolution : on straight stretches, where no bend limits the steps, gaps and stiffness are looked at in places this
+        far apart, as a share of the path (of its range of p, if that is bounded, or of its length so far); wider
+        features are not missed. Systems with more than `DENSE` unknowns are looked at in fewer places, in proportion;
+        `math.inf` for none.
     compile_after : points after which whole stretches of steps are compiled, which takes about a second once per model;
         0 where many paths of one model are wanted, `math.inf` for never.
     """
@@ -38,13 +45,28 @@ class PredictorCorrector:
     max_step: float = 0.5
     turn: float = 0.25
     miss: float = 0.03
+    resolution: float = 5e-4
     compile_after: float = 1000
 
     def __post_init__(self) -> None:
         if not (
-            0 < self.first_step <= self.max_step and 0 < self.turn < 1 and 0 < self.miss < 1 and self.compile_after >= 0
+            0 < self.first_step <= self.max_step
+            and 0 < self.turn < 1
+            and 0 < self.miss < 1
+            and self.resolution > 0
+            and self.compile_after >= 0
         ):
             raise UsageError("`PredictorCorrector` has a knob out of range", got=repr(self))
+
+    @classmethod
+    def fast(cls) -> "PredictorCorrector":
+        """For many paths of models that are known: straight stretches are not looked into."""
+        return cls(resolution=math.inf)
+
+    @classmethod
+    def thorough(cls) -> "PredictorCorrector":
+        """For certification: shorter steps everywhere, ten times as many looks on straight stretches."""
+        return cls(max_step=0.1, turn=0.1, miss=0.01, resolution=5e-5)
 
 
 class Walker:
@@ -106,7 +128,20 @@ class Walker:
         long = self.points >= self.method.compile_after and not self.curve.large
         if long and self.ahead is None and self.point.orientation:
             track = Track(self.point, self.previous, self.earlier)
-            self.ahead, self.taken = stretch(self.curve, track, self._knobs(), self.watch), 0
+            made, self.taken = stretch(self.curve, track, self._knobs(), self.watch), 0
+            self.ahead = made and self._survey(made)
+
+    def _survey(self, made: Ahead) -> Ahead | None:
+        """The points of a compiled stretch up to the first straight step on which something is seen."""
+        if self.method.resolution == math.inf:
+            return made
+        t = np.vstack([self.point.t, made.points.t])
+        for i in np.flatnonzero((t[1:] * t[:-1]).sum(axis=1) >= STRAIGHT).tolist():
+            until = self._surveyed(made.points.point(i - 1) if i else self.point, made.points.point(i))
+            if until < 1.0:
+                self.step = until * float(made.steps[i])
+                return made.until(i) if i else None
+        return made
 
     def _take(self, count: int) -> None:
         """Have the first `count` of the points ahead been taken."""
@@ -147,9 +182,13 @@ class Walker:
                 angle = math.acos(min(1.0, float(a.t @ b.t)))
                 self.step = h * self._growth(angle, found.first / h)
                 if angle <= 2.0 * method.turn and self._resolved(a, b, h) and self._explained(a, b, h):
-                    self.step = min(self.step, method.max_step * max(1.0, LONG * b.s))
-                    return b
-                self.step = min(self.step, 0.5 * h)
+                    until = self._surveyed(a, b)
+                    if until == 1.0:
+                        self.step = min(self.step, method.max_step * max(1.0, LONG * b.s))
+                        return b
+                    self.step = until * h
+                else:
+                    self.step = min(self.step, 0.5 * h)
             else:
                 self.step, self.blind = 0.4 * h, not math.isfinite(found.error + found.e.energy)
         return None
@@ -186,7 +225,17 @@ class Walker:
         """Whether inertia and events explain each other: nothing, one limit point, one singular point to begin with."""
         if explained(a, b) or self.located is not None:
             return True
-        return h <= SHORT and a.sense * b.sense > 0 and self._singular(a, b) or h <= self._finest()
+        return (h <= SHORT and a.sense * b.sense > 0 and self._singular(a, b)) or h <= self._finest()
+
+    def _surveyed(self, a: Point, b: Point) -> float:
+        """Fraction of a step up to which nothing is seen on it: 1, unless it is straight and something is."""
+        if self.located is not None or float(a.t @ b.t) < STRAIGHT or self.curve.large:
+            return 1.0
+        low, high = self.watch.p_bounds
+        size = max(b.s, (high - low) / self.curve.unit[self.curve.n] if high - low < math.inf else 1.0)
+        apart = self.method.resolution * size * max(1.0, self.curve.size / DENSE)
+        places = int(min((b.s - a.s) / apart, MOST))
+        return first_sight(self.curve, a, b, places, self.watch.tolerances) if places else 1.0
 
     def _singular(self, a: Point, b: Point) -> bool:
         """Locate the first singular point of a short step; what follows it is traced from there."""
@@ -263,3 +312,16 @@ def _resolved_by_end(curve: "LargeCurve", a: Point, b: Point, miss: float, toler
 def _by_cubic(a: Any, slope_a: Any, m: Any, b: Any, slope_b: Any) -> Triple:
     """Values at three places with the slope in the middle from the cubic through both ends."""
     return Triple(a, slope_a, m, 1.5 * (b - a) - (slope_a + slope_b) / 4, b, slope_b)
+
+
+def first_sight(curve: Curve, a: Point, b: Point, places: int, tolerances: Tolerances) -> float:
+    """Fraction of a straight step at which a gap is violated or the inertia is that of neither end; 1 if none."""
+    for fraction in np.arange(1, places + 1) / (places + 1):
+        y = interpolate(a, b, float(fraction))
+        e = curve.evaluate(curve.packed(y))
+        margins, _ = curve.margins(e, y, a.t)
+        if (margins < np.minimum(np.minimum(a.margins, b.margins), 0.0) - tolerances.residual).any():
+            return float(fraction)
+        if a.negative >= 0 and curve.modes(e)[0] not in {a.negative, b.negative}:
+            return float(fraction)
+    return 1.0

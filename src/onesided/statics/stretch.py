@@ -44,6 +44,11 @@ class Ahead:
     located: dict[int, Located]
     calm: Array
 
+    def until(self, i: int) -> "Ahead":
+        """The first i points."""
+        located = {number: one for number, one in self.located.items() if number < i}
+        return Ahead(self.points.pick(slice(0, i)), self.steps[:i], self.following[:i], located, self.calm[:i])
+
     def calm_until(self, i: int) -> int:
         """Number of the first point from i on that is not calm."""
         rest = self.calm[i:]

@@ -33,12 +33,6 @@ class Taylor:
         """Scaled R''(u, v) by polarisation."""
         return (self.form(u + v, 2) - self.form(u - v, 2)) / 4.0
 
-    def mixed_third(self, u: Array, v: Array, w: Array) -> Array:
-        """Scaled R'''(u, v, w) by polarisation."""
-        signs = ((1, 1, 1), (1, -1, -1), (-1, 1, -1), (-1, -1, 1))
-        total = sum(a * b * c * self.form(a * u + b * v + c * w, 3) for a, b, c in signs)
-        return np.asarray(total / 24.0)
-
     @cached_property
     def parts(self) -> Split:
         """The linearised equations taken apart."""
@@ -55,7 +49,7 @@ class Taylor:
     @property
     def regular(self) -> bool:
         """Whether J has one null vector only."""
-        return self._split[0].shape[1] == 0
+        return bool(self._split[0].shape[1] == 0)
 
     @cached_property
     def second(self) -> Array:

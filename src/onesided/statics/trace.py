@@ -19,7 +19,7 @@ from onesided.statics.hits import (
     refine_singular,
 )
 from onesided.statics.home import Home
-from onesided.statics.legs import goes_on, start_leg, taken_over
+from onesided.statics.legs import goes_on, start_leg, taken_over, two_rays
 from onesided.statics.naming import Named, name_idle, name_point
 from onesided.statics.pieces import Item, Origin, Passage
 from onesided.statics.place import Place, place
@@ -65,57 +65,59 @@ class Tracer(Walker):
 
     def pieces(self) -> Iterator[Item | Passage]:
         """The same with points in a row together where they are known together."""
-        candidate: Point | None = None
-        while True:
-            b = candidate or self._advance()
-            candidate = None
+        status, note, b = None, "", self._advance()
+        while status is None:
+            candidate: Point | None = None
             if b is None:
-                yield from self._end(*self._why_stuck())
-                return
-            hits = [hit for hit in self._hits(b) if self._told(hit)]
-            hit, c = self._earliest(b, hits) if hits else (None, b)
-            quiet = None if c is None else self.margins.find(self.curve, self.point, c, self.watch.tolerances)
+                status, note = self._why_stuck()
+                break
+            hit, c, quiet = self._first_change(b)
+            home = None if c is None else self._passes_home(hit, c)
             if quiet is not None and quiet.change is Change.dips:
                 candidate, self.ahead, self.located = quiet.point, None, None
-                continue
-            home = None if c is None else self._returns(c if quiet is None else quiet.point)
-            if home is not None:
+            elif home is not None:
                 yield from self._accept(home)
-                yield from self._end(Status.closed)
-                return
-            if quiet is not None and quiet.change is not Change.touches:
+                status = Status.closed
+            elif quiet is not None and quiet.change is not Change.touches:
                 status = yield from self._meet_idle(quiet, b)
-                if status is not None:
-                    yield from self._end(status)
-                    return
-                continue
-            if quiet is not None:
-                hit, c = quiet.hit(self.curve), quiet.point
-            if hit is None:
+            elif hit is None:
                 yield from self._accept(b)
                 if self.ahead is not None:
                     yield from self._stroll(self.ahead)
                 status = self._enough(self.point)
-                if status is not None:
-                    yield from self._end(status)
-                    return
-                continue
-            self.crowd = self.crowd + 1 if c is None or c.s - self.point.s < self.method.first_step**2 else 0
-            if self.crowd > CROWD:
-                yield from self._end(Status.step_too_small, f"events crowd together {self._why_stuck()[1]}")
-                return
-            if c is None:  # the step had left its branch, or holds more than one event: look closer
+            elif self._crowded(c):
+                status, note = Status.step_too_small, f"events crowd together {self._why_stuck()[1]}"
+            elif c is None:  # the step had left its branch, or holds more than one event: look closer
                 self.step, self.ahead = 0.25 * (b.s - self.point.s), None
-                continue
-            status, candidate = yield from self._meet(hit, c, b)
-            self.ahead = self.ahead if candidate else None  # points beyond are those of the same leg, or of no use
-            if status is None and self.points >= 3 and self._home.is_at(self.curve, self.point):
-                status = Status.closed
-            if status is None and self.points >= self.most:
-                status = Status.enough
-            if status is not None:
-                yield from self._end(status)
-                return
+            else:
+                status, candidate = yield from self._meet(hit, c, b)
+                status = status or self._after_event()
+                self.ahead = self.ahead if candidate else None  # points beyond are those of the same leg, or of no use
+            b = b if status is not None else candidate or self._advance()
+        yield from self._end(status, note)
+
+    def _first_change(self, b: Point) -> tuple[Hit | None, Point | None, Quiet | None]:
+        """The first thing to happen on the way to b: what it is, where (b if nothing happens), and whether quietly."""
+        hits = [hit for hit in self._hits(b) if self._told(hit)]
+        hit, c = self._earliest(b, hits) if hits else (None, b)
+        quiet = None if c is None else self.margins.find(self.curve, self.point, c, self.watch.tolerances)
+        return (hit, c, None) if quiet is None else (quiet.hit(self.curve), quiet.point, quiet)
+
+    def _passes_home(self, hit: Hit | None, c: Point) -> Point | None:
+        """The start of the path, where it lies on the way to c; at an event that is told first."""
+        home = self._returns(c)
+        return None if home is not None and hit is not None and self._home.same(home.y, c.y) else home
+
+    def _crowded(self, c: Point | None) -> bool:
+        """Whether there have been too many events or failures without progress."""
+        self.crowd = self.crowd + 1 if c is None or c.s - self.point.s < self.method.first_step**2 else 0
+        return self.crowd > CROWD
+
+    def _after_event(self) -> Status | None:
+        """Whether the path has come home with an event, or is long enough."""
+        if self.points >= 3 and self._home.is_at(self.curve, self.point):
+            return Status.closed
+        return Status.enough if self.points >= self.most else None
 
     def _leave(self, where: Place, ray: Ray, s: float) -> tuple[Curve, Point]:
         """Start a new leg at a place along a ray; inertia is unknown until its first regular point."""
@@ -229,7 +231,7 @@ class Tracer(Walker):
         """Constraints begin or cease to be idle; the path goes on as it was, or with others that carry."""
         c = quiet.point
         where = place(self.origin.where.system, c.x, self.curve.sizes, self.watch.tolerances)
-        back, on = self._two_rays(where, c, b, complete=True).rays
+        back, on = two_rays(where, self.curve, c, self._beyond(b))
         names, idle = where.system.constraint_names, self.margins.idle ^ set(quiet.rows)
         ahead: Ray | None = replace(goes_on(self.curve, on, quiet), idle=tuple(names[row] for row in sorted(idle)))
         if quiet.crosses(self.curve):
@@ -247,6 +249,10 @@ class Tracer(Walker):
         self.point = replace(self.point, negative=-1, orientation=0.0)  # the stiffness may jump here
         self.step, self.ahead, self.located = min(self.step, self._first_step()), None, None
         return None
+
+    def _beyond(self, b: Point) -> tuple[float, float, int]:
+        """Senses of p before and beyond an event on the way to b, and the lower degree of instability."""
+        return self.point.sense, b.sense, min(self.degree or 0, b.negative)
 
     def _settle_degree(self, c: Point, b: Point) -> Iterator[Item]:
         """Say what the degree of instability is on the way to c, where that is not known yet."""
@@ -267,7 +273,7 @@ class Tracer(Walker):
         zero = [name for name in self.watch.user if name not in self.sides and self._value(name, c) == 0.0]
         self.sides |= {name: self._value(name, self.point) for name in zero}  # still to be told
         simple = hit.trigger is Trigger.limit and not len(where.weak) and not bifurcates
-        rays = self._two_rays(where, c, b, complete=True) if simple else rays_at(where)
+        rays = Rays(two_rays(where, self.curve, c, self._beyond(b))) if simple else rays_at(where)
         named = name_point(where, rays, self.curve, c)
         if named.kind is None and named.followed is not None:
             self.curve, self.point = self._leave(where, rays[named.followed], c.s)
@@ -277,7 +283,7 @@ class Tracer(Walker):
         self.events += 1
         if named.followed is None:
             self.point = c
-            return LAST.get(named.kind, Status.path_ended), None
+            return LAST.get(named.kind or Kind.end, Status.path_ended), None
         if self.events == self.origin.max_events:
             return Status.enough, None
         if simple:
@@ -312,30 +318,6 @@ class Tracer(Walker):
         if exact is None or float((exact.y - self.point.y) @ self.point.t) <= 0.01 * (c.s - self.point.s):
             return c, False  # there is none, or it is the one that has been passed
         return exact, True
-
-    def _two_rays(self, where: Place, c: Point, b: Point, *, complete: bool) -> Rays:
-        """Back and straight on. At a simple limit point ṗ changed its sign along the path: p̈ decides both alike."""
-        k, n = len(where.system.bilateral), where.system.n
-        turned = self.point.sense * b.sense < 0
-        gap_rates = self.curve.gap_rates(self.curve.evaluate(c.x), c.t)
-        rays = []
-        for sign in (-1.0, 1.0):
-            x_dot = self.curve.packed(sign * c.t)
-            rays.append(
-                Ray(
-                    q_dot=x_dot[:n],
-                    p_dot=float(x_dot[n]),
-                    mu_dot=x_dot[n + 1 : n + 1 + k],
-                    lam_dot=x_dot[n + 1 + k :],
-                    gap_dot=sign * gap_rates,
-                    p_sign=int(b.sense if turned else sign * b.sense),
-                    order=2 if turned else 1,
-                    instability=min(self.degree or 0, b.negative),
-                    closed=tuple(where.system.constraint_names[j] for j in self.curve.rows[k:]),
-                    rows=tuple(int(j) for j in self.curve.rows),
-                )
-            )
-        return Rays(tuple(rays), complete)
 
     def _pass(self, hit: Hit, c: Point, where: Place, end: float) -> Generator[Item, None, Outcome]:
         """Bounds end the path, user events do not change it."""

@@ -1,0 +1,1 @@
+"""Random systems whose event lists are known exactly, held against what the tracer finds."""

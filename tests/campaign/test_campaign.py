@@ -1,0 +1,45 @@
+"""Ten thousand random paths, diagrams and histories against exact oracles: nothing wide may be missed in silence.
+
+The counts of each campaign are printed at the end of the test run.
+"""
+
+import pytest
+
+from . import drives, one_coordinate, straight, two_coordinates, units
+from .verdicts import campaign
+
+FAMILIES = {module.__name__.rpartition(".")[2]: module for module in (
+    one_coordinate, straight, units, drives, two_coordinates)}  # fmt: skip
+FLAGGED = 0.05  # share of the cases in which the library may say that it did not find its way
+UNDECIDED = 0.02  # share of the cases in which the oracle may give up
+
+QUICK = {"one_coordinate": 80, "straight": 50, "units": 50, "drives": 12, "two_coordinates": 12}
+LONG = {
+    "one_coordinate": (3000, 1000),
+    "straight": (2000, 500),
+    "units": (2000, 500),
+    "drives": (1000, 200),
+    "two_coordinates": (2000, 250),
+}
+
+
+def check(family, seeds, record_property):
+    summary = campaign(family, FAMILIES[family].judge, seeds)
+    record_property("campaign", summary.words())
+    assert summary.worst() == [], summary.listing()
+    assert summary.counts["flagged"] <= max(FLAGGED * len(seeds), 2), summary.listing()
+    assert summary.counts["undecided"] <= UNDECIDED * len(seeds), summary.listing()
+
+
+@pytest.mark.parametrize("family", QUICK)
+def test_a_few(family, record_property):
+    check(family, range(QUICK[family]), record_property)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("family", "first"),
+    [(family, first) for family, (total, share) in LONG.items() for first in range(1000, 1000 + total, share)],
+)
+def test_many(family, first, record_property):
+    check(family, range(first, first + LONG[family][1]), record_property)
