@@ -18,6 +18,7 @@ from onesided.tolerances import EPS
 STEPS = 12
 SETTLED = EPS**0.625  # relative size of a Newton step after which one more reaches round-off
 NOISE = EPS**0.25  # relative size of a Newton step that may be round-off, near singular points
+ROUNDINGS = 4.0  # of the terms of an equation
 FAR = 2.0  # what w may be, relative to a
 
 
@@ -74,6 +75,16 @@ class Reduced:
         moved = self.piece.times(self.piece.evaluate(self.x), self.N * self.radii)
         return float(np.linalg.norm(self.Z.T @ moved, ord=2))
 
+    @cached_property
+    def misplaced(self) -> float:
+        """How far from the point, in the scaled p, the modes that meet there vanish: it is located up to round-off."""
+        N = self.N / np.linalg.norm(self.N, axis=0)
+        left = self.Z.T @ self.piece.times(self.piece.evaluate(self.x), N[:, 1:])
+        rates = [self.Z.T @ (self.second(N[:, 0] + v) - self.second(N[:, 0] - v)) / 4.0 for v in N[:, 1:].T]
+        change = float(np.linalg.norm(np.array(rates), ord=2)) if rates else 0.0
+        share = abs(float(N[self.piece.n, 0]))
+        return share * float(np.linalg.norm(left, ord=2)) / change if change > 0 else 0.0
+
     def second(self, v: Array) -> Array:
         """Scaled R''(v, v) on the rows of the piece."""
         raw = self.piece.system.along(self.x, self.piece.packed(v), 2)
@@ -112,6 +123,8 @@ class Reduced:
     def _uncertainty(self, e: Evaluation, row: Array, R: Array, y: Array) -> float:
         """How far round-off in the residual may move a point, relative to its distance."""
         noise = max(float(np.max(np.abs(R), initial=0.0)), self.rounding(e, y))
+        if self.piece.large and self.d:  # of large systems the nearly singular directions alone are looked at
+            noise = max(float(np.max(np.abs(self.Z.T @ R))), self.rounding_of_g(e, y))
         smallest = self.borders.smallest(e, np.zeros((len(R), 0)), row)
         return noise / (float(np.linalg.norm(y - self.y)) * smallest) if smallest > 0 else np.inf
 
@@ -121,6 +134,11 @@ class Reduced:
         along_p = np.where(np.arange(len(y)) == n, moved[n], 0.0)[:, None]
         load = float(np.max(np.abs(self.piece.times(e, along_p)), initial=0.0))
         return EPS * (float(np.linalg.norm(np.delete(moved, n))) + load)
+
+    def rounding_of_g(self, e: Evaluation, y: Array) -> float:
+        """What the rounding of the unknowns makes of g at y."""
+        terms = np.abs(self.Z).T @ self.piece.times(e, np.abs(y)[:, None], sizes=True)
+        return ROUNDINGS * EPS * float(np.max(terms, initial=0.0))
 
     def coordinates(self, y: Array) -> Array:
         """λ b of a point."""
@@ -148,10 +166,15 @@ class _Fixed:
             g = r.Z.T @ R  # at the point before the step: R is known there, not where the step leads
             if _settled(length, previous, size):
                 near = float(np.linalg.norm(y - start)) <= FAR * size
-                left = float(np.max(np.abs(R - r.Z @ g), initial=0.0))
-                return Reached(y, g, max(left, r.rounding(e, y))) if near else None
+                return Reached(y, g, self._floor(e, y, R - r.Z @ g)) if near else None
             y, previous = y + step[: len(y)], length
         return None
+
+    def _floor(self, e: Evaluation, y: Array, left: Array) -> float:
+        """Round-off in g: what is left of the residual, or what the rounding of the unknowns makes of g if that is less."""
+        r = self.reduced
+        seen = max(float(np.max(np.abs(left), initial=0.0)), r.rounding(e, y))
+        return min(seen, r.rounding_of_g(e, y))
 
 
 def reduce_at(piece: Curve, x: Array, N: Array, Z: Array, *, borders: Borders, radius: float) -> Reduced:
