@@ -164,8 +164,8 @@ class SparseEvaluation:
     def reference(self, stiffnesses: Sequence[Array]) -> Array:
         """Entries of the reference stiffness, positive definite: the mean of those Hessians that are.
 
-        Where none is, the first one with a multiple of the stiffest entries of its rows on its diagonal, hardly more than
-        it takes: directions without any stiffness are measured by what is left of it.
+        Where none is, the first one with a multiple of the stiffest entries of its rows on its diagonal, hardly more
+        than it takes: directions without any stiffness are measured by what is left of it.
         """
         at = self.pattern
         none = (np.zeros(0, dtype=np.intp), np.zeros(0, dtype=np.intp))

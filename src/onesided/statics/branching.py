@@ -75,8 +75,8 @@ class Branches:
 def branches_at(piece: Curve, x: Array, parts: Split) -> Branches:
     """All branches of one piece at the packed point x.
 
-    N (size, d + 1) and Z (size − 1, d) of `parts` span the null spaces of J, or those of a cluster of singular points; a
-    column of N is as long as a displacement along it that counts as large.
+    N (size, d + 1) and Z (size − 1, d) of `parts` span the null spaces of J, or those of a cluster of singular points;
+    a column of N is as long as a displacement along it that counts as large.
     """
     best = Branches(reason="the equations cannot be followed around the point")
     attempts, seen = 0, False
@@ -117,7 +117,7 @@ def _ellipsoids(reduced: Reduced) -> Iterator[tuple[Reduced, float, float]]:
 
 
 def _sides(reduced: Reduced, shares: tuple[float, ...]) -> tuple[Array, float] | None:
-    """g at probes of these shares along p and all directions across it, and its round-off; None where there is none."""
+    """G at probes of these shares along p and all directions across it, and its round-off; None where there is none."""
     across = np.random.default_rng(0).normal(size=(PROBES, reduced.d)) if reduced.d > 1 else np.array([[1.0], [-1.0]])
     across = across / np.linalg.norm(across, axis=1)[:, None]
     g, floor = np.zeros((len(shares), len(across), reduced.d)), 0.0

@@ -173,8 +173,7 @@ class Curve:
 
     def times(self, e: Evaluation, columns: Array, *, sizes: bool = False) -> Array:
         """J, or the absolute values of its entries, times some columns."""
-        J = self.jacobian(e)
-        return (np.abs(J) if sizes else J) @ columns
+        return (np.abs(self.jacobian(e)) if sizes else self.jacobian(e)) @ columns
 
     def margins(self, e: Evaluation, y: Array, t: Array) -> tuple[Array, Array]:
         """What must stay ≥ 0, with derivatives: scaled gaps of open, multipliers of closed unilateral constraints.

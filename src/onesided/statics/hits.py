@@ -15,7 +15,7 @@ import numpy as np
 from onesided._types import Array
 from onesided.statics.active_set import rounding
 from onesided.statics.curve import Closed, Correction, Curve, Plane, Point, Points, make_point, newton
-from onesided.statics.spectrum import NEAR, Inseparable, Split, soft_modes, split, stiffness_on
+from onesided.statics.spectrum import NEAR, InseparableError, Split, soft_modes, split, stiffness_on
 from onesided.tolerances import EPS, Tolerances
 
 UserEvents = Mapping[str, Callable[[Array, float], float]]
@@ -291,7 +291,7 @@ def first_singular(curve: Curve, a: Point, b: Point, tolerances: Tolerances) -> 
     """
     try:
         fractions = _crossings(curve, a, b, tolerances)
-    except Inseparable:
+    except InseparableError:
         return None
     for fraction in fractions:
         guess = replace(a, y=interpolate(a, b, fraction), s=a.s + fraction * (b.s - a.s), t=_between_tangents(a, b))
@@ -306,7 +306,7 @@ def next_singular(curve: Curve, point: Point, tolerances: Tolerances) -> float:
     """Distance along the tangent at which the next soft mode should vanish, from the rates of all of them."""
     try:
         parts = split(curve, point.x, tolerances)
-    except Inseparable:
+    except InseparableError:
         return math.inf
     count = len(parts.linear)
     if not count:
@@ -365,7 +365,7 @@ def refine_singular(curve: Curve, point: Point, step: float, tolerances: Toleran
             refined = _refine(curve, point, step, tolerances, keep)
             if refined is not None and _singular_equilibrium(curve, refined, tolerances):
                 return refined
-    except Inseparable:
+    except InseparableError:
         return None
     return None
 

@@ -30,7 +30,7 @@ from onesided.statics.large_rays import large_rays
 from onesided.statics.place import Place, place_near
 from onesided.statics.rates import rates_at
 from onesided.statics.reactions import Reactions, independent, loose_along, reactions_at
-from onesided.statics.spectrum import Inseparable, Split, negative_modes, split
+from onesided.statics.spectrum import InseparableError, Split, negative_modes, split
 from onesided.statics.taylor import Taylor
 from onesided.statics.trail import START
 from onesided.tolerances import DEFAULT, EPS, Tolerances
@@ -222,7 +222,7 @@ def _directions(where: Place, piece: Curve) -> Fan:
     """Candidate directions of one piece that keep the signs to first order, and the dimension of its null space."""
     try:
         parts = split(piece, where.x, where.tolerances)
-    except Inseparable as error:
+    except InseparableError as error:
         return Fan([], 1, reason=str(error))
     if parts.N.shape[1] > 1:
         cluster = split(piece, where.x, replace(where.tolerances, singularity=CLUSTER))

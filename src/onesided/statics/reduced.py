@@ -171,7 +171,7 @@ class _Fixed:
         return None
 
     def _floor(self, e: Evaluation, y: Array, left: Array) -> float:
-        """Round-off in g: what is left of the residual, or what the rounding of the unknowns makes of g if that is less."""
+        """Round-off in g: what is left of the residual, or what rounding makes of g if that is less."""
         r = self.reduced
         seen = max(float(np.max(np.abs(left), initial=0.0)), r.rounding(e, y))
         return min(seen, r.rounding_of_g(e, y))

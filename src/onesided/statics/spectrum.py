@@ -27,7 +27,7 @@ NEAR = 0.01  # modes with κ below this are kept apart: the rest is well conditi
 SAFETY = 16.0  # of an estimate of rounding
 
 
-class Inseparable(SolveError):
+class InseparableError(SolveError):
     """Singular and regular parts of the equations of a large system cannot be told apart."""
 
 
