@@ -146,8 +146,6 @@ def test_open_constraints_are_switched_off_without_a_new_pattern():
 def test_a_large_system_says_what_it_cannot_do():
     _, sparse = both(net(3))
     with pytest.raises(onesided.OnesidedError, match="sparse=False"):
-        onesided.diagram(sparse, sparse.start, 0.0, p_bounds=(0.0, 1.0))
-    with pytest.raises(onesided.OnesidedError, match="sparse=False"):
         onesided.trace(sparse, sparse.start, 0.0, method=onesided.FirstOrder())
     state = onesided.solve(sparse, start=sparse.start, p=0.1).value
     assert state.instability == 0

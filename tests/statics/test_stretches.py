@@ -85,7 +85,7 @@ def test_bundled_models_take_the_same_path(name):
 @given(arms(), st.sets(st.sampled_from([1, 2])))
 @settings(max_examples=30)
 def test_points_of_a_stretch_are_what_they_claim(system, closed):
-    """Residual, tangent, inertia, orientation, determinant and margins, each by another way, with every set of contacts."""
+    """Residual, tangent, inertia, determinant and margins, each by another way, with every set of contacts."""
     where = place_near(system, [0.0, 0.0, 0.0], 0.0)
     curve = Curve(system, np.array([0, *sorted(closed)]), where.sizes, where.scales)
     row = np.random.default_rng(0).normal(size=curve.size)

@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -96,15 +96,18 @@ class Sizes:
     energy: float
     control: float
     stiffnesses: Callable[[], Iterable[Array]] | None = field(default=None, repr=False)
+    combine: Callable[[list[Array]], Array] | None = field(default=None, repr=False)
 
     @cached_property
     def reference(self) -> Array:
         """Reference stiffness M, (n, n), symmetric positive definite, without units: what "stiff" means here.
 
         The mean of |K| at the point for p as it is and a size to either side. Directions without any stiffness are
-        measured like the stiffest: nothing is known about them.
+        measured like the stiffest: nothing is known about them. For sparse systems: the entries [`SparseEvaluation`].
         """
         found = [K for K in (self.stiffnesses or tuple)() if np.all(np.isfinite(K))]
+        if self.combine is not None:
+            return self.combine(found)
         if not found:
             return np.eye(len(self.length))
         values, modes = np.linalg.eigh(sum(_magnitude(K) for K in found) / len(found))
@@ -157,7 +160,8 @@ def estimate(evaluate: Probe, q: Array, p: float, given: Scales) -> Sizes:
         states = [evaluate(q, load) for load in loads] if usual is e else [usual]
         return (state.scaled_hessian(length) / energy for state in states)
 
-    return Sizes(length, energy, control, stiffnesses)
+    combine = cast(Any, e).reference if evaluate.derivatives.large else None
+    return Sizes(length, energy, control, stiffnesses, combine)
 
 
 def _lengths(

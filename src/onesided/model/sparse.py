@@ -19,7 +19,9 @@ from onesided._types import Array, Indices
 from onesided.linalg import SparseKkt
 from onesided.model.assembly import Assembly, Batch, Data, flat_targets
 from onesided.model.compiling import compiled
+from onesided.tolerances import EPS, ROUNDING
 
+FIRST_SHARE, SHARE_GROWTH, LAST_SHARE = EPS**0.5, 4.0, 16.0  # of the diagonal that makes a stiffness positive definite
 POWER = 12  # iterations that tell a largest eigenvalue well enough for a size
 
 
@@ -158,6 +160,38 @@ class SparseEvaluation:
         at = self.pattern
         squares = ((other.gradients - self.gradients) * length[at.columns]) ** 2
         return np.asarray(np.sqrt(np.bincount(at.entry_constraints, squares, at.m)))
+
+    def reference(self, stiffnesses: Sequence[Array]) -> Array:
+        """Entries of the reference stiffness, positive definite: the mean of those Hessians that are.
+
+        Where none is, the first one with a multiple of the stiffest entries of its rows on its diagonal, hardly more
+        than it takes: directions without any stiffness are measured by what is left of it.
+        """
+        at = self.pattern
+        none = (np.zeros(0, dtype=np.intp), np.zeros(0, dtype=np.intp))
+        kkt = SparseKkt(at.n, 0, (at.rows, at.entry_columns), none)
+
+        def definite(entries: Array) -> bool:
+            kkt.factor(entries, np.zeros(0), np.zeros(0, dtype=bool))
+            return kkt.inertia.positive == at.n
+
+        good = [entries for entries in stiffnesses if definite(entries)]
+        if good:
+            return np.asarray(sum(good) / len(good))
+        first = stiffnesses[0] if len(stiffnesses) else np.zeros(len(at.rows))
+        diagonal, share = self._row_sizes(first), FIRST_SHARE
+        while not definite(first + share * diagonal) and share < LAST_SHARE:
+            share *= SHARE_GROWTH
+        return np.asarray(first + share * diagonal)
+
+    def _row_sizes(self, entries: Array) -> Array:
+        """Entries of the diagonal matrix of the largest entries per row; where a row is empty, of all rows."""
+        at, largest = self.pattern, np.zeros(self.pattern.n)
+        for ends in (at.rows, at.entry_columns):
+            np.maximum.at(largest, ends, np.abs(entries))
+        usual = float(np.max(largest, initial=0.0)) or 1.0
+        largest = np.where(largest > ROUNDING * usual, largest, usual)
+        return np.where(at.rows == at.entry_columns, largest[at.rows], 0.0)
 
     def response(self, length: Array, energy: float) -> Array:
         """Displacement that a unit of p causes with all constraints closed, (n,)."""

@@ -5,6 +5,7 @@ themselves and followed inwards; what they tend to are the tangents. Nothing dep
 series would decide. The signs of the crossings add up to nothing, which is the check that none is missing.
 """
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -16,6 +17,7 @@ from onesided._types import Array
 from onesided.linalg.sphere_zeros import Zeros, some_zeros, zeros_on_sphere
 from onesided.statics.curve import Curve
 from onesided.statics.reduced import Crossing, Reduced, reduce_at
+from onesided.statics.spectrum import Borders, Split
 from onesided.statics.trail import Trail, follow_inwards, sign_of_p_along
 from onesided.tolerances import EPS
 
@@ -70,17 +72,20 @@ class Branches:
     reason: str = ""
 
 
-def branches_at(piece: Curve, x: Array, N: Array, Z: Array) -> Branches:
+def branches_at(piece: Curve, x: Array, parts: Split) -> Branches:
     """All branches of one piece at the packed point x.
 
-    N (size, d + 1) and Z (size − 1, d) span the null spaces of J, or those of a cluster of singular points; a column of
-    N is as long as a displacement along it that counts as large.
+    N (size, d + 1) and Z (size − 1, d) of `parts` span the null spaces of J, or those of a cluster of singular points;
+    a column of N is as long as a displacement along it that counts as large.
     """
     best = Branches(reason="the equations cannot be followed around the point")
-    attempts = 0
-    for reduced, size, floor in _ellipsoids(reduce_at(piece, x, N, Z, RADIUS if N.shape[1] == 2 else WIDE)):
+    attempts, seen = 0, False
+    radius = RADIUS if parts.N.shape[1] == 2 else WIDE
+    start = reduce_at(piece, x, parts.N, parts.Z, borders=parts.borders, radius=radius)
+    for reduced, size, floor in _ellipsoids(start):
         if size <= SAFETY * floor:
-            return Branches(free=True)
+            return best if seen else Branches(free=True)
+        seen = True
         zeros = zeros_on_sphere(partial(_values, reduced), reduced.d, noise=SAFETY * floor)
         if zeros is None:
             continue
@@ -95,26 +100,42 @@ def branches_at(piece: Curve, x: Array, N: Array, Z: Array) -> Branches:
 
 
 def _ellipsoids(reduced: Reduced) -> Iterator[tuple[Reduced, float, float]]:
-    """Smaller and smaller ellipsoids on which g is defined, with the size of g on them and its round-off."""
-    for _ in range(LEVELS):
-        balanced = _balanced(reduced)
+    """Smaller and smaller ellipsoids on which g is defined, with the size of g on them and its round-off.
+
+    Soft modes of stiff structures move far for their energy: the more so, the more levels there are.
+    """
+    far = float(np.max(np.abs(reduced.N[:, 1:] * reduced.radii[1:]), initial=1.0))
+    for _ in range(LEVELS + math.ceil(math.log(max(1.0, far), SHRINK))):
+        across = _sides(reduced, (0.0,))
+        balanced = None if across is None else _balanced(reduced)
         if balanced is not None:
             yield balanced
             reduced = reduced.resized(balanced[0].radii / SHRINK)
         else:
-            reduced = reduced.resized(reduced.radii / SHRINK)
+            along = 1.0 if across is None and reduced.N[reduced.piece.n, 0] else SHRINK
+            reduced = reduced.resized(reduced.radii / np.append(along, np.full(reduced.d, SHRINK)))
+
+
+def _sides(reduced: Reduced, shares: tuple[float, ...]) -> tuple[Array, float] | None:
+    """G at probes of these shares along p and all directions across it, and its round-off; None where there is none."""
+    across = np.random.default_rng(0).normal(size=(PROBES, reduced.d)) if reduced.d > 1 else np.array([[1.0], [-1.0]])
+    across = across / np.linalg.norm(across, axis=1)[:, None]
+    g, floor = np.zeros((len(shares), len(across), reduced.d)), 0.0
+    for i, j in np.ndindex(len(shares), len(across)):
+        reached = reduced.at(np.append(shares[i], across[j]))
+        if reached is None:
+            return None
+        g[i, j], floor = reached.g, max(floor, reached.floor)
+    return g, floor
 
 
 def _balanced(reduced: Reduced) -> tuple[Reduced, float, float] | None:
     """Shorten the axes across p until g changes as much with p as across it: curves then cross steeply."""
-    across = np.random.default_rng(0).normal(size=(PROBES, reduced.d)) if reduced.d > 1 else np.array([[1.0], [-1.0]])
-    across = across / np.linalg.norm(across, axis=1)[:, None]
     for _ in range(PROBES * PROBES):
-        sides = [[reduced.at(np.append(s, v)) for v in across] for s in (0.0, 1.0, -1.0)]
-        if any(one is None for side in sides for one in side):
+        found = _sides(reduced, (0.0, 1.0, -1.0))
+        if found is None:
             return None
-        g = np.array([[one.g for one in side if one is not None] for side in sides])
-        floor = max(one.floor for side in sides for one in side if one is not None)
+        g, floor = found
         alone, coupled = float(np.max(np.abs(g[0]))), float(np.max(np.abs(g[1] - g[2]))) / 2.0
         if alone <= coupled or not reduced.N[reduced.piece.n, 0] or coupled <= SAFETY * floor:
             return reduced, float(np.max(np.abs(g))), floor
@@ -176,7 +197,8 @@ def _met(crossings: list[Crossing]) -> bool:
 
 def _branch(reduced: Reduced, trail: Trail, entry: Crossing, forms: Array) -> Branch:
     b = trail.limit()
-    b = _polished(b / np.linalg.norm(b), forms) if trail.to_the_point else b
+    lengths = np.linalg.norm(reduced.N * reduced.radii, axis=0)
+    b = _polished(b / np.linalg.norm(b), forms, lengths) if trail.to_the_point else b
     t = reduced.N @ (reduced.radii * b)
     t = t / np.linalg.norm(t)
     share = float(t[reduced.piece.n])
@@ -197,8 +219,11 @@ def _quadratic_forms(reduced: Reduced) -> Array:
     return Q
 
 
-def _polished(b: Array, Q: Array) -> Array:
-    """The nearest direction with bᵀQb = 0, in as far as that equation fixes it; b itself where it is not near."""
+def _polished(b: Array, Q: Array, lengths: Array) -> Array:
+    """The nearest direction with bᵀQb = 0, in as far as that equation fixes it; b itself where it is not near.
+
+    Near is what is so on the ellipsoid, or in scaled unknowns, in which its axes have these `lengths`.
+    """
     start, size = b, float(np.max(np.abs(Q)))
     if not size:
         return b
@@ -206,9 +231,16 @@ def _polished(b: Array, Q: Array) -> Array:
         residual = np.append(np.einsum("kij,i,j->k", Q, b, b) / size, (b @ b - 1.0) / 2.0)
         step = np.linalg.lstsq(np.vstack([2.0 * Q @ b / size, b]), -residual, rcond=WELL_POSED)[0]
         b = b + step
-    return np.asarray(b / np.linalg.norm(b)) if np.linalg.norm(b - start) <= POLISHED else start
+    moved = min(_turn(start, b), _turn(lengths * start, lengths * b))
+    return np.asarray(b / np.linalg.norm(b)) if moved <= POLISHED else start
 
 
-def sign_of_p(piece: Curve, x: Array, t: Array) -> tuple[int, int]:
+def _turn(a: Array, b: Array) -> float:
+    """Distance between two directions."""
+    return float(np.linalg.norm(a / np.linalg.norm(a) - b / np.linalg.norm(b)))
+
+
+def sign_of_p(piece: Curve, x: Array, t: Array, borders: Borders) -> tuple[int, int]:
     """Sign of the change of p along a regular curve with scaled unit tangent t, and the order that decides it."""
-    return sign_of_p_along(reduce_at(piece, x, t[:, None], np.zeros((piece.size - 1, 0)), RADIUS))
+    none = np.zeros((piece.size - 1, 0))
+    return sign_of_p_along(reduce_at(piece, x, t[:, None], none, borders=borders, radius=RADIUS))

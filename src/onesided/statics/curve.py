@@ -173,6 +173,10 @@ class Curve:
         """Scaled J, (size − 1, size)."""
         return self.matrix(e, np.zeros(self.size))[:-1]
 
+    def times(self, e: Evaluation, columns: Array, *, sizes: bool = False) -> Array:
+        """J, or the absolute values of its entries, times some columns."""
+        return (np.abs(self.jacobian(e)) if sizes else self.jacobian(e)) @ columns
+
     def margins(self, e: Evaluation, y: Array, t: Array) -> tuple[Array, Array]:
         """What must stay ≥ 0, with derivatives: scaled gaps of open, multipliers of closed unilateral constraints.
 

@@ -8,14 +8,12 @@ from typing import Any
 import numpy as np
 
 from onesided._types import Array, Status
-from onesided.errors import UsageError
 from onesided.linalg import one_thread
 from onesided.model.symmetry import Symmetry
 from onesided.model.system import System
 from onesided.results import SILENT, Diagram, Event, Kind, Path, Progress, Ray, Rays, Total
 from onesided.statics.collect import collect
 from onesided.statics.hits import Watch
-from onesided.statics.large import DENSE_ADVICE
 from onesided.statics.paths import start_of
 from onesided.statics.pieces import Item, Origin
 from onesided.statics.place import Place
@@ -67,8 +65,6 @@ def diagram(  # noqa: PLR0913 - one verb, all its ends by keyword
     symmetry : a group, or "detect" for that of a composed structure: of branches that are images of each other one is
         followed, `multiplicity` tells how many there are, and rays and paths tell which symmetries they keep.
     """
-    if system.derivatives.large:
-        raise UsageError("diagrams are for small systems", got=f"{system.n} coordinates", advice=DENSE_ADVICE)
     origin, _ = start_of(system, q0, p0, Watch(p_bounds, {}, tolerances), method, (None, None))
     group = chosen_symmetry(system, symmetry, p0)
     total = Total(progress)

@@ -15,7 +15,7 @@ import numpy as np
 from onesided._types import Array
 from onesided.statics.active_set import rounding
 from onesided.statics.curve import Closed, Correction, Curve, Plane, Point, Points, make_point, newton
-from onesided.statics.spectrum import NEAR, spectrum_at, split
+from onesided.statics.spectrum import NEAR, InseparableError, Split, soft_modes, split, stiffness_on
 from onesided.tolerances import EPS, Tolerances
 
 UserEvents = Mapping[str, Callable[[Array, float], float]]
@@ -215,12 +215,12 @@ def locate(curve: Curve, a: Point, b: Point, hit: Hit, watch: Watch) -> Point | 
         index = min(a.negative, b.negative) + curve.w
         crosses = a.orientation * b.orientation < 0
         measure = curve.distance_to_singular if crosses else lambda point: curve.eigenvalue(point.x, index)
-        for width in (watch.tolerances.event,) if curve.large else (COARSE, watch.tolerances.event):
+        for width in (COARSE, watch.tolerances.event):
             found = root_between(curve, a, b, measure, width)
             if found is not None:
                 found.t = _between_tangents(a, b)  # its own is that of a singular matrix
                 found = refine_singular(curve, found, b.s - a.s, watch.tolerances)
-            if found is not None and (curve.large or _inside(a, b, found)):
+            if found is not None and _inside(a, b, found):
                 return found
         return None
     return _solve_border(curve, a, b, hit, depth=30)
@@ -289,9 +289,11 @@ def first_singular(curve: Curve, a: Point, b: Point, tolerances: Tolerances) -> 
     On the soft modes of both ends the stiffness is taken to change linearly: (1 − θ)K_a + θK_b is singular for the
     eigenvalues θ of (K_a − K_b)⁻¹K_a. From there the equations of the singular point are solved.
     """
-    if curve.large:
+    try:
+        fractions = _crossings(curve, a, b, tolerances)
+    except InseparableError:
         return None
-    for fraction in _crossings(curve, a, b, tolerances) or [0.5]:  # a mode may touch zero: a fork seen from its branch
+    for fraction in fractions or [0.5]:  # a mode may touch zero: a fork seen from its branch
         guess = replace(a, y=interpolate(a, b, fraction), s=a.s + fraction * (b.s - a.s), t=_between_tangents(a, b))
         found = refine_singular(curve, replace(guess, x=curve.packed(guess.y)), b.s - a.s, tolerances)
         if found is not None and _inside(a, b, found):
@@ -302,9 +304,10 @@ def first_singular(curve: Curve, a: Point, b: Point, tolerances: Tolerances) -> 
 
 def next_singular(curve: Curve, point: Point, tolerances: Tolerances) -> float:
     """Distance along the tangent at which the next soft mode should vanish, from the rates of all of them."""
-    if curve.large:
+    try:
+        parts = split(curve, point.x, tolerances)
+    except InseparableError:
         return math.inf
-    parts = split(curve, point.x, tolerances)
     count = len(parts.linear)
     if not count:
         return math.inf
@@ -317,12 +320,10 @@ def next_singular(curve: Curve, point: Point, tolerances: Tolerances) -> float:
 def _crossings(curve: Curve, a: Point, b: Point, tolerances: Tolerances) -> list[float]:
     """Fractions of a step at which soft modes cross zero, in order, if stiffness changes linearly on them."""
     ends = [curve.evaluate(point.x) for point in (a, b)]
-    soft = [spectrum_at(e, e.c_q[curve.rows], curve.sizes, tolerances) for e in ends]
-    count = min(SOFT, len(soft[0].kappa))
-    chosen = [one.modes[:, np.argsort(np.abs(one.kappa))[:count]] for one in soft]
+    chosen = [soft_modes(curve, e, SOFT, tolerances) for e in ends]
     basis, sigma, _ = np.linalg.svd(np.hstack(chosen) / np.linalg.norm(np.hstack(chosen), axis=0), full_matrices=False)
     basis = basis[:, sigma > NEAR * sigma[0]] if len(sigma) else basis
-    A, B = (basis.T @ curve.sizes.hessian(e.L_qq) @ basis for e in ends)
+    A, B = (stiffness_on(curve, e, basis) for e in ends)
     roots = np.linalg.eigvals(np.linalg.lstsq(A - B, A, rcond=None)[0]) if len(A) else np.zeros(0)
     real = np.abs(roots.imag) <= EPS**0.5
     return sorted(float(r.real) for r in roots[real] if 0.0 < r.real < 1.0)
@@ -358,14 +359,14 @@ def root_between(curve: Curve, a: Point, b: Point, function: Callable[[Point], f
 
 def refine_singular(curve: Curve, point: Point, step: float, tolerances: Tolerances) -> Point | None:
     """Move a nearly singular point to where J loses rank exactly; None where there is no such point near."""
-    if curve.large:
-        return point
-    softest = np.sort(np.abs(split(curve, point.x, tolerances).kappa))
-    close = int(np.count_nonzero(softest <= CLOSE))
-    for keep in dict.fromkeys((max(close, 1), 1)):
-        refined = _refine(curve, point, step, tolerances, keep)
-        if refined is not None and _singular_equilibrium(curve, refined, tolerances):
-            return refined
+    try:
+        close = int(np.count_nonzero(np.abs(split(curve, point.x, tolerances).kappa) <= CLOSE))
+        for keep in dict.fromkeys((max(close, 1), 1)):
+            refined = _refine(curve, point, step, tolerances, keep)
+            if refined is not None and _singular_equilibrium(curve, refined, tolerances):
+                return refined
+    except InseparableError:
+        return None
     return None
 
 
@@ -384,13 +385,14 @@ def _refine(curve: Curve, point: Point, step: float, tolerances: Tolerances, kee
     residual is removed outside that space, so that rounding does not lead away from a symmetric path.
     """
     y = point.y
+    parts: Split | None = None
     for _ in range(12):
         x = curve.packed(y)
         e = curve.evaluate(x)
         if not e.finite():
             return None
-        parts = split(curve, x, tolerances, keep=keep)
-        back = -parts.regular @ curve.residual(e)
+        parts = split(curve, x, tolerances, keep=keep, like=parts)
+        back = -parts.regular(curve.residual(e))
         second = [_second(curve, x, v, parts.span).T @ parts.tests for v in (back, *parts.span.T)]
         matrix = np.stack([block.ravel() for block in second[1:]], axis=1)
         right = (parts.linear.T + second[0]).ravel()

@@ -9,6 +9,7 @@ import math
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
+from scipy import sparse
 
 from onesided._types import Array, Indices
 from onesided.linalg import SparseKkt
@@ -17,13 +18,16 @@ from onesided.model.sizes import Sizes
 from onesided.model.system import System
 from onesided.statics.active_set import ConstraintScales
 from onesided.statics.curve import Closed, Correction, Curve, Plane, Point, settled
-from onesided.tolerances import EPS, SMALL
+from onesided.statics.large_spectrum import DENSE_ADVICE as DENSE_ADVICE
+from onesided.statics.large_spectrum import large_split, nearly_singular, soft_modes
+from onesided.statics.spectrum import Split
+from onesided.tolerances import EPS, SMALL, Tolerances
 
 if TYPE_CHECKING:  # elements are loaded by those who compose
     from onesided.model.sparse import SparseAssembly, SparseEvaluation
 
 SLOW = 0.3  # a step of the kept factorisation that shrinks the error less than this asks for a new one
-DENSE_ADVICE = "compose(…, sparse=False) where the structure is not too large"
+SINGULAR = EPS**0.5  # stiffness, relative to the reference, below which the start of a leg tells nothing
 FAR = EPS**-0.25  # a response to p larger than this: K is nearly singular
 
 
@@ -35,6 +39,7 @@ class LargeCurve(Curve):
     def _prepare(self) -> None:
         assembly = cast("SparseAssembly", self.system.derivatives)
         pattern, sizes, gap = assembly.pattern, self.sizes, self.scales.gap
+        self.pattern = pattern
         self.kkt_matrix: SparseKkt = assembly.kkt
         self._hessian_scale = sizes.length[pattern.rows] * sizes.length[pattern.entry_columns] / sizes.energy
         self._gradient_scale = sizes.length[pattern.columns] / gap[pattern.entry_constraints]
@@ -51,11 +56,58 @@ class LargeCurve(Curve):
         """Factorise K at e, unless that is what was factorised last; solve for the response to p."""
         if self.kkt_matrix.holder is e and self.kkt_matrix.rows is self.rows:
             return
-        self.kkt_matrix.factor(e.hessian * self._hessian_scale, e.gradients * self._gradient_scale, self.closed)
+        self.kkt_matrix.factor(self.stiffness_entries(e), self.gradient_entries(e), self.closed)
         self.kkt_matrix.holder, self.kkt_matrix.rows = e, self.rows
-        moved = np.where(self.closed, e.c_p / self.scales.gap, 0.0)
-        self.column_p = self.sizes.control * np.concatenate([e.L_qp / self.sizes.force, moved])
+        self.column_p = self.load(e)
         self.response = self.kkt_matrix.solve(self.column_p)
+
+    def stiffness_entries(self, e: "SparseEvaluation") -> Array:
+        """Entries of the scaled Hessian, in the order of the pattern."""
+        return e.hessian * self._hessian_scale
+
+    def gradient_entries(self, e: "SparseEvaluation") -> Array:
+        """Entries of the scaled constraint gradients."""
+        return e.gradients * self._gradient_scale
+
+    def load(self, e: "SparseEvaluation") -> Array:
+        """Column of p beside K."""
+        moved = np.where(self.closed, e.c_p / self.scales.gap, 0.0)
+        return np.asarray(self.sizes.control * np.concatenate([e.L_qp / self.sizes.force, moved]))
+
+    def stiffness_times(self, e: "SparseEvaluation", columns: Array, *, sizes: bool = False) -> Array:
+        """The scaled Hessian, or that of the absolute values of its entries, times some columns."""
+        entries = self.stiffness_entries(e)
+        return self._times(np.abs(entries) if sizes else entries, columns)
+
+    def reference_times(self, columns: Array) -> Array:
+        """The reference stiffness times some columns."""
+        return self._times(self.sizes.reference, columns)
+
+    def _times(self, entries: Array, columns: Array) -> Array:
+        """A symmetric matrix, given by the entries of its lower triangle, times some columns."""
+        at = self.pattern
+        lower = sparse.csc_array((entries, at.rows, at.column_starts), shape=(at.n, at.n))
+        diagonal = lower.diagonal()
+        return np.asarray(lower @ columns + lower.T @ columns - (diagonal * columns.T).T)
+
+    def times(self, e: Any, columns: Array, *, sizes: bool = False) -> Array:
+        """J, or the absolute values of its entries, times some columns."""
+        n, at, load = self.n, self.pattern, self.load(e)
+        entries, sign = self.gradient_entries(e), -1.0
+        if sizes:
+            entries, load, sign = np.abs(entries), np.abs(load), 1.0
+        E = sparse.csr_array((entries, at.columns, at.row_starts), shape=(at.m, at.n))[self.rows]
+        u, p, nu = columns[:n], columns[n], columns[n + 1 :]
+        top = self.stiffness_times(e, u, sizes=sizes) + np.outer(load[:n], p) + sign * (E.T @ nu)
+        return np.vstack([top, E @ u + np.outer(load[n + self.rows], p)])
+
+    def split(self, x: Array, tolerances: Tolerances, keep: int | None, like: Split | None) -> Split:
+        """The linearised equations at a packed point taken apart [`spectrum.split`]."""
+        return large_split(self, x, tolerances, keep, like)
+
+    def soft_modes(self, e: Any, count: int) -> Array:
+        """Some of the softest modes [`spectrum.soft_modes`]."""
+        return soft_modes(self, e, count)
 
     def expand(self, y: Array) -> tuple[Array, float]:
         """Unknowns (q, p, ν_W) as unknowns of K, (q, −ν), and p."""
@@ -94,7 +146,7 @@ class LargeCurve(Curve):
     def start(self, e: Any, t: Array) -> tuple[int, float, float]:
         """Negative modes, orientation, volume at the start of a leg; (−1, 0, NaN) near a singular K."""
         self.factor(e)
-        if self.kkt_matrix.inertia.zero or not np.max(np.abs(self.response), initial=0.0) < FAR**2:
+        if nearly_singular(self, e, SINGULAR, rounds=2):
             return -1, 0.0, math.nan
         return self.modes(e)[0], self.border(t).orientation, 0.0
 

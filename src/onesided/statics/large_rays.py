@@ -6,44 +6,65 @@ from the inertia of G on the constraints that close [SP1 (5.6)].
 """
 
 from collections.abc import Iterator
+from itertools import combinations
 
 import numpy as np
 
 from onesided import linalg
 from onesided._types import Array
 from onesided.complementarity import LCP, all_solutions, solve
-from onesided.errors import SolveError
 from onesided.results import Ray, Rays
-from onesided.statics.large import FAR, LargeCurve
+from onesided.statics.large import LargeCurve
+from onesided.statics.large_spectrum import nearly_singular
 from onesided.statics.place import Place
 from onesided.tolerances import EPS
 
 WEAK_LIMIT = 12
+CLEAR = EPS**0.5  # relative size of what is not zero
 
 
-def large_rays(where: Place) -> Rays:
-    """All rays with ṗ ≠ 0 at a point where the stiffness on the strongly active constraints is regular."""
+def large_rays(where: Place) -> Rays | None:
+    """All rays at a point where first derivatives decide; None where they do not.
+
+    That is where the stiffness on the strongly active constraints is regular, and no choice of the weakly active ones
+    makes it singular or leaves one of them without gap and force.
+    """
     piece = LargeCurve(where.system, where.strong, where.sizes, where.scales)
     e = piece.evaluate(where.x)
-    piece.factor(e)
-    degree, neutral = piece.modes(e)
-    if neutral:
+    if nearly_singular(piece, e):
         where.system.check_supported(where.x[: where.system.n], float(where.x[where.system.n]))
-    if neutral or not float(np.max(np.abs(piece.response), initial=0.0)) < FAR**2:
-        raise SolveError(
-            "the stiffness is singular at this point of a large system",
-            None,
-            got=f"{where.system.control} = {where.x[where.system.n]:.10g}, {len(where.weak)} weakly active constraints",
-            advice="start elsewhere: with some load, or with a small imperfection",
-        )
+        return None
+    degree = piece.modes(e)[0]
     responses = [-piece.response, *(_response_to(where, piece, int(j)) for j in where.weak)]
     G, g_hat = _rate_problem(where, piece, responses)
-    rays = []
+    few, rays = len(where.weak) <= WEAK_LIMIT, []
+    if few and not _regular_choices(G):
+        return None
     for sign in (1.0, -1.0):
         for z in _solutions(G, sign * g_hat):
+            if few and not _strict(G, z, sign * g_hat):
+                return None
             moves = sign * responses[0] + sum(a * b for a, b in zip(z, responses[1:], strict=True))
             rays.append(_ray(where, piece, moves, (sign, z, degree - _negative(G, z))))
-    return Rays(tuple(rays), complete=len(where.weak) <= WEAK_LIMIT)
+    return Rays(tuple(rays), few, reason="" if few else "too many weakly active constraints")
+
+
+def _regular_choices(G: Array) -> bool:
+    """Whether every choice of closed constraints leaves a regular stiffness: no principal block of G is singular."""
+    sizes = np.sqrt(np.abs(np.diagonal(G)))
+    if not np.all(sizes > 0):
+        return False
+    unit = G / np.outer(sizes, sizes)
+    chosen = (choice for count in range(1, len(G) + 1) for choice in combinations(range(len(G)), count))
+    return all(abs(np.linalg.det(unit[np.ix_(c, c)])) > CLEAR for c in chosen)
+
+
+def _strict(G: Array, z: Array, g: Array) -> bool:
+    """Whether every weakly active constraint either opens or begins to carry, clearly."""
+    sizes = np.sqrt(np.abs(np.diagonal(G)))
+    gap, force = (G @ z + g) / sizes, z * sizes
+    largest = max(float(np.max(np.abs(gap), initial=0.0)), float(np.max(force, initial=0.0)))
+    return bool(np.all(gap + force > CLEAR * largest))
 
 
 def _gradient(where: Place, j: int) -> Array:

@@ -25,11 +25,12 @@ from onesided.model.system import System
 from onesided.results import Ray, Rays
 from onesided.statics.branching import Branch, branches_at, sign_of_p
 from onesided.statics.curve import Curve
+from onesided.statics.large import make_curve
 from onesided.statics.large_rays import large_rays
 from onesided.statics.place import Place, place_near
 from onesided.statics.rates import rates_at
 from onesided.statics.reactions import Reactions, independent, loose_along, reactions_at
-from onesided.statics.spectrum import Split, spectrum_at, split
+from onesided.statics.spectrum import InseparableError, Split, negative_modes, split
 from onesided.statics.taylor import Taylor
 from onesided.statics.trail import START
 from onesided.tolerances import DEFAULT, EPS, Tolerances
@@ -88,8 +89,9 @@ def rays(system: System, q: Any, p: float, *, tolerances: Tolerances = DEFAULT) 
 
 def rays_at(where: Place) -> Rays:
     """All rays at a place, each once."""
-    if where.system.derivatives.large:
-        return large_rays(where)
+    plain = large_rays(where) if where.system.derivatives.large else None
+    if plain is not None:
+        return plain
     reactions = reactions_at(where)
     found: list[Found] = []
     cluster = False
@@ -143,7 +145,7 @@ def _growing_reactions(where: Place, reactions: Reactions | None) -> Iterator[Di
     n = where.system.n
     for z in reactions.blocking():
         rows = np.union1d(where.strong, np.flatnonzero(z)).astype(np.intp)
-        piece = Curve(where.system, rows, where.sizes, where.scales)
+        piece = make_curve(where.system, rows, where.sizes, where.scales)
         t = piece.scaled(np.concatenate([np.zeros(n + 1), z]))
         yield _direction(where, piece, t / np.sqrt(t @ t), continuum=False)
 
@@ -152,7 +154,11 @@ def _endless(where: Place, d: Direction) -> bool:
     """Whether nothing but reactions moves, and their growth never makes the stiffness singular [SP1 (2.13)]."""
     n, k = where.system.n, len(where.system.bilateral)
     small = where.tolerances.singularity
-    if np.max(np.abs(d.t[: n + 1])) > small or np.min(d.x_dot[n + 1 + k :] / where.scales.multiplier[k:]) < -small:
+    if (
+        d.piece.large
+        or np.max(np.abs(d.t[: n + 1])) > small
+        or np.min(d.x_dot[n + 1 + k :] / where.scales.multiplier[k:]) < -small
+    ):
         return False
     T = linalg.null_space(_scaled_gradients(where, d.piece.rows), rank=where.tolerances.rank)
     size = np.outer(where.sizes.length, where.sizes.length) / where.sizes.energy
@@ -200,7 +206,7 @@ def _pieces(where: Place) -> Iterator[Curve]:
         subsets = iter([(), *_from_rates(where), tuple(weak)])
     for chosen in subsets:
         rows = np.sort(np.concatenate([where.strong, np.array(chosen, dtype=np.intp)])).astype(np.intp)
-        yield Curve(where.system, rows, where.sizes, where.scales)
+        yield make_curve(where.system, rows, where.sizes, where.scales)
 
 
 def _from_rates(where: Place) -> Iterator[tuple[int, ...]]:
@@ -214,7 +220,10 @@ def _from_rates(where: Place) -> Iterator[tuple[int, ...]]:
 
 def _directions(where: Place, piece: Curve) -> Fan:
     """Candidate directions of one piece that keep the signs to first order, and the dimension of its null space."""
-    parts = split(piece, where.x, where.tolerances)
+    try:
+        parts = split(piece, where.x, where.tolerances)
+    except InseparableError as error:
+        return Fan([], 1, reason=str(error))
     if parts.N.shape[1] > 1:
         cluster = split(piece, where.x, replace(where.tolerances, singularity=CLUSTER))
         return replace(_inside(where, piece, cluster), cluster=cluster.N.shape[1] > parts.N.shape[1])
@@ -225,7 +234,7 @@ def _directions(where: Place, piece: Curve) -> Fan:
 
 def _inside(where: Place, piece: Curve, parts: Split) -> Fan:
     """Directions in a null space of dimension two or more: branches, or the extreme rays of a continuum."""
-    found = branches_at(piece, where.x, parts.N, parts.Z)
+    found = branches_at(piece, where.x, parts)
     if found.free:
         return Fan(_extreme(where, piece, parts.N / np.linalg.norm(parts.N, axis=0)), parts.N.shape[1])
     directions = [replace(_direction(where, piece, b.t, continuum=False), branch=b) for b in found.branches]
@@ -251,7 +260,7 @@ def _sign_rows(where: Place, piece: Curve, N: Array) -> Array:
 def _direction(where: Place, piece: Curve, t: Array, continuum: bool) -> Direction:
     e = piece.evaluate(where.x)
     x_dot = piece.packed(t)
-    c_dot = e.c_q @ x_dot[: piece.n] + e.c_p * x_dot[piece.n]
+    c_dot = e.constraint_rates(x_dot[: piece.n], x_dot[piece.n])
     return Direction(piece, t, x_dot, c_dot, continuum)
 
 
@@ -355,7 +364,7 @@ def _ray(where: Place, d: Direction, taylor: Taylor, instability: int) -> Ray:
     else:
         sign, order = (int(np.sign(d.t[n])), 1) if d.continuum else taylor.sign_of_p()
         if not order:
-            sign, order = sign_of_p(d.piece, where.x, d.t)
+            sign, order = sign_of_p(d.piece, where.x, d.t, taylor.parts.borders)
     names = system.constraint_names
     return Ray(
         q_dot=d.x_dot[:n],
@@ -383,5 +392,4 @@ def _stays_idle(where: Place, d: Direction, taylor: Taylor, j: int) -> bool:
 
 def _instability(where: Place, piece: Curve) -> int:
     """Degree of instability on one piece."""
-    e = piece.evaluate(where.x)
-    return spectrum_at(e, e.c_q[piece.rows], where.sizes, where.tolerances).negative(where.tolerances)
+    return negative_modes(piece, where.x, where.tolerances)

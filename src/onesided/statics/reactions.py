@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
+from scipy import sparse
 
 from onesided import linalg
 from onesided._types import Array, Indices
@@ -18,6 +19,7 @@ from onesided.statics.place import Place
 from onesided.tolerances import EPS
 
 VERTEX_LIMIT = 256
+SQUARED = EPS**0.75  # the square of a singular value that is told from zero, where products of gradients are formed
 AHEAD = EPS**0.25  # arc length, in scaled units, within which reactions do not change much
 
 
@@ -143,6 +145,8 @@ def independent(where: Place, rows: Indices) -> bool:
     contacts = rows[rows >= k]
     if not len(contacts):
         return True
+    if where.system.derivatives.large:
+        return _short(where, rows) == _short(where, rows[rows < k])
     E = _gradients(where, rows)
     T = linalg.null_space(E[rows < k], rank=where.tolerances.rank)
     free = E[rows >= k] @ T
@@ -153,10 +157,22 @@ def independent(where: Place, rows: Indices) -> bool:
     return len(sigma) == len(contacts) and bool(sigma[-1] > where.tolerances.rank * sigma[0])
 
 
+def _short(where: Place, rows: Indices) -> int:
+    """Number of singular values of sparse normalised gradients that are zero, by the inertia of E Eᵀ − ε."""
+    if not len(rows):
+        return 0
+    E = where.system.evaluate_packed(where.x).c_q[rows] @ sparse.diags_array(where.sizes.length)
+    norms = np.sqrt(np.asarray((E * E).sum(axis=1)))
+    E = sparse.diags_array(1.0 / np.where(norms > 0, norms, 1.0)) @ E
+    return linalg.inertia((E @ E.T - SQUARED * sparse.eye_array(len(rows))).tocsc()).negative
+
+
 def _gradients(where: Place, rows: Indices) -> Array:
     """Gradients in q without units, a row each."""
     e = where.system.evaluate_packed(where.x)
-    return np.asarray(e.c_q[rows] * where.sizes.length / where.scales.gap[rows][:, None])
+    chosen = e.c_q[rows]
+    E = chosen if isinstance(chosen, np.ndarray) else chosen.toarray()
+    return np.asarray(E * where.sizes.length / where.scales.gap[rows][:, None])
 
 
 def _full(where: Place, rows: Indices, scaled: Array, start: Array | None = None) -> Array:

@@ -5,23 +5,30 @@ are of order one whatever the mesh, and one that vanishes is a singular mode. Wh
 from the terms it is summed from: κ counts as zero below the tolerance or below that noise, whichever is larger.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast
 
 import numpy as np
 from scipy.linalg import eigh
 
 from onesided._types import Array
+from onesided.errors import SolveError
 from onesided.model.derivatives import Evaluation
 from onesided.model.sizes import Sizes
 from onesided.tolerances import EPS, Tolerances
 
 if TYPE_CHECKING:  # curves know spectra
     from onesided.statics.curve import Curve
+    from onesided.statics.large import LargeCurve
 
 NEAR = 0.01  # modes with κ below this are kept apart: the rest is well conditioned
 SAFETY = 16.0  # of an estimate of rounding
+
+
+class InseparableError(SolveError):
+    """Singular and regular parts of the equations of a large system cannot be told apart."""
 
 
 class Rows(NamedTuple):
@@ -93,6 +100,64 @@ def spectrum_at(e: Evaluation, gradients: Array, sizes: Sizes, tolerances: Toler
     return spectrum(sizes.hessian(e.L_qq), gradients * sizes.length, sizes.reference, tolerances.rank)
 
 
+class Borders(Protocol):
+    """Solves [[J, B], [C, 0]] (y, g) = right near a point at which J is nearly singular, but the whole is not."""
+
+    def solve(self, e: Any, columns: Array, rows: Array, right: Array) -> Array:
+        """(y, g) for B = `columns` and C = `rows`, with J at the evaluation e; NaN where there is no solution."""
+
+    def smallest(self, e: Any, columns: Array, rows: Array) -> float:
+        """About the smallest singular value of the whole."""
+
+
+@dataclass(frozen=True, eq=False)
+class DenseBorders:
+    """The same with all of J."""
+
+    piece: "Curve"
+
+    def _matrix(self, e: Any, columns: Array, rows: Array) -> Array:
+        corner = np.zeros((rows.shape[0], columns.shape[1]))
+        return np.block([[self.piece.jacobian(e), columns], [rows, corner]])
+
+    def solve(self, e: Any, columns: Array, rows: Array, right: Array) -> Array:
+        """(y, g)."""
+        matrix = self._matrix(e, columns, rows)
+        if not np.all(np.isfinite(matrix)) or not np.all(np.isfinite(right)):
+            return np.full(len(right), np.nan)
+        try:
+            return np.asarray(np.linalg.solve(matrix, right))
+        except np.linalg.LinAlgError:
+            return np.full(len(right), np.nan)
+
+    def smallest(self, e: Any, columns: Array, rows: Array) -> float:
+        """The smallest singular value."""
+        return float(np.linalg.svd(self._matrix(e, columns, rows), compute_uv=False)[-1])
+
+
+def soft_modes(curve: "Curve", e: Any, count: int, tolerances: Tolerances) -> Array:
+    """Some of the softest modes of a curve in scaled coordinates, (n, count) or fewer."""
+    if curve.large:
+        return cast("LargeCurve", curve).soft_modes(e, count)
+    found = spectrum_at(e, e.c_q[curve.rows], curve.sizes, tolerances)
+    return found.modes[:, np.argsort(np.abs(found.kappa))[:count]]
+
+
+def stiffness_on(curve: "Curve", e: Any, basis: Array) -> Array:
+    """The scaled Hessian between the columns of a basis."""
+    if curve.large:
+        return np.asarray(basis.T @ cast("LargeCurve", curve).stiffness_times(e, basis))
+    return np.asarray(basis.T @ curve.sizes.hessian(e.L_qq) @ basis)
+
+
+def negative_modes(curve: "Curve", x: Array, tolerances: Tolerances) -> int:
+    """Number of modes at a packed point that are clearly negative."""
+    if curve.large:
+        return split(curve, x, tolerances).negative()
+    e = curve.evaluate(x)
+    return spectrum_at(e, e.c_q[curve.rows], curve.sizes, tolerances).negative(tolerances)
+
+
 @dataclass(frozen=True, eq=False)
 class Split:
     """The linearised equations J of a smooth piece at a point, taken apart into a regular and a singular part.
@@ -107,8 +172,10 @@ class Split:
     tests : (size − 1, near + dependent) vectors of the equations that belong to it.
     linear : tests · J · span.
     floor : (near + dependent,) what counts as zero in the rows of `linear`.
-    kappa : all generalised eigenvalues.
-    regular : (size, size − 1) inverse of J outside that space.
+    kappa : all generalised eigenvalues; those of the modes set apart where the system is large.
+    regular : what the inverse of J outside that space makes of a right-hand side, (size − 1,) → (size,).
+    borders : solves J with a few more rows and columns, near the point.
+    outside : number of negative modes that are not set apart.
     """
 
     span: Array
@@ -116,7 +183,9 @@ class Split:
     linear: Array
     floor: Array
     kappa: Array
-    regular: Array
+    regular: Callable[[Array], Array]
+    borders: Borders
+    outside: int
 
     @cached_property
     def _svd(self) -> tuple[Array, Array, Array]:
@@ -139,19 +208,38 @@ class Split:
         return self.tests @ (left / np.linalg.norm(left, axis=0)) if left.shape[1] else self.tests[:, :0]
 
     @cached_property
-    def inverse(self) -> Array:
-        """A generalised inverse of J, (size, size − 1), that leaves the null space alone."""
+    def _small(self) -> Array:
+        """Generalised inverse of the small matrix."""
         U, sigma, Vt = self._svd
         r = self.rank
-        small = (Vt[:r].T / sigma[:r]) @ (U[:, :r] / self.floor[:, None]).T
-        return np.asarray(self.regular + self.span @ small @ self.tests.T)
+        return np.asarray((Vt[:r].T / sigma[:r]) @ (U[:, :r] / self.floor[:, None]).T)
+
+    def inverse(self, right: Array) -> Array:
+        """What a generalised inverse of J that leaves the null space alone makes of a right-hand side."""
+        return np.asarray(self.regular(right) + self.span @ (self._small @ (self.tests.T @ right)))
+
+    def inverse_row(self, i: int) -> Array:
+        """Row of that inverse for an unknown that the regular part does not move: p."""
+        return np.asarray((self.span[i] @ self._small) @ self.tests.T)
+
+    def negative(self) -> int:
+        """Number of modes that are clearly negative."""
+        kappa = np.diagonal(self.linear)
+        return self.outside + int(np.count_nonzero(kappa < -self.floor))
 
 
-def split(piece: "Curve", x: Array, tolerances: Tolerances, *, keep: int | None = None) -> Split:
+def split(
+    piece: "Curve", x: Array, tolerances: Tolerances, *, keep: int | None = None, like: Split | None = None
+) -> Split:
     """Take the linearised equations of a piece apart at the packed point x.
 
-    `keep` is the number of modes set apart, the softest ones; by default those that are nearly singular.
+    Parameters
+    ----------
+    keep : number of modes set apart, the softest ones; by default those that are nearly singular.
+    like : what was found at a point close by; large systems take over in which modes they are nearly singular.
     """
+    if piece.large:
+        return cast("LargeCurve", piece).split(x, tolerances, keep, like)
     e = piece.evaluate(x)
     n, w, sizes, gap = piece.n, piece.w, piece.sizes, piece.scales.gap[piece.rows]
     K, E = sizes.hessian(e.L_qq), e.c_q[piece.rows] * sizes.length / gap[:, None]
@@ -190,7 +278,10 @@ def split(piece: "Curve", x: Array, tolerances: Tolerances, *, keep: int | None 
         linear[:count, count] = c * unit
     rounding = SAFETY * EPS * (np.abs(phi).T @ (np.abs(load) + np.abs(K) @ np.abs(shift))) * unit
     floor = np.concatenate([np.maximum(modes.floor(tolerances)[near], rounding), np.ones(idle)])
-    return Split(np.hstack(columns), tests, linear, floor, modes.kappa, _regular(K, rows, compliance))
+    regular, outside = _regular(K, rows, compliance), int(np.count_nonzero(modes.kappa[~near] < 0))
+    return Split(
+        np.hstack(columns), tests, linear, floor, modes.kappa, regular.__matmul__, DenseBorders(piece), outside
+    )
 
 
 def _regular(K: Array, rows: Rows, compliance: Array) -> Array:

@@ -1,12 +1,12 @@
 """Stability: degree of instability on the strongly active set, strict minima on the admissible cone."""
 
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 
 from onesided import linalg
 from onesided._types import Array, Indices
-from onesided.errors import UsageError
 from onesided.linalg.polyhedra import cone_generators
 from onesided.model.derivatives import Evaluation
 from onesided.model.names import unknown_name
@@ -14,7 +14,8 @@ from onesided.model.sizes import Sizes
 from onesided.model.system import System
 from onesided.results import ActiveSet, Path
 from onesided.statics.active_set import constraint_scales, working_rows
-from onesided.statics.large import DENSE_ADVICE, make_curve
+from onesided.statics.large import LargeCurve, make_curve
+from onesided.statics.large_spectrum import Deflated
 from onesided.statics.spectrum import Spectrum, spectrum_at
 from onesided.tolerances import DEFAULT, Tolerances
 
@@ -49,16 +50,25 @@ def instability(system: System, path: Path, *, hold: str | None = None, toleranc
     """
     if hold is not None and hold not in system.coordinates:
         raise unknown_name("coordinate", hold, system.coordinates)
-    if system.derivatives.large:
-        raise UsageError("held coordinates are for small systems", got=f"{system.n} coordinates", advice=DENSE_ADVICE)
     sizes = system.sizes(path.q[0], float(path.p[0]))
-    held = np.eye(system.n)[[system.coordinates.index(hold)] if hold else []]
+    held = np.zeros((1 if hold else 0, system.n))
+    held[:, [system.coordinates.index(hold)] if hold else []] = 1.0
     degrees = []
     for q, p, mu, lam, codes in zip(path.q, path.p, path.mu, path.lam, path.codes, strict=True):
         e = system.evaluate(q, float(p), np.concatenate([mu, lam]))
         rows = working_rows(system, ActiveSet(tuple(int(c) for c in codes)))
+        if system.derivatives.large:
+            degrees.append(_degree_holding(LargeCurve(system, rows, sizes, constraint_scales(e, sizes)), e, held))
+            continue
         degrees.append(spectrum_at(e, np.vstack([e.c_q[rows], held]), sizes, tolerances).negative(tolerances))
     return np.array(degrees, dtype=np.intp)
+
+
+def _degree_holding(curve: LargeCurve, e: Any, held: Array) -> int:
+    """Degree of instability of a large system with some directions held, from inertia alone."""
+    border = Deflated(curve, held.T)
+    border.factor(e)
+    return border.outside
 
 
 def is_strict_minimum(

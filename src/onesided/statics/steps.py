@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -13,6 +14,9 @@ from onesided.statics.curve import Curve, Plane, Point, make_point, newton
 from onesided.statics.hits import Trigger, Watch, explained, first_singular, interpolate
 from onesided.statics.stretch import Ahead, Located, Track, stretch
 from onesided.tolerances import EPS, Tolerances
+
+if TYPE_CHECKING:  # curves of large systems are made elsewhere
+    from onesided.statics.large import LargeCurve
 
 BENT = 0.25  # share of the angle aimed at by which the path turns on the largest step, if it is not straight
 LOOKS = 0.5  # places per point that are looked at on straight stretches of a path that bends elsewhere
@@ -220,7 +224,7 @@ class Walker:
 
     def _resolved(self, a: Point, b: Point, h: float) -> bool:
         """Whether the middle of the step agrees with its ends, or the first singular point inside has been located."""
-        if h <= self._finest() or self.curve.large:
+        if h <= self._finest():
             return True
         p = self.previous
         before = None if p is None or not a.s > p.s else (p.volume, self.middle, a.s - p.s)
@@ -289,6 +293,8 @@ def resolved(
     zero, p does not turn twice [the same as compiled: `model.stepping`]. `before` are the volumes at the start and in
     the middle of the last step, and its length.
     """
+    if curve.large:
+        return 0.0 if _resolved_by_end(cast("LargeCurve", curve), a, b, method.miss, watch.tolerances) else None
     n, move, along = curve.n, b.y - a.y, a.t + b.t
     h, along = math.sqrt(move @ move), along / math.sqrt(along @ along)
     y = interpolate(a, b, 0.5)
@@ -312,6 +318,36 @@ def resolved(
         return None
     p = Triple(a.y[n], h * a.t[n], y[n] + delta[n], h * t[n], b.y[n], h * b.t[n])
     return None if may_turn(np, p, np.sign(a.t[n])) else volume
+
+
+def _resolved_by_end(curve: "LargeCurve", a: Point, b: Point, miss: float, tolerances: Tolerances) -> bool:
+    """The same for large systems with the factorisation at b: the middle costs a residual and one solve.
+
+    Slopes in the middle are not known; they are taken from the cubics through both ends.
+    """
+    n, k, move, along = curve.n, curve.k, b.y - a.y, a.t + b.t
+    h, e = math.sqrt(move @ move), curve.kkt_matrix.holder
+    if e is None or curve.kkt_matrix.rows is not curve.rows:
+        return True
+    y = interpolate(a, b, 0.5)
+    _, L_q, c = curve.system.residual_packed(curve.packed(y))
+    R = np.concatenate([L_q, c[curve.rows]]) / curve.weight
+    delta = curve.border(along / math.sqrt(along @ along)).solve(-R, 0.0, refine=False)
+    if not math.sqrt(delta @ delta) <= MIDDLE * miss * h:
+        return False
+    gap, closed = curve.scales.gap[k:], curve.rows[k:] - k
+    margins = c[k:] / gap + curve.gap_rates(e, delta) / gap if len(gap) else c[k:]
+    margins[closed] = (y + delta)[n + 1 + k :]
+    gaps = _by_cubic(a.margins, h * a.rates, margins, b.margins, h * b.rates)
+    if len(margins) and may_fall_below(np, gaps, -tolerances.residual).any():
+        return False
+    p = _by_cubic(a.y[n], h * a.t[n], y[n] + delta[n], b.y[n], h * b.t[n])
+    return not may_turn(np, p, np.sign(a.t[n]))
+
+
+def _by_cubic(a: Any, slope_a: Any, m: Any, b: Any, slope_b: Any) -> Triple:
+    """Values at three places with the slope in the middle from the cubic through both ends."""
+    return Triple(a, slope_a, m, 1.5 * (b - a) - (slope_a + slope_b) / 4, b, slope_b)
 
 
 def first_sight(curve: Curve, a: Point, b: Point, places: int, tolerances: Tolerances) -> float:

@@ -39,23 +39,23 @@ class Taylor:
         return split(self.piece, self.x, self.tolerances)
 
     @cached_property
-    def _split(self) -> tuple[Array, Array, Array]:
-        """Generalised inverse of J, null space N orthogonal to t, left null space Z."""
+    def _split(self) -> tuple[Array, Array]:
+        """Null space N orthogonal to t, left null space Z."""
         N = self.parts.N / np.linalg.norm(self.parts.N, axis=0)
         N = N - np.outer(self.t, self.t @ N)
         basis = np.linalg.svd(N, full_matrices=False)[0][:, : max(0, N.shape[1] - 1)]
-        return self.parts.inverse, basis, self.parts.Z
+        return basis, self.parts.Z
 
     @property
     def regular(self) -> bool:
         """Whether J has one null vector only."""
-        return bool(self._split[1].shape[1] == 0)
+        return bool(self._split[0].shape[1] == 0)
 
     @cached_property
     def second(self) -> Array:
         """Scaled ẍ, orthogonal to the tangent."""
-        inverse, N, Z = self._split
-        a = -inverse @ self.form(self.t, 2)
+        N, Z = self._split
+        a = -self.parts.inverse(self.form(self.t, 2))
         a = a - self.t * (self.t @ a)
         if not N.shape[1]:
             return a
@@ -66,15 +66,14 @@ class Taylor:
     @cached_property
     def third(self) -> Array:
         """Scaled x⃛, up to a multiple of the tangent (and of the null space where J is singular)."""
-        inverse, _, _ = self._split
-        return np.asarray(-inverse @ (self.form(self.t, 3) + 3.0 * self.mixed(self.t, self.second)))
+        return -self.parts.inverse(self.form(self.t, 3) + 3.0 * self.mixed(self.t, self.second))
 
     def sign_of_p(self) -> tuple[int, int]:
         """Sign of the change of p along the branch and the order of the derivative that decided it; (0, 0) if none."""
         n = self.piece.n
         if abs(self.t[n]) > self.tolerances.singularity:
             return int(np.sign(self.t[n])), 1
-        row = np.abs(self._split[0][n])
+        row = np.abs(self.parts.inverse_row(n))
         two, three = self.form(self.t, 2), self.form(self.t, 3)
         sizes = (row @ np.abs(two), row @ (np.abs(three) + 3.0 * np.abs(self.mixed(self.t, self.second))))
         for order, vector, size in ((2, self.second, sizes[0]), (3, self.third, sizes[1])):
@@ -93,11 +92,11 @@ class Taylor:
         """First derivative of the gap c_j that does not vanish, of order two or three, for an open constraint j."""
         n, row = self.piece.n, self.piece.n + j
         x_dot, x_two = self.piece.packed(self.t), self.piece.packed(self.second)
-        e = self.piece.evaluate(self.x)
-        two = self.system.along(self.x, x_dot, 2)[row] + e.c_q[j] @ x_two[:n] + e.c_p[j] * x_two[n]
+        row_j = self.piece.evaluate(self.x).constraint_row(j)
+        two = self.system.along(self.x, x_dot, 2)[row] + row_j @ x_two[: n + 1]
         x_three = self.piece.packed(self.third)
         cross = (self.system.along(self.x, x_dot + x_two, 2) - self.system.along(self.x, x_dot - x_two, 2))[row] / 4.0
-        three = self.system.along(self.x, x_dot, 3)[row] + 3.0 * cross + e.c_q[j] @ x_three[:n] + e.c_p[j] * x_three[n]
+        three = self.system.along(self.x, x_dot, 3)[row] + 3.0 * cross + row_j @ x_three[: n + 1]
         scale = float(self.piece.scales.gap[j])
         return self._first((float(two) / scale, float(three) / scale)) * scale
 

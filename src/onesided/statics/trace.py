@@ -273,9 +273,7 @@ class Tracer(Walker):
         zero = [name for name in self.watch.user if name not in self.sides and self._value(name, c) == 0.0]
         self.sides |= {name: self._value(name, self.point) for name in zero}  # still to be told
         simple = hit.trigger is Trigger.limit and not len(where.weak) and not bifurcates
-        straight = self.curve.large and hit.trigger is Trigger.singular  # other branches are not looked for
-        two = simple or straight
-        rays = Rays(two_rays(where, self.curve, c, self._beyond(b)), not straight) if two else rays_at(where)
+        rays = Rays(two_rays(where, self.curve, c, self._beyond(b))) if simple else rays_at(where)
         named = name_point(where, rays, self.curve, c)
         if named.kind is None and named.followed is not None:
             self.curve, self.point = self._leave(where, rays[named.followed], c.s)
@@ -310,7 +308,8 @@ class Tracer(Walker):
 
     def _sharpen(self, hit: Hit, c: Point, b: Point) -> tuple[Point, bool]:
         """A limit point at which the bordered matrix is nearly singular may be a bifurcation seen from its branch."""
-        if hit.trigger is not Trigger.limit or self.curve.large or c.volume > max(self.point.volume, b.volume) - 1.0:
+        regular = not self.curve.large and c.volume > max(self.point.volume, b.volume) - 1.0
+        if hit.trigger is not Trigger.limit or regular:
             return c, False
         here, before, after = (abs(self.curve.distance_to_singular(point)) for point in (c, self.point, b))
         near = max(before, after)  # as small all along the step: badly scaled, but no singular point of its own

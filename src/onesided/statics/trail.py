@@ -19,6 +19,7 @@ CERTAIN = EPS**0.375  # one below which round-off is no excuse for losing it
 START = EPS**0.3  # distance from the point, in scaled unknowns, at which a branch can be entered
 LEAP = 1.0 / 16.0  # ratio of levels on the way there
 PRECISE = EPS**0.75  # relative to p: changes below are round-off
+DOUBT = 4.0  # how many times the error of the point's own p a change of p must be
 FIRST_ORDER = EPS**0.5  # share of p in a tangent below which higher orders decide
 
 
@@ -84,7 +85,7 @@ class Trail:
         """Follow the trail further in, to where p changes as its share in the tangent says, if it does not yet."""
         trail = self
         for _ in range(FURTHER):
-            if abs(share) <= FIRST_ORDER or not self.to_the_point or trail._changes()[-1] * share > 0:
+            if not trail._first_order(share) or not self.to_the_point or trail._changes()[-1] * share > 0:
                 return trail
             further = trail.inwards(HALF * trail.levels[-1])
             if further is None:
@@ -109,20 +110,25 @@ class Trail:
         n = self.reduced.piece.n
         return np.array([float(one.y[n] - self.reduced.y[n]) for one in self.crossings])
 
+    def _first_order(self, share: float) -> bool:
+        """Whether the share of p in the tangent is more than what comes from the place of the point."""
+        return abs(share) > FIRST_ORDER and abs(share) * self._distance(-1) > DOUBT * self.reduced.misplaced
+
     def change_of_p(self, share: float) -> tuple[int, int]:
         """Sign of the change of p and the power of the distance with which it goes; zeros where p stays."""
         changes = self._changes()
-        if abs(share) > FIRST_ORDER and changes[-1] * share > 0:
+        if self._first_order(share) and changes[-1] * share > 0:
             return int(np.sign(share)), 1
-        noise = PRECISE * (1.0 + abs(float(self.reduced.y[self.reduced.piece.n])))
+        noise = PRECISE * (1.0 + abs(float(self.reduced.y[self.reduced.piece.n]))) + DOUBT * self.reduced.misplaced
         clear = np.flatnonzero(np.abs(changes) > noise)
         if not len(clear):
             return 0, 0
         i = int(clear[-1])
+        least = 1 if abs(share) > FIRST_ORDER or not self.reduced.d else 2
         if i == 0:
-            return int(np.sign(changes[0])), 1
+            return int(np.sign(changes[0])), least
         ratio = np.log(abs(changes[i - 1] / changes[i])) / np.log(self.levels[i - 1] / self.levels[i])
-        return int(np.sign(changes[i])), max(1, round(float(ratio)))
+        return int(np.sign(changes[i])), max(least, round(float(ratio)))
 
     def _distance(self, i: int) -> float:
         return float(np.linalg.norm(self.crossings[i].y - self.reduced.y))
