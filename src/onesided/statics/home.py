@@ -6,7 +6,7 @@ import numpy as np
 
 from onesided._types import Array
 from onesided.statics.curve import Curve, Plane, Point, newton
-from onesided.statics.hits import between, interpolate
+from onesided.statics.inside import between, interpolate
 from onesided.tolerances import EPS, Tolerances
 
 

@@ -10,7 +10,7 @@ from onesided.errors import UsageError
 from onesided.model.system import System
 from onesided.results import Event
 from onesided.statics.curve import Curve, Point
-from onesided.statics.hits import between, interpolate
+from onesided.statics.inside import between, interpolate
 from onesided.statics.pieces import Item
 from onesided.statics.trace import Tracer
 from onesided.tolerances import Tolerances

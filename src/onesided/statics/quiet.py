@@ -13,7 +13,8 @@ import numpy as np
 
 from onesided.model.resolution import lowest
 from onesided.statics.curve import Curve, Plane, Point, make_point, newton
-from onesided.statics.hits import FLAT, Hit, Trigger, between, root_between
+from onesided.statics.hits import FLAT, Hit, Trigger
+from onesided.statics.inside import between, root_between
 from onesided.tolerances import EPS, Tolerances
 
 LOW = 0.05  # of the larger margin at the ends of a step: lower minima are solved for

@@ -11,7 +11,9 @@ from onesided.errors import UsageError
 from onesided.model.resolution import Triple, heads_for_zero, may_fall_below, may_turn, may_vanish
 from onesided.model.stepping import CHUNK, LONG, MIDDLE, Knobs
 from onesided.statics.curve import Curve, Plane, Point, make_point, newton
-from onesided.statics.hits import Trigger, Watch, explained, first_singular, interpolate
+from onesided.statics.hits import Trigger, Watch, explained
+from onesided.statics.inside import interpolate
+from onesided.statics.singular import first_singular
 from onesided.statics.stretch import Ahead, Located, Track, stretch
 from onesided.tolerances import EPS, Tolerances
 

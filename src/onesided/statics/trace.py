@@ -9,22 +9,16 @@ import numpy as np
 from onesided._types import Array, Status
 from onesided.results import Event, Kind, Ray, Rays
 from onesided.statics.curve import Curve, Point
-from onesided.statics.hits import (
-    Hit,
-    Trigger,
-    between,
-    find_hits,
-    locate,
-    next_singular,
-    refine_singular,
-)
+from onesided.statics.hits import Hit, Trigger, find_hits, locate
 from onesided.statics.home import Home
+from onesided.statics.inside import between
 from onesided.statics.legs import goes_on, start_leg, taken_over, two_rays
 from onesided.statics.naming import Named, name_idle, name_point
 from onesided.statics.pieces import Item, Origin, Passage
 from onesided.statics.place import Place, place
 from onesided.statics.quiet import Change, Margins, Quiet
 from onesided.statics.rays import rays_at
+from onesided.statics.singular import next_singular, refine_singular
 from onesided.statics.steps import Walker
 from onesided.statics.stretch import Ahead
 from onesided.tolerances import EPS
