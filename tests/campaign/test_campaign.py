@@ -13,7 +13,7 @@ FAMILIES = {module.__name__.rpartition(".")[2]: module for module in (
 FLAGGED = 0.05  # share of the cases in which the library may say that it did not find its way
 UNDECIDED = 0.02  # share of the cases in which the oracle may give up
 
-QUICK = {"one_coordinate": 80, "straight": 50, "units": 50, "drives": 12, "two_coordinates": 12}
+QUICK = {"one_coordinate": 40, "straight": 20, "units": 16, "drives": 6, "two_coordinates": 6}
 LONG = {
     "one_coordinate": (3000, 1000),
     "straight": (2000, 500),

@@ -133,7 +133,7 @@ def _routes(
 def confirmed(system: System, p: float, loose: Relaxed, sizes: Sizes, tolerances: Tolerances) -> Corrected:
     """Where a descent ended, polished by Newton's method as long as that stays there."""
     end = Corrected(loose.q, loose.nu, loose.status, loose.residual, loose.iterations)
-    if loose.status is not Status.solved or loose.residual <= 0.01 * tolerances.residual:
+    if loose.status not in {Status.solved, Status.stalled} or loose.residual <= 0.01 * tolerances.residual:
         return end
     near = correct(system, loose.q, p, nu=loose.nu, sizes=sizes, tolerances=tolerances)
     moved = _size((near.q - loose.q) / sizes.length)

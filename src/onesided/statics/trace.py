@@ -294,7 +294,9 @@ class Tracer(Walker):
         """Take p for a bound or for zero where only round-off tells them apart."""
         n, unit = self.curve.n, self.curve.unit[self.curve.n]
         for value in (*self.watch.p_bounds, 0.0):
-            if math.isfinite(value) and c.x[n] != value and abs(c.x[n] - value) <= 8 * EPS * max(abs(value), unit):
+            if c.x[n] == value:
+                return c
+            if math.isfinite(value) and abs(c.x[n] - value) <= 8 * EPS * max(abs(value), unit):
                 x = c.x.copy()
                 x[n] = value
                 return replace(c, x=x, y=self.curve.scaled(x))
