@@ -22,6 +22,7 @@ if TYPE_CHECKING:  # curves of large systems are made elsewhere
 
 BENT = 0.25  # share of the angle aimed at by which the path turns on the largest step, if it is not straight
 LOOKS = 0.5  # places per point that are looked at on straight stretches of a path that bends elsewhere
+WHOLE = 2.0  # how often the places of a whole straight path are looked at before it counts as endless
 PATH = 10.0  # length of a path, in scaled units, of which nothing is known
 DENSE = 40  # unknowns beyond which straight stretches are looked at in fewer places
 MOST = 1000  # places on one step
@@ -254,8 +255,8 @@ class Walker:
         fewer = max(1.0, self.curve.size / DENSE)
         apart = self.method.resolution * size * fewer
         places = int(min((b.s - a.s) / apart, MOST))
-        if not self.straight:
-            places = min(places, int(LOOKS * self.points / fewer**2) - self.looks)
+        most = WHOLE / self.method.resolution if self.straight else LOOKS * self.points / fewer**2
+        places = min(places, int(most) - self.looks)
         self.looks += max(places, 0)
         return first_sight(self.curve, a, b, places, self.watch.tolerances) if places > 0 else 1.0
 
@@ -305,7 +306,8 @@ def resolved(
     right[:-1, 0], right[-1, 1] = -curve.residual(e), 1.0
     solution, orientation, volume = curve.solve(e, along, right)
     delta, t, length = solution[:, 0], solution[:, 1], math.sqrt(solution[:, 1] @ solution[:, 1])
-    if not math.sqrt(delta @ delta) <= MIDDLE * method.miss * h or not math.isfinite(volume):
+    regular = math.isfinite(a.volume) or math.isfinite(b.volume)  # it may be singular all along
+    if not math.sqrt(delta @ delta) <= MIDDLE * method.miss * h or (regular and not math.isfinite(volume)):
         return None
     t, volume = t / length, volume + math.log(length)
     if a.orientation * b.orientation > 0:
