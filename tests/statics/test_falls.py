@@ -321,6 +321,7 @@ def contact_chain(count, sparse):
     return onesided.compose(*parts, Force("load", f"n{count}", (0, -1)), sparse=sparse)
 
 
+@pytest.mark.slow
 def test_chains_that_touch_snap_alike_dense_and_sparse():
     dense, sparse = (contact_chain(4, sparse) for sparse in (False, True))
     a, b = (onesided.drive(system, system.start, (0, 0.1, -0.1, 0)) for system in (dense, sparse))
@@ -336,6 +337,7 @@ def test_chains_that_touch_snap_alike_dense_and_sparse():
     assert [jump.p for jump in a.jumps[:4]] == pytest.approx(loads, rel=1e-9)
 
 
+@pytest.mark.slow
 def test_a_chain_of_ten_that_touch_goes_through_its_loop():
     system = contact_chain(10, sparse=False)
     history = onesided.drive(system, system.start, (0, 0.1, -0.1, 0))

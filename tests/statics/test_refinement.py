@@ -42,7 +42,7 @@ def check_first_load(N, EA, support):
         assert np.max(np.abs(branch.q[-1, y])) > 0.1
 
 
-@pytest.mark.parametrize(("N", "EA", "support"), [(8, 1e4, PINNED), (16, 1e8, PINNED), (24, 1e4, CLAMPED)])
+@pytest.mark.parametrize(("N", "EA", "support"), [(8, 1e4, PINNED), (16, 1e8, CLAMPED)])
 def test_columns_buckle_at_their_load(N, EA, support):
     check_first_load(N, EA, support)
 
