@@ -40,7 +40,7 @@ def compose(
     parameters : named numbers; quantities of parts may be formulas of them ("2*k").
     control : name of the control parameter.
     scales : typical sizes; what is not given is estimated.
-    sparse : large systems have sparse matrices: paths with all events, branches and diagrams, but no jumps. By default
+    sparse : large systems have sparse matrices: paths with all events, branches, diagrams and jumps. By default
         beyond 300 coordinates and constraints.
 
     Returns
