@@ -14,7 +14,7 @@ from synthetic import path
 import onesided
 from onesided import report, zoo
 from onesided.report import Viewer, html
-from onesided.results import Diagram, columns
+from onesided.results import Diagram, Kind, columns
 
 EVIL = "</script><script>alert(1)</script><img src=x onerror=alert(2)>&amp;\u2028\"'`${x}"
 
@@ -80,6 +80,12 @@ def test_branches_and_jumps_keep_their_places():
     for branch, leg in zip(data["branches"], history.paths, strict=True):
         assert table["p"][branch["begin"]] == leg.p[0]
         assert table["p"][branch["end"] - 1] == leg.p[-1]
+
+
+def test_every_kind_of_event_has_a_shape_of_its_own():
+    drawn = html(path()).split("function mark(", 1)[1].split("c.closePath();", 1)[0]
+    kinds = {kind.name for kind in Kind} - {Kind.limit.name}  # a limit point is the disk that is left
+    assert {name for name in kinds if not re.search(rf"\b{name}\b", drawn)} == set()
 
 
 def test_nothing_of_a_strangers_model_can_run():

@@ -171,15 +171,16 @@ class Chart {
 // One shape for each kind of event, told apart without colour.
 function mark(c, x, y, kind) {
   if (kind === "jump") return;
-  const ink = colour("ink"), hollow = ["opens", "smooth_bifurcation", "continuum", "user"].includes(kind);
+  const ink = colour("ink"), hollow = ["opens", "smooth_bifurcation", "continuum", "idle", "user"].includes(kind);
   const shapes = {
     closes: [3, Math.PI / 2, 7], opens: [3, -Math.PI / 2, 7], corner_limit: [4, 0, 7], smooth_bifurcation: [4, Math.PI / 4, 7],
     nonsmooth_bifurcation: [5, -Math.PI / 2, 8], continuum: [6, 0, 7], user: [5, -Math.PI / 2, 6],
+    idle: [4, 0, 7, 0.6],
   };
   c.strokeStyle = ink; c.lineWidth = 1.5; c.fillStyle = hollow ? colour("paper") : ink;
   c.beginPath();
-  if (kind === "end") {
-    for (const s of [-1, 1]) { c.moveTo(x - 6, y - 6 * s); c.lineTo(x + 6, y + 6 * s); }
+  if (kind === "end" || kind === "jammed") { // a cross, upright where contacts hold the path
+    for (const [u, v] of kind === "end" ? [[6, 6], [6, -6]] : [[7, 0], [0, 7]]) { c.moveTo(x - u, y - v); c.lineTo(x + u, y + v); }
     c.lineWidth = 3.5; c.stroke();
     return;
   }
@@ -188,7 +189,7 @@ function mark(c, x, y, kind) {
   if (!shape) c.arc(x, y, 5.5, 0, 7);
   else for (let i = 0; i < shape[0]; i++) {
     const turn = shape[1] + (2 * Math.PI * i) / shape[0];
-    c[i ? "lineTo" : "moveTo"](x + shape[2] * Math.cos(turn), y + shape[2] * Math.sin(turn));
+    c[i ? "lineTo" : "moveTo"](x + (shape[3] || 1) * shape[2] * Math.cos(turn), y + shape[2] * Math.sin(turn));
   }
   c.closePath(); c.fill(); c.stroke();
 }
