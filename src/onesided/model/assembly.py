@@ -1,13 +1,11 @@
 """Elements to derivatives: elements of one variant are differentiated together, and their blocks are added up.
 
-A batch holds all elements that share their functions. For one element, z = (values of its slots, p) and
-ℓ(z) = energy − νᵀc; the batch computes ℓ_z, ℓ_zz, c and c_z for all its elements in one compiled call (the chain rule
-of shape and law is automatic differentiation of this one function), and every entry has its place in the result.
-The z are differentiated as separate scalars: one vector over the elements each, three times as fast as small matrices.
+A batch holds all elements of a structure that share their functions (`onesided.model.kernels`); every entry of their
+blocks has its place in the result.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any
@@ -18,12 +16,10 @@ import numpy as np
 
 from onesided._types import Array, Indices
 from onesided.model.compiling import compiled
-from onesided.model.derivatives import Derivatives, Evaluation, Parameters
-from onesided.model.elements.contract import Element, Frame, Local, Start
+from onesided.model.derivatives import Derivatives, Evaluation
+from onesided.model.elements.contract import Element, Start
 from onesided.model.elements.places import Place
-
-Data = dict[str, Any]
-UNROLLED = 8  # slots up to which the columns of a Hessian are computed one after the other
+from onesided.model.kernels import Data, Form, kernel
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,12 +31,14 @@ class Batch:
     elements, places : all elements of the batch, with the places each is attached to; the first gives the functions.
     index : (ne, k) coordinate of every slot, −1 where it is held.
     rows : (ne, r) constraint row of every closure and gap.
+    key : what elements with the same functions have in common, in this structure and in others.
     """
 
     elements: tuple[Element, ...]
     places: tuple[tuple[Place, ...], ...]
     index: Indices
     rows: Indices
+    key: Hashable
 
     @property
     def k(self) -> int:
@@ -68,58 +66,10 @@ class Batch:
             "rows": tuple(self.rows.T.astype(np.int32)),
         }
 
-    def slot_values(self, z: tuple[Any, ...], data: Data) -> Any:
-        """Values of the slots of one element: free ones from z, held ones as p says."""
-        held = zip(z[:-1], data["free"], data["base"], data["rate"], strict=True)
-        return jnp.stack([jnp.where(free, y, base + rate * z[-1]) for y, free, base, rate in held])
-
-    def local(self, z: tuple[Any, ...], data: Data) -> Local:
-        """What one element sees at z = (slots, p)."""
-        p, values = z[-1], self.slot_values(z, data)
-        frames: list[Frame] = []
-        first = 0
-        for place, numbers in zip(self.places[0], data["places"], strict=True):
-            last = first + len(place.slots)
-            frames.append(place.frame(values[first:last], numbers, jnp))
-            first = last
-        last = self.k - len(self.elements[0].reads)
-        return Local(tuple(frames), values[first:last], values[last:], p, Parameters(data["numbers"]))
-
-    def values(self, z: tuple[Any, ...], data: Data) -> tuple[Any, tuple[Any, ...]]:
-        """Energy and constraint values (closures, then gaps) of one element."""
-        at, sample = self.local(z, data), self.elements[0]
-        return sample.energy(at), (*sample.closures(at), *sample.gaps(at))
-
-    def lagrangian(self, z: tuple[Any, ...], data: Data, nu: tuple[Any, ...]) -> Any:
-        """ℓ = energy − νᵀc of one element [SP1 (2.2)]."""
-        energy, c = self.values(z, data)
-        return energy - sum(a * b for a, b in zip(c, nu, strict=True))
-
-    def first_order(self, z: tuple[Any, ...], data: Data, nu: tuple[Any, ...]) -> list[Any]:
-        """Energy, ℓ_z and c of one element."""
-        energy, c = self.values(z, data)
-        return [energy, *jax.grad(self.lagrangian)(z, data, nu), *c]
-
-    def second_order(self, z: tuple[Any, ...], data: Data, nu: tuple[Any, ...]) -> list[Any]:
-        """Energy, ℓ_z, c, the wanted entries of ℓ_zz, ℓ_zp, and c_z of one element."""
-
-        def first(*y: Any) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
-            return jax.grad(self.lagrangian)(y, data, nu), self.values(y, data)[1]
-
-        gradient, c = first(*z)
-        columns = self._derivatives(first, z)
-        hessian = [columns[j][0][i] for i, j in self.pairs]
-        with_p = list(columns[-1][0][: self.k])
-        jacobian = [columns[j][1][i] for i in range(self.r) for j in range(self.k + 1)]
-        return [self.values(z, data)[0], *gradient, *c, *hessian, *with_p, *jacobian]
-
-    def _derivatives(self, first: Any, z: tuple[Any, ...]) -> list[Any]:
-        """Derivatives of (ℓ_z, c) with respect to every z; one after the other where they are few."""
-        eye = np.eye(self.k + 1)
-        if self.k <= UNROLLED:
-            return [jax.jvp(first, z, tuple(row))[1] for row in eye]
-        columns = jax.vmap(jax.linearize(first, *z)[1])(*eye)
-        return [jax.tree.map(lambda block, j=j: block[j], columns) for j in range(self.k + 1)]
+    @cached_property
+    def form(self) -> Form:
+        """What its elements share."""
+        return Form(self.key, self.k, self.r, self.pairs, self.elements[0], self.places[0])
 
     def hessian_places(self) -> list[tuple[Indices, Indices]]:
         """Row and column, in the lower triangle, of every wanted entry of ℓ_zz for every element; −1: dropped."""
@@ -224,7 +174,7 @@ class Assembly(Derivatives):
         energy, c = jnp.zeros(()), jnp.zeros(self.m)
         for batch, one in zip(self.batches, self.data_of(vector), strict=True):
             z = (*(q[index] for index in one["index"]), jnp.broadcast_to(p, (len(batch.index),)))
-            own, values = jax.vmap(batch.values)(z, one)
+            own, values = jax.vmap(batch.form.values)(z, one)
             energy = energy + jnp.sum(own)
             for rows, value in zip(batch.rows.T, values, strict=True):
                 c = c.at[rows].add(value)
@@ -238,7 +188,7 @@ class Assembly(Derivatives):
             ne = len(batch.index)
             z = (*(q[index] for index in one["index"]), jnp.broadcast_to(p, (ne,)))
             multipliers = tuple(nu[rows] for rows in one["rows"])
-            parts += jax.vmap(batch.second_order if second else batch.first_order)(z, one, multipliers)
+            parts += kernel(batch.form, second=second)(z, one, multipliers)
         return jnp.concatenate(parts)
 
     def _make_targets(self, n: int, m: int) -> Any:

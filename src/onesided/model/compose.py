@@ -10,9 +10,10 @@ import numpy as np
 
 from onesided._types import Array, Indices
 from onesided.errors import ModelError
-from onesided.model.assembly import Assembly, Batch, Data
+from onesided.model.assembly import Assembly, Batch
 from onesided.model.elements.contract import Element, Frame, Quantity, Start, Words, evaluate_quantity
 from onesided.model.elements.places import Body, Marker, Place
+from onesided.model.kernels import Data
 from onesided.model.moving import Moving
 from onesided.model.names import check_names, unknown_name
 from onesided.model.plausible import check_masses, warn_of_mixed_units
@@ -231,7 +232,7 @@ class Structure:
             groups[self._key(element)].append(element)
         number = {name: i for i, name in enumerate(self.coordinates)}
         batches, all_slots = [], []
-        for group in groups.values():
+        for key, group in groups.items():
             slots = [np.concatenate([np.zeros(0, int), *(self.slots[name] for name in e.places)]) for e in group]
             index = [
                 [
@@ -243,7 +244,8 @@ class Structure:
             ]
             places = tuple(tuple(self.places[name] for name in e.places) for e in group)
             rows = np.array([self.rows[e.name] for e in group], dtype=np.intp).reshape(len(group), -1)
-            batches.append(Batch(tuple(group), places, np.array(index, dtype=np.intp).reshape(len(group), -1), rows))
+            numbers = np.array(index, dtype=np.intp).reshape(len(group), -1)
+            batches.append(Batch(tuple(group), places, numbers, rows, key))
             all_slots.append(slots)
         return batches, all_slots
 

@@ -14,11 +14,12 @@ import numpy as np
 from onesided._types import Indices
 from onesided.errors import ModelError
 from onesided.groups.rotations import rotation_matrix
-from onesided.model.assembly import Assembly, Batch, Data
+from onesided.model.assembly import Assembly, Batch
 from onesided.model.elements.contract import Element, Quantity, Wrench
 from onesided.model.elements.places import Body, Marker, Place
 from onesided.model.formula import parse
 from onesided.model.formula_system import jax_functions
+from onesided.model.kernels import Data, Form
 
 
 class Moving:
@@ -86,28 +87,28 @@ class Moving:
             batch, one = self.batches[i], data[i]
             z = (*(q[index] for index in one["index"]), jnp.full(len(batch.index), p, dtype=float))
             speeds = tuple(jnp.where(f, v[i], 0.0) for f, i in zip(one["free"], one["index"], strict=True))
-            own = jax.vmap(_generalised(batch))(z, speeds, one)
+            own = jax.vmap(_generalised(batch.form))(z, speeds, one)
             for column, force in zip(batch.index.T, own, strict=True):
                 total = total.at[np.where(column < 0, self.n, column)].add(force)
         return total[: self.n]
 
 
-def _generalised(batch: Batch) -> Callable[[tuple[Any, ...], tuple[Any, ...], Data], tuple[Any, ...]]:
+def _generalised(form: Form) -> Callable[[tuple[Any, ...], tuple[Any, ...], Data], tuple[Any, ...]]:
     """The generalised force of one element: wrenches against the rates of its places, which are linear in speeds."""
 
     def function(z: tuple[Any, ...], speeds: tuple[Any, ...], data: Data) -> tuple[Any, ...]:
-        at, values = batch.local(z, data), batch.slot_values(z, data)
+        at, values = form.local(z, data), form.slot_values(z, data)
 
         def rates(*speeds: Any) -> Any:
             w, found, first = jnp.stack(speeds), [], 0
-            for place, numbers in zip(batch.places[0], data["places"], strict=True):
+            for place, numbers in zip(form.places, data["places"], strict=True):
                 last = first + len(place.slots)
                 found.append(place.rate(values[first:last], w[first:last], numbers, jnp))
                 first = last
             return tuple(found)
 
         now, pull = jax.vjp(rates, *speeds)
-        wrenches: tuple[Wrench, ...] = batch.elements[0].wrenches(at, now)
+        wrenches: tuple[Wrench, ...] = form.element.wrenches(at, now)
         back = tuple(type(rate)(w.force, w.moment) for rate, w in zip(now, wrenches, strict=True))
         return tuple(pull(back))
 

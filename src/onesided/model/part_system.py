@@ -81,8 +81,8 @@ class FormulaPart(Element):
 
     @property
     def variant(self) -> Hashable:
-        """There is one of it."""
-        return self.name
+        """There is one of it: nothing else has its formulas."""
+        return self.name, id(self.recipe)
 
     def called(self, ending: str) -> str:
         """Constraints are called as in the file."""

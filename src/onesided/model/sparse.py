@@ -17,8 +17,9 @@ from scipy import sparse
 
 from onesided._types import Array, Indices
 from onesided.linalg import SparseKkt
-from onesided.model.assembly import Assembly, Batch, Data, flat_targets
+from onesided.model.assembly import Assembly, Batch, flat_targets
 from onesided.model.compiling import compiled
+from onesided.model.kernels import Data
 from onesided.tolerances import EPS, ROUNDING
 
 FIRST_SHARE, SHARE_GROWTH, LAST_SHARE = EPS**0.5, 4.0, 16.0  # of the diagonal that makes a stiffness positive definite
