@@ -1,9 +1,33 @@
 """Settings for all tests: compilation may exceed any deadline, and CI must not depend on luck."""
 
+from functools import cache
+from pathlib import Path
+
+import pytest
 from hypothesis import settings
+
+from onesided.model import files
 
 settings.register_profile("onesided", deadline=None, derandomize=True, print_blob=True)
 settings.load_profile("onesided")
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _bundled_models_are_compiled_once():
+    """Hand out one system for one text: systems do not change, and most of the time of a test is compilation."""
+    read = files.loads
+
+    @cache
+    def shared(text: str, name: str) -> files.Model:
+        return read(text, name)
+
+    def loads(text: str, name: str = "<string>", *, folder: Path | None = None) -> files.Model:
+        return shared(text, name) if folder is None else read(text, name, folder=folder)
+
+    patch = pytest.MonkeyPatch()
+    patch.setattr(files, "loads", loads)
+    yield
+    patch.undo()
 
 
 def pytest_terminal_summary(terminalreporter):
