@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from onesided.errors import ModelError
+from onesided.model.names import joined
 from onesided.model.schema import FileModel
 from onesided.model.schema_tables import SurfaceTable
 from onesided.model.toml_places import Path
@@ -27,9 +28,20 @@ def _letters(table: SurfaceTable, side: int) -> tuple[str, ...]:
 
 def gap_names(file: FileModel) -> tuple[str, ...]:
     """All one-sided constraints of a file, those of `[smallest]` and `[surfaces]` included."""
-    split = [f"{name}_{i + 1}" for name, t in file.smallest.items() if t.sharpness is None for i in range(len(t.of))]
-    smooth = [name for name, table in file.smallest.items() if table.sharpness is not None]
-    return (*file.unilateral, *split, *smooth, *(name for name, table in file.surfaces.items() if table.opens))
+    split = [name for table in file.smallest for name in _pieces(file, table)]
+    return (*file.unilateral, *split, *(name for name, table in file.surfaces.items() if table.opens))
+
+
+def made_names(file: FileModel) -> list[tuple[str, Path]]:
+    """Constraints that `[smallest]` and `[surfaces]` make, with what makes them."""
+    pieces = [(piece, ("smallest", name)) for name in file.smallest for piece in _pieces(file, name)]
+    return [*pieces, *((name, ("surfaces", name)) for name in file.surfaces)]
+
+
+def _pieces(file: FileModel, name: str) -> list[str]:
+    """Names of the constraints that an entry of `[smallest]` stands for."""
+    table = file.smallest[name]
+    return [name] if table.sharpness is not None else [f"{name}_{i + 1}" for i in range(len(table.of))]
 
 
 def more_texts(file: FileModel) -> dict[Path, str]:
@@ -49,14 +61,13 @@ def smallest_gaps(file: FileModel, scalar: Callable[..., Any]) -> dict[str, Any]
     """Constraints of `[smallest]`: one per distance, or one that is smooth [AR]."""
     from onesided.model.nonsmooth import smallest_smoothed
 
-    gaps: dict[str, Any] = {}
+    gaps: list[dict[str, Any]] = []
     for name, table in file.smallest.items():
-        pieces = [scalar("smallest", name, "of", str(i + 1)) for i in range(len(table.of))]
-        if table.sharpness is None:
-            gaps |= {f"{name}_{i + 1}": piece for i, piece in enumerate(pieces)}
-        else:
-            gaps[name] = smallest_smoothed(*pieces, sharpness=table.sharpness)
-    return gaps
+        found = [scalar("smallest", name, "of", str(i + 1)) for i in range(len(table.of))]
+        if table.sharpness is not None:
+            found = [smallest_smoothed(*found, sharpness=table.sharpness)]
+        gaps.append(dict(zip(_pieces(file, name), found, strict=True)))
+    return joined("constraint", *gaps)
 
 
 def add_surfaces(system: "System", file: FileModel, book: "Book", table: Mapping[str, Callable[..., Any]]) -> "System":

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from onesided.model.formula import Formula, FormulaError, parse, refusal_of_name, suggestion
-from onesided.model.formula_contacts import add_surfaces, more_texts, smallest_gaps, surface_names
+from onesided.model.formula_contacts import add_surfaces, made_names, more_texts, smallest_gaps, surface_names
 from onesided.model.formula_motion import (
     actuation_of,
     columns,
@@ -24,6 +24,7 @@ from onesided.model.formula_motion import (
     space_of,
     space_size,
 )
+from onesided.model.names import joined
 from onesided.model.rotating import turned
 from onesided.model.schema import FileModel, shown
 from onesided.model.toml_places import Path, Source
@@ -189,13 +190,17 @@ class Book:
                 if taken:
                     raise self.source.error(path, f"`{name}` names two things: {taken} and {kind}", advice="rename one")
                 owners[name] = kind
-        known: dict[str, str] = {}
-        for table in _CONSTRAINTS:
-            for name in getattr(file, table):
-                if name in known:
-                    what = f"`{name}` names two constraints: {known[name]} and {table}"
-                    raise self.source.error((table, name), what, advice="rename one")
-                known[name] = table
+        self._check_constraint_names()
+
+    def _check_constraint_names(self) -> None:
+        """Check that every constraint, given or made, has a name of its own."""
+        given = [(name, (table, name)) for table in _CONSTRAINTS for name in getattr(self.file, table)]
+        known: dict[str, Path] = {}
+        for name, path in [*given, *made_names(self.file)]:
+            if name in known:
+                what = f"`{name}` names two constraints: one of {'.'.join(known[name])} and one of {'.'.join(path)}"
+                raise self.source.error(path, what, advice="rename one")
+            known[name] = path
 
     def _check_keys(self) -> None:
         """Check that keys that stand for coordinates are some, and that masses and spaces are complete."""
@@ -327,7 +332,9 @@ def _make_system(file: FileModel, book: Book) -> "System":
     system = System(
         coordinates=tuple(file.coordinates),
         energy=scalar("energy"),
-        unilateral={name: scalar("unilateral", name) for name in file.unilateral} | smallest_gaps(file, scalar),
+        unilateral=joined(
+            "constraint", {name: scalar("unilateral", name) for name in file.unilateral}, smallest_gaps(file, scalar)
+        ),
         bilateral={name: scalar("bilateral", name) for name in file.bilateral},
         parameters=dict(file.parameters),
         control=file.control.name,

@@ -12,6 +12,7 @@ from onesided._types import Array
 from onesided.model.compose import Structure
 from onesided.model.elements.contract import Element
 from onesided.model.measures import Elementwise
+from onesided.model.names import joined
 from onesided.model.sizes import Scales
 from onesided.model.structure_sketch import positions_of
 from onesided.model.system import System
@@ -45,7 +46,7 @@ def _twin(system: System) -> System:
         if old.in_motion() is not old
     }
     contacts = {name: contact for name, contact in system.contacts.items() if name in moving.unilateral}
-    return replace(moving, measures={**moving.measures, **tensions}, contacts=contacts)
+    return replace(moving, measures=joined("measure", moving.measures, tensions), contacts=contacts)
 
 
 def moved(values: Any, system: System, twin: System) -> Any:

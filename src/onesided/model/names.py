@@ -1,10 +1,13 @@
 """Names of coordinates, parameters and constraints: checks and suggestions."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
+from typing import TypeVar
 
 from onesided.errors import ModelError
+
+Value = TypeVar("Value")
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
@@ -40,3 +43,9 @@ def check_names(kind: str, names: Iterable[str]) -> tuple[str, ...]:
     if twice:
         raise ModelError(f"{kind} name used twice", got=", ".join(twice), expected="every name once")
     return names
+
+
+def joined(kind: str, *tables: Mapping[str, Value]) -> dict[str, Value]:
+    """All tables in one; a name that stands in two of them is refused: the second would replace the first."""
+    check_names(kind, [name for table in tables for name in table])
+    return {name: value for table in tables for name, value in table.items()}

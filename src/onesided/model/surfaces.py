@@ -30,6 +30,7 @@ from onesided.model.compiling import prepare_jax
 from onesided.model.contact import Contact
 from onesided.model.derivatives import Parameters
 from onesided.model.measures import Elementwise
+from onesided.model.names import joined
 from onesided.model.rows import Row
 from onesided.model.sizes import Scales
 from onesided.model.surface_geometry import Geometry, Outline
@@ -78,11 +79,10 @@ def with_surfaces(system: System, pairs: Mapping[str, SurfacePair]) -> System:
         _check(name, pair)
         kind = _Pair(Geometry(pair, n, system.space), offset)
         names += _names(name, pair)
-        bilateral |= kind.conditions(name)
-        if pair.opens:
-            unilateral[name] = kind.gap
-        rolling |= kind.rolling(name)
-        contacts[name] = kind.contact()
+        bilateral = joined("constraint", bilateral, kind.conditions(name))
+        unilateral = joined("constraint", unilateral, {name: kind.gap} if pair.opens else {})
+        rolling = joined("constraint", rolling, kind.rolling(name))
+        contacts = joined("contact", contacts, {name: kind.contact()})
         offset += len(pair.start)
     extra = offset - n
     return System(

@@ -103,6 +103,7 @@ class System:
                 "`coordinates` is a string", got=repr(self.coordinates), expected=f"a tuple: ({self.coordinates!r},)"
             )
         self._set("coordinates", check_names("coordinate", self.coordinates))
+        check_names("coordinate and control parameter", [*self.coordinates, self.control])
         if not self.coordinates:
             raise ModelError("there is no coordinate", expected="at least one name in `coordinates`")
         for kind in _TABLES:

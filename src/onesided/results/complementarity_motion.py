@@ -11,6 +11,7 @@ import numpy as np
 
 from onesided._types import Array, Mask, Status
 from onesided.errors import UsageError
+from onesided.results.named import Columns
 from onesided.results.sketch import Sketch, read_sketch, sketch_record
 
 FORMAT = 1
@@ -99,11 +100,14 @@ class ComplementarityMotion:
 
     def columns(self) -> dict[str, Array]:
         """Name → (N,): t, states, forces ("reaction NAME"), slacks ("gap NAME"), measures."""
-        found: dict[str, Array] = {"t": self.t}
-        found |= {name: self.x[:, i] for i, name in enumerate(self.states)}
-        found |= {f"reaction {name}": self.s[:, i] for i, name in enumerate(self.names)}
-        found |= {f"gap {name}": self.w[:, i] for i, name in enumerate(self.names)}
-        return {**found, **{name: values for name, values in self.measures.items() if name not in found}}
+        found = Columns({"t": self.t})
+        groups = (("", self.states, self.x), ("reaction ", self.names, self.s), ("gap ", self.names, self.w))
+        for prefix, names, array in groups:
+            for i, name in enumerate(names):
+                found.put("state", prefix + name, array[:, i])
+        for name, values in self.measures.items():
+            found.put("measure", name, values)
+        return found
 
     def taut(self) -> Mask:
         """(N, m): which pairs are taut at the points, by the switches."""

@@ -10,14 +10,15 @@ from onesided.errors import UsageError
 from onesided.results.between import MOST_BETWEEN, Dense
 from onesided.results.equilibrium import State
 from onesided.results.motion import Motion
+from onesided.results.named import Columns
 
 
 def motion_columns(motion: Motion) -> dict[str, Array]:
     """Name → (N,) values: t, control, coordinates, velocities, multipliers, reactions, inputs, energy, drift, measures.
 
-    A coordinate keeps its name where something else has the same.
+    What finds its name taken is called by a longer one, as in `Columns`.
     """
-    found: dict[str, Array] = {"t": motion.t}
+    found = Columns({"t": motion.t})
     groups = (
         ("", motion.coordinates, motion.q),
         ("velocity ", motion.coordinates, motion.v),
@@ -27,14 +28,15 @@ def motion_columns(motion: Motion) -> dict[str, Array]:
     )
     for prefix, names, array in groups:
         for i, name in enumerate(names[: array.shape[1]]):
-            found.setdefault(prefix + name, array[:, i])
-    found.setdefault(motion.control, motion.p)
+            found.put("coordinate", prefix + name, array[:, i])
+    found.put("control", motion.control, motion.p)
     drift = {f"drift {name}": getattr(motion.drift, name) for name in motion.drift._fields}
     ledger = {"energy": motion.energy, "work": motion.work}
     if len(motion.projection):
         ledger["work of projections"] = motion.projection
-    for name, values in {**ledger, **drift, **motion.measures}.items():
-        found.setdefault(name, values)
+    for kind, group in (("total", {**ledger, **drift}), ("measure", motion.measures)):
+        for name, values in group.items():
+            found.put(kind, name, values)
     return found
 
 

@@ -5,12 +5,21 @@ from onesided.errors import UsageError
 from onesided.results.path import Path
 
 
+class Columns(dict[str, Array]):
+    """Name → values, where nothing is lost: what finds its name taken is called "KIND NAME"."""
+
+    def put(self, kind: str, name: str, values: Array) -> None:
+        """Add values under the name, or under the longer one."""
+        self[f"{kind} {name}" if name in self else name] = values
+
+
 def columns(path: Path) -> dict[str, Array]:
     """Name → (N,) values: arc length, control, coordinates, multipliers, reactions, gaps, energy, measures.
 
-    A coordinate, or the control, keeps its name where a measure has the same.
+    A coordinate, or the control, keeps its name where a measure has the same, which is then called "measure NAME".
     """
-    found: dict[str, Array] = {"arc length": path.s, path.control: path.p}
+    found = Columns({"arc length": path.s})
+    found.put("control", path.control, path.p)
     groups = (
         ("", path.coordinates, path.q),
         ("multiplier ", path.bilateral, path.mu),
@@ -19,9 +28,10 @@ def columns(path: Path) -> dict[str, Array]:
     )
     for prefix, names, array in groups:
         for i, name in enumerate(names):
-            found.setdefault(prefix + name, array[:, i])
-    for name, values in (("energy", path.energy), *path.measures.items()):
-        found.setdefault(name, values)
+            found.put("coordinate", prefix + name, array[:, i])
+    found.put("total", "energy", path.energy)
+    for name, values in path.measures.items():
+        found.put("measure", name, values)
     return found
 
 
