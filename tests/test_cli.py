@@ -192,7 +192,7 @@ def test_results_that_cannot_be_written_give_a_message_before_or_after_the_work(
     Path("afile").write_text("x")
     blocked = run("trace", "corner-limit", "-o", "afile/sub")
     assert blocked.exit_code == 2
-    assert "could not be written" in blocked.output
+    assert "cannot be written" in blocked.output
     assert "Traceback" not in blocked.output
     Path("empty").mkdir()
     assert run("trace", "corner-limit", "-o", "empty").exit_code == 0

@@ -19,6 +19,17 @@ class OnesidedError(Exception):
         parts = [what, got and f"got {got}", expected and f"expected {expected}", advice and f"try: {advice}"]
         super().__init__("; ".join(part for part in parts if part))
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Errors travel between processes as they are, whatever their constructors ask for."""
+        return _restored, (type(self), self.args, self.__dict__)
+
+
+def _restored(kind: type[OnesidedError], args: tuple[Any, ...], values: dict[str, Any]) -> OnesidedError:
+    error = kind.__new__(kind)
+    error.args = args
+    error.__dict__.update(values)
+    return error
+
 
 class ModelError(OnesidedError):
     """A model is stated wrongly: names, shapes, values."""

@@ -1,7 +1,5 @@
 """Figures as files: one call from a result to SVG, PDF or PNG, without a window system."""
 
-import os
-import tempfile
 from enum import Enum
 from pathlib import Path as FilePath
 from typing import Any
@@ -10,6 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
+from onesided.atomic import whole_file
 from onesided.errors import UsageError
 from onesided.plots import cables, motion, series
 from onesided.plots.branches import diagram
@@ -58,13 +57,8 @@ def write(
         solid = view is View.sketch and film_of(result).sketch.dimension == 3
         axes = figure.add_subplot(projection="3d" if solid else None)
         _draw(result, view, axes, (x, y), index, title)
-        handle, draft = tempfile.mkstemp(suffix=target.suffix, prefix=".figure-", dir=target.parent)
-        os.close(handle)
-        try:
+        with whole_file(target) as draft:
             figure.savefig(draft, metadata=_undated(target.suffix.lower()))
-            os.replace(draft, target)
-        finally:
-            FilePath(draft).unlink(missing_ok=True)
     return target
 
 

@@ -1,8 +1,5 @@
 """Animations: the configuration along a path or a history, as GIF or MP4."""
 
-import os
-import shutil
-import tempfile
 from pathlib import Path as FilePath
 from typing import Any
 
@@ -11,6 +8,7 @@ import numpy as np
 from matplotlib.animation import AbstractMovieWriter, FFMpegWriter, PillowWriter
 from matplotlib.figure import Figure
 
+from onesided.atomic import whole_file
 from onesided.errors import UsageError
 from onesided.plots.configuration import Film, draw, film_of, prepared
 from onesided.plots.style import INK, settings
@@ -34,19 +32,19 @@ def write_film(found: Film, file: str | FilePath, *, frames: int = FRAMES, rate:
     writer, program = _writer(target, rate)
     chosen = np.unique(np.linspace(0, len(found) - 1, min(frames, len(found))).round().astype(int))
     figure = _figure(found)
-    draft = FilePath(tempfile.mkdtemp(prefix=".film-", dir=target.parent)) / target.name
-    try:
-        with settings(), mpl.rc_context({"animation.ffmpeg_path": program}), writer.saving(figure, str(draft), dpi=100):
-            for i in chosen:
-                axes = figure.axes[0]
-                axes.clear()
-                prepared(found, axes)
-                draw(axes, found, int(i))
-                axes.set_title("\n".join(text for text in (title, found.captions[i]) if text), loc="left", color=INK)
-                writer.grab_frame()
-        os.replace(draft, target)
-    finally:
-        shutil.rmtree(draft.parent, ignore_errors=True)
+    with (
+        whole_file(target) as draft,
+        settings(),
+        mpl.rc_context({"animation.ffmpeg_path": program}),
+        writer.saving(figure, str(draft), dpi=100),
+    ):
+        for i in chosen:
+            axes = figure.axes[0]
+            axes.clear()
+            prepared(found, axes)
+            draw(axes, found, int(i))
+            axes.set_title("\n".join(text for text in (title, found.captions[i]) if text), loc="left", color=INK)
+            writer.grab_frame()
     return target
 
 

@@ -3,8 +3,6 @@
 import base64
 import hashlib
 import json
-import os
-import tempfile
 from functools import cache
 from html import escape
 from importlib.resources import files
@@ -13,6 +11,7 @@ from string import Template
 from typing import Any
 
 from onesided._version import __version__
+from onesided.atomic import whole_file
 from onesided.report.data import payload
 from onesided.report.model_text import description_of, title_of
 from onesided.report.stories import MOST_SHOWN, story
@@ -23,14 +22,8 @@ _SCRIPTS = ("1_data.js", "2_chart.js", "3_sketch.js", "4_view.js")
 def write(result: Any, file: str | FilePath, *, model: str = "") -> FilePath:
     """Write the page of a result, whole or not at all; `model` is the text of its model file."""
     target = FilePath(file)
-    handle, draft = tempfile.mkstemp(suffix=".html", prefix=".report-", dir=target.parent)
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as stream:
-            stream.write(html(result, model=model))
-        os.chmod(draft, 0o644)
-        os.replace(draft, target)
-    finally:
-        FilePath(draft).unlink(missing_ok=True)
+    with whole_file(target) as draft:
+        draft.write_text(html(result, model=model), encoding="utf-8", newline="\n")
     return target
 
 

@@ -1,7 +1,6 @@
 """The motion of a complementarity system: arrays over time, switches, slack episodes, peaks."""
 
 import csv
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path as FilePath
@@ -11,10 +10,10 @@ import numpy as np
 
 from onesided._types import Array, Mask, Status
 from onesided.errors import UsageError
+from onesided.results.folder import ARRAYS, read_arrays, same_length
 from onesided.results.named import Columns
 from onesided.results.sketch import Sketch, read_sketch, sketch_record
 
-FORMAT = 1
 _ARRAYS = ("t", "x", "s", "w", "peak_s", "peak_w", "first_taut")
 
 
@@ -158,12 +157,12 @@ class ComplementarityMotion:
         return totals / max(float(self.t[-1] - self.t[0]), np.finfo(float).tiny)
 
 
-def write_complementarity_motion(motion: ComplementarityMotion, folder: FilePath) -> None:
-    """Arrays (npz), words (json) and a table (csv)."""
+def write_complementarity_motion(motion: ComplementarityMotion, folder: FilePath) -> dict[str, Any]:
+    """Write arrays (npz) and a table (csv); returns the record."""
     measures = np.array([*motion.measures.values()], dtype=float).reshape(len(motion.measures), len(motion))
-    np.savez_compressed(folder / "arrays.npz", measures=measures, **{name: getattr(motion, name) for name in _ARRAYS})
-    record = {
-        "format": FORMAT,
+    np.savez_compressed(folder / ARRAYS, measures=measures, **{name: getattr(motion, name) for name in _ARRAYS})
+    _write_table(motion, folder / "motion.csv")
+    return {
         "type": "complementarity motion",
         "states": motion.states,
         "names": motion.names,
@@ -178,9 +177,11 @@ def write_complementarity_motion(motion: ComplementarityMotion, folder: FilePath
         "switches": [{**switch._asdict(), "words": switch.words()} for switch in motion.switches],
         "episodes": {name: motion.episodes(name) for name in motion.names},
     }
-    (folder / "result.json").write_text(json.dumps(record, indent=1, default=str) + "\n", encoding="utf-8")
+
+
+def _write_table(motion: ComplementarityMotion, file: FilePath) -> None:
     names = ["t", *motion.states, *(f"force {n}" for n in motion.names), *(f"slack {n}" for n in motion.names)]
-    with (folder / "motion.csv").open("w", newline="", encoding="utf-8") as stream:
+    with file.open("w", newline="", encoding="utf-8") as stream:
         writer = csv.writer(stream)
         writer.writerow(names)
         table = np.column_stack([motion.t, motion.x, motion.s, motion.w])
@@ -189,9 +190,9 @@ def write_complementarity_motion(motion: ComplementarityMotion, folder: FilePath
 
 def read_complementarity_motion(record: Mapping[str, Any], folder: FilePath) -> ComplementarityMotion:
     """Read back what `write_complementarity_motion` wrote."""
-    with np.load(folder / "arrays.npz", allow_pickle=False) as stored:
-        arrays: dict[str, Any] = {name: stored[name] for name in _ARRAYS}
-        measures = dict(zip(record["measures"], stored["measures"], strict=True))
+    arrays = read_arrays(folder, (*_ARRAYS, "measures"))
+    same_length(arrays, ("t", "x", "s", "w"))
+    measures = dict(zip(record["measures"], arrays.pop("measures"), strict=True))
     return ComplementarityMotion(
         states=tuple(record["states"]),
         names=tuple(record["names"]),

@@ -1,7 +1,6 @@
 """Motions on disk."""
 
 import csv
-import json
 from collections.abc import Mapping
 from pathlib import Path as FilePath
 from typing import Any
@@ -10,23 +9,23 @@ import numpy as np
 
 from onesided._types import Status
 from onesided.groups import SE2, SE3, SO2, SO3, Group, Product, Vector
+from onesided.results.folder import ARRAYS, read_arrays, same_length
 from onesided.results.motion import Correction, Drift, Motion, MotionEvent, Occurrence
 from onesided.results.sketch import read_sketch, sketch_record
 
-FORMAT = 1
 _ARRAYS = ("t", "q", "v", "a", "mu", "lam", "u", "p", "energy", "work", "tangential", "projection")
 _NAMES = ("coordinates", "bilateral", "nonholonomic", "unilateral", "servo", "control", "not_unique")
 _GROUPS: dict[str, type[Group]] = {"SO2": SO2, "SE2": SE2, "SO3": SO3, "SE3": SE3}
 
 
-def write_motion(motion: Motion, folder: FilePath) -> None:
-    """Arrays (npz), words (json) and a table (csv)."""
+def write_motion(motion: Motion, folder: FilePath) -> dict[str, Any]:
+    """Write arrays (npz) and a table (csv); returns the record."""
     arrays = {name: getattr(motion, name) for name in _ARRAYS}
     drift = {f"drift_{name}": getattr(motion.drift, name) for name in Drift._fields}
     measures = np.array([*motion.measures.values()], dtype=float).reshape(len(motion.measures), len(motion))
-    np.savez_compressed(folder / "arrays.npz", measures=measures, **arrays, **drift)
-    record = {
-        "format": FORMAT,
+    np.savez_compressed(folder / ARRAYS, measures=measures, **arrays, **drift)
+    _write_table(motion, folder / "motion.csv")
+    return {
         "type": "motion",
         "names": {name: getattr(motion, name) for name in _NAMES},
         "space": _space_record(motion.space),
@@ -43,8 +42,6 @@ def write_motion(motion: Motion, folder: FilePath) -> None:
         "sketch": None if motion.sketch is None else sketch_record(motion.sketch),
         "events": [motion_event_record(event) for event in motion.events],
     }
-    (folder / "result.json").write_text(json.dumps(record, indent=1, default=str) + "\n", encoding="utf-8")
-    _write_table(motion, folder / "motion.csv")
 
 
 def motion_event_record(event: MotionEvent) -> dict[str, Any]:
@@ -96,10 +93,11 @@ def _read_space(record: Any) -> Group | None:
 
 def read_motion(record: Mapping[str, Any], folder: FilePath) -> Motion:
     """Read back what `write_motion` wrote."""
-    with np.load(folder / "arrays.npz", allow_pickle=False) as stored:
-        arrays: dict[str, Any] = {name: stored[name] for name in _ARRAYS if name in stored}
-        drift = Drift(*(stored[f"drift_{name}"] for name in Drift._fields))
-        measures = dict(zip(record.get("measures", ()), stored.get("measures", ()), strict=True))
+    drifts = [f"drift_{name}" for name in Drift._fields]
+    arrays = read_arrays(folder, (*_ARRAYS, *drifts, "measures"), optional=(*_ARRAYS, "measures"))
+    same_length(arrays, ("t", "q", "v", "a", "p", "energy", "work", *drifts))
+    drift = Drift(*(arrays.pop(name) for name in drifts))
+    measures = dict(zip(record.get("measures", ()), arrays.pop("measures", ()), strict=True))
     sketch = record.get("sketch")
     names: dict[str, Any] = {
         key: tuple(value) if isinstance(value, list) else value for key, value in record["names"].items()

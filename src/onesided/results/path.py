@@ -139,6 +139,16 @@ class Event:
     origin: Any = field(default=None, repr=False, compare=False)
     shape: Shape | None = field(default=None, repr=False, compare=False)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """What travels to another process: all but the system, so that a copy there cannot be branched from."""
+        return {**self.__dict__, "origin": None}
+
+    def __copy__(self) -> "Event":
+        return self
+
+    def __deepcopy__(self, memo: Any) -> "Event":
+        return self
+
     @property
     def forward(self) -> tuple[int, ...]:
         """Indices of the rays that lead away from where the path came."""

@@ -1,11 +1,8 @@
 """Results on disk: one folder with arrays (npz), words (json) and a table (csv), written whole or not at all."""
 
 import csv
-import json
-import os
-import shutil
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import fields, replace
 from pathlib import Path as FilePath
 from typing import Any
@@ -13,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from onesided._types import Status
+from onesided.atomic import try_to_write, whole_folder
 from onesided.errors import UsageError
 from onesided.results.complementarity_motion import (
     ComplementarityMotion,
@@ -21,23 +19,62 @@ from onesided.results.complementarity_motion import (
 )
 from onesided.results.diagram import Diagram
 from onesided.results.drive import Drive, Jump
+from onesided.results.folder import (
+    ARRAYS,
+    RECORD,
+    belongs,
+    check_files,
+    damage,
+    read_arrays,
+    read_record,
+    same_length,
+    seal,
+)
 from onesided.results.motion import Motion
 from onesided.results.motion_store import read_motion, write_motion
 from onesided.results.path import Event, Kind, Path, Ray, Rays
 from onesided.results.sketch import read_sketch, sketch_record
 
-FORMAT = 1
 _PATH_ARRAYS = ("q", "p", "mu", "lam", "gaps", "energy", "s", "tangents", "instability", "codes")
+Result = Path | Drive | Diagram | Motion | ComplementarityMotion
 
 
-def save(
-    result: Path | Drive | Diagram | Motion | ComplementarityMotion,
-    folder: str | FilePath,
-    *,
-    extra: Mapping[str, str] | None = None,
-) -> FilePath:
-    """Write a result as one folder, replacing an earlier one at once; `extra` holds further text files by name."""
-    writers: dict[type, Callable[[Any, FilePath], None]] = {
+def save(result: Result, folder: str | FilePath, *, extra: Mapping[str, str] | None = None) -> FilePath:
+    """Write a result as one folder, replacing an earlier one at once; `extra` holds further text files by name.
+
+    Only what an earlier result consists of is replaced: other files in the folder stay.
+
+    Raises
+    ------
+    UsageError
+        Where the folder cannot be used. If that shows only when the result is written, the error names the place where
+        it was written instead.
+    """
+    target = check_folder(folder)
+    try:
+        _write(result, target.resolve(), extra or {})
+    except OSError as e:
+        place = _rescued(result, target.resolve(), extra or {})
+        advice = f"the result is in '{place}'" if place else "another folder: nor is there room for temporary files"
+        raise UsageError(
+            f"'{target}' could not be written",
+            got=f"{e.strerror or e}{f': {e.filename}' if e.filename else ''}",
+            advice=advice,
+        ) from e
+    return target
+
+
+def _write(result: Result, target: FilePath, extra: Mapping[str, str]) -> None:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with whole_folder(target, _replaced) as draft:
+        record = _writer(result)(result, draft)
+        for name, text in extra.items():
+            (draft / name).write_text(text, encoding="utf-8")
+        seal(draft, record)
+
+
+def _writer(result: Result) -> Callable[[Any, FilePath], dict[str, Any]]:
+    writers: dict[type, Callable[[Any, FilePath], dict[str, Any]]] = {
         Path: _write_path,
         Drive: _write_drive,
         Diagram: _write_diagram,
@@ -46,70 +83,84 @@ def save(
     }
     if type(result) not in writers:
         raise UsageError("this cannot be saved", got=type(result).__name__, expected="a Path, Drive, Diagram or Motion")
-    target = check_folder(folder)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    draft = FilePath(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
+    return writers[type(result)]
+
+
+def _rescued(result: Result, target: FilePath, extra: Mapping[str, str]) -> FilePath | None:
+    """Where a result is that could not be written to its place."""
     try:
-        writers[type(result)](result, draft)
-        for name, text in (extra or {}).items():
-            (draft / name).write_text(text, encoding="utf-8")
-        mask = os.umask(0)
-        os.umask(mask)
-        draft.chmod(0o777 & ~mask)  # a temporary folder is private; results are as public as other files
-        _swap(draft, target)
-    except BaseException:
-        shutil.rmtree(draft, ignore_errors=True)
-        raise
-    return target
+        place = FilePath(tempfile.mkdtemp(prefix="onesided-")) / target.name
+        _write(result, place, extra)
+    except OSError:
+        return None
+    return place
+
+
+def _replaced(folder: FilePath) -> Collection[str]:
+    return belongs(folder) if (folder / RECORD).exists() else ()
 
 
 def check_folder(folder: str | FilePath) -> FilePath:
-    """Refuse a folder that holds something else than a result; a new, empty or earlier one is fine."""
+    """Refuse a folder that holds something else than a result, or cannot be written; a new or empty one is fine."""
     target = FilePath(folder)
-    if target.exists() and not (target.is_dir() and ((target / "result.json").exists() or not any(target.iterdir()))):
+    if target.is_symlink() and not target.exists():
+        raise UsageError(f"'{target}' is a link to nothing", got=str(target.readlink()), expected="a folder")
+    real = target.resolve()
+    if FilePath.cwd().is_relative_to(real):
+        raise UsageError(f"'{target}' is the folder you are in", expected="a folder of its own", advice="-o results")
+    if real.exists():
+        _check_replaceable(target, real)
+    try:
+        try_to_write(real)
+    except OSError as e:
         raise UsageError(
-            f"'{target}' exists and holds no result",
-            expected="a new folder or one written by onesided",
-            advice="another name",
-        )
+            f"'{target}' cannot be written", got=str(e.strerror or e), expected="a folder that can be written"
+        ) from e
     return target
 
 
-def _swap(draft: FilePath, target: FilePath) -> None:
-    """Put the finished draft in place of the target; the target is never half-written."""
-    if not target.exists():
-        os.rename(draft, target)
-        return
-    old = draft.with_name(draft.name + "-old")
-    os.rename(target, old)
-    os.rename(draft, target)
-    shutil.rmtree(old, ignore_errors=True)
-
-
-def load_result(folder: str | FilePath) -> Path | Drive | Diagram | Motion | ComplementarityMotion:
-    """Read back what `save` wrote. Events of a loaded path cannot be branched from."""
-    place = FilePath(folder)
+def _check_replaceable(target: FilePath, real: FilePath) -> None:
+    """Refuse what exists and holds no result."""
     try:
-        record = json.loads((place / "result.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError) as e:
+        if not real.is_dir() or any(real.iterdir()):
+            belongs(real)
+    except (UsageError, OSError) as e:
         raise UsageError(
-            f"'{place}' holds no result", got=type(e).__name__, expected="a folder written by onesided"
+            f"'{target}' exists and holds no result",
+            got=str(e).splitlines()[0],
+            expected="a new folder or one written by onesided",
+            advice="another name",
         ) from e
-    if record["type"] == "complementarity motion":
-        return read_complementarity_motion(record, place)
-    if record["type"] == "motion":
-        return read_motion(record, place)
-    if record["type"] == "drive":
-        return _read_drive(record, place)
-    return _read_diagram(record, place) if record["type"] == "diagram" else _read_path(record, place)
 
 
-def _write_path(path: Path, folder: FilePath) -> None:
+def load_result(folder: str | FilePath) -> Result:
+    """Read back what `save` wrote, this version or an earlier one. Events of a loaded path cannot be branched from.
+
+    Raises
+    ------
+    UsageError
+        Where the folder holds no result, one of a newer version, or a damaged one: with the file and the reason.
+    """
+    place = FilePath(folder)
+    record = read_record(place)
+    check_files(place, record)
+    readers: dict[str, Callable[[Mapping[str, Any], FilePath], Result]] = {
+        "path": _read_path,
+        "drive": _read_drive,
+        "diagram": _read_diagram,
+        "motion": read_motion,
+        "complementarity motion": read_complementarity_motion,
+    }
+    with damage(place / RECORD):
+        return readers[record["type"]](record, place)
+
+
+def _write_path(path: Path, folder: FilePath) -> dict[str, Any]:
     arrays = {name: getattr(path, name) for name in _PATH_ARRAYS}
     measures = np.array([*path.measures.values()], dtype=float).reshape(len(path.measures), len(path))
-    np.savez_compressed(folder / "arrays.npz", measures=measures, **arrays)
-    record = {
-        "format": FORMAT,
+    np.savez_compressed(folder / ARRAYS, measures=measures, **arrays)
+    _write_table(path, folder / "path.csv")
+    return {
         "type": "path",
         "names": {name: getattr(path, name) for name in ("coordinates", "bilateral", "unilateral", "control")},
         "status": path.status.name,
@@ -121,8 +172,6 @@ def _write_path(path: Path, folder: FilePath) -> None:
         "isotropy": path.isotropy,
         "events": [event_record(event) for event in path.events],
     }
-    _write_json(folder / "result.json", record)
-    _write_table(path, folder / "path.csv")
 
 
 def event_record(event: Event) -> dict[str, Any]:
@@ -147,10 +196,6 @@ def _plain(value: Any) -> Any:
     return value.name if isinstance(value, Kind) else value
 
 
-def _write_json(file: FilePath, record: Mapping[str, Any]) -> None:
-    file.write_text(json.dumps(record, indent=1, default=str) + "\n", encoding="utf-8")
-
-
 def _write_table(path: Path, file: FilePath) -> None:
     names = [
         "arc length",
@@ -170,9 +215,9 @@ def _write_table(path: Path, file: FilePath) -> None:
 
 
 def _read_path(record: Mapping[str, Any], folder: FilePath) -> Path:
-    with np.load(folder / "arrays.npz", allow_pickle=False) as stored:
-        arrays: dict[str, Any] = {name: stored[name] for name in _PATH_ARRAYS}
-        measures = dict(zip(record.get("measures", ()), stored.get("measures", ()), strict=True))
+    arrays = read_arrays(folder, (*_PATH_ARRAYS, "measures"), optional=("measures",))
+    measures = dict(zip(record.get("measures", ()), arrays.pop("measures", ()), strict=True))
+    same_length(arrays, _PATH_ARRAYS)
     sketch = record.get("sketch")
     names: dict[str, Any] = {
         key: tuple(value) if isinstance(value, list) else value for key, value in record["names"].items()
@@ -213,12 +258,11 @@ def _read_ray(record: Mapping[str, Any]) -> Ray:
     return Ray(**values)
 
 
-def _write_drive(drive: Drive, folder: FilePath) -> None:
+def _write_drive(drive: Drive, folder: FilePath) -> dict[str, Any]:
     jumps = [
         {**{f.name: _plain(getattr(jump, f.name)) for f in fields(Jump)}, "words": jump.words()} for jump in drive.jumps
     ]
-    record = {
-        "format": FORMAT,
+    return {
         "type": "drive",
         "control": drive.control,
         "programme": drive.programme,
@@ -230,20 +274,32 @@ def _write_drive(drive: Drive, folder: FilePath) -> None:
         "jumps": jumps,
         "paths": _write_many(drive.paths, folder),
     }
-    _write_json(folder / "result.json", record)
 
 
 def _write_many(paths: tuple[Path, ...], folder: FilePath) -> list[str]:
     names = [f"path-{i:03d}" for i in range(len(paths))]
     for name, path in zip(names, paths, strict=True):
         (folder / name).mkdir()
-        _write_path(path, folder / name)
+        seal(folder / name, _write_path(path, folder / name))
     return names
 
 
 def _read_many(names: list[str], folder: FilePath) -> tuple[Path, ...]:
-    paths = [load_result(folder / FilePath(name).name) for name in names]
-    return tuple(path for path in paths if isinstance(path, Path))
+    paths: list[Path] = []
+    broken: list[UsageError] = []
+    for name in names:
+        place = folder / FilePath(str(name)).name
+        try:
+            found = load_result(place)
+            if not isinstance(found, Path):
+                raise UsageError(f"'{place}' holds no path", got=type(found).__name__)
+            paths.append(found)
+        except UsageError as e:
+            broken.append(e)
+    if broken:
+        first, rest = broken[0], f"{len(paths)} of {len(names)} paths in '{folder}' can be loaded by themselves"
+        raise UsageError(first.what, got=first.got, expected=first.expected, advice=rest)
+    return tuple(paths)
 
 
 def _read_drive(record: Mapping[str, Any], folder: FilePath) -> Drive:
@@ -264,9 +320,8 @@ def _read_drive(record: Mapping[str, Any], folder: FilePath) -> Drive:
     )
 
 
-def _write_diagram(diagram: Diagram, folder: FilePath) -> None:
-    record = {
-        "format": FORMAT,
+def _write_diagram(diagram: Diagram, folder: FilePath) -> dict[str, Any]:
+    return {
         "type": "diagram",
         "parents": diagram.parents,
         "complete": diagram.complete,
@@ -274,7 +329,6 @@ def _write_diagram(diagram: Diagram, folder: FilePath) -> None:
         "multiplicity": diagram.multiplicity,
         "paths": _write_many(diagram.paths, folder),
     }
-    _write_json(folder / "result.json", record)
 
 
 def _read_diagram(record: Mapping[str, Any], folder: FilePath) -> Diagram:
