@@ -3,6 +3,13 @@
 from typing import Any
 
 
+def visible(text: str) -> str:
+    r"""Text from a stranger without what a terminal or a page would obey: control characters are shown as \x1b."""
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() or c == "\n" else c.encode("unicode_escape").decode() for c in text)
+
+
 class OnesidedError(Exception):
     """Base of all errors raised on purpose.
 
@@ -15,6 +22,7 @@ class OnesidedError(Exception):
     """
 
     def __init__(self, what: str, *, got: str = "", expected: str = "", advice: str = "") -> None:
+        what, got, expected, advice = (visible(part) for part in (what, got, expected, advice))
         self.what, self.got, self.expected, self.advice = what, got, expected, advice
         parts = [what, got and f"got {got}", expected and f"expected {expected}", advice and f"try: {advice}"]
         super().__init__("; ".join(part for part in parts if part))

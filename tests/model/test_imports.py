@@ -8,7 +8,7 @@ import pytest
 
 import onesided
 from onesided import elements
-from onesided.errors import ModelFileError
+from onesided.errors import ModelFileError, UsageError
 from onesided.model import imports
 from onesided.model.files import load, loads
 
@@ -184,3 +184,64 @@ def test_without_meshio_the_error_says_what_to_install(tmp_path, monkeypatch):
     monkeypatch.setattr(builtins, "__import__", refuse)
     with pytest.raises(ModelFileError, match="pip install"):
         onesided.read_mesh(tmp_path / "net.vtk")
+
+
+MSH = (
+    "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n{count}\n1 0 0 0\n2 1 0 0\n7 1 1 0\n$EndNodes\n"
+    "$Elements\n1\n1 1 2 1 1 {ends}\n$EndElements\n"
+)
+MSH4 = (
+    "$MeshFormat\n4.1 0 8\n$EndMeshFormat\n"
+    "$Nodes\n1 {count} 1 7\n1 1 0 {count}\n1\n2\n7\n0 0 0\n1 0 0\n1 1 0\n$EndNodes\n"
+    "$Elements\n1 1 1 1\n1 1 1 1\n1 {ends}\n$EndElements\n"
+)
+VTK = (
+    "# vtk DataFile Version 3.0\nt\nASCII\nDATASET UNSTRUCTURED_GRID\nPOINTS {count} double\n0 0 0\n1 0 0\n1 1 0\n"
+    "CELLS 1 3\n2 {ends}\nCELL_TYPES 1\n3\n"
+)
+MESHES = {"msh": (MSH, "1 2", "1 7"), "msh4": (MSH4, "1 2", "1 7"), "vtk": (VTK, "0 1", "0 2")}
+
+
+@pytest.mark.parametrize("kind", MESHES)
+def test_meshes_join_the_nodes_they_name_or_are_refused(kind, tmp_path):
+    text, *good = MESHES[kind]
+    file = tmp_path / f"m.{kind[:3]}"
+    for ends, length in zip(good, (1.0, 2**0.5), strict=True):
+        file.write_text(text.format(count=3, ends=ends))
+        first, second = (np.array(part.at) for part in onesided.read_mesh(file)[:2])
+        assert np.linalg.norm(first - second) == pytest.approx(length)
+    for ends in ("1 9", "1 -1", "-1 -2", "1 77777777", *(["1 0", "1 3"] if kind != "vtk" else [])):
+        file.write_text(text.format(count=3, ends=ends))
+        with pytest.raises(ModelFileError, match=r"not there|does not have|more than the file can"):
+            onesided.read_mesh(file)
+    for count in (10**9, 10**40):
+        file.write_text(text.format(count=count, ends=good[0]))
+        with pytest.raises(ModelFileError, match=r"more than the file can.*"):
+            onesided.read_mesh(file)
+
+
+def test_what_is_no_member_is_refused_by_name(folder):
+    (folder / "members.csv").write_text(MEMBERS.replace("cable", "force"))
+    with pytest.raises(ModelFileError, match="force is no member"):
+        onesided.read_truss(folder / "nodes.csv", folder / "members.csv")
+    file = folder / "m.vtk"
+    file.write_text(VTK.format(count=3, ends="0 1"))
+    with pytest.raises(UsageError, match="no member between two nodes"):
+        onesided.read_mesh(file, elements.Force("", at="n0", force=(1.0, 0.0)))
+
+
+def test_long_blank_lines_cost_nothing(tmp_path):
+    file = tmp_path / "truss.csv"
+    blank = " " * 200_000
+    file.write_text(f"[nodes]\n{blank}\nname,x,y\na,0,0\nb,1,0\n{blank}x\n[members]\na,b,EA\na,b,1\n")
+    with pytest.raises(ModelFileError):
+        onesided.read_truss(file)
+
+
+def test_control_characters_of_a_file_are_shown_and_not_obeyed(tmp_path):
+    file = tmp_path / "m.msh"
+    file.write_text("$MeshFormat\n\x1b[31mRED\u202e\u200b 0 8\n$EndMeshFormat\n")
+    with pytest.raises(ModelFileError) as caught:
+        onesided.read_mesh(file)
+    assert str(caught.value).isprintable()
+    assert r"\x1b" in str(caught.value)

@@ -45,6 +45,9 @@ _BINARY: Mapping[type[ast.operator], tuple[str, Callable[[Any, Any], Any]]] = {
 _OPERATORS: Mapping[str, Callable[[Any, Any], Any]] = dict(_BINARY.values())
 
 
+_UNARY = {"negate", "power"}
+
+
 class Step(NamedTuple):
     """One step of a stack machine: push a number, load a name, or apply something to the topmost values."""
 
@@ -90,23 +93,20 @@ class Formula:
         A constant integer exponent is applied as an integer, so that `x**2` and `x**3` have derivatives at 0.
         """
         stack: list[Any] = []
+        known: dict[tuple[Any, ...], Any] = {}  # what is written twice is computed once; holds the operands by `id`
         for kind, value in self.steps:
             if kind == "number":
                 stack.append(value)
             elif kind == "name":
                 stack.append(env[value])
-            elif kind == "negate":
-                stack.append(-stack.pop())
-            elif kind == "power":
-                stack.append(stack.pop() ** value)
-            elif kind == "call":
-                count = ARITY[value]
-                arguments = stack[-count:]
-                del stack[-count:]
-                stack.append(functions[value](*arguments))
             else:
-                right = stack.pop()
-                stack.append(_OPERATORS[kind](stack.pop(), right))
+                count = ARITY[value] if kind == "call" else 1 if kind in _UNARY else 2
+                operands = stack[-count:]
+                del stack[-count:]
+                key = (kind, value, *map(id, operands))
+                if key not in known:
+                    known[key] = _applied(kind, value, operands, functions), operands
+                stack.append(known[key][0])
         return stack[0]
 
     def require(self, known: Collection[str]) -> None:
@@ -119,6 +119,15 @@ class Formula:
     def error(self, what: str, name: str, *, advice: str = "") -> FormulaError:
         """Return an error that points at the first use of `name`."""
         return FormulaError(what, formula=self.text, offset=self.offsets.get(name, 0), advice=advice)
+
+
+def _applied(kind: str, value: Any, operands: list[Any], functions: Mapping[str, Callable[..., Any]]) -> Any:
+    """One step applied to its operands."""
+    if kind == "negate":
+        return -operands[0]
+    if kind == "power":
+        return operands[0] ** value
+    return functions[value](*operands) if kind == "call" else _OPERATORS[kind](*operands)
 
 
 def parse(text: str, *, limits: Limits = DEFAULT_LIMITS) -> Formula:

@@ -13,20 +13,23 @@ are passed over. One file may hold both, below lines `[nodes]` and `[members]`.
 """
 
 import csv
+import io
 import os
 import re
 import stat
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from onesided.errors import ModelError, ModelFileError
+from onesided.errors import ModelError, ModelFileError, UsageError
 from onesided.model.compose import Part
 from onesided.model.elements.contract import Element
 from onesided.model.elements.members import Bar
 from onesided.model.formula import FormulaError, parse
 from onesided.model.formula_scan import suggestion
+from onesided.model.mesh_text import check_mesh_text
 from onesided.model.part_kinds import part_kinds
 from onesided.model.part_tables import MAX_PARTS, PART_NAME, PART_NAME_LENGTH, Row
 from onesided.model.schema import shown
@@ -34,6 +37,7 @@ from onesided.model.schema_tables import ImportTable
 from onesided.model.toml_places import Source
 
 MAX_BYTES = 32 * 1024 * 1024
+MEMBERS = "an element with two ends: bar, spring, cable, …"
 SAFE_MESHES = (".msh", ".vtk")  # formats that do not refer to other files
 
 AXES = ("x", "y", "z")
@@ -63,7 +67,7 @@ _COLUMNS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {  # those tha
 }
 _YES = {"1", "true", "yes", "all", "fixed", "pinned", "pin"}
 _NO = {"", "0", "false", "no", "free", "none"}
-_SECTION = re.compile(r"\s*\[?\s*(nodes|members|elements|bars)\s*\]?[\s,;]*", re.IGNORECASE)
+_SECTION = re.compile(r"\[?\s*+(nodes|members|elements|bars)\s*+\]?", re.IGNORECASE)
 
 Line = tuple[str, dict[str, str]]  # place, cells by column
 
@@ -106,7 +110,11 @@ def read_mesh(path: str | os.PathLike[str], member: Element | None = None) -> li
     rows = _mesh_rows(Path(path), os.fspath(path), template.kind)
     nodes = _parts(row for row in rows if row.kind == "node")
     changes = [{"name": row.name, **row.values} for row in rows if row.kind != "node"]
-    return [*nodes, *(replace(template, **change) for change in changes)]
+    try:
+        return [*nodes, *(replace(template, **change) for change in changes)]
+    except TypeError:
+        got = type(template).__name__
+        raise UsageError("`member` is no member between two nodes", got=got, expected=MEMBERS) from None
 
 
 def import_rows(table: ImportTable, source: Source, folder: Path | None) -> list[Row]:
@@ -173,7 +181,8 @@ def _parts(rows: Iterable[Row]) -> list[Part]:
         except ModelError as error:
             raise ModelFileError(error.what, place=row.place, got=error.got, expected=error.expected) from None
         except TypeError:
-            raise ModelFileError(f"a {row.kind} has no such ends", place=row.place, expected="bar, cable") from None
+            what = f"a {row.kind} is no member between two nodes"
+            raise ModelFileError(what, place=row.place, expected=MEMBERS) from None
     return parts
 
 
@@ -195,7 +204,9 @@ def _truss_rows(texts: Sequence[tuple[str, str]], kind: str, *, single: bool) ->
 def _sections(text: str, file: str) -> dict[str, list[Line]]:
     """The two tables of one file, each below its heading."""
     lines = text.splitlines()
-    titles = [(n, match[1].lower()) for n, line in enumerate(lines) if (match := _SECTION.fullmatch(line))]
+    titles = [
+        (n, match[1].lower()) for n, line in enumerate(lines) if (match := _SECTION.fullmatch(line.strip(" \t,;")))
+    ]
     names = ["nodes" if name == "nodes" else "members" for _, name in titles]
     if sorted(names) != ["members", "nodes"]:
         got, expected = ", ".join(names) or "none", "[nodes] and [members], each in a line of its own"
@@ -328,14 +339,15 @@ def _member(number: int, kind: str, place: str, cells: Mapping[str, str]) -> Row
 
 
 def _mesh_rows(path: Path, name: str, kind: str) -> list[Row]:
-    _read_bytes(path)
+    check_mesh_text(_read_bytes(path), path.suffix.lower(), name)
     try:
         import meshio
     except ImportError:
         what = "meshes are read by meshio, which is not installed"
         raise ModelFileError(what, place=name, advice="pip install 'onesided[mesh]', or pip install meshio") from None
     try:
-        mesh = meshio.read(path)
+        with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):  # it prints what it thinks of a file
+            mesh = meshio.read(path)
     except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever a broken file does inside meshio
         raise ModelFileError("the mesh cannot be read", place=name, got=f"{type(error).__name__}: {error}") from None
     lines = [pair for block in mesh.cells if block.type == "line" for pair in block.data.tolist()]
@@ -343,6 +355,10 @@ def _mesh_rows(path: Path, name: str, kind: str) -> list[Row]:
         got = ", ".join(sorted({block.type for block in mesh.cells})) or "no elements"
         raise ModelFileError("the mesh has no line elements", place=name, got=got, expected="elements of type line")
     points = mesh.points.tolist()
+    strange = next((end for pair in lines for end in pair if not 0 <= end < len(points)), None)
+    if strange is not None:
+        what, expected = "a line of the mesh ends at a point that is not there", f"0 to {len(points) - 1}"
+        raise ModelFileError(what, place=name, got=str(strange), expected=expected)
     planar = all(len(point) < 3 or point[2] == 0 for point in points)
     used = sorted({end for pair in lines for end in pair})
     if len(used) + len(lines) > MAX_PARTS:

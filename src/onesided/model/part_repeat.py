@@ -107,7 +107,7 @@ _parse = lru_cache(maxsize=4096)(parse)
 def _bound(formula: Formula, values: Values) -> float | str:
     if formula.names <= set(values):
         try:
-            number = float(formula.evaluate(values))
+            number = float(formula.evaluate({name: float(value) for name, value in values.items()}))
         except (ArithmeticError, ValueError, TypeError):
             number = math.nan
         if not math.isfinite(number):
