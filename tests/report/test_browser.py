@@ -1,6 +1,7 @@
 """The page in a real browser, opened from disk."""
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ import onesided
 from onesided import report, zoo
 from onesided.dynamics.choose import method_named
 from onesided.report import Viewer
+from onesided.results.sketch import Sketch
 
 
 @pytest.fixture(scope="module")
@@ -157,6 +159,20 @@ def test_a_strangers_words_do_not_run(open_page, tmp_path):
     tab.page.locator("#events button").first.click()
     assert tab.page.locator("h1").inner_text() == evil
     assert tab.page.locator("img").count() == 0
+    tab.quiet()
+
+
+WORDS = ("constructor", "__proto__", "toString", "hasOwnProperty", "valueOf")
+
+
+def test_names_that_every_object_of_the_script_knows(open_page, tmp_path):
+    found = onesided.load_result(onesided.save(path(80, n=2, m=len(WORDS)), tmp_path / "r"))
+    points = {word: (float(i), "x") for i, word in enumerate(WORDS)}
+    marks = {WORDS[0]: ((WORDS[1],),)}
+    found = replace(found, unilateral=WORDS, coordinates=("x", "y"), sketch=Sketch(points=points, marks=marks))
+    tab = open_page(report.write(found, tmp_path / "words.html"))
+    tab.slide(40)
+    tab.page.locator("#events button").first.click()
     tab.quiet()
 
 

@@ -13,6 +13,7 @@ from synthetic import path
 
 import onesided
 from onesided import report, zoo
+from onesided.errors import ModelError
 from onesided.report import Viewer, html
 from onesided.results import Diagram, Kind, columns
 
@@ -100,6 +101,17 @@ def test_nothing_of_a_strangers_model_can_run():
     assert not any(name.startswith("on") for _, attributes in page.tags for name in attributes)
     assert data_of(text)["control"] == EVIL
     assert page.scripts[1] == plain.scripts[1], "the script does not depend on the data"
+
+
+def test_control_characters_of_a_model_are_shown_and_not_obeyed():
+    title = "\x1b]0;owned\x07 \u202eevil\u200b"
+    text = html(path(), model=f"title = {json.dumps(title)}\ndescription = {json.dumps(title)}\n")
+    assert all(c.isprintable() or c in "\n\t" for c in text)
+    assert r"\x1b]0;owned\x07" in text
+    model = onesided.loads(f"title = {json.dumps(title)}\nenergy='x*x'\ncoordinates={{x=0}}\ncontrol={{range=[0,1]}}")
+    assert model.task.title.isprintable()
+    with pytest.raises(ModelError, match="can be printed"):
+        onesided.System(coordinates=("a\x1b",), energy=lambda q, p, th: q[0] ** 2)
 
 
 def test_only_our_script_and_style_are_allowed_and_no_network():

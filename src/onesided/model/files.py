@@ -105,7 +105,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from onesided._types import Array
-from onesided.errors import ModelFileError
+from onesided.errors import ModelFileError, visible
 from onesided.model.formula_scan import suggestion
 from onesided.model.formula_system import build, time_function
 from onesided.model.schema import FileModel, part_tables, read_format, shown
@@ -267,8 +267,8 @@ def _task(file: FileModel, system: "System", source: Source) -> Task:
         file.control.value,
         (low, high),
         direction,
-        file.title,
-        file.description,
+        visible(file.title),
+        visible(file.description),
         source.text,
         programme,
         MappingProxyType(given),

@@ -37,8 +37,9 @@ def check_names(kind: str, names: Iterable[str]) -> tuple[str, ...]:
     """Return names as a tuple; refuse anything but distinct non-empty strings."""
     names = tuple(names)
     for name in names:
-        if not isinstance(name, str) or not name.strip():
-            raise ModelError(f"a {kind} name is not usable", got=repr(name), expected="a non-empty string")
+        if not isinstance(name, str) or not name.strip() or not name.isprintable():
+            expected = "a non-empty string of characters that can be printed"
+            raise ModelError(f"a {kind} name is not usable", got=repr(name), expected=expected)
     twice = [name for name, count in Counter(names).items() if count > 1]
     if twice:
         raise ModelError(f"{kind} name used twice", got=", ".join(twice), expected="every name once")

@@ -2,6 +2,8 @@
 
 import tomllib
 
+from onesided.errors import visible
+
 
 def title_of(model: str) -> str:
     """The title, or nothing."""
@@ -18,4 +20,4 @@ def _text(model: str, key: str) -> str:
         value = tomllib.loads(model).get(key, "")
     except (ValueError, RecursionError):
         return ""
-    return value if isinstance(value, str) else ""
+    return visible(value) if isinstance(value, str) else ""

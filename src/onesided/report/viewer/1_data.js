@@ -1,6 +1,8 @@
 "use strict";
 // Data of the page: numbers come as base64, little-endian, column after column.
 const D = JSON.parse(document.getElementById("data").textContent);
+// names of a model may be words that every object knows, such as "constructor": maps, not objects
+if (D.sketch) for (const key of ["points", "marks"]) D.sketch[key] = new Map(Object.entries(D.sketch[key]));
 
 function bytes(text) {
   const raw = atob(text), out = new Uint8Array(raw.length);
@@ -15,7 +17,7 @@ const degree = new Int16Array(bytes(D.degree));
 const exact = new Uint8Array(bytes(D.exact));
 const codes = new Uint8Array(bytes(D.codes)); // frame after frame, one state for each constraint
 const width = D.unilateral.length;
-const isCable = (name) => !!D.sketch && (D.sketch.marks[name] || []).some((part) => part.length > 1);
+const isCable = (name) => !!D.sketch && (D.sketch.marks.get(name) || []).some((part) => part.length > 1);
 const states = (name) => (isCable(name) ? ["slack", "taut, no force", "taut"] : ["open", "closed, no force", "closed"]);
 
 const byId = (id) => document.getElementById(id);

@@ -2,7 +2,7 @@
 class Drawing {
   constructor(canvas, sketch) {
     Object.assign(this, { canvas, sketch, turn: -0.9, tilt: 0.35 });
-    this.solid = Object.values(sketch.points)[0].length === 3;
+    this.solid = sketch.points.values().next().value.length === 3;
     this.measure();
     canvas.classList.toggle("solid", this.solid);
     if (this.solid) this.listen();
@@ -10,7 +10,7 @@ class Drawing {
 
   value(component, frame) { return typeof component === "string" ? columns.get(component)[frame] : component; }
 
-  point(name, frame) { return this.sketch.points[name].map((part) => this.value(part, frame)); }
+  point(name, frame) { return this.sketch.points.get(name).map((part) => this.value(part, frame)); }
 
   // The size of everything over all frames, so that the picture does not jump.
   measure() {
@@ -21,7 +21,7 @@ class Drawing {
     });
     const step = Math.max(1, Math.floor(M / 2000));
     for (let f = 0; f < M; f += step) {
-      for (const name in this.sketch.points) take(this.point(name, f), 0);
+      for (const name of this.sketch.points.keys()) take(this.point(name, f), 0);
       for (const [at, radius] of this.sketch.circles) take(this.point(at, f), Math.abs(this.value(radius, f)));
       for (const [at, , outline] of this.sketch.bodies) {
         take(this.point(at, f), Math.max(...outline.map((p) => Math.hypot(...p))));
@@ -100,7 +100,7 @@ class Drawing {
     }
     this.joints(c, frame);
     D.unilateral.forEach((name, k) => {
-      if (state(frame, k) > 0) for (const part of this.sketch.marks[name] || []) this.highlight(c, part, frame);
+      if (state(frame, k) > 0) for (const part of this.sketch.marks.get(name) || []) this.highlight(c, part, frame);
     });
   }
 
@@ -108,7 +108,7 @@ class Drawing {
   slack(frame) {
     const loose = new Set();
     D.unilateral.forEach((name, k) => {
-      if (state(frame, k) === 0) for (const part of this.sketch.marks[name] || []) if (part.length > 1) loose.add(part.join(" "));
+      if (state(frame, k) === 0) for (const part of this.sketch.marks.get(name) || []) if (part.length > 1) loose.add(part.join(" "));
     });
     return loose;
   }
