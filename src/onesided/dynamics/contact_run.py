@@ -14,6 +14,7 @@ from onesided.dynamics.mechanics import Mechanics, Sizes, State
 from onesided.dynamics.monitors import Arrays, recheck, status_after
 from onesided.dynamics.multipliers import Rule
 from onesided.dynamics.sliding import Mode, SlidingMechanics
+from onesided.dynamics.touching import Touch
 from onesided.dynamics.surface_events import check_outlines_at, check_surfaces_at, surface_events
 from onesided.errors import ModelError, SolveError, UsageError
 from onesided.model.contact_equations import ContactEquations, PhaseEquations, Rows
@@ -87,6 +88,7 @@ class World:
         check_outlines_at(request.system, request.q0)
         state, correction = consistent(free, request.first, request.q0, request.v0, request.last - request.first)
         self.sizes: Sizes = free.sizes
+        self.touch = Touch(self.rows, self.tolerances, self.terms(state.t, state.q, state.v))
         self._tell_apart(state)
         state, moved = self._without_penetration(state)
         check_surfaces_at(request.system, state.q)

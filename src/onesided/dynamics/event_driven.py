@@ -27,6 +27,7 @@ from onesided.dynamics.moments import Moment, MomentFinder
 from onesided.dynamics.monitors import stack
 from onesided.dynamics.sliding import Mode, SlidingMechanics
 from onesided.dynamics.stepper import Stepper, check_knobs
+from onesided.dynamics.watched import Users
 from onesided.errors import SolveError, UsageError
 from onesided.model.contact_equations import Rows
 from onesided.model.motion import Terms
@@ -46,7 +47,7 @@ class EventDriven:
     ----------
     rtol : accuracy of a step of the smooth phases.
     max_step : the largest step.
-    rest : decaying impacts slower than `rest` × the largest speed count as accumulated.
+    rest : decaying impacts slower than `rest` × the largest impact of the same contact count as accumulated.
     max_events : give up after so many.
     """
 
@@ -79,6 +80,8 @@ class Flight:
         self.evaluations = self.phases = self.accumulated = 0
         self._impacts: dict[int, list[float]] = {}
         self._same, self._when = 0, -math.inf
+        self._users = Users(world.request.events)
+        self.vague: dict[str, None] = {}
 
     @property
     def state(self) -> State:
@@ -87,8 +90,9 @@ class Flight:
 
     def motion(self) -> Motion:
         """What was found so far, rechecked."""
+        note = "; ".join(text for text in (self.note, *self.vague) if text)
         outcome = Outcome(
-            stack(self.states), tuple(self.events), self.status, self.note, self.method, True, tuple(self.wrong),
+            stack(self.states), tuple(self.events), self.status, note, self.method, True, tuple(self.wrong),
             {"evaluations": self.evaluations, "phases": self.phases, "accumulations": self.accumulated},
         )  # fmt: skip
         return collect(self.world, outcome)
@@ -108,12 +112,6 @@ class Flight:
             if len(self.events) >= self.method.max_events:
                 self.status, self.note = Status.max_iterations, f"{len(self.events)} events were not enough"
                 return
-            if moment.kind is Occurrence.user:
-                self._tell(Occurrence.user, state, moment.name)
-                if moment.name in world.request.stop:
-                    self.status, self.note = Status.stopped, self.events[-1].words()
-                    return
-                continue
             if moment.kind is Occurrence.opens:
                 self._tell(Occurrence.opens, state, moment.name)
             if self._stuck(state.t) or self._jammed(state, moment):
@@ -124,8 +122,7 @@ class Flight:
 
     def _opened_at_once(self, state: State, mode: Mode) -> None:
         """Tell of contacts that touch at the start but do not press."""
-        gaps = self.world.equations.gaps(state.t, state.q)
-        for i in np.flatnonzero(gaps <= self.world.closed_below):
+        for i in np.flatnonzero(self.world.touch.closed(self.world.terms(state.t, state.q, state.v))):
             if i not in mode.closed and self.status.ok:
                 self._tell(Occurrence.opens, state, self.world.names[i], "touches at the start, without force")
 
@@ -152,7 +149,7 @@ class Flight:
             yield self._keep(state)
             return state, None
         stepper = Projected(rtol=self.method.rtol, max_step=self.method.max_step).start(mechanics, settled, end)
-        finder = MomentFinder(world, mode, mechanics, settled)
+        finder = MomentFinder(world, mode, mechanics, settled, self._users)
         yield self._record(stepper, settled)
         for _ in range(world.request.max_steps):
             before = copy.copy(stepper)
@@ -164,16 +161,34 @@ class Flight:
                 self._near_jam(mechanics, stepper.state)
                 return stepper.state, None
             world.sizes.grow(stepper.state.q, stepper.state.v)
-            found = finder.first(before, stepper.state)
-            if found is not None:
-                moment, state = found
-                yield self._record(stepper, state)
-                return state, moment
-            yield self._record(stepper, stepper.state)
+            for moment, state in finder.moments(before, stepper.state):
+                if state.t > self.states[-1].t or moment.kind is not Occurrence.user:
+                    yield self._record(stepper, state)
+                if moment.kind is not Occurrence.user:
+                    return self._left(finder, state), moment
+                if self._user(state, moment.name):
+                    return state, None
+            if stepper.state.t > self.states[-1].t:
+                yield self._record(stepper, stepper.state)
             if stepper.state.t >= end:
-                return stepper.state, None
+                return self._left(finder, stepper.state), None
         self.status, self.note = Status.max_iterations, f"{world.request.max_steps} steps were not enough"
         return stepper.state, None
+
+    def _left(self, finder: MomentFinder, state: State) -> State:
+        """Keep what could not be resolved in the phase that is left at a state."""
+        words = finder.words()
+        if words:
+            self.vague.setdefault(words, None)
+        return state
+
+    def _user(self, state: State, name: str) -> bool:
+        """Tell of a user's event; whether it ends the motion."""
+        self._tell(Occurrence.user, state, name)
+        if name not in self.world.request.stop:
+            return False
+        self.status, self.note = Status.stopped, self.events[-1].words()
+        return True
 
     def _record(self, stepper: Stepper, state: State) -> int:
         equations: Any = stepper.mechanics.equations
@@ -201,14 +216,16 @@ class Flight:
         """
         world = self.world
         terms = world.terms(state.t, state.q, state.v)
-        touching = np.flatnonzero(world.gaps(terms) <= world.closed_below)
+        touching = self._touching(terms, moment, before)
         speeds = terms.c_dot[world.rows.gaps]
-        hit = [int(i) for i in touching if speeds[i] < -world.at_rest_below]
+        slow = self._slow(terms, before)
+        hit = [int(i) for i in touching if speeds[i] < -slow[i]]
         if hit:
+            world.touch.hit(speeds, touching)
             state = self._collide(state, touching, hit, speeds)
             terms = world.terms(state.t, state.q, state.v)
-            speeds = terms.c_dot[world.rows.gaps]
-        resting = touching[np.abs(speeds[touching]) <= world.at_rest_below]
+            speeds, slow = terms.c_dot[world.rows.gaps], self._slow(terms, before)
+        resting = touching[np.abs(speeds[touching]) <= slow[touching]]
         opening = moment.name if moment is not None and moment.kind is Occurrence.opens else ""
         if any(finite(world, i) for i in resting):
             forced = self._forced(state, moment, before) if not hit else {}
@@ -219,6 +236,21 @@ class Flight:
         forces = support(terms, world.rows, resting, world.tolerances).rows[world.rows.gaps]
         least = world.tolerances.force * float(np.max(forces, initial=0.0))
         return state, Mode(tuple(int(i) for i in resting if forces[i] > least and world.names[i] != opening))
+
+    def _touching(self, terms: Terms, moment: Moment | None, before: Mode) -> Indices:
+        """Contacts that are closed: by their gaps, those that were joints until now, and the one that has just closed."""
+        closed = self.world.touch.closed(terms)
+        closed[list(before.closed)] = True
+        if moment is not None and moment.kind is Occurrence.contact:
+            closed[self.world.names.index(moment.name)] = True
+        return np.flatnonzero(closed)
+
+    def _slow(self, terms: Terms, before: Mode) -> Array:
+        """Speeds that are none; of joints until now, to the accuracy to which joints are met."""
+        slow = self.world.touch.at_rest_below(terms)
+        held = list(before.closed)
+        slow[held] = np.maximum(slow[held], self.world.at_rest_below)
+        return slow
 
     def _forced(self, state: State, moment: Moment | None, before: Mode) -> dict[int, Array]:
         """Contacts that begin to slide, against the friction that has reached its limit, with those that just did."""
@@ -309,7 +341,7 @@ class Flight:
         """Whether impacts of this contact decay so that they end within a time that does not matter."""
         times = self._impacts.setdefault(i, [])
         times.append(t)
-        slow = speed <= self.method.rest * float(self.world.sizes.v.max())
+        slow = speed <= self.method.rest * float(self.world.touch.speed[i])
         if not slow or self.world.rows.restitution[i] in (0.0, 1.0) or len(times) < 3:
             return False
         early, late = times[-2] - times[-3], times[-1] - times[-2]

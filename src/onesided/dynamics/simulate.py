@@ -99,6 +99,7 @@ def simulate(  # noqa: PLR0913 - one verb, all its ends by keyword
         status, note = Status.interrupted, f"at t = {states[-1].t:.6g}"
     finally:
         progress.end()
+    note = "; ".join(text for text in (note, watch.words) if text)
     return _judged(collect(smooth, states, status, note, tuple(watch.found)), throw=throw)
 
 

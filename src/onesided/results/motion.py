@@ -224,7 +224,7 @@ def interpolate(space: Group, points: Points, i: int, times: Array) -> tuple[Arr
         far = np.max(np.abs(delta), axis=1) > FAR
         keep = ~far | (np.abs(np.arange(len(delta)) - i - 0.5) < 1.0)
         points, delta, i = Points(*(a[keep] for a in points)), delta[keep], i - int(np.sum(~keep[:i]))
-    rate, curve = _end(space, delta, points.v, points.a)
+    rate, curve = local_ends(space, delta, points.v, points.a)
     origin, unit = points.t[i], float(np.max(np.abs(np.diff(points.t))))
     nodes = np.repeat((points.t - origin) / unit, 3)
     data = np.stack([delta, unit * rate, unit**2 * curve], axis=1).reshape(len(nodes), -1)
@@ -233,7 +233,7 @@ def interpolate(space: Group, points: Points, i: int, times: Array) -> tuple[Arr
     polynomial = KroghInterpolator(nodes, data)
     place, slope = polynomial.derivatives((times - origin) / unit, 2)
     base = np.broadcast_to(points.q[i], place.shape)
-    return space.wrap(space.retract(base, place)), _velocity(space, place, slope / unit)
+    return space.wrap(space.retract(base, place)), local_velocity(space, place, slope / unit)
 
 
 def straight(space: Group, points: Points, i: int, times: Array) -> tuple[Array, Array]:
@@ -246,7 +246,7 @@ def straight(space: Group, points: Points, i: int, times: Array) -> tuple[Array,
     return space.wrap(q), (1.0 - share) * points.v[i] + share * points.v[i + 1]
 
 
-def _end(space: Group, delta: Array, v: Array, a: Array) -> tuple[Array, Array]:
+def local_ends(space: Group, delta: Array, v: Array, a: Array) -> tuple[Array, Array]:
     """δ̇ and δ̈ at the end of a step."""
     rate = space.rate(delta, v)
     if space.flat:
@@ -256,7 +256,7 @@ def _end(space: Group, delta: Array, v: Array, a: Array) -> tuple[Array, Array]:
     return rate, space.rate(delta, a) + change
 
 
-def _velocity(space: Group, delta: Array, slope: Array) -> Array:
+def local_velocity(space: Group, delta: Array, slope: Array) -> Array:
     """V of δ̇: the inverse of `rate`, which is linear in v."""
     if space.flat:
         return slope
