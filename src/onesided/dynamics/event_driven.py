@@ -33,10 +33,13 @@ from onesided.model.contact_equations import Rows
 from onesided.model.motion import Terms
 from onesided.results import Motion, MotionEvent, Occurrence
 from onesided.results.path import format_number
+from onesided.tolerances import EPS
 
 PATIENCE = 50  # events without time passing
 OPEN = Mode()
 NEAR_JAM = 0.01  # of the determinant without friction
+UNSEEN = 128.0 * EPS  # heights below this share of the terms that a gap is made of cannot be followed
+FAINT = 0.001  # of its largest impact: where to look whether a contact leaves visibly
 
 
 @dataclass(frozen=True)
@@ -304,12 +307,13 @@ class Flight:
 
     def _collide(self, state: State, touching: Indices, hit: list[int], speeds: Array) -> State:
         world, rows = self.world, self.world.rows
-        ended = [i for i in hit if self._accumulates(i, state.t, -float(speeds[i]))]
-        if ended:
-            restitution = rows.restitution.copy()
-            restitution[ended] = 0.0
-            rows = replace(rows, restitution=restitution)
         terms = world.terms(state.t, state.q, state.v)
+        unseen = self._unseen(state, terms, hit, speeds)
+        ended = [i for i in hit if self._accumulates(i, state.t, -float(speeds[i]), unseen)]
+        if ended or unseen:
+            restitution = rows.restitution.copy()
+            restitution[[*ended, *unseen]] = 0.0
+            rows = replace(rows, restitution=restitution)
         found = self._impulses(terms, rows, touching)
         v = state.v + found.change
         after = world.terms(state.t, state.q, v)
@@ -337,11 +341,24 @@ class Flight:
             raise SolveError("the impulses of an impact with friction could not be found", self.states)
         return found
 
-    def _accumulates(self, i: int, t: float, speed: float) -> bool:
+    def _unseen(self, state: State, terms: Terms, hit: list[int], speeds: Array) -> list[int]:
+        """Contacts that would leave for a height u²/(2 a) that cannot be told from round-off."""
+        rows, zero = self.world.rows, np.zeros_like(state.q)
+        slow = [i for i in hit if -speeds[i] <= FAINT * self.world.touch.speed[i] and rows.restitution[i] > 0.0]
+        if not slow:
+            return []
+        free = self.world.mechanics(OPEN)
+        a = free.accelerate(state.t, state.q, zero, state.v, np.zeros(free.equations.rows)).a
+        pushed = terms.G[rows.gaps] @ a + terms.gamma[rows.gaps]
+        height = (rows.restitution * speeds) ** 2
+        noise = UNSEEN * (np.abs(terms.G[rows.gaps]) @ np.abs(state.q))
+        return [i for i in slow if height[i] <= -2.0 * pushed[i] * noise[i]]
+
+    def _accumulates(self, i: int, t: float, speed: float, unseen: list[int]) -> bool:
         """Whether impacts of this contact decay so that they end within a time that does not matter."""
         times = self._impacts.setdefault(i, [])
         times.append(t)
-        slow = speed <= self.method.rest * float(self.world.touch.speed[i])
+        slow = i in unseen or speed <= self.method.rest * float(self.world.touch.speed[i])
         if not slow or self.world.rows.restitution[i] in (0.0, 1.0) or len(times) < 3:
             return False
         early, late = times[-2] - times[-3], times[-1] - times[-2]

@@ -31,9 +31,10 @@ _BEYOND = 1.0 / np.cos(0.5 * np.pi * DEGREE / FINE)  # a polynomial between such
 LAST = 3  # coefficients that tell the error
 SAFETY = 24.0  # error of the interpolant of a kink, in units of the last coefficients: 8, and a factor of 3
 RESOLVED = EPS**0.25  # last coefficients against the range of a function whose zeros can be told
+SMOOTH = 4.0  # an error of so many units of round-off comes from round-off
 ROUNDS = 600  # pieces of one search that are looked at in vain before it is given up
 SHORTEST = 64.0  # spacings of time: a piece that is not cut
-ROUNDING = 16.0 * EPS  # of values, relative to the largest
+ROUNDING = 16.0 * EPS  # of values, relative to the largest on the step
 
 Look = Callable[[Array], Array]
 
@@ -135,6 +136,8 @@ class Search:
     def _evaluate(self, pieces: list[_Piece]) -> None:
         new = [piece for piece in pieces if piece.values is None]
         values = self.look(np.concatenate([piece.times for piece in new]))
+        known = np.where(np.isfinite(values), np.abs(values), 0.0)
+        self.size = np.maximum(self.size, np.max(known, axis=0))
         for piece, some in zip(new, values.reshape(len(new), DEGREE + 1, -1), strict=True):
             piece.values = some
 
@@ -147,11 +150,10 @@ class Search:
         fine = _SAMPLED @ coefficients
         top, bottom = fine.max(axis=0), fine.min(axis=0)
         middle, reach = 0.5 * (top + bottom), 0.5 * (top - bottom)
-        self.size = np.maximum(self.size, np.abs(middle) + reach)
-        noise = np.maximum(self.bands, ROUNDING * np.max(np.abs(values), axis=0))
+        noise = np.maximum(self.bands, ROUNDING * self.size)
         error = SAFETY * tail
         clear = np.abs(middle) - _BEYOND * reach - error > noise + self.errors
-        resolved = (tail <= RESOLVED * reach) | (error <= noise)
+        resolved = (tail <= RESOLVED * reach) | (error <= SMOOTH * noise)
         found = [c for f in np.flatnonzero(clear & piece.open) for c in self._one_sided(piece, int(f), middle[f])]
         undecided = np.zeros(len(tail), dtype=bool)
         for f in np.flatnonzero(~clear & piece.open):
@@ -186,7 +188,7 @@ class Search:
         x = np.concatenate([[-1.0], _inside(chebyshev.chebder(c)), [1.0]])
         values = chebyshev.chebval(x, c)
         doubtful = np.abs(values) <= error + noise
-        if error > noise and doubtful.any():
+        if error > SMOOTH * noise and doubtful.any():
             return None
         times = piece.low + 0.5 * (piece.high - piece.low) * (x + 1.0)
         times[-1] = piece.high
