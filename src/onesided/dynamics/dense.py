@@ -29,6 +29,11 @@ _TOP = 1.0 / 64.0  # its value there
 NEAR = 2.0**-10  # of a step: over which the change of the velocity is taken, on a group
 
 
+def hermite(x: Array) -> Array:
+    """Weights of δ, h δ̇, h² δ̈ at the beginning and at the end of a step, at places x: (N, 6)."""
+    return np.asarray(np.vander(x, 6, increasing=True) @ _HERMITE.T)
+
+
 class Dense:
     """Configurations and velocities between two states."""
 

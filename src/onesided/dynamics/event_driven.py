@@ -9,7 +9,6 @@ zero (the contact opens), or at a user's event. Impacts that accumulate (a ball 
 decaying speed; the time at which they end is the limit of a geometric series; the contact is closed from there on.
 """
 
-import copy
 import math
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass, replace
@@ -20,6 +19,7 @@ import numpy as np
 from onesided._types import Array, Indices, Status
 from onesided.dynamics.contact_run import Outcome, Request, World, check_events, collect
 from onesided.dynamics.explicit import Projected
+from onesided.dynamics.forcing import Forcing
 from onesided.dynamics.friction_modes import collide_with_friction, decide, finite
 from onesided.dynamics.impact import Impulses, collide, support
 from onesided.dynamics.mechanics import Mechanics, State
@@ -84,6 +84,7 @@ class Flight:
         self._impacts: dict[int, list[float]] = {}
         self._same, self._when = 0, -math.inf
         self._users = Users(world.request.events)
+        self._forcing = Forcing(world.equations, world.request.last - world.request.first)
         self.vague: dict[str, None] = {}
 
     @property
@@ -155,9 +156,8 @@ class Flight:
         finder = MomentFinder(world, mode, mechanics, settled, self._users)
         yield self._record(stepper, settled)
         for _ in range(world.request.max_steps):
-            before = copy.copy(stepper)
             with np.errstate(over="ignore", invalid="ignore"):  # steps that are too long are tried and given up
-                failed = stepper.step(end)
+                before, failed = self._forcing.step(stepper, end)
             self.evaluations += 12
             if failed is not None:
                 self.status, self.note = failed, stepper.note
@@ -241,7 +241,7 @@ class Flight:
         return state, Mode(tuple(int(i) for i in resting if forces[i] > least and world.names[i] != opening))
 
     def _touching(self, terms: Terms, moment: Moment | None, before: Mode) -> Indices:
-        """Contacts that are closed: by their gaps, those that were joints until now, and the one that has just closed."""
+        """Contacts that are closed: by their gaps, those that were joints until now, and the one that just hit."""
         closed = self.world.touch.closed(terms)
         closed[list(before.closed)] = True
         if moment is not None and moment.kind is Occurrence.contact:
@@ -323,7 +323,8 @@ class Flight:
             self.wrong.append(f"an impact at t = {state.t:.6g} gains energy: {lost:.3g}")
         for i in hit:
             if i in ended:
-                self._tell(Occurrence.accumulation, state, world.names[i], self._limit(i))
+                end, detail = self._limit(i)
+                self._tell(Occurrence.accumulation, replace(state, t=end), world.names[i], detail)
             else:
                 speed = format_number(-float(speeds[i]))
                 self._tell(
@@ -364,14 +365,15 @@ class Flight:
         early, late = times[-2] - times[-3], times[-1] - times[-2]
         return late < early
 
-    def _limit(self, i: int) -> str:
-        """The end of the accumulation: a geometric series of intervals."""
+    def _limit(self, i: int) -> tuple[float, str]:
+        """The end of the accumulation, a geometric series of intervals, and what to say about it."""
         times = self._impacts.pop(i)
         self.accumulated += 1
         early, late = times[-2] - times[-3], times[-1] - times[-2]
         ratio = late / early
         end = times[-1] + late * ratio / (1.0 - ratio)
-        return f"infinitely many end at t = {end:.12g}, {len(times)} of them were followed; closed from here on"
+        words = f"infinitely many end at t = {end:.12g}, {len(times)} of them were followed; closed from here on"
+        return min(end, self.world.request.last), words
 
     def _tell(self, kind: Occurrence, state: State, name: str, detail: str = "") -> None:
         self.events.append(MotionEvent(kind, state.t, state.q, state.v, name, detail))

@@ -1,4 +1,4 @@
-"""Where, within a step of a smooth phase, a gap closes, a force falls to zero, a slip ends, a user's function vanishes."""
+"""Where, within a step of a smooth phase, a gap closes, a force or a slip ends, or a user's function vanishes."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -66,7 +66,7 @@ class MomentFinder:
     def moments(self, before: Stepper, after: State) -> Iterator[tuple[Moment, State]]:
         """What happens in this step, in order of time."""
         for found in self._scanner.events(before, after):
-            moment = self._moments[found.group][found.index]
+            moment = self._moments[found.group][found.which]
             if found.falling or moment.kind is Occurrence.user:
                 yield moment, found.state
         largest = self._scanner.largest.get(self._gaps_at)

@@ -14,6 +14,7 @@ approaches from afar, and its kink is seen.
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -39,6 +40,16 @@ ROUNDING = 16.0 * EPS  # of values, relative to the largest on the step
 Look = Callable[[Array], Array]
 
 
+def node_times(ends: Array) -> Array:
+    """Times of the samples on neighbouring pieces, one piece after the other."""
+    return np.asarray((ends[:-1, None] + 0.5 * np.diff(ends)[:, None] * (NODES + 1.0)).ravel())
+
+
+def tails(values: Array) -> Array:
+    """The largest of the last coefficients of functions sampled on pieces: (…, samples, F) to (…, F)."""
+    return np.asarray(np.max(np.abs((_COEFFICIENTS @ values)[..., -LAST:, :]), axis=-2))
+
+
 class Crossing(NamedTuple):
     """A change of sign between two times, with a guess of the zero and the slope there.
 
@@ -47,7 +58,7 @@ class Crossing(NamedTuple):
     """
 
     guess: float
-    index: int
+    which: int
     low: float
     high: float
     slope: float
@@ -72,7 +83,7 @@ class _Piece:
     def children(self, undecided: Array) -> list["_Piece"]:
         ends = np.linspace(self.low, self.high, PARTS + 1)
         ends[-1] = self.high
-        return [_Piece(float(a), float(b), undecided) for a, b in zip(ends[:-1], ends[1:], strict=True)]
+        return [_Piece(float(a), float(b), undecided) for a, b in pairwise(ends)]
 
 
 @dataclass(eq=False)
@@ -118,7 +129,7 @@ class Search:
         every = np.ones(len(self.bands), dtype=bool)
         ends = np.linspace(low, high, parts + 1)
         ends[-1] = high
-        stack = [_Piece(float(a), float(b), every) for a, b in zip(ends[:-1], ends[1:], strict=True)][::-1]
+        stack = [_Piece(float(a), float(b), every) for a, b in pairwise(ends)][::-1]
         found: list[Crossing] = []
         while stack:
             if stack[-1].values is None:

@@ -26,7 +26,7 @@ class Found(NamedTuple):
     """A function of a group that crosses zero, and the state there."""
 
     group: int
-    index: int
+    which: int
     falling: bool
     state: State
 
@@ -57,12 +57,12 @@ class Scanner:
             return
         for span in spans(before, after):
             found = merge(*(self._crossings(n, group, span) for n, group in self.groups), key=lambda c: c[0].guess)
-            for crossing, n, group in found:
-                state = _Located(span, group, crossing).state()
+            for crossing, n, group, size in found:
+                state = _Located(span, group, crossing, ROUNDING * size).state()
                 if state is not None:
-                    yield Found(n, crossing.index, crossing.falling, state)
+                    yield Found(n, crossing.which, crossing.falling, state)
 
-    def _crossings(self, n: int, group: Watched, span: Span) -> Iterator[tuple[Crossing, int, Watched]]:
+    def _crossings(self, n: int, group: Watched, span: Span) -> Iterator[tuple[Crossing, int, Watched, float]]:
         dense, state = span.dense, span.start.state
         bands, errors = group.doubt(dense, state)
         first = group.real(state)
@@ -71,7 +71,7 @@ class Scanner:
             signs = self._signs[n] = Signs.of(first, np.maximum(bands, ROUNDING * np.abs(first)), state.t)
         search = Search(lambda times: group.along(dense, times), signs, bands, errors, group.eager)
         for crossing in search.crossings(state.t, span.end.t, group.parts):
-            yield crossing, n, group
+            yield crossing, n, group, float(search.size[crossing.which])
         self.largest[n] = np.maximum(self.largest.get(n, 0.0), search.size)
         for f, t in search.vague.items():
             self.vague.setdefault((n, f), t)
@@ -105,8 +105,8 @@ def advanced(before: Stepper, t: float) -> Stepper:
 class _Located:
     """The state at which a function vanishes, by steps from the beginning of the span."""
 
-    def __init__(self, span: Span, group: Watched, crossing: Crossing) -> None:
-        self.span, self.group, self.crossing = span, group, crossing
+    def __init__(self, span: Span, group: Watched, crossing: Crossing, fine: float) -> None:
+        self.span, self.group, self.crossing, self.fine = span, group, crossing, fine
         start, end = span.start.state, span.end
         self._states: dict[float, State] = {start.t: start, end.t: end}
         self.low, self.high = max(crossing.low, start.t), min(crossing.high, end.t)
@@ -119,20 +119,20 @@ class _Located:
 
     def value(self, t: float) -> float:
         """The function."""
-        return float(self.group.real(self.at(t))[self.crossing.index])
+        return float(self.group.real(self.at(t))[self.crossing.which])
 
     def state(self) -> State | None:
         """The state at the zero; None where there is none after all."""
         crossing, sign = self.crossing, 1.0 if self.crossing.falling else -1.0
         bands, errors = self.group.doubt(self.span.dense, self.span.start.state)
-        band, error = bands[crossing.index], errors[crossing.index]
-        if crossing.touch or crossing.depth <= DOUBTFUL * error:
-            if not sign * self.value(self.high) < -band:
-                return None
-        t = None if crossing.touch else self._newton(band)
+        band, error = bands[crossing.which], errors[crossing.which]
+        doubtful = crossing.touch or crossing.depth <= DOUBTFUL * error
+        if doubtful and not sign * self.value(self.high) < -band:
+            return None
+        t = None if crossing.touch else self._newton()
         return self.at(self._bracketed() if t is None else t)
 
-    def _newton(self, band: float) -> float | None:
+    def _newton(self) -> float | None:
         """Newton's method with the slope of the interpolant, then the secant; None where it leaves the bracket."""
         t, slope, last = self.crossing.guess, self.crossing.slope, (math.nan, math.nan)
         for _ in range(NEWTON):
@@ -140,7 +140,7 @@ class _Located:
             if last[0] != t and math.isfinite(last[0]) and value != last[1]:
                 slope = (value - last[1]) / (t - last[0])
             step = value / slope if slope else math.inf
-            if abs(value) <= 0.25 * band or abs(step) <= 2.0 * np.spacing(abs(self.high)):
+            if abs(value) <= 0.25 * self.fine or abs(step) <= 2.0 * np.spacing(abs(self.high)):
                 return t
             last, t = (t, value), t - step
             if not self.low <= t <= self.high or t in (last[0],):

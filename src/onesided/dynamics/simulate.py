@@ -1,6 +1,5 @@
 """The verbs of motion: simulate and iter_simulate."""
 
-import copy
 import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
@@ -10,9 +9,11 @@ import numpy as np
 
 from onesided._types import Array, Status
 from onesided._version import __version__
+from onesided.dynamics.between import dips, words
 from onesided.dynamics.consistent import consistent
 from onesided.dynamics.contact_run import ContactMethod, ContactRun, Request
 from onesided.dynamics.explicit import Projected
+from onesided.dynamics.forcing import Forcing
 from onesided.dynamics.lift_off import lift_offs
 from onesided.dynamics.mechanics import Mechanics, State
 from onesided.dynamics.monitors import recheck, stack, status_after, verdict
@@ -215,10 +216,10 @@ class Run:
     def items(self, watch: Watch, max_steps: int) -> Iterator[Item]:
         """Steps until the end, an event that stops, or a failure."""
         stepper = self.stepper
+        forcing = Forcing(self.mechanics.equations, self.t_end - stepper.state.t)
         for _ in range(max_steps):
-            before = copy.copy(stepper)
             with np.errstate(over="ignore", invalid="ignore"):  # steps that are too long are tried and given up
-                failed = stepper.step(self.t_end)
+                before, failed = forcing.step(stepper, self.t_end)
             if failed is not None:
                 yield Item(stepper.state, failed, stepper.note)
                 return
@@ -286,6 +287,9 @@ def collect(run: Run, states: list[State], status: Status, note: str, events: tu
     drift, found = recheck(mechanics, points)
     limit = _energy_limit(mechanics.tolerances, run.method)
     wrong = verdict(mechanics, drift, limit, run.method.drifts)
+    none = np.zeros((len(points.t) - 1, len(mechanics.equations.system.unilateral)), dtype=bool)
+    passed = words(mechanics.equations, dips(mechanics.equations, points, none, smooth=True))
+    wrong = "; ".join(text for text in (wrong, *passed) if text)
     system = mechanics.equations.system
     loose = tuple(mechanics.equations.names[i] for i in mechanics.loose)
     notes = [text for text in (run.start.words(), mechanics.words, note, wrong) if text]

@@ -58,7 +58,7 @@ class Watch:
         """
         self._singular(before.state, after)
         for found in self._scanner.events(before, after):
-            kind, name = self._kinds[found.group][found.index]
+            kind, name = self._kinds[found.group][found.which]
             if kind is Occurrence.contact and not found.falling:
                 continue
             event = MotionEvent(kind, found.state.t, found.state.q, found.state.v, name)
@@ -72,7 +72,7 @@ class Watch:
     @property
     def words(self) -> str:
         """Functions that could not be resolved, in words."""
-        return vague_words(self._scanner, lambda n, f: "{0.value} '{1}'".format(*self._kinds[n][f]))
+        return vague_words(self._scanner, lambda n, f: "{.value} '{}'".format(*self._kinds[n][f]))
 
     def _singular(self, before: State, after: State) -> None:
         """A dip of the smallest pivot, confirmed by singular values along the step, told once, when it is over."""

@@ -56,7 +56,7 @@ class Gaps:
 
     def doubt(self, dense: Dense, state: State) -> tuple[Array, Array]:
         """Round-off of the gaps; where one begins closed, twice what it begins with."""
-        terms, errors = sums(self.equations, state, dense.error)
+        terms, errors = sums(self.equations, state.t, state.q, dense.error)
         noise = ROUNDING * terms[self.chosen]
         if self._closed is not None:
             first = np.abs(self.real(state))
@@ -64,13 +64,12 @@ class Gaps:
         return noise, errors[self.chosen]
 
 
-def sums(equations: Equations, state: State, error: Array) -> tuple[Array, Array]:
+def sums(equations: Equations, t: float, q: Array, *errors: Array) -> tuple[Array, ...]:
     """Sums of |derivative| × |coordinate|, and × |error|, of every gap."""
+    sizes = np.column_stack([np.abs(q), *errors])
     if equations.n <= FEW:
-        G = np.abs(equations.gap_slopes(state.t, state.q, np.eye(equations.n)))
-        return G @ np.abs(state.q), G @ error
-    along = np.abs(equations.gap_slopes(state.t, state.q, np.column_stack([np.abs(state.q), error])))
-    return along[:, 0], along[:, 1]
+        return tuple((np.abs(equations.gap_slopes(t, q, np.eye(equations.n))) @ sizes).T)
+    return tuple(np.abs(equations.gap_slopes(t, q, sizes)).T)
 
 
 class Users:
@@ -108,8 +107,8 @@ class Forces:
 
     def __init__(self, mechanics: Mechanics, mode: Mode, rows: Rows, slacks: Callable[[Array, Array], Array]) -> None:
         self.mechanics, self.mode, self.rows, self._slacks = mechanics, mode, rows, slacks
-        self._phase: Any = mechanics.equations
-        self._places = {int(row): place for place, row in enumerate(self._phase.chosen)}
+        phase: Any = mechanics.equations
+        self._phase, self._places = phase, {int(row): place for place, row in enumerate(phase.chosen)}
 
     def along(self, dense: Dense, times: Array) -> Array:
         """Values within a step."""
@@ -119,9 +118,11 @@ class Forces:
 
     def real(self, state: State) -> Array:
         """Values at a state."""
-        terms = self._phase.whole.terms(state.t, state.q, np.zeros_like(state.q), state.v, np.zeros(self._phase.whole.m))
+        terms = self._phase.whole.terms(
+            state.t, state.q, np.zeros_like(state.q), state.v, np.zeros(self._phase.whole.m)
+        )
         one = Terms(*(np.asarray(value)[None] for value in terms))  # type: ignore[arg-type]
-        return self._values(one, state.mu[None])[0]
+        return np.asarray(self._values(one, state.mu[None])[0])
 
     def doubt(self, dense: Dense, state: State) -> tuple[Array, Array]:
         """Forces and slips that count as none."""

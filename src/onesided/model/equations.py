@@ -208,6 +208,16 @@ class Equations:
         x = np.column_stack([t, np.full(len(t), self.p), q])
         return _in_blocks(lambda some: self.functions.gaps_along(some, self.parameters, self.control), x, LOOKS)
 
+    @property
+    def forced(self) -> bool:
+        """Whether something acts from outside that changes with time."""
+        return self.control is not None or self.functions.depends_on_time(self.parameters)
+
+    def forcing_along(self, t: Array, q: Array, v: Array) -> Array:
+        """What acts from outside on one state at many times: (N, forces and p with two derivatives)."""
+        x = np.column_stack([t, np.full(len(t), self.p), np.tile(q, (len(t), 1)), np.tile(v, (len(t), 1))])
+        return _in_blocks(lambda some: self.functions.forcing_along(some, self.parameters, self.control), x, LOOKS)
+
     def gap_slopes(self, t: float, q: Array, directions: Array) -> Array:
         """Derivatives of the gaps along directions (n, d): (gaps, d)."""
         if not self.system.unilateral:
@@ -224,7 +234,7 @@ class Equations:
         )
         *vectors, rest = np.split(out, self._cuts, axis=1)
         M, G = rest[:, : self.n**2], rest[:, self.n**2 :]
-        return Terms(*vectors, M.reshape(-1, self.n, self.n), G.reshape(-1, self.rows, self.n))  # type: ignore[arg-type]
+        return Terms(*vectors, M.reshape(-1, self.n, self.n), G.reshape(-1, self.rows, self.n))  # type: ignore
 
 
 def _in_blocks(evaluate: Callable[[Array], Any], x: Array, size: int) -> Array:

@@ -85,6 +85,7 @@ class MotionFunctions:
         self.gaps_at = compiled(self.gaps)
         self.gaps_along = compiled(jax.vmap(self._gaps_along, in_axes=(0, None, None)), static_argnums=2)
         self.gap_slopes = compiled(self._gap_slopes, static_argnums=2)
+        self.forcing_along = compiled(jax.vmap(self._forcing, in_axes=(0, None, None)), static_argnums=2)
         self.linearised = compiled(self._linearised)
         self.stiffness = compiled(self._stiffness)
         self.terms = compiled(self._terms, static_argnums=2)
@@ -145,6 +146,20 @@ class MotionFunctions:
         if self.system.friction is not None:
             total = total + self.system.friction(q, v, mu[: self.m], th)
         return total
+
+    def _forcing(self, x: Any, vector: Any, control: Control | None) -> Any:
+        """What acts from outside at x = (t, p, q, v): forces without potential, and p with two derivatives."""
+        t, p, q, v = self._split(x, self.n, self.n)
+        rates = self.control(control, t, p)
+        return jnp.concatenate([self.force(t, q, v, jnp.zeros(self.m), rates[0], vector), jnp.stack(rates)])
+
+    def depends_on_time(self, vector: Any) -> bool:
+        """Whether forces know the time: found in the operations that they are made of."""
+        if self.system.force is None:
+            return False
+        zero, none = jnp.zeros(self.n), jnp.zeros(self.m)
+        traced = jax.make_jaxpr(lambda t: self.force(t, zero, zero, none, jnp.zeros(()), vector))(jnp.zeros(())).jaxpr
+        return any(traced.invars[0] is used for line in traced.eqns for used in line.invars)
 
     def actuation(self, q: Any, vector: Any) -> Any:
         """B(q), (n, inputs)."""
