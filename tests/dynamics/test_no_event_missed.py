@@ -6,8 +6,10 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from scipy.optimize import brentq
+from scipy.special import agm
 
-from onesided import Contact, EventDriven, GeneralizedAlpha, Occurrence, Radau, System, simulate
+from onesided import Contact, EventDriven, GeneralizedAlpha, Occurrence, Radau, Status, System, simulate
+from onesided.dynamics.scan import Scanner
 
 G = 9.81
 EVENTS = EventDriven()
@@ -299,3 +301,103 @@ def falling():
 def test_user_functions_of_time_are_found_however_long_the_steps(method):
     motion = simulate(falling(), [0.0], [50.0], (0.0, 10.0), method=method, events={"e": lambda t, q, v: np.sin(7 * t)})
     assert [e.t for e in motion.events] == pytest.approx(np.pi / 7 * np.arange(1, 23), abs=1e-12)
+
+
+def test_a_pendulum_passes_zero_again_and_again():
+    """A user's event that does not stop: found once each time."""
+    system = System(coordinates=("a",), energy=lambda q, p, th: -G * jnp.cos(q[0]), mass=lambda q, th: jnp.eye(1))
+    motion = simulate(system, [1.0], [0.0], (0.0, 20.0), method=EVENTS, events={"q": lambda t, q, v: q[0]})
+    swing = 2.0 * np.pi / np.sqrt(G) / agm(1.0, np.cos(0.5))
+    assert [e.t for e in motion.events] == pytest.approx(swing * (0.25 + 0.5 * np.arange(19)), abs=1e-8)
+    assert np.all(np.diff(motion.t) > 0.0)
+    sample = np.linspace(0.0, 20.0, 400)
+    assert np.max(np.abs(motion.at(sample)[0])) <= 1.0 + 1e-9
+
+
+@pytest.mark.parametrize(
+    ("function", "zeros"),
+    [
+        (lambda t, q, v: np.sign(t - 3.3) * (1.0 + t), [3.3]),
+        (lambda t, q, v: np.floor(t) - 4.5, [5.0]),
+        (lambda t, q, v: np.sign(np.sin(9.0 * t)), np.pi / 9.0 * np.arange(1, 29)),
+        (lambda t, q, v: abs(t - 2.2) - 1e-5, [2.19999, 2.20001]),
+        (lambda t, q, v: (t - 6.0) ** 2 - 1e-12, [6.0 - 1e-6, 6.0 + 1e-6]),
+        (lambda t, q, v: np.exp(-(((t - 7.7) / 0.01) ** 2)) - 0.5, [7.7 - 0.01 * 0.8325546, 7.7 + 0.01 * 0.8325546]),
+        (lambda t, q, v: 1.0 + t, []),
+    ],
+)
+def test_jumps_kinks_and_narrow_dips_of_user_functions(function, zeros):
+    motion = simulate(falling(), [0.0], [50.0], (0.0, 10.0), events={"e": function})
+    assert [e.t for e in motion.events] == pytest.approx(zeros, abs=1e-9)
+    assert motion.note == ""
+
+
+def test_a_function_that_is_noise_is_told():
+    rng = np.random.default_rng(0)
+    motion = simulate(falling(), [0.0], [1.0], (0.0, 1e-3), events={"noise": lambda t, q, v: rng.normal()})
+    assert "not resolved" in motion.note
+    assert "noise" in motion.note
+
+
+# the recheck, and forces while nothing moves
+
+
+@cache
+def post():
+    return System(
+        coordinates=("x", "y"), energy=lambda q, p, th: 0.0 * q[0], mass=lambda q, th: jnp.eye(2),
+        unilateral={"post": lambda q, p, th: jnp.sqrt((q[0] - 5.0) ** 2 + (q[1] - 0.2 * th["r"]) ** 2) - th["r"]},
+        contacts={"post": Contact(restitution=1.0)}, parameters={"r": 0.05},
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("radius", [0.05, 1e-4])
+@pytest.mark.parametrize("method", [None, Radau(), EVENTS], ids=lambda m: type(m).__name__)
+def test_a_thin_post_is_hit_by_every_method(method, radius):
+    system = post().replace(parameters={"r": radius})
+    motion = simulate(system, [0.0, 0.0], [1.0, 0.0], (0.0, 10.0), method=method, throw=False)
+    assert motion.events[0].t == pytest.approx(5.0 - radius * np.sqrt(0.96), abs=1e-12)
+
+
+@pytest.mark.parametrize("method", [None, EVENTS], ids=lambda m: type(m).__name__)
+def test_the_recheck_sees_what_a_blind_watch_passes(method, monkeypatch):
+    monkeypatch.setattr(Scanner, "events", lambda self, before, after: iter(()))
+    motion = simulate(post(), [0.0, 0.0], [1.0, 0.0], (0.0, 10.0), method=method, throw=False)
+    assert motion.status is Status.inaccurate
+    assert "'post' penetrates by 0.04" in motion.note
+
+
+def test_a_narrow_ridge_on_a_floor_is_hit():
+    system = System(
+        coordinates=("x", "z"), energy=lambda q, p, th: 0.0 * q[0], mass=lambda q, th: jnp.eye(2),
+        unilateral={"ridge": lambda q, p, th: q[1] - 0.6 * jnp.exp(-(((q[0] - 5.3) / 0.03) ** 2))},
+        contacts={"ridge": Contact(restitution=1.0)},
+    )  # fmt: skip
+    motion = simulate(system, [0.0, 0.5], [1.0, 0.0], (0.0, 10.0), method=EVENTS)
+    assert motion.events[0].t == pytest.approx(5.3 - 0.03 * np.sqrt(np.log(1.2)), abs=1e-10)
+
+
+@pytest.mark.parametrize("method", [None, Radau(), EVENTS], ids=lambda m: type(m).__name__)
+def test_a_pulse_meets_a_mass_at_rest(method):
+    system = System(
+        coordinates=("z",), energy=lambda q, p, th: 0.0 * q[0], mass=lambda q, th: jnp.eye(1),
+        force=lambda t, q, v, p, th: jnp.array([jnp.exp(-(((t - 613.0) / 4.0) ** 2))]),
+    )  # fmt: skip
+    motion = simulate(system, [0.0], [0.0], (0.0, 1000.0), method=method)
+    assert motion.v[-1] == pytest.approx(4.0 * np.sqrt(np.pi), rel=1e-6)
+
+
+def test_a_table_that_shakes_meets_a_mass_that_hovers():
+    """A gap that changes with time alone: the table rises to 1 m, the mass waits at 0.9995 m."""
+    system = System(
+        coordinates=("z",), energy=lambda q, p, th: 0.0 * q[0], mass=lambda q, th: jnp.eye(1),
+        unilateral={"table": lambda q, p, th: q[0] - p}, contacts={"table": Contact(restitution=1.0)},
+    )  # fmt: skip
+    motion = simulate(
+        system, [0.9995], [0.0], (0.0, 40.0), method=EVENTS, control=lambda t: jnp.sin(3.0 * t) * (1.0 - jnp.exp(-t / 9.0))
+    )  # fmt: skip
+    grid = np.linspace(0.0, 40.0, 4_000_001)
+    rise = np.sin(3.0 * grid) * (1.0 - np.exp(-grid / 9.0)) - 0.9995
+    first = grid[np.argmax(rise > 0.0)] if np.any(rise > 0.0) else None
+    found = [e.t for e in motion.events if e.kind is Occurrence.impact]
+    assert (found[:1] == pytest.approx([first], abs=2e-5)) if first else not found

@@ -40,7 +40,7 @@ class MomentFinder:
             groups.insert(0, Forces(mechanics, mode, world.rows, self._slacks))
             names.insert(0, self._force_moments())
         self._moments, self._gaps_at = names, len(groups) - 2
-        self._scanner = Scanner(groups, start)
+        self._scanner = Scanner(groups, start, world.request.last - world.request.first)
 
     def _force_moments(self) -> list[Moment]:
         names, mode = self.world.names, self.mode

@@ -33,7 +33,9 @@ LAST = 3  # coefficients that tell the error
 SAFETY = 24.0  # error of the interpolant of a kink, in units of the last coefficients: 8, and a factor of 3
 RESOLVED = EPS**0.25  # last coefficients against the range of a function whose zeros can be told
 SMOOTH = 4.0  # an error of so many units of round-off comes from round-off
-ROUNDS = 600  # pieces of one search that are looked at in vain before it is given up
+ROUNDS = 600  # pieces of one search that are cut before it is given up
+PER_ZERO = 48  # more of them for every zero that is found
+ISOLATED = 2.0**20  # shortest pieces between two jumps of a function that is not noise
 SHORTEST = 64.0  # spacings of time: a piece that is not cut
 ROUNDING = 16.0 * EPS  # of values, relative to the largest on the step
 
@@ -122,11 +124,12 @@ class Search:
 
     def __post_init__(self) -> None:
         self.size = np.zeros(len(self.bands))
-        self._left = ROUNDS
+        self._left, self._shortest, self._last = ROUNDS, 0.0, -np.inf
 
     def crossings(self, low: float, high: float, parts: int = PARTS) -> Iterator[Crossing]:
         """Changes of sign in order of time."""
         every = np.ones(len(self.bands), dtype=bool)
+        self._shortest = SHORTEST * float(np.spacing(max(abs(low), abs(high))))
         ends = np.linspace(low, high, parts + 1)
         ends[-1] = high
         stack = [_Piece(float(a), float(b), every) for a, b in pairwise(ends)][::-1]
@@ -135,14 +138,22 @@ class Search:
             if stack[-1].values is None:
                 self._evaluate(stack[-PARTS:])
             piece = stack.pop()
+            piece.open = piece.open & ~np.isin(np.arange(len(self.bands)), list(self.vague))
             news, undecided = self._settle(piece)
             for crossing in news:
                 heappush(found, crossing)
             stack += piece.children(undecided)[::-1] if undecided.any() else []
             now = stack[-1].low if stack else np.inf
             while found and found[0].guess <= now:
-                self._left = ROUNDS
-                yield heappop(found)
+                crossing = heappop(found)
+                self._reward(crossing)
+                yield crossing
+
+    def _reward(self, crossing: Crossing) -> None:
+        """Go on for longer after a zero; but noise, which has zeros without slope side by side, is to end."""
+        apart = crossing.guess - self._last > ISOLATED * self._shortest
+        self._left += PER_ZERO if crossing.slope or apart else 0
+        self._last = crossing.guess
 
     def _evaluate(self, pieces: list[_Piece]) -> None:
         new = [piece for piece in pieces if piece.values is None]
@@ -171,28 +182,31 @@ class Search:
             some = self._monotone(piece, int(f), coefficients[:, f], error[f], noise[f]) if resolved[f] else None
             if some is None and not self._give_up(piece, int(f)):
                 undecided[f] = True
-            else:
+            elif f not in self.vague:
                 found += self._sampled(piece, int(f), noise[f]) if some is None else some
         return found, undecided
 
     def _give_up(self, piece: _Piece, f: int) -> bool:
         """Whether a piece is cut no more: it is as short as time allows (a jump), or the search has lasted too long."""
         self._left -= 1
-        if piece.high - piece.low <= SHORTEST * np.spacing(max(abs(piece.low), abs(piece.high))):
+        if piece.high - piece.low <= self._shortest:
             return True
         if self._left > 0 and np.all(np.isfinite(piece.values[:, f])):  # type: ignore[index]
             return False
         self.vague.setdefault(f, piece.low)
+        self.signs.sign[f] = 0.0
         return True
 
     def _one_sided(self, piece: _Piece, f: int, value: float) -> list[Crossing]:
         return self._knots(piece, f, np.array([piece.low, piece.high]), np.array([value, value]), None)
 
     def _sampled(self, piece: _Piece, f: int, noise: float) -> list[Crossing]:
-        values = piece.values[:, f]  # type: ignore[index]
+        """From the ends of a piece alone: what lies between is a jump, or nobody knows."""
+        ends = [0, DEGREE]
+        values = piece.values[ends, f]  # type: ignore[index]
         known = np.isfinite(values)
         values = np.where(np.abs(values) > noise, values, 0.0)
-        return self._knots(piece, f, piece.times[known], values[known], None)
+        return self._knots(piece, f, piece.times[ends][known], values[known], None)
 
     def _monotone(self, piece: _Piece, f: int, c: Array, error: float, noise: float) -> list[Crossing] | None:
         """Crossings of a polynomial between its stationary points; None where its error leaves a sign open."""
@@ -224,12 +238,12 @@ class Search:
         """Where the function vanishes between two times, and its slope there."""
         start = max(since, piece.low)
         if c is None:
-            return 0.5 * (since + t), 0.0
+            return float(0.5 * (since + t)), 0.0
         half = 0.5 * (piece.high - piece.low)
         low, high = (start - piece.low) / half - 1.0, (t - piece.low) / half - 1.0
         below = float(chebyshev.chebval(low, c))
         x = float(brentq(chebyshev.chebval, low, high, args=(c,))) if below * value < 0.0 else low
-        return piece.low + half * (x + 1.0), float(chebyshev.chebval(x, chebyshev.chebder(c))) / half
+        return float(piece.low + half * (x + 1.0)), float(chebyshev.chebval(x, chebyshev.chebder(c))) / half
 
 
 def _inside(c: Array) -> Array:

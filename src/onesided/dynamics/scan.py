@@ -12,11 +12,12 @@ from scipy.optimize import brentq
 from onesided._types import Array
 from onesided.dynamics.dense import Dense
 from onesided.dynamics.mechanics import State
-from onesided.dynamics.resolve import ROUNDING, Crossing, Search, Signs
+from onesided.dynamics.resolve import ROUNDING, SHORTEST, Crossing, Search, Signs
 from onesided.dynamics.stepper import Stepper
 from onesided.dynamics.watched import Watched
 
 NEWTON = 8
+LONG = 16.0  # a motion is looked at in at least so many times the pieces of one step
 LOOSE = 0.001  # relative error of the motion within a step beyond which the step is looked at in halves
 HALVES = 4  # times that a step is halved
 DOUBTFUL = 10.0  # a crossing no deeper than so many errors of the motion within the step is made sure of
@@ -42,10 +43,11 @@ class Span(NamedTuple):
 class Scanner:
     """Watches groups of functions step after step.
 
-    `vague` tells functions (group, index) that could not be resolved, with the time.
+    `length` is the duration of the whole motion; `vague` tells functions (group, index) that could not be resolved, with the time.
     """
 
-    def __init__(self, groups: Sequence[Watched], start: State) -> None:
+    def __init__(self, groups: Sequence[Watched], start: State, length: float) -> None:
+        self._length = length
         self.groups = [(n, group) for n, group in enumerate(groups) if len(group.real(start))]
         self._signs: dict[int, Signs] = {}
         self.largest: dict[int, Array] = {}
@@ -70,11 +72,15 @@ class Scanner:
         if signs is None:
             signs = self._signs[n] = Signs.of(first, np.maximum(bands, ROUNDING * np.abs(first)), state.t)
         search = Search(lambda times: group.along(dense, times), signs, bands, errors, group.eager)
-        for crossing in search.crossings(state.t, span.end.t, group.parts):
+        for crossing in search.crossings(state.t, span.end.t, group.parts * self._times(span)):
             yield crossing, n, group, float(search.size[crossing.which])
         self.largest[n] = np.maximum(self.largest.get(n, 0.0), search.size)
         for f, t in search.vague.items():
             self.vague.setdefault((n, f), t)
+
+    def _times(self, span: Span) -> int:
+        """How many times as many pieces a step is cut into at first that is a large part of the whole motion."""
+        return max(1, math.ceil(LONG * (span.end.t - span.start.state.t) / self._length))
 
 
 def spans(before: Stepper, after: State, left: int = HALVES) -> Iterator[Span]:
@@ -109,6 +115,7 @@ class _Located:
         self.span, self.group, self.crossing, self.fine = span, group, crossing, fine
         start, end = span.start.state, span.end
         self._states: dict[float, State] = {start.t: start, end.t: end}
+        self._values: dict[float, float] = {}
         self.low, self.high = max(crossing.low, start.t), min(crossing.high, end.t)
 
     def at(self, t: float) -> State:
@@ -119,7 +126,9 @@ class _Located:
 
     def value(self, t: float) -> float:
         """The function."""
-        return float(self.group.real(self.at(t))[self.crossing.which])
+        if t not in self._values:
+            self._values[t] = float(self.group.real(self.at(t))[self.crossing.which])
+        return self._values[t]
 
     def state(self) -> State | None:
         """The state at the zero; None where there is none after all."""
@@ -149,6 +158,8 @@ class _Located:
 
     def _bracketed(self) -> float:
         low, high, guess = self.low, self.high, self.crossing.guess
+        if high - low <= SHORTEST * np.spacing(abs(high)):
+            return high
         first, last = self.value(low), self.value(high)
         if first * last > 0.0 or first == 0.0 or last == 0.0:
             return min((low, high, guess), key=lambda t: (abs(self.value(t)), t)) if last else high

@@ -85,7 +85,7 @@ def simulate(  # noqa: PLR0913 - one verb, all its ends by keyword
     smooth = begin(
         system, (q0, v0), t_span, method=method, control=control, multipliers=multipliers, tolerances=tolerances
     )
-    watch = Watch(smooth.stepper, events or {}, stop)
+    watch = Watch(smooth.stepper, events or {}, stop, smooth.t_end - smooth.stepper.state.t)
     progress.begin("simulate")
     states, status, note = [smooth.stepper.state], Status.finished, ""
     try:
@@ -180,7 +180,7 @@ def iter_simulate(
         system, (q0, v0), t_span, method=method, control=control, multipliers=multipliers, tolerances=tolerances
     )
     yield run.stepper.state
-    for item in run.items(Watch(run.stepper, {}, ()), MAX_STEPS):
+    for item in run.items(Watch(run.stepper, {}, (), run.t_end - run.stepper.state.t), MAX_STEPS):
         yield item.state
         if item.status is not None and not item.status.ok:
             raise SolveError(item.status.value, item.state, got=item.note)

@@ -22,7 +22,9 @@ PLACES = 17  # within a step, where singular values are looked at
 class Watch:
     """Looks at every step of a motion."""
 
-    def __init__(self, stepper: Stepper, events: Mapping[str, UserFunction], stop: tuple[str, ...]) -> None:
+    def __init__(
+        self, stepper: Stepper, events: Mapping[str, UserFunction], stop: tuple[str, ...], length: float
+    ) -> None:
         self.stepper, self.events, self.stop = stepper, dict(events), stop
         for name in stop:
             if name not in self.events:
@@ -34,7 +36,7 @@ class Watch:
         gaps = tuple(equations.system.unilateral)
         self._kinds = [[(Occurrence.user, n) for n in self.events], [(Occurrence.contact, n) for n in gaps]]
         groups = (Users(self.events), Gaps(equations, np.arange(len(gaps)), _none))
-        self._scanner = Scanner(groups, stepper.state)
+        self._scanner = Scanner(groups, stepper.state, length)
 
     def _check(self, state: State) -> None:
         for name, function in self.events.items():
