@@ -393,9 +393,11 @@ def test_a_table_that_shakes_meets_a_mass_that_hovers():
         coordinates=("z",), energy=lambda q, p, th: 0.0 * q[0], mass=lambda q, th: jnp.eye(1),
         unilateral={"table": lambda q, p, th: q[0] - p}, contacts={"table": Contact(restitution=1.0)},
     )  # fmt: skip
-    motion = simulate(
-        system, [0.9995], [0.0], (0.0, 40.0), method=EVENTS, control=lambda t: jnp.sin(3.0 * t) * (1.0 - jnp.exp(-t / 9.0))
-    )  # fmt: skip
+
+    def shake(t):
+        return jnp.sin(3.0 * t) * (1.0 - jnp.exp(-t / 9.0))
+
+    motion = simulate(system, [0.9995], [0.0], (0.0, 40.0), method=EVENTS, control=shake)
     grid = np.linspace(0.0, 40.0, 4_000_001)
     rise = np.sin(3.0 * grid) * (1.0 - np.exp(-grid / 9.0)) - 0.9995
     first = grid[np.argmax(rise > 0.0)] if np.any(rise > 0.0) else None

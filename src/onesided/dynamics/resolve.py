@@ -21,7 +21,7 @@ import numpy as np
 from numpy.polynomial import chebyshev
 from scipy.optimize import brentq
 
-from onesided._types import Array
+from onesided._types import Array, Mask
 from onesided.tolerances import EPS
 
 DEGREE, FINE, PARTS = 16, 64, 4
@@ -73,7 +73,7 @@ class Crossing(NamedTuple):
 class _Piece:
     low: float
     high: float
-    open: Array  # functions that are not settled
+    open: Mask  # functions that are not settled
     values: Array | None = None
 
     @property
@@ -82,7 +82,7 @@ class _Piece:
         found[-1] = self.high
         return found
 
-    def children(self, undecided: Array) -> list["_Piece"]:
+    def children(self, undecided: Mask) -> list["_Piece"]:
         ends = np.linspace(self.low, self.high, PARTS + 1)
         ends[-1] = self.high
         return [_Piece(float(a), float(b), undecided) for a, b in pairwise(ends)]
@@ -110,7 +110,7 @@ class Search:
     look : values of all functions at times (N,): (N, F).
     signs : what is known at `low`; brought up to date.
     bands : (F,) values that cannot be told from zero;  errors : (F,) of the motion that the functions are looked at on.
-    eager : whether falling from zero at the beginning is a crossing.
+    eager : whether falling from zero at the beginning is a crossing;  rounds : pieces that are cut before giving up.
     size : (F,) largest value seen.
     vague : functions that could not be resolved, with the time.
     """
@@ -120,11 +120,12 @@ class Search:
     bands: Array
     errors: Array
     eager: bool = True
+    rounds: int = ROUNDS
     vague: dict[int, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.size = np.zeros(len(self.bands))
-        self._left, self._shortest, self._last = ROUNDS, 0.0, -np.inf
+        self._left, self._shortest, self._last = self.rounds, 0.0, -np.inf
 
     def crossings(self, low: float, high: float, parts: int = PARTS) -> Iterator[Crossing]:
         """Changes of sign in order of time."""
@@ -163,7 +164,7 @@ class Search:
         for piece, some in zip(new, values.reshape(len(new), DEGREE + 1, -1), strict=True):
             piece.values = some
 
-    def _settle(self, piece: _Piece) -> tuple[list[Crossing], Array]:
+    def _settle(self, piece: _Piece) -> tuple[list[Crossing], Mask]:
         """Crossings of the functions that are settled on a piece, and which are not."""
         values = piece.values
         assert values is not None  # noqa: S101 - evaluated by the caller

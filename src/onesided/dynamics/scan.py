@@ -12,11 +12,12 @@ from scipy.optimize import brentq
 from onesided._types import Array
 from onesided.dynamics.dense import Dense
 from onesided.dynamics.mechanics import State
-from onesided.dynamics.resolve import ROUNDING, SHORTEST, Crossing, Search, Signs
+from onesided.dynamics.resolve import ROUNDING, ROUNDS, SHORTEST, Crossing, Search, Signs
 from onesided.dynamics.stepper import Stepper
 from onesided.dynamics.watched import Watched
 
 NEWTON = 8
+FEWER = 32  # pieces that are cut before a search is given up, once one was
 LONG = 16.0  # a motion is looked at in at least so many times the pieces of one step
 LOOSE = 0.001  # relative error of the motion within a step beyond which the step is looked at in halves
 HALVES = 4  # times that a step is halved
@@ -43,7 +44,8 @@ class Span(NamedTuple):
 class Scanner:
     """Watches groups of functions step after step.
 
-    `length` is the duration of the whole motion; `vague` tells functions (group, index) that could not be resolved, with the time.
+    `length` is the duration of the whole motion; `vague` tells functions (group, index) that could not be resolved,
+    with the time.
     """
 
     def __init__(self, groups: Sequence[Watched], start: State, length: float) -> None:
@@ -71,7 +73,8 @@ class Scanner:
         signs = self._signs.get(n)
         if signs is None:
             signs = self._signs[n] = Signs.of(first, np.maximum(bands, ROUNDING * np.abs(first)), state.t)
-        search = Search(lambda times: group.along(dense, times), signs, bands, errors, group.eager)
+        rounds = FEWER if any(key[0] == n for key in self.vague) else ROUNDS
+        search = Search(lambda times: group.along(dense, times), signs, bands, errors, group.eager, rounds)
         for crossing in search.crossings(state.t, span.end.t, group.parts * self._times(span)):
             yield crossing, n, group, float(search.size[crossing.which])
         self.largest[n] = np.maximum(self.largest.get(n, 0.0), search.size)
