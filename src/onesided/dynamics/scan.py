@@ -17,6 +17,7 @@ from onesided.dynamics.stepper import Stepper
 from onesided.dynamics.watched import Watched
 
 NEWTON = 8
+JUMP = 16.0  # shortest pieces that a jump is located within
 FEWER = 32  # pieces that are cut before a search is given up, once one was
 LONG = 16.0  # a motion is looked at in at least so many times the pieces of one step
 LOOSE = 0.001  # relative error of the motion within a step beyond which the step is looked at in halves
@@ -161,7 +162,8 @@ class _Located:
 
     def _bracketed(self) -> float:
         low, high, guess = self.low, self.high, self.crossing.guess
-        if high - low <= SHORTEST * np.spacing(abs(high)):
+        ends = abs(self.span.start.state.t), abs(self.span.end.t)
+        if high - low <= JUMP * SHORTEST * np.spacing(max(ends)):
             return high
         first, last = self.value(low), self.value(high)
         if first * last > 0.0 or first == 0.0 or last == 0.0:
