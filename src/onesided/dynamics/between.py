@@ -86,7 +86,7 @@ class _Look:
     def gaps(self, i: Indices, x: Array) -> Array:
         """All gaps: (number of places, contacts)."""
         t = self.points.t
-        q = _positions(self.equations.space, self.points, i, x, smooth=self.smooth)
+        q = positions(self.equations.space, self.points, i, x, smooth=self.smooth)
         return self.equations.gaps_along(t[i] + x * (t[i + 1] - t[i]), q)
 
     def closer(self, i: Indices, contacts: Indices, lowest: Indices, value: Array) -> tuple[Array, Array]:
@@ -104,7 +104,8 @@ class _Look:
         return where, value
 
 
-def _positions(space: Group, points: Arrays, i: Indices, x: Array, *, smooth: bool) -> Array:
+def positions(space: Group, points: Arrays, i: Indices, x: Array, *, smooth: bool) -> Array:
+    """Configurations at places x of steps i: by Hermite interpolation, or straight."""
     first, last = points.q[i], points.q[i + 1]
     delta = space.local(first, last)
     if not smooth:

@@ -100,6 +100,17 @@ class Users:
         return ROUNDING * self._largest, np.zeros(len(self.functions))
 
 
+def forces_along(terms: Terms, G: Array, F: Array, gamma: Array) -> Array:
+    """Multipliers of M a = h + Fᵀ λ, G a + γ = 0 at all times at once; NaN where they are not determined."""
+    n, r = G.shape[2], G.shape[1]
+    K = np.zeros((len(G), n + r, n + r))
+    K[:, :n, :n], K[:, :n, n:], K[:, n:, :n] = terms.M, -F.swapaxes(1, 2), G
+    try:
+        return np.asarray(np.linalg.solve(K, np.concatenate([terms.h, -gamma], axis=1)[..., None])[:, n:, 0])
+    except np.linalg.LinAlgError:
+        return np.full((len(G), r), np.nan)
+
+
 class Forces:
     """Forces of closed contacts, Coulomb's limit of those that stick, slip and determinacy of those that slide."""
 
@@ -132,7 +143,8 @@ class Forces:
     def _multipliers(self, terms: Terms, before: State, places: tuple[Array, Array, Array]) -> Array:
         mechanics = self.mechanics
         if len(mechanics.rows) == self._phase.rows and self._phase.system.friction is None:
-            found = self._together(terms)
+            chosen = self._phase.chosen
+            found = forces_along(terms, terms.G[:, chosen], self._pushes(terms), terms.gamma[:, chosen])
             if np.all(np.isfinite(found)):
                 return found
         each = []
@@ -140,18 +152,6 @@ class Forces:
             now = mechanics.accelerate(float(t), q, np.zeros_like(q), v, before.mu)
             each.append(mechanics.multipliers(now.terms, now.a, now.mu))
         return np.array(each)
-
-    def _together(self, terms: Terms) -> Array:
-        """Multipliers of M a = h + Fᵀ λ, G a + γ = 0 at all times at once."""
-        G, F = terms.G[:, self._phase.chosen], self._pushes(terms)
-        n, r = G.shape[2], G.shape[1]
-        K = np.zeros((len(G), n + r, n + r))
-        K[:, :n, :n], K[:, :n, n:], K[:, n:, :n] = terms.M, -F.swapaxes(1, 2), G
-        right = np.concatenate([terms.h, -terms.gamma[:, self._phase.chosen]], axis=1)
-        try:
-            return np.asarray(np.linalg.solve(K, right[..., None])[:, n:, 0])
-        except np.linalg.LinAlgError:
-            return np.full((len(G), r), np.nan)
 
     def _pushes(self, terms: Terms) -> Array:
         """F: directions in which multipliers push."""
