@@ -147,7 +147,7 @@ def wrong_shots(dimension, seed, shots):
     return wrong
 
 
-@pytest.mark.parametrize(("dimension", "shots"), [(2, 25), (3, 15)])
+@pytest.mark.parametrize(("dimension", "shots"), [(2, 12), (3, 8)])
 def test_posts_are_hit_in_order_at_the_right_times(dimension, shots):
     assert wrong_shots(dimension, 1, shots) == []
 
@@ -199,7 +199,7 @@ def wrong_rods(seed, shots):
 
 
 def test_spinning_rods_touch_the_floor_in_time():
-    assert wrong_rods(1, 15) == []
+    assert wrong_rods(1, 10) == []
 
 
 @pytest.mark.slow
@@ -279,7 +279,7 @@ def wrong_tables(seed, shots):
 
 
 def test_a_forced_mass_opens_and_lands_whenever_it_should():
-    assert wrong_tables(1, 8) == []
+    assert wrong_tables(1, 5) == []
 
 
 @pytest.mark.slow
