@@ -12,6 +12,7 @@ from onesided.linalg import RankKKT, SparseKkt
 from onesided.model.motion import Terms
 from onesided.results import Correction
 
+GUESSED = 0.001  # of sizes that are guessed from forces and time: what errors of steps are compared with at first
 NAMED = 1000  # up to so many coordinates the motions without inertia are named, which takes dense matrices
 
 
@@ -83,7 +84,8 @@ def _set_sizes(mechanics: Mechanics, q: Array, v: Array, terms: Terms, span: flo
     length = largest or max(fast * span, push * span**2 / 2.0) or 1.0
     lengths = np.maximum(np.abs(q), length) if given is None else given
     speed = max(fast, (push * length) ** 0.5) or length / span
-    mechanics.sizes = Sizes(np.array(lengths, dtype=float), np.full(len(q), speed))
+    share = GUESSED if given is None and largest == 0.0 and fast == 0.0 else 1.0
+    mechanics.sizes = Sizes(np.array(lengths, dtype=float), np.full(len(q), speed), share)
 
 
 def _check_mass(mechanics: Mechanics, terms: Terms) -> None:

@@ -8,6 +8,7 @@ import numpy as np
 
 from onesided._types import Array, Status
 from onesided._version import __version__
+from onesided.dynamics.between import dips, words
 from onesided.dynamics.consistent import consistent
 from onesided.dynamics.impact import lcp, respond
 from onesided.dynamics.mechanics import Mechanics, Sizes, State
@@ -15,6 +16,7 @@ from onesided.dynamics.monitors import Arrays, recheck, status_after
 from onesided.dynamics.multipliers import Rule
 from onesided.dynamics.sliding import Mode, SlidingMechanics
 from onesided.dynamics.surface_events import check_outlines_at, check_surfaces_at, surface_events
+from onesided.dynamics.touching import Touch
 from onesided.errors import ModelError, SolveError, UsageError
 from onesided.model.contact_equations import ContactEquations, PhaseEquations, Rows
 from onesided.model.motion import Check, Control, Terms
@@ -87,6 +89,7 @@ class World:
         check_outlines_at(request.system, request.q0)
         state, correction = consistent(free, request.first, request.q0, request.v0, request.last - request.first)
         self.sizes: Sizes = free.sizes
+        self.touch = Touch(self.rows, self.tolerances, self.terms(state.t, state.q, state.v))
         self._tell_apart(state)
         state, moved = self._without_penetration(state)
         check_surfaces_at(request.system, state.q)
@@ -244,7 +247,7 @@ def collect(world: World, outcome: Outcome) -> Motion:
     lam = points.mu[:, rows.gaps]
     wrong = [
         *outcome.wrong, *_verdict(world, outcome, drift, lam, found.gaps), *_cone(world, points.mu),
-        *_energy_words(world, outcome, ledger),
+        *_energy_words(world, outcome, ledger), *_between(world, outcome, lam),
     ]  # fmt: skip
     p = np.array([equations.control_at(t) for t in points.t])
     touching = surface_events(system, equations.space, points)
@@ -265,6 +268,14 @@ def collect(world: World, outcome: Outcome) -> Motion:
         tangential=points.mu[:, slips], smooth=outcome.smooth, projection=outcome.projection,
         measures=system.measured(points.q, p), sketch=system.sketch,
     )  # fmt: skip
+
+
+def _between(world: World, outcome: Outcome, lam: Array) -> list[str]:
+    """Penetration between points, of contacts that do not press in the step."""
+    presses = lam[1:] > 0.0
+    if outcome.smooth:
+        presses = presses | (lam[:-1] > 0.0)
+    return words(world.equations, dips(world.equations, outcome.points, presses, smooth=outcome.smooth))
 
 
 def _rechecked(world: World, outcome: Outcome) -> tuple[Drift, Check, "Ledger"]:

@@ -9,7 +9,6 @@ zero (the contact opens), or at a user's event. Impacts that accumulate (a ball 
 decaying speed; the time at which they end is the limit of a geometric series; the contact is closed from there on.
 """
 
-import copy
 import math
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass, replace
@@ -20,6 +19,7 @@ import numpy as np
 from onesided._types import Array, Indices, Status
 from onesided.dynamics.contact_run import Outcome, Request, World, check_events, collect
 from onesided.dynamics.explicit import Projected
+from onesided.dynamics.forcing import Forcing
 from onesided.dynamics.friction_modes import collide_with_friction, decide, finite
 from onesided.dynamics.impact import Impulses, collide, support
 from onesided.dynamics.mechanics import Mechanics, State
@@ -27,15 +27,19 @@ from onesided.dynamics.moments import Moment, MomentFinder
 from onesided.dynamics.monitors import stack
 from onesided.dynamics.sliding import Mode, SlidingMechanics
 from onesided.dynamics.stepper import Stepper, check_knobs
+from onesided.dynamics.watched import Users
 from onesided.errors import SolveError, UsageError
 from onesided.model.contact_equations import Rows
 from onesided.model.motion import Terms
 from onesided.results import Motion, MotionEvent, Occurrence
 from onesided.results.path import format_number
+from onesided.tolerances import EPS
 
 PATIENCE = 50  # events without time passing
 OPEN = Mode()
 NEAR_JAM = 0.01  # of the determinant without friction
+UNSEEN = 128.0 * EPS  # heights below this share of the terms that a gap is made of cannot be followed
+FAINT = 0.001  # of its largest impact: where to look whether a contact leaves visibly
 
 
 @dataclass(frozen=True)
@@ -46,7 +50,7 @@ class EventDriven:
     ----------
     rtol : accuracy of a step of the smooth phases.
     max_step : the largest step.
-    rest : decaying impacts slower than `rest` × the largest speed count as accumulated.
+    rest : decaying impacts slower than `rest` × the largest impact of the same contact count as accumulated.
     max_events : give up after so many.
     """
 
@@ -79,6 +83,9 @@ class Flight:
         self.evaluations = self.phases = self.accumulated = 0
         self._impacts: dict[int, list[float]] = {}
         self._same, self._when = 0, -math.inf
+        self._users = Users(world.request.events)
+        self._forcing = Forcing(world.equations, world.request.last - world.request.first)
+        self.vague: dict[str, None] = {}
 
     @property
     def state(self) -> State:
@@ -87,8 +94,9 @@ class Flight:
 
     def motion(self) -> Motion:
         """What was found so far, rechecked."""
+        note = "; ".join(text for text in (self.note, *self.vague) if text)
         outcome = Outcome(
-            stack(self.states), tuple(self.events), self.status, self.note, self.method, True, tuple(self.wrong),
+            stack(self.states), tuple(self.events), self.status, note, self.method, True, tuple(self.wrong),
             {"evaluations": self.evaluations, "phases": self.phases, "accumulations": self.accumulated},
         )  # fmt: skip
         return collect(self.world, outcome)
@@ -108,12 +116,6 @@ class Flight:
             if len(self.events) >= self.method.max_events:
                 self.status, self.note = Status.max_iterations, f"{len(self.events)} events were not enough"
                 return
-            if moment.kind is Occurrence.user:
-                self._tell(Occurrence.user, state, moment.name)
-                if moment.name in world.request.stop:
-                    self.status, self.note = Status.stopped, self.events[-1].words()
-                    return
-                continue
             if moment.kind is Occurrence.opens:
                 self._tell(Occurrence.opens, state, moment.name)
             if self._stuck(state.t) or self._jammed(state, moment):
@@ -124,8 +126,7 @@ class Flight:
 
     def _opened_at_once(self, state: State, mode: Mode) -> None:
         """Tell of contacts that touch at the start but do not press."""
-        gaps = self.world.equations.gaps(state.t, state.q)
-        for i in np.flatnonzero(gaps <= self.world.closed_below):
+        for i in np.flatnonzero(self.world.touch.closed(self.world.terms(state.t, state.q, state.v))):
             if i not in mode.closed and self.status.ok:
                 self._tell(Occurrence.opens, state, self.world.names[i], "touches at the start, without force")
 
@@ -152,28 +153,45 @@ class Flight:
             yield self._keep(state)
             return state, None
         stepper = Projected(rtol=self.method.rtol, max_step=self.method.max_step).start(mechanics, settled, end)
-        finder = MomentFinder(world, mode, mechanics, settled)
+        finder = MomentFinder(world, mode, mechanics, settled, self._users)
         yield self._record(stepper, settled)
         for _ in range(world.request.max_steps):
-            before = copy.copy(stepper)
             with np.errstate(over="ignore", invalid="ignore"):  # steps that are too long are tried and given up
-                failed = stepper.step(end)
+                before, failed = self._forcing.step(stepper, end)
             self.evaluations += 12
             if failed is not None:
                 self.status, self.note = failed, stepper.note
                 self._near_jam(mechanics, stepper.state)
                 return stepper.state, None
             world.sizes.grow(stepper.state.q, stepper.state.v)
-            found = finder.first(before, stepper.state)
-            if found is not None:
-                moment, state = found
-                yield self._record(stepper, state)
-                return state, moment
-            yield self._record(stepper, stepper.state)
+            for moment, state in finder.moments(before, stepper.state):
+                if state.t > self.states[-1].t or moment.kind is not Occurrence.user:
+                    yield self._record(stepper, state)
+                if moment.kind is not Occurrence.user:
+                    return self._left(finder, state), moment
+                if self._user(state, moment.name):
+                    return state, None
+            if stepper.state.t > self.states[-1].t:
+                yield self._record(stepper, stepper.state)
             if stepper.state.t >= end:
-                return stepper.state, None
+                return self._left(finder, stepper.state), None
         self.status, self.note = Status.max_iterations, f"{world.request.max_steps} steps were not enough"
         return stepper.state, None
+
+    def _left(self, finder: MomentFinder, state: State) -> State:
+        """Keep what could not be resolved in the phase that is left at a state."""
+        words = finder.words()
+        if words:
+            self.vague.setdefault(words, None)
+        return state
+
+    def _user(self, state: State, name: str) -> bool:
+        """Tell of a user's event; whether it ends the motion."""
+        self._tell(Occurrence.user, state, name)
+        if name not in self.world.request.stop:
+            return False
+        self.status, self.note = Status.stopped, self.events[-1].words()
+        return True
 
     def _record(self, stepper: Stepper, state: State) -> int:
         equations: Any = stepper.mechanics.equations
@@ -201,14 +219,16 @@ class Flight:
         """
         world = self.world
         terms = world.terms(state.t, state.q, state.v)
-        touching = np.flatnonzero(world.gaps(terms) <= world.closed_below)
+        touching = self._touching(terms, moment, before)
         speeds = terms.c_dot[world.rows.gaps]
-        hit = [int(i) for i in touching if speeds[i] < -world.at_rest_below]
+        slow = self._slow(terms, before)
+        hit = [int(i) for i in touching if speeds[i] < -slow[i]]
         if hit:
+            world.touch.hit(speeds, touching)
             state = self._collide(state, touching, hit, speeds)
             terms = world.terms(state.t, state.q, state.v)
-            speeds = terms.c_dot[world.rows.gaps]
-        resting = touching[np.abs(speeds[touching]) <= world.at_rest_below]
+            speeds, slow = terms.c_dot[world.rows.gaps], self._slow(terms, before)
+        resting = touching[np.abs(speeds[touching]) <= slow[touching]]
         opening = moment.name if moment is not None and moment.kind is Occurrence.opens else ""
         if any(finite(world, i) for i in resting):
             forced = self._forced(state, moment, before) if not hit else {}
@@ -219,6 +239,21 @@ class Flight:
         forces = support(terms, world.rows, resting, world.tolerances).rows[world.rows.gaps]
         least = world.tolerances.force * float(np.max(forces, initial=0.0))
         return state, Mode(tuple(int(i) for i in resting if forces[i] > least and world.names[i] != opening))
+
+    def _touching(self, terms: Terms, moment: Moment | None, before: Mode) -> Indices:
+        """Contacts that are closed: by their gaps, those that were joints until now, and the one that just hit."""
+        closed = self.world.touch.closed(terms)
+        closed[list(before.closed)] = True
+        if moment is not None and moment.kind is Occurrence.contact:
+            closed[self.world.names.index(moment.name)] = True
+        return np.flatnonzero(closed)
+
+    def _slow(self, terms: Terms, before: Mode) -> Array:
+        """Speeds that are none; of joints until now, to the accuracy to which joints are met."""
+        slow = self.world.touch.at_rest_below(terms)
+        held = list(before.closed)
+        slow[held] = np.maximum(slow[held], self.world.at_rest_below)
+        return slow
 
     def _forced(self, state: State, moment: Moment | None, before: Mode) -> dict[int, Array]:
         """Contacts that begin to slide, against the friction that has reached its limit, with those that just did."""
@@ -272,12 +307,13 @@ class Flight:
 
     def _collide(self, state: State, touching: Indices, hit: list[int], speeds: Array) -> State:
         world, rows = self.world, self.world.rows
-        ended = [i for i in hit if self._accumulates(i, state.t, -float(speeds[i]))]
-        if ended:
-            restitution = rows.restitution.copy()
-            restitution[ended] = 0.0
-            rows = replace(rows, restitution=restitution)
         terms = world.terms(state.t, state.q, state.v)
+        unseen = self._unseen(state, terms, hit, speeds)
+        ended = [i for i in hit if self._accumulates(i, state.t, -float(speeds[i]), unseen)]
+        if ended or unseen:
+            restitution = rows.restitution.copy()
+            restitution[[*ended, *unseen]] = 0.0
+            rows = replace(rows, restitution=restitution)
         found = self._impulses(terms, rows, touching)
         v = state.v + found.change
         after = world.terms(state.t, state.q, v)
@@ -287,7 +323,8 @@ class Flight:
             self.wrong.append(f"an impact at t = {state.t:.6g} gains energy: {lost:.3g}")
         for i in hit:
             if i in ended:
-                self._tell(Occurrence.accumulation, state, world.names[i], self._limit(i))
+                end, detail = self._limit(i)
+                self._tell(Occurrence.accumulation, replace(state, t=end), world.names[i], detail)
             else:
                 speed = format_number(-float(speeds[i]))
                 self._tell(
@@ -305,24 +342,38 @@ class Flight:
             raise SolveError("the impulses of an impact with friction could not be found", self.states)
         return found
 
-    def _accumulates(self, i: int, t: float, speed: float) -> bool:
+    def _unseen(self, state: State, terms: Terms, hit: list[int], speeds: Array) -> list[int]:
+        """Contacts that would leave for a height u²/(2 a) that cannot be told from round-off."""
+        rows, zero = self.world.rows, np.zeros_like(state.q)
+        slow = [i for i in hit if -speeds[i] <= FAINT * self.world.touch.speed[i] and rows.restitution[i] > 0.0]
+        if not slow:
+            return []
+        free = self.world.mechanics(OPEN)
+        a = free.accelerate(state.t, state.q, zero, state.v, np.zeros(free.equations.rows)).a
+        pushed = terms.G[rows.gaps] @ a + terms.gamma[rows.gaps]
+        height = (rows.restitution * speeds) ** 2
+        noise = UNSEEN * (np.abs(terms.G[rows.gaps]) @ np.abs(state.q))
+        return [i for i in slow if height[i] <= -2.0 * pushed[i] * noise[i]]
+
+    def _accumulates(self, i: int, t: float, speed: float, unseen: list[int]) -> bool:
         """Whether impacts of this contact decay so that they end within a time that does not matter."""
         times = self._impacts.setdefault(i, [])
         times.append(t)
-        slow = speed <= self.method.rest * float(self.world.sizes.v.max())
+        slow = i in unseen or speed <= self.method.rest * float(self.world.touch.speed[i])
         if not slow or self.world.rows.restitution[i] in (0.0, 1.0) or len(times) < 3:
             return False
         early, late = times[-2] - times[-3], times[-1] - times[-2]
         return late < early
 
-    def _limit(self, i: int) -> str:
-        """The end of the accumulation: a geometric series of intervals."""
+    def _limit(self, i: int) -> tuple[float, str]:
+        """The end of the accumulation, a geometric series of intervals, and what to say about it."""
         times = self._impacts.pop(i)
         self.accumulated += 1
         early, late = times[-2] - times[-3], times[-1] - times[-2]
         ratio = late / early
         end = times[-1] + late * ratio / (1.0 - ratio)
-        return f"infinitely many end at t = {end:.12g}, {len(times)} of them were followed; closed from here on"
+        words = f"infinitely many end at t = {end:.12g}, {len(times)} of them were followed; closed from here on"
+        return min(end, self.world.request.last), words
 
     def _tell(self, kind: Occurrence, state: State, name: str, detail: str = "") -> None:
         self.events.append(MotionEvent(kind, state.t, state.q, state.v, name, detail))

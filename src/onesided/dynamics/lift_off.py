@@ -1,28 +1,33 @@
 """Contacts stated as bilateral constraints: where they would have to pull, lift-off is to be expected."""
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
-from scipy.optimize import brentq
 
 from onesided._types import Array
+from onesided.dynamics.dense import Dense
 from onesided.dynamics.mechanics import Mechanics, State
+from onesided.dynamics.resolve import Crossing, Search, Signs
+from onesided.dynamics.watched import forces_along
 from onesided.results import MotionEvent, Occurrence
-from onesided.results.motion import Points, interpolate
 
 
 def lift_offs(mechanics: Mechanics, states: Sequence[State]) -> list[MotionEvent]:
     """An event wherever the multiplier of a contact held together turns negative, the start included."""
     equations = mechanics.equations
     held = [name for name in equations.system.contacts if name in equations.system.bilateral]
-    found = []
-    for name in held:
-        row = equations.names.index(name)
-        forces = np.array([state.mu[row] for state in states])
-        if forces[0] < -mechanics.tolerances.force * np.max(np.abs(forces)):
-            found.append(_event(states[0], name))
-        turns = [int(i) for i in np.flatnonzero((forces[:-1] >= 0.0) & (forces[1:] < 0.0))]
-        found += [_event(_where(mechanics, states[i], states[i + 1], row), name) for i in turns]
+    if not held:
+        return []
+    rows = [equations.names.index(name) for name in held]
+    forces = np.array([state.mu[rows] for state in states])
+    bands = mechanics.tolerances.force * np.max(np.abs(forces), axis=0)
+    found = [_event(states[0], held[k]) for k in np.flatnonzero(forces[0] < -bands)]
+    signs = Signs.of(forces[0], bands, states[0].t)
+    for before, after in pairwise(states):
+        if after.t > before.t:
+            pulls = _Pulls(mechanics, before, after, rows)
+            found += [pulls.event(crossing, held[crossing.which]) for crossing in pulls.crossings(signs, bands)]
     return found
 
 
@@ -31,20 +36,40 @@ def _event(state: State, name: str) -> MotionEvent:
     return MotionEvent(Occurrence.lift_off, state.t, state.q, state.v, name, detail)
 
 
-def _where(mechanics: Mechanics, before: State, after: State, row: int) -> State:
-    """The state between two others at which the force vanishes."""
-    points = Points(*(np.array([getattr(before, k), getattr(after, k)]) for k in Points._fields))
-    space, zero = mechanics.equations.space, np.zeros_like(before.q)
+class _Pulls:
+    """Forces of contacts that are held together, within a step."""
 
-    def at(t: float) -> tuple[Array, Array]:
-        q, v = interpolate(space, points, 0, np.array([t]))
-        return q[0], v[0]
+    def __init__(self, mechanics: Mechanics, before: State, after: State, rows: list[int]) -> None:
+        self.mechanics, self.before, self.after, self.rows = mechanics, before, after, rows
+        self.dense = Dense(mechanics, before, after)
 
-    def force(t: float) -> float:
-        q, v = at(t)
-        now = mechanics.accelerate(t, q, zero, v, before.mu)
-        return float(mechanics.multipliers(now.terms, now.a, now.mu)[row])
+    def crossings(self, signs: Signs, bands: Array) -> list[Crossing]:
+        """Where forces turn to pulling."""
+        search = Search(self._along, signs, bands, 0.0 * bands, eager=False)
+        return [crossing for crossing in search.crossings(self.before.t, self.after.t, 1) if crossing.falling]
 
-    low, high = force(before.t), force(after.t)
-    t = float(brentq(force, before.t, after.t, xtol=4.0 * np.spacing(abs(after.t)))) if low > 0.0 > high else after.t
-    return State(t, *at(t), before.a, before.mu)
+    def event(self, crossing: Crossing, name: str) -> MotionEvent:
+        """The event at a crossing."""
+        q, v = self.dense.at(np.array([crossing.guess]))
+        return _event(State(crossing.guess, q[0], v[0], self.before.a, self.before.mu), name)
+
+    def _along(self, times: Array) -> Array:
+        q, v = self.dense.at(times)
+        if self._plain:
+            terms = self.mechanics.equations.terms_along(times, q, v)
+            found = forces_along(terms, terms.G, terms.G, terms.gamma)[:, self.rows]
+            if np.all(np.isfinite(found)):
+                return found
+        each = (self._forces(float(t), a, b) for t, a, b in zip(times, q, v, strict=True))
+        return np.array(list(each))
+
+    @property
+    def _plain(self) -> bool:
+        """Whether forces follow from one linear system at each time."""
+        equations, system = self.mechanics.equations, self.mechanics.equations.system
+        unique = len(self.mechanics.rows) == equations.rows and equations.pattern is None
+        return unique and system.friction is None and not system.servo
+
+    def _forces(self, t: float, q: Array, v: Array) -> Array:
+        now = self.mechanics.accelerate(t, q, np.zeros_like(q), v, self.before.mu)
+        return self.mechanics.multipliers(now.terms, now.a, now.mu)[self.rows]

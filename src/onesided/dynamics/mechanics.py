@@ -43,15 +43,29 @@ class Accelerated(NamedTuple):
 
 @dataclass
 class Sizes:
-    """Typical sizes of coordinates and velocities, which grow with the motion."""
+    """Typical sizes of coordinates and velocities, which grow with the motion.
+
+    Those of a system that starts at rest at the origin are guessed from forces and time, and may be far too large:
+    errors of steps are compared with what was `seen`, or a small `share` of the guess.
+    """
 
     q: Array
     v: Array
+    share: float = 1.0
+    seen: tuple[float, float] = (0.0, 0.0)
 
     def grow(self, q: Array, v: Array) -> None:
         """Take a state into account."""
+        largest, fastest = float(np.max(np.abs(q), initial=0.0)), float(np.max(np.abs(v), initial=0.0))
         np.maximum(self.q, np.abs(q), out=self.q)
-        np.maximum(self.v, np.max(np.abs(v), initial=0.0), out=self.v)
+        np.maximum(self.v, fastest, out=self.v)
+        self.seen = (max(self.seen[0], largest), max(self.seen[1], fastest))
+
+    def of_errors(self) -> tuple[Array, Array]:
+        """Sizes that errors of steps are compared with."""
+        if self.share == 1.0:
+            return self.q, self.v
+        return np.maximum(self.share * self.q, self.seen[0]), np.maximum(self.share * self.v, self.seen[1])
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,6 +1,5 @@
 """The verbs of motion: simulate and iter_simulate."""
 
-import copy
 import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
@@ -10,9 +9,11 @@ import numpy as np
 
 from onesided._types import Array, Status
 from onesided._version import __version__
+from onesided.dynamics.between import dips, words
 from onesided.dynamics.consistent import consistent
 from onesided.dynamics.contact_run import ContactMethod, ContactRun, Request
 from onesided.dynamics.explicit import Projected
+from onesided.dynamics.forcing import Forcing
 from onesided.dynamics.lift_off import lift_offs
 from onesided.dynamics.mechanics import Mechanics, State
 from onesided.dynamics.monitors import recheck, stack, status_after, verdict
@@ -84,7 +85,7 @@ def simulate(  # noqa: PLR0913 - one verb, all its ends by keyword
     smooth = begin(
         system, (q0, v0), t_span, method=method, control=control, multipliers=multipliers, tolerances=tolerances
     )
-    watch = Watch(smooth.stepper, events or {}, stop)
+    watch = Watch(smooth.stepper, events or {}, stop, smooth.t_end - smooth.stepper.state.t)
     progress.begin("simulate")
     states, status, note = [smooth.stepper.state], Status.finished, ""
     try:
@@ -99,6 +100,7 @@ def simulate(  # noqa: PLR0913 - one verb, all its ends by keyword
         status, note = Status.interrupted, f"at t = {states[-1].t:.6g}"
     finally:
         progress.end()
+    note = "; ".join(text for text in (note, watch.words) if text)
     return _judged(collect(smooth, states, status, note, tuple(watch.found)), throw=throw)
 
 
@@ -178,7 +180,7 @@ def iter_simulate(
         system, (q0, v0), t_span, method=method, control=control, multipliers=multipliers, tolerances=tolerances
     )
     yield run.stepper.state
-    for item in run.items(Watch(run.stepper, {}, ()), MAX_STEPS):
+    for item in run.items(Watch(run.stepper, {}, (), run.t_end - run.stepper.state.t), MAX_STEPS):
         yield item.state
         if item.status is not None and not item.status.ok:
             raise SolveError(item.status.value, item.state, got=item.note)
@@ -214,10 +216,10 @@ class Run:
     def items(self, watch: Watch, max_steps: int) -> Iterator[Item]:
         """Steps until the end, an event that stops, or a failure."""
         stepper = self.stepper
+        forcing = Forcing(self.mechanics.equations, self.t_end - stepper.state.t)
         for _ in range(max_steps):
-            before = copy.copy(stepper)
             with np.errstate(over="ignore", invalid="ignore"):  # steps that are too long are tried and given up
-                failed = stepper.step(self.t_end)
+                before, failed = forcing.step(stepper, self.t_end)
             if failed is not None:
                 yield Item(stepper.state, failed, stepper.note)
                 return
@@ -285,6 +287,9 @@ def collect(run: Run, states: list[State], status: Status, note: str, events: tu
     drift, found = recheck(mechanics, points)
     limit = _energy_limit(mechanics.tolerances, run.method)
     wrong = verdict(mechanics, drift, limit, run.method.drifts)
+    none = np.zeros((len(points.t) - 1, len(mechanics.equations.system.unilateral)), dtype=bool)
+    passed = words(mechanics.equations, dips(mechanics.equations, points, none, smooth=True))
+    wrong = "; ".join(text for text in (wrong, *passed) if text)
     system = mechanics.equations.system
     loose = tuple(mechanics.equations.names[i] for i in mechanics.loose)
     notes = [text for text in (run.start.words(), mechanics.words, note, wrong) if text]

@@ -93,9 +93,9 @@ class Accuracy:
 
     def norm(self, mechanics: Mechanics, dq: Array, dv: Array) -> float:
         """Root mean square of an error in units of the tolerance: 1 is as good as asked."""
-        sizes = mechanics.sizes
-        q = dq / np.maximum(sizes.q, self.floor * sizes.q.max())
-        v = dv / np.maximum(sizes.v, self.floor * sizes.v.max())
+        lengths, speeds = mechanics.sizes.of_errors()
+        q = dq / np.maximum(lengths, self.floor * lengths.max())
+        v = dv / np.maximum(speeds, self.floor * speeds.max())
         return math.sqrt((q @ q + v @ v) / (2 * len(q))) / self.rtol
 
 

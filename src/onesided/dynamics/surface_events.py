@@ -7,6 +7,7 @@ import numpy as np
 from scipy.optimize import brentq
 
 from onesided._types import Array
+from onesided.dynamics.between import positions
 from onesided.dynamics.monitors import Arrays
 from onesided.groups import Group
 from onesided.model.surface_watch import FLAT, THIN, SurfaceWatch, refine, rivals, windows
@@ -14,6 +15,7 @@ from onesided.model.system import System
 from onesided.results import MotionEvent, Occurrence
 from onesided.results.motion import Points, interpolate
 
+FINE = 8  # places of a step at which outlines are looked at
 LOOKS = 256  # configurations at which other closest points are looked for
 
 Place = Callable[[float], Array]
@@ -42,16 +44,27 @@ def surface_events(system: System, space: Group, points: Arrays) -> list[MotionE
     return found
 
 
+def _between(space: Group, points: Arrays) -> Points:
+    """Points with others between them."""
+    steps = np.flatnonzero(np.diff(points.t) > 0.0)
+    i, x = np.repeat(steps, FINE), np.tile(np.arange(FINE) / FINE, len(steps))
+    q = positions(space, points, i, x, smooth=True)
+    t = points.t[i] + x * (points.t[i + 1] - points.t[i])
+    return Points(np.append(t, points.t[-1]), np.vstack([q, points.q[-1:]]), np.zeros(0), np.zeros(0))
+
+
 class _Look:
     """One pair along one motion."""
 
     def __init__(self, system: System, space: Group, points: Arrays, watch: SurfaceWatch, name: str) -> None:
         self.points, self.space, self.watch, self.name = points, space, watch, name
         self.th = dict(system.parameters)
+        self.fine = _between(space, points)
 
     def outlines(self) -> list[MotionEvent | None]:
-        """Tangents that vanish, curvatures that come to agree."""
-        found = self.watch.local(self.name, self.points.q, self.watch.parameters_of(self.name, self.points.q), self.th)
+        """Tangents that vanish, curvatures that come to agree; looked at between points, too."""
+        points = self.fine
+        found = self.watch.local(self.name, points.q, self.watch.parameters_of(self.name, points.q), self.th)
         tangent, curvature = found.tangent / np.max(found.tangent), found.curvature / np.max(np.abs(found.curvature))
         return [
             self._first(tangent - THIN, Occurrence.irregular, "an outline has no tangent here: reparametrise it"),
@@ -69,8 +82,9 @@ class _Look:
             return None
         i = max(int(below[0]), 1)
         share = float(np.clip(margin[i - 1] / (margin[i - 1] - margin[i]), 0.0, 1.0)) if margin[i - 1] > 0 else 0.0
-        t = float(self.points.t[i - 1] + share * (self.points.t[i] - self.points.t[i - 1]))
-        return MotionEvent(kind, t, self._at(i)(t), self.points.v[i], self.name, detail)
+        t = float(self.fine.t[i - 1] + share * (self.fine.t[i] - self.fine.t[i - 1]))
+        k = min(max(int(np.searchsorted(self.points.t, t)), 1), len(self.points.t) - 1)
+        return MotionEvent(kind, t, self._at(k)(t), self.points.v[k], self.name, detail)
 
     def _at(self, i: int) -> Place:
         """Configurations between points i − 1 and i."""

@@ -20,6 +20,7 @@ SPARSE_FROM = 50  # coordinates and constraints together: below, dense matrices 
 PROBES = 3
 BLOCK, LARGE_BLOCK = 256, 32  # points that are rechecked together, for small and large systems
 CHUNK = 64  # columns evaluated together when entries are looked for
+LOOKS, FORCE_LOOKS = 68, 17  # times within a step at which gaps, and all terms, are evaluated together
 
 
 class Equations:
@@ -185,12 +186,7 @@ class Equations:
         """Energies, residuals and gaps at many points, straight from the model."""
         x = np.column_stack([t, np.full(len(t), self.p), q, v, a, mu])
         size = BLOCK if self.n + self.rows <= SPARSE_FROM else LARGE_BLOCK
-        padded = np.vstack([x, np.repeat(x[-1:], -len(x) % size, axis=0)])  # few sizes: every new one is compiled
-        blocks = [
-            np.asarray(self.functions.check(padded[i : i + size], self.parameters, self.control))
-            for i in range(0, len(padded), size)
-        ]
-        out = np.vstack(blocks)[: len(x)]
+        out = _in_blocks(lambda some: self.functions.check(some, self.parameters, self.control), x, size)
         cuts = np.cumsum([1, 1, 1, 1, self.n, self.m, self.rows, self.rows])
         energy, kinetic, power, forces, balance, c, c_dot, c_ddot, gaps = np.split(out, cuts, axis=1)
         return Check(energy[:, 0], kinetic[:, 0], power[:, 0], forces[:, 0], balance, c, c_dot, c_ddot, gaps)
@@ -204,6 +200,48 @@ class Equations:
         if not self.system.unilateral:
             return np.zeros(0)
         return np.asarray(self.functions.gaps_at(q, self.control_at(t), self.parameters))
+
+    def gaps_along(self, t: Array, q: Array) -> Array:
+        """Gaps at many times: (N, gaps)."""
+        if not self.system.unilateral:
+            return np.zeros((len(t), 0))
+        x = np.column_stack([t, np.full(len(t), self.p), q])
+        return _in_blocks(lambda some: self.functions.gaps_along(some, self.parameters, self.control), x, LOOKS)
+
+    @property
+    def forced(self) -> bool:
+        """Whether something acts from outside that changes with time."""
+        return self.control is not None or self.functions.depends_on_time(self.parameters)
+
+    def forcing_along(self, t: Array, q: Array, v: Array) -> Array:
+        """What acts from outside on one state at many times: (N, forces and p with two derivatives)."""
+        x = np.column_stack([t, np.full(len(t), self.p), np.tile(q, (len(t), 1)), np.tile(v, (len(t), 1))])
+        return _in_blocks(lambda some: self.functions.forcing_along(some, self.parameters, self.control), x, LOOKS)
+
+    def gap_slopes(self, t: float, q: Array, directions: Array) -> Array:
+        """Derivatives of the gaps along directions (n, d): (gaps, d)."""
+        if not self.system.unilateral:
+            return np.zeros((0, directions.shape[1]))
+        x = np.concatenate([(t, self.p), q])
+        return np.asarray(self.functions.gap_slopes(x, self.parameters, self.control, directions))
+
+    def terms_along(self, t: Array, q: Array, v: Array) -> Terms:
+        """`terms` at many times, each array with a leading axis; for small systems."""
+        none = np.zeros((len(t), self.m))
+        x = np.column_stack([t, np.full(len(t), self.p), q, 0.0 * q, v, none])
+        out = _in_blocks(
+            lambda some: self.functions.terms_along(some, self.parameters, self.control, None), x, FORCE_LOOKS
+        )
+        *vectors, rest = np.split(out, self._cuts, axis=1)
+        M, G = rest[:, : self.n**2], rest[:, self.n**2 :]
+        return Terms(*vectors, M.reshape(-1, self.n, self.n), G.reshape(-1, self.rows, self.n))  # type: ignore
+
+
+def _in_blocks(evaluate: Callable[[Array], Any], x: Array, size: int) -> Array:
+    """Values at the rows of x, so many at a time: every new number would be compiled."""
+    padded = np.vstack([x, np.repeat(x[-1:], -len(x) % size, axis=0)])
+    found = [np.asarray(evaluate(padded[i : i + size])) for i in range(0, len(padded), size)]
+    return np.vstack(found)[: len(x)]
 
 
 def _find(evaluate: Callable[[Any, Any], Array], points: list[Any], shape: tuple[int, int]) -> Pattern:

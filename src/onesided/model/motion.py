@@ -83,9 +83,13 @@ class MotionFunctions:
             self._gaps = [differentiable(f, self.names) for f in families(system.unilateral.values())]
         self._rolling = families(system.nonholonomic.values())
         self.gaps_at = compiled(self.gaps)
+        self.gaps_along = compiled(jax.vmap(self._gaps_along, in_axes=(0, None, None)), static_argnums=2)
+        self.gap_slopes = compiled(self._gap_slopes, static_argnums=2)
+        self.forcing_along = compiled(jax.vmap(self._forcing, in_axes=(0, None, None)), static_argnums=2)
         self.linearised = compiled(self._linearised)
         self.stiffness = compiled(self._stiffness)
         self.terms = compiled(self._terms, static_argnums=2)
+        self.terms_along = compiled(jax.vmap(self._terms, in_axes=(0, None, None, None)), static_argnums=2)
         self.stepped = compiled(self._stepped, static_argnums=2)
         self.pushes = compiled(self._pushes, static_argnums=2)
         self.balance = compiled(self._balance, static_argnums=2)
@@ -143,6 +147,20 @@ class MotionFunctions:
             total = total + self.system.friction(q, v, mu[: self.m], th)
         return total
 
+    def _forcing(self, x: Any, vector: Any, control: Control | None) -> Any:
+        """What acts from outside at x = (t, p, q, v): forces without potential, and p with two derivatives."""
+        t, p, q, v = self._split(x, self.n, self.n)
+        rates = self.control(control, t, p)
+        return jnp.concatenate([self.force(t, q, v, jnp.zeros(self.m), rates[0], vector), jnp.stack(rates)])
+
+    def depends_on_time(self, vector: Any) -> bool:
+        """Whether forces know the time: found in the operations that they are made of."""
+        if self.system.force is None:
+            return False
+        zero, none = jnp.zeros(self.n), jnp.zeros(self.m)
+        traced = jax.make_jaxpr(lambda t: self.force(t, zero, zero, none, jnp.zeros(()), vector))(jnp.zeros(())).jaxpr
+        return any(traced.invars[0] is used for line in traced.eqns for used in line.invars)
+
     def actuation(self, q: Any, vector: Any) -> Any:
         """B(q), (n, inputs)."""
         if self.system.actuation is None:
@@ -156,6 +174,19 @@ class MotionFunctions:
     def gaps(self, q: Any, p: Any, vector: Any) -> Any:
         """Gaps of the unilateral constraints."""
         return _stacked([f(q, p, vector) for f in self._gaps])
+
+    def _gaps_along(self, x: Any, vector: Any, control: Control | None) -> Any:
+        """Gaps at x = (t, p, q)."""
+        return self.gaps(x[2:], self.control(control, x[0], x[1])[0], vector)
+
+    def _gap_slopes(self, x: Any, vector: Any, control: Control | None, directions: Any) -> Any:
+        """Derivatives of the gaps at x = (t, p, q) along directions (n, d): (gaps, d)."""
+        p, zero = self.control(control, x[0], x[1])[0], jnp.zeros(self.n)
+
+        def moved(delta: Any) -> Any:
+            return self.gaps(self.space.nudge(x[2:], delta), p, vector)
+
+        return jax.vmap(lambda d: jax.jvp(moved, (zero,), (d,))[1], out_axes=1)(directions.T)
 
     def nonholonomic(self, q: Any, v: Any, vector: Any) -> Any:
         """f(q, v), (k,)."""

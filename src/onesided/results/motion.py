@@ -14,6 +14,7 @@ from onesided.results.path import format_number
 from onesided.results.sketch import Sketch
 from onesided.tolerances import EPS
 
+ALIKE = 0.05  # ratio of neighbouring steps that are interpolated together
 FAR = 2.0  # a turn [rad] beyond which points do not share local coordinates
 
 
@@ -187,20 +188,26 @@ class Motion:
         flat = np.atleast_1d(times).ravel()
         steps = np.clip(np.searchsorted(self.t, flat, side="right") - 1, 0, max(len(self.t) - 2, 0))
         q, v = np.empty((len(flat), self.q.shape[1])), np.empty((len(flat), self.q.shape[1]))
-        for i in np.unique(steps):
-            here = steps == i
+        for i in np.unique(steps[flat < high]):
+            here = (steps == i) & (flat < high)
             near = self._neighbours(int(i))
             points = Points(self.t[near], self.q[near], self.v[near], self.a[near])
             space = self.space or Vector(self.q.shape[1])
             method = interpolate if self.smooth else straight
             q[here], v[here] = method(space, points, i - near.start, flat[here])
+        q[flat == high], v[flat == high] = self.q[-1], self.v[-1]  # the last of several points at one time
         return q.reshape(*times.shape, -1), v.reshape(*times.shape, -1)
 
     def _neighbours(self, i: int) -> slice:
-        """Points to interpolate through in step i: the step and one point on either side, but not across an event."""
+        """Points to interpolate through in step i: the step and one point on either side.
+
+        Not across an event, and not over steps of another size, which would magnify round-off.
+        """
         if not self.smooth:
             return slice(i, i + 2)
-        jumps = np.flatnonzero(np.diff(self.t[max(i - 1, 0) : i + 3]) == 0.0) + max(i - 1, 0)
+        begin = max(i - 1, 0)
+        ratio = np.diff(self.t[begin : i + 3]) / (self.t[i + 1] - self.t[i])
+        jumps = np.flatnonzero((ratio < ALIKE) | (ratio * ALIKE > 1.0)) + begin
         first = max([max(i - 1, 0), *(int(j) + 1 for j in jumps if j < i)])
         last = min([i + 3, *(int(j) + 1 for j in jumps if j > i)])
         return slice(first, last)
@@ -224,7 +231,7 @@ def interpolate(space: Group, points: Points, i: int, times: Array) -> tuple[Arr
         far = np.max(np.abs(delta), axis=1) > FAR
         keep = ~far | (np.abs(np.arange(len(delta)) - i - 0.5) < 1.0)
         points, delta, i = Points(*(a[keep] for a in points)), delta[keep], i - int(np.sum(~keep[:i]))
-    rate, curve = _end(space, delta, points.v, points.a)
+    rate, curve = local_ends(space, delta, points.v, points.a)
     origin, unit = points.t[i], float(np.max(np.abs(np.diff(points.t))))
     nodes = np.repeat((points.t - origin) / unit, 3)
     data = np.stack([delta, unit * rate, unit**2 * curve], axis=1).reshape(len(nodes), -1)
@@ -233,7 +240,7 @@ def interpolate(space: Group, points: Points, i: int, times: Array) -> tuple[Arr
     polynomial = KroghInterpolator(nodes, data)
     place, slope = polynomial.derivatives((times - origin) / unit, 2)
     base = np.broadcast_to(points.q[i], place.shape)
-    return space.wrap(space.retract(base, place)), _velocity(space, place, slope / unit)
+    return space.wrap(space.retract(base, place)), local_velocity(space, place, slope / unit)
 
 
 def straight(space: Group, points: Points, i: int, times: Array) -> tuple[Array, Array]:
@@ -246,7 +253,7 @@ def straight(space: Group, points: Points, i: int, times: Array) -> tuple[Array,
     return space.wrap(q), (1.0 - share) * points.v[i] + share * points.v[i + 1]
 
 
-def _end(space: Group, delta: Array, v: Array, a: Array) -> tuple[Array, Array]:
+def local_ends(space: Group, delta: Array, v: Array, a: Array) -> tuple[Array, Array]:
     """δ̇ and δ̈ at the end of a step."""
     rate = space.rate(delta, v)
     if space.flat:
@@ -256,7 +263,7 @@ def _end(space: Group, delta: Array, v: Array, a: Array) -> tuple[Array, Array]:
     return rate, space.rate(delta, a) + change
 
 
-def _velocity(space: Group, delta: Array, slope: Array) -> Array:
+def local_velocity(space: Group, delta: Array, slope: Array) -> Array:
     """V of δ̇: the inverse of `rate`, which is linear in v."""
     if space.flat:
         return slope

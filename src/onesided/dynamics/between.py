@@ -1,0 +1,116 @@
+"""An independent look between the points of a motion, for gaps that become negative where no contact presses."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from onesided._types import Array, Indices
+from onesided.dynamics.dense import hermite
+from onesided.dynamics.monitors import Arrays
+from onesided.dynamics.touching import ROUNDED
+from onesided.dynamics.watched import sums
+from onesided.groups import Group
+from onesided.model.equations import Equations
+from onesided.results.motion import local_ends
+from onesided.tolerances import EPS
+
+PLACES = np.array([0.0, 0.1270166538, 0.3819660113, 0.6180339887, 0.8729833462, 1.0])  # not those of a watch
+CLOSER, ROUNDS = 17, 6  # places about a minimum, and how often it is looked at closer
+MOST = 1024  # minima that are looked at closer
+DEEP = {True: EPS**0.3125, False: EPS**0.1875}  # of the gaps at both ends: what interpolation may be off by
+
+
+class Dip(NamedTuple):
+    """The deepest place below zero of a gap."""
+
+    contact: int
+    t: float
+    depth: float
+
+
+def dips(equations: Equations, points: Arrays, pressing: Any, *, smooth: bool) -> list[Dip]:
+    """Gaps that are negative within a step although they do not press in it, the deepest of each contact.
+
+    `pressing` (steps, contacts) tells where a contact is a joint; `smooth` whether interpolation is that of a smooth
+    motion, or straight.
+    """
+    steps = np.flatnonzero(np.diff(points.t) > 0.0)
+    if not len(steps) or not equations.system.unilateral:
+        return []
+    look = _Look(equations, points, smooth=smooth)
+    gaps = look.gaps(np.repeat(steps, len(PLACES)), np.tile(PLACES, len(steps))).reshape(len(steps), len(PLACES), -1)
+    slack = DEEP[smooth] * (np.abs(gaps[:, 0]) + np.abs(gaps[:, -1])) + _tiny(gaps) + _rounding(equations, points)
+    change = np.abs(np.diff(gaps, axis=1))
+    lowest = np.argmin(gaps[:, 1:-1], axis=1)[:, None] + 1
+    value = np.take_along_axis(gaps, lowest, axis=1)[:, 0]
+    beside = np.maximum(*(np.take_along_axis(change, lowest - k, axis=1)[:, 0] for k in (0, 1)))
+    doubt = (value - beside < -slack) & ~pressing[steps]
+    rows, contacts = np.nonzero(doubt)
+    nearest = np.argsort((value / np.where(beside > 0.0, beside, 1.0))[rows, contacts])[:MOST]
+    rows, contacts = rows[nearest], contacts[nearest]
+    where, depth = look.closer(steps[rows], contacts, lowest[rows, 0, contacts], value[rows, contacts])
+    wrong = depth < -slack[rows, contacts]
+    t = points.t[steps[rows]] + where * np.diff(points.t)[steps[rows]]
+    found: dict[int, Dip] = {}
+    for k in np.flatnonzero(wrong):
+        dip = Dip(int(contacts[k]), float(t[k]), -float(depth[k]))
+        found[dip.contact] = max(dip, found.get(dip.contact, dip), key=lambda d: d.depth)
+    return list(found.values())
+
+
+def words(equations: Equations, found: list[Dip]) -> list[str]:
+    """What is wrong, in words."""
+    names = tuple(equations.system.unilateral)
+    return [
+        f"contact '{names[dip.contact]}' penetrates by {dip.depth:.2g} between points, at t = {dip.t:.9g}"
+        for dip in found
+    ]
+
+
+def _tiny(gaps: Array) -> Array:
+    return np.asarray(np.sqrt(EPS) * DEEP[True] * np.max(np.abs(gaps), axis=(0, 1)))
+
+
+def _rounding(equations: Equations, points: Arrays) -> Array:
+    """What round-off makes of the gaps, from the terms they are made of."""
+    few = {0, len(points.t) // 2, len(points.t) - 1}
+    return np.asarray(ROUNDED * np.max([sums(equations, points.t[i], points.q[i])[0] for i in few], axis=0))
+
+
+class _Look:
+    """Gaps at places x within steps i."""
+
+    def __init__(self, equations: Equations, points: Arrays, *, smooth: bool) -> None:
+        self.equations, self.points, self.smooth = equations, points, smooth
+
+    def gaps(self, i: Indices, x: Array) -> Array:
+        """All gaps: (number of places, contacts)."""
+        t = self.points.t
+        q = positions(self.equations.space, self.points, i, x, smooth=self.smooth)
+        return self.equations.gaps_along(t[i] + x * (t[i + 1] - t[i]), q)
+
+    def closer(self, i: Indices, contacts: Indices, lowest: Indices, value: Array) -> tuple[Array, Array]:
+        """Minima of single gaps about the lowest place, and their values."""
+        if not len(i):
+            return np.zeros(0), np.zeros(0)
+        low, high, where = PLACES[lowest - 1], PLACES[lowest + 1], PLACES[lowest]
+        each = np.arange(len(i))
+        for _ in range(ROUNDS):
+            x = low[:, None] + (high - low)[:, None] * np.linspace(0.0, 1.0, CLOSER)
+            found = self.gaps(np.repeat(i, CLOSER), x.ravel()).reshape(len(i), CLOSER, -1)[each, :, contacts]
+            k = np.argmin(found, axis=1)
+            where, value = x[each, k], np.minimum(value, found[each, k])
+            low, high = x[each, np.maximum(k - 1, 0)], x[each, np.minimum(k + 1, CLOSER - 1)]
+        return where, value
+
+
+def positions(space: Group, points: Arrays, i: Indices, x: Array, *, smooth: bool) -> Array:
+    """Configurations at places x of steps i: by Hermite interpolation, or straight."""
+    first, last = points.q[i], points.q[i + 1]
+    delta = space.local(first, last)
+    if not smooth:
+        return np.asarray(space.wrap(space.retract(first, x[:, None] * delta)))
+    h = (points.t[i + 1] - points.t[i])[:, None]
+    begin, end = (local_ends(space, d, points.v[j], points.a[j]) for d, j in ((0.0 * delta, i), (delta, i + 1)))
+    data = np.stack([0.0 * delta, h * begin[0], h**2 * begin[1], delta, h * end[0], h**2 * end[1]])
+    return np.asarray(space.wrap(space.retract(first, np.einsum("kd,dkn->kn", hermite(x), data))))
