@@ -282,7 +282,8 @@ class Flight:
         v = state.v + found.change
         after = world.terms(state.t, state.q, v)
         lost = float(0.5 * found.rows @ (terms.c_dot + after.c_dot))
-        play = float(0.5 * state.v @ terms.M @ state.v)
+        work = float(0.5 * found.rows @ (terms.Gv + after.Gv))  # with that of constraints that are driven
+        play = float(0.5 * np.abs(found.rows) @ (np.abs(terms.c_dot) + np.abs(after.c_dot)))
         if lost > math.sqrt(world.tolerances.residual) * play:
             self.wrong.append(f"an impact at t = {state.t:.6g} gains energy: {lost:.3g}")
         for i in hit:
@@ -294,7 +295,7 @@ class Flight:
                     Occurrence.impact, state, world.names[i], f"speed {speed}, energy lost {format_number(-lost)}"
                 )
         world.sizes.grow(state.q, v)
-        return replace(state, v=v, work=state.work + lost)
+        return replace(state, v=v, work=state.work + work)
 
     def _impulses(self, terms: Terms, rows: Rows, touching: Indices) -> Impulses:
         world = self.world
