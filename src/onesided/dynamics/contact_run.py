@@ -14,7 +14,7 @@ from onesided.dynamics.ledger import Books, Ledger, ledger
 from onesided.dynamics.mechanics import Mechanics, Sizes, State
 from onesided.dynamics.monitors import Arrays, recheck, status_after
 from onesided.dynamics.multipliers import Rule
-from onesided.dynamics.sliding import Mode, SlidingMechanics
+from onesided.dynamics.sliding import Mode, SlidingMechanics, StickingMechanics
 from onesided.dynamics.surface_events import check_outlines_at, check_surfaces_at, surface_events
 from onesided.errors import ModelError, SolveError, UsageError
 from onesided.model.contact_equations import ContactEquations, PhaseEquations, Rows
@@ -110,11 +110,11 @@ class World:
                 self.equations, self.rows.held(np.array(mode.closed, dtype=np.intp), mode.sticking)
             )
             rule = self.request.multipliers if mode == Mode() else None
-            self._phases[mode] = (
-                SlidingMechanics(equations, mode, self.rows, self.tolerances)
-                if mode.sliding
-                else Mechanics(equations, rule, self.tolerances)
-            )
+            if mode.sliding or mode.sticking:
+                kind = SlidingMechanics if mode.sliding else StickingMechanics
+                self._phases[mode] = kind(equations, mode, self.rows, self.tolerances)
+            else:
+                self._phases[mode] = Mechanics(equations, rule, self.tolerances)
         found = self._phases[mode]
         if hasattr(self, "sizes"):
             found.sizes = self.sizes
@@ -266,6 +266,7 @@ def collect(world: World, outcome: Outcome) -> Motion:
         u=np.zeros((len(points.t), 0)), p=p, energy=found.energy,
         work=points.work, drift=drift, events=events, status=status_after(outcome.status, "; ".join(wrong)),
         note="; ".join(notes), start=world.correction, space=equations.space, provenance=_provenance(world, outcome),
+        not_unique=tuple(dict.fromkeys((*world.correction.redundant, *outcome.not_unique))),
         tangential=points.mu[:, slips], smooth=outcome.smooth, projection=outcome.projection,
         measures=system.measured(points.q, p), sketch=system.sketch,
     )  # fmt: skip

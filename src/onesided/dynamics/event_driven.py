@@ -75,6 +75,7 @@ class Flight:
         self.states: list[State] = []
         self.events: list[MotionEvent] = []
         self.wrong: list[str] = []
+        self.loose: list[str] = []
         self.status, self.note = Status.finished, ""
         self.evaluations = self.phases = self.accumulated = 0
         self._impacts: dict[int, list[float]] = {}
@@ -90,6 +91,7 @@ class Flight:
         outcome = Outcome(
             stack(self.states), tuple(self.events), self.status, self.note, self.method, True, tuple(self.wrong),
             {"evaluations": self.evaluations, "phases": self.phases, "accumulations": self.accumulated},
+            not_unique=tuple(self.loose),
         )  # fmt: skip
         return collect(self.world, outcome)
 
@@ -148,9 +150,7 @@ class Flight:
         mechanics.choose_rows(equations.terms(state.t, state.q, np.zeros_like(state.q), state.v, np.zeros(equations.m)))
         settled = mechanics.settle(state.t, state.q, state.v, np.zeros(equations.rows)).state
         settled = replace(settled, work=state.work)
-        if self._unshared(mode, mechanics):
-            yield self._keep(state)
-            return state, None
+        self._note_loose(mechanics)
         stepper = Projected(rtol=self.method.rtol, max_step=self.method.max_step).start(mechanics, settled, end)
         finder = MomentFinder(world, mode, mechanics, settled)
         yield self._record(stepper, settled)
@@ -255,20 +255,12 @@ class Flight:
                 self.status = Status.jammed
                 self.note = f"forces of sliding contacts grow without bound at t = {state.t:.9g} ({left:.2g} of 1 left)"
 
-    def _unshared(self, mode: Mode, mechanics: Mechanics) -> bool:
-        """Whether friction is shared among contacts in a way that nobody knows."""
-        if len(mechanics.rows) == mechanics.equations.rows or not (mode.sticking or mode.sliding):
-            return False
-        names = [mechanics.equations.names[i] for i in mechanics.loose]
-        mine = {self.world.names[i] for i in mode.closed}
-        if not mode.sliding and not any(name in mine or name.startswith("slip of ") for name in names):
-            return False
-        self.status, t = Status.dependent, self.states[-1].t if self.states else self.world.start.t
-        self.note = (
-            f"at t = {t:.6g} the forces of {', '.join(names)} are not unique, so that nobody can tell when they slip: "
-            "try Moreau(step=…)"
-        )
-        return True
+    def _note_loose(self, mechanics: Mechanics) -> None:
+        """Remember whose forces are a choice in this phase."""
+        rows, names = self.world.rows, self.world.names
+        owners = {int(row): names[i] for i, own in enumerate(rows.slips) for row in (rows.gaps[i], *own)}
+        equations: Any = mechanics.equations
+        self.loose += [owners.get(int(equations.chosen[i]), mechanics.equations.names[i]) for i in mechanics.loose]
 
     def _collide(self, state: State, touching: Indices, hit: list[int], speeds: Array) -> State:
         world, rows = self.world, self.world.rows

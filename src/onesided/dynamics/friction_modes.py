@@ -8,6 +8,7 @@ import numpy as np
 
 from onesided._types import Array, Indices, Status
 from onesided.complementarity.friction import FrictionProblem, solve_friction
+from onesided.complementarity.least import least
 from onesided.dynamics.contact_run import World
 from onesided.dynamics.impact import Impulses
 from onesided.dynamics.impulses import answer
@@ -114,8 +115,16 @@ def _forces(world: World, terms: Terms, resting: Indices, sliding: Mapping[int, 
         return _Forces(order, normal, np.zeros(0), free, 0.0, size)
     X = answer(terms.M, held, F.T.copy(), None)
     problem = FrictionProblem(W @ X, W @ free + terms.gamma[order], rows.friction[resting], counts, size)
-    P, off = solve_friction(problem, tol=FINE)
+    P, off = _solved(world, problem)
     return _Forces(order, normal, P, free + X @ P, off, size)
+
+
+def _solved(world: World, problem: FrictionProblem) -> tuple[Array, float]:
+    """Forces or impulses, the smallest where they are not unique, and their residual."""
+    P, off = solve_friction(problem, tol=FINE)
+    smaller = least(problem, P, resting=world.tolerances.complementarity * problem.scale)
+    after = problem.residual(smaller)
+    return (smaller, after) if after <= max(off, world.tolerances.complementarity) else (P, off)
 
 
 def undetermined(world: World, terms: Terms, sliding: Mapping[int, Array]) -> str:
@@ -130,13 +139,14 @@ def undetermined(world: World, terms: Terms, sliding: Mapping[int, Array]) -> st
     F = np.array([
         w - rows.friction[i] * sliding[i] @ terms.G[list(rows.slips[i])] for i, w in zip(contacts, W, strict=True)
     ])  # fmt: skip
-    D = W @ answer(terms.M, held, F.T.copy(), None)
-    D = D / np.diagonal(W @ answer(terms.M, held, W.T.copy(), None))[:, None]
+    D, plain = (W @ answer(terms.M, held, X.T.copy(), None) for X in (F, W))
+    D, plain = (X / np.diagonal(plain)[:, None] for X in (D, plain))
     sizes = range(1, len(contacts) + 1) if len(contacts) <= MOST_SLIDING else (1, len(contacts))
     for size in sizes:
         for chosen in combinations(range(len(contacts)), size):
             minor = float(np.linalg.det(D[np.ix_(chosen, chosen)]))
-            if not minor > world.tolerances.singularity:
+            without = float(np.linalg.det(plain[np.ix_(chosen, chosen)]))  # zero where contacts depend on each other
+            if not minor > world.tolerances.singularity and without > world.tolerances.singularity:
                 names = ", ".join(f"'{world.names[contacts[k]]}'" for k in chosen)
                 return f"sliding contact {names}: {_loads(world, terms, contacts, chosen)} (minor {minor:.3g})"
     return ""
@@ -164,7 +174,7 @@ def collide_with_friction(world: World, terms: Terms, touching: Indices, restitu
     size = float(np.max(np.abs(u)))
     u[normal] += restitution[touching] * np.minimum(u[normal], 0.0)
     problem = FrictionProblem(W @ X, u, rows.friction[touching], counts, size)
-    P, off = solve_friction(problem, tol=FINE)
+    P, off = _solved(world, problem)
     if off > world.tolerances.complementarity:
         return None
     impulses = np.zeros(len(terms.G))

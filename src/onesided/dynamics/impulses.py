@@ -18,7 +18,8 @@ from scipy.linalg import lapack
 
 from onesided._types import Array, Indices, Mask
 from onesided.complementarity import LCP, solve
-from onesided.complementarity.friction import FrictionProblem, solve_friction
+from onesided.complementarity.friction import LARGE, FrictionProblem, solve_friction
+from onesided.complementarity.least import least
 from onesided.dynamics.contact_run import World
 from onesided.dynamics.multipliers import share
 from onesided.dynamics.sliding import Mode
@@ -210,8 +211,12 @@ class Impulses:
         directions = self._directions[near]
         problem = FrictionProblem(D, u, self.rows.friction[near], directions, scale)
         P, off = self._solve(problem, start)
-        least = self.world.tolerances.force * float(np.max(P[problem.normal]))
-        self.note(off, int(np.sum(P[problem.normal] > least)))
+        if 1 < len(near) and len(u) < LARGE and isinstance(D, np.ndarray):
+            smaller = least(problem, P, resting=self.accuracy * scale)
+            after = problem.residual(smaller)
+            P, off = (smaller, after) if after <= max(off, self.accuracy) else (P, off)
+        weakest = self.world.tolerances.force * float(np.max(P[problem.normal]))
+        self.note(off, int(np.sum(P[problem.normal] > weakest)))
         return P
 
     def _solve(self, problem: FrictionProblem, start: Array) -> tuple[Array, float]:

@@ -167,6 +167,7 @@ class March:
         if away or self._jolted:
             self._shifts.append(Shift(i, log.q[i].copy(), log.v[i].copy()))
             if away:
+                self.impulses.forget()  # joints that were thought to depend on others may have come apart
                 log.q[i], _ = world.project(float(log.t[i]), log.q[i].copy(), log.v[i])
             if self._jolted:
                 log.v[i] = self._tangent(i)
