@@ -9,6 +9,7 @@ import numpy as np
 from onesided._types import Array, Status
 from onesided._version import __version__
 from onesided.dynamics.consistent import consistent
+from onesided.dynamics.contracts import check_contracts, check_distances
 from onesided.dynamics.impact import lcp, respond
 from onesided.dynamics.ledger import Books, Ledger, ledger
 from onesided.dynamics.mechanics import Mechanics, Sizes, State
@@ -24,6 +25,7 @@ from onesided.results import Correction, Drift, Motion, MotionEvent
 from onesided.tolerances import DEFAULT, EPS, Tolerances
 
 PROJECTIONS = 20
+SHOWN = 8  # names in a note
 PROBE = 0.01  # how far from the start contacts are told apart, relative to the size of the coordinates
 UserEvents = Mapping[str, Callable[[float, Array, Array], float]]
 
@@ -86,6 +88,8 @@ class World:
         check_outlines_at(request.system, request.q0)
         state, correction = consistent(free, request.first, request.q0, request.v0, request.last - request.first)
         self.sizes: Sizes = free.sizes
+        check_contracts(self.equations, state.t, state.q, state.v, self.sizes.q)
+        check_distances(self.equations, state.t, state.q, state.v, self.sizes.q)
         self._tell_apart(state)
         state, moved = self._without_penetration(state)
         check_surfaces_at(request.system, state.q)
@@ -252,10 +256,11 @@ def collect(world: World, outcome: Outcome) -> Motion:
     touching = surface_events(system, equations.space, points)
     events = tuple(sorted((*outcome.events, *touching), key=lambda event: event.t)) if touching else outcome.events
     slips = [row for each in rows.slips for row in each]
+    shared = f"the forces of {', '.join(outcome.not_unique[:SHOWN])} are not unique: the smallest are given"
     notes = [
         text
         for text in (
-            world.correction.words(), world.projected, outcome.note, balance.words(world.tolerances), "; ".join(wrong)
+            world.correction.words(), world.projected, outcome.note, shared if outcome.not_unique else "", balance.words(world.tolerances), "; ".join(wrong)
         )
         if text
     ]

@@ -91,7 +91,7 @@ class Flight:
         outcome = Outcome(
             stack(self.states), tuple(self.events), self.status, self.note, self.method, True, tuple(self.wrong),
             {"evaluations": self.evaluations, "phases": self.phases, "accumulations": self.accumulated},
-            not_unique=tuple(self.loose),
+            not_unique=tuple(dict.fromkeys(self.loose)),
         )  # fmt: skip
         return collect(self.world, outcome)
 

@@ -23,7 +23,7 @@ from onesided.dynamics.impulses import REACH, REST, Impulses, answer
 from onesided.dynamics.impulses_sparse import SparseImpulses
 from onesided.dynamics.mechanics import State
 from onesided.dynamics.monitors import Arrays
-from onesided.dynamics.moreau_check import Scheme, Shift, audit
+from onesided.dynamics.moreau_check import Scheme, Shift, audit, not_unique
 from onesided.dynamics.moreau_steps import Begin, Stepped, Steps
 from onesided.errors import UsageError
 from onesided.model.contact_equations import ContactEquations
@@ -154,7 +154,8 @@ class March:
         }  # fmt: skip
         return collect(
             self.world, Outcome(found.points, tuple(self.events), self.status, self.note, self.method, False,
-                                tuple(wrong), facts, found.balance, found.projection, self.scheme.theta > 0.5, found.lost),
+                                tuple(wrong), facts, found.balance, found.projection, self.scheme.theta > 0.5, found.lost,
+                                not_unique(self.world, points)),
         )  # fmt: skip
 
     def _settled(self, i: int) -> Terms:

@@ -7,6 +7,10 @@ import numpy as np
 from onesided._types import Array
 from onesided.dynamics.contact_run import World
 from onesided.dynamics.monitors import Arrays, force_size, steepness
+from onesided.dynamics.multipliers import not_unique as loose_rows
+from onesided.tolerances import EPS
+
+MOST_SETS, SMALL_ENOUGH = 32, 100  # sets of pressing contacts that are looked at; coordinates up to which they are
 
 
 class Scheme(NamedTuple):
@@ -67,6 +71,39 @@ def audit(world: World, points: Arrays, scheme: Scheme, shifts: list[Shift]) -> 
         work[1:], normal = np.cumsum(h * power), world.rows.gaps
         lost[1:] = np.cumsum(-h * np.sum(mu[:, normal] * middle.c_dot[:, normal], axis=1))
     return Audit(points._replace(work=work), balance, _projection(world, points, shifts), lost)
+
+
+def not_unique(world: World, points: Arrays) -> tuple[str, ...]:
+    """Names whose forces were a choice at some time, from the gradients where a set of contacts presses first.
+
+    Contacts that press push by their gap and, where they stick, by their slips; where they slide, by both together.
+    """
+    rows, mu = world.rows, points.mu
+    if not np.any(mu[:, rows.gaps]) or world.equations.n > SMALL_ENOUGH:
+        return ()
+    _, first = np.unique(mu[:, rows.gaps] > 0.0, axis=0, return_index=True)
+    _, last = np.unique(mu[::-1, rows.gaps] > 0.0, axis=0, return_index=True)
+    names: dict[str, None] = {}
+    for i in sorted({*first[:MOST_SETS], *(len(mu) - 1 - last[:MOST_SETS])}):
+        terms = world.terms(float(points.t[i]), points.q[i], points.v[i])
+        owners, pushes = _pushes(world, terms.G, mu[i])
+        names |= dict.fromkeys(owners[k] for k in loose_rows(pushes))
+    return tuple(names)
+
+
+def _pushes(world: World, G: Array, mu: Array) -> tuple[list[str], Array]:
+    """Directions in which joints and pressing contacts push, and whose they are."""
+    rows, owners, pushes = world.rows, [], [*G[world.rows.always]]
+    owners += [world.equations.names[i] for i in rows.always]
+    for name, n, own, friction in zip(world.names, rows.gaps, rows.slips, rows.friction, strict=True):
+        if not mu[n] > 0.0:
+            continue
+        rub, slips = mu[list(own)], list(own)
+        slides = bool(own) and np.linalg.norm(rub) >= (1.0 - np.sqrt(EPS)) * friction * mu[n]
+        found = [G[n] + rub @ G[slips] / mu[n]] if slides else [G[n], *G[slips]]
+        pushes += found
+        owners += [name] * len(found)
+    return owners, np.array(pushes).reshape(-1, G.shape[1])
 
 
 def _arrived(points: Arrays, shifts: list[Shift]) -> Array:
