@@ -36,6 +36,7 @@ from onesided.tolerances import EPS
 SLACK = 4.0  # round-off units of the coordinates that a gap may be violated by
 LEAP_FROM, LEAP_TO = 200, 40  # steps that pay for the compilation of many in one; coordinates at which it is faster
 BLOW = 0.5  # a contact force that changes by this share in a step comes with a blow to the joints
+JUMP = 0.5  # of the velocities, which a constraint asks for at the end of a step but does not keep
 GROW = 32  # typical sizes are brought up to date after so many steps
 
 
@@ -128,6 +129,8 @@ class March:
                 recent = slice(max(0, i - GROW), i + 1)
                 self.world.sizes.grow(np.max(np.abs(self._log.q[recent]), axis=0), self._log.v[recent])
             yield self.points
+            if not self.status.ok and self.status is not Status.max_iterations:
+                return
             if i and self.world.request.events and self._users():
                 return
             if terms is not None and i < self.count and not self._advance(i, terms):
@@ -165,6 +168,8 @@ class March:
         size = float(world.sizes.q.max())
         joints = float(np.max(np.abs(first[rows.joints]), initial=0.0))
         away = first[rows.gaps].min(initial=0.0) < -SLACK * EPS * size or joints > world.tolerances.residual * size
+        if self.scheme.joined and not self._jolted and self._jumped(i, terms):
+            return terms
         if away or self._jolted:
             self._shifts.append(Shift(i, log.q[i].copy(), log.v[i].copy()))
             if away:
@@ -175,6 +180,19 @@ class March:
             self._jolted = False
             _, terms = self._evaluate(i)
         return terms
+
+    def _jumped(self, i: int, terms: Terms) -> bool:
+        """Whether a joint was moved at once in the step to point i: velocities are far from keeping it there."""
+        joints = self.world.rows.joints
+        rate = np.abs(terms.c_dot - self.scheme.late * terms.gamma)[joints]
+        steep, v = np.abs(terms.G[joints]), self._log.v[i]
+        noise = np.sqrt(self.world.tolerances.residual) * np.sum(steep, axis=1) * float(self.world.sizes.v.max())
+        found = np.flatnonzero((rate > JUMP * (steep @ np.abs(v))) & (rate > noise))
+        if not len(found) or not i:
+            return False
+        name = self.world.equations.names[joints[found[0]]]
+        self.status, self.note = Status.step_too_small, f"constraint '{name}' jumps just before t = {self._log.t[i]:.6g}"
+        return True
 
     def _tangent(self, i: int) -> Array:
         """The velocity at point i with the joints kept at its end: after a blow in the middle of the step before."""
