@@ -270,6 +270,7 @@ class Flight:
             restitution[ended] = 0.0
             rows = replace(rows, restitution=restitution)
         terms = world.terms(state.t, state.q, state.v)
+        touching = touching[speeds[touching] <= world.at_rest_below]  # those that separate would gain energy
         found = self._impulses(terms, rows, touching)
         v = state.v + found.change
         after = world.terms(state.t, state.q, v)

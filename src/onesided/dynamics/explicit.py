@@ -22,6 +22,7 @@ from onesided.dynamics.stepper import (
     jumps,
     limited,
     next_step,
+    where,
 )
 from onesided.errors import UsageError
 from onesided.tolerances import EPS
@@ -35,6 +36,7 @@ LEAPS = 0.85 ** np.arange(24)
 SHORTEST = 0.1  # of the stride, for steps across singular configurations
 ACROSS = 0.5  # a step on which pivots fall below this share of the last has passed the singular configuration
 COARSE = EPS**0.4375  # errors of steps across singular configurations are not asked to be smaller: round-off
+PATIENCE, MANY = 500, 1_000_000  # steps in a row of which so many would be needed to the end
 BRANCH = 100.0  # a projection longer than so many tolerances has left the branch
 
 
@@ -110,6 +112,7 @@ class ExplicitStepper(Stepper):
         super().__init__(mechanics, state, h, t_end)
         self.method, self.accuracy = method, Accuracy(method.rtol)
         self._rates = (method.alpha, method.beta) if isinstance(method, Baumgarte) else None
+        self._tiny = 0
         self._coarse = max(COARSE / method.rtol, 1.0)
         self._rest = REST * self._coarse**0.25  # the finer, the farther from where round-off counts
         self._guess, self._last_pivot, self._stride, self._nearest = state.mu, 1.0, 0.0, 1.0
@@ -118,6 +121,12 @@ class ExplicitStepper(Stepper):
         """Advance by one step."""
         if self.method.step is not None:
             return self._fixed(limited(self.method.step, t_end - self.state.t))
+        if self._tiny > PATIENCE:
+            self.note = (
+                f"{PATIENCE} steps in a row of less than 1/{MANY} of the time left, at {where(self.mechanics, self.state)}:"
+                " does a force jump there, as by a sign? Give it a narrow, smooth passage, or use contacts with friction"
+            )
+            return Status.step_too_small
         tries, leapt, finite = 0, False, True
         while not self.too_small(self.h):
             h = limited(self.h, t_end - self.state.t)
@@ -130,6 +139,7 @@ class ExplicitStepper(Stepper):
                     return None
             if found is not None:
                 self.state = found
+                self._tiny = self._tiny + 1 if h * MANY < t_end - found.t else 0
                 grown = next_step(h, error, ORDER, rejected=tries > 0)
                 self.h = min(max(grown, self.h) if h < self.h and not tries else grown, self.method.max_step)
                 self._stride = h if good else self._stride

@@ -196,8 +196,9 @@ class Impulses:
             if not hits.any():
                 break
             w = reach.u + 0.5 * reach.change + D @ total
-            some = np.flatnonzero(hits | touching)
-            rows = np.flatnonzero(np.repeat(hits | touching, 1 + self._directions[reach.near]))
+            struck = hits | (touching & (w[normal] <= 0.0))  # those that separate would gain energy
+            some = np.flatnonzero(struck)
+            rows = np.flatnonzero(np.repeat(struck, 1 + self._directions[reach.near]))
             u, e, places = w[rows], self.rows.restitution[reach.near[some]], np.searchsorted(rows, normal[some])
             scale = float(np.max(np.abs(u)))
             u[places] += e * np.minimum(u[places], 0.0)
