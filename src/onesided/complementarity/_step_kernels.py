@@ -7,6 +7,7 @@ from onesided.complementarity._kernels import SOLVED, _compiled, active_set, lar
 from onesided.tolerances import EPS
 
 NOT_SOLVED = -1
+STILL = EPS**0.5  # approach below this share of its change is rest where restitution is one
 
 
 @_compiled
@@ -59,7 +60,7 @@ def wanted(contacts: tuple[Array, Array, Array, Array], free: Array, knobs: tupl
         if gaps[i] > far:
             continue
         near[i] = True
-        hits = gaps[i] + end * free[i] < 0.0 and u[i] < -rest * abs(free[i] - u[i])
+        hits = gaps[i] + end * free[i] < 0.0 and u[i] < -(rest if e[i] < 1.0 else STILL) * abs(free[i] - u[i])
         b[i] = np.nan if hits and e[i] > 0.0 else tangent[i] + max(gaps[i] / end - tangent[i], 0.0)
     return near, b
 

@@ -148,6 +148,8 @@ class March:
         wrong = []
         if self.impulses.worst > 100.0 * self.method.accuracy:
             wrong.append(f"complementarity of a step is met to {self.impulses.worst:.2g} only (relative)")
+        if self.impulses.unfinished > self.world.tolerances.energy:
+            wrong.append("contacts hit each other more often in a step than can be followed: try smaller steps")
         if self._unsettled > np.sqrt(self.world.tolerances.residual):
             wrong.append(f"forces and velocities of a step settle to {self._unsettled:.2g} only: try smaller steps")
         facts = {
