@@ -1,5 +1,7 @@
 """Energy and work: time stepping of second order, elastic impacts that keep energy, work of what is driven."""
 
+from functools import partial
+
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -107,17 +109,27 @@ def test_elastic_cradle_keeps_energy_and_momentum(gap):
         assert motion.v[-1] == pytest.approx([0, 0, 0, 0, 1], abs=1e-9)
 
 
+def _apart(i, q, p, th):
+    return q[i + 1] - q[i]
+
+
+def _height(x, q, p, th):
+    return q[0] + x * jnp.sin(q[1])
+
+
 @pytest.mark.parametrize("seed", range(6))
 def test_elastic_balls_between_walls_keep_energy(seed):
     rng = np.random.default_rng(seed)
     masses, n = rng.uniform(0.2, 3.0, 4), 4
-    gaps = {f"g{i}": (lambda i: lambda q, p, th: q[i + 1] - q[i])(i) for i in range(n - 1)}
+    gaps = {f"g{i}": partial(_apart, i) for i in range(n - 1)}
     gaps |= {"left": lambda q, p, th: q[0], "right": lambda q, p, th: 1.0 - q[3]}
     system = System(
         tuple(f"x{i}" for i in range(n)), lambda q, p, th: 0.0 * q[0], unilateral=gaps,
         mass=lambda q, th: jnp.diag(jnp.asarray(masses)), contacts={k: Contact(restitution=1.0) for k in gaps},
     )  # fmt: skip
-    motion = simulate(system, np.sort(rng.uniform(0.1, 0.9, n)), rng.normal(size=n), (0.0, 2.0), method=Moreau(step=8e-3))
+    motion = simulate(
+        system, np.sort(rng.uniform(0.1, 0.9, n)), rng.normal(size=n), (0.0, 2.0), method=Moreau(step=8e-3)
+    )
     assert np.abs(motion.energy / motion.energy[0] - 1.0).max() < 1e-10
     assert len(motion.events) > 5
 
@@ -175,7 +187,7 @@ def test_a_bar_at_rest_is_right(unit):
     places = (-0.5 * unit, 0.0, 0.5 * unit)
     bar = System(
         ("y", "a"), lambda q, p, th: G * unit * q[0], mass=lambda q, th: jnp.diag(jnp.array([1.0, unit**2 / 12])),
-        unilateral={f"s{i}": (lambda x: lambda q, p, th: q[0] + x * jnp.sin(q[1]))(x) for i, x in enumerate(places)},
+        unilateral={f"s{i}": partial(_height, x) for i, x in enumerate(places)},
     )  # fmt: skip
     motion = simulate(bar, [0.0, 0.0], [0.0, 0.0], (0.0, 0.1), method=Moreau(step=1e-3))
     assert motion.ok

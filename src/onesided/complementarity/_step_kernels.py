@@ -46,7 +46,9 @@ def substitute(L: Array, x: Array) -> None:
 
 
 @_compiled
-def wanted(contacts: tuple[Array, Array, Array, Array], free: Array, knobs: tuple[float, float, float]) -> tuple[Mask, Array]:
+def wanted(
+    contacts: tuple[Array, Array, Array, Array], free: Array, knobs: tuple[float, float, float]
+) -> tuple[Mask, Array]:
     """Which contacts are in reach, and b of their condition u⁺ + b ≥ 0 ⊥ P ≥ 0; NaN for one that bounces.
 
     `contacts` are gaps at the end without their own velocity, these at the start, their change by curvature, and

@@ -173,10 +173,11 @@ class _Search:
             P = self.best.copy()
 
     def pivoted(self, good: float) -> None:
-        """Newton's method from cones with edges, whose edges turn to the friction found; in the plane these are exact."""
+        """Newton's method from cones with edges, which turn to the friction found; in the plane they are exact."""
         from onesided.complementarity.polyhedral import polyhedral
 
-        problem, turned = self.problem, np.zeros(len(self.problem.mu))
+        problem = self.problem
+        turned: Array = np.zeros(len(problem.mu))
         for _ in range(1 if np.all(problem.directions < 2) else TURNS):
             P = polyhedral(problem, turned)
             if P is None:

@@ -17,8 +17,8 @@ HALVINGS = 40
 def least(problem: "FrictionProblem", P: Array, *, resting: float) -> Array:
     """The solution P moved towards the smallest one, as far as signs and cones allow; w = D P + u stays as it is.
 
-    Velocities below `resting` are zero: contacts that neither separate nor slide may press and stick as they like, those
-    that slide with friction against it.
+    Velocities below `resting` are zero: contacts that neither separate nor slide may press and stick as they like,
+    those that slide with friction against it.
     """
     B = _freedom(problem, problem.D @ P + problem.u, P, resting)
     if B.shape[1] < 2:
@@ -29,7 +29,7 @@ def least(problem: "FrictionProblem", P: Array, *, resting: float) -> Array:
         return P
     step = -loose @ (loose.T @ P)
     share = _share(problem, P, step)
-    return P + share * step
+    return np.asarray(P + share * step)
 
 
 def _freedom(problem: "FrictionProblem", w: Array, P: Array, resting: float) -> Array:
@@ -66,7 +66,9 @@ def _share(problem: "FrictionProblem", P: Array, step: Array) -> float:
 def _slack(problem: "FrictionProblem", P: Array) -> Array:
     """How far impulses are inside their cones, up to round-off."""
     normal, noise = P[problem.normal], 8.0 * EPS * float(np.max(np.abs(P), initial=0.0))
-    friction = np.array([np.linalg.norm(P[n + 1 : n + 1 + d]) for n, d in zip(problem.normal, problem.directions, strict=True)])
+    friction = np.array(
+        [np.linalg.norm(P[n + 1 : n + 1 + d]) for n, d in zip(problem.normal, problem.directions, strict=True)]
+    )
     finite: Mask = np.isfinite(problem.mu)
     room = np.where(finite, np.where(finite, problem.mu, 0.0) * normal - friction, 0.0)
     return np.concatenate([normal, np.where(problem.directions > 0, room, 0.0)]) + noise

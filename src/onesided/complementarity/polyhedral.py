@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from onesided._types import Array
+from onesided._types import Array, Indices
 from onesided.complementarity.lemke import Lemke
 from onesided.complementarity.problems import LCP
 from onesided.tolerances import DEFAULT
@@ -46,7 +46,7 @@ def polyhedral(problem: "FrictionProblem", turned: Array | None = None) -> Array
     return np.asarray(E @ found.x[: m + k]) * size / stiff
 
 
-def _edges(problem: "FrictionProblem", turned: Array) -> tuple[Array, Array, Array]:
+def _edges(problem: "FrictionProblem", turned: Array) -> tuple[Indices, Array, Indices]:
     """Rows of normals, directions of friction as columns, and whose they are."""
     normal, columns, owner = problem.normal, [], []
     for i, (n, d) in enumerate(zip(normal, problem.directions, strict=True)):

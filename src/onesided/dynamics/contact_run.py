@@ -260,7 +260,12 @@ def collect(world: World, outcome: Outcome) -> Motion:
     notes = [
         text
         for text in (
-            world.correction.words(), world.projected, outcome.note, shared if outcome.not_unique else "", balance.words(world.tolerances), "; ".join(wrong)
+            world.correction.words(),
+            world.projected,
+            outcome.note,
+            shared if outcome.not_unique else "",
+            balance.words(world.tolerances),
+            "; ".join(wrong),
         )
         if text
     ]

@@ -122,9 +122,10 @@ class ExplicitStepper(Stepper):
         if self.method.step is not None:
             return self._fixed(limited(self.method.step, t_end - self.state.t))
         if self._tiny > PATIENCE:
+            at = where(self.mechanics, self.state)
             self.note = (
-                f"{PATIENCE} steps in a row of less than 1/{MANY} of the time left, at {where(self.mechanics, self.state)}:"
-                " does a force jump there, as by a sign? Give it a narrow, smooth passage, or use contacts with friction"
+                f"{PATIENCE} steps in a row of less than 1/{MANY} of the time left, at {at}: does a force jump there, as "
+                "by a sign? Give it a narrow, smooth passage, or use contacts with friction"
             )
             return Status.step_too_small
         tries, leapt, finite = 0, False, True
@@ -167,7 +168,10 @@ class ExplicitStepper(Stepper):
         coarse = self._coarse
         longest = min(stride * coarse ** (1.0 / ORDER), t_end - self.state.t)
         limit, branch = max(self.method.rtol**-0.3, coarse), max(BRANCH, coarse)
-        trials = sorted(((*self._try(h), h, self._nearest) for h in longest * LEAPS if h > SHORTEST * stride), key=lambda x: _size(x[3]))
+        trials = sorted(
+            ((*self._try(h), h, self._nearest) for h in longest * LEAPS if h > SHORTEST * stride),
+            key=lambda x: _size(x[3]),
+        )
         best: State | None = None
         for dq, v, work, error, h, nearest in trials:
             found = self._arrive(self.state.t + h, dq, v, work, branch) if error <= limit else None

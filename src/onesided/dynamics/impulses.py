@@ -173,7 +173,7 @@ class Impulses:
     def resolve(self, D: Any, reach: Reach, last: Array, known: Mask | None) -> tuple[Array, Mask]:
         """Impulses of the rows in reach, by D = W A⁻¹ Wᵀ; and which contacts hit first."""
         first = self._hits(reach, reach.u[reach.normal]) if known is None else known[reach.near]
-        struck = np.zeros(len(reach.u))
+        struck: Array = np.zeros(len(reach.u))
         if first.any():
             struck = self._strike(D, reach, last, first)
         u = reach.u + reach.change + D @ struck
@@ -216,7 +216,7 @@ class Impulses:
         directions = self._directions[near]
         problem = FrictionProblem(D, u, self.rows.friction[near], directions, scale)
         P, off = self._solve(problem, start)
-        if 1 < len(near) and len(u) < LARGE and isinstance(D, np.ndarray):
+        if len(near) > 1 and len(u) < LARGE and isinstance(D, np.ndarray):
             smaller = least(problem, P, resting=self.accuracy * scale)
             after = problem.residual(smaller)
             P, off = (smaller, after) if after <= max(off, self.accuracy) else (P, off)

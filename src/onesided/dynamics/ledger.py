@@ -1,4 +1,4 @@
-"""Energy in play, energy that no work explains, and work of projections: the balance that a motion with contacts keeps."""
+"""The balance of energy of a motion with contacts: what no work explains, and the work of projections."""
 
 from typing import NamedTuple
 

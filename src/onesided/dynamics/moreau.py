@@ -193,15 +193,18 @@ class March:
         if not len(found) or not i:
             return False
         name = self.world.equations.names[joints[found[0]]]
-        self.status, self.note = Status.step_too_small, f"constraint '{name}' jumps just before t = {self._log.t[i]:.6g}"
+        self.status, self.note = (
+            Status.step_too_small,
+            f"constraint '{name}' jumps just before t = {self._log.t[i]:.6g}",
+        )
         return True
 
     def _tangent(self, i: int) -> Array:
         """The velocity at point i with the joints kept at its end: after a blow in the middle of the step before."""
-        log, self_terms = self._log, self.world.terms(float(self._log.t[i]), self._log.q[i], self._log.v[i])
-        kept = self.impulses.held(self_terms.G)
+        log, terms = self._log, self.world.terms(float(self._log.t[i]), self._log.q[i], self._log.v[i])
+        kept = self.impulses.held(terms.G)
         none = np.zeros((len(log.v[i]), 1))
-        return np.asarray(log.v[i] + answer(self_terms.M, self_terms.G[kept], none, self_terms.c_dot[kept])[:, 0])
+        return np.asarray(log.v[i] + answer(terms.M, terms.G[kept], none, terms.c_dot[kept])[:, 0])
 
     def _leap(self, i: int) -> None:
         """Several steps in one call, where the same contacts go on pressing; rarely tried where that fails."""

@@ -73,7 +73,7 @@ class Steps:
     @property
     def _fine(self) -> float:
         """A change of velocities that does not matter."""
-        return self.world.tolerances.residual * EPS**0.25 * float(self.world.sizes.v.max())
+        return float(self.world.tolerances.residual * EPS**0.25 * self.world.sizes.v.max())
 
     def _off(self, change: float) -> float:
         return change / float(self.world.sizes.v.max())

@@ -90,7 +90,9 @@ class Leap:
         dv, X = answer[:, 0], answer[:, 1:]
         free = u + W @ dv
         near = gaps <= rules.reach * rules.h * jnp.max(jnp.abs(free)) + rules.closed
-        hits = (gaps + half * free < 0.0) & (u < -jnp.where(e < 1.0, rules.rest, EPS**0.5) * jnp.abs(free - u)) & (e > 0.0)
+        hits = (
+            (gaps + half * free < 0.0) & (u < -jnp.where(e < 1.0, rules.rest, EPS**0.5) * jnp.abs(free - u)) & (e > 0.0)
+        )
         b = tangent + jnp.maximum(gaps / half - tangent, 0.0)
         D, want = W @ X, free + b
         closed = active * near
