@@ -124,8 +124,8 @@ class ExplicitStepper(Stepper):
         if self._tiny > PATIENCE:
             at = where(self.mechanics, self.state)
             self.note = (
-                f"{PATIENCE} steps in a row of less than 1/{MANY} of the time left, at {at}: does a force jump there, as "
-                "by a sign? Give it a narrow, smooth passage, or use contacts with friction"
+                f"{PATIENCE} steps in a row of less than 1/{MANY} of the time left, at {at}: does a force jump there, "
+                "as by a sign? Give it a narrow, smooth passage, or use contacts with friction"
             )
             return Status.step_too_small
         tries, leapt, finite = 0, False, True

@@ -159,8 +159,8 @@ class March:
         }  # fmt: skip
         return collect(
             self.world, Outcome(found.points, tuple(self.events), self.status, self.note, self.method, False,
-                                tuple(wrong), facts, found.balance, found.projection, self.scheme.theta > 0.5, found.lost,
-                                not_unique(self.world, points)),
+                                tuple(wrong), facts, found.balance, found.projection, self.scheme.theta > 0.5,
+                                found.lost, not_unique(self.world, points)),
         )  # fmt: skip
 
     def _settled(self, i: int) -> Terms:
