@@ -179,6 +179,25 @@ def test_ball_on_a_moving_table_is_not_called_inaccurate():
     assert len(motion.events) > 5
 
 
+@pytest.mark.parametrize("shift", [0.0, 0.3, 0.7])
+def test_a_drive_that_turns_at_once_gives_impulses(shift):
+    """A slider driven to and fro: velocities follow within a step, and no energy is left over."""
+    system = System(
+        ("x", "y"),
+        lambda q, p, th: 0.0 * q[0],
+        mass=lambda q, th: jnp.eye(2),
+        bilateral={"drive": lambda q, p, th: q[0] - p},
+    )
+    turn, h = 0.5 + shift * 1e-2, 1e-2
+    motion = simulate(
+        system, [turn, 0.0], [-1.0, 1.0], (0.0, 1.0), control=lambda t: jnp.abs(t - turn), method=Moreau(step=h)
+    )
+    late = motion.t > turn + 2 * h
+    assert motion.v[late, 0] == pytest.approx(np.ones(np.sum(late)), abs=1e-9)
+    assert motion.energy[late] == pytest.approx(np.ones(np.sum(late)), abs=1e-9)
+    assert motion.work[-1] == pytest.approx(0.0, abs=1e-9)
+
+
 # the ledger
 
 

@@ -37,6 +37,7 @@ SLACK = 4.0  # round-off units of the coordinates that a gap may be violated by
 LEAP_FROM, LEAP_TO = 200, 40  # steps that pay for the compilation of many in one; coordinates at which it is faster
 BLOW = 0.5  # a contact force that changes by this share in a step comes with a blow to the joints
 JUMP = 0.5  # of the velocities, which a constraint asks for at the end of a step but does not keep
+TURNED = (0.1, 2.5)  # of the change of its drive: how far the rate of a constraint is off where that turns at once
 GROW = 32  # typical sizes are brought up to date after so many steps
 
 
@@ -97,6 +98,7 @@ class March:
         self._log.q[0], self._log.v[0], self._log.a[0], self._log.mu[0] = world.start.q, world.start.v, world.start.a, 0
         self._shifts: list[Shift] = []
         self._jolted, self._unsettled = False, 0.0
+        self._drives: list[Array] = []  # rates at which joints are moved, in the last steps
         self._pressing = np.zeros(len(world.names), dtype=bool)
         self._flat = world.equations.space.flat
         self._leaps = self.impulses.plain and not self.steps.restless and count >= LEAP_FROM and n <= LEAP_TO
@@ -170,34 +172,37 @@ class March:
         size = float(world.sizes.q.max())
         joints = float(np.max(np.abs(first[rows.joints]), initial=0.0))
         away = first[rows.gaps].min(initial=0.0) < -SLACK * EPS * size or joints > world.tolerances.residual * size
-        if self.scheme.joined and not self._jolted and self._jumped(i, terms):
+        kinked = self.scheme.joined and self._driven(i, terms)
+        if not self.status.ok and self.status is not Status.max_iterations:
             return terms
-        if away or self._jolted:
-            self._shifts.append(Shift(i, log.q[i].copy(), log.v[i].copy()))
+        if away or self._jolted or kinked:
+            self._shifts.append(Shift(i, log.q[i].copy(), log.v[i].copy(), kinked and not self._jolted))
             if away:
                 self.impulses.forget()  # joints that were thought to depend on others may have come apart
                 log.q[i], _ = world.project(float(log.t[i]), log.q[i].copy(), log.v[i])
-            if self._jolted:
+            if self._jolted or kinked:
                 log.v[i] = self._tangent(i)
             self._jolted = False
             _, terms = self._evaluate(i)
         return terms
 
-    def _jumped(self, i: int, terms: Terms) -> bool:
-        """Whether a joint was moved at once in the step to point i: velocities are far from keeping it there."""
-        joints = self.world.rows.joints
-        rate = np.abs(terms.c_dot - self.scheme.late * terms.gamma)[joints]
-        steep, v = np.abs(terms.G[joints]), self._log.v[i]
+    def _driven(self, i: int, terms: Terms) -> bool:
+        """Whether a joint was given another velocity at once in the step to point i; one that jumped ends the motion.
+
+        Then the joint is kept there, but not its rate: by as much as the drive turned, or by more.
+        """
+        joints, v = self.world.rows.joints, self._log.v[i]
+        self._drives = [*self._drives[-2:], (terms.c_dot - terms.Gv)[joints]]
+        rate, turned = np.abs(terms.c_dot - self.scheme.late * terms.gamma)[joints], np.ptp(self._drives, axis=0)
+        steep = np.abs(terms.G[joints])
         noise = np.sqrt(self.world.tolerances.residual) * np.sum(steep, axis=1) * float(self.world.sizes.v.max())
-        found = np.flatnonzero((rate > JUMP * (steep @ np.abs(v))) & (rate > noise))
-        if not len(found) or not i:
-            return False
-        name = self.world.equations.names[joints[found[0]]]
-        self.status, self.note = (
-            Status.step_too_small,
-            f"constraint '{name}' jumps just before t = {self._log.t[i]:.6g}",
-        )
-        return True
+        off = (rate > noise) & (i > 0) & (not self._jolted)
+        jumps = off & (rate > TURNED[1] * turned) & (rate > JUMP * (steep @ np.abs(v)))
+        if jumps.any() and np.max(np.abs(v - self._log.v[i - 1])) > JUMP * np.max(np.abs(v)):
+            name = self.world.equations.names[joints[np.flatnonzero(jumps)[0]]]
+            self.status = Status.step_too_small
+            self.note = f"constraint '{name}' jumps just before t = {self._log.t[i]:.6g}"
+        return bool(np.any(off & (rate > TURNED[0] * turned) & (rate <= TURNED[1] * turned)))
 
     def _tangent(self, i: int) -> Array:
         """The velocity at point i with the joints kept at its end: after a blow in the middle of the step before."""

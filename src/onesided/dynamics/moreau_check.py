@@ -8,6 +8,7 @@ from onesided._types import Array
 from onesided.dynamics.contact_run import World
 from onesided.dynamics.monitors import Arrays, force_size, steepness
 from onesided.dynamics.multipliers import not_unique as loose_rows
+from onesided.model.motion import Check
 from onesided.tolerances import EPS
 
 MOST_SETS, SMALL_ENOUGH = 32, 100  # sets of pressing contacts that are looked at; coordinates up to which they are
@@ -28,11 +29,12 @@ class Scheme(NamedTuple):
 
 
 class Shift(NamedTuple):
-    """A point that was put back onto the allowed side, as it was before."""
+    """A point that was put back onto the allowed side, as it was before; or given the new velocity of a drive."""
 
     point: int
     q: Array
     v: Array
+    driven: bool = False
 
 
 class Audit(NamedTuple):
@@ -67,10 +69,21 @@ def audit(world: World, points: Arrays, scheme: Scheme, shifts: list[Shift]) -> 
             still = equations.check(base_t, base, mean, rest, none)
             off = off - still.balance + equations.check(*place, inner, rest, none).balance
             power = power - still.power + equations.check(*place, mean, rest, none).power
-        balance[1:] = np.max(np.abs(off), axis=1) / force_size(middle, mu, steepness(equations, points))
+        size = (
+            force_size(middle, mu, steepness(equations, points)) + _noise(middle, mean, h) / world.tolerances.residual
+        )
+        balance[1:] = np.max(np.abs(off), axis=1) / size
         work[1:], normal = np.cumsum(h * power), world.rows.gaps
         lost[1:] = np.cumsum(-h * np.sum(mu[:, normal] * middle.c_dot[:, normal], axis=1))
-    return Audit(points._replace(work=work), balance, _projection(world, points, shifts), lost)
+    work = work + _projection(world, points, [shift for shift in shifts if shift.driven])
+    projection = _projection(world, points, [shift for shift in shifts if not shift.driven])
+    return Audit(points._replace(work=work), balance, projection, lost)
+
+
+def _noise(found: Check, v: Array, h: float) -> float:
+    """Round-off of the rate of momentum, which is a difference over a step."""
+    speed = float(np.max(np.abs(v), initial=0.0))
+    return EPS * 2.0 * float(np.max(found.kinetic, initial=0.0)) / (speed * h) if speed > 0.0 else 0.0
 
 
 def not_unique(world: World, points: Arrays) -> tuple[str, ...]:
