@@ -88,11 +88,11 @@ def test_belt_for_several_periods_agrees_with_time_stepping():
     start = ([0.0, 0.0, 0.0], [X * omega, X * omega, 0.0], (0.0, 1.5))
     exact = simulate(belt(mu, X, omega), *start, method=EVENTS, control=lambda t: t)
     errors = []
-    for h in (2e-3, 5e-4):
+    for h in (4e-3, 5e-4):
         stepped = simulate(belt(mu, X, omega), *start, method=Moreau(step=h), control=lambda t: t)
         errors.append(np.abs(stepped.q[-1] - exact.q[-1]).max())
-    assert errors[1] < 1e-3
-    assert errors[1] < 0.6 * errors[0]
+    assert errors[1] < 2e-4
+    assert errors[1] < 0.3 * errors[0]
     assert len(moments(exact, "slips", "sticks")) >= 4
 
 
@@ -164,13 +164,13 @@ def test_rocking_block_on_a_floor_that_is_rough_enough_rocks_like_on_a_rough_one
     assert not moments(found, "slips")
 
 
-def test_forces_that_cannot_be_shared_are_told():
-    """A block at rest on two corners: nobody knows which corner takes the friction."""
+def test_forces_that_are_a_choice_are_told():
+    """A block at rest on two corners: nobody knows which one takes the friction, the motion is known all the same."""
     start = [0.0, 1.0, 0.0]
-    motion = simulate(rocking_block(friction=0.5), start, np.zeros(3), (0.0, 0.1), method=EVENTS, throw=False)
-    assert motion.status is Status.dependent
-    assert "Moreau" in motion.note
-    assert simulate(rocking_block(friction=0.5), start, np.zeros(3), (0.0, 0.1), method=Moreau()).ok
+    motion = simulate(rocking_block(friction=0.5), start, np.zeros(3), (0.0, 0.1), method=EVENTS)
+    assert set(motion.not_unique) == {"left", "right"}
+    assert motion.q[-1] == pytest.approx(start, abs=1e-12)
+    assert motion.lam[-1] == pytest.approx([G / 2, G / 2])
 
 
 # Painlevé

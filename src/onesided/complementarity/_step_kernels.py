@@ -7,6 +7,7 @@ from onesided.complementarity._kernels import SOLVED, _compiled, active_set, lar
 from onesided.tolerances import EPS
 
 NOT_SOLVED = -1
+STILL = EPS**0.5  # approach below this share of its change is rest where restitution is one
 
 
 @_compiled
@@ -45,20 +46,24 @@ def substitute(L: Array, x: Array) -> None:
 
 
 @_compiled
-def wanted(gaps: Array, u: Array, free: Array, e: Array, knobs: tuple[float, float, float]) -> tuple[Mask, Array]:
-    """Which contacts are in reach, and b of their condition u⁺ + b ≥ 0 ⊥ P ≥ 0.
+def wanted(
+    contacts: tuple[Array, Array, Array, Array], free: Array, knobs: tuple[float, float, float]
+) -> tuple[Mask, Array]:
+    """Which contacts are in reach, and b of their condition u⁺ + b ≥ 0 ⊥ P ≥ 0; NaN for one that bounces.
 
-    `knobs`: the part of the step that the new velocity moves positions in, the distance in reach, and how much faster
-    than its change an approach must be to count as an impact.
+    `contacts` are gaps at the end without their own velocity, these at the start, their change by curvature, and
+    restitution. `knobs`: the part of the step that the new velocity moves positions in, the distance in reach, and how
+    much faster than its change an approach must be to count as an impact.
     """
+    gaps, u, tangent, e = contacts
     end, far, rest = knobs
     near, b = np.zeros(gaps.size, dtype=np.bool_), np.zeros(gaps.size)
     for i in range(gaps.size):
         if gaps[i] > far:
             continue
         near[i] = True
-        hits = gaps[i] + end * free[i] < 0.0 and u[i] < -rest * abs(free[i] - u[i])
-        b[i] = e[i] * u[i] if hits and e[i] > 0.0 else max(gaps[i], 0.0) / end
+        hits = gaps[i] + end * free[i] < 0.0 and u[i] < -(rest if e[i] < 1.0 else STILL) * abs(free[i] - u[i])
+        b[i] = np.nan if hits and e[i] > 0.0 else tangent[i] + max(gaps[i] / end - tangent[i], 0.0)
     return near, b
 
 
@@ -92,14 +97,18 @@ def residual(D: Array, q: Array, P: Array) -> float:
 
 @_compiled
 def frictionless(
-    M: Array, f: Array, W: Array, contacts: tuple[Array, Array, Array, Array], knobs: tuple[float, float, float, float]
+    M: Array,
+    f: Array,
+    W: Array,
+    contacts: tuple[Array, Array, Array, Array, Array],
+    knobs: tuple[float, float, float, float],
 ) -> tuple[Array, Array, float, int]:
     """Change of velocity, impulses (m,), residual of the complementarity, and how many contacts press, or NOT_SOLVED.
 
-    `contacts` are gaps, their velocities, restitution, and the impulses of the step before; `knobs` as for `wanted`,
-    where the distance is one per speed, and how far contacts are looked at anyway.
+    `contacts` as for `wanted`, and the impulses of the step before; `knobs` as for `wanted`, where the distance is one
+    per speed, and how far contacts are looked at anyway. Contacts that bounce are left to others.
     """
-    gaps, u, e, last = contacts
+    gaps, u, tangent, e, last = contacts
     end, far, rest, closed = knobs
     P, dv = np.zeros(gaps.size), f.copy()
     L, good = factorise(M)
@@ -107,8 +116,10 @@ def frictionless(
         return dv, P, np.inf, NOT_SOLVED
     substitute(L, dv)
     free = u + W @ dv
-    near, b = wanted(gaps, u, free, e, (end, far * largest(free) + closed, rest))
+    near, b = wanted((gaps, u, tangent, e), free, (end, far * largest(free) + closed, rest))
     chosen = np.flatnonzero(near)
+    if np.isnan(b).any():
+        return dv, P, np.inf, NOT_SOLVED
     q = free[chosen] + b[chosen]
     size = max(largest(free[chosen]), largest(b[chosen]))
     if chosen.size == 0 or np.min(q) >= -EPS * size:

@@ -5,8 +5,9 @@ With impulses P and velocities w = D P + u of all contacts (normal, then tangent
     |P_T| ≤ μ P_N,   w_N ≥ 0 ⊥ P_N ≥ 0,   w_T opposite to P_T where |P_T| = μ P_N, zero where it is less,
 
 that is K ∋ P ⊥ w + (μ|w_T|, 0) ∈ K* for the cone K of friction (De Saxcé). Its natural map is the measure of a
-solution; it is found by a semismooth Newton method (Alart and Curnier). Where Newton does not settle it starts again,
-from interior point iterations in the plane, from block Gauss–Seidel sweeps in space.
+solution; it is found by a semismooth Newton method (Alart and Curnier). Where Newton does not settle it starts again:
+few contacts from cones with edges (`polyhedral`), many from interior point iterations in the plane, from block
+Gauss–Seidel sweeps in space.
 """
 
 from dataclasses import dataclass, replace
@@ -25,6 +26,7 @@ SHIFTS = ((EPS**0.75, 20), (EPS**0.25, 20))  # of the diagonal, for forces that 
 FIRST, QUICK = ((EPS**0.75, 20),), ((EPS**0.5, 3),)
 ROUNDINGS = (0.7, 0.9, 0.5)  # exponents tried by the interior point method
 COMPLIANCE, PROXIMAL = EPS**0.375, 6  # of the contacts, relative, and how often it is taken back
+TURNS = 4  # of the edges of cones in space
 LARGE = 40  # rows from which sweeps take longer than interior point iterations
 
 
@@ -170,6 +172,23 @@ class _Search:
                 return
             P = self.best.copy()
 
+    def pivoted(self, good: float) -> None:
+        """Newton's method from cones with edges, which turn to the friction found; in the plane they are exact."""
+        from onesided.complementarity.polyhedral import polyhedral
+
+        problem = self.problem
+        turned: Array = np.zeros(len(problem.mu))
+        for _ in range(1 if np.all(problem.directions < 2) else TURNS):
+            P = polyhedral(problem, turned)
+            if P is None:
+                return
+            self.take(P)
+            if self.least > good:
+                self.newton(P, SHIFTS)
+            if self.least <= good:
+                return
+            turned = _angles(problem, P)
+
     def inside(self, good: float) -> None:
         """Newton's method from interior points; in the plane."""
         from onesided.complementarity._cone_interior import interior
@@ -199,6 +218,15 @@ class _Search:
             self.take(P)
 
 
+def _angles(problem: FrictionProblem, P: Array) -> Array:
+    """Directions of slip in space, opposite to which friction acts."""
+    w, found = problem.D @ P + problem.u, np.zeros(len(problem.mu))
+    for i in np.flatnonzero(problem.directions == 2):
+        x, y = w[problem.normal[i] + 1 : problem.normal[i] + 3]
+        found[i] = np.arctan2(-y, -x)
+    return found
+
+
 def solve_friction(problem: FrictionProblem, start: Array | None = None, *, tol: float) -> tuple[Array, float]:
     """Impulses and their residual, the best found; more is tried until it is below 100 × `tol`."""
     P = np.zeros(len(problem.u)) if start is None else np.array(start, dtype=float)
@@ -208,6 +236,8 @@ def solve_friction(problem: FrictionProblem, start: Array | None = None, *, tol:
         search.inside(100.0 * tol)
         search.proximal(100.0 * tol)
         return search.best, search.least
+    if not large and not search.done:
+        search.pivoted(tol)
     from onesided.complementarity._friction_kernels import sweep
 
     places = (problem.normal, problem.directions)

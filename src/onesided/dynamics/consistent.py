@@ -93,7 +93,9 @@ def _check_mass(mechanics: Mechanics, terms: Terms) -> None:
         return
     shown = "some of many coordinates"
     if mechanics.equations.pattern is None or mechanics.equations.n <= NAMED:
-        factor = RankKKT(*mechanics.equations.matrices(terms))
+        M, G = mechanics.equations.matrices(terms)
+        unit = np.diagonal(M) ** -0.5 if np.all(np.diagonal(M) > 0.0) else np.ones(len(M))  # whatever the units are
+        factor = RankKKT(M * unit * unit[:, None], G * unit)
         if factor.pivot > mechanics.tolerances.rank:
             return
         names, mode = mechanics.equations.system.coordinates, factor.weakest

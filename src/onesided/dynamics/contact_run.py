@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, is_dataclass
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -10,11 +10,13 @@ from onesided._types import Array, Status
 from onesided._version import __version__
 from onesided.dynamics.between import dips, words
 from onesided.dynamics.consistent import consistent
+from onesided.dynamics.contracts import check_contracts, check_distances
 from onesided.dynamics.impact import lcp, respond
+from onesided.dynamics.ledger import Books, Ledger, ledger
 from onesided.dynamics.mechanics import Mechanics, Sizes, State
 from onesided.dynamics.monitors import Arrays, recheck, status_after
 from onesided.dynamics.multipliers import Rule
-from onesided.dynamics.sliding import Mode, SlidingMechanics
+from onesided.dynamics.sliding import Mode, SlidingMechanics, StickingMechanics
 from onesided.dynamics.surface_events import check_outlines_at, check_surfaces_at, surface_events
 from onesided.dynamics.touching import Touch
 from onesided.errors import ModelError, SolveError, UsageError
@@ -22,11 +24,10 @@ from onesided.model.contact_equations import ContactEquations, PhaseEquations, R
 from onesided.model.motion import Check, Control, Terms
 from onesided.model.system import System
 from onesided.results import Correction, Drift, Motion, MotionEvent
-from onesided.results.path import format_number
 from onesided.tolerances import DEFAULT, EPS, Tolerances
 
 PROJECTIONS = 20
-MOVED = 0.1  # projections that do more of the energy in play make a motion inaccurate
+SHOWN = 8  # names in a note
 PROBE = 0.01  # how far from the start contacts are told apart, relative to the size of the coordinates
 UserEvents = Mapping[str, Callable[[float, Array, Array], float]]
 
@@ -90,6 +91,8 @@ class World:
         state, correction = consistent(free, request.first, request.q0, request.v0, request.last - request.first)
         self.sizes: Sizes = free.sizes
         self.touch = Touch(self.rows, self.tolerances, self.terms(state.t, state.q, state.v))
+        check_contracts(self.equations, state.t, state.q, state.v, self.sizes.q)
+        check_distances(self.equations, state.t, state.q, state.v, self.sizes.q)
         self._tell_apart(state)
         state, moved = self._without_penetration(state)
         check_surfaces_at(request.system, state.q)
@@ -114,11 +117,11 @@ class World:
                 self.equations, self.rows.held(np.array(mode.closed, dtype=np.intp), mode.sticking)
             )
             rule = self.request.multipliers if mode == Mode() else None
-            self._phases[mode] = (
-                SlidingMechanics(equations, mode, self.rows, self.tolerances)
-                if mode.sliding
-                else Mechanics(equations, rule, self.tolerances)
-            )
+            if mode.sliding or mode.sticking:
+                kind = SlidingMechanics if mode.sliding else StickingMechanics
+                self._phases[mode] = kind(equations, mode, self.rows, self.tolerances)
+            else:
+                self._phases[mode] = Mechanics(equations, rule, self.tolerances)
         found = self._phases[mode]
         if hasattr(self, "sizes"):
             found.sizes = self.sizes
@@ -222,8 +225,9 @@ def check_events(events: UserEvents, stop: tuple[str, ...], state: State) -> Non
 class Outcome:
     """Points with multipliers of all rows, how it ended, and what a method says about its own accuracy.
 
-    `balance` and `projection` are those of time stepping: residual of the momentum balance of the step to each point,
-    work of projections up to it. `lossy` methods damp motions that their steps do not resolve.
+    `balance`, `projection` and `lost` are those of time stepping: residual of the momentum balance of the step to each
+    point; work of projections, and loss in contacts, up to it. `lossy` methods damp motions that their steps do not
+    resolve. `not_unique` names contacts whose forces were a choice at some time.
     """
 
     points: Arrays
@@ -237,25 +241,36 @@ class Outcome:
     balance: Array | None = None
     projection: Array = field(default_factory=lambda: np.zeros(0))
     lossy: bool = False
+    lost: Array = field(default_factory=lambda: np.zeros(0))
+    not_unique: tuple[str, ...] = ()
 
 
 def collect(world: World, outcome: Outcome) -> Motion:
     """States to a `Motion`, rechecked from the model: gaps, signs, complementarity, balance, energy."""
     equations, rows, system = world.equations, world.rows, world.request.system
     points = outcome.points
-    drift, found, ledger = _rechecked(world, outcome)
+    drift, found, balance = _rechecked(world, outcome)
     lam = points.mu[:, rows.gaps]
     wrong = [
         *outcome.wrong, *_verdict(world, outcome, drift, lam, found.gaps), *_cone(world, points.mu),
-        *_energy_words(world, outcome, ledger), *_between(world, outcome, lam),
+        *balance.faults(world.tolerances, smooth=outcome.smooth, lossy=outcome.lossy),
+        *_between(world, outcome, lam),
     ]  # fmt: skip
     p = np.array([equations.control_at(t) for t in points.t])
     touching = surface_events(system, equations.space, points)
     events = tuple(sorted((*outcome.events, *touching), key=lambda event: event.t)) if touching else outcome.events
     slips = [row for each in rows.slips for row in each]
+    shared = f"the forces of {', '.join(outcome.not_unique[:SHOWN])} are not unique: the smallest are given"
     notes = [
         text
-        for text in (world.correction.words(), world.projected, outcome.note, ledger.words(world), "; ".join(wrong))
+        for text in (
+            world.correction.words(),
+            world.projected,
+            outcome.note,
+            shared if outcome.not_unique else "",
+            balance.words(world.tolerances),
+            "; ".join(wrong),
+        )
         if text
     ]
     return Motion(
@@ -265,6 +280,7 @@ def collect(world: World, outcome: Outcome) -> Motion:
         u=np.zeros((len(points.t), 0)), p=p, energy=found.energy,
         work=points.work, drift=drift, events=events, status=status_after(outcome.status, "; ".join(wrong)),
         note="; ".join(notes), start=world.correction, space=equations.space, provenance=_provenance(world, outcome),
+        not_unique=tuple(dict.fromkeys((*world.correction.redundant, *outcome.not_unique))),
         tangential=points.mu[:, slips], smooth=outcome.smooth, projection=outcome.projection,
         measures=system.measured(points.q, p), sketch=system.sketch,
     )  # fmt: skip
@@ -278,7 +294,7 @@ def _between(world: World, outcome: Outcome, lam: Array) -> list[str]:
     return words(world.equations, dips(world.equations, outcome.points, presses, smooth=outcome.smooth))
 
 
-def _rechecked(world: World, outcome: Outcome) -> tuple[Drift, Check, "Ledger"]:
+def _rechecked(world: World, outcome: Outcome) -> tuple[Drift, Check, Ledger]:
     """What the model says about the points."""
     equations, rows, points = world.equations, world.rows, outcome.points
     whole = Mechanics(equations, None, world.tolerances)
@@ -290,55 +306,17 @@ def _rechecked(world: World, outcome: Outcome) -> tuple[Drift, Check, "Ledger"]:
     length = float(world.sizes.q.max())
     penetration = np.maximum(-found.gaps.min(axis=1, initial=0.0), 0.0) / length
     smooth = float(outcome.smooth)  # in time stepping, velocities and forces belong to the middle of a step
-    ledger = _ledger(found, points.work, outcome.projection)
+    none = np.zeros(len(points.t))
+    books = Books(points.work, *(x if len(x) else none for x in (outcome.projection, outcome.lost)))
+    balance = ledger(found, books, world.sizes.q)
     drift = Drift(
         np.maximum(some.position, penetration),
         smooth * some.velocity,
         smooth * some.acceleration,
         drift.balance if outcome.balance is None else outcome.balance,
-        np.abs(ledger.gained),
+        np.abs(balance.gained),
     )
-    return drift, found, ledger
-
-
-class Ledger(NamedTuple):
-    """Energy that no work explains, and work of projections, up to each point, relative to the energy in play."""
-
-    gained: Array
-    projected: Array
-    play: float
-
-    def words(self, world: World) -> str:
-        """A remark where projections did work that can be seen."""
-        most = float(np.max(np.abs(self.projected), initial=0.0))
-        if most <= world.tolerances.energy:
-            return ""
-        return (
-            f"putting positions back onto the allowed side did work of up to {format_number(most * self.play)} "
-            f"({most:.1%} of the energy in play): smaller steps lessen it"
-        )
-
-
-def _ledger(found: Check, work: Array, projection: Array) -> Ledger:
-    """E − E₀ − work − projections; round-off of the energy of a system at rest does not count."""
-    potential = found.energy - found.kinetic
-    projected = projection if len(projection) else np.zeros(len(work))
-    play = float(np.max(found.kinetic) + np.ptp(potential) + np.max(np.abs(work)))
-    play = play + np.sqrt(EPS) * float(np.max(np.abs(found.energy))) or 1.0
-    gained = found.energy - found.energy[0] - (work - work[0]) - projected
-    return Ledger(gained / play, projected / play, play)
-
-
-def _energy_words(world: World, outcome: Outcome, ledger: Ledger) -> list[str]:
-    words, tolerance = [], world.tolerances
-    gained = ledger.gained if outcome.lossy else np.abs(ledger.gained)
-    most, moved = float(np.max(gained, initial=0.0)), float(np.max(np.abs(ledger.projected), initial=0.0))
-    if not most <= (tolerance.energy if not outcome.smooth else np.sqrt(tolerance.residual)):
-        advice = "" if outcome.smooth else ": try smaller steps, or `theta` for stiff springs"
-        words.append(f"energy changes by {most:.2g} of the energy in play without work{advice}")
-    if not moved <= MOVED:
-        words.append(f"projections did work of {moved:.2g} of the energy in play: try smaller steps")
-    return words
+    return drift, found, balance
 
 
 def _cone(world: World, mu: Array) -> list[str]:

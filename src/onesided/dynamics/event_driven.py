@@ -79,6 +79,7 @@ class Flight:
         self.states: list[State] = []
         self.events: list[MotionEvent] = []
         self.wrong: list[str] = []
+        self.loose: list[str] = []
         self.status, self.note = Status.finished, ""
         self.evaluations = self.phases = self.accumulated = 0
         self._impacts: dict[int, list[float]] = {}
@@ -98,6 +99,7 @@ class Flight:
         outcome = Outcome(
             stack(self.states), tuple(self.events), self.status, note, self.method, True, tuple(self.wrong),
             {"evaluations": self.evaluations, "phases": self.phases, "accumulations": self.accumulated},
+            not_unique=tuple(dict.fromkeys(self.loose)),
         )  # fmt: skip
         return collect(self.world, outcome)
 
@@ -149,9 +151,7 @@ class Flight:
         mechanics.choose_rows(equations.terms(state.t, state.q, np.zeros_like(state.q), state.v, np.zeros(equations.m)))
         settled = mechanics.settle(state.t, state.q, state.v, np.zeros(equations.rows)).state
         settled = replace(settled, work=state.work)
-        if self._unshared(mode, mechanics):
-            yield self._keep(state)
-            return state, None
+        self._note_loose(mechanics)
         stepper = Projected(rtol=self.method.rtol, max_step=self.method.max_step).start(mechanics, settled, end)
         finder = MomentFinder(world, mode, mechanics, settled, self._users)
         yield self._record(stepper, settled)
@@ -290,20 +290,12 @@ class Flight:
                 self.status = Status.jammed
                 self.note = f"forces of sliding contacts grow without bound at t = {state.t:.9g} ({left:.2g} of 1 left)"
 
-    def _unshared(self, mode: Mode, mechanics: Mechanics) -> bool:
-        """Whether friction is shared among contacts in a way that nobody knows."""
-        if len(mechanics.rows) == mechanics.equations.rows or not (mode.sticking or mode.sliding):
-            return False
-        names = [mechanics.equations.names[i] for i in mechanics.loose]
-        mine = {self.world.names[i] for i in mode.closed}
-        if not mode.sliding and not any(name in mine or name.startswith("slip of ") for name in names):
-            return False
-        self.status, t = Status.dependent, self.states[-1].t if self.states else self.world.start.t
-        self.note = (
-            f"at t = {t:.6g} the forces of {', '.join(names)} are not unique, so that nobody can tell when they slip: "
-            "try Moreau(step=…)"
-        )
-        return True
+    def _note_loose(self, mechanics: Mechanics) -> None:
+        """Remember whose forces are a choice in this phase."""
+        rows, names = self.world.rows, self.world.names
+        owners = {int(row): names[i] for i, own in enumerate(rows.slips) for row in (rows.gaps[i], *own)}
+        equations: Any = mechanics.equations
+        self.loose += [owners.get(int(equations.chosen[i]), mechanics.equations.names[i]) for i in mechanics.loose]
 
     def _collide(self, state: State, touching: Indices, hit: list[int], speeds: Array) -> State:
         world, rows = self.world, self.world.rows
@@ -314,11 +306,14 @@ class Flight:
             restitution = rows.restitution.copy()
             restitution[[*ended, *unseen]] = 0.0
             rows = replace(rows, restitution=restitution)
+        approaching = speeds[touching] <= world.touch.at_rest_below(terms)[touching]
+        touching = touching[approaching]  # those that separate would gain energy
         found = self._impulses(terms, rows, touching)
         v = state.v + found.change
         after = world.terms(state.t, state.q, v)
         lost = float(0.5 * found.rows @ (terms.c_dot + after.c_dot))
-        play = float(0.5 * state.v @ terms.M @ state.v)
+        work = float(0.5 * found.rows @ (terms.Gv + after.Gv))  # with that of constraints that are driven
+        play = float(0.5 * np.abs(found.rows) @ (np.abs(terms.c_dot) + np.abs(after.c_dot)))
         if lost > math.sqrt(world.tolerances.residual) * play:
             self.wrong.append(f"an impact at t = {state.t:.6g} gains energy: {lost:.3g}")
         for i in hit:
@@ -331,7 +326,7 @@ class Flight:
                     Occurrence.impact, state, world.names[i], f"speed {speed}, energy lost {format_number(-lost)}"
                 )
         world.sizes.grow(state.q, v)
-        return replace(state, v=v, work=state.work + lost)
+        return replace(state, v=v, work=state.work + work)
 
     def _impulses(self, terms: Terms, rows: Rows, touching: Indices) -> Impulses:
         world = self.world

@@ -11,7 +11,7 @@ import numpy as np
 from scipy.integrate import DOP853
 
 from onesided._types import Array, Status
-from onesided.dynamics.mechanics import Accelerated, Mechanics, Settled, State
+from onesided.dynamics.mechanics import Accelerated, Mechanics, State
 from onesided.dynamics.stepper import (
     NEAR,
     SHRINK,
@@ -19,17 +19,24 @@ from onesided.dynamics.stepper import (
     Stepper,
     check_knobs,
     first_step,
+    jumps,
     limited,
     next_step,
+    where,
 )
 from onesided.errors import UsageError
+from onesided.tolerances import EPS
 
 ORDER = 8
 STAGES = 12
 A, B, C = DOP853.A[:STAGES, :STAGES], DOP853.B, DOP853.C[:STAGES]
 E3, E5 = DOP853.E3[:STAGES], DOP853.E5[:STAGES]
 REST = 0.001  # steps should end where pivots are above this share of the start's
-LEAPS = 0.85 ** np.arange(14)
+LEAPS = 0.85 ** np.arange(24)
+SHORTEST = 0.1  # of the stride, for steps across singular configurations
+ACROSS = 0.5  # a step on which pivots fall below this share of the last has passed the singular configuration
+COARSE = EPS**0.4375  # errors of steps across singular configurations are not asked to be smaller: round-off
+PATIENCE, MANY = 500, 1_000_000  # steps in a row of which so many would be needed to the end
 BRANCH = 100.0  # a projection longer than so many tolerances has left the branch
 
 
@@ -67,6 +74,8 @@ class Projected:
 class Baumgarte:
     """Index-1 form with Baumgarte's stabilisation c̈ + 2α ċ + β² c = 0: for comparison, not for accuracy.
 
+    It ends at configurations that are nearly singular, where it could not tell one branch from another.
+
     Attributes
     ----------
     alpha, beta : rates [1/time]; critically damped where equal.
@@ -103,24 +112,35 @@ class ExplicitStepper(Stepper):
         super().__init__(mechanics, state, h, t_end)
         self.method, self.accuracy = method, Accuracy(method.rtol)
         self._rates = (method.alpha, method.beta) if isinstance(method, Baumgarte) else None
-        self._guess, self._last_pivot, self._stride = state.mu, 1.0, 0.0
+        self._tiny = 0
+        self._coarse = max(COARSE / method.rtol, 1.0)
+        self._rest = REST * self._coarse**0.25  # the finer, the farther from where round-off counts
+        self._guess, self._last_pivot, self._stride, self._nearest = state.mu, 1.0, 0.0, 1.0
 
     def step(self, t_end: float) -> Status | None:
         """Advance by one step."""
         if self.method.step is not None:
             return self._fixed(limited(self.method.step, t_end - self.state.t))
+        if self._tiny > PATIENCE:
+            at = where(self.mechanics, self.state)
+            self.note = (
+                f"{PATIENCE} steps in a row of less than 1/{MANY} of the time left, at {at}: does a force jump there, "
+                "as by a sign? Give it a narrow, smooth passage, or use contacts with friction"
+            )
+            return Status.step_too_small
         tries, leapt, finite = 0, False, True
         while not self.too_small(self.h):
             h = limited(self.h, t_end - self.state.t)
             dq, v, work, error = self._try(h)
-            found = self._arrive(self.state.t + h, dq, v, work) if error <= 1.0 else None
-            good = found is not None and (self._last_pivot >= REST or found.t >= t_end)
-            if not good and not leapt and self.mechanics.closest < NEAR:
+            found = self._arrive(self.state.t + h, dq, v, work, BRANCH) if error <= 1.0 else None
+            good = found is not None and (self._last_pivot >= self._rest or found.t >= t_end)
+            if not good and not leapt and self._rates is None and self.mechanics.closest < NEAR:
                 leapt = True  # once for each step: from here across, rather than ever closer
                 if self._leap(max(self._stride, h), t_end):
                     return None
             if found is not None:
                 self.state = found
+                self._tiny = self._tiny + 1 if h * MANY < t_end - found.t else 0
                 grown = next_step(h, error, ORDER, rejected=tries > 0)
                 self.h = min(max(grown, self.h) if h < self.h and not tries else grown, self.method.max_step)
                 self._stride = h if good else self._stride
@@ -133,7 +153,7 @@ class ExplicitStepper(Stepper):
 
     def _fixed(self, h: float) -> Status | None:
         dq, v, work, error = self._try(h)
-        found = self._arrive(self.state.t + h, dq, v, work)
+        found = self._arrive(self.state.t + h, dq, v, work, math.inf)
         if found is None:
             return self.stuck(finite=math.isfinite(error))
         self.state = found
@@ -142,29 +162,40 @@ class ExplicitStepper(Stepper):
     def _leap(self, stride: float, t_end: float) -> bool:
         """Step across a nearly singular configuration, where accelerations are lost in round-off, from well before it.
 
-        Of several steps the one with the smallest error is taken, if that is small: the motion is smooth on either
-        side.
+        Of several steps the one with the smallest error is taken, if that is small, one that gets across if there is
+        one without harm: the motion is smooth on either side.
         """
-        longest = min(stride, t_end - self.state.t)
-        limit = self.method.rtol**-0.3
-        trials = sorted(((self._try(h), h) for h in longest * LEAPS), key=lambda trial: _size(trial[0][-1]))
-        for (dq, v, work, error), h in trials:
-            found = self._arrive(self.state.t + h, dq, v, work) if error <= limit else None
-            if found is not None and (self._last_pivot >= REST or found.t >= t_end):
-                self.state, self.h = found, stride
-                return True
-        return False
+        coarse = self._coarse
+        longest = min(stride * coarse ** (1.0 / ORDER), t_end - self.state.t)
+        limit, branch = max(self.method.rtol**-0.3, coarse), max(BRANCH, coarse)
+        trials = sorted(
+            ((*self._try(h), h, self._nearest) for h in longest * LEAPS if h > SHORTEST * stride),
+            key=lambda x: _size(x[3]),
+        )
+        best: State | None = None
+        for dq, v, work, error, h, nearest in trials:
+            found = self._arrive(self.state.t + h, dq, v, work, branch) if error <= limit else None
+            if found is None or not (self._last_pivot >= self._rest or found.t >= t_end):
+                continue
+            across = nearest < ACROSS * self._last_pivot and error <= coarse
+            best = found if best is None or across else best
+            if across:
+                break
+        if best is None:
+            return False
+        self.state, self.h = best, stride
+        return True
 
     def _try(self, h: float) -> tuple[Array, Array, float, float]:
         """One trial step: change of configuration, velocity, work, and error in units of the tolerance."""
         s, n = self.state, len(self.state.q)
         K = np.empty((STAGES, 2 * n + 1))
         K[0, :n], K[0, n : 2 * n], K[0, 2 * n] = s.v, s.a, s.power
-        mu = self._guess
+        mu, self._nearest = self._guess, 1.0
         for i in range(1, STAGES):
             y = h * (A[i, :i] @ K[:i])
             now = self._evaluate(s.t + C[i] * h, s.q, y[:n], s.v + y[n : 2 * n], mu)
-            mu = now.mu
+            mu, self._nearest = now.mu, min(self._nearest, self.mechanics.closeness(now.factor))
             K[i, :n], K[i, n : 2 * n], K[i, 2 * n] = now.terms.rate, now.a, now.power
         self._guess = mu
         y = h * (B @ K)
@@ -177,25 +208,22 @@ class ExplicitStepper(Stepper):
         self.evaluations += 1
         return self.mechanics.accelerate(t, q, delta, v, mu, self._rates)
 
-    def _arrive(self, t: float, dq: Array, v: Array, work: float) -> State | None:
-        """The state after a step, or None where the way back to the constraints is too long for the same branch."""
+    def _arrive(self, t: float, dq: Array, v: Array, work: float, branch: float) -> State | None:
+        """The state after a step; None where the way back to the constraints is longer than `branch` tolerances."""
         mechanics, work = self.mechanics, self.state.work + work
         q = mechanics.equations.space.retract(self.state.q, dq)
         if self._rates is not None:
+            if self._nearest < NEAR:
+                return None  # what is damped here may be another branch
             now = self._evaluate(t, q, np.zeros_like(q), v, self._guess)
             mu = mechanics.multipliers(now.terms, now.a, now.mu)
             return State(t, mechanics.equations.space.wrap(q), v, now.a, mu, work, now.power)
         settled = mechanics.settle(t, q, v, self._guess)
-        if not self._stays(settled):
+        off = self.accuracy.norm(mechanics, settled.dq, settled.dv)
+        if not settled.status.ok or not off <= branch or jumps(mechanics, self.state, settled.state, settled.dq):
             return None
         found, self._last_pivot = settled.state, mechanics.closeness(settled.accelerated.factor)
         return replace(found, work=work)
-
-    def _stays(self, settled: Settled) -> bool:
-        if not settled.status.ok:
-            return False
-        limit = BRANCH if self.method.step is None else math.inf
-        return self.accuracy.norm(self.mechanics, settled.dq, settled.dv) <= limit
 
 
 def _size(error: float) -> float:

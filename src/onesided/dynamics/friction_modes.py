@@ -8,12 +8,14 @@ import numpy as np
 
 from onesided._types import Array, Indices, Status
 from onesided.complementarity.friction import FrictionProblem, solve_friction
+from onesided.complementarity.least import least
 from onesided.dynamics.contact_run import World
 from onesided.dynamics.impact import Impulses
 from onesided.dynamics.impulses import answer
 from onesided.dynamics.sliding import Mode
+from onesided.linalg import independent_rows
 from onesided.model.motion import Terms
-from onesided.tolerances import EPS
+from onesided.tolerances import DEFAULT, EPS
 
 MOST_SLIDING = 10  # contacts whose forces are checked to be determined by all principal minors
 FINE = 64.0 * EPS  # residual of Coulomb's law that is worth more work
@@ -42,6 +44,12 @@ class _Forces(NamedTuple):
 def finite(world: World, i: int) -> bool:
     """Whether a contact can both stick and slide."""
     return bool(world.rows.slips[i]) and bool(np.isfinite(world.rows.friction[i]))
+
+
+def _kept(world: World, terms: Terms) -> Indices:
+    """Rows that always hold, those that depend on others left out."""
+    always = world.rows.always
+    return always[independent_rows(terms.G[always], rank=np.sqrt(world.tolerances.rank))]
 
 
 def decide(world: World, terms: Terms, resting: Indices, forced: Mapping[int, Array], opening: str = "") -> Decision:
@@ -90,7 +98,8 @@ def decide(world: World, terms: Terms, resting: Indices, forced: Mapping[int, Ar
 
 
 def _forces(world: World, terms: Terms, resting: Indices, sliding: Mapping[int, Array]) -> _Forces:
-    rows, held = world.rows, terms.G[world.rows.always]
+    rows, kept = world.rows, _kept(world, terms)
+    held = terms.G[kept]
     counts = np.array([0 if i in sliding else len(rows.slips[i]) for i in resting], dtype=np.intp)
     order = np.array(
         [r for i, c in zip(resting, counts, strict=True) for r in (rows.gaps[i], *rows.slips[i][:c])], dtype=np.intp
@@ -100,14 +109,22 @@ def _forces(world: World, terms: Terms, resting: Indices, sliding: Mapping[int, 
     for i, place in zip(resting, normal, strict=True):
         if i in sliding:
             F[place] = F[place] - rows.friction[i] * sliding[int(i)] @ terms.G[list(rows.slips[i])]
-    free = answer(terms.M, held, terms.h[:, None].copy(), terms.gamma[rows.always])[:, 0]
+    free = answer(terms.M, held, terms.h[:, None].copy(), terms.gamma[kept])[:, 0]
     size = float(np.max(np.abs(terms.G @ free), initial=0.0) + np.max(np.abs(terms.gamma), initial=0.0)) or 1.0
     if not len(order):
         return _Forces(order, normal, np.zeros(0), free, 0.0, size)
     X = answer(terms.M, held, F.T.copy(), None)
     problem = FrictionProblem(W @ X, W @ free + terms.gamma[order], rows.friction[resting], counts, size)
-    P, off = solve_friction(problem, tol=FINE)
+    P, off = _solved(world, problem)
     return _Forces(order, normal, P, free + X @ P, off, size)
+
+
+def _solved(world: World, problem: FrictionProblem) -> tuple[Array, float]:
+    """Forces or impulses, the smallest where they are not unique, and their residual."""
+    P, off = solve_friction(problem, tol=FINE)
+    smaller = least(problem, P, resting=world.tolerances.complementarity * problem.scale)
+    after = problem.residual(smaller)
+    return (smaller, after) if after <= max(off, world.tolerances.complementarity) else (P, off)
 
 
 def undetermined(world: World, terms: Terms, sliding: Mapping[int, Array]) -> str:
@@ -118,17 +135,18 @@ def undetermined(world: World, terms: Terms, sliding: Mapping[int, Array]) -> st
     if not sliding:
         return ""
     rows, contacts = world.rows, sorted(sliding)
-    held, W = terms.G[rows.always], terms.G[rows.gaps[contacts]]
+    held, W = terms.G[_kept(world, terms)], terms.G[rows.gaps[contacts]]
     F = np.array([
         w - rows.friction[i] * sliding[i] @ terms.G[list(rows.slips[i])] for i, w in zip(contacts, W, strict=True)
     ])  # fmt: skip
-    D = W @ answer(terms.M, held, F.T.copy(), None)
-    D = D / np.diagonal(W @ answer(terms.M, held, W.T.copy(), None))[:, None]
+    D, plain = (W @ answer(terms.M, held, X.T.copy(), None) for X in (F, W))
+    D, plain = (X / np.diagonal(plain)[:, None] for X in (D, plain))
     sizes = range(1, len(contacts) + 1) if len(contacts) <= MOST_SLIDING else (1, len(contacts))
     for size in sizes:
         for chosen in combinations(range(len(contacts)), size):
             minor = float(np.linalg.det(D[np.ix_(chosen, chosen)]))
-            if not minor > world.tolerances.singularity:
+            without = float(np.linalg.det(plain[np.ix_(chosen, chosen)]))  # zero where contacts depend on each other
+            if not minor > world.tolerances.singularity and without > world.tolerances.singularity:
                 names = ", ".join(f"'{world.names[contacts[k]]}'" for k in chosen)
                 return f"sliding contact {names}: {_loads(world, terms, contacts, chosen)} (minor {minor:.3g})"
     return ""
@@ -138,15 +156,15 @@ def _loads(world: World, terms: Terms, contacts: list[int], chosen: tuple[int, .
     """Whether no force fits, or more than one."""
     if len(chosen) > 1:
         return "its contact forces do not exist or are not unique"
-    always, row = world.rows.always, world.rows.gaps[contacts[chosen[0]]]
-    free = answer(terms.M, terms.G[always], terms.h[:, None].copy(), terms.gamma[always])[:, 0]
+    kept, row = _kept(world, terms), world.rows.gaps[contacts[chosen[0]]]
+    free = answer(terms.M, terms.G[kept], terms.h[:, None].copy(), terms.gamma[kept])[:, 0]
     away = float(terms.G[row] @ free + terms.gamma[row])
     return "no contact force fits" if away < 0.0 else "it may lift off or press on, both fit"
 
 
 def collide_with_friction(world: World, terms: Terms, touching: Indices, restitution: Array) -> Impulses | None:
     """Newton's law with impulses in the cone of friction, for all touching contacts at once; None where not found."""
-    rows, held = world.rows, terms.G[world.rows.always]
+    rows, held = world.rows, terms.G[_kept(world, terms)]
     counts = np.array([len(rows.slips[i]) for i in touching], dtype=np.intp)
     order = np.array([r for i in touching for r in (rows.gaps[i], *rows.slips[i])], dtype=np.intp)
     normal = np.concatenate([[0], np.cumsum(1 + counts)[:-1]]).astype(np.intp)
@@ -156,12 +174,13 @@ def collide_with_friction(world: World, terms: Terms, touching: Indices, restitu
     size = float(np.max(np.abs(u)))
     u[normal] += restitution[touching] * np.minimum(u[normal], 0.0)
     problem = FrictionProblem(W @ X, u, rows.friction[touching], counts, size)
-    P, off = solve_friction(problem, tol=FINE)
+    P, off = _solved(world, problem)
     if off > world.tolerances.complementarity:
         return None
     impulses = np.zeros(len(terms.G))
     impulses[order] = P
     change = X @ P
     if len(held):
-        impulses[rows.always] = np.linalg.lstsq(held.T, terms.M @ change - W.T @ P, rcond=None)[0]
+        joint = np.linalg.lstsq(terms.G[rows.always].T, terms.M @ change - W.T @ P, rcond=DEFAULT.rank)[0]
+        impulses[rows.always] = joint
     return Impulses(impulses, change)

@@ -17,7 +17,7 @@ import numpy as np
 from onesided._types import Array, Status
 from onesided.dynamics.implicit import INDEX3, STABILISED, Linearised, Stabilised
 from onesided.dynamics.mechanics import Mechanics, State
-from onesided.dynamics.stepper import Accuracy, Stepper, check_knobs, first_step, limited, next_step
+from onesided.dynamics.stepper import Accuracy, Stepper, check_knobs, first_step, jumps, limited, next_step
 from onesided.errors import UsageError
 from onesided.tolerances import EPS
 
@@ -228,6 +228,8 @@ class AlphaStepper(Stepper):
         if not settled.status.ok:
             return None
         e = settled.state
+        if jumps(mechanics, s, e, delta + settled.dq - 0.5 * h * (s.v + e.v)):
+            return None
         return State(e.t, e.q, e.v, e.a, e.mu, s.work + 0.5 * h * (s.power + e.power), e.power)
 
     def _advance(self, state: State, w: Array, start: Array, h: float) -> None:

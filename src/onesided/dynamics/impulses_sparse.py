@@ -37,16 +37,17 @@ class SparseImpulses(Impulses):
         values = terms.M.ravel()[self._mass_source]
         solve = self._solver(values)
         change = solve(step.f)
-        impulses = np.zeros(len(terms.c_dot))
-        law = self.law(terms.c[rows.gaps], terms.c_dot[rows.gaps], (G @ change)[rows.gaps])
-        if law is not None:
-            chosen = np.array([r for i in law.near for r in (rows.gaps[i], *rows.slips[i])], dtype=np.intp)
+        impulses, hits = np.zeros(len(terms.c_dot)), np.zeros(len(rows.gaps), dtype=bool)
+        reach = self.reach(step.aim, (G @ change)[rows.gaps])
+        if reach is not None:
+            chosen = self._chosen(reach)
             W = G[chosen]
             X = sparse.csr_array(W.T.multiply(1.0 / values[:, None])) if self._diagonal else solve(W.T.toarray())
-            D = block_pattern(sparse.csr_array(W @ X), abs(G[rows.gaps[law.near]]), self._directions[law.near])
-            impulses[chosen] = P = self.cone(D, terms.c_dot[chosen] + W @ change, law, step.last[chosen])
-            change = change + X @ P
-        return Impulse(step.v + change, impulses)
+            D = block_pattern(sparse.csr_array(W @ X), abs(G[rows.gaps[reach.near]]), self._directions[reach.near])
+            reach = reach._replace(u=step.aim.u[chosen], change=W @ change)
+            impulses[chosen], hits[reach.near] = self.resolve(D, reach, step.last[chosen], step.hits)
+            change = change + X @ impulses[chosen]
+        return Impulse(step.v + change, impulses, hits)
 
     def _solver(self, values: Array) -> Any:
         if self._diagonal:

@@ -42,7 +42,7 @@ def recheck(mechanics: Mechanics, points: Arrays, found: Check | None = None) ->
     force = force_size(found, points.mu, steep)
     position = _largest(found.c / steep[: mechanics.equations.m]) / length
     velocity = _largest(found.c_dot / steep) / speed
-    bend = speed**2 / length + float(np.max(np.abs(points.a), initial=0.0))
+    bend = speed / length * speed + float(np.max(np.abs(points.a), initial=0.0))
     acceleration = _largest(found.c_ddot / steep) / (bend or 1.0)
     balance = _largest(found.balance) / force
     return Drift(position, velocity, acceleration, balance, energy_error(found, points.work)), found

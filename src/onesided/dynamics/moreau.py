@@ -4,10 +4,12 @@ With q_B = q∘exp((1 − θ) h v) and θ = ½ unless told otherwise:
 
     M (v⁺ − v) = h f + Gᵀ R + W_Nᵀ P_N + W_Tᵀ P_T,     q⁺ = q_B∘exp(θ h v⁺),
 
-with M, G, W and the gaps at q_B, and impulses as in `impulses`. The forces f are those at (q_B, v); with `theta` given
-they are those at q∘exp(θ h v_θ), v_θ = (1 − θ) v + θ v⁺, found by Newton's method: for stiff springs. What penetrates
-after a step is projected out in the metric of the mass, so that gaps and joints do not drift. Of second order where
-nothing happens and θ = ½, of first order across impacts.
+with M, G, W and the gaps at q_B, and impulses as in `impulses`. The forces f are those at q_B and the mean velocity;
+with `theta` given they are those at q∘exp(θ h v_θ), v_θ = (1 − θ) v + θ v⁺, found by Newton's method: for stiff
+springs. With joints, q_B = q∘exp((1 − θ) h v_θ) and q⁺ = q∘exp(h v_θ): forces in the middle of the step keep the joints
+at its end, and do no work if these are quadratic; after a blow velocities return to the joints. What penetrates after a
+step is projected out in the metric of the mass. Of second order where nothing happens and θ = ½, of first order across
+impacts.
 """
 
 from collections.abc import Iterator
@@ -17,11 +19,12 @@ import numpy as np
 
 from onesided._types import Array, Status
 from onesided.dynamics.contact_run import Outcome, Request, World, check_events, collect
-from onesided.dynamics.impulses import REACH, REST, Impulse, Impulses, Pushed
+from onesided.dynamics.impulses import REACH, REST, Impulses, answer
 from onesided.dynamics.impulses_sparse import SparseImpulses
 from onesided.dynamics.mechanics import State
 from onesided.dynamics.monitors import Arrays
-from onesided.dynamics.moreau_check import Scheme, audit
+from onesided.dynamics.moreau_check import Scheme, Shift, audit, not_unique
+from onesided.dynamics.moreau_steps import Begin, Stepped, Steps
 from onesided.errors import UsageError
 from onesided.model.contact_equations import ContactEquations
 from onesided.model.contact_stepping import Rules
@@ -30,9 +33,11 @@ from onesided.results import Motion, MotionEvent, Occurrence
 from onesided.results.path import format_number
 from onesided.tolerances import EPS
 
-NEWTON = 20
 SLACK = 4.0  # round-off units of the coordinates that a gap may be violated by
 LEAP_FROM, LEAP_TO = 200, 40  # steps that pay for the compilation of many in one; coordinates at which it is faster
+BLOW = 0.5  # a contact force that changes by this share in a step comes with a blow to the joints
+JUMP = 0.5  # of the velocities, which a constraint asks for at the end of a step but does not keep
+TURNED = (0.1, 2.5)  # of the change of its drive: how far the rate of a constraint is off where that turns at once
 GROW = 32  # typical sizes are brought up to date after so many steps
 
 
@@ -82,18 +87,22 @@ class March:
             self.note = f"{count} steps do not reach the end"
         self.count, self.points = count, 0
         theta = 0.5 if method.theta is None else method.theta
-        self.scheme = Scheme(self.h, theta, method.theta is not None)
+        self.scheme = Scheme(self.h, theta, method.theta is not None, bool(len(world.rows.always)))
         self.equations, self.impulses = world.equations, Impulses(world, self.h, theta * self.h, method.accuracy)
         if method.theta is None and not len(world.rows.always):
             self._use_pattern()
+        self.steps = Steps(world, self.scheme, self.impulses, self.equations)
         sizes = ((), (n,), (n,), (n,), (rows,), (), (0,))
         self._log = Arrays(*(np.empty((count + 1, *size)) for size in sizes))
         self._log.t[:] = request.first + np.arange(count + 1) * self.h
         self._log.q[0], self._log.v[0], self._log.a[0], self._log.mu[0] = world.start.q, world.start.v, world.start.a, 0
-        self._shifts: list[tuple[int, Array]] = []
+        self._shifts: list[Shift] = []
+        self._jolted, self._unsettled = False, 0.0
+        self._drives: list[Array] = []  # rates at which joints are moved, in the last steps
         self._pressing = np.zeros(len(world.names), dtype=bool)
         self._flat = world.equations.space.flat
-        self._leaps = self.impulses.plain and method.theta is None and count >= LEAP_FROM and n <= LEAP_TO
+        self._leaps = self.impulses.plain and not self.steps.restless and count >= LEAP_FROM and n <= LEAP_TO
+        self._leaps = self._leaps and method.theta is None
         self._ahead = self._pause = self._waited = 0
 
     def _use_pattern(self) -> None:
@@ -122,6 +131,8 @@ class March:
                 recent = slice(max(0, i - GROW), i + 1)
                 self.world.sizes.grow(np.max(np.abs(self._log.q[recent]), axis=0), self._log.v[recent])
             yield self.points
+            if not self.status.ok and self.status is not Status.max_iterations:
+                return
             if i and self.world.request.events and self._users():
                 return
             if terms is not None and i < self.count and not self._advance(i, terms):
@@ -129,12 +140,20 @@ class March:
 
     def motion(self) -> Motion:
         """What was found so far, rechecked."""
+        with np.errstate(over="ignore", invalid="ignore"):  # of motions beyond all bounds
+            return self._rechecked()
+
+    def _rechecked(self) -> Motion:
         points = Arrays(*(values[: self.points] for values in self._log))
-        shifts = [shift for shift in self._shifts if shift[0] < self.points]
+        shifts = [shift for shift in self._shifts if shift.point < self.points]
         found = audit(self.world, points, self.scheme, shifts)
         wrong = []
         if self.impulses.worst > 100.0 * self.method.accuracy:
             wrong.append(f"complementarity of a step is met to {self.impulses.worst:.2g} only (relative)")
+        if self.impulses.unfinished > self.world.tolerances.energy:
+            wrong.append("contacts hit each other more often in a step than can be followed: try smaller steps")
+        if self._unsettled > np.sqrt(self.world.tolerances.residual):
+            wrong.append(f"forces and velocities of a step settle to {self._unsettled:.2g} only: try smaller steps")
         facts = {
             "complementarity": self.impulses.worst, "contacts": self.impulses.most, "projections": len(shifts),
             "momentum balance": float(np.max(found.balance, initial=0.0)),
@@ -142,21 +161,55 @@ class March:
         }  # fmt: skip
         return collect(
             self.world, Outcome(found.points, tuple(self.events), self.status, self.note, self.method, False,
-                                tuple(wrong), facts, found.balance, found.projection, self.scheme.theta > 0.5),
+                                tuple(wrong), facts, found.balance, found.projection, self.scheme.theta > 0.5,
+                                found.lost, not_unique(self.world, points)),
         )  # fmt: skip
 
     def _settled(self, i: int) -> Terms:
         """The equations of the step that begins at point i, which is put back onto the allowed side before."""
         first, terms = self._evaluate(i)
         world, rows, log = self.world, self.world.rows, self._log
-        slack = SLACK * EPS * float(world.sizes.q.max())
-        joints = first[rows.joints]
-        if first[rows.gaps].min(initial=0.0) < -slack or (len(joints) and np.max(np.abs(joints)) > slack):
-            before = log.q[i].copy()
-            log.q[i], _ = world.project(float(log.t[i]), before, log.v[i])
-            self._shifts.append((i, before))
+        size = float(world.sizes.q.max())
+        joints = float(np.max(np.abs(first[rows.joints]), initial=0.0))
+        away = first[rows.gaps].min(initial=0.0) < -SLACK * EPS * size or joints > world.tolerances.residual * size
+        kinked = self.scheme.joined and self._driven(i, terms)
+        if not self.status.ok and self.status is not Status.max_iterations:
+            return terms
+        if away or self._jolted or kinked:
+            self._shifts.append(Shift(i, log.q[i].copy(), log.v[i].copy(), kinked and not self._jolted))
+            if away:
+                self.impulses.forget()  # joints that were thought to depend on others may have come apart
+                log.q[i], _ = world.project(float(log.t[i]), log.q[i].copy(), log.v[i])
+            if self._jolted or kinked:
+                log.v[i] = self._tangent(i)
+            self._jolted = False
             _, terms = self._evaluate(i)
         return terms
+
+    def _driven(self, i: int, terms: Terms) -> bool:
+        """Whether a joint was given another velocity at once in the step to point i; one that jumped ends the motion.
+
+        Then the joint is kept there, but not its rate: by as much as the drive turned, or by more.
+        """
+        joints, v = self.world.rows.joints, self._log.v[i]
+        self._drives = [*self._drives[-2:], (terms.c_dot - terms.Gv)[joints]]
+        rate, turned = np.abs(terms.c_dot - self.scheme.late * terms.gamma)[joints], np.ptp(self._drives, axis=0)
+        steep = np.abs(terms.G[joints])
+        noise = np.sqrt(self.world.tolerances.residual) * np.sum(steep, axis=1) * float(self.world.sizes.v.max())
+        off = (rate > noise) & (i > 0) & (not self._jolted)
+        jumps = off & (rate > TURNED[1] * turned) & (rate > JUMP * (steep @ np.abs(v)))
+        if jumps.any() and np.max(np.abs(v - self._log.v[i - 1])) > JUMP * np.max(np.abs(v)):
+            name = self.world.equations.names[joints[np.flatnonzero(jumps)[0]]]
+            self.status = Status.step_too_small
+            self.note = f"constraint '{name}' jumps just before t = {self._log.t[i]:.6g}"
+        return bool(np.any(off & (rate > TURNED[0] * turned) & (rate <= TURNED[1] * turned)))
+
+    def _tangent(self, i: int) -> Array:
+        """The velocity at point i with the joints kept at its end: after a blow in the middle of the step before."""
+        log, terms = self._log, self.world.terms(float(self._log.t[i]), self._log.q[i], self._log.v[i])
+        kept = self.impulses.held(terms.G)
+        none = np.zeros((len(log.v[i]), 1))
+        return np.asarray(log.v[i] + answer(terms.M, terms.G[kept], none, terms.c_dot[kept])[:, 0])
 
     def _leap(self, i: int) -> None:
         """Several steps in one call, where the same contacts go on pressing; rarely tried where that fails."""
@@ -184,61 +237,35 @@ class March:
     def _advance(self, i: int, terms: Terms) -> bool:
         """From point i to the next; whether there is one."""
         log, h, space = self._log, self.h, self.world.equations.space
-        found = self._implicit(i, terms) if self.scheme.implicit else self._explicit(i, terms)
-        if not np.isfinite(found.v).all():
+        guess = log.v[i] + h * log.a[i] if i and not self._blow(i) else log.v[i]
+        found = self.steps.advance(Begin(float(log.t[i]), log.q[i], log.v[i], log.mu[i], guess), terms)
+        if not (np.isfinite(found.v).all() and np.isfinite(found.q).all()):
             self.status, self.note = Status.not_finite, f"at t = {log.t[i + 1]:.6g}"
             return False
-        q = space.retract(terms.q, self.scheme.theta * h * found.v)
-        log.q[i + 1] = q if self._flat else space.wrap(q)
+        log.q[i + 1] = found.q if self._flat else space.wrap(found.q)
         log.v[i + 1] = found.v
         log.a[i + 1] = (found.v - log.v[i]) / h
         log.mu[i + 1] = found.rows / h
-        self._tell(i, terms)
+        self._unsettled = max(self._unsettled, found.off)
+        self._tell(i, found)
         return True
 
-    def _explicit(self, i: int, terms: Terms) -> Impulse:
-        log, h = self._log, self.h
-        last = h * log.mu[i]
-        found = self.impulses.of(Pushed(log.v[i], terms, terms.M, h * terms.h, last))
-        if self.world.equations.system.friction is None:
-            return found
-        late, t, zero = self.scheme.late, float(log.t[i]), np.zeros(len(terms.q))
-        for _ in range(NEWTON):  # friction in joints knows their forces
-            terms = self.equations.terms(t + late, terms.q, zero, log.v[i], found.rows / h)
-            before, found = found, self.impulses.of(Pushed(log.v[i], terms, terms.M, h * terms.h, found.rows))
-            if np.max(np.abs(found.rows - before.rows)) <= EPS * len(last) * np.max(np.abs(found.rows)):
-                break
-        return found
+    def _blow(self, i: int) -> bool:
+        """Whether velocities jumped in the step to point i."""
+        return bool(self._shifts) and self._shifts[-1].point == i
 
-    def _implicit(self, i: int, terms: Terms) -> Impulse:
-        """Newton's method for the velocity at the end, which the forces depend on."""
-        log, h, theta = self._log, self.h, self.scheme.theta
-        v, guess, last = log.v[i], log.v[i], h * log.mu[i]
-        fine = self.world.tolerances.residual * EPS**0.25 * float(self.world.sizes.v.max())
-        for _ in range(NEWTON):
-            mean = v + theta * (guess - v)
-            push, by_q, by_v = self.world.equations.pushes(
-                log.t[i] + theta * h, log.q[i], theta * h * mean, mean, last / h
-            )
-            J = theta * (theta * h * by_q + by_v)
-            A = terms.M - h * J
-            symmetric = bool(np.max(np.abs(A - A.T)) <= len(A) * EPS * np.max(np.abs(A)))
-            found = self.impulses.of(Pushed(v, terms, A, h * (push - J @ (guess - v)), last), symmetric=symmetric)
-            if not np.max(np.abs(found.v - guess)) > fine:
-                break
-            guess, last = found.v, found.rows
-        return found
-
-    def _tell(self, i: int, terms: Terms) -> None:
+    def _tell(self, i: int, found: Stepped) -> None:
         """Contacts that close with a blow."""
         log, rows = self._log, self.world.rows.gaps
         pressing = log.mu[i + 1][rows] > 0.0
         fresh = pressing & ~self._pressing
         self._pressing = pressing
-        if not fresh.any():
-            return
+        force, before = log.mu[i + 1][rows], log.mu[i][rows]
+        blow = np.abs(force - before) > BLOW * np.maximum(force, before)
+        still = self.world.equations.control is None  # then putting velocities back costs next to nothing
+        self._jolted = self.scheme.joined and bool(np.any(blow) or (still and pressing.any()))
         for j in np.flatnonzero(fresh):
-            speed = -float(terms.c_dot[rows[j]])
+            speed = -float(found.u[j])
             if speed > self.world.at_rest_below:
                 detail = f"speed {format_number(speed)}"
                 self.events.append(

@@ -12,6 +12,7 @@ from onesided._version import __version__
 from onesided.dynamics.between import dips, words
 from onesided.dynamics.consistent import consistent
 from onesided.dynamics.contact_run import ContactMethod, ContactRun, Request
+from onesided.dynamics.contracts import check_contracts
 from onesided.dynamics.explicit import Projected
 from onesided.dynamics.forcing import Forcing
 from onesided.dynamics.lift_off import lift_offs
@@ -259,6 +260,7 @@ def begin(
     mechanics = kind(Equations(system, control), multipliers, tolerances)
     check_outlines_at(system, start[0])
     state, correction = consistent(mechanics, first, *start, last - first)
+    check_contracts(mechanics.equations, state.t, state.q, state.v, mechanics.sizes.q)
     check_surfaces_at(system, state.q)
     stepper = chosen.start(mechanics, state, last)
     return Run(mechanics, stepper, chosen, correction, last)

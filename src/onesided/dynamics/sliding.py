@@ -19,6 +19,7 @@ from onesided.model.motion import Terms
 from onesided.tolerances import Tolerances
 
 Direction = tuple[float, ...]
+SHARINGS = 2  # friction is shared by normal forces, which may depend on how it is shared
 
 
 @dataclass(frozen=True)
@@ -66,6 +67,8 @@ class SlidingMechanics(Mechanics):
         whole = self._whole.terms(t, q, delta, v, self._phase.spread(mu))
         terms = self._phase.part(whole)
         F, n, rows = self._pushes(whole, terms), len(q), self.rows
+        if len(rows) < self.equations.rows:
+            return self._shared(terms, F, v)
         K = np.zeros((n + len(rows), n + len(rows)))
         K[:n, :n], K[:n, n:], K[n:, :n] = terms.M, -F[rows].T, terms.G[rows]
         found = np.full(self.equations.rows, 0.0)
@@ -76,6 +79,18 @@ class SlidingMechanics(Mechanics):
         found[rows] = x[n:]
         power = terms.power + float(found @ (F @ v))
         return Accelerated(x[:n], found, power, terms, self.factor(terms))
+
+    def _shared(self, terms: Terms, F: Array, v: Array) -> Accelerated:
+        """The same for contacts that depend on each other: of all forces that keep them closed, the smallest."""
+        free, answer = np.split(np.linalg.solve(terms.M, np.column_stack([terms.h, F.T])), [1], axis=1)
+        gap = terms.G @ free[:, 0] + terms.gamma
+        found = -np.linalg.lstsq(terms.G @ answer, gap, rcond=np.sqrt(self.tolerances.rank))[0]
+        power = terms.power + float(found @ (F @ v))
+        return Accelerated(free[:, 0] + answer @ found, found, power, terms, self.factor(terms))
+
+    def multipliers(self, terms: Terms, a: Array, mu: Array, inputs: Array | float = 0.0) -> Array:
+        """As solved: friction leaves no other choice."""
+        return mu
 
     def spread(self, t: float, q: Array, v: Array, mu: Array) -> Array:
         """Multipliers of all rows, friction of sliding contacts included."""
@@ -102,6 +117,36 @@ class SlidingMechanics(Mechanics):
         for place, friction, slips, reference in self._sliders:
             F[place] -= friction * direction(whole.c_dot[slips], reference) @ whole.G[slips]
         return F
+
+
+class StickingMechanics(Mechanics):
+    """The equations of a phase in which contacts stick and none slides.
+
+    Where their forces are not unique, friction is shared in proportion to what the contacts can bear: Σ |λ_T|²/(μ λ_N)
+    is least, so that in the plane all of them reach their limits at the same time.
+    """
+
+    def __init__(self, equations: PhaseEquations, mode: Mode, rows: Rows, tolerances: Tolerances) -> None:
+        super().__init__(equations, None, tolerances)
+        places = {int(row): place for place, row in enumerate(equations.chosen)}
+        self._stuck = [
+            (places[int(rows.gaps[i])], rows.friction[i], [places[row] for row in rows.slips[i]]) for i in mode.sticking
+        ]
+
+    def multipliers(self, terms: Terms, a: Array, mu: Array, inputs: Array | float = 0.0) -> Array:
+        """The multipliers to report."""
+        found = super().multipliers(terms, a, mu, inputs)
+        if len(self.rows) == self.equations.rows:
+            return found
+        force = terms.M @ a - terms.h - inputs
+        for _ in range(SHARINGS):
+            bears = np.ones(len(found))
+            size = float(np.max([found[n] * friction for n, friction, _ in self._stuck])) or 1.0
+            for n, friction, slips in self._stuck:
+                bears[slips] = np.sqrt(max(friction * found[n] / size, self.tolerances.force))
+            solved = np.linalg.lstsq((terms.G * bears[:, None]).T, force, rcond=self.tolerances.rank)[0]
+            found = np.asarray(bears * solved)
+        return found
 
 
 def direction(slip: Array, reference: Array) -> Array:

@@ -11,6 +11,7 @@ from onesided._types import Array, Status
 from onesided.dynamics.mechanics import Mechanics, State
 from onesided.errors import UsageError
 from onesided.linalg import dependent_rows
+from onesided.tolerances import EPS
 
 SAFETY, SHRINK, GROW = 0.9, 0.2, 6.0
 NEAR = 0.01  # pivots below this share of the start's count as nearly singular
@@ -24,6 +25,18 @@ def where(mechanics: Mechanics, state: State) -> str:
     values = ", ".join(f"{name} = {value:.6g}" for name, value in zip(names, state.q, strict=False))
     more = ", …" if len(state.q) > MAX_SHOWN else ""
     return f"t = {state.t:.9g}, {values}{more}"
+
+
+def jumps(mechanics: Mechanics, before: State, after: State, off: Array) -> bool:
+    """Whether a step moved by more than velocities and accelerations at its ends explain: a constraint that jumps.
+
+    `off` is the part of the step that its formula does not account for.
+    """
+    h = after.t - before.t
+    speed = float(np.max(np.abs(before.v), initial=0.0) + np.max(np.abs(after.v), initial=0.0))
+    bend = float(np.max(np.abs(before.a), initial=0.0) + np.max(np.abs(after.a), initial=0.0))
+    noise = math.sqrt(EPS) * float(mechanics.sizes.q.max())
+    return bool(np.max(np.abs(off), initial=0.0) > h * speed + h * h * bend + noise)
 
 
 class Stepper(ABC):

@@ -1,7 +1,8 @@
 """Many time steps with the same contacts pressing, as one compiled call.
 
 The formulas of `dynamics.impulses` without friction, for contacts whose set is known from the step before. The call
-ends before the first step that needs another set, a projection, or more accuracy: that one is left to the caller.
+ends before the first step that needs another set, an impact with restitution, a projection, or more accuracy: that one
+is left to the caller.
 """
 
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -79,15 +80,20 @@ class Leap:
         q, v = x[2 : 2 + n], x[2 + n :]
         inside = jnp.concatenate([half[None], x[:2], q, half * v, v, jnp.zeros(m)])
         out = self._of._stepped(inside, vector, control, None)
-        first, middle, f, gaps, u = out[:m], out[m : m + n], *jnp.split(out[m + 2 * n :], [n, n + m, n + 2 * m])[:3]
+        first, middle = out[:m], out[m : m + n]
+        f, gaps, u, bend = jnp.split(out[m + 2 * n :], [n, n + m, n + 2 * m, n + 3 * m])[:4]
+        tangent = half * bend
+        gaps = gaps + 0.5 * half * tangent
         M, W = out[-n * (n + m) : -n * m or None].reshape(n, n), out[len(out) - n * m :].reshape(m, n)
         factor = cho_factor(M, lower=True)
         answer = cho_solve(factor, jnp.column_stack([rules.h * f, W.T]))
         dv, X = answer[:, 0], answer[:, 1:]
         free = u + W @ dv
         near = gaps <= rules.reach * rules.h * jnp.max(jnp.abs(free)) + rules.closed
-        hits = (gaps + half * free < 0.0) & (u < -rules.rest * jnp.abs(free - u)) & (e > 0.0)
-        b = jnp.where(hits, e * u, jnp.maximum(gaps, 0.0) / half)
+        hits = (
+            (gaps + half * free < 0.0) & (u < -jnp.where(e < 1.0, rules.rest, EPS**0.5) * jnp.abs(free - u)) & (e > 0.0)
+        )
+        b = tangent + jnp.maximum(gaps / half - tangent, 0.0)
         D, want = W @ X, free + b
         closed = active * near
         masked = closed[:, None] * closed[None, :] * D + jnp.diag(1.0 - closed)
@@ -97,6 +103,6 @@ class Leap:
         size = jnp.max(jnp.where(near, jnp.maximum(jnp.abs(want), jnp.abs(b)), 0.0)) / jnp.max(stiff)
         size = jnp.maximum(jnp.maximum(size, jnp.max(jnp.abs(P))), EPS * EPS)
         after = v + dv + X @ P
-        good = (off <= rules.accuracy * size) & jnp.all(P >= 0.0) & (jnp.min(first) >= -rules.slack)
+        good = (off <= rules.accuracy * size) & jnp.all(P >= 0.0) & (jnp.min(first) >= -rules.slack) & ~jnp.any(hits)
         q = self._of.space.wrap(self._of.space.retract(middle, half * after))
         return q, after, P, off / size, good & jnp.all(jnp.isfinite(after)) & jnp.all(jnp.isfinite(P))

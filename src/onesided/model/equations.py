@@ -136,6 +136,14 @@ class Equations:
         out = np.asarray(self.functions.stepped(x, self.parameters, self.control, self._seeds))
         return out[: self.m], self._unpacked(out[self.m :], self._seeds)
 
+    def spanned(
+        self, end: tuple[float, Array], t: float, q: Array, delta: Array, v: Array, mu: Array
+    ) -> tuple[Array, Terms]:
+        """Holonomic residuals at the end (t₁, q∘exp δ₁) of a step, and the terms at (t, q∘exp δ, v) within it."""
+        x = np.concatenate([end[:1], end[1], (t, self.p), q, delta, v, mu[: self.m]])
+        out = np.asarray(self.functions.spanned(x, self.parameters, self.control, self._seeds))
+        return out[: self.m], self._unpacked(out[self.m :], self._seeds)
+
     def pushes(self, t: float, q: Array, delta: Array, v: Array, mu: Array) -> tuple[Array, Array, Array]:
         """The force h (n,) at (t, q∘exp δ, v), its derivatives by configuration and by velocity, (n, n) each."""
         x = np.concatenate([(t, self.p), q, delta, v, mu[: self.m]])

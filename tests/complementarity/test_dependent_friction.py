@@ -1,0 +1,56 @@
+"""Coulomb's law for contacts that depend on each other: solved to round-off, in the plane and in space."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from onesided.complementarity.friction import FrictionProblem, solve_friction
+from onesided.complementarity.least import least
+from onesided.complementarity.polyhedral import polyhedral
+
+
+def problem(seed, directions, contacts=4, freedom=3):
+    """Contacts that outnumber the coordinates, with forces that can balance."""
+    rng = np.random.default_rng(seed)
+    rows = contacts * (1 + directions)
+    W = rng.normal(size=(rows, freedom))
+    u = W @ rng.normal(size=freedom)
+    return FrictionProblem(W @ W.T, u, rng.uniform(0.1, 0.8, contacts), np.full(contacts, directions))
+
+
+@settings(deadline=None, max_examples=40)
+@given(seed=st.integers(0, 10**6))
+def test_in_the_plane_pivoting_is_exact(seed):
+    found = polyhedral(problem(seed, 1))
+    assert found is not None
+    assert problem(seed, 1).residual(found) < 1e-10
+
+
+@settings(deadline=None, max_examples=30)
+@given(seed=st.integers(0, 10**6), directions=st.sampled_from([1, 2]))
+def test_dependent_contacts_are_solved(seed, directions):
+    P, off = solve_friction(problem(seed, directions, freedom=3 * directions), tol=1e-12)
+    assert off < 1e-9
+    assert np.all(np.isfinite(P))
+
+
+def test_the_smallest_forces_of_four_equal_legs():
+    """A table: normal rows of four corners, one combination of which does nothing."""
+    x, y = np.array([1.0, 1.0, -1.0, -1.0]), np.array([1.0, -1.0, 1.0, -1.0])
+    W = np.column_stack([np.ones(4), x, y])
+    table = FrictionProblem(W @ W.T, -np.ones(4), np.zeros(4), np.zeros(4, dtype=int))
+    uneven = np.full(4, 0.25) + 0.05 * np.array([1.0, -1.0, -1.0, 1.0])
+    assert table.residual(uneven) < 1e-15
+    assert least(table, uneven, resting=1e-12) == pytest.approx(np.full(4, 0.25))
+
+
+@settings(deadline=None, max_examples=30)
+@given(seed=st.integers(0, 10**6), directions=st.sampled_from([1, 2]))
+def test_smaller_forces_solve_the_same_problem(seed, directions):
+    one = problem(seed, directions, freedom=3 * directions)
+    P, off = solve_friction(one, tol=1e-12)
+    smaller = least(one, P, resting=1e-10 * float(np.max(np.abs(one.u))))
+    assert np.linalg.norm(smaller) <= np.linalg.norm(P) * (1.0 + 1e-12)
+    assert one.residual(smaller) < max(10.0 * off, 1e-8)
+    assert one.D @ smaller == pytest.approx(one.D @ P, abs=1e-7 * np.max(np.abs(one.u)))
