@@ -9,7 +9,7 @@ from onesided._types import Array
 from onesided.statics.active_set import rounding
 from onesided.statics.curve import Curve, Point
 from onesided.statics.inside import interpolate, is_inside, mean_tangent
-from onesided.statics.spectrum import NEAR, InseparableError, Split, soft_modes, split, stiffness_on
+from onesided.statics.spectrum import NEAR, InseparableError, Split, second, soft_modes, split, stiffness_on
 from onesided.tolerances import EPS, Tolerances
 
 SOFT = 6  # soft modes at either end of a step that are looked at
@@ -44,7 +44,7 @@ def next_singular(curve: Curve, point: Point, tolerances: Tolerances) -> float:
     count = len(parts.linear)
     if not count:
         return math.inf
-    rates = np.diagonal(parts.tests.T @ _second(curve, point.x, point.t, parts.span[:, :count]))
+    rates = np.diagonal(parts.tests.T @ second(curve, point.x, point.t, parts.span[:, :count]))
     kappa = np.diagonal(parts.linear)
     ahead = (np.abs(kappa) > parts.floor) & (kappa * rates < 0)
     return float(np.min(np.abs(kappa[ahead] / rates[ahead]), initial=math.inf))
@@ -98,9 +98,9 @@ def _refine(curve: Curve, point: Point, step: float, tolerances: Tolerances, kee
             return None
         parts = split(curve, x, tolerances, keep=keep, like=parts)
         back = -parts.regular(curve.residual(e))
-        second = [_second(curve, x, v, parts.span).T @ parts.tests for v in (back, *parts.span.T)]
-        matrix = np.stack([block.ravel() for block in second[1:]], axis=1)
-        right = (parts.linear.T + second[0]).ravel()
+        bends = [second(curve, x, v, parts.span).T @ parts.tests for v in (back, *parts.span.T)]
+        matrix = np.stack([block.ravel() for block in bends[1:]], axis=1)
+        right = (parts.linear.T + bends[0]).ravel()
         move = back - parts.span @ np.linalg.lstsq(matrix, right, rcond=EPS**0.5)[0]
         y = y + move
         far = y - point.y
@@ -109,19 +109,3 @@ def _refine(curve: Curve, point: Point, step: float, tolerances: Tolerances, kee
         if float(np.max(np.abs(move) / (1.0 + np.abs(y)))) <= 10 * EPS:
             break
     return replace(point, x=curve.packed(y), y=y)
-
-
-def _second(curve: Curve, x: Array, u: Array, columns: Array) -> Array:
-    """Scaled R''(u, v) for the columns v, by polarisation of unit vectors."""
-    size = math.sqrt(u @ u)
-    if size == 0.0:
-        return np.zeros((curve.size - 1, columns.shape[1]))
-    lengths = np.linalg.norm(columns, axis=0)
-    unit, n = u / size, curve.n
-
-    def form(v: Array) -> Array:
-        raw = curve.system.along(x, curve.packed(v), 2)
-        return np.asarray(np.concatenate([raw[:n], raw[n + curve.rows]]) / curve.weight)
-
-    values = [form(unit + v) - form(unit - v) for v in (columns / lengths).T]
-    return np.asarray(np.stack(values, axis=1) * (size * lengths / 4.0))
