@@ -142,8 +142,11 @@ class Assembly(Derivatives):
 
     def _evaluate(self, x: Array, vector: Any) -> Evaluation:
         """All blocks at the packed point: NumPy adds up a few hundred numbers faster than a compiled loop."""
+        return self._assembled(np.asarray(self._second(x, vector)))
+
+    def _assembled(self, entries: Array) -> Any:
         order, targets, size = self._gather
-        packed = np.bincount(targets, np.asarray(self._second(x, vector))[order], size)
+        packed = np.bincount(targets, entries[order], size)
         return self.unpack(np.asarray(packed, dtype=np.float64))
 
     def residual(self, x: Array, vector: Any) -> tuple[float, Array, Array]:
@@ -151,6 +154,42 @@ class Assembly(Derivatives):
         targets, size = self._targets[0]
         total: Array = np.asarray(np.bincount(targets, np.asarray(self._first(x, vector)), size + 1), dtype=np.float64)
         return float(total[0]), total[1 : self.n + 1], total[self.n + 2 : size]
+
+    def element_stiffness(self, x: Array, vector: Any, length: Array) -> list[Array]:
+        """Hessians of the energies of all elements at x, times the lengths of their coordinates: (ne, k, k) per batch.
+
+        Eigenvalues of one element are told apart where those of the whole structure are not.
+        """
+        still = np.append(x[: self.n + 1], np.zeros(self.m))
+        entries, found, begin = np.asarray(self._second(still, vector)), [], 0
+        for batch in self.batches:
+            ne, k = batch.index.shape
+            K = np.zeros((ne, k, k))
+            at = self._hessian_begin(batch, begin)
+            for column, (i, j) in enumerate(batch.pairs):
+                K[:, i, j] = K[:, j, i] = entries[at + column * ne : at + (column + 1) * ne]
+            free = np.where(batch.index < 0, 0.0, length[batch.index])
+            found.append(free[:, :, None] * K * free[:, None, :])
+            begin = at + ne * (len(batch.pairs) + k + batch.r * (k + 1))
+        return found
+
+    def from_elements(self, blocks: Sequence[Array], length: Array) -> Any:
+        """Blocks of which the Hessian is the sum of those of the elements, the lengths taken out again."""
+        entries = np.zeros(len(self._targets[1][0]))
+        begin = 0
+        for batch, block in zip(self.batches, blocks, strict=True):
+            ne, k = batch.index.shape
+            inverse = np.where(batch.index < 0, 0.0, 1.0 / length[batch.index])
+            at = self._hessian_begin(batch, begin)
+            for column, (i, j) in enumerate(batch.pairs):
+                entries[at + column * ne : at + (column + 1) * ne] = inverse[:, i] * block[:, i, j] * inverse[:, j]
+            begin = at + ne * (len(batch.pairs) + k + batch.r * (k + 1))
+        return self._assembled(entries)
+
+    @staticmethod
+    def _hessian_begin(batch: Batch, begin: int) -> int:
+        """Where the entries of the Hessian of a batch begin, after those of first order."""
+        return begin + len(batch.index) * (1 + batch.k + 1 + batch.r)
 
     @cached_property
     def _gather(self) -> tuple[Indices, Indices, int]:

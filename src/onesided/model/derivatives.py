@@ -229,6 +229,14 @@ class Derivatives:
         self.stepping = Stepping(n, self.m, self._packed_kkt)
         self._last: tuple[bytes, Any, Evaluation] = (b"", None, NOWHERE)  # point, parameters, blocks
 
+    def element_stiffness(self, x: Array, vector: Any, length: Array) -> list[Array]:
+        """Hessians of the parts the energy is the sum of, in groups: none where it is given as one function."""
+        return []
+
+    def from_elements(self, blocks: Sequence[Array], length: Array) -> Any:
+        """Blocks of which the Hessian is the sum of those of the parts."""
+        raise NotImplementedError
+
     def constants(self, parameters: Mapping[str, float]) -> Any:
         """What the compiled functions take for the parameters: here a vector, in the order of `names`."""
         return np.array([parameters[name] for name in self.names], dtype=np.float64)

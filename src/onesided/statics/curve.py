@@ -6,6 +6,7 @@ Unknowns are the columns (q, p, ν_W), equations the rows (L_q, c_W): one more u
 
 import math
 from collections.abc import Iterator
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -111,6 +112,12 @@ class Curve:
         self._top, self._bottom, self._right = factor[:n, : n + 1], factor[n:, : n + 1], -factor[:n, n + 1 :]
         self._square = np.outer(sizes.length, sizes.length) / sizes.energy
         self._slope = sizes.length / scales.gap[rows][:, None]
+
+    def measured_at(self, x: Array) -> "Curve":
+        """The same curve with stiffness measured by what is usual around the packed point x."""
+        other = copy(self)
+        other.sizes = self.sizes.at(x)
+        return other
 
     def scaled(self, x: Array) -> Array:
         """Scaled unknowns y of the packed point x."""

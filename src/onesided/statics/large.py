@@ -45,6 +45,7 @@ class LargeCurve(Curve):
         self._gradient_scale = sizes.length[pattern.columns] / gap[pattern.entry_constraints]
         self.closed = np.zeros(len(gap), dtype=bool)
         self.closed[self.rows] = True
+        self._responded: SparseEvaluation | None = None  # to which p: the response belongs to this evaluation
         self.column_p: Array = np.zeros(0)
         self.response: Array = np.zeros(0)
 
@@ -54,11 +55,13 @@ class LargeCurve(Curve):
 
     def factor(self, e: "SparseEvaluation") -> None:
         """Factorise K at e, unless that is what was factorised last; solve for the response to p."""
-        if self.kkt_matrix.holder is e and self.kkt_matrix.rows is self.rows:
+        factorised = self.kkt_matrix.holder is e and self.kkt_matrix.rows is self.rows
+        if factorised and self._responded is e:
             return
-        self.kkt_matrix.factor(self.stiffness_entries(e), self.gradient_entries(e), self.closed)
-        self.kkt_matrix.holder, self.kkt_matrix.rows = e, self.rows
-        self.column_p = self.load(e)
+        if not factorised:
+            self.kkt_matrix.factor(self.stiffness_entries(e), self.gradient_entries(e), self.closed)
+            self.kkt_matrix.holder, self.kkt_matrix.rows = e, self.rows
+        self._responded, self.column_p = e, self.load(e)
         self.response = self.kkt_matrix.solve(self.column_p)
 
     def stiffness_entries(self, e: "SparseEvaluation") -> Array:

@@ -22,6 +22,7 @@ def first_singular(curve: Curve, a: Point, b: Point, tolerances: Tolerances) -> 
     On the soft modes of both ends the stiffness is taken to change linearly: (1 − θ)K_a + θK_b is singular for the
     eigenvalues θ of (K_a − K_b)⁻¹K_a. From there the equations of the singular point are solved.
     """
+    curve = curve.measured_at(b.x)
     try:
         fractions = _crossings(curve, a, b, tolerances)
     except InseparableError:
@@ -64,6 +65,7 @@ def _crossings(curve: Curve, a: Point, b: Point, tolerances: Tolerances) -> list
 
 def refine_singular(curve: Curve, point: Point, step: float, tolerances: Tolerances) -> Point | None:
     """Move a nearly singular point to where J loses rank exactly; None where there is no such point near."""
+    curve = curve.measured_at(point.x)
     try:
         close = int(np.count_nonzero(np.abs(split(curve, point.x, tolerances).kappa) <= CLOSE))
         for keep in dict.fromkeys((max(close, 1), 1)):

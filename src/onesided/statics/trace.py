@@ -226,7 +226,7 @@ class Tracer(Walker):
 
     def _clearly_passed(self, c: Point) -> bool:
         """Whether the number of negative modes at c differs from that before by more than rounding can do."""
-        return 0 <= self.point.negative != negative_modes(self.curve, c.x, self.watch.tolerances)
+        return 0 <= self.point.negative != negative_modes(self.curve.measured_at(c.x), c.x, self.watch.tolerances)
 
     def _told(self, hit: Hit) -> bool:
         """Whether a hit is an event as it is: margins of idle constraints are looked at by themselves."""
