@@ -21,7 +21,7 @@ from onesided.model.sizes import Sizes
 from onesided.model.stepping import Frame, rounding
 from onesided.model.system import System
 from onesided.statics.active_set import ConstraintScales
-from onesided.statics.spectrum import spectrum
+from onesided.statics.spectrum import undecided
 from onesided.tolerances import DEFAULT, EPS, ROUND_OFF, SMALL
 
 TOGETHER = 30  # unknowns up to which matrices of many points are made by one operation
@@ -264,13 +264,11 @@ class Curve:
         """For large systems only: small ones go through the function `newton`."""
         raise NotImplementedError
 
-    def start(self, e: Evaluation, t: Array) -> tuple[int, float, float]:
+    def start(self, x: Array, t: Array) -> tuple[int, float, float]:
         """Negative modes, orientation, volume at the start of a leg; (−1, 0, NaN) where it is nearly singular."""
+        e = self.evaluate(x)
         M = self.matrix(e, t)
-        if not np.all(np.isfinite(M)):
-            return -1, 0.0, math.nan
-        modes = spectrum(self.sizes.hessian(e.L_qq), e.c_q[self.rows] * self._slope, self.sizes.reference, DEFAULT.rank)
-        if modes.rows.Y.shape[1] or np.any(np.abs(modes.kappa) <= np.maximum(EPS**0.5, modes.noise)):
+        if not np.all(np.isfinite(M)) or undecided(self, x, DEFAULT):
             return -1, 0.0, math.nan
         sign, volume = np.linalg.slogdet(M)
         return self.modes(e)[0], float(sign), float(volume)

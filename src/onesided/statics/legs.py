@@ -24,7 +24,7 @@ def start_leg(where: Place, ray: Ray, s: float) -> tuple[Curve, Point]:
     t = t / np.sqrt(t @ t)
     y = curve.scaled(x)
     margins = curve.margins(e, y, t)
-    negative, orientation, volume = curve.start(e, t)
+    negative, orientation, volume = curve.start(x, t)
     error = float(np.max(np.abs(curve.residual(e)), initial=0.0))
     sense = float(ray.p_sign)
     known = (negative, orientation, sense, *margins, e.c, e.energy, error, volume)

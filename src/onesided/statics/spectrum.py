@@ -25,6 +25,7 @@ if TYPE_CHECKING:  # curves know spectra
     from onesided.statics.large import LargeCurve
 
 NEAR = 0.01  # modes with κ below this are kept apart: the rest is well conditioned
+UNDECIDED = EPS**0.5  # stiffness, relative to the reference, below which the start of a leg tells nothing
 SAFETY = 16.0  # of an estimate of rounding
 
 
@@ -183,6 +184,16 @@ def blur(curve: "Curve", x: Array, modes: Array) -> Array:
     with_p = np.abs(np.einsum("ij,ij->j", modes[:n], second(curve, x, load, modes)[:n])) * y[n]
     rest = [np.abs(bend(curve, x, v)) @ np.delete(y, n) for v in (modes / lengths).T]
     return np.asarray(SAFETY * EPS * (with_p + np.array(rest) * lengths**2))
+
+
+def undecided(curve: "Curve", x: Array, tolerances: Tolerances) -> bool:
+    """Whether some mode is so soft that rounding may decide its sign, or constraints depend on each other."""
+    try:
+        parts = split(curve, x, tolerances)
+    except InseparableError:
+        return True
+    kappa = np.diagonal(parts.linear)
+    return bool(np.any(np.abs(kappa) <= np.maximum(UNDECIDED, parts.floor)))
 
 
 def floors(curve: "Curve", x: Array, kappa: Array, modes: Array, known: Array) -> Array:
