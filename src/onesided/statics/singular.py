@@ -9,7 +9,7 @@ from onesided._types import Array
 from onesided.statics.active_set import rounding
 from onesided.statics.curve import Curve, Point
 from onesided.statics.inside import interpolate, is_inside, mean_tangent
-from onesided.statics.spectrum import NEAR, InseparableError, Split, second, soft_modes, split, stiffness_on
+from onesided.statics.spectrum import NEAR, InseparableError, Split, second, soft_modes, split, stiffness_on, undecided
 from onesided.tolerances import EPS, Tolerances
 
 SOFT = 6  # soft modes at either end of a step that are looked at
@@ -30,10 +30,19 @@ def first_singular(curve: Curve, a: Point, b: Point, tolerances: Tolerances) -> 
     for fraction in fractions or [0.5]:  # a mode may touch zero: a fork seen from its branch
         guess = replace(a, y=interpolate(a, b, fraction), s=a.s + fraction * (b.s - a.s), t=mean_tangent(a, b))
         found = refine_singular(curve, replace(guess, x=curve.packed(guess.y)), b.s - a.s, tolerances)
-        if found is not None and is_inside(a, b, found):
+        if found is not None and (is_inside(a, b, found) or _in_its_blur(curve, a, b, found, tolerances)):
             along = mean_tangent(a, b)
             return replace(found, s=a.s + float(along @ (found.y - a.y)))
     return None
+
+
+def _in_its_blur(curve: Curve, a: Point, b: Point, found: Point, tolerances: Tolerances) -> bool:
+    """Whether a singular point lies just ahead of a step that ends where rounding decides inertia and sense of p.
+
+    A fork seen from its branch: stiffness and the change of p vanish towards it, and are lost in rounding before.
+    """
+    ahead = float(mean_tangent(a, b) @ (found.y - b.y)) > 0.0
+    return ahead and undecided(curve.measured_at(b.x), b.x, tolerances)
 
 
 def next_singular(curve: Curve, point: Point, tolerances: Tolerances) -> float:
