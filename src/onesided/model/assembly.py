@@ -155,41 +155,51 @@ class Assembly(Derivatives):
         total: Array = np.asarray(np.bincount(targets, np.asarray(self._first(x, vector)), size + 1), dtype=np.float64)
         return float(total[0]), total[1 : self.n + 1], total[self.n + 2 : size]
 
-    def element_stiffness(self, x: Array, vector: Any, length: Array) -> list[Array]:
-        """Hessians of the energies of all elements at x, times the lengths of their coordinates: (ne, k, k) per batch.
+    def magnitude(self, x: Array, before: Array, vector: Any, length: Array) -> Any:
+        """Blocks of which the Hessian is the sum of the |K| of all elements at x, the energies alone.
 
-        Eigenvalues of one element are told apart where those of the whole structure are not.
+        An element that is softer as a whole than it was before is as stiff as then: it may just have none. Eigenvalues
+        of one element, times lengths, are told apart where those of the whole structure are not.
         """
-        still = np.append(x[: self.n + 1], np.zeros(self.m))
-        entries, found, begin = np.asarray(self._second(still, vector)), [], 0
-        for batch in self.batches:
+        blocks = []
+        for batch, now, then in zip(self.batches, *(self._element_hessians(at, vector) for at in (x, before)), strict=True):
+            units = np.where(batch.index < 0, 1.0, length[batch.index])
+            sizes = np.linalg.norm(now, axis=(1, 2)), np.linalg.norm(then, axis=(1, 2))
+            lift = np.divide(sizes[1], sizes[0], out=np.ones(len(now)), where=(sizes[0] > 0) & (sizes[1] > sizes[0]))
+            values, modes = np.linalg.eigh(units[:, :, None] * now * units[:, None, :])
+            modes = modes / units[:, :, None]
+            blocks.append((modes * (lift[:, None] * np.abs(values))[:, None, :]) @ modes.transpose(0, 2, 1))
+        return self._from_elements(blocks)
+
+    def _element_hessians(self, x: Array, vector: Any) -> list[Array]:
+        """Hessians of the energies of all elements at x, (ne, k, k) per batch; zero for what is held."""
+        entries, found = np.asarray(self._second(np.append(x[: self.n + 1], np.zeros(self.m)), vector)), []
+        for batch, at in zip(self.batches, self._hessians_begin, strict=True):
             ne, k = batch.index.shape
             K = np.zeros((ne, k, k))
-            at = self._hessian_begin(batch, begin)
             for column, (i, j) in enumerate(batch.pairs):
                 K[:, i, j] = K[:, j, i] = entries[at + column * ne : at + (column + 1) * ne]
-            free = np.where(batch.index < 0, 0.0, length[batch.index])
-            found.append(free[:, :, None] * K * free[:, None, :])
-            begin = at + ne * (len(batch.pairs) + k + batch.r * (k + 1))
+            held = batch.index < 0
+            K[held[:, :, None] | held[:, None, :]] = 0.0
+            found.append(K)
         return found
 
-    def from_elements(self, blocks: Sequence[Array], length: Array) -> Any:
-        """Blocks of which the Hessian is the sum of those of the elements, the lengths taken out again."""
+    def _from_elements(self, blocks: Sequence[Array]) -> Any:
+        """Blocks of which the Hessian is the sum of those of the elements."""
         entries = np.zeros(len(self._targets[1][0]))
-        begin = 0
-        for batch, block in zip(self.batches, blocks, strict=True):
-            ne, k = batch.index.shape
-            inverse = np.where(batch.index < 0, 0.0, 1.0 / length[batch.index])
-            at = self._hessian_begin(batch, begin)
+        for batch, at, block in zip(self.batches, self._hessians_begin, blocks, strict=True):
+            ne = len(batch.index)
             for column, (i, j) in enumerate(batch.pairs):
-                entries[at + column * ne : at + (column + 1) * ne] = inverse[:, i] * block[:, i, j] * inverse[:, j]
-            begin = at + ne * (len(batch.pairs) + k + batch.r * (k + 1))
+                entries[at + column * ne : at + (column + 1) * ne] = block[:, i, j]
         return self._assembled(entries)
 
-    @staticmethod
-    def _hessian_begin(batch: Batch, begin: int) -> int:
-        """Where the entries of the Hessian of a batch begin, after those of first order."""
-        return begin + len(batch.index) * (1 + batch.k + 1 + batch.r)
+    @cached_property
+    def _hessians_begin(self) -> list[int]:
+        """Where the entries of the Hessians of the batches begin, each after those of first order."""
+        first = [len(batch.index) * (2 + batch.k + batch.r) for batch in self.batches]
+        rest = [len(batch.index) * (len(batch.pairs) + batch.k + batch.r * (batch.k + 1)) for batch in self.batches]
+        ends = np.cumsum([0, *(a + b for a, b in zip(first, rest, strict=True))])
+        return [int(end) + own for end, own in zip(ends[:-1], first, strict=True)]
 
     @cached_property
     def _gather(self) -> tuple[Indices, Indices, int]:

@@ -229,13 +229,9 @@ class Derivatives:
         self.stepping = Stepping(n, self.m, self._packed_kkt)
         self._last: tuple[bytes, Any, Evaluation] = (b"", None, NOWHERE)  # point, parameters, blocks
 
-    def element_stiffness(self, x: Array, vector: Any, length: Array) -> list[Array]:
-        """Hessians of the parts the energy is the sum of, in groups: none where it is given as one function."""
-        return []
-
-    def from_elements(self, blocks: Sequence[Array], length: Array) -> Any:
-        """Blocks of which the Hessian is the sum of those of the parts."""
-        raise NotImplementedError
+    def magnitude(self, x: Array, before: Array, vector: Any, length: Array) -> Any:
+        """Blocks with the |K| of all parts of the energy in place of the Hessian; none where it is one function."""
+        return None
 
     def constants(self, parameters: Mapping[str, float]) -> Any:
         """What the compiled functions take for the parameters: here a vector, in the order of `names`."""

@@ -98,7 +98,7 @@ class Sizes:
     control: float
     stiffnesses: Callable[[], Iterable[Array]] | None = field(default=None, repr=False)
     combine: Callable[[list[Array]], Array] | None = field(default=None, repr=False)
-    elements: "Elements | None" = field(default=None, repr=False)
+    elements: Callable[[Array], Array | None] | None = field(default=None, repr=False)
     first: "Sizes | None" = field(default=None, repr=False)
 
     @cached_property
@@ -124,9 +124,10 @@ class Sizes:
 
         A stiff structure that has turned is soft in directions in which it was stiff: its elements tell how soft.
         """
-        if self.elements is None:
+        own = None if self.elements is None else self.elements(x)
+        if own is None or not np.all(np.isfinite(own)):
             return self
-        first, own = self.first or self, self.elements.magnitude(x, self.length) / self.energy
+        first = self.first or self
         return replace(first, stiffnesses=None, combine=lambda _: own + LEFT * first.reference, first=first)
 
     @property
@@ -142,41 +143,6 @@ class Sizes:
     def hessian(self, L_qq: Array) -> Array:
         """A Hessian without units."""
         return np.asarray(self.length[:, None] * L_qq * self.length / self.energy)
-
-
-@dataclass(frozen=True)
-class Elements:
-    """The elements of a structure: how stiff it is, told from how stiff each of them is.
-
-    Attributes
-    ----------
-    x : the packed point at which sizes were estimated.
-    """
-
-    evaluate: "Probe"
-    x: Array
-
-    def magnitude(self, x: Array, length: Array) -> Array:
-        """Sum of the |K| of all elements at x, times lengths; as the Hessian of the structure is kept.
-
-        An element is at least as stiff, in order of its eigenvalues, as it was: its stiffness may just vanish.
-        """
-        model, vector = self.evaluate.derivatives, self.evaluate.vector
-        now, before = (model.element_stiffness(at, vector, length) for at in (x, self.x))
-        blocks = [_lifted(a, b) for a, b in zip(now, before, strict=True)]
-        return np.asarray(model.from_elements(blocks, length).scaled_hessian(length))
-
-
-def _lifted(K: Array, before: Array) -> Array:
-    """|K| of many small matrices, no eigenvalue smaller than that of the same rank before."""
-    if not np.all(np.isfinite(K)):
-        return np.zeros_like(K)
-    values, modes = np.linalg.eigh(K)
-    order = np.argsort(np.abs(values), axis=-1)
-    least = np.sort(np.abs(np.linalg.eigvalsh(np.nan_to_num(before))), axis=-1)
-    sizes = np.empty_like(values)
-    np.put_along_axis(sizes, order, np.maximum(np.take_along_axis(np.abs(values), order, -1), least), -1)
-    return np.asarray((modes * sizes[:, None, :]) @ modes.transpose(0, 2, 1))
 
 
 def _magnitude(K: Array) -> Array:
@@ -209,8 +175,12 @@ def estimate(evaluate: Probe, q: Array, p: float, given: Scales) -> Sizes:
         return (state.scaled_hessian(length) / energy for state in states)
 
     combine = cast(Any, e).reference if evaluate.derivatives.large else None
-    x = np.concatenate([q, [p], np.zeros(evaluate.derivatives.m)])
-    elements = Elements(evaluate, x) if evaluate.derivatives.element_stiffness(x, evaluate.vector, length) else None
+    start = np.append(q, p)
+
+    def elements(x: Array) -> Array | None:
+        sizes = evaluate.derivatives.magnitude(x, start, evaluate.vector, length)
+        return None if sizes is None else sizes.scaled_hessian(length) / energy
+
     return Sizes(length, energy, control, stiffnesses, combine, elements)
 
 
