@@ -12,7 +12,7 @@ from onesided.statics.curve import Curve, Point
 from onesided.statics.hits import Hit, Trigger, find_hits, locate
 from onesided.statics.home import Home
 from onesided.statics.inside import between
-from onesided.statics.legs import goes_on, start_leg, taken_over, two_rays
+from onesided.statics.legs import goes_on, start_leg, taken_over, told_apart, two_rays
 from onesided.statics.naming import Named, name_idle, name_point
 from onesided.statics.pieces import Item, Origin, Passage
 from onesided.statics.place import Place, place
@@ -106,7 +106,7 @@ class Tracer(Walker):
     def _crowded(self, c: Point | None) -> bool:
         """Whether there have been too many events or failures without progress."""
         self.crowd = self.crowd + 1 if c is None or c.s - self.point.s < self.method.first_step**2 else 0
-        return self.crowd > CROWD
+        return self.crowd > max(CROWD, 2 * len(self.curve.scales.gap))  # a fine mesh lies down node by node
 
     def _after_event(self) -> Status | None:
         """Whether the path has come home with an event, or is long enough."""
@@ -272,6 +272,8 @@ class Tracer(Walker):
         c, bifurcates = self._sharpen(hit, c, b)
         c = self._snap(c)
         where = place(self.origin.where.system, c.x, self.curve.sizes, self.watch.tolerances)
+        if hit.trigger in {Trigger.closing, Trigger.opening}:
+            where = told_apart(where, self.curve, c, hit.row)
         self.points += 1
         if hit.trigger in {Trigger.bound, Trigger.user}:
             return (yield from self._pass(hit, c, where, b.s))
