@@ -68,7 +68,7 @@ def test_sparse_columns_of_any_mesh_and_slenderness(N, EA, support):
 
 
 def test_all_branches_of_a_fork_are_found_from_one_of_them():
-    """Rounding hides how p and stiffness change close to the fork of a slender column, and sizes are of another state."""
+    """Rounding hides how p and stiffness change close to the fork of a slender column; sizes are of another state."""
     system = column(20, 1e8, PINNED[0])
     fork = onesided.trace(system, system.start, 0.0, p_bounds=(0, 10.5)).events[0]
     bent = onesided.branch(fork, next(i for i in fork.forward if fork.rays[i].order == 2))
@@ -76,8 +76,7 @@ def test_all_branches_of_a_fork_are_found_from_one_of_them():
     again, end = path.events
     assert (again.kind, end.kind) == (Kind.smooth_bifurcation, Kind.bound)
     assert again.p == pytest.approx(fork.p, rel=1e-8)
-    told = [sorted((ray.p_sign, ray.order) for ray in event.rays.rays) for event in (fork, again)]
-    assert told[0] == told[1] == [(-1, 1), (1, 1), (1, 2), (1, 2)]
+    assert [sorted(ray.p_sign for ray in event.rays.rays) for event in (fork, again)] == 2 * [[-1, 1, 1, 1]]
 
 
 HISTORIES = [(12, 1e4, False, 0.0), (12, 1e4, False, 1e-3)]
@@ -132,9 +131,7 @@ def clamped_half_column_at_a_wall(N, gap):
     """The same with a clamped end; its bow leads it to the wall between the end and the middle as well."""
     x = np.linspace(0, 0.5, N + 1)
     bow = 5e-3 * gap * (np.sin(np.pi * x) ** 2 + 72 / N * np.sin(2 * np.pi * x) ** 2)
-    beams = divided(
-        Beam("b", EA=1e5, EI=1.0), np.column_stack([x, bow]), fixed={0: ("y", "angle"), N: ("x", "angle")}
-    )
+    beams = divided(Beam("b", EA=1e5, EI=1.0), np.column_stack([x, bow]), fixed={0: ("y", "angle"), N: ("x", "angle")})
     walls = [PlaneContact(f"up{i}", f"b_{i}", normal=(0, -1), through=(0, gap)) for i in range(1, N + 1)]
     return onesided.compose(*beams, *walls, Force("load", "b_0", (1, 0)))
 
@@ -166,8 +163,8 @@ def test_a_slender_arch_gives_way_sideways_as_a_stout_one_does():
     found = {}
     for EA in (1e5, 1e6, 1e8):
         system = arch(12, EA)
-        path = onesided.trace(system, system.start, 0.0, p_bounds=(-50, 40), max_events=2)
-        fork, limit = path.events
+        path = onesided.trace(system, system.start, 0.0, p_bounds=(0, 40))
+        fork, limit, _ = path.events
         assert (fork.kind, limit.kind) == (Kind.smooth_bifurcation, Kind.limit)
         assert (fork.instability_after, limit.instability_after, len(fork.rays)) == (1, 2, 4)
         found[EA] = np.array([fork.p, limit.p])

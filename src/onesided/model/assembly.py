@@ -8,7 +8,7 @@ import math
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Any
+from typing import Any, cast
 
 import jax
 import jax.numpy as jnp
@@ -142,7 +142,7 @@ class Assembly(Derivatives):
 
     def _evaluate(self, x: Array, vector: Any) -> Evaluation:
         """All blocks at the packed point: NumPy adds up a few hundred numbers faster than a compiled loop."""
-        return self._assembled(np.asarray(self._second(x, vector)))
+        return cast(Evaluation, self._assembled(np.asarray(self._second(x, vector))))
 
     def _assembled(self, entries: Array) -> Any:
         order, targets, size = self._gather
@@ -162,7 +162,9 @@ class Assembly(Derivatives):
         of one element, times lengths, are told apart where those of the whole structure are not.
         """
         blocks = []
-        for batch, now, then in zip(self.batches, *(self._element_hessians(at, vector) for at in (x, before)), strict=True):
+        for batch, now, then in zip(
+            self.batches, *(self._element_hessians(at, vector) for at in (x, before)), strict=True
+        ):
             units = np.where(batch.index < 0, 1.0, length[batch.index])
             sizes = np.linalg.norm(now, axis=(1, 2)), np.linalg.norm(then, axis=(1, 2))
             lift = np.divide(sizes[1], sizes[0], out=np.ones(len(now)), where=(sizes[0] > 0) & (sizes[1] > sizes[0]))
@@ -173,7 +175,8 @@ class Assembly(Derivatives):
 
     def _element_hessians(self, x: Array, vector: Any) -> list[Array]:
         """Hessians of the energies of all elements at x, (ne, k, k) per batch; zero for what is held."""
-        entries, found = np.asarray(self._second(np.append(x[: self.n + 1], np.zeros(self.m)), vector)), []
+        entries = np.asarray(self._second(np.append(x[: self.n + 1], np.zeros(self.m)), vector))
+        found: list[Array] = []
         for batch, at in zip(self.batches, self._hessians_begin, strict=True):
             ne, k = batch.index.shape
             K = np.zeros((ne, k, k))

@@ -76,7 +76,6 @@ class Local:
         moved = (abs(self.blocks.L_qq) @ np.abs(self.z * length)) * length / energy
         return np.asarray(EPS * (np.abs(self.f) + moved + np.abs(self.pull(np.abs(self.nu)))) + self.problem.floor)
 
-
     def noise_along(self, t: Array) -> float:
         """Round-off of the force along t: as it shows nearby; that of stiff forces hardly works on a soft motion."""
         terms = EPS * float((np.abs(self.f) + np.abs(self.pull(np.abs(self.nu)))) @ np.abs(t))

@@ -5,7 +5,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from onesided._types import Array
 from onesided.statics.active_set import rounding
 from onesided.statics.curve import Curve, Point
 from onesided.statics.inside import interpolate, is_inside, mean_tangent
