@@ -120,6 +120,8 @@ class Assembly(Derivatives):
     make_data : parameters → data of all batches.
     """
 
+    elementwise = True
+
     def __init__(self, n: int, m: int, batches: Sequence[Batch], make_data: Any, names: tuple[str, ...]) -> None:
         self.batches, self._make_data = tuple(batches), make_data
         self._targets = self._make_targets(n, m)

@@ -98,7 +98,7 @@ class Sizes:
     control: float
     stiffnesses: Callable[[], Iterable[Array]] | None = field(default=None, repr=False)
     combine: Callable[[list[Array]], Array] | None = field(default=None, repr=False)
-    elements: Callable[[Array], Array | None] | None = field(default=None, repr=False)
+    elements: Callable[[Array], Array] | None = field(default=None, repr=False)
     first: "Sizes | None" = field(default=None, repr=False)
 
     @cached_property
@@ -124,11 +124,15 @@ class Sizes:
 
         A stiff structure that has turned is soft in directions in which it was stiff: its elements tell how soft.
         """
-        own = None if self.elements is None else self.elements(x)
-        if own is None or not np.all(np.isfinite(own)):
+        elements, first = self.elements, self.first or self
+        if elements is None:
             return self
-        first = self.first or self
-        return replace(first, stiffnesses=None, combine=lambda _: own + LEFT * first.reference, first=first)
+
+        def combine(_: list[Array]) -> Array:
+            own = elements(x)
+            return own + LEFT * first.reference if np.all(np.isfinite(own)) else first.reference
+
+        return replace(first, stiffnesses=None, combine=combine, first=first)
 
     @property
     def force(self) -> Array:
@@ -177,11 +181,12 @@ def estimate(evaluate: Probe, q: Array, p: float, given: Scales) -> Sizes:
     combine = cast(Any, e).reference if evaluate.derivatives.large else None
     start = np.append(q, p)
 
-    def elements(x: Array) -> Array | None:
+    def elements(x: Array) -> Array:
         sizes = evaluate.derivatives.magnitude(x, start, evaluate.vector, length)
-        return None if sizes is None else sizes.scaled_hessian(length) / energy
+        return np.asarray(sizes.scaled_hessian(length) / energy)
 
-    return Sizes(length, energy, control, stiffnesses, combine, elements)
+    own = elements if evaluate.derivatives.elementwise else None
+    return Sizes(length, energy, control, stiffnesses, combine, own)
 
 
 def _lengths(
