@@ -12,11 +12,11 @@ EULER = np.pi**2  # of a pinned column of length and EI one
 PINNED, CLAMPED = ({0: "xy", -1: "y"}, 1.0), ({0: ("x", "y", "angle"), -1: ("y", "angle")}, 4.0)
 
 
-def column(N, EA, fixed, *, bow=0.0):
+def column(N, EA, fixed, *, bow=0.0, sparse=False):
     x = np.linspace(0, 1, N + 1)
     fixed = {N if i < 0 else i: what for i, what in fixed.items()}
     beams = divided(Beam("b", EA=EA, EI=1.0), np.column_stack([x, bow * np.sin(np.pi * x)]), fixed=fixed)
-    return onesided.compose(beams, Force("f", f"b_{N}", (-1, 0)), sparse=False)
+    return onesided.compose(beams, Force("f", f"b_{N}", (-1, 0)), sparse=sparse)
 
 
 def euler_load(EA, factor):
@@ -24,10 +24,11 @@ def euler_load(EA, factor):
     return EA / 2 * (1 - np.sqrt(1 - 4 * factor * EULER / EA))
 
 
-def check_first_load(N, EA, support):
+def check_first_load(N, EA, support, *, sparse=False, beyond=1.2):
+    """The pitchfork is found and named, and the elastica followed without an event of its own."""
     fixed, factor = support
-    system, expected = column(N, EA, fixed), euler_load(EA, factor)
-    path = onesided.trace(system, system.start, 0.0, p_bounds=(0, 1.2 * expected))
+    system, expected = column(N, EA, fixed, sparse=sparse), euler_load(EA, factor)
+    path = onesided.trace(system, system.start, 0.0, p_bounds=(0, beyond * expected))
     fork, end = path.events
     assert (fork.kind, end.kind) == (Kind.smooth_bifurcation, Kind.bound)
     assert (fork.instability_before, fork.instability_after, len(fork.rays)) == (0, 1, 4)
@@ -42,9 +43,11 @@ def check_first_load(N, EA, support):
         assert np.max(np.abs(branch.q[-1, y])) > 0.1
 
 
-@pytest.mark.parametrize(("N", "EA", "support"), [(8, 1e4, PINNED), (16, 1e8, CLAMPED)])
-def test_columns_buckle_at_their_load(N, EA, support):
-    check_first_load(N, EA, support)
+@pytest.mark.parametrize(
+    ("N", "EA", "support", "sparse"), [(8, 1e4, PINNED, False), (20, 1e8, CLAMPED, False), (20, 1e8, PINNED, True)]
+)
+def test_columns_buckle_at_their_load(N, EA, support, sparse):
+    check_first_load(N, EA, support, sparse=sparse)
 
 
 @pytest.mark.slow
@@ -55,11 +58,38 @@ def test_columns_of_any_mesh_and_slenderness(N, EA, support):
     check_first_load(N, EA, support)
 
 
-@pytest.mark.parametrize("bow", [0.0, 1e-3])
-def test_a_history_goes_over_the_buckling_load(bow):
-    system = column(12, 1e4, PINNED[0], bow=bow)
+@pytest.mark.slow
+@pytest.mark.parametrize("support", [PINNED, CLAMPED])
+@pytest.mark.parametrize("EA", [1e4, 1e6, 1e8])
+@pytest.mark.parametrize("N", [100, 200, 400])
+def test_sparse_columns_of_any_mesh_and_slenderness(N, EA, support):
+    """Far enough for the largest deflection of the elastica, 0.403 of the length."""
+    check_first_load(N, EA, support, sparse=True, beyond=1.8)
+
+
+def test_all_branches_of_a_fork_are_found_from_one_of_them():
+    """Rounding hides how p and stiffness change close to the fork of a slender column; sizes are of another state."""
+    system = column(20, 1e8, PINNED[0])
+    fork = onesided.trace(system, system.start, 0.0, p_bounds=(0, 10.5)).events[0]
+    bent = onesided.branch(fork, next(i for i in fork.forward if fork.rays[i].order == 2))
+    path = onesided.trace(system, bent.q[-1], float(bent.p[-1]), direction=-1, p_bounds=(9.0, 10.6))
+    again, end = path.events
+    assert (again.kind, end.kind) == (Kind.smooth_bifurcation, Kind.bound)
+    assert again.p == pytest.approx(fork.p, rel=1e-8)
+    assert [sorted(ray.p_sign for ray in event.rays.rays) for event in (fork, again)] == 2 * [[-1, 1, 1, 1]]
+
+
+HISTORIES = [(12, 1e4, False, 0.0), (12, 1e4, False, 1e-3)]
+LONG_HISTORIES = [(20, 1e8, False, 0.0), (20, 1e8, True, 0.0), (100, 1e8, True, 1e-3), (100, 1e8, True, 0.0)]
+
+
+@pytest.mark.parametrize(
+    ("N", "EA", "sparse", "bow"), [*HISTORIES, *(pytest.param(*one, marks=pytest.mark.slow) for one in LONG_HISTORIES)]
+)
+def test_a_history_goes_over_the_buckling_load(N, EA, sparse, bow):
+    system = column(N, EA, PINNED[0], bow=bow, sparse=sparse)
     history = onesided.drive(system, system.start, [0.0, 1.3 * EULER, 0.0])
-    middle = system.coordinates.index("b_6_y")
+    middle = system.coordinates.index(f"b_{N // 2}_y")
     top = max(abs(path.q[:, middle]).max() for path in history.paths)
     assert history.ok and top == pytest.approx(0.36, abs=0.05)  # elastica at 1.3 P_E
     assert history.paths[-1].q[-1, middle] == pytest.approx(system.start[middle], abs=1e-6)
@@ -95,6 +125,77 @@ def check_wall(N, accuracy):
 @pytest.mark.parametrize(("N", "accuracy"), [(12, 0.02), (16, 0.01), (24, 0.01)])
 def test_a_column_lies_down_on_a_wall_and_buckles_again(N, accuracy):
     check_wall(N, accuracy)
+
+
+def clamped_half_column_at_a_wall(N, gap):
+    """The same with a clamped end; its bow leads it to the wall between the end and the middle as well."""
+    x = np.linspace(0, 0.5, N + 1)
+    bow = 5e-3 * gap * (np.sin(np.pi * x) ** 2 + 72 / N * np.sin(2 * np.pi * x) ** 2)
+    beams = divided(Beam("b", EA=1e5, EI=1.0), np.column_stack([x, bow]), fixed={0: ("y", "angle"), N: ("x", "angle")})
+    walls = [PlaneContact(f"up{i}", f"b_{i}", normal=(0, -1), through=(0, gap)) for i in range(1, N + 1)]
+    return onesided.compose(*beams, *walls, Force("load", "b_0", (1, 0)))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("N", [24, 48])
+def test_a_clamped_column_lies_down_on_a_wall_and_buckles_again(N):
+    """Touch at 4 P_E, line contact from 16 on, collapse at 36, as far as nodes tell how long the flat part is."""
+    system = clamped_half_column_at_a_wall(N, 0.02)
+    path = onesided.trace(system, system.start, 0.0, p_bounds=(0, 37 * EULER), throw=False)
+    assert path.events[0].constraints == (f"up{N}",) and path.events[0].p == pytest.approx(4 * EULER, rel=0.01)
+    lost = [e.p for e in path.events if e.kind is Kind.corner_limit and e.instability_before == 0]
+    assert lost[0] == pytest.approx(16 * EULER, rel=3 / N)
+    assert max(lost) == pytest.approx(36 * EULER, rel=2 / N)
+    assert {e.kind for e in path.events} <= {Kind.closes, Kind.opens, Kind.corner_limit, Kind.limit, Kind.bound}
+
+
+def arch(N, EA, *, sparse=False, rise=0.2):
+    """A circular arch on two pins, one wide, under a load on its crown."""
+    radius = (0.25 + rise * rise) / (2 * rise)
+    turn = np.linspace(-1, 1, N + 1) * np.arcsin(0.5 / radius)
+    points = radius * np.column_stack([np.sin(turn), np.cos(turn) - np.cos(turn[0])])
+    beams = divided(Beam("b", EA=EA, EI=1.0), points, fixed={0: "xy", N: "xy"})
+    return onesided.compose(beams, Force("f", f"b_{N // 2}", (0, -1)), sparse=sparse)
+
+
+def test_a_slender_arch_gives_way_sideways_as_a_stout_one_does():
+    """Elements of an arch have turned where it buckles: stiffness is measured where it is, not where it started."""
+    found = {}
+    for EA in (1e5, 1e6, 1e8):
+        system = arch(12, EA)
+        path = onesided.trace(system, system.start, 0.0, p_bounds=(0, 40))
+        fork, limit, _ = path.events
+        assert (fork.kind, limit.kind) == (Kind.smooth_bifurcation, Kind.limit)
+        assert (fork.instability_after, limit.instability_after, len(fork.rays)) == (1, 2, 4)
+        found[EA] = np.array([fork.p, limit.p])
+    np.testing.assert_allclose((found[1e8] - found[1e6]) / (found[1e6] - found[1e5]), 0.11, atol=0.01)  # linear in 1/EA
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("sparse", [False, True])
+def test_a_slender_arch_snaps(sparse):
+    system = arch(16, 1e8, sparse=sparse)
+    history = onesided.drive(system, system.start, [0.0, 100.0])
+    jump, crown = history.jumps[0], system.coordinates.index("b_8_y")
+    assert len(history.jumps) == 1 and jump.reason is Kind.smooth_bifurcation
+    assert jump.q_to[crown] < -0.2 and jump.energy > 1.0
+    tilt = system.coordinates.index("b_8_angle")
+    assert abs(jump.q_to[tilt]) < 1e-6  # upright again
+
+
+@pytest.mark.slow
+def test_a_slender_beam_on_a_wall_is_driven_as_a_stout_one():
+    jumps = []
+    for EA in (1e5, 1e7):
+        x = np.linspace(0, 0.5, 13)
+        beams = divided(
+            Beam("b", EA=EA, EI=1.0), np.column_stack([x, 1e-4 * np.sin(np.pi * x)]), fixed={0: "y", 12: ("x", "angle")}
+        )
+        walls = [PlaneContact(f"up{i}", f"b_{i}", normal=(0, -1), through=(0, 0.02)) for i in range(1, 13)]
+        system = onesided.compose(*beams, *walls, Force("load", "b_0", (1, 0)))
+        history = onesided.drive(system, system.start, [0.0, 170.0])
+        jumps.append([jump.p for jump in history.jumps])
+    np.testing.assert_allclose(jumps[0], jumps[1], rtol=0.01)
 
 
 def mixed_energy(q, p, th):

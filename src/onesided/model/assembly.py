@@ -8,7 +8,7 @@ import math
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Any
+from typing import Any, cast
 
 import jax
 import jax.numpy as jnp
@@ -120,6 +120,8 @@ class Assembly(Derivatives):
     make_data : parameters → data of all batches.
     """
 
+    elementwise = True
+
     def __init__(self, n: int, m: int, batches: Sequence[Batch], make_data: Any, names: tuple[str, ...]) -> None:
         self.batches, self._make_data = tuple(batches), make_data
         self._targets = self._make_targets(n, m)
@@ -142,8 +144,11 @@ class Assembly(Derivatives):
 
     def _evaluate(self, x: Array, vector: Any) -> Evaluation:
         """All blocks at the packed point: NumPy adds up a few hundred numbers faster than a compiled loop."""
+        return cast(Evaluation, self._assembled(np.asarray(self._second(x, vector))))
+
+    def _assembled(self, entries: Array) -> Any:
         order, targets, size = self._gather
-        packed = np.bincount(targets, np.asarray(self._second(x, vector))[order], size)
+        packed = np.bincount(targets, entries[order], size)
         return self.unpack(np.asarray(packed, dtype=np.float64))
 
     def residual(self, x: Array, vector: Any) -> tuple[float, Array, Array]:
@@ -151,6 +156,55 @@ class Assembly(Derivatives):
         targets, size = self._targets[0]
         total: Array = np.asarray(np.bincount(targets, np.asarray(self._first(x, vector)), size + 1), dtype=np.float64)
         return float(total[0]), total[1 : self.n + 1], total[self.n + 2 : size]
+
+    def magnitude(self, x: Array, before: Array, vector: Any, length: Array) -> Any:
+        """Blocks of which the Hessian is the sum of the |K| of all elements at x, the energies alone.
+
+        An element that is softer as a whole than it was before is as stiff as then: it may just have none. Eigenvalues
+        of one element, times lengths, are told apart where those of the whole structure are not.
+        """
+        blocks = []
+        for batch, now, then in zip(
+            self.batches, *(self._element_hessians(at, vector) for at in (x, before)), strict=True
+        ):
+            units = np.where(batch.index < 0, 1.0, length[batch.index])
+            sizes = np.linalg.norm(now, axis=(1, 2)), np.linalg.norm(then, axis=(1, 2))
+            lift = np.divide(sizes[1], sizes[0], out=np.ones(len(now)), where=(sizes[0] > 0) & (sizes[1] > sizes[0]))
+            values, modes = np.linalg.eigh(units[:, :, None] * now * units[:, None, :])
+            modes = modes / units[:, :, None]
+            blocks.append((modes * (lift[:, None] * np.abs(values))[:, None, :]) @ modes.transpose(0, 2, 1))
+        return self._from_elements(blocks)
+
+    def _element_hessians(self, x: Array, vector: Any) -> list[Array]:
+        """Hessians of the energies of all elements at x, (ne, k, k) per batch; zero for what is held."""
+        entries = np.asarray(self._second(np.append(x[: self.n + 1], np.zeros(self.m)), vector))
+        found: list[Array] = []
+        for batch, at in zip(self.batches, self._hessians_begin, strict=True):
+            ne, k = batch.index.shape
+            K = np.zeros((ne, k, k))
+            for column, (i, j) in enumerate(batch.pairs):
+                K[:, i, j] = K[:, j, i] = entries[at + column * ne : at + (column + 1) * ne]
+            held = batch.index < 0
+            K[held[:, :, None] | held[:, None, :]] = 0.0
+            found.append(K)
+        return found
+
+    def _from_elements(self, blocks: Sequence[Array]) -> Any:
+        """Blocks of which the Hessian is the sum of those of the elements."""
+        entries = np.zeros(len(self._targets[1][0]))
+        for batch, at, block in zip(self.batches, self._hessians_begin, blocks, strict=True):
+            ne = len(batch.index)
+            for column, (i, j) in enumerate(batch.pairs):
+                entries[at + column * ne : at + (column + 1) * ne] = block[:, i, j]
+        return self._assembled(entries)
+
+    @cached_property
+    def _hessians_begin(self) -> list[int]:
+        """Where the entries of the Hessians of the batches begin, each after those of first order."""
+        first = [len(batch.index) * (2 + batch.k + batch.r) for batch in self.batches]
+        rest = [len(batch.index) * (len(batch.pairs) + batch.k + batch.r * (batch.k + 1)) for batch in self.batches]
+        ends = np.cumsum([0, *(a + b for a, b in zip(first, rest, strict=True))])
+        return [int(end) + own for end, own in zip(ends[:-1], first, strict=True)]
 
     @cached_property
     def _gather(self) -> tuple[Indices, Indices, int]:

@@ -213,6 +213,7 @@ class Derivatives:
     """
 
     large = False  # matrices are dense
+    elementwise = False  # the energy is given as one function
 
     def __init__(
         self, n: int, energy: Scalar | Function, constraints: Sequence[Scalar | Function], names: tuple[str, ...]
@@ -228,6 +229,10 @@ class Derivatives:
         self._along = compiled(self._packed_along, static_argnums=3)
         self.stepping = Stepping(n, self.m, self._packed_kkt)
         self._last: tuple[bytes, Any, Evaluation] = (b"", None, NOWHERE)  # point, parameters, blocks
+
+    def magnitude(self, x: Array, before: Array, vector: Any, length: Array) -> Any:
+        """Blocks with the |K| of all parts of the energy in place of the Hessian."""
+        raise NotImplementedError
 
     def constants(self, parameters: Mapping[str, float]) -> Any:
         """What the compiled functions take for the parameters: here a vector, in the order of `names`."""

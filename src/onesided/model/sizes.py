@@ -7,7 +7,7 @@ coordinates whose units differ by many orders of magnitude need `Scales(length=(
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, cast
 
@@ -51,6 +51,7 @@ SPREAD = 30.0  # largest ratio of lengths that is estimated
 DECADES = 18  # how far sizes are searched for
 DECADES_ALIKE, ALIKE = 3, 0.2  # growth by powers of ten that differ by no more than this, over so many decades
 NEAR = 1.05  # a size this close to the one sought is as good
+LEFT = EPS**0.5  # share of the first reference in those of other points: for directions in which no element is stiff
 FAR = 1e3  # a change so much larger need not be known better
 
 
@@ -97,6 +98,8 @@ class Sizes:
     control: float
     stiffnesses: Callable[[], Iterable[Array]] | None = field(default=None, repr=False)
     combine: Callable[[list[Array]], Array] | None = field(default=None, repr=False)
+    elements: Callable[[Array], Array] | None = field(default=None, repr=False)
+    first: "Sizes | None" = field(default=None, repr=False)
 
     @cached_property
     def reference(self) -> Array:
@@ -115,6 +118,21 @@ class Sizes:
         none = values <= ROUNDING * usual
         values = np.where(none, usual, values)
         return np.asarray((modes * values) @ modes.T)
+
+    def at(self, x: Array) -> "Sizes":
+        """The same with the reference stiffness of the packed point x, for what is the sum of elements.
+
+        A stiff structure that has turned is soft in directions in which it was stiff: its elements tell how soft.
+        """
+        elements, first = self.elements, self.first or self
+        if elements is None:
+            return self
+
+        def combine(_: list[Array]) -> Array:
+            own = elements(x)
+            return own + LEFT * first.reference if np.all(np.isfinite(own)) else first.reference
+
+        return replace(first, stiffnesses=None, combine=combine, first=first)
 
     @property
     def force(self) -> Array:
@@ -161,7 +179,14 @@ def estimate(evaluate: Probe, q: Array, p: float, given: Scales) -> Sizes:
         return (state.scaled_hessian(length) / energy for state in states)
 
     combine = cast(Any, e).reference if evaluate.derivatives.large else None
-    return Sizes(length, energy, control, stiffnesses, combine)
+    start = np.append(q, p)
+
+    def elements(x: Array) -> Array:
+        sizes = evaluate.derivatives.magnitude(x, start, evaluate.vector, length)
+        return np.asarray(sizes.scaled_hessian(length) / energy)
+
+    own = elements if evaluate.derivatives.elementwise else None
+    return Sizes(length, energy, control, stiffnesses, combine, own)
 
 
 def _lengths(

@@ -213,8 +213,11 @@ class SparseAssembly(Assembly):
         self._along_jit = compiled(self._along_entries, static_argnums=3)
 
     def _evaluate(self, x: Array, vector: Any) -> SparseEvaluation:  # type: ignore[override]
+        return self._assembled(np.asarray(self._second(x, vector)))
+
+    def _assembled(self, entries: Array) -> SparseEvaluation:
         targets, ends = self._targets[1]
-        total = _sums(targets, np.asarray(self._second(x, vector)), int(ends[-1]))
+        total = _sums(targets, entries, int(ends[-1]))
         energy, L_x, c, hessian, L_qp, gradients, c_p = np.split(total, ends[:-1])
         return SparseEvaluation(float(energy[0]), L_x, c, hessian, L_qp, gradients, c_p, self.pattern)
 

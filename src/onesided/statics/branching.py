@@ -27,6 +27,7 @@ SHRINK = 4.0
 LEVELS = 8
 ATTEMPTS = 3  # ellipsoids on which all zeros were sought in vain
 SAFETY = 4.0  # on the round-off seen in the residuals
+SEEN = 1000.0  # times round-off: what is clearly an effect of p
 PROBES = 6
 CLUSTER = 4.0  # how far outside a cluster of singular points its branches are looked at
 # (where p changes with the square of the distance, branches change places at the root of what sets the loads apart)
@@ -130,16 +131,22 @@ def _sides(reduced: Reduced, shares: tuple[float, ...]) -> tuple[Array, float] |
 
 
 def _balanced(reduced: Reduced) -> tuple[Reduced, float, float] | None:
-    """Shorten the axes across p until g changes as much with p as across it: curves then cross steeply."""
+    """Shorten the axes across p until g changes as much with p as across it: curves then cross steeply.
+
+    Where nothing is seen of p it is given more room first, up to p itself: its unit may be that of another state.
+    """
+    n, longest = reduced.piece.n, max(reduced.radii[0], RADIUS * abs(float(reduced.y[reduced.piece.n])))
     for _ in range(PROBES * PROBES):
         found = _sides(reduced, (0.0, 1.0, -1.0))
         if found is None:
             return None
         g, floor = found
         alone, coupled = float(np.max(np.abs(g[0]))), float(np.max(np.abs(g[1] - g[2]))) / 2.0
-        if alone <= coupled or not reduced.N[reduced.piece.n, 0] or coupled <= SAFETY * floor:
+        unseen, room = coupled <= SEEN * floor, reduced.radii[0] < longest
+        if alone <= coupled or not reduced.N[n, 0] or (coupled <= SAFETY * floor and not room):
             return reduced, float(np.max(np.abs(g))), floor
-        reduced = reduced.resized(reduced.radii * np.append(1.0, np.full(reduced.d, 0.5)))
+        along, across = (SHRINK, 1.0) if unseen and room else (1.0, 0.5)
+        reduced = reduced.resized(reduced.radii * np.append(along, np.full(reduced.d, across)))
     return None
 
 

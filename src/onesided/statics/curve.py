@@ -6,6 +6,7 @@ Unknowns are the columns (q, p, ν_W), equations the rows (L_q, c_W): one more u
 
 import math
 from collections.abc import Iterator
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -20,7 +21,7 @@ from onesided.model.sizes import Sizes
 from onesided.model.stepping import Frame, rounding
 from onesided.model.system import System
 from onesided.statics.active_set import ConstraintScales
-from onesided.statics.spectrum import spectrum
+from onesided.statics.spectrum import undecided
 from onesided.tolerances import DEFAULT, EPS, ROUND_OFF, SMALL
 
 TOGETHER = 30  # unknowns up to which matrices of many points are made by one operation
@@ -111,6 +112,12 @@ class Curve:
         self._top, self._bottom, self._right = factor[:n, : n + 1], factor[n:, : n + 1], -factor[:n, n + 1 :]
         self._square = np.outer(sizes.length, sizes.length) / sizes.energy
         self._slope = sizes.length / scales.gap[rows][:, None]
+
+    def measured_at(self, x: Array) -> "Curve":
+        """The same curve with stiffness measured by what is usual around the packed point x."""
+        other = copy(self)
+        other.sizes = self.sizes.at(x)
+        return other
 
     def scaled(self, x: Array) -> Array:
         """Scaled unknowns y of the packed point x."""
@@ -257,13 +264,11 @@ class Curve:
         """For large systems only: small ones go through the function `newton`."""
         raise NotImplementedError
 
-    def start(self, e: Evaluation, t: Array) -> tuple[int, float, float]:
+    def start(self, x: Array, t: Array) -> tuple[int, float, float]:
         """Negative modes, orientation, volume at the start of a leg; (−1, 0, NaN) where it is nearly singular."""
+        e = self.evaluate(x)
         M = self.matrix(e, t)
-        if not np.all(np.isfinite(M)):
-            return -1, 0.0, math.nan
-        modes = spectrum(self.sizes.hessian(e.L_qq), e.c_q[self.rows] * self._slope, self.sizes.reference, DEFAULT.rank)
-        if modes.rows.Y.shape[1] or np.any(np.abs(modes.kappa) <= np.maximum(EPS**0.5, modes.noise)):
+        if not np.all(np.isfinite(M)) or undecided(self, x, DEFAULT):
             return -1, 0.0, math.nan
         sign, volume = np.linalg.slogdet(M)
         return self.modes(e)[0], float(sign), float(volume)

@@ -20,14 +20,13 @@ from onesided.statics.active_set import ConstraintScales
 from onesided.statics.curve import Closed, Correction, Curve, Plane, Point, settled
 from onesided.statics.large_spectrum import DENSE_ADVICE as DENSE_ADVICE
 from onesided.statics.large_spectrum import large_split, nearly_singular, soft_modes
-from onesided.statics.spectrum import Split
-from onesided.tolerances import EPS, SMALL, Tolerances
+from onesided.statics.spectrum import Split, undecided
+from onesided.tolerances import DEFAULT, EPS, SMALL, Tolerances
 
 if TYPE_CHECKING:  # elements are loaded by those who compose
     from onesided.model.sparse import SparseAssembly, SparseEvaluation
 
 SLOW = 0.3  # a step of the kept factorisation that shrinks the error less than this asks for a new one
-SINGULAR = EPS**0.5  # stiffness, relative to the reference, below which the start of a leg tells nothing
 FAR = EPS**-0.25  # a response to p larger than this: K is nearly singular
 
 
@@ -45,6 +44,7 @@ class LargeCurve(Curve):
         self._gradient_scale = sizes.length[pattern.columns] / gap[pattern.entry_constraints]
         self.closed = np.zeros(len(gap), dtype=bool)
         self.closed[self.rows] = True
+        self._responded: SparseEvaluation | None = None  # to which p: the response belongs to this evaluation
         self.column_p: Array = np.zeros(0)
         self.response: Array = np.zeros(0)
 
@@ -54,11 +54,13 @@ class LargeCurve(Curve):
 
     def factor(self, e: "SparseEvaluation") -> None:
         """Factorise K at e, unless that is what was factorised last; solve for the response to p."""
-        if self.kkt_matrix.holder is e and self.kkt_matrix.rows is self.rows:
+        factorised = self.kkt_matrix.holder is e and self.kkt_matrix.rows is self.rows
+        if factorised and self._responded is e:
             return
-        self.kkt_matrix.factor(self.stiffness_entries(e), self.gradient_entries(e), self.closed)
-        self.kkt_matrix.holder, self.kkt_matrix.rows = e, self.rows
-        self.column_p = self.load(e)
+        if not factorised:
+            self.kkt_matrix.factor(self.stiffness_entries(e), self.gradient_entries(e), self.closed)
+            self.kkt_matrix.holder, self.kkt_matrix.rows = e, self.rows
+        self._responded, self.column_p = e, self.load(e)
         self.response = self.kkt_matrix.solve(self.column_p)
 
     def stiffness_entries(self, e: "SparseEvaluation") -> Array:
@@ -143,11 +145,12 @@ class LargeCurve(Curve):
         counted = self.kkt_matrix.inertia
         return counted.negative - len(self.closed), counted.zero > 0
 
-    def start(self, e: Any, t: Array) -> tuple[int, float, float]:
+    def start(self, x: Array, t: Array) -> tuple[int, float, float]:
         """Negative modes, orientation, volume at the start of a leg; (−1, 0, NaN) near a singular K."""
-        self.factor(e)
-        if nearly_singular(self, e, SINGULAR, rounds=2):
+        e = self.evaluate(x)
+        if nearly_singular(self, e, rounds=2) and undecided(self, x, DEFAULT):
             return -1, 0.0, math.nan
+        self.factor(e)
         return self.modes(e)[0], self.border(t).orientation, 0.0
 
     def _shrinking(self, apply: "Border") -> float:

@@ -15,7 +15,7 @@ from scipy.linalg import eigh
 
 from onesided._types import Array
 from onesided.linalg import SparseKkt
-from onesided.statics.spectrum import NEAR, SAFETY, InseparableError, Split
+from onesided.statics.spectrum import NEAR, SAFETY, InseparableError, Split, floors
 from onesided.tolerances import EPS, Tolerances
 
 if TYPE_CHECKING:  # curves know their spectra
@@ -228,10 +228,10 @@ def large_split(curve: "LargeCurve", x: Array, tolerances: Tolerances, keep: int
     """The sparse twin of `spectrum.split`: constraints must be independent."""
     e = curve.evaluate(x)
     if like is not None and isinstance(like.borders, Deflated):
-        taken = _apart(curve, e, like.borders, tolerances)
+        taken = _apart(curve, x, like.borders, tolerances)
         if taken is not None:
             return _keeping(taken, keep)
-    found = _apart(curve, e, Deflated(curve, curve.reference_times(near_modes(curve, e))), tolerances)
+    found = _apart(curve, x, Deflated(curve, curve.reference_times(near_modes(curve, e))), tolerances)
     if found is None:
         raise InseparableError(
             "the nearly singular modes of a large system are not accurate", None, advice=DENSE_ADVICE
@@ -239,8 +239,9 @@ def large_split(curve: "LargeCurve", x: Array, tolerances: Tolerances, keep: int
     return _keeping(found, keep)
 
 
-def _apart(curve: "LargeCurve", e: Any, deflated: Deflated, tolerances: Tolerances) -> Split | None:
+def _apart(curve: "LargeCurve", x: Array, deflated: Deflated, tolerances: Tolerances) -> Split | None:
     """The linearised equations with the modes of a border set apart; None where these are not the singular ones."""
+    e = curve.evaluate(x)
     deflated.factor(e)
     modes, held = deflated.modes()
     along, forces = deflated.response(e)
@@ -255,7 +256,8 @@ def _apart(curve: "LargeCurve", e: Any, deflated: Deflated, tolerances: Toleranc
     noise = np.einsum("ij,ij->j", np.abs(phi), curve.stiffness_times(e, np.abs(phi), sizes=True))
     load = np.abs(curve.load(e))
     rounding = np.abs(tests).T @ np.append(load[: curve.n], load[curve.n + curve.rows]) * unit
-    floor = np.maximum(tolerances.singularity, SAFETY * EPS * np.maximum(noise, rounding))
+    known = np.maximum(tolerances.singularity, SAFETY * EPS * np.maximum(noise, rounding))
+    floor = floors(curve, x, kappa, modes, known)
     linear = np.column_stack([np.diag(kappa), c * unit])
     span = np.hstack([modes, along * unit])
     return Split(span, tests, linear, floor, kappa, deflated.regular, deflated, deflated.outside)

@@ -4,14 +4,33 @@ from dataclasses import replace
 
 import numpy as np
 
-from onesided.results import Ray
+from onesided.results import ActiveSet, Ray, State
+from onesided.statics.active_set import rounding
 from onesided.statics.curve import Curve, Point
 from onesided.statics.large import make_curve
 from onesided.statics.place import Place
 from onesided.statics.quiet import TOGETHER, Quiet, ahead_of
 from onesided.statics.rays import ways_to_carry
+from onesided.tolerances import EPS
 
+LATER = EPS**0.375  # arc length within which contact changes are one event
 JUST_BEYOND = 0.01  # of the step in which something changes: near enough for a tangent, too far for round-off
+
+
+def told_apart(where: Place, curve: Curve, c: Point, row: int) -> Place:
+    """The place of a contact change without those that are about to change a little later on.
+
+    Tolerances are shares of sizes that may be far larger than forces and gaps of a fine mesh: by its rate a margin
+    tells how far away its own event is.
+    """
+    e = where.system.evaluate_packed(where.x)
+    known = rounding(e, where.x, where.sizes, where.scales)
+    later = c.margins > np.maximum(LATER * np.abs(c.rates), known)
+    codes = list(where.active.codes)
+    for i in np.flatnonzero(later):
+        if codes[i] == State.weak and curve.k + i != row:
+            codes[i] = State.strong if curve.k + i in curve.rows else State.inactive
+    return replace(where, active=ActiveSet(tuple(int(code) for code in codes)))
 
 
 def start_leg(where: Place, ray: Ray, s: float) -> tuple[Curve, Point]:
@@ -24,7 +43,7 @@ def start_leg(where: Place, ray: Ray, s: float) -> tuple[Curve, Point]:
     t = t / np.sqrt(t @ t)
     y = curve.scaled(x)
     margins = curve.margins(e, y, t)
-    negative, orientation, volume = curve.start(e, t)
+    negative, orientation, volume = curve.start(x, t)
     error = float(np.max(np.abs(curve.residual(e)), initial=0.0))
     sense = float(ray.p_sign)
     known = (negative, orientation, sense, *margins, e.c, e.energy, error, volume)

@@ -47,7 +47,7 @@ def place(system: System, x: Array, sizes: Sizes, tolerances: Tolerances = DEFAU
     """The point x with the states of its constraints."""
     e = system.evaluate_packed(x)
     scales = constraint_scales(e, sizes)
-    return Place(system, x, classify(system, e, x, scales, tolerances), sizes, scales, tolerances)
+    return Place(system, x, classify(system, e, x, scales, tolerances), sizes.at(x), scales, tolerances)
 
 
 def place_near(system: System, q: Any, p: float, tolerances: Tolerances = DEFAULT) -> Place:

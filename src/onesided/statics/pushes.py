@@ -47,7 +47,7 @@ def push(here: Local, t: Array, closed: Mask, limit: float) -> Push | None:
 
 def _straight(here: Local, t: Array, closed: Mask, limit: float) -> Push | None:
     """The furthest good point of the straight line."""
-    clear = CLEAR * float(here.noise() @ np.abs(t))
+    clear = CLEAR * here.noise_along(t)
     best, before, s = 0.0, 0.0, FIRST
     while s <= limit:
         force, c = here.problem.forces(here.z + s * t, here.nu)
@@ -65,7 +65,7 @@ def _straight(here: Local, t: Array, closed: Mask, limit: float) -> Push | None:
 
 def _along_valley(here: Local, t: Array, closed: Mask, limit: float) -> Push | None:
     """The furthest good point of the valley: the lowest energy at every distance along t."""
-    clear = CLEAR * float(here.noise() @ np.abs(t))
+    clear = CLEAR * here.noise_along(t)
     best: Local | None = None
     far, before, s, guess = 0.0, 0.0, VALLEY, here.z + VALLEY * t
     while s <= limit:

@@ -76,6 +76,12 @@ class Local:
         moved = (abs(self.blocks.L_qq) @ np.abs(self.z * length)) * length / energy
         return np.asarray(EPS * (np.abs(self.f) + moved + np.abs(self.pull(np.abs(self.nu)))) + self.problem.floor)
 
+    def noise_along(self, t: Array) -> float:
+        """Round-off of the force along t: as it shows nearby; that of stiff forces hardly works on a soft motion."""
+        terms = EPS * float((np.abs(self.f) + np.abs(self.pull(np.abs(self.nu)))) @ np.abs(t))
+        forces = [force @ t for force in self.problem.nearby(self.z, self.nu)]
+        return min(float(self.noise() @ np.abs(t)), terms + float(np.nan_to_num(np.std(forces), nan=np.inf)))
+
 
 class Problem:
     """A system at fixed p in scaled variables; gaps are measured as at q."""
@@ -89,9 +95,12 @@ class Problem:
 
     def _scatter(self, z: Array) -> Array:
         """Round-off of the forces as it shows at points that hardly differ: terms that cancel leave it behind."""
+        return np.asarray(np.nan_to_num(np.std(self.nearby(z, self.none), axis=0), nan=0.0, posinf=0.0))
+
+    def nearby(self, z: Array, nu: Array) -> Array:
+        """Forces at points that differ from z by rounding, (points, n)."""
         nudges = EPS * np.array([2.0, -3.0, 5.0, -7.0, 11.0, -13.0])
-        nearby = np.array([self.forces(z * (1.0 + nudge), self.none)[0] for nudge in nudges])
-        return np.asarray(np.nan_to_num(np.std(nearby, axis=0), nan=0.0, posinf=0.0))
+        return np.array([self.forces(z * (1.0 + nudge), nu)[0] for nudge in nudges])
 
     def at(self, z: Array, nu: Array) -> Local:
         """Everything at z with scaled multipliers ν."""

@@ -5,11 +5,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from onesided._types import Array
 from onesided.statics.active_set import rounding
 from onesided.statics.curve import Curve, Point
 from onesided.statics.inside import interpolate, is_inside, mean_tangent
-from onesided.statics.spectrum import NEAR, InseparableError, Split, soft_modes, split, stiffness_on
+from onesided.statics.spectrum import NEAR, InseparableError, Split, second, soft_modes, split, stiffness_on, undecided
 from onesided.tolerances import EPS, Tolerances
 
 SOFT = 6  # soft modes at either end of a step that are looked at
@@ -22,6 +21,7 @@ def first_singular(curve: Curve, a: Point, b: Point, tolerances: Tolerances) -> 
     On the soft modes of both ends the stiffness is taken to change linearly: (1 − θ)K_a + θK_b is singular for the
     eigenvalues θ of (K_a − K_b)⁻¹K_a. From there the equations of the singular point are solved.
     """
+    curve = curve.measured_at(b.x)
     try:
         fractions = _crossings(curve, a, b, tolerances)
     except InseparableError:
@@ -29,10 +29,19 @@ def first_singular(curve: Curve, a: Point, b: Point, tolerances: Tolerances) -> 
     for fraction in fractions or [0.5]:  # a mode may touch zero: a fork seen from its branch
         guess = replace(a, y=interpolate(a, b, fraction), s=a.s + fraction * (b.s - a.s), t=mean_tangent(a, b))
         found = refine_singular(curve, replace(guess, x=curve.packed(guess.y)), b.s - a.s, tolerances)
-        if found is not None and is_inside(a, b, found):
+        if found is not None and (is_inside(a, b, found) or _in_its_blur(curve, a, b, found, tolerances)):
             along = mean_tangent(a, b)
             return replace(found, s=a.s + float(along @ (found.y - a.y)))
     return None
+
+
+def _in_its_blur(curve: Curve, a: Point, b: Point, found: Point, tolerances: Tolerances) -> bool:
+    """Whether a singular point lies just ahead of a step that ends where rounding decides inertia and sense of p.
+
+    A fork seen from its branch: stiffness and the change of p vanish towards it, and are lost in rounding before.
+    """
+    ahead = float(mean_tangent(a, b) @ (found.y - b.y)) > 0.0
+    return ahead and undecided(curve.measured_at(b.x), b.x, tolerances)
 
 
 def next_singular(curve: Curve, point: Point, tolerances: Tolerances) -> float:
@@ -44,7 +53,7 @@ def next_singular(curve: Curve, point: Point, tolerances: Tolerances) -> float:
     count = len(parts.linear)
     if not count:
         return math.inf
-    rates = np.diagonal(parts.tests.T @ _second(curve, point.x, point.t, parts.span[:, :count]))
+    rates = np.diagonal(parts.tests.T @ second(curve, point.x, point.t, parts.span[:, :count]))
     kappa = np.diagonal(parts.linear)
     ahead = (np.abs(kappa) > parts.floor) & (kappa * rates < 0)
     return float(np.min(np.abs(kappa[ahead] / rates[ahead]), initial=math.inf))
@@ -64,6 +73,7 @@ def _crossings(curve: Curve, a: Point, b: Point, tolerances: Tolerances) -> list
 
 def refine_singular(curve: Curve, point: Point, step: float, tolerances: Tolerances) -> Point | None:
     """Move a nearly singular point to where J loses rank exactly; None where there is no such point near."""
+    curve = curve.measured_at(point.x)
     try:
         close = int(np.count_nonzero(np.abs(split(curve, point.x, tolerances).kappa) <= CLOSE))
         for keep in dict.fromkeys((max(close, 1), 1)):
@@ -98,9 +108,9 @@ def _refine(curve: Curve, point: Point, step: float, tolerances: Tolerances, kee
             return None
         parts = split(curve, x, tolerances, keep=keep, like=parts)
         back = -parts.regular(curve.residual(e))
-        second = [_second(curve, x, v, parts.span).T @ parts.tests for v in (back, *parts.span.T)]
-        matrix = np.stack([block.ravel() for block in second[1:]], axis=1)
-        right = (parts.linear.T + second[0]).ravel()
+        bends = [second(curve, x, v, parts.span).T @ parts.tests for v in (back, *parts.span.T)]
+        matrix = np.stack([block.ravel() for block in bends[1:]], axis=1)
+        right = (parts.linear.T + bends[0]).ravel()
         move = back - parts.span @ np.linalg.lstsq(matrix, right, rcond=EPS**0.5)[0]
         y = y + move
         far = y - point.y
@@ -109,19 +119,3 @@ def _refine(curve: Curve, point: Point, step: float, tolerances: Tolerances, kee
         if float(np.max(np.abs(move) / (1.0 + np.abs(y)))) <= 10 * EPS:
             break
     return replace(point, x=curve.packed(y), y=y)
-
-
-def _second(curve: Curve, x: Array, u: Array, columns: Array) -> Array:
-    """Scaled R''(u, v) for the columns v, by polarisation of unit vectors."""
-    size = math.sqrt(u @ u)
-    if size == 0.0:
-        return np.zeros((curve.size - 1, columns.shape[1]))
-    lengths = np.linalg.norm(columns, axis=0)
-    unit, n = u / size, curve.n
-
-    def form(v: Array) -> Array:
-        raw = curve.system.along(x, curve.packed(v), 2)
-        return np.asarray(np.concatenate([raw[:n], raw[n + curve.rows]]) / curve.weight)
-
-    values = [form(unit + v) - form(unit - v) for v in (columns / lengths).T]
-    return np.asarray(np.stack(values, axis=1) * (size * lengths / 4.0))

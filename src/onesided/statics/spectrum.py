@@ -5,6 +5,7 @@ are of order one whatever the mesh, and one that vanishes is a singular mode. Wh
 from the terms it is summed from: κ counts as zero below the tolerance or below that noise, whichever is larger.
 """
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -24,6 +25,7 @@ if TYPE_CHECKING:  # curves know spectra
     from onesided.statics.large import LargeCurve
 
 NEAR = 0.01  # modes with κ below this are kept apart: the rest is well conditioned
+UNDECIDED = EPS**0.5  # stiffness, relative to the reference, below which the start of a leg tells nothing
 SAFETY = 16.0  # of an estimate of rounding
 
 
@@ -152,10 +154,54 @@ def stiffness_on(curve: "Curve", e: Any, basis: Array) -> Array:
 
 def negative_modes(curve: "Curve", x: Array, tolerances: Tolerances) -> int:
     """Number of modes at a packed point that are clearly negative."""
-    if curve.large:
-        return split(curve, x, tolerances).negative()
-    e = curve.evaluate(x)
-    return spectrum_at(e, e.c_q[curve.rows], curve.sizes, tolerances).negative(tolerances)
+    return split(curve, x, tolerances).negative()
+
+
+def bend(curve: "Curve", x: Array, v: Array) -> Array:
+    """Scaled second derivative R''(v, v) of the equations along unknowns v."""
+    raw = curve.system.along(x, curve.packed(v), 2)
+    return np.asarray(np.concatenate([raw[: curve.n], raw[curve.n + curve.rows]]) / curve.weight)
+
+
+def second(curve: "Curve", x: Array, u: Array, columns: Array) -> Array:
+    """Scaled R''(u, v) for the columns v, by polarisation of unit vectors."""
+    size = math.sqrt(u @ u)
+    if size == 0.0:
+        return np.zeros((curve.size - 1, columns.shape[1]))
+    lengths, unit = np.linalg.norm(columns, axis=0), u / size
+    values = [bend(curve, x, unit + v) - bend(curve, x, unit - v) for v in (columns / lengths).T]
+    return np.asarray(np.stack(values, axis=1) * (size * lengths / 4.0))
+
+
+def blur(curve: "Curve", x: Array, modes: Array) -> Array:
+    """What rounding of the unknowns x themselves makes of the κ of some modes, columns of unknowns (q, 0, ν).
+
+    κ' = (R''(v, v), φᵀL_qqp φ): stretching is a small difference of large coordinates, and its force part of κ.
+    """
+    n, y = curve.n, np.abs(curve.scaled(x))
+    load = np.eye(1, curve.size, n)[0]
+    lengths = np.linalg.norm(modes, axis=0)
+    with_p = np.abs(np.einsum("ij,ij->j", modes[:n], second(curve, x, load, modes)[:n])) * y[n]
+    rest = [np.abs(bend(curve, x, v)) @ np.delete(y, n) for v in (modes / lengths).T]
+    return np.asarray(SAFETY * EPS * (with_p + np.array(rest) * lengths**2))
+
+
+def undecided(curve: "Curve", x: Array, tolerances: Tolerances) -> bool:
+    """Whether some mode is so soft that rounding may decide its sign, or constraints depend on each other."""
+    try:
+        parts = split(curve, x, tolerances)
+    except InseparableError:
+        return True
+    kappa = np.diagonal(parts.linear)
+    return bool(np.any(np.abs(kappa) <= np.maximum(UNDECIDED, parts.floor)))
+
+
+def floors(curve: "Curve", x: Array, kappa: Array, modes: Array, known: Array) -> Array:
+    """What counts as zero of each κ, where all but the rounding of x is known."""
+    undecided, floor = np.abs(kappa) > known, known.copy()
+    if np.any(undecided):
+        floor[undecided] = np.maximum(known[undecided], blur(curve, x, modes[:, undecided]))
+    return floor
 
 
 @dataclass(frozen=True, eq=False)
@@ -277,7 +323,8 @@ def split(
     if consistent:
         linear[:count, count] = c * unit
     rounding = SAFETY * EPS * (np.abs(phi).T @ (np.abs(load) + np.abs(K) @ np.abs(shift))) * unit
-    floor = np.concatenate([np.maximum(modes.floor(tolerances)[near], rounding), np.ones(idle)])
+    known = np.maximum(modes.floor(tolerances)[near], rounding)
+    floor = np.append(floors(piece, x, modes.kappa[near], columns[0], known), np.ones(idle))
     regular, outside = _regular(K, rows, compliance), int(np.count_nonzero(modes.kappa[~near] < 0))
     return Split(
         np.hstack(columns), tests, linear, floor, modes.kappa, regular.__matmul__, DenseBorders(piece), outside

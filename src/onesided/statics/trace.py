@@ -12,13 +12,14 @@ from onesided.statics.curve import Curve, Point
 from onesided.statics.hits import Hit, Trigger, find_hits, locate
 from onesided.statics.home import Home
 from onesided.statics.inside import between
-from onesided.statics.legs import goes_on, start_leg, taken_over, two_rays
+from onesided.statics.legs import goes_on, start_leg, taken_over, told_apart, two_rays
 from onesided.statics.naming import Named, name_idle, name_point
 from onesided.statics.pieces import Item, Origin, Passage
 from onesided.statics.place import Place, place
 from onesided.statics.quiet import Change, Margins, Quiet
 from onesided.statics.rays import rays_at
 from onesided.statics.singular import next_singular, refine_singular
+from onesided.statics.spectrum import negative_modes
 from onesided.statics.steps import Walker
 from onesided.statics.stretch import Ahead
 from onesided.tolerances import EPS
@@ -105,7 +106,7 @@ class Tracer(Walker):
     def _crowded(self, c: Point | None) -> bool:
         """Whether there have been too many events or failures without progress."""
         self.crowd = self.crowd + 1 if c is None or c.s - self.point.s < self.method.first_step**2 else 0
-        return self.crowd > CROWD
+        return self.crowd > max(CROWD, 2 * len(self.curve.scales.gap))  # a fine mesh lies down node by node
 
     def _after_event(self) -> Status | None:
         """Whether the path has come home with an event, or is long enough."""
@@ -184,7 +185,8 @@ class Tracer(Walker):
 
     def _earliest(self, b: Point, hits: list[Hit]) -> tuple[Hit, Point | None]:
         """Locate the first event of the step: nothing else may happen before it."""
-        a, found = self.point, None
+        a = self.point
+        found: tuple[Hit, Point | None] = hits[0], None
         known, self.located = self.located, None
         for hit in hits:
             if known is not None and hit.trigger is known.trigger:
@@ -198,14 +200,17 @@ class Tracer(Walker):
                 found = hit, c
                 break
         for _ in range(20):
-            sooner = found and self._sooner(*found)
+            sooner = None if found[1] is None else self._sooner(found[0], found[1])
             if sooner is None:
                 break
             found = sooner
-        return found or (hits[0], None)
+        return found
 
-    def _sooner(self, hit: Hit, c: Point) -> tuple[Hit, Point] | None:
-        """An event before the one at c. Smooth events count only where c is none itself: they are close as it is."""
+    def _sooner(self, hit: Hit, c: Point) -> tuple[Hit, Point | None] | None:
+        """An event before the one at c. Smooth events count only where c is none itself: they are close as it is.
+
+        A singular point that was clearly passed but not located comes without a point: it asks for shorter steps.
+        """
         a, smooth = self.point, {Trigger.limit, Trigger.singular}
         if c.s - a.s <= self.watch.tolerances.minimum_step:
             return None
@@ -215,7 +220,13 @@ class Tracer(Walker):
                 found = locate(self.curve, a, c, other, self.watch)
                 if found is not None and float((found.y - c.y) @ c.t) < 0:
                     return other, found
+                if found is None and other.trigger is Trigger.singular and self._clearly_passed(c):
+                    return other, None
         return None
+
+    def _clearly_passed(self, c: Point) -> bool:
+        """Whether the number of negative modes at c differs from that before by more than rounding can do."""
+        return 0 <= self.point.negative != negative_modes(self.curve.measured_at(c.x), c.x, self.watch.tolerances)
 
     def _told(self, hit: Hit) -> bool:
         """Whether a hit is an event as it is: margins of idle constraints are looked at by themselves."""
@@ -261,6 +272,8 @@ class Tracer(Walker):
         c, bifurcates = self._sharpen(hit, c, b)
         c = self._snap(c)
         where = place(self.origin.where.system, c.x, self.curve.sizes, self.watch.tolerances)
+        if hit.trigger in {Trigger.closing, Trigger.opening}:
+            where = told_apart(where, self.curve, c, hit.row)
         self.points += 1
         if hit.trigger in {Trigger.bound, Trigger.user}:
             return (yield from self._pass(hit, c, where, b.s))
