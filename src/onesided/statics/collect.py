@@ -11,6 +11,7 @@ from onesided._types import Array, Status
 from onesided.model.system import System
 from onesided.results import Event, Path, Progress, State
 from onesided.statics.active_set import rounding
+from onesided.statics.audit import audit, told
 from onesided.statics.curve import Curve
 from onesided.statics.pieces import Item, Origin, Passage
 from onesided.tolerances import INTEGRATED
@@ -47,7 +48,19 @@ def collect(system: System, first: Item, pieces: Iterable[Item | Passage], origi
         measures=system.measured(X[:, :n], X[:, n]),
         sketch=system.sketch,
     )
-    return replace(path, events=tuple(replace(event, index=i, shape=path.shape(i)) for event, i in kept.events))
+    path = replace(path, events=tuple(replace(event, index=i, shape=path.shape(i)) for event, i in kept.events))
+    return _audited(path, kept, origin)
+
+
+def _audited(path: Path, kept: "_Kept", origin: Origin) -> Path:
+    """The path, not ok where it contradicts theory."""
+    tolerances = origin.watch.tolerances if origin.first_order is None else INTEGRATED
+    noise = tolerances.event * float(np.max(np.abs(path.p))) + 100 * tolerances.residual * origin.where.sizes.control
+    findings = audit(path, np.concatenate(kept.inertia).astype(np.intp), noise)
+    if not findings:
+        return path
+    note = "; ".join(text for text in (path.note, told(findings, path.control)) if text)
+    return replace(path, status=Status.contradictory if path.ok else path.status, note=note)
 
 
 @dataclass
@@ -58,6 +71,7 @@ class _Kept:
     s: list[Array] = field(default_factory=list)
     tangents: list[Array] = field(default_factory=list)
     degrees: list[int] = field(default_factory=list)
+    inertia: list[Array] = field(default_factory=list)
     lengths: list[int] = field(default_factory=list)
     curves: list[Curve] = field(default_factory=list)
     events: list[tuple[Event, int]] = field(default_factory=list)
@@ -68,15 +82,17 @@ class _Kept:
     def add(self, piece: Item | Passage) -> None:
         """Take the points of a piece."""
         if isinstance(piece, Passage):
-            x, s, t = piece.points.x, piece.points.s, piece.points.t
+            x, s, t, inertia = piece.points.x, piece.points.s, piece.points.t, piece.points.negative
         else:
-            x, s, t = piece.point.x[None], np.array([piece.point.s]), piece.point.t[None]
+            point = piece.point
+            x, s, t, inertia = point.x[None], np.array([point.s]), point.t[None], np.array([point.negative])
             if piece.event is not None:
                 self.events.append((piece.event, self.count))
         self.x.append(x)
         self.s.append(s)
         self.tangents.append(t[:, : piece.curve.n + 1])
         self.degrees.append(piece.degree)
+        self.inertia.append(inertia)
         self.lengths.append(len(s))
         self.curves.append(piece.curve)
         self.count += len(s)

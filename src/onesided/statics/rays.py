@@ -157,7 +157,7 @@ def _endless(where: Place, d: Direction) -> bool:
     if (
         d.piece.large
         or np.max(np.abs(d.t[: n + 1])) > small
-        or np.min(d.x_dot[n + 1 + k :] / where.scales.multiplier[k:]) < -small
+        or np.min(d.x_dot[n + 1 + k :] / where.scales.multiplier[k:], initial=0.0) < -small
     ):
         return False
     T = linalg.null_space(_scaled_gradients(where, d.piece.rows), rank=where.tolerances.rank)
