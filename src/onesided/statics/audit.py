@@ -81,7 +81,7 @@ def _passed(event: Event, incoming: int, followed: int, change: int) -> Iterator
     if back.p_sign * on.p_sign and _isolated(event) and len(rays) == 2 and (change % 2 == 1) != turned:
         kind = "turns back" if turned else "goes on"
         yield f"the path {kind} alone, and the degree of instability changes by {change:+d}"
-    if _isolated(event) and rays.multiplicity == 1 and not _closes(event):
+    if _isolated(event) and not _closes(event):
         yield f"the signs of the {len(rays)} rays do not add up"
 
 
@@ -90,7 +90,7 @@ def _closes(event: Event) -> bool:
     degrees = {event.incoming: event.instability_before, event.followed: event.instability_after}
     total = 0
     for i, ray in enumerate(event.rays.rays):
-        degree = degrees.get(i, ray.instability if ray.order == 1 else None)
+        degree = degrees.get(i, ray.beyond)
         if degree is None or not ray.p_sign:
             return True
         total += ray.p_sign * (-1) ** degree

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from onesided._types import Array, Mask
+from onesided.statics.clearance import keeps_clear
 from onesided.statics.settling import Local, Move, quadratic_step
 from onesided.tolerances import EPS
 
@@ -104,7 +105,7 @@ def lowers_energy(step: Step) -> bool:
         return True
     need = 0.25 * step.shift * float(step.d @ step.d)
     value, noise = gain(step.start, step.end)
-    return value >= need - noise and _falls_on_the_way(step)
+    return value >= need - noise and _falls_on_the_way(step) and keeps_clear(step.start, step.end, step.closed)
 
 
 def gain(here: Local, there: Local) -> tuple[float, float]:

@@ -30,7 +30,7 @@ from onesided.statics.large_rays import large_rays
 from onesided.statics.place import Place, place_near
 from onesided.statics.rates import rates_at
 from onesided.statics.reactions import Reactions, independent, loose_along, reactions_at
-from onesided.statics.spectrum import InseparableError, Split, negative_modes, split
+from onesided.statics.spectrum import InseparableError, Split, decided_modes, negative_modes, split
 from onesided.statics.taylor import Taylor
 from onesided.statics.trail import START
 from onesided.tolerances import DEFAULT, EPS, Tolerances
@@ -380,6 +380,7 @@ def _ray(where: Place, d: Direction, taylor: Taylor, instability: int) -> Ray:
         continuum=d.continuum,
         ahead=None if d.branch is None else d.branch.entry,
         idle=tuple(names[j] for j in where.weak if not d.continuum and _stays_idle(where, d, taylor, int(j))),
+        beyond=decided_modes(d.piece, where.x if d.branch is None else d.branch.ahead, where.tolerances),
     )
 
 
