@@ -7,7 +7,7 @@ import numpy as np
 from onesided._types import Array, Mask
 from onesided.statics.clearance import keeps_clear
 from onesided.statics.proximal import ALMOST, restored
-from onesided.statics.settling import SOFT, Local
+from onesided.statics.settling import Local
 from onesided.statics.spectrum import spectrum_at
 from onesided.tolerances import DEFAULT, EPS
 
@@ -105,7 +105,7 @@ def _lowest_at(here: Local, t: Array, closed: Mask, s: float, guess: Array) -> t
         if not local.finite:
             return None
         problem.programme.factor(local, 0.0, closed)  # indefinite, as it has to be
-        d, nu = problem.programme.solve(-local.f, SOFT * local.nu - local.c)
+        d, nu = problem.programme.solve(-local.f, problem.programme.soft * local.nu - local.c)
         along, turned = problem.programme.solve(t, problem.none)
         kappa = (s * tt - float(t @ (local.z - here.z + d))) / float(t @ along)
         d, previous = d + kappa * along, size

@@ -20,7 +20,7 @@ from onesided.tolerances import EPS
 if TYPE_CHECKING:  # elements are loaded by those who compose
     from onesided.model.sparse import SparseAssembly, SparseEvaluation
 
-SOFT = EPS**0.5  # compliance of a closed constraint: dependent ones share their reaction, and nothing is singular
+SOFT = EPS**0.5  # compliance of closed constraints, per that of what they hold: dependent ones share their reaction
 SWEEPS = 40  # exchanges of closed constraints in one programme
 SIGN = 64 * EPS  # share of its terms by which a gap or a reaction may have the wrong sign
 
@@ -56,6 +56,11 @@ class Local:
         """H d, (n,)."""
         length, energy = self.problem.sizes.length, self.problem.sizes.energy
         return np.asarray((self.blocks.L_qq @ (d * length)) * length / energy)
+
+    def compliance(self, shift: float) -> Array:
+        """Compliance given to closed constraints: little to what moves with them in a matrix shifted by σ."""
+        steepness = self.blocks.gap_sizes(self.problem.sizes.length) / self.problem.gap
+        return np.asarray(SOFT * np.maximum(steepness**2, SOFT) / (1.0 + shift))
 
     def violation(self) -> Array:
         """How far each constraint is from being met."""
@@ -137,6 +142,8 @@ class Programme(Protocol):
     def solve(self, f: Array, c: Array) -> tuple[Array, Array]:
         """δ and ν of (H + σ)δ − Eᵀν = f, E δ + soft ν = c."""
 
+    soft: Array  # compliance of the constraints in the last matrix
+
 
 class DenseProgramme:
     """With dense matrices."""
@@ -144,7 +151,7 @@ class DenseProgramme:
     keeps = False  # a new factorisation costs less than a further step
 
     def __init__(self, problem: Problem) -> None:
-        self.problem, self.count = problem, 0
+        self.problem, self.count, self.soft = problem, 0, problem.none
         self._factor: Any = None
         self._rows = np.arange(0)
 
@@ -157,7 +164,8 @@ class DenseProgramme:
         K[range(n), range(n)] += shift
         E = here.blocks.c_q[rows] * sizes.length / self.problem.gap[rows, None]
         K[n:, :n], K[:n, n:] = E, E.T
-        K[range(n, n + w), range(n, n + w)] = -SOFT
+        self.soft = here.compliance(shift)
+        K[range(n, n + w), range(n, n + w)] = -self.soft[rows]
         if not np.all(np.isfinite(K)):
             return False
         self._factor, self._rows, self._n = linalg.factorise(K), rows, n
@@ -180,7 +188,7 @@ class SparseProgramme:
     def __init__(self, problem: Problem) -> None:
         assembly = cast("SparseAssembly", problem.system.derivatives)
         at, sizes = assembly.pattern, problem.sizes
-        self.kkt, self._before = assembly.kkt, assembly.kkt.count
+        self.kkt, self._before, self.soft = assembly.kkt, assembly.kkt.count, problem.none
         self._hessian = sizes.length[at.rows] * sizes.length[at.entry_columns] / sizes.energy
         self._gradients = sizes.length[at.columns] / problem.gap[at.entry_constraints]
         self._diagonal = (at.rows == at.entry_columns).astype(float)
@@ -197,7 +205,8 @@ class SparseProgramme:
         if not e.finite():
             return False
         hessian = (e.hessian * self._hessian if stiff else 0.0) + shift * self._diagonal
-        self.kkt.factor(hessian, e.gradients * self._gradients, closed, soft=SOFT)
+        self.soft = here.compliance(shift)
+        self.kkt.factor(hessian, e.gradients * self._gradients, closed, soft=self.soft)
         self.kkt.holder, self._closed = None, closed.copy()
         counted = self.kkt.inertia
         return bool(counted.negative == self.kkt.m and not counted.zero)
@@ -249,7 +258,7 @@ def _solved(here: Local, force: Array, closed: Mask) -> tuple[Array, Array]:
     """δ and ν with these constraints closed; solved again with the reactions known, compliance leaves no trace."""
     programme, nu = here.problem.programme, here.nu
     for _ in range(2 if closed.any() else 1):
-        d, nu = programme.solve(-force, SOFT * nu - here.c)
+        d, nu = programme.solve(-force, programme.soft * nu - here.c)
     return d, nu
 
 
