@@ -166,16 +166,19 @@ class _Run:
         self.state = describe(self.system, q, p, nu, sizes=self.sizes, tolerances=self.tolerances)
 
     def _leg(self, target: float) -> _Leg | None:
-        """Follow a stable ray towards the target until p arrives or stability is lost."""
+        """Follow a stable ray towards the target until p arrives or stability is lost.
+
+        Where none leads there, reactions may grow at constant p until one does.
+        """
         sense = 1 if target > self.state.p else -1
         where = self._place()
         bounds = (min(self.state.p, target), max(self.state.p, target))
         origin = Origin(where, Watch(bounds, {}, self.tolerances), self.method, progress=self.progress)
-        for ray in _rays(where):
-            if ray.p_sign == sense:
-                leg = self._follow(origin, ray, sense)
-                if leg is not None:
-                    return leg
+        rays = _rays(where)
+        for ray in (*(r for r in rays if r.p_sign == sense), *(r for r in rays if _only_forces(where, r))):
+            leg = self._follow(origin, ray, sense)
+            if leg is not None:
+                return leg
         return None
 
     def _follow(self, origin: Origin, ray: Ray, sense: int) -> _Leg | None:
@@ -251,6 +254,12 @@ def _rays(where: Place) -> tuple[Ray, ...]:
         return rays_at(where).rays
     except SolveError:
         return ()
+
+
+def _only_forces(where: Place, ray: Ray) -> bool:
+    """Whether nothing but reactions changes along a ray, and none of them falls."""
+    still = np.abs(np.append(ray.q_dot, ray.p_dot)) / where.unit[: where.system.n + 1]
+    return bool(np.all(still <= where.tolerances.singularity) and np.all(ray.lam_dot >= 0.0))
 
 
 def _goes_on(event: Event, sense: int) -> bool:
