@@ -8,6 +8,7 @@ one constraint that changes sides changes the degree by at most one.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -102,14 +103,14 @@ def _along(path: Path, special: list[Event], inertia: Indices) -> Iterator[Findi
     wrong = (inertia >= 0) & (inertia != path.instability)
     wrong[[0, len(path) - 1, *(event.index for event in special)]] = False
     for i in np.flatnonzero(wrong)[:1]:
-        words = f"{inertia[i]} modes are unstable where the degree of instability is {path.instability[i]}"
+        words = f"the degree of instability is {inertia[i]} where {path.instability[i]} was told"
         yield Finding(float(path.p[i]), words)
 
 
 def _turns(path: Path, special: list[Event], p_noise: float) -> Iterator[Finding]:
     """Between events p goes one way."""
     marks = sorted({0, *(event.index for event in special), len(path) - 1})
-    for first, last in zip(marks[:-1], marks[1:], strict=True):
+    for first, last in pairwise(marks):
         moves: Array = np.diff(path.p[first : last + 1])
         if len(moves) and moves.max() > p_noise and moves.min() < -p_noise:
             at = first + 1 + int(np.argmin(moves * np.sign(moves[np.argmax(np.abs(moves))])))
