@@ -33,6 +33,7 @@ CLUSTER = 4.0  # how far outside a cluster of singular points its branches are l
 RATIOS = (0.25, 0.5, 0.8)  # of successive levels on the way inwards; finer ones where branches change places
 APART = "branches that cannot be told apart"
 INSIDE = 1.0 / 64.0  # level of the smaller ellipsoid on which the number of branches is looked at again
+DEEPER = (1.5, 2.0, 2.5)  # powers of it for ellipsoids further in
 SIMILAR = 0.2  # largest distance of a crossing there from one that a branch was seen at
 POLISHED = 0.01  # largest change of a tangent by its exact second-order equation
 WELL_POSED = EPS**0.125  # share of the largest singular value below which that equation leaves a direction free
@@ -177,8 +178,17 @@ def _branches(reduced: Reduced, zeros: Zeros, size: float) -> Branches:
 
 
 def _more_inside(reduced: Reduced, trails: list[Trail], inner: float) -> bool:
-    """Whether a smaller ellipsoid, as small as all trails reach, is crossed where none of them does."""
-    level = max([INSIDE, inner, *(trail.levels[-1] for trail in trails)])
+    """Whether smaller ellipsoids, as small as all trails reach, are crossed where none of them does.
+
+    One mode is quickly looked at further in, where trails hardly turn any more.
+    """
+    levels = [max([INSIDE, inner, *(trail.levels[-1] for trail in trails)])]
+    levels += [INSIDE**power for power in DEEPER if INSIDE**power > inner and reduced.d == 1]
+    return any(_crossed(reduced, trails, level) for level in levels)
+
+
+def _crossed(reduced: Reduced, trails: list[Trail], level: float) -> bool:
+    """Whether the ellipsoid of a level is crossed where none of the trails does."""
     small = reduced.resized(level * reduced.radii)
     probes = [small.at(b) for b in np.vstack([np.eye(reduced.d + 1), -np.eye(reduced.d + 1)])]
     floor = max((one.floor for one in probes if one is not None), default=0.0)

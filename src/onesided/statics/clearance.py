@@ -5,7 +5,7 @@ import numpy as np
 from onesided._types import Mask
 from onesided.model.resolution import Triple, may_fall_below
 from onesided.statics.settling import Local
-from onesided.tolerances import EPS
+from onesided.tolerances import DEFAULT, EPS
 
 GRAZED = EPS**0.5  # share of the way that a gap may be violated by: round-off where it has just opened
 
@@ -16,7 +16,7 @@ def keeps_clear(a: Local, b: Local, closed: Mask) -> bool:
     Gaps are bounded by cubics on the two halves of the way, and by how far the middle lies off the whole one.
     """
     k, d = a.problem.k, b.z - a.z
-    open_ = ~closed & (np.minimum(a.c, b.c) > 0.0)
+    open_ = ~closed & (np.minimum(a.c, b.c) > DEFAULT.gap)
     open_[:k] = False
     if not open_.any():
         return True

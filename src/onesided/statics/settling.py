@@ -59,8 +59,11 @@ class Local:
 
     def compliance(self, shift: float) -> Array:
         """Compliance given to closed constraints: little to what moves with them in a matrix shifted by σ."""
-        steepness = self.blocks.gap_sizes(self.problem.sizes.length) / self.problem.gap
-        return np.asarray(SOFT * np.maximum(steepness**2, SOFT) / (1.0 + shift))
+        return np.asarray(SOFT * np.maximum(self.steepness() ** 2, SOFT) / (1.0 + shift))
+
+    def steepness(self) -> Array:
+        """Norms of the gradients of the constraints."""
+        return np.asarray(self.blocks.gap_sizes(self.problem.sizes.length) / self.problem.gap)
 
     def violation(self) -> Array:
         """How far each constraint is from being met."""
