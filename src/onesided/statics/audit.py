@@ -84,6 +84,9 @@ def _passed(event: Event, incoming: int, followed: int, change: int) -> Iterator
         yield f"the path {kind} alone, and the degree of instability changes by {change:+d}"
     if _isolated(event) and not _closes(event):
         yield f"the signs of the {len(rays)} rays do not add up"
+    for ray, degree in ((back, event.instability_before), (on, event.instability_after)):
+        if ray.beyond not in {None, degree} and not rays.cluster:
+            yield f"the degree of instability close by is {ray.beyond}, further away {degree}"
 
 
 def _closes(event: Event) -> bool:

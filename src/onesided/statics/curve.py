@@ -36,7 +36,7 @@ class Point:
     of the bordered determinant (0: unknown), `volume` the logarithm of its size across the tangent, `sense` the sign
     of the change of p just after the point. `margins` are the quantities that must stay ≥ 0: scaled gaps of open and
     multipliers of closed unilateral constraints; `rates` are their derivatives. `c`, `energy` and the scaled residual
-    `error` are those of the model at this very point.
+    `error` are those of the model at this very point, and so is `load`, the rate L_p of the energy with p.
     """
 
     x: Array
@@ -53,6 +53,7 @@ class Point:
     error: float
     volume: float = math.nan
     neutral: bool = False
+    load: float = math.nan
 
 
 class Points(NamedTuple):
@@ -72,6 +73,7 @@ class Points(NamedTuple):
     error: Array
     volume: Array
     neutral: Array
+    load: Array
 
     def point(self, i: int) -> Point:
         """Point number i."""
@@ -408,6 +410,7 @@ def make_point(curve: Curve, found: Correction, along: Array, s: float, *, inert
         found.error,
         found.volume + math.log(length),
         neutral,
+        found.e.L_p,
     )
 
 

@@ -380,8 +380,15 @@ def _ray(where: Place, d: Direction, taylor: Taylor, instability: int) -> Ray:
         continuum=d.continuum,
         ahead=None if d.branch is None else d.branch.entry,
         idle=tuple(names[j] for j in where.weak if not d.continuum and _stays_idle(where, d, taylor, int(j))),
-        beyond=decided_modes(d.piece, where.x if d.branch is None else d.branch.ahead, where.tolerances),
+        beyond=_beyond(where, d),
     )
+
+
+def _beyond(where: Place, d: Direction) -> int | None:
+    """Degree of instability on a branch, as close to the point as it can be decided."""
+    places = (where.x,) if d.branch is None else (d.branch.entry, d.branch.ahead)
+    found = (decided_modes(d.piece, x, where.tolerances) for x in places)
+    return next((degree for degree in found if degree is not None), None)
 
 
 def _stays_idle(where: Place, d: Direction, taylor: Taylor, j: int) -> bool:
