@@ -10,6 +10,8 @@ import onesided
 from onesided import Kind, Path, Status, System, zoo
 from onesided.statics import hits, steps
 from onesided.statics.audit import audit, told
+from onesided.statics.balance import doubtful_steps, holds_between
+from onesided.statics.large import make_curve
 from onesided.statics.trace import Tracer
 
 NOISE = 1e-9
@@ -133,3 +135,27 @@ def test_a_tracer_that_is_blind_to_limit_points_is_found_out(monkeypatch):
     path = onesided.trace(arch, *start, p_bounds=(-2, 2), throw=False)
     assert path.status is Status.contradictory and not path.ok
     assert "the degree of instability is 1 where 0 was told (and 1 more)" in path.note
+
+
+def test_energy_and_work_agree_along_a_smooth_leg():
+    rng = np.random.default_rng(0)
+    s = np.cumsum(rng.uniform(0.5, 1.5, 40)) * 0.2
+    energy, slope, none = np.sin(s) + s**2, np.cos(s) + 2 * s, np.full(len(s), 1e-12)
+    assert not len(doubtful_steps(s, energy, slope, none))
+    energy[20:] += 0.02
+    assert doubtful_steps(s, energy, slope, none).tolist() == [19]
+
+
+@pytest.mark.parametrize(("p_a", "p_b"), [(1.2, 1.25), (1.5, 1.6)])
+def test_a_hop_to_the_buckled_branch_does_not_balance(p_a, p_b):
+    """Steps on either branch of the fork balance; one from the straight to the buckled branch does not."""
+    where = onesided.trace(FORK, [0.0, 0.0], 0.0, p_bounds=(0, 2)).events[0].origin.where
+    curve = make_curve(FORK, np.arange(0), where.sizes, where.scales)
+
+    def point(x, p):
+        return np.array([x, p, p])
+
+    bent = [point(np.sqrt(p - 1), p) for p in (p_a, p_b)]
+    assert holds_between(curve, point(0, p_a), point(0, p_b), 1e-12)
+    assert holds_between(curve, *bent, 1e-12)
+    assert not holds_between(curve, point(0, p_a), bent[1], 1e-12)

@@ -44,7 +44,7 @@ class SparseKkt:
         self.holder: Any = None  # what was factorised last: an evaluation, with the working set
         self.rows: Any = None
 
-    def factor(self, hessian: Array, gradients: Array, closed: Array | Mask, *, soft: Array | float = 0.0) -> None:
+    def factor(self, hessian: Array, gradients: Array, closed: Array | Mask, *, soft: float = 0.0) -> None:
         """Factorise with these values; `closed` (m,) tells which constraints are equations, of compliance `soft`."""
         self.count += 1
         gradients = np.where(closed[self._constraints], gradients, 0.0)

@@ -16,6 +16,7 @@ DOUBT = 0.05  # share of step × range of the slope by which work and energy may
 EXACT = EPS**0.375  # the same where a step has been looked at
 NOISE = 256.0  # roundings in the difference of two energies
 DEPTH = 12  # how often a step is halved
+OFF = 4.0  # times the residual of the constraints: how far they may be off between points
 WINDOW = 4  # points through which the slope is interpolated
 
 
@@ -46,15 +47,16 @@ def doubtful_steps(s: Array, energy: Array, slope: Array, noise: Array) -> Indic
     return np.flatnonzero(off & np.isfinite(work))
 
 
-def round_off(curve: Curve, X: Array, energy: Array) -> Array:
+def round_off(curve: Curve, X: Array, energy: Array, residual: float) -> Array:
     """Round-off of energies at packed points, (N,): of their terms, which may cancel, as sizes and reactions tell them.
 
-    Displacements of |y| sizes store about |y|² energies of that size; constraints hold back ν c.
+    Displacements of |y| sizes store about |y|² energies of that size; constraints that are met to a share `residual` of
+    their scales hold back as much of ν c.
     """
     y = X[:, : curve.n] / curve.sizes.length
     stored = curve.sizes.energy * (1.0 + np.einsum("ij,ij->i", y, y))
     held = np.abs(X[:, curve.n + 1 :]) @ curve.scales.gap
-    return np.asarray(NOISE * EPS * (np.abs(energy) + stored + held))
+    return np.asarray(NOISE * EPS * (np.abs(energy) + stored) + (NOISE * EPS + OFF * residual) * held)
 
 
 def _weights(places: Array) -> Array:
@@ -64,7 +66,7 @@ def _weights(places: Array) -> Array:
     return np.asarray(np.linalg.solve(powers, moments[..., None])[..., 0])
 
 
-def holds_between(curve: Curve, x_a: Array, x_b: Array) -> bool:
+def holds_between(curve: Curve, x_a: Array, x_b: Array, noise: float) -> bool:
     """Whether the balance holds over the step between two packed points of a curve, halved until it is resolved."""
     a, b = curve.scaled(x_a), curve.scaled(x_b)
     size = float(np.sqrt((b - a) @ (b - a)))
@@ -73,7 +75,6 @@ def holds_between(curve: Curve, x_a: Array, x_b: Array) -> bool:
     if left is None or right is None:
         return False
     rate = EXACT * (abs(left.slope) + abs(right.slope))
-    noise = float(np.sum(round_off(curve, np.array([x_a, x_b]), np.array([left.energy, right.energy]))))
     noise += NOISE * EPS * size * max(abs(left.slope), abs(right.slope))
     return _holds(curve, (left, right), along, (rate, noise), DEPTH)
 

@@ -71,9 +71,9 @@ def _unbalanced(path: Path, kept: "_Kept") -> Iterator[Finding]:
     X = np.concatenate(kept.x)
     for curve, first, last in kept.legs():
         leg = slice(first, last)
-        noise = round_off(curve, X[leg], path.energy[leg])
+        noise = round_off(curve, X[leg], path.energy[leg], path.residual)
         for i in first + doubtful_steps(path.s[leg], path.energy[leg], slope[leg], noise):
-            if not holds_between(curve, X[i], X[i + 1]):
+            if not holds_between(curve, X[i], X[i + 1], float(noise[i - first] + noise[i + 1 - first])):
                 yield Finding(float(path.p[i]), "the energy does not change by the work of the loads: a branch was left")
 
 

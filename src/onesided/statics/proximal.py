@@ -116,7 +116,7 @@ def _mends(step: Step) -> bool:
     off = step.start.violation()
     if not off.any():
         return False
-    needed = float(np.max(off / np.maximum(step.start.steepness(), ALMOST)))
+    needed = float(np.max(off / step.start.steepness()))
     return _largest(step.d) <= MENDED * needed <= FLAT and float(np.max(step.end.violation())) < float(np.max(off))
 
 

@@ -57,13 +57,9 @@ class Local:
         length, energy = self.problem.sizes.length, self.problem.sizes.energy
         return np.asarray((self.blocks.L_qq @ (d * length)) * length / energy)
 
-    def compliance(self, shift: float) -> Array:
-        """Compliance given to closed constraints: little to what moves with them in a matrix shifted by σ."""
-        return np.asarray(SOFT * np.maximum(self.steepness() ** 2, SOFT) / (1.0 + shift))
-
     def steepness(self) -> Array:
-        """Norms of the gradients of the constraints."""
-        return np.asarray(self.blocks.gap_sizes(self.problem.sizes.length) / self.problem.gap)
+        """Norms of the gradients of the constraints, none of them zero."""
+        return np.maximum(self.blocks.gap_sizes(self.problem.sizes.length) / self.problem.gap, SOFT)
 
     def violation(self) -> Array:
         """How far each constraint is from being met."""
@@ -156,7 +152,7 @@ class DenseProgramme:
     def __init__(self, problem: Problem) -> None:
         self.problem, self.count, self.soft = problem, 0, problem.none
         self._factor: Any = None
-        self._rows = np.arange(0)
+        self._rows, self._steepness = np.arange(0), np.ones(len(problem.none))
 
     def factor(self, here: Local, shift: float, closed: Mask, *, stiff: bool = True) -> bool:
         """Factorise; whether the matrix is definite on the closed constraints."""
@@ -165,10 +161,12 @@ class DenseProgramme:
         K = np.zeros((n + w, n + w))
         K[:n, :n] = sizes.hessian(here.blocks.L_qq) if stiff else 0.0
         K[range(n), range(n)] += shift
-        E = here.blocks.c_q[rows] * sizes.length / self.problem.gap[rows, None]
+        self._steepness = here.steepness()
+        E = here.blocks.c_q[rows] * sizes.length / (self.problem.gap * self._steepness)[rows, None]
         K[n:, :n], K[:n, n:] = E, E.T
-        self.soft = here.compliance(shift)
-        K[range(n, n + w), range(n, n + w)] = -self.soft[rows]
+        soft = SOFT / (1.0 + shift)
+        K[range(n, n + w), range(n, n + w)] = -soft
+        self.soft = soft * self._steepness**2
         if not np.all(np.isfinite(K)):
             return False
         self._factor, self._rows, self._n = linalg.factorise(K), rows, n
@@ -178,8 +176,9 @@ class DenseProgramme:
 
     def solve(self, f: Array, c: Array) -> tuple[Array, Array]:
         """δ and ν."""
-        x, nu = self._factor.solve(np.concatenate([f, c[self._rows]])), np.zeros(len(c))
-        nu[self._rows] = -x[self._n :]
+        rows, steepness = self._rows, self._steepness[self._rows]
+        x, nu = self._factor.solve(np.concatenate([f, c[rows] / steepness])), np.zeros(len(c))
+        nu[rows] = -x[self._n :] / steepness
         return x[: self._n], nu
 
 
@@ -196,6 +195,7 @@ class SparseProgramme:
         self._gradients = sizes.length[at.columns] / problem.gap[at.entry_constraints]
         self._diagonal = (at.rows == at.entry_columns).astype(float)
         self._closed: Mask = np.zeros(at.m, dtype=bool)
+        self._steepness = np.ones(at.m)
 
     @property
     def count(self) -> int:
@@ -208,16 +208,18 @@ class SparseProgramme:
         if not e.finite():
             return False
         hessian = (e.hessian * self._hessian if stiff else 0.0) + shift * self._diagonal
-        self.soft = here.compliance(shift)
-        self.kkt.factor(hessian, e.gradients * self._gradients, closed, soft=self.soft)
+        soft, self._steepness = SOFT / (1.0 + shift), here.steepness()
+        self.soft = soft * self._steepness**2
+        gradients = e.gradients * self._gradients / self._steepness[e.pattern.entry_constraints]
+        self.kkt.factor(hessian, gradients, closed, soft=soft)
         self.kkt.holder, self._closed = None, closed.copy()
         counted = self.kkt.inertia
         return bool(counted.negative == self.kkt.m and not counted.zero)
 
     def solve(self, f: Array, c: Array) -> tuple[Array, Array]:
         """δ and ν."""
-        x = self.kkt.solve(np.concatenate([f, np.where(self._closed, c, 0.0)]))
-        return x[: self.kkt.n], np.where(self._closed, -x[self.kkt.n :], 0.0)
+        x = self.kkt.solve(np.concatenate([f, np.where(self._closed, c / self._steepness, 0.0)]))
+        return x[: self.kkt.n], np.where(self._closed, -x[self.kkt.n :] / self._steepness, 0.0)
 
 
 @dataclass(frozen=True, eq=False)
