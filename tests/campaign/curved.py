@@ -78,7 +78,9 @@ def stop(i: int, q: Any, p: Any, th: Any) -> Any:
 @lru_cache
 def template(gaps: int) -> System:
     """One compiled system for each number of gaps."""
-    names = [f"{name}{i}" for name, count in (("s", STOPS), ("at", STOPS), ("bend", 3), ("unit", 3)) for i in range(count)]
+    names = [
+        f"{name}{i}" for name, count in (("s", STOPS), ("at", STOPS), ("bend", 3), ("unit", 3)) for i in range(count)
+    ]
     walls = {f"w{i}": partial(wall, i) for i in range(gaps)} | {f"stop{i}": partial(stop, i) for i in range(STOPS)}
     numbers = {**one_coordinate.template(gaps).parameters, **dict.fromkeys(names, 1.0)}
     return System(("w", "u", "v"), energy, unilateral=walls, parameters=numbers)
@@ -103,10 +105,11 @@ def case_of(seed: int) -> Curved:
 
 def crossings(curved: Curved, p: np.ndarray) -> Iterator[tuple[float, int]]:
     """Where the values of p along a stretch pass stops, in order, as a fractional index, and which."""
-    found = []
-    for i, at in enumerate(curved.at):
-        for k in np.flatnonzero((p[:-1] - at) * (p[1:] - at) < 0):
-            found.append((float(k + (at - p[k]) / (p[k + 1] - p[k])), i))
+    found = [
+        (float(k + (at - p[k]) / (p[k + 1] - p[k])), i)
+        for i, at in enumerate(curved.at)
+        for k in np.flatnonzero((p[:-1] - at) * (p[1:] - at) < 0)
+    ]
     return iter(sorted(found))
 
 

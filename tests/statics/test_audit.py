@@ -10,7 +10,7 @@ import onesided
 from onesided import Kind, Path, Status, System, zoo
 from onesided.statics import hits, steps
 from onesided.statics.audit import audit, told
-from onesided.statics.balance import doubtful_steps, holds_between
+from onesided.statics.balance import doubtful_steps, fails_between
 from onesided.statics.large import make_curve
 from onesided.statics.trace import Tracer
 
@@ -156,6 +156,6 @@ def test_a_hop_to_the_buckled_branch_does_not_balance(p_a, p_b):
         return np.array([x, p, p])
 
     bent = [point(np.sqrt(p - 1), p) for p in (p_a, p_b)]
-    assert holds_between(curve, point(0, p_a), point(0, p_b), 1e-12)
-    assert holds_between(curve, *bent, 1e-12)
-    assert not holds_between(curve, point(0, p_a), bent[1], 1e-12)
+    assert not fails_between(curve, point(0, p_a), point(0, p_b), 1e-12)
+    assert not fails_between(curve, *bent, 1e-12)
+    assert fails_between(curve, point(0, p_a), bent[1], 1e-12)

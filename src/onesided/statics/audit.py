@@ -15,6 +15,7 @@ import numpy as np
 from onesided._types import Array, Indices
 from onesided.results import Event, Kind, Path
 
+NEAR = 0.1  # arc length, in scaled units, within which degrees on branches are counted: no other event may be there
 PASSED = frozenset({Kind.bound, Kind.user})  # events at which nothing happens to the path
 
 
@@ -35,7 +36,12 @@ def audit(path: Path, inertia: Indices, p_noise: float) -> tuple[Finding, ...]:
     p_noise : change of p that may be round-off.
     """
     special = [event for event in path.events if event.kind not in PASSED]
-    findings = [Finding(event.p, words) for event in special for words in _at_event(event)]
+    places = np.array([path.s[event.index] for event in special])
+    findings = [
+        Finding(event.p, words)
+        for event, place in zip(special, places, strict=True)
+        for words in _at_event(event, alone=np.count_nonzero(np.abs(places - place) <= NEAR) == 1)
+    ]
     return (*findings, *_along(path, special, inertia), *_turns(path, special, p_noise))
 
 
@@ -45,8 +51,8 @@ def told(findings: tuple[Finding, ...], control: str) -> str:
     return f"the audit failed at {control} = {findings[0].p:.10g}: {findings[0].words}{more}"
 
 
-def _at_event(event: Event) -> Iterator[str]:
-    """What an event contradicts."""
+def _at_event(event: Event, *, alone: bool) -> Iterator[str]:
+    """What an event contradicts; degrees a little further on are compared where there is no other event."""
     before, after = event.instability_before, event.instability_after
     if before < 0 or (after is not None and after < 0):
         yield f"a degree of instability is not negative, here {before} → {after}"
@@ -56,6 +62,8 @@ def _at_event(event: Event) -> Iterator[str]:
         yield from _at_last(event)
     elif event.incoming is not None and after is not None and not event.neutral:
         yield from _passed(event, event.incoming, event.followed, after - before)
+        if alone and not event.rays.cluster:
+            yield from _close_by(event, event.incoming, event.followed)
 
 
 def _isolated(event: Event) -> bool:
@@ -82,11 +90,15 @@ def _passed(event: Event, incoming: int, followed: int, change: int) -> Iterator
     if back.p_sign * on.p_sign and _isolated(event) and len(rays) == 2 and (change % 2 == 1) != turned:
         kind = "turns back" if turned else "goes on"
         yield f"the path {kind} alone, and the degree of instability changes by {change:+d}"
+
+
+def _close_by(event: Event, incoming: int, followed: int) -> Iterator[str]:
+    """What the degrees of instability on the branches close by contradict."""
     if _isolated(event) and not _closes(event):
-        yield f"the signs of the {len(rays)} rays do not add up"
-    for ray, degree in ((back, event.instability_before), (on, event.instability_after)):
-        if ray.beyond not in {None, degree} and not rays.cluster:
-            yield f"the degree of instability close by is {ray.beyond}, further away {degree}"
+        yield f"the signs of the {len(event.rays)} rays do not add up"
+    for i, degree in ((incoming, event.instability_before), (followed, event.instability_after)):
+        if event.rays[i].beyond not in {None, degree}:
+            yield f"the degree of instability close by is {event.rays[i].beyond}, further away {degree}"
 
 
 def _closes(event: Event) -> bool:

@@ -1,7 +1,7 @@
 """Energy balance along a path: U changes by the work ∫ L_p dp over every step, or the step has left its branch.
 
-With L = U − cᵀν, L_q = 0 and c = 0 where ν acts, dU/ds = L_p ṗ along a path. Energies and slopes at the points of a path
-are known; where they do not fit, the step is looked at again with points inside it.
+With L = U − cᵀν, L_q = 0 and c = 0 where ν acts, dU/ds = L_p ṗ along a path. Energies and slopes at the points of a
+path are known; where they do not fit, the step is looked at again with points inside it.
 """
 
 from typing import NamedTuple
@@ -66,31 +66,35 @@ def _weights(places: Array) -> Array:
     return np.asarray(np.linalg.solve(powers, moments[..., None])[..., 0])
 
 
-def holds_between(curve: Curve, x_a: Array, x_b: Array, noise: float) -> bool:
-    """Whether the balance holds over the step between two packed points of a curve, halved until it is resolved."""
+def fails_between(curve: Curve, x_a: Array, x_b: Array, noise: float) -> bool:
+    """Whether the balance fails over the step between two packed points of a curve, halved as far as it can be."""
     a, b = curve.scaled(x_a), curve.scaled(x_b)
     size = float(np.sqrt((b - a) @ (b - a)))
     along = (b - a) / size
-    left, right = (_knot(curve, y, along, size) for y in (a, b))
-    if left is None or right is None:
-        return False
-    rate = EXACT * (abs(left.slope) + abs(right.slope))
-    noise += NOISE * EPS * size * max(abs(left.slope), abs(right.slope))
-    return _holds(curve, (left, right), along, (rate, noise), DEPTH)
+    with np.errstate(all="ignore"):  # what is not finite is no point
+        left, right = (_knot(curve, y, along, size) for y in (a, b))
+        if left is None or right is None:
+            return False
+        rate = EXACT * (abs(left.slope) + abs(right.slope))
+        noise += NOISE * EPS * size * max(abs(left.slope), abs(right.slope))
+        return _fails(curve, (left, right), along, (rate, noise), DEPTH)
 
 
-def _holds(curve: Curve, ends: tuple[Knot, Knot], along: Array, allowed: tuple[float, float], depth: int) -> bool:
-    """Whether energies differ by the work over an interval, by Simpson's rule, or do so over both of its halves."""
+def _fails(curve: Curve, ends: tuple[Knot, Knot], along: Array, allowed: tuple[float, float], depth: int) -> bool:
+    """Whether energies do not differ by the work over an interval, by Simpson's rule, nor over one of its halves.
+
+    An interval without a point in its middle leads from one branch to another.
+    """
     (left, right), (rate, noise) = ends, allowed
     h = float(along @ (right.y - left.y))
     middle = _knot(curve, 0.5 * (left.y + right.y), along, h)
     if middle is None:
-        return False
+        return True
     work = h * (left.slope + 4.0 * middle.slope + right.slope) / 6.0
     if abs(right.energy - left.energy - work) <= rate * h + noise:
-        return True
+        return False
     halves = ((left, middle), (middle, right))
-    return depth > 0 and all(_holds(curve, half, along, allowed, depth - 1) for half in halves)
+    return depth == 0 or any(_fails(curve, half, along, allowed, depth - 1) for half in halves)
 
 
 def _knot(curve: Curve, guess: Array, along: Array, reach: float) -> Knot | None:

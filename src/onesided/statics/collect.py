@@ -13,7 +13,7 @@ from onesided.model.system import System
 from onesided.results import Event, Path, Progress, State
 from onesided.statics.active_set import rounding
 from onesided.statics.audit import Finding, audit, told
-from onesided.statics.balance import doubtful_steps, holds_between, round_off
+from onesided.statics.balance import doubtful_steps, fails_between, round_off
 from onesided.statics.curve import Curve
 from onesided.statics.pieces import Item, Origin, Passage
 from onesided.tolerances import INTEGRATED
@@ -69,12 +69,15 @@ def _unbalanced(path: Path, kept: "_Kept") -> Iterator[Finding]:
     """Steps over which the energy does not change by the work, looked at again with points inside them."""
     slope = np.concatenate(kept.loads) * path.tangents[:, -1]
     X = np.concatenate(kept.x)
-    for curve, first, last in kept.legs():
+    unsure = {event.index for event in path.events if event.rays.multiplicity > 1}  # tangents are not their own there
+    for curve, start, end in kept.legs():
+        first, last = start + (start in unsure), end - (end - 1 in unsure)
         leg = slice(first, last)
         noise = round_off(curve, X[leg], path.energy[leg], path.residual)
-        for i in first + doubtful_steps(path.s[leg], path.energy[leg], slope[leg], noise):
-            if not holds_between(curve, X[i], X[i + 1], float(noise[i - first] + noise[i + 1 - first])):
-                yield Finding(float(path.p[i]), "the energy does not change by the work of the loads: a branch was left")
+        for i in doubtful_steps(path.s[leg], path.energy[leg], slope[leg], noise).tolist():
+            a = first + i
+            if fails_between(curve, X[a], X[a + 1], float(noise[i] + noise[i + 1])):
+                yield Finding(float(path.p[a]), "the energy does not change by the work done: a branch was left")
 
 
 @dataclass

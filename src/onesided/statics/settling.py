@@ -59,7 +59,7 @@ class Local:
 
     def steepness(self) -> Array:
         """Norms of the gradients of the constraints, none of them zero."""
-        return np.maximum(self.blocks.gap_sizes(self.problem.sizes.length) / self.problem.gap, SOFT)
+        return np.asarray(np.maximum(self.blocks.gap_sizes(self.problem.sizes.length) / self.problem.gap, SOFT))
 
     def violation(self) -> Array:
         """How far each constraint is from being met."""
@@ -141,7 +141,9 @@ class Programme(Protocol):
     def solve(self, f: Array, c: Array) -> tuple[Array, Array]:
         """δ and ν of (H + σ)δ − Eᵀν = f, E δ + soft ν = c."""
 
-    soft: Array  # compliance of the constraints in the last matrix
+    @property
+    def soft(self) -> Array:
+        """Compliance of the constraints in the last matrix."""
 
 
 class DenseProgramme:
@@ -150,9 +152,11 @@ class DenseProgramme:
     keeps = False  # a new factorisation costs less than a further step
 
     def __init__(self, problem: Problem) -> None:
-        self.problem, self.count, self.soft = problem, 0, problem.none
+        self.problem, self.count = problem, 0
+        self.soft: Array = problem.none
         self._factor: Any = None
-        self._rows, self._steepness = np.arange(0), np.ones(len(problem.none))
+        self._rows = np.arange(0)
+        self._steepness: Array = np.ones(len(problem.none))
 
     def factor(self, here: Local, shift: float, closed: Mask, *, stiff: bool = True) -> bool:
         """Factorise; whether the matrix is definite on the closed constraints."""
@@ -190,12 +194,13 @@ class SparseProgramme:
     def __init__(self, problem: Problem) -> None:
         assembly = cast("SparseAssembly", problem.system.derivatives)
         at, sizes = assembly.pattern, problem.sizes
-        self.kkt, self._before, self.soft = assembly.kkt, assembly.kkt.count, problem.none
+        self.kkt, self._before = assembly.kkt, assembly.kkt.count
+        self.soft: Array = problem.none
         self._hessian = sizes.length[at.rows] * sizes.length[at.entry_columns] / sizes.energy
         self._gradients = sizes.length[at.columns] / problem.gap[at.entry_constraints]
         self._diagonal = (at.rows == at.entry_columns).astype(float)
         self._closed: Mask = np.zeros(at.m, dtype=bool)
-        self._steepness = np.ones(at.m)
+        self._steepness: Array = np.ones(at.m)
 
     @property
     def count(self) -> int:

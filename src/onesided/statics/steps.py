@@ -76,7 +76,7 @@ class PredictorCorrector:
     def shortened(self, share: float) -> "PredictorCorrector":
         """The same with steps that are this share as long."""
         shorter = {name: share * getattr(self, name) for name in ("first_step", "max_step", "turn", "miss")}
-        return replace(self, **shorter)  # type: ignore[arg-type]
+        return replace(self, **shorter)
 
 
 class Walker:
