@@ -36,15 +36,19 @@ def doubtful_steps(s: Array, energy: Array, slope: Array, noise: Array) -> Indic
     s, energy, slope : (N,) arc length, U and dU/ds at the points.
     noise : (N,) round-off of the energies.
     """
-    if len(s) < WINDOW or not np.all(np.diff(s) > 0):
+    h, gained = np.diff(s), np.diff(energy)
+    if len(s) < WINDOW or h.min() <= 0:
         return np.zeros(0, dtype=np.intp)
-    first = np.clip(np.arange(len(s) - 1) - 1, 0, len(s) - WINDOW)
-    near = first[:, None] + np.arange(WINDOW)
-    h, F = np.diff(s), slope[near]
-    work = h * np.einsum("ij,ij->i", _weights((s[near] - s[:-1, None]) / h[:, None]), F)
-    rounded = noise[1:] + noise[:-1] + NOISE * EPS * h * np.max(np.abs(F), axis=1)
-    off = np.abs(np.diff(energy) - work) > DOUBT * h * np.ptp(F, axis=1) + rounded
-    return np.flatnonzero(off & np.isfinite(work))
+    rounded = noise[1:] + noise[:-1] + NOISE * EPS * h * (abs(slope[1:]) + abs(slope[:-1]))
+    off = abs(gained - 0.5 * h * (slope[1:] + slope[:-1])) > DOUBT * h * abs(np.diff(slope)) + rounded
+    steps = np.flatnonzero(off)
+    if not len(steps):
+        return steps
+    near = np.clip(steps - 1, 0, len(s) - WINDOW)[:, None] + np.arange(WINDOW)
+    h, F = h[steps], slope[near]
+    work = h * (_weights((s[near] - s[steps, None]) / h[:, None]) * F).sum(axis=1)
+    off = abs(gained[steps] - work) > DOUBT * h * np.ptp(F, axis=1) + rounded[steps]
+    return np.asarray(steps[off & np.isfinite(work)])
 
 
 def round_off(curve: Curve, X: Array, energy: Array, residual: float) -> Array:
@@ -54,7 +58,7 @@ def round_off(curve: Curve, X: Array, energy: Array, residual: float) -> Array:
     their scales hold back as much of ν c.
     """
     y = X[:, : curve.n] / curve.sizes.length
-    stored = curve.sizes.energy * (1.0 + np.einsum("ij,ij->i", y, y))
+    stored = curve.sizes.energy * (1.0 + (y * y).sum(axis=1))
     held = np.abs(X[:, curve.n + 1 :]) @ curve.scales.gap
     return np.asarray(NOISE * EPS * (np.abs(energy) + stored) + (NOISE * EPS + OFF * residual) * held)
 
