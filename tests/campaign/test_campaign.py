@@ -13,7 +13,7 @@ FAMILIES = {module.__name__.rpartition(".")[2]: module for module in (
 FLAGGED = 0.05  # share of the cases in which the library may say that it did not find its way
 UNDECIDED = 0.02  # share of the cases in which the oracle may give up
 
-QUICK = {"one_coordinate": 40, "straight": 16, "units": 12, "curved": 6, "drives": 6, "two_coordinates": 6}
+QUICK = {"one_coordinate": 20, "straight": 10, "units": 5, "curved": 2, "drives": 4, "two_coordinates": 3}
 LONG = {
     "one_coordinate": (3000, 1000),
     "straight": (2000, 500),
