@@ -24,6 +24,10 @@ class Status(Enum):
     singular = "a linear system on the way was singular: use Lemke, the QP route or enumeration"
     not_applicable = "the method does not apply to this problem; see the message for what it needs"
     inaccurate = "the method ended, but the recheck of its answer failed: rescale the problem or try another method"
+    contradictory = (
+        "the path contradicts theory at the place that the note names, with shorter steps as well: the points are "
+        "equilibria, but an event was missed or misnamed there"
+    )
     no_solution = "proven: the problem has no solution"
     dependent = "the active constraints depend on each other, so their reactions are not unique: leave one of them out"
     stalled = "no solution found: the best point is reported; try another start"

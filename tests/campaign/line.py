@@ -283,7 +283,7 @@ def _two_gaps(system: Line, j: int, stop: Spot) -> tuple[tuple[Fact, ...], Spot 
 def truth_of(system: Line, start: Spot, blur: float = 1e-7) -> Truth:
     """The event list from a start, with positions along the path."""
     walk = list(legs(system, start))
-    curves = [_samples(system, leg) for leg in walk]
+    curves = [samples(system, leg) for leg in walk]
     points = np.concatenate(curves)
     if np.abs(points[:, 0]).max() > REACH * system.size:
         raise UndecidedError("so far out that the polynomial is inaccurate")
@@ -305,6 +305,7 @@ def _extent(leg: Leg, sizes: np.ndarray) -> float:
     return float(np.linalg.norm(np.array([leg.beyond.x - leg.stop.x, leg.beyond.p - leg.stop.p]) / sizes))
 
 
-def _samples(system: Line, leg: Leg) -> np.ndarray:
+def samples(system: Line, leg: Leg) -> np.ndarray:
+    """Points (x, p) along a leg, evenly spaced in its parameter."""
     values = np.linspace(parameter(system, leg.start), parameter(system, leg.stop), 101)
     return np.array([(spot.x, spot.p) for spot in (at(system, leg.start, float(t)) for t in values)])

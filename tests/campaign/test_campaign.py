@@ -5,21 +5,22 @@ The counts of each campaign are printed at the end of the test run.
 
 import pytest
 
-from . import drives, one_coordinate, straight, two_coordinates, units
+from . import curved, drives, one_coordinate, straight, two_coordinates, units
 from .verdicts import campaign
 
 FAMILIES = {module.__name__.rpartition(".")[2]: module for module in (
-    one_coordinate, straight, units, drives, two_coordinates)}  # fmt: skip
+    one_coordinate, straight, units, curved, drives, two_coordinates)}  # fmt: skip
 FLAGGED = 0.05  # share of the cases in which the library may say that it did not find its way
 UNDECIDED = 0.02  # share of the cases in which the oracle may give up
 
-QUICK = {"one_coordinate": 40, "straight": 20, "units": 16, "drives": 6, "two_coordinates": 6}
+QUICK = {"one_coordinate": 20, "straight": 10, "units": 5, "curved": 2, "drives": 4, "two_coordinates": 3}
 LONG = {
     "one_coordinate": (3000, 1000),
     "straight": (2000, 500),
     "units": (2000, 500),
+    "curved": (1000, 250),
     "drives": (1000, 200),
-    "two_coordinates": (2000, 250),
+    "two_coordinates": (1000, 250),
 }
 
 

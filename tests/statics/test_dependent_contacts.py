@@ -245,6 +245,13 @@ def test_an_idle_contact_is_told(after, start, p0, way, expected):
     np.testing.assert_allclose(path.lam[:, 0], np.maximum(path.p - 1, 0) ** 3, atol=1e-9)
 
 
+def test_the_second_method_tells_idle_contacts():
+    path = onesided.trace(IDLE_FORCE, [8.0], -3.0, p_bounds=(-3, 3), method=onesided.FirstOrder())
+    assert told(path) == [(Kind.idle, ("g",))] * 2 and places(path) == pytest.approx([-1, 1], abs=1e-6)
+    path = onesided.trace(IDLE_GAP, [0.0, 0.0], 0.0, p_bounds=(-1, 3), method=onesided.FirstOrder())
+    assert told(path) == [(Kind.idle, ("g2",))] and places(path) == pytest.approx([1.0], abs=1e-6)
+
+
 CIRCLE = System(("x",), lambda q, p, th: q[0] ** 3 / 3 + q[0] * (p * p - 1))
 CUT_CIRCLE = System(
     ("x", "y"),

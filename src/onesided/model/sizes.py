@@ -278,10 +278,15 @@ def _reach_under_load(evaluate: Probe, e: Evaluation, q: Array, p: float, d: Arr
 
 
 def _linear_reach(e: Evaluation, q: Array, p: float, d: Array) -> float:
-    """For linear systems: the largest of the coordinates, the distances to contacts, and the motion that p causes."""
+    """For linear systems: the largest of the coordinates, the distances to contacts, and the motion that p causes.
+
+    Where all of that is round-off of the motion that reactions prevent, it is that motion.
+    """
     norms = e.gap_sizes(d)
     distances, pushed = _ratios(e.c, norms), _ratios(e.c_p * p, norms)
-    return max(_largest(q / d), _largest(distances), _largest(pushed), _largest(e.L_qp * d * p))
+    found = max(_largest(q / d), _largest(distances), _largest(pushed), _largest(e.L_qp * d * p))
+    prevented = _largest(e.L_q * d)
+    return prevented if found <= EPS**0.5 * prevented < math.inf else found
 
 
 def _control(evaluate: Probe, e: Evaluation, q: Array, p: float, sizes: Sizes, usual: Evaluation) -> float:

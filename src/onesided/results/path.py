@@ -48,6 +48,7 @@ class Ray:
     nu : multipliers (μ, λ) from which the branch starts, where they are not unique and not those of the event.
     loose : names of the unilateral constraints whose forces are not unique along the branch.
     isotropy : name of the symmetries that the branch keeps, where a symmetry was given.
+    beyond : degree of instability a little further along the branch; None where it is not known.
     """
 
     q_dot: Array
@@ -66,6 +67,7 @@ class Ray:
     nu: Array | None = field(default=None, repr=False)
     loose: tuple[str, ...] = ()
     isotropy: str = ""
+    beyond: int | None = None
 
     @property
     def x_dot(self) -> Array:

@@ -34,6 +34,7 @@ CLUSTER = 4.0  # how far outside a cluster of singular points its branches are l
 RATIOS = (0.25, 0.5, 0.8)  # of successive levels on the way inwards; finer ones where branches change places
 APART = "branches that cannot be told apart"
 INSIDE = 1.0 / 64.0  # level of the smaller ellipsoid on which the number of branches is looked at again
+DEEPER = (1.0, 1.5, 2.0, 2.5)  # powers of it for ellipsoids further in
 SIMILAR = 0.2  # largest distance of a crossing there from one that a branch was seen at
 POLISHED = 0.01  # largest change of a tangent by its exact second-order equation
 WELL_POSED = EPS**0.125  # share of the largest singular value below which that equation leaves a direction free
@@ -184,16 +185,31 @@ def _branches(reduced: Reduced, zeros: Zeros, size: float) -> Branches:
 
 
 def _more_inside(reduced: Reduced, trails: list[Trail], inner: float) -> bool:
-    """Whether a smaller ellipsoid, as small as all trails reach, is crossed where none of them does."""
-    level = max([INSIDE, inner, *(trail.levels[-1] for trail in trails)])
+    """Whether smaller ellipsoids are crossed where none of the trails does, or not where one of them should.
+
+    That is quickly looked at for one mode; for several, once, where all trails have been.
+    """
+    reach = max([INSIDE, inner, *(trail.levels[-1] for trail in trails)])
+    if reduced.d > 1:
+        return not _all_known(trails, _crossings(reduced, reach), reach)
+    levels = [level for level in (reach, *(INSIDE**power for power in DEEPER)) if level >= inner]
+    found = {level: _crossings(reduced, level) for level in levels}
+    fewer = INSIDE in found and 0 < len(found[INSIDE]) < len(trails)
+    return fewer or not all(_all_known(trails, crossings, level) for level, crossings in found.items())
+
+
+def _crossings(reduced: Reduced, level: float) -> Array:
+    """Where the ellipsoid of a level is crossed: directions, one per row."""
     small = reduced.resized(level * reduced.radii)
     probes = [small.at(b) for b in np.vstack([np.eye(reduced.d + 1), -np.eye(reduced.d + 1)])]
     floor = max((one.floor for one in probes if one is not None), default=0.0)
-    directions = np.array([trail.near(level).b for trail in trails]).reshape(-1, reduced.d + 1)
-    for b in some_zeros(partial(_values, small), reduced.d, noise=SAFETY * floor):
-        if not np.min(np.linalg.norm(directions - b, axis=1), initial=np.inf) <= SIMILAR:
-            return True
-    return False
+    return some_zeros(partial(_values, small), reduced.d, noise=SAFETY * floor)
+
+
+def _all_known(trails: list[Trail], crossings: Array, level: float) -> bool:
+    """Whether every crossing of a level is close to that of a trail."""
+    directions = np.array([trail.near(level).b for trail in trails]).reshape(-1, crossings.shape[1])
+    return all(np.min(np.linalg.norm(directions - b, axis=1), initial=np.inf) <= SIMILAR for b in crossings)
 
 
 def _met(crossings: list[Crossing]) -> bool:

@@ -1,7 +1,8 @@
 """From the items of a running trace to a `Path`, with the equilibrium conditions rechecked at every point."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,8 @@ from onesided._types import Array, Status
 from onesided.model.system import System
 from onesided.results import Event, Path, Progress, State
 from onesided.statics.active_set import rounding
+from onesided.statics.audit import Finding, audit, told
+from onesided.statics.balance import doubtful_steps, fails_between, round_off
 from onesided.statics.curve import Curve
 from onesided.statics.pieces import Item, Origin, Passage
 from onesided.tolerances import INTEGRATED
@@ -47,7 +50,34 @@ def collect(system: System, first: Item, pieces: Iterable[Item | Passage], origi
         measures=system.measured(X[:, :n], X[:, n]),
         sketch=system.sketch,
     )
-    return replace(path, events=tuple(replace(event, index=i, shape=path.shape(i)) for event, i in kept.events))
+    path = replace(path, events=tuple(replace(event, index=i, shape=path.shape(i)) for event, i in kept.events))
+    return _audited(path, kept, origin)
+
+
+def _audited(path: Path, kept: "_Kept", origin: Origin) -> Path:
+    """The path, not ok where it contradicts theory."""
+    tolerances = origin.watch.tolerances if origin.first_order is None else INTEGRATED
+    noise = tolerances.event * float(np.max(np.abs(path.p))) + 100 * tolerances.residual * origin.where.sizes.control
+    findings = (*audit(path, np.concatenate(kept.inertia).astype(np.intp), noise), *_unbalanced(path, kept))
+    if not findings:
+        return path
+    note = "; ".join(text for text in (path.note, told(findings, path.control)) if text)
+    return replace(path, status=Status.contradictory if path.ok else path.status, note=note)
+
+
+def _unbalanced(path: Path, kept: "_Kept") -> Iterator[Finding]:
+    """Steps over which the energy does not change by the work, looked at again with points inside them."""
+    slope = np.concatenate(kept.loads) * path.tangents[:, -1]
+    X = np.concatenate(kept.x)
+    unsure = {event.index for event in path.events if event.rays.multiplicity > 1}  # tangents are not their own there
+    for curve, start, end in kept.legs():
+        first, last = start + (start in unsure), end - (end - 1 in unsure)
+        leg = slice(first, last)
+        noise = round_off(curve, X[leg], path.energy[leg], path.residual)
+        for i in doubtful_steps(path.s[leg], path.energy[leg], slope[leg], noise).tolist():
+            a = first + i
+            if fails_between(curve, X[a], X[a + 1], float(noise[i] + noise[i + 1])):
+                yield Finding(float(path.p[a]), "the energy does not change by the work done: a branch was left")
 
 
 @dataclass
@@ -58,6 +88,8 @@ class _Kept:
     s: list[Array] = field(default_factory=list)
     tangents: list[Array] = field(default_factory=list)
     degrees: list[int] = field(default_factory=list)
+    inertia: list[Array] = field(default_factory=list)
+    loads: list[Array] = field(default_factory=list)
     lengths: list[int] = field(default_factory=list)
     curves: list[Curve] = field(default_factory=list)
     events: list[tuple[Event, int]] = field(default_factory=list)
@@ -68,15 +100,20 @@ class _Kept:
     def add(self, piece: Item | Passage) -> None:
         """Take the points of a piece."""
         if isinstance(piece, Passage):
-            x, s, t = piece.points.x, piece.points.s, piece.points.t
+            points = piece.points
+            x, s, t, inertia, load = points.x, points.s, points.t, points.negative, points.load
         else:
-            x, s, t = piece.point.x[None], np.array([piece.point.s]), piece.point.t[None]
+            point = piece.point
+            x, s, t = point.x[None], np.array([point.s]), point.t[None]
+            inertia, load = np.array([point.negative]), np.array([point.load])
             if piece.event is not None:
                 self.events.append((piece.event, self.count))
         self.x.append(x)
         self.s.append(s)
         self.tangents.append(t[:, : piece.curve.n + 1])
         self.degrees.append(piece.degree)
+        self.inertia.append(inertia)
+        self.loads.append(load)
         self.lengths.append(len(s))
         self.curves.append(piece.curve)
         self.count += len(s)
@@ -88,6 +125,14 @@ class _Kept:
             return pick(self.curves[0])[None]
         rows = {key: pick(curve) for key, curve in curves.items()}
         return np.repeat([rows[id(curve)] for curve in self.curves], self.lengths, axis=0)
+
+    def legs(self) -> Iterator[tuple[Curve, int, int]]:
+        """Curves with the numbers of their first point and of the one after their last."""
+        ends = np.cumsum(self.lengths)
+        for _, group in groupby(enumerate(self.curves), key=lambda pair: id(pair[1])):
+            pieces = list(group)
+            first, last = pieces[0][0], pieces[-1][0]
+            yield pieces[0][1], int(ends[first] - self.lengths[first]), int(ends[last])
 
     def tell(self, progress: Progress) -> None:
         """Say how far it is."""

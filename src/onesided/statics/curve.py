@@ -25,6 +25,7 @@ from onesided.statics.spectrum import undecided
 from onesided.tolerances import DEFAULT, EPS, ROUND_OFF, SMALL
 
 TOGETHER = 30  # unknowns up to which matrices of many points are made by one operation
+NUDGES = (2.0, -3.0, 5.0, -7.0)  # changes of all unknowns, in roundings, that show the scatter of the residual
 NO_CHANGE = EPS**0.8  # of the scaled p along a unit tangent
 
 
@@ -36,7 +37,7 @@ class Point:
     of the bordered determinant (0: unknown), `volume` the logarithm of its size across the tangent, `sense` the sign
     of the change of p just after the point. `margins` are the quantities that must stay ≥ 0: scaled gaps of open and
     multipliers of closed unilateral constraints; `rates` are their derivatives. `c`, `energy` and the scaled residual
-    `error` are those of the model at this very point.
+    `error` are those of the model at this very point, and so is `load`, the rate L_p of the energy with p.
     """
 
     x: Array
@@ -53,6 +54,7 @@ class Point:
     error: float
     volume: float = math.nan
     neutral: bool = False
+    load: float = math.nan
 
 
 class Points(NamedTuple):
@@ -72,6 +74,7 @@ class Points(NamedTuple):
     error: Array
     volume: Array
     neutral: Array
+    load: Array
 
     def point(self, i: int) -> Point:
         """Point number i."""
@@ -352,7 +355,7 @@ def newton(
         size = math.sqrt(delta @ delta)
         done = settled(error, previous, target, size)
         if not done and error >= 0.25 * previous:
-            done = error <= rounding(np, curve.matrix(e, row), y)
+            done = error <= rounding(np, curve.matrix(e, row), y) or error <= scatter(curve, y, R)
         if done and math.isfinite(e.energy):
             return Correction(y, e, solution[:, 1], orientation, volume, first, error, iteration, converged=True)
         if not size < reach or not error < 1e3 * previous:
@@ -365,6 +368,12 @@ def settled(error: float, previous: float, target: float, distance: float) -> bo
     """Whether residual and distance to the solution are small enough, or as small as round-off lets them become."""
     good = error <= target and (distance <= SMALL or error <= 10 * EPS)
     return good or (error <= ROUND_OFF and error >= 0.25 * previous)
+
+
+def scatter(curve: Curve, y: Array, R: Array) -> float:
+    """Round-off of the residual as it shows at points that hardly differ: terms that cancel leave it behind."""
+    nearby = [curve.residual(curve.evaluate(curve.packed(y * (1.0 + nudge * EPS)))) for nudge in NUDGES]
+    return 2.0 * float(np.max(np.abs(np.array(nearby) - R), initial=0.0))
 
 
 def _least_squares(M: Array, right: Array) -> Array:
@@ -406,6 +415,7 @@ def make_point(curve: Curve, found: Correction, along: Array, s: float, *, inert
         found.error,
         found.volume + math.log(length),
         neutral,
+        found.e.L_p,
     )
 
 

@@ -18,6 +18,7 @@ from onesided.statics.falls import Fall, Landing, Lost
 from onesided.statics.falls import fall as fall_from
 from onesided.statics.hits import Watch
 from onesided.statics.memory import Growth, remember
+from onesided.statics.naming import held_by
 from onesided.statics.pieces import Item, Origin
 from onesided.statics.place import Place, place
 from onesided.statics.rays import rays_at
@@ -66,7 +67,7 @@ def drive(  # noqa: PLR0913 - each knob is a need of its own
     and the next path begins. During a jump plastic elongations grow as in one step.
     """
     values = _check(programme, fall)
-    state = equilibrium(system, q0, values[0], tolerances=tolerances).value
+    state = _start(system, q0, values[0], tolerances)
     sense = 1 if values[1] > values[0] else -1
     run = _Run(system, method or PredictorCorrector(), tolerances, state, fall, progress)
     progress.begin("drive")
@@ -84,6 +85,14 @@ def drive(  # noqa: PLR0913 - each knob is a need of its own
     if throw and not result.ok:
         raise SolveError(status.value, result, got=note)
     return result
+
+
+def _start(system: System, q0: Any, p: float, tolerances: Tolerances) -> Equilibrium:
+    """The state to start from; reactions that are not unique do not matter."""
+    found = equilibrium(system, q0, p, tolerances=tolerances, throw=False)
+    if not found.ok and found.status is not Status.dependent:
+        raise SolveError(found.status.value, found, got=found.note or f"best relative residual {found.residual:.3g}")
+    return found.value
 
 
 def _check(programme: Sequence[float], fall: str) -> tuple[float, ...]:
@@ -141,6 +150,9 @@ class _Run:
             elif len(self.jumps) >= max_jumps:
                 return Status.max_iterations, f"{max_jumps} jumps"
             else:
+                held = self._held(sense)
+                if held:
+                    return Status.jammed, held
                 status = Status.stalled if lost is None else self._jump(lost, sense)
                 if not status.ok:
                     at = f"{self.system.control} = {self.state.p:.10g}"
@@ -154,17 +166,19 @@ class _Run:
         self.state = describe(self.system, q, p, nu, sizes=self.sizes, tolerances=self.tolerances)
 
     def _leg(self, target: float) -> _Leg | None:
-        """Follow a stable ray towards the target until p arrives or stability is lost."""
+        """Follow a stable ray towards the target until p arrives or stability is lost.
+
+        Where none leads there, reactions may grow at constant p until one does.
+        """
         sense = 1 if target > self.state.p else -1
-        x = np.concatenate([self.state.q, [self.state.p], self.state.nu])
-        where = place(self.system, x, self.sizes, self.tolerances)
+        where = self._place()
         bounds = (min(self.state.p, target), max(self.state.p, target))
         origin = Origin(where, Watch(bounds, {}, self.tolerances), self.method, progress=self.progress)
-        for ray in _rays(where):
-            if ray.p_sign == sense:
-                leg = self._follow(origin, ray, sense)
-                if leg is not None:
-                    return leg
+        rays = _rays(where)
+        for ray in (*(r for r in rays if r.p_sign == sense), *(r for r in rays if _only_forces(where, r))):
+            leg = self._follow(origin, ray, sense)
+            if leg is not None:
+                return leg
         return None
 
     def _follow(self, origin: Origin, ray: Ray, sense: int) -> _Leg | None:
@@ -188,6 +202,17 @@ class _Run:
         path = collect(self.system, first, stable(), origin, [])
         return _Leg(path, lost[0] if lost else None)
 
+    def _held(self, sense: int) -> str:
+        """What keeps p from going on where the history stands, in words; empty if nothing does."""
+        where = self._place()
+        held = "" if where.system.derivatives.large else held_by(where, sense)[0]
+        return f"at {self.system.control} = {self.state.p:.10g} {held}" if held else ""
+
+    def _place(self) -> Place:
+        """Where the history stands."""
+        x = np.concatenate([self.state.q, [self.state.p], self.state.nu])
+        return place(self.system, x, self.sizes, self.tolerances)
+
     def leave_unstable_start(self, sense: int) -> None:
         """Fall from a start that is an equilibrium, but not a stable one; where that fails the history ends there."""
         if self.state.instability > 0:
@@ -197,9 +222,7 @@ class _Run:
 
     def _fall(self, event: Event | None, sense: int) -> Landing | Status:
         """The stable state below where the history stands."""
-        x = np.concatenate([self.state.q, [self.state.p], self.state.nu])
-        where = place(self.system, x, self.sizes, self.tolerances)
-        return fall_from(Lost(where, event, sense), self.how)
+        return fall_from(Lost(self._place(), event, sense), self.how)
 
     def _jump(self, event: Event, sense: int) -> Status:
         """Fall at constant p from the lost equilibrium to the stable state below it."""
@@ -231,6 +254,12 @@ def _rays(where: Place) -> tuple[Ray, ...]:
         return rays_at(where).rays
     except SolveError:
         return ()
+
+
+def _only_forces(where: Place, ray: Ray) -> bool:
+    """Whether nothing but reactions changes along a ray, and none of them falls."""
+    still = np.abs(np.append(ray.q_dot, ray.p_dot)) / where.unit[: where.system.n + 1]
+    return bool(np.all(still <= where.tolerances.singularity) and np.all(ray.lam_dot >= 0.0))
 
 
 def _goes_on(event: Event, sense: int) -> bool:

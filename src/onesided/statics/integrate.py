@@ -19,6 +19,7 @@ from onesided.results import Ray
 from onesided.statics.curve import Point, sense_of
 from onesided.statics.hits import Hit, Trigger
 from onesided.statics.pieces import Item, Origin
+from onesided.statics.quiet import Change, Quiet
 from onesided.statics.rates import shift_with_p
 from onesided.statics.trace import Tracer
 from onesided.tolerances import EPS, INTEGRATED
@@ -58,21 +59,29 @@ class Integrator(Tracer):
                 return
             points, hit = self._integrate()
             home: Point | None = None
+            quiet: Quiet | None = None
             for point in points:
-                home = self._returns(point)
-                if home is None and hit is not None and point is points[-1]:
+                home, quiet = self._returns(point), self._quietly(point)
+                if quiet is not None or (home is None and hit is not None and point is points[-1]):
                     break
                 yield from self._accept(home or point)
                 if home is not None:
                     break
-            status = Status.closed if home is not None else self._enough(self.point)
-            if status is None and hit is not None:
+            status = Status.closed if home is not None and quiet is None else self._enough(self.point)
+            if status is None and quiet is not None:
+                status = yield from self._meet_idle(quiet, point)
+            elif status is None and hit is not None:
                 status = yield from self._reach(hit, points[-1])
             if status is None and not points:
                 status = Status.step_too_small
             if status is not None:
                 yield from self._end(status)
                 return
+
+    def _quietly(self, b: Point) -> Quiet | None:
+        """A constraint that begins or ceases to be idle on the way to b: what the event functions cannot see."""
+        quiet = self.margins.find(self.curve, self.point, b, self.watch.tolerances)
+        return quiet if quiet is not None and quiet.change in {Change.arrives, Change.leaves} else None
 
     def _reach(self, hit: Hit, c: Point) -> Generator[Item, None, Status | None]:
         """Meet the event at c; a limit point is passed with the rates on its far side."""

@@ -47,7 +47,7 @@ def start_leg(where: Place, ray: Ray, s: float) -> tuple[Curve, Point]:
     error = float(np.max(np.abs(curve.residual(e)), initial=0.0))
     sense = float(ray.p_sign)
     known = (negative, orientation, sense, *margins, e.c, e.energy, error, volume)
-    return curve, Point(curve.packed(y), y, t, s, *known)
+    return curve, Point(curve.packed(y), y, t, s, *known, load=e.L_p)
 
 
 def two_rays(where: Place, curve: Curve, c: Point, beyond: tuple[float, float, int]) -> tuple[Ray, Ray]:

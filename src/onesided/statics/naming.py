@@ -248,13 +248,20 @@ def _follow(where: Place, rays: Rays, curve: Curve, point: Point, forward: list[
 
 def _last(where: Place, rays: Rays, incoming: int | None, names: tuple[str, ...], before: int) -> Named:
     """Nothing leads on: jammed, where closed constraints keep p from going on; otherwise an end."""
-    holding = _holding(where, before)
+    detail, holding = held_by(where, before)
     if not holding:
         return Named(Kind.end, incoming, None, names, _why_it_ends(where, rays))
-    held = _list(where, holding)
-    verb, way = ("holds" if len(holding) == 1 else "hold"), ("", " grow", " fall")[before]
-    detail = f"{held} {verb} the system: {where.system.control} cannot{way or ' change'}, forces grow without bound"
-    return Named(Kind.jammed, incoming, None, tuple(holding), detail)
+    return Named(Kind.jammed, incoming, None, holding, detail)
+
+
+def held_by(where: Place, sense: int) -> tuple[str, tuple[str, ...]]:
+    """What keeps p from going on in a sense: in words, and the names of the constraints; empty if nothing does."""
+    holding = _holding(where, sense)
+    if not holding:
+        return "", ()
+    verb, way = ("holds" if len(holding) == 1 else "hold"), ("", " grow", " fall")[sense]
+    how = f"{where.system.control} cannot{way or ' change'}, forces grow without bound"
+    return f"{_list(where, holding)} {verb} the system: {how}", tuple(holding)
 
 
 def _holding(where: Place, sense: int) -> list[str]:

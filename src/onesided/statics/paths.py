@@ -27,6 +27,8 @@ from onesided.statics.symmetric import chosen_symmetry, labelled
 from onesided.statics.trace import Tracer
 from onesided.tolerances import DEFAULT, Tolerances
 
+AGAIN = 0.25  # of the steps with which a path that contradicts theory is traced again
+
 
 def trace(  # noqa: PLR0913 - one verb, all its ends by keyword
     system: System,
@@ -101,6 +103,14 @@ def branch(event: Event, k: int, *, throw: bool = True) -> Path:
 
 
 def _run(origin: Origin, ray: Ray, notes: list[str]) -> Path:
+    """The path along a ray; one that contradicts theory is traced again with shorter steps."""
+    path = _once(origin, ray, notes)
+    if path.status is not Status.contradictory or origin.first_order is not None:
+        return path
+    return _once(replace(origin, method=origin.method.shortened(AGAIN)), ray, notes)
+
+
+def _once(origin: Origin, ray: Ray, notes: list[str]) -> Path:
     tracer = _tracer(origin, ray)
     first = Item(tracer.curve, tracer.point, 0)
     origin.progress.begin("trace")

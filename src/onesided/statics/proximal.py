@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from onesided._types import Array, Mask
+from onesided.statics.clearance import keeps_clear
 from onesided.statics.settling import Local, Move, quadratic_step
 from onesided.tolerances import EPS
 
@@ -22,6 +23,7 @@ ALMOST = EPS**0.5  # Newton steps below this that no longer shrink are round-off
 FLAT = EPS**0.25  # share of the steepest slope by which the energy may rise on the way
 LOOKS = np.linspace(0.125, 0.875, 7)  # fractions of a step at which the slope is looked at
 CLEAR = 1000.0  # times round-off: a difference of energies that is believed
+MENDED = 2.0  # times the distance to where constraints are met: a step that does no more than that
 SHORTER = 4.0  # how much larger a shift is tried after a step that failed
 
 
@@ -102,9 +104,20 @@ def lowers_energy(step: Step) -> bool:
     """Whether the energy falls all along a step, and by as much as the drag takes up."""
     if step.shift == 0.0 and _largest(step.d) <= ALMOST:  # the last correction: energies say nothing about it
         return True
+    if _mends(step):
+        return True
     need = 0.25 * step.shift * float(step.d @ step.d)
     value, noise = gain(step.start, step.end)
-    return value >= need - noise and _falls_on_the_way(step)
+    return value >= need - noise and _falls_on_the_way(step) and keeps_clear(step.start, step.end, step.closed)
+
+
+def _mends(step: Step) -> bool:
+    """Whether a step is no longer than it takes to meet constraints that were a little violated: that costs energy."""
+    off = step.start.violation()
+    if not off.any():
+        return False
+    needed = float(np.max(off / step.start.steepness()))
+    return _largest(step.d) <= MENDED * needed <= FLAT and float(np.max(step.end.violation())) < float(np.max(off))
 
 
 def gain(here: Local, there: Local) -> tuple[float, float]:

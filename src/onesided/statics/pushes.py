@@ -5,8 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from onesided._types import Array, Mask
+from onesided.statics.clearance import keeps_clear
 from onesided.statics.proximal import ALMOST, restored
-from onesided.statics.settling import SOFT, Local
+from onesided.statics.settling import Local
 from onesided.statics.spectrum import spectrum_at
 from onesided.tolerances import DEFAULT, EPS
 
@@ -48,12 +49,16 @@ def push(here: Local, t: Array, closed: Mask, limit: float) -> Push | None:
 def _straight(here: Local, t: Array, closed: Mask, limit: float) -> Push | None:
     """The furthest good point of the straight line."""
     clear = CLEAR * here.noise_along(t)
-    best, before, s = 0.0, 0.0, FIRST
+    best, before, s, last = 0.0, 0.0, FIRST, here
     while s <= limit:
         force, c = here.problem.forces(here.z + s * t, here.nu)
         slope = float(force @ t)
         if not np.isfinite(slope) or _closes(here, c, closed, s) or (best and slope > FASTER * before):
             break
+        there = here.problem.at(here.z + s * t, here.nu) if len(c) > here.problem.k else last
+        if not keeps_clear(last, there, closed):
+            break
+        last = there
         if slope < -clear:
             best, before = s, slope
         elif s > PUSHED:
@@ -71,6 +76,8 @@ def _along_valley(here: Local, t: Array, closed: Mask, limit: float) -> Push | N
     while s <= limit:
         found = _lowest_at(here, t, closed, s, guess)
         if found is None or _closes(here, found[0].c, closed, s) or (far and found[1] > FASTER * before):
+            break
+        if not keeps_clear(best or here, found[0], closed):
             break
         if found[1] < -clear:
             best, (_, before), far = found[0], found, s
@@ -98,7 +105,7 @@ def _lowest_at(here: Local, t: Array, closed: Mask, s: float, guess: Array) -> t
         if not local.finite:
             return None
         problem.programme.factor(local, 0.0, closed)  # indefinite, as it has to be
-        d, nu = problem.programme.solve(-local.f, SOFT * local.nu - local.c)
+        d, nu = problem.programme.solve(-local.f, problem.programme.soft * local.nu - local.c)
         along, turned = problem.programme.solve(t, problem.none)
         kappa = (s * tt - float(t @ (local.z - here.z + d))) / float(t @ along)
         d, previous = d + kappa * along, size

@@ -30,7 +30,7 @@ from onesided.statics.large_rays import large_rays
 from onesided.statics.place import Place, place_near
 from onesided.statics.rates import rates_at
 from onesided.statics.reactions import Reactions, independent, loose_along, reactions_at
-from onesided.statics.spectrum import InseparableError, Split, negative_modes, split
+from onesided.statics.spectrum import InseparableError, Split, decided_modes, negative_modes, split
 from onesided.statics.taylor import Taylor
 from onesided.statics.trail import START
 from onesided.tolerances import DEFAULT, EPS, Tolerances
@@ -157,7 +157,7 @@ def _endless(where: Place, d: Direction) -> bool:
     if (
         d.piece.large
         or np.max(np.abs(d.t[: n + 1])) > small
-        or np.min(d.x_dot[n + 1 + k :] / where.scales.multiplier[k:]) < -small
+        or np.min(d.x_dot[n + 1 + k :] / where.scales.multiplier[k:], initial=0.0) < -small
     ):
         return False
     T = linalg.null_space(_scaled_gradients(where, d.piece.rows), rank=where.tolerances.rank)
@@ -380,7 +380,15 @@ def _ray(where: Place, d: Direction, taylor: Taylor, instability: int) -> Ray:
         continuum=d.continuum,
         ahead=None if d.branch is None else d.branch.entry,
         idle=tuple(names[j] for j in where.weak if not d.continuum and _stays_idle(where, d, taylor, int(j))),
+        beyond=_beyond(where, d),
     )
+
+
+def _beyond(where: Place, d: Direction) -> int | None:
+    """Degree of instability on a branch, as close to the point as it can be decided."""
+    places = (where.x,) if d.branch is None else (d.branch.entry, d.branch.ahead)
+    found = (decided_modes(d.piece, x, where.tolerances) for x in places)
+    return next((degree for degree in found if degree is not None), None)
 
 
 def _stays_idle(where: Place, d: Direction, taylor: Taylor, j: int) -> bool:

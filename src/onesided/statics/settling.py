@@ -20,7 +20,7 @@ from onesided.tolerances import EPS
 if TYPE_CHECKING:  # elements are loaded by those who compose
     from onesided.model.sparse import SparseAssembly, SparseEvaluation
 
-SOFT = EPS**0.5  # compliance of a closed constraint: dependent ones share their reaction, and nothing is singular
+SOFT = EPS**0.5  # compliance of closed constraints, per that of what they hold: dependent ones share their reaction
 SWEEPS = 40  # exchanges of closed constraints in one programme
 SIGN = 64 * EPS  # share of its terms by which a gap or a reaction may have the wrong sign
 
@@ -56,6 +56,10 @@ class Local:
         """H d, (n,)."""
         length, energy = self.problem.sizes.length, self.problem.sizes.energy
         return np.asarray((self.blocks.L_qq @ (d * length)) * length / energy)
+
+    def steepness(self) -> Array:
+        """Norms of the gradients of the constraints, none of them zero."""
+        return np.asarray(np.maximum(self.blocks.gap_sizes(self.problem.sizes.length) / self.problem.gap, SOFT))
 
     def violation(self) -> Array:
         """How far each constraint is from being met."""
@@ -146,6 +150,10 @@ class Programme(Protocol):
     def solve(self, f: Array, c: Array) -> tuple[Array, Array]:
         """δ and ν of (H + σ)δ − Eᵀν = f, E δ + soft ν = c."""
 
+    @property
+    def soft(self) -> Array:
+        """Compliance of the constraints in the last matrix."""
+
 
 class DenseProgramme:
     """With dense matrices."""
@@ -154,8 +162,10 @@ class DenseProgramme:
 
     def __init__(self, problem: Problem) -> None:
         self.problem, self.count = problem, 0
+        self.soft: Array = problem.none
         self._factor: Any = None
         self._rows = np.arange(0)
+        self._steepness: Array = np.ones(len(problem.none))
 
     def factor(self, here: Local, shift: float, closed: Mask, *, stiff: bool = True) -> bool:
         """Factorise; whether the matrix is definite on the closed constraints."""
@@ -164,9 +174,12 @@ class DenseProgramme:
         K = np.zeros((n + w, n + w))
         K[:n, :n] = sizes.hessian(here.blocks.L_qq) if stiff else 0.0
         K[range(n), range(n)] += shift
-        E = here.blocks.c_q[rows] * sizes.length / self.problem.gap[rows, None]
+        self._steepness = here.steepness()
+        E = here.blocks.c_q[rows] * sizes.length / (self.problem.gap * self._steepness)[rows, None]
         K[n:, :n], K[:n, n:] = E, E.T
-        K[range(n, n + w), range(n, n + w)] = -SOFT
+        soft = SOFT / (1.0 + shift)
+        K[range(n, n + w), range(n, n + w)] = -soft
+        self.soft = soft * self._steepness**2
         if not np.all(np.isfinite(K)):
             return False
         self._factor, self._rows, self._n = linalg.factorise(K), rows, n
@@ -176,8 +189,9 @@ class DenseProgramme:
 
     def solve(self, f: Array, c: Array) -> tuple[Array, Array]:
         """δ and ν."""
-        x, nu = self._factor.solve(np.concatenate([f, c[self._rows]])), np.zeros(len(c))
-        nu[self._rows] = -x[self._n :]
+        rows, steepness = self._rows, self._steepness[self._rows]
+        x, nu = self._factor.solve(np.concatenate([f, c[rows] / steepness])), np.zeros(len(c))
+        nu[rows] = -x[self._n :] / steepness
         return x[: self._n], nu
 
 
@@ -190,10 +204,12 @@ class SparseProgramme:
         assembly = cast("SparseAssembly", problem.system.derivatives)
         at, sizes = assembly.pattern, problem.sizes
         self.kkt, self._before = assembly.kkt, assembly.kkt.count
+        self.soft: Array = problem.none
         self._hessian = sizes.length[at.rows] * sizes.length[at.entry_columns] / sizes.energy
         self._gradients = sizes.length[at.columns] / problem.gap[at.entry_constraints]
         self._diagonal = (at.rows == at.entry_columns).astype(float)
         self._closed: Mask = np.zeros(at.m, dtype=bool)
+        self._steepness: Array = np.ones(at.m)
 
     @property
     def count(self) -> int:
@@ -206,15 +222,18 @@ class SparseProgramme:
         if not e.finite():
             return False
         hessian = (e.hessian * self._hessian if stiff else 0.0) + shift * self._diagonal
-        self.kkt.factor(hessian, e.gradients * self._gradients, closed, soft=SOFT)
+        soft, self._steepness = SOFT / (1.0 + shift), here.steepness()
+        self.soft = soft * self._steepness**2
+        gradients = e.gradients * self._gradients / self._steepness[e.pattern.entry_constraints]
+        self.kkt.factor(hessian, gradients, closed, soft=soft)
         self.kkt.holder, self._closed = None, closed.copy()
         counted = self.kkt.inertia
         return bool(counted.negative == self.kkt.m and not counted.zero)
 
     def solve(self, f: Array, c: Array) -> tuple[Array, Array]:
         """δ and ν."""
-        x = self.kkt.solve(np.concatenate([f, np.where(self._closed, c, 0.0)]))
-        return x[: self.kkt.n], np.where(self._closed, -x[self.kkt.n :], 0.0)
+        x = self.kkt.solve(np.concatenate([f, np.where(self._closed, c / self._steepness, 0.0)]))
+        return x[: self.kkt.n], np.where(self._closed, -x[self.kkt.n :] / self._steepness, 0.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -258,7 +277,7 @@ def _solved(here: Local, force: Array, closed: Mask) -> tuple[Array, Array]:
     """δ and ν with these constraints closed; solved again with the reactions known, compliance leaves no trace."""
     programme, nu = here.problem.programme, here.nu
     for _ in range(2 if closed.any() else 1):
-        d, nu = programme.solve(-force, SOFT * nu - here.c)
+        d, nu = programme.solve(-force, programme.soft * nu - here.c)
     return d, nu
 
 

@@ -7,11 +7,12 @@ import numpy as np
 
 from onesided.statics.active_set import rounding
 from onesided.statics.curve import Curve, Point
-from onesided.statics.inside import interpolate, is_inside, mean_tangent
+from onesided.statics.inside import between, interpolate, is_inside, mean_tangent
 from onesided.statics.spectrum import NEAR, InseparableError, Split, second, soft_modes, split, stiffness_on, undecided
 from onesided.tolerances import EPS, Tolerances
 
 SOFT = 6  # soft modes at either end of a step that are looked at
+EARLIER = (0.5, 0.75, 0.9, 0.97)  # shares of the way to a singular point at which modes are counted
 CLOSE = EPS**0.3  # modes this soft, relative to the reference, are taken to vanish together
 
 
@@ -31,7 +32,18 @@ def first_singular(curve: Curve, a: Point, b: Point, tolerances: Tolerances) -> 
         found = refine_singular(curve, replace(guess, x=curve.packed(guess.y)), b.s - a.s, tolerances)
         if found is not None and (is_inside(a, b, found) or _in_its_blur(curve, a, b, found, tolerances)):
             along = mean_tangent(a, b)
-            return replace(found, s=a.s + float(along @ (found.y - a.y)))
+            found = replace(found, s=a.s + float(along @ (found.y - a.y)))
+            return _sooner(curve, a, b, found, tolerances) or found
+    return None
+
+
+def _sooner(curve: Curve, a: Point, b: Point, found: Point, tolerances: Tolerances) -> Point | None:
+    """A singular point before the one that was found, if modes on the way to it are not those of the start."""
+    reached = (found.s - a.s) / (b.s - a.s)
+    for share in EARLIER if a.negative >= 0 else ():
+        middle = between(curve, a, b, share * reached)
+        if middle is not None and middle.negative >= 0 and middle.negative != a.negative:
+            return first_singular(curve, a, middle, tolerances)
     return None
 
 

@@ -204,6 +204,16 @@ def floors(curve: "Curve", x: Array, kappa: Array, modes: Array, known: Array) -
     return floor
 
 
+def decided_modes(curve: "Curve", x: Array, tolerances: Tolerances) -> int | None:
+    """The same where no mode vanishes there; None where one does, or the system is large."""
+    if curve.large:
+        return None
+    e = curve.evaluate(x)
+    found = spectrum_at(e, e.c_q[curve.rows], curve.sizes, tolerances)
+    decided = bool(np.all(np.abs(found.kappa) > found.floor(tolerances)))
+    return found.negative(tolerances) if decided else None
+
+
 @dataclass(frozen=True, eq=False)
 class Split:
     """The linearised equations J of a smooth piece at a point, taken apart into a regular and a singular part.

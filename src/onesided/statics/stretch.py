@@ -75,7 +75,20 @@ def stretch(curve: Curve, track: Track, knobs: Knobs, watch: Watch) -> Ahead | N
     negative, neutral = curve.modes_along(e)
     margins = curve.margins(e, y, t)
     all_points = Points(
-        x, y, t, s, negative, orientation, sense, *margins, e.c.copy(), np.array(e.energy), error, volume, neutral
+        x,
+        y,
+        t,
+        s,
+        negative,
+        orientation,
+        sense,
+        *margins,
+        e.c.copy(),
+        np.array(e.energy),
+        error,
+        volume,
+        neutral,
+        e.L_x[:, -1].copy(),
     )
     special = np.flatnonzero(kind).tolist()
     located = {

@@ -1,0 +1,112 @@
+"""Energy balance along a path: U changes by the work ∫ L_p dp over every step, or the step has left its branch.
+
+With L = U − cᵀν, L_q = 0 and c = 0 where ν acts, dU/ds = L_p ṗ along a path. Energies and slopes at the points of a
+path are known; where they do not fit, the step is looked at again with points inside it.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from onesided._types import Array, Indices
+from onesided.statics.curve import Curve, Plane, newton
+from onesided.tolerances import EPS
+
+DOUBT = 0.05  # share of step × range of the slope by which work and energy may differ without a closer look
+EXACT = EPS**0.375  # the same where a step has been looked at
+NOISE = 256.0  # roundings in the difference of two energies
+DEPTH = 12  # how often a step is halved
+OFF = 4.0  # times the residual of the constraints: how far they may be off between points
+WINDOW = 4  # points through which the slope is interpolated
+
+
+class Knot(NamedTuple):
+    """A point inside a step: scaled unknowns, energy, slope of the energy along the chord of the step."""
+
+    y: Array
+    energy: float
+    slope: float
+
+
+def doubtful_steps(s: Array, energy: Array, slope: Array, noise: Array) -> Indices:
+    """Numbers of the steps of one smooth leg over which energy and work differ clearly.
+
+    Parameters
+    ----------
+    s, energy, slope : (N,) arc length, U and dU/ds at the points.
+    noise : (N,) round-off of the energies.
+    """
+    h, gained = np.diff(s), np.diff(energy)
+    if len(s) < WINDOW or h.min() <= 0:
+        return np.zeros(0, dtype=np.intp)
+    rounded = noise[1:] + noise[:-1] + NOISE * EPS * h * (abs(slope[1:]) + abs(slope[:-1]))
+    off = abs(gained - 0.5 * h * (slope[1:] + slope[:-1])) > DOUBT * h * abs(np.diff(slope)) + rounded
+    steps = np.flatnonzero(off)
+    if not len(steps):
+        return steps
+    near = np.clip(steps - 1, 0, len(s) - WINDOW)[:, None] + np.arange(WINDOW)
+    h, F = h[steps], slope[near]
+    work = h * (_weights((s[near] - s[steps, None]) / h[:, None]) * F).sum(axis=1)
+    off = abs(gained[steps] - work) > DOUBT * h * np.ptp(F, axis=1) + rounded[steps]
+    return np.asarray(steps[off & np.isfinite(work)])
+
+
+def round_off(curve: Curve, X: Array, energy: Array, residual: float) -> Array:
+    """Round-off of energies at packed points, (N,): of their terms, which may cancel, as sizes and reactions tell them.
+
+    Displacements of |y| sizes store about |y|² energies of that size; constraints that are met to a share `residual` of
+    their scales hold back as much of ν c.
+    """
+    y = X[:, : curve.n] / curve.sizes.length
+    stored = curve.sizes.energy * (1.0 + (y * y).sum(axis=1))
+    held = np.abs(X[:, curve.n + 1 :]) @ curve.scales.gap
+    return np.asarray(NOISE * EPS * (np.abs(energy) + stored) + (NOISE * EPS + OFF * residual) * held)
+
+
+def _weights(places: Array) -> Array:
+    """Weights (N, 4) of ∫₀¹ of the cubic through values at four places each."""
+    powers = places[:, None, :] ** np.arange(WINDOW)[None, :, None]
+    moments = np.broadcast_to(1.0 / np.arange(1, WINDOW + 1), (len(places), WINDOW))
+    return np.asarray(np.linalg.solve(powers, moments[..., None])[..., 0])
+
+
+def fails_between(curve: Curve, x_a: Array, x_b: Array, noise: float) -> bool:
+    """Whether the balance fails over the step between two packed points of a curve, halved as far as it can be."""
+    a, b = curve.scaled(x_a), curve.scaled(x_b)
+    size = float(np.sqrt((b - a) @ (b - a)))
+    along = (b - a) / size
+    with np.errstate(all="ignore"):  # what is not finite is no point
+        left, right = (_knot(curve, y, along, size) for y in (a, b))
+        if left is None or right is None:
+            return False
+        rate = EXACT * (abs(left.slope) + abs(right.slope))
+        noise += NOISE * EPS * size * max(abs(left.slope), abs(right.slope))
+        return _fails(curve, (left, right), along, (rate, noise), DEPTH)
+
+
+def _fails(curve: Curve, ends: tuple[Knot, Knot], along: Array, allowed: tuple[float, float], depth: int) -> bool:
+    """Whether energies do not differ by the work over an interval, by Simpson's rule, nor over one of its halves.
+
+    An interval without a point in its middle leads from one branch to another.
+    """
+    (left, right), (rate, noise) = ends, allowed
+    h = float(along @ (right.y - left.y))
+    middle = _knot(curve, 0.5 * (left.y + right.y), along, h)
+    if middle is None:
+        return True
+    work = h * (left.slope + 4.0 * middle.slope + right.slope) / 6.0
+    if abs(right.energy - left.energy - work) <= rate * h + noise:
+        return False
+    halves = ((left, middle), (middle, right))
+    return depth == 0 or any(_fails(curve, half, along, allowed, depth - 1) for half in halves)
+
+
+def _knot(curve: Curve, guess: Array, along: Array, reach: float) -> Knot | None:
+    """The point of the curve in the plane across the chord through a guess; None where there is none near."""
+    found = newton(curve, guess, Plane(along, float(along @ guess)), target=EPS, limit=12, reach=reach)
+    forwards = float(along @ found.tangent)
+    if not found.converged or not forwards > 0.0:
+        return None
+    e, n = found.e, curve.n
+    slope = e.L_p * curve.unit[n] * float(found.tangent[n]) / forwards
+    return Knot(found.y, float(e.energy), slope)
