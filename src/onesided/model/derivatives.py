@@ -24,7 +24,8 @@ from onesided.tolerances import ROUNDING
 
 Scalar = Callable[[Any, Any, Any], Any]
 CHUNK = 64  # points of one call where there are many
-FEW = 4  # points of one call where there are some
+FEW = 4  # least number of points of one call where there are some
+MANY = 1000  # numbers of one such call that cost no more than the call itself
 
 
 @dataclass(frozen=True)
@@ -226,7 +227,9 @@ class Derivatives:
         self._residual = compiled(self._packed_residual)
         self._residuals = compiled(jax.vmap(self._packed_residual, in_axes=(0, None)))
         self._along = compiled(self._packed_along, static_argnums=3)
+        self._looks = compiled(jax.vmap(self._packed_look, in_axes=(0, None)))
         self.stepping = Stepping(n, self.m, self._packed_kkt)
+        self._few = max(FEW, min(MANY // ((n + self.m) * (n + 1)), CHUNK))
         self._last: tuple[bytes, Any, Evaluation] = (b"", None, NOWHERE)  # point, parameters, blocks
 
     def constants(self, parameters: Mapping[str, float]) -> Any:
@@ -252,8 +255,8 @@ class Derivatives:
         self._last = x.tobytes(), vector, blocks
 
     def evaluate_few(self, X: Array, vector: Any) -> Evaluation:
-        """The same at `FEW` points, the rows of X, by a compiled call of its own."""
-        return self.unpack(np.asarray(self._kkts(X, vector)))
+        """The same at `FEW` points or any other number, the rows of X, by a compiled call for some at a time."""
+        return self.unpack(_in_chunks(self._kkts, X, vector, self._few))
 
     def _evaluate(self, x: Array, vector: Any) -> Evaluation:
         return self.unpack(np.asarray(self._kkt(x, vector)))
@@ -277,10 +280,13 @@ class Derivatives:
 
     def residuals(self, X: Array, vector: Any) -> tuple[Array, Array, Array]:
         """The same at many points (rows of X), `CHUNK` of them per compiled call."""
-        count = len(X)
-        X = np.concatenate([X, np.repeat(X[-1:], -count % CHUNK, axis=0)])
-        out = np.concatenate([np.asarray(self._residuals(part, vector)) for part in X.reshape(-1, CHUNK, X.shape[1])])
-        return out[:count, 0], out[:count, 1 : self.n + 1], out[:count, self.n + 1 :]
+        out = _in_chunks(self._residuals, X, vector, CHUNK)
+        return out[:, 0], out[:, 1 : self.n + 1], out[:, self.n + 1 :]
+
+    def look(self, X: Array, directions: Array, vector: Any) -> tuple[Array, Array]:
+        """c and the derivative of (L_q, c) in a direction of its own, (m,) and (n + m,), at many points."""
+        out = _in_chunks(self._looks, np.hstack([X, directions]), vector, CHUNK)
+        return out[:, : self.m], out[:, self.m :]
 
     def along(self, x: Array, direction: Array, vector: Any, order: int) -> Array:
         """dᵏ/dsᵏ of (L_q, c) along the straight line x + s·direction, k = `order`, at s = 0: (n + m,)."""
@@ -323,6 +329,11 @@ class Derivatives:
         energy = self._U(q, p, vector)
         return jnp.concatenate([energy[None], L_q, self._constraints(q, p, vector)])
 
+    def _packed_look(self, both: Any, vector: Any) -> Any:
+        x, direction = jnp.split(both, 2)
+        values, slopes = jax.jvp(lambda x: self._packed_residual(x, vector)[1:], (x,), (direction,))
+        return jnp.concatenate([values[self.n :], slopes])
+
     def _packed_along(self, x: Any, direction: Any, vector: Any, order: int) -> Any:
         def line(s: Any) -> Any:
             return self._packed_residual(x + s * direction, vector)[1:]
@@ -331,6 +342,15 @@ class Derivatives:
         for _ in range(order):
             derivative = partial(_slope, derivative)
         return derivative(jnp.zeros(()))
+
+
+def _in_chunks(function: Callable[[Any, Any], Any], X: Array, vector: Any, size: int) -> Array:
+    """A compiled function of so many rows for any number of them."""
+    count = len(X)
+    if count != size:
+        X = np.concatenate([X, np.repeat(X[-1:], -count % size, axis=0)])
+    parts = [np.asarray(function(part, vector)) for part in X.reshape(-1, size, X.shape[1])]
+    return (parts[0] if len(parts) == 1 else np.concatenate(parts))[:count]
 
 
 def _slope(function: Callable[[Any], Any], s: Any) -> Any:

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -15,17 +16,12 @@ from onesided.statics.hits import Trigger, Watch, explained
 from onesided.statics.inside import interpolate
 from onesided.statics.singular import first_singular
 from onesided.statics.stretch import Ahead, Located, Track, stretch
+from onesided.statics.survey import Step, Survey
 from onesided.tolerances import EPS, Tolerances
 
 if TYPE_CHECKING:  # curves of large systems are made elsewhere
     from onesided.statics.large import LargeCurve
 
-BENT = 0.25  # share of the angle aimed at by which the path turns on the largest step, if it is not straight
-LOOKS = 0.5  # places per point that are looked at on straight stretches of a path that bends elsewhere
-WHOLE = 2.0  # how often the places of a whole straight path are looked at before it counts as endless
-PATH = 10.0  # length of a path, in scaled units, of which nothing is known
-DENSE = 40  # unknowns beyond which straight stretches are looked at in fewer places
-MOST = 1000  # places on one step
 SHORT = 0.1  # steps along which stiffness is taken to change linearly on soft modes
 
 
@@ -93,7 +89,7 @@ class Walker:
         self.points, self.step, self.blind = 0, method.first_step, False
         self.ahead: Ahead | None = None
         self.taken = 0
-        self.straight, self.looks = True, 0
+        self.survey = Survey(method, watch)
         self.middle = self.proposed = math.nan  # volume in the middle of the last step, and of the next
         self.located: Located | None = None
 
@@ -132,7 +128,7 @@ class Walker:
 
     def _look_ahead(self) -> None:
         """On a long path, have a whole stretch of points made by one compiled call."""
-        long = self.points >= self.method.compile_after and not self.curve.large
+        long = self._compiles() and not self.curve.large
         if long and self.ahead is None and self.point.orientation:
             track = Track(self.point, self.previous, self.earlier, self.middle)
             made, self.taken = stretch(self.curve, track, self._knobs(), self.watch), 0
@@ -142,16 +138,18 @@ class Walker:
         """The points of a compiled stretch up to the first straight step on which something is seen."""
         if self.method.resolution == math.inf:
             return made
-        t, s = np.vstack([self.point.t, made.points.t]), np.append(self.point.s, made.points.s)
-        for i in range(len(made.steps)):
-            if self._bent(t[i], t[i + 1], s[i + 1] - s[i], s[i + 1]):
-                self.straight = False
-                continue
-            until = self._surveyed(made.points.point(i - 1) if i else self.point, made.points.point(i))
-            if until < 1.0:
-                self.step = until * float(made.steps[i])
-                return made.until(i) if i else None
-        return made
+        points, curve, e = made.points, self.curve, made.blocks
+        bent = self.survey.bent(np.vstack([self.point.t, points.t]), np.append(self.point.s, points.s))
+        straight = [i for i in np.flatnonzero(~bent).tolist() if i not in made.located]
+        ends = [self.point, *(points.point(i) for i in range(len(points.s)))] if straight else []
+        blocks = [partial(curve.evaluate, self.point.x), *(partial(e.at, i) for i in range(len(points.s)))]
+        steps = [Step(ends[i], ends[i + 1], blocks[i], blocks[i + 1]) for i in straight]
+        found = self.survey.first(curve, steps, self.points, compiled=True) if steps else None
+        if found is None:
+            return made
+        i = straight[found[0]]
+        self.step = found[1] * float(made.steps[i])
+        return made.until(i) if i else None
 
     def _take(self, count: int) -> None:
         """Have the first `count` of the points ahead been taken."""
@@ -247,24 +245,13 @@ class Walker:
         """Fraction of a step up to which nothing is seen on it: 1, unless it is straight and something is."""
         if self.located is not None or self.curve.large:
             return 1.0
-        if self._bent(a.t, b.t, b.s - a.s, b.s):
-            self.straight = False
+        if self.survey.bent(np.stack([a.t, b.t]), np.array([a.s, b.s]))[0]:
             return 1.0
-        low, high = self.watch.p_bounds
-        size = max(b.s, (high - low) / self.curve.unit[self.curve.n] if high - low < math.inf else PATH)
-        fewer = max(1.0, self.curve.size / DENSE)
-        apart = self.method.resolution * size * fewer
-        places = int(min((b.s - a.s) / apart, MOST))
-        most = WHOLE / self.method.resolution if self.straight else LOOKS * self.points / fewer**2
-        places = min(places, int(most) - self.looks)
-        self.looks += max(places, 0)
-        return first_sight(self.curve, a, b, places, self.watch.tolerances) if places > 0 else 1.0
+        return self.survey.until(self.curve, a, b, self.points, compiled=self._compiles())
 
-    def _bent(self, before: Array, after: Array, h: float, s: float) -> bool:
-        """Whether bends, rather than the largest step, limit the steps around here."""
-        move = after - before
-        angle = 2.0 * math.asin(min(1.0, 0.5 * math.sqrt(move @ move)))
-        return angle * self.method.max_step * max(1.0, LONG * s) > BENT * self.method.turn * h
+    def _compiles(self) -> bool:
+        """Whether the path is long enough to pay for a compilation."""
+        return self.points >= self.method.compile_after
 
     def _singular(self, a: Point, b: Point) -> bool:
         """Locate the first singular point of a short step; what follows it is traced from there."""
@@ -352,16 +339,3 @@ def _resolved_by_end(curve: "LargeCurve", a: Point, b: Point, miss: float, toler
 def _by_cubic(a: Any, slope_a: Any, m: Any, b: Any, slope_b: Any) -> Triple:
     """Values at three places with the slope in the middle from the cubic through both ends."""
     return Triple(a, slope_a, m, 1.5 * (b - a) - (slope_a + slope_b) / 4, b, slope_b)
-
-
-def first_sight(curve: Curve, a: Point, b: Point, places: int, tolerances: Tolerances) -> float:
-    """Fraction of a straight step at which a gap is violated or the inertia is that of neither end; 1 if none."""
-    for fraction in np.arange(1, places + 1) / (places + 1):
-        y = interpolate(a, b, float(fraction))
-        e = curve.evaluate(curve.packed(y))
-        margins, _ = curve.margins(e, y, a.t)
-        if (margins < np.minimum(np.minimum(a.margins, b.margins), 0.0) - tolerances.residual).any():
-            return float(fraction)
-        if a.negative >= 0 and curve.modes(e)[0] not in {a.negative, b.negative}:
-            return float(fraction)
-    return 1.0

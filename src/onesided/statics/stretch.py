@@ -1,6 +1,6 @@
 """Many points of a curve from one compiled call, as the points that single steps would make."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -36,10 +36,11 @@ class Ahead:
     """Points that were reached but not yet examined, the steps that led to them, and the steps to go on with.
 
     `located` are the limit points, or the bound, on the way to some of them, by number. `calm`: it is known that
-    nothing happens on the way to the point.
+    nothing happens on the way to the point. `blocks` are those of the model at the points.
     """
 
     points: Points
+    blocks: Evaluation
     steps: Array
     following: Array
     located: dict[int, Located]
@@ -48,7 +49,14 @@ class Ahead:
     def until(self, i: int) -> "Ahead":
         """The first i points."""
         located = {number: one for number, one in self.located.items() if number < i}
-        return Ahead(self.points.pick(slice(0, i)), self.steps[:i], self.following[:i], located, self.calm[:i])
+        return replace(
+            self,
+            points=self.points.pick(slice(0, i)),
+            steps=self.steps[:i],
+            following=self.following[:i],
+            located=located,
+            calm=self.calm[:i],
+        )
 
     def calm_until(self, i: int) -> int:
         """Number of the first point from i on that is not calm."""
@@ -85,7 +93,8 @@ def stretch(curve: Curve, track: Track, knobs: Knobs, watch: Watch) -> Ahead | N
     points, rest = all_points, kind == 0
     if special:
         points, steps, following = all_points.pick(rest), steps[rest], following[rest]
-    return Ahead(points, steps, following, located, uneventful(curve, points, watch))
+        e = Evaluation(*(np.asarray(block)[rest] for block in e))
+    return Ahead(points, e, steps, following, located, uneventful(curve, points, watch))
 
 
 def _here(curve: Curve, track: Track) -> Here:
