@@ -25,6 +25,7 @@ from onesided.tolerances import ROUNDING
 Scalar = Callable[[Any, Any, Any], Any]
 CHUNK = 64  # points of one call where there are many
 FEW = 4  # least number of points of one call where there are some
+WORTH = 200_000  # points that are looked at, times points of one call, that pay for its compilation
 MANY = 1000  # numbers of one such call that cost no more than the call itself
 
 
@@ -229,6 +230,8 @@ class Derivatives:
         self._along = compiled(self._packed_along, static_argnums=3)
         self._looks = compiled(jax.vmap(self._packed_look, in_axes=(0, None)))
         self.stepping = Stepping(n, self.m, self._packed_kkt)
+        self._ends = (n + 2, n + 2 + self.m, n + 2 + self.m + n * (n + 1), (n, n + 1))
+        self._asked = 0
         self._few = max(FEW, min(MANY // ((n + self.m) * (n + 1)), CHUNK))
         self._last: tuple[bytes, Any, Evaluation] = (b"", None, NOWHERE)  # point, parameters, blocks
 
@@ -258,8 +261,23 @@ class Derivatives:
         """The same at `FEW` points or any other number, the rows of X, by a compiled call for some at a time."""
         return self.unpack(_in_chunks(self._kkts, X, vector, self._few))
 
+    def evaluate_many(self, X: Array, vector: Any) -> Evaluation:
+        """The same at many points: one by one until there have been so many that a compilation pays."""
+        self._asked += len(X)
+        if self._asked * self._few > WORTH:
+            return self.evaluate_few(X, vector)
+        blocks = [self._evaluate(x, vector) for x in X]
+        return Evaluation(*(np.array(block) for block in zip(*blocks, strict=True)))  # type: ignore[arg-type]
+
     def _evaluate(self, x: Array, vector: Any) -> Evaluation:
-        return self.unpack(np.asarray(self._kkt(x, vector)))
+        out, (first, second, third, square) = np.asarray(self._kkt(x, vector)), self._ends
+        return Evaluation(
+            out[0],
+            out[1:first],
+            out[first:second],
+            out[second:third].reshape(square),
+            out[third:].reshape(self.m, self.n + 1),
+        )
 
     def unpack(self, out: Array) -> Evaluation:
         """The blocks in one packed array, or in many along a first axis."""

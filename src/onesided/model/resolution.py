@@ -5,13 +5,30 @@ the middle lies off the cubic over the whole step bounds their error. One code f
 the array namespace.
 """
 
+import math
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 from onesided.tolerances import EPS
 
 NOISE = 64.0  # roundings in the difference of two values
 STEEP = 1.0  # error of a slope, per step, for an error of one in the middle; smooth functions have less than half of it
+LARGE = 700.0  # its exponential is nearly too large for a number
 DIP = 0.5  # the root of a determinant below this share of the mean of its values at both ends may have vanished
+
+
+def _exp(x: float) -> float:
+    return math.inf if x > LARGE else math.exp(x)
+
+
+SCALARS = SimpleNamespace(  # the functions used here for single numbers: arrays of one take ten times as long
+    exp=_exp,
+    sqrt=math.sqrt,
+    maximum=max,
+    minimum=min,
+    where=lambda condition, yes, no: yes if condition else no,
+    clip=lambda x, low, high: min(max(x, low), high),
+)
 
 
 class Triple(NamedTuple):

@@ -242,7 +242,7 @@ class System:
 
     def evaluate_many(self, X: Array) -> Evaluation:
         """All blocks at many packed points, the rows of X."""
-        return self.derivatives.evaluate_few(X, self._vector)
+        return self.derivatives.evaluate_many(X, self._vector)
 
     def look(self, X: Array, directions: Array) -> tuple[Array, Array]:
         """Constraint values and the derivative of (L_q, c) in a direction of its own at many packed points."""

@@ -9,9 +9,10 @@ import numpy as np
 
 from onesided._types import Array
 from onesided.errors import UsageError
-from onesided.model.resolution import Triple, heads_for_zero, may_fall_below, may_turn, may_vanish
+from onesided.model.resolution import SCALARS, Triple, heads_for_zero, may_fall_below, may_turn, may_vanish
 from onesided.model.stepping import CHUNK, LONG, MIDDLE, Knobs
 from onesided.statics.curve import Curve, Plane, Point, make_point, newton
+from onesided.statics.factors import determinant
 from onesided.statics.hits import Trigger, Watch, explained
 from onesided.statics.inside import interpolate
 from onesided.statics.singular import first_singular
@@ -245,7 +246,7 @@ class Walker:
         """Fraction of a step up to which nothing is seen on it: 1, unless it is straight and something is."""
         if self.located is not None or self.curve.large:
             return 1.0
-        if self.survey.bent(np.stack([a.t, b.t]), np.array([a.s, b.s]))[0]:
+        if self.survey.is_bent(a, b):
             return 1.0
         return self.survey.until(self.curve, a, b, self.points, compiled=self._compiles())
 
@@ -291,24 +292,26 @@ def resolved(
     e = curve.evaluate(curve.packed(y))
     right = np.zeros((curve.size, 2), order="F")
     right[:-1, 0], right[-1, 1] = -curve.residual(e), 1.0
-    solution, orientation, volume = curve.solve(e, along, right)
+    solution, factors = curve.solve(e, along, right)
+    orientation, volume = determinant(factors)
     delta, t, length = solution[:, 0], solution[:, 1], math.sqrt(solution[:, 1] @ solution[:, 1])
     regular = math.isfinite(a.volume) or math.isfinite(b.volume)  # it may be singular all along
     if not math.sqrt(delta @ delta) <= MIDDLE * method.miss * h or (regular and not math.isfinite(volume)):
         return None
     t, volume = t / length, volume + math.log(length)
     if a.orientation * b.orientation > 0:
-        if a.orientation != orientation or may_vanish(np, a.volume, volume, b.volume):
+        if a.orientation != orientation or may_vanish(SCALARS, a.volume, volume, b.volume):
             return None
-        if before is not None and heads_for_zero(np, (*before[:2], a.volume), h / before[2]):
+        if before is not None and heads_for_zero(SCALARS, (*before[:2], a.volume), h / before[2]):
             return None
     margins, rates = curve.margins(e, y, t)
     shift = curve.margins(e, delta, delta)[1]
     gaps = Triple(a.margins, h * a.rates, margins + shift, h * rates, b.margins, h * b.rates)
     if len(margins) and may_fall_below(np, gaps, -watch.tolerances.residual).any():
         return None
-    p = Triple(a.y[n], h * a.t[n], y[n] + delta[n], h * t[n], b.y[n], h * b.t[n])
-    return None if may_turn(np, p, np.sign(a.t[n])) else volume
+    at_a, at_b = float(a.t[n]), float(b.t[n])
+    p = Triple(float(a.y[n]), h * at_a, float(y[n] + delta[n]), h * float(t[n]), float(b.y[n]), h * at_b)
+    return None if may_turn(SCALARS, p, math.copysign(1.0, at_a)) else volume
 
 
 def _resolved_by_end(curve: "LargeCurve", a: Point, b: Point, miss: float, tolerances: Tolerances) -> bool:

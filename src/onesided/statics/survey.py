@@ -79,6 +79,12 @@ class Survey:
         most = self.method.max_step * np.maximum(1.0, LONG * s[1:])
         return np.asarray(angle * most > BENT * self.method.turn * (s[1:] - s[:-1]))
 
+    def is_bent(self, a: Point, b: Point) -> bool:
+        """The same for one step."""
+        move = b.t - a.t
+        angle = 2.0 * math.asin(min(1.0, 0.5 * math.sqrt(move @ move)))
+        return angle * self.method.max_step * max(1.0, LONG * b.s) > BENT * self.method.turn * (b.s - a.s)
+
     def until(self, curve: Curve, a: Point, b: Point, points: int, *, compiled: bool) -> float:
         """Fraction of a straight step up to which nothing is seen: 1, unless something is."""
         step = Step(a, b, lambda: curve.evaluate(a.x), lambda: curve.evaluate(b.x))
