@@ -308,8 +308,9 @@ class Stepping:
         p = Triple(a.y[n], h * a.t[n], found.y[n] + delta[n], h * t[n], b.y[n], h * b.t[n])
         same = way.stop != TURNED_OVER
         far = ~(jnp.sqrt(delta @ delta) <= MIDDLE * knobs.miss * h) | ~jnp.isfinite(found.volume)
-        zero = may_vanish(jnp, way.volume, found.volume, way.volume_b)
-        zero |= heads_for_zero(jnp, (way.volume_1, way.volume_m, way.volume), h / (way.s - way.s_1))
+        ratio = h / (way.s - way.s_1)
+        zero = may_vanish(jnp, way.volume, found.volume, way.volume_b, ratio * (way.volume - way.volume_1))
+        zero |= heads_for_zero(jnp, (way.volume_1, way.volume_m, way.volume), ratio)
         lost = same & ((found.orientation != way.orientation) | zero)
         below = frame.onesided & may_fall_below(jnp, margins, -knobs.residual)[n + 1 :]
         return ~(far | lost | jnp.any(below) | may_turn(jnp, p, jnp.sign(a.t[n])))

@@ -300,9 +300,10 @@ def resolved(
         return None
     t, volume = t / length, volume + math.log(length)
     if a.orientation * b.orientation > 0:
-        if a.orientation != orientation or may_vanish(SCALARS, a.volume, volume, b.volume):
+        start, middle, ratio = (a.volume, math.nan, 1.0) if before is None else (*before[:2], h / before[2])
+        if a.orientation != orientation or heads_for_zero(SCALARS, (start, middle, a.volume), ratio):
             return None
-        if before is not None and heads_for_zero(SCALARS, (*before[:2], a.volume), h / before[2]):
+        if may_vanish(SCALARS, a.volume, volume, b.volume, ratio * (a.volume - start)):
             return None
     margins, rates = curve.margins(e, y, t)
     shift = curve.margins(e, delta, delta)[1]
