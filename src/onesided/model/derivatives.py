@@ -19,7 +19,7 @@ from onesided.errors import ModelError
 from onesided.model.compiling import compiled, prepare_jax
 from onesided.model.names import unknown_name
 from onesided.model.rows import families
-from onesided.model.stepping import Stepping
+from onesided.model.stepping import Blocks, Stepping
 from onesided.tolerances import ROUNDING
 
 Scalar = Callable[[Any, Any, Any], Any]
@@ -229,7 +229,7 @@ class Derivatives:
         self._residuals = compiled(jax.vmap(self._packed_residual, in_axes=(0, None)))
         self._along = compiled(self._packed_along, static_argnums=3)
         self._looks = compiled(jax.vmap(self._packed_look, in_axes=(0, None)))
-        self.stepping = Stepping(n, self.m, self._packed_kkt)
+        self.stepping = Stepping(n, self.m, self._blocks)
         self._ends = (n + 2, n + 2 + self.m, n + 2 + self.m + n * (n + 1), (n, n + 1))
         self._asked = 0
         self._few = max(FEW, min(MANY // ((n + self.m) * (n + 1)), CHUNK))
@@ -291,6 +291,15 @@ class Derivatives:
             out[..., third:].reshape(*many, m, n + 1),
         )
 
+    def unpack_stretch(self, out: Array) -> Evaluation:
+        """The blocks of many points as compiled steps return them: matrices with a row per unknown."""
+        n, m, count = self.n, self.m, len(out)
+        first, second, third, _ = self._ends
+        L_xq, c_x = out[:, second:third].reshape(count, n + 1, n), out[:, third:].reshape(count, n + 1, m)
+        return Evaluation(
+            out.T[0], out[:, 1:first], out[:, first:second], L_xq.transpose(0, 2, 1), c_x.transpose(0, 2, 1)
+        )
+
     def residual(self, x: Array, vector: Any) -> tuple[float, Array, Array]:
         """Energy, L_q and c at the packed point."""
         out = np.asarray(self._residual(x, vector))
@@ -325,7 +334,7 @@ class Derivatives:
         q, p = qp[: self.n], qp[self.n]
         return self._U(q, p, vector) - self._constraints(q, p, vector) @ nu  # [SP1 (2.2)]
 
-    def _packed_kkt(self, x: Any, vector: Any) -> Any:
+    def _blocks(self, x: Any, vector: Any) -> Blocks:
         qp, nu = x[: self.n + 1], x[self.n + 1 :]
 
         def value_and_constraints(qp: Any) -> Any:
@@ -334,12 +343,15 @@ class Derivatives:
 
         gradient = jax.grad(self._lagrangian)
         L_x, push = jax.linearize(lambda z: gradient(z, nu, vector), qp)
-        L_xx = jax.vmap(push, out_axes=1)(jnp.eye(self.n + 1))
+        L_xx = jax.vmap(push)(jnp.eye(self.n + 1))
         values, push_c = jax.linearize(value_and_constraints, qp)
-        c_x = jax.vmap(push_c, out_axes=1)(jnp.eye(self.n + 1))
-        return jnp.concatenate(
-            [values[-1:], L_x, values[:-1], L_xx[: self.n].ravel(), c_x[: self.m].ravel()], dtype=jnp.float64
-        )
+        c_x = jax.vmap(push_c)(jnp.eye(self.n + 1))
+        head = jnp.concatenate([values[-1:], L_x, values[:-1]], dtype=jnp.float64)
+        return Blocks(head, L_xx[:, : self.n].astype(jnp.float64), c_x[:, : self.m].astype(jnp.float64))
+
+    def _packed_kkt(self, x: Any, vector: Any) -> Any:
+        head, L_xq, c_x = self._blocks(x, vector)
+        return jnp.concatenate([head, L_xq.T.ravel(), c_x.T.ravel()])
 
     def _packed_residual(self, x: Any, vector: Any) -> Any:
         q, p, nu = self._split(x)

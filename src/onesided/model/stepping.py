@@ -6,6 +6,7 @@ and sizes are arguments: nothing is compiled anew when a contact changes. Every 
 where it is returned.
 """
 
+import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -83,7 +84,7 @@ class Knobs(NamedTuple):
 
 
 class Stretch(NamedTuple):
-    """Points in a row: scaled unknowns, unit tangents, packed blocks, and `numbers`.
+    """Points in a row: scaled unknowns, unit tangents, blocks one after the other, and `numbers`.
 
     The numbers of a point are its arc length, the step that led to it, the step to go on with, the orientation, the
     logarithm of a determinant, the residual, and `TURN` or `BOUND` where it was located between the two before it.
@@ -93,6 +94,17 @@ class Stretch(NamedTuple):
     t: Any
     blocks: Any
     numbers: Any
+
+
+class Blocks(NamedTuple):
+    """What the model says at a point: `head` holds (energy, L_x, c); the matrices have a row per unknown.
+
+    L_xq : (n + 1, n), the transpose of L_qx;  c_x : (n + 1, m), gradients as columns.
+    """
+
+    head: Any
+    L_xq: Any
+    c_x: Any
 
 
 class _Plane(NamedTuple):
@@ -106,10 +118,10 @@ class _Plane(NamedTuple):
 
 
 class _Found(NamedTuple):
-    """Outcome of Newton's method: the point, with the packed blocks and the tangent there, oriented like the row."""
+    """Outcome of Newton's method: the point, with the blocks and the tangent there, oriented like the row."""
 
     y: Any
-    blocks: Any
+    blocks: Blocks
     tangent: Any
     orientation: Any
     volume: Any
@@ -174,10 +186,10 @@ class Stepping:
     Parameters
     ----------
     n, m : number of coordinates and of constraints.
-    evaluate : (x, parameter vector) → packed blocks, as in `Derivatives`.
+    evaluate : (x, parameter vector) → `Blocks`.
     """
 
-    def __init__(self, n: int, m: int, evaluate: Callable[[Any, Any], Any]) -> None:
+    def __init__(self, n: int, m: int, evaluate: Callable[[Any, Any], Blocks]) -> None:
         self.n, self.m, self.size, self._evaluate = n, m, n + 1 + m, evaluate
         self._march = compiled(self._steps)
 
@@ -215,13 +227,13 @@ class Stepping:
             after = jnp.where(locating, jnp.stack(narrowed), jnp.stack(stepped))
             after = jnp.where(checking, jnp.stack(checked), after)
             told = (jnp.where(locating, s_turn, s_next), way.step, _Way(*after).step, found.orientation, found.volume)
-            row = [found.y, found.tangent, found.blocks, jnp.stack([*told, found.error, way.locating])]
+            row = [found.y, found.tangent, *map(jnp.ravel, found.blocks), jnp.stack([*told, found.error, way.locating])]
             place = jnp.where(checking, CHUNK + 2, way.count).astype(int)  # overwritten unless it was counted
             table = table.at[place].set(jnp.concatenate(row))
             here = jnp.where(checking, jnp.stack(arrived), state[0])
             return here, jnp.where(way.locating > 0, state[1], jnp.stack(beyond)), after, table
 
-        width = jax.eval_shape(self._evaluate, start.y, th).shape[0]
+        width = sum(math.prod(block.shape) for block in jax.eval_shape(self._evaluate, start.y, th))
         table = jnp.zeros((CHUNK + 3, 2 * self.size + width + LAST))
         numbers = jnp.stack([jnp.asarray(value, dtype=float) for value in outset])
         here = jnp.stack(start)
@@ -268,11 +280,11 @@ class Stepping:
         )
         return beyond, told, s
 
-    def _margins(self, y: Any, t: Any, blocks: Any, frame: Frame) -> tuple[Any, Any]:
+    def _margins(self, y: Any, t: Any, blocks: Blocks, frame: Frame) -> tuple[Any, Any]:
         """Gaps of open and multipliers of closed constraints with their rates, behind n + 1 zeros."""
-        n, m, zeros = self.n, self.m, jnp.zeros(self.n + 1)
-        c, c_x = blocks[n + 2 : n + 2 + m], blocks[n + 2 + m + n * (n + 1) :].reshape(m, n + 1)
-        gaps, speeds = c / frame.weight[n:], c_x @ (t[: n + 1] * frame.unit[: n + 1]) / frame.weight[n:]
+        n, zeros = self.n, jnp.zeros(self.n + 1)
+        gaps = blocks.head[n + 2 :] / frame.weight[n:]
+        speeds = (t[: n + 1] * frame.unit[: n + 1]) @ blocks.c_x / frame.weight[n:]
         values, rates = _where(frame.closed, (y[n + 1 :], t[n + 1 :]), (gaps, speeds))
         return jnp.concatenate([zeros, values]), jnp.concatenate([zeros, rates])
 
@@ -358,13 +370,13 @@ class Stepping:
             value = plane.row @ last.y - level
             blocks, R, augmented = self._linearised(last.y, plane.row, value, frame, th)
             error = jnp.maximum(jnp.max(jnp.abs(R)), jnp.abs(value))
-            solution, orientation, volume = self._solve(augmented, frame.closed)
+            solution, orientation, volume = self._solve(augmented.T, frame.closed)
             delta = solution[:, 0]
             distance = jnp.sqrt(delta @ delta)
             good = (error <= plane.target) & ((distance <= SMALL) | (error <= 10 * EPS))
-            noise = rounding(jnp, augmented[:, : self.size], last.y)
+            noise = rounding(jnp, augmented[: self.size].T, last.y)
             settled = good | ((error <= jnp.maximum(ROUND_OFF, noise)) & (error >= 0.25 * previous))
-            settled &= jnp.isfinite(blocks[0]) & jnp.isfinite(volume)
+            settled &= jnp.isfinite(blocks.head[0]) & jnp.isfinite(volume)
             goes = ~settled & (distance < plane.reach) & (error < 1e3 * previous) & (last.iterations < plane.limit)
             y = jnp.where(goes, last.y + delta, last.y)
             first = jnp.where(goes & (last.first == 0), distance, last.first)
@@ -372,27 +384,31 @@ class Stepping:
             found = _Found(y, blocks, solution[:, 1], orientation, volume, first, error, count, settled, delta)
             return found, jnp.where(goes, error, previous), goes
 
-        zero, blocks = jnp.zeros(()), jnp.zeros(jax.eval_shape(self._evaluate, plane.guess, th).shape)
+        zero, shapes = jnp.zeros(()), jax.eval_shape(self._evaluate, plane.guess, th)
+        blocks = Blocks(*(jnp.zeros(block.shape) for block in shapes))
         start = _Found(plane.guess, blocks, plane.row, zero, zero, zero, zero, 0, jnp.asarray(False), plane.guess)
         state = (start, jnp.inf * jnp.ones(()), jnp.asarray(True))
         found: _Found = lax.while_loop(lambda state: state[2], iterate, state)[0]
         return found._replace(tangent=found.tangent / jnp.sqrt(found.tangent @ found.tangent))
 
-    def _linearised(self, y: Any, row: Any, value: Any, frame: Frame, th: Any) -> tuple[Any, Any, Any]:
-        """Packed blocks, scaled residual, and the bordered matrix with both right-hand sides at y."""
+    def _linearised(self, y: Any, row: Any, value: Any, frame: Frame, th: Any) -> tuple[Blocks, Any, Any]:
+        """Blocks, scaled residual, and the bordered matrix with both right-hand sides at y, transposed.
+
+        A row per unknown is how derivatives come, and what the library that factorises takes without copying.
+        """
         n, m = self.n, self.m
         blocks = self._evaluate(y * frame.unit, th)
-        first, second, third = n + 2, n + 2 + m, n + 2 + m + n * (n + 1)
-        c, L_qx, c_x = blocks[first:second], blocks[second:third].reshape(n, n + 1), blocks[third:].reshape(m, n + 1)
-        closed = frame.closed[:, None]
-        R = jnp.concatenate([blocks[1 : n + 1], jnp.where(frame.closed, c, 0.0)]) / frame.weight
-        c_x = jnp.where(closed, c_x, 0.0)
-        top = jnp.concatenate([L_qx, -c_x[:, :n].T], axis=1) * frame.unit / frame.weight[:n, None]
-        bottom = c_x * frame.unit[: n + 1] / frame.weight[n:, None]
-        idle = jnp.diag(jnp.where(frame.closed, 0.0, 1.0))
-        M = jnp.concatenate([top, jnp.concatenate([bottom, idle], axis=1), row[None]])
-        right = jnp.zeros((self.size, 2)).at[:, 0].set(-jnp.append(R, value)).at[-1, 1].set(1.0)
-        return blocks, R, jnp.concatenate([M, right], axis=1)
+        unit, forces, gaps = frame.unit[:, None], frame.weight[:n], frame.weight[n:]
+        R = jnp.concatenate([blocks.head[1 : n + 1], jnp.where(frame.closed, blocks.head[n + 2 :], 0.0)]) / frame.weight
+        columns = [blocks.L_xq * unit[: n + 1] / forces]
+        if m:
+            c_x = jnp.where(frame.closed, blocks.c_x, 0.0)
+            idle = jnp.diag(jnp.where(frame.closed, 0.0, 1.0))
+            pushes = -c_x[:n].T * unit[n + 1 :] / forces
+            rates = jnp.concatenate([c_x * unit[: n + 1] / gaps, idle])
+            columns = [jnp.concatenate([columns[0], pushes]), rates]
+        right = jnp.zeros((2, self.size)).at[0].set(-jnp.append(R, value)).at[1, -1].set(1.0)
+        return blocks, R, jnp.concatenate([jnp.concatenate([*columns, row[:, None]], axis=1), right])
 
     def _solve(self, augmented: Any, closed: Any) -> tuple[Any, Any, Any]:
         """Solution, sign and logarithm of the determinant: eliminating [M, B] leaves L⁻¹PB beside U."""

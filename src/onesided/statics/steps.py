@@ -17,7 +17,7 @@ from onesided.statics.hits import Trigger, Watch, explained
 from onesided.statics.inside import interpolate
 from onesided.statics.singular import first_singular
 from onesided.statics.stretch import Ahead, Located, Track, stretch
-from onesided.statics.survey import Step, Survey
+from onesided.statics.survey import Matrix, Step, Survey
 from onesided.tolerances import EPS, Tolerances
 
 if TYPE_CHECKING:  # curves of large systems are made elsewhere
@@ -142,9 +142,10 @@ class Walker:
         points, curve, e = made.points, self.curve, made.blocks
         bent = self.survey.bent(np.vstack([self.point.t, points.t]), np.append(self.point.s, points.s))
         straight = [i for i in np.flatnonzero(~bent).tolist() if i not in made.located]
-        ends = [self.point, *(points.point(i) for i in range(len(points.s)))] if straight else []
-        blocks = [partial(curve.evaluate, self.point.x), *(partial(e.at, i) for i in range(len(points.s)))]
-        steps = [Step(ends[i], ends[i + 1], blocks[i], blocks[i + 1]) for i in straight]
+        needed = {i for i in straight} | {i - 1 for i in straight if i}
+        ends = {i: (points.point(i), Matrix(curve, partial(e.at, i))) for i in needed}
+        ends[-1] = self.point, Matrix(curve, partial(curve.evaluate, self.point.x))
+        steps = [Step(ends[i - 1][0], ends[i][0], ends[i - 1][1], ends[i][1]) for i in straight]
         found = self.survey.first(curve, steps, self.points, compiled=True) if steps else None
         if found is None:
             return made

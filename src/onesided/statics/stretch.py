@@ -74,7 +74,7 @@ def stretch(curve: Curve, track: Track, knobs: Knobs, watch: Watch) -> Ahead | N
     s, steps, following, orientation, volume, error, kind = made.numbers.T
     if not len(s):
         return None
-    e = curve.system.derivatives.unpack(made.blocks)
+    e = curve.system.derivatives.unpack_stretch(made.blocks)
     x, y, t = made.y * curve.frame.unit, made.y, made.t
     if curve.w < len(curve.scales.gap):
         y, t = y[:, curve.columns], t[:, curve.columns]

@@ -9,7 +9,8 @@ whatever the coordinates. Where that is not small the matrix itself is made, and
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from functools import cached_property, partial
+from typing import Any, NamedTuple, Protocol, cast
 
 import numpy as np
 from scipy.linalg import lapack
@@ -27,7 +28,8 @@ WHOLE = 2.0  # how often the places of a whole straight path are looked at befor
 PATH = 10.0  # length of a path, in scaled units, of which nothing is known
 DENSE = 40  # unknowns beyond which straight stretches are looked at in fewer places
 MOST = 1000  # places on one step
-CLOSE = 0.5  # |A⁻¹D z| of the two ends of a stretch, up to which A does not become singular on the line between them
+CLOSE = 1.0  # |A⁻¹D z| of the two ends of a stretch, up to which A does not become singular half-way to the other end
+TESTS = 8  # vectors z for that
 SAME = 0.05  # |A⁻¹D z| of a place, up to which it lies on that line
 USUAL = 10.0  # unknowns; many that all change a little make longer vectors, by the root of their number
 SEED = 0  # of the vectors z
@@ -50,13 +52,40 @@ class Steps(Protocol):
         """Distance of places, as a share of the path."""
 
 
+@dataclass(eq=False)
+class Matrix:
+    """A = [[K, Eᵀ], [E, 0]] without units at one place, made from blocks of the model when it is needed."""
+
+    curve: Curve
+    blocks: Callable[[], Evaluation]
+
+    @cached_property
+    def A(self) -> Array:
+        """Both triangles."""
+        A, n = self.curve.kkt(self.blocks()), self.curve.n
+        A[:n, n:] = A[n:, :n].T
+        return A
+
+    @cached_property
+    def _factors(self) -> tuple[Array, Any, int]:
+        return cast("tuple[Array, Any, int]", lapack.dgetrf(self.A))
+
+    def small(self, rows: Array, most: float) -> bool:
+        """Whether A⁻¹ makes vectors of no more than some length of all rows."""
+        lu, pivots, singular = self._factors
+        if singular:
+            return False
+        solved, _ = lapack.dgetrs(lu, pivots, rows.T)
+        return bool(((solved * solved).sum(axis=0) <= most**2).all())
+
+
 class Step(NamedTuple):
-    """A step to look at: both ends, and what gives the blocks of the model there."""
+    """A step to look at: both ends, with their matrices."""
 
     a: Point
     b: Point
-    at_a: Callable[[], Evaluation]
-    at_b: Callable[[], Evaluation]
+    A: Matrix
+    B: Matrix
 
 
 class Survey:
@@ -87,7 +116,7 @@ class Survey:
 
     def until(self, curve: Curve, a: Point, b: Point, points: int, *, compiled: bool) -> float:
         """Fraction of a straight step up to which nothing is seen: 1, unless something is."""
-        step = Step(a, b, lambda: curve.evaluate(a.x), lambda: curve.evaluate(b.x))
+        step = Step(a, b, *(Matrix(curve, partial(curve.evaluate, point.x)) for point in (a, b)))
         found = self.first(curve, [step], points, compiled=compiled)
         return 1.0 if found is None else found[1]
 
@@ -101,13 +130,15 @@ class Survey:
         compiled |= self.looks * curve.n**2 > MANY
         fractions = [np.arange(1, count + 1) / (count + 1) for count in counts]
         Y = np.concatenate([interpolate(step.a, step.b, f[:, None]) for step, f in zip(steps, fractions, strict=True)])
-        Z = self._random.uniform(-1.0, 1.0, (len(Y), curve.n + curve.w))
+        Z = self._random.uniform(-1.0, 1.0, (len(Y) + TESTS, curve.n + curve.w))
         Z += np.copysign(0.5, Z)  # none is close to zero: of few unknowns every one is felt
+        Z, tests = Z[:-TESTS], Z[-TESTS:]
         c, AZ = (_look if compiled else _look_closely)(curve, Y, Z)
         ends = np.cumsum([0, *counts])
         for i, step in enumerate(steps):
             part = slice(ends[i], ends[i + 1])
-            seen = self._seen(_Looks(curve, Y[part], Z[part], AZ[part], {step.a.negative, step.b.negative}), c[part], step)
+            looks = _Looks(curve, Y[part], Z[part], AZ[part], tests, {step.a.negative, step.b.negative})
+            seen = self._seen(looks, c[part], step)
             if seen is not None:
                 return i, float(fractions[i][seen])
         return None
@@ -131,8 +162,7 @@ class Survey:
             return int(violated.argmax())
         if step.a.negative < 0:
             return None
-        A, B = (_symmetric(looks.curve, e()) for e in (step.at_a, step.at_b))
-        return looks.odd(_Piece(-1, len(looks.Y), A, B))
+        return looks.odd(_Piece(-1, len(looks.Y), step.A, step.B))
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,18 +171,22 @@ class _Piece:
 
     first: int
     last: int
-    A: Array
-    B: Array
+    A: Matrix
+    B: Matrix
 
 
 @dataclass(frozen=True, eq=False)
 class _Looks:
-    """Places on a step, random vectors, what the matrices there make of them, and the inertias that are expected."""
+    """Places on a step, random vectors, what the matrices there make of them, and the inertias that are expected.
+
+    `tests` are further random vectors.
+    """
 
     curve: Curve
     Y: Array
     Z: Array
     AZ: Array
+    tests: Array
     expected: set[int]
 
     def odd(self, whole: _Piece) -> int | None:
@@ -166,26 +200,28 @@ class _Looks:
             e = self.curve.evaluate(self.curve.packed(self.Y[middle]))
             if self.curve.modes(e)[0] not in self.expected:
                 return middle
-            C = _symmetric(self.curve, e)
+            C = Matrix(self.curve, partial(_given, e))
             pieces += [_Piece(middle, piece.last, C, piece.B), _Piece(piece.first, middle, piece.A, C)]
         return None
 
     def _plain(self, piece: _Piece) -> bool:
-        """Whether the matrices between two places lie on the line between those at the ends, and none is singular."""
-        Z = self.Z[piece.first + 1 : piece.last]
+        """Whether the matrices between two places lie on the line between those at the ends, and none is singular.
+
+        A matrix that becomes singular on this line does so in the half that is closer to A, or closer to B.
+        """
+        A, B, Z = piece.A, piece.B, self.Z[piece.first + 1 : piece.last]
+        change, more = B.A - A.A, max(1.0, math.sqrt(len(A.A) / USUAL))
+        if self.expected != {0} or self.curve.w:  # the line between positive definite matrices is
+            moved = self.tests @ change
+            if not (A.small(moved, CLOSE * more) and B.small(moved, CLOSE * more)):
+                return False
         share = np.arange(1, len(Z) + 1)[:, None] / (len(Z) + 1)
-        moved = Z @ (piece.B - piece.A)
-        off = self.AZ[piece.first + 1 : piece.last] - Z @ piece.A - share * moved
-        more = max(1.0, math.sqrt(len(piece.A) / USUAL))
-        if self.expected == {0} and not self.curve.w:  # the line between positive definite matrices is
-            return _small(piece.A, off, SAME * more) and _small(piece.B, off, SAME * more)
-        return _small(piece.A, np.concatenate([moved * (SAME / CLOSE), off]), SAME * more)
+        off = self.AZ[piece.first + 1 : piece.last] - Z @ A.A - share * (Z @ change)
+        return A.small(off, SAME * more) and B.small(off, SAME * more)
 
 
-def _small(A: Array, rows: Array, most: float) -> bool:
-    """Whether A⁻¹ makes vectors of no more than some length of all rows."""
-    *_, solved, info = lapack.dgesv(A, rows.T)
-    return not info and bool(((solved * solved).sum(axis=0) <= most**2).all())
+def _given(e: Evaluation) -> Evaluation:
+    return e
 
 
 def _violated(curve: Curve, step: Step, Y: Array, c: Array, watch: Watch) -> Any:
@@ -221,10 +257,3 @@ def _look_closely(curve: Curve, Y: Array, Z: Array) -> tuple[Array, Array]:
     K = e.L_qx[:, :, :n] * (np.outer(sizes.length, sizes.length) / sizes.energy)
     E = e.c_x[:, curve.rows, :n] * (sizes.length / gap[:, None])
     return e.c, np.concatenate([K @ z[:, :n] + E.transpose(0, 2, 1) @ z[:, n:], E @ z[:, :n]], axis=1)[:, :, 0]
-
-
-def _symmetric(curve: Curve, e: Evaluation) -> Array:
-    """A = [[K, Eᵀ], [E, 0]] without units, both triangles."""
-    A = curve.kkt(e)
-    A[: curve.n, curve.n :] = A[curve.n :, : curve.n].T
-    return A
