@@ -144,7 +144,7 @@ class Assembly(Derivatives):
     def _evaluate(self, x: Array, vector: Any) -> Evaluation:
         """All blocks at the packed point: NumPy adds up a few hundred numbers faster than a compiled loop."""
         order, targets, size = self._gather
-        packed = np.bincount(targets, np.asarray(self._second(x, vector))[order], size)
+        packed = np.bincount(targets, np.asarray(self._second(x, self._handed(vector)))[order], size)
         return self.unpack(np.asarray(packed, dtype=np.float64))
 
     def residual(self, x: Array, vector: Any) -> tuple[float, Array, Array]:

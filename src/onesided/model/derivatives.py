@@ -232,6 +232,7 @@ class Derivatives:
         self.stepping = Stepping(n, self.m, self._blocks)
         self._ends = (n + 2, n + 2 + self.m, n + 2 + self.m + n * (n + 1), (n, n + 1))
         self._asked = 0
+        self._constants: tuple[Any, Any] = (None, None)
         self._few = max(FEW, min(MANY // ((n + self.m) * (n + 1)), CHUNK))
         self._last: tuple[bytes, Any, Evaluation] = (b"", None, NOWHERE)  # point, parameters, blocks
 
@@ -270,7 +271,7 @@ class Derivatives:
         return Evaluation(*(np.array(block) for block in zip(*blocks, strict=True)))  # type: ignore[arg-type]
 
     def _evaluate(self, x: Array, vector: Any) -> Evaluation:
-        out, (first, second, third, square) = np.asarray(self._kkt(x, vector)), self._ends
+        out, (first, second, third, square) = np.asarray(self._kkt(x, self._handed(vector))), self._ends
         return Evaluation(
             out[0],
             out[1:first],
@@ -278,6 +279,12 @@ class Derivatives:
             out[second:third].reshape(square),
             out[third:].reshape(self.m, self.n + 1),
         )
+
+    def _handed(self, vector: Any) -> Any:
+        """The constants as the compiled functions keep them: handing them over with every call takes time."""
+        if self._constants[0] is not vector:
+            self._constants = vector, jnp.asarray(vector)
+        return self._constants[1]
 
     def unpack(self, out: Array) -> Evaluation:
         """The blocks in one packed array, or in many along a first axis."""

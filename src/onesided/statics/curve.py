@@ -19,7 +19,7 @@ from onesided.model.sizes import Sizes
 from onesided.model.stepping import Frame, rounding
 from onesided.model.system import System
 from onesided.statics.active_set import ConstraintScales
-from onesided.statics.factors import Factors, determinant, inertia, least_squares, solve, symmetric_factors
+from onesided.statics.factors import FEW, Factors, determinant, inertia, least_squares, solve, symmetric_factors
 from onesided.statics.spectrum import spectrum
 from onesided.tolerances import DEFAULT, EPS, ROUND_OFF, SMALL
 
@@ -183,8 +183,7 @@ class Curve:
         k, n = self.k, self.n
         gap = self.scales.gap[k:]
         if not len(gap):
-            none = np.zeros_like(e.c[..., k:])
-            return none, none
+            return e.c[..., k:], e.c[..., k:]
         values, rates = e.c[..., k:] / gap, self.gap_rates(e, t) / gap
         if self.w > k:
             closed = self.rows[k:] - k
@@ -327,7 +326,7 @@ def newton(
         row, value = border(e, y)
         R = curve.residual(e)
         right[:-1, 0], right[-1, 0] = -R, -value
-        error = max(float(abs(R).max()), abs(value))
+        error = max(_largest(R), abs(value))
         solution, factors = curve.solve(e, row, right)
         delta = solution[:, 0]
         size = math.sqrt(delta @ delta)
@@ -342,6 +341,14 @@ def newton(
             break
         first, previous, y = first or size, error, y + delta
     return Correction(y, e, solution[:, 1], 0.0, math.nan, first, error, iteration, converged=False)
+
+
+def _largest(R: Array) -> float:
+    """Largest absolute value: of few numbers one by one, which is faster. One that is none is the largest."""
+    if len(R) > FEW:
+        return float(abs(R).max())
+    sizes = [abs(value) for value in R.tolist()]
+    return max(sizes) if sum(sizes) < math.inf else math.nan
 
 
 def settled(error: float, previous: float, target: float, distance: float) -> bool:
