@@ -20,6 +20,7 @@ from onesided.model.resolution import Triple, heads_for_zero, may_fall_below, ma
 from onesided.tolerances import EPS, ROUND_OFF, SMALL
 
 CHUNK = 64  # most points of one call
+VECTORS = 7  # of `Here`
 SMALL_SIZE = 16  # unknowns up to which elimination by loops beats calling the library
 LAST = 7  # numbers of a point besides unknowns, tangent and blocks
 TURN, BOUND, CHECK = 1, 2, 3  # what is located: a limit point, a bound of p; or a step is looked at in its middle
@@ -47,7 +48,7 @@ class Frame(NamedTuple):
 class Here(NamedTuple):
     """Where a curve stands: point, tangent, tangents of the `known` points before it, with their arc lengths.
 
-    `margins` and `rates` are those of the constraints, behind n + 1 zeros; `volume` is the logarithm of a
+    `t_m` and `s_m` are those in the middle of the last step; where that is not known, s_m is s. `margins` and `rates` are those of the constraints, behind n + 1 zeros; `volume` is the logarithm of a
     determinant, `volume_m` and `volume_1` that in the middle and at the start of the last step.
     """
 
@@ -55,11 +56,13 @@ class Here(NamedTuple):
     t: Any
     t_1: Any
     t_2: Any
+    t_m: Any
     margins: Any
     rates: Any
     s: float
     s_1: float
     s_2: float
+    s_m: float
     orientation: float
     known: float
     volume: float
@@ -133,7 +136,7 @@ class _Found(NamedTuple):
 
 
 class _At(NamedTuple):
-    """The last point, its tangent, those of the two before it, its margins and rates, and the point before.
+    """The last point, its tangent, those of two before it and in between, margins and rates, and the point before.
 
     One array while stepping.
     """
@@ -142,6 +145,7 @@ class _At(NamedTuple):
     t: Any
     t_1: Any
     t_2: Any
+    t_m: Any
     margins: Any
     rates: Any
     y_1: Any
@@ -159,6 +163,7 @@ class _Way(NamedTuple):
     s: Any
     s_1: Any
     s_2: Any
+    s_m: Any
     orientation: Any
     known: Any
     volume: Any
@@ -198,18 +203,18 @@ class Stepping:
 
         A compiled call costs about a microsecond per array: all numbers travel in one vector, and come back in one.
         """
-        made = np.asarray(self._march(np.concatenate([*here[:6], here[6:], knobs, *frame]), th))
+        made = np.asarray(self._march(np.concatenate([*here[:VECTORS], here[VECTORS:], knobs, *frame]), th))
         rows, ends = made[: int(made[-1, 0])], np.cumsum([self.size, self.size, made.shape[1] - 2 * self.size - LAST])
         return Stretch(*np.split(rows, ends, axis=1))
 
     def _unpacked(self, numbers: Any) -> tuple[_At, _Way, Knobs, Frame]:
         """The start, the knobs and the frame in the vector of `march`."""
         n, m, size = self.n, self.m, self.size
-        lengths = (6 * size, len(Here._fields) - 6, len(Knobs._fields), size, n + m, m, m)
+        lengths = (VECTORS * size, len(Here._fields) - VECTORS, len(Knobs._fields), size, n + m, m, m)
         vectors, scalars, knobs, unit, weight, closed, onesided = jnp.split(numbers, np.cumsum(lengths)[:-1])
-        y, t, t_1, t_2, margins, rates = vectors.reshape(6, size)
+        here = vectors.reshape(VECTORS, size)
         chosen, frame = Knobs(*knobs), Frame(unit, weight, closed > 0, onesided > 0)
-        return _At(y, t, t_1, t_2, margins, rates, y), _Way(*(*scalars, chosen.step)), chosen, frame
+        return _At(*here, here[0]), _Way(*(*scalars, chosen.step)), chosen, frame
 
     def _steps(self, numbers: Any, th: Any) -> Any:
         """One use of Newton's method after the other: for the next point, or for a limit point just passed."""
@@ -252,7 +257,7 @@ class Stepping:
         happened = jnp.any(frame.onesided & (margins[n + 1 :] < -knobs.residual))
         happened |= (found.orientation != way.orientation) | (outside & turned)
         accepted = found.converged & (angle <= 2.0 * knobs.turn)
-        beyond = _At(y, t, a.t, a.t_1, margins, rates, a.y)
+        beyond = _At(y, t, a.t, a.t_1, t, margins, rates, a.y)  # the middle is not known yet
         most = knobs.max_step * jnp.maximum(1.0, LONG * s)
         shorter = jnp.where(found.converged, jnp.minimum(longer, 0.5 * h), 0.4 * h)
         step = jnp.where(accepted, jnp.minimum(longer, most), shorter)
@@ -301,13 +306,14 @@ class Stepping:
             s=way.s_b,
             s_1=way.s,
             s_2=way.s_1,
+            s_m=(way.s + way.s_b) / 2,
             known=jnp.minimum(way.known + 1.0, 2.0),
             volume=way.volume_b,
             volume_m=found.volume,
             volume_1=way.volume,
         )
         after = _where(resolved, moved, way)._replace(step=step, count=count, tries=tries, locating=locating)
-        return _where(resolved, b, a), after
+        return _where(resolved, b._replace(t_m=found.tangent), a), after
 
     def _resolved(self, a: _At, way: _Way, b: _At, found: _Found, given: tuple[Knobs, Frame]) -> Any:
         """Whether the middle of a step agrees with its ends: as `statics.steps.resolved`."""
@@ -471,13 +477,22 @@ def _plane_in_the_middle(a: _At, b: _At, way: _Way) -> _Plane:
 
 
 def _plane_ahead(at: _At, way: _Way, knobs: Knobs) -> _Plane:
-    """Extrapolate the tangent through the last points and integrate it over the step."""
-    h = way.step
-    first = jnp.where(way.known >= 1, (at.t - at.t_1) / (way.s - way.s_1), 0.0)
-    before = (at.t_1 - at.t_2) / (way.s_1 - way.s_2)
-    second = jnp.where(way.known >= 2, (first - before) / (way.s - way.s_2), 0.0)
-    guess = at.y + h * at.t + 0.5 * h * h * first + (h**3 / 3.0 + 0.5 * h * h * (way.s - way.s_1)) * second
+    """Extrapolate the tangent through the last points and the middle of the last step; integrate it over the step."""
+    h, inside = way.step, (way.known >= 1) & (way.s_m < way.s)
+    first, near = (at.t - at.t_1) / (way.s - way.s_1), (at.t - at.t_m) / (way.s - way.s_m)
+    late, before = (at.t_m - at.t_1) / (way.s_m - way.s_1), (at.t_1 - at.t_2) / (way.s_1 - way.s_2)
+    second, close = (first - before) / (way.s - way.s_2), (near - late) / (way.s - way.s_1)
+    third = (close - (late - before) / (way.s_m - way.s_2)) / (way.s - way.s_2)
+    rough = (jnp.where(way.known >= 1, first, 0.0), jnp.where(way.known >= 2, second, 0.0), 0.0 * at.t)
+    bends = _where(inside, (near, close, jnp.where(way.known >= 2, third, 0.0)), rough)
+    weights = integrals(h, way.s - jnp.where(inside, way.s_m, way.s_1), way.s - way.s_1)
+    guess = at.y + h * at.t + weights[1] * bends[0] + weights[2] * bends[1] + weights[3] * bends[2]
     return _Plane(guess, at.t, 0.01 * knobs.residual, LIMIT, knobs.miss * h)
+
+
+def integrals(h: Any, d1: Any, d2: Any) -> tuple[Any, Any, Any, Any]:
+    """Integrals over a step of 1, τ, τ (τ + d₁), τ (τ + d₁)(τ + d₂): Newton's polynomials of the tangents."""
+    return h, h**2 / 2, h**3 / 3 + d1 * h**2 / 2, h**4 / 4 + (d1 + d2) * h**3 / 3 + d1 * d2 * h**2 / 2
 
 
 def _fraction(way: _Way) -> Any:

@@ -10,19 +10,20 @@ import numpy as np
 from onesided._types import Array
 from onesided.errors import UsageError
 from onesided.model.resolution import SCALARS, Triple, heads_for_zero, may_fall_below, may_turn, may_vanish
-from onesided.model.stepping import CHUNK, LONG, MIDDLE, Knobs
+from onesided.model.stepping import CHUNK, LONG, MIDDLE, Knobs, integrals
 from onesided.statics.curve import Curve, Plane, Point, make_point, newton
 from onesided.statics.factors import determinant
 from onesided.statics.hits import Trigger, Watch, explained
 from onesided.statics.inside import interpolate
 from onesided.statics.singular import first_singular
-from onesided.statics.stretch import Ahead, Located, Track, stretch
+from onesided.statics.stretch import Ahead, Located, Middle, Track, stretch
 from onesided.statics.survey import Matrix, Step, Survey
 from onesided.tolerances import EPS, Tolerances
 
 if TYPE_CHECKING:  # curves of large systems are made elsewhere
     from onesided.statics.large import LargeCurve
 
+NODES = 4  # tangents that the predictor uses at most
 SHORT = 0.1  # steps along which stiffness is taken to change linearly on soft modes
 
 
@@ -91,7 +92,8 @@ class Walker:
         self.ahead: Ahead | None = None
         self.taken = 0
         self.survey = Survey(method, watch)
-        self.middle = self.proposed = math.nan  # volume in the middle of the last step, and of the next
+        self.middle: Middle | None = None  # of the last step
+        self.proposed: Middle | None = None  # of the next
         self.located: Located | None = None
 
     def _advance(self) -> Point | None:
@@ -131,7 +133,7 @@ class Walker:
         """On a long path, have a whole stretch of points made by one compiled call."""
         long = self._compiles() and not self.curve.large
         if long and self.ahead is None and self.point.orientation:
-            track = Track(self.point, self.previous, self.earlier, self.middle)
+            track = Track(self.point, self.previous, self.earlier, self._between())
             made, self.taken = stretch(self.curve, track, self._knobs(), self.watch), 0
             self.ahead = made and self._survey(made)
 
@@ -204,16 +206,22 @@ class Walker:
         return None
 
     def _predict(self, h: float) -> Array:
-        """Extrapolate the tangent through the last points of the leg and integrate it over the step."""
-        a, p, pp = self.point, self.previous, self.earlier
-        y = a.y + h * a.t
-        if p is None:
-            return y
-        first = (a.t - p.t) / (a.s - p.s)
-        if pp is None:
-            return np.asarray(y + 0.5 * h * h * first)
-        second = (first - (p.t - pp.t) / (p.s - pp.s)) / (a.s - pp.s)
-        return np.asarray(y + 0.5 * h * h * first + (h**3 / 3.0 + 0.5 * h * h * (a.s - p.s)) * second)
+        """Extrapolate the tangent through the last points and the middle of the last step; integrate it."""
+        a, known = self.point, (self._between(), self.previous, self.earlier)
+        nodes = [(a.s, a.t), *((node.s, node.t) for node in known if node is not None)][:NODES]
+        s, slopes = [node[0] for node in nodes], [node[1] for node in nodes]
+        y = a.y
+        for order, weight in enumerate(integrals(h, *(a.s - one for one in (*s[1:3], a.s, a.s)[:2]))[: len(nodes)]):
+            y = y + weight * slopes[0]
+            slopes = [(slopes[i] - slopes[i + 1]) / (s[i] - s[i + order + 1]) for i in range(len(slopes) - 1)]
+        return np.asarray(y)
+
+    def _between(self) -> Middle | None:
+        """The middle of the last step, where that was not cut short by an event."""
+        m, p = self.middle, self.previous
+        if m is None or m.t is None or p is None:
+            return None
+        return m if p.s < m.s < self.point.s and abs(p.s + self.point.s - 2 * m.s) <= 0.1 * (self.point.s - p.s) else None
 
     def _growth(self, angle: float, miss: float) -> float:
         """Factor for the next step: tangents turn by `turn`, the predictor misses by a quarter of what is allowed."""
@@ -230,10 +238,11 @@ class Walker:
         if h <= self._finest():
             return True
         p = self.previous
-        before = None if p is None or not a.s > p.s else (p.volume, self.middle, a.s - p.s)
-        volume = resolved(self.curve, a, b, before, self.method, self.watch)
-        if volume is not None:
-            self.proposed = volume
+        volume = math.nan if self.middle is None else self.middle.volume
+        before = None if p is None or not a.s > p.s else (p.volume, volume, a.s - p.s)
+        middle = resolved(self.curve, a, b, before, self.method, self.watch)
+        if middle is not None:
+            self.proposed = middle
             return True
         return h <= SHORT and a.orientation * b.orientation > 0 and self._singular(a, b)
 
@@ -267,7 +276,7 @@ class Walker:
         """Go on to b, keeping the two points before it for the predictor."""
         if b.s - self.point.s > EPS:
             self.earlier, self.previous = self.previous, self.point
-            self.middle, self.proposed = self.proposed, math.nan
+            self.middle, self.proposed = self.proposed, None
         self.point = b
 
 
@@ -278,15 +287,16 @@ def resolved(
     before: tuple[float, float, float] | None,
     method: PredictorCorrector,
     watch: Watch,
-) -> float | None:
-    """The volume in the middle of a step, evaluated on its own, if that agrees with what its ends say; None if not.
+) -> Middle | None:
+    """The middle of a step, evaluated on its own, if that agrees with what its ends say; None if not.
 
     The path lies on the cubic through both ends, the determinant keeps away from zero, no gap or reaction dips below
     zero, p does not turn twice [the same as compiled: `model.stepping`]. `before` are the volumes at the start and in
     the middle of the last step, and its length.
     """
     if curve.large:
-        return 0.0 if _resolved_by_end(cast("LargeCurve", curve), a, b, method.miss, watch.tolerances) else None
+        fine = _resolved_by_end(cast("LargeCurve", curve), a, b, method.miss, watch.tolerances)
+        return Middle((a.s + b.s) / 2, math.nan, None) if fine else None
     n, move, along = curve.n, b.y - a.y, a.t + b.t
     h, along = math.sqrt(move @ move), along / math.sqrt(along @ along)
     y = interpolate(a, b, 0.5)
@@ -313,7 +323,7 @@ def resolved(
         return None
     at_a, at_b = float(a.t[n]), float(b.t[n])
     p = Triple(float(a.y[n]), h * at_a, float(y[n] + delta[n]), h * float(t[n]), float(b.y[n]), h * at_b)
-    return None if may_turn(SCALARS, p, math.copysign(1.0, at_a)) else volume
+    return None if may_turn(SCALARS, p, math.copysign(1.0, at_a)) else Middle((a.s + b.s) / 2, volume, t)
 
 
 def _resolved_by_end(curve: "LargeCurve", a: Point, b: Point, miss: float, tolerances: Tolerances) -> bool:

@@ -1,5 +1,6 @@
 """Many points of a curve from one compiled call, as the points that single steps would make."""
 
+import math
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -14,13 +15,21 @@ from onesided.statics.hits import Trigger, Watch, uneventful
 TRIGGERS = {TURN: Trigger.limit, BOUND: Trigger.bound}
 
 
+class Middle(NamedTuple):
+    """The middle of a step: arc length, volume, unit tangent (None where that is not known)."""
+
+    s: float
+    volume: float
+    t: Array | None
+
+
 class Track(NamedTuple):
     """The last point of a leg and the two before it, as far as there are any."""
 
     point: Point
     previous: Point | None
     earlier: Point | None
-    middle: float  # volume in the middle of the last step
+    middle: Middle | None  # of the last step
 
 
 class Located(NamedTuple):
@@ -98,13 +107,15 @@ def stretch(curve: Curve, track: Track, knobs: Knobs, watch: Watch) -> Ahead | N
 
 
 def _here(curve: Curve, track: Track) -> Here:
-    a, p, pp, middle = track
+    a, p, pp, m = track
     known = 0 if p is None else 1 if pp is None else 2
     p, pp = p or a, pp or p or a
     s_1 = p.s if known > 0 else a.s - 1.0  # any other number: it is not used
     s_2 = pp.s if known > 1 else s_1 - 1.0
-    y, t, t_1, t_2 = (curve.spread(vector) for vector in (a.y, a.t, p.t, pp.t))
+    t_m, s_m, volume = (a.t, a.s, math.nan) if m is None or m.t is None else (m.t, m.s, m.volume)
+    y, t, t_1, t_2, t_m = (curve.spread(vector) for vector in (a.y, a.t, p.t, pp.t, t_m))
     margins, rates = np.zeros((2, len(y)))
     ahead = len(y) - len(a.margins)
     margins[ahead:], rates[ahead:] = a.margins, a.rates
-    return Here(y, t, t_1, t_2, margins, rates, a.s, s_1, s_2, a.orientation, known, a.volume, middle, p.volume)
+    lengths = (a.s, s_1, s_2, s_m)
+    return Here(y, t, t_1, t_2, t_m, margins, rates, *lengths, a.orientation, known, a.volume, volume, p.volume)
