@@ -318,7 +318,7 @@ class Derivatives:
         return out[:, 0], out[:, 1 : self.n + 1], out[:, self.n + 1 :]
 
     def look(self, X: Array, directions: Array, vector: Any) -> tuple[Array, Array]:
-        """c and the derivative of (L_q, c) in a direction of its own, (m,) and (n + m,), at many points."""
+        """Values c and the derivative of (L_q, c) in a direction of its own, (m,) and (n + m,), at many points."""
         out = _in_chunks(self._looks, np.hstack([X, directions]), vector, CHUNK)
         return out[:, : self.m], out[:, self.m :]
 

@@ -48,8 +48,9 @@ class Frame(NamedTuple):
 class Here(NamedTuple):
     """Where a curve stands: point, tangent, tangents of the `known` points before it, with their arc lengths.
 
-    `t_m` and `s_m` are those in the middle of the last step; where that is not known, s_m is s. `margins` and `rates` are those of the constraints, behind n + 1 zeros; `volume` is the logarithm of a
-    determinant, `volume_m` and `volume_1` that in the middle and at the start of the last step.
+    `t_m` and `s_m` are those in the middle of the last step; where that is not known, s_m is s. `margins` and `rates`
+    are those of the constraints, behind n + 1 zeros; `volume` is the logarithm of a determinant, `volume_m` and
+    `volume_1` that in the middle and at the start of the last step.
     """
 
     y: Any
@@ -214,7 +215,7 @@ class Stepping:
         vectors, scalars, knobs, unit, weight, closed, onesided = jnp.split(numbers, np.cumsum(lengths)[:-1])
         here = vectors.reshape(VECTORS, size)
         chosen, frame = Knobs(*knobs), Frame(unit, weight, closed > 0, onesided > 0)
-        return _At(*here, here[0]), _Way(*(*scalars, chosen.step)), chosen, frame
+        return _At(*jnp.concatenate([here, here[:1]])), _Way(*(*scalars, chosen.step)), chosen, frame
 
     def _steps(self, numbers: Any, th: Any) -> Any:
         """One use of Newton's method after the other: for the next point, or for a limit point just passed."""

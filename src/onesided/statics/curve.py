@@ -157,7 +157,7 @@ class Curve:
         M[-1] = border
         return M
 
-    def solve(self, e: Evaluation, border: Array, right: Array) -> tuple[Array, Factors | None]:
+    def solve_bordered(self, e: Evaluation, border: Array, right: Array) -> tuple[Array, Factors | None]:
         """Solve the bordered system; also its factors, if it is regular."""
         solution, factors = solve(self.matrix(e, border), right)
         return (solution if factors else least_squares(self.matrix(e, border), right)), factors
@@ -327,16 +327,14 @@ def newton(
         R = curve.residual(e)
         right[:-1, 0], right[-1, 0] = -R, -value
         error = max(_largest(R), abs(value))
-        solution, factors = curve.solve(e, row, right)
+        solution, factors = curve.solve_bordered(e, row, right)
         delta = solution[:, 0]
         size = math.sqrt(delta @ delta)
         done = settled(error, previous, target, size)
         if not done and error >= 0.25 * previous:
             done = error <= rounding(np, curve.matrix(e, row), y)
         if done and math.isfinite(e.energy):
-            return Correction(
-                y, e, solution[:, 1], *determinant(factors), first, error, iteration, converged=True
-            )
+            return Correction(y, e, solution[:, 1], *determinant(factors), first, error, iteration, converged=True)
         if not size < reach or not error < 1e3 * previous:
             break
         first, previous, y = first or size, error, y + delta

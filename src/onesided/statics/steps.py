@@ -24,6 +24,7 @@ if TYPE_CHECKING:  # curves of large systems are made elsewhere
     from onesided.statics.large import LargeCurve
 
 NODES = 4  # tangents that the predictor uses at most
+OFF_CENTRE = 0.1  # share of a step by which a place may be off its middle
 SHORT = 0.1  # steps along which stiffness is taken to change linearly on soft modes
 
 
@@ -38,8 +39,8 @@ class PredictorCorrector:
     miss : largest distance between predicted and corrected point, relative to the step: keeps a path on its branch.
     resolution : on straight stretches, where no bend limits the steps, gaps and stiffness are looked at in places this
         far apart, as a share of the path (of its range of p, if that is bounded, or of its length so far); wider
-        features are not missed. Straight stretches of a path that bends elsewhere are looked at in fewer places, in
-        proportion to its points, and so are systems with more than `DENSE` unknowns; `math.inf` for none.
+        features are not missed. Systems with more than 40 unknowns are looked at in fewer places, and a path that
+        bends, at most in 16 places per point beyond those of a straight one; `math.inf` for none.
     compile_after : points after which whole stretches of steps are compiled, which takes about a second once per model;
         0 where many paths of one model are wanted, `math.inf` for never.
     """
@@ -143,8 +144,8 @@ class Walker:
             return made
         points, curve, e = made.points, self.curve, made.blocks
         bent = self.survey.bent(np.vstack([self.point.t, points.t]), np.append(self.point.s, points.s))
-        straight = [i for i in np.flatnonzero(~bent).tolist() if i not in made.located]
-        needed = {i for i in straight} | {i - 1 for i in straight if i}
+        straight = [i for i in np.flatnonzero(bent == 0).tolist() if i not in made.located]
+        needed = {*straight, *(i - 1 for i in straight if i)}
         ends = {i: (points.point(i), Matrix(curve, partial(e.at, i))) for i in needed}
         ends[-1] = self.point, Matrix(curve, partial(curve.evaluate, self.point.x))
         steps = [Step(ends[i - 1][0], ends[i][0], ends[i - 1][1], ends[i][1]) for i in straight]
@@ -219,9 +220,10 @@ class Walker:
     def _between(self) -> Middle | None:
         """The middle of the last step, where that was not cut short by an event."""
         m, p = self.middle, self.previous
-        if m is None or m.t is None or p is None:
+        if m is None or p is None:
             return None
-        return m if p.s < m.s < self.point.s and abs(p.s + self.point.s - 2 * m.s) <= 0.1 * (self.point.s - p.s) else None
+        off = abs(p.s + self.point.s - 2 * m.s)
+        return m if off <= OFF_CENTRE * (self.point.s - p.s) else None
 
     def _growth(self, angle: float, miss: float) -> float:
         """Factor for the next step: tangents turn by `turn`, the predictor misses by a quarter of what is allowed."""
@@ -296,14 +298,14 @@ def resolved(
     """
     if curve.large:
         fine = _resolved_by_end(cast("LargeCurve", curve), a, b, method.miss, watch.tolerances)
-        return Middle((a.s + b.s) / 2, math.nan, None) if fine else None
+        return Middle(math.nan, math.nan, b.t) if fine else None
     n, move, along = curve.n, b.y - a.y, a.t + b.t
     h, along = math.sqrt(move @ move), along / math.sqrt(along @ along)
     y = interpolate(a, b, 0.5)
     e = curve.evaluate(curve.packed(y))
     right = np.zeros((curve.size, 2), order="F")
     right[:-1, 0], right[-1, 1] = -curve.residual(e), 1.0
-    solution, factors = curve.solve(e, along, right)
+    solution, factors = curve.solve_bordered(e, along, right)
     orientation, volume = determinant(factors)
     delta, t, length = solution[:, 0], solution[:, 1], math.sqrt(solution[:, 1] @ solution[:, 1])
     regular = math.isfinite(a.volume) or math.isfinite(b.volume)  # it may be singular all along

@@ -16,11 +16,11 @@ TRIGGERS = {TURN: Trigger.limit, BOUND: Trigger.bound}
 
 
 class Middle(NamedTuple):
-    """The middle of a step: arc length, volume, unit tangent (None where that is not known)."""
+    """The middle of a step: arc length (NaN where it is not known), volume, unit tangent."""
 
     s: float
     volume: float
-    t: Array | None
+    t: Array
 
 
 class Track(NamedTuple):
@@ -112,7 +112,7 @@ def _here(curve: Curve, track: Track) -> Here:
     p, pp = p or a, pp or p or a
     s_1 = p.s if known > 0 else a.s - 1.0  # any other number: it is not used
     s_2 = pp.s if known > 1 else s_1 - 1.0
-    t_m, s_m, volume = (a.t, a.s, math.nan) if m is None or m.t is None else (m.t, m.s, m.volume)
+    t_m, s_m, volume = (a.t, a.s, math.nan) if m is None else (m.t, m.s, m.volume)
     y, t, t_1, t_2, t_m = (curve.spread(vector) for vector in (a.y, a.t, p.t, pp.t, t_m))
     margins, rates = np.zeros((2, len(y)))
     ahead = len(y) - len(a.margins)

@@ -26,7 +26,7 @@ BENT = 0.25  # share of the angle aimed at by which the path turns on the larges
 LOOKS = 16.0  # places per point that are looked at, besides those of a whole straight path
 WHOLE = 2.0  # how often the places of a whole straight path are looked at before it counts as endless
 PATH = 10.0  # length of a path, in scaled units, of which nothing is known
-DENSE = 40  # unknowns beyond which straight stretches are looked at in fewer places
+DENSE = 40  # unknowns beyond which straight stretches are looked at in fewer places, on bent paths in still fewer
 MOST = 1000  # places on one step
 CLOSE = 1.0  # |A⁻¹D z| of the two ends of a stretch, up to which A does not become singular half-way to the other end
 TESTS = 8  # vectors z for that
@@ -98,7 +98,7 @@ class Survey:
 
     def __init__(self, method: Steps, watch: Watch) -> None:
         self.method, self.watch = method, watch
-        self.looks = 0
+        self.looks, self.straight = 0, True
         self._random = np.random.default_rng(SEED)
 
     def bent(self, t: Array, s: Array) -> Array:
@@ -106,13 +106,17 @@ class Survey:
         move = t[1:] - t[:-1]
         angle = 2.0 * np.arcsin(np.minimum(1.0, 0.5 * np.sqrt((move * move).sum(axis=1))))
         most = self.method.max_step * np.maximum(1.0, LONG * s[1:])
-        return np.asarray(angle * most > BENT * self.method.turn * (s[1:] - s[:-1]))
+        bent = np.asarray(angle * most > BENT * self.method.turn * (s[1:] - s[:-1]))
+        self.straight &= not bent.any()
+        return bent
 
     def is_bent(self, a: Point, b: Point) -> bool:
         """The same for one step."""
         move = b.t - a.t
         angle = 2.0 * math.asin(min(1.0, 0.5 * math.sqrt(move @ move)))
-        return angle * self.method.max_step * max(1.0, LONG * b.s) > BENT * self.method.turn * (b.s - a.s)
+        bent = angle * self.method.max_step * max(1.0, LONG * b.s) > BENT * self.method.turn * (b.s - a.s)
+        self.straight &= not bent
+        return bent
 
     def until(self, curve: Curve, a: Point, b: Point, points: int, *, compiled: bool) -> float:
         """Fraction of a straight step up to which nothing is seen: 1, unless something is."""
@@ -120,9 +124,7 @@ class Survey:
         found = self.first(curve, [step], points, compiled=compiled)
         return 1.0 if found is None else found[1]
 
-    def first(
-        self, curve: Curve, steps: Sequence[Step], points: int, *, compiled: bool
-    ) -> tuple[int, float] | None:
+    def first(self, curve: Curve, steps: Sequence[Step], points: int, *, compiled: bool) -> tuple[int, float] | None:
         """The first of some straight steps on which something is seen, and the fraction of it up to there."""
         counts = [self._places(curve, step, points) for step in steps]
         if not any(counts):
@@ -147,7 +149,8 @@ class Survey:
         """Number of places to look at on a step."""
         low, high = self.watch.p_bounds
         size = max(step.b.s, (high - low) / curve.unit[curve.n] if high - low < math.inf else PATH)
-        apart = self.method.resolution * size * max(1.0, curve.size / DENSE)
+        fewer = max(1.0, curve.size / DENSE)
+        apart = self.method.resolution * size * (fewer if self.straight else fewer**2)
         most = WHOLE / self.method.resolution + LOOKS * points
         places = max(0, min(int(min((step.b.s - step.a.s) / apart, MOST)), int(most) - self.looks))
         self.looks += places
@@ -157,9 +160,10 @@ class Survey:
         """Number of a place on a step where a gap is violated, or the inertia is that of neither end."""
         if not len(looks.Y):
             return None
-        violated = _violated(looks.curve, step, looks.Y, c, self.watch)
-        if violated.any():
-            return int(violated.argmax())
+        if len(step.a.margins):
+            violated = _violated(looks.curve, step, looks.Y, c, self.watch)
+            if violated.any():
+                return int(violated.argmax())
         if step.a.negative < 0:
             return None
         return looks.odd(_Piece(-1, len(looks.Y), step.A, step.B))
