@@ -94,7 +94,7 @@ def test_points_of_a_stretch_are_what_they_claim(system, closed):
     a = make_point(curve, start, row, 0.0)
     knobs = Knobs(0.01, 0.25, 0.03, 0.5, 1e-4, 1e-10, 1e-10, 1e-12, -50.0, 50.0, CHUNK)
     before, watch = a, Watch((-50.0, 50.0), {}, DEFAULT)
-    ahead = stretch(curve, Track(a, None, None, np.nan), knobs, watch)
+    ahead = stretch(curve, Track(a, None, None, None), knobs, watch)
     last = -1 if ahead is None else len(ahead.steps) - 1
     for i in range(last + 1):
         b, located = ahead.points.point(i), ahead.located.get(i)
@@ -138,7 +138,7 @@ def test_most_points_of_a_long_path_are_calm():
     curve = Curve(ARM, np.array([0]), where.sizes, where.scales)
     start = newton(curve, curve.scaled(where.x), Plane(np.eye(curve.size)[3], 0.0), target=1e-12, limit=30)
     knobs = Knobs(0.01, 0.05, 0.03, 0.02, 1e-4, 1e-10, 1e-10, 1e-12, -50.0, 50.0, CHUNK)
-    track = Track(make_point(curve, start, np.eye(curve.size)[3], 0.0), None, None, np.nan)
+    track = Track(make_point(curve, start, np.eye(curve.size)[3], 0.0), None, None, None)
     calm = stretch(curve, track, knobs, Watch((-50.0, 50.0), {}, DEFAULT)).calm
     assert sum(calm) >= len(calm) - 3 > 10
     assert not stretch(curve, track, knobs, Watch((-50.0, 50.0), {"u": len}, DEFAULT)).calm.any()

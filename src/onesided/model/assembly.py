@@ -20,6 +20,7 @@ from onesided.model.derivatives import Derivatives, Evaluation
 from onesided.model.elements.contract import Element, Start
 from onesided.model.elements.places import Place
 from onesided.model.kernels import Data, Form, kernel
+from onesided.model.stepping import Blocks
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,7 +145,7 @@ class Assembly(Derivatives):
 
     def _evaluate(self, x: Array, vector: Any) -> Evaluation:
         """All blocks at the packed point: NumPy adds up a few hundred numbers faster than a compiled loop."""
-        return cast(Evaluation, self._assembled(np.asarray(self._second(x, vector))))
+        return cast(Evaluation, self._assembled(np.asarray(self._second(x, self._handed(vector)))))
 
     def _assembled(self, entries: Array) -> Any:
         order, targets, size = self._gather
@@ -266,6 +267,12 @@ class Assembly(Derivatives):
     def _packed_residual(self, x: Any, vector: Any) -> Any:
         total = _add_up(self._entries(x, vector, second=False), *self._targets[0])
         return jnp.concatenate([total[: self.n + 1], total[self.n + 2 :]])
+
+    def _blocks(self, x: Any, vector: Any) -> Blocks:
+        n, m = self.n, self.m
+        packed = self._packed_kkt(x, vector)
+        head, L_qx, c_x = jnp.split(packed, (n + 2 + m, n + 2 + m + n * (n + 1)))
+        return Blocks(head, L_qx.reshape(n, n + 1).T, c_x.reshape(m, n + 1).T)
 
     def _packed_kkt(self, x: Any, vector: Any) -> Any:
         n, m = self.n, self.m

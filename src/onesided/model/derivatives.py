@@ -19,12 +19,14 @@ from onesided.errors import ModelError
 from onesided.model.compiling import compiled, prepare_jax
 from onesided.model.names import unknown_name
 from onesided.model.rows import families
-from onesided.model.stepping import Stepping
+from onesided.model.stepping import Blocks, Stepping
 from onesided.tolerances import ROUNDING
 
 Scalar = Callable[[Any, Any, Any], Any]
 CHUNK = 64  # points of one call where there are many
-FEW = 4  # points of one call where there are some
+FEW = 4  # least number of points of one call where there are some
+WORTH = 200_000  # points that are looked at, times points of one call, that pay for its compilation
+MANY = 1000  # numbers of one such call that cost no more than the call itself
 
 
 @dataclass(frozen=True)
@@ -227,7 +229,12 @@ class Derivatives:
         self._residual = compiled(self._packed_residual)
         self._residuals = compiled(jax.vmap(self._packed_residual, in_axes=(0, None)))
         self._along = compiled(self._packed_along, static_argnums=3)
-        self.stepping = Stepping(n, self.m, self._packed_kkt)
+        self._looks = compiled(jax.vmap(self._packed_look, in_axes=(0, None)))
+        self.stepping = Stepping(n, self.m, self._blocks)
+        self._ends = (n + 2, n + 2 + self.m, n + 2 + self.m + n * (n + 1), (n, n + 1))
+        self._asked = 0
+        self._constants: tuple[Any, Any] = (None, None)
+        self._few = max(FEW, min(MANY // ((n + self.m) * (n + 1)), CHUNK))
         self._last: tuple[bytes, Any, Evaluation] = (b"", None, NOWHERE)  # point, parameters, blocks
 
     def magnitude(self, x: Array, before: Array, vector: Any, length: Array) -> Any:
@@ -257,11 +264,32 @@ class Derivatives:
         self._last = x.tobytes(), vector, blocks
 
     def evaluate_few(self, X: Array, vector: Any) -> Evaluation:
-        """The same at `FEW` points, the rows of X, by a compiled call of its own."""
-        return self.unpack(np.asarray(self._kkts(X, vector)))
+        """The same at `FEW` points or any other number, the rows of X, by a compiled call for some at a time."""
+        return self.unpack(_in_chunks(self._kkts, X, vector, self._few))
+
+    def evaluate_many(self, X: Array, vector: Any) -> Evaluation:
+        """The same at many points: one by one until there have been so many that a compilation pays."""
+        self._asked += len(X)
+        if self._asked * self._few > WORTH:
+            return self.evaluate_few(X, vector)
+        blocks = [self._evaluate(x, vector) for x in X]
+        return Evaluation(*(np.array(block) for block in zip(*blocks, strict=True)))  # type: ignore[arg-type]
 
     def _evaluate(self, x: Array, vector: Any) -> Evaluation:
-        return self.unpack(np.asarray(self._kkt(x, vector)))
+        out, (first, second, third, square) = np.asarray(self._kkt(x, self._handed(vector))), self._ends
+        return Evaluation(
+            out[0],
+            out[1:first],
+            out[first:second],
+            out[second:third].reshape(square),
+            out[third:].reshape(self.m, self.n + 1),
+        )
+
+    def _handed(self, vector: Any) -> Any:
+        """The constants as the compiled functions keep them: handing them over with every call takes time."""
+        if self._constants[0] is not vector:
+            self._constants = vector, jnp.asarray(vector)
+        return self._constants[1]
 
     def unpack(self, out: Array) -> Evaluation:
         """The blocks in one packed array, or in many along a first axis."""
@@ -275,6 +303,15 @@ class Derivatives:
             out[..., third:].reshape(*many, m, n + 1),
         )
 
+    def unpack_stretch(self, out: Array) -> Evaluation:
+        """The blocks of many points as compiled steps return them: matrices with a row per unknown."""
+        n, m, count = self.n, self.m, len(out)
+        first, second, third, _ = self._ends
+        L_xq, c_x = out[:, second:third].reshape(count, n + 1, n), out[:, third:].reshape(count, n + 1, m)
+        return Evaluation(
+            out.T[0], out[:, 1:first], out[:, first:second], L_xq.transpose(0, 2, 1), c_x.transpose(0, 2, 1)
+        )
+
     def residual(self, x: Array, vector: Any) -> tuple[float, Array, Array]:
         """Energy, L_q and c at the packed point."""
         out = np.asarray(self._residual(x, vector))
@@ -282,10 +319,13 @@ class Derivatives:
 
     def residuals(self, X: Array, vector: Any) -> tuple[Array, Array, Array]:
         """The same at many points (rows of X), `CHUNK` of them per compiled call."""
-        count = len(X)
-        X = np.concatenate([X, np.repeat(X[-1:], -count % CHUNK, axis=0)])
-        out = np.concatenate([np.asarray(self._residuals(part, vector)) for part in X.reshape(-1, CHUNK, X.shape[1])])
-        return out[:count, 0], out[:count, 1 : self.n + 1], out[:count, self.n + 1 :]
+        out = _in_chunks(self._residuals, X, vector, CHUNK)
+        return out[:, 0], out[:, 1 : self.n + 1], out[:, self.n + 1 :]
+
+    def look(self, X: Array, directions: Array, vector: Any) -> tuple[Array, Array]:
+        """Values c and the derivative of (L_q, c) in a direction of its own, (m,) and (n + m,), at many points."""
+        out = _in_chunks(self._looks, np.hstack([X, directions]), vector, CHUNK)
+        return out[:, : self.m], out[:, self.m :]
 
     def along(self, x: Array, direction: Array, vector: Any, order: int) -> Array:
         """dᵏ/dsᵏ of (L_q, c) along the straight line x + s·direction, k = `order`, at s = 0: (n + m,)."""
@@ -306,7 +346,7 @@ class Derivatives:
         q, p = qp[: self.n], qp[self.n]
         return self._U(q, p, vector) - self._constraints(q, p, vector) @ nu  # [SP1 (2.2)]
 
-    def _packed_kkt(self, x: Any, vector: Any) -> Any:
+    def _blocks(self, x: Any, vector: Any) -> Blocks:
         qp, nu = x[: self.n + 1], x[self.n + 1 :]
 
         def value_and_constraints(qp: Any) -> Any:
@@ -315,18 +355,26 @@ class Derivatives:
 
         gradient = jax.grad(self._lagrangian)
         L_x, push = jax.linearize(lambda z: gradient(z, nu, vector), qp)
-        L_xx = jax.vmap(push, out_axes=1)(jnp.eye(self.n + 1))
+        L_xx = jax.vmap(push)(jnp.eye(self.n + 1))
         values, push_c = jax.linearize(value_and_constraints, qp)
-        c_x = jax.vmap(push_c, out_axes=1)(jnp.eye(self.n + 1))
-        return jnp.concatenate(
-            [values[-1:], L_x, values[:-1], L_xx[: self.n].ravel(), c_x[: self.m].ravel()], dtype=jnp.float64
-        )
+        c_x = jax.vmap(push_c)(jnp.eye(self.n + 1))
+        head = jnp.concatenate([values[-1:], L_x, values[:-1]], dtype=jnp.float64)
+        return Blocks(head, L_xx[:, : self.n].astype(jnp.float64), c_x[:, : self.m].astype(jnp.float64))
+
+    def _packed_kkt(self, x: Any, vector: Any) -> Any:
+        head, L_xq, c_x = self._blocks(x, vector)
+        return jnp.concatenate([head, L_xq.T.ravel(), c_x.T.ravel()])
 
     def _packed_residual(self, x: Any, vector: Any) -> Any:
         q, p, nu = self._split(x)
         L_q = jax.grad(self._lagrangian)(x[: self.n + 1], nu, vector)[: self.n]
         energy = self._U(q, p, vector)
         return jnp.concatenate([energy[None], L_q, self._constraints(q, p, vector)])
+
+    def _packed_look(self, both: Any, vector: Any) -> Any:
+        x, direction = jnp.split(both, 2)
+        values, slopes = jax.jvp(lambda x: self._packed_residual(x, vector)[1:], (x,), (direction,))
+        return jnp.concatenate([values[self.n :], slopes])
 
     def _packed_along(self, x: Any, direction: Any, vector: Any, order: int) -> Any:
         def line(s: Any) -> Any:
@@ -336,6 +384,15 @@ class Derivatives:
         for _ in range(order):
             derivative = partial(_slope, derivative)
         return derivative(jnp.zeros(()))
+
+
+def _in_chunks(function: Callable[[Any, Any], Any], X: Array, vector: Any, size: int) -> Array:
+    """A compiled function of so many rows for any number of them."""
+    count = len(X)
+    if count != size:
+        X = np.concatenate([X, np.repeat(X[-1:], -count % size, axis=0)])
+    parts = [np.asarray(function(part, vector)) for part in X.reshape(-1, size, X.shape[1])]
+    return (parts[0] if len(parts) == 1 else np.concatenate(parts))[:count]
 
 
 def _slope(function: Callable[[Any], Any], s: Any) -> Any:

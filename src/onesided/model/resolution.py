@@ -5,13 +5,30 @@ the middle lies off the cubic over the whole step bounds their error. One code f
 the array namespace.
 """
 
+import math
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 from onesided.tolerances import EPS
 
 NOISE = 64.0  # roundings in the difference of two values
 STEEP = 1.0  # error of a slope, per step, for an error of one in the middle; smooth functions have less than half of it
+LARGE = 700.0  # its exponential is nearly too large for a number
 DIP = 0.5  # the root of a determinant below this share of the mean of its values at both ends may have vanished
+
+
+def _exp(x: float) -> float:
+    return math.inf if x > LARGE else math.exp(x)
+
+
+SCALARS = SimpleNamespace(  # the functions used here for single numbers: arrays of one take ten times as long
+    exp=_exp,
+    sqrt=math.sqrt,
+    maximum=max,
+    minimum=min,
+    where=lambda condition, yes, no: yes if condition else no,
+    clip=lambda x, low, high: min(max(x, low), high),
+)
 
 
 class Triple(NamedTuple):
@@ -74,12 +91,17 @@ def may_turn(xp: Any, f: Triple, sense: Any) -> Any:
     return (lower > noise) & (least <= STEEP * misfit(f) + noise) & (least < lower)
 
 
-def may_vanish(xp: Any, a: Any, m: Any, b: Any) -> Any:
+def may_vanish(xp: Any, a: Any, m: Any, b: Any, trend: Any) -> Any:
     """Whether a determinant of one sign at three places may vanish twice between them, close to the middle.
 
-    Given are the logarithms of its sizes. Near a double zero its root is a straight line to either side: in the middle
-    it is far below the mean of both ends. Growth or decay by any factor over the whole step that is not extreme is not.
+    Given are the logarithms of its sizes, and by how much they would change if they went on changing as on the step
+    before: where many modes soften together, that is much, and as far as it goes on it is no sign of a zero. Near a
+    double zero the root of a determinant is a straight line to either side: in the middle it is far below the mean of
+    both ends. Growth or decay by any factor over the whole step that is not extreme is not.
     """
+    known = xp.where(abs(trend) < math.inf, trend, 0.0)
+    along = xp.clip(b - a, xp.minimum(known, 0.0), xp.maximum(known, 0.0))
+    m, b = m - along / 2, b - along
     top = xp.maximum(a, b)
     return 2 * xp.exp((m - top) / 2) < DIP * (xp.exp((a - top) / 2) + xp.exp((b - top) / 2))
 

@@ -6,6 +6,7 @@ and sizes are arguments: nothing is compiled anew when a contact changes. Every 
 where it is returned.
 """
 
+import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -19,6 +20,7 @@ from onesided.model.resolution import Triple, heads_for_zero, may_fall_below, ma
 from onesided.tolerances import EPS, ROUND_OFF, SMALL
 
 CHUNK = 64  # most points of one call
+VECTORS = 7  # of `Here`
 SMALL_SIZE = 16  # unknowns up to which elimination by loops beats calling the library
 LAST = 7  # numbers of a point besides unknowns, tangent and blocks
 TURN, BOUND, CHECK = 1, 2, 3  # what is located: a limit point, a bound of p; or a step is looked at in its middle
@@ -46,19 +48,22 @@ class Frame(NamedTuple):
 class Here(NamedTuple):
     """Where a curve stands: point, tangent, tangents of the `known` points before it, with their arc lengths.
 
-    `margins` and `rates` are those of the constraints, behind n + 1 zeros; `volume` is the logarithm of a
-    determinant, `volume_m` and `volume_1` that in the middle and at the start of the last step.
+    `t_m` and `s_m` are those in the middle of the last step; where that is not known, s_m is s. `margins` and `rates`
+    are those of the constraints, behind n + 1 zeros; `volume` is the logarithm of a determinant, `volume_m` and
+    `volume_1` that in the middle and at the start of the last step.
     """
 
     y: Any
     t: Any
     t_1: Any
     t_2: Any
+    t_m: Any
     margins: Any
     rates: Any
     s: float
     s_1: float
     s_2: float
+    s_m: float
     orientation: float
     known: float
     volume: float
@@ -83,7 +88,7 @@ class Knobs(NamedTuple):
 
 
 class Stretch(NamedTuple):
-    """Points in a row: scaled unknowns, unit tangents, packed blocks, and `numbers`.
+    """Points in a row: scaled unknowns, unit tangents, blocks one after the other, and `numbers`.
 
     The numbers of a point are its arc length, the step that led to it, the step to go on with, the orientation, the
     logarithm of a determinant, the residual, and `TURN` or `BOUND` where it was located between the two before it.
@@ -93,6 +98,17 @@ class Stretch(NamedTuple):
     t: Any
     blocks: Any
     numbers: Any
+
+
+class Blocks(NamedTuple):
+    """What the model says at a point: `head` holds (energy, L_x, c); the matrices have a row per unknown.
+
+    L_xq : (n + 1, n), the transpose of L_qx;  c_x : (n + 1, m), gradients as columns.
+    """
+
+    head: Any
+    L_xq: Any
+    c_x: Any
 
 
 class _Plane(NamedTuple):
@@ -106,10 +122,10 @@ class _Plane(NamedTuple):
 
 
 class _Found(NamedTuple):
-    """Outcome of Newton's method: the point, with the packed blocks and the tangent there, oriented like the row."""
+    """Outcome of Newton's method: the point, with the blocks and the tangent there, oriented like the row."""
 
     y: Any
-    blocks: Any
+    blocks: Blocks
     tangent: Any
     orientation: Any
     volume: Any
@@ -121,7 +137,7 @@ class _Found(NamedTuple):
 
 
 class _At(NamedTuple):
-    """The last point, its tangent, those of the two before it, its margins and rates, and the point before.
+    """The last point, its tangent, those of two before it and in between, margins and rates, and the point before.
 
     One array while stepping.
     """
@@ -130,6 +146,7 @@ class _At(NamedTuple):
     t: Any
     t_1: Any
     t_2: Any
+    t_m: Any
     margins: Any
     rates: Any
     y_1: Any
@@ -147,6 +164,7 @@ class _Way(NamedTuple):
     s: Any
     s_1: Any
     s_2: Any
+    s_m: Any
     orientation: Any
     known: Any
     volume: Any
@@ -174,10 +192,10 @@ class Stepping:
     Parameters
     ----------
     n, m : number of coordinates and of constraints.
-    evaluate : (x, parameter vector) → packed blocks, as in `Derivatives`.
+    evaluate : (x, parameter vector) → `Blocks`.
     """
 
-    def __init__(self, n: int, m: int, evaluate: Callable[[Any, Any], Any]) -> None:
+    def __init__(self, n: int, m: int, evaluate: Callable[[Any, Any], Blocks]) -> None:
         self.n, self.m, self.size, self._evaluate = n, m, n + 1 + m, evaluate
         self._march = compiled(self._steps)
 
@@ -186,18 +204,18 @@ class Stepping:
 
         A compiled call costs about a microsecond per array: all numbers travel in one vector, and come back in one.
         """
-        made = np.asarray(self._march(np.concatenate([*here[:6], here[6:], knobs, *frame]), th))
+        made = np.asarray(self._march(np.concatenate([*here[:VECTORS], here[VECTORS:], knobs, *frame]), th))
         rows, ends = made[: int(made[-1, 0])], np.cumsum([self.size, self.size, made.shape[1] - 2 * self.size - LAST])
         return Stretch(*np.split(rows, ends, axis=1))
 
     def _unpacked(self, numbers: Any) -> tuple[_At, _Way, Knobs, Frame]:
         """The start, the knobs and the frame in the vector of `march`."""
         n, m, size = self.n, self.m, self.size
-        lengths = (6 * size, len(Here._fields) - 6, len(Knobs._fields), size, n + m, m, m)
+        lengths = (VECTORS * size, len(Here._fields) - VECTORS, len(Knobs._fields), size, n + m, m, m)
         vectors, scalars, knobs, unit, weight, closed, onesided = jnp.split(numbers, np.cumsum(lengths)[:-1])
-        y, t, t_1, t_2, margins, rates = vectors.reshape(6, size)
+        here = vectors.reshape(VECTORS, size)
         chosen, frame = Knobs(*knobs), Frame(unit, weight, closed > 0, onesided > 0)
-        return _At(y, t, t_1, t_2, margins, rates, y), _Way(*(*scalars, chosen.step)), chosen, frame
+        return _At(*jnp.concatenate([here, here[:1]])), _Way(*(*scalars, chosen.step)), chosen, frame
 
     def _steps(self, numbers: Any, th: Any) -> Any:
         """One use of Newton's method after the other: for the next point, or for a limit point just passed."""
@@ -215,13 +233,13 @@ class Stepping:
             after = jnp.where(locating, jnp.stack(narrowed), jnp.stack(stepped))
             after = jnp.where(checking, jnp.stack(checked), after)
             told = (jnp.where(locating, s_turn, s_next), way.step, _Way(*after).step, found.orientation, found.volume)
-            row = [found.y, found.tangent, found.blocks, jnp.stack([*told, found.error, way.locating])]
+            row = [found.y, found.tangent, *map(jnp.ravel, found.blocks), jnp.stack([*told, found.error, way.locating])]
             place = jnp.where(checking, CHUNK + 2, way.count).astype(int)  # overwritten unless it was counted
             table = table.at[place].set(jnp.concatenate(row))
             here = jnp.where(checking, jnp.stack(arrived), state[0])
             return here, jnp.where(way.locating > 0, state[1], jnp.stack(beyond)), after, table
 
-        width = jax.eval_shape(self._evaluate, start.y, th).shape[0]
+        width = sum(math.prod(block.shape) for block in jax.eval_shape(self._evaluate, start.y, th))
         table = jnp.zeros((CHUNK + 3, 2 * self.size + width + LAST))
         numbers = jnp.stack([jnp.asarray(value, dtype=float) for value in outset])
         here = jnp.stack(start)
@@ -240,7 +258,7 @@ class Stepping:
         happened = jnp.any(frame.onesided & (margins[n + 1 :] < -knobs.residual))
         happened |= (found.orientation != way.orientation) | (outside & turned)
         accepted = found.converged & (angle <= 2.0 * knobs.turn)
-        beyond = _At(y, t, a.t, a.t_1, margins, rates, a.y)
+        beyond = _At(y, t, a.t, a.t_1, t, margins, rates, a.y)  # the middle is not known yet
         most = knobs.max_step * jnp.maximum(1.0, LONG * s)
         shorter = jnp.where(found.converged, jnp.minimum(longer, 0.5 * h), 0.4 * h)
         step = jnp.where(accepted, jnp.minimum(longer, most), shorter)
@@ -268,11 +286,11 @@ class Stepping:
         )
         return beyond, told, s
 
-    def _margins(self, y: Any, t: Any, blocks: Any, frame: Frame) -> tuple[Any, Any]:
+    def _margins(self, y: Any, t: Any, blocks: Blocks, frame: Frame) -> tuple[Any, Any]:
         """Gaps of open and multipliers of closed constraints with their rates, behind n + 1 zeros."""
-        n, m, zeros = self.n, self.m, jnp.zeros(self.n + 1)
-        c, c_x = blocks[n + 2 : n + 2 + m], blocks[n + 2 + m + n * (n + 1) :].reshape(m, n + 1)
-        gaps, speeds = c / frame.weight[n:], c_x @ (t[: n + 1] * frame.unit[: n + 1]) / frame.weight[n:]
+        n, zeros = self.n, jnp.zeros(self.n + 1)
+        gaps = blocks.head[n + 2 :] / frame.weight[n:]
+        speeds = (t[: n + 1] * frame.unit[: n + 1]) @ blocks.c_x / frame.weight[n:]
         values, rates = _where(frame.closed, (y[n + 1 :], t[n + 1 :]), (gaps, speeds))
         return jnp.concatenate([zeros, values]), jnp.concatenate([zeros, rates])
 
@@ -289,13 +307,14 @@ class Stepping:
             s=way.s_b,
             s_1=way.s,
             s_2=way.s_1,
+            s_m=(way.s + way.s_b) / 2,
             known=jnp.minimum(way.known + 1.0, 2.0),
             volume=way.volume_b,
             volume_m=found.volume,
             volume_1=way.volume,
         )
         after = _where(resolved, moved, way)._replace(step=step, count=count, tries=tries, locating=locating)
-        return _where(resolved, b, a), after
+        return _where(resolved, b._replace(t_m=found.tangent), a), after
 
     def _resolved(self, a: _At, way: _Way, b: _At, found: _Found, given: tuple[Knobs, Frame]) -> Any:
         """Whether the middle of a step agrees with its ends: as `statics.steps.resolved`."""
@@ -308,8 +327,9 @@ class Stepping:
         p = Triple(a.y[n], h * a.t[n], found.y[n] + delta[n], h * t[n], b.y[n], h * b.t[n])
         same = way.stop != TURNED_OVER
         far = ~(jnp.sqrt(delta @ delta) <= MIDDLE * knobs.miss * h) | ~jnp.isfinite(found.volume)
-        zero = may_vanish(jnp, way.volume, found.volume, way.volume_b)
-        zero |= heads_for_zero(jnp, (way.volume_1, way.volume_m, way.volume), h / (way.s - way.s_1))
+        ratio = h / (way.s - way.s_1)
+        zero = may_vanish(jnp, way.volume, found.volume, way.volume_b, ratio * (way.volume - way.volume_1))
+        zero |= heads_for_zero(jnp, (way.volume_1, way.volume_m, way.volume), ratio)
         lost = same & ((found.orientation != way.orientation) | zero)
         below = frame.onesided & may_fall_below(jnp, margins, -knobs.residual)[n + 1 :]
         return ~(far | lost | jnp.any(below) | may_turn(jnp, p, jnp.sign(a.t[n])))
@@ -357,13 +377,13 @@ class Stepping:
             value = plane.row @ last.y - level
             blocks, R, augmented = self._linearised(last.y, plane.row, value, frame, th)
             error = jnp.maximum(jnp.max(jnp.abs(R)), jnp.abs(value))
-            solution, orientation, volume = self._solve(augmented, frame.closed)
+            solution, orientation, volume = self._solve(augmented.T, frame.closed)
             delta = solution[:, 0]
             distance = jnp.sqrt(delta @ delta)
             good = (error <= plane.target) & ((distance <= SMALL) | (error <= 10 * EPS))
-            noise = rounding(jnp, augmented[:, : self.size], last.y)
+            noise = rounding(jnp, augmented[: self.size].T, last.y)
             settled = good | ((error <= jnp.maximum(ROUND_OFF, noise)) & (error >= 0.25 * previous))
-            settled &= jnp.isfinite(blocks[0]) & jnp.isfinite(volume)
+            settled &= jnp.isfinite(blocks.head[0]) & jnp.isfinite(volume)
             goes = ~settled & (distance < plane.reach) & (error < 1e3 * previous) & (last.iterations < plane.limit)
             y = jnp.where(goes, last.y + delta, last.y)
             first = jnp.where(goes & (last.first == 0), distance, last.first)
@@ -371,27 +391,31 @@ class Stepping:
             found = _Found(y, blocks, solution[:, 1], orientation, volume, first, error, count, settled, delta)
             return found, jnp.where(goes, error, previous), goes
 
-        zero, blocks = jnp.zeros(()), jnp.zeros(jax.eval_shape(self._evaluate, plane.guess, th).shape)
+        zero, shapes = jnp.zeros(()), jax.eval_shape(self._evaluate, plane.guess, th)
+        blocks = Blocks(*(jnp.zeros(block.shape) for block in shapes))
         start = _Found(plane.guess, blocks, plane.row, zero, zero, zero, zero, 0, jnp.asarray(False), plane.guess)
         state = (start, jnp.inf * jnp.ones(()), jnp.asarray(True))
         found: _Found = lax.while_loop(lambda state: state[2], iterate, state)[0]
         return found._replace(tangent=found.tangent / jnp.sqrt(found.tangent @ found.tangent))
 
-    def _linearised(self, y: Any, row: Any, value: Any, frame: Frame, th: Any) -> tuple[Any, Any, Any]:
-        """Packed blocks, scaled residual, and the bordered matrix with both right-hand sides at y."""
+    def _linearised(self, y: Any, row: Any, value: Any, frame: Frame, th: Any) -> tuple[Blocks, Any, Any]:
+        """Blocks, scaled residual, and the bordered matrix with both right-hand sides at y, transposed.
+
+        A row per unknown is how derivatives come, and what the library that factorises takes without copying.
+        """
         n, m = self.n, self.m
         blocks = self._evaluate(y * frame.unit, th)
-        first, second, third = n + 2, n + 2 + m, n + 2 + m + n * (n + 1)
-        c, L_qx, c_x = blocks[first:second], blocks[second:third].reshape(n, n + 1), blocks[third:].reshape(m, n + 1)
-        closed = frame.closed[:, None]
-        R = jnp.concatenate([blocks[1 : n + 1], jnp.where(frame.closed, c, 0.0)]) / frame.weight
-        c_x = jnp.where(closed, c_x, 0.0)
-        top = jnp.concatenate([L_qx, -c_x[:, :n].T], axis=1) * frame.unit / frame.weight[:n, None]
-        bottom = c_x * frame.unit[: n + 1] / frame.weight[n:, None]
-        idle = jnp.diag(jnp.where(frame.closed, 0.0, 1.0))
-        M = jnp.concatenate([top, jnp.concatenate([bottom, idle], axis=1), row[None]])
-        right = jnp.zeros((self.size, 2)).at[:, 0].set(-jnp.append(R, value)).at[-1, 1].set(1.0)
-        return blocks, R, jnp.concatenate([M, right], axis=1)
+        unit, forces, gaps = frame.unit[:, None], frame.weight[:n], frame.weight[n:]
+        R = jnp.concatenate([blocks.head[1 : n + 1], jnp.where(frame.closed, blocks.head[n + 2 :], 0.0)]) / frame.weight
+        columns = [blocks.L_xq * unit[: n + 1] / forces]
+        if m:
+            c_x = jnp.where(frame.closed, blocks.c_x, 0.0)
+            idle = jnp.diag(jnp.where(frame.closed, 0.0, 1.0))
+            pushes = -c_x[:n].T * unit[n + 1 :] / forces
+            rates = jnp.concatenate([c_x * unit[: n + 1] / gaps, idle])
+            columns = [jnp.concatenate([columns[0], pushes]), rates]
+        right = jnp.zeros((2, self.size)).at[0].set(-jnp.append(R, value)).at[1, -1].set(1.0)
+        return blocks, R, jnp.concatenate([jnp.concatenate([*columns, row[:, None]], axis=1), right])
 
     def _solve(self, augmented: Any, closed: Any) -> tuple[Any, Any, Any]:
         """Solution, sign and logarithm of the determinant: eliminating [M, B] leaves L⁻¹PB beside U."""
@@ -454,13 +478,22 @@ def _plane_in_the_middle(a: _At, b: _At, way: _Way) -> _Plane:
 
 
 def _plane_ahead(at: _At, way: _Way, knobs: Knobs) -> _Plane:
-    """Extrapolate the tangent through the last points and integrate it over the step."""
-    h = way.step
-    first = jnp.where(way.known >= 1, (at.t - at.t_1) / (way.s - way.s_1), 0.0)
-    before = (at.t_1 - at.t_2) / (way.s_1 - way.s_2)
-    second = jnp.where(way.known >= 2, (first - before) / (way.s - way.s_2), 0.0)
-    guess = at.y + h * at.t + 0.5 * h * h * first + (h**3 / 3.0 + 0.5 * h * h * (way.s - way.s_1)) * second
+    """Extrapolate the tangent through the last points and the middle of the last step; integrate it over the step."""
+    h, inside = way.step, (way.known >= 1) & (way.s_m < way.s)
+    first, near = (at.t - at.t_1) / (way.s - way.s_1), (at.t - at.t_m) / (way.s - way.s_m)
+    late, before = (at.t_m - at.t_1) / (way.s_m - way.s_1), (at.t_1 - at.t_2) / (way.s_1 - way.s_2)
+    second, close = (first - before) / (way.s - way.s_2), (near - late) / (way.s - way.s_1)
+    third = (close - (late - before) / (way.s_m - way.s_2)) / (way.s - way.s_2)
+    rough = (jnp.where(way.known >= 1, first, 0.0), jnp.where(way.known >= 2, second, 0.0), 0.0 * at.t)
+    bends = _where(inside, (near, close, jnp.where(way.known >= 2, third, 0.0)), rough)
+    weights = integrals(h, way.s - jnp.where(inside, way.s_m, way.s_1), way.s - way.s_1)
+    guess = at.y + h * at.t + weights[1] * bends[0] + weights[2] * bends[1] + weights[3] * bends[2]
     return _Plane(guess, at.t, 0.01 * knobs.residual, LIMIT, knobs.miss * h)
+
+
+def integrals(h: Any, d1: Any, d2: Any) -> tuple[Any, Any, Any, Any]:
+    """Integrals over a step of 1, τ, τ (τ + d₁), τ (τ + d₁)(τ + d₂): Newton's polynomials of the tangents."""
+    return h, h**2 / 2, h**3 / 3 + d1 * h**2 / 2, h**4 / 4 + (d1 + d2) * h**3 / 3 + d1 * d2 * h**2 / 2
 
 
 def _fraction(way: _Way) -> Any:

@@ -240,6 +240,14 @@ class System:
         """The same at many packed points, the rows of X."""
         return self.derivatives.residuals(X, self._vector)
 
+    def evaluate_many(self, X: Array) -> Evaluation:
+        """All blocks at many packed points, the rows of X."""
+        return self.derivatives.evaluate_many(X, self._vector)
+
+    def look(self, X: Array, directions: Array) -> tuple[Array, Array]:
+        """Constraint values and the derivative of (L_q, c) in a direction of its own at many packed points."""
+        return self.derivatives.look(X, directions, self._vector)
+
     def along(self, x: Array, direction: Array, order: int) -> Array:
         """Derivative of `order` of (L_q, c) along x + s·direction, both packed as (q, p, ν): (n + m,)."""
         return self.derivatives.along(x, direction, self._vector, order)

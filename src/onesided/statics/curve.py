@@ -12,7 +12,6 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.linalg import lapack
 
 from onesided import linalg
 from onesided._types import Array, Indices
@@ -21,6 +20,7 @@ from onesided.model.sizes import Sizes
 from onesided.model.stepping import Frame, rounding
 from onesided.model.system import System
 from onesided.statics.active_set import ConstraintScales
+from onesided.statics.factors import FEW, Factors, determinant, inertia, least_squares, solve, symmetric_factors
 from onesided.statics.spectrum import undecided
 from onesided.tolerances import DEFAULT, EPS, ROUND_OFF, SMALL
 
@@ -167,12 +167,10 @@ class Curve:
         M[-1] = border
         return M
 
-    def solve(self, e: Evaluation, border: Array, right: Array) -> tuple[Array, float, float]:
-        """Solve the bordered system; also the sign and the logarithm of its determinant."""
-        lu, pivots, solution, info = lapack.dgesv(self.matrix(e, border), right, overwrite_a=1)
-        if info > 0:
-            return _least_squares(self.matrix(e, border), right), 0.0, math.nan
-        return solution, *_determinant(lu, pivots)
+    def solve_bordered(self, e: Evaluation, border: Array, right: Array) -> tuple[Array, Factors | None]:
+        """Solve the bordered system; also its factors, if it is regular."""
+        solution, factors = solve(self.matrix(e, border), right)
+        return (solution if factors else least_squares(self.matrix(e, border), right)), factors
 
     def residual(self, e: Evaluation) -> Array:
         """Scaled R = (L_q, c_W)."""
@@ -195,8 +193,7 @@ class Curve:
         k, n = self.k, self.n
         gap = self.scales.gap[k:]
         if not len(gap):
-            none = np.zeros_like(e.c[..., k:])
-            return none, none
+            return e.c[..., k:], e.c[..., k:]
         values, rates = e.c[..., k:] / gap, self.gap_rates(e, t) / gap
         if self.w > k:
             closed = self.rows[k:] - k
@@ -222,15 +219,15 @@ class Curve:
 
         Both are read off the inertia of K, unless constraints depend on each other.
         """
-        diagonal, pivots = self._factors(self.kkt(e))
-        negative, neutral = _inertia(diagonal, pivots)
+        diagonal, pivots = symmetric_factors(self.kkt(e))
+        negative, neutral = inertia(diagonal, pivots)
         return self._modes_on_null_space(e) if neutral and self.w else (int(negative) - self.w, bool(neutral))
 
     def modes_along(self, e: Evaluation) -> tuple[Array, Array]:
         """The same at many points, along the first axis of the blocks."""
-        factors = [self._factors(K) for K in self._kkt_along(e)]
+        factors = [symmetric_factors(K) for K in self._kkt_along(e)]
         diagonals, pivots = zip(*factors, strict=True)
-        negative, neutral = _inertia(np.array(diagonals), np.array(pivots))
+        negative, neutral = inertia(np.array(diagonals), np.array(pivots))
         negative -= self.w
         for i in np.flatnonzero(neutral) if self.w else ():
             negative[i], neutral[i] = self._modes_on_null_space(e.at(int(i)))
@@ -247,11 +244,6 @@ class Curve:
         if self.w:
             K[:, :n, n:] = (e.c_x[:, self.rows, :n] * self._slope).transpose(0, 2, 1)
         yield from (one.T for one in K)
-
-    def _factors(self, K: Array) -> tuple[Array, Array]:
-        """Diagonal and pivots of the factorisation of K (lower triangle, Fortran order, overwritten)."""
-        ldu, pivots, _ = lapack.dsytrf(K, lower=1, lwork=16 * len(K), overwrite_a=1)
-        return ldu.diagonal(), pivots
 
     def _modes_on_null_space(self, e: Evaluation) -> tuple[int, bool]:
         H = linalg.reduced_hessian(e.L_qq * self._square, e.c_q[self.rows] * self._slope)
@@ -281,13 +273,6 @@ class Curve:
         M = self.matrix(self.evaluate(point.x), point.t)
         sign, _ = np.linalg.slogdet(M)
         return float(sign * np.linalg.svd(M, compute_uv=False)[-1])
-
-
-def _inertia(diagonal: Array, pivots: Array) -> tuple[Any, Any]:
-    """Number of negative eigenvalues, and whether there is a zero one, from the factors' diagonals and pivots."""
-    single, small = pivots > 0, diagonal.shape[-1] * EPS
-    pairs = (~single).sum(axis=-1) // 2  # a 2×2 pivot has one eigenvalue of each sign
-    return ((diagonal < -small) & single).sum(axis=-1) + pairs, ((abs(diagonal) <= small) & single).any(axis=-1)
 
 
 @dataclass(frozen=True)
@@ -349,19 +334,27 @@ def newton(
         row, value = border(e, y)
         R = curve.residual(e)
         right[:-1, 0], right[-1, 0] = -R, -value
-        error = max(float(abs(R).max()), abs(value))
-        solution, orientation, volume = curve.solve(e, row, right)
+        error = max(_largest(R), abs(value))
+        solution, factors = curve.solve_bordered(e, row, right)
         delta = solution[:, 0]
         size = math.sqrt(delta @ delta)
         done = settled(error, previous, target, size)
         if not done and error >= 0.25 * previous:
             done = error <= rounding(np, curve.matrix(e, row), y) or error <= scatter(curve, y, R)
         if done and math.isfinite(e.energy):
-            return Correction(y, e, solution[:, 1], orientation, volume, first, error, iteration, converged=True)
+            return Correction(y, e, solution[:, 1], *determinant(factors), first, error, iteration, converged=True)
         if not size < reach or not error < 1e3 * previous:
             break
         first, previous, y = first or size, error, y + delta
     return Correction(y, e, solution[:, 1], 0.0, math.nan, first, error, iteration, converged=False)
+
+
+def _largest(R: Array) -> float:
+    """Largest absolute value: of few numbers one by one, which is faster. One that is none is the largest."""
+    if len(R) > FEW:
+        return float(abs(R).max())
+    sizes = [abs(value) for value in R.tolist()]
+    return max(sizes) if sum(sizes) < math.inf else math.nan
 
 
 def settled(error: float, previous: float, target: float, distance: float) -> bool:
@@ -374,21 +367,6 @@ def scatter(curve: Curve, y: Array, R: Array) -> float:
     """Round-off of the residual as it shows at points that hardly differ: terms that cancel leave it behind."""
     nearby = [curve.residual(curve.evaluate(curve.packed(y * (1.0 + nudge * EPS)))) for nudge in NUDGES]
     return 2.0 * float(np.max(np.abs(np.array(nearby) - R), initial=0.0))
-
-
-def _least_squares(M: Array, right: Array) -> Array:
-    """Smallest solution where the bordered matrix is exactly singular: on a bifurcation point."""
-    if not np.all(np.isfinite(M)):
-        return np.full(right.shape, np.nan)
-    return np.asarray(np.linalg.lstsq(M, right, rcond=None)[0])
-
-
-def _determinant(lu: Array, pivots: Array) -> tuple[float, float]:
-    """Sign and logarithm of a determinant, from LU factors."""
-    diagonal = lu.diagonal()
-    swaps = np.count_nonzero(pivots != np.arange(len(pivots)))
-    flips = int(swaps + np.count_nonzero(diagonal < 0))
-    return -1.0 if flips % 2 else 1.0, float(np.log(abs(diagonal)).sum())
 
 
 def make_point(curve: Curve, found: Correction, along: Array, s: float, *, inertia: bool = True) -> Point:

@@ -1,6 +1,7 @@
 """Closed paths: whether a path has come back to its start."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from typing import Any, cast
 
 import numpy as np
 
@@ -17,9 +18,15 @@ class Home:
     curve: Curve
     point: Point
     tolerances: Tolerances
+    _known: list[Any] = field(default_factory=lambda: [None, None], init=False, repr=False)  # of the last leg asked for
 
     def on(self, curve: Curve) -> tuple[Array, Array] | None:
         """Start and direction in the scaled variables of a leg; None where that is on another piece."""
+        if self._known[0] is not curve:
+            self._known[:] = curve, self._seen_from(curve)
+        return cast("tuple[Array, Array] | None", self._known[1])
+
+    def _seen_from(self, curve: Curve) -> tuple[Array, Array] | None:
         if tuple(curve.rows) != tuple(self.curve.rows):
             return None
         t = curve.scaled(self.curve.packed(self.point.t))

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -20,8 +21,8 @@ def between(curve: Curve, a: Point, b: Point, fraction: float, *, inertia: bool 
     return make_point(curve, found, along, a.s + fraction * h, inertia=inertia) if found.converged else None
 
 
-def interpolate(a: Point, b: Point, fraction: float) -> Array:
-    """Cubic Hermite interpolation of the scaled unknowns."""
+def interpolate(a: Point, b: Point, fraction: Any) -> Array:
+    """Cubic Hermite interpolation of the scaled unknowns; for many fractions, a column, a row each."""
     f, h = fraction, b.s - a.s
     return np.asarray(
         (2 * f**3 - 3 * f**2 + 1) * a.y

@@ -2,30 +2,29 @@
 
 import math
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from onesided._types import Array
 from onesided.errors import UsageError
-from onesided.model.resolution import Triple, heads_for_zero, may_fall_below, may_turn, may_vanish
-from onesided.model.stepping import CHUNK, LONG, MIDDLE, Knobs
+from onesided.model.resolution import SCALARS, Triple, heads_for_zero, may_fall_below, may_turn, may_vanish
+from onesided.model.stepping import CHUNK, LONG, MIDDLE, Knobs, integrals
 from onesided.statics.curve import Curve, Plane, Point, make_point, newton
+from onesided.statics.factors import determinant
 from onesided.statics.hits import Trigger, Watch, explained
 from onesided.statics.inside import interpolate
 from onesided.statics.singular import first_singular
-from onesided.statics.stretch import Ahead, Located, Track, stretch
+from onesided.statics.stretch import Ahead, Located, Middle, Track, stretch
+from onesided.statics.survey import Matrix, Step, Survey
 from onesided.tolerances import EPS, Tolerances
 
 if TYPE_CHECKING:  # curves of large systems are made elsewhere
     from onesided.statics.large import LargeCurve
 
-BENT = 0.25  # share of the angle aimed at by which the path turns on the largest step, if it is not straight
-LOOKS = 0.5  # places per point that are looked at on straight stretches of a path that bends elsewhere
-WHOLE = 2.0  # how often the places of a whole straight path are looked at before it counts as endless
-PATH = 10.0  # length of a path, in scaled units, of which nothing is known
-DENSE = 40  # unknowns beyond which straight stretches are looked at in fewer places
-MOST = 1000  # places on one step
+NODES = 4  # tangents that the predictor uses at most
+OFF_CENTRE = 0.1  # share of a step by which a place may be off its middle
 SHORT = 0.1  # steps along which stiffness is taken to change linearly on soft modes
 
 
@@ -40,8 +39,8 @@ class PredictorCorrector:
     miss : largest distance between predicted and corrected point, relative to the step: keeps a path on its branch.
     resolution : on straight stretches, where no bend limits the steps, gaps and stiffness are looked at in places this
         far apart, as a share of the path (of its range of p, if that is bounded, or of its length so far); wider
-        features are not missed. Straight stretches of a path that bends elsewhere are looked at in fewer places, in
-        proportion to its points, and so are systems with more than `DENSE` unknowns; `math.inf` for none.
+        features are not missed. Systems with more than 40 unknowns are looked at in fewer places, and a path that
+        bends, at most in 16 places per point beyond those of a straight one; `math.inf` for none.
     compile_after : points after which whole stretches of steps are compiled, which takes about a second once per model;
         0 where many paths of one model are wanted, `math.inf` for never.
     """
@@ -98,8 +97,9 @@ class Walker:
         self.points, self.step, self.blind = 0, method.first_step, False
         self.ahead: Ahead | None = None
         self.taken = 0
-        self.straight, self.looks = True, 0
-        self.middle = self.proposed = math.nan  # volume in the middle of the last step, and of the next
+        self.survey = Survey(method, watch)
+        self.middle: Middle | None = None  # of the last step
+        self.proposed: Middle | None = None  # of the next
         self.located: Located | None = None
 
     def _advance(self) -> Point | None:
@@ -137,9 +137,9 @@ class Walker:
 
     def _look_ahead(self) -> None:
         """On a long path, have a whole stretch of points made by one compiled call."""
-        long = self.points >= self.method.compile_after and not self.curve.large
+        long = self._compiles() and not self.curve.large
         if long and self.ahead is None and self.point.orientation:
-            track = Track(self.point, self.previous, self.earlier, self.middle)
+            track = Track(self.point, self.previous, self.earlier, self._between())
             made, self.taken = stretch(self.curve, track, self._knobs(), self.watch), 0
             self.ahead = made and self._survey(made)
 
@@ -147,16 +147,19 @@ class Walker:
         """The points of a compiled stretch up to the first straight step on which something is seen."""
         if self.method.resolution == math.inf:
             return made
-        t, s = np.vstack([self.point.t, made.points.t]), np.append(self.point.s, made.points.s)
-        for i in range(len(made.steps)):
-            if self._bent(t[i], t[i + 1], s[i + 1] - s[i], s[i + 1]):
-                self.straight = False
-                continue
-            until = self._surveyed(made.points.point(i - 1) if i else self.point, made.points.point(i))
-            if until < 1.0:
-                self.step = until * float(made.steps[i])
-                return made.until(i) if i else None
-        return made
+        points, curve, e = made.points, self.curve, made.blocks
+        bent = self.survey.bent(np.vstack([self.point.t, points.t]), np.append(self.point.s, points.s))
+        straight = [i for i in np.flatnonzero(bent == 0).tolist() if i not in made.located]
+        needed = {*straight, *(i - 1 for i in straight if i)}
+        ends = {i: (points.point(i), Matrix(curve, partial(e.at, i))) for i in needed}
+        ends[-1] = self.point, Matrix(curve, partial(curve.evaluate, self.point.x))
+        steps = [Step(ends[i - 1][0], ends[i][0], ends[i - 1][1], ends[i][1]) for i in straight]
+        found = self.survey.first(curve, steps, self.points, compiled=True) if steps else None
+        if found is None:
+            return made
+        i = straight[found[0]]
+        self.step = found[1] * float(made.steps[i])
+        return made.until(i) if i else None
 
     def _take(self, count: int) -> None:
         """Have the first `count` of the points ahead been taken."""
@@ -209,16 +212,23 @@ class Walker:
         return None
 
     def _predict(self, h: float) -> Array:
-        """Extrapolate the tangent through the last points of the leg and integrate it over the step."""
-        a, p, pp = self.point, self.previous, self.earlier
-        y = a.y + h * a.t
-        if p is None:
-            return y
-        first = (a.t - p.t) / (a.s - p.s)
-        if pp is None:
-            return np.asarray(y + 0.5 * h * h * first)
-        second = (first - (p.t - pp.t) / (p.s - pp.s)) / (a.s - pp.s)
-        return np.asarray(y + 0.5 * h * h * first + (h**3 / 3.0 + 0.5 * h * h * (a.s - p.s)) * second)
+        """Extrapolate the tangent through the last points and the middle of the last step; integrate it."""
+        a, known = self.point, (self._between(), self.previous, self.earlier)
+        nodes = [(a.s, a.t), *((node.s, node.t) for node in known if node is not None)][:NODES]
+        s, slopes = [node[0] for node in nodes], [node[1] for node in nodes]
+        y = a.y
+        for order, weight in enumerate(integrals(h, *(a.s - one for one in (*s[1:3], a.s, a.s)[:2]))[: len(nodes)]):
+            y = y + weight * slopes[0]
+            slopes = [(slopes[i] - slopes[i + 1]) / (s[i] - s[i + order + 1]) for i in range(len(slopes) - 1)]
+        return np.asarray(y)
+
+    def _between(self) -> Middle | None:
+        """The middle of the last step, where that was not cut short by an event."""
+        m, p = self.middle, self.previous
+        if m is None or p is None:
+            return None
+        off = abs(p.s + self.point.s - 2 * m.s)
+        return m if off <= OFF_CENTRE * (self.point.s - p.s) else None
 
     def _growth(self, angle: float, miss: float) -> float:
         """Factor for the next step: tangents turn by `turn`, the predictor misses by a quarter of what is allowed."""
@@ -235,10 +245,11 @@ class Walker:
         if h <= self._finest():
             return True
         p = self.previous
-        before = None if p is None or not a.s > p.s else (p.volume, self.middle, a.s - p.s)
-        volume = resolved(self.curve, a, b, before, self.method, self.watch)
-        if volume is not None:
-            self.proposed = volume
+        volume = math.nan if self.middle is None else self.middle.volume
+        before = None if p is None or not a.s > p.s else (p.volume, volume, a.s - p.s)
+        middle = resolved(self.curve, a, b, before, self.method, self.watch)
+        if middle is not None:
+            self.proposed = middle
             return True
         return h <= SHORT and a.orientation * b.orientation > 0 and self._singular(a, b)
 
@@ -252,24 +263,13 @@ class Walker:
         """Fraction of a step up to which nothing is seen on it: 1, unless it is straight and something is."""
         if self.located is not None or self.curve.large:
             return 1.0
-        if self._bent(a.t, b.t, b.s - a.s, b.s):
-            self.straight = False
+        if self.survey.is_bent(a, b):
             return 1.0
-        low, high = self.watch.p_bounds
-        size = max(b.s, (high - low) / self.curve.unit[self.curve.n] if high - low < math.inf else PATH)
-        fewer = max(1.0, self.curve.size / DENSE)
-        apart = self.method.resolution * size * fewer
-        places = int(min((b.s - a.s) / apart, MOST))
-        most = WHOLE / self.method.resolution if self.straight else LOOKS * self.points / fewer**2
-        places = min(places, int(most) - self.looks)
-        self.looks += max(places, 0)
-        return first_sight(self.curve, a, b, places, self.watch.tolerances) if places > 0 else 1.0
+        return self.survey.until(self.curve, a, b, self.points, compiled=self._compiles())
 
-    def _bent(self, before: Array, after: Array, h: float, s: float) -> bool:
-        """Whether bends, rather than the largest step, limit the steps around here."""
-        move = after - before
-        angle = 2.0 * math.asin(min(1.0, 0.5 * math.sqrt(move @ move)))
-        return angle * self.method.max_step * max(1.0, LONG * s) > BENT * self.method.turn * h
+    def _compiles(self) -> bool:
+        """Whether the path is long enough to pay for a compilation."""
+        return self.points >= self.method.compile_after
 
     def _singular(self, a: Point, b: Point) -> bool:
         """Locate the first singular point of a short step; what follows it is traced from there."""
@@ -283,7 +283,7 @@ class Walker:
         """Go on to b, keeping the two points before it for the predictor."""
         if b.s - self.point.s > EPS:
             self.earlier, self.previous = self.previous, self.point
-            self.middle, self.proposed = self.proposed, math.nan
+            self.middle, self.proposed = self.proposed, None
         self.point = b
 
 
@@ -294,39 +294,43 @@ def resolved(
     before: tuple[float, float, float] | None,
     method: PredictorCorrector,
     watch: Watch,
-) -> float | None:
-    """The volume in the middle of a step, evaluated on its own, if that agrees with what its ends say; None if not.
+) -> Middle | None:
+    """The middle of a step, evaluated on its own, if that agrees with what its ends say; None if not.
 
     The path lies on the cubic through both ends, the determinant keeps away from zero, no gap or reaction dips below
     zero, p does not turn twice [the same as compiled: `model.stepping`]. `before` are the volumes at the start and in
     the middle of the last step, and its length.
     """
     if curve.large:
-        return 0.0 if _resolved_by_end(cast("LargeCurve", curve), a, b, method.miss, watch.tolerances) else None
+        fine = _resolved_by_end(cast("LargeCurve", curve), a, b, method.miss, watch.tolerances)
+        return Middle(math.nan, math.nan, b.t) if fine else None
     n, move, along = curve.n, b.y - a.y, a.t + b.t
     h, along = math.sqrt(move @ move), along / math.sqrt(along @ along)
     y = interpolate(a, b, 0.5)
     e = curve.evaluate(curve.packed(y))
     right = np.zeros((curve.size, 2), order="F")
     right[:-1, 0], right[-1, 1] = -curve.residual(e), 1.0
-    solution, orientation, volume = curve.solve(e, along, right)
+    solution, factors = curve.solve_bordered(e, along, right)
+    orientation, volume = determinant(factors)
     delta, t, length = solution[:, 0], solution[:, 1], math.sqrt(solution[:, 1] @ solution[:, 1])
     regular = math.isfinite(a.volume) or math.isfinite(b.volume)  # it may be singular all along
     if not math.sqrt(delta @ delta) <= MIDDLE * method.miss * h or (regular and not math.isfinite(volume)):
         return None
     t, volume = t / length, volume + math.log(length)
     if a.orientation * b.orientation > 0:
-        if a.orientation != orientation or may_vanish(np, a.volume, volume, b.volume):
+        start, middle, ratio = (a.volume, math.nan, 1.0) if before is None else (*before[:2], h / before[2])
+        if a.orientation != orientation or heads_for_zero(SCALARS, (start, middle, a.volume), ratio):
             return None
-        if before is not None and heads_for_zero(np, (*before[:2], a.volume), h / before[2]):
+        if may_vanish(SCALARS, a.volume, volume, b.volume, ratio * (a.volume - start)):
             return None
     margins, rates = curve.margins(e, y, t)
     shift = curve.margins(e, delta, delta)[1]
     gaps = Triple(a.margins, h * a.rates, margins + shift, h * rates, b.margins, h * b.rates)
     if len(margins) and may_fall_below(np, gaps, -watch.tolerances.residual).any():
         return None
-    p = Triple(a.y[n], h * a.t[n], y[n] + delta[n], h * t[n], b.y[n], h * b.t[n])
-    return None if may_turn(np, p, np.sign(a.t[n])) else volume
+    at_a, at_b = float(a.t[n]), float(b.t[n])
+    p = Triple(float(a.y[n]), h * at_a, float(y[n] + delta[n]), h * float(t[n]), float(b.y[n]), h * at_b)
+    return None if may_turn(SCALARS, p, math.copysign(1.0, at_a)) else Middle((a.s + b.s) / 2, volume, t)
 
 
 def _resolved_by_end(curve: "LargeCurve", a: Point, b: Point, miss: float, tolerances: Tolerances) -> bool:
@@ -357,16 +361,3 @@ def _resolved_by_end(curve: "LargeCurve", a: Point, b: Point, miss: float, toler
 def _by_cubic(a: Any, slope_a: Any, m: Any, b: Any, slope_b: Any) -> Triple:
     """Values at three places with the slope in the middle from the cubic through both ends."""
     return Triple(a, slope_a, m, 1.5 * (b - a) - (slope_a + slope_b) / 4, b, slope_b)
-
-
-def first_sight(curve: Curve, a: Point, b: Point, places: int, tolerances: Tolerances) -> float:
-    """Fraction of a straight step at which a gap is violated or the inertia is that of neither end; 1 if none."""
-    for fraction in np.arange(1, places + 1) / (places + 1):
-        y = interpolate(a, b, float(fraction))
-        e = curve.evaluate(curve.packed(y))
-        margins, _ = curve.margins(e, y, a.t)
-        if (margins < np.minimum(np.minimum(a.margins, b.margins), 0.0) - tolerances.residual).any():
-            return float(fraction)
-        if a.negative >= 0 and curve.modes(e)[0] not in {a.negative, b.negative}:
-            return float(fraction)
-    return 1.0

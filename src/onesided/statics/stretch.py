@@ -1,6 +1,7 @@
 """Many points of a curve from one compiled call, as the points that single steps would make."""
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -14,13 +15,21 @@ from onesided.statics.hits import Trigger, Watch, uneventful
 TRIGGERS = {TURN: Trigger.limit, BOUND: Trigger.bound}
 
 
+class Middle(NamedTuple):
+    """The middle of a step: arc length (NaN where it is not known), volume, unit tangent."""
+
+    s: float
+    volume: float
+    t: Array
+
+
 class Track(NamedTuple):
     """The last point of a leg and the two before it, as far as there are any."""
 
     point: Point
     previous: Point | None
     earlier: Point | None
-    middle: float  # volume in the middle of the last step
+    middle: Middle | None  # of the last step
 
 
 class Located(NamedTuple):
@@ -36,10 +45,11 @@ class Ahead:
     """Points that were reached but not yet examined, the steps that led to them, and the steps to go on with.
 
     `located` are the limit points, or the bound, on the way to some of them, by number. `calm`: it is known that
-    nothing happens on the way to the point.
+    nothing happens on the way to the point. `blocks` are those of the model at the points.
     """
 
     points: Points
+    blocks: Evaluation
     steps: Array
     following: Array
     located: dict[int, Located]
@@ -48,7 +58,14 @@ class Ahead:
     def until(self, i: int) -> "Ahead":
         """The first i points."""
         located = {number: one for number, one in self.located.items() if number < i}
-        return Ahead(self.points.pick(slice(0, i)), self.steps[:i], self.following[:i], located, self.calm[:i])
+        return replace(
+            self,
+            points=self.points.pick(slice(0, i)),
+            steps=self.steps[:i],
+            following=self.following[:i],
+            located=located,
+            calm=self.calm[:i],
+        )
 
     def calm_until(self, i: int) -> int:
         """Number of the first point from i on that is not calm."""
@@ -66,7 +83,7 @@ def stretch(curve: Curve, track: Track, knobs: Knobs, watch: Watch) -> Ahead | N
     s, steps, following, orientation, volume, error, kind = made.numbers.T
     if not len(s):
         return None
-    e = curve.system.derivatives.unpack(made.blocks)
+    e = curve.system.derivatives.unpack_stretch(made.blocks)
     x, y, t = made.y * curve.frame.unit, made.y, made.t
     if curve.w < len(curve.scales.gap):
         y, t = y[:, curve.columns], t[:, curve.columns]
@@ -98,17 +115,20 @@ def stretch(curve: Curve, track: Track, knobs: Knobs, watch: Watch) -> Ahead | N
     points, rest = all_points, kind == 0
     if special:
         points, steps, following = all_points.pick(rest), steps[rest], following[rest]
-    return Ahead(points, steps, following, located, uneventful(curve, points, watch))
+        e = Evaluation(*(np.asarray(block)[rest] for block in e))
+    return Ahead(points, e, steps, following, located, uneventful(curve, points, watch))
 
 
 def _here(curve: Curve, track: Track) -> Here:
-    a, p, pp, middle = track
+    a, p, pp, m = track
     known = 0 if p is None else 1 if pp is None else 2
     p, pp = p or a, pp or p or a
     s_1 = p.s if known > 0 else a.s - 1.0  # any other number: it is not used
     s_2 = pp.s if known > 1 else s_1 - 1.0
-    y, t, t_1, t_2 = (curve.spread(vector) for vector in (a.y, a.t, p.t, pp.t))
+    t_m, s_m, volume = (a.t, a.s, math.nan) if m is None else (m.t, m.s, m.volume)
+    y, t, t_1, t_2, t_m = (curve.spread(vector) for vector in (a.y, a.t, p.t, pp.t, t_m))
     margins, rates = np.zeros((2, len(y)))
     ahead = len(y) - len(a.margins)
     margins[ahead:], rates[ahead:] = a.margins, a.rates
-    return Here(y, t, t_1, t_2, margins, rates, a.s, s_1, s_2, a.orientation, known, a.volume, middle, p.volume)
+    lengths = (a.s, s_1, s_2, s_m)
+    return Here(y, t, t_1, t_2, t_m, margins, rates, *lengths, a.orientation, known, a.volume, volume, p.volume)
