@@ -13,7 +13,7 @@ FAMILIES = {module.__name__.rpartition(".")[2]: module for module in (
 FLAGGED = 0.05  # share of the cases in which the library may say that it did not find its way
 UNDECIDED = 0.02  # share of the cases in which the oracle may give up
 
-QUICK = {"one_coordinate": 20, "straight": 10, "units": 5, "curved": 2, "drives": 4, "two_coordinates": 3}
+QUICK = {"one_coordinate": 16, "straight": 6, "units": 4, "curved": 1, "drives": 3, "two_coordinates": 2}
 LONG = {
     "one_coordinate": (3000, 1000),
     "straight": (2000, 500),
