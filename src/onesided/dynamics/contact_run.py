@@ -260,14 +260,15 @@ def collect(world: World, outcome: Outcome) -> Motion:
     touching = surface_events(system, equations.space, points)
     events = tuple(sorted((*outcome.events, *touching), key=lambda event: event.t)) if touching else outcome.events
     slips = [row for each in rows.slips for row in each]
-    shared = f"the forces of {', '.join(outcome.not_unique[:SHOWN])} are not unique: the smallest are given"
+    chosen = [name for name in outcome.not_unique if name not in world.correction.redundant]
+    shared = f"the forces of {', '.join(chosen[:SHOWN])} are not unique: the smallest are given"
     notes = [
         text
         for text in (
             world.correction.words(),
             world.projected,
             outcome.note,
-            shared if outcome.not_unique else "",
+            shared if chosen else "",
             balance.words(world.tolerances),
             "; ".join(wrong),
         )
