@@ -16,6 +16,7 @@ from onesided.tolerances import EPS
 
 PLACES = np.array([0.0, 0.1270166538, 0.3819660113, 0.6180339887, 0.8729833462, 1.0])  # not those of a watch
 CLOSER, ROUNDS = 17, 6  # places about a minimum, and how often it is looked at closer
+TOUCHED = 4.0  # depths: a contact that is closer at an end of a step was looked at by the method
 MOST = 1024  # minima that are looked at closer
 DEEP = {True: EPS**0.3125, False: EPS**0.1875}  # of the gaps at both ends: what interpolation may be off by
 
@@ -50,6 +51,8 @@ def dips(equations: Equations, points: Arrays, pressing: Any, *, smooth: bool) -
     rows, contacts = rows[nearest], contacts[nearest]
     where, depth = look.closer(steps[rows], contacts, lowest[rows, 0, contacts], value[rows, contacts])
     wrong = depth < -slack[rows, contacts]
+    if not smooth:  # a chord between touching places of round bodies lies in them: the method knew of that contact
+        wrong &= np.minimum(gaps[rows, 0, contacts], gaps[rows, -1, contacts]) > TOUCHED * -depth
     t = points.t[steps[rows]] + where * np.diff(points.t)[steps[rows]]
     found: dict[int, Dip] = {}
     for k in np.flatnonzero(wrong):
