@@ -179,11 +179,8 @@ def _recheck(kept: _Kept, X: Array, system: System, *, together: bool) -> tuple[
 
 def _one_by_one(system: System, X: Array) -> tuple[Array, Array, Array]:
     """For short paths: residuals without a compilation of their own."""
-    if system.derivatives.large:
-        energy, L_q, c = zip(*(system.residual_packed(x) for x in X), strict=True)
-        return np.array(energy), np.array(L_q), np.array(c)
-    e = system.evaluate_many(X)
-    return np.asarray(e.energy), e.L_q, e.c
+    energy, L_q, c = zip(*(system.residual_packed(x) for x in X), strict=True)
+    return np.array(energy), np.array(L_q), np.array(c)
 
 
 def _judged(status: Status, worst: float, accuracy: float) -> Status:
