@@ -16,7 +16,8 @@ from onesided.tolerances import EPS
 
 PLACES = np.array([0.0, 0.1270166538, 0.3819660113, 0.6180339887, 0.8729833462, 1.0])  # not those of a watch
 CLOSER, ROUNDS = 17, 6  # places about a minimum, and how often it is looked at closer
-TOUCHED = 4.0  # depths: a contact that is closer at an end of a step was looked at by the method
+CHORD = 1.0 / 8.0  # of the way in a step: a straight step along a round body cuts it by less
+TRIES = 4  # directions in which the slope of a gap is looked at
 MOST = 1024  # minima that are looked at closer
 DEEP = {True: EPS**0.3125, False: EPS**0.1875}  # of the gaps at both ends: what interpolation may be off by
 
@@ -51,14 +52,25 @@ def dips(equations: Equations, points: Arrays, pressing: Any, *, smooth: bool) -
     rows, contacts = rows[nearest], contacts[nearest]
     where, depth = look.closer(steps[rows], contacts, lowest[rows, 0, contacts], value[rows, contacts])
     wrong = depth < -slack[rows, contacts]
-    if not smooth:  # a chord between touching places of round bodies lies in them: the method knew of that contact
-        wrong &= np.minimum(gaps[rows, 0, contacts], gaps[rows, -1, contacts]) > TOUCHED * -depth
+    if not smooth:
+        wrong &= _deeper_than_chords(look, steps[rows], contacts, np.ptp(gaps, axis=1)[rows, contacts])
     t = points.t[steps[rows]] + where * np.diff(points.t)[steps[rows]]
     found: dict[int, Dip] = {}
     for k in np.flatnonzero(wrong):
         dip = Dip(int(contacts[k]), float(t[k]), -float(depth[k]))
         found[dip.contact] = max(dip, found.get(dip.contact, dip), key=lambda d: d.depth)
     return list(found.values())
+
+
+def _deeper_than_chords(look: "_Look", steps: Indices, contacts: Indices, change: Array) -> Any:
+    """Whether gaps change by more than the chord of a body that goes along another one would make them."""
+    signs = np.where(np.random.default_rng(0).random((look.equations.n, TRIES)) < 0.5, -1.0, 1.0)
+    way = {
+        i: np.max(np.abs(look.equations.gap_slopes(look.points.t[i], look.points.q[i], signs)), axis=1)
+        * float(np.max(np.abs(look.equations.space.local(look.points.q[[i]], look.points.q[[i + 1]]))))
+        for i in set(steps.tolist())
+    }
+    return change > CHORD * np.array([way[i][k] for i, k in zip(steps.tolist(), contacts.tolist(), strict=True)])
 
 
 def words(equations: Equations, found: list[Dip]) -> list[str]:
