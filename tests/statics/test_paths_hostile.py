@@ -197,7 +197,9 @@ class TestStarts:
         path = go(system, [0.0], 0.0, (0.0, 2.0))
         assert kinds(path) == [] and np.all(path.instability == 0)
         theta = path.q[1:, 0]
-        np.testing.assert_allclose(path.p[1:], (theta - size) / np.sin(theta), atol=1e-8)
+        steep = 1.0 + size / theta**2  # dp/dθ: where the path is steep, round-off of θ is much of p
+        off = np.abs(path.p[1:] - (theta - size) / np.sin(theta))
+        assert np.all(off <= 1e-8 + 1e-11 * steep)
 
 
 class TestCloseTogether:
