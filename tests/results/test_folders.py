@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import onesided
-from onesided import atomic, zoo
+from onesided import atomic, report, zoo
 from onesided.atomic import ENDING, whole_file, whole_folder
 from onesided.errors import OnesidedError, UsageError
 from onesided.results import check_folder, save
@@ -182,6 +182,12 @@ def test_a_file_of_the_users_with_a_name_of_ours_is_not_overwritten(path, tmp_pa
     rescued = FilePath(caught.value.advice.split("'")[1])
     assert len(onesided.load_result(rescued)) == len(path)
     shutil.rmtree(rescued.parent)
+
+
+def test_a_page_that_was_made_later_belongs_to_the_result(path, tmp_path):
+    report.write(path, save(path, tmp_path / "r") / "report.html")
+    save(path, tmp_path / "r", extra={"report.html": "<p>"})
+    assert (tmp_path / "r" / "report.html").read_text() == "<p>"
 
 
 def test_targets_that_cannot_be_written_are_refused_before_the_work(tmp_path, monkeypatch):

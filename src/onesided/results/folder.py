@@ -26,6 +26,7 @@ TYPES = ("path", "drive", "diagram", "motion", "complementarity motion")
 MOST_RECORD = 512 * 2**20  # bytes
 FREE, SWOLLEN = 256 * 2**20, 200  # arrays larger than the first may be as many times as large as their file
 _FIRST = re.compile(r"result\.json|arrays\.npz|(path|motion)\.csv|model\.toml|report\.html|path-\d{3,}")  # of format 1
+_OURS, HEAD = b'<meta name="generator" content="onesided">', 1000  # in the first bytes of our pages
 _NUMBERS = {"Infinity": math.inf, "-Infinity": -math.inf, "NaN": math.nan}
 _DAMAGE = (
     ArithmeticError, AttributeError, EOFError, LookupError, NotImplementedError, OSError, RecursionError, RuntimeError,
@@ -75,8 +76,17 @@ def belongs(folder: FilePath) -> Collection[str]:
     """Names in a folder that belong to the result in it; refuses a folder that holds none."""
     record = read_record(folder)
     if "files" in record:
-        return {RECORD, *(str(name).split("/")[0] for name in record["files"])}
+        return {RECORD, *(str(name).split("/")[0] for name in record["files"]), *_made_later(folder)}
     return [entry.name for entry in folder.iterdir() if _FIRST.fullmatch(entry.name)]
+
+
+def _made_later(folder: FilePath) -> list[str]:
+    """The page that `onesided report` puts beside a result; a page of somebody else's is none of ours."""
+    page = folder / "report.html"
+    if not page.is_file():
+        return []
+    with page.open("rb") as stream:
+        return [page.name] if _OURS in stream.read(HEAD) else []
 
 
 def read_record(folder: FilePath) -> dict[str, Any]:
