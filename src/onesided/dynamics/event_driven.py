@@ -36,6 +36,7 @@ from onesided.results.path import format_number
 from onesided.tolerances import EPS
 
 PATIENCE = 50  # events without time passing
+HOP = EPS**0.375  # of the largest speed of a contact: hops whose time is round-off are no faster
 OPEN = Mode()
 NEAR_JAM = 0.01  # of the determinant without friction
 UNSEEN = 128.0 * EPS  # heights below this share of the terms that a gap is made of cannot be followed
@@ -228,6 +229,9 @@ class Flight:
             state = self._collide(state, touching, hit, speeds)
             terms = world.terms(state.t, state.q, state.v)
             speeds, slow = terms.c_dot[world.rows.gaps], self._slow(terms, before)
+        if moment is not None and moment.kind is Occurrence.contact and self._same:
+            i = world.names.index(moment.name)  # its hop takes less than the smallest part of time
+            slow[i] = max(slow[i], min(abs(speeds[i]), HOP * world.touch.speed[i]))
         resting = touching[np.abs(speeds[touching]) <= slow[touching]]
         opening = moment.name if moment is not None and moment.kind is Occurrence.opens else ""
         if any(finite(world, i) for i in resting):
