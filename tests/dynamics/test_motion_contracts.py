@@ -156,3 +156,19 @@ def test_friction_by_a_sign_ends_with_a_status():
     assert motion.status is Status.step_too_small
     assert "sign" in motion.note
     assert motion.t[-1] == pytest.approx(1.0 / (0.3 * G), abs=1e-3)
+
+
+BAD_MASSES = {
+    "upper half": [[1.0, 0.5], [0.0, 1.0]],
+    "a little": [[2.0, 0.0], [1e-3, 1.0]],
+    "indefinite": [[1.0, 2.0], [2.0, 1.0]],
+    "negative": [[-1.0, 0.0], [0.0, 1.0]],
+}
+
+
+@pytest.mark.parametrize("M", BAD_MASSES.values(), ids=BAD_MASSES)
+@pytest.mark.parametrize("method", [Projected(), Moreau(1e-2), EventDriven()], ids=lambda m: type(m).__name__)
+def test_mass_matrices_are_symmetric_and_not_negative(M, method):
+    system = System(("x", "y"), lambda q, p, th: q @ q / 2, mass=lambda q, th: jnp.array(M))
+    with pytest.raises(ModelError, match=r"not symmetric|can be negative"):
+        simulate(system, [1.0, 0.0], [0.0, 0.0], (0.0, 0.1), method=method)

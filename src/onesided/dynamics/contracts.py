@@ -13,10 +13,10 @@ from onesided.errors import ModelError
 from onesided.model.contact_equations import ContactEquations
 from onesided.model.equations import Equations
 from onesided.model.motion import Terms
+from onesided.model.motion_check import SAME, check_mass
 from onesided.tolerances import EPS
 
 PROBES, SPREAD = 3, 0.05  # places that are looked at, and their distance from the start, relative to the sizes
-SAME = EPS**0.375  # relative differences below this are round-off of functions that a user may write
 MOST_COORDINATES, MOST_CONTACTS, MOST_MOVED = 60, 64, 12  # beyond them the check of distances takes too long
 
 
@@ -24,6 +24,7 @@ def check_contracts(equations: Equations, t: float, q: Array, v: Array, sizes: A
     """Refuse a model that does not keep what it promises about velocities."""
     if equations.pattern is not None:
         return
+    check_mass(equations.system, q)
     rng = np.random.default_rng(0)
     speed = float(np.max(np.abs(v), initial=0.0)) or 1.0
     for _ in range(PROBES):
@@ -44,6 +45,13 @@ def _check_kinetic(a: Terms, b: Terms) -> None:
             got=f"a mass matrix that changes with them by {np.max(np.abs(a.M - b.M)) / size:.2g} (relative)",
             expected="½ vᵀ M(q) v",
             advice="put forces that depend on velocities into `force`",
+        )
+    least = float(np.linalg.eigvalsh((a.M + a.M.T) / 2.0)[0])
+    if least < -SAME * size:
+        raise ModelError(
+            "the kinetic energy can be negative",
+            got=f"an eigenvalue {least:.4g} of the mass matrix, beside entries of {size:.4g}",
+            expected="½ vᵀ M v ≥ 0",
         )
 
 

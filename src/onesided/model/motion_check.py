@@ -5,14 +5,19 @@ from typing import TYPE_CHECKING, Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
+from onesided._types import Array
 from onesided.errors import ModelError
 from onesided.groups import Group
 from onesided.model.compiling import prepare_jax
 from onesided.model.derivatives import Parameters
+from onesided.tolerances import EPS
 
 if TYPE_CHECKING:
     from onesided.model.system import System
+
+SAME = EPS**0.375  # relative differences below this are round-off of functions that a user may write
 
 
 def check_motion(system: "System") -> None:
@@ -99,3 +104,19 @@ def _evaluate(label: str, call: Callable[..., Any], form: str, arguments: list[A
             expected=f"a function {form} written in jax.numpy",
             advice="jnp.cos instead of np.cos or math.cos, jnp.where instead of `if`",
         ) from e
+
+
+def check_mass(system: "System", q: Array) -> None:
+    """Refuse a mass matrix that is not symmetric at a configuration: only half of it would be used."""
+    if system.mass is None or system.structure is not None:
+        return
+    M = np.asarray(system.mass(jnp.asarray(q), Parameters(system.parameters)), dtype=float)
+    size = float(np.max(np.abs(M), initial=0.0))
+    i, j = np.unravel_index(int(np.argmax(np.abs(M - M.T))), M.shape)
+    if np.isfinite(size) and abs(M[i, j] - M[j, i]) > SAME * size:
+        names = system.coordinates
+        raise ModelError(
+            "the mass matrix is not symmetric",
+            got=f"{M[i, j]:.9g} for ({names[i]}, {names[j]}) and {M[j, i]:.9g} for ({names[j]}, {names[i]})",
+            expected="M = Mᵀ",
+        )
