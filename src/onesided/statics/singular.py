@@ -38,12 +38,16 @@ def first_singular(curve: Curve, a: Point, b: Point, tolerances: Tolerances) -> 
 
 
 def _sooner(curve: Curve, a: Point, b: Point, found: Point, tolerances: Tolerances) -> Point | None:
-    """A singular point before the one that was found, if modes on the way to it are not those of the start."""
+    """A singular point before the one that was found, if modes on the way to it are not those of the start.
+
+    Modes that are lost in rounding towards the point that was found tell of no other.
+    """
     reached = (found.s - a.s) / (b.s - a.s)
     for share in EARLIER if a.negative >= 0 else ():
         middle = between(curve, a, b, share * reached)
-        if middle is not None and middle.negative >= 0 and middle.negative != a.negative:
-            return first_singular(curve, a, middle, tolerances)
+        if middle is not None and 0 <= middle.negative != a.negative:
+            blurred = undecided(curve.measured_at(middle.x), middle.x, tolerances)
+            return None if blurred else first_singular(curve, a, middle, tolerances)
     return None
 
 
