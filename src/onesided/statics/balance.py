@@ -16,14 +16,16 @@ DOUBT = 0.05  # share of step × range of the slope by which work and energy may
 EXACT = EPS**0.375  # the same where a step has been looked at
 NOISE = 256.0  # roundings in the difference of two energies
 DEPTH = 12  # how often a step is halved
-OFF = 4.0  # times the residual of the constraints: how far they may be off between points
+OFF = 4.0  # times the residual of constraints or the scatter of energies: how far they may be off between points
+NUDGES = (2.0, 3.0, 5.0, 7.0)  # times √EPS: changes that hardly store energy, and show its round-off
 WINDOW = 4  # points through which the slope is interpolated
 
 
 class Knot(NamedTuple):
-    """A point inside a step: scaled unknowns, energy, slope of the energy along the chord of the step."""
+    """A point inside a step: scaled unknowns, unit tangent, energy, slope of the energy along the chord of the step."""
 
     y: Array
+    t: Array
     energy: float
     slope: float
 
@@ -81,6 +83,7 @@ def fails_between(curve: Curve, x_a: Array, x_b: Array, noise: float) -> bool:
             return False
         rate = EXACT * (abs(left.slope) + abs(right.slope))
         noise += NOISE * EPS * size * max(abs(left.slope), abs(right.slope))
+        noise += OFF * (_scatter(curve, left) + _scatter(curve, right))
         return _fails(curve, (left, right), along, (rate, noise), DEPTH)
 
 
@@ -109,4 +112,15 @@ def _knot(curve: Curve, guess: Array, along: Array, reach: float) -> Knot | None
         return None
     e, n = found.e, curve.n
     slope = e.L_p * curve.unit[n] * float(found.tangent[n]) / forwards
-    return Knot(found.y, float(e.energy), slope)
+    return Knot(found.y, found.tangent / np.sqrt(found.tangent @ found.tangent), float(e.energy), slope)
+
+
+def _scatter(curve: Curve, knot: Knot) -> float:
+    """Round-off of the energy as its second differences along the path show it: terms that cancel leave it behind."""
+    steps = [nudge * EPS**0.5 * knot.t for nudge in NUDGES]
+    sums = [_energy(curve, knot.y + step) + _energy(curve, knot.y - step) for step in steps]
+    return max(abs(both - 2.0 * knot.energy) for both in sums)
+
+
+def _energy(curve: Curve, y: Array) -> float:
+    return float(curve.system.residual_packed(curve.packed(y))[0])

@@ -93,7 +93,7 @@ def _explore(origin: Origin, total: Total, limits: tuple[int, int], group: Symme
             break
         with one_thread(len(atlas.unit)):
             path = _travel(job, atlas)
-        if path.s[-1] == 0.0 and path.status is Status.bound_reached:  # it leads across the bound it starts on
+        if _across(path, origin.watch.tolerances):
             continue
         paths.append(path)
         parents.append(job.parent)
@@ -105,6 +105,11 @@ def _explore(origin: Origin, total: Total, limits: tuple[int, int], group: Symme
     told = tuple(labelled(group, path, origin.where.tolerances) for path in paths)
     times = multiplicities(group, told, origin.where.tolerances)
     return Diagram(told, tuple(parents), complete=not notes, note="; ".join(notes), multiplicity=times)
+
+
+def _across(path: Path, tolerances: Tolerances) -> bool:
+    """Whether a path leads across the bound it starts on: it is as long as round-off."""
+    return path.status is Status.bound_reached and float(path.s[-1]) <= tolerances.minimum_step
 
 
 def _doubts(path: Path) -> Iterator[str]:

@@ -13,6 +13,7 @@ from onesided.tolerances import EPS, Tolerances
 
 SOFT = 6  # soft modes at either end of a step that are looked at
 EARLIER = (0.5, 0.75, 0.9, 0.97)  # shares of the way to a singular point at which modes are counted
+BLUR = 64.0  # steps ahead within which a singular point is looked for where rounding decides inertia
 CLOSE = EPS**0.3  # modes this soft, relative to the reference, are taken to vanish together
 
 
@@ -29,7 +30,10 @@ def first_singular(curve: Curve, a: Point, b: Point, tolerances: Tolerances) -> 
         return None
     for fraction in fractions or [0.5]:  # a mode may touch zero: a fork seen from its branch
         guess = replace(a, y=interpolate(a, b, fraction), s=a.s + fraction * (b.s - a.s), t=mean_tangent(a, b))
-        found = refine_singular(curve, replace(guess, x=curve.packed(guess.y)), b.s - a.s, tolerances)
+        guess = replace(guess, x=curve.packed(guess.y))
+        found = refine_singular(curve, guess, b.s - a.s, tolerances)
+        if found is None and undecided(curve, b.x, tolerances):  # steps may be shorter than the blur of a fork
+            found = refine_singular(curve, guess, BLUR * (b.s - a.s), tolerances)
         if found is not None and (is_inside(a, b, found) or _in_its_blur(curve, a, b, found, tolerances)):
             along = mean_tangent(a, b)
             found = replace(found, s=a.s + float(along @ (found.y - a.y)))
@@ -38,12 +42,16 @@ def first_singular(curve: Curve, a: Point, b: Point, tolerances: Tolerances) -> 
 
 
 def _sooner(curve: Curve, a: Point, b: Point, found: Point, tolerances: Tolerances) -> Point | None:
-    """A singular point before the one that was found, if modes on the way to it are not those of the start."""
+    """A singular point before the one that was found, if modes on the way to it are not those of the start.
+
+    Modes that are lost in rounding towards the point that was found tell of no other.
+    """
     reached = (found.s - a.s) / (b.s - a.s)
     for share in EARLIER if a.negative >= 0 else ():
         middle = between(curve, a, b, share * reached)
-        if middle is not None and middle.negative >= 0 and middle.negative != a.negative:
-            return first_singular(curve, a, middle, tolerances)
+        if middle is not None and 0 <= middle.negative != a.negative:
+            blurred = undecided(curve.measured_at(middle.x), middle.x, tolerances)
+            return None if blurred else first_singular(curve, a, middle, tolerances)
     return None
 
 
@@ -52,8 +60,11 @@ def _in_its_blur(curve: Curve, a: Point, b: Point, found: Point, tolerances: Tol
 
     A fork seen from its branch: stiffness and the change of p vanish towards it, and are lost in rounding before.
     """
-    ahead = float(mean_tangent(a, b) @ (found.y - b.y)) > 0.0
-    return ahead and undecided(curve.measured_at(b.x), b.x, tolerances)
+    ahead = float(mean_tangent(a, b) @ (found.y - b.y))
+    if ahead <= 0.0 or not undecided(curve, b.x, tolerances):
+        return False
+    middle = between(curve, b, replace(found, s=b.s + ahead), 0.5, inertia=False)
+    return middle is None or undecided(curve, middle.x, tolerances)
 
 
 def next_singular(curve: Curve, point: Point, tolerances: Tolerances) -> float:
