@@ -132,6 +132,11 @@ class LargeCurve(Curve):
         """Prepare the bordered system with this last row, with the factorisation at hand."""
         return Border(self, row)
 
+    def across(self, e: Any, t: Array, R: Array) -> Array:
+        """Change of the unknowns, none along t, that makes residuals R."""
+        self.factor(e)
+        return self.border(t).solve(R, 0.0)
+
     def modes(self, e: Any) -> tuple[int, bool]:
         """Negative modes on the working set and whether there is a neutral one, from the inertia of K."""
         self.factor(e)
