@@ -10,6 +10,7 @@ from onesided.elements import Bar, Cable, Force, Node
 from onesided.linalg import SparseKkt, inertia
 from onesided.statics.active_set import constraint_scales
 from onesided.statics.curve import Curve
+from onesided.statics.factors import determinant
 from onesided.statics.large import LargeCurve
 
 
@@ -100,8 +101,11 @@ def test_bordered_solve_and_inertia_equal_dense_ones(seed):
         for kind, system, e in zip((Curve, LargeCurve), (dense, sparse), blocks, strict=True)
     ]
     border, right = rng.normal(size=curves[0].size), rng.normal(size=(curves[0].size, 2))
-    right = np.asfortranarray(right)
-    x, y = (curve.solve(e, border, right.copy(order="F"))[0] for curve, e in zip(curves, blocks, strict=True))
+    x = np.linalg.solve(curves[0].matrix(blocks[0], border), right)
+    np.testing.assert_allclose(curves[0].solve_bordered(blocks[0], border, np.asfortranarray(right))[0], x, rtol=1e-7)
+    curves[1].factor(blocks[1])
+    bordered = curves[1].border(border)
+    y = np.stack([bordered.solve(column[:-1], float(column[-1])) for column in right.T], axis=1)
     np.testing.assert_allclose(y, x, rtol=1e-7, atol=1e-9 * np.max(np.abs(x)))
     assert curves[1].modes(blocks[1])[0] == curves[0].modes(blocks[0])[0]
 
@@ -113,12 +117,16 @@ def test_orientation_changes_with_the_sign_of_the_determinant():
     rng = np.random.default_rng(3)
     for _ in range(12):
         q, border = dense.start + 0.4 * rng.normal(size=dense.n), rng.normal(size=dense.n + 1)
-        signs = []
-        for kind, system in ((Curve, dense), (LargeCurve, sparse)):
-            e = system.evaluate(q, 0.01, np.zeros(0))
-            curve = kind(system, np.zeros(0, dtype=int), sizes, constraint_scales(e, sizes))
-            signs.append(curve.solve(e, border, np.asfortranarray(np.ones((curve.size, 2))))[1])
-        products.append(signs[0] * signs[1])
+        blocks = [system.evaluate(q, 0.01, np.zeros(0)) for system in (dense, sparse)]
+        small, large = (
+            kind(system, np.zeros(0, dtype=int), sizes, constraint_scales(e, sizes))
+            for kind, system, e in zip((Curve, LargeCurve), (dense, sparse), blocks, strict=True)
+        )
+        exact = np.linalg.slogdet(small.matrix(blocks[0], border))
+        _, factors = small.solve_bordered(blocks[0], border, np.ones((small.size, 1), order="F"))
+        assert determinant(factors) == pytest.approx(tuple(exact))
+        large.factor(blocks[1])
+        products.append(exact[0] * large.border(border).orientation)
     assert len(set(products)) == 1  # equal up to a sign that is fixed
     assert products[0] != 0
 

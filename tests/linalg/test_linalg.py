@@ -125,3 +125,13 @@ def test_bordered_system_is_solved_at_a_singular_matrix():
     A = np.array([[0.0]])
     x = linalg.bordered_solve(A, np.array([1.0]), np.array([1.0]), 0.0, np.array([2.0, 3.0]))
     assert np.allclose(x, [3.0, 2.0])
+
+
+def test_motion_without_mass_is_not_a_number():
+    M, G = np.diag([1.0, 2.0, 0.0]), np.array([[1.0, 1.0, 0.0]])
+    x, nu = linalg.RankKKT(M, G).solve(np.ones(3), np.ones(1))
+    assert np.all(np.isnan(x)) and np.all(np.isnan(nu))
+    held = np.array([[1.0, 1.0, 0.0], [0.0, 0.0, 1.0]])  # the massless coordinate is held: as the KKT matrix says
+    x, nu = linalg.RankKKT(M, held).solve(np.ones(3), np.ones(2))
+    K = np.block([[M, held.T], [held, np.zeros((2, 2))]])
+    np.testing.assert_allclose(np.concatenate([x, nu]), np.linalg.solve(K, np.ones(5)), atol=1e-14)

@@ -54,7 +54,8 @@ class KKT:
 class RankKKT:
     """The same by singular values of G: right for dependent constraints too, of which it takes what they agree on.
 
-    x is unique if M is positive definite on the null space of G; ν is the one of minimal norm.
+    x is unique if M is positive definite on the null space of G, not a number if M is singular there; ν is the one of
+    minimal norm.
     """
 
     def __init__(self, M: Array, G: Array, *, rank: float = DEFAULT.rank) -> None:
@@ -73,7 +74,10 @@ class RankKKT:
         """X and the smallest ν."""
         x = self._V @ ((self._U.T @ (g * self._weights)) / self._sigma)
         if self._Z.shape[1]:
-            x = x + self._Z @ np.linalg.solve(self._reduced, self._Z.T @ (f - self._M @ x))
+            _, _, free, singular = lapack.dgesv(self._reduced, self._Z.T @ (f - self._M @ x))
+            if singular:
+                return np.full(len(f), np.nan), np.full(len(g), np.nan)
+            x = x + self._Z @ free
         nu = np.linalg.lstsq(self._G.T, f - self._M @ x, rcond=DEFAULT.rank)[0]
         return x, nu
 

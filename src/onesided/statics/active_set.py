@@ -32,12 +32,17 @@ def constraint_scales(e: Evaluation, sizes: Sizes) -> ConstraintScales:
 
 
 def rounding(e: Evaluation, x: Array, sizes: Sizes, scales: ConstraintScales) -> float:
-    """What rounding of the unknowns x = (q, p, ν) makes of the relative residuals of the equilibrium conditions."""
+    """The largest of the `roundings`."""
+    return _largest(roundings(e, x, sizes, scales))
+
+
+def roundings(e: Evaluation, x: Array, sizes: Sizes, scales: ConstraintScales) -> Array:
+    """What rounding of x = (q, p, ν) makes of the relative residuals of forces and of all constraints."""
     n = len(sizes.length)
     q, p, nu = np.abs(x[:n]), abs(float(x[n])), np.abs(x[n + 1 :])
     forces = abs(e.L_qq) @ q + np.abs(e.L_qp) * p + nu @ abs(e.c_q)
     gaps = abs(e.c_q) @ q + np.abs(e.c_p) * p
-    return float(ROUNDINGS * EPS * max(_largest(forces / sizes.force), _largest(gaps / scales.gap)))
+    return np.asarray(ROUNDINGS * EPS * np.concatenate([forces / sizes.force, gaps / scales.gap]))
 
 
 def classify(system: System, e: Evaluation, x: Array, scales: ConstraintScales, tolerances: Tolerances) -> ActiveSet:

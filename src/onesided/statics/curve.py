@@ -172,6 +172,10 @@ class Curve:
         solution, factors = solve(self.matrix(e, border), right)
         return (solution if factors else least_squares(self.matrix(e, border), right)), factors
 
+    def across(self, e: Evaluation, t: Array, R: Array) -> Array:
+        """Change of the unknowns, none along t, that makes residuals R."""
+        return self.solve_bordered(e, t, np.append(R, 0.0).reshape(-1, 1))[0][:, 0]
+
     def residual(self, e: Evaluation) -> Array:
         """Scaled R = (L_q, c_W)."""
         R = np.concatenate([e.L_x[:-1], e.c[self.rows]]) if self.w else e.L_x[:-1]

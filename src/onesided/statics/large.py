@@ -132,12 +132,10 @@ class LargeCurve(Curve):
         """Prepare the bordered system with this last row, with the factorisation at hand."""
         return Border(self, row)
 
-    def solve(self, e: Any, border: Array, right: Array) -> tuple[Array, float, float]:
-        """Solve the bordered system for the columns of `right`; orientation; zero for the size of the determinant."""
+    def across(self, e: Any, t: Array, R: Array) -> Array:
+        """Change of the unknowns, none along t, that makes residuals R."""
         self.factor(e)
-        bordered = self.border(border)
-        columns = [bordered.solve(column[:-1], float(column[-1])) for column in right.T]
-        return np.stack(columns, axis=1), bordered.orientation, 0.0
+        return self.border(t).solve(R, 0.0)
 
     def modes(self, e: Any) -> tuple[int, bool]:
         """Negative modes on the working set and whether there is a neutral one, from the inertia of K."""

@@ -4,8 +4,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from onesided._types import Array
 from onesided.results import ActiveSet, Ray, State
-from onesided.statics.active_set import rounding
+from onesided.statics.active_set import roundings
 from onesided.statics.curve import Curve, Point
 from onesided.statics.large import make_curve
 from onesided.statics.place import Place
@@ -14,6 +15,7 @@ from onesided.statics.rays import ways_to_carry
 from onesided.tolerances import EPS
 
 LATER = EPS**0.375  # arc length within which contact changes are one event
+SAMPLES, SAFETY = 4, 4.0  # combinations of signs that are tried for residuals; errors may be so much larger
 JUST_BEYOND = 0.01  # of the step in which something changes: near enough for a tangent, too far for round-off
 
 
@@ -23,14 +25,23 @@ def told_apart(where: Place, curve: Curve, c: Point, row: int) -> Place:
     Tolerances are shares of sizes that may be far larger than forces and gaps of a fine mesh: by its rate a margin
     tells how far away its own event is.
     """
-    e = where.system.evaluate_packed(where.x)
-    known = rounding(e, where.x, where.sizes, where.scales)
-    later = c.margins > np.maximum(LATER * np.abs(c.rates), known)
+    later = c.margins > np.maximum(LATER * np.abs(c.rates), _margin_errors(where, curve, c))
     codes = list(where.active.codes)
     for i in np.flatnonzero(later):
         if codes[i] == State.weak and curve.k + i != row:
             codes[i] = State.strong if curve.k + i in curve.rows else State.inactive
     return replace(where, active=ActiveSet(tuple(int(code) for code in codes)))
+
+
+def _margin_errors(where: Place, curve: Curve, c: Point) -> Array:
+    """What the residual left at c, and rounding, make of the margins there: soft motions take it up."""
+    e = curve.evaluate(where.x)
+    known = roundings(e, where.x, where.sizes, where.scales)
+    parts = np.concatenate([known[: curve.n], known[curve.n + curve.rows]])
+    signs = [np.sign(np.cos(k * np.arange(1.0, curve.size))) for k in range(SAMPLES)]
+    moves = [curve.across(e, c.t, R) for R in (curve.residual(e), *(parts * sign for sign in signs))]
+    shifts = [np.abs(curve.margins(e, move, move)[1]) for move in moves]
+    return np.asarray(known[curve.n + curve.k :] + SAFETY * np.max(shifts, axis=0))
 
 
 def start_leg(where: Place, ray: Ray, s: float) -> tuple[Curve, Point]:
