@@ -46,13 +46,6 @@ def _check_kinetic(a: Terms, b: Terms) -> None:
             expected="½ vᵀ M(q) v",
             advice="put forces that depend on velocities into `force`",
         )
-    least = float(np.linalg.eigvalsh((a.M + a.M.T) / 2.0)[0])
-    if least < -SAME * size:
-        raise ModelError(
-            "the kinetic energy can be negative",
-            got=f"an eigenvalue {least:.4g} of the mass matrix, beside entries of {size:.4g}",
-            expected="½ vᵀ M v ≥ 0",
-        )
 
 
 def _check_linear(equations: Equations, pair: tuple[Terms, Terms], change: Array) -> None:
