@@ -30,3 +30,25 @@ def test_same_events(name):
         assert (b.instability_before, b.instability_after) == (a.instability_before, a.instability_after)
         assert len(b.rays) == len(a.rays) and b.constraints == a.constraints
     assert other.residual < 1e-8
+
+
+PENDULUMS = onesided.System(
+    ("phi1", "phi2"),
+    lambda q, p, th: -th["a"] * q[0] ** 2 + th["b"] * q[0] * q[1] - th["d"] * q[1] ** 2
+    + p * (2.0 * th["a"] * q[0] - th["b"] * q[1]),
+    unilateral={"stop1": lambda q, p, th: q[0], "stop2": lambda q, p, th: q[1]},
+    parameters={"a": 1.0, "b": 1.0, "d": 1.0},
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("method", [None, onesided.FirstOrder()], ids=["exact", "first-order"])
+@pytest.mark.parametrize("seed", range(6))
+def test_a_path_ends_whatever_the_stiffness(seed, method):
+    """φ = (p, 0) for p > 0, nothing for p < 0 if b² < 4ad: the gap that is zero all along is zero at the end too."""
+    rng = np.random.default_rng(seed)
+    a, d = 10.0 ** rng.uniform(-3, 3, 2)
+    system = PENDULUMS.replace(parameters={"a": a, "b": rng.uniform(0.05, 1.9) * np.sqrt(a * d), "d": d})
+    options = {} if method is None else {"method": method}
+    path = onesided.trace(system, [1.0, 0.0], 1.0, direction=-1, p_bounds=(-1.0, 2.0), **options)
+    assert [kind.name for kind in path.kinds()] == ["end"]
+    assert path.events[0].p == pytest.approx(0.0, abs=1e-9)
