@@ -13,10 +13,11 @@ import shutil
 import socket
 import sys
 from collections.abc import Callable, Collection, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 ENDING = ".onesided-draft"
+TRIES = 1000  # when other processes write to the same place
 _EXCHANGE = 2  # the flag of renameat2 on Linux and of renamex_np on macOS
 _HERE = -100  # AT_FDCWD: paths are relative to the working directory
 _CANNOT = {errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP}
@@ -113,7 +114,7 @@ def _lives(process: int) -> bool:
 
 def _put(draft: Path, target: Path, ours: Callable[[Path], Collection[str]]) -> None:
     """Put a folder in the place of another, or in an empty place; what is not replaced is taken along before."""
-    while True:
+    for _ in range(TRIES):
         try:
             if not target.exists():
                 os.rename(draft, target)
@@ -126,6 +127,7 @@ def _put(draft: Path, target: Path, ours: Callable[[Path], Collection[str]]) -> 
             continue
         _take_along(draft, target, {*ours(draft), *taken})  # what somebody put there in the meantime
         return
+    raise OSError(errno.EBUSY, "other processes write there without end", str(target))
 
 
 class _OccupiedError(FileExistsError):
@@ -160,12 +162,13 @@ def _exchange(draft: Path, target: Path) -> None:
     """Both names change places: in one step where the system can, by way of a third name where it cannot."""
     if _exchanged(draft, target):
         return
-    aside = draft.with_name(f"{draft.name}.before")
+    aside = draft.with_name(f"{draft.name}.{secrets.token_hex(4)}.before")
     os.rename(target, aside)
     try:
         os.rename(draft, target)
     except OSError:
-        os.rename(aside, target)
+        with suppress(OSError):  # another process was faster: what is aside is replaced anyway
+            os.rename(aside, target)
         raise
     os.rename(aside, draft)
 
@@ -173,7 +176,7 @@ def _exchange(draft: Path, target: Path) -> None:
 def _put_back(draft: Path) -> None:
     """The folder that a killed process had set aside, where nothing has taken its place."""
     for aside in draft.glob("*.before"):
-        target = draft.parent / aside.name.removesuffix(".before")
+        target = draft.parent / aside.name.rsplit(".", 2)[0]
         if not target.exists():
             os.rename(aside, target)
 
