@@ -1,5 +1,6 @@
 """Settings for all tests: compilation may exceed any deadline, and CI must not depend on luck."""
 
+import gc
 from functools import cache
 from pathlib import Path
 
@@ -28,6 +29,12 @@ def _bundled_models_are_compiled_once():
     patch.setattr(files, "loads", loads)
     yield
     patch.undo()
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _old_objects_are_not_searched_again():
+    """Keep what earlier files have compiled out of garbage collection: searching it takes longer than many tests."""
+    gc.freeze()
 
 
 def pytest_terminal_summary(terminalreporter):
