@@ -2,10 +2,8 @@
 
 import json
 import os
-import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -111,7 +109,7 @@ def test_drive_tells_the_story_of_the_corner():
     assert "energy 2 released" in run("drive", "corner-limit", "--programme", "-1, 1", "--fall", "damped").output
     wrong = run("drive", "corner-limit", "--programme", "-1, 1", "--fall", "free")
     assert wrong.exit_code == 2
-    assert "descent or damped or both" in wrong.output
+    assert "'descent' or 'damped' or 'both'" in wrong.output
 
 
 def test_diagram_lists_branches():
@@ -160,28 +158,6 @@ def test_dependent_constraints_are_named():
     assert result.exit_code == 1
     assert "floor, same" in result.output
     assert "wall" not in result.output.split("dependent constraints")[1].splitlines()[0]
-
-
-def test_ctrl_c_leaves_a_clean_message_and_no_half_written_folder():
-    units = range(1, 10)
-    bars = [f"{1 + 0.02 * i}/2*(sqrt(1 + (y{i} - {f'y{i - 1}' if i > 1 else '0'})**2) - l)**2" for i in units]
-    Path("long.toml").write_text(
-        f'energy = "{" + ".join(bars)} + p*y9"\n[coordinates]\n'
-        + "".join(f"y{i} = {0.5 * i}\n" for i in units)
-        + "[parameters]\nl = 1.118033988749895\n[control]\nstart = 0\nrange = [-1, 1]\n"
-    )  # a chain of nine units that snap: 19,682 limit points
-    code = "from onesided.cli import main; main()"
-    process = subprocess.Popen(
-        [sys.executable, "-c", code, "trace", "long.toml"],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-    )  # fmt: skip
-    time.sleep(6)
-    process.send_signal(signal.SIGINT)
-    output, errors = process.communicate(timeout=30)
-    assert process.returncode == 130, output + errors
-    assert "interrupted: nothing was left half-written" in errors
-    assert "Traceback" not in errors
-    assert not Path("onesided-results").exists() or not os.listdir("onesided-results")
 
 
 def test_results_that_cannot_be_written_give_a_message_before_or_after_the_work():

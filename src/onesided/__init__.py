@@ -6,10 +6,10 @@ Names are imported when first used: `import onesided` loads neither JAX nor SciP
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from onesided._types import Status as Status
 from onesided._version import __version__ as __version__
 
 if TYPE_CHECKING:
+    from onesided._types import Status as Status
     from onesided.complementarity import LCP as LCP
     from onesided.complementarity import MLCP as MLCP
     from onesided.complementarity import NCP as NCP
@@ -87,6 +87,7 @@ if TYPE_CHECKING:
 
 
 _HOMES = {
+    "Status": "_types",
     "all_solutions": "complementarity",
     "CableStructure": "complementarity_systems",
     "LinearComplementaritySystem": "complementarity_systems",
@@ -165,7 +166,7 @@ _HOMES = {
 
 _PACKAGES = ("complementarity", "plots", "report", "zoo")
 
-__all__ = ["Status", "__version__", *_HOMES]  # noqa: PLE0604 - the names are strings
+__all__ = ["__version__", *_HOMES]  # noqa: PLE0604 - the names are strings
 
 
 def __getattr__(name: str) -> Any:

@@ -1,5 +1,15 @@
-"""`python -m onesided` is the command line."""
+"""`onesided` and `python -m onesided`: the command line, with Ctrl-C heard before anything large is imported."""
 
-from onesided.cli import main
+from onesided.interrupt import INTERRUPT
 
-main()
+
+def main() -> None:
+    """Run the command line."""
+    INTERRUPT.listen()
+    from onesided.cli import main as run
+
+    run()
+
+
+if __name__ == "__main__":
+    main()

@@ -20,6 +20,7 @@ ENDING = ".onesided-draft"
 TRIES = 1000  # when other processes write to the same place
 _EXCHANGE = 2  # the flag of renameat2 on Linux and of renamex_np on macOS
 _HERE = -100  # AT_FDCWD: paths are relative to the working directory
+_OPEN: set[Path] = set()  # drafts of this process, for `discard_drafts`
 _CANNOT = {errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP}
 
 
@@ -77,11 +78,20 @@ def _draft(target: Path) -> Iterator[Path]:
     """A hidden folder beside the target that is gone afterwards."""
     _tidy(target.parent)
     folder = target.parent / f".{target.name[:100]}-{_owner()}-{secrets.token_hex(4)}{ENDING}"
-    folder.mkdir(mode=0o700)
+    _OPEN.add(folder)
     try:
+        folder.mkdir(mode=0o700)
         yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+        _OPEN.discard(folder)
+
+
+def discard_drafts() -> None:
+    """Remove what this process is writing: it is about to end."""
+    for draft in tuple(_OPEN):
+        _put_back(draft)
+        shutil.rmtree(draft, ignore_errors=True)
 
 
 def _owner() -> str:

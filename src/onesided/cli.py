@@ -12,9 +12,10 @@ import typer
 
 from onesided._version import __version__
 from onesided.cli_cables import cables
-from onesided.cli_errors import EXIT_FAILED, EXIT_INTERRUPTED, Interrupt, clear_errors
+from onesided.cli_errors import EXIT_FAILED, clear_errors, exit_code
 from onesided.cli_views import views
 from onesided.errors import UsageError
+from onesided.interrupt import EXIT_INTERRUPTED, INTERRUPT, Interrupt
 
 if TYPE_CHECKING:
     from onesided.model.files import Model
@@ -46,7 +47,13 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
-    app()
+    INTERRUPT.listen()
+    try:
+        app()
+    except SystemExit:
+        if INTERRUPT.asked:
+            sys.exit(EXIT_INTERRUPTED)
+        raise
 
 
 def _version(value: bool) -> None:
@@ -91,28 +98,62 @@ def schema() -> None:
 
 
 @app.command()
-def check(file: File) -> None:
-    """Validate a model file: names, formulas, values at the start."""
+def cache(
+    clear: Annotated[bool, typer.Option("--clear", help="Remove it; it is made again as models are used.")] = False,
+) -> None:
+    """Say where compiled code is kept between runs and how much there is, or remove it."""
     with clear_errors():
-        system, task = _load(file, None)
-        examine = system.check_start if task.motion is None else system.check_model
-        examine(task.start, task.p)
-        sizes = system.sizes(task.start, task.p)
-        low, high = task.p_bounds
-        lengths = [f"{c} {v:.3g}" for c, v in zip(system.coordinates, sizes.length, strict=True)]
-        parts = {} if system.structure is None else {"parts": _counts(system.structure.parts)}
-        lines = {
-            "ok": task.title or str(file),
-            **parts,
-            "coordinates": _abbreviated(system.coordinates),
-            "one-sided": _abbreviated(system.unilateral),
-            "two-sided": _abbreviated(system.bilateral),
-            "control": f"{system.control} from {task.p:g}, between {low:g} and {high:g}",
-            "start": _start(system, task),
-            **({} if task.motion is None else {"motion": "from t = {:g} to {:g}".format(*task.motion.time)}),
-            "scales": f"{_abbreviated(lengths)}; energy {sizes.energy:.3g}; {system.control} {sizes.control:.3g}",
-        }
-        sys.stdout.write("".join(f"{key:12} {text}\n" for key, text in lines.items()))
+        from onesided import caches
+        from onesided.environment import MEGABYTE, kept_code
+
+        if clear:
+            sys.stdout.write(f"{caches.clear() / MEGABYTE:.1f} MB removed\n")
+        else:
+            sys.stdout.write(f"{kept_code()}\n")
+
+
+@app.command()
+def check(
+    file: Annotated[Path | None, typer.Argument(metavar="FILE", help="Model file, or a bundled model.")] = None,
+    environment: Annotated[
+        bool, typer.Option("--environment", help="Versions, caches, devices and programs instead.")
+    ] = False,
+) -> None:
+    """Validate a model file: names, formulas, values at the start; or look at the installation."""
+    with clear_errors():
+        if environment == (file is not None):
+            raise UsageError("nothing to check", expected="a model file, or --environment")
+        lines = _environment() if file is None else _checked(file)
+        width = max(map(len, lines))
+        sys.stdout.write("".join(f"{key:{width}}  {text}\n" for key, text in lines.items()))
+
+
+def _environment() -> dict[str, str]:
+    from onesided.environment import environment
+
+    return environment()
+
+
+def _checked(file: Path) -> dict[str, str]:
+    """What a model consists of, in words."""
+    system, task = _load(file, None)
+    examine = system.check_start if task.motion is None else system.check_model
+    examine(task.start, task.p)
+    sizes = system.sizes(task.start, task.p)
+    low, high = task.p_bounds
+    lengths = [f"{c} {v:.3g}" for c, v in zip(system.coordinates, sizes.length, strict=True)]
+    parts = {} if system.structure is None else {"parts": _counts(system.structure.parts)}
+    return {
+        "ok": task.title or str(file),
+        **parts,
+        "coordinates": _abbreviated(system.coordinates),
+        "one-sided": _abbreviated(system.unilateral),
+        "two-sided": _abbreviated(system.bilateral),
+        "control": f"{system.control} from {task.p:g}, between {low:g} and {high:g}",
+        "start": _start(system, task),
+        **({} if task.motion is None else {"motion": "from t = {:g} to {:g}".format(*task.motion.time)}),
+        "scales": f"{_abbreviated(lengths)}; energy {sizes.energy:.3g}; {system.control} {sizes.control:.3g}",
+    }
 
 
 @app.command()
@@ -130,7 +171,7 @@ def solve(
         model = _load(file, change)
         found = solve_system(model.system, start=model.task.start, p=_within(model, p), throw=False)
         show.solution(found, as_json=as_json)
-        raise typer.Exit(0 if found.ok else EXIT_FAILED)
+        raise typer.Exit(exit_code(found.status))
 
 
 @app.command()
@@ -170,7 +211,7 @@ def trace(  # noqa: PLR0913, PLR0917 - one option each
             throw=False,
         )
         show.path(found, as_json=as_json, folder=_save(found, folder, model, report=report))
-        raise typer.Exit(0 if found.ok else EXIT_FAILED)
+        raise typer.Exit(exit_code(found.status))
 
 
 @app.command()
@@ -207,9 +248,10 @@ def diagram(  # noqa: PLR0913, PLR0917 - one option each
             method=_careful(care),
             symmetry="detect" if symmetry else None,
             progress=_progress(interrupt, model.system.control, bounds, quiet=quiet, as_json=as_json),
+            throw=False,
         )
         show.diagram(found, as_json=as_json, folder=_save(found, folder, model, report=report))
-        raise typer.Exit(0 if found.complete else EXIT_FAILED)
+        raise typer.Exit(EXIT_INTERRUPTED if found.interrupted else 0 if found.complete else EXIT_FAILED)
 
 
 @app.command()
@@ -240,7 +282,7 @@ def drive(  # noqa: PLR0917 - one option each
         way = cast(Any, fall)  # checked by `drive`
         found = drive_system(model.system, model.task.start, values, fall=way, progress=progress, throw=False)
         show.drive(found, as_json=as_json, folder=_save(found, folder, model, report=report))
-        raise typer.Exit(0 if found.ok else EXIT_FAILED)
+        raise typer.Exit(exit_code(found.status))
 
 
 @app.command()
@@ -259,7 +301,6 @@ def simulate(  # noqa: PLR0913, PLR0917 - one option each
     """Follow the motion that the file's [motion] states."""
     with clear_errors(as_json) as interrupt:
         from onesided import show
-        from onesided.dynamics.choose import method_named
         from onesided.dynamics.simulate import simulate as run
 
         model = _load(file, change)
@@ -273,13 +314,13 @@ def simulate(  # noqa: PLR0913, PLR0917 - one option each
             model.task.start,
             dict(task.velocities),
             span,
-            method=method_named(method or task.method, rtol or task.rtol, step or task.step, task.theta),
+            method=_method(task, method, rtol, step),
             control=model.task.p if task.control is None else task.control,
             progress=_progress(interrupt, "t", span, quiet=quiet, as_json=as_json),
             throw=False,
         )
         show.motion(found, as_json=as_json, folder=_save(found, folder, model, report=report))
-        raise typer.Exit(0 if found.ok else EXIT_INTERRUPTED if found.status.name == "interrupted" else EXIT_FAILED)
+        raise typer.Exit(exit_code(found.status))
 
 
 @app.command()
@@ -362,6 +403,18 @@ def _progress(interrupt: Interrupt, name: str, span: tuple[float, float], *, qui
     from onesided.show import progress
 
     return progress(interrupt.pressed, name, span, quiet=quiet, as_json=as_json)
+
+
+def _method(task: Any, name: str | None, rtol: float | None, step: float | None) -> Any:
+    """The file's method of motion, with what the options change."""
+    from onesided.dynamics.choose import method_named
+
+    return method_named(
+        task.method if name is None else name,
+        task.rtol if rtol is None else rtol,
+        task.step if step is None else step,
+        task.theta,
+    )
 
 
 def _careful(care: str) -> Any:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from onesided.cli_errors import EXIT_FAILED, EXIT_INTERRUPTED, Interrupt, clear_errors
+from onesided.cli_errors import clear_errors, exit_code
+from onesided.interrupt import Interrupt
 
 if TYPE_CHECKING:
     from onesided.complementarity_systems import MotionMethod
@@ -160,8 +161,7 @@ def _finish(  # noqa: PLR0917 - what is printed
         json_line({"kind": "result", "status": found.status.name, "note": found.note, **facts})
     else:
         _print(found, rows, show, place)
-    failed = EXIT_INTERRUPTED if found.status.name == "interrupted" else EXIT_FAILED
-    raise typer.Exit(0 if found.ok else failed)
+    raise typer.Exit(exit_code(found.status))
 
 
 def _print(found: "ComplementarityMotion", rows: list[dict[str, Any]], show: int, place: str) -> None:

@@ -1,52 +1,34 @@
 """Errors and Ctrl-C on the command line: one clear message and an exit code."""
 
 import json
-import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
 import typer
 
+from onesided._types import Status
 from onesided.errors import OnesidedError, SolveError
+from onesided.interrupt import EXIT_INTERRUPTED, INTERRUPT, NOTHING, Interrupt
 
-EXIT_FAILED, EXIT_BAD_INPUT, EXIT_INTERRUPTED = 1, 2, 130
+EXIT_FAILED, EXIT_BAD_INPUT = 1, 2
 
 
-class Interrupt:
-    """Ctrl-C: remembered for work that asks for it between steps, raised at once otherwise and when pressed again.
-
-    An exception raised inside a callback of JAX may be swallowed, or worse.
-    """
-
-    def __init__(self) -> None:
-        self._asked = self._polled = False
-
-    def pressed(self) -> bool:
-        """Whether Ctrl-C was pressed; work that asks is expected to ask again soon."""
-        self._polled = True
-        return self._asked
-
-    def __call__(self, signum: int, frame: Any) -> None:
-        """Handle SIGINT."""
-        again, self._asked = self._asked, True
-        if again or not self._polled:
-            raise KeyboardInterrupt
+def exit_code(status: Status) -> int:
+    """What a command that ended with this status returns."""
+    if status is Status.interrupted:
+        return EXIT_INTERRUPTED
+    return 0 if status.ok else EXIT_FAILED
 
 
 @contextmanager
 def clear_errors(as_json: bool = False) -> Iterator[Interrupt]:
     """Turn errors and Ctrl-C into one clear message and an exit code."""
-    interrupt = Interrupt()
+    INTERRUPT.as_json = as_json
     try:
-        before = signal.signal(signal.SIGINT, interrupt)
-        try:
-            yield interrupt
-        finally:
-            signal.signal(signal.SIGINT, before)
+        yield INTERRUPT
     except KeyboardInterrupt:
-        _fail("interrupted: nothing was left half-written", as_json, EXIT_INTERRUPTED)
+        _fail(NOTHING, as_json, EXIT_INTERRUPTED)
     except SolveError as e:
         _fail(str(e), as_json, EXIT_FAILED)
     except OnesidedError as e:

@@ -10,6 +10,8 @@ import typer
 from onesided.cli_errors import clear_errors
 from onesided.errors import UsageError
 
+MOST_FRAMES = 20_000  # more than ten minutes of film
+
 views = typer.Typer()
 
 Results = Annotated[
@@ -63,8 +65,8 @@ def animate(
     with clear_errors():
         from onesided import plots
 
-        if frames < 2:
-            raise UsageError("an animation needs pictures", got=f"--frames {frames}", expected="at least 2")
+        if not 2 <= frames <= MOST_FRAMES:
+            raise UsageError("an animation needs pictures", got=f"--frames {frames}", expected=f"2 to {MOST_FRAMES}")
         target = output or results / "animation.gif"
         plots.animate(_load(results), target, frames=frames, title=_title(results))
         sys.stdout.write(f"{target}\n")

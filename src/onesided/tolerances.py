@@ -4,6 +4,7 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
+from onesided.arguments import checked
 from onesided.errors import UsageError
 
 EPS = float(np.finfo(np.float64).eps)
@@ -12,6 +13,7 @@ ROUNDING = 64.0 * EPS  # stiffness below this share of what is usual cannot be t
 ROUND_OFF = EPS**0.625  # a scaled residual below this that no longer falls is as small as it gets
 
 
+@checked
 @dataclass(frozen=True)
 class Tolerances:
     """Thresholds, all relative: to the system's length, force or stiffness scale, or to the size of the data.

@@ -3,6 +3,7 @@
 from typing import Any
 
 from onesided import complementarity
+from onesided.arguments import checked
 from onesided.errors import UsageError
 from onesided.model.system import System
 from onesided.results import Solution
@@ -10,6 +11,7 @@ from onesided.statics.equilibrium import equilibrium
 from onesided.tolerances import DEFAULT, Tolerances
 
 
+@checked
 def solve(
     problem: Any,
     method: Any = None,

@@ -19,7 +19,11 @@ SOLVED, LIMIT, CYCLE, SINGULAR, RAY, ACCEPTED, FAMILY = range(7)
 
 def _compiled(function: Function) -> Function:
     # Sums may be reordered so that they vectorise; NaN and infinity keep their meaning.
-    return cast(Function, njit(cache=True, fastmath={"reassoc", "contract"}, error_model="numpy")(function))
+    knobs: dict[str, Any] = {"fastmath": {"reassoc", "contract"}, "error_model": "numpy"}
+    try:
+        return cast(Function, njit(cache=True, **knobs)(function))
+    except RuntimeError:  # nowhere to keep compiled code
+        return cast(Function, njit(**knobs)(function))
 
 
 @_compiled

@@ -16,7 +16,7 @@ def as_array(values: ArrayLike, name: str, shape: tuple[int | None, ...], *, fin
     """Return a finite read-only float64 copy of `values`, whose shape is checked; None leaves a length open."""
     try:
         array = np.array(values, dtype=np.float64, order="C")
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise UsageError(
             f"`{name}` is not an array of numbers",
             got=repr(error),

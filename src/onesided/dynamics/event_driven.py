@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from onesided._types import Array, Indices, Status
+from onesided.arguments import checked
 from onesided.dynamics.contact_run import Outcome, Request, World, check_events, collect
 from onesided.dynamics.explicit import Projected
 from onesided.dynamics.forcing import Forcing
@@ -43,6 +44,7 @@ UNSEEN = 128.0 * EPS  # heights below this share of the terms that a gap is made
 FAINT = 0.001  # of its largest impact: where to look whether a contact leaves visibly
 
 
+@checked
 @dataclass(frozen=True)
 class EventDriven:
     """Event-driven integration: exact times of impacts, openings, sticking and slipping; for few contacts.

@@ -11,6 +11,7 @@ import numpy as np
 from scipy.integrate import DOP853
 
 from onesided._types import Array, Status
+from onesided.arguments import checked
 from onesided.dynamics.mechanics import Accelerated, Mechanics, State
 from onesided.dynamics.stepper import (
     NEAR,
@@ -40,6 +41,7 @@ PATIENCE, MANY = 500, 1_000_000  # steps in a row of which so many would be need
 BRANCH = 100.0  # a projection longer than so many tolerances has left the branch
 
 
+@checked
 @dataclass(frozen=True)
 class Projected:
     """Index-1 form with projection: after every step positions and velocities return to the constraints.
@@ -70,6 +72,7 @@ class Projected:
         return ExplicitStepper(mechanics, state, t_end, self)
 
 
+@checked
 @dataclass(frozen=True)
 class Baumgarte:
     """Index-1 form with Baumgarte's stabilisation c̈ + 2α ċ + β² c = 0: for comparison, not for accuracy.

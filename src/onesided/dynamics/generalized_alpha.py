@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from onesided._types import Array, Status
+from onesided.arguments import checked
 from onesided.dynamics.implicit import INDEX3, STABILISED, Linearised, Stabilised
 from onesided.dynamics.mechanics import Mechanics, State
 from onesided.dynamics.stepper import Accuracy, Stepper, check_knobs, first_step, jumps, limited, next_step
@@ -34,6 +35,7 @@ class Index3:
     """Positions on their constraints only; the hidden ones are met to the accuracy of the step."""
 
 
+@checked
 @dataclass(frozen=True)
 class GeneralizedAlpha:
     """Generalized-α of Chung and Hulbert on Lie groups: second order, with numerical damping of high frequencies.

@@ -6,6 +6,7 @@ import numpy as np
 from scipy.linalg import eig, eigh
 
 from onesided._types import Array, Indices
+from onesided.arguments import checked
 from onesided.errors import ModelError, UsageError
 from onesided.groups import Vector
 from onesided.linalg import null_space
@@ -19,6 +20,7 @@ TRIAL = 0.01  # of the largest coordinate: to find out how far points move
 SEEN = 0.12  # of the size of a picture: how far they are to move
 
 
+@checked
 def modes(system: System, q: Any, p: float, *, tolerances: Tolerances = DEFAULT) -> Modes:
     """Frequencies and shapes of small vibrations about the equilibrium (q, p).
 

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from onesided._types import Array, Status
+from onesided.arguments import checked
 from onesided.dynamics.contact_run import Outcome, Request, World, check_events, collect
 from onesided.dynamics.impulses import REACH, REST, Impulses, answer
 from onesided.dynamics.impulses_sparse import SparseImpulses
@@ -41,6 +42,7 @@ TURNED = (0.1, 2.5)  # of the change of its drive: how far the rate of a constra
 GROW = 32  # typical sizes are brought up to date after so many steps
 
 
+@checked
 @dataclass(frozen=True)
 class Moreau:
     """Time stepping of Moreau and Jean for contacts with impact and friction.

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from onesided._types import Array
+from onesided.arguments import checked
 from onesided.dynamics.consistent import consistent
 from onesided.dynamics.mechanics import Mechanics
 from onesided.errors import SolveError, UsageError
@@ -17,6 +18,7 @@ from onesided.model.system import System
 ROUNDS = 20
 
 
+@checked
 def with_penalty(system: System, epsilon: float | Mapping[str, float]) -> System:
     """The system with bilateral constraints replaced by springs of energy c²/ε² [AR (1)].
 
@@ -42,6 +44,7 @@ def with_penalty(system: System, epsilon: float | Mapping[str, float]) -> System
     return replace(system, energy=energy, bilateral=rigid)
 
 
+@checked
 def prepared(
     system: System, epsilon: float, q0: Any, v0: Any, *, t: float = 0.0, control: float = 0.0
 ) -> tuple[Array, Array]:

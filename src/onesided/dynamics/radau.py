@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from onesided._types import Array, Status
+from onesided.arguments import checked
 from onesided.dynamics.implicit import STABILISED, Linearised, Stabilised
 from onesided.dynamics.mechanics import Mechanics, State
 from onesided.dynamics.stepper import Accuracy, Stepper, check_knobs, first_step, limited, next_step
@@ -27,6 +28,7 @@ ERROR_ORDER = 4
 ITERATIONS, FIXED_ITERATIONS = 10, 40  # a fixed step has no other way than to go on
 
 
+@checked
 @dataclass(frozen=True)
 class Radau:
     """Radau IIA with three stages: order 5, stiffly accurate, for stiff systems and reference solutions.

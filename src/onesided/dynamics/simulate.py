@@ -9,6 +9,7 @@ import numpy as np
 
 from onesided._types import Array, Status
 from onesided._version import __version__
+from onesided.arguments import checked
 from onesided.dynamics.between import dips, words
 from onesided.dynamics.consistent import consistent
 from onesided.dynamics.contact_run import ContactMethod, ContactRun, Request
@@ -37,6 +38,7 @@ ENERGY_FACTOR = 1e4  # energy may be off by so many times the tolerance of one s
 UserEvents = Mapping[str, Callable[[float, Array, Array], float]]
 
 
+@checked
 def simulate(  # noqa: PLR0913 - one verb, all its ends by keyword
     system: System,
     q0: Any,
@@ -146,6 +148,7 @@ def _a_system(system: Any) -> System:
     return system
 
 
+@checked
 def iter_simulate(
     system: System,
     q0: Any,

@@ -17,6 +17,9 @@ import jax
 import jax.numpy as jnp
 from jax.flatten_util import ravel_pytree
 
+from onesided.caches import compiled_code
+from onesided.errors import UsageError
+
 KNOWN = (0, 10), (0, 12)  # versions whose compiler was tried on all our models in one piece
 OPTIONS = {
     "xla_cpu_use_fusion_emitters": False,  # a quarter less time to compile, the same speed afterwards
@@ -48,20 +51,51 @@ def prepare_jax() -> None:
     if not config.jax_enable_x64:
         config.update("jax_enable_x64", True)
     config.update("jax_cpu_enable_async_dispatch", False)
-    folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "onesided" / "jax"
-    if not config.jax_compilation_cache_dir and _writable(folder):
+    _watch_forks()
+    folder = None if config.jax_compilation_cache_dir else _cache_folder()
+    if folder is not None:
         config.update("jax_compilation_cache_dir", str(folder))
         config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
         config.update("jax_persistent_cache_min_entry_size_bytes", -1)
 
 
-def _writable(folder: Path) -> bool:
-    """Whether the cache can be used: a home that cannot be written to is no reason to complain."""
+@cache
+def _cache_folder() -> Path | None:
+    """Where compiled code is kept, looked through once in a process."""
+    return compiled_code()
+
+
+class _Process:
+    """Whether compiled code ran in this process, or in the one that it was forked from."""
+
+    started = False
+    forked = False
+
+
+@cache
+def _watch_forks() -> None:
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(after_in_child=_mark_fork)
+
+
+def _mark_fork() -> None:
+    _Process.forked = _Process.started
+
+
+def _refuse_fork() -> None:
+    """The threads of the runtime are not in a forked process: it would wait for them for ever."""
+    raise UsageError(
+        "this process was forked after compiled code had run: it would wait for ever",
+        advice='start processes with multiprocessing.get_context("spawn"), or fork before the first evaluation',
+    )
+
+
+def devices() -> str:
+    """What computations run on, in words."""
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError:
-        return False
-    return os.access(folder, os.W_OK)
+        return ", ".join(f"{device.platform} {device.device_kind}" for device in jax.devices())
+    except RuntimeError as e:
+        return f"none: {e}"
 
 
 def compiled(function: Callable[..., Any], *, static_argnums: int | tuple[int, ...] = ()) -> Callable[..., Any]:
@@ -85,6 +119,8 @@ class _Compiled:
         self._way: _Way | None = None
 
     def __call__(self, *arguments: Any) -> Any:
+        if _Process.forked:
+            _refuse_fork()
         way = self._way or self._choose(arguments)
         try:
             return way.call(*arguments)
@@ -95,6 +131,7 @@ class _Compiled:
         return way.call(*arguments)
 
     def _choose(self, arguments: tuple[Any, ...]) -> "_Way":
+        _Process.started = True
         one_piece = self._fits(arguments)
         self._way = way = _Way(self._made(self._whole if one_piece else self._traced), one_piece)
         return way

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, cast
 import jax
 import jax.numpy as jnp
 
-from onesided.errors import ModelError
+from onesided.arguments import checked
+from onesided.errors import ModelError, UsageError
 from onesided.model.compiling import prepare_jax
 from onesided.model.contact_stepping import Leap
 from onesided.model.derivatives import Parameters
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 Slip = Callable[[Any, Any, Any], Any]
 
 
+@checked
 @dataclass(frozen=True)
 class Contact:
     """How a contact behaves in motion.
@@ -171,8 +173,11 @@ class ContactStructure(StructureMotion, _Leaping):
         return jnp.concatenate(found) if found else jnp.zeros(0)
 
 
+@checked
 def with_contacts(system: "System", contacts: Mapping[str, Contact]) -> "System":
     """The same system with other statements about its contacts in motion: for composed structures."""
+    if not hasattr(system, "contacts"):
+        raise UsageError("this is not a system", got=type(system).__name__, expected="a System")
     return replace(system, contacts=contacts)
 
 

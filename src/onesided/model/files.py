@@ -105,6 +105,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from onesided._types import Array
+from onesided.arguments import checked
 from onesided.errors import ModelFileError, visible
 from onesided.model.formula_scan import suggestion
 from onesided.model.formula_system import build, time_function
@@ -187,6 +188,7 @@ class Model(NamedTuple):
         return Model(system, replace(self.task, start=_start(system, self.task.given)))
 
 
+@checked
 def load(path: str | os.PathLike[str]) -> Model:
     """Read a model file.
 
@@ -209,6 +211,7 @@ def load(path: str | os.PathLike[str]) -> Model:
     return loads(_decode(_read(Path(path), name), name), name, folder=Path(path).parent)
 
 
+@checked
 def loads(text: str, name: str = "<string>", *, folder: Path | None = None) -> Model:
     """Read a model from text; `name` stands for the file in messages. Otherwise like `load`.
 

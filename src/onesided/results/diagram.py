@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
+from onesided._types import Status
 from onesided.results.path import Event, Kind, Path
 
 
@@ -28,6 +29,11 @@ class Diagram:
         state = "complete" if self.complete else "not complete"
         folded = f" ({sum(self.multiplicity)} with their images)" if self.multiplicity else ""
         return f"<Diagram: {len(self.paths)} branches{folded}, {len(self.events)} special points, {state}>"
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether Ctrl-C ended the search."""
+        return any(path.status is Status.interrupted for path in self.paths)
 
     def times(self, index: int) -> str:
         """How often a branch is there, in words: "× 6"; empty without a symmetry."""

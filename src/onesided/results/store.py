@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from onesided._types import Status
+from onesided.arguments import checked
 from onesided.atomic import try_to_write, whole_folder
 from onesided.errors import UsageError
 from onesided.results.complementarity_motion import (
@@ -39,6 +40,7 @@ _PATH_ARRAYS = ("q", "p", "mu", "lam", "gaps", "energy", "s", "tangents", "insta
 Result = Path | Drive | Diagram | Motion | ComplementarityMotion
 
 
+@checked
 def save(result: Result, folder: str | FilePath, *, extra: Mapping[str, str] | None = None) -> FilePath:
     """Write a result as one folder, replacing an earlier one at once; `extra` holds further text files by name.
 
@@ -133,6 +135,7 @@ def _check_replaceable(target: FilePath, real: FilePath) -> None:
         ) from e
 
 
+@checked
 def load_result(folder: str | FilePath) -> Result:
     """Read back what `save` wrote, this version or an earlier one. Events of a loaded path cannot be branched from.
 

@@ -18,6 +18,8 @@ from onesided.statics.curve import Curve
 from onesided.statics.pieces import Item, Origin, Passage
 from onesided.tolerances import INTEGRATED
 
+TELL = 16  # points between two reports of progress
+
 
 def collect(system: System, first: Item, pieces: Iterable[Item | Passage], origin: Origin, notes: list[str]) -> Path:
     """Consume a trace and make the path."""
@@ -118,6 +120,14 @@ class _Kept:
         self.curves.append(piece.curve)
         self.count += len(s)
 
+    def cut(self) -> None:
+        """Leave out a piece that was taken by half."""
+        whole = len(self.curves)
+        for rows in (self.x, self.s, self.tangents, self.degrees, self.inertia, self.loads, self.lengths):
+            del rows[whole:]
+        self.count = sum(self.lengths)
+        self.events = [(event, i) for event, i in self.events if i < self.count]
+
     def per_point(self, pick: Callable[[Curve], Array]) -> Array:
         """Something of the curve of every point, a row each, or one row for all; asked for once per curve."""
         curves = {id(curve): curve for curve in self.curves}
@@ -143,20 +153,28 @@ class _Kept:
 
 
 def _consume(first: Item, pieces: Iterable[Item | Passage], origin: Origin) -> _Kept:
-    """All points and events, and how the trace ended."""
+    """All points and events, and how the trace ended; Ctrl-C ends it as well."""
     kept = _Kept()
     kept.add(first)
+    try:
+        _take(kept, pieces, origin.progress)
+    except KeyboardInterrupt:
+        kept.cut()
+        kept.status, kept.remarks = Status.interrupted, (f"Ctrl-C after {kept.count} points",)
+    return kept
+
+
+def _take(kept: _Kept, pieces: Iterable[Item | Passage], progress: Progress) -> None:
     told = 0
     for piece in pieces:
         if isinstance(piece, Item) and piece.status is not None:
             kept.status, kept.remarks = piece.status, (piece.note,) if piece.note else ()
             break
         kept.add(piece)
-        if kept.count >= told + 16:
-            kept.tell(origin.progress)
+        if kept.count >= told + TELL:
+            kept.tell(progress)
             told = kept.count
-    kept.tell(origin.progress)
-    return kept
+    kept.tell(progress)
 
 
 def _recheck(kept: _Kept, X: Array, system: System, *, together: bool) -> tuple[float, Array, Array]:

@@ -3,11 +3,12 @@
 import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, get_args
+from typing import Any
 
 import numpy as np
 
 from onesided._types import Array, Status
+from onesided.arguments import checked
 from onesided.errors import SolveError, UsageError
 from onesided.linalg import one_thread
 from onesided.model.system import System
@@ -37,6 +38,7 @@ class _Leg:
     lost: Event | None
 
 
+@checked
 def drive(  # noqa: PLR0913 - each knob is a need of its own
     system: System,
     q0: Any,
@@ -66,7 +68,7 @@ def drive(  # noqa: PLR0913 - each knob is a need of its own
     every jump a path ends, the permanent sets are taken over (`path.provenance["parameters"]` has those of the path),
     and the next path begins. During a jump plastic elongations grow as in one step.
     """
-    values = _check(programme, fall)
+    values = _check(programme)
     state = _start(system, q0, values[0], tolerances)
     sense = 1 if values[1] > values[0] else -1
     run = _Run(system, method or PredictorCorrector(), tolerances, state, fall, progress)
@@ -79,6 +81,8 @@ def drive(  # noqa: PLR0913 - each knob is a need of its own
                 status, note = run.go(target, max_jumps)
                 if not status.ok:
                     break
+    except KeyboardInterrupt:  # during a fall; paths keep theirs
+        status, note = Status.interrupted, f"at {system.control} = {run.state.p:.6g}"
     finally:
         progress.end()
     result = Drive(system.control, values, tuple(run.paths), tuple(run.jumps), status, note, run.provenance())
@@ -95,9 +99,7 @@ def _start(system: System, q0: Any, p: float, tolerances: Tolerances) -> Equilib
     return found.value
 
 
-def _check(programme: Sequence[float], fall: str) -> tuple[float, ...]:
-    if fall not in get_args(Fall):
-        raise UsageError("this is no way to compute a fall", got=repr(fall), expected=" or ".join(get_args(Fall)))
+def _check(programme: Sequence[float]) -> tuple[float, ...]:
     values = tuple(float(v) for v in programme)
     if len(values) < 2 or not all(np.isfinite(values)):
         raise UsageError("the programme is not usable", got=repr(programme), expected="at least two finite values of p")
@@ -145,7 +147,7 @@ class _Run:
                 self._arrive(path.q[-1], float(path.p[-1]), np.concatenate([path.mu[-1], path.lam[-1]]))
                 lost = leg.lost
                 idle = 0 if path.s[-1] > self.method.first_step**2 else idle + 1
-                if lost is None and not path.ok:
+                if not path.ok and (lost is None or path.status is Status.interrupted):
                     return path.status, path.note
             elif len(self.jumps) >= max_jumps:
                 return Status.max_iterations, f"{max_jumps} jumps"

@@ -8,6 +8,7 @@ from scipy.sparse.linalg import lsmr
 
 from onesided import linalg
 from onesided._types import Array, Indices, Status
+from onesided.arguments import checked
 from onesided.errors import SolveError, UsageError
 from onesided.model.derivatives import Evaluation
 from onesided.model.sizes import Sizes
@@ -23,6 +24,7 @@ POLISHED = 12  # Newton steps after which what rounding allows counts as solved
 SHOWN = 12  # coordinates that a message lists
 
 
+@checked
 @dataclass(frozen=True)
 class Newton:
     """Local correction: Newton on the Kuhn–Tucker conditions; stays near the start, stable or not.

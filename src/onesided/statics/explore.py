@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 
 from onesided._types import Array, Status
+from onesided.arguments import checked
+from onesided.errors import SolveError
 from onesided.linalg import one_thread
 from onesided.model.symmetry import Symmetry
 from onesided.model.system import System
@@ -44,6 +46,7 @@ class _Job:
     depth: int
 
 
+@checked
 def diagram(  # noqa: PLR0913 - one verb, all its ends by keyword
     system: System,
     q0: Any,
@@ -56,6 +59,7 @@ def diagram(  # noqa: PLR0913 - one verb, all its ends by keyword
     tolerances: Tolerances = DEFAULT,
     progress: Progress = SILENT,
     symmetry: Symmetry | str | None = None,
+    throw: bool = True,
 ) -> Diagram:
     """All branches reachable from (q0, p0) within the bounds of p, each once.
 
@@ -64,15 +68,19 @@ def diagram(  # noqa: PLR0913 - one verb, all its ends by keyword
     max_branches, max_depth : limits on the number of branches and on how often a branch may leave another.
     symmetry : a group, or "detect" for that of a composed structure: of branches that are images of each other one is
         followed, `multiplicity` tells how many there are, and rays and paths tell which symmetries they keep.
+    throw : after Ctrl-C raise a `SolveError` holding the diagram so far, or return it.
     """
     origin, _ = start_of(system, q0, p0, Watch(p_bounds, {}, tolerances), method, (None, None))
     group = chosen_symmetry(system, symmetry, p0)
     total = Total(progress)
     progress.begin("diagram")
     try:
-        return _explore(replace(origin, progress=total), total, (max_branches, max_depth), group)
+        found = _explore(replace(origin, progress=total), total, (max_branches, max_depth), group)
     finally:
         progress.end()
+    if throw and found.interrupted:
+        raise SolveError(Status.interrupted.value, found, got=found.note)
+    return found
 
 
 def _explore(origin: Origin, total: Total, limits: tuple[int, int], group: Symmetry | None) -> Diagram:
@@ -101,6 +109,8 @@ def _explore(origin: Origin, total: Total, limits: tuple[int, int], group: Symme
         if not path.ok and path.status is not Status.jammed:
             notes.append(f"branch {len(paths) - 1}: {path.status.value}")
         notes += [f"branch {len(paths) - 1}: {doubt}" for doubt in _doubts(path)]
+        if path.status is Status.interrupted:
+            break
         queue.extend(_side_rays(path, len(paths) - 1, job.depth + 1))
     told = tuple(labelled(group, path, origin.where.tolerances) for path in paths)
     times = multiplicities(group, told, origin.where.tolerances)

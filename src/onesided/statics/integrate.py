@@ -14,6 +14,7 @@ import numpy as np
 
 from onesided import linalg
 from onesided._types import Array, Status
+from onesided.arguments import checked
 from onesided.errors import UsageError
 from onesided.results import Ray
 from onesided.statics.curve import Point, sense_of
@@ -25,6 +26,7 @@ from onesided.statics.trace import Tracer
 from onesided.tolerances import EPS, INTEGRATED
 
 
+@checked
 @dataclass(frozen=True)
 class FirstOrder:
     """Knobs of the integration.

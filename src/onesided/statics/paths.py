@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from onesided._types import Array, Status
+from onesided.arguments import checked
 from onesided.errors import SolveError, UsageError
 from onesided.linalg import one_thread
 from onesided.model.sizes import Sizes
@@ -30,6 +31,7 @@ from onesided.tolerances import DEFAULT, Tolerances
 AGAIN = 0.25  # of the steps with which a path that contradicts theory is traced again
 
 
+@checked
 def trace(  # noqa: PLR0913 - one verb, all its ends by keyword
     system: System,
     q0: Any,
@@ -69,6 +71,7 @@ def trace(  # noqa: PLR0913 - one verb, all its ends by keyword
     return _judged(path, throw)
 
 
+@checked
 def iter_trace(
     system: System,
     q0: Any,
@@ -93,6 +96,7 @@ def iter_trace(
         yield item
 
 
+@checked
 def branch(event: Event, k: int, *, throw: bool = True) -> Path:
     """Follow ray k of an event."""
     if event.origin is None:

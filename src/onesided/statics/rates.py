@@ -11,6 +11,7 @@ import numpy as np
 
 from onesided import linalg
 from onesided._types import Array
+from onesided.arguments import checked
 from onesided.complementarity import LCP
 from onesided.errors import UsageError
 from onesided.model.system import System
@@ -50,6 +51,7 @@ class Rates:
         return LCP(self.G, p_dot * self.g_hat)
 
 
+@checked
 def rates(system: System, q: Any, p: float, *, tolerances: Tolerances = DEFAULT) -> Rates:
     """The paper's first-order quantities at an equilibrium; the point is corrected first."""
     return rates_at(place_near(system, q, p, tolerances))

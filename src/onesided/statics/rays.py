@@ -19,6 +19,7 @@ from scipy.linalg import eigvals
 
 from onesided import linalg
 from onesided._types import Array, Indices
+from onesided.arguments import checked
 from onesided.complementarity import solve
 from onesided.linalg.polyhedra import cone_generators
 from onesided.model.system import System
@@ -82,6 +83,7 @@ class Found:
         return Taylor(where.system, where.x, d.piece, d.t, where.tolerances)
 
 
+@checked
 def rays(system: System, q: Any, p: float, *, tolerances: Tolerances = DEFAULT) -> Rays:
     """All directions at an equilibrium; the point is corrected first."""
     return rays_at(place_near(system, q, p, tolerances))

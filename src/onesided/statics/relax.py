@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from onesided._types import Array, Mask, Status
+from onesided.arguments import checked
 from onesided.errors import UsageError
 from onesided.model.sizes import Sizes
 from onesided.model.system import System
@@ -34,6 +35,7 @@ Advance = Callable[["_Run", "Relaxation"], Step | None]
 ESCAPES = 8  # saddle points that are left on the way
 
 
+@checked
 @dataclass(frozen=True)
 class Relaxation:
     """Knobs of the descent.

@@ -7,6 +7,7 @@ import numpy as np
 
 from onesided import linalg
 from onesided._types import Array, Indices
+from onesided.arguments import checked
 from onesided.linalg.polyhedra import cone_generators
 from onesided.model.derivatives import Evaluation
 from onesided.model.names import unknown_name
@@ -41,6 +42,7 @@ def degree_of_instability(
     return spectrum_at(e, e.c_q[working_rows(system, active)], sizes, tolerances).negative(tolerances)
 
 
+@checked
 def instability(system: System, path: Path, *, hold: str | None = None, tolerances: Tolerances = DEFAULT) -> Indices:
     """Degree of instability along a path under control by p, or with one coordinate held (displacement control).
 

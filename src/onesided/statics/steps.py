@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from onesided._types import Array
+from onesided.arguments import checked
 from onesided.errors import UsageError
 from onesided.model.resolution import SCALARS, Triple, heads_for_zero, may_fall_below, may_turn, may_vanish
 from onesided.model.stepping import CHUNK, LONG, MIDDLE, Knobs, integrals
@@ -28,6 +29,7 @@ OFF_CENTRE = 0.1  # share of a step by which a place may be off its middle
 SHORT = 0.1  # steps along which stiffness is taken to change linearly on soft modes
 
 
+@checked
 @dataclass(frozen=True)
 class PredictorCorrector:
     """Pseudo-arclength continuation in the scaled metric of q, p and λ; the defaults need no tuning.

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from onesided._types import Array, Indices, Status
+from onesided.arguments import checked
 from onesided.errors import UsageError
 from onesided.model.fixed_space import FixedSpace
 from onesided.model.symmetry import Symmetry
@@ -19,6 +20,7 @@ from onesided.statics.symmetric import chosen_symmetry
 from onesided.tolerances import DEFAULT, Tolerances
 
 
+@checked
 def within(system: System, symmetry: Symmetry | str, *, p: float = 0.0) -> "Within":
     """The system restricted to the configurations that a group leaves as they are.
 

@@ -15,6 +15,8 @@ from onesided.results.sketch import Line, Sketch
 GRAVITY = 9.81
 ENLARGED = 40.0  # displacements in the sketch
 
+MOST = 1000  # slings and modes: matrices are dense
+
 
 @dataclass(frozen=True)
 class Suspension:
@@ -53,9 +55,9 @@ class Suspension:
             self._check(name, True, "a finite number")
         self._check("damping", self.damping >= 0, "zero or more")
         object.__setattr__(self, "count", max(3, self.slings) if self.modes is None else self.modes)
-        if self.count < 1 or self.slings != int(self.slings):
+        if not 1 <= self.count <= MOST or self.slings != int(self.slings):
             raise ModelError(
-                "slings and modes are counted", got=f"{self.slings}, {self.modes}", expected="1 or more, whole"
+                "slings and modes are counted", got=f"{self.slings}, {self.modes}", expected=f"1 to {MOST}, whole"
             )
 
     def _check(self, name: str, good: bool, expected: str) -> None:

@@ -1,0 +1,105 @@
+"""Wrong arguments from Python: every public verb and method answers in words, never by an error from inside."""
+
+import inspect
+
+import numpy as np
+import pytest
+
+import onesided
+from onesided.arguments import checked
+from onesided.errors import OnesidedError, UsageError
+
+WRONG = [
+    None, "text", b"x", [], [1.0, 2.0, 3.0], 1j, np.ones((2, 2)), np.array(["a"]), float("nan"), float("inf"), -1, 0,
+    True, 10**400, object(), {"a": 1}, onesided.EventDriven, lambda: 0,
+]  # fmt: skip
+METHODS = (
+    "PredictorCorrector", "FirstOrder", "EventDriven", "Moreau", "Projected", "Radau", "GeneralizedAlpha", "Baumgarte",
+    "Newton", "Relaxation", "Tolerances", "Scales", "Contact",
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def calls(tmp_path_factory):
+    model = onesided.loads(
+        "energy='k/2*(x-1)**2 + p*x'\n[coordinates]\nx=1.0\n[parameters]\nk=1.0\n[control]\nrange=[-1,1]\n"
+        "[unilateral]\nstop='x'\n[motion]\ntime=[0,1]\n[mass]\nx='1'\n"
+    )
+    system = model.system
+    path = onesided.trace(system, [1.0], 0.0, p_bounds=(-1, 1))
+    folder = tmp_path_factory.mktemp("results") / "kept"
+    onesided.save(path, folder)
+    at = {"system": system, "q": [1.0], "p": 0.0, "tolerances": onesided.Tolerances()}
+    start = {"system": system, "q0": [1.0], "method": None, "tolerances": onesided.Tolerances()}
+    bounds = {"p0": 0.0, "p_bounds": (-1, 1), "symmetry": None}
+    moving = {
+        **start, "v0": [0.1], "t_span": (0, 0.1), "control": 0.0, "multipliers": None, "events": {}, "stop": (),
+        "max_steps": 100,
+    }  # fmt: skip
+    return {
+        "trace": start | bounds | {"direction": 1, "max_points": 5, "max_events": 2, "events": {}, "throw": True},
+        "diagram": start | bounds | {"max_branches": 2, "max_depth": 2, "throw": True},
+        "drive": start | {"programme": [0.0, 0.5], "max_jumps": 3, "fall": "descent", "throw": True},
+        "solve": {"problem": system, "start": [1.0], "p": 0.0, "method": None},
+        "simulate": moving | {"method": onesided.EventDriven(), "throw": True},
+        "branch": {"event": path.events[0], "k": 0, "throw": True},
+        "rates": at,
+        "rays": at,
+        "modes": at,
+        "instability": {"system": system, "path": path, "hold": None, "tolerances": onesided.Tolerances()},
+        "with_contacts": {"system": system, "contacts": {}},
+        "with_penalty": {"system": system, "epsilon": 1.0},
+        "save": {"result": path, "folder": folder},
+        "load_result": {"folder": folder},
+        "load": {"path": "nothing.toml"},
+        "LCP": {"M": np.eye(2), "q": -np.ones(2)},
+    }
+
+
+def defaults(name):
+    parameters = inspect.signature(getattr(onesided, name)).parameters
+    return {key: entry.default for key, entry in parameters.items() if entry.default is not inspect.Parameter.empty}
+
+
+VERBS = (
+    "trace", "diagram", "drive", "solve", "simulate", "branch", "rates", "rays", "modes", "instability",
+    "with_contacts", "with_penalty", "save", "load_result", "load", "LCP",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", [*VERBS, *METHODS])
+def test_a_wrong_argument_is_refused_in_words_or_right_after_all(name, calls, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    given = calls[name] if name in calls else defaults(name)
+    verb = getattr(onesided, name)
+    assert set(given) <= set(inspect.signature(verb).parameters)
+    for key in given:
+        for wrong in WRONG:
+            try:
+                verb(**(given | {key: wrong}))
+            except OnesidedError as error:
+                assert len(str(error)) < 2000, (key, wrong)
+            except BaseException as error:
+                raise AssertionError(f"{name}({key}={wrong!r}) gave {error!r}") from error
+
+
+@pytest.mark.parametrize("name", [*VERBS, *METHODS])
+def test_arguments_that_do_not_exist_are_named(name):
+    if name == "LCP":
+        pytest.skip("a plain data class")
+    with pytest.raises(UsageError, match="no_such_argument"):
+        getattr(onesided, name)(no_such_argument=1)
+
+
+def test_numbers_of_other_libraries_are_taken_as_numbers():
+    @checked
+    def verb(value: float, count: int, pair: tuple[float, float] = (0.0, 1.0)) -> tuple[type, ...]:
+        return type(value), type(count), type(pair), type(pair[0])
+
+    assert verb(np.float32(2), np.int8(3), np.array([0, 1])) == (float, int, tuple, float)
+    assert verb(np.array(2.0), 3, [0, 1]) == (float, int, tuple, float)
+
+
+def test_a_class_in_place_of_its_instance_is_recognised(calls):
+    with pytest.raises(UsageError, match=r"an instance, EventDriven\(\)"):
+        onesided.simulate(**(calls["simulate"] | {"method": onesided.EventDriven}))
