@@ -11,10 +11,10 @@ demo: $(STAMP)
 	@$(VENV)/bin/onesided demo
 
 test: $(STAMP) $(BROWSER)
-	$(PYTHON) -m pytest -n 2 --dist loadfile -m "not slow"
+	$(PYTHON) -m pytest -n 2 --dist loadfile --no-loadscope-reorder -m "not slow"
 
 test-all: $(STAMP) $(BROWSER)
-	$(PYTHON) -m pytest -n 2 --dist loadfile
+	$(PYTHON) -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
 lint: $(STAMP)
 	$(VENV)/bin/ruff check .
