@@ -10,6 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from onesided._types import Array, Indices, Mask
+from onesided.linalg.engine import engine
 from onesided.linalg.symmetric import Inertia
 from onesided.tolerances import SMALL
 
@@ -27,15 +28,13 @@ class SparseKkt:
     """
 
     def __init__(self, n: int, m: int, hessian: tuple[Indices, Indices], gradients: tuple[Indices, Indices]) -> None:
-        import feral
-
         self.n, self.m = n, m
         self._constraints = gradients[0]
         diagonal = n + np.arange(m)
         rows = np.concatenate([hessian[0], n + gradients[0], diagonal]).astype(np.int64)
         columns = np.concatenate([hessian[1], gradients[1], diagonal]).astype(np.int64)
         numbers = np.arange(len(rows), dtype=np.float64)
-        self._matrix = feral.CscMatrix.from_triplet(n + m, rows, columns, numbers)
+        self._matrix = engine().CscMatrix.from_triplet(n + m, rows, columns, numbers)
         self._order = np.asarray(self._matrix.values()).astype(np.intp)
         self._lower = sp.csc_array((numbers + 1.0, (rows, columns)), shape=(n + m, n + m))
         self._lower_order = self._lower.data.astype(np.intp) - 1
@@ -58,9 +57,7 @@ class SparseKkt:
 
     def _best_ordering(self) -> Any:
         """Compare the fill of two orderings once: the automatic choice can be five times slower."""
-        import feral
-
-        solvers = [feral.Solver(ordering=name) for name in ("amf", "scotch")]
+        solvers = [engine().Solver(ordering=name) for name in ("amf", "scotch")]
         for solver in solvers:
             solver.factor(self._matrix)
         return min(solvers, key=lambda solver: solver.factor_nnz)

@@ -1,4 +1,4 @@
-"""Symmetric indefinite factorisation with inertia: dense by LAPACK, sparse by feral.
+"""Symmetric indefinite factorisation with inertia: dense by LAPACK, sparse by the engine of `engine.py`.
 
 The inertia is read off the block-diagonal factor (Sylvester): no eigenvalues are computed.
 """
@@ -9,6 +9,7 @@ import numpy as np
 from scipy.linalg import lapack
 
 from onesided._types import Array
+from onesided.linalg.engine import engine
 from onesided.tolerances import EPS
 
 
@@ -68,20 +69,18 @@ class SparseFactor:
     """
 
     def __init__(self, A: Any, previous: "SparseFactor | None" = None) -> None:
-        import feral
-
-        self._matrix = feral.from_scipy(A.tocsc())
+        self._matrix = engine().from_scipy(A.tocsc())
         if previous is None:
-            self._solver = self._best_ordering(feral)
+            self._solver = self._best_ordering()
         else:
             self._solver = previous._solver
             self._solver.factor(self._matrix)
         counted = self._solver.inertia
         self.inertia = Inertia(counted.n_pos, counted.n_neg, counted.n_zero)
 
-    def _best_ordering(self, feral: Any) -> Any:
+    def _best_ordering(self) -> Any:
         """Compare the fill of two orderings once per pattern: the automatic choice can be five times slower."""
-        solvers = [feral.Solver(ordering=name) for name in ("amf", "scotch")]
+        solvers = [engine().Solver(ordering=name) for name in ("amf", "scotch")]
         for solver in solvers:
             solver.factor(self._matrix)
         return min(solvers, key=lambda solver: solver.factor_nnz)

@@ -1,0 +1,131 @@
+"""The sparse symmetric factorisation that is used: that of feral, or SciPy's where feral cannot be had.
+
+feral is young. Where it cannot be imported, or lacks a name that is used here, SuperLU takes its place: with diagonal
+pivots A = L D Lᵀ up to the order of rows, so that the signs of the pivots are the inertia (Sylvester). It is several
+times slower, and pivots that are zero (constraints before the coordinates they hold) are moved by a little, which
+refinement takes back.
+"""
+
+from functools import cache
+from importlib import import_module
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.linalg import splu
+
+from onesided._types import Array, Indices
+from onesided.errors import UsageError
+from onesided.tolerances import EPS
+
+NAMES = "CscMatrix", "Solver", "from_scipy"
+MOVED = EPS**0.75  # of the largest entry, by which a diagonal entry that is zero is moved: below it no digit is lost
+REFINEMENTS = 5
+
+
+@cache
+def engine() -> Any:
+    """The module feral, or what stands in for it."""
+    try:
+        found = import_module("feral")
+    except ImportError:
+        return SuperLU
+    return found if all(hasattr(found, name) for name in NAMES) else SuperLU
+
+
+class Counts(NamedTuple):
+    """Numbers of positive, negative and zero pivots."""
+
+    n_pos: int
+    n_neg: int
+    n_zero: int
+
+
+class Lower:
+    """The lower triangle of a symmetric matrix, in compressed columns, whose values can be changed."""
+
+    def __init__(self, matrix: Any) -> None:
+        self._lower = sp.csc_array(matrix)
+
+    @classmethod
+    def from_triplet(cls, n: int, rows: Indices, columns: Indices, values: Array) -> "Lower":
+        """From entries, each given once."""
+        lower = sp.csc_array((values + 1.0, (rows, columns)), shape=(n, n))  # an entry of zero would be dropped
+        lower.data -= 1.0
+        return cls(lower)
+
+    def values(self) -> Array:
+        """The entries, column by column."""
+        return np.asarray(self._lower.data)
+
+    def set_values(self, values: Array) -> None:
+        """Change the entries."""
+        self._lower.data = np.array(values)
+
+    def whole(self) -> Any:
+        """Both triangles."""
+        strict = sp.tril(self._lower, -1)
+        return sp.csc_array(self._lower + strict.T)
+
+
+class Factors:
+    """SuperLU with diagonal pivots."""
+
+    def __init__(self, ordering: str = "") -> None:
+        self.ordering = ordering
+
+    def factor(self, lower: Lower) -> None:
+        """Factorise, and count the signs of the pivots."""
+        A = lower.whole()
+        size = float(np.max(np.abs(A.data), initial=0.0))
+        diagonal = A.diagonal()
+        small = np.abs(diagonal) <= MOVED * size
+        moved = np.where(small, -MOVED * size, 0.0)
+        try:
+            self._lu: Any = splu(
+                sp.csc_array(A + sp.diags_array(moved)), permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0,
+                options={"SymmetricMode": True},
+            )  # fmt: skip
+        except RuntimeError:  # exactly singular
+            self._lu = None
+            self.inertia = Counts(0, 0, A.shape[0])
+            return
+        if not np.array_equal(self._lu.perm_r, self._lu.perm_c):
+            raise UsageError(
+                "this sparse matrix cannot be factorised without the package feral-solver",
+                advice="install feral-solver",
+            )
+        self._count(self._lu.U.diagonal(), A.shape[0] * EPS * size)
+        self._A, self.factor_nnz = A, self._lu.nnz
+
+    refactor = factor
+
+    def _count(self, pivots: Array, zero: float) -> None:
+        positive, negative = int(np.sum(pivots > zero)), int(np.sum(pivots < -zero))
+        self.inertia = Counts(positive, negative, len(pivots) - positive - negative)
+
+    def solve(self, b: Array) -> Array:
+        """Solve A x = b by the factors."""
+        if self._lu is None:
+            return np.full_like(b, np.nan)
+        x = self._lu.solve(b)
+        return np.asarray(x + self._lu.solve(b - self._A @ x))
+
+    def solve_refined(self, matrix: Lower, b: Array) -> Array:
+        """Solve A x = b with iterative refinement."""
+        x = self.solve(b)
+        for _ in range(REFINEMENTS if self._lu is not None else 0):
+            x = x + self._lu.solve(b - self._A @ x)
+        return x
+
+
+class SuperLU:
+    """The names of feral that are used, made of SciPy."""
+
+    CscMatrix = Lower
+    Solver = Factors
+
+    @staticmethod
+    def from_scipy(A: Any) -> Lower:
+        """From a symmetric matrix of SciPy."""
+        return Lower(sp.tril(A))
