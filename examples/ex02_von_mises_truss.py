@@ -2,7 +2,7 @@
 
            │ p
            ▼
-        ○             Two elastic bars, a load on the top, a floor below it. Without the floor the top falls to the mirrored
+        ○             Two elastic bars, a load on the top, a floor below. Without the floor the top falls to the mirrored
       ╱   ╲           state; with it the fall ends on the floor, which pushes from then on.
     ○       ○
     ═════════ floor
