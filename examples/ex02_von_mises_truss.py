@@ -2,8 +2,8 @@
 
            │ p
            ▼
-        ○             Two elastic bars, a load on the top, a floor below. Without the floor the top falls to the mirrored
-      ╱   ╲           state; with it the fall ends on the floor, which pushes from then on.
+        ○             Two elastic bars, a load on the top, a floor below. Without it the top falls to the mirrored
+      ╱   ╲           state; here the fall ends on the floor, which pushes from then on.
     ○       ○
     ═════════ floor
 
