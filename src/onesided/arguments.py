@@ -21,6 +21,7 @@ from onesided.errors import UsageError
 
 P = ParamSpec("P")
 R = TypeVar("R")
+VARIABLE = inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD
 LONGEST = 80  # characters of a wrong argument that are shown
 
 
@@ -95,7 +96,8 @@ class _Unknown(dict[str, Any]):
 def _rules(function: Any) -> dict[str, Any]:
     """The annotations that say something."""
     hints = get_type_hints(function, None, _Unknown(function.__globals__))
-    return {key: hint for key, hint in hints.items() if key != "return" and hint is not Any}
+    several = {key for key, one in _signature(function).parameters.items() if one.kind in VARIABLE}
+    return {key: hint for key, hint in hints.items() if key not in {"return", *several} and hint is not Any}
 
 
 def _fitted(value: Any, hint: Any, what: str) -> Any:
@@ -122,6 +124,8 @@ def _fit(value: Any, hint: Any) -> Any:
     origin, inner = get_origin(hint), get_args(hint)
     if origin in _NESTED:
         return _NESTED[origin](value, inner)
+    if origin is np.ndarray:  # verbs make arrays of what they are given, and check the shape
+        return value
     if isinstance(origin or hint, type):
         return _instance(value, origin or hint)
     return value
@@ -201,7 +205,9 @@ def _sequence(value: Any, hints: tuple[Any, ...]) -> tuple[Any, ...]:
 def _mapping(value: Any, hints: tuple[Any, ...]) -> Mapping[Any, Any]:
     if not isinstance(value, Mapping):
         raise _MisfitError("names with their values, as {name: value}")
-    return {_within(key, hints[0], "names"): _within(item, hints[1], "values") for key, item in value.items()}
+    fitted = {_within(key, hints[0], "names"): _within(item, hints[1], "values") for key, item in value.items()}
+    same = all(fitted.get(key) is item for key, item in value.items())
+    return value if same else fitted  # mappings of other kinds stay what they are
 
 
 def _callable(value: Any, _: tuple[Any, ...]) -> Any:

@@ -13,6 +13,7 @@ from scipy import sparse
 from scipy.sparse.linalg import splu
 
 from onesided._types import Array, Mask
+from onesided.arguments import checked
 from onesided.errors import UsageError
 from onesided.linalg import null_space
 from onesided.model.names import unknown_name
@@ -28,6 +29,7 @@ class MinimalNorm:
         return np.ones(len(names))
 
 
+@checked
 @dataclass(frozen=True)
 class Compliances:
     """Shares as of joints with compliances ε² [AR (1)]: minimises Σ ε²μ². Those not named have compliance 1."""
@@ -45,6 +47,7 @@ class Compliances:
         return np.sqrt([self.values.get(name, 1.0) for name in names])
 
 
+@checked
 @dataclass(frozen=True)
 class ReducedSet:
     """As if some redundant constraints were not there: those named `without`, the others share by minimal norm."""

@@ -9,6 +9,7 @@ from typing import Any, cast
 import numpy as np
 
 from onesided._types import Array, Indices
+from onesided.arguments import checked
 from onesided.errors import ModelError
 from onesided.model.assembly import Assembly, Batch
 from onesided.model.elements.contract import Element, Frame, Quantity, Start, Words, evaluate_quantity
@@ -26,6 +27,7 @@ DENSE_LIMIT = 300  # coordinates and constraints up to which matrices are dense
 Part = Place | Element
 
 
+@checked
 def compose(
     *parts: Part | Iterable[Part],
     parameters: Mapping[str, float] | None = None,

@@ -23,6 +23,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from onesided.arguments import checked
 from onesided.errors import ModelError, ModelFileError, UsageError
 from onesided.model.compose import Part
 from onesided.model.elements.contract import Element
@@ -72,6 +73,7 @@ _SECTION = re.compile(r"\[?\s*+(nodes|members|elements|bars)\s*+\]?", re.IGNOREC
 Line = tuple[str, dict[str, str]]  # place, cells by column
 
 
+@checked
 def read_truss(
     nodes: str | os.PathLike[str], members: str | os.PathLike[str] | None = None, *, kind: str = "bar"
 ) -> list[Part]:
@@ -92,6 +94,7 @@ def read_truss(
     return _parts(_truss_rows(texts, kind, single=members is None))
 
 
+@checked
 def read_mesh(path: str | os.PathLike[str], member: Element | None = None) -> list[Part]:
     """Read the line elements of a mesh with meshio (`pip install meshio`), for `compose`.
 

@@ -4,6 +4,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from onesided.arguments import checked
+
 
 @dataclass(frozen=True)
 class Row:
@@ -18,6 +20,7 @@ class Row:
         return self.family(q, p, th)[self.index]
 
 
+@checked
 def rows(name: str, size: int, family: Callable[[Any, Any, Any], Any]) -> Mapping[str, Row]:
     """Constraints `name[0]` … `name[size − 1]` from one function (q, p, th) → (size,) in `jax.numpy`.
 

@@ -24,6 +24,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from onesided._types import Array
+from onesided.arguments import checked
 from onesided.errors import ModelError
 from onesided.groups import Product, Vector
 from onesided.model.compiling import prepare_jax
@@ -47,6 +48,7 @@ def parameter_names(name: str, count: int) -> list[str]:
     return [f"{name}.{letter}" for letter in _LETTERS.get(count, ())]
 
 
+@checked
 def with_surfaces(system: System, pairs: Mapping[str, SurfacePair]) -> System:
     """The system with contact pairs added: parameters `<pair>.sA`, … (`.sA1`, … in space) as massless coordinates.
 
@@ -154,6 +156,7 @@ class _Pair:
         return found[0] if self.geometry.pair.flat else found
 
 
+@checked
 def surface_start(system: System, pairs: Mapping[str, SurfacePair], q0: Any) -> Array:
     """Coordinates of the whole system: q0 of the bodies, parameters as the pairs guess them."""
     return np.concatenate(
@@ -184,6 +187,7 @@ def closest(
     return float(d[i, j]), np.concatenate([s_a[i], s_b[j]])
 
 
+@checked
 def conformity(pair: SurfacePair, q: Any, s: Any, th: Mapping[str, float]) -> float:
     """How unique the closest points are: the determinant of [SW (15)] over its size; 0 is conformal contact."""
     look = SurfaceWatch({"pair": pair}, len(q)).local("pair", np.asarray(q)[None], np.asarray(s)[None], th)
@@ -191,6 +195,7 @@ def conformity(pair: SurfacePair, q: Any, s: Any, th: Mapping[str, float]) -> fl
     return float(np.linalg.det(look.J[0]) / np.prod(np.where(sizes > 0, sizes, 1.0)))
 
 
+@checked
 def check_surfaces(pairs: Mapping[str, SurfacePair], q: Array, th: Mapping[str, float]) -> None:
     """Refuse outlines without a tangent, and conformal contact, at a configuration of the bodies."""
     for name, pair in pairs.items():

@@ -11,6 +11,7 @@ import numpy as np
 from scipy.linalg import block_diag
 
 from onesided._types import Array, Indices, Mask
+from onesided.arguments import checked
 from onesided.errors import ModelError
 from onesided.model.elements.contract import Start
 from onesided.model.elements.places import Body, Guided, Marker, Node, Place
@@ -23,6 +24,7 @@ NEAR = EPS**0.5  # of the extent: places this close are at one point
 MOST_PAIRINGS = 64  # ways to pair places that lie at one point
 
 
+@checked
 def symmetry_of(system: System, *, p: float = 0.0) -> Symmetry:
     """All rotations and reflections about its centroid that map a composed structure onto itself.
 
