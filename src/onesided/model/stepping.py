@@ -22,7 +22,7 @@ from onesided.tolerances import EPS, ROUND_OFF, SMALL
 CHUNK = 64  # most points of one call
 VECTORS = 7  # of `Here`
 SMALL_SIZE = 16  # unknowns up to which elimination by loops beats calling the library
-LAST = 7  # numbers of a point besides unknowns, tangent and blocks
+LAST = 9  # numbers of a point besides unknowns, tangent and blocks
 TURN, BOUND, CHECK = 1, 2, 3  # what is located: a limit point, a bound of p; or a step is looked at in its middle
 TURNED_OVER = 2.0  # what seems to have happened: the determinant has changed its sign
 TRIES = 8  # so many steps refused in a row are left to the caller
@@ -91,7 +91,8 @@ class Stretch(NamedTuple):
     """Points in a row: scaled unknowns, unit tangents, blocks one after the other, and `numbers`.
 
     The numbers of a point are its arc length, the step that led to it, the step to go on with, the orientation, the
-    logarithm of a determinant, the residual, and `TURN` or `BOUND` where it was located between the two before it.
+    logarithm of a determinant, the residual, and `TURN` or `BOUND` where it was located between the two before it; then
+    the arc length in the middle of the step, and the slope of the energy there, both NaN where it was not looked at.
     """
 
     y: Any
@@ -233,9 +234,11 @@ class Stepping:
             after = jnp.where(locating, jnp.stack(narrowed), jnp.stack(stepped))
             after = jnp.where(checking, jnp.stack(checked), after)
             told = (jnp.where(locating, s_turn, s_next), way.step, _Way(*after).step, found.orientation, found.volume)
-            row = [found.y, found.tangent, *map(jnp.ravel, found.blocks), jnp.stack([*told, found.error, way.locating])]
-            place = jnp.where(checking, CHUNK + 2, way.count).astype(int)  # overwritten unless it was counted
-            table = table.at[place].set(jnp.concatenate(row))
+            numbers = jnp.stack([*told, found.error, way.locating, jnp.nan, jnp.nan])
+            row, count = [found.y, found.tangent, *map(jnp.ravel, found.blocks), numbers], way.count.astype(int)
+            table = table.at[jnp.where(checking, CHUNK + 2, count)].set(jnp.concatenate(row))  # until it is counted
+            inside = jnp.stack([(way.s + way.s_b) / 2, self._slope(found, frame)])
+            table = table.at[count, -2:].set(jnp.where(checking, inside, table[count, -2:]))
             here = jnp.where(checking, jnp.stack(arrived), state[0])
             return here, jnp.where(way.locating > 0, state[1], jnp.stack(beyond)), after, table
 
@@ -285,6 +288,10 @@ class Stepping:
             stop=stop,
         )
         return beyond, told, s
+
+    def _slope(self, found: _Found, frame: Frame) -> Any:
+        """Slope dU/ds = L_p ṗ of the energy along the curve."""
+        return found.blocks.head[self.n + 1] * found.tangent[self.n] * frame.unit[self.n]
 
     def _margins(self, y: Any, t: Any, blocks: Blocks, frame: Frame) -> tuple[Any, Any]:
         """Gaps of open and multipliers of closed constraints with their rates, behind n + 1 zeros."""

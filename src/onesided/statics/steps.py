@@ -251,7 +251,7 @@ class Walker:
         before = None if p is None or not a.s > p.s else (p.volume, volume, a.s - p.s)
         middle = resolved(self.curve, a, b, before, self.method, self.watch)
         if middle is not None:
-            self.proposed = middle
+            self.proposed, b.s_middle, b.middle_slope = middle, middle.s, middle.slope
             return True
         return h <= SHORT and a.orientation * b.orientation > 0 and self._singular(a, b)
 
@@ -332,7 +332,9 @@ def resolved(
         return None
     at_a, at_b = float(a.t[n]), float(b.t[n])
     p = Triple(float(a.y[n]), h * at_a, float(y[n] + delta[n]), h * float(t[n]), float(b.y[n]), h * at_b)
-    return None if may_turn(SCALARS, p, math.copysign(1.0, at_a)) else Middle((a.s + b.s) / 2, volume, t)
+    if may_turn(SCALARS, p, math.copysign(1.0, at_a)):
+        return None
+    return Middle((a.s + b.s) / 2, volume, t, e.L_p * float(curve.unit[n] * t[n]))
 
 
 def _resolved_by_end(curve: "LargeCurve", a: Point, b: Point, miss: float, tolerances: Tolerances) -> bool:
