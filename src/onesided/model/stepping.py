@@ -8,6 +8,7 @@ where it is returned.
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import jax
@@ -30,6 +31,7 @@ LIMIT, FINE = 5, 12  # Newton iterations of a step, and of a point that is locat
 MIDDLE = 0.25  # how far the middle of a step may lie off the cubic through its ends, as a share of what a step may miss
 LONG = 0.1  # steps may grow with the path: by this share of `max_step` per unit of length
 NOISE = 4.0  # roundings of a unit in a residual
+SHRINKS = 0.25  # corrections with old factors are this much shorter each time, or new factors are made
 ROUNDS = 80  # a limit point not located by then is left to the caller
 
 
@@ -194,10 +196,13 @@ class Stepping:
     ----------
     n, m : number of coordinates and of constraints.
     evaluate : (x, parameter vector) → `Blocks`.
+    residual : (x, parameter vector) → (energy, L_q, c), packed.
     """
 
-    def __init__(self, n: int, m: int, evaluate: Callable[[Any, Any], Blocks]) -> None:
-        self.n, self.m, self.size, self._evaluate = n, m, n + 1 + m, evaluate
+    def __init__(
+        self, n: int, m: int, evaluate: Callable[[Any, Any], Blocks], residual: Callable[[Any, Any], Any]
+    ) -> None:
+        self.n, self.m, self.size, self._evaluate, self._residual = n, m, n + 1 + m, evaluate, residual
         self._march = compiled(self._steps)
 
     def march(self, here: Here, knobs: Knobs, frame: Frame, th: Any) -> Stretch:
@@ -384,7 +389,7 @@ class Stepping:
             value = plane.row @ last.y - level
             blocks, R, augmented = self._linearised(last.y, plane.row, value, frame, th)
             error = jnp.maximum(jnp.max(jnp.abs(R)), jnp.abs(value))
-            solution, orientation, volume = self._solve(augmented.T, frame.closed)
+            solution, orientation, volume, again = self._solve(augmented.T, frame.closed)
             delta = solution[:, 0]
             distance = jnp.sqrt(delta @ delta)
             good = (error <= plane.target) & ((distance <= SMALL) | (error <= 10 * EPS))
@@ -393,6 +398,8 @@ class Stepping:
             settled &= jnp.isfinite(blocks.head[0]) & jnp.isfinite(volume)
             goes = ~settled & (distance < plane.reach) & (error < 1e3 * previous) & (last.iterations < plane.limit)
             y = jnp.where(goes, last.y + delta, last.y)
+            if again is not None:
+                y = self._chords(y, jnp.where(goes, distance, 0.0), again, (plane, frame, th))
             first = jnp.where(goes & (last.first == 0), distance, last.first)
             count = last.iterations + goes
             found = _Found(y, blocks, solution[:, 1], orientation, volume, first, error, count, settled, delta)
@@ -405,6 +412,28 @@ class Stepping:
         found: _Found = lax.while_loop(lambda state: state[2], iterate, state)[0]
         return found._replace(tangent=found.tangent / jnp.sqrt(found.tangent @ found.tangent))
 
+    def _chords(self, y: Any, moved: Any, again: Callable[[Any], Any], given: tuple[_Plane, Frame, Any]) -> Any:
+        """Further corrections with the factors at hand, as long as each is much shorter than the one before it."""
+        plane, frame, th = given
+        level = plane.row @ plane.guess
+
+        def go(state: tuple[Any, Any, Any]) -> tuple[Any, Any, Any]:
+            y, moved, _ = state
+            R = self._scaled(self._residual(y * frame.unit, th)[1:], frame)
+            value = plane.row @ y - level
+            delta = again(-jnp.append(R, value))
+            distance = jnp.sqrt(delta @ delta)
+            fine = jnp.maximum(jnp.max(jnp.abs(R)), jnp.abs(value)) <= plane.target
+            goes = ~fine & (distance <= SHRINKS * moved)
+            return jnp.where(goes, y + delta, y), distance, goes
+
+        made: Any = lax.while_loop(lambda state: state[2], go, (y, moved, moved > 0))[0]
+        return made
+
+    def _scaled(self, values: Any, frame: Frame) -> Any:
+        """Scaled residual of (L_q, c), zero for open constraints."""
+        return jnp.concatenate([values[: self.n], jnp.where(frame.closed, values[self.n :], 0.0)]) / frame.weight
+
     def _linearised(self, y: Any, row: Any, value: Any, frame: Frame, th: Any) -> tuple[Blocks, Any, Any]:
         """Blocks, scaled residual, and the bordered matrix with both right-hand sides at y, transposed.
 
@@ -413,7 +442,7 @@ class Stepping:
         n, m = self.n, self.m
         blocks = self._evaluate(y * frame.unit, th)
         unit, forces, gaps = frame.unit[:, None], frame.weight[:n], frame.weight[n:]
-        R = jnp.concatenate([blocks.head[1 : n + 1], jnp.where(frame.closed, blocks.head[n + 2 :], 0.0)]) / frame.weight
+        R = self._scaled(jnp.concatenate([blocks.head[1 : n + 1], blocks.head[n + 2 :]]), frame)
         columns = [blocks.L_xq * unit[: n + 1] / forces]
         if m:
             c_x = jnp.where(frame.closed, blocks.c_x, 0.0)
@@ -424,21 +453,31 @@ class Stepping:
         right = jnp.zeros((2, self.size)).at[0].set(-jnp.append(R, value)).at[1, -1].set(1.0)
         return blocks, R, jnp.concatenate([jnp.concatenate([*columns, row[:, None]], axis=1), right])
 
-    def _solve(self, augmented: Any, closed: Any) -> tuple[Any, Any, Any]:
-        """Solution, sign and logarithm of the determinant: eliminating [M, B] leaves L⁻¹PB beside U."""
-        size = self.size
+    def _solve(self, augmented: Any, closed: Any) -> tuple[Any, Any, Any, Callable[[Any], Any] | None]:
+        """Solution, sign and logarithm of the determinant, what solves once more: [M, B] leaves L⁻¹PB beside U.
+
+        Of small systems it costs less to start anew.
+        """
+        size, again = self.size, None
         if size <= SMALL_SIZE:
             lu, swaps = _eliminated(augmented)
             solution = _substituted(lu[:, :size], lu[:, size:])
         else:
-            lu, pivots, _ = lax.linalg.lu(augmented)
-            swaps = jnp.sum(pivots != jnp.arange(size))
-            solution = lax.linalg.triangular_solve(lu[:, :size], lu[:, size:], left_side=True, lower=False)
+            lu, pivots, order = lax.linalg.lu(augmented)
+            swaps, M = jnp.sum(pivots != jnp.arange(size)), lu[:, :size]
+            upper = partial(lax.linalg.triangular_solve, M, left_side=True, lower=False)
+            lower = partial(lax.linalg.triangular_solve, M, left_side=True, lower=True, unit_diagonal=True)
+            solution = upper(lu[:, size:])
+
+            def again(right: Any) -> Any:
+                return upper(lower(right[order][:, None]))[:, 0]
+
         diagonal, idle = jnp.diagonal(lu), jnp.sum(~closed)  # the unit entry of an open row is off the diagonal by one
         flips = swaps + jnp.sum(diagonal < 0) + idle
         counts = jnp.concatenate([jnp.ones(self.n + 1, dtype=bool), closed])
         volume = jnp.sum(jnp.where(counts, jnp.log(jnp.abs(diagonal)), 0.0))
-        return solution, jnp.where(flips % 2 == 1, -1.0, 1.0), volume + 0.5 * jnp.log(solution[:, 1] @ solution[:, 1])
+        volume += 0.5 * jnp.log(solution[:, 1] @ solution[:, 1])
+        return solution, jnp.where(flips % 2 == 1, -1.0, 1.0), volume, again
 
 
 def rounding(xp: Any, M: Any, y: Any) -> Any:

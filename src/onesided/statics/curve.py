@@ -111,6 +111,7 @@ class Curve:
         self.unit = np.concatenate([sizes.length, [sizes.control], scales.multiplier[rows]])
         self.weight = np.concatenate([sizes.force, scales.gap[rows]])
         self._all = w == len(scales.gap)
+        self.known_split: tuple[Any, Any] = (None, None)  # what was asked for last [`spectrum.split`], and the answer
         self._prepare()
 
     def _prepare(self) -> None:

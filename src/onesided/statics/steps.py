@@ -10,7 +10,8 @@ import numpy as np
 from onesided._types import Array
 from onesided.arguments import checked
 from onesided.errors import UsageError
-from onesided.model.resolution import SCALARS, Triple, heads_for_zero, may_fall_below, may_turn, may_vanish
+from onesided.model.derivatives import Evaluation
+from onesided.model.resolution import SCALARS, Triple, heads_for_zero, may_fall_below, may_turn, may_vanish, stays_above
 from onesided.model.stepping import CHUNK, LONG, MIDDLE, Knobs, integrals
 from onesided.statics.curve import Curve, Plane, Point, make_point, newton
 from onesided.statics.factors import determinant
@@ -202,7 +203,7 @@ class Walker:
                 angle = math.acos(min(1.0, float(a.t @ b.t)))
                 self.step = h * self._growth(angle, found.first / h)
                 if angle <= 2.0 * method.turn and self._resolved(a, b, h) and self._explained(a, b, h):
-                    until = self._surveyed(a, b)
+                    until = self._surveyed(a, b, found.e)
                     if until == 1.0:
                         self.step = min(self.step, method.max_step * max(1.0, LONG * b.s))
                         return b
@@ -261,13 +262,13 @@ class Walker:
             return True
         return (h <= SHORT and a.sense * b.sense > 0 and self._singular(a, b)) or h <= self._finest()
 
-    def _surveyed(self, a: Point, b: Point) -> float:
+    def _surveyed(self, a: Point, b: Point, e: Evaluation) -> float:
         """Fraction of a step up to which nothing is seen on it: 1, unless it is straight and something is."""
         if self.located is not None or self.curve.large:
             return 1.0
         if self.survey.is_bent(a, b):
             return 1.0
-        return self.survey.until(self.curve, a, b, self.points, compiled=self._compiles())
+        return self.survey.until(self.curve, a, b, e, self.points, compiled=self._compiles())
 
     def _compiles(self) -> bool:
         """Whether the path is long enough to pay for a compilation."""
@@ -328,7 +329,7 @@ def resolved(
     margins, rates = curve.margins(e, y, t)
     shift = curve.margins(e, delta, delta)[1]
     gaps = Triple(a.margins, h * a.rates, margins + shift, h * rates, b.margins, h * b.rates)
-    if len(margins) and may_fall_below(np, gaps, -watch.tolerances.residual).any():
+    if len(margins) and not stays_above(gaps, 0.0) and may_fall_below(np, gaps, -watch.tolerances.residual).any():
         return None
     at_a, at_b = float(a.t[n]), float(b.t[n])
     p = Triple(float(a.y[n]), h * at_a, float(y[n] + delta[n]), h * float(t[n]), float(b.y[n]), h * at_b)

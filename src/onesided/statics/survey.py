@@ -76,7 +76,7 @@ class Matrix:
         if singular:
             return False
         solved, _ = lapack.dgetrs(lu, pivots, rows.T)
-        return bool(((solved * solved).sum(axis=0) <= most**2).all())
+        return bool(np.einsum("ij,ij->j", solved, solved).max() <= most**2)  # not if one is no number
 
 
 class Step(NamedTuple):
@@ -100,6 +100,7 @@ class Survey:
         self.method, self.watch = method, watch
         self.looks, self.straight = 0, True
         self._random = np.random.default_rng(SEED)
+        self._last: tuple[Array, Matrix] | None = None  # the end of the last step that was looked at
 
     def bent(self, t: Array, s: Array) -> Array:
         """Which of many steps in a row, given tangents and arc lengths of all their ends, are limited by bends."""
@@ -118,10 +119,13 @@ class Survey:
         self.straight &= not bent
         return bent
 
-    def until(self, curve: Curve, a: Point, b: Point, points: int, *, compiled: bool) -> float:
-        """Fraction of a straight step up to which nothing is seen: 1, unless something is."""
-        step = Step(a, b, *(Matrix(curve, partial(curve.evaluate, point.x)) for point in (a, b)))
-        found = self.first(curve, [step], points, compiled=compiled)
+    def until(self, curve: Curve, a: Point, b: Point, e: Evaluation, points: int, *, compiled: bool) -> float:
+        """Fraction of a straight step up to which nothing is seen: 1, unless something is; e are the blocks at b."""
+        A, B, last = Matrix(curve, partial(curve.evaluate, a.x)), Matrix(curve, partial(_given, e)), self._last
+        if last is not None and last[0] is a.x and last[1].curve is curve:
+            A = last[1]
+        found = self.first(curve, [Step(a, b, A, B)], points, compiled=compiled)
+        self._last = b.x, B
         return 1.0 if found is None else found[1]
 
     def first(self, curve: Curve, steps: Sequence[Step], points: int, *, compiled: bool) -> tuple[int, float] | None:
@@ -215,13 +219,11 @@ class _Looks:
         """
         A, B, Z = piece.A, piece.B, self.Z[piece.first + 1 : piece.last]
         change, more = B.A - A.A, max(1.0, math.sqrt(len(A.A) / USUAL))
-        if self.expected != {0} or self.curve.w:  # the line between positive definite matrices is
-            moved = self.tests @ change
-            if not (A.small(moved, CLOSE * more) and B.small(moved, CLOSE * more)):
-                return False
         share = np.arange(1, len(Z) + 1)[:, None] / (len(Z) + 1)
-        off = self.AZ[piece.first + 1 : piece.last] - Z @ A.A - share * (Z @ change)
-        return A.small(off, SAME * more) and B.small(off, SAME * more)
+        rows = self.AZ[piece.first + 1 : piece.last] - Z @ A.A - share * (Z @ change)
+        if self.expected != {0} or self.curve.w:  # the line between positive definite matrices is
+            rows = np.concatenate([rows, (SAME / CLOSE) * (self.tests @ change)])
+        return A.small(rows, SAME * more) and B.small(rows, SAME * more)
 
 
 def _given(e: Evaluation) -> Evaluation:
