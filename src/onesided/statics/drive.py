@@ -166,13 +166,15 @@ class _Run:
         sense = 1 if target > self.state.p else -1
         while self.state.p != target:
             leg = self._leg(target) if idle < IDLE else None
+            if leg is not None and lost is not None and self._stuck(leg.path):
+                leg = None  # the event at which stability was lost stands
             if leg is not None:
                 path = leg.path
                 self.paths.append(path)
                 self.progress.add(len(path), len(path.events))
                 self._arrive(path.q[-1], float(path.p[-1]), np.concatenate([path.mu[-1], path.lam[-1]]))
                 lost = leg.lost
-                idle = 0 if path.s[-1] > self.method.first_step**2 else idle + 1
+                idle = 0 if self._moved(path) else idle + 1
                 if not path.ok:
                     return path.status, path.note
             elif len(self.jumps) >= max_jumps:
@@ -187,6 +189,13 @@ class _Run:
                     return status, f"no stable state in reach at {at}{_why(status)}"
                 lost, idle = None, 0
         return Status.bound_reached, ""
+
+    def _moved(self, path: Path) -> bool:
+        return bool(path.s[-1] > self.method.first_step**2)
+
+    def _stuck(self, path: Path) -> bool:
+        """Whether a path fails where it starts."""
+        return not path.ok and not self._moved(path)
 
     def _arrive(self, q: Array, p: float, nu: Array) -> None:
         """Stand at a point; what the model remembers is taken over from it."""
