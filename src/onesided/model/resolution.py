@@ -94,12 +94,15 @@ def stays_above(f: Triple, floor: float) -> bool:
     return bool((f.m - 1.75 * values - 0.25 * slopes >= floor).all())
 
 
-def may_turn(xp: Any, f: Triple, sense: Any) -> Any:
-    """Whether a function with slopes of one sense at both ends may turn back in between."""
+def may_turn(xp: Any, f: Triple, sense: Any, h: Any) -> Any:
+    """Whether a function with slopes of one sense at both ends may turn back in between, on a step of length h.
+
+    Slopes are entries of unit tangents, times the step: below rounding of these they have no sense.
+    """
     up = Triple(*(sense * value for value in f))
     first, second = _halves(up)
     least = 2 * xp.minimum(_least_slope(xp, *first), _least_slope(xp, *second))
-    lower, noise = xp.minimum(up.slope_a, up.slope_b), NOISE * EPS * (abs(f.a) + abs(f.b))
+    lower, noise = xp.minimum(up.slope_a, up.slope_b), NOISE * EPS * (abs(f.a) + abs(f.b) + h)
     return (lower > noise) & (least <= STEEP * misfit(f) + noise) & (least < lower)
 
 

@@ -344,7 +344,7 @@ class Stepping:
         zero |= heads_for_zero(jnp, (way.volume_1, way.volume_m, way.volume), ratio)
         lost = same & ((found.orientation != way.orientation) | zero)
         below = frame.onesided & may_fall_below(jnp, margins, -knobs.residual)[n + 1 :]
-        return ~(far | lost | jnp.any(below) | may_turn(jnp, p, jnp.sign(a.t[n])))
+        return ~(far | lost | jnp.any(below) | may_turn(jnp, p, jnp.sign(a.t[n]), h))
 
     def _plane_inside(self, at: _At, way: _Way, knobs: Knobs) -> _Plane:
         """Cubic Hermite interpolation on the last step, where ṗ should vanish or a bound should be."""

@@ -154,8 +154,8 @@ class Walker:
         bent = self.survey.bent(np.vstack([self.point.t, points.t]), np.append(self.point.s, points.s))
         straight = [i for i in np.flatnonzero(bent == 0).tolist() if i not in made.located]
         needed = {*straight, *(i - 1 for i in straight if i)}
-        ends = {i: (points.point(i), Matrix(curve, partial(e.at, i))) for i in needed}
-        ends[-1] = self.point, Matrix(curve, partial(curve.evaluate, self.point.x))
+        ends = {i: (points.point(i), Matrix(curve, partial(e.at, i), bool(points.neutral[i]))) for i in needed}
+        ends[-1] = self.point, Matrix(curve, partial(curve.evaluate, self.point.x), self.point.neutral)
         steps = [Step(ends[i - 1][0], ends[i][0], ends[i - 1][1], ends[i][1]) for i in straight]
         found = self.survey.first(curve, steps, self.points, compiled=True) if steps else None
         if found is None:
@@ -333,7 +333,7 @@ def resolved(
         return None
     at_a, at_b = float(a.t[n]), float(b.t[n])
     p = Triple(float(a.y[n]), h * at_a, float(y[n] + delta[n]), h * float(t[n]), float(b.y[n]), h * at_b)
-    if may_turn(SCALARS, p, math.copysign(1.0, at_a)):
+    if may_turn(SCALARS, p, math.copysign(1.0, at_a), h):
         return None
     return Middle((a.s + b.s) / 2, volume, t, e.L_p * float(curve.unit[n] * t[n]))
 
@@ -360,7 +360,7 @@ def _resolved_by_end(curve: "LargeCurve", a: Point, b: Point, miss: float, toler
     if len(margins) and may_fall_below(np, gaps, -tolerances.residual).any():
         return False
     p = _by_cubic(a.y[n], h * a.t[n], y[n] + delta[n], b.y[n], h * b.t[n])
-    return not may_turn(np, p, np.sign(a.t[n]))
+    return not may_turn(np, p, np.sign(a.t[n]), h)
 
 
 def _by_cubic(a: Any, slope_a: Any, m: Any, b: Any, slope_b: Any) -> Triple:

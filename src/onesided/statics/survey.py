@@ -21,6 +21,7 @@ from onesided.model.stepping import LONG
 from onesided.statics.curve import Curve, Point
 from onesided.statics.hits import Watch
 from onesided.statics.inside import interpolate
+from onesided.tolerances import EPS
 
 BENT = 0.25  # share of the angle aimed at by which the path turns on the largest step, if it is not straight
 LOOKS = 16.0  # places per point that are looked at, besides those of a whole straight path
@@ -33,6 +34,7 @@ TESTS = 8  # vectors z for that
 SAME = 0.05  # |A⁻¹D z| of a place, up to which it lies on that line
 USUAL = 10.0  # unknowns; many that all change a little make longer vectors, by the root of their number
 SEED = 0  # of the vectors z
+ADDED = EPS**0.25  # of the usual stiffness: what is added where there is none all along
 MANY = 2_000_000  # entries of Hessians that are made for looks before these are compiled
 
 
@@ -54,10 +56,14 @@ class Steps(Protocol):
 
 @dataclass(eq=False)
 class Matrix:
-    """A = [[K, Eᵀ], [E, 0]] without units at one place, made from blocks of the model when it is needed."""
+    """A = [[K, Eᵀ], [E, 0]] without units at one place, made from blocks of the model when it is needed.
+
+    Where a path is `neutral`, A is singular all along: K with a little stiffness added tells of the other modes.
+    """
 
     curve: Curve
     blocks: Callable[[], Evaluation]
+    neutral: bool = False
 
     @cached_property
     def A(self) -> Array:
@@ -68,7 +74,10 @@ class Matrix:
 
     @cached_property
     def _factors(self) -> tuple[Array, Any, int]:
-        return cast("tuple[Array, Any, int]", lapack.dgetrf(self.A))
+        A = self.A
+        if self.neutral:
+            A = A + ADDED * np.diag(np.arange(len(A)) < self.curve.n)
+        return cast("tuple[Array, Any, int]", lapack.dgetrf(A))
 
     def small(self, rows: Array, most: float) -> bool:
         """Whether A⁻¹ makes vectors of no more than some length of all rows."""
@@ -121,7 +130,8 @@ class Survey:
 
     def until(self, curve: Curve, a: Point, b: Point, e: Evaluation, points: int, *, compiled: bool) -> float:
         """Fraction of a straight step up to which nothing is seen: 1, unless something is; e are the blocks at b."""
-        A, B, last = Matrix(curve, partial(curve.evaluate, a.x)), Matrix(curve, partial(_given, e)), self._last
+        A, B = Matrix(curve, partial(curve.evaluate, a.x), a.neutral), Matrix(curve, partial(_given, e), b.neutral)
+        last = self._last
         if last is not None and last[0] is a.x and last[1].curve is curve:
             A = last[1]
         found = self.first(curve, [Step(a, b, A, B)], points, compiled=compiled)
@@ -208,7 +218,7 @@ class _Looks:
             e = self.curve.evaluate(self.curve.packed(self.Y[middle]))
             if self.curve.modes(e)[0] not in self.expected:
                 return middle
-            C = Matrix(self.curve, partial(_given, e))
+            C = Matrix(self.curve, partial(_given, e), piece.A.neutral and piece.B.neutral)
             pieces += [_Piece(middle, piece.last, C, piece.B), _Piece(piece.first, middle, piece.A, C)]
         return None
 
