@@ -142,7 +142,11 @@ def _broadcast(given: list[Mask], params: Any, shapes: Any) -> list[Mask]:
 
 
 def _reshape(given: list[Mask], params: Any, shapes: Any) -> list[Mask]:
-    return [given[0].reshape(*shapes[0], given[0].shape[-1])]
+    """Another shape, of axes in another order where `dimensions` says so."""
+    order, made = params.get("dimensions"), given[0]
+    if order is not None:
+        made = made.transpose(*order, made.ndim - 1)
+    return [made.reshape(*shapes[0], made.shape[-1])]
 
 
 def _split(given: list[Mask], params: Any, _: Any) -> list[Mask]:
@@ -154,8 +158,7 @@ _RULES: dict[str, Callable[[list[Mask], Any, Any], list[Mask]]] = {
     "pad": _pad,
     "broadcast_in_dim": _broadcast,
     "reshape": _reshape,
-    "squeeze": _reshape,
-    "expand_dims": _reshape,
+    "squeeze": lambda given, _, shapes: [given[0].reshape(*shapes[0], given[0].shape[-1])],
     "split": _split,
     "transpose": lambda given, params, _: [given[0].transpose(*params["permutation"], given[0].ndim - 1)],
     "rev": lambda given, params, _: [np.flip(given[0], params["dimensions"])],

@@ -85,9 +85,9 @@ def may_fall_below(xp: Any, f: Triple, floor: float) -> Any:
 def stays_above(f: Triple, floor: float) -> bool:
     """Whether many functions are so far above a floor that `may_fall_below` is true of none, by a rough bound.
 
-    With v = |m − a| + |b − m| and s = |slope_a| + 2 |slope_m| + |slope_b|: a cubic on [0, 1] is at most 4/27 of each slope
-    at its ends below both its values there, so those on the halves are above m − v − 2/27 s; the misfit is no more than
-    11/16 v + 5/32 s.
+    With v = |m − a| + |b − m| and s = |slope_a| + 2 |slope_m| + |slope_b|: a cubic on [0, 1] is at most 4/27 of each
+    slope at its ends below both its values there, so those on the halves are above m − v − 2/27 s; the misfit is no
+    more than 11/16 v + 5/32 s.
     """
     slopes = abs(f.slope_a) + 2.0 * abs(f.slope_m) + abs(f.slope_b)
     values = abs(f.m - f.a) + abs(f.b - f.m)

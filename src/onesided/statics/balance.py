@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from onesided._types import Array, Indices
+from onesided._types import Array, Indices, Mask
 from onesided.statics.curve import Curve, Plane, newton
 from onesided.tolerances import EPS
 
@@ -69,7 +69,7 @@ def doubtful_steps(
     return np.asarray(steps[off & np.isfinite(work)])
 
 
-def _held(s: Array, steps: Indices, inside: tuple[Array, Array]) -> tuple[Array, Array, Array]:
+def _held(s: Array, steps: Indices, inside: tuple[Array, Array]) -> tuple[Mask, Array, Array]:
     """Which steps hold one of the further places well inside, where it is, and the slope there."""
     at, there = inside
     if not len(at):
@@ -140,7 +140,7 @@ def _fails(curve: Curve, ends: tuple[Knot, Knot], along: Array, allowed: tuple[f
 
 
 def _inside(curve: Curve, ends: tuple[Knot, Knot], along: Array, f: float) -> Knot | None:
-    """The point at a fraction of an interval, by length along the chord; guessed on the cubic with the ends' tangents."""
+    """The point at a fraction of an interval, by length along the chord; guessed on the cubic with both tangents."""
     left, right = ends
     move = right.y - left.y
     h, size = float(along @ move), math.sqrt(move @ move)

@@ -9,10 +9,10 @@ from onesided._types import Array
 from onesided.results import ActiveSet, Ray, State
 from onesided.statics.active_set import roundings
 from onesided.statics.curve import Curve, Point
+from onesided.statics.hits import FLAT
 from onesided.statics.inside import between
 from onesided.statics.large import make_curve
 from onesided.statics.place import Place
-from onesided.statics.hits import FLAT
 from onesided.statics.quiet import TOGETHER, Quiet, ahead_of, directions_beyond
 from onesided.statics.rays import ways_to_carry
 from onesided.tolerances import EPS
@@ -105,8 +105,8 @@ def goes_on(curve: Curve, ray: Ray, quiet: Quiet) -> Ray:
 def arriving(curve: Curve, a: Point, c: Point) -> Point:
     """The end c of a step from a, where stiffness may jump, with the tangent just before it.
 
-    Nothing has happened before c: p has kept its sense, unless c is located a little too far on. The slope of the energy
-    at c is that of neither side.
+    Nothing has happened before c: p has kept its sense, unless c is located a little too far on. The slope of the
+    energy at c is that of neither side.
     """
     c = replace(c, load=math.nan)
     for fraction in (1.0 - JUST_BEYOND, 0.5) if c.s > a.s else ():
@@ -149,7 +149,7 @@ def _round_the_corner(where: Place, curve: Curve, quiet: Quiet, ray: Ray) -> Ray
 
 
 def _carried(where: Place, quiet: Quiet, ray: Ray, other: Curve, start: Point) -> Ray | None:
-    """A ray with the tangent just beyond its start, its p_sign 0 where p hardly changes; None where it does not lead on."""
+    """A ray with the tangent just beyond its start, p_sign 0 where p hardly changes; None if it does not lead on."""
     names, k, h = where.system.constraint_names, other.k, quiet.beyond.s - quiet.point.s
     end = ahead_of(other, start, h)
     if end is None or not np.all(end.margins >= -where.tolerances.residual):

@@ -83,7 +83,7 @@ class Margins:
         return replace(first, rows=tuple(sorted(row for quiet in together for row in quiet.rows)))
 
     def at_corner(self, curve: Curve, a: Point, h: float) -> Quiet | None:
-        """A margin that vanishes to stay at a, where steps have become too short: stiffness jumps, the path has a corner.
+        """A margin that vanishes to stay at a, where steps have become too short: stiffness jumps at a corner.
 
         Beyond it the path leaves in the direction of its own linearised equations in which the margin stays zero.
         """
