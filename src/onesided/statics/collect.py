@@ -125,7 +125,7 @@ class _Kept:
     def cut(self) -> None:
         """Leave out a piece that was taken by half."""
         whole = len(self.curves)
-        for rows in (self.x, self.s, self.tangents, self.degrees, self.inertia, self.loads, self.lengths):
+        for rows in (self.x, self.s, self.t, self.numbers, self.degrees, self.lengths):
             del rows[whole:]
         self.count = sum(self.lengths)
         self.events = [(event, i) for event, i in self.events if i < self.count]

@@ -66,7 +66,8 @@ class Integrator(Tracer):
             try:
                 points, hit = self._integrate()
             except _GivenUpError:
-                yield from self._end(Status.max_iterations, f"after {self.knobs.max_evaluations} tangents; use the default method")
+                note = f"after {self.knobs.max_evaluations} tangents; use the default method"
+                yield from self._end(Status.max_iterations, note)
                 return
             home: Point | None = None
             quiet: Quiet | None = None
