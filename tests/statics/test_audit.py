@@ -120,21 +120,47 @@ def test_two_forks_on_one_step_are_told_apart(w):
     assert [e.p for e in path.events[:2]] == pytest.approx([1 - w, 1 + w], abs=1e-9)
 
 
+ARCH = System(("x",), lambda q, p, th: q[0] ** 4 / 4 - q[0] ** 2 / 2 + 0.2 * jnp.sin(q[0]) - p * q[0])
+ARCH_START = float(-(1.2**3) + 1.2 + 0.2 * np.cos(1.2))
+
+
+def blind(monkeypatch, when):
+    """Have a tracer see no limit points, for some methods."""
+
+    def seen(tracer, b):
+        found = hits.find_hits(tracer.curve, tracer.point, b, tracer.watch, tracer.sides)
+        return [hit for hit in found if hit.trigger is hits.Trigger.bound] if when(tracer.method) else found
+
+    monkeypatch.setattr(Tracer, "_hits", seen)
+    monkeypatch.setattr(steps, "explained", lambda a, b: True)
+
+
 def test_a_tracer_that_is_blind_to_limit_points_is_found_out(monkeypatch):
     """Both attempts fail alike, and the path is not called a success."""
-    arch = System(("x",), lambda q, p, th: q[0] ** 4 / 4 - q[0] ** 2 / 2 + 0.2 * jnp.sin(q[0]) - p * q[0])
-    start = ([-1.2], float(-(1.2**3) + 1.2 + 0.2 * np.cos(1.2)))
-    assert onesided.trace(arch, *start, p_bounds=(-2, 2)).ok
-
-    def only_bounds(tracer, b):
-        found = hits.find_hits(tracer.curve, tracer.point, b, tracer.watch, tracer.sides)
-        return [hit for hit in found if hit.trigger is hits.Trigger.bound]
-
-    monkeypatch.setattr(Tracer, "_hits", only_bounds)
-    monkeypatch.setattr(steps, "explained", lambda a, b: True)
-    path = onesided.trace(arch, *start, p_bounds=(-2, 2), throw=False)
+    assert onesided.trace(ARCH, [-1.2], ARCH_START, p_bounds=(-2, 2)).ok
+    blind(monkeypatch, lambda method: True)
+    path = onesided.trace(ARCH, [-1.2], ARCH_START, p_bounds=(-2, 2), throw=False)
     assert path.status is Status.contradictory and not path.ok
     assert "the degree of instability is 1 where 0 was told (and 1 more)" in path.note
+    history = onesided.drive(ARCH, [-1.2], [ARCH_START, 2.0], throw=False)
+    assert history.status is Status.contradictory
+    assert not onesided.diagram(ARCH, [-1.2], ARCH_START, p_bounds=(-2, 2)).complete
+
+
+def test_every_verb_looks_again_with_shorter_steps(monkeypatch):
+    def runs():
+        drawn = onesided.diagram(ARCH, [-1.2], ARCH_START, p_bounds=(-2, 2))
+        history = onesided.drive(ARCH, [-1.2], [ARCH_START, 2.0, -2.0])
+        path = onesided.trace(ARCH, [-1.2], ARCH_START, p_bounds=(-2, 2))
+        pieces = [path, *drawn.paths, *history.paths]
+        assert drawn.complete and history.ok and all(piece.ok for piece in pieces)
+        return [[(e.kind, round(e.p, 9), e.instability_after) for e in piece.events] for piece in pieces]
+
+    usual = runs()
+    assert sum(kind is Kind.limit for piece in usual for kind, *_ in piece) >= 4
+    default = onesided.PredictorCorrector()
+    blind(monkeypatch, lambda method: method.max_step == default.max_step)
+    assert runs() == usual
 
 
 def test_energy_and_work_agree_along_a_smooth_leg():

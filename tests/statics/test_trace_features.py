@@ -229,3 +229,13 @@ def test_the_recheck_lets_nothing_pass_that_is_no_number(monkeypatch, which):
     monkeypatch.setattr(System, "residual_packed", blind)
     path = onesided.trace(system, task.start, task.p, p_bounds=task.p_bounds, max_points=5, throw=False)
     assert path.status is Status.inaccurate and np.isnan(path.residual)
+
+
+def test_the_second_method_gives_up_and_says_so():
+    system, task = onesided.zoo.load("von-mises")
+    few = onesided.FirstOrder(max_evaluations=200)
+    path = onesided.trace(system, task.start, task.p, p_bounds=task.p_bounds, method=few, throw=False)
+    assert path.status is Status.max_iterations and not path.ok
+    assert "use the default method" in path.note
+    with pytest.raises(OnesidedError):
+        onesided.FirstOrder(max_evaluations=0)

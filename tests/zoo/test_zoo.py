@@ -357,3 +357,13 @@ class TestBead:
         th = dict(system.parameters)
         np.testing.assert_allclose(system.mass(np.zeros(2), th), np.eye(2))
         np.testing.assert_allclose(system.force(0.0, np.zeros(2), np.array([2.0, 3.0]), 0.0, th), [-0.2, -0.3])
+
+
+@pytest.mark.parametrize("name", sorted(FOR_MOTION))
+def test_models_for_motion_say_what_to_run(name):
+    assert f"`onesided simulate {name}`" in zoo.text(name)
+
+
+@pytest.mark.parametrize("name", ["end-point", "end-point-horizontal", "flat-contact", "singular-corner"])
+def test_models_without_stable_states_say_what_to_run(name):
+    assert f"`onesided trace {name}`" in zoo.text(name)

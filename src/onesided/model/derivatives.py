@@ -19,6 +19,7 @@ from onesided.arguments import checked
 from onesided.errors import ModelError
 from onesided.model.compiling import compiled, prepare_jax
 from onesided.model.names import unknown_name
+from onesided.model.pattern import Directions, directions
 from onesided.model.rows import families
 from onesided.model.stepping import Blocks, Stepping
 from onesided.tolerances import ROUNDING
@@ -26,6 +27,7 @@ from onesided.tolerances import ROUNDING
 Scalar = Callable[[Any, Any, Any], Any]
 CHUNK = 64  # points of one call where there are many
 FEW = 4  # least number of points of one call where there are some
+SOME = 8  # coordinates from which on it is worth to look for zeros of the Hessian
 WORTH = 200_000  # points that are looked at, times points of one call, that pay for its compilation
 MANY = 1000  # numbers of one such call that cost no more than the call itself
 
@@ -224,6 +226,7 @@ class Derivatives:
     ) -> None:
         prepare_jax()
         self.n, self.m, self.names = n, len(constraints), names
+        self._by_user = any(isinstance(f, Function) and f.gradient is not None for f in (energy, *constraints))
         self._U = differentiable(energy, names)
         self._c = [differentiable(f, names) for f in families(constraints)]
         self._kkt = compiled(self._packed_kkt)
@@ -232,7 +235,7 @@ class Derivatives:
         self._residuals = compiled(jax.vmap(self._packed_residual, in_axes=(0, None)))
         self._along = compiled(self._packed_along, static_argnums=3)
         self._looks = compiled(jax.vmap(self._packed_look, in_axes=(0, None)))
-        self.stepping = Stepping(n, self.m, self._blocks)
+        self.stepping = Stepping(n, self.m, self._blocks, self._packed_residual)
         self._ends = (n + 2, n + 2 + self.m, n + 2 + self.m + n * (n + 1), (n, n + 1))
         self._asked = 0
         self._constants: tuple[Any, Any] = (None, None)
@@ -357,11 +360,25 @@ class Derivatives:
 
         gradient = jax.grad(self._lagrangian)
         L_x, push = jax.linearize(lambda z: gradient(z, nu, vector), qp)
-        L_xx = jax.vmap(push)(jnp.eye(self.n + 1))
+        L_xq = self._hessian(push, nu, vector)
         values, push_c = jax.linearize(value_and_constraints, qp)
         c_x = jax.vmap(push_c)(jnp.eye(self.n + 1))
         head = jnp.concatenate([values[-1:], L_x, values[:-1]], dtype=jnp.float64)
-        return Blocks(head, L_xx[:, : self.n].astype(jnp.float64), c_x[:, : self.m].astype(jnp.float64))
+        return Blocks(head, L_xq.astype(jnp.float64), c_x[:, : self.m].astype(jnp.float64))
+
+    def _hessian(self, push: Callable[[Any], Any], nu: Any, vector: Any) -> Any:
+        """Second derivatives of the Lagrangian, (n + 1, n), of what changes its gradient by `push`."""
+        few = self._few_directions(nu, vector)
+        if few is None:
+            return jax.vmap(push)(jnp.eye(self.n + 1))[:, : self.n]
+        made = jax.vmap(push)(jnp.asarray(few.seeds))[:, : self.n]
+        return jnp.where(few.mask[:, : self.n], few.seeds.T @ made, 0.0)  # faster than taking rows
+
+    def _few_directions(self, nu: Any, vector: Any) -> Directions | None:
+        """Directions that make up the Hessian, where they are fewer than coordinates."""
+        if self.n < SOME or self._by_user:
+            return None
+        return directions(jax.grad(self._lagrangian), self.n + 1, self.n, (nu, vector))
 
     def _packed_kkt(self, x: Any, vector: Any) -> Any:
         head, L_xq, c_x = self._blocks(x, vector)

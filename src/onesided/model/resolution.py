@@ -82,12 +82,27 @@ def may_fall_below(xp: Any, f: Triple, floor: float) -> Any:
     return above & (low < floor) & (low < xp.minimum(f.a, f.b))
 
 
-def may_turn(xp: Any, f: Triple, sense: Any) -> Any:
-    """Whether a function with slopes of one sense at both ends may turn back in between."""
+def stays_above(f: Triple, floor: float) -> bool:
+    """Whether many functions are so far above a floor that `may_fall_below` is true of none, by a rough bound.
+
+    With v = |m − a| + |b − m| and s = |slope_a| + 2 |slope_m| + |slope_b|: a cubic on [0, 1] is at most 4/27 of each
+    slope at its ends below both its values there, so those on the halves are above m − v − 2/27 s; the misfit is no
+    more than 11/16 v + 5/32 s.
+    """
+    slopes = abs(f.slope_a) + 2.0 * abs(f.slope_m) + abs(f.slope_b)
+    values = abs(f.m - f.a) + abs(f.b - f.m)
+    return bool((f.m - 1.75 * values - 0.25 * slopes >= floor).all())
+
+
+def may_turn(xp: Any, f: Triple, sense: Any, h: Any) -> Any:
+    """Whether a function with slopes of one sense at both ends may turn back in between, on a step of length h.
+
+    Slopes are entries of unit tangents, times the step: below rounding of these they have no sense.
+    """
     up = Triple(*(sense * value for value in f))
     first, second = _halves(up)
     least = 2 * xp.minimum(_least_slope(xp, *first), _least_slope(xp, *second))
-    lower, noise = xp.minimum(up.slope_a, up.slope_b), NOISE * EPS * (abs(f.a) + abs(f.b))
+    lower, noise = xp.minimum(up.slope_a, up.slope_b), NOISE * EPS * (abs(f.a) + abs(f.b) + h)
     return (lower > noise) & (least <= STEEP * misfit(f) + noise) & (least < lower)
 
 

@@ -8,6 +8,7 @@ where it is returned.
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import jax
@@ -22,7 +23,7 @@ from onesided.tolerances import EPS, ROUND_OFF, SMALL
 CHUNK = 64  # most points of one call
 VECTORS = 7  # of `Here`
 SMALL_SIZE = 16  # unknowns up to which elimination by loops beats calling the library
-LAST = 7  # numbers of a point besides unknowns, tangent and blocks
+LAST = 9  # numbers of a point besides unknowns, tangent and blocks
 TURN, BOUND, CHECK = 1, 2, 3  # what is located: a limit point, a bound of p; or a step is looked at in its middle
 TURNED_OVER = 2.0  # what seems to have happened: the determinant has changed its sign
 TRIES = 8  # so many steps refused in a row are left to the caller
@@ -30,6 +31,7 @@ LIMIT, FINE = 5, 12  # Newton iterations of a step, and of a point that is locat
 MIDDLE = 0.25  # how far the middle of a step may lie off the cubic through its ends, as a share of what a step may miss
 LONG = 0.1  # steps may grow with the path: by this share of `max_step` per unit of length
 NOISE = 4.0  # roundings of a unit in a residual
+SHRINKS = 0.25  # corrections with old factors are this much shorter each time, or new factors are made
 ROUNDS = 80  # a limit point not located by then is left to the caller
 
 
@@ -91,7 +93,8 @@ class Stretch(NamedTuple):
     """Points in a row: scaled unknowns, unit tangents, blocks one after the other, and `numbers`.
 
     The numbers of a point are its arc length, the step that led to it, the step to go on with, the orientation, the
-    logarithm of a determinant, the residual, and `TURN` or `BOUND` where it was located between the two before it.
+    logarithm of a determinant, the residual, and `TURN` or `BOUND` where it was located between the two before it; then
+    the arc length in the middle of the step, and the slope of the energy there, both NaN where it was not looked at.
     """
 
     y: Any
@@ -193,10 +196,13 @@ class Stepping:
     ----------
     n, m : number of coordinates and of constraints.
     evaluate : (x, parameter vector) → `Blocks`.
+    residual : (x, parameter vector) → (energy, L_q, c), packed.
     """
 
-    def __init__(self, n: int, m: int, evaluate: Callable[[Any, Any], Blocks]) -> None:
-        self.n, self.m, self.size, self._evaluate = n, m, n + 1 + m, evaluate
+    def __init__(
+        self, n: int, m: int, evaluate: Callable[[Any, Any], Blocks], residual: Callable[[Any, Any], Any]
+    ) -> None:
+        self.n, self.m, self.size, self._evaluate, self._residual = n, m, n + 1 + m, evaluate, residual
         self._march = compiled(self._steps)
 
     def march(self, here: Here, knobs: Knobs, frame: Frame, th: Any) -> Stretch:
@@ -233,9 +239,11 @@ class Stepping:
             after = jnp.where(locating, jnp.stack(narrowed), jnp.stack(stepped))
             after = jnp.where(checking, jnp.stack(checked), after)
             told = (jnp.where(locating, s_turn, s_next), way.step, _Way(*after).step, found.orientation, found.volume)
-            row = [found.y, found.tangent, *map(jnp.ravel, found.blocks), jnp.stack([*told, found.error, way.locating])]
-            place = jnp.where(checking, CHUNK + 2, way.count).astype(int)  # overwritten unless it was counted
-            table = table.at[place].set(jnp.concatenate(row))
+            numbers = jnp.stack([*told, found.error, way.locating, jnp.nan, jnp.nan])
+            row, count = [found.y, found.tangent, *map(jnp.ravel, found.blocks), numbers], way.count.astype(int)
+            table = table.at[jnp.where(checking, CHUNK + 2, count)].set(jnp.concatenate(row))  # until it is counted
+            inside = jnp.stack([(way.s + way.s_b) / 2, self._slope(found, frame)])
+            table = table.at[count, -2:].set(jnp.where(checking, inside, table[count, -2:]))
             here = jnp.where(checking, jnp.stack(arrived), state[0])
             return here, jnp.where(way.locating > 0, state[1], jnp.stack(beyond)), after, table
 
@@ -286,6 +294,10 @@ class Stepping:
         )
         return beyond, told, s
 
+    def _slope(self, found: _Found, frame: Frame) -> Any:
+        """Slope dU/ds = L_p ṗ of the energy along the curve."""
+        return found.blocks.head[self.n + 1] * found.tangent[self.n] * frame.unit[self.n]
+
     def _margins(self, y: Any, t: Any, blocks: Blocks, frame: Frame) -> tuple[Any, Any]:
         """Gaps of open and multipliers of closed constraints with their rates, behind n + 1 zeros."""
         n, zeros = self.n, jnp.zeros(self.n + 1)
@@ -332,7 +344,7 @@ class Stepping:
         zero |= heads_for_zero(jnp, (way.volume_1, way.volume_m, way.volume), ratio)
         lost = same & ((found.orientation != way.orientation) | zero)
         below = frame.onesided & may_fall_below(jnp, margins, -knobs.residual)[n + 1 :]
-        return ~(far | lost | jnp.any(below) | may_turn(jnp, p, jnp.sign(a.t[n])))
+        return ~(far | lost | jnp.any(below) | may_turn(jnp, p, jnp.sign(a.t[n]), h))
 
     def _plane_inside(self, at: _At, way: _Way, knobs: Knobs) -> _Plane:
         """Cubic Hermite interpolation on the last step, where ṗ should vanish or a bound should be."""
@@ -377,7 +389,7 @@ class Stepping:
             value = plane.row @ last.y - level
             blocks, R, augmented = self._linearised(last.y, plane.row, value, frame, th)
             error = jnp.maximum(jnp.max(jnp.abs(R)), jnp.abs(value))
-            solution, orientation, volume = self._solve(augmented.T, frame.closed)
+            solution, orientation, volume, again = self._solve(augmented.T, frame.closed)
             delta = solution[:, 0]
             distance = jnp.sqrt(delta @ delta)
             good = (error <= plane.target) & ((distance <= SMALL) | (error <= 10 * EPS))
@@ -386,6 +398,8 @@ class Stepping:
             settled &= jnp.isfinite(blocks.head[0]) & jnp.isfinite(volume)
             goes = ~settled & (distance < plane.reach) & (error < 1e3 * previous) & (last.iterations < plane.limit)
             y = jnp.where(goes, last.y + delta, last.y)
+            if again is not None:
+                y = self._chords(y, jnp.where(goes, distance, 0.0), again, (plane, frame, th))
             first = jnp.where(goes & (last.first == 0), distance, last.first)
             count = last.iterations + goes
             found = _Found(y, blocks, solution[:, 1], orientation, volume, first, error, count, settled, delta)
@@ -398,6 +412,28 @@ class Stepping:
         found: _Found = lax.while_loop(lambda state: state[2], iterate, state)[0]
         return found._replace(tangent=found.tangent / jnp.sqrt(found.tangent @ found.tangent))
 
+    def _chords(self, y: Any, moved: Any, again: Callable[[Any], Any], given: tuple[_Plane, Frame, Any]) -> Any:
+        """Further corrections with the factors at hand, as long as each is much shorter than the one before it."""
+        plane, frame, th = given
+        level = plane.row @ plane.guess
+
+        def go(state: tuple[Any, Any, Any]) -> tuple[Any, Any, Any]:
+            y, moved, _ = state
+            R = self._scaled(self._residual(y * frame.unit, th)[1:], frame)
+            value = plane.row @ y - level
+            delta = again(-jnp.append(R, value))
+            distance = jnp.sqrt(delta @ delta)
+            fine = jnp.maximum(jnp.max(jnp.abs(R)), jnp.abs(value)) <= plane.target
+            goes = ~fine & (distance <= SHRINKS * moved)
+            return jnp.where(goes, y + delta, y), distance, goes
+
+        made: Any = lax.while_loop(lambda state: state[2], go, (y, moved, moved > 0))[0]
+        return made
+
+    def _scaled(self, values: Any, frame: Frame) -> Any:
+        """Scaled residual of (L_q, c), zero for open constraints."""
+        return jnp.concatenate([values[: self.n], jnp.where(frame.closed, values[self.n :], 0.0)]) / frame.weight
+
     def _linearised(self, y: Any, row: Any, value: Any, frame: Frame, th: Any) -> tuple[Blocks, Any, Any]:
         """Blocks, scaled residual, and the bordered matrix with both right-hand sides at y, transposed.
 
@@ -406,7 +442,7 @@ class Stepping:
         n, m = self.n, self.m
         blocks = self._evaluate(y * frame.unit, th)
         unit, forces, gaps = frame.unit[:, None], frame.weight[:n], frame.weight[n:]
-        R = jnp.concatenate([blocks.head[1 : n + 1], jnp.where(frame.closed, blocks.head[n + 2 :], 0.0)]) / frame.weight
+        R = self._scaled(jnp.concatenate([blocks.head[1 : n + 1], blocks.head[n + 2 :]]), frame)
         columns = [blocks.L_xq * unit[: n + 1] / forces]
         if m:
             c_x = jnp.where(frame.closed, blocks.c_x, 0.0)
@@ -417,21 +453,31 @@ class Stepping:
         right = jnp.zeros((2, self.size)).at[0].set(-jnp.append(R, value)).at[1, -1].set(1.0)
         return blocks, R, jnp.concatenate([jnp.concatenate([*columns, row[:, None]], axis=1), right])
 
-    def _solve(self, augmented: Any, closed: Any) -> tuple[Any, Any, Any]:
-        """Solution, sign and logarithm of the determinant: eliminating [M, B] leaves L⁻¹PB beside U."""
-        size = self.size
+    def _solve(self, augmented: Any, closed: Any) -> tuple[Any, Any, Any, Callable[[Any], Any] | None]:
+        """Solution, sign and logarithm of the determinant, what solves once more: [M, B] leaves L⁻¹PB beside U.
+
+        Of small systems it costs less to start anew.
+        """
+        size, again = self.size, None
         if size <= SMALL_SIZE:
             lu, swaps = _eliminated(augmented)
             solution = _substituted(lu[:, :size], lu[:, size:])
         else:
-            lu, pivots, _ = lax.linalg.lu(augmented)
-            swaps = jnp.sum(pivots != jnp.arange(size))
-            solution = lax.linalg.triangular_solve(lu[:, :size], lu[:, size:], left_side=True, lower=False)
+            lu, pivots, order = lax.linalg.lu(augmented)
+            swaps, M = jnp.sum(pivots != jnp.arange(size)), lu[:, :size]
+            upper = partial(lax.linalg.triangular_solve, M, left_side=True, lower=False)
+            lower = partial(lax.linalg.triangular_solve, M, left_side=True, lower=True, unit_diagonal=True)
+            solution = upper(lu[:, size:])
+
+            def again(right: Any) -> Any:
+                return upper(lower(right[order][:, None]))[:, 0]
+
         diagonal, idle = jnp.diagonal(lu), jnp.sum(~closed)  # the unit entry of an open row is off the diagonal by one
         flips = swaps + jnp.sum(diagonal < 0) + idle
         counts = jnp.concatenate([jnp.ones(self.n + 1, dtype=bool), closed])
         volume = jnp.sum(jnp.where(counts, jnp.log(jnp.abs(diagonal)), 0.0))
-        return solution, jnp.where(flips % 2 == 1, -1.0, 1.0), volume + 0.5 * jnp.log(solution[:, 1] @ solution[:, 1])
+        volume += 0.5 * jnp.log(solution[:, 1] @ solution[:, 1])
+        return solution, jnp.where(flips % 2 == 1, -1.0, 1.0), volume, again
 
 
 def rounding(xp: Any, M: Any, y: Any) -> Any:

@@ -41,7 +41,7 @@ def collect(system: System, first: Item, pieces: Iterable[Item | Passage], origi
         gaps=gaps,
         energy=energy,
         s=np.concatenate(kept.s),
-        tangents=np.concatenate(kept.tangents) * kept.per_point(lambda curve: curve.unit[: n + 1]),
+        tangents=np.concatenate([t[:, : n + 1] for t in kept.t]) * kept.per_point(lambda curve: curve.unit[: n + 1]),
         instability=degrees,
         codes=_codes(X[:, n + 1 + k :], gaps, kept, origin),
         events=(),
@@ -60,7 +60,7 @@ def _audited(path: Path, kept: "_Kept", origin: Origin) -> Path:
     """The path, not ok where it contradicts theory."""
     tolerances = origin.watch.tolerances if origin.first_order is None else INTEGRATED
     noise = tolerances.event * float(np.max(np.abs(path.p))) + 100 * tolerances.residual * origin.where.sizes.control
-    findings = (*audit(path, np.concatenate(kept.inertia).astype(np.intp), noise), *_unbalanced(path, kept))
+    findings = (*audit(path, np.concatenate(kept.numbers)[:, 0].astype(np.intp), noise), *_unbalanced(path, kept))
     if not findings:
         return path
     note = "; ".join(text for text in (path.note, told(findings, path.control)) if text)
@@ -69,14 +69,17 @@ def _audited(path: Path, kept: "_Kept", origin: Origin) -> Path:
 
 def _unbalanced(path: Path, kept: "_Kept") -> Iterator[Finding]:
     """Steps over which the energy does not change by the work, looked at again with points inside them."""
-    slope = np.concatenate(kept.loads) * path.tangents[:, -1]
-    X = np.concatenate(kept.x)
+    _, load, middle, middle_slope = np.concatenate(kept.numbers).T
+    slope, X = load * path.tangents[:, -1], np.concatenate(kept.x)
     unsure = {event.index for event in path.events if event.rays.multiplicity > 1}  # tangents are not their own there
-    for curve, start, end in kept.legs():
+    for curve, start, end, t in kept.legs():
         first, last = start + (start in unsure), end - (end - 1 in unsure)
         leg = slice(first, last)
         noise = round_off(curve, X[leg], path.energy[leg], path.residual)
-        for i in doubtful_steps(path.s[leg], path.energy[leg], slope[leg], noise).tolist():
+        known = first + np.flatnonzero(np.isfinite(middle[leg]))
+        inside = middle[known], middle_slope[known]
+        turned = np.linalg.norm(np.diff(t[first - start : last - start], axis=0), axis=1)
+        for i in doubtful_steps(path.s[leg], path.energy[leg], slope[leg], noise, turned, inside).tolist():
             a = first + i
             if fails_between(curve, X[a], X[a + 1], float(noise[i] + noise[i + 1])):
                 yield Finding(float(path.p[a]), "the energy does not change by the work done: a branch was left")
@@ -88,10 +91,9 @@ class _Kept:
 
     x: list[Array] = field(default_factory=list)
     s: list[Array] = field(default_factory=list)
-    tangents: list[Array] = field(default_factory=list)
+    t: list[Array] = field(default_factory=list)
+    numbers: list[Array] = field(default_factory=list)  # negative modes, L_p, middle of the step, dU/ds there
     degrees: list[int] = field(default_factory=list)
-    inertia: list[Array] = field(default_factory=list)
-    loads: list[Array] = field(default_factory=list)
     lengths: list[int] = field(default_factory=list)
     curves: list[Curve] = field(default_factory=list)
     events: list[tuple[Event, int]] = field(default_factory=list)
@@ -103,19 +105,19 @@ class _Kept:
         """Take the points of a piece."""
         if isinstance(piece, Passage):
             points = piece.points
-            x, s, t, inertia, load = points.x, points.s, points.t, points.negative, points.load
+            x, s, t = points.x, points.s, points.t
+            numbers = np.column_stack([points.negative, points.load, points.s_middle, points.middle_slope])
         else:
             point = piece.point
             x, s, t = point.x[None], np.array([point.s]), point.t[None]
-            inertia, load = np.array([point.negative]), np.array([point.load])
+            numbers = np.array([[point.negative, point.load, point.s_middle, point.middle_slope]])
             if piece.event is not None:
                 self.events.append((piece.event, self.count))
         self.x.append(x)
         self.s.append(s)
-        self.tangents.append(t[:, : piece.curve.n + 1])
+        self.t.append(t)
+        self.numbers.append(numbers)
         self.degrees.append(piece.degree)
-        self.inertia.append(inertia)
-        self.loads.append(load)
         self.lengths.append(len(s))
         self.curves.append(piece.curve)
         self.count += len(s)
@@ -123,7 +125,7 @@ class _Kept:
     def cut(self) -> None:
         """Leave out a piece that was taken by half."""
         whole = len(self.curves)
-        for rows in (self.x, self.s, self.tangents, self.degrees, self.inertia, self.loads, self.lengths):
+        for rows in (self.x, self.s, self.t, self.numbers, self.degrees, self.lengths):
             del rows[whole:]
         self.count = sum(self.lengths)
         self.events = [(event, i) for event, i in self.events if i < self.count]
@@ -136,13 +138,14 @@ class _Kept:
         rows = {key: pick(curve) for key, curve in curves.items()}
         return np.repeat([rows[id(curve)] for curve in self.curves], self.lengths, axis=0)
 
-    def legs(self) -> Iterator[tuple[Curve, int, int]]:
-        """Curves with the numbers of their first point and of the one after their last."""
+    def legs(self) -> Iterator[tuple[Curve, int, int, Array]]:
+        """Curves with the numbers of their first point and of the one after their last, and the tangents."""
         ends = np.cumsum(self.lengths)
         for _, group in groupby(enumerate(self.curves), key=lambda pair: id(pair[1])):
             pieces = list(group)
             first, last = pieces[0][0], pieces[-1][0]
-            yield pieces[0][1], int(ends[first] - self.lengths[first]), int(ends[last])
+            t = np.concatenate(self.t[first : last + 1])
+            yield pieces[0][1], int(ends[first] - self.lengths[first]), int(ends[last]), t
 
     def tell(self, progress: Progress) -> None:
         """Say how far it is."""

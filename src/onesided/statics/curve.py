@@ -37,7 +37,8 @@ class Point:
     of the bordered determinant (0: unknown), `volume` the logarithm of its size across the tangent, `sense` the sign
     of the change of p just after the point. `margins` are the quantities that must stay ≥ 0: scaled gaps of open and
     multipliers of closed unilateral constraints; `rates` are their derivatives. `c`, `energy` and the scaled residual
-    `error` are those of the model at this very point, and so is `load`, the rate L_p of the energy with p.
+    `error` are those of the model at this very point, and so is `load`, the rate L_p of the energy with p. Where the
+    step that led here was looked at in its middle, `s_middle` and `middle_slope` are the arc length and dU/ds there.
     """
 
     x: Array
@@ -55,6 +56,8 @@ class Point:
     volume: float = math.nan
     neutral: bool = False
     load: float = math.nan
+    s_middle: float = math.nan
+    middle_slope: float = math.nan
 
 
 class Points(NamedTuple):
@@ -75,6 +78,8 @@ class Points(NamedTuple):
     volume: Array
     neutral: Array
     load: Array
+    s_middle: Array
+    middle_slope: Array
 
     def point(self, i: int) -> Point:
         """Point number i."""
@@ -106,6 +111,7 @@ class Curve:
         self.unit = np.concatenate([sizes.length, [sizes.control], scales.multiplier[rows]])
         self.weight = np.concatenate([sizes.force, scales.gap[rows]])
         self._all = w == len(scales.gap)
+        self.known_split: tuple[Any, Any] = (None, None)  # what was asked for last [`spectrum.split`], and the answer
         self._prepare()
 
     def _prepare(self) -> None:

@@ -13,6 +13,7 @@ from onesided.errors import SolveError, UsageError
 from onesided.linalg import one_thread
 from onesided.model.system import System
 from onesided.results import SILENT, Drive, Equilibrium, Event, Jump, Kind, Path, Progress, Ray, Total
+from onesided.statics.again import checked_twice
 from onesided.statics.collect import collect
 from onesided.statics.equilibrium import describe, equilibrium
 from onesided.statics.falls import Fall, Landing, Lost
@@ -36,6 +37,31 @@ class _Leg:
 
     path: Path
     lost: Event | None
+
+
+@dataclass(frozen=True)
+class _Walk:
+    """A trace that has begun: its start, its first item, and those that follow."""
+
+    origin: Origin
+    start: Item
+    head: Item
+    rest: Iterator[Item]
+
+    def leg(self, sense: int) -> _Leg:
+        """The path up to where stability or the sense of p is lost."""
+        lost: list[Event] = []
+
+        def stable() -> Iterator[Item]:
+            for item in itertools.chain([self.head], self.rest):
+                yield item
+                if item.event is not None and item.event.kind is not Kind.bound and not _goes_on(item.event, sense):
+                    lost.append(item.event)
+                    yield Item(item.curve, item.point, 0, status=Status.enough)
+                    return
+
+        path = collect(self.origin.where.system, self.start, stable(), self.origin, [])
+        return _Leg(path, lost[0] if lost else None)
 
 
 @checked
@@ -140,14 +166,16 @@ class _Run:
         sense = 1 if target > self.state.p else -1
         while self.state.p != target:
             leg = self._leg(target) if idle < IDLE else None
+            if leg is not None and lost is not None and self._stuck(leg.path):
+                leg = None  # the event at which stability was lost stands
             if leg is not None:
                 path = leg.path
                 self.paths.append(path)
                 self.progress.add(len(path), len(path.events))
                 self._arrive(path.q[-1], float(path.p[-1]), np.concatenate([path.mu[-1], path.lam[-1]]))
                 lost = leg.lost
-                idle = 0 if path.s[-1] > self.method.first_step**2 else idle + 1
-                if not path.ok and (lost is None or path.status is Status.interrupted):
+                idle = 0 if self._moved(path) else idle + 1
+                if not path.ok:
                     return path.status, path.note
             elif len(self.jumps) >= max_jumps:
                 return Status.max_iterations, f"{max_jumps} jumps"
@@ -161,6 +189,13 @@ class _Run:
                     return status, f"no stable state in reach at {at}{_why(status)}"
                 lost, idle = None, 0
         return Status.bound_reached, ""
+
+    def _moved(self, path: Path) -> bool:
+        return bool(path.s[-1] > self.method.first_step**2)
+
+    def _stuck(self, path: Path) -> bool:
+        """Whether a path fails where it starts."""
+        return not path.ok and not self._moved(path)
 
     def _arrive(self, q: Array, p: float, nu: Array) -> None:
         """Stand at a point; what the model remembers is taken over from it."""
@@ -184,25 +219,26 @@ class _Run:
         return None
 
     def _follow(self, origin: Origin, ray: Ray, sense: int) -> _Leg | None:
-        """Items along one ray while they are stable and p moves the right way; None if it starts unstable."""
-        tracer = Tracer(origin, ray)
-        first = Item(tracer.curve, tracer.point, 0)
-        items = Growth(self.system, self.tolerances).follow(tracer)
-        head = next(items)
-        if head.status is None and head.degree > 0:
+        """The path along one ray while it is stable and p moves the right way, audited; None if it starts unstable."""
+        walk = self._set_off(origin, ray)
+        if walk.head.status is None and walk.head.degree > 0:
             return None
-        lost: list[Event] = []
+        legs: list[_Leg] = []
 
-        def stable() -> Iterator[Item]:
-            for item in itertools.chain([head], items):
-                yield item
-                if item.event is not None and item.event.kind is not Kind.bound and not _goes_on(item.event, sense):
-                    lost.append(item.event)
-                    yield Item(item.curve, item.point, 0, status=Status.enough)
-                    return
+        def follow(chosen: Origin) -> Path:
+            fresh = walk if chosen is origin else self._set_off(chosen, ray)
+            legs.append(fresh.leg(sense))
+            return legs[-1].path
 
-        path = collect(self.system, first, stable(), origin, [])
-        return _Leg(path, lost[0] if lost else None)
+        checked_twice(origin, follow)
+        return legs[-1]
+
+    def _set_off(self, origin: Origin, ray: Ray) -> "_Walk":
+        """Begin to follow a ray."""
+        tracer = Tracer(origin, ray)
+        start = Item(tracer.curve, tracer.point, 0)
+        items = Growth(self.system, self.tolerances).follow(tracer)
+        return _Walk(origin, start, next(items), items)
 
     def _held(self, sense: int) -> str:
         """What keeps p from going on where the history stands, in words; empty if nothing does."""

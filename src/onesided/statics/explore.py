@@ -14,6 +14,7 @@ from onesided.linalg import one_thread
 from onesided.model.symmetry import Symmetry
 from onesided.model.system import System
 from onesided.results import SILENT, Diagram, Event, Kind, Path, Progress, Ray, Rays, Total
+from onesided.statics.again import checked_twice
 from onesided.statics.collect import collect
 from onesided.statics.hits import Watch
 from onesided.statics.paths import start_of
@@ -139,6 +140,17 @@ def _side_rays(path: Path, index: int, depth: int) -> Iterator[_Job]:
 
 
 def _travel(job: _Job, atlas: "_Atlas") -> Path:
+    """The path along one ray, audited; what is followed again finds the map as it was."""
+    known = atlas.state()
+
+    def follow(origin: Origin) -> Path:
+        atlas.reset(known)
+        return _once(replace(job, origin=origin), atlas)
+
+    return checked_twice(job.origin, follow)
+
+
+def _once(job: _Job, atlas: "_Atlas") -> Path:
     """Follow one ray until the path ends or runs into a point that is on the map already."""
     tracer = Tracer(job.origin, job.ray)
     first = Item(tracer.curve, tracer.point, 0)
@@ -176,6 +188,17 @@ class _Atlas:
         made = [_Station(*image, used) for image in images_of(self.group, x, rays, self.unit, self.near)]
         self.stations.extend(made)
         return made[0]
+
+    def state(self) -> list[tuple[_Station, bool, tuple[bool, ...]]]:
+        """The points, which of their events are told, and which rays have been travelled, as of now."""
+        return [(station, station.told, station.used.state()) for station in self.stations]
+
+    def reset(self, state: list[tuple[_Station, bool, tuple[bool, ...]]]) -> None:
+        """Take back what was added since a state was asked for."""
+        self.stations = [station for station, _, _ in state]
+        for station, told, used in state:
+            station.told = told
+            station.used.reset(used)
 
     def find(self, x: Array) -> _Station | None:
         """The known point at x, if there is one; forces that are not unique tell no points apart."""

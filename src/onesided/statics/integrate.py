@@ -35,13 +35,15 @@ class FirstOrder:
     ----------
     rtol : relative tolerance of the solver.
     span : length of a piece in scaled units; between pieces the path parameter may change.
+    max_evaluations : tangents after which the path is given up; badly scaled ones need very many.
     """
 
     rtol: float = 1e-12
     span: float = 0.25
+    max_evaluations: int = 100_000
 
     def __post_init__(self) -> None:
-        if not (0 < self.rtol < 1 and self.span > 0):
+        if not (0 < self.rtol < 1 and self.span > 0 and self.max_evaluations > 0):
             raise UsageError("`FirstOrder` has a knob out of range", got=repr(self))
 
 
@@ -51,6 +53,8 @@ class Integrator(Tracer):
     def __init__(self, origin: Origin, ray: Ray, knobs: FirstOrder) -> None:
         super().__init__(replace(origin, watch=replace(origin.watch, tolerances=INTEGRATED)), ray)
         self.knobs = knobs
+        self.evaluations = 0
+        self._known: tuple[bytes, int, Array] = (b"", -1, np.zeros(0))  # point, parameter, tangent
 
     def pieces(self) -> Iterator[Item]:
         """Points and events in order, until something ends the path."""
@@ -59,7 +63,12 @@ class Integrator(Tracer):
                 note = "only reactions change ahead: this method has no parameter for that, use the default"
                 yield from self._end(Status.step_too_small, note)
                 return
-            points, hit = self._integrate()
+            try:
+                points, hit = self._integrate()
+            except _GivenUpError:
+                note = f"after {self.knobs.max_evaluations} tangents; use the default method"
+                yield from self._end(Status.max_iterations, note)
+                return
             home: Point | None = None
             quiet: Quiet | None = None
             for point in points:
@@ -116,10 +125,22 @@ class Integrator(Tracer):
         return np.block([[H, load[:, None]], [row[None, :]]]), T, shift, e
 
     def tangent(self, y: Array, index: int) -> Array:
-        """Scaled derivative of the unknowns with respect to unknown `index` (a coordinate or p)."""
+        """Scaled derivative of the unknowns with respect to unknown `index` (a coordinate or p).
+
+        The last one is kept: event functions ask for it again.
+        """
+        asked = (y.tobytes(), index)
+        if self._known[:2] != asked:
+            self._known = (*asked, self._tangent(y, index))
+        return self._known[2]
+
+    def _tangent(self, y: Array, index: int) -> Array:
+        self.evaluations += 1
+        if self.evaluations > self.knobs.max_evaluations:
+            raise _GivenUpError
         matrix, T, shift, e = self._bordered(y, index)
         free = T.shape[1]
-        solution = np.linalg.lstsq(matrix, np.append(np.zeros(free), 1.0), rcond=None)[0]  # (2.27)
+        solution = _solved(matrix, np.append(np.zeros(free), 1.0))  # (2.27)
         p_dot = solution[free]
         q_dot = T @ solution[:free] + shift * p_dot  # (2.11)
         right = e.L_qq @ q_dot + e.L_qp * p_dot
@@ -205,6 +226,19 @@ class Integrator(Tracer):
         return Hit(
             Trigger.closing, 0.5, j
         ), lambda _, y: room + float(curve.evaluate(curve.packed(y)).c[j] / curve.scales.gap[j])
+
+
+class _GivenUpError(Exception):
+    """Too many tangents have been asked for."""
+
+
+def _solved(matrix: Array, right: Array) -> Array:
+    """Solution of a square system, the smallest one by least squares where it is singular."""
+    try:
+        solution = np.linalg.solve(matrix, right)
+    except np.linalg.LinAlgError:
+        solution = np.full(len(right), np.nan)
+    return np.asarray(solution if np.all(np.isfinite(solution)) else np.linalg.lstsq(matrix, right, rcond=None)[0])
 
 
 def _bound(n: int, level: float, side: float) -> Callable[[float, Array], float]:

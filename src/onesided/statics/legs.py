@@ -1,5 +1,6 @@
 """Legs of a path: the start of one along a ray, and one that goes on where idle or redundant constraints take over."""
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -8,9 +9,11 @@ from onesided._types import Array
 from onesided.results import ActiveSet, Ray, State
 from onesided.statics.active_set import roundings
 from onesided.statics.curve import Curve, Point
+from onesided.statics.hits import FLAT
+from onesided.statics.inside import between
 from onesided.statics.large import make_curve
 from onesided.statics.place import Place
-from onesided.statics.quiet import TOGETHER, Quiet, ahead_of
+from onesided.statics.quiet import TOGETHER, Quiet, ahead_of, directions_beyond
 from onesided.statics.rays import ways_to_carry
 from onesided.tolerances import EPS
 
@@ -88,10 +91,29 @@ def two_rays(where: Place, curve: Curve, c: Point, beyond: tuple[float, float, i
 
 
 def goes_on(curve: Curve, ray: Ray, quiet: Quiet) -> Ray:
-    """A ray of the same curve with the tangent just beyond a quiet change: stiffness and tangent may jump there."""
+    """A ray of the same curve with the tangent just beyond a quiet change: stiffness and tangent may jump there.
+
+    So may the sense of p: such a point is a corner.
+    """
     h = quiet.beyond.s - quiet.point.s
     beyond = ahead_of(curve, quiet.point, JUST_BEYOND * h) if h > 0 else None
-    return ray if beyond is None else _with_tangent(curve, ray, beyond)
+    if beyond is None:
+        return ray
+    return replace(_with_tangent(curve, ray, beyond), p_sign=int(beyond.sense) or ray.p_sign)
+
+
+def arriving(curve: Curve, a: Point, c: Point) -> Point:
+    """The end c of a step from a, where stiffness may jump, with the tangent just before it.
+
+    Nothing has happened before c: p has kept its sense, unless c is located a little too far on. The slope of the
+    energy at c is that of neither side.
+    """
+    c = replace(c, load=math.nan)
+    for fraction in (1.0 - JUST_BEYOND, 0.5) if c.s > a.s else ():
+        before = between(curve, a, c, fraction, inertia=False)
+        if before is not None and before.sense == a.sense:
+            return replace(c, t=before.t, sense=a.sense)
+    return replace(c, t=a.t, sense=a.sense)
 
 
 def taken_over(where: Place, curve: Curve, quiet: Quiet, p_sign: int) -> Ray | None:
@@ -101,18 +123,42 @@ def taken_over(where: Place, curve: Curve, quiet: Quiet, p_sign: int) -> Ray | N
     """
     if curve.large:
         return None
-    names, k, h = where.system.constraint_names, curve.k, quiet.beyond.s - quiet.point.s
     roughly = replace(where, tolerances=replace(where.tolerances, rank=TOGETHER))  # as exact as the point is located
     for ray in ways_to_carry(roughly, curve, quiet.point.t):
-        other, start = start_leg(where, ray, 0.0)
-        end = ahead_of(other, start, h)
-        if end is not None and np.all(end.margins >= -where.tolerances.residual):
-            idle = tuple(name for name in ray.idle if end.margins[names.index(name) - k] <= where.tolerances.gap)
-            kept = {*idle, *ray.closed} if set(idle) & set(ray.loose) else set()
-            ahead = replace(ray, p_sign=p_sign, idle=idle, loose=tuple(name for name in ray.loose if name in kept))
-            near = ahead_of(other, start, JUST_BEYOND * h) or end
-            return _with_tangent(other, ahead, near)
+        ahead = _carried(where, quiet, ray, *start_leg(where, ray, 0.0))
+        if ahead is not None:
+            return replace(ahead, p_sign=ahead.p_sign or p_sign)
+    for ray in ways_to_carry(roughly, curve, quiet.point.t, alike=-1.0):  # stiffness may jump: the path has a corner
+        ahead = _round_the_corner(where, curve, quiet, ray)
+        if ahead is not None:
+            return replace(ahead, p_sign=ahead.p_sign or p_sign)
     return None
+
+
+def _round_the_corner(where: Place, curve: Curve, quiet: Quiet, ray: Ray) -> Ray | None:
+    """The same by the linearised equations beyond the point, in the sense that lets go of what carried before."""
+    other, start = start_leg(where, ray, 0.0)
+    t = other.scaled(curve.packed(quiet.point.t))
+    freed = [int(row) - curve.k for row in curve.rows if row not in other.rows]
+    for direction in directions_beyond(other, replace(start, t=t / np.sqrt(t @ t)), quiet.beyond.s - quiet.point.s):
+        start = replace(start, t=direction)
+        ahead, end = _carried(where, quiet, ray, other, start), ahead_of(other, start, quiet.beyond.s - quiet.point.s)
+        if ahead is not None and end is not None and freed and np.all(end.margins[freed] > FLAT):
+            return replace(ahead, beyond=None)
+    return None
+
+
+def _carried(where: Place, quiet: Quiet, ray: Ray, other: Curve, start: Point) -> Ray | None:
+    """A ray with the tangent just beyond its start, p_sign 0 where p hardly changes; None if it does not lead on."""
+    names, k, h = where.system.constraint_names, other.k, quiet.beyond.s - quiet.point.s
+    end = ahead_of(other, start, h)
+    if end is None or not np.all(end.margins >= -where.tolerances.residual):
+        return None
+    idle = tuple(name for name in ray.idle if end.margins[names.index(name) - k] <= where.tolerances.gap)
+    kept = {*idle, *ray.closed} if set(idle) & set(ray.loose) else set()
+    near = ahead_of(other, start, JUST_BEYOND * h) or end
+    loose = tuple(name for name in ray.loose if name in kept)
+    return replace(_with_tangent(other, ray, near), p_sign=int(near.sense), idle=idle, loose=loose)
 
 
 def _with_tangent(curve: Curve, ray: Ray, point: Point) -> Ray:

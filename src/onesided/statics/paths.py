@@ -14,6 +14,7 @@ from onesided.model.sizes import Sizes
 from onesided.model.symmetry import Symmetry
 from onesided.model.system import System
 from onesided.results import SILENT, Event, Path, Progress, Ray, Rays
+from onesided.statics.again import checked_twice
 from onesided.statics.collect import collect
 from onesided.statics.equilibrium import Corrected, already, settle
 from onesided.statics.hits import UserEvents, Watch
@@ -27,8 +28,6 @@ from onesided.statics.steps import PredictorCorrector
 from onesided.statics.symmetric import chosen_symmetry, labelled
 from onesided.statics.trace import Tracer
 from onesided.tolerances import DEFAULT, Tolerances
-
-AGAIN = 0.25  # of the steps with which a path that contradicts theory is traced again
 
 
 @checked
@@ -107,11 +106,8 @@ def branch(event: Event, k: int, *, throw: bool = True) -> Path:
 
 
 def _run(origin: Origin, ray: Ray, notes: list[str]) -> Path:
-    """The path along a ray; one that contradicts theory is traced again with shorter steps."""
-    path = _once(origin, ray, notes)
-    if path.status is not Status.contradictory or origin.first_order is not None:
-        return path
-    return _once(replace(origin, method=origin.method.shortened(AGAIN)), ray, notes)
+    """The path along a ray, audited."""
+    return checked_twice(origin, lambda origin: _once(origin, ray, notes))
 
 
 def _once(origin: Origin, ray: Ray, notes: list[str]) -> Path:

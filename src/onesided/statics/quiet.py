@@ -11,6 +11,7 @@ from enum import Enum
 
 import numpy as np
 
+from onesided._types import Array
 from onesided.model.resolution import lowest
 from onesided.statics.curve import Curve, Plane, Point, make_point, newton
 from onesided.statics.hits import FLAT, Hit, Trigger
@@ -81,6 +82,21 @@ class Margins:
         together = [q for q in found if q.change is first.change and q.point.s - first.point.s <= TOGETHER]
         return replace(first, rows=tuple(sorted(row for quiet in together for row in quiet.rows)))
 
+    def at_corner(self, curve: Curve, a: Point, h: float) -> Quiet | None:
+        """A margin that vanishes to stay at a, where steps have become too short: stiffness jumps at a corner.
+
+        Beyond it the path leaves in the direction of its own linearised equations in which the margin stays zero.
+        """
+        low = (np.abs(a.margins) <= FLAT) & (np.abs(a.rates) <= np.sqrt(FLAT))
+        for row in (curve.k + np.flatnonzero(low)).tolist():
+            if row in self.away and row not in self.idle:
+                for t in directions_beyond(curve, a, h):
+                    corner = replace(a, t=t)
+                    beyond = ahead_of(curve, corner, h)
+                    if beyond is not None and abs(beyond.margins[row - curve.k]) <= FLAT:
+                        return Quiet(Change.arrives, (row,), corner, beyond)
+        return None
+
     def _leaving(self, curve: Curve, a: Point, b: Point, tolerances: Tolerances) -> list[Quiet]:
         rows = [row for row in sorted(self.idle) if abs(b.margins[row - curve.k]) > FLAT]
         sharp = between(curve, a, b, 1.0) if rows else None
@@ -115,6 +131,15 @@ class Margins:
         edge = edge if edge.s >= a.s else replace(a)
         beyond = b if b.s - edge.s > JUST * (b.s - start.s) else ahead_of(curve, edge, edge.s - start.s)
         return None if beyond is None else Quiet(Change.arrives, (row,), edge, beyond)
+
+
+def directions_beyond(curve: Curve, a: Point, h: float) -> list[Array]:
+    """Both tangents by the linearised equations a little ahead of a, that closer to the one at a first."""
+    border = np.zeros((curve.size, 1))
+    border[-1] = 1.0
+    t = curve.solve_bordered(curve.evaluate(curve.packed(a.y + h * a.t)), a.t, border)[0][:, 0]
+    size = float(np.sqrt(t @ t))
+    return [t / size, -t / size] if 0.0 < size < np.inf else []
 
 
 def _well_clear(curve: Curve, a: Point, b: Point, i: int, tolerances: Tolerances) -> Point | None:

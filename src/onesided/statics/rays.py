@@ -177,7 +177,7 @@ def _scaled_gradients(where: Place, rows: Indices) -> Array:
     return np.asarray(e.c_q[rows] * where.sizes.length / where.scales.gap[rows][:, None])
 
 
-def ways_to_carry(where: Place, curve: Curve, t: Array) -> Iterator[Ray]:
+def ways_to_carry(where: Place, curve: Curve, t: Array, *, alike: float = ALIKE) -> Iterator[Ray]:
     """The direction t of a curve on every piece that moves (q, p) much alike, the most similar first.
 
     Idle or redundant constraints change sides between them. Which of them leads on is not asked: derivatives at the
@@ -190,9 +190,9 @@ def ways_to_carry(where: Place, curve: Curve, t: Array) -> Iterator[Ray]:
         for d in _directions(here, piece).directions:
             own = _scaled(where, d.x_dot)[:seen]
             size = float(np.sqrt((own @ own) * (motion @ motion)))
-            alike = float(own @ motion) / size if size > 0 else 0.0
-            if alike > ALIKE:
-                found.append((round(alike, 4), Found(here, d)))
+            cosine = float(own @ motion) / size if size > 0 else 0.0
+            if cosine > alike:
+                found.append((round(cosine, 4), Found(here, d)))
     for _, one in sorted(found, key=lambda pair: -pair[0]):
         ray = _ray(one.where, one.direction, one.taylor, _instability(one.where, one.direction.piece))
         yield ray if reactions is None else _with_reactions(where, one, ray)

@@ -296,6 +296,16 @@ def split(
     """
     if piece.large:
         return cast("LargeCurve", piece).split(x, tolerances, keep, like)
+    if keep is not None:
+        return _taken_apart(piece, x, tolerances, keep)
+    asked = (x.tobytes(), piece.sizes, tolerances)
+    if piece.known_split[0] != asked:
+        piece.known_split = asked, _taken_apart(piece, x, tolerances, None)
+    return cast(Split, piece.known_split[1])
+
+
+def _taken_apart(piece: "Curve", x: Array, tolerances: Tolerances, keep: int | None) -> Split:
+    """The parts of the linearised equations at a point."""
     e = piece.evaluate(x)
     n, w, sizes, gap = piece.n, piece.w, piece.sizes, piece.scales.gap[piece.rows]
     K, E = sizes.hessian(e.L_qq), e.c_q[piece.rows] * sizes.length / gap[:, None]

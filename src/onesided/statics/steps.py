@@ -10,7 +10,8 @@ import numpy as np
 from onesided._types import Array
 from onesided.arguments import checked
 from onesided.errors import UsageError
-from onesided.model.resolution import SCALARS, Triple, heads_for_zero, may_fall_below, may_turn, may_vanish
+from onesided.model.derivatives import Evaluation
+from onesided.model.resolution import SCALARS, Triple, heads_for_zero, may_fall_below, may_turn, may_vanish, stays_above
 from onesided.model.stepping import CHUNK, LONG, MIDDLE, Knobs, integrals
 from onesided.statics.curve import Curve, Plane, Point, make_point, newton
 from onesided.statics.factors import determinant
@@ -153,8 +154,8 @@ class Walker:
         bent = self.survey.bent(np.vstack([self.point.t, points.t]), np.append(self.point.s, points.s))
         straight = [i for i in np.flatnonzero(bent == 0).tolist() if i not in made.located]
         needed = {*straight, *(i - 1 for i in straight if i)}
-        ends = {i: (points.point(i), Matrix(curve, partial(e.at, i))) for i in needed}
-        ends[-1] = self.point, Matrix(curve, partial(curve.evaluate, self.point.x))
+        ends = {i: (points.point(i), Matrix(curve, partial(e.at, i), bool(points.neutral[i]))) for i in needed}
+        ends[-1] = self.point, Matrix(curve, partial(curve.evaluate, self.point.x), self.point.neutral)
         steps = [Step(ends[i - 1][0], ends[i][0], ends[i - 1][1], ends[i][1]) for i in straight]
         found = self.survey.first(curve, steps, self.points, compiled=True) if steps else None
         if found is None:
@@ -202,7 +203,7 @@ class Walker:
                 angle = math.acos(min(1.0, float(a.t @ b.t)))
                 self.step = h * self._growth(angle, found.first / h)
                 if angle <= 2.0 * method.turn and self._resolved(a, b, h) and self._explained(a, b, h):
-                    until = self._surveyed(a, b)
+                    until = self._surveyed(a, b, found.e)
                     if until == 1.0:
                         self.step = min(self.step, method.max_step * max(1.0, LONG * b.s))
                         return b
@@ -251,7 +252,7 @@ class Walker:
         before = None if p is None or not a.s > p.s else (p.volume, volume, a.s - p.s)
         middle = resolved(self.curve, a, b, before, self.method, self.watch)
         if middle is not None:
-            self.proposed = middle
+            self.proposed, b.s_middle, b.middle_slope = middle, middle.s, middle.slope
             return True
         return h <= SHORT and a.orientation * b.orientation > 0 and self._singular(a, b)
 
@@ -261,13 +262,13 @@ class Walker:
             return True
         return (h <= SHORT and a.sense * b.sense > 0 and self._singular(a, b)) or h <= self._finest()
 
-    def _surveyed(self, a: Point, b: Point) -> float:
+    def _surveyed(self, a: Point, b: Point, e: Evaluation) -> float:
         """Fraction of a step up to which nothing is seen on it: 1, unless it is straight and something is."""
         if self.located is not None or self.curve.large:
             return 1.0
         if self.survey.is_bent(a, b):
             return 1.0
-        return self.survey.until(self.curve, a, b, self.points, compiled=self._compiles())
+        return self.survey.until(self.curve, a, b, e, self.points, compiled=self._compiles())
 
     def _compiles(self) -> bool:
         """Whether the path is long enough to pay for a compilation."""
@@ -328,11 +329,13 @@ def resolved(
     margins, rates = curve.margins(e, y, t)
     shift = curve.margins(e, delta, delta)[1]
     gaps = Triple(a.margins, h * a.rates, margins + shift, h * rates, b.margins, h * b.rates)
-    if len(margins) and may_fall_below(np, gaps, -watch.tolerances.residual).any():
+    if len(margins) and not stays_above(gaps, 0.0) and may_fall_below(np, gaps, -watch.tolerances.residual).any():
         return None
     at_a, at_b = float(a.t[n]), float(b.t[n])
     p = Triple(float(a.y[n]), h * at_a, float(y[n] + delta[n]), h * float(t[n]), float(b.y[n]), h * at_b)
-    return None if may_turn(SCALARS, p, math.copysign(1.0, at_a)) else Middle((a.s + b.s) / 2, volume, t)
+    if may_turn(SCALARS, p, math.copysign(1.0, at_a), h):
+        return None
+    return Middle((a.s + b.s) / 2, volume, t, e.L_p * float(curve.unit[n] * t[n]))
 
 
 def _resolved_by_end(curve: "LargeCurve", a: Point, b: Point, miss: float, tolerances: Tolerances) -> bool:
@@ -357,7 +360,7 @@ def _resolved_by_end(curve: "LargeCurve", a: Point, b: Point, miss: float, toler
     if len(margins) and may_fall_below(np, gaps, -tolerances.residual).any():
         return False
     p = _by_cubic(a.y[n], h * a.t[n], y[n] + delta[n], b.y[n], h * b.t[n])
-    return not may_turn(np, p, np.sign(a.t[n]))
+    return not may_turn(np, p, np.sign(a.t[n]), h)
 
 
 def _by_cubic(a: Any, slope_a: Any, m: Any, b: Any, slope_b: Any) -> Triple:

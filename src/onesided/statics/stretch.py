@@ -16,11 +16,12 @@ TRIGGERS = {TURN: Trigger.limit, BOUND: Trigger.bound}
 
 
 class Middle(NamedTuple):
-    """The middle of a step: arc length (NaN where it is not known), volume, unit tangent."""
+    """The middle of a step: arc length (NaN where it is not known), volume, unit tangent, slope of the energy."""
 
     s: float
     volume: float
     t: Array
+    slope: float = math.nan
 
 
 class Track(NamedTuple):
@@ -80,7 +81,7 @@ def stretch(curve: Curve, track: Track, knobs: Knobs, watch: Watch) -> Ahead | N
     checked on the way to it.
     """
     made = curve.system.march(_here(curve, track), knobs, curve.frame)
-    s, steps, following, orientation, volume, error, kind = made.numbers.T
+    s, steps, following, orientation, volume, error, kind, s_middle, middle_slope = made.numbers.T
     if not len(s):
         return None
     e = curve.system.derivatives.unpack_stretch(made.blocks)
@@ -106,6 +107,8 @@ def stretch(curve: Curve, track: Track, knobs: Knobs, watch: Watch) -> Ahead | N
         volume,
         neutral,
         e.L_x[:, -1].copy(),
+        s_middle,
+        middle_slope,
     )
     special = np.flatnonzero(kind).tolist()
     located = {

@@ -21,6 +21,7 @@ from onesided.model.stepping import LONG
 from onesided.statics.curve import Curve, Point
 from onesided.statics.hits import Watch
 from onesided.statics.inside import interpolate
+from onesided.tolerances import EPS
 
 BENT = 0.25  # share of the angle aimed at by which the path turns on the largest step, if it is not straight
 LOOKS = 16.0  # places per point that are looked at, besides those of a whole straight path
@@ -33,6 +34,7 @@ TESTS = 8  # vectors z for that
 SAME = 0.05  # |A⁻¹D z| of a place, up to which it lies on that line
 USUAL = 10.0  # unknowns; many that all change a little make longer vectors, by the root of their number
 SEED = 0  # of the vectors z
+ADDED = EPS**0.25  # of the usual stiffness: what is added where there is none all along
 MANY = 2_000_000  # entries of Hessians that are made for looks before these are compiled
 
 
@@ -54,10 +56,14 @@ class Steps(Protocol):
 
 @dataclass(eq=False)
 class Matrix:
-    """A = [[K, Eᵀ], [E, 0]] without units at one place, made from blocks of the model when it is needed."""
+    """A = [[K, Eᵀ], [E, 0]] without units at one place, made from blocks of the model when it is needed.
+
+    Where a path is `neutral`, A is singular all along: K with a little stiffness added tells of the other modes.
+    """
 
     curve: Curve
     blocks: Callable[[], Evaluation]
+    neutral: bool = False
 
     @cached_property
     def A(self) -> Array:
@@ -68,7 +74,10 @@ class Matrix:
 
     @cached_property
     def _factors(self) -> tuple[Array, Any, int]:
-        return cast("tuple[Array, Any, int]", lapack.dgetrf(self.A))
+        A = self.A
+        if self.neutral:
+            A = A + ADDED * np.diag(np.arange(len(A)) < self.curve.n)
+        return cast("tuple[Array, Any, int]", lapack.dgetrf(A))
 
     def small(self, rows: Array, most: float) -> bool:
         """Whether A⁻¹ makes vectors of no more than some length of all rows."""
@@ -76,7 +85,7 @@ class Matrix:
         if singular:
             return False
         solved, _ = lapack.dgetrs(lu, pivots, rows.T)
-        return bool(((solved * solved).sum(axis=0) <= most**2).all())
+        return bool(np.einsum("ij,ij->j", solved, solved).max() <= most**2)  # not if one is no number
 
 
 class Step(NamedTuple):
@@ -100,6 +109,7 @@ class Survey:
         self.method, self.watch = method, watch
         self.looks, self.straight = 0, True
         self._random = np.random.default_rng(SEED)
+        self._last: tuple[Array, Matrix] | None = None  # the end of the last step that was looked at
 
     def bent(self, t: Array, s: Array) -> Array:
         """Which of many steps in a row, given tangents and arc lengths of all their ends, are limited by bends."""
@@ -118,10 +128,14 @@ class Survey:
         self.straight &= not bent
         return bent
 
-    def until(self, curve: Curve, a: Point, b: Point, points: int, *, compiled: bool) -> float:
-        """Fraction of a straight step up to which nothing is seen: 1, unless something is."""
-        step = Step(a, b, *(Matrix(curve, partial(curve.evaluate, point.x)) for point in (a, b)))
-        found = self.first(curve, [step], points, compiled=compiled)
+    def until(self, curve: Curve, a: Point, b: Point, e: Evaluation, points: int, *, compiled: bool) -> float:
+        """Fraction of a straight step up to which nothing is seen: 1, unless something is; e are the blocks at b."""
+        A, B = Matrix(curve, partial(curve.evaluate, a.x), a.neutral), Matrix(curve, partial(_given, e), b.neutral)
+        last = self._last
+        if last is not None and last[0] is a.x and last[1].curve is curve:
+            A = last[1]
+        found = self.first(curve, [Step(a, b, A, B)], points, compiled=compiled)
+        self._last = b.x, B
         return 1.0 if found is None else found[1]
 
     def first(self, curve: Curve, steps: Sequence[Step], points: int, *, compiled: bool) -> tuple[int, float] | None:
@@ -204,7 +218,7 @@ class _Looks:
             e = self.curve.evaluate(self.curve.packed(self.Y[middle]))
             if self.curve.modes(e)[0] not in self.expected:
                 return middle
-            C = Matrix(self.curve, partial(_given, e))
+            C = Matrix(self.curve, partial(_given, e), piece.A.neutral and piece.B.neutral)
             pieces += [_Piece(middle, piece.last, C, piece.B), _Piece(piece.first, middle, piece.A, C)]
         return None
 
@@ -215,13 +229,11 @@ class _Looks:
         """
         A, B, Z = piece.A, piece.B, self.Z[piece.first + 1 : piece.last]
         change, more = B.A - A.A, max(1.0, math.sqrt(len(A.A) / USUAL))
-        if self.expected != {0} or self.curve.w:  # the line between positive definite matrices is
-            moved = self.tests @ change
-            if not (A.small(moved, CLOSE * more) and B.small(moved, CLOSE * more)):
-                return False
         share = np.arange(1, len(Z) + 1)[:, None] / (len(Z) + 1)
-        off = self.AZ[piece.first + 1 : piece.last] - Z @ A.A - share * (Z @ change)
-        return A.small(off, SAME * more) and B.small(off, SAME * more)
+        rows = self.AZ[piece.first + 1 : piece.last] - Z @ A.A - share * (Z @ change)
+        if self.expected != {0} or self.curve.w:  # the line between positive definite matrices is
+            rows = np.concatenate([rows, (SAME / CLOSE) * (self.tests @ change)])
+        return A.small(rows, SAME * more) and B.small(rows, SAME * more)
 
 
 def _given(e: Evaluation) -> Evaluation:

@@ -123,6 +123,14 @@ class Marks:
     def __setitem__(self, i: int, travelled: bool) -> None:
         self._set[self._orbit[i]] = travelled
 
+    def state(self) -> tuple[bool, ...]:
+        """The marks as of now."""
+        return tuple(self._set)
+
+    def reset(self, state: tuple[bool, ...]) -> None:
+        """Go back to an earlier state."""
+        self._set[:] = state
+
 
 def _leaving(symmetry: Symmetry, x: Array, unit: Array, near: float) -> Mask:
     """Which elements leave a packed point where it is."""

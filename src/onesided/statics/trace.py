@@ -12,7 +12,7 @@ from onesided.statics.curve import Curve, Point
 from onesided.statics.hits import Hit, Trigger, find_hits, locate
 from onesided.statics.home import Home
 from onesided.statics.inside import between
-from onesided.statics.legs import goes_on, start_leg, taken_over, told_apart, two_rays
+from onesided.statics.legs import arriving, goes_on, start_leg, taken_over, told_apart, two_rays
 from onesided.statics.naming import Named, name_idle, name_point
 from onesided.statics.pieces import Item, Origin, Passage
 from onesided.statics.place import Place, place
@@ -64,8 +64,14 @@ class Tracer(Walker):
         while status is None:
             candidate: Point | None = None
             if b is None:
-                status, note = self._why_stuck()
-                break
+                corner = self._corner()
+                if corner is None:
+                    status, note = self._why_stuck()
+                    break
+                status = yield from self._meet_idle(corner, corner.beyond)
+                self.step = self._first_step()
+                b = self._advance() if status is None else None
+                continue
             hit, c, quiet = self._first_change(b)
             home = None if c is None else self._passes_home(hit, c)
             if quiet is not None and quiet.change is Change.dips:
@@ -97,6 +103,12 @@ class Tracer(Walker):
         hit, c = self._earliest(b, hits) if hits else (None, b)
         quiet = None if c is None else self.margins.find(self.curve, self.point, c, self.watch.tolerances)
         return (hit, c, None) if quiet is None else (quiet.hit(self.curve), quiet.point, quiet)
+
+    def _corner(self) -> Quiet | None:
+        """A corner of the path at the last point, at which a constraint closes to stay idle."""
+        if self.curve.large or not len(self.point.margins):
+            return None
+        return self.margins.at_corner(self.curve, self.point, self.method.first_step**2)
 
     def _passes_home(self, hit: Hit | None, c: Point) -> Point | None:
         """The start of the path, where it lies on the way to c; at an event that is told first."""
@@ -234,9 +246,9 @@ class Tracer(Walker):
 
     def _meet_idle(self, quiet: Quiet, b: Point) -> Generator[Item, None, Status | None]:
         """Constraints begin or cease to be idle; the path goes on as it was, or with others that carry."""
-        c = quiet.point
+        c = arriving(self.curve, self.point, quiet.point)
         where = place(self.origin.where.system, c.x, self.curve.sizes, self.watch.tolerances)
-        back, on = two_rays(where, self.curve, c, self._beyond(b))
+        back, on = two_rays(where, self.curve, c, (c.sense, c.sense, min(self.degree or 0, b.negative)))
         names, idle = where.system.constraint_names, self.margins.idle ^ set(quiet.rows)
         ahead: Ray | None = replace(goes_on(self.curve, on, quiet), idle=tuple(names[row] for row in sorted(idle)))
         if quiet.crosses(self.curve):
@@ -247,7 +259,8 @@ class Tracer(Walker):
         yield from self._settle_degree(c, b)
         detail, changed = name_idle(where, set(self.curve.rows.tolist()), self.margins.idle, ahead)
         self.points, self.events = self.points + 1, self.events + 1
-        self._remember(Named(Kind.idle, 0, 1, changed, detail), Rays((back, ahead)), where, c, b.s)
+        kind = Kind.corner_limit if back.p_sign * ahead.p_sign > 0 else Kind.idle
+        self._remember(Named(kind, 0, 1, changed, detail), Rays((back, ahead)), where, c, b.s)
         if self.events == self.origin.max_events:
             return Status.enough
         self.curve, self.point = self._leave(where, ahead, c.s)
