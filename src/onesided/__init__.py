@@ -30,9 +30,13 @@ if TYPE_CHECKING:
     from onesided.dynamics.multipliers import ReducedSet as ReducedSet
     from onesided.dynamics.penalty import prepared as prepared
     from onesided.dynamics.penalty import with_penalty as with_penalty
+    from onesided.dynamics.program import TrustRegion as TrustRegion
+    from onesided.dynamics.program import Uno as Uno
     from onesided.dynamics.radau import Radau as Radau
     from onesided.dynamics.simulate import iter_simulate as iter_simulate
     from onesided.dynamics.simulate import simulate as simulate
+    from onesided.dynamics.steer import DirectCollocation as DirectCollocation
+    from onesided.dynamics.steer import steer as steer
     from onesided.errors import ModelError as ModelError
     from onesided.errors import OnesidedError as OnesidedError
     from onesided.errors import SolveError as SolveError
@@ -66,6 +70,7 @@ if TYPE_CHECKING:
     from onesided.results import Path as Path
     from onesided.results import Ray as Ray
     from onesided.results import Solution as Solution
+    from onesided.results import Steering as Steering
     from onesided.results import load_result as load_result
     from onesided.results import save as save
     from onesided.statics.drive import drive as drive
@@ -110,6 +115,10 @@ _HOMES = {
     "Radau": "dynamics.radau",
     "iter_simulate": "dynamics.simulate",
     "simulate": "dynamics.simulate",
+    "TrustRegion": "dynamics.program",
+    "Uno": "dynamics.program",
+    "DirectCollocation": "dynamics.steer",
+    "steer": "dynamics.steer",
     "ModelError": "errors",
     "OnesidedError": "errors",
     "SolveError": "errors",
@@ -145,6 +154,7 @@ _HOMES = {
     "Ray": "results",
     "save": "results",
     "Solution": "results",
+    "Steering": "results",
     "drive": "statics.drive",
     "Newton": "statics.equilibrium",
     "diagram": "statics.explore",

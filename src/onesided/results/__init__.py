@@ -36,6 +36,7 @@ from onesided.results.sketch import Line as Line
 from onesided.results.sketch import Sketch as Sketch
 from onesided.results.solids import Solid as Solid
 from onesided.results.solution import Solution as Solution
+from onesided.results.steering import Steering as Steering
 from onesided.results.store import check_folder as check_folder
 from onesided.results.store import event_record as event_record
 from onesided.results.store import load_result as load_result
