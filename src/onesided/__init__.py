@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from onesided.dynamics.simulate import simulate as simulate
     from onesided.dynamics.steer import DirectCollocation as DirectCollocation
     from onesided.dynamics.steer import steer as steer
+    from onesided.dynamics.variational import Variational as Variational
     from onesided.errors import ModelError as ModelError
     from onesided.errors import OnesidedError as OnesidedError
     from onesided.errors import SolveError as SolveError
@@ -119,6 +120,7 @@ _HOMES = {
     "Uno": "dynamics.program",
     "DirectCollocation": "dynamics.steer",
     "steer": "dynamics.steer",
+    "Variational": "dynamics.variational",
     "ModelError": "errors",
     "OnesidedError": "errors",
     "SolveError": "errors",
