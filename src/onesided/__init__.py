@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from onesided.complementarity_systems import CableStructure as CableStructure
     from onesided.complementarity_systems import LinearComplementaritySystem as LinearComplementaritySystem
     from onesided.complementarity_systems import SlacknessSystem as SlacknessSystem
+    from onesided.dynamics.couple import GaussSeidelSweeps as GaussSeidelSweeps
+    from onesided.dynamics.couple import HiddenConstraint as HiddenConstraint
+    from onesided.dynamics.couple import couple as couple
     from onesided.dynamics.event_driven import EventDriven as EventDriven
     from onesided.dynamics.explicit import Baumgarte as Baumgarte
     from onesided.dynamics.explicit import Projected as Projected
@@ -59,6 +62,7 @@ if TYPE_CHECKING:
     from onesided.model.symmetry import Symmetry as Symmetry
     from onesided.model.symmetry_search import symmetry_of as symmetry_of
     from onesided.model.system import System as System
+    from onesided.results import Coupled as Coupled
     from onesided.results import Diagram as Diagram
     from onesided.results import Drive as Drive
     from onesided.results import Equilibrium as Equilibrium
@@ -100,6 +104,9 @@ _HOMES = {
     "LCP": "complementarity",
     "MLCP": "complementarity",
     "NCP": "complementarity",
+    "couple": "dynamics.couple",
+    "GaussSeidelSweeps": "dynamics.couple",
+    "HiddenConstraint": "dynamics.couple",
     "EventDriven": "dynamics.event_driven",
     "Baumgarte": "dynamics.explicit",
     "Projected": "dynamics.explicit",
@@ -142,6 +149,7 @@ _HOMES = {
     "Symmetry": "model.symmetry",
     "symmetry_of": "model.symmetry_search",
     "System": "model.system",
+    "Coupled": "results",
     "Diagram": "results",
     "Drive": "results",
     "Equilibrium": "results",

@@ -48,6 +48,7 @@ def test_a_hop_with_a_mode_sequence_has_the_closed_form_cost(mass):
     assert [event.kind.name for motion in found.motions for event in motion.events] == ["opens"]
 
 
+@pytest.mark.slow
 def test_a_contact_cannot_pull(mass):
     """Inputs that must pull a mass off a floor it is said to rest on."""
     asked = (mass, ([0.0], [0.0]), ([0.0], [0.0]), {"u": "z"}, lambda t, q, v, u, th: (u[0] - 2 * G) ** 2)
@@ -130,6 +131,7 @@ def test_a_satellite_turns_about_one_axis_as_a_cubic():
     assert found.q[:, 2] == pytest.approx(angle * (3 * s**2 - 2 * s**3), abs=1e-8)
 
 
+@pytest.mark.slow
 def test_bounds_are_kept_and_what_cannot_be_reached_is_said(trolleys):
     asked = (trolleys, ([0.0, 0.0], [0.0, 0.0]), ([1.0, 1.0], {}), {"u": "x"})
     found = steer(*asked, t_span=(0, 2), bounds={"u": (-2.0, 0.9)}, method=DirectCollocation(10, accuracy=1e-3))

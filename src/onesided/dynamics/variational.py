@@ -17,9 +17,9 @@ NEARLY = 0.001  # of a step: what is left to the end is not a step of its own
 class Variational:
     """Steps of a discrete action principle (midpoint rule, RATTLE for joints): second order, no drift of energy.
 
-    Symplectic for conservative systems with joints: the energy swings about its value by an amount of order step², over any
-    number of steps, and momenta that belong to symmetries are kept to round-off. Non-holonomic constraints do no work on a
-    step.
+    Symplectic for conservative systems with joints: the energy swings about its value by an amount of order step², over
+    any number of steps, and momenta that belong to symmetries are kept to round-off. Non-holonomic constraints do no
+    work on a step.
 
     Attributes
     ----------

@@ -1,12 +1,13 @@
 """Variational steps, many in one compiled call: stationary points of a discrete action, with joints exact.
 
-With δ = local(q₀, q₁), the middle q_m = q₀∘exp(δ/2) and L_d = h (T(q_m, δ/h) − U(q_m)), momenta π and forces f at the middle:
+With δ = local(q₀, q₁), the middle q_m = q₀∘exp(δ/2) and L_d = h (T(q_m, δ/h) − U(q_m)), momenta π and forces f at the
+middle:
 
     π₀ + h/2 (G₀ᵀμ + A_mᵀλ + f) = −D₁L_d,   c(q₁) = 0,   A_m δ = 0,
     π₁ = D₂L_d + h/2 (A_mᵀλ + f) + G₁ᵀν,   G₁ M⁻¹π₁ = 0.
 
-Joints act as in RATTLE; non-holonomic constraints (rows A) act in the middle, where they do no work on the step. Without forces
-the map is symplectic and keeps the momenta that belong to symmetries; with rolling it is symmetric.
+Joints act as in RATTLE; non-holonomic constraints (rows A) act in the middle, where they do no work on the step. Without
+forces the map is symplectic and keeps the momenta that belong to symmetries; with rolling it is symmetric.
 """
 
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -23,13 +24,14 @@ from onesided.tolerances import EPS
 if TYPE_CHECKING:
     from onesided.model.equations import Equations
 
+TINY = float(np.finfo(float).tiny)
 ROUNDS = 20  # of Newton's method
 ROUNDED = 4.0 * EPS  # corrections below this share of the step are round-off
 STALLED, CLOSE = 0.5, EPS**0.5  # corrections that shrink no more end the search, good where they are as small as this
 
 
 class Instant(NamedTuple):
-    """Time, configuration, momentum, velocity on all constraints, work of forces so far, and whether steps succeeded."""
+    """Time, configuration, momentum, velocity on all constraints, work of forces so far, whether steps succeeded."""
 
     t: float
     q: Array
@@ -156,7 +158,7 @@ def _newton(residual: Any, y: Any, n: int) -> tuple[Any, Any]:
         y, size, _, count = carried
         step = jnp.linalg.solve(derivative(y), -residual(y))
         y = y + step
-        share = jnp.max(jnp.abs(step[:n])) / jnp.maximum(jnp.max(jnp.abs(y[:n])), jnp.finfo(float).tiny)
+        share = jnp.max(jnp.abs(step[:n])) / jnp.maximum(jnp.max(jnp.abs(y[:n])), TINY)
         return y, share, size, count + 1
 
     start = y, jnp.asarray(jnp.inf), jnp.asarray(jnp.inf), jnp.zeros((), dtype=int)

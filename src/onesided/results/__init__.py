@@ -4,6 +4,7 @@ from onesided.results.between import dense as dense
 from onesided.results.complementarity_motion import ComplementarityMotion as ComplementarityMotion
 from onesided.results.complementarity_motion import Episode as Episode
 from onesided.results.complementarity_motion import Switch as Switch
+from onesided.results.coupled import Coupled as Coupled
 from onesided.results.diagram import Diagram as Diagram
 from onesided.results.drive import Drive as Drive
 from onesided.results.drive import Jump as Jump
