@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from onesided.model.files import loads as loads
     from onesided.model.imports import read_mesh as read_mesh
     from onesided.model.imports import read_truss as read_truss
+    from onesided.model.robots import read_robot as read_robot
     from onesided.model.rows import rows as rows
     from onesided.model.sizes import Scales as Scales
     from onesided.model.surfaces import SurfacePair as SurfacePair
@@ -139,6 +140,7 @@ _HOMES = {
     "loads": "model.files",
     "read_mesh": "model.imports",
     "read_truss": "model.imports",
+    "read_robot": "model.robots",
     "rows": "model.rows",
     "Scales": "model.sizes",
     "check_surfaces": "model.surfaces",

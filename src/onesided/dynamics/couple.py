@@ -6,7 +6,8 @@ own. An error of λ changes the residual by H²/2 (D₁ + D₂), D = G M⁻¹G�
 
 A Gauss–Seidel sweep gives λ to the first system as it was and lets the second close the joint: λ is corrected with D₂
 alone, and its error is multiplied by −D₂⁻¹D₁ [AR, time integration]. Where the first system is the lighter one at the
-joint this diverges, whatever the step. The hidden constraint of both systems tells λ by D₁ + D₂, which contracts for all masses.
+joint this diverges, whatever the step. The hidden constraint of both systems tells λ by D₁ + D₂, which contracts for
+all masses.
 """
 
 from dataclasses import dataclass

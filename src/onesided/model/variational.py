@@ -6,8 +6,8 @@ middle:
     π₀ + h/2 (G₀ᵀμ + A_mᵀλ + f) = −D₁L_d,   c(q₁) = 0,   A_m δ = 0,
     π₁ = D₂L_d + h/2 (A_mᵀλ + f) + G₁ᵀν,   G₁ M⁻¹π₁ = 0.
 
-Joints act as in RATTLE; non-holonomic constraints (rows A) act in the middle, where they do no work on the step. Without
-forces the map is symplectic and keeps the momenta that belong to symmetries; with rolling it is symmetric.
+Joints act as in RATTLE; non-holonomic constraints (rows A) act in the middle, where they do no work on the step.
+Without forces the map is symplectic and keeps the momenta that belong to symmetries; with rolling it is symmetric.
 """
 
 from typing import TYPE_CHECKING, Any, NamedTuple
