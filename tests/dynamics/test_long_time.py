@@ -101,12 +101,29 @@ def test_what_it_does_not_know_is_refused(pendulum):
     start = (pendulum, [1.0, 0.0], [0.0, 0.0], (0.0, 1.0))
     with pytest.raises(onesided.OnesidedError, match="changes with time"):
         simulate(*start, method=Variational(0.1), control=lambda t: t)
+    shaken = System(
+        ("x",), energy=lambda q, p, th: q[0] ** 2, mass=lambda q, th: jnp.eye(1),
+        force=lambda t, q, v, p, th: jnp.sin(40 * t)[None],
+    )  # fmt: skip
+    with pytest.raises(onesided.OnesidedError, match="changes with time"):
+        simulate(shaken, [0.0], [0.0], (0.0, 1.0), method=Variational(0.1))
     with pytest.raises(onesided.OnesidedError, match="every step"):
         simulate(*start, method=Variational(0.1, every=2), events={"low": lambda t, q, v: q[0]})
     with pytest.raises(onesided.OnesidedError, match="every"):
         Variational(0.1, every=0)
     with pytest.raises(onesided.OnesidedError, match="step"):
         Variational(-0.1)
+
+
+def test_fixed_steps_end_whatever_a_force_does():
+    """Steps that cannot be cut for a force they do not resolve: they are taken, and that is said."""
+    shaken = System(
+        ("x",), energy=lambda q, p, th: q[0] ** 2, mass=lambda q, th: jnp.eye(1),
+        force=lambda t, q, v, p, th: jnp.sin(4000 * t)[None],
+    )  # fmt: skip
+    motion = simulate(shaken, [0.0], [0.0], (0.0, 1.0), method=Projected(step=0.1), throw=False)
+    assert motion.t[-1] == 1.0
+    assert "faster than the fixed steps" in motion.note
 
 
 def test_events_are_found_with_a_point_at_every_step(pendulum):

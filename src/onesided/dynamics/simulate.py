@@ -230,7 +230,7 @@ class Run:
                 yield Item(*halt)
                 return
             if stepper.state.t >= self.t_end:
-                yield Item(stepper.state, Status.finished)
+                yield Item(stepper.state, Status.finished, forcing.words)
                 return
             yield Item(stepper.state)
         yield Item(stepper.state, Status.max_iterations, f"{max_steps} steps were not enough")

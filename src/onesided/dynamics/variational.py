@@ -44,7 +44,7 @@ class Variational:
     def start(self, mechanics: Mechanics, state: State, t_end: float) -> Stepper:
         """Begin at a consistent state."""
         system = mechanics.equations.system
-        _refuse("a control that changes with time", mechanics.equations.control is not None)
+        _refuse("a control or a force that changes with time", mechanics.equations.forced)
         _refuse("friction in joints", system.friction is not None)
         _refuse("gaps between points that are several steps apart", bool(system.unilateral) and self.every > 1)
         return VariationalStepper(mechanics, state, t_end, self)
@@ -65,10 +65,10 @@ class VariationalStepper(Stepper):
         self._now = Instant(state.t, state.q, self._steps.momentum(state.q, state.v), state.v, state.work, good=True)
 
     def step(self, t_end: float) -> Status | None:
-        """Advance by `every` steps, or to the end; by fewer where forces that change with time ask for it."""
-        h, left = min(self.method.step, self.h), t_end - self._now.t
-        count = max(1, int(min(self.h, left) / h + NEARLY))
-        h, self.h = h if left > (1.0 - NEARLY) * h else left, self.method.step * self.method.every
+        """Advance by `every` steps, or to the end."""
+        h, left = self.method.step, t_end - self._now.t
+        count = max(1, min(self.method.every, int(left / h + NEARLY)))
+        h = h if left > (1.0 - NEARLY) * h else left
         after = self._steps.march(self._now, h, count)
         self.evaluations += count
         if not after.good:
