@@ -172,3 +172,9 @@ def test_uno_agrees(trolleys):
         for solver in (onesided.Uno(), onesided.TrustRegion())
     ]
     assert costs[0] == pytest.approx(costs[1], rel=1e-7)
+
+
+def test_contacts_with_friction_are_refused(mass):
+    rough = onesided.with_contacts(mass, {"floor": onesided.Contact(friction=0.3, slip=lambda q, v, th: v[0])})
+    with pytest.raises(onesided.OnesidedError, match="without friction"):
+        steer(rough, ([0.0], [0.0]), ([1.0], [0.0]), {"u": "z"}, t_span=(0, 1))

@@ -77,7 +77,7 @@ def simulate(  # noqa: PLR0913 - one verb, all its ends by keyword
     system, q0, v0 = _as_it_moves(system, q0, v0)
     if isinstance(method, ContactMethod):
         request = Request(
-            system, q0, v0, *span_of(t_span), control=control, multipliers=multipliers, events=events or {},
+            system, q0, v0, *_span(t_span), control=control, multipliers=multipliers, events=events or {},
             stop=stop, max_steps=max_steps, tolerances=tolerances,
         )  # fmt: skip
         with one_thread(request.system.n):
@@ -171,7 +171,7 @@ def iter_simulate(
         yield from _each(
             method.begin(
                 Request(
-                    system, q0, v0, *span_of(t_span), control=control, multipliers=multipliers,
+                    system, q0, v0, *_span(t_span), control=control, multipliers=multipliers,
                     tolerances=tolerances,
                 )
             )
@@ -248,7 +248,7 @@ def begin(
 ) -> Run:
     """Check the request and make the start consistent."""
     _a_system(system)
-    first, last = span_of(t_span)
+    first, last = _span(t_span)
     chosen = Projected() if method is None else method
     if not hasattr(chosen, "start"):
         raise UsageError(
@@ -280,6 +280,9 @@ def span_of(t_span: Any) -> tuple[float, float]:
             advice="to go back in time, reverse the velocities",
         )
     return first, last
+
+
+_span = span_of  # its name within this module
 
 
 def collect(run: Run, states: list[State], status: Status, note: str, events: tuple[MotionEvent, ...]) -> Motion:

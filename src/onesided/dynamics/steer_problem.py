@@ -13,6 +13,7 @@ from onesided.dynamics.mechanics import Mechanics, State
 from onesided.dynamics.transcription import Grid, Limits, Nodes, Units
 from onesided.errors import ModelError, SolveError, UsageError
 from onesided.linalg import independent_rows
+from onesided.model.contact import Contact
 from onesided.model.equations import Equations
 from onesided.model.inputs import Cost, Force, check_cost, input_forces, pushes
 from onesided.model.motion import Control
@@ -67,9 +68,13 @@ def _refuse(system: System) -> None:
     for part, there in (("servo conditions", system.servo), ("friction in joints", system.friction is not None)):
         if there:
             raise UsageError(f"`steer` does not know {part}", expected="a system without")
-    rough = [name for name, contact in system.contacts.items() if contact.friction > 0.0]
-    if rough:
-        raise UsageError("`steer` does not know friction of contacts", got=", ".join(rough), expected="friction = 0")
+    special = [name for name, contact in system.contacts.items() if contact != Contact(contact.restitution)]
+    if special:
+        raise UsageError(
+            "`steer` knows contacts without friction only",
+            got=", ".join(special),
+            expected="Contact(restitution=…), or none",
+        )
 
 
 def _pair(what: str, end: Any) -> tuple[Any, Any]:
