@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from onesided.complementarity_systems import CableStructure as CableStructure
     from onesided.complementarity_systems import LinearComplementaritySystem as LinearComplementaritySystem
     from onesided.complementarity_systems import SlacknessSystem as SlacknessSystem
+    from onesided.dynamics.couple import GaussSeidelSweeps as GaussSeidelSweeps
+    from onesided.dynamics.couple import HiddenConstraint as HiddenConstraint
+    from onesided.dynamics.couple import couple as couple
     from onesided.dynamics.event_driven import EventDriven as EventDriven
     from onesided.dynamics.explicit import Baumgarte as Baumgarte
     from onesided.dynamics.explicit import Projected as Projected
@@ -30,9 +33,14 @@ if TYPE_CHECKING:
     from onesided.dynamics.multipliers import ReducedSet as ReducedSet
     from onesided.dynamics.penalty import prepared as prepared
     from onesided.dynamics.penalty import with_penalty as with_penalty
+    from onesided.dynamics.program import TrustRegion as TrustRegion
+    from onesided.dynamics.program import Uno as Uno
     from onesided.dynamics.radau import Radau as Radau
     from onesided.dynamics.simulate import iter_simulate as iter_simulate
     from onesided.dynamics.simulate import simulate as simulate
+    from onesided.dynamics.steer import DirectCollocation as DirectCollocation
+    from onesided.dynamics.steer import steer as steer
+    from onesided.dynamics.variational import Variational as Variational
     from onesided.errors import ModelError as ModelError
     from onesided.errors import OnesidedError as OnesidedError
     from onesided.errors import SolveError as SolveError
@@ -44,6 +52,7 @@ if TYPE_CHECKING:
     from onesided.model.files import loads as loads
     from onesided.model.imports import read_mesh as read_mesh
     from onesided.model.imports import read_truss as read_truss
+    from onesided.model.robots import read_robot as read_robot
     from onesided.model.rows import rows as rows
     from onesided.model.sizes import Scales as Scales
     from onesided.model.surfaces import SurfacePair as SurfacePair
@@ -54,6 +63,7 @@ if TYPE_CHECKING:
     from onesided.model.symmetry import Symmetry as Symmetry
     from onesided.model.symmetry_search import symmetry_of as symmetry_of
     from onesided.model.system import System as System
+    from onesided.results import Coupled as Coupled
     from onesided.results import Diagram as Diagram
     from onesided.results import Drive as Drive
     from onesided.results import Equilibrium as Equilibrium
@@ -66,6 +76,7 @@ if TYPE_CHECKING:
     from onesided.results import Path as Path
     from onesided.results import Ray as Ray
     from onesided.results import Solution as Solution
+    from onesided.results import Steering as Steering
     from onesided.results import load_result as load_result
     from onesided.results import save as save
     from onesided.statics.drive import drive as drive
@@ -95,6 +106,9 @@ _HOMES = {
     "LCP": "complementarity",
     "MLCP": "complementarity",
     "NCP": "complementarity",
+    "couple": "dynamics.couple",
+    "GaussSeidelSweeps": "dynamics.couple",
+    "HiddenConstraint": "dynamics.couple",
     "EventDriven": "dynamics.event_driven",
     "Baumgarte": "dynamics.explicit",
     "Projected": "dynamics.explicit",
@@ -111,6 +125,11 @@ _HOMES = {
     "Radau": "dynamics.radau",
     "iter_simulate": "dynamics.simulate",
     "simulate": "dynamics.simulate",
+    "TrustRegion": "dynamics.program",
+    "Uno": "dynamics.program",
+    "DirectCollocation": "dynamics.steer",
+    "steer": "dynamics.steer",
+    "Variational": "dynamics.variational",
     "ModelError": "errors",
     "OnesidedError": "errors",
     "SolveError": "errors",
@@ -122,6 +141,7 @@ _HOMES = {
     "loads": "model.files",
     "read_mesh": "model.imports",
     "read_truss": "model.imports",
+    "read_robot": "model.robots",
     "rows": "model.rows",
     "Scales": "model.sizes",
     "check_surfaces": "model.surfaces",
@@ -132,6 +152,7 @@ _HOMES = {
     "Symmetry": "model.symmetry",
     "symmetry_of": "model.symmetry_search",
     "System": "model.system",
+    "Coupled": "results",
     "Diagram": "results",
     "Drive": "results",
     "Equilibrium": "results",
@@ -146,6 +167,7 @@ _HOMES = {
     "Ray": "results",
     "save": "results",
     "Solution": "results",
+    "Steering": "results",
     "drive": "statics.drive",
     "Newton": "statics.equilibrium",
     "diagram": "statics.explore",

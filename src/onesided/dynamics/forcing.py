@@ -1,6 +1,7 @@
 """Forces and controls that change with time limit the steps, also while nothing moves."""
 
 import copy
+import math
 
 import numpy as np
 
@@ -22,20 +23,25 @@ class Forcing:
 
     def __init__(self, equations: Equations, span: float) -> None:
         self._equations, self._least, self._most = equations, HALVED * span, LONGEST * span
-        self.changes = equations.forced
+        self.changes, self.words = equations.forced, ""
 
     def step(self, stepper: Stepper, end: float) -> tuple[Stepper, Status | None]:
         """One step that resolves what acts from outside: the stepper as it was before, and how the step went."""
         if self.changes:
             stepper.h = min(stepper.h, self._most)
+        tried = math.inf
         while True:
             before = copy.copy(stepper)
             failed = stepper.step(end)
             if failed is not None or not self._missed(before.state, stepper.state):
                 return before, failed
-            length = 0.5 * (stepper.state.t - before.state.t)
+            length = stepper.state.t - before.state.t
+            if not length < tried:  # a step of fixed size
+                self.words = "what acts from outside changes faster than the fixed steps resolve"
+                return before, failed
+            tried = length
             stepper.__dict__.update(before.__dict__)
-            stepper.h = length
+            stepper.h = 0.5 * length
             stepper.rejected += 1
 
     def _missed(self, before: State, after: State) -> bool:

@@ -233,7 +233,7 @@ class Run:
                 yield Item(*halt)
                 return
             if stepper.state.t >= self.t_end:
-                yield Item(stepper.state, Status.finished)
+                yield Item(stepper.state, Status.finished, forcing.words)
                 return
             yield Item(stepper.state)
         yield Item(stepper.state, Status.max_iterations, f"{max_steps} steps were not enough")
@@ -269,7 +269,8 @@ def begin(
     return Run(mechanics, stepper, chosen, correction, last)
 
 
-def _span(t_span: Any) -> tuple[float, float]:
+def span_of(t_span: Any) -> tuple[float, float]:
+    """First and last time, checked."""
     try:
         first, last = (float(t) for t in t_span)
     except (TypeError, ValueError):
@@ -282,6 +283,9 @@ def _span(t_span: Any) -> tuple[float, float]:
             advice="to go back in time, reverse the velocities",
         )
     return first, last
+
+
+_span = span_of  # its name within this module
 
 
 def collect(run: Run, states: list[State], status: Status, note: str, events: tuple[MotionEvent, ...]) -> Motion:

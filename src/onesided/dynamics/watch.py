@@ -29,6 +29,8 @@ class Watch:
         for name in stop:
             if name not in self.events:
                 raise unknown_name("event", name, self.events)
+        if self.events and getattr(stepper, "coarse", False):
+            raise UsageError("events need a point at every step", got=", ".join(self.events), expected="every = 1")
         self.found: list[MotionEvent] = []
         self._lowest = 1.0
         self._check(stepper.state)

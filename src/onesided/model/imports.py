@@ -153,7 +153,8 @@ def _inside(name: str, key: tuple[str, ...], source: Source, folder: Path | None
     return path
 
 
-def _read_bytes(path: Path) -> bytes:
+def read_bytes(path: Path) -> bytes:
+    """The content of a regular file that is not too large."""
     try:
         if not stat.S_ISREG(path.stat().st_mode):
             raise ModelFileError("this is not a regular file", place=path.name)
@@ -169,7 +170,7 @@ def _read_bytes(path: Path) -> bytes:
 
 def _read_text(path: Path) -> str:
     try:
-        return _read_bytes(path).decode("utf-8-sig")
+        return read_bytes(path).decode("utf-8-sig")
     except UnicodeDecodeError:
         raise ModelFileError("the file is not text in UTF-8", place=path.name, advice="export it again") from None
 
@@ -342,7 +343,7 @@ def _member(number: int, kind: str, place: str, cells: Mapping[str, str]) -> Row
 
 
 def _mesh_rows(path: Path, name: str, kind: str) -> list[Row]:
-    check_mesh_text(_read_bytes(path), path.suffix.lower(), name)
+    check_mesh_text(read_bytes(path), path.suffix.lower(), name)
     try:
         import meshio
     except ImportError:

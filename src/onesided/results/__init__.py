@@ -4,6 +4,7 @@ from onesided.results.between import dense as dense
 from onesided.results.complementarity_motion import ComplementarityMotion as ComplementarityMotion
 from onesided.results.complementarity_motion import Episode as Episode
 from onesided.results.complementarity_motion import Switch as Switch
+from onesided.results.coupled import Coupled as Coupled
 from onesided.results.diagram import Diagram as Diagram
 from onesided.results.drive import Drive as Drive
 from onesided.results.drive import Jump as Jump
@@ -36,6 +37,7 @@ from onesided.results.sketch import Line as Line
 from onesided.results.sketch import Sketch as Sketch
 from onesided.results.solids import Solid as Solid
 from onesided.results.solution import Solution as Solution
+from onesided.results.steering import Steering as Steering
 from onesided.results.store import check_folder as check_folder
 from onesided.results.store import event_record as event_record
 from onesided.results.store import load_result as load_result
