@@ -20,6 +20,7 @@ from onesided._types import Array, Indices, Status
 from onesided.arguments import checked
 from onesided.dynamics.contact_run import Outcome, Request, World, check_events, collect
 from onesided.dynamics.explicit import Projected
+from onesided.dynamics.flights import Flights, Knobs
 from onesided.dynamics.forcing import Forcing
 from onesided.dynamics.friction_modes import collide_with_friction, decide, finite
 from onesided.dynamics.impact import Impulses, collide, support
@@ -41,6 +42,8 @@ HOP = EPS**0.375  # of the largest speed of a contact: hops whose time is round-
 OPEN = Mode()
 NEAR_JAM = 0.01  # of the determinant without friction
 UNSEEN = 128.0 * EPS  # heights below this share of the terms that a gap is made of cannot be followed
+SERIES = 32  # intervals that the ratio of a geometric series is taken from
+FEW = 8  # states of one call that do not pay for another
 FAINT = 0.001  # of its largest impact: where to look whether a contact leaves visibly
 
 
@@ -90,6 +93,8 @@ class Flight:
         self._users = Users(world.request.events)
         self._forcing = Forcing(world.equations, world.request.last - world.request.first)
         self.vague: dict[str, None] = {}
+        self._flights = Flights(world, Knobs(method.rtol, method.max_step, method.rest, FAINT, UNSEEN))
+        self._flown: State | None = None
 
     @property
     def state(self) -> State:
@@ -115,11 +120,14 @@ class Flight:
             if not self.status.ok:
                 yield self._keep(state)
                 return
+            if mode == OPEN and self._flights.pays(len(self.events)):
+                state = yield from self._fly(state)
+                if state.t >= end or self._too_many():
+                    return
             state, moment = yield from self._phase(state, mode)
             if moment is None:
                 return
-            if len(self.events) >= self.method.max_events:
-                self.status, self.note = Status.max_iterations, f"{len(self.events)} events were not enough"
+            if self._too_many():
                 return
             if moment.kind is Occurrence.opens:
                 self._tell(Occurrence.opens, state, moment.name)
@@ -128,6 +136,31 @@ class Flight:
             before = mode
             state, mode = self._meet(state, moment, before)
             self._tell_friction(state, before, mode)
+
+    def _too_many(self) -> bool:
+        if len(self.events) < self.method.max_events:
+            return False
+        self.status, self.note = Status.max_iterations, f"{len(self.events)} events were not enough"
+        return True
+
+    def _fly(self, state: State) -> Generator[int, None, State]:
+        """Flights and single impacts, many in one call, as far as they are plain."""
+        names = self.world.names
+        while state.t < self.world.request.last and len(self.events) < self.method.max_events:
+            flown, evaluations = self._flights.go(state)
+            self.evaluations += evaluations
+            if flown and state is not self._flown:
+                yield self._keep(state)
+            for now, contact, speed, work in flown:
+                if contact >= 0:
+                    self._impacts.setdefault(contact, []).append(now.t)
+                    self._tell_impact(state, names[contact], speed, work)
+                state = self._flown = now
+                self.states.append(state)
+                yield len(self.states)
+            if len(flown) < FEW:
+                break
+        return state
 
     def _opened_at_once(self, state: State, mode: Mode) -> None:
         """Tell of contacts that touch at the start but do not press."""
@@ -157,7 +190,8 @@ class Flight:
         self._note_loose(mechanics)
         stepper = Projected(rtol=self.method.rtol, max_step=self.method.max_step).start(mechanics, settled, end)
         finder = MomentFinder(world, mode, mechanics, settled, self._users)
-        yield self._record(stepper, settled)
+        if state is not self._flown:
+            yield self._record(stepper, settled)
         for _ in range(world.request.max_steps):
             with np.errstate(over="ignore", invalid="ignore"):  # steps that are too long are tried and given up
                 before, failed = self._forcing.step(stepper, end)
@@ -327,10 +361,7 @@ class Flight:
                 end, detail = self._limit(i)
                 self._tell(Occurrence.accumulation, replace(state, t=end), world.names[i], detail)
             else:
-                speed = format_number(-float(speeds[i]))
-                self._tell(
-                    Occurrence.impact, state, world.names[i], f"speed {speed}, energy lost {format_number(-lost)}"
-                )
+                self._tell_impact(state, world.names[i], -float(speeds[i]), lost)
         world.sizes.grow(state.q, v)
         return replace(state, v=v, work=state.work + work)
 
@@ -370,11 +401,16 @@ class Flight:
         """The end of the accumulation, a geometric series of intervals, and what to say about it."""
         times = self._impacts.pop(i)
         self.accumulated += 1
-        early, late = times[-2] - times[-3], times[-1] - times[-2]
-        ratio = late / early
+        k = min(len(times) - 2, SERIES)
+        early, late = times[-1 - k] - times[-2 - k], times[-1] - times[-2]
+        ratio = (late / early) ** (1.0 / k)
         end = times[-1] + late * ratio / (1.0 - ratio)
         words = f"infinitely many end at t = {end:.12g}, {len(times)} of them were followed; closed from here on"
         return min(end, self.world.request.last), words
+
+    def _tell_impact(self, state: State, name: str, speed: float, work: float) -> None:
+        detail = f"speed {format_number(speed)}, energy lost {format_number(-work)}"
+        self._tell(Occurrence.impact, state, name, detail)
 
     def _tell(self, kind: Occurrence, state: State, name: str, detail: str = "") -> None:
         self.events.append(MotionEvent(kind, state.t, state.q, state.v, name, detail))

@@ -12,9 +12,10 @@ from scipy.optimize import brentq
 from onesided._types import Array
 from onesided.dynamics.dense import Dense
 from onesided.dynamics.mechanics import State
-from onesided.dynamics.resolve import ROUNDING, ROUNDS, SHORTEST, Crossing, Search, Signs
+from onesided.dynamics.resolve import ROUNDS, SHORTEST, Crossing, Search, Signs
 from onesided.dynamics.stepper import Stepper
 from onesided.dynamics.watched import Watched
+from onesided.linalg.interpolants import ROUNDING
 
 NEWTON = 8
 JUMP = 16.0  # shortest pieces that a jump is located within

@@ -72,6 +72,11 @@ class Watch:
         return None
 
     @property
+    def quiet(self) -> bool:
+        """Whether there is nothing to look at but singular configurations."""
+        return not self._scanner.groups
+
+    @property
     def words(self) -> str:
         """Functions that could not be resolved, in words."""
         return vague_words(self._scanner, lambda n, f: "{.value} '{}'".format(*self._kinds[n][f]))
