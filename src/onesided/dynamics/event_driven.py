@@ -18,6 +18,7 @@ import numpy as np
 
 from onesided._types import Array, Indices, Status
 from onesided.arguments import checked
+from onesided.dynamics.accumulation import Accumulations
 from onesided.dynamics.contact_run import Outcome, Request, World, check_events, collect
 from onesided.dynamics.explicit import Projected
 from onesided.dynamics.flights import Flights, Knobs
@@ -42,7 +43,6 @@ HOP = EPS**0.375  # of the largest speed of a contact: hops whose time is round-
 OPEN = Mode()
 NEAR_JAM = 0.01  # of the determinant without friction
 UNSEEN = 128.0 * EPS  # heights below this share of the terms that a gap is made of cannot be followed
-SERIES = 32  # intervals that the ratio of a geometric series is taken from
 FEW = 8  # states of one call that do not pay for another
 FAINT = 0.001  # of its largest impact: where to look whether a contact leaves visibly
 
@@ -87,8 +87,8 @@ class Flight:
         self.wrong: list[str] = []
         self.loose: list[str] = []
         self.status, self.note = Status.finished, ""
-        self.evaluations = self.phases = self.accumulated = 0
-        self._impacts: dict[int, list[float]] = {}
+        self.evaluations = self.phases = 0
+        self._series = Accumulations(world, method.rest)
         self._same, self._when = 0, -math.inf
         self._users = Users(world.request.events)
         self._forcing = Forcing(world.equations, world.request.last - world.request.first)
@@ -106,7 +106,7 @@ class Flight:
         note = "; ".join(text for text in (self.note, *self.vague) if text)
         outcome = Outcome(
             stack(self.states), tuple(self.events), self.status, note, self.method, True, tuple(self.wrong),
-            {"evaluations": self.evaluations, "phases": self.phases, "accumulations": self.accumulated},
+            {"evaluations": self.evaluations, "phases": self.phases, "accumulations": self._series.ended},
             not_unique=tuple(dict.fromkeys(self.loose)),
         )  # fmt: skip
         return collect(self.world, outcome)
@@ -153,7 +153,7 @@ class Flight:
                 yield self._keep(state)
             for now, contact, speed, work in flown:
                 if contact >= 0:
-                    self._impacts.setdefault(contact, []).append(now.t)
+                    self._series.hit(contact, now.t)
                     self._tell_impact(state, names[contact], speed, work)
                 state = self._flown = now
                 self.states.append(state)
@@ -341,7 +341,7 @@ class Flight:
         world, rows = self.world, self.world.rows
         terms = world.terms(state.t, state.q, state.v)
         unseen = self._unseen(state, terms, hit, speeds)
-        ended = [i for i in hit if self._accumulates(i, state.t, -float(speeds[i]), unseen)]
+        ended = [i for i in hit if self._series.ends(i, state.t, -float(speeds[i]), unseen)]
         if ended or unseen:
             restitution = rows.restitution.copy()
             restitution[[*ended, *unseen]] = 0.0
@@ -358,7 +358,7 @@ class Flight:
             self.wrong.append(f"an impact at t = {state.t:.6g} gains energy: {lost:.3g}")
         for i in hit:
             if i in ended:
-                end, detail = self._limit(i)
+                end, detail = self._series.limit(i)
                 self._tell(Occurrence.accumulation, replace(state, t=end), world.names[i], detail)
             else:
                 self._tell_impact(state, world.names[i], -float(speeds[i]), lost)
@@ -386,27 +386,6 @@ class Flight:
         height = (rows.restitution * speeds) ** 2
         noise = UNSEEN * (np.abs(terms.G[rows.gaps]) @ np.abs(state.q))
         return [i for i in slow if height[i] <= -2.0 * pushed[i] * noise[i]]
-
-    def _accumulates(self, i: int, t: float, speed: float, unseen: list[int]) -> bool:
-        """Whether impacts of this contact decay so that they end within a time that does not matter."""
-        times = self._impacts.setdefault(i, [])
-        times.append(t)
-        slow = i in unseen or speed <= self.method.rest * float(self.world.touch.speed[i])
-        if not slow or self.world.rows.restitution[i] in (0.0, 1.0) or len(times) < 3:
-            return False
-        early, late = times[-2] - times[-3], times[-1] - times[-2]
-        return late < early
-
-    def _limit(self, i: int) -> tuple[float, str]:
-        """The end of the accumulation, a geometric series of intervals, and what to say about it."""
-        times = self._impacts.pop(i)
-        self.accumulated += 1
-        k = min(len(times) - 2, SERIES)
-        early, late = times[-1 - k] - times[-2 - k], times[-1] - times[-2]
-        ratio = (late / early) ** (1.0 / k)
-        end = times[-1] + late * ratio / (1.0 - ratio)
-        words = f"infinitely many end at t = {end:.12g}, {len(times)} of them were followed; closed from here on"
-        return min(end, self.world.request.last), words
 
     def _tell_impact(self, state: State, name: str, speed: float, work: float) -> None:
         detail = f"speed {format_number(speed)}, energy lost {format_number(-work)}"

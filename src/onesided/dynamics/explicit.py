@@ -160,8 +160,10 @@ class ExplicitStepper(Stepper):
         """Whether many steps can be taken in one call: nothing is iterated on and no constraint depends on others."""
         equations, mechanics = self.mechanics.equations, self.mechanics
         plain = type(mechanics) is Mechanics and equations.pattern is None and equations.system.friction is None
-        return plain and self.method == Projected(self.method.rtol, None, self.method.max_step) and (
-            len(mechanics.rows) == equations.rows and self._tiny == 0
+        return (
+            plain
+            and self.method == Projected(self.method.rtol, None, self.method.max_step)
+            and (len(mechanics.rows) == equations.rows and self._tiny == 0)
         )
 
     def stretch(self, t_end: float, most: int) -> list[State]:

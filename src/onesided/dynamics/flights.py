@@ -16,7 +16,7 @@ from onesided.model.flights import AFTER, HEAD, Contacts
 from onesided.model.strides import LONGEST
 
 FIRST = 64  # impacts one by one before: as many more pay for the compilation
-MOST, MOST_CONTACTS = 16, 24  # coordinates and contacts up to which a call is fast
+MOST, MOST_CONTACTS = 16, 48  # coordinates and contacts up to which a call is fast
 NO_INPUTS = np.zeros(0)
 LONG = 16.0  # steps are no longer than this part of the whole motion
 
@@ -98,7 +98,8 @@ class Flights:
         return [self._flown(row, n) for row in rows.reshape(LONGEST, -1)[: int(out[0])]]
 
     def _flown(self, row: Array, n: int) -> Flown:
-        t, power, work, first = *row[HEAD : HEAD + 3].tolist(), HEAD + 3
+        t, power, work = row[HEAD : HEAD + 3].tolist()
+        first = HEAD + 3
         mu, joints = self._no_forces, row[first + 3 * n :]
         if len(joints):
             mu = mu.copy()

@@ -8,11 +8,11 @@ import numpy as np
 from onesided._types import Array
 from onesided.dynamics.contact_run import World
 from onesided.dynamics.mechanics import Mechanics, State
-from onesided.linalg.interpolants import ROUNDING
 from onesided.dynamics.scan import Scanner, vague_words
 from onesided.dynamics.sliding import Mode, SlidingMechanics
 from onesided.dynamics.stepper import Stepper
 from onesided.dynamics.watched import Forces, Gaps, Users, Watched
+from onesided.linalg.interpolants import ROUNDING
 from onesided.results import Occurrence
 
 

@@ -8,8 +8,8 @@ import numpy as np
 from onesided._types import Array, Indices
 from onesided.dynamics.dense import Dense
 from onesided.dynamics.mechanics import Mechanics, State
-from onesided.linalg.interpolants import ROUNDING
 from onesided.dynamics.sliding import Mode, SlidingMechanics, direction
+from onesided.linalg.interpolants import ROUNDING
 from onesided.model.contact_equations import Rows
 from onesided.model.equations import Equations
 from onesided.model.motion import Terms

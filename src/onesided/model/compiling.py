@@ -123,6 +123,7 @@ class Compiled:
         self._way: _Way | None = None
 
     def __call__(self, *arguments: Any) -> Any:
+        """Call it; compile it where that is to be done."""
         if _Process.forked:
             _refuse_fork()
         way = self._way or self._choose(arguments)

@@ -15,8 +15,20 @@ import numpy as np
 from jax import lax
 from numpy.polynomial import chebyshev
 
-from onesided.linalg.interpolants import BEND, BUMP, COEFFICIENTS, DEGREE, HERMITE, LAST, NODES, RESOLVED, ROUNDING
-from onesided.linalg.interpolants import SAFETY, SMOOTH, TOP
+from onesided.linalg.interpolants import (
+    BEND,
+    BUMP,
+    COEFFICIENTS,
+    DEGREE,
+    HERMITE,
+    LAST,
+    NODES,
+    RESOLVED,
+    ROUNDING,
+    SAFETY,
+    SMOOTH,
+    TOP,
+)
 from onesided.model.compiling import compiled
 from onesided.model.strides import (
     LONGEST,
@@ -25,13 +37,13 @@ from onesided.model.strides import (
     Rules,
     Sizes,
     Strides,
+    Task,
     Trial,
     Way,
     chosen,
     decided,
     grown_sizes,
     limited,
-    top,
 )
 from onesided.tolerances import EPS
 
@@ -137,17 +149,18 @@ class Flights:
         own = mine.astype(float) @ W
         u = own @ at.v
         jump = -(1.0 + mine @ x.contacts.e) * u
-        found = self._strides.trial(
-            at, h, way.sizes, rules, vector, first=jnp.where(x.task == BOUNCE, STRIKE, 1.0), blow=(own, jump),
-            sure=x.task != STEP, middle=lambda end: _middle(_powers(at, end, h), at, h),
-        )  # fmt: skip
+        task = Task(
+            jnp.where(x.task == BOUNCE, STRIKE, 1.0),
+            (own, jump),
+            x.task != STEP,
+            lambda end: _middle(_powers(at, end, h), at, h),
+        )
+        found = self._strides.trial(at, h, way.sizes, rules, vector, task)
         x = x._replace(way=way._replace(evaluations=way.evaluations + found.evaluations))
         stepped = self._stepped(x, found, h, (values, W), rules, vector)
         located = self._located(x, found, rules, vector)
         bounced = self._bounced(x, found, u, own, rules)
-        following: _Flight = chosen(
-            x.task == STEP, stepped, chosen(x.task == LOCATE, located, bounced)
-        )
+        following: _Flight = chosen(x.task == STEP, stepped, chosen(x.task == LOCATE, located, bounced))
         return following
 
     def _gradients(self, q: Any, rules: Rules, vector: Any) -> tuple[Any, Any]:
@@ -157,17 +170,13 @@ class Flights:
 
     # a step
 
-    def _stepped(
-        self, x: _Flight, found: Trial, h: Any, gaps: tuple[Any, Any], rules: Rules, vector: Any
-    ) -> _Flight:
+    def _stepped(self, x: _Flight, found: Trial, h: Any, gaps: tuple[Any, Any], rules: Rules, vector: Any) -> _Flight:
         way = x.way
         good = self._strides.good(way, found, rules)
         seen = self._seen(x, found, h, gaps, rules, vector)
         head = jnp.zeros(HEAD)
         taken = decided(way, found, h, good & ~seen.falls & ~seen.unclear, rules, head)
-        shorter = way._replace(
-            h=0.5 * h, tries=way.tries + 1.0, refused=way.refused + 1.0, going=way.tries < UNCLEAR
-        )
+        shorter = way._replace(h=0.5 * h, tries=way.tries + 1.0, refused=way.refused + 1.0, going=way.tries < UNCLEAR)
         vague = good & seen.unclear
         falls = good & seen.falls & ~seen.unclear
         length = jnp.where(good & ~vague & ~falls, jnp.maximum(x.contacts.length, seen.size), x.contacts.length)
@@ -178,9 +187,7 @@ class Flights:
             contacts=x.contacts._replace(length=length), zero=chosen(falls, seen.zero, x.zero),
         )  # fmt: skip
 
-    def _seen(
-        self, x: _Flight, found: Trial, h: Any, gaps: tuple[Any, Any], rules: Rules, vector: Any
-    ) -> _Seen:
+    def _seen(self, x: _Flight, found: Trial, h: Any, gaps: tuple[Any, Any], rules: Rules, vector: Any) -> _Seen:
         """Follow all gaps along the step, piece after piece, until one of them does something."""
         at, (first, W) = x.way.at, gaps
         powers = _powers(at, found.end, h)
@@ -249,9 +256,7 @@ class Flights:
 
         bend = jax.jvp(rate, (jnp.zeros(()),), (jnp.ones(()),))[1]
         pushed = own @ end.a + bend
-        faint = (-u <= contacts.faint * speed) & (
-            (e * u) ** 2 <= -2.0 * pushed * contacts.unseen * (mine @ sums)
-        )
+        faint = (-u <= contacts.faint * speed) & ((e * u) ** 2 <= -2.0 * pushed * contacts.unseen * (mine @ sums))
         rests = -u <= contacts.rest * jnp.maximum(speed, -u)
         return alone & (e > 0.0) & (u < -slow) & ~rests & ~faint
 
@@ -269,9 +274,7 @@ class Flights:
             at=end, rows=rows, count=count, sizes=grown_sizes(way.sizes, end), tries=0.0 * way.tries, going=going
         )
         cap = 0.5 * (end.t - x.since)
-        return x._replace(
-            way=way, task=0.0 * u, cap=cap, since=end.t, contacts=contacts._replace(speed=fast)
-        )
+        return x._replace(way=way, task=0.0 * u, cap=cap, since=end.t, contacts=contacts._replace(speed=fast))
 
 
 def _powers(at: Point, end: Point, h: Any) -> Any:
@@ -319,7 +322,7 @@ def _follow(seen: _Seen, values: Any, doubt: Any, errors: Any, where: tuple[Any,
 
 
 def _root(c: Any, values: Any, where: tuple[Any, Any]) -> _Zero:
-    """The zero of a polynomial after its largest sample, in time from the beginning of the step, and the slope there."""
+    """The zero of a polynomial after its largest sample, in time from the beginning of the step, and its slope."""
     k, h = where
     orders = np.arange(DEGREE + 1.0)
 

@@ -6,7 +6,7 @@ a singular configuration, leaves its branch or is too small: that one is left to
 """
 
 import math
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import jax.numpy as jnp
 import numpy as np
@@ -20,6 +20,7 @@ from onesided.tolerances import EPS
 if TYPE_CHECKING:
     from onesided.model.motion import MotionFunctions
 
+Branch = TypeVar("Branch", bound=tuple[Any, ...])
 LONGEST = 128  # points of one call
 STAGES = 12
 STRIKE, SETTLE, MIDDLE = STAGES, STAGES + 1, 64  # evaluations after the stages: of a blow, of the end, of the middle
@@ -38,8 +39,8 @@ TRIES = 24  # refused in a row
 class Rules(NamedTuple):
     """What does not change: last time, control p, accuracy, limits of steps, residual, weights of rows, pivot.
 
-    `share` is that of `Sizes`; steps below a share `tiny` of the time left are left to the caller; `wanted` is the number
-    of points.
+    `share` is that of `Sizes`; steps below a share `tiny` of the time left are left to the caller; `wanted` tells the
+    number of points.
     """
 
     end: Any
@@ -102,6 +103,23 @@ class Trial(NamedTuple):
     impulse: Any
     middle: Any
     done: Any
+
+
+class Task(NamedTuple):
+    """What a trial is to do.
+
+    Attributes
+    ----------
+    first : the evaluation to begin with.
+    blow : the direction of an impulse, and the change of velocity along it that it is to make.
+    sure : whether the error does not matter.
+    middle : a function of the end that gives configuration and velocity in the middle: the acceleration there is wanted.
+    """
+
+    first: Any = 1.0
+    blow: tuple[Any, Any] | None = None
+    sure: Any = False
+    middle: Any = None
 
 
 class Way(NamedTuple):
@@ -167,22 +185,17 @@ class Strides:
         jumps = top(moved) > h * speed + h * h * bend + math.sqrt(EPS) * jnp.max(way.sizes.q)
         return (found.error <= 1.0) & (found.off <= rules.residual) & (far <= BRANCH) & ~jumps
 
-    def trial(
-        self, at: Point, h: Any, sizes: Sizes, rules: Rules, vector: Any, *,
-        first: Any = 1.0, blow: tuple[Any, Any] | None = None, sure: Any = False, middle: Any = None,
-    ) -> Trial:  # fmt: skip
-        """A step of size h, evaluation after evaluation.
-
-        `first` is the evaluation to begin with; `blow` the direction of an impulse, and the change of velocity along it
-        that it is to make; `sure` tells that the error does not matter; `middle` is a function of the end that gives
-        configuration and velocity in the middle, where the acceleration is wanted.
-        """
+    def trial(self, at: Point, h: Any, sizes: Sizes, rules: Rules, vector: Any, task: "Task | None" = None) -> Trial:
+        """A step of size h, evaluation after evaluation."""
+        first, blow, sure, middle = task or Task()
         n = self.n
         stages = jnp.zeros((STAGES, 2 * n + 1)).at[0].set(jnp.concatenate([at.v, at.a, at.power[None]]))
         none, zero = jnp.zeros(()), jnp.zeros(n)
         push, jump = (zero, none) if blow is None else blow
-        start = Trial(none + first, stages, at._replace(t=at.t + h), zero, zero, zero, none, none + jnp.inf, none + jnp.inf,
-                      none + 1.0, none, none, zero, none > 0.0)  # fmt: skip
+        start = Trial(
+            none + first, stages, at._replace(t=at.t + h), zero, zero, zero, none, none + jnp.inf, none + jnp.inf,
+            none + 1.0, none, none, zero, none > 0.0,
+        )  # fmt: skip
 
         def evaluate(x: Trial) -> Trial:
             stage = x.i < STAGES
@@ -199,9 +212,7 @@ class Strides:
             )
             after = self._after_stage(x, at, h, now, (sizes, rules, sure))
             impulse = jump / (push @ now.pushed)
-            struck = x._replace(
-                end=x.end._replace(v=x.end.v + impulse * now.pushed), impulse=impulse, i=none + SETTLE
-            )
+            struck = x._replace(end=x.end._replace(v=x.end.v + impulse * now.pushed), impulse=impulse, i=none + SETTLE)
             rest = self._settled(x, now, rules, middle is not None)
             last = x._replace(middle=now.a, done=none == 0.0)
             found = chosen(stage, after, chosen(x.i == STRIKE, struck, rest))
@@ -352,7 +363,7 @@ def top(values: Any) -> Any:
     return jnp.max(jnp.abs(values), initial=0.0)
 
 
-def chosen(condition: Any, yes: Any, no: Any) -> Any:
+def chosen(condition: Any, yes: Branch, no: Branch) -> Branch:
     """One or the other of two tuples of arrays."""
     return type(yes)(*(
         chosen(condition, a, b) if isinstance(a, tuple) else jnp.where(condition, a, b)
