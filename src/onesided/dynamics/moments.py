@@ -11,7 +11,7 @@ from onesided.dynamics.mechanics import Mechanics, State
 from onesided.dynamics.scan import Scanner, vague_words
 from onesided.dynamics.sliding import Mode, SlidingMechanics
 from onesided.dynamics.stepper import Stepper
-from onesided.dynamics.watched import Forces, Gaps, Users, Watched
+from onesided.dynamics.watched import Forces, Gaps, Users, Watched, crosses
 from onesided.linalg.interpolants import ROUNDING
 from onesided.results import Occurrence
 
@@ -28,7 +28,7 @@ class MomentFinder:
     """Looks at every step of one phase."""
 
     def __init__(self, world: World, mode: Mode, mechanics: Mechanics, start: State, users: Users) -> None:
-        self.world, self.mode, self.mechanics = world, mode, mechanics
+        self.world, self.mode, self.mechanics, self._users = world, mode, mechanics, users
         self._open = np.array([i for i in range(len(world.names)) if i not in set(mode.closed)], dtype=np.intp)
         self._sliding = [i for i, _ in mode.sliding]
         groups: list[Watched] = [Gaps(world.equations, self._open, world.touch.closed_below), users]
@@ -67,7 +67,8 @@ class MomentFinder:
         """What happens in this step, in order of time."""
         for found in self._scanner.events(before, after):
             moment = self._moments[found.group][found.which]
-            if found.falling or moment.kind is Occurrence.user:
+            user = moment.kind is Occurrence.user
+            if crosses(self._users.senses[found.which] if user else -1, falling=found.falling):
                 yield moment, found.state
         largest = self._scanner.largest.get(self._gaps_at)
         if largest is not None:

@@ -67,7 +67,8 @@ def simulate(  # noqa: PLR0913 - one verb, all its ends by keyword
     control : the control parameter p during motion: a number, or a function of time in `jax.numpy` (moving
         constraints).
     multipliers : how redundant constraints share their force: `MinimalNorm()` (default), `Compliances`, `ReducedSet`.
-    events : name → function (t, q, v) whose zeros are located; those named in `stop` end the motion.
+    events : name → function (t, q, v) whose zeros are located; those named in `stop` end the motion. An attribute
+        `direction` of a function says which zeros count: positive for rising, negative for falling, 0 for either.
     throw : raise a `SolveError` holding the motion so far, or return it with its status.
 
     Notes

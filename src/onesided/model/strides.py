@@ -113,7 +113,7 @@ class Task(NamedTuple):
     first : the evaluation to begin with.
     blow : the direction of an impulse, and the change of velocity along it that it is to make.
     sure : whether the error does not matter.
-    middle : a function of the end that gives configuration and velocity in the middle: the acceleration there is wanted.
+    middle : a function of the end that gives configuration and velocity in the middle, to be accelerated there.
     """
 
     first: Any = 1.0
