@@ -95,6 +95,7 @@ class Flight:
         self.vague: dict[str, None] = {}
         self._flights = Flights(world, Knobs(method.rtol, method.max_step, method.rest, FAINT, UNSEEN))
         self._flown: State | None = None
+        self._mu = np.zeros(world.equations.rows)  # where the last phase ended
 
     @property
     def state(self) -> State:
@@ -203,7 +204,8 @@ class Flight:
             world.sizes.grow(stepper.state.q, stepper.state.v)
             for moment, state in finder.moments(before, stepper.state):
                 if state.t > self.states[-1].t or moment.kind is not Occurrence.user:
-                    yield self._record(stepper, state)
+                    self._mu = self._full(stepper.mechanics, state)
+                    yield self._record(stepper, state if moment.before is None else moment.before)
                 if moment.kind is not Occurrence.user:
                     return self._left(finder, state), moment
                 if self._user(state, moment.name):
@@ -230,14 +232,15 @@ class Flight:
         self.status, self.note = Status.stopped, self.events[-1].words()
         return True
 
-    def _record(self, stepper: Stepper, state: State) -> int:
-        equations: Any = stepper.mechanics.equations
-        mechanics = stepper.mechanics
+    def _full(self, mechanics: Mechanics, state: State) -> Array:
+        """Multipliers of all rows."""
         if isinstance(mechanics, SlidingMechanics):
-            mu = mechanics.spread(state.t, state.q, state.v, state.mu)
-        else:
-            mu = equations.spread(state.mu)
-        self.states.append(replace(state, mu=mu))
+            return mechanics.spread(state.t, state.q, state.v, state.mu)
+        equations: Any = mechanics.equations
+        return np.asarray(equations.spread(state.mu))
+
+    def _record(self, stepper: Stepper, state: State) -> int:
+        self.states.append(replace(state, mu=self._full(stepper.mechanics, state)))
         return len(self.states)
 
     def _keep(self, state: State) -> int:
@@ -301,7 +304,7 @@ class Flight:
         found = {i: np.array(d) for i, d in before.sliding if moment is None or self.world.names[i] != moment.name}
         if moment is not None and moment.kind is Occurrence.slips:
             i = self.world.names.index(moment.name)
-            friction = self.states[-1].mu[list(rows.slips[i])]
+            friction = self._mu[list(rows.slips[i])]
             found[i] = -friction / np.linalg.norm(friction)
         return found
 

@@ -1,7 +1,7 @@
 """Where, within a step of a smooth phase, a gap closes, a force or a slip ends, or a user's function vanishes."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -18,10 +18,11 @@ from onesided.results import Occurrence
 
 @dataclass(frozen=True)
 class Moment:
-    """What ends a phase."""
+    """What ends a phase; the state just before where that comes at once, as by a force that jumps."""
 
     kind: Occurrence
     name: str
+    before: State | None = None
 
 
 class MomentFinder:
@@ -69,7 +70,7 @@ class MomentFinder:
             moment = self._moments[found.group][found.which]
             user = moment.kind is Occurrence.user
             if crosses(self._users.senses[found.which] if user else -1, falling=found.falling):
-                yield moment, found.state
+                yield replace(moment, before=found.before), found.state
         largest = self._scanner.largest.get(self._gaps_at)
         if largest is not None:
             self.world.touch.saw(self._open, largest)
