@@ -90,6 +90,7 @@ class Flight:
         self.evaluations = self.phases = 0
         self._series = Accumulations(world, method.rest)
         self._same, self._when = 0, -math.inf
+        self._began: dict[int, float] = {}  # when contacts began to slide
         self._users = Users(world.request.events)
         self._forcing = Forcing(world.equations, world.request.last - world.request.first)
         self.vague: dict[str, None] = {}
@@ -136,6 +137,8 @@ class Flight:
                 return
             before = mode
             state, mode = self._meet(state, moment, before)
+            slid = dict(before.sliding)
+            self._began = {i: self._began.get(i, -math.inf) if i in slid else state.t for i, _ in mode.sliding}
             self._tell_friction(state, before, mode)
 
     def _too_many(self) -> bool:
@@ -299,9 +302,13 @@ class Flight:
         return slow
 
     def _forced(self, state: State, moment: Moment | None, before: Mode) -> dict[int, Array]:
-        """Contacts that begin to slide, against the friction that has reached its limit, with those that just did."""
+        """Contacts that begin to slide, against the friction that has reached its limit, with those that just did.
+
+        Those that have slid for a while are told by their slip: where that has ended, they may stick.
+        """
         rows = self.world.rows
-        found = {i: np.array(d) for i, d in before.sliding if moment is None or self.world.names[i] != moment.name}
+        fresh = {i: np.array(d) for i, d in before.sliding if self._began.get(i) == state.t}
+        found = {i: d for i, d in fresh.items() if moment is None or self.world.names[i] != moment.name}
         if moment is not None and moment.kind is Occurrence.slips:
             i = self.world.names.index(moment.name)
             friction = self._mu[list(rows.slips[i])]

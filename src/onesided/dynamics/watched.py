@@ -177,7 +177,8 @@ class Forces:
         F = terms.G[:, self._phase.chosen].copy()
         for i, d in self.mode.sliding:
             slips, place = list(self.rows.slips[i]), self._places[int(self.rows.gaps[i])]
-            along = np.array([direction(slip, np.array(d)) for slip in terms.c_dot[:, slips]])
+            none = self.mechanics.none if isinstance(self.mechanics, SlidingMechanics) else 0.0
+            along = np.array([direction(slip, np.array(d), none) for slip in terms.c_dot[:, slips]])
             F[:, place] -= self.rows.friction[i] * np.einsum("ns,nsj->nj", along, terms.G[:, slips])
         return F
 
