@@ -1,7 +1,15 @@
 """Impacts of one contact that accumulate: recognised by their decay, ended at the limit of a geometric series."""
 
-from onesided.dynamics.contact_run import World
+import numpy as np
 
+from onesided.dynamics.contact_run import World
+from onesided.dynamics.mechanics import State
+from onesided.dynamics.sliding import Mode
+from onesided.model.motion import Terms
+from onesided.tolerances import EPS
+
+UNSEEN = 128.0 * EPS  # heights below this share of the terms that a gap is made of cannot be followed
+FAINT = 0.001  # of its largest impact: where to look whether a contact leaves visibly
 SERIES = 32  # intervals that the ratio of a geometric series is taken from
 
 
@@ -42,3 +50,17 @@ class Accumulations:
         end = times[-1] + late * ratio / (1.0 - ratio)
         words = f"infinitely many end at t = {end:.12g}, {len(times)} of them were followed; closed from here on"
         return min(end, self._world.request.last), words
+
+
+def unseen_hops(world: World, state: State, terms: Terms, hit: list[int]) -> list[int]:
+    """Contacts that would leave for a height u²/(2 a) that cannot be told from round-off."""
+    rows, zero, speeds = world.rows, np.zeros_like(state.q), terms.c_dot[world.rows.gaps]
+    slow = [i for i in hit if -speeds[i] <= FAINT * world.touch.speed[i] and rows.restitution[i] > 0.0]
+    if not slow:
+        return []
+    free = world.mechanics(Mode())
+    a = free.accelerate(state.t, state.q, zero, state.v, np.zeros(free.equations.rows)).a
+    pushed = terms.G[rows.gaps] @ a + terms.gamma[rows.gaps]
+    height = (rows.restitution * speeds) ** 2
+    noise = UNSEEN * (np.abs(terms.G[rows.gaps]) @ np.abs(state.q))
+    return [i for i in slow if height[i] <= -2.0 * pushed[i] * noise[i]]

@@ -19,6 +19,7 @@ import numpy as np
 from onesided._types import Array, Indices, Status
 from onesided.arguments import checked
 from onesided.dynamics.accumulation import Accumulations
+from onesided.dynamics.accumulation import FAINT, UNSEEN, Accumulations, unseen_hops
 from onesided.dynamics.contact_run import Outcome, Request, World, check_events, collect
 from onesided.dynamics.explicit import Projected
 from onesided.dynamics.flights import Flights, Knobs
@@ -42,9 +43,7 @@ PATIENCE = 50  # events without time passing
 HOP = EPS**0.375  # of the largest speed of a contact: hops whose time is round-off are no faster
 OPEN = Mode()
 NEAR_JAM = 0.01  # of the determinant without friction
-UNSEEN = 128.0 * EPS  # heights below this share of the terms that a gap is made of cannot be followed
 FEW = 8  # states of one call that do not pay for another
-FAINT = 0.001  # of its largest impact: where to look whether a contact leaves visibly
 
 
 @checked
@@ -273,7 +272,8 @@ class Flight:
             speeds, slow = terms.c_dot[world.rows.gaps], self._slow(terms, before)
         if moment is not None and moment.kind is Occurrence.contact and self._same:
             i = world.names.index(moment.name)  # its hop takes less than the smallest part of time
-            slow[i] = max(slow[i], min(abs(speeds[i]), HOP * world.touch.speed[i]))
+            below = self._same > 1 and terms.c[world.rows.gaps[i]] < 0.0  # too low to get above zero
+            slow[i] = max(slow[i], min(abs(speeds[i]), (FAINT if below else HOP) * world.touch.speed[i]))
         resting = touching[np.abs(speeds[touching]) <= slow[touching]]
         opening = moment.name if moment is not None and moment.kind is Occurrence.opens else ""
         if any(finite(world, i) for i in resting):
@@ -350,7 +350,7 @@ class Flight:
     def _collide(self, state: State, touching: Indices, hit: list[int], speeds: Array) -> State:
         world, rows = self.world, self.world.rows
         terms = world.terms(state.t, state.q, state.v)
-        unseen = self._unseen(state, terms, hit, speeds)
+        unseen = unseen_hops(world, state, terms, hit)
         ended = [i for i in hit if self._series.ends(i, state.t, -float(speeds[i]), unseen)]
         if ended or unseen:
             restitution = rows.restitution.copy()
@@ -383,19 +383,6 @@ class Flight:
         if found is None:
             raise SolveError("the impulses of an impact with friction could not be found", self.states)
         return found
-
-    def _unseen(self, state: State, terms: Terms, hit: list[int], speeds: Array) -> list[int]:
-        """Contacts that would leave for a height u²/(2 a) that cannot be told from round-off."""
-        rows, zero = self.world.rows, np.zeros_like(state.q)
-        slow = [i for i in hit if -speeds[i] <= FAINT * self.world.touch.speed[i] and rows.restitution[i] > 0.0]
-        if not slow:
-            return []
-        free = self.world.mechanics(OPEN)
-        a = free.accelerate(state.t, state.q, zero, state.v, np.zeros(free.equations.rows)).a
-        pushed = terms.G[rows.gaps] @ a + terms.gamma[rows.gaps]
-        height = (rows.restitution * speeds) ** 2
-        noise = UNSEEN * (np.abs(terms.G[rows.gaps]) @ np.abs(state.q))
-        return [i for i in slow if height[i] <= -2.0 * pushed[i] * noise[i]]
 
     def _tell_impact(self, state: State, name: str, speed: float, work: float) -> None:
         detail = f"speed {format_number(speed)}, energy lost {format_number(-work)}"
