@@ -95,7 +95,7 @@ class Flight:
         self.vague: dict[str, None] = {}
         self._flights = Flights(world, Knobs(method.rtol, method.max_step, method.rest, FAINT, UNSEEN))
         self._flown: State | None = None
-        self._mu = np.zeros(world.equations.rows)  # where the last phase ended
+        self._mu: Array = np.zeros(world.equations.rows)  # where the last phase ended
 
     @property
     def state(self) -> State:
