@@ -18,7 +18,6 @@ import numpy as np
 
 from onesided._types import Array, Indices, Status
 from onesided.arguments import checked
-from onesided.dynamics.accumulation import Accumulations
 from onesided.dynamics.accumulation import FAINT, UNSEEN, Accumulations, unseen_hops
 from onesided.dynamics.contact_run import Outcome, Request, World, check_events, collect
 from onesided.dynamics.explicit import Projected
