@@ -40,6 +40,17 @@ def show_ball():
         )
 
 
+def show_bounces():
+    """Thousands of impacts of one ball: cost of each."""
+    motion, wall, cpu = timed(ball(0.9999), [0.01], [0.0], (0.0, 400.0), method=EventDriven())
+    impacts = np.array([event.t for event in motion.events])
+    exact = np.sqrt(0.02 / 9.81) * (2.0 * np.cumsum(0.9999 ** np.arange(len(impacts))) - 1.0)
+    print(
+        f"ball with e = 0.9999, {len(impacts)} impacts: {1e3 * cpu / len(impacts):.3f} ms CPU "
+        f"({1e3 * wall / len(impacts):.3f} ms wall) each, times to {np.max(np.abs(impacts - exact)):.1e}"
+    )
+
+
 def show_column():
     for method in (EventDriven(), Moreau(step=1e-3)):
         motion, wall, cpu = timed(column(), column_start(), np.zeros(10), (0.0, 1.0), method=method)
@@ -94,6 +105,7 @@ def compare_piles(motion, cpu, start, radius):
 
 if __name__ == "__main__":
     show_ball()
+    show_bounces()
     show_column()
     show_pile("154 smooth discs in a hopper", hopper())
     rough = rough_hopper()

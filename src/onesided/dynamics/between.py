@@ -42,6 +42,7 @@ def dips(equations: Equations, points: Arrays, pressing: Any, *, smooth: bool) -
     look = _Look(equations, points, smooth=smooth)
     gaps = look.gaps(np.repeat(steps, len(PLACES)), np.tile(PLACES, len(steps))).reshape(len(steps), len(PLACES), -1)
     slack = DEEP[smooth] * (np.abs(gaps[:, 0]) + np.abs(gaps[:, -1])) + _tiny(gaps) + _rounding(equations, points)
+    slack = slack + np.maximum(0.0, -2.0 * np.minimum(gaps[:, 0], gaps[:, -1]))  # points are judged by themselves
     change = np.abs(np.diff(gaps, axis=1))
     lowest = np.argmin(gaps[:, 1:-1], axis=1)[:, None] + 1
     value = np.take_along_axis(gaps, lowest, axis=1)[:, 0]

@@ -258,7 +258,7 @@ def collect(world: World, outcome: Outcome) -> Motion:
     ]  # fmt: skip
     p = np.array([equations.control_at(t) for t in points.t])
     touching = surface_events(system, equations.space, points)
-    events = tuple(sorted((*outcome.events, *touching), key=lambda event: event.t)) if touching else outcome.events
+    events = tuple(sorted((*outcome.events, *touching), key=lambda event: event.t))
     slips = [row for each in rows.slips for row in each]
     chosen = [name for name in outcome.not_unique if name not in world.correction.redundant]
     shared = f"the forces of {', '.join(chosen[:SHOWN])} are not unique: the smallest are given"

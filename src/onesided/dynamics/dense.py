@@ -12,26 +12,15 @@ import numpy as np
 
 from onesided._types import Array
 from onesided.dynamics.mechanics import Mechanics, State
+from onesided.linalg.interpolants import BEND, BUMP, HERMITE, TOP
 from onesided.results.motion import local_ends, local_velocity
 
-# δ = Σ data × powers of x; data are δ, h δ̇, h² δ̈ at the beginning, then at the end
-_HERMITE = np.array([
-    [1.0, 0.0, 0.0, -10.0, 15.0, -6.0],
-    [0.0, 1.0, 0.0, -6.0, 8.0, -3.0],
-    [0.0, 0.0, 0.5, -1.5, 1.5, -0.5],
-    [0.0, 0.0, 0.0, 10.0, -15.0, 6.0],
-    [0.0, 0.0, 0.0, -4.0, 7.0, -3.0],
-    [0.0, 0.0, 0.0, 0.5, -1.0, 0.5],
-])  # fmt: skip
-_BUMP = np.array([0.0, 0.0, 0.0, 1.0, -3.0, 3.0, -1.0])
-_BEND = -0.375  # second derivative of the bump in the middle
-_TOP = 1.0 / 64.0  # its value there
 NEAR = 2.0**-10  # of a step: over which the change of the velocity is taken, on a group
 
 
 def hermite(x: Array) -> Array:
     """Weights of δ, h δ̇, h² δ̈ at the beginning and at the end of a step, at places x: (N, 6)."""
-    return np.asarray(np.vander(x, 6, increasing=True) @ _HERMITE.T)
+    return np.asarray(np.vander(x, 6, increasing=True) @ HERMITE.T)
 
 
 class Dense:
@@ -44,7 +33,7 @@ class Dense:
         delta = self.space.local(np.broadcast_to(q[0], q.shape), q)
         rate, curve = local_ends(self.space, delta, v, a)
         data = np.stack([delta, self.h * rate, self.h**2 * curve], axis=1).reshape(6, -1)
-        self._powers = np.vstack([_HERMITE.T @ data, np.zeros((1, len(before.q)))])
+        self._powers = np.vstack([HERMITE.T @ data, np.zeros((1, len(before.q)))])
         self._correct(mechanics)
 
     def _correct(self, mechanics: Mechanics) -> None:
@@ -54,9 +43,9 @@ class Dense:
         with np.errstate(over="ignore", invalid="ignore"):
             a = mechanics.accelerate(t, q[0], np.zeros_like(q[0]), v[0], self.before.mu).a
         defect = self.space.rate(delta[0], a - self._acceleration())
-        kappa = self.h**2 * np.where(np.isfinite(defect), defect, 0.0) / _BEND
-        self._powers = self._powers + np.outer(_BUMP, kappa)
-        self.error = np.abs(kappa) * _TOP
+        kappa = self.h**2 * np.where(np.isfinite(defect), defect, 0.0) / BEND
+        self._powers = self._powers + np.outer(BUMP, kappa)
+        self.error = np.abs(kappa) * TOP
 
     def _acceleration(self) -> Array:
         """Of the interpolant, in the middle."""

@@ -18,8 +18,10 @@ import numpy as np
 
 from onesided._types import Array, Indices, Status
 from onesided.arguments import checked
+from onesided.dynamics.accumulation import FAINT, UNSEEN, Accumulations, unseen_hops
 from onesided.dynamics.contact_run import Outcome, Request, World, check_events, collect
 from onesided.dynamics.explicit import Projected
+from onesided.dynamics.flights import Flights, Knobs
 from onesided.dynamics.forcing import Forcing
 from onesided.dynamics.friction_modes import collide_with_friction, decide, finite
 from onesided.dynamics.impact import Impulses, collide, support
@@ -40,8 +42,7 @@ PATIENCE = 50  # events without time passing
 HOP = EPS**0.375  # of the largest speed of a contact: hops whose time is round-off are no faster
 OPEN = Mode()
 NEAR_JAM = 0.01  # of the determinant without friction
-UNSEEN = 128.0 * EPS  # heights below this share of the terms that a gap is made of cannot be followed
-FAINT = 0.001  # of its largest impact: where to look whether a contact leaves visibly
+FEW = 8  # states of one call that do not pay for another
 
 
 @checked
@@ -84,12 +85,16 @@ class Flight:
         self.wrong: list[str] = []
         self.loose: list[str] = []
         self.status, self.note = Status.finished, ""
-        self.evaluations = self.phases = self.accumulated = 0
-        self._impacts: dict[int, list[float]] = {}
+        self.evaluations = self.phases = 0
+        self._series = Accumulations(world, method.rest)
         self._same, self._when = 0, -math.inf
+        self._began: dict[int, float] = {}  # when contacts began to slide
         self._users = Users(world.request.events)
         self._forcing = Forcing(world.equations, world.request.last - world.request.first)
         self.vague: dict[str, None] = {}
+        self._flights = Flights(world, Knobs(method.rtol, method.max_step, method.rest, FAINT, UNSEEN))
+        self._flown: State | None = None
+        self._mu: Array = np.zeros(world.equations.rows)  # where the last phase ended
 
     @property
     def state(self) -> State:
@@ -101,7 +106,7 @@ class Flight:
         note = "; ".join(text for text in (self.note, *self.vague) if text)
         outcome = Outcome(
             stack(self.states), tuple(self.events), self.status, note, self.method, True, tuple(self.wrong),
-            {"evaluations": self.evaluations, "phases": self.phases, "accumulations": self.accumulated},
+            {"evaluations": self.evaluations, "phases": self.phases, "accumulations": self._series.ended},
             not_unique=tuple(dict.fromkeys(self.loose)),
         )  # fmt: skip
         return collect(self.world, outcome)
@@ -115,11 +120,14 @@ class Flight:
             if not self.status.ok:
                 yield self._keep(state)
                 return
+            if mode == OPEN and self._flights.pays(len(self.events)):
+                state = yield from self._fly(state)
+                if state.t >= end or self._too_many():
+                    return
             state, moment = yield from self._phase(state, mode)
             if moment is None:
                 return
-            if len(self.events) >= self.method.max_events:
-                self.status, self.note = Status.max_iterations, f"{len(self.events)} events were not enough"
+            if self._too_many():
                 return
             if moment.kind is Occurrence.opens:
                 self._tell(Occurrence.opens, state, moment.name)
@@ -127,7 +135,34 @@ class Flight:
                 return
             before = mode
             state, mode = self._meet(state, moment, before)
+            slid = dict(before.sliding)
+            self._began = {i: self._began.get(i, -math.inf) if i in slid else state.t for i, _ in mode.sliding}
             self._tell_friction(state, before, mode)
+
+    def _too_many(self) -> bool:
+        if len(self.events) < self.method.max_events:
+            return False
+        self.status, self.note = Status.max_iterations, f"{len(self.events)} events were not enough"
+        return True
+
+    def _fly(self, state: State) -> Generator[int, None, State]:
+        """Flights and single impacts, many in one call, as far as they are plain."""
+        names = self.world.names
+        while state.t < self.world.request.last and len(self.events) < self.method.max_events:
+            flown, evaluations = self._flights.go(state)
+            self.evaluations += evaluations
+            if flown and state is not self._flown:
+                yield self._keep(state)
+            for now, contact, speed, work in flown:
+                if contact >= 0:
+                    self._series.hit(contact, now.t)
+                    self._tell_impact(state, names[contact], speed, work)
+                state = self._flown = now
+                self.states.append(state)
+                yield len(self.states)
+            if len(flown) < FEW:
+                break
+        return state
 
     def _opened_at_once(self, state: State, mode: Mode) -> None:
         """Tell of contacts that touch at the start but do not press."""
@@ -157,7 +192,8 @@ class Flight:
         self._note_loose(mechanics)
         stepper = Projected(rtol=self.method.rtol, max_step=self.method.max_step).start(mechanics, settled, end)
         finder = MomentFinder(world, mode, mechanics, settled, self._users)
-        yield self._record(stepper, settled)
+        if state is not self._flown:
+            yield self._record(stepper, settled)
         for _ in range(world.request.max_steps):
             with np.errstate(over="ignore", invalid="ignore"):  # steps that are too long are tried and given up
                 before, failed = self._forcing.step(stepper, end)
@@ -169,7 +205,8 @@ class Flight:
             world.sizes.grow(stepper.state.q, stepper.state.v)
             for moment, state in finder.moments(before, stepper.state):
                 if state.t > self.states[-1].t or moment.kind is not Occurrence.user:
-                    yield self._record(stepper, state)
+                    self._mu = self._full(stepper.mechanics, state)
+                    yield self._record(stepper, state if moment.before is None else moment.before)
                 if moment.kind is not Occurrence.user:
                     return self._left(finder, state), moment
                 if self._user(state, moment.name):
@@ -196,14 +233,15 @@ class Flight:
         self.status, self.note = Status.stopped, self.events[-1].words()
         return True
 
-    def _record(self, stepper: Stepper, state: State) -> int:
-        equations: Any = stepper.mechanics.equations
-        mechanics = stepper.mechanics
+    def _full(self, mechanics: Mechanics, state: State) -> Array:
+        """Multipliers of all rows."""
         if isinstance(mechanics, SlidingMechanics):
-            mu = mechanics.spread(state.t, state.q, state.v, state.mu)
-        else:
-            mu = equations.spread(state.mu)
-        self.states.append(replace(state, mu=mu))
+            return mechanics.spread(state.t, state.q, state.v, state.mu)
+        equations: Any = mechanics.equations
+        return np.asarray(equations.spread(state.mu))
+
+    def _record(self, stepper: Stepper, state: State) -> int:
+        self.states.append(replace(state, mu=self._full(stepper.mechanics, state)))
         return len(self.states)
 
     def _keep(self, state: State) -> int:
@@ -233,7 +271,8 @@ class Flight:
             speeds, slow = terms.c_dot[world.rows.gaps], self._slow(terms, before)
         if moment is not None and moment.kind is Occurrence.contact and self._same:
             i = world.names.index(moment.name)  # its hop takes less than the smallest part of time
-            slow[i] = max(slow[i], min(abs(speeds[i]), HOP * world.touch.speed[i]))
+            below = self._same > 1 and terms.c[world.rows.gaps[i]] < 0.0  # too low to get above zero
+            slow[i] = max(slow[i], min(abs(speeds[i]), (FAINT if below else HOP) * world.touch.speed[i]))
         resting = touching[np.abs(speeds[touching]) <= slow[touching]]
         opening = moment.name if moment is not None and moment.kind is Occurrence.opens else ""
         if any(finite(world, i) for i in resting):
@@ -262,12 +301,16 @@ class Flight:
         return slow
 
     def _forced(self, state: State, moment: Moment | None, before: Mode) -> dict[int, Array]:
-        """Contacts that begin to slide, against the friction that has reached its limit, with those that just did."""
+        """Contacts that begin to slide, against the friction that has reached its limit, with those that just did.
+
+        Those that have slid for a while are told by their slip: where that has ended, they may stick.
+        """
         rows = self.world.rows
-        found = {i: np.array(d) for i, d in before.sliding if moment is None or self.world.names[i] != moment.name}
+        fresh = {i: np.array(d) for i, d in before.sliding if self._began.get(i) == state.t}
+        found = {i: d for i, d in fresh.items() if moment is None or self.world.names[i] != moment.name}
         if moment is not None and moment.kind is Occurrence.slips:
             i = self.world.names.index(moment.name)
-            friction = self.states[-1].mu[list(rows.slips[i])]
+            friction = self._mu[list(rows.slips[i])]
             found[i] = -friction / np.linalg.norm(friction)
         return found
 
@@ -306,8 +349,8 @@ class Flight:
     def _collide(self, state: State, touching: Indices, hit: list[int], speeds: Array) -> State:
         world, rows = self.world, self.world.rows
         terms = world.terms(state.t, state.q, state.v)
-        unseen = self._unseen(state, terms, hit, speeds)
-        ended = [i for i in hit if self._accumulates(i, state.t, -float(speeds[i]), unseen)]
+        unseen = unseen_hops(world, state, terms, hit)
+        ended = [i for i in hit if self._series.ends(i, state.t, -float(speeds[i]), unseen)]
         if ended or unseen:
             restitution = rows.restitution.copy()
             restitution[[*ended, *unseen]] = 0.0
@@ -324,13 +367,10 @@ class Flight:
             self.wrong.append(f"an impact at t = {state.t:.6g} gains energy: {lost:.3g}")
         for i in hit:
             if i in ended:
-                end, detail = self._limit(i)
+                end, detail = self._series.limit(i)
                 self._tell(Occurrence.accumulation, replace(state, t=end), world.names[i], detail)
             else:
-                speed = format_number(-float(speeds[i]))
-                self._tell(
-                    Occurrence.impact, state, world.names[i], f"speed {speed}, energy lost {format_number(-lost)}"
-                )
+                self._tell_impact(state, world.names[i], -float(speeds[i]), lost)
         world.sizes.grow(state.q, v)
         return replace(state, v=v, work=state.work + work)
 
@@ -343,38 +383,9 @@ class Flight:
             raise SolveError("the impulses of an impact with friction could not be found", self.states)
         return found
 
-    def _unseen(self, state: State, terms: Terms, hit: list[int], speeds: Array) -> list[int]:
-        """Contacts that would leave for a height u²/(2 a) that cannot be told from round-off."""
-        rows, zero = self.world.rows, np.zeros_like(state.q)
-        slow = [i for i in hit if -speeds[i] <= FAINT * self.world.touch.speed[i] and rows.restitution[i] > 0.0]
-        if not slow:
-            return []
-        free = self.world.mechanics(OPEN)
-        a = free.accelerate(state.t, state.q, zero, state.v, np.zeros(free.equations.rows)).a
-        pushed = terms.G[rows.gaps] @ a + terms.gamma[rows.gaps]
-        height = (rows.restitution * speeds) ** 2
-        noise = UNSEEN * (np.abs(terms.G[rows.gaps]) @ np.abs(state.q))
-        return [i for i in slow if height[i] <= -2.0 * pushed[i] * noise[i]]
-
-    def _accumulates(self, i: int, t: float, speed: float, unseen: list[int]) -> bool:
-        """Whether impacts of this contact decay so that they end within a time that does not matter."""
-        times = self._impacts.setdefault(i, [])
-        times.append(t)
-        slow = i in unseen or speed <= self.method.rest * float(self.world.touch.speed[i])
-        if not slow or self.world.rows.restitution[i] in (0.0, 1.0) or len(times) < 3:
-            return False
-        early, late = times[-2] - times[-3], times[-1] - times[-2]
-        return late < early
-
-    def _limit(self, i: int) -> tuple[float, str]:
-        """The end of the accumulation, a geometric series of intervals, and what to say about it."""
-        times = self._impacts.pop(i)
-        self.accumulated += 1
-        early, late = times[-2] - times[-3], times[-1] - times[-2]
-        ratio = late / early
-        end = times[-1] + late * ratio / (1.0 - ratio)
-        words = f"infinitely many end at t = {end:.12g}, {len(times)} of them were followed; closed from here on"
-        return min(end, self.world.request.last), words
+    def _tell_impact(self, state: State, name: str, speed: float, work: float) -> None:
+        detail = f"speed {format_number(speed)}, energy lost {format_number(-work)}"
+        self._tell(Occurrence.impact, state, name, detail)
 
     def _tell(self, kind: Occurrence, state: State, name: str, detail: str = "") -> None:
         self.events.append(MotionEvent(kind, state.t, state.q, state.v, name, detail))

@@ -25,6 +25,7 @@ from onesided.dynamics.stepper import (
     next_step,
     where,
 )
+from onesided.dynamics.strides import Limits, strides
 from onesided.errors import UsageError
 from onesided.tolerances import EPS
 
@@ -153,6 +154,29 @@ class ExplicitStepper(Stepper):
             finite = math.isfinite(error)
             self.h = min(next_step(h, error, ORDER, rejected=True), 0.5 * h) if finite else SHRINK * h
         return self.stuck(finite=finite)
+
+    @property
+    def can_stride(self) -> bool:
+        """Whether many steps can be taken in one call: nothing is iterated on and no constraint depends on others."""
+        equations, mechanics = self.mechanics.equations, self.mechanics
+        plain = type(mechanics) is Mechanics and equations.pattern is None and equations.system.friction is None
+        return (
+            plain
+            and self.method == Projected(self.method.rtol, None, self.method.max_step)
+            and (len(mechanics.rows) == equations.rows and self._tiny == 0)
+        )
+
+    def stretch(self, t_end: float, most: int) -> list[State]:
+        """Advance by many steps, as far as none of them is special: the states after each."""
+        states, self.h, evaluations, refused = strides(self.mechanics, self.state, self.h, self._limits(t_end, most))
+        self.evaluations, self.rejected = self.evaluations + evaluations, self.rejected + refused
+        if states:
+            last = states[-2] if len(states) > 1 else self.state
+            self.state, self._guess, self._stride = states[-1], states[-1].mu, states[-1].t - last.t
+        return states
+
+    def _limits(self, t_end: float, most: int) -> Limits:
+        return Limits(t_end, self.method.rtol, self.method.max_step, self.smallest, 1.0 / MANY, most)
 
     def _fixed(self, h: float) -> Status | None:
         dq, v, work, error = self._try(h)

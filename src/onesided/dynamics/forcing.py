@@ -7,8 +7,9 @@ import numpy as np
 
 from onesided._types import Status
 from onesided.dynamics.mechanics import State
-from onesided.dynamics.resolve import DEGREE, PARTS, node_times, tails
+from onesided.dynamics.resolve import PARTS, node_times, tails
 from onesided.dynamics.stepper import Stepper
+from onesided.linalg.interpolants import DEGREE
 from onesided.model.equations import Equations
 from onesided.tolerances import EPS
 

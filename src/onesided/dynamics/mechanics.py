@@ -145,6 +145,11 @@ class Mechanics:
         M, G = self.equations.matrices(terms)
         return RankKKT(M, G[self.rows] * self.weights[self.rows, None], rank=np.sqrt(self.tolerances.rank))
 
+    @property
+    def reference(self) -> float:
+        """Smallest pivot where the rows were chosen."""
+        return self._reference
+
     def closeness(self, factor: KKTFactor) -> float:
         """Smallest pivot relative to the one at the start: near zero at a singular configuration."""
         return factor.pivot / self._reference if self._reference > 0.0 else 1.0

@@ -1,34 +1,35 @@
 """Where, within a step of a smooth phase, a gap closes, a force or a slip ends, or a user's function vanishes."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from onesided._types import Array
 from onesided.dynamics.contact_run import World
 from onesided.dynamics.mechanics import Mechanics, State
-from onesided.dynamics.resolve import ROUNDING
 from onesided.dynamics.scan import Scanner, vague_words
 from onesided.dynamics.sliding import Mode, SlidingMechanics
 from onesided.dynamics.stepper import Stepper
-from onesided.dynamics.watched import Forces, Gaps, Users, Watched
+from onesided.dynamics.watched import Forces, Gaps, Users, Watched, crosses
+from onesided.linalg.interpolants import ROUNDING
 from onesided.results import Occurrence
 
 
 @dataclass(frozen=True)
 class Moment:
-    """What ends a phase."""
+    """What ends a phase; the state just before where that comes at once, as by a force that jumps."""
 
     kind: Occurrence
     name: str
+    before: State | None = None
 
 
 class MomentFinder:
     """Looks at every step of one phase."""
 
     def __init__(self, world: World, mode: Mode, mechanics: Mechanics, start: State, users: Users) -> None:
-        self.world, self.mode, self.mechanics = world, mode, mechanics
+        self.world, self.mode, self.mechanics, self._users = world, mode, mechanics, users
         self._open = np.array([i for i in range(len(world.names)) if i not in set(mode.closed)], dtype=np.intp)
         self._sliding = [i for i, _ in mode.sliding]
         groups: list[Watched] = [Gaps(world.equations, self._open, world.touch.closed_below), users]
@@ -67,8 +68,9 @@ class MomentFinder:
         """What happens in this step, in order of time."""
         for found in self._scanner.events(before, after):
             moment = self._moments[found.group][found.which]
-            if found.falling or moment.kind is Occurrence.user:
-                yield moment, found.state
+            user = moment.kind is Occurrence.user
+            if crosses(self._users.senses[found.which] if user else -1, falling=found.falling):
+                yield replace(moment, before=found.before), found.state
         largest = self._scanner.largest.get(self._gaps_at)
         if largest is not None:
             self.world.touch.saw(self._open, largest)

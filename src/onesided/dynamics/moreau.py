@@ -25,6 +25,7 @@ from onesided.dynamics.impulses_sparse import SparseImpulses
 from onesided.dynamics.mechanics import State
 from onesided.dynamics.monitors import Arrays
 from onesided.dynamics.moreau_check import Scheme, Shift, audit, not_unique
+from onesided.dynamics.moreau_events import UserZeros, friction_events
 from onesided.dynamics.moreau_steps import Begin, Stepped, Steps
 from onesided.errors import UsageError
 from onesided.model.contact_equations import ContactEquations
@@ -106,6 +107,7 @@ class March:
         self._leaps = self.impulses.plain and not self.steps.restless and count >= LEAP_FROM and n <= LEAP_TO
         self._leaps = self._leaps and method.theta is None
         self._ahead = self._pause = self._waited = 0
+        self._zeros = UserZeros(world)
 
     def _use_pattern(self) -> None:
         """For many contacts: derivatives and matrices with few entries only."""
@@ -156,13 +158,14 @@ class March:
             wrong.append("contacts hit each other more often in a step than can be followed: try smaller steps")
         if self._unsettled > np.sqrt(self.world.tolerances.residual):
             wrong.append(f"forces and velocities of a step settle to {self._unsettled:.2g} only: try smaller steps")
+        told = friction_events(self.world, points)
         facts = {
             "complementarity": self.impulses.worst, "contacts": self.impulses.most, "projections": len(shifts),
             "momentum balance": float(np.max(found.balance, initial=0.0)),
             "work of projections": float(found.projection[-1]),
         }  # fmt: skip
         return collect(
-            self.world, Outcome(found.points, tuple(self.events), self.status, self.note, self.method, False,
+            self.world, Outcome(found.points, (*self.events, *told), self.status, self.note, self.method, False,
                                 tuple(wrong), facts, found.balance, found.projection, self.scheme.theta > 0.5,
                                 found.lost, not_unique(self.world, points)),
         )  # fmt: skip
@@ -275,14 +278,12 @@ class March:
                 )
 
     def _users(self) -> bool:
-        """Sign changes of the user's functions in the last step; whether one of them ends the motion."""
+        """Zeros of the user's functions in the last step; whether one of them ends the motion."""
         i, log = self.points - 1, self._log
-        for name, function in self.world.request.events.items():
-            low, high = (float(function(float(log.t[k]), log.q[k], log.v[k])) for k in (i - 1, i))
-            if low * high < 0.0 or (high == 0.0 and low != 0.0):
-                t = float(log.t[i - 1] + low / (low - high) * self.h)
-                self.events.append(MotionEvent(Occurrence.user, t, log.q[i], log.v[i], name))
-                if name in self.world.request.stop:
-                    self.status, self.note = Status.stopped, self.events[-1].words()
-                    return True
+        ends = [State(float(log.t[k]), log.q[k], log.v[k], log.a[k], log.mu[k]) for k in (i - 1, i)]
+        for name, t in self._zeros.between(*ends):
+            self.events.append(MotionEvent(Occurrence.user, t, log.q[i], log.v[i], name))
+            if name in self.world.request.stop:
+                self.status, self.note = Status.stopped, self.events[-1].words()
+                return True
         return False

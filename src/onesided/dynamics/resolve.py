@@ -22,22 +22,16 @@ from numpy.polynomial import chebyshev
 from scipy.optimize import brentq
 
 from onesided._types import Array, Mask
+from onesided.linalg.interpolants import COEFFICIENTS, DEGREE, LAST, NODES, RESOLVED, ROUNDING, SAFETY, SMOOTH
 from onesided.tolerances import EPS
 
-DEGREE, FINE, PARTS = 16, 64, 4
-NODES = -np.cos(np.pi * np.arange(DEGREE + 1) / DEGREE)
-_COEFFICIENTS = np.linalg.inv(chebyshev.chebvander(NODES, DEGREE))
+FINE, PARTS = 64, 4
 _SAMPLED = chebyshev.chebvander(-np.cos(np.pi * np.arange(FINE + 1) / FINE), DEGREE)
 _BEYOND = 1.0 / np.cos(0.5 * np.pi * DEGREE / FINE)  # a polynomial between such samples (Bernstein's inequality)
-LAST = 3  # coefficients that tell the error
-SAFETY = 24.0  # error of the interpolant of a kink, in units of the last coefficients: 8, and a factor of 3
-RESOLVED = EPS**0.25  # last coefficients against the range of a function whose zeros can be told
-SMOOTH = 4.0  # an error of so many units of round-off comes from round-off
 ROUNDS = 600  # pieces of one search that are cut before it is given up
 PER_ZERO = 48  # more of them for every zero that is found
 ISOLATED = 2.0**20  # shortest pieces between two jumps of a function that is not noise
 SHORTEST = 64.0  # spacings of time: a piece that is not cut
-ROUNDING = 16.0 * EPS  # of values, relative to the largest on the step
 
 Look = Callable[[Array], Array]
 
@@ -49,7 +43,7 @@ def node_times(ends: Array) -> Array:
 
 def tails(values: Array) -> Array:
     """The largest of the last coefficients of functions sampled on pieces: (…, samples, F) to (…, F)."""
-    return np.asarray(np.max(np.abs((_COEFFICIENTS @ values)[..., -LAST:, :]), axis=-2))
+    return np.asarray(np.max(np.abs((COEFFICIENTS @ values)[..., -LAST:, :]), axis=-2))
 
 
 class Crossing(NamedTuple):
@@ -168,7 +162,7 @@ class Search:
         """Crossings of the functions that are settled on a piece, and which are not."""
         values = piece.values
         assert values is not None  # noqa: S101 - evaluated by the caller
-        coefficients = _COEFFICIENTS @ values
+        coefficients = COEFFICIENTS @ values
         tail = np.max(np.abs(coefficients[-LAST:]), axis=0)
         fine = _SAMPLED @ coefficients
         top, bottom = fine.max(axis=0), fine.min(axis=0)

@@ -12,9 +12,10 @@ from scipy.optimize import brentq
 from onesided._types import Array
 from onesided.dynamics.dense import Dense
 from onesided.dynamics.mechanics import State
-from onesided.dynamics.resolve import ROUNDING, ROUNDS, SHORTEST, Crossing, Search, Signs
+from onesided.dynamics.resolve import ROUNDS, SHORTEST, Crossing, Search, Signs
 from onesided.dynamics.stepper import Stepper
 from onesided.dynamics.watched import Watched
+from onesided.linalg.interpolants import ROUNDING
 
 NEWTON = 8
 JUMP = 16.0  # shortest pieces that a jump is located within
@@ -26,12 +27,13 @@ DOUBTFUL = 10.0  # a crossing no deeper than so many errors of the motion within
 
 
 class Found(NamedTuple):
-    """A function of a group that crosses zero, and the state there."""
+    """A function of a group that crosses zero, and the state there; that just before where the function jumps."""
 
     group: int
     which: int
     falling: bool
     state: State
+    before: State | None = None
 
 
 class Span(NamedTuple):
@@ -63,9 +65,10 @@ class Scanner:
         for span in spans(before, after):
             found = merge(*(self._crossings(n, group, span) for n, group in self.groups), key=lambda c: c[0].guess)
             for crossing, n, group, size in found:
-                state = _Located(span, group, crossing, ROUNDING * size).state()
+                place = _Located(span, group, crossing, ROUNDING * size)
+                state = place.state()
                 if state is not None:
-                    yield Found(n, crossing.which, crossing.falling, state)
+                    yield Found(n, crossing.which, crossing.falling, state, place.before)
 
     def _crossings(self, n: int, group: Watched, span: Span) -> Iterator[tuple[Crossing, int, Watched, float]]:
         dense, state = span.dense, span.start.state
@@ -121,6 +124,7 @@ class _Located:
         self._states: dict[float, State] = {start.t: start, end.t: end}
         self._values: dict[float, float] = {}
         self.low, self.high = max(crossing.low, start.t), min(crossing.high, end.t)
+        self.before: State | None = None
 
     def at(self, t: float) -> State:
         """The motion, integrated."""
@@ -164,6 +168,7 @@ class _Located:
         low, high, guess = self.low, self.high, self.crossing.guess
         ends = abs(self.span.start.state.t), abs(self.span.end.t)
         if high - low <= JUMP * SHORTEST * np.spacing(max(ends)):
+            self.before = self.at(low)
             return high
         first, last = self.value(low), self.value(high)
         if first * last > 0.0 or first == 0.0 or last == 0.0:

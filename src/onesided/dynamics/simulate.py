@@ -22,6 +22,7 @@ from onesided.dynamics.monitors import recheck, stack, status_after, verdict
 from onesided.dynamics.multipliers import Rule
 from onesided.dynamics.servo import ServoMechanics
 from onesided.dynamics.stepper import Method, Stepper
+from onesided.dynamics.strides import Pace
 from onesided.dynamics.surface_events import check_outlines_at, check_surfaces_at, surface_events
 from onesided.dynamics.watch import Watch
 from onesided.errors import SolveError, UsageError
@@ -66,7 +67,8 @@ def simulate(  # noqa: PLR0913 - one verb, all its ends by keyword
     control : the control parameter p during motion: a number, or a function of time in `jax.numpy` (moving
         constraints).
     multipliers : how redundant constraints share their force: `MinimalNorm()` (default), `Compliances`, `ReducedSet`.
-    events : name → function (t, q, v) whose zeros are located; those named in `stop` end the motion.
+    events : name → function (t, q, v) whose zeros are located; those named in `stop` end the motion. An attribute
+        `direction` of a function says which zeros count: positive for rising, negative for falling, 0 for either.
     throw : raise a `SolveError` holding the motion so far, or return it with its status.
 
     Notes
@@ -221,7 +223,16 @@ class Run:
         """Steps until the end, an event that stops, or a failure."""
         stepper = self.stepper
         forcing = Forcing(self.mechanics.equations, self.t_end - stepper.state.t)
-        for _ in range(max_steps):
+        pace = Pace(stepper, self.t_end, quiet=watch.quiet and not forcing.changes)
+        number = 0
+        while number < max_steps:
+            if pace.may_stride(number):
+                for state in pace.stride(number, max_steps):
+                    number += 1
+                    yield Item(state, Status.finished if state.t >= self.t_end else None)
+                if stepper.state.t >= self.t_end or number >= max_steps:
+                    break
+            number += 1
             with np.errstate(over="ignore", invalid="ignore"):  # steps that are too long are tried and given up
                 before, failed = forcing.step(stepper, self.t_end)
             if failed is not None:
@@ -236,7 +247,8 @@ class Run:
                 yield Item(stepper.state, Status.finished, forcing.words)
                 return
             yield Item(stepper.state)
-        yield Item(stepper.state, Status.max_iterations, f"{max_steps} steps were not enough")
+        if stepper.state.t < self.t_end:
+            yield Item(stepper.state, Status.max_iterations, f"{max_steps} steps were not enough")
 
 
 def begin(

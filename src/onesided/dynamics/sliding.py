@@ -7,12 +7,14 @@ While contact i slides, its friction is −μ λ d with d = v_T/|v_T|, so that f
 That is no longer symmetric; where det(G M⁻¹ Fᵀ) vanishes, no force, or more than one, fits (Painlevé).
 """
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 
 from onesided._types import Array
 from onesided.dynamics.mechanics import Accelerated, Mechanics
+from onesided.dynamics.touching import SLOW
 from onesided.errors import ModelError
 from onesided.model.contact_equations import PhaseEquations, Rows
 from onesided.model.motion import Terms
@@ -60,6 +62,11 @@ class SlidingMechanics(Mechanics):
             (places[int(rows.gaps[i])], rows.friction[i], list(rows.slips[i]), np.array(d)) for i, d in mode.sliding
         ]
 
+    @property
+    def none(self) -> float:
+        """A slip that cannot be told from none."""
+        return SLOW * self.tolerances.residual * float(self.sizes.v.max())
+
     def accelerate(
         self, t: float, q: Array, delta: Array, v: Array, mu: Array, baumgarte: tuple[float, float] | None = None
     ) -> Accelerated:
@@ -97,7 +104,7 @@ class SlidingMechanics(Mechanics):
         full = self._phase.spread(mu)
         slip = self._whole.terms(t, q, np.zeros_like(q), v, full).c_dot
         for place, friction, slips, reference in self._sliders:
-            full[slips] = -friction * mu[place] * direction(slip[slips], reference)
+            full[slips] = -friction * mu[place] * direction(slip[slips], reference, self.none)
         return full
 
     def determinacy(self, t: float, q: Array, v: Array) -> float:
@@ -115,7 +122,7 @@ class SlidingMechanics(Mechanics):
         """F: directions in which multipliers push."""
         F = terms.G.copy()
         for place, friction, slips, reference in self._sliders:
-            F[place] -= friction * direction(whole.c_dot[slips], reference) @ whole.G[slips]
+            F[place] -= friction * direction(whole.c_dot[slips], reference, self.none) @ whole.G[slips]
         return F
 
 
@@ -149,9 +156,10 @@ class StickingMechanics(Mechanics):
         return found
 
 
-def direction(slip: Array, reference: Array) -> Array:
-    """Unit vector of the slip; in the plane, and where it would turn back, that of the beginning."""
-    along = float(slip @ reference)
-    if len(slip) == 1 or along <= 0.0:
+def direction(slip: Array, reference: Array, none: float) -> Array:
+    """Unit vector of the slip; in the plane, where it would turn back or is `none`, that of the beginning."""
+    if len(slip) == 1 or float(slip @ reference) < -none:
         return reference
-    return np.asarray(slip / np.linalg.norm(slip))
+    share = float(slip @ slip) / none**2 if none > 0.0 else math.inf
+    found = slip + none / (1.0 + share * share) * reference  # without a trace where there is slip
+    return np.asarray(found / np.linalg.norm(found))

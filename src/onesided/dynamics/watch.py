@@ -10,7 +10,7 @@ from onesided.dynamics.mechanics import State
 from onesided.dynamics.scan import Scanner, vague_words
 from onesided.dynamics.stepper import DEPENDENT, NEAR, Stepper
 from onesided.dynamics.touching import ROUNDED
-from onesided.dynamics.watched import Gaps, UserFunction, Users
+from onesided.dynamics.watched import Gaps, UserFunction, Users, crosses
 from onesided.errors import UsageError
 from onesided.model.names import unknown_name
 from onesided.results import MotionEvent, Occurrence
@@ -37,7 +37,8 @@ class Watch:
         equations = stepper.mechanics.equations
         gaps = tuple(equations.system.unilateral)
         self._kinds = [[(Occurrence.user, n) for n in self.events], [(Occurrence.contact, n) for n in gaps]]
-        groups = (Users(self.events), Gaps(equations, np.arange(len(gaps)), _none))
+        self._users = Users(self.events)
+        groups = (self._users, Gaps(equations, np.arange(len(gaps)), _none))
         self._scanner = Scanner(groups, stepper.state, length)
 
     def _check(self, state: State) -> None:
@@ -65,6 +66,8 @@ class Watch:
             kind, name = self._kinds[found.group][found.which]
             if kind is Occurrence.contact and not found.falling:
                 continue
+            if kind is Occurrence.user and not crosses(self._users.senses[found.which], falling=found.falling):
+                continue
             event = MotionEvent(kind, found.state.t, found.state.q, found.state.v, name)
             self.found.append(event)
             if kind is Occurrence.contact:
@@ -72,6 +75,11 @@ class Watch:
             if name in self.stop:
                 return found.state, Status.stopped, event.words()
         return None
+
+    @property
+    def quiet(self) -> bool:
+        """Whether there is nothing to look at but singular configurations."""
+        return not self._scanner.groups
 
     @property
     def words(self) -> str:

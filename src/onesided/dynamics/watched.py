@@ -8,8 +8,9 @@ import numpy as np
 from onesided._types import Array, Indices
 from onesided.dynamics.dense import Dense
 from onesided.dynamics.mechanics import Mechanics, State
-from onesided.dynamics.resolve import ROUNDING
 from onesided.dynamics.sliding import Mode, SlidingMechanics, direction
+from onesided.errors import UsageError
+from onesided.linalg.interpolants import ROUNDING
 from onesided.model.contact_equations import Rows
 from onesided.model.equations import Equations
 from onesided.model.motion import Terms
@@ -72,6 +73,23 @@ def sums(equations: Equations, t: float, q: Array, *errors: Array) -> tuple[Arra
     return tuple(np.abs(equations.gap_slopes(t, q, sizes)).T)
 
 
+def sense(name: str, function: UserFunction) -> int:
+    """Which zeros of a user's function count, by its attribute `direction`: 1 rising, −1 falling, 0 all."""
+    given = getattr(function, "direction", 0)
+    if isinstance(given, bool) or not isinstance(given, int | float) or given != given:
+        raise UsageError(
+            f"the direction of event '{name}' is not a number",
+            got=repr(given),
+            expected="positive for rising, negative for falling, 0 for either",
+        )
+    return int(np.sign(given))
+
+
+def crosses(sense_of: int, *, falling: bool) -> bool:
+    """Whether a zero counts."""
+    return sense_of == 0 or (sense_of < 0) == falling
+
+
 class Users:
     """Functions given by a user."""
 
@@ -79,6 +97,7 @@ class Users:
 
     def __init__(self, functions: Mapping[str, UserFunction]) -> None:
         self.functions = list(functions.values())
+        self.senses = [sense(name, function) for name, function in functions.items()]
         self._largest = np.zeros(len(self.functions))
 
     def along(self, dense: Dense, times: Array) -> Array:
@@ -158,7 +177,8 @@ class Forces:
         F = terms.G[:, self._phase.chosen].copy()
         for i, d in self.mode.sliding:
             slips, place = list(self.rows.slips[i]), self._places[int(self.rows.gaps[i])]
-            along = np.array([direction(slip, np.array(d)) for slip in terms.c_dot[:, slips]])
+            none = self.mechanics.none if isinstance(self.mechanics, SlidingMechanics) else 0.0
+            along = np.array([direction(slip, np.array(d), none) for slip in terms.c_dot[:, slips]])
             F[:, place] -= self.rows.friction[i] * np.einsum("ns,nsj->nj", along, terms.G[:, slips])
         return F
 

@@ -25,6 +25,7 @@ OPTIONS = {
     "xla_cpu_use_fusion_emitters": False,  # a quarter less time to compile, the same speed afterwards
     "xla_cpu_experimental_ynn_fusion_type": "",  # products of small matrices without a library
 }
+RARE = "xla_backend_optimization_level"  # zero: a third of the time to compile
 ONE_PIECE = {"inlineable": "false", "xla_cpu_small_call": "true"}
 FEW, SOME = 384, 30_000  # numbers in an array that is computed, or only moved, in one piece
 LONGEST = 20_000  # operations; one piece of more takes much longer to compile
@@ -98,9 +99,11 @@ def devices() -> str:
         return f"none: {e}"
 
 
-def compiled(function: Callable[..., Any], *, static_argnums: int | tuple[int, ...] = ()) -> Callable[..., Any]:
-    """The compiled function; `static_argnums` as for `jax.jit`."""
-    return _Compiled(function, static_argnums)
+def compiled(
+    function: Callable[..., Any], *, static_argnums: int | tuple[int, ...] = (), rare: bool = False
+) -> "Compiled":
+    """The compiled function; `static_argnums` as for `jax.jit`. One that is called `rare`ly is not optimised."""
+    return Compiled(function, static_argnums, rare=rare)
 
 
 class _Way(NamedTuple):
@@ -110,15 +113,17 @@ class _Way(NamedTuple):
     one_piece: bool
 
 
-class _Compiled:
+class Compiled:
     """A function compiled in one piece or as usual; the first call decides."""
 
-    def __init__(self, function: Callable[..., Any], static_argnums: int | tuple[int, ...]) -> None:
+    def __init__(self, function: Callable[..., Any], static_argnums: int | tuple[int, ...], *, rare: bool) -> None:
+        self._rare = rare
         self._static = (static_argnums,) if isinstance(static_argnums, int) else static_argnums
         self._traced = jax.jit(function, static_argnums=static_argnums)
         self._way: _Way | None = None
 
     def __call__(self, *arguments: Any) -> Any:
+        """Call it; compile it where that is to be done."""
         if _Process.forked:
             _refuse_fork()
         way = self._way or self._choose(arguments)
@@ -138,8 +143,14 @@ class _Compiled:
 
     def _made(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """Compiled, with the options; what has been traced is not traced again."""
-        made: Callable[..., Any] = jax.jit(function, static_argnums=self._static, compiler_options=_known_options())
+        options = _known_options() | (_accepted_of(RARE) if self._rare else {})
+        made: Callable[..., Any] = jax.jit(function, static_argnums=self._static, compiler_options=options)
         return made
+
+    @property
+    def ready(self) -> bool:
+        """Whether it has been compiled."""
+        return self._way is not None
 
     def _fits(self, arguments: tuple[Any, ...]) -> bool:
         """Whether one piece is possible: small arrays of double precision in, one of them out, on a known compiler."""
@@ -195,11 +206,13 @@ def _equations(jaxpr: Any) -> Iterator[Any]:
 @cache
 def _known_options() -> dict[str, Any]:
     """The options that this compiler knows."""
-    return (
-        dict(OPTIONS)
-        if _accepted(OPTIONS)
-        else {key: OPTIONS[key] for key in OPTIONS if _accepted({key: OPTIONS[key]})}
-    )
+    return dict(OPTIONS) if _accepted(OPTIONS) else {k: v for key in OPTIONS for k, v in _accepted_of(key).items()}
+
+
+@cache
+def _accepted_of(key: str) -> dict[str, Any]:
+    one = {key: {**OPTIONS, RARE: 0}[key]}
+    return one if _accepted(one) else {}
 
 
 def _accepted(options: dict[str, Any]) -> bool:

@@ -10,6 +10,7 @@ Hidden constraints: G v + c_p ṗ = 0 [AR (3a)] and G a + γ = 0 [AR (3b)].
 """
 
 from collections.abc import Callable
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import jax
@@ -20,12 +21,15 @@ from onesided._types import Array
 from onesided.groups import Vector
 from onesided.model.compiling import compiled
 from onesided.model.derivatives import Parameters, differentiable
+from onesided.model.flights import Flights
 from onesided.model.rows import families
+from onesided.model.strides import Strides
 
 if TYPE_CHECKING:
     from onesided.model.system import System
 
 Control = Callable[[Any], Any]
+FEW = 50  # coordinates and constraints up to which a recheck costs less than its compilation
 
 
 class Terms(NamedTuple):
@@ -96,7 +100,18 @@ class MotionFunctions:
         self.balance = compiled(self._balance, static_argnums=2)
         self.stages = compiled(jax.vmap(self._balance, in_axes=(0, None, None)), static_argnums=2)
         self.jacobian = compiled(self._jacobian, static_argnums=2)
-        self.check = compiled(jax.vmap(self._check, in_axes=(0, None, None)), static_argnums=2)
+        few = self.n + self.m + self.k <= FEW
+        self.check = compiled(jax.vmap(self._check, in_axes=(0, None, None)), static_argnums=2, rare=few)
+
+    @cached_property
+    def strides(self) -> Strides:
+        """Many steps in one call."""
+        return Strides(self)
+
+    @cached_property
+    def flights(self) -> Flights:
+        """Many flights and impacts in one call."""
+        return Flights(self)
 
     # the model as functions of arrays
 

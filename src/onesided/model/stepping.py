@@ -460,8 +460,8 @@ class Stepping:
         """
         size, again = self.size, None
         if size <= SMALL_SIZE:
-            lu, swaps = _eliminated(augmented)
-            solution = _substituted(lu[:, :size], lu[:, size:])
+            lu, swaps = eliminated(augmented)
+            solution = substituted(lu[:, :size], lu[:, size:])
         else:
             lu, pivots, order = lax.linalg.lu(augmented)
             swaps, M = jnp.sum(pivots != jnp.arange(size)), lu[:, :size]
@@ -485,7 +485,7 @@ def rounding(xp: Any, M: Any, y: Any) -> Any:
     return NOISE * EPS * xp.max(xp.abs(M) @ xp.abs(y))
 
 
-def _eliminated(A: Any) -> tuple[Any, Any]:
+def eliminated(A: Any) -> tuple[Any, Any]:
     """Gaussian elimination with partial pivoting: what is left above the diagonal, and the number of swaps."""
     rows = jnp.arange(len(A))
 
@@ -501,7 +501,7 @@ def _eliminated(A: Any) -> tuple[Any, Any]:
     return made
 
 
-def _substituted(U: Any, B: Any) -> Any:
+def substituted(U: Any, B: Any) -> Any:
     """Solution of U X = B, from the last row up."""
     last = len(U) - 1
 
