@@ -323,11 +323,11 @@ def _rechecked(world: World, outcome: Outcome) -> tuple[Drift, Check, Ledger]:
 def _cone(world: World, mu: Array) -> list[str]:
     """Friction beyond Coulomb's limit."""
     rows = world.rows
-    for i, name in enumerate(world.names):
-        if rows.slips[i] and np.isfinite(rows.friction[i]):
-            beyond = np.linalg.norm(mu[:, list(rows.slips[i])], axis=1) - rows.friction[i] * mu[:, rows.gaps[i]]
-            if not np.max(beyond) <= 1000.0 * world.tolerances.residual * np.max(np.abs(mu)):
-                return [f"friction of '{name}' exceeds Coulomb's limit by {np.max(beyond):.2g}"]
+    for b in rows.finite(range(len(rows.gaps))):
+        normal = rows.static[b] * mu[:, rows.gaps[rows.owner[b]]]
+        beyond = np.linalg.norm(mu[:, list(rows.slips[b])], axis=1) - normal
+        if not np.max(beyond) <= 1000.0 * world.tolerances.residual * np.max(np.abs(mu)):
+            return [f"friction of '{rows.labels[b]}' exceeds its limit by {np.max(beyond):.2g}"]
     return []
 
 

@@ -21,7 +21,7 @@ from onesided.arguments import checked
 from onesided.dynamics.contact_run import Outcome, Request, World, check_events, collect
 from onesided.dynamics.explicit import Projected
 from onesided.dynamics.forcing import Forcing
-from onesided.dynamics.friction_modes import collide_with_friction, decide, finite
+from onesided.dynamics.friction_modes import collide_with_friction, decide
 from onesided.dynamics.impact import Impulses, collide, support
 from onesided.dynamics.mechanics import Mechanics, State
 from onesided.dynamics.moments import Moment, MomentFinder
@@ -236,7 +236,7 @@ class Flight:
             slow[i] = max(slow[i], min(abs(speeds[i]), HOP * world.touch.speed[i]))
         resting = touching[np.abs(speeds[touching]) <= slow[touching]]
         opening = moment.name if moment is not None and moment.kind is Occurrence.opens else ""
-        if any(finite(world, i) for i in resting):
+        if world.rows.finite(resting):
             forced = self._forced(state, moment, before) if not hit else {}
             found = decide(world, terms, resting, forced, opening)
             if not found.status.ok:
@@ -264,21 +264,21 @@ class Flight:
     def _forced(self, state: State, moment: Moment | None, before: Mode) -> dict[int, Array]:
         """Contacts that begin to slide, against the friction that has reached its limit, with those that just did."""
         rows = self.world.rows
-        found = {i: np.array(d) for i, d in before.sliding if moment is None or self.world.names[i] != moment.name}
+        found = {b: np.array(d) for b, d in before.sliding if moment is None or rows.labels[b] != moment.name}
         if moment is not None and moment.kind is Occurrence.slips:
-            i = self.world.names.index(moment.name)
-            friction = self.states[-1].mu[list(rows.slips[i])]
-            found[i] = -friction / np.linalg.norm(friction)
+            b = rows.labels.index(moment.name)
+            friction = self.states[-1].mu[list(rows.slips[b])]
+            found[b] = -friction / np.linalg.norm(friction)
         return found
 
     def _tell_friction(self, state: State, before: Mode, mode: Mode) -> None:
-        for i in mode.closed:
-            was, now = before.of(i), mode.of(i)
+        for b in self.world.rows.of(mode.closed):
+            was, now, label = before.of(b), mode.of(b), self.world.rows.labels[b]
             if now == "sticks" and was != "sticks":
-                self._tell(Occurrence.sticks, state, self.world.names[i])
-            turned = now == was == "slides" and np.dot(dict(mode.sliding)[i], dict(before.sliding)[i]) < 0.0
+                self._tell(Occurrence.sticks, state, label)
+            turned = now == was == "slides" and np.dot(dict(mode.sliding)[b], dict(before.sliding)[b]) < 0.0
             if now == "slides" and (was == "sticks" or turned):
-                self._tell(Occurrence.slips, state, self.world.names[i], "the other way" if turned else "")
+                self._tell(Occurrence.slips, state, label, "the other way" if turned else "")
 
     def _jammed(self, state: State, moment: Moment) -> bool:
         """Whether forces are no longer determined."""
@@ -299,7 +299,8 @@ class Flight:
     def _note_loose(self, mechanics: Mechanics) -> None:
         """Remember whose forces are a choice in this phase."""
         rows, names = self.world.rows, self.world.names
-        owners = {int(row): names[i] for i, own in enumerate(rows.slips) for row in (rows.gaps[i], *own)}
+        owned = zip(rows.owner, rows.slips, strict=True)
+        owners = {int(row): names[i] for i, own in owned for row in (rows.gaps[i], *own)}
         equations: Any = mechanics.equations
         self.loose += [owners.get(int(equations.chosen[i]), mechanics.equations.names[i]) for i in mechanics.loose]
 
@@ -336,7 +337,7 @@ class Flight:
 
     def _impulses(self, terms: Terms, rows: Rows, touching: Indices) -> Impulses:
         world = self.world
-        if not any(finite(world, i) for i in touching):
+        if not world.rows.finite(touching):
             return collide(terms, rows, touching, world.tolerances)
         found = collide_with_friction(world, terms, touching, rows.restitution)
         if found is None:

@@ -43,12 +43,12 @@ class MomentFinder:
         self._scanner = Scanner(groups, start, world.request.last - world.request.first)
 
     def _force_moments(self) -> list[Moment]:
-        names, mode = self.world.names, self.mode
+        names, labels, mode = self.world.names, self.world.rows.labels, self.mode
         found = [Moment(Occurrence.opens, names[i]) for i in mode.closed]
-        found += [Moment(Occurrence.slips, names[i]) for i in mode.sticking]
-        found += [Moment(Occurrence.sticks, names[i]) for i in self._sliding]
+        found += [Moment(Occurrence.slips, labels[b]) for b in mode.sticking]
+        found += [Moment(Occurrence.sticks, labels[b]) for b in self._sliding]
         if isinstance(self.mechanics, SlidingMechanics):
-            found.append(Moment(Occurrence.jams, names[self._sliding[0]]))
+            found.append(Moment(Occurrence.jams, labels[self._sliding[0]]))
         return found
 
     def _slacks(self, mu: Array, values: Array) -> Array:
@@ -57,7 +57,8 @@ class MomentFinder:
         largest = float(np.max(np.abs(mu), initial=0.0))
         own = np.abs(values[: len(mode.closed)])
         at = {i: k for k, i in enumerate(mode.closed)}
-        normal = [own[at[i]] for i in mode.sticking]
+        rows = self.world.rows
+        normal = [rows.static[b] * own[at[int(rows.owner[b])]] for b in mode.sticking]
         forces = tolerances.force * np.concatenate([own, normal]) + ROUNDING * largest
         slips = np.full(len(self._sliding), self.world.at_rest_below)
         rest = np.zeros(len(values) - len(forces) - len(slips))
