@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from onesided.errors import ModelError as ModelError
     from onesided.errors import OnesidedError as OnesidedError
     from onesided.errors import SolveError as SolveError
+    from onesided.model.compliance import HuntCrossley as HuntCrossley
+    from onesided.model.compliance import KelvinVoigt as KelvinVoigt
     from onesided.model.compose import compose as compose
     from onesided.model.contact import Contact as Contact
     from onesided.model.contact import with_contacts as with_contacts
@@ -115,6 +117,8 @@ _HOMES = {
     "OnesidedError": "errors",
     "SolveError": "errors",
     "compose": "model.compose",
+    "HuntCrossley": "model.compliance",
+    "KelvinVoigt": "model.compliance",
     "Contact": "model.contact",
     "with_contacts": "model.contact",
     "Function": "model.derivatives",

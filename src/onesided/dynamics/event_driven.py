@@ -27,10 +27,11 @@ from onesided.dynamics.mechanics import Mechanics, State
 from onesided.dynamics.moments import Moment, MomentFinder
 from onesided.dynamics.monitors import stack
 from onesided.dynamics.sliding import Mode, SlidingMechanics
+from onesided.dynamics.soft import flipped, signs_at, with_soft
 from onesided.dynamics.stepper import Stepper, check_knobs
 from onesided.dynamics.watched import Users
 from onesided.errors import SolveError, UsageError
-from onesided.model.contact_equations import Rows
+from onesided.model.contact_equations import PhaseEquations, Rows
 from onesided.model.motion import Terms
 from onesided.results import Motion, MotionEvent, Occurrence
 from onesided.results.path import format_number
@@ -109,7 +110,8 @@ class Flight:
     def items(self) -> Iterator[int]:
         """Phase after phase: the number of points so far."""
         world, end = self.world, self.world.request.last
-        state, mode = self._meet(world.start)
+        start = world.terms(world.start.t, world.start.q, world.start.v)
+        state, mode = self._meet(world.start, before=with_soft(world.rows, OPEN, signs_at(world.rows, start)))
         self._opened_at_once(state, mode)
         while state.t < end:
             if not self.status.ok:
@@ -125,6 +127,8 @@ class Flight:
                 self._tell(Occurrence.opens, state, moment.name)
             if self._stuck(state.t) or self._jammed(state, moment):
                 return
+            if moment.margin is not None:
+                mode, moment = self._squeezed(state, mode, moment.margin), None
             before = mode
             state, mode = self._meet(state, moment, before)
             self._tell_friction(state, before, mode)
@@ -132,8 +136,19 @@ class Flight:
     def _opened_at_once(self, state: State, mode: Mode) -> None:
         """Tell of contacts that touch at the start but do not press."""
         for i in np.flatnonzero(self.world.touch.closed(self.world.terms(state.t, state.q, state.v))):
-            if i not in mode.closed and self.status.ok:
+            if i not in mode.closed and i not in self.world.rows.soft and self.status.ok:
                 self._tell(Occurrence.opens, state, self.world.names[i], "touches at the start, without force")
+
+    def _squeezed(self, state: State, mode: Mode, margin: tuple[int, int]) -> Mode:
+        """The mode after a margin of a compliant contact has changed its sign; tell where it begins or ends to press."""
+        rows, terms = self.world.rows, self.world.terms(state.t, state.q, state.v)
+        after = with_soft(rows, mode, flipped(rows, mode.margins, margin, terms))
+        i = int(rows.soft[margin[0]])
+        if (i in after.pressed) != (i in mode.pressed):
+            speed = abs(float(terms.c_dot[rows.gaps[i]]))
+            kind = Occurrence.contact if i in after.pressed else Occurrence.opens
+            self._tell(kind, state, self.world.names[i], f"compliant, speed {format_number(speed)}")
+        return after
 
     def _stuck(self, t: float) -> bool:
         """Whether events follow each other without time passing."""
@@ -203,7 +218,7 @@ class Flight:
             mu = mechanics.spread(state.t, state.q, state.v, state.mu)
         else:
             mu = equations.spread(state.mu)
-        self.states.append(replace(state, mu=mu))
+        self.states.append(replace(state, mu=equations.filled(mu, state.t, state.q, state.v)))
         return len(self.states)
 
     def _keep(self, state: State) -> int:
@@ -220,8 +235,12 @@ class Flight:
         A contact that has just lost its force counts as open however little is left of it; one whose friction has
         reached its limit begins to slide.
         """
-        world = self.world
-        terms = world.terms(state.t, state.q, state.v)
+        state, mode = self._met(state, moment, before)
+        return state, with_soft(self.world.rows, mode, before.margins)
+
+    def _met(self, state: State, moment: Moment | None, before: Mode) -> tuple[State, Mode]:
+        world, phase = self.world, PhaseEquations(self.world.equations, self.world.rows.always, before.pressed)
+        terms = phase.pushed(world.terms(state.t, state.q, state.v))
         touching = self._touching(terms, moment, before)
         speeds = terms.c_dot[world.rows.gaps]
         slow = self._slow(terms, before)
@@ -229,7 +248,7 @@ class Flight:
         if hit:
             world.touch.hit(speeds, touching)
             state = self._collide(state, touching, hit, speeds)
-            terms = world.terms(state.t, state.q, state.v)
+            terms = phase.pushed(world.terms(state.t, state.q, state.v))
             speeds, slow = terms.c_dot[world.rows.gaps], self._slow(terms, before)
         if moment is not None and moment.kind is Occurrence.contact and self._same:
             i = world.names.index(moment.name)  # its hop takes less than the smallest part of time
@@ -249,6 +268,7 @@ class Flight:
     def _touching(self, terms: Terms, moment: Moment | None, before: Mode) -> Indices:
         """Contacts that are closed: by their gaps, those that were joints until now, and the one that just hit."""
         closed = self.world.touch.closed(terms)
+        closed[self.world.rows.soft] = False
         closed[list(before.closed)] = True
         if moment is not None and moment.kind is Occurrence.contact:
             closed[self.world.names.index(moment.name)] = True

@@ -11,6 +11,7 @@ from onesided.dynamics.mechanics import Mechanics, State
 from onesided.dynamics.resolve import ROUNDING
 from onesided.dynamics.scan import Scanner, vague_words
 from onesided.dynamics.sliding import Mode, SlidingMechanics
+from onesided.dynamics.soft import Margins
 from onesided.dynamics.stepper import Stepper
 from onesided.dynamics.watched import Forces, Gaps, Users, Watched
 from onesided.results import Occurrence
@@ -18,10 +19,11 @@ from onesided.results import Occurrence
 
 @dataclass(frozen=True)
 class Moment:
-    """What ends a phase."""
+    """What ends a phase; `margin` (contact, which) is that of a compliant contact."""
 
     kind: Occurrence
     name: str
+    margin: tuple[int, int] | None = None
 
 
 class MomentFinder:
@@ -29,13 +31,21 @@ class MomentFinder:
 
     def __init__(self, world: World, mode: Mode, mechanics: Mechanics, start: State, users: Users) -> None:
         self.world, self.mode, self.mechanics = world, mode, mechanics
-        self._open = np.array([i for i in range(len(world.names)) if i not in set(mode.closed)], dtype=np.intp)
+        others = {*mode.closed, *world.rows.soft.tolist()}
+        self._open = np.array([i for i in range(len(world.names)) if i not in others], dtype=np.intp)
         self._sliding = [i for i, _ in mode.sliding]
         groups: list[Watched] = [Gaps(world.equations, self._open, world.touch.closed_below), users]
         names = [
             [Moment(Occurrence.contact, world.names[i]) for i in self._open],
             [Moment(Occurrence.user, name) for name in world.request.events],
         ]
+        if mode.margins:
+            margins = Margins(world.equations, mode.margins)
+            soft = [world.names[world.rows.soft[c]] for c, _, _ in margins.watched]
+            groups.insert(0, margins)
+            names.insert(
+                0, [Moment(Occurrence.contact, n, (c, k)) for n, (c, k, _) in zip(soft, margins.watched, strict=True)]
+            )
         if mode.closed:
             groups.insert(0, Forces(mechanics, mode, world.rows, self._slacks))
             names.insert(0, self._force_moments())

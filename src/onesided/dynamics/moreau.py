@@ -70,6 +70,12 @@ class Moreau:
     def begin(self, request: Request) -> "March":
         """Make a motion that can begin."""
         world = World(request)
+        if len(world.rows.soft):
+            raise UsageError(
+                "compliant contacts need another method",
+                got=f"{', '.join(world.names[i] for i in world.rows.soft)} with Moreau(…)",
+                expected="EventDriven()",
+            )
         check_events(request.events, request.stop, world.start)
         return March(world, self)
 

@@ -30,11 +30,14 @@ class Mode:
     ----------
     closed : contacts that press;  sticking : blocks of them (`Rows.slips`) that do not slide but may;  sliding : those
         that do, with the direction of their slip at the beginning.
+    margins : signs of the margins of compliant contacts (`soft`);  pressed : those of them that press.
     """
 
     closed: tuple[int, ...] = ()
     sticking: tuple[int, ...] = ()
     sliding: tuple[tuple[int, Direction], ...] = ()
+    margins: tuple[tuple[bool, ...], ...] = ()
+    pressed: tuple[int, ...] = ()
 
     def of(self, block: int) -> str:
         """What a block does, in one word."""

@@ -124,7 +124,7 @@ class Forces:
     def along(self, dense: Dense, times: Array) -> Array:
         """Values within a step."""
         q, v = dense.at(times)
-        terms = self._phase.whole.terms_along(times, q, v)
+        terms = self._phase.pushed(self._phase.whole.terms_along(times, q, v))
         return self._values(terms, self._multipliers(terms, dense.before, (times, q, v)))
 
     def real(self, state: State) -> Array:

@@ -12,6 +12,7 @@ import jax.numpy as jnp
 from onesided.arguments import checked
 from onesided.errors import ModelError, UsageError
 from onesided.model.compiling import prepare_jax
+from onesided.model.compliance import Compliance
 from onesided.model.contact_stepping import Leap
 from onesided.model.derivatives import Parameters
 from onesided.model.motion import MotionFunctions
@@ -53,6 +54,8 @@ class Contact:
     rolling : angular velocity (q, v, th) against the other body about tangential axes: one number in the plane, two in
         space.
     spinning_friction, spinning : the same about the normal: c_s, and one angular velocity, in space.
+    compliance : `KelvinVoigt` or `HuntCrossley`: the gap may become negative, and a force resists. Hard by default. For
+        `EventDriven`; without restitution, which damping makes, and without friction.
     """
 
     restitution: float = 0.0
@@ -63,6 +66,7 @@ class Contact:
     rolling: Slip | None = None
     spinning_friction: float = 0.0
     spinning: Slip | None = None
+    compliance: Compliance | None = None
 
     def __post_init__(self) -> None:
         if not 0.0 <= self.restitution <= 1.0:
@@ -71,6 +75,12 @@ class Contact:
             )
         for kind, limit in KINDS.items():
             self._check_limit(kind, limit)
+        if self.compliance is not None and any((self.restitution, *(getattr(self, limit) for limit in KINDS.values()))):
+            raise ModelError(
+                "a compliant contact has no restitution and no friction",
+                got=f"restitution = {self.restitution:g}, friction = {self.friction:g}",
+                expected="damping or dissipation of the law; a hard contact for friction",
+            )
         if self.static_friction is not None and not self.friction <= self.static_friction:
             raise ModelError(
                 "static friction is below kinetic friction",

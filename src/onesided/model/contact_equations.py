@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from onesided._types import Array, Indices
+from onesided.model.compliance import pushed
 from onesided.model.contact import Block
 from onesided.model.contact_stepping import LONGEST, Rules
 from onesided.model.equations import Equations
@@ -27,6 +28,7 @@ class Rows:
         contacts, empty where these have no friction; then come rolling and spinning.
     friction, static : limits of the blocks, as shares of the normal force, while they slide and while they stick.
     owner : the contact of each block;  labels : what events call it.
+    laws : of compliant contacts, None for hard ones.
     """
 
     joints: Indices
@@ -38,6 +40,12 @@ class Rows:
     static: Array
     owner: Indices
     labels: tuple[str, ...]
+    laws: tuple[Any, ...] = ()
+
+    @cached_property
+    def soft(self) -> Indices:
+        """Compliant contacts."""
+        return np.array([i for i, law in enumerate(self.laws) if law is not None], dtype=np.intp)
 
     def of(self, contacts: Iterable[int]) -> list[int]:
         """Blocks with rows of some contacts, contact by contact."""
@@ -99,10 +107,11 @@ class ContactEquations(Equations):
             else:
                 table.append(entry)
         owner, labels, slips, kinetic, static = zip(*table, strict=True) if table else ((),) * 5
+        laws = tuple(stated[name].compliance if name in stated else None for name in names)
         restitution = np.array([stated[name].restitution if name in stated else 0.0 for name in names])
         return Rows(
             np.arange(gaps[0] if len(gaps) else self.m), np.arange(self.m, self.m + rolling), gaps, slips, restitution,
-            np.array(kinetic, dtype=float), np.array(static, dtype=float), np.array(owner, dtype=np.intp), labels,
+            np.array(kinetic, dtype=float), np.array(static, dtype=float), np.array(owner, dtype=np.intp), labels, laws,
         )  # fmt: skip
 
     def leap(self, t: float, q: Array, v: Array, pressing: Array, rules: Rules, wanted: int) -> Array:
@@ -118,9 +127,11 @@ class ContactEquations(Equations):
 class PhaseEquations(Equations):
     """The same equations with some rows only: what a smooth method sees between two events."""
 
-    def __init__(self, whole: ContactEquations, chosen: Indices) -> None:
+    def __init__(self, whole: ContactEquations, chosen: Indices, pressed: tuple[int, ...] = ()) -> None:
         self.__dict__.update(whole.__dict__)
         self.whole, self.chosen = whole, chosen
+        self._squeezed = whole.contact_rows.gaps[list(pressed)]
+        self._laws = tuple(whole.contact_rows.laws[i] for i in pressed)
         self.m = int(np.sum(chosen < whole.m))
         self.k = len(chosen) - self.m
         self.names = tuple(whole.names[i] for i in chosen)
@@ -144,9 +155,27 @@ class PhaseEquations(Equations):
         """The terms of the chosen rows."""
         return self.part(self.whole.terms(t, q, delta, v, self.spread(mu)))
 
+    def pushed(self, terms: Terms) -> Terms:
+        """All rows with the forces of compliant contacts that press; each array may have a leading axis."""
+        if not self._laws:
+            return terms
+        gaps = self._squeezed
+        f = pushed(self._laws, -terms.c[..., gaps], -terms.c_dot[..., gaps])
+        h = terms.h + np.einsum("...r,...rn->...n", f, terms.G[..., gaps, :])
+        power = np.sum(f * terms.Gv[..., gaps], axis=-1)
+        return terms._replace(h=h, power=terms.power + (float(power) if power.ndim == 0 else power[:, None]))
+
+    def filled(self, mu: Array, t: float, q: Array, v: Array) -> Array:
+        """Multipliers of all rows with the forces of compliant contacts."""
+        if not self._laws:
+            return mu
+        terms, full = self.whole.terms(t, q, np.zeros_like(q), v, mu), mu.copy()
+        full[self._squeezed] = pushed(self._laws, -terms.c[self._squeezed], -terms.c_dot[self._squeezed])
+        return full
+
     def part(self, all_rows: Terms) -> Terms:
-        """The chosen rows of all."""
-        some = self.chosen
+        """The chosen rows of all, with the forces of compliant contacts."""
+        some, all_rows = self.chosen, self.pushed(all_rows)
         return all_rows._replace(
             c=all_rows.c[self.positions],
             c_dot=all_rows.c_dot[some],

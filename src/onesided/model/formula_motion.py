@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from onesided.errors import ModelError
+from onesided.model.compliance import compliance_of
 from onesided.model.schema import FileModel
 
 if TYPE_CHECKING:
@@ -25,9 +26,10 @@ def contacts_of(file: FileModel, book: "Book", table: "Table") -> dict[str, Any]
             for kind in RATES
             if getattr(stated, kind) is not None
         }
-        numbers = stated.model_dump(exclude=set(RATES))
+        given: dict[str, Any] = stated.model_dump(exclude={*RATES, "kelvin_voigt", "hunt_crossley"})
         try:
-            found[name] = Contact(**numbers, **rates)
+            law = compliance_of(stated.kelvin_voigt, stated.hunt_crossley)
+            found[name] = Contact(**{**given, **rates, "compliance": law})
         except ModelError as error:
             raise book.source.error(
                 ("contacts", name), error.what, got=error.got, expected=error.expected, advice=error.advice

@@ -197,6 +197,13 @@ class ContactTable(Table):
         default=0.0, description="length: moment against spinning, as a share of the normal force"
     )
     spinning: FormulaText | None = Field(default=None, description="angular velocity about the normal: formula")
+    kelvin_voigt: dict[Literal["stiffness", "damping"], Number] = Field(
+        default_factory=dict, description="compliant instead of hard: force = stiffness*depth + damping*rate ≥ 0"
+    )
+    hunt_crossley: dict[Literal["stiffness", "dissipation", "exponent"], Number] = Field(
+        default_factory=dict,
+        description="compliant: force = stiffness*depth**exponent*(1 + 1.5*dissipation*rate) ≥ 0; exponent 1.5",
+    )
 
 
 class SurfaceTable(Table):

@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from onesided.errors import ModelError
+from onesided.model.compliance import compliance_of
 from onesided.model.contact import Contact
 from onesided.model.elements.contract import Element
 from onesided.model.elements.touching import Bouncing, Rubbing
@@ -16,7 +17,7 @@ def contacts_of_parts(structure: "Structure") -> dict[str, Contact]:
     """Contacts by name, of elements that say more than that they do not bounce and do not rub."""
     found = {}
     for element in structure.elements:
-        if isinstance(element, Bouncing) and (element.restitution or element.rubs):
+        if isinstance(element, Bouncing) and (element.restitution or element.rubs or _soft(element)):
             for ending in element.gap_names:
                 found[element.called(ending)] = _contact(structure, element, element.called(ending))
     return found
@@ -24,8 +25,11 @@ def contacts_of_parts(structure: "Structure") -> dict[str, Contact]:
 
 def _contact(structure: "Structure", element: Bouncing, name: str) -> Contact:
     try:
-        if not isinstance(element, Rubbing) or not element.rubs:
+        if not isinstance(element, Rubbing):
             return Contact(element.restitution)
+        law = compliance_of(element.kelvin_voigt, element.hunt_crossley)
+        if not element.rubs:
+            return Contact(element.restitution, compliance=law)
         _check_at_rest(structure, element)
         space = structure.places[element.places[0]].dimension == 3
         across = 2 if space else 1
@@ -34,12 +38,16 @@ def _contact(structure: "Structure", element: Bouncing, name: str) -> Contact:
         return Contact(
             element.restitution, element.friction, StructureRate((name, "slip"), across), element.static_friction,
             element.rolling_friction, StructureRate((name, "rolling"), across),
-            element.spinning_friction, StructureRate((name, "spinning"), 1),
+            element.spinning_friction, StructureRate((name, "spinning"), 1), law,
         )  # fmt: skip
     except ModelError as error:
         if error.what.startswith(element.kind):
             raise
         raise element.error(error.what, got=error.got, expected=error.expected, advice=error.advice) from None
+
+
+def _soft(element: Bouncing) -> bool:
+    return isinstance(element, Rubbing) and bool(element.kelvin_voigt or element.hunt_crossley)
 
 
 def _check_at_rest(structure: "Structure", element: Element) -> None:

@@ -1,5 +1,6 @@
 """What contacts of structures do in motion: restitution, friction, and the velocities that friction resists."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, NewType
 
@@ -41,12 +42,16 @@ class Rubbing(Bouncing):
     static_friction : that of a contact that sticks, by default the same.
     rolling_friction, spinning_friction : lengths: the moment against rolling (against spinning about the normal) is at
         most this times the normal force.
+    kelvin_voigt : {stiffness, damping}: compliant in motion instead of hard, as `onesided.KelvinVoigt`.
+    hunt_crossley : {stiffness, dissipation, exponent}: the same, as `onesided.HuntCrossley`.
     """
 
     friction: Coefficient = field(default=NONE, kw_only=True)
     static_friction: Coefficient | None = field(default=None, kw_only=True)
     rolling_friction: Coefficient = field(default=NONE, kw_only=True)
     spinning_friction: Coefficient = field(default=NONE, kw_only=True)
+    kelvin_voigt: Mapping[str, Coefficient] = field(default_factory=dict, kw_only=True)
+    hunt_crossley: Mapping[str, Coefficient] = field(default_factory=dict, kw_only=True)
 
     @property
     def rubs(self) -> bool:
