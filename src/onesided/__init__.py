@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from onesided.model.derivatives import Function as Function
     from onesided.model.files import load as load
     from onesided.model.files import loads as loads
+    from onesided.model.held import Sampled as Sampled
     from onesided.model.imports import read_mesh as read_mesh
     from onesided.model.imports import read_truss as read_truss
     from onesided.model.rows import rows as rows
@@ -124,6 +125,7 @@ _HOMES = {
     "Function": "model.derivatives",
     "load": "model.files",
     "loads": "model.files",
+    "Sampled": "model.held",
     "read_mesh": "model.imports",
     "read_truss": "model.imports",
     "rows": "model.rows",

@@ -11,6 +11,7 @@ from onesided._version import __version__
 from onesided.dynamics.between import dips, words
 from onesided.dynamics.consistent import consistent
 from onesided.dynamics.contracts import check_contracts, check_distances
+from onesided.dynamics.feedback import Pace
 from onesided.dynamics.impact import lcp, respond
 from onesided.dynamics.ledger import Books, Ledger, ledger
 from onesided.dynamics.mechanics import Mechanics, Sizes, State
@@ -22,6 +23,7 @@ from onesided.dynamics.surface_events import check_outlines_at, check_surfaces_a
 from onesided.dynamics.touching import Touch
 from onesided.errors import ModelError, SolveError, UsageError
 from onesided.model.contact_equations import ContactEquations, PhaseEquations, Rows
+from onesided.model.held import Sampled
 from onesided.model.motion import Check, Control, Terms
 from onesided.model.system import System
 from onesided.results import Correction, Drift, Motion, MotionEvent
@@ -42,7 +44,8 @@ class Request:
     v0: Any
     first: float
     last: float
-    control: float | Control = 0.0
+    control: float | Control | Sampled = 0.0
+    force: Sampled | None = None
     multipliers: Rule | None = None
     events: UserEvents = field(default_factory=dict)
     stop: tuple[str, ...] = ()
@@ -82,7 +85,8 @@ class World:
 
     def __init__(self, request: Request) -> None:
         self.request, self.tolerances = request, request.tolerances
-        self.equations = ContactEquations(request.system, request.control)
+        self.equations = ContactEquations(request.system, request.control, held=request.force is not None)
+        self.pace = Pace(self.equations, request.control, request.force, request.first, request.last)
         self.rows: Rows = self.equations.contact_rows
         self.names = tuple(request.system.unilateral)
         self._phases: dict[Mode, Mechanics] = {}
@@ -97,7 +101,7 @@ class World:
         self._tell_apart(state)
         state, moved = self._without_penetration(state)
         check_surfaces_at(request.system, state.q)
-        self.start = state
+        self.start = self.pace.begin(state)
         self.correction = Correction(max(correction.position, moved), correction.velocity, correction.redundant)
         self.projected = f"the start penetrated: moved by {moved:.3g} to close the gaps" if moved else ""
 

@@ -20,6 +20,7 @@ from onesided._types import Array, Indices, Status
 from onesided.arguments import checked
 from onesided.dynamics.contact_run import Outcome, Request, World, check_events, collect
 from onesided.dynamics.explicit import Projected
+from onesided.dynamics.feedback import FeedbackError
 from onesided.dynamics.forcing import Forcing
 from onesided.dynamics.friction_modes import collide_with_friction, decide
 from onesided.dynamics.impact import Impulses, collide, support
@@ -118,6 +119,9 @@ class Flight:
                 yield self._keep(state)
                 return
             state, moment = yield from self._phase(state, mode)
+            if moment is None and self.status.ok and self._sampled(state):
+                state, mode = self._fed_back(state, mode)
+                continue
             if moment is None:
                 return
             if len(self.events) >= self.method.max_events:
@@ -139,8 +143,26 @@ class Flight:
             if i not in mode.closed and i not in self.world.rows.soft and self.status.ok:
                 self._tell(Occurrence.opens, state, self.world.names[i], "touches at the start, without force")
 
+    def _sampled(self, state: State) -> bool:
+        """Whether a phase ended because a sample is due."""
+        return self.world.pace.sampled and self.status is not Status.stopped and state.t < self.world.request.last
+
+    def _fed_back(self, state: State, mode: Mode) -> tuple[State, Mode]:
+        """The next sample, and what contacts do with what it gave."""
+        try:
+            state = self.world.pace.sample(state)
+        except FeedbackError as error:
+            self.status, self.note = Status.feedback_failed, str(error)
+            return state, mode
+        self.states.pop()  # the same instant, with the values held before
+        after, now = self._meet(state, None, mode)
+        self._tell_friction(after, mode, now)
+        for i in set(mode.closed) - set(now.closed):
+            self._tell(Occurrence.opens, after, self.world.names[i])
+        return after, now
+
     def _squeezed(self, state: State, mode: Mode, margin: tuple[int, int]) -> Mode:
-        """The mode after a margin of a compliant contact has changed its sign; tell where it begins or ends to press."""
+        """The mode after a margin of a compliant contact has changed its sign; told where pressing begins or ends."""
         rows, terms = self.world.rows, self.world.terms(state.t, state.q, state.v)
         after = with_soft(rows, mode, flipped(rows, mode.margins, margin, terms))
         i = int(rows.soft[margin[0]])
@@ -161,8 +183,8 @@ class Flight:
         return True
 
     def _phase(self, state: State, mode: Mode) -> Generator[int, None, tuple[State, Moment | None]]:
-        """Smooth motion until something happens, or the end (then no moment)."""
-        world, end = self.world, self.world.request.last
+        """Smooth motion until something happens, or the end or a sample (then no moment)."""
+        world, end = self.world, self.world.pace.until()
         mechanics = world.mechanics(mode)
         equations: Any = mechanics.equations
         self.phases += 1

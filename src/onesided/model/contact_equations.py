@@ -12,6 +12,7 @@ from onesided.model.compliance import pushed
 from onesided.model.contact import Block
 from onesided.model.contact_stepping import LONGEST, Rules
 from onesided.model.equations import Equations
+from onesided.model.held import Sampled
 from onesided.model.motion import Check, Control, Terms
 from onesided.model.system import System
 
@@ -78,8 +79,8 @@ class Rows:
 class ContactEquations(Equations):
     """Equations with a row for every gap and every slip."""
 
-    def __init__(self, system: System, control: float | Control = 0.0) -> None:
-        super().__init__(system, control)
+    def __init__(self, system: System, control: float | Control | Sampled = 0.0, *, held: bool = False) -> None:
+        super().__init__(system, control, held=held)
         functions = system.contact_motion
         joints, gaps, rolling = functions.joints, functions.gaps_count, functions.rolling
         self.functions = functions
