@@ -77,8 +77,8 @@ def test_equal_coefficients_are_coulombs_law():
         ({"friction": 0.5, "static_friction": 0.4}, "static friction is below"),
         ({"static_friction": 0.4}, "needs kinetic"),
         ({"rolling_friction": 0.1}, "does not say how it rolls"),
-        ({"spinning_friction": -0.1, "spinning": lambda q, v, th: v[0]}, "out of range"),
-        ({"rolling_friction": np.inf, "rolling": lambda q, v, th: v[0]}, "out of range"),
+        ({"spinning_friction": -0.1, "spinning": lambda q, v, th: v[0]}, "is negative"),
+        ({"rolling_friction": np.inf, "rolling": lambda q, v, th: v[0]}, "not finite"),
     ],
 )
 def test_coefficients_that_make_no_sense_are_refused(keys, words):

@@ -94,8 +94,10 @@ class Contact:
 
     def _check_limit(self, kind: str, limit: str) -> None:
         value, words = getattr(self, limit), limit.replace("_", " ")
-        if not value >= 0.0 or (kind != "slip" and math.isinf(value)):
-            raise ModelError(f"a coefficient of {words} is out of range", got=repr(value), expected="0 or more")
+        if not value >= 0.0:
+            raise ModelError(f"a coefficient of {words} is negative", got=repr(value), expected="0 or more")
+        if kind != "slip" and math.isinf(value):
+            raise ModelError(f"a coefficient of {words} is not finite", expected="a length")
         if value > 0.0 and getattr(self, kind) is None:
             meant = {"slip": "tangential velocity"}.get(kind, "angular velocity")
             raise ModelError(
