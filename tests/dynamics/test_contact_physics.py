@@ -5,7 +5,17 @@ import numpy as np
 import pytest
 
 from onesided import Contact, EventDriven, ModelError, Moreau, System, compose, loads, simulate, with_contacts
-from onesided.elements import AngleStop, Body, Gravity, InsideContact, Node, PlaneContact, PolygonContact, RoundContact
+from onesided.elements import (
+    AngleStop,
+    Body,
+    Gravity,
+    InsideContact,
+    Node,
+    PlaneContact,
+    PolygonContact,
+    RoundContact,
+    SegmentContact,
+)
 from onesided.groups import SO3, Product, Vector, rotate
 
 G = 9.81
@@ -69,6 +79,32 @@ def test_equal_coefficients_are_coulombs_law():
     plain = simulate(with_contacts(on_a_belt(), {"belt": contact}), [0.0, 0.0], [0.2, 0.0], (0.0, 1.0),
                      method=EventDriven())  # fmt: skip
     assert same.q[-1] == pytest.approx(plain.q[-1], abs=1e-14)
+
+
+@pytest.mark.parametrize("unit", [1.0, 1000.0])
+def test_a_box_on_two_dependent_corners_breaks_loose_at_static_friction(unit):
+    """Pushed by F = 4 t it begins to slide at t = μ_s g/4, then with μ."""
+
+    def height(side):
+        return lambda q, p, th: q[1] + unit * (0.2 * side * jnp.sin(q[2]) - 0.1 * jnp.cos(q[2]))
+
+    def slip(side):
+        return lambda q, v, th: v[0] - v[2] * unit * (0.2 * side * jnp.sin(q[2]) - 0.1 * jnp.cos(q[2]))
+
+    sides = {"left": -1.0, "right": 1.0}
+    box = System(
+        coordinates=("x", "y", "angle"),
+        energy=lambda q, p, th: G * unit * q[1],
+        unilateral={name: height(side) for name, side in sides.items()},
+        mass=lambda q, th: jnp.diag(jnp.array([1.0, 1.0, unit**2 / 60])),
+        force=lambda t, q, v, p, th: jnp.stack([4.0 * unit * t, 0.0 * t, 0.0 * t]),
+        contacts={name: Contact(0.0, 0.3, slip(side), static_friction=0.6) for name, side in sides.items()},
+    )
+    first, t = 0.6 * G / 4, 2.0
+    moved = 4 * (t**3 - first**3) / 6 - 0.3 * G * (t - first) ** 2 / 2 - 2 * first**2 * (t - first)
+    motion = simulate(box, [0.0, 0.1 * unit, 0.0], [0.0, 0.0, 0.0], (0.0, t), method=EventDriven())
+    assert [event.t for event in moments(motion, "slips")] == pytest.approx([first, first], rel=1e-9)
+    assert motion.q[-1, 0] == pytest.approx(moved * unit, rel=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -274,6 +310,34 @@ def test_composed_sphere_in_space_rolls_like_the_one_by_hand(sphere):
              for system in (ball, sphere)]  # fmt: skip
     assert found[0].q[-1] == pytest.approx(found[1].q[-1], abs=1e-9)
     assert [event.kind for event in found[0].events] == [event.kind for event in found[1].events]
+
+
+@pytest.mark.slow
+def test_ball_rolls_off_a_ball_where_its_closed_form_says():
+    """From rest at θ₀ a ball that rolls on a fixed one leaves it where cos θ = (10/17) cos θ₀."""
+    start = 1.25 * np.array([0.6 * np.sin(0.3), 0.8 * np.sin(0.3), np.cos(0.3)])
+    system = compose(
+        Node("o", (0.0, 0.0, 0.0), fixed=True),
+        Body("ball", tuple(start), mass=1.0, inertia=0.4 * 0.25**2),
+        RoundContact("touch", ("o", "ball"), radii=(1.0, 0.25), friction=np.inf),
+        Gravity("g", (0.0, 0.0, -G)),
+    )
+    motion = simulate(system, system.start, {}, (0.0, 0.8), method=EventDriven())
+    (leave,) = moments(motion, "opens")
+    assert leave.q[2] / 1.25 == pytest.approx(10 / 17 * np.cos(0.3), rel=1e-8)
+    assert leave.q[0] / leave.q[1] == pytest.approx(0.75, rel=1e-8)
+
+
+def test_a_point_slides_to_rest_on_a_thick_segment():
+    system = compose(
+        Node("a", (-5.0, 0.0), fixed=True),
+        Node("b", (5.0, 0.0), fixed=True),
+        Node("m", (0.0, 0.1), mass=1.0),
+        SegmentContact("touch", ("a", "b"), ("m",), thickness=0.1, friction=0.2),
+        Gravity("g", (0.0, -G)),
+    )
+    motion = simulate(system, system.start, {"m_x": 1.0}, (0.0, 0.8), method=EventDriven())
+    assert motion.q[-1, 0] == pytest.approx(1.0 / (2 * 0.2 * G), rel=1e-9)
 
 
 def test_keys_that_do_not_fit_are_refused_by_name():
