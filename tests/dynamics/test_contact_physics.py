@@ -63,7 +63,7 @@ def test_stick_slip_on_a_belt_has_the_period_of_its_closed_form():
 
 
 def test_moreau_follows_stick_slip_to_its_step():
-    V, h = 0.2, 2e-4
+    V, h = 0.2, 1e-3
     stick, slip = stick_slip_period(0.6, 0.3, 40.0, V)
     motion = simulate(on_a_belt(), [0.6 * G / 40.0 - 0.01, 0.0], [V, 0.0], (0.0, 1.9), method=Moreau(step=h))
     slipping = np.abs(motion.v[:, 0] - V) > 1e-6
