@@ -131,9 +131,9 @@ def test_what_cannot_be_sampled_is_refused(mass):
         simulate(mass, [0.0], [0.0], (0.0, 1.0), force=Sampled(lambda t, q, v: [1 / 0], 10.0))
     with pytest.raises(UsageError, match="rate"):
         Sampled(pd, 0.0)
-    with pytest.raises(UsageError, match="not a function"):
+    with pytest.raises(UsageError, match="`function` of `Sampled`"):
         Sampled(3.0, 1.0)
-    with pytest.raises(UsageError, match="not sampled"):
+    with pytest.raises(UsageError, match="`force` of `simulate`"):
         simulate(mass, [0.0], [0.0], (0.0, 1.0), force=pd)
     driven = System(
         coordinates=("x", "y"),

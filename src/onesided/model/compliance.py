@@ -7,11 +7,13 @@ from typing import Any
 import numpy as np
 
 from onesided._types import Array
+from onesided.arguments import checked
 from onesided.errors import ModelError
 
 HERTZ = 1.5  # exponent of two round bodies, and factor of the dissipation [Hunt and Crossley]
 
 
+@checked
 @dataclass(frozen=True)
 class KelvinVoigt:
     """A spring and a dashpot side by side: f = k δ + d δ̇ where that pushes, else none.
@@ -43,6 +45,7 @@ class KelvinVoigt:
         return (abs(self.stiffness * depth) + abs(self.damping * rate),) if self.damping else ()
 
 
+@checked
 @dataclass(frozen=True)
 class HuntCrossley:
     """A force without a jump at the touch: f = k δⁿ (1 + (3/2) c δ̇) where that pushes, else none.

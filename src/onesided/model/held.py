@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 
 from onesided._types import Array
+from onesided.arguments import checked
 from onesided.errors import UsageError
 
 
+@checked
 @dataclass(frozen=True)
 class Sampled:
     """A function of the state that is called at a given rate; its value is held until the next sample.
@@ -31,8 +33,6 @@ class Sampled:
     rate: float
 
     def __post_init__(self) -> None:
-        if not callable(self.function):
-            raise UsageError("this is not a function", got=repr(self.function), expected="function(t, q, v)")
         if not 0.0 < self.rate < math.inf:
             raise UsageError("a sampling rate is out of range", got=repr(self.rate), expected="a positive number")
 
