@@ -44,12 +44,15 @@ if TYPE_CHECKING:
     from onesided.errors import ModelError as ModelError
     from onesided.errors import OnesidedError as OnesidedError
     from onesided.errors import SolveError as SolveError
+    from onesided.model.compliance import HuntCrossley as HuntCrossley
+    from onesided.model.compliance import KelvinVoigt as KelvinVoigt
     from onesided.model.compose import compose as compose
     from onesided.model.contact import Contact as Contact
     from onesided.model.contact import with_contacts as with_contacts
     from onesided.model.derivatives import Function as Function
     from onesided.model.files import load as load
     from onesided.model.files import loads as loads
+    from onesided.model.held import Sampled as Sampled
     from onesided.model.imports import read_mesh as read_mesh
     from onesided.model.imports import read_truss as read_truss
     from onesided.model.robots import read_robot as read_robot
@@ -134,11 +137,14 @@ _HOMES = {
     "OnesidedError": "errors",
     "SolveError": "errors",
     "compose": "model.compose",
+    "HuntCrossley": "model.compliance",
+    "KelvinVoigt": "model.compliance",
     "Contact": "model.contact",
     "with_contacts": "model.contact",
     "Function": "model.derivatives",
     "load": "model.files",
     "loads": "model.files",
+    "Sampled": "model.held",
     "read_mesh": "model.imports",
     "read_truss": "model.imports",
     "read_robot": "model.robots",

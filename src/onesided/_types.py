@@ -46,6 +46,10 @@ class Status(Enum):
 
     finished = "the end of the time span was reached"
     stopped = "an event stopped the motion, as asked"
+    feedback_failed = (
+        "a sampled function raised an error or returned what does not fit, as the note says: the motion until then is "
+        "here"
+    )
     jammed = (
         "bodies jam: contacts hold the system so that nothing leads on, or friction leaves their forces undetermined "
         "(Painlevé); a motion passes this by impulses with Moreau(step=…)"

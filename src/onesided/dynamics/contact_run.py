@@ -11,16 +11,19 @@ from onesided._version import __version__
 from onesided.dynamics.between import dips, words
 from onesided.dynamics.consistent import consistent
 from onesided.dynamics.contracts import check_contracts, check_distances
+from onesided.dynamics.feedback import Pace
 from onesided.dynamics.impact import lcp, respond
 from onesided.dynamics.ledger import Books, Ledger, ledger
 from onesided.dynamics.mechanics import Mechanics, Sizes, State
 from onesided.dynamics.monitors import Arrays, recheck, status_after
 from onesided.dynamics.multipliers import Rule
 from onesided.dynamics.sliding import Mode, SlidingMechanics, StickingMechanics
+from onesided.dynamics.soft import off_law
 from onesided.dynamics.surface_events import check_outlines_at, check_surfaces_at, surface_events
 from onesided.dynamics.touching import Touch
 from onesided.errors import ModelError, SolveError, UsageError
 from onesided.model.contact_equations import ContactEquations, PhaseEquations, Rows
+from onesided.model.held import Sampled
 from onesided.model.motion import Check, Control, Terms
 from onesided.model.system import System
 from onesided.results import Correction, Drift, Motion, MotionEvent
@@ -41,7 +44,8 @@ class Request:
     v0: Any
     first: float
     last: float
-    control: float | Control = 0.0
+    control: float | Control | Sampled = 0.0
+    force: Sampled | None = None
     multipliers: Rule | None = None
     events: UserEvents = field(default_factory=dict)
     stop: tuple[str, ...] = ()
@@ -81,7 +85,8 @@ class World:
 
     def __init__(self, request: Request) -> None:
         self.request, self.tolerances = request, request.tolerances
-        self.equations = ContactEquations(request.system, request.control)
+        self.equations = ContactEquations(request.system, request.control, held=request.force is not None)
+        self.pace = Pace(self.equations, request.control, request.force, request.first, request.last)
         self.rows: Rows = self.equations.contact_rows
         self.names = tuple(request.system.unilateral)
         self._phases: dict[Mode, Mechanics] = {}
@@ -96,7 +101,7 @@ class World:
         self._tell_apart(state)
         state, moved = self._without_penetration(state)
         check_surfaces_at(request.system, state.q)
-        self.start = state
+        self.start = self.pace.begin(state)
         self.correction = Correction(max(correction.position, moved), correction.velocity, correction.redundant)
         self.projected = f"the start penetrated: moved by {moved:.3g} to close the gaps" if moved else ""
 
@@ -114,7 +119,7 @@ class World:
         """The smooth system in which contacts that press are joints, stick or slide."""
         if mode not in self._phases:
             equations = PhaseEquations(
-                self.equations, self.rows.held(np.array(mode.closed, dtype=np.intp), mode.sticking)
+                self.equations, self.rows.held(np.array(mode.closed, dtype=np.intp), mode.sticking), mode.pressed
             )
             rule = self.request.multipliers if mode == Mode() else None
             if mode.sliding or mode.sticking:
@@ -141,8 +146,10 @@ class World:
         return terms._replace(M=M, G=G)
 
     def gaps(self, terms: Terms) -> Array:
-        """Gaps among the residuals."""
-        return terms.c[self.rows.gaps]
+        """Gaps among the residuals; those of compliant contacts may be anything."""
+        found = terms.c[self.rows.gaps]
+        found[self.rows.soft] = np.inf
+        return found
 
     def _tell_apart(self, state: State) -> None:
         """Refuse a contact that is stated twice: its force could not be told from the other's."""
@@ -151,7 +158,7 @@ class World:
         for shift in (PROBE, 2.0 * PROBE):
             q = self.equations.space.retract(state.q, shift * self.sizes.q * rng.uniform(-1.0, 1.0, self.equations.n))
             terms = self.terms(state.t, q, state.v)
-            W = np.column_stack([terms.G[self.rows.gaps], self.gaps(terms)])
+            W = np.column_stack([terms.G[self.rows.gaps], terms.c[self.rows.gaps]])
             steep = np.linalg.norm(W[:, :-1], axis=1, keepdims=True)
             flat = steep <= np.sqrt(EPS) * np.max(steep, initial=0.0)
             pictures.append(W / np.where(flat, 1.0, steep))
@@ -254,7 +261,7 @@ def collect(world: World, outcome: Outcome) -> Motion:
     wrong = [
         *outcome.wrong, *_verdict(world, outcome, drift, lam, found.gaps), *_cone(world, points.mu),
         *balance.faults(world.tolerances, smooth=outcome.smooth, lossy=outcome.lossy),
-        *_between(world, outcome, lam),
+        *_between(world, outcome, lam), *off_law(equations, points),
     ]  # fmt: skip
     p = np.array([equations.control_at(t) for t in points.t])
     touching = surface_events(system, equations.space, points)
@@ -290,6 +297,7 @@ def collect(world: World, outcome: Outcome) -> Motion:
 def _between(world: World, outcome: Outcome, lam: Array) -> list[str]:
     """Penetration between points, of contacts that do not press in the step."""
     presses = lam[1:] > 0.0
+    presses[:, world.rows.soft] = True
     if outcome.smooth:
         presses = presses | (lam[:-1] > 0.0)
     return words(world.equations, dips(world.equations, outcome.points, presses, smooth=outcome.smooth))
@@ -305,7 +313,8 @@ def _rechecked(world: World, outcome: Outcome) -> tuple[Drift, Check, Ledger]:
     held = points._replace(mu=points.mu[:, joints.chosen])
     some, _ = recheck(Mechanics(joints, None, world.tolerances), held, joints.of(found))
     length = float(world.sizes.q.max())
-    penetration = np.maximum(-found.gaps.min(axis=1, initial=0.0), 0.0) / length
+    hard = np.delete(found.gaps, rows.soft, axis=1)
+    penetration = np.maximum(-hard.min(axis=1, initial=0.0), 0.0) / length
     smooth = float(outcome.smooth)  # in time stepping, velocities and forces belong to the middle of a step
     none = np.zeros(len(points.t))
     books = Books(points.work, *(x if len(x) else none for x in (outcome.projection, outcome.lost)))
@@ -323,11 +332,11 @@ def _rechecked(world: World, outcome: Outcome) -> tuple[Drift, Check, Ledger]:
 def _cone(world: World, mu: Array) -> list[str]:
     """Friction beyond Coulomb's limit."""
     rows = world.rows
-    for i, name in enumerate(world.names):
-        if rows.slips[i] and np.isfinite(rows.friction[i]):
-            beyond = np.linalg.norm(mu[:, list(rows.slips[i])], axis=1) - rows.friction[i] * mu[:, rows.gaps[i]]
-            if not np.max(beyond) <= 1000.0 * world.tolerances.residual * np.max(np.abs(mu)):
-                return [f"friction of '{name}' exceeds Coulomb's limit by {np.max(beyond):.2g}"]
+    for b in rows.finite(range(len(rows.gaps))):
+        normal = rows.static[b] * mu[:, rows.gaps[rows.owner[b]]]
+        beyond = np.linalg.norm(mu[:, list(rows.slips[b])], axis=1) - normal
+        if not np.max(beyond) <= 1000.0 * world.tolerances.residual * np.max(np.abs(mu)):
+            return [f"friction of '{rows.labels[b]}' exceeds its limit by {np.max(beyond):.2g}"]
     return []
 
 

@@ -68,8 +68,9 @@ def check_distances(equations: ContactEquations, t: float, q: Array, v: Array, s
     """Refuse contacts with friction whose gap and slip do not measure the same point in the same unit.
 
     Some coordinates move a point freely; by these a distance and its tangential velocities have gradients of equal
-    length at right angles, in the coordinates or in the metric of the mass. Where coordinates with constant gradients
-    do otherwise, and none as they should, the model is wrong; where gradients change, as for angles, nobody can tell.
+    length at right angles, in the coordinates or in the metric of the mass. Where coordinates of equal mass with
+    constant gradients do otherwise, and none as they should, the model is wrong; where gradients change or inertias
+    differ, as for angles, nobody can tell.
     """
     rows = equations.contact_rows
     rubbing = [i for i in range(len(rows.gaps)) if rows.slips[i]][:MOST_CONTACTS]
@@ -103,10 +104,16 @@ def _off(gradients: list[Array], M: Array) -> str:
         if any(_is_frame(blocks, metric) for metric in (np.eye(size), masses)):
             return ""
         steady = all(np.allclose(B, blocks[0], rtol=SAME, atol=SAME * np.max(np.abs(blocks[0]))) for B in blocks)
-        if steady and np.linalg.matrix_rank(blocks[0]) == size:
+        if steady and _alike(masses) and np.linalg.matrix_rank(blocks[0]) == size:
             lengths = np.linalg.norm(blocks[0], axis=1)
             words = f"gradients of lengths {', '.join(f'{x:.4g}' for x in lengths)} (gap, then slip)"
     return words
+
+
+def _alike(masses: Array) -> bool:
+    """Whether coordinates have equal inertia that is not coupled, as those of a point; angles have not."""
+    mean = float(np.trace(masses)) / len(masses)
+    return bool(np.max(np.abs(masses - mean * np.eye(len(masses)))) <= SAME * mean)
 
 
 def _is_frame(blocks: list[Array], metric: Array) -> bool:

@@ -21,18 +21,20 @@ from onesided.arguments import checked
 from onesided.dynamics.accumulation import FAINT, UNSEEN, Accumulations, unseen_hops
 from onesided.dynamics.contact_run import Outcome, Request, World, check_events, collect
 from onesided.dynamics.explicit import Projected
+from onesided.dynamics.feedback import FeedbackError
 from onesided.dynamics.flights import Flights, Knobs
 from onesided.dynamics.forcing import Forcing
-from onesided.dynamics.friction_modes import collide_with_friction, decide, finite
+from onesided.dynamics.friction_modes import collide_with_friction, decide
 from onesided.dynamics.impact import Impulses, collide, support
 from onesided.dynamics.mechanics import Mechanics, State
 from onesided.dynamics.moments import Moment, MomentFinder
 from onesided.dynamics.monitors import stack
 from onesided.dynamics.sliding import Mode, SlidingMechanics
+from onesided.dynamics.soft import flipped, signs_at, with_soft
 from onesided.dynamics.stepper import Stepper, check_knobs
 from onesided.dynamics.watched import Users
 from onesided.errors import SolveError, UsageError
-from onesided.model.contact_equations import Rows
+from onesided.model.contact_equations import PhaseEquations, Rows
 from onesided.model.motion import Terms
 from onesided.results import Motion, MotionEvent, Occurrence
 from onesided.results.path import format_number
@@ -114,7 +116,8 @@ class Flight:
     def items(self) -> Iterator[int]:
         """Phase after phase: the number of points so far."""
         world, end = self.world, self.world.request.last
-        state, mode = self._meet(world.start)
+        start = world.terms(world.start.t, world.start.q, world.start.v)
+        state, mode = self._meet(world.start, before=with_soft(world.rows, OPEN, signs_at(world.rows, start)))
         self._opened_at_once(state, mode)
         while state.t < end:
             if not self.status.ok:
@@ -125,6 +128,9 @@ class Flight:
                 if state.t >= end or self._too_many():
                     return
             state, moment = yield from self._phase(state, mode)
+            if moment is None and self.status.ok and self._sampled(state):
+                state, mode = self._fed_back(state, mode)
+                continue
             if moment is None:
                 return
             if self._too_many():
@@ -133,6 +139,8 @@ class Flight:
                 self._tell(Occurrence.opens, state, moment.name)
             if self._stuck(state.t) or self._jammed(state, moment):
                 return
+            if moment.margin is not None:
+                mode, moment = self._squeezed(state, mode, moment.margin), None
             before = mode
             state, mode = self._meet(state, moment, before)
             slid = dict(before.sliding)
@@ -167,8 +175,37 @@ class Flight:
     def _opened_at_once(self, state: State, mode: Mode) -> None:
         """Tell of contacts that touch at the start but do not press."""
         for i in np.flatnonzero(self.world.touch.closed(self.world.terms(state.t, state.q, state.v))):
-            if i not in mode.closed and self.status.ok:
+            if i not in mode.closed and i not in self.world.rows.soft and self.status.ok:
                 self._tell(Occurrence.opens, state, self.world.names[i], "touches at the start, without force")
+
+    def _sampled(self, state: State) -> bool:
+        """Whether a phase ended because a sample is due."""
+        return self.world.pace.sampled and self.status is not Status.stopped and state.t < self.world.request.last
+
+    def _fed_back(self, state: State, mode: Mode) -> tuple[State, Mode]:
+        """The next sample, and what contacts do with what it gave."""
+        try:
+            state = self.world.pace.sample(state)
+        except FeedbackError as error:
+            self.status, self.note = Status.feedback_failed, str(error)
+            return state, mode
+        self.states.pop()  # the same instant, with the values held before
+        after, now = self._meet(state, None, mode)
+        self._tell_friction(after, mode, now)
+        for i in set(mode.closed) - set(now.closed):
+            self._tell(Occurrence.opens, after, self.world.names[i])
+        return after, now
+
+    def _squeezed(self, state: State, mode: Mode, margin: tuple[int, int]) -> Mode:
+        """The mode after a margin of a compliant contact has changed its sign; told where pressing begins or ends."""
+        rows, terms = self.world.rows, self.world.terms(state.t, state.q, state.v)
+        after = with_soft(rows, mode, flipped(rows, mode.margins, margin, terms))
+        i = int(rows.soft[margin[0]])
+        if (i in after.pressed) != (i in mode.pressed):
+            speed = abs(float(terms.c_dot[rows.gaps[i]]))
+            kind = Occurrence.contact if i in after.pressed else Occurrence.opens
+            self._tell(kind, state, self.world.names[i], f"compliant, speed {format_number(speed)}")
+        return after
 
     def _stuck(self, t: float) -> bool:
         """Whether events follow each other without time passing."""
@@ -181,8 +218,8 @@ class Flight:
         return True
 
     def _phase(self, state: State, mode: Mode) -> Generator[int, None, tuple[State, Moment | None]]:
-        """Smooth motion until something happens, or the end (then no moment)."""
-        world, end = self.world, self.world.request.last
+        """Smooth motion until something happens, or the end or a sample (then no moment)."""
+        world, end = self.world, self.world.pace.until()
         mechanics = world.mechanics(mode)
         equations: Any = mechanics.equations
         self.phases += 1
@@ -241,7 +278,9 @@ class Flight:
         return np.asarray(equations.spread(state.mu))
 
     def _record(self, stepper: Stepper, state: State) -> int:
-        self.states.append(replace(state, mu=self._full(stepper.mechanics, state)))
+        equations: Any = stepper.mechanics.equations
+        mu = equations.filled(self._full(stepper.mechanics, state), state.t, state.q, state.v)
+        self.states.append(replace(state, mu=mu))
         return len(self.states)
 
     def _keep(self, state: State) -> int:
@@ -258,8 +297,12 @@ class Flight:
         A contact that has just lost its force counts as open however little is left of it; one whose friction has
         reached its limit begins to slide.
         """
-        world = self.world
-        terms = world.terms(state.t, state.q, state.v)
+        state, mode = self._met(state, moment, before)
+        return state, with_soft(self.world.rows, mode, before.margins)
+
+    def _met(self, state: State, moment: Moment | None, before: Mode) -> tuple[State, Mode]:
+        world, phase = self.world, PhaseEquations(self.world.equations, self.world.rows.always, before.pressed)
+        terms = phase.pushed(world.terms(state.t, state.q, state.v))
         touching = self._touching(terms, moment, before)
         speeds = terms.c_dot[world.rows.gaps]
         slow = self._slow(terms, before)
@@ -267,7 +310,7 @@ class Flight:
         if hit:
             world.touch.hit(speeds, touching)
             state = self._collide(state, touching, hit, speeds)
-            terms = world.terms(state.t, state.q, state.v)
+            terms = phase.pushed(world.terms(state.t, state.q, state.v))
             speeds, slow = terms.c_dot[world.rows.gaps], self._slow(terms, before)
         if moment is not None and moment.kind is Occurrence.contact and self._same:
             i = world.names.index(moment.name)  # its hop takes less than the smallest part of time
@@ -275,7 +318,7 @@ class Flight:
             slow[i] = max(slow[i], min(abs(speeds[i]), (FAINT if below else HOP) * world.touch.speed[i]))
         resting = touching[np.abs(speeds[touching]) <= slow[touching]]
         opening = moment.name if moment is not None and moment.kind is Occurrence.opens else ""
-        if any(finite(world, i) for i in resting):
+        if world.rows.finite(resting):
             forced = self._forced(state, moment, before) if not hit else {}
             found = decide(world, terms, resting, forced, opening)
             if not found.status.ok:
@@ -288,6 +331,7 @@ class Flight:
     def _touching(self, terms: Terms, moment: Moment | None, before: Mode) -> Indices:
         """Contacts that are closed: by their gaps, those that were joints until now, and the one that just hit."""
         closed = self.world.touch.closed(terms)
+        closed[self.world.rows.soft] = False
         closed[list(before.closed)] = True
         if moment is not None and moment.kind is Occurrence.contact:
             closed[self.world.names.index(moment.name)] = True
@@ -306,22 +350,22 @@ class Flight:
         Those that have slid for a while are told by their slip: where that has ended, they may stick.
         """
         rows = self.world.rows
-        fresh = {i: np.array(d) for i, d in before.sliding if self._began.get(i) == state.t}
-        found = {i: d for i, d in fresh.items() if moment is None or self.world.names[i] != moment.name}
+        fresh = {b: np.array(d) for b, d in before.sliding if self._began.get(b) == state.t}
+        found = {b: d for b, d in fresh.items() if moment is None or rows.labels[b] != moment.name}
         if moment is not None and moment.kind is Occurrence.slips:
-            i = self.world.names.index(moment.name)
-            friction = self._mu[list(rows.slips[i])]
-            found[i] = -friction / np.linalg.norm(friction)
+            b = rows.labels.index(moment.name)
+            friction = self._mu[list(rows.slips[b])]
+            found[b] = -friction / np.linalg.norm(friction)
         return found
 
     def _tell_friction(self, state: State, before: Mode, mode: Mode) -> None:
-        for i in mode.closed:
-            was, now = before.of(i), mode.of(i)
+        for b in self.world.rows.of(mode.closed):
+            was, now, label = before.of(b), mode.of(b), self.world.rows.labels[b]
             if now == "sticks" and was != "sticks":
-                self._tell(Occurrence.sticks, state, self.world.names[i])
-            turned = now == was == "slides" and np.dot(dict(mode.sliding)[i], dict(before.sliding)[i]) < 0.0
+                self._tell(Occurrence.sticks, state, label)
+            turned = now == was == "slides" and np.dot(dict(mode.sliding)[b], dict(before.sliding)[b]) < 0.0
             if now == "slides" and (was == "sticks" or turned):
-                self._tell(Occurrence.slips, state, self.world.names[i], "the other way" if turned else "")
+                self._tell(Occurrence.slips, state, label, "the other way" if turned else "")
 
     def _jammed(self, state: State, moment: Moment) -> bool:
         """Whether forces are no longer determined."""
@@ -342,7 +386,8 @@ class Flight:
     def _note_loose(self, mechanics: Mechanics) -> None:
         """Remember whose forces are a choice in this phase."""
         rows, names = self.world.rows, self.world.names
-        owners = {int(row): names[i] for i, own in enumerate(rows.slips) for row in (rows.gaps[i], *own)}
+        owned = zip(rows.owner, rows.slips, strict=True)
+        owners = {int(row): names[i] for i, own in owned for row in (rows.gaps[i], *own)}
         equations: Any = mechanics.equations
         self.loose += [owners.get(int(equations.chosen[i]), mechanics.equations.names[i]) for i in mechanics.loose]
 
@@ -376,7 +421,7 @@ class Flight:
 
     def _impulses(self, terms: Terms, rows: Rows, touching: Indices) -> Impulses:
         world = self.world
-        if not any(finite(world, i) for i in touching):
+        if not world.rows.finite(touching):
             return collide(terms, rows, touching, world.tolerances)
         found = collide_with_friction(world, terms, touching, rows.restitution)
         if found is None:

@@ -48,13 +48,15 @@ class Flights:
         self._world, self._knobs, self._span = world, knobs, request.last - request.first
         self._rtol, self._longest = knobs.rtol, min(knobs.max_step, self._span / LONG)
         self._functions: Any = system.motion
-        rubs = world.rows.friction > 0.0
+        rubs = np.zeros(len(world.names), dtype=bool)
+        np.logical_or.at(rubs, world.rows.owner, world.rows.static > 0.0)
         self._e = np.where(rubs | (world.rows.restitution == 0.0), -1.0, world.rows.restitution)
         self._h, self._no_forces = 0.0, np.zeros(world.equations.rows)
         self.able = bool(
             world.equations.space.flat and system.friction is None and not request.events and not system.servo
             and system.n + len(world.rows.always) <= MOST and 0 < len(world.names) <= MOST_CONTACTS
-            and np.any(self._e > 0.0) and not world.equations.forced
+            and np.any(self._e > 0.0) and not world.equations.forced and not len(world.rows.soft)
+            and not world.pace.sampled
         )  # fmt: skip
 
     def pays(self, impacts: int) -> bool:

@@ -9,6 +9,7 @@ import numpy as np
 from onesided._types import Array, Indices, Status
 from onesided.complementarity.friction import FrictionProblem, solve_friction
 from onesided.complementarity.least import least
+from onesided.dynamics.cones import arrange
 from onesided.dynamics.contact_run import World
 from onesided.dynamics.impact import Impulses
 from onesided.dynamics.impulses import answer
@@ -41,11 +42,6 @@ class _Forces(NamedTuple):
     size: float
 
 
-def finite(world: World, i: int) -> bool:
-    """Whether a contact can both stick and slide."""
-    return bool(world.rows.slips[i]) and bool(np.isfinite(world.rows.friction[i]))
-
-
 def _kept(world: World, terms: Terms) -> Indices:
     """Rows that always hold, those that depend on others left out."""
     always = world.rows.always
@@ -59,13 +55,13 @@ def decide(world: World, terms: Terms, resting: Indices, forced: Mapping[int, Ar
     `opening` has just lost its force.
     """
     rows = world.rows
-    sliding = {i: np.asarray(d) for i, d in forced.items() if i in resting}
-    for i in resting:
-        if finite(world, i):
-            slip = terms.c_dot[list(rows.slips[i])]
-            speed = float(np.linalg.norm(slip))
-            if speed > world.at_rest_below:
-                sliding[int(i)] = slip / speed
+    rubbing = rows.finite(resting)
+    sliding = {b: np.asarray(d) for b, d in forced.items() if b in rubbing}
+    for b in rubbing:
+        slip = terms.c_dot[list(rows.slips[b])]
+        speed = float(np.linalg.norm(slip))
+        if speed > world.at_rest_below:
+            sliding[b] = slip / speed
     jam = undetermined(world, terms, sliding)
     if jam:
         return Decision(Mode(), Status.jammed, jam)
@@ -74,49 +70,63 @@ def decide(world: World, terms: Terms, resting: Indices, forced: Mapping[int, Ar
         return Decision(
             Mode(), Status.jammed, f"no contact forces were found that meet Coulomb's law ({forces.off:.2g})"
         )
-    slips = {i: terms.G[list(rows.slips[i])] @ forces.a + terms.gamma[list(rows.slips[i])] for i in resting}
+    slips = {b: terms.G[list(rows.slips[b])] @ forces.a + terms.gamma[list(rows.slips[b])] for b in rubbing}
     little = FEW * world.tolerances.residual * forces.size
-    for i in forced:
-        if i in sliding and slips[i] @ sliding[i] < -little:
-            rest = {j: d for j, d in forced.items() if j != i}
+    for b in forced:
+        if b in sliding and slips[b] @ sliding[b] < -little:
+            rest = {j: d for j, d in forced.items() if j != b}
             return decide(world, terms, resting, rest, opening)
     least = world.tolerances.force * float(np.max(forces.P[forces.normal], initial=0.0))
     closed, sticking = [], []
     for i, force in zip(resting, forces.P[forces.normal], strict=True):
+        own = rows.finite([int(i)])
         if force <= least or world.names[i] == opening:
-            sliding.pop(int(i), None)
+            for b in own:
+                sliding.pop(b, None)
             continue
         closed.append(int(i))
-        if finite(world, i) and i not in sliding:
-            speed = float(np.linalg.norm(slips[i]))
-            if speed > little:
-                sliding[int(i)] = slips[i] / speed
-            else:
-                sticking.append(int(i))
-    moving = tuple((i, tuple(float(x) for x in d)) for i, d in sorted(sliding.items()))
-    return Decision(Mode(tuple(closed), tuple(sticking), moving))
+        for b in own:
+            if b not in sliding:
+                speed = float(np.linalg.norm(slips[b]))
+                if speed > little and rows.static[b] > rows.friction[b]:  # less friction from here on
+                    return decide(world, terms, resting, {**forced, b: slips[b] / speed}, opening)
+                if speed > little:
+                    sliding[b] = slips[b] / speed
+                else:
+                    sticking.append(b)
+    moving = tuple((b, tuple(float(x) for x in d)) for b, d in sorted(sliding.items()))
+    return Decision(Mode(tuple(closed), tuple(sorted(sticking)), moving))
 
 
 def _forces(world: World, terms: Terms, resting: Indices, sliding: Mapping[int, Array]) -> _Forces:
     rows, kept = world.rows, _kept(world, terms)
     held = terms.G[kept]
-    counts = np.array([0 if i in sliding else len(rows.slips[i]) for i in resting], dtype=np.intp)
-    order = np.array(
-        [r for i, c in zip(resting, counts, strict=True) for r in (rows.gaps[i], *rows.slips[i][:c])], dtype=np.intp
-    )
-    normal = np.concatenate([[0], np.cumsum(1 + counts)[:-1]]).astype(np.intp)[: len(resting)]
+    blocks = [[b for b in rows.of([i]) if b not in sliding] for i in resting]
+    order, normal = _order(world, resting, blocks)
     W, F = terms.G[order], terms.G[order]
     for i, place in zip(resting, normal, strict=True):
-        if i in sliding:
-            F[place] = F[place] - rows.friction[i] * sliding[int(i)] @ terms.G[list(rows.slips[i])]
+        for b in rows.of([i]):
+            if b in sliding:
+                F[place] = F[place] - rows.friction[b] * sliding[b] @ terms.G[list(rows.slips[b])]
     free = answer(terms.M, held, terms.h[:, None].copy(), terms.gamma[kept])[:, 0]
     size = float(np.max(np.abs(terms.G @ free), initial=0.0) + np.max(np.abs(terms.gamma), initial=0.0)) or 1.0
     if not len(order):
         return _Forces(order, normal, np.zeros(0), free, 0.0, size)
     X = answer(terms.M, held, F.T.copy(), None)
-    problem = FrictionProblem(W @ X, W @ free + terms.gamma[order], rows.friction[resting], counts, size)
-    P, off = _solved(world, problem)
+    cones = arrange(rows, resting, blocks, rows.static)
+    P, off = _solved(world, cones.problem(W @ X, W @ free + terms.gamma[order], size))
+    P = cones.gathered(P)
     return _Forces(order, normal, P, free + X @ P, off, size)
+
+
+def _order(world: World, contacts: Indices, blocks: list[list[int]]) -> tuple[Indices, Indices]:
+    """Rows of contacts, normal and then block after block, and where the normal ones are."""
+    rows = world.rows
+    each = [
+        [int(rows.gaps[i]), *(r for b in own for r in rows.slips[b])] for i, own in zip(contacts, blocks, strict=True)
+    ]
+    starts = np.concatenate([[0], np.cumsum([len(some) for some in each])[:-1]])[: len(each)]
+    return np.array([row for some in each for row in some], dtype=np.intp), starts.astype(np.intp)
 
 
 def _solved(world: World, problem: FrictionProblem) -> tuple[Array, float]:
@@ -134,11 +144,12 @@ def undetermined(world: World, terms: Terms, sliding: Mapping[int, Array]) -> st
     """
     if not sliding:
         return ""
-    rows, contacts = world.rows, sorted(sliding)
+    rows = world.rows
+    contacts = sorted({int(rows.owner[b]) for b in sliding})
     held, W = terms.G[_kept(world, terms)], terms.G[rows.gaps[contacts]]
-    F = np.array([
-        w - rows.friction[i] * sliding[i] @ terms.G[list(rows.slips[i])] for i, w in zip(contacts, W, strict=True)
-    ])  # fmt: skip
+    F = W.copy()
+    for b, d in sliding.items():
+        F[contacts.index(int(rows.owner[b]))] -= rows.friction[b] * d @ terms.G[list(rows.slips[b])]
     D, plain = (W @ answer(terms.M, held, X.T.copy(), None) for X in (F, W))
     D, plain = (X / np.diagonal(plain)[:, None] for X in (D, plain))
     sizes = range(1, len(contacts) + 1) if len(contacts) <= MOST_SLIDING else (1, len(contacts))
@@ -165,16 +176,16 @@ def _loads(world: World, terms: Terms, contacts: list[int], chosen: tuple[int, .
 def collide_with_friction(world: World, terms: Terms, touching: Indices, restitution: Array) -> Impulses | None:
     """Newton's law with impulses in the cone of friction, for all touching contacts at once; None where not found."""
     rows, held = world.rows, terms.G[_kept(world, terms)]
-    counts = np.array([len(rows.slips[i]) for i in touching], dtype=np.intp)
-    order = np.array([r for i in touching for r in (rows.gaps[i], *rows.slips[i])], dtype=np.intp)
-    normal = np.concatenate([[0], np.cumsum(1 + counts)[:-1]]).astype(np.intp)
+    blocks = [rows.of([i]) for i in touching]
+    order, normal = _order(world, touching, blocks)
     W = terms.G[order]
     X = answer(terms.M, held, W.T.copy(), None)
     u = terms.c_dot[order].copy()
     size = float(np.max(np.abs(u)))
     u[normal] += restitution[touching] * np.minimum(u[normal], 0.0)
-    problem = FrictionProblem(W @ X, u, rows.friction[touching], counts, size)
-    P, off = _solved(world, problem)
+    cones = arrange(rows, touching, blocks, rows.friction)
+    P, off = _solved(world, cones.problem(W @ X, u, size))
+    P = cones.gathered(P)
     if off > world.tolerances.complementarity:
         return None
     impulses = np.zeros(len(terms.G))

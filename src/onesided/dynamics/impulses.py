@@ -11,6 +11,7 @@ forces, u₂ + e u₁ ≥ 0 ⊥ P_N ≥ 0, with all that touch; those that they 
 impacts keep the energy.
 """
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,6 +21,7 @@ from onesided._types import Array, Indices, Mask
 from onesided.complementarity import LCP, solve
 from onesided.complementarity.friction import LARGE, FrictionProblem, solve_friction
 from onesided.complementarity.least import least
+from onesided.dynamics.cones import arrange
 from onesided.dynamics.contact_run import World
 from onesided.dynamics.multipliers import share
 from onesided.dynamics.sliding import Mode
@@ -95,7 +97,10 @@ class Impulses:
         self.worst, self.most, self.unfinished = 0.0, 0, 0.0
         self._always = self.rows.always
         self._kept: Indices | None = None
-        self._directions = np.array([len(s) for s in self.rows.slips], dtype=np.intp)
+        slips = [[r for b in self.rows.of([i]) for r in self.rows.slips[b]] for i in range(len(self.rows.gaps))]
+        self._own = [(int(gap), *some) for gap, some in zip(self.rows.gaps, slips, strict=True)]
+        self._directions = np.array([len(some) for some in slips], dtype=np.intp)
+        self._firm = bool(np.any(self.rows.static > self.rows.friction))
         self.plain = not np.any(self._directions) and not len(self._always) and len(self.rows.gaps) > 0
 
     def of(self, step: Pushed, *, symmetric: bool = True) -> Impulse:
@@ -154,8 +159,7 @@ class Impulses:
 
     def _chosen(self, reach: Reach) -> Indices:
         """Rows of the contacts in reach, normal and tangential."""
-        rows = self.rows
-        return np.array([r for i in reach.near for r in (rows.gaps[i], *rows.slips[i])], dtype=np.intp)
+        return np.array([r for i in reach.near for r in self._own[i]], dtype=np.intp)
 
     def reach(self, aim: Aim, change: Array) -> Reach | None:
         """What contacts in reach must do; None where none of them needs a force. Velocities of normal rows only."""
@@ -181,7 +185,10 @@ class Impulses:
         scale = max(float(np.max(np.abs(u))), float(np.max(np.abs(reach.b))))
         if np.min(u[reach.normal]) >= -EPS * scale:
             return struck, first
-        return struck + self.cone(D, u, reach.near, last if not first.any() else 0.0 * last, scale), first
+        start = last if not first.any() else 0.0 * last
+        if self._firm and not first.any():
+            return self._with_static(D, u, reach, start, scale), first
+        return struck + self.cone(D, u, reach.near, start, scale), first
 
     def _hits(self, reach: Reach, u: Array) -> Mask:
         """Contacts with restitution that approach with velocities u and would pass within the step."""
@@ -211,18 +218,48 @@ class Impulses:
         self.unfinished = max(self.unfinished, float(left) / float(np.max(np.abs(reach.u[normal]))))
         return total
 
-    def cone(self, D: Any, u: Array, near: Indices, start: Array, scale: float) -> Array:
+    def _with_static(self, D: Any, u: Array, reach: Reach, last: Array, scale: float) -> Array:
+        """Impulses of contacts, of which those that stuck in the step before slide beyond static friction only."""
+        rows, limits = self.rows, self.rows.friction.copy()
+        blocks = [(b, places) for b, places in self._places(reach.near) if rows.static[b] > rows.friction[b]]
+        for b, places in blocks:
+            force, most = float(np.linalg.norm(last[places[1:]])), rows.friction[b] * last[places[0]]
+            moves = np.linalg.norm(reach.u[places[1:]]) > self.accuracy * scale
+            slid = not most > 0.0 or abs(force - most) <= np.sqrt(self.accuracy) * most
+            limits[b] = rows.friction[b] if moves and slid else rows.static[b]
+        while True:
+            P = self.cone(D, u, reach.near, last, scale, limits)
+            w = D @ P + u
+            gone = [
+                b for b, places in blocks
+                if limits[b] > rows.friction[b] and np.linalg.norm(w[places[1:]]) > np.sqrt(self.accuracy) * scale
+            ]  # fmt: skip
+            if not gone:
+                return P
+            limits[gone] = rows.friction[gone]
+
+    def _places(self, near: Indices) -> Iterator[tuple[int, list[int]]]:
+        """Blocks of contacts in reach, with the places of their normal and their own rows."""
+        place = 0
+        for i in near:
+            normal, place = place, place + 1
+            for b in self.rows.of([i]):
+                yield b, [normal, *range(place, place + len(self.rows.slips[b]))]
+                place += len(self.rows.slips[b])
+
+    def cone(self, D: Any, u: Array, near: Indices, start: Array, scale: float, limits: Array | None = None) -> Array:
         """Impulses of contacts whose velocities are u without them."""
-        directions = self._directions[near]
-        problem = FrictionProblem(D, u, self.rows.friction[near], directions, scale)
-        P, off = self._solve(problem, start)
+        cones = arrange(self.rows, near, None, self.rows.friction if limits is None else limits)
+        problem = cones.problem(D, u, scale)
+        P, off = self._solve(problem, cones.spread(start))
         if len(near) > 1 and len(u) < LARGE and isinstance(D, np.ndarray):
             smaller = least(problem, P, resting=self.accuracy * scale)
             after = problem.residual(smaller)
             P, off = (smaller, after) if after <= max(off, self.accuracy) else (P, off)
-        weakest = self.world.tolerances.force * float(np.max(P[problem.normal]))
-        self.note(off, int(np.sum(P[problem.normal] > weakest)))
-        return P
+        normal = problem.normal[: len(near)]
+        weakest = self.world.tolerances.force * float(np.max(P[normal]))
+        self.note(off, int(np.sum(P[normal] > weakest)))
+        return cones.gathered(P)
 
     def _solve(self, problem: FrictionProblem, start: Array) -> tuple[Array, float]:
         """Impulses and their residual; without friction as a linear complementarity problem."""

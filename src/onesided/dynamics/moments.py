@@ -10,6 +10,7 @@ from onesided.dynamics.contact_run import World
 from onesided.dynamics.mechanics import Mechanics, State
 from onesided.dynamics.scan import Scanner, vague_words
 from onesided.dynamics.sliding import Mode, SlidingMechanics
+from onesided.dynamics.soft import Margins
 from onesided.dynamics.stepper import Stepper
 from onesided.dynamics.watched import Forces, Gaps, Users, Watched, crosses
 from onesided.linalg.interpolants import ROUNDING
@@ -18,11 +19,18 @@ from onesided.results import Occurrence
 
 @dataclass(frozen=True)
 class Moment:
-    """What ends a phase; the state just before where that comes at once, as by a force that jumps."""
+    """What ends a phase.
+
+    Attributes
+    ----------
+    before : the state just before, where the end comes at once, as by a force that jumps.
+    margin : (contact, which) of a compliant contact.
+    """
 
     kind: Occurrence
     name: str
     before: State | None = None
+    margin: tuple[int, int] | None = None
 
 
 class MomentFinder:
@@ -30,13 +38,25 @@ class MomentFinder:
 
     def __init__(self, world: World, mode: Mode, mechanics: Mechanics, start: State, users: Users) -> None:
         self.world, self.mode, self.mechanics, self._users = world, mode, mechanics, users
-        self._open = np.array([i for i in range(len(world.names)) if i not in set(mode.closed)], dtype=np.intp)
+        others = {*mode.closed, *world.rows.soft.tolist()}
+        self._open = np.array([i for i in range(len(world.names)) if i not in others], dtype=np.intp)
         self._sliding = [i for i, _ in mode.sliding]
         groups: list[Watched] = [Gaps(world.equations, self._open, world.touch.closed_below), users]
         names = [
             [Moment(Occurrence.contact, world.names[i]) for i in self._open],
             [Moment(Occurrence.user, name) for name in world.request.events],
         ]
+        if mode.margins:
+            margins = Margins(world.equations, mode.margins)
+            soft = [world.names[world.rows.soft[c]] for c, _, _ in margins.watched]
+            groups.insert(0, margins)
+            names.insert(
+                0,
+                [
+                    Moment(Occurrence.contact, n, margin=(c, k))
+                    for n, (c, k, _) in zip(soft, margins.watched, strict=True)
+                ],
+            )
         if mode.closed:
             groups.insert(0, Forces(mechanics, mode, world.rows, self._slacks))
             names.insert(0, self._force_moments())
@@ -44,12 +64,12 @@ class MomentFinder:
         self._scanner = Scanner(groups, start, world.request.last - world.request.first)
 
     def _force_moments(self) -> list[Moment]:
-        names, mode = self.world.names, self.mode
+        names, labels, mode = self.world.names, self.world.rows.labels, self.mode
         found = [Moment(Occurrence.opens, names[i]) for i in mode.closed]
-        found += [Moment(Occurrence.slips, names[i]) for i in mode.sticking]
-        found += [Moment(Occurrence.sticks, names[i]) for i in self._sliding]
+        found += [Moment(Occurrence.slips, labels[b]) for b in mode.sticking]
+        found += [Moment(Occurrence.sticks, labels[b]) for b in self._sliding]
         if isinstance(self.mechanics, SlidingMechanics):
-            found.append(Moment(Occurrence.jams, names[self._sliding[0]]))
+            found.append(Moment(Occurrence.jams, labels[self._sliding[0]]))
         return found
 
     def _slacks(self, mu: Array, values: Array) -> Array:
@@ -58,7 +78,8 @@ class MomentFinder:
         largest = float(np.max(np.abs(mu), initial=0.0))
         own = np.abs(values[: len(mode.closed)])
         at = {i: k for k, i in enumerate(mode.closed)}
-        normal = [own[at[i]] for i in mode.sticking]
+        rows = self.world.rows
+        normal = [rows.static[b] * own[at[int(rows.owner[b])]] for b in mode.sticking]
         forces = tolerances.force * np.concatenate([own, normal]) + ROUNDING * largest
         slips = np.full(len(self._sliding), self.world.at_rest_below)
         rest = np.zeros(len(values) - len(forces) - len(slips))

@@ -20,6 +20,7 @@ import numpy as np
 from onesided._types import Array, Status
 from onesided.arguments import checked
 from onesided.dynamics.contact_run import Outcome, Request, World, check_events, collect
+from onesided.dynamics.feedback import FeedbackError
 from onesided.dynamics.impulses import REACH, REST, Impulses, answer
 from onesided.dynamics.impulses_sparse import SparseImpulses
 from onesided.dynamics.mechanics import State
@@ -71,6 +72,14 @@ class Moreau:
     def begin(self, request: Request) -> "March":
         """Make a motion that can begin."""
         world = World(request)
+        if world.pace.sampled and self.theta == 1.0:
+            raise UsageError("feedback needs another `theta`", got="theta = 1", expected="None, or ½ to below 1")
+        if len(world.rows.soft):
+            raise UsageError(
+                "compliant contacts need another method",
+                got=f"{', '.join(world.names[i] for i in world.rows.soft)} with Moreau(…)",
+                expected="EventDriven()",
+            )
         check_events(request.events, request.stop, world.start)
         return March(world, self)
 
@@ -83,7 +92,7 @@ class March:
         self.events: list[MotionEvent] = []
         self.status, self.note = Status.finished, ""
         request, n, rows = world.request, world.equations.n, world.equations.rows
-        count = max(1, int(np.ceil((request.last - request.first) / method.step * (1.0 - np.sqrt(EPS)))))
+        count = world.pace.steps(method.step)
         self.h = (request.last - request.first) / count
         if count > request.max_steps:
             self.status, count = Status.max_iterations, request.max_steps
@@ -102,6 +111,7 @@ class March:
         self._shifts: list[Shift] = []
         self._jolted, self._unsettled = False, 0.0
         self._drives: list[Array] = []  # rates at which joints are moved, in the last steps
+        self._given = np.zeros(count + 1)  # energy that a sampled control brought in
         self._pressing = np.zeros(len(world.names), dtype=bool)
         self._flat = world.equations.space.flat
         self._leaps = self.impulses.plain and not self.steps.restless and count >= LEAP_FROM and n <= LEAP_TO
@@ -113,6 +123,7 @@ class March:
         """For many contacts: derivatives and matrices with few entries only."""
         world, start = self.world, self.world.start
         equations = ContactEquations(world.request.system, world.request.control)
+        equations.held = world.equations.held
         equations.find_pattern(start.t, start.q, start.v)
         if equations.pattern is not None:
             self.equations = world.patterned = equations
@@ -126,10 +137,13 @@ class March:
 
     def items(self) -> Iterator[int]:
         """Step after step: the number of points so far."""
+        world = self.world
         for i in range(self.count + 1):
             if i >= self._ahead and self._leaps and i < self.count:
                 self._leap(i)
             terms = self._settled(i) if i >= self._ahead else None
+            if terms is not None and 0 < i < self.count and world.pace.sampled:
+                terms = self._fed_back(i, terms)
             self.points = i + 1
             if i % GROW == 0 or i == self.count:
                 recent = slice(max(0, i - GROW), i + 1)
@@ -151,6 +165,9 @@ class March:
         points = Arrays(*(values[: self.points] for values in self._log))
         shifts = [shift for shift in self._shifts if shift.point < self.points]
         found = audit(self.world, points, self.scheme, shifts)
+        if self.world.pace.sampled:
+            work = found.points.work + np.cumsum(self._given[: self.points])
+            found = found._replace(points=found.points._replace(work=work))
         wrong = []
         if self.impulses.worst > 100.0 * self.method.accuracy:
             wrong.append(f"complementarity of a step is met to {self.impulses.worst:.2g} only (relative)")
@@ -190,6 +207,19 @@ class March:
             self._jolted = False
             _, terms = self._evaluate(i)
         return terms
+
+    def _fed_back(self, i: int, terms: Terms) -> Terms:
+        """The equations of the step that begins at point i, with a sample where one is due."""
+        pace, log = self.world.pace, self._log
+        if log.t[i] < pace.until() - 0.5 * self.h:
+            return terms
+        state = State(pace.until(), log.q[i], log.v[i], log.a[i], log.mu[i])
+        try:
+            self._given[i] = pace.sample(state).work
+        except FeedbackError as error:
+            self.status, self.note = Status.feedback_failed, str(error)
+            return terms
+        return self._evaluate(i)[1]
 
     def _driven(self, i: int, terms: Terms) -> bool:
         """Whether a joint was given another velocity at once in the step to point i; one that jumped ends the motion.

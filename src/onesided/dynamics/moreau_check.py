@@ -108,12 +108,17 @@ def _pushes(world: World, G: Array, mu: Array) -> tuple[list[str], Array]:
     """Directions in which joints and pressing contacts push, and whose they are."""
     rows, owners, pushes = world.rows, [], [*G[world.rows.always]]
     owners += [world.equations.names[i] for i in rows.always]
-    for name, n, own, friction in zip(world.names, rows.gaps, rows.slips, rows.friction, strict=True):
+    for i, (name, n) in enumerate(zip(world.names, rows.gaps, strict=True)):
         if not mu[n] > 0.0:
             continue
-        rub, slips = mu[list(own)], list(own)
-        slides = bool(own) and np.linalg.norm(rub) >= (1.0 - np.sqrt(EPS)) * friction * mu[n]
-        found = [G[n] + rub @ G[slips] / mu[n]] if slides else [G[n], *G[slips]]
+        normal, found = G[n], []
+        for b in rows.of([i]):
+            rub, slips = mu[list(rows.slips[b])], list(rows.slips[b])
+            if np.linalg.norm(rub) >= (1.0 - np.sqrt(EPS)) * rows.friction[b] * mu[n]:
+                normal = normal + rub @ G[slips] / mu[n]
+            else:
+                found += [*G[slips]]
+        found = [normal, *found]
         pushes += found
         owners += [name] * len(found)
     return owners, np.array(pushes).reshape(-1, G.shape[1])

@@ -51,19 +51,20 @@ class UserZeros:
 def friction_events(world: World, points: Arrays) -> list[MotionEvent]:
     """Contacts that begin to stick or to slide, or slide the other way, at the beginning of the step where they do."""
     found = []
-    for i, name in enumerate(world.names):
-        slips = list(world.rows.slips[i])
-        if slips and np.isfinite(world.rows.friction[i]):
+    rows = world.rows
+    for b, name in enumerate(rows.labels):
+        slips = list(rows.slips[b])
+        if slips and np.isfinite(rows.friction[b]):
             rub = points.mu[1:, slips]
-            state = _states(points.mu[1:, world.rows.gaps[i]], rub, float(world.rows.friction[i]))
+            state = _states(points.mu[1:, rows.gaps[rows.owner[b]]], rub, float(rows.friction[b]))
             found += [_event(points, k, name, state[k], turned=turned) for k, turned in _changes(state, rub)]
     return found
 
 
 def _states(force: Array, rub: Array, friction: float) -> Array:
-    """What a contact does in every step."""
-    limit = (1.0 - np.sqrt(EPS)) * friction * force
-    return np.where(force > 0.0, np.where(np.linalg.norm(rub, axis=1) >= limit, SLIDES, STICKS), OPEN)
+    """What a contact does in every step; one that sticks may carry more than one that slides."""
+    slides = np.abs(np.linalg.norm(rub, axis=1) - friction * force) <= np.sqrt(EPS) * friction * force
+    return np.where(force > 0.0, np.where(slides, SLIDES, STICKS), OPEN)
 
 
 def _changes(state: Array, rub: Array) -> Iterator[tuple[int, bool]]:

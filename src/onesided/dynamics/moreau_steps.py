@@ -53,7 +53,8 @@ class Steps:
 
     def _restless(self) -> bool:
         system, start = self.world.request.system, self.world.start
-        if system.force is not None or system.friction is not None or not self.equations.space.flat:
+        outside = system.force is not None or system.friction is not None or self.equations.held is not None
+        if outside or not self.equations.space.flat:
             return True
         rng, masses = np.random.default_rng(0), []
         for _ in range(PROBES):

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from onesided.dynamics.consistent import consistent
 from onesided.dynamics.contact_run import ContactMethod, ContactRun, Request
 from onesided.dynamics.contracts import check_contracts
 from onesided.dynamics.explicit import Projected
+from onesided.dynamics.feedback import FeedbackError, Pace
 from onesided.dynamics.forcing import Forcing
 from onesided.dynamics.lift_off import lift_offs
 from onesided.dynamics.mechanics import Mechanics, State
@@ -22,12 +23,13 @@ from onesided.dynamics.monitors import recheck, stack, status_after, verdict
 from onesided.dynamics.multipliers import Rule
 from onesided.dynamics.servo import ServoMechanics
 from onesided.dynamics.stepper import Method, Stepper
-from onesided.dynamics.strides import Pace
+from onesided.dynamics.strides import Strides
 from onesided.dynamics.surface_events import check_outlines_at, check_surfaces_at, surface_events
 from onesided.dynamics.watch import Watch
 from onesided.errors import SolveError, UsageError
 from onesided.linalg import one_thread
 from onesided.model.equations import Equations
+from onesided.model.held import Sampled
 from onesided.model.motion import Control
 from onesided.model.system import System
 from onesided.results import SILENT, Correction, Motion, MotionEvent, Progress
@@ -47,7 +49,8 @@ def simulate(  # noqa: PLR0913 - one verb, all its ends by keyword
     t_span: tuple[float, float],
     *,
     method: Method | ContactMethod | None = None,
-    control: float | Control = 0.0,
+    control: float | Control | Sampled = 0.0,
+    force: Sampled | None = None,
     multipliers: Rule | None = None,
     events: UserEvents | None = None,
     stop: tuple[str, ...] = (),
@@ -64,8 +67,9 @@ def simulate(  # noqa: PLR0913 - one verb, all its ends by keyword
     t_span : first and last time.
     method : `Projected()` (default), `Radau()` for stiff systems, `GeneralizedAlpha()`, `Baumgarte()`. With
         contacts that open and close: `EventDriven()`, `Moreau()`.
-    control : the control parameter p during motion: a number, or a function of time in `jax.numpy` (moving
-        constraints).
+    control : the control parameter p during motion: a number, a function of time in `jax.numpy` (moving
+        constraints), or `Sampled`: feedback in ordinary Python, held between samples.
+    force : `Sampled`: forces of a controller in ordinary Python, beside those of the system, held between samples.
     multipliers : how redundant constraints share their force: `MinimalNorm()` (default), `Compliances`, `ReducedSet`.
     events : name → function (t, q, v) whose zeros are located; those named in `stop` end the motion. An attribute
         `direction` of a function says which zeros count: positive for rising, negative for falling, 0 for either.
@@ -81,15 +85,16 @@ def simulate(  # noqa: PLR0913 - one verb, all its ends by keyword
     system, q0, v0 = _as_it_moves(system, q0, v0)
     if isinstance(method, ContactMethod):
         request = Request(
-            system, q0, v0, *_span(t_span), control=control, multipliers=multipliers, events=events or {},
-            stop=stop, max_steps=max_steps, tolerances=tolerances,
+            system, q0, v0, *_span(t_span), control=control, force=force, multipliers=multipliers,
+            events=events or {}, stop=stop, max_steps=max_steps, tolerances=tolerances,
         )  # fmt: skip
         with one_thread(request.system.n):
             run = method.begin(request)
         return _judged(_followed(run, progress), throw=throw)
     smooth = begin(
-        system, (q0, v0), t_span, method=method, control=control, multipliers=multipliers, tolerances=tolerances
-    )
+        system, (q0, v0), t_span, method=method, control=control, force=force, multipliers=multipliers,
+        tolerances=tolerances,
+    )  # fmt: skip
     watch = Watch(smooth.stepper, events or {}, stop, smooth.t_end - smooth.stepper.state.t)
     progress.begin("simulate")
     states, status, note = [smooth.stepper.state], Status.finished, ""
@@ -151,14 +156,15 @@ def _a_system(system: Any) -> System:
 
 
 @checked
-def iter_simulate(
+def iter_simulate(  # noqa: PLR0913 - as `simulate`
     system: System,
     q0: Any,
     v0: Any,
     t_span: tuple[float, float],
     *,
     method: Method | ContactMethod | None = None,
-    control: float | Control = 0.0,
+    control: float | Control | Sampled = 0.0,
+    force: Sampled | None = None,
     multipliers: Rule | None = None,
     tolerances: Tolerances = DEFAULT,
 ) -> Iterator[State]:
@@ -176,15 +182,16 @@ def iter_simulate(
         yield from _each(
             method.begin(
                 Request(
-                    system, q0, v0, *_span(t_span), control=control, multipliers=multipliers,
-                    tolerances=tolerances,
+                    system, q0, v0, *_span(t_span), control=control, force=force,
+                    multipliers=multipliers, tolerances=tolerances,
                 )
             )
         )  # fmt: skip
         return
     run = begin(
-        system, (q0, v0), t_span, method=method, control=control, multipliers=multipliers, tolerances=tolerances
-    )
+        system, (q0, v0), t_span, method=method, control=control, force=force, multipliers=multipliers,
+        tolerances=tolerances,
+    )  # fmt: skip
     yield run.stepper.state
     for item in run.items(Watch(run.stepper, {}, (), run.t_end - run.stepper.state.t), MAX_STEPS):
         yield item.state
@@ -217,24 +224,26 @@ class Run:
     method: Method
     start: Correction
     t_end: float
+    pace: Pace
     provenance: dict[str, Any] = field(default_factory=dict)
 
     def items(self, watch: Watch, max_steps: int) -> Iterator[Item]:
         """Steps until the end, an event that stops, or a failure."""
         stepper = self.stepper
         forcing = Forcing(self.mechanics.equations, self.t_end - stepper.state.t)
-        pace = Pace(stepper, self.t_end, quiet=watch.quiet and not forcing.changes)
+        quiet = watch.quiet and not forcing.changes and not self.pace.sampled
+        strides = Strides(stepper, self.t_end, quiet=quiet)
         number = 0
         while number < max_steps:
-            if pace.may_stride(number):
-                for state in pace.stride(number, max_steps):
+            if strides.may_stride(number):
+                for state in strides.stride(number, max_steps):
                     number += 1
                     yield Item(state, Status.finished if state.t >= self.t_end else None)
                 if stepper.state.t >= self.t_end or number >= max_steps:
                     break
             number += 1
             with np.errstate(over="ignore", invalid="ignore"):  # steps that are too long are tried and given up
-                before, failed = forcing.step(stepper, self.t_end)
+                before, failed = forcing.step(stepper, self.pace.until())
             if failed is not None:
                 yield Item(stepper.state, failed, stepper.note)
                 return
@@ -247,8 +256,29 @@ class Run:
                 yield Item(stepper.state, Status.finished, forcing.words)
                 return
             yield Item(stepper.state)
+            if self.pace.sampled and stepper.state.t >= self.pace.until():
+                try:
+                    stepper = self._fed_back(stepper)
+                except FeedbackError as error:
+                    yield Item(stepper.state, Status.feedback_failed, str(error))
+                    return
+                yield Item(stepper.state)
         if stepper.state.t < self.t_end:
             yield Item(stepper.state, Status.max_iterations, f"{max_steps} steps were not enough")
+
+    def _fed_back(self, stepper: Stepper) -> Stepper:
+        """The next sample: a stepper that starts with what it gave."""
+        state = self.pace.sample(stepper.state)
+        now = _settled(self.mechanics, state)
+        after = self.method.start(self.mechanics, now, self.t_end)
+        after.evaluations, after.rejected = stepper.evaluations, stepper.rejected
+        self.stepper = after
+        return after
+
+
+def _settled(mechanics: Mechanics, state: State) -> State:
+    """The state with the accelerations and multipliers of the values that are held now."""
+    return replace(mechanics.settle(state.t, state.q, state.v, state.mu).state, work=state.work)
 
 
 def begin(
@@ -257,9 +287,10 @@ def begin(
     t_span: tuple[float, float],
     *,
     method: Method | None,
-    control: float | Control,
+    control: float | Control | Sampled,
     multipliers: Rule | None,
     tolerances: Tolerances,
+    force: Sampled | None = None,
 ) -> Run:
     """Check the request and make the start consistent."""
     _a_system(system)
@@ -271,14 +302,19 @@ def begin(
         )
     if system.servo and not isinstance(chosen, Projected):
         raise UsageError("servo conditions need another method", got=repr(chosen), expected="Projected()")
+    if system.servo and (force is not None or isinstance(control, Sampled)):
+        raise UsageError("servo conditions and feedback do not go together", advice="a controller that meets them")
     kind = ServoMechanics if system.servo else Mechanics
-    mechanics = kind(Equations(system, control), multipliers, tolerances)
+    mechanics = kind(Equations(system, control, held=force is not None), multipliers, tolerances)
+    pace = Pace(mechanics.equations, control, force, first, last)
     check_outlines_at(system, start[0])
     state, correction = consistent(mechanics, first, *start, last - first)
     check_contracts(mechanics.equations, state.t, state.q, state.v, mechanics.sizes.q)
     check_surfaces_at(system, state.q)
+    if pace.sampled:
+        state = _settled(mechanics, pace.begin(state))
     stepper = chosen.start(mechanics, state, last)
-    return Run(mechanics, stepper, chosen, correction, last)
+    return Run(mechanics, stepper, chosen, correction, last, pace)
 
 
 def span_of(t_span: Any) -> tuple[float, float]:

@@ -30,19 +30,22 @@ class Mode:
 
     Attributes
     ----------
-    closed : contacts that press;  sticking : those of them that do not slide but may;  sliding : those that do, with
-        the direction of their slip at the beginning.
+    closed : contacts that press;  sticking : blocks of them (`Rows.slips`) that do not slide but may;  sliding : those
+        that do, with the direction of their slip at the beginning.
+    margins : signs of the margins of compliant contacts (`soft`);  pressed : those of them that press.
     """
 
     closed: tuple[int, ...] = ()
     sticking: tuple[int, ...] = ()
     sliding: tuple[tuple[int, Direction], ...] = ()
+    margins: tuple[tuple[bool, ...], ...] = ()
+    pressed: tuple[int, ...] = ()
 
-    def of(self, contact: int) -> str:
-        """What a contact does, in one word."""
-        if contact in self.sticking:
+    def of(self, block: int) -> str:
+        """What a block does, in one word."""
+        if block in self.sticking:
             return "sticks"
-        return "slides" if contact in dict(self.sliding) else "closed" if contact in self.closed else "open"
+        return "slides" if block in dict(self.sliding) else "neither"
 
 
 class SlidingMechanics(Mechanics):
@@ -59,7 +62,8 @@ class SlidingMechanics(Mechanics):
         self._whole, self._phase = equations.whole, equations
         places = {int(row): place for place, row in enumerate(equations.chosen)}
         self._sliders = [
-            (places[int(rows.gaps[i])], rows.friction[i], list(rows.slips[i]), np.array(d)) for i, d in mode.sliding
+            (places[int(rows.gaps[rows.owner[b]])], rows.friction[b], list(rows.slips[b]), np.array(d))
+            for b, d in mode.sliding
         ]
 
     @property
@@ -137,7 +141,8 @@ class StickingMechanics(Mechanics):
         super().__init__(equations, None, tolerances)
         places = {int(row): place for place, row in enumerate(equations.chosen)}
         self._stuck = [
-            (places[int(rows.gaps[i])], rows.friction[i], [places[row] for row in rows.slips[i]]) for i in mode.sticking
+            (places[int(rows.gaps[rows.owner[b]])], rows.static[b], [places[row] for row in rows.slips[b]])
+            for b in mode.sticking
         ]
 
     def multipliers(self, terms: Terms, a: Array, mu: Array, inputs: Array | float = 0.0) -> Array:

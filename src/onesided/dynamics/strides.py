@@ -70,7 +70,7 @@ def strides(mechanics: Mechanics, state: State, h: float, limits: Limits) -> Str
     return Stretch([unpacked(row, n) for row in rows], float(out[3]), evaluations, refused)
 
 
-class Pace:
+class Strides:
     """When to take many steps at once: after some, where many more are to come and nothing needs to be looked at."""
 
     def __init__(self, stepper: Any, end: float, *, quiet: bool) -> None:

@@ -143,7 +143,7 @@ class Forces:
     def along(self, dense: Dense, times: Array) -> Array:
         """Values within a step."""
         q, v = dense.at(times)
-        terms = self._phase.whole.terms_along(times, q, v)
+        terms = self._phase.pushed(self._phase.whole.terms_along(times, q, v))
         return self._values(terms, self._multipliers(terms, dense.before, (times, q, v)))
 
     def real(self, state: State) -> Array:
@@ -176,18 +176,22 @@ class Forces:
         """F: directions in which multipliers push."""
         F = terms.G[:, self._phase.chosen].copy()
         for i, d in self.mode.sliding:
-            slips, place = list(self.rows.slips[i]), self._places[int(self.rows.gaps[i])]
+            slips, place = list(self.rows.slips[i]), self._normal(i)
             none = self.mechanics.none if isinstance(self.mechanics, SlidingMechanics) else 0.0
             along = np.array([direction(slip, np.array(d), none) for slip in terms.c_dot[:, slips]])
             F[:, place] -= self.rows.friction[i] * np.einsum("ns,nsj->nj", along, terms.G[:, slips])
         return F
+
+    def _normal(self, block: int) -> int:
+        """Place of the multiplier that limits a block."""
+        return self._places[int(self.rows.gaps[self.rows.owner[block]])]
 
     def _values(self, terms: Terms, mu: Array) -> Array:
         rows, places = self.rows, self._places
         columns = [mu[:, places[int(rows.gaps[i])]] for i in self.mode.closed]
         for i in self.mode.sticking:
             tangential = mu[:, [places[row] for row in rows.slips[i]]]
-            columns.append(rows.friction[i] * mu[:, places[int(rows.gaps[i])]] - np.linalg.norm(tangential, axis=1))
+            columns.append(rows.static[i] * mu[:, self._normal(i)] - np.linalg.norm(tangential, axis=1))
         columns += [terms.c_dot[:, list(rows.slips[i])] @ np.array(d) for i, d in self.mode.sliding]
         if isinstance(self.mechanics, SlidingMechanics):
             columns.append(self._determinacy(terms))

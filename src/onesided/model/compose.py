@@ -20,6 +20,7 @@ from onesided.model.names import check_names, unknown_name
 from onesided.model.plausible import check_masses, warn_of_mixed_units
 from onesided.model.sizes import Scales
 from onesided.model.sparse import SparseAssembly
+from onesided.model.structure_contacts import contacts_of_parts
 from onesided.model.structure_sketch import structure_sketch
 from onesided.model.system import System
 
@@ -293,6 +294,7 @@ class Structure:
             scales=scales,
             mass=moving.mass if moving.has_mass else None,
             force=partial(moving.force, assembly) if moving.has_force else None,
+            contacts=contacts_of_parts(self),
             measures=measures,
             sketch=sketch,
             structure=self,

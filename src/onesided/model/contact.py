@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import jax
 import jax.numpy as jnp
@@ -12,17 +12,26 @@ import jax.numpy as jnp
 from onesided.arguments import checked
 from onesided.errors import ModelError, UsageError
 from onesided.model.compiling import prepare_jax
+from onesided.model.compliance import Compliance
 from onesided.model.contact_stepping import Leap
 from onesided.model.derivatives import Parameters
 from onesided.model.motion import MotionFunctions
 from onesided.model.names import unknown_name
 from onesided.model.rows import Row, families
 from onesided.model.structure_motion import StructureMotion
+from onesided.model.structure_rates import StructureRate, rates_of
 
 if TYPE_CHECKING:
     from onesided.model.system import System
 
 Slip = Callable[[Any, Any, Any], Any]
+ADVICE = {
+    "slip": "the velocity of the contact point in the tangential directions",
+    "rolling": "the angular velocity about tangential axes",
+    "spinning": "the angular velocity about the normal",
+}
+VERBS = {"slip": "slides", "rolling": "rolls", "spinning": "spins"}
+KINDS = {"slip": "friction", "rolling": "rolling_friction", "spinning": "spinning_friction"}  # and their limits
 
 
 @checked
@@ -39,30 +48,101 @@ class Contact:
     friction : Coulomb's coefficient μ ≥ 0; infinity for a rough contact that never slides while it is closed.
     slip : tangential velocity (q, v, th) of the contact, linear in v: one number in the plane, two in space. The gap
         must be a distance for μ to be the ratio of forces. For many contacts in the plane: a row of `rows(…)`.
+    static_friction : coefficient μ_s ≥ μ of a contact that sticks; `friction` is then that of one that slides, and of
+        impacts. By default they are equal.
+    rolling_friction : length c_r ≥ 0: the moment against rolling is at most c_r times the normal force.
+    rolling : angular velocity (q, v, th) against the other body about tangential axes: one number in the plane, two in
+        space.
+    spinning_friction, spinning : the same about the normal: c_s, and one angular velocity, in space.
+    compliance : `KelvinVoigt` or `HuntCrossley`: the gap may become negative, and a force resists. Hard by default. For
+        `EventDriven`; without restitution, which damping makes, and without friction.
     """
 
     restitution: float = 0.0
     friction: float = 0.0
     slip: Slip | None = None
+    static_friction: float | None = None
+    rolling_friction: float = 0.0
+    rolling: Slip | None = None
+    spinning_friction: float = 0.0
+    spinning: Slip | None = None
+    compliance: Compliance | None = None
 
     def __post_init__(self) -> None:
         if not 0.0 <= self.restitution <= 1.0:
             raise ModelError(
                 "a coefficient of restitution is out of range", got=repr(self.restitution), expected="0 to 1"
             )
-        if not self.friction >= 0.0:
-            raise ModelError("a coefficient of friction is negative", got=repr(self.friction), expected="0 or more")
-        if self.friction > 0.0 and self.slip is None:
+        for kind, limit in KINDS.items():
+            self._check_limit(kind, limit)
+        if self.compliance is not None and any((self.restitution, *(getattr(self, limit) for limit in KINDS.values()))):
             raise ModelError(
-                "a contact with friction does not say how it slides",
-                got=f"friction = {self.friction:g}, no `slip`",
-                expected="slip=lambda q, v, th: tangential velocity",
+                "a compliant contact has no restitution and no friction",
+                got=f"restitution = {self.restitution:g}, friction = {self.friction:g}",
+                expected="damping or dissipation of the law; a hard contact for friction",
+            )
+        if self.static_friction is not None and not self.friction <= self.static_friction:
+            raise ModelError(
+                "static friction is below kinetic friction",
+                got=f"static_friction = {self.static_friction}, friction = {self.friction:g}",
+                expected="static_friction ≥ friction",
+            )
+        if self.static_friction and self.friction == 0.0:
+            raise ModelError(
+                "static friction needs kinetic friction", got="friction = 0", expected="friction > 0, however small"
+            )
+
+    def _check_limit(self, kind: str, limit: str) -> None:
+        value, words = getattr(self, limit), limit.replace("_", " ")
+        if not value >= 0.0:
+            raise ModelError(f"a coefficient of {words} is negative", got=repr(value), expected="0 or more")
+        if kind != "slip" and math.isinf(value):
+            raise ModelError(f"a coefficient of {words} is not finite", expected="a length")
+        if value > 0.0 and getattr(self, kind) is None:
+            meant = {"slip": "tangential velocity"}.get(kind, "angular velocity")
+            raise ModelError(
+                f"a contact with {words} does not say how it {VERBS[kind]}",
+                got=f"{limit} = {value:g}, no `{kind}`",
+                expected=f"{kind}=lambda q, v, th: {meant}",
             )
 
     @property
     def rough(self) -> bool:
         """Whether the contact never slides."""
         return math.isinf(self.friction)
+
+    @property
+    def static(self) -> float:
+        """The coefficient at which it begins to slide."""
+        return self.friction if self.static_friction is None else self.static_friction
+
+
+class Block(NamedTuple):
+    """Velocities of a contact that one friction force (or moment) resists: which, whose, how many, up to what share."""
+
+    kind: str
+    contact: str
+    function: Any
+    size: int
+    kinetic: float
+    static: float
+
+    @property
+    def name(self) -> str:
+        """What its rows are called."""
+        return f"{self.kind} of {self.contact}"
+
+
+def blocks_of(system: "System") -> tuple[Block, ...]:
+    """All friction of the gaps of a system: slips first, then rolling, then spinning."""
+    found = []
+    for kind, limit in KINDS.items():
+        for name, c in system.contacts.items():
+            value, function = getattr(c, limit), getattr(c, kind)
+            if value > 0.0 and name in system.unilateral:
+                static = c.static if kind == "slip" else value
+                found.append(Block(kind, name, function, slip_size(system, name, function, kind), value, static))
+    return tuple(found)
 
 
 def check_contacts(system: "System") -> None:
@@ -73,15 +153,21 @@ def check_contacts(system: "System") -> None:
             raise unknown_name("constraint", name, (*system.unilateral, *system.bilateral))
         if not isinstance(contact, Contact):
             raise ModelError(f"contact '{name}' is not a Contact", got=repr(contact), expected="Contact(restitution=…)")
-        family = contact.slip.family if isinstance(contact.slip, Row) else None
-        if contact.slip is not None and id(family) not in seen:
-            slip_size(system, name, contact.slip)
-        if family is not None:
-            seen.add(id(family))
+        for kind in KINDS:
+            function = getattr(contact, kind)
+            family = function.family if isinstance(function, Row) else None
+            if function is not None and id(family) not in seen:
+                slip_size(system, name, function, kind)
+            if family is not None:
+                seen.add(id(family))
 
 
-def slip_size(system: "System", name: str, slip: Slip) -> int:
+def slip_size(system: "System", name: str, slip: Slip, kind: str = "slip") -> int:
     """Number of tangential directions of a contact: 1 or 2."""
+    if isinstance(slip, Row):
+        return 1
+    if isinstance(slip, StructureRate):
+        return slip.size
     prepare_jax()
     names, shape_of = tuple(system.parameters), cast(Any, jax.ShapeDtypeStruct)
     vector, numbers = shape_of((system.n,), jnp.float64), shape_of((len(names),), jnp.float64)
@@ -91,15 +177,15 @@ def slip_size(system: "System", name: str, slip: Slip) -> int:
         ).shape
     except (TypeError, ValueError, AttributeError, IndexError, NameError) as e:
         raise ModelError(
-            f"the slip of contact '{name}' cannot be evaluated",
+            f"the {kind} of contact '{name}' cannot be evaluated",
             got=f"{type(e).__name__}: {e}",
             expected="a function (q, v, th) in jax.numpy",
         ) from e
-    if shape not in ((), (1,), (2,)):
+    if shape not in ((), (1,), (2,)) or (kind == "spinning" and shape == (2,)):
         raise ModelError(
-            f"the slip of contact '{name}' has shape {shape}",
-            expected="one number in the plane, (2,) in space",
-            advice="the velocity of the contact point in the tangential directions",
+            f"the {kind} of contact '{name}' has shape {shape}",
+            expected="one number" if kind == "spinning" else "one number in the plane, (2,) in space",
+            advice=ADVICE[kind],
         )
     return int(shape[0]) if shape else 1
 
@@ -109,6 +195,7 @@ class _Unfolded:
     """A system in which every gap is an equation and every slip a non-holonomic one."""
 
     system: "System"
+    blocks: tuple[Block, ...]
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.system, name)
@@ -119,9 +206,8 @@ class _Unfolded:
 
     @property
     def nonholonomic(self) -> dict[str, Any]:
-        stated, gaps = self.system.contacts, self.system.unilateral
-        slips = {f"slip of {name}": c.slip for name, c in stated.items() if c.friction > 0 and name in gaps}
-        return {**self.system.nonholonomic, **slips}
+        rates = {block.name: block.function for block in self.blocks}
+        return {**self.system.nonholonomic, **rates}
 
 
 class _Leaping(MotionFunctions):
@@ -140,11 +226,11 @@ class ContactFunctions(_Leaping):
     """
 
     def __init__(self, system: "System") -> None:
-        super().__init__(_Unfolded(system))  # type: ignore[arg-type]
+        self.blocks = blocks_of(system)
+        super().__init__(_Unfolded(system, self.blocks))  # type: ignore[arg-type]
         self.joints, self.gaps_count = len(system.bilateral), len(system.unilateral)
-        self.sizes = _slip_sizes(system)
         self.rolling = len(system.nonholonomic)
-        self.k = self.rolling + sum(self.sizes.values())
+        self.k = self.rolling + sum(block.size for block in self.blocks)
 
     def force(self, t: Any, q: Any, v: Any, mu: Any, p: Any, vector: Any) -> Any:
         """Friction of joints knows the multipliers of the joints only."""
@@ -157,10 +243,10 @@ class ContactStructure(StructureMotion, _Leaping):
     def __init__(self, system: "System") -> None:
         super().__init__(system)
         self.joints, self.gaps_count = len(system.bilateral), len(system.unilateral)
-        self._rolling = families(_Unfolded(system).nonholonomic.values())
-        self.sizes = _slip_sizes(system)
+        self.blocks = blocks_of(system)
+        self._rolling = families(_Unfolded(system, self.blocks).nonholonomic.values())
         self.m, self.rolling = self.joints + self.gaps_count, len(system.nonholonomic)
-        self.k = self.rolling + sum(self.sizes.values())
+        self.k = self.rolling + sum(block.size for block in self.blocks)
 
     def gaps(self, q: Any, p: Any, vector: Any) -> Any:
         """Gaps of the unilateral constraints."""
@@ -168,22 +254,20 @@ class ContactStructure(StructureMotion, _Leaping):
 
     def nonholonomic(self, q: Any, v: Any, vector: Any) -> Any:
         """Rolling conditions and slips."""
-        th = self.parameters(vector)
-        found = [jnp.atleast_1d(f(q, v, th)) for f in self._rolling]
+        th, own = self.parameters(vector), self._own_rates(q, v, vector)
+        found = [own[f.key] if isinstance(f, StructureRate) else jnp.atleast_1d(f(q, v, th)) for f in self._rolling]
         return jnp.concatenate(found) if found else jnp.zeros(0)
+
+    def _own_rates(self, q: Any, v: Any, vector: Any) -> dict[tuple[str, str], Any]:
+        """Slip, rolling and spinning that elements state."""
+        if not any(isinstance(f, StructureRate) for f in self._rolling):
+            return {}
+        return rates_of(self.system.structure, self._assembly, q, v, vector[0])
 
 
 @checked
 def with_contacts(system: "System", contacts: Mapping[str, Contact]) -> "System":
-    """The same system with other statements about its contacts in motion: for composed structures."""
+    """The same system with other statements about some of its contacts in motion: for composed structures."""
     if not hasattr(system, "contacts"):
         raise UsageError("this is not a system", got=type(system).__name__, expected="a System")
-    return replace(system, contacts=contacts)
-
-
-def _slip_sizes(system: "System") -> dict[str, int]:
-    return {
-        name: 1 if isinstance(c.slip, Row) else slip_size(system, name, c.slip)
-        for name, c in system.contacts.items()
-        if c.slip and c.friction > 0 and name in system.unilateral
-    }
+    return replace(system, contacts={**system.contacts, **contacts})

@@ -1,13 +1,18 @@
 """The equations of motion with contacts: all rows at once, or those of a phase with some contacts closed."""
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from onesided._types import Array, Indices
+from onesided.model.compliance import pushed
+from onesided.model.contact import Block
 from onesided.model.contact_stepping import LONGEST, Rules
 from onesided.model.equations import Equations
+from onesided.model.held import Sampled
 from onesided.model.motion import Check, Control, Terms
 from onesided.model.system import System
 
@@ -19,8 +24,12 @@ class Rows:
     Attributes
     ----------
     joints, rolling : rows that always hold: bilateral and non-holonomic constraints.
-    gaps : row of each contact's gap, (m,);  slips : rows of its tangential directions, a tuple for each contact.
-    restitution, friction : (m,).
+    gaps : row of each contact's gap, (m,);  restitution : (m,).
+    slips : rows that one friction force resists, a tuple for each such block. The first m blocks are the slips of the
+        contacts, empty where these have no friction; then come rolling and spinning.
+    friction, static : limits of the blocks, as shares of the normal force, while they slide and while they stick.
+    owner : the contact of each block;  labels : what events call it.
+    laws : of compliant contacts, None for hard ones.
     """
 
     joints: Indices
@@ -29,6 +38,31 @@ class Rows:
     slips: tuple[tuple[int, ...], ...]
     restitution: Array
     friction: Array
+    static: Array
+    owner: Indices
+    labels: tuple[str, ...]
+    laws: tuple[Any, ...] = ()
+
+    @cached_property
+    def soft(self) -> Indices:
+        """Compliant contacts."""
+        return np.array([i for i, law in enumerate(self.laws) if law is not None], dtype=np.intp)
+
+    def of(self, contacts: Iterable[int]) -> list[int]:
+        """Blocks with rows of some contacts, contact by contact."""
+        return [b for i in contacts for b in self._own[int(i)]]
+
+    @cached_property
+    def _own(self) -> list[list[int]]:
+        found: list[list[int]] = [[] for _ in self.gaps]
+        for b, (contact, rows) in enumerate(zip(self.owner, self.slips, strict=True)):
+            if rows:
+                found[int(contact)].append(b)
+        return found
+
+    def finite(self, contacts: Iterable[int]) -> list[int]:
+        """Blocks of some contacts that can both stick and slide."""
+        return [b for b in self.of(contacts) if np.isfinite(self.friction[b])]
 
     @property
     def always(self) -> Indices:
@@ -37,36 +71,49 @@ class Rows:
 
     def held(self, closed: Indices, sticking: tuple[int, ...] = ()) -> Indices:
         """Rows that hold while these contacts are closed, in the order of G; slips of rough and sticking ones only."""
-        rough = [row for i in closed if np.isinf(self.friction[i]) or i in sticking for row in self.slips[i]]
+        held = [b for b in self.of(closed) if np.isinf(self.friction[b]) or b in sticking]
+        rough = [row for b in held for row in self.slips[b]]
         return np.sort(np.concatenate([self.always, self.gaps[closed], np.array(rough, dtype=np.intp)]).astype(np.intp))
 
 
 class ContactEquations(Equations):
     """Equations with a row for every gap and every slip."""
 
-    def __init__(self, system: System, control: float | Control = 0.0) -> None:
-        super().__init__(system, control)
+    def __init__(self, system: System, control: float | Control | Sampled = 0.0, *, held: bool = False) -> None:
+        super().__init__(system, control, held=held)
         functions = system.contact_motion
         joints, gaps, rolling = functions.joints, functions.gaps_count, functions.rolling
         self.functions = functions
         self.m, self.k = joints + gaps, functions.k
-        slip_names = [f"slip of {name}[{i}]" for name, size in functions.sizes.items() for i in range(size)]
+        blocks = functions.blocks
+        slip_names = [f"{block.name}[{i}]" for block in blocks for i in range(block.size)]
         self.names = (*system.bilateral, *system.unilateral, *system.nonholonomic, *slip_names)
         self._cuts = np.cumsum([self.n, self.n, self.n, self.m, self.rows, self.rows, self.rows, 1])
-        first, slips = self.m + rolling, {}
-        for name, size in functions.sizes.items():
-            slips[name] = tuple(range(first, first + size))
-            first += size
-        stated = system.contacts
-        names = tuple(system.unilateral)
-        self.contact_rows = Rows(
-            np.arange(joints),
-            np.arange(self.m, self.m + rolling),
-            np.arange(joints, self.m),
-            tuple(slips.get(name, ()) for name in names),
-            np.array([stated[name].restitution if name in stated else 0.0 for name in names]),
-            np.array([stated[name].friction if name in stated else 0.0 for name in names]),
-        )
+        self.contact_rows = self._sorted(np.arange(joints, self.m), rolling, blocks)
+
+    def _sorted(self, gaps: Indices, rolling: int, blocks: Sequence[Block]) -> Rows:
+        """Where the rows belong: blocks of slip at the number of their contact, others after them."""
+        stated, names, first = self.system.contacts, tuple(self.system.unilateral), self.m + rolling
+        place = {name: i for i, name in enumerate(names)}
+        table: list[tuple[int, str, tuple[int, ...], float, float]] = [
+            (i, name, (), 0.0, 0.0) for i, name in enumerate(names)
+        ]
+        for block in blocks:
+            i, rows = place[block.contact], tuple(range(first, first + block.size))
+            label = block.contact if block.kind == "slip" else f"{block.contact} ({block.kind})"
+            first += block.size
+            entry = (i, label, rows, block.kinetic, block.static)
+            if block.kind == "slip":
+                table[i] = entry
+            else:
+                table.append(entry)
+        owner, labels, slips, kinetic, static = zip(*table, strict=True) if table else ((),) * 5
+        laws = tuple(stated[name].compliance if name in stated else None for name in names)
+        restitution = np.array([stated[name].restitution if name in stated else 0.0 for name in names])
+        return Rows(
+            np.arange(gaps[0] if len(gaps) else self.m), np.arange(self.m, self.m + rolling), gaps, slips, restitution,
+            np.array(kinetic, dtype=float), np.array(static, dtype=float), np.array(owner, dtype=np.intp), labels, laws,
+        )  # fmt: skip
 
     def leap(self, t: float, q: Array, v: Array, pressing: Array, rules: Rules, wanted: int) -> Array:
         """Steps with these contacts pressing, as many as are good: rows (q, v, P, residual). No joints, no friction."""
@@ -81,9 +128,11 @@ class ContactEquations(Equations):
 class PhaseEquations(Equations):
     """The same equations with some rows only: what a smooth method sees between two events."""
 
-    def __init__(self, whole: ContactEquations, chosen: Indices) -> None:
+    def __init__(self, whole: ContactEquations, chosen: Indices, pressed: tuple[int, ...] = ()) -> None:
         self.__dict__.update(whole.__dict__)
         self.whole, self.chosen = whole, chosen
+        self._squeezed = whole.contact_rows.gaps[list(pressed)]
+        self._laws = tuple(whole.contact_rows.laws[i] for i in pressed)
         self.m = int(np.sum(chosen < whole.m))
         self.k = len(chosen) - self.m
         self.names = tuple(whole.names[i] for i in chosen)
@@ -107,9 +156,27 @@ class PhaseEquations(Equations):
         """The terms of the chosen rows."""
         return self.part(self.whole.terms(t, q, delta, v, self.spread(mu)))
 
+    def pushed(self, terms: Terms) -> Terms:
+        """All rows with the forces of compliant contacts that press; each array may have a leading axis."""
+        if not self._laws:
+            return terms
+        gaps = self._squeezed
+        f = pushed(self._laws, -terms.c[..., gaps], -terms.c_dot[..., gaps])
+        h = terms.h + np.einsum("...r,...rn->...n", f, terms.G[..., gaps, :])
+        power = np.sum(f * terms.Gv[..., gaps], axis=-1)
+        return terms._replace(h=h, power=terms.power + (float(power) if power.ndim == 0 else power[:, None]))
+
+    def filled(self, mu: Array, t: float, q: Array, v: Array) -> Array:
+        """Multipliers of all rows with the forces of compliant contacts."""
+        if not self._laws:
+            return mu
+        terms, full = self.whole.terms(t, q, np.zeros_like(q), v, mu), mu.copy()
+        full[self._squeezed] = pushed(self._laws, -terms.c[self._squeezed], -terms.c_dot[self._squeezed])
+        return full
+
     def part(self, all_rows: Terms) -> Terms:
-        """The chosen rows of all."""
-        some = self.chosen
+        """The chosen rows of all, with the forces of compliant contacts."""
+        some, all_rows = self.chosen, self.pushed(all_rows)
         return all_rows._replace(
             c=all_rows.c[self.positions],
             c_dot=all_rows.c_dot[some],

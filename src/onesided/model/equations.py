@@ -13,6 +13,7 @@ import numpy as np
 from onesided._types import Array
 from onesided.errors import ModelError, UsageError
 from onesided.linalg import KKTPattern, Pattern
+from onesided.model.held import Held, Sampled
 from onesided.model.motion import Check, Control, MotionFunctions, Terms
 from onesided.model.system import System
 
@@ -29,10 +30,11 @@ class Equations:
     Parameters
     ----------
     system : with `mass` or `kinetic`.
-    control : the control parameter during motion: a number, or a function of time in `jax.numpy`.
+    control : the control parameter during motion: a number, a function of time in `jax.numpy`, or `Sampled`.
+    held : whether forces are held between samples.
     """
 
-    def __init__(self, system: System, control: float | Control = 0.0) -> None:
+    def __init__(self, system: System, control: float | Control | Sampled = 0.0, *, held: bool = False) -> None:
         if system.kinetic is None and system.mass is None:
             raise ModelError(
                 "the system has no mass", expected="`mass=` or `kinetic=`", advice="mass=lambda q, th: jnp.diag(…)"
@@ -42,7 +44,9 @@ class Equations:
         self.names = (*system.bilateral, *system.nonholonomic)
         self.functions: MotionFunctions = system.motion
         self.control = control if callable(control) else None
-        self.p = 0.0 if callable(control) else float(control)
+        self.held = Held(self.n) if held or isinstance(control, Sampled) else None
+        self._p = 0.0 if callable(control) or isinstance(control, Sampled) else float(control)
+        self._p_held = isinstance(control, Sampled)
         self._check_control(control)
         self.parameters = self.functions.constants(system)
         self._seeds: Any = None
@@ -50,6 +54,11 @@ class Equations:
         self.pattern: KKTPattern | None = None
         self.jacobian_pattern: Pattern | None = None
         self._cuts = np.cumsum([self.n, self.n, self.n, self.m, self.rows, self.rows, self.rows, 1])
+
+    @property
+    def p(self) -> float:
+        """The control parameter where it does not depend on time; of a sampled one, the value that is held."""
+        return self.held.p if self._p_held and self.held is not None else self._p
 
     @property
     def rows(self) -> int:
@@ -60,7 +69,8 @@ class Equations:
     def conservative(self) -> bool:
         """Whether energy cannot change: no forces beside the potential, nothing moved from outside, no rolling."""
         system = self.system
-        return system.force is None and system.friction is None and self.control is None and not system.nonholonomic
+        free = system.force is None and system.friction is None and not system.nonholonomic
+        return free and self.control is None and self.held is None
 
     def _check_control(self, control: Any) -> None:
         if not callable(control):
@@ -128,13 +138,21 @@ class Equations:
         t, q, delta, v, mu = point
         x = np.concatenate([(t, self.p), q, delta, v, mu[: self.m]])
         out = np.asarray(self.functions.terms(x, self.parameters, self.control, seeds))
-        return self._unpacked(out, seeds)
+        return self._with_held(self._unpacked(out, seeds), v)
+
+    def _with_held(self, terms: Terms, v: Array) -> Terms:
+        """The terms with forces that are held between samples; each array may have a leading axis."""
+        if self.held is None:
+            return terms
+        power = v @ self.held.force
+        more: Any = float(power) if power.ndim == 0 else power[:, None]
+        return terms._replace(h=terms.h + self.held.force, power=terms.power + more)
 
     def stepped(self, late: float, t: float, q: Array, delta: Array, v: Array, mu: Array) -> tuple[Array, Terms]:
         """Holonomic residuals at (t, q), and the terms at (t + late, q∘exp δ, v): one call for a time step."""
         x = np.concatenate([(late, t, self.p), q, delta, v, mu[: self.m]])
         out = np.asarray(self.functions.stepped(x, self.parameters, self.control, self._seeds))
-        return out[: self.m], self._unpacked(out[self.m :], self._seeds)
+        return out[: self.m], self._with_held(self._unpacked(out[self.m :], self._seeds), v)
 
     def spanned(
         self, end: tuple[float, Array], t: float, q: Array, delta: Array, v: Array, mu: Array
@@ -142,13 +160,14 @@ class Equations:
         """Holonomic residuals at the end (t₁, q∘exp δ₁) of a step, and the terms at (t, q∘exp δ, v) within it."""
         x = np.concatenate([end[:1], end[1], (t, self.p), q, delta, v, mu[: self.m]])
         out = np.asarray(self.functions.spanned(x, self.parameters, self.control, self._seeds))
-        return out[: self.m], self._unpacked(out[self.m :], self._seeds)
+        return out[: self.m], self._with_held(self._unpacked(out[self.m :], self._seeds), v)
 
     def pushes(self, t: float, q: Array, delta: Array, v: Array, mu: Array) -> tuple[Array, Array, Array]:
         """The force h (n,) at (t, q∘exp δ, v), its derivatives by configuration and by velocity, (n, n) each."""
         x = np.concatenate([(t, self.p), q, delta, v, mu[: self.m]])
         out = np.asarray(self.functions.pushes(x, self.parameters, self.control))
-        return out[:, 0], out[:, 1 : 1 + self.n], out[:, 1 + self.n :]
+        push = out[:, 0] if self.held is None else out[:, 0] + self.held.force
+        return push, out[:, 1 : 1 + self.n], out[:, 1 + self.n :]
 
     def _unpacked(self, out: Array, seeds: Any) -> Terms:
         a, b, c, d, e, f, g, last = self._cuts
@@ -174,11 +193,17 @@ class Equations:
 
     def balance(self, x: Array) -> Array:
         """Residual of the stabilised form at x = (t, p, q, δ, δ̇, v, v̇, μ, η): (2n + 2m + k,)."""
-        return np.asarray(self.functions.balance(x, self.parameters, self.control))
+        return self._less_held(np.array(self.functions.balance(x, self.parameters, self.control)))
+
+    def _less_held(self, residual: Array) -> Array:
+        """Residuals of the stabilised form with forces that are held between samples."""
+        if self.held is not None:
+            residual[..., self.n : 2 * self.n] -= self.held.force
+        return residual
 
     def stages(self, x: Array) -> Array:
         """The same at several points at once, one per row."""
-        return np.asarray(self.functions.stages(x, self.parameters, self.control))
+        return self._less_held(np.array(self.functions.stages(x, self.parameters, self.control)))
 
     def jacobian(self, x: Array) -> Array:
         """Derivatives of force balance, positions, velocity level by (δ, v, v̇, μ); compressed where there is a pattern.
@@ -192,15 +217,29 @@ class Equations:
 
     def check(self, t: Array, q: Array, v: Array, a: Array, mu: Array) -> Check:
         """Energies, residuals and gaps at many points, straight from the model."""
-        x = np.column_stack([t, np.full(len(t), self.p), q, v, a, mu])
-        size = BLOCK if self.n + self.rows <= SPARSE_FROM else LARGE_BLOCK
-        out = _in_blocks(lambda some: self.functions.check(some, self.parameters, self.control), x, size)
+        p, force = (np.full(len(t), self.p), np.zeros_like(q)) if self.held is None else self.held.at(t)
+        p = p if self._p_held else np.full(len(t), self.p)
+        x = np.column_stack([t, p, q, v, a, mu])
+        out = self._checked(x)
         cuts = np.cumsum([1, 1, 1, 1, self.n, self.m, self.rows, self.rows])
         energy, kinetic, power, forces, balance, c, c_dot, c_ddot, gaps = np.split(out, cuts, axis=1)
-        return Check(energy[:, 0], kinetic[:, 0], power[:, 0], forces[:, 0], balance, c, c_dot, c_ddot, gaps)
+        power = power[:, 0] + np.sum(force * v, axis=1)
+        forces = np.maximum(forces[:, 0], np.max(np.abs(force), axis=1))
+        return Check(energy[:, 0], kinetic[:, 0], power, forces, balance - force, c, c_dot, c_ddot, gaps)
+
+    def _checked(self, x: Array) -> Array:
+        size = BLOCK if self.n + self.rows <= SPARSE_FROM else LARGE_BLOCK
+        return _in_blocks(lambda some: self.functions.check(some, self.parameters, self.control), x, size)
+
+    def energy(self, t: float, q: Array, v: Array) -> float:
+        """Kinetic and potential energy now."""
+        x = np.concatenate([(t, self.p), q, v, np.zeros(self.n + self.rows + len(self.system.servo))])
+        return float(self._checked(x[None])[0, 0])
 
     def control_at(self, t: float) -> float:
         """p(t)."""
+        if self._p_held and self.held is not None:
+            return float(self.held.at(np.array([t]))[0][0])
         return self.p if self.control is None else float(self.control(t))
 
     def gaps(self, t: float, q: Array) -> Array:
@@ -242,7 +281,8 @@ class Equations:
         )
         *vectors, rest = np.split(out, self._cuts, axis=1)
         M, G = rest[:, : self.n**2], rest[:, self.n**2 :]
-        return Terms(*vectors, M.reshape(-1, self.n, self.n), G.reshape(-1, self.rows, self.n))  # type: ignore
+        found = Terms(*vectors, M.reshape(-1, self.n, self.n), G.reshape(-1, self.rows, self.n))  # type: ignore
+        return self._with_held(found, v)
 
 
 def _in_blocks(evaluate: Callable[[Array], Any], x: Array, size: int) -> Array:

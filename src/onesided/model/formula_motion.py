@@ -3,11 +3,16 @@
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
+from onesided.errors import ModelError
+from onesided.model.compliance import compliance_of
 from onesided.model.schema import FileModel
 
 if TYPE_CHECKING:
     from onesided.groups import Group
     from onesided.model.formula_system import Book, Recipe, Table
+
+
+RATES = ("slip", "rolling", "spinning")  # of contacts: formulas of coordinates and velocities
 
 
 def contacts_of(file: FileModel, book: "Book", table: "Table") -> dict[str, Any]:
@@ -16,9 +21,19 @@ def contacts_of(file: FileModel, book: "Book", table: "Table") -> dict[str, Any]
 
     found = {}
     for name, stated in file.contacts.items():
-        path = ("contacts", name, "slip")
-        slip = None if stated.slip is None else kinetic_of(file, book.recipe([path], table))
-        found[name] = Contact(stated.restitution, stated.friction, slip)
+        rates = {
+            kind: kinetic_of(file, book.recipe([("contacts", name, kind)], table))
+            for kind in RATES
+            if getattr(stated, kind) is not None
+        }
+        given: dict[str, Any] = stated.model_dump(exclude={*RATES, "kelvin_voigt", "hunt_crossley"})
+        try:
+            law = compliance_of(stated.kelvin_voigt, stated.hunt_crossley)
+            found[name] = Contact(**{**given, **rates, "compliance": law})
+        except ModelError as error:
+            raise book.source.error(
+                ("contacts", name), error.what, got=error.got, expected=error.expected, advice=error.advice
+            ) from None
     return found
 
 

@@ -14,6 +14,7 @@ import numpy as np
 from onesided.model.formula import Formula, FormulaError, parse, refusal_of_name, suggestion
 from onesided.model.formula_contacts import add_surfaces, made_names, more_texts, smallest_gaps, surface_names
 from onesided.model.formula_motion import (
+    RATES,
     actuation_of,
     columns,
     contacts_of,
@@ -127,7 +128,7 @@ class Book:
 
     def __init__(self, file: FileModel, source: Source) -> None:
         self.file, self.source = file, source
-        slips = any(contact.slip is not None for contact in file.contacts.values())
+        slips = any(getattr(c, kind) is not None for c in file.contacts.values() for kind in RATES)
         moving = file.kinetic is not None or bool(file.forces or file.nonholonomic or file.friction) or slips
         self.joint_forces = {f"{name}_force": name for name in file.bilateral} if file.friction else {}
         self.velocities = {f"{name}_dot": name for name in file.coordinates} if moving else {}
@@ -307,7 +308,9 @@ def _texts(file: FileModel) -> dict[Path, str]:
         texts["motion", "control"] = file.motion.control
     for table in _TABLES:
         texts.update({(table, name): text for name, text in getattr(file, table).items()})
-    texts |= {("contacts", name, "slip"): c.slip for name, c in file.contacts.items() if c.slip is not None}
+    for kind in RATES:
+        found = {name: getattr(c, kind) for name, c in file.contacts.items()}
+        texts |= {("contacts", name, kind): text for name, text in found.items() if text is not None}
     texts |= more_texts(file)
     for name, servo in file.servo.items():
         texts["servo", name, "condition"] = servo.condition

@@ -45,7 +45,8 @@ def _twin(system: System) -> System:
         for old in structure.elements
         if old.in_motion() is not old
     }
-    contacts = {name: contact for name, contact in system.contacts.items() if name in moving.unilateral}
+    stated = {name: contact for name, contact in system.contacts.items() if name in moving.unilateral}
+    contacts = {**moving.contacts, **stated}
     return replace(moving, measures=joined("measure", moving.measures, tensions), contacts=contacts)
 
 

@@ -13,6 +13,7 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from onesided.model.elements.contract import KINDS, Element
 from onesided.model.elements.places import Place
+from onesided.model.elements.touching import Coefficient
 from onesided.model.formula_scan import DEFAULT_LIMITS
 from onesided.model.schema import shown
 from onesided.model.schema_tables import FormatError, finite_number
@@ -127,6 +128,12 @@ def _text(value: Any) -> str:
     return value
 
 
+def _coefficient(value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not value >= 0:
+        raise FormatError((), "not a coefficient", expected="a number of 0 or more; a formula has no place here")
+    return float(value)
+
+
 def _quantity(value: Any) -> float | str:
     if isinstance(value, str):
         return _text(value)
@@ -138,6 +145,7 @@ def _quantity(value: Any) -> float | str:
 QUANTITY = Field(_quantity, {"type": ["number", "string"]}, quantity=True)
 _PLAIN: dict[Any, Field] = {
     float: Field(finite_number, {"type": "number"}),
+    Coefficient: Field(_coefficient, {"type": "number", "minimum": 0}),
     int: Field(_integer, {"type": "integer"}),
     bool: Field(_flag, {"type": "boolean"}),
     str: Field(_text, {"type": "string"}),

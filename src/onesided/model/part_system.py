@@ -136,7 +136,8 @@ def build_parts(file: FileModel, tables: Mapping[str, Any], rows: list[Row], sou
             raise source.error((table,), f"`{table}` has no place beside parts", advice=advice)
     for table in ("nonholonomic", "contacts", "friction", "servo", "space"):
         if getattr(file, table):
-            advice = "state the whole system by formulas, or add it in Python"
+            own = "`restitution`, `friction` and the like are keys of the contacts themselves"
+            advice = own if table == "contacts" else "state the whole system by formulas, or add it in Python"
             raise source.error((table,), f"`{table}` has no place beside parts", advice=advice)
     if file.sketch is not None:
         raise source.error(("sketch",), "`sketch` has no place beside parts: they draw themselves")

@@ -186,6 +186,24 @@ class ContactTable(Table):
     slip: FormulaText | None = Field(
         default=None, description="tangential velocity: formula of coordinates and velocities <name>_dot"
     )
+    static_friction: Annotated[float, Field(ge=0)] | None = Field(
+        default=None, description="coefficient of a contact that sticks; default: that of `friction`"
+    )
+    rolling_friction: Annotated[Number, Field(ge=0)] = Field(
+        default=0.0, description="length: moment against rolling, as a share of the normal force"
+    )
+    rolling: FormulaText | None = Field(default=None, description="angular velocity about a tangent: formula")
+    spinning_friction: Annotated[Number, Field(ge=0)] = Field(
+        default=0.0, description="length: moment against spinning, as a share of the normal force"
+    )
+    spinning: FormulaText | None = Field(default=None, description="angular velocity about the normal: formula")
+    kelvin_voigt: dict[Literal["stiffness", "damping"], Number] = Field(
+        default_factory=dict, description="compliant instead of hard: force = stiffness*depth + damping*rate ≥ 0"
+    )
+    hunt_crossley: dict[Literal["stiffness", "dissipation", "exponent"], Number] = Field(
+        default_factory=dict,
+        description="compliant: force = stiffness*depth**exponent*(1 + 1.5*dissipation*rate) ≥ 0; exponent 1.5",
+    )
 
 
 class SurfaceTable(Table):

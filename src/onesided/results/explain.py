@@ -71,7 +71,10 @@ _MOTION_TEXTS = {
         "Infinitely many impacts end within a finite time. They are followed as long as they matter; then the contact "
         "is taken as closed at the time to which they converge."
     ),
-    Occurrence.contact: "A gap closes, and the method does not hold it closed: choose EventDriven or Moreau for that.",
+    Occurrence.contact: (
+        "A gap closes, and the method does not hold it closed: choose EventDriven or Moreau for that. Of a compliant "
+        "contact: it begins to press."
+    ),
     Occurrence.singular: (
         "The constraints nearly depend on each other here: a mechanism passes a singular configuration, from which it "
         "could go on in several ways. The motion goes on smoothly; forces may be large. [AR, redundant constraints]"

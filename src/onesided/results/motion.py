@@ -110,7 +110,8 @@ class Motion:
     ----------
     t : (N,), q, v, a : (N, n).
     mu : (N, k) multipliers of the bilateral constraints, then of the non-holonomic ones;  lam : (N, m) of the gaps.
-    tangential : (N, directions) friction forces of contacts, in the order of `System.contacts`.
+    tangential : (N, directions) friction forces of contacts, in the order of the gaps; then moments against
+        rolling and spinning.
     smooth : whether points come from a smooth motion between events (two points at one time: before and after), or from
         time stepping, where forces are means over a step and interpolation is linear.
     u : (N, inputs) of servo conditions;  p : (N,) control.

@@ -7,13 +7,15 @@ from typing import Any, ClassVar
 import jax.numpy as jnp
 import numpy as np
 
-from onesided.model.elements.contract import Element, Local, Quantity, Start
-from onesided.model.elements.relative import anchor, check_pair, direction
+from onesided._types import Array
+from onesided.model.elements.contract import Local, Quantity, Rate, Start
+from onesided.model.elements.relative import anchor, check_pair, direction, triad
 from onesided.model.elements.shapes import distance, distance_squared
+from onesided.model.elements.touching import Rub, Rubbing, carried, rub, turning, velocity_at
 
 
 @dataclass(frozen=True)
-class PlaneContact(Element):
+class PlaneContact(Rubbing):
     """A point, circle or sphere on one side of a plane (in the plane: of a line).
 
     Parameters
@@ -59,8 +61,10 @@ class PlaneContact(Element):
     def numbers(self, start: Start) -> dict[str, Any]:
         """The wall and the radius."""
         size = len(start.position(self.point))
+        normal = direction(self, start, self.normal, size, "normal")
         return {
-            "normal": direction(self, start, self.normal, size, "normal"),
+            "normal": normal,
+            "tangents": tangents(normal),
             "through": np.zeros(size) if self.through is None else start.vector(self.through),
             "radius": start.value(self.radius),
             "moves": start.value(self.moves),
@@ -73,9 +77,19 @@ class PlaneContact(Element):
             normal, through = at.frames[1].rotation @ normal, anchor(at.frames[1], through)
         return (normal @ (at.frames[0].position - through) - at.n.radius - at.n.moves * at.p,)
 
+    def rubbing(self, at: Local, rates: tuple[Rate, ...]) -> tuple[Rub, ...]:
+        """Velocities where the circle or sphere is nearest to the wall."""
+        turned = at.frames[1].rotation if self.on else jnp.eye(len(at.n.normal))
+        normal, spin = turned @ at.n.normal, rates[0].spin
+        point = at.frames[0].position - at.n.radius * normal
+        slide = velocity_at(at.frames[0], rates[0], point)
+        if self.on:
+            slide, spin = slide - velocity_at(at.frames[1], rates[1], point), spin - rates[1].spin
+        return (rub(slide, spin, normal, at.n.tangents @ turned.T),)
+
 
 @dataclass(frozen=True)
-class RoundContact(Element):
+class RoundContact(Rubbing):
     """Two circles or spheres (or a point and one of them) that stay outside of each other.
 
     Parameters
@@ -116,12 +130,28 @@ class RoundContact(Element):
         return "two numbers ≥ 0, not both 0"
 
     def numbers(self, start: Start) -> dict[str, Any]:
-        """Distance of the centres at contact."""
-        return {"reach": self.reach(start)}
+        """Distance of the centres at contact, radius of the first, and the line of centres with its tangents."""
+        apart = start.position(self.pair[1]) - start.position(self.pair[0])
+        length = float(np.linalg.norm(apart))
+        normal = apart / length if length > 0.0 else np.eye(len(apart))[-1]
+        return {
+            "reach": self.reach(start),
+            "first": start.value(self.radii[0]),
+            "normal": normal,
+            "tangents": tangents(normal),
+        }
 
     def gaps(self, at: Local) -> tuple[Any, ...]:
         """Distance of the outlines."""
         return (distance(*at.frames) - at.n.reach,)
+
+    def rubbing(self, at: Local, rates: tuple[Rate, ...]) -> tuple[Rub, ...]:
+        """Velocities of the second against the first on the line of centres, whose length is that at contact."""
+        a, b = at.frames
+        normal = (b.position - a.position) / at.n.reach
+        point = a.position + at.n.first * normal
+        slide = velocity_at(b, rates[1], point) - velocity_at(a, rates[0], point)
+        return (rub(slide, rates[1].spin - rates[0].spin, normal, carried(at.n.normal, at.n.tangents, normal)),)
 
 
 @dataclass(frozen=True)
@@ -149,7 +179,7 @@ class InsideContact(RoundContact):
 
 
 @dataclass(frozen=True)
-class SegmentContact(Element):
+class SegmentContact(Rubbing):
     """Two straight segments of some thickness in the plane, or a point and a segment: they stay apart on either side.
 
     Segments that do not cross are nearest at an end of one of them: the gaps are the distances of each end from the
@@ -213,10 +243,43 @@ class SegmentContact(Element):
         x = [frame.position for frame in at.frames]
         return tuple(segment_distance(x[i], x[j], x[k]) - at.n.thickness for _, i, (j, k) in self._pairs)
 
+    def rubbing(self, at: Local, rates: tuple[Rate, ...]) -> tuple[Rub, ...]:
+        """Velocities of each end against the other segment, half the thickness off its centre line."""
+        x, v = [frame.position for frame in at.frames], [rate.velocity for rate in rates]
+        spins = [*self._spins(at, rates, range(len(self.first)))]
+        spins += self._spins(at, rates, range(len(self.first), len(x)))
+        found = []
+        for _, i, (j, k) in self._pairs:
+            share = segment_share(x[i], x[j], x[k])
+            foot = x[j] + share * (x[k] - x[j])
+            normal = (x[i] - foot) / at.n.thickness
+            arm = 0.5 * at.n.thickness * normal
+            other = v[j] + share * (v[k] - v[j]) + turning(spins[j], arm)
+            slide = v[i] + turning(spins[i], foot + arm - x[i]) - other
+            found.append(rub(slide, spins[i] - spins[j], normal, carried(normal, normal, normal)))
+        return tuple(found)
+
+    def _spins(self, at: Local, rates: tuple[Rate, ...], ends: Sequence[int]) -> list[Any]:
+        """Spin of a segment, from its ends; that of its place for a point."""
+        if len(ends) == 1:
+            return [rates[ends[0]].spin]
+        j, k = ends
+        along, rate = at.frames[k].position - at.frames[j].position, rates[k].velocity - rates[j].velocity
+        return [(along[0] * rate[1] - along[1] * rate[0]) / (along @ along)] * 2
+
+
+def tangents(normal: Array) -> Array:
+    """Directions (rows) across a normal."""
+    return triad(normal)[1:] if len(normal) == 2 else triad(normal)[:2]
+
+
+def segment_share(point: Any, a: Any, b: Any) -> Any:
+    """How far along the segment a, b its nearest place to a point is, 0 to 1."""
+    along = b - a
+    return jnp.clip(((point - a) @ along) / (along @ along), 0.0, 1.0)
+
 
 def segment_distance(point: Any, a: Any, b: Any) -> Any:
     """Distance of a point from the segment a, b."""
-    along, step = b - a, point - a
-    share = jnp.clip((step @ along) / (along @ along), 0.0, 1.0)
-    off = step - share * along
+    off = point - a - segment_share(point, a, b) * (b - a)
     return jnp.sqrt(off @ off)

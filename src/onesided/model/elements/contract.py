@@ -250,6 +250,11 @@ class Element:
         """Values held = 0, one per closure name."""
         return ()
 
+    @property
+    def rubs(self) -> bool:
+        """Whether its gaps have friction in motion."""
+        return False
+
     def gap_words(self, ending: str) -> Words:
         """How events of one of its gaps are told."""
         return self.words

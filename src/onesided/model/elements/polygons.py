@@ -8,12 +8,13 @@ import jax.numpy as jnp
 import numpy as np
 
 from onesided._types import Array
-from onesided.model.elements.contract import Element, Local, Start
+from onesided.model.elements.contract import Element, Local, Rate, Start
 from onesided.model.elements.relative import check_pair
+from onesided.model.elements.touching import Rub, Rubbing, rub, velocity_at
 
 
 @dataclass(frozen=True)
-class PolygonContact(Element):
+class PolygonContact(Rubbing):
     """Two bodies whose outlines, convex polygons, do not overlap.
 
     One gap per corner of either outline: its largest signed distance from the edge lines of the other polygon, zero
@@ -98,18 +99,38 @@ class PolygonContact(Element):
 
     def gaps(self, at: Local) -> tuple[Any, ...]:
         """Corners of the first against the second, then the other way round."""
-        (a, b), first, second = at.frames, at.n.first, at.n.second
-        here = [(b, second, a.position + a.rotation @ corner) for corner in at.n.first_given]
-        there = [(a, first, b.position + b.rotation @ corner) for corner in at.n.second_given]
         return tuple(
-            polygon_distance(frame.rotation.T @ (point - frame.position), outline)
-            for frame, outline, point in (*here, *there)
+            polygon_distance(at.frames[k].rotation.T @ (point - at.frames[k].position), outline)
+            for k, outline, point in self._corners(at)
         )
+
+    def _corners(self, at: Local) -> list[tuple[int, Any, Any]]:
+        """For each gap the other body, its outline, and where the corner is."""
+        a, b = at.frames
+        here = [(1, at.n.second, a.position + a.rotation @ corner) for corner in at.n.first_given]
+        return here + [(0, at.n.first, b.position + b.rotation @ corner) for corner in at.n.second_given]
+
+    def rubbing(self, at: Local, rates: tuple[Rate, ...]) -> tuple[Rub, ...]:
+        """Velocities of each corner against the other body, along its edge."""
+        found = []
+        for k, outline, point in self._corners(at):
+            frame, own = at.frames[k], at.frames[1 - k]
+            normal = frame.rotation @ nearest_edge(frame.rotation.T @ (point - frame.position), outline)[1]
+            slide = velocity_at(own, rates[1 - k], point) - velocity_at(frame, rates[k], point)
+            along = jnp.stack([-normal[1], normal[0]])[None]
+            found.append(rub(slide, rates[1 - k].spin - rates[k].spin, normal, along))
+        return tuple(found)
 
 
 def polygon_distance(point: Any, corners: Any) -> Any:
     """Largest signed distance of a point from the edge lines of a convex polygon, corners counter-clockwise."""
+    return nearest_edge(point, corners)[0]
+
+
+def nearest_edge(point: Any, corners: Any) -> tuple[Any, Any]:
+    """Largest signed distance of a point from the edge lines of a convex polygon, and the normal of that edge."""
     edges = jnp.roll(corners, -1, axis=0) - corners
     normals = jnp.stack([edges[:, 1], -edges[:, 0]], axis=1) / jnp.sqrt(jnp.sum(edges**2, axis=1))[:, None]
     distances = jnp.sum(normals * (point - corners), axis=1)
-    return distances[jnp.argmax(distances)]  # one edge gives the normal, also where two are equally far
+    largest = jnp.argmax(distances)  # one edge gives the normal, also where two are equally far
+    return distances[largest], normals[largest]

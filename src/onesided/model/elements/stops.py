@@ -7,16 +7,17 @@ from typing import Any, ClassVar
 import jax.numpy as jnp
 import numpy as np
 
-from onesided.model.elements.contract import Element, Local, Quantity, Start, Words
+from onesided.model.elements.contract import Local, Quantity, Start, Words
 from onesided.model.elements.drives import Axial, travel
 from onesided.model.elements.relative import carried_over, check_pair, direction, triad, turn_from
 from onesided.model.elements.shapes import distance
+from onesided.model.elements.touching import Bouncing
 
 STOP = Words("stop", "is reached", "is left")
 
 
 @dataclass(frozen=True)
-class Stop(Element):
+class Stop(Bouncing):
     """Base of stops.
 
     Parameters
