@@ -104,7 +104,8 @@ def _fitted(value: Any, hint: Any, what: str) -> Any:
     try:
         return _fit(value, hint)
     except _MisfitError as misfit:
-        raise UsageError(f"{what} is not usable", got=_shown(value), expected=str(misfit)) from None
+        inside = "its `.system`" if hasattr(value, "system") and str(misfit) == "a System" else ""
+        raise UsageError(f"{what} is not usable", got=_shown(value), expected=str(misfit), advice=inside) from None
 
 
 def _shown(value: Any) -> str:

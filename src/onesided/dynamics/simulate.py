@@ -141,18 +141,12 @@ def _followed(run: ContactRun, progress: Progress) -> Motion:
 
 def _as_it_moves(system: System, q0: Any, v0: Any) -> tuple[System, Any, Any]:
     """The system that moves, and its start: a composed structure without the coordinates that have no inertia."""
-    if _a_system(system).structure is None:
+    if system.structure is None:
         return system, q0, v0
     from onesided.model.in_motion import in_motion, moved  # knows elements
 
     twin = in_motion(system)
     return (system, q0, v0) if twin is system else (twin, moved(q0, system, twin), moved(v0, system, twin))
-
-
-def _a_system(system: Any) -> System:
-    if not isinstance(system, System):
-        raise UsageError("this is not a system", got=type(system).__name__, expected="a System")
-    return system
 
 
 @checked
@@ -293,7 +287,6 @@ def begin(
     force: Sampled | None = None,
 ) -> Run:
     """Check the request and make the start consistent."""
-    _a_system(system)
     first, last = _span(t_span)
     chosen = Projected() if method is None else method
     if not hasattr(chosen, "start"):

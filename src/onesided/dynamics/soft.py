@@ -12,9 +12,9 @@ from onesided._types import Array, Indices
 from onesided.dynamics.dense import Dense
 from onesided.dynamics.mechanics import State
 from onesided.dynamics.monitors import Arrays
-from onesided.linalg.interpolants import ROUNDING
 from onesided.dynamics.sliding import Mode
 from onesided.dynamics.watched import sums
+from onesided.linalg.interpolants import ROUNDING
 from onesided.model.contact_equations import ContactEquations, Rows
 from onesided.model.motion import Terms
 from onesided.tolerances import EPS

@@ -169,18 +169,12 @@ def _settled(system: System, q: Array, p: float, sizes: Sizes, tolerances: Toler
 
 
 def _check_request(system: Any, watch: Watch, method: Any, limits: tuple[int | None, int | None]) -> None:
-    """Refuse what is no system, no method, no pair of bounds or no number of points."""
-    if not isinstance(system, System):
-        raise UsageError(
-            "this is not a system", got=type(system).__name__, expected="a System", advice="load(file).system"
-        )
-    if method is not None and not isinstance(method, PredictorCorrector | FirstOrder):
-        raise UsageError("this is not a method", got=repr(method), expected="PredictorCorrector() or FirstOrder()")
+    """Refuse bounds without room between them, numbers of points below one, and methods for smaller systems."""
     refuse_history(system)
     if isinstance(method, FirstOrder) and system.derivatives.large:
         raise UsageError("`FirstOrder` is for small systems", got=f"{system.n} coordinates", advice=DENSE_ADVICE)
     bounds = watch.p_bounds
-    if not isinstance(bounds, tuple | list) or len(bounds) != 2 or not bounds[0] < bounds[1]:
+    if not bounds[0] < bounds[1]:
         raise UsageError("the bounds are not usable", got=repr(bounds), expected="(low, high) with low < high")
     for name, value in zip(("max_points", "max_events"), limits, strict=True):
         if value is not None and value < 1:
