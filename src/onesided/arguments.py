@@ -17,11 +17,12 @@ from typing import Any, Literal, ParamSpec, TypeVar, Union, cast, get_args, get_
 
 import numpy as np
 
-from onesided.errors import UsageError
+from onesided.errors import ModelError, OnesidedError, UsageError
 
 P = ParamSpec("P")
 R = TypeVar("R")
 VARIABLE = inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD
+LARGEST = 2**53  # whole numbers beyond have no meaning here
 LONGEST = 80  # characters of a wrong argument that are shown
 
 
@@ -32,22 +33,43 @@ class _MisfitError(Exception):
 def checked(verb: Callable[P, R]) -> Callable[P, R]:
     """The verb, or class, with its arguments checked."""
     if isinstance(verb, type):
-        kind = cast(Any, verb)
-        kind.__init__ = _guarded(kind.__init__, kind.__name__)
-        return cast(Callable[P, R], kind)
-    return _guarded(verb, verb.__name__)
+        return cast(Callable[P, R], _class_guarded(verb, UsageError))
+    return _guarded(verb, verb.__name__, UsageError)
 
 
-def _guarded(function: Callable[P, R], name: str) -> Callable[P, R]:
+def stated(kind: Callable[P, R]) -> Callable[P, R]:
+    """The class whose instances state a model, with its arguments checked: what does not fit is a `ModelError`."""
+    return cast(Callable[P, R], _class_guarded(kind, ModelError))
+
+
+def _class_guarded(kind: Any, error: type[OnesidedError]) -> Any:
+    kind.__init__ = _guarded(kind.__init__, kind.__name__, error)
+    return kind
+
+
+def _guarded(function: Callable[P, R], name: str, error: type[OnesidedError]) -> Callable[P, R]:
     @wraps(function)
     def guarded(*args: P.args, **kwargs: P.kwargs) -> R:
-        given = _bound(function, name, args, kwargs)
-        rules = _rules(function)
-        for key in given.arguments.keys() & rules.keys():
-            given.arguments[key] = _fitted(given.arguments[key], rules[key], f"`{key}` of `{name}`")
+        try:
+            given = _fitting(function, name, args, kwargs)
+        except UsageError as wrong:
+            if error is UsageError:
+                raise
+            raise error(wrong.what, got=wrong.got, expected=wrong.expected, advice=wrong.advice) from None
         return function(*given.args, **given.kwargs)
 
     return guarded
+
+
+def _fitting(
+    function: Callable[..., Any], name: str, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> inspect.BoundArguments:
+    """The arguments as their annotations want them."""
+    given = _bound(function, name, args, kwargs)
+    rules = _rules(function)
+    for key in given.arguments.keys() & rules.keys():
+        given.arguments[key] = _fitted(given.arguments[key], rules[key], f"`{key}` of `{name}`")
+    return given
 
 
 def _bound(
@@ -153,9 +175,12 @@ def _whole(value: Any) -> int:
     if isinstance(value, bool | np.bool_):
         raise _MisfitError("a whole number")
     try:
-        return index(value)
+        found = index(value)
     except TypeError:
         raise _MisfitError("a whole number") from None
+    if abs(found) > LARGEST:
+        raise _MisfitError(f"a whole number up to {LARGEST}")
+    return found
 
 
 def _truth(value: Any) -> bool:

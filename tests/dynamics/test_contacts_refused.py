@@ -7,12 +7,12 @@ from contact_models import ball, column, column_start, rocking_block, tilted
 
 from onesided import Contact, EventDriven, ModelError, Moreau, SolveError, Status, System, simulate
 from onesided.complementarity.friction import FrictionProblem, solve_friction
-from onesided.errors import OnesidedError, UsageError
+from onesided.errors import UsageError
 
 
 @pytest.mark.parametrize("e", [-0.1, 1.1, np.nan])
 def test_restitution_out_of_range(e):
-    with pytest.raises(OnesidedError, match="restitution"):
+    with pytest.raises(ModelError, match="restitution"):
         Contact(restitution=e)
 
 

@@ -25,7 +25,7 @@ SYSTEM = pendulum()
 
 @pytest.mark.parametrize("span", [(1.0, 0.0), (0.0, 0.0), (0.0, np.inf), (0.0, np.nan), 3.0, (0.0,), "ab"])
 def test_time_spans_that_make_no_sense(span):
-    with pytest.raises(UsageError, match="time span"):
+    with pytest.raises(UsageError, match=r"time span|t_span"):
         simulate(SYSTEM, *START, span)
 
 
@@ -47,7 +47,7 @@ def test_knobs_out_of_range(make, words):
 def test_things_that_are_no_method_or_no_system():
     with pytest.raises(UsageError, match="not a method"):
         simulate(SYSTEM, *START, (0.0, 1.0), method="radau")
-    with pytest.raises(UsageError, match="not a system"):
+    with pytest.raises(UsageError, match="`system` of `simulate`"):
         simulate("pendulum", *START, (0.0, 1.0))
     with pytest.raises(ModelError, match="unknown constraint 'rood'"):
         simulate(SYSTEM, *START, (0.0, 1.0), multipliers=Compliances({"rood": 1.0}))
@@ -178,7 +178,7 @@ def test_models_that_cannot_be_right(parts, words):
 def test_controls_that_cannot_be_right():
     with pytest.raises(UsageError, match="control"):
         simulate(SYSTEM, *START, (0.0, 1.0), control=lambda t: jnp.array([t, t]))
-    with pytest.raises(UsageError, match="not finite"):
+    with pytest.raises(UsageError, match="control"):
         simulate(SYSTEM, *START, (0.0, 1.0), control=np.nan)
 
 

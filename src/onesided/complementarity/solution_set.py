@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from onesided._types import Array, Indices
+from onesided.arguments import checked
 from onesided.complementarity.pieces import Polyhedron, holds, piece_polyhedron, regular_point
 from onesided.complementarity.problems import LCP
 from onesided.errors import UsageError
@@ -56,6 +57,7 @@ class SolutionSet:
         return not self.isolated and not self.families
 
 
+@checked
 def all_solutions(problem: LCP, tolerances: Tolerances = DEFAULT, *, limit: int = 16) -> SolutionSet:
     """Return every isolated solution and every family of solutions.
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 import jax
 import jax.numpy as jnp
 
-from onesided.arguments import checked
+from onesided.arguments import checked, stated
 from onesided.errors import ModelError, UsageError
 from onesided.model.compiling import prepare_jax
 from onesided.model.compliance import Compliance
@@ -34,7 +34,7 @@ VERBS = {"slip": "slides", "rolling": "rolls", "spinning": "spins"}
 KINDS = {"slip": "friction", "rolling": "rolling_friction", "spinning": "spinning_friction"}  # and their limits
 
 
-@checked
+@stated
 @dataclass(frozen=True)
 class Contact:
     """How a contact behaves in motion.

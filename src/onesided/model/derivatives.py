@@ -15,7 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from onesided._types import Array
-from onesided.arguments import checked
+from onesided.arguments import stated
 from onesided.errors import ModelError
 from onesided.model.compiling import compiled, prepare_jax
 from onesided.model.names import unknown_name
@@ -32,7 +32,7 @@ WORTH = 200_000  # points that are looked at, times points of one call, that pay
 MANY = 1000  # numbers of one such call that cost no more than the call itself
 
 
-@checked
+@stated
 @dataclass(frozen=True)
 class Function:
     """A scalar function of (q, p, th) with exact derivatives in q, for users who have them.

@@ -35,6 +35,8 @@ def some(names: Iterable[str], most: int = 8) -> str:
 
 def check_names(kind: str, names: Iterable[str]) -> tuple[str, ...]:
     """Return names as a tuple; refuse anything but distinct non-empty strings."""
+    if not isinstance(names, Iterable):
+        raise ModelError(f"{kind} names are not a sequence", got=repr(names), expected="a tuple of names")
     names = tuple(names)
     for name in names:
         if not isinstance(name, str) or not name.strip() or not name.isprintable():

@@ -14,7 +14,7 @@ from typing import Any, cast
 import numpy as np
 
 from onesided._types import Array
-from onesided.arguments import checked
+from onesided.arguments import stated
 from onesided.errors import ModelError
 from onesided.model.derivatives import FEW, Derivatives, Evaluation
 from onesided.tolerances import EPS, ROUNDING
@@ -56,7 +56,7 @@ LEFT = EPS**0.5  # share of the first reference in those of other points: for di
 FAR = 1e3  # a change so much larger need not be known better
 
 
-@checked
+@stated
 @dataclass(frozen=True)
 class Scales:
     """Typical sizes given by the user; None means: estimate it at the start point.

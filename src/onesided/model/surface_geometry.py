@@ -7,13 +7,13 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from onesided.arguments import checked
+from onesided.arguments import stated
 from onesided.groups import Group, Vector
 
 Outline = Callable[[Any, Any, Any], Any]
 
 
-@checked
+@stated
 @dataclass(frozen=True)
 class SurfacePair:
     """Two outlines that may touch.

@@ -106,10 +106,10 @@ class System:
         check_names("coordinate and control parameter", [*self.coordinates, self.control])
         if not self.coordinates:
             raise ModelError("there is no coordinate", expected="at least one name in `coordinates`")
-        for kind in _TABLES:
+        for kind in (*_TABLES, "parameters", "contacts"):
             if not isinstance(getattr(self, kind), Mapping):
                 raise ModelError(
-                    f"`{kind}` is not a mapping", got=type(getattr(self, kind)).__name__, expected="{name: function}"
+                    f"`{kind}` is not a mapping", got=type(getattr(self, kind)).__name__, expected="{name: …}"
                 )
         check_names("constraint", [name for kind in _TABLES for name in getattr(self, kind)])
         self._set("parameters", MappingProxyType(_numbers(self.parameters)))
