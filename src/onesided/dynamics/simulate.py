@@ -88,7 +88,7 @@ def simulate(  # noqa: PLR0913 - one verb, all its ends by keyword
             system, q0, v0, *_span(t_span), control=control, force=force, multipliers=multipliers,
             events=events or {}, stop=stop, max_steps=max_steps, tolerances=tolerances,
         )  # fmt: skip
-        with one_thread(request.system.n):
+        with one_thread():
             run = method.begin(request)
         return _judged(_followed(run, progress), throw=throw)
     smooth = begin(
@@ -99,7 +99,7 @@ def simulate(  # noqa: PLR0913 - one verb, all its ends by keyword
     progress.begin("simulate")
     states, status, note = [smooth.stepper.state], Status.finished, ""
     try:
-        with one_thread(smooth.mechanics.equations.n):
+        with one_thread():
             for item in smooth.items(watch, max_steps):
                 states.append(item.state)
                 status, note = item.status or status, item.note
@@ -124,7 +124,7 @@ def _followed(run: ContactRun, progress: Progress) -> Motion:
     progress.begin("simulate")
     told, points, step = run.world.request.first, 0, 0.0
     try:
-        with one_thread(run.world.equations.n):
+        with one_thread():
             for points in run.items():
                 if points % TELL == 0:
                     step, told = (run.state.t - told) / TELL, run.state.t

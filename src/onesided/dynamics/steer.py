@@ -104,7 +104,7 @@ def steer(  # noqa: PLR0913 - one verb, all its ends by keyword
     chosen = DirectCollocation() if method is None else method
     phases = modes_of(problem, modes)
     limits = limits_of(problem, bounds or {}, tuple(inputs), phases[-1][1])
-    with one_thread(problem.mechanics.equations.n):
+    with one_thread():
         found = _refined(problem, chosen, (phases, limits), tuple(inputs), guess)
     if throw and not found.ok:
         raise SolveError(found.status.value, found, got=found.note)

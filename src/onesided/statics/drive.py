@@ -101,7 +101,7 @@ def drive(  # noqa: PLR0913 - each knob is a need of its own
     progress.begin("drive")
     status, note = Status.bound_reached, ""
     try:
-        with one_thread(system.n + len(system.constraint_names)):
+        with one_thread():
             run.leave_unstable_start(sense)
             for target in values[1:]:
                 status, note = run.go(target, max_jumps)

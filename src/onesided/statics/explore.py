@@ -100,7 +100,7 @@ def _explore(origin: Origin, total: Total, limits: tuple[int, int], group: Symme
         if len(paths) == max_branches or job.depth > max_depth:
             notes.append(f"limits reached with {len(queue) + 1} rays not followed")
             break
-        with one_thread(len(atlas.unit)):
+        with one_thread():
             path = _travel(job, atlas)
         if _across(path, origin.watch.tolerances):
             continue

@@ -88,7 +88,7 @@ def iter_trace(
     yield Item(tracer.curve, tracer.point, max(tracer.point.negative, 0))
     items = tracer.run()
     while True:
-        with one_thread(len(origin.where.x)):
+        with one_thread():
             item = next(items, None)
         if item is None:
             return
@@ -115,7 +115,7 @@ def _once(origin: Origin, ray: Ray, notes: list[str]) -> Path:
     first = Item(tracer.curve, tracer.point, 0)
     origin.progress.begin("trace")
     try:
-        with one_thread(len(origin.where.x)):
+        with one_thread():
             return collect(origin.where.system, first, tracer.pieces(), origin, notes)
     finally:
         origin.progress.end()
