@@ -103,7 +103,7 @@ class Flights:
         return flown
 
     def _about_to_touch(self, state: State) -> bool:
-        """Whether a contact approaches that counts as closed: a phase beginning here would take it for one that opens."""
+        """Whether a contact that counts as closed approaches: a phase that begins here would take it for opening."""
         terms = self._world.terms(state.t, state.q, state.v)
         return bool(np.any(self._world.touch.closed(terms) & (terms.c_dot[self._world.rows.gaps] < 0.0)))
 
