@@ -105,7 +105,8 @@ class Flights:
     def _about_to_touch(self, state: State) -> bool:
         """Whether a contact that counts as closed approaches: a phase that begins here would take it for opening."""
         terms = self._world.terms(state.t, state.q, state.v)
-        return bool(np.any(self._world.touch.closed(terms) & (terms.c_dot[self._world.rows.gaps] < 0.0)))
+        approaches = terms.c_dot[self._world.rows.gaps] < 0.0
+        return bool(np.any(self._world.touch.closed(terms)[approaches]))
 
     def _flown(self, row: Array, n: int) -> Flown:
         t, power, work = row[HEAD : HEAD + 3].tolist()
