@@ -81,6 +81,14 @@ def test_equal_coefficients_are_coulombs_law():
     assert same.q[-1] == pytest.approx(plain.q[-1], abs=1e-14)
 
 
+def test_moreau_tells_no_slip_where_sticking_friction_passes_the_kinetic_limit():
+    """In the middle of a step the spring pulls with μ_k g exactly: less than μ_s g, so nothing happens."""
+    step, V = 2.5e-4, 0.2
+    start = 0.3 * G / 40.0 - V * 40.5 * step
+    motion = simulate(on_a_belt(), [start, 0.0], [V, 0.0], (0.0, 0.02), method=Moreau(step=step))
+    assert motion.events == ()
+
+
 @pytest.mark.parametrize("unit", [1.0, 1000.0])
 def test_a_box_on_two_dependent_corners_breaks_loose_at_static_friction(unit):
     """Pushed by F = 4 t it begins to slide at t = μ_s g/4, then with μ."""

@@ -403,3 +403,22 @@ def test_a_table_that_shakes_meets_a_mass_that_hovers():
     first = grid[np.argmax(rise > 0.0)] if np.any(rise > 0.0) else None
     found = [e.t for e in motion.events if e.kind is Occurrence.impact]
     assert (found[:1] == pytest.approx([first], abs=2e-5)) if first else not found
+
+
+def test_thin_post_with_a_kink_stops_compiled_flights():
+    """A body between a wall and a post of half-width r never gets beyond it, one impact every 1.1 − r."""
+    cell = System(
+        coordinates=("x",),
+        energy=lambda q, p, th: 0.0 * q[0],
+        unilateral={"wall": lambda q, p, th: q[0] + 1, "post": lambda q, p, th: jnp.abs(q[0] - 0.1) - th.r},
+        mass=lambda q, th: jnp.eye(1),
+        contacts={name: Contact(restitution=1.0) for name in ("wall", "post")},
+        parameters={"r": 1e-3},
+    )
+    for r, last in ((1e-3, 90.0), (1e-5, 30.0), (1e-6, 30.0), (1e-8, 30.0)):
+        motion = simulate(cell.replace(parameters={"r": r}), [-0.5], [1.0], (0.0, last), method=EventDriven())
+        assert np.max(motion.q) < 0.1
+        assert len(motion.events) == 1 + int((last - 0.6 + r) / (1.1 - r))
+    few = simulate(cell, [-0.5], [1.0], (0.0, 90.0), method=EventDriven(max_events=20), throw=False)
+    assert few.status is Status.max_iterations
+    assert len(few.events) == 20

@@ -168,6 +168,8 @@ class Flight:
                 state = self._flown = now
                 self.states.append(state)
                 yield len(self.states)
+                if len(self.events) >= self.method.max_events:
+                    return state
             if len(flown) < FEW:
                 break
         return state

@@ -97,7 +97,16 @@ class Flights:
         q, v, seen, length, speed, rows = np.split(out[4:], cuts - 4)
         mechanics.sizes.q[:], mechanics.sizes.v[:], mechanics.sizes.seen = q, v, (float(seen[0]), float(seen[1]))
         touch.length[:], touch.speed[:] = length, speed
-        return [self._flown(row, n) for row in rows.reshape(LONGEST, -1)[: int(out[0])]]
+        flown = [self._flown(row, n) for row in rows.reshape(LONGEST, -1)[: int(out[0])]]
+        while flown and flown[-1].contact < 0 and self._about_to_touch(flown[-1].state):
+            flown.pop()
+        return flown
+
+    def _about_to_touch(self, state: State) -> bool:
+        """Whether a contact that counts as closed approaches: a phase that begins here would take it for opening."""
+        terms = self._world.terms(state.t, state.q, state.v)
+        approaches = terms.c_dot[self._world.rows.gaps] < 0.0
+        return bool(np.any(self._world.touch.closed(terms)[approaches]))
 
     def _flown(self, row: Array, n: int) -> Flown:
         t, power, work = row[HEAD : HEAD + 3].tolist()

@@ -57,6 +57,8 @@ def friction_events(world: World, points: Arrays) -> list[MotionEvent]:
         if slips and np.isfinite(rows.friction[b]):
             rub = points.mu[1:, slips]
             state = _states(points.mu[1:, rows.gaps[rows.owner[b]]], rub, float(rows.friction[b]))
+            if rows.static[b] > rows.friction[b]:
+                _keep_sticking(world, points, slips, state)
             found += [_event(points, k, name, state[k], turned=turned) for k, turned in _changes(state, rub)]
     return found
 
@@ -65,6 +67,15 @@ def _states(force: Array, rub: Array, friction: float) -> Array:
     """What a contact does in every step; one that sticks may carry more than one that slides."""
     slides = np.abs(np.linalg.norm(rub, axis=1) - friction * force) <= np.sqrt(EPS) * friction * force
     return np.where(force > 0.0, np.where(slides, SLIDES, STICKS), OPEN)
+
+
+def _keep_sticking(world: World, points: Arrays, slips: list[int], state: Array) -> None:
+    """Let contacts stick that happen to carry the force of sliding but do not move."""
+    for k in range(len(state)):
+        if state[k] == SLIDES and (k == 0 or state[k - 1] != SLIDES):
+            slip = world.terms(points.t[k + 1], points.q[k + 1], points.v[k + 1]).c_dot[slips]
+            if np.linalg.norm(slip) <= world.at_rest_below:
+                state[k] = STICKS
 
 
 def _changes(state: Array, rub: Array) -> Iterator[tuple[int, bool]]:

@@ -197,7 +197,7 @@ class Flights:
         sums, errors = jnp.abs(W) @ jnp.abs(at.q), jnp.abs(W) @ off
         closed = x.contacts.gap * x.contacts.length + x.contacts.rounded * sums
         doubt = ROUNDING * sums
-        leaves = (at.t == x.since) & (jnp.abs(first) <= closed)  # later on it is known to be open
+        leaves = (at.t == x.since) & (jnp.abs(first) <= closed) & (W @ at.v >= 0.0)  # later on it is known to be open
         doubt = jnp.where(leaves, jnp.maximum(doubt, 2.0 * jnp.abs(first)), doubt)
         none = jnp.zeros(())
 
@@ -206,7 +206,7 @@ class Flights:
             places = (k + 0.5 * (jnp.asarray(NODES) + 1.0)) / PARTS
             q = at.q + jnp.vander(places, len(BUMP), increasing=True) @ powers
             values = jax.vmap(lambda y: self._gaps(y, rules, vector))(q)
-            return k + 1.0, _follow(seen, values, doubt, errors, (k, h))
+            return k + 1.0, _follow(seen, values, doubt, (errors, leaves & (k == 0.0)), (k, h))
 
         start = _Seen(jnp.zeros(len(first)), none > 0.0, none > 0.0, x.zero)
         _, seen = lax.while_loop(lambda s: (s[0] < PARTS) & ~s[1].falls & ~s[1].unclear, piece, (none, start))
@@ -296,8 +296,13 @@ def _bend(powers: Any, h: Any) -> Any:
     return (k * (k - 1) * 0.5 ** (k - 2.0)) @ powers[2:] / (h * h)
 
 
-def _follow(seen: _Seen, values: Any, doubt: Any, errors: Any, where: tuple[Any, Any]) -> _Seen:
-    """Gaps (17, F) on one piece: whether they stay positive, fall through zero once, or cannot be told."""
+def _follow(seen: _Seen, values: Any, doubt: Any, given: tuple[Any, Any], where: tuple[Any, Any]) -> _Seen:
+    """Gaps (17, F) on one piece: whether they stay positive, fall through zero once, or cannot be told.
+
+    A gap that is left by an impact begins at zero; any other has to be positive beyond doubt at both ends, since a kink
+    right after the first sample hides in the error.
+    """
+    errors, leaves = given
     c = jnp.asarray(COEFFICIENTS) @ values
     size = jnp.maximum(seen.size, jnp.max(jnp.abs(values), axis=0))
     error = SAFETY * jnp.max(jnp.abs(c[-LAST:]), axis=0)
@@ -310,7 +315,8 @@ def _follow(seen: _Seen, values: Any, doubt: Any, errors: Any, where: tuple[Any,
     left, right, most = values[0], values[-1], jnp.max(values, axis=0)
     clear = c[0] - spread - error > noise + errors
     shaped = resolved & (monotone | concave)
-    stays = clear | (shaped & (left >= -noise) & (right > noise + error + errors))
+    surely = noise + error + errors
+    stays = clear | (shaped & (left >= jnp.where(leaves, -noise, surely)) & (right > surely))
     starts = (left > noise + error) | (concave & (jnp.abs(left) <= noise) & (most > noise + error))
     falls = shaped & starts & (right < -(noise + error + DOUBTFUL * errors)) & ~stays
     f = jnp.argmax(falls)
