@@ -134,3 +134,18 @@ def test_numbers_of_other_libraries_are_taken_as_numbers():
 def test_a_class_in_place_of_its_instance_is_recognised(calls):
     with pytest.raises(UsageError, match=r"an instance, EventDriven\(\)"):
         onesided.simulate(**(calls["simulate"] | {"method": onesided.EventDriven}))
+
+
+PLAIN = {  # data, results and names of kinds: what they are made of is checked by their own rules
+    "Status", "CableStructure", "LinearComplementaritySystem", "SlacknessSystem", "LCP", "MLCP", "NCP", "Index3",
+    "StabilisedIndex2", "MinimalNorm", "Symmetry", "System", "Coupled", "Diagram", "Drive", "Equilibrium", "Event",
+    "Kind", "Modes", "Motion", "MotionEvent", "Occurrence", "Path", "Ray", "Solution", "Steering", "Within",
+    "ModelError", "OnesidedError", "SolveError",
+}  # fmt: skip
+
+
+def test_no_public_verb_or_method_is_forgotten():
+    for name in set(onesided.__all__) - PLAIN - {"__version__", "loads"}:
+        public = getattr(onesided, name)
+        entry = public.__init__ if isinstance(public, type) else public
+        assert hasattr(entry, "__wrapped__"), f"{name} is not marked @checked"

@@ -17,6 +17,7 @@ import numpy as np
 from scipy.linalg import eig
 
 from onesided._types import Array, Status
+from onesided.arguments import checked
 from onesided.dynamics.consistent import consistent
 from onesided.dynamics.contracts import check_contracts
 from onesided.dynamics.mechanics import Mechanics
@@ -45,6 +46,7 @@ class Coupling(Protocol):
         """The matrix that corrections are made with, of D₁ and D₂."""
 
 
+@checked
 @dataclass(frozen=True)
 class HiddenConstraint:
     """Forces by the hidden constraint of both systems, D₁ + D₂: contracts whatever their masses are.
@@ -61,6 +63,7 @@ class HiddenConstraint:
         return first + second
 
 
+@checked
 @dataclass(frozen=True)
 class GaussSeidelSweeps:
     """Forces by the second system alone, D₂: needs no knowledge of the first, and contracts only if it is heavier.
@@ -77,6 +80,7 @@ class GaussSeidelSweeps:
         return second
 
 
+@checked
 def couple(  # noqa: PLR0913 - one verb, all its ends by keyword
     first: System,
     second: System,

@@ -16,6 +16,7 @@ from scipy import sparse
 from scipy.optimize import Bounds, NonlinearConstraint, minimize
 
 from onesided._types import Array, Indices, Status
+from onesided.arguments import checked
 from onesided.errors import UsageError
 from onesided.tolerances import EPS
 
@@ -83,6 +84,7 @@ def _judged(program: Program, y: Array, good: bool, iterations: int, note: str) 
     return Answer(y, Status.solved if good else Status.max_iterations, iterations, "" if good else note)
 
 
+@checked
 @dataclass(frozen=True)
 class TrustRegion:
     """SciPy's `trust-constr`.
@@ -146,6 +148,7 @@ def _bounds(program: Program) -> Bounds | None:
     return Bounds(program.lower, program.upper) if np.any(finite) else None
 
 
+@checked
 @dataclass(frozen=True)
 class Uno:
     """Uno's interior-point preset (with MUMPS): the extra `onesided[steer]`.

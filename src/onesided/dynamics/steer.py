@@ -8,6 +8,7 @@ import numpy as np
 
 from onesided._types import Array, Status
 from onesided._version import __version__
+from onesided.arguments import checked
 from onesided.dynamics.event_driven import EventDriven
 from onesided.dynamics.explicit import Projected
 from onesided.dynamics.program import Answer, Solver, TrustRegion
@@ -37,6 +38,7 @@ Recheck = tuple[tuple[Motion, ...], float]
 RECHECK = 0.001  # of the accuracy asked for: that of the motion it is compared with
 
 
+@checked
 @dataclass(frozen=True)
 class DirectCollocation:
     """Hermite–Simpson collocation of order 4 on the constraint manifold.
@@ -61,6 +63,7 @@ class DirectCollocation:
             raise UsageError("`accuracy` is out of range", got=repr(self.accuracy), expected="between 0 and 1")
 
 
+@checked
 def steer(  # noqa: PLR0913 - one verb, all its ends by keyword
     system: System,
     start: tuple[Any, Any],

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from onesided._types import Status
+from onesided.arguments import checked
 from onesided.dynamics.mechanics import Mechanics, State
 from onesided.dynamics.stepper import Stepper, check_knobs
 from onesided.errors import UsageError
@@ -13,6 +14,7 @@ from onesided.model.variational import Instant, VariationalSteps
 NEARLY = 0.001  # of a step: what is left to the end is not a step of its own
 
 
+@checked
 @dataclass(frozen=True)
 class Variational:
     """Steps of a discrete action principle (midpoint rule, RATTLE for joints): second order, no drift of energy.

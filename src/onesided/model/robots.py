@@ -13,6 +13,7 @@ from xml.etree import ElementTree
 import numpy as np
 
 from onesided._types import Array
+from onesided.arguments import checked
 from onesided.errors import ModelFileError, UsageError
 from onesided.groups.rotations import matrix_quaternion, rotation_vector
 from onesided.model.compose import Part
@@ -40,6 +41,7 @@ FEATURES = {
 }
 
 
+@checked
 def read_robot(
     path: str | os.PathLike[str], *, positions: Mapping[str, float] | None = None, leave_out: Collection[str] = ()
 ) -> list[Part]:
