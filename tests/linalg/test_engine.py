@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 import onesided
 from onesided.elements import Bar, Force, Node
+from onesided.errors import UsageError
 from onesided.linalg import engine as engines
 from onesided.linalg import kkt, symmetric
 from onesided.linalg.engine import SuperLU
@@ -42,6 +43,12 @@ def test_inertia_and_solutions_are_those_of_dense_factors(seed, n, m, negative):
     b = np.random.default_rng(seed).normal(size=len(A))
     x = factors.solve_refined(None, b)
     assert np.allclose(A @ x, b, atol=1e-9 * np.abs(A).max() * max(1.0, np.abs(x).max()))
+
+
+@pytest.mark.parametrize("A", [np.ones((2, 2)), np.array([[2.0, -2.0, 0.0], [-2.0, 3.0, -1.0], [0.0, -1.0, 1.0]])])
+def test_a_matrix_without_a_pivot_is_refused_rather_than_counted_wrongly(A):
+    with pytest.raises(UsageError, match="feral-solver"):
+        SuperLU.Solver().factor(SuperLU.from_scipy(sp.csc_array(A)))
 
 
 def test_the_factors_of_the_library_run_on_it(without_feral):

@@ -104,7 +104,7 @@ def couple(  # noqa: PLR0913 - one verb, all its ends by keyword
     coupling : `HiddenConstraint()` (default) or `GaussSeidelSweeps()`.
     throw : raise a `SolveError` holding the motion so far, or return it with its status.
     """
-    if any(isinstance(n, bool) or not isinstance(n, int) or n < 1 for n in inner):
+    if min(inner) < 1:
         raise UsageError("`inner` is out of range", got=repr(inner), expected="two whole numbers, 1 or more")
     span, method = span_of(t_span), HiddenConstraint() if coupling is None else coupling
     given = zip((first, second), starts, inner, strict=True)

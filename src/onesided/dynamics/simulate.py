@@ -85,7 +85,7 @@ def simulate(  # noqa: PLR0913 - one verb, all its ends by keyword
     system, q0, v0 = _as_it_moves(system, q0, v0)
     if isinstance(method, ContactMethod):
         request = Request(
-            system, q0, v0, *_span(t_span), control=control, force=force, multipliers=multipliers,
+            system, q0, v0, *span_of(t_span), control=control, force=force, multipliers=multipliers,
             events=events or {}, stop=stop, max_steps=max_steps, tolerances=tolerances,
         )  # fmt: skip
         with one_thread():
@@ -176,7 +176,7 @@ def iter_simulate(  # noqa: PLR0913 - as `simulate`
         yield from _each(
             method.begin(
                 Request(
-                    system, q0, v0, *_span(t_span), control=control, force=force,
+                    system, q0, v0, *span_of(t_span), control=control, force=force,
                     multipliers=multipliers, tolerances=tolerances,
                 )
             )
@@ -287,7 +287,7 @@ def begin(
     force: Sampled | None = None,
 ) -> Run:
     """Check the request and make the start consistent."""
-    first, last = _span(t_span)
+    first, last = span_of(t_span)
     chosen = Projected() if method is None else method
     if not hasattr(chosen, "start"):
         raise UsageError(
@@ -324,9 +324,6 @@ def span_of(t_span: Any) -> tuple[float, float]:
             advice="to go back in time, reverse the velocities",
         )
     return first, last
-
-
-_span = span_of  # its name within this module
 
 
 def collect(run: Run, states: list[State], status: Status, note: str, events: tuple[MotionEvent, ...]) -> Motion:

@@ -3,7 +3,7 @@
 feral is young. Where it cannot be imported, or lacks a name that is used here, SuperLU takes its place: with diagonal
 pivots A = L D Lᵀ up to the order of rows, so that the signs of the pivots are the inertia (Sylvester). It is several
 times slower, and pivots that are zero (constraints before the coordinates they hold) are moved by a little, which
-refinement takes back.
+refinement takes back. A matrix that is exactly singular is refused, since its inertia cannot be read off.
 """
 
 from functools import cache
@@ -86,14 +86,11 @@ class Factors:
                 sp.csc_array(A + sp.diags_array(moved)), permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0,
                 options={"SymmetricMode": True},
             )  # fmt: skip
-        except RuntimeError:  # exactly singular
+        except RuntimeError:  # exactly singular: without a pivot the inertia is not known
             self._lu = None
-            self.inertia = Counts(0, 0, A.shape[0])
-            return
-        if not np.array_equal(self._lu.perm_r, self._lu.perm_c):
+        if self._lu is None or not np.array_equal(self._lu.perm_r, self._lu.perm_c):
             raise UsageError(
-                "this sparse matrix cannot be factorised without the package feral-solver",
-                advice="install feral-solver",
+                "this sparse matrix cannot be factorised by SuperLU", advice="install the package feral-solver"
             )
         self._count(self._lu.U.diagonal(), A.shape[0] * EPS * size)
         self._A, self.factor_nnz = A, self._lu.nnz
@@ -106,15 +103,13 @@ class Factors:
 
     def solve(self, b: Array) -> Array:
         """Solve A x = b by the factors."""
-        if self._lu is None:
-            return np.full_like(b, np.nan)
         x = self._lu.solve(b)
         return np.asarray(x + self._lu.solve(b - self._A @ x))
 
     def solve_refined(self, matrix: Lower, b: Array) -> Array:
         """Solve A x = b with iterative refinement."""
         x = self.solve(b)
-        for _ in range(REFINEMENTS if self._lu is not None else 0):
+        for _ in range(REFINEMENTS):
             x = x + self._lu.solve(b - self._A @ x)
         return x
 
