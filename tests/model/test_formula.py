@@ -126,7 +126,7 @@ def test_integer_powers_are_differentiable_at_zero(n):
     import jax
 
     from onesided.evaluation.compiling import prepare_jax
-    from onesided.files.formula_system import jax_functions
+    from onesided.formulas.functions import jax_functions
 
     prepare_jax()
     formula = parse(f"x**{n}")
@@ -143,7 +143,7 @@ def test_hypot_has_right_second_derivatives(point):
     import numpy as np
 
     from onesided.evaluation.compiling import prepare_jax
-    from onesided.files.formula_system import jax_functions
+    from onesided.formulas.functions import jax_functions
 
     prepare_jax()
     formula, q = parse("hypot(x, y)"), np.array(point)
@@ -154,7 +154,7 @@ def test_hypot_has_right_second_derivatives(point):
 
 def test_jax_and_math_agree_on_every_function():
     from onesided.evaluation.compiling import prepare_jax
-    from onesided.files.formula_system import jax_functions
+    from onesided.formulas.functions import jax_functions
 
     prepare_jax()
     for name in FUNCTIONS:

@@ -6,8 +6,8 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 from onesided.elements.contract import Element, Local, Start
-from onesided.files.formula_system import jax_functions
 from onesided.formulas.formula import Formula, parse
+from onesided.formulas.functions import jax_functions
 
 
 @dataclass(frozen=True)

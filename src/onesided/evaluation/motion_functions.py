@@ -9,7 +9,7 @@ where U_q − Gᵀμ = 0. Arnold's λ [AR (2a)] is −μ. Rows of G are the holo
 Hidden constraints: G v + c_p ṗ = 0 [AR (3a)] and G a + γ = 0 [AR (3b)].
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -73,19 +73,27 @@ class Check(NamedTuple):
     gaps: Array
 
 
+class Constraints(NamedTuple):
+    """Functions that are kept zero: of positions, and of velocities."""
+
+    bilateral: Mapping[str, Any]
+    nonholonomic: Mapping[str, Any]
+
+
 class MotionFunctions:
     """Compiled functions of one system; parameters are arguments, a control p(t) given as a function is static."""
 
-    def __init__(self, system: "System") -> None:
+    def __init__(self, system: "System", constraints: Constraints | None = None) -> None:
+        given = constraints or Constraints(system.bilateral, system.nonholonomic)
         self.system = system
         self.names = tuple(system.parameters)
         self.space = system.space or Vector(system.n)
-        self.n, self.m, self.k = system.n, len(system.bilateral), len(system.nonholonomic)
+        self.n, self.m, self.k = system.n, len(given.bilateral), len(given.nonholonomic)
         if system.structure is None:
             self._U = differentiable(system.energy, self.names)
-            self._c = [differentiable(f, self.names) for f in families(system.bilateral.values())]
+            self._c = [differentiable(f, self.names) for f in families(given.bilateral.values())]
             self._gaps = [differentiable(f, self.names) for f in families(system.unilateral.values())]
-        self._rolling = families(system.nonholonomic.values())
+        self._rolling = families(given.nonholonomic.values())
         self.gaps_at = compiled(self.gaps)
         self.gaps_along = compiled(jax.vmap(self._gaps_along, in_axes=(0, None, None)), static_argnums=2)
         self.gap_slopes = compiled(self._gap_slopes, static_argnums=2)

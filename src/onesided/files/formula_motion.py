@@ -8,7 +8,8 @@ from onesided.files.schema import FileModel
 from onesided.system.compliance import compliance_of
 
 if TYPE_CHECKING:
-    from onesided.files.formula_system import Book, Recipe, Table
+    from onesided.files.formula_system import Book, Recipe
+    from onesided.formulas.functions import Table
     from onesided.groups import Group
 
 

@@ -28,12 +28,11 @@ from onesided.files.formula_motion import (
 from onesided.files.schema import FileModel, shown
 from onesided.files.toml_places import Path, Source
 from onesided.formulas.formula import Formula, FormulaError, parse, refusal_of_name, suggestion
-from onesided.formulas.rotating import turned
+from onesided.formulas.functions import Table, jax_functions
 
 if TYPE_CHECKING:
     from onesided.system.system import System
 
-Table = Mapping[str, Callable[..., Any]]
 
 MAX_WORK = 10_000
 MAX_SHOWN = 12
@@ -52,26 +51,6 @@ def build(file: FileModel, source: Source) -> "System":
     book = Book(file, source)
     book.check()
     return _make_system(file, book)
-
-
-def jax_functions() -> Table:
-    """Return the functions of formulas in `jax.numpy`.
-
-    Notes
-    -----
-    `hypot` is the plain root: `jnp.hypot` goes through max and min, and its second derivatives are wrong on
-    the diagonals |x| = |y|.
-    """
-    import jax.numpy as jnp
-
-    inverse = {"asin": jnp.arcsin, "acos": jnp.arccos, "atan": jnp.arctan, "atan2": jnp.arctan2}
-    same = ("sin", "cos", "tan", "sinh", "cosh", "tanh", "sqrt", "exp", "log", "abs")
-    return {
-        **{name: getattr(jnp, name) for name in same},
-        **inverse,
-        "hypot": lambda x, y: jnp.sqrt(x * x + y * y),
-        **turned(jnp),
-    }
 
 
 @dataclass(frozen=True)

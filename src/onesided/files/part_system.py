@@ -7,10 +7,11 @@ from typing import Any
 from onesided.base.errors import ModelFileError
 from onesided.elements.contract import Element, Frame, Local, Quantity, Slot, Start
 from onesided.elements.places import Body, Guided, Node, Place
-from onesided.files.formula_system import Book, Recipe, jax_functions
+from onesided.files.formula_system import Book, Recipe
 from onesided.files.part_tables import ImportedPart, PartTables
 from onesided.files.schema import FileModel
 from onesided.files.toml_places import Source
+from onesided.formulas.functions import jax_functions
 from onesided.structures.compose import Part, Structure
 from onesided.system.sizes import Scales
 from onesided.system.system import System

@@ -18,9 +18,11 @@ from onesided.structures.assembly import Assembly, Batch
 from onesided.structures.contact_laws import contacts_of_parts
 from onesided.structures.drawing import structure_sketch
 from onesided.structures.kernels import Data
+from onesided.structures.likely import check_masses, warn_of_mixed_units
 from onesided.structures.masses import Moving
+from onesided.structures.motion_of_parts import ContactsOfStructure, StructureMotion
 from onesided.structures.sparse import SparseAssembly
-from onesided.system.plausible import check_masses, warn_of_mixed_units
+from onesided.structures.supports import check_supported
 from onesided.system.sizes import Scales
 from onesided.system.system import System
 
@@ -99,6 +101,20 @@ class Structure:
         self.moving = Moving(self.places, self.slots, self.index, self.batches, len(self.coordinates))
         check_masses(self.places, start)
         warn_of_mixed_units(self.elements, start)
+
+    # what a system asks of its parts -------------------------------------------------------------------------------
+
+    def motion_functions(self, system: System) -> StructureMotion:
+        """Compiled equations of motion."""
+        return StructureMotion(system)
+
+    def contact_functions(self, system: System) -> ContactsOfStructure:
+        """The same with rows for all gaps and slips."""
+        return ContactsOfStructure(system)
+
+    def check_supported(self, system: System, q: Array, p: float) -> None:
+        """Refuse a structure that can move as a whole, or in parts, without resistance."""
+        check_supported(system, q, p)
 
     # places ----------------------------------------------------------------------------------------------------------
 

@@ -5,9 +5,8 @@ from typing import TYPE_CHECKING
 from onesided.base.errors import ModelError
 from onesided.elements.contact_keys import Bouncing, Rubbing
 from onesided.elements.contract import Element
-from onesided.structures.rubbing import StructureRate
 from onesided.system.compliance import compliance_of
-from onesided.system.contact import Contact
+from onesided.system.contact import Contact, StructureRate
 
 if TYPE_CHECKING:
     from onesided.structures.compose import Structure

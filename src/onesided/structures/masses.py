@@ -15,8 +15,8 @@ from onesided.base.errors import ModelError
 from onesided.base.types import Indices
 from onesided.elements.contract import Element, Quantity, Wrench
 from onesided.elements.places import Body, Marker, Place
-from onesided.files.formula_system import jax_functions
 from onesided.formulas.formula import parse
+from onesided.formulas.functions import jax_functions
 from onesided.groups.rotations import rotation_matrix
 from onesided.structures.assembly import Assembly, Batch
 from onesided.structures.kernels import Data, Form

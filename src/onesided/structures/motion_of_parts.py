@@ -6,7 +6,10 @@ import jax.numpy as jnp
 import numpy as np
 
 from onesided.evaluation.motion_functions import MotionFunctions
+from onesided.evaluation.rows import families
 from onesided.groups import SO3, Group, Product, Vector
+from onesided.structures.rubbing import rates_of
+from onesided.system.contact import Leaping, StructureRate, blocks_of, unfolded
 
 if TYPE_CHECKING:
     from onesided.system.system import System
@@ -46,6 +49,34 @@ class StructureMotion(MotionFunctions):
         if self.system.force is None:
             return jnp.zeros(self.n)
         return self.system.force(t, q, v, p, vector[0])
+
+
+class ContactsOfStructure(StructureMotion, Leaping):
+    """The same with rows for all gaps and slips, as `ContactFunctions`."""
+
+    def __init__(self, system: "System") -> None:
+        super().__init__(system)
+        self.joints, self.gaps_count = len(system.bilateral), len(system.unilateral)
+        self.blocks = blocks_of(system)
+        self._rolling = families(unfolded(system, self.blocks).nonholonomic.values())
+        self.m, self.rolling = self.joints + self.gaps_count, len(system.nonholonomic)
+        self.k = self.rolling + sum(block.size for block in self.blocks)
+
+    def gaps(self, q: Any, p: Any, vector: Any) -> Any:
+        """Gaps of the unilateral constraints."""
+        return self.holonomic(q, p, vector)[self.joints :]
+
+    def nonholonomic(self, q: Any, v: Any, vector: Any) -> Any:
+        """Rolling conditions and slips."""
+        th, own = self.parameters(vector), self._own_rates(q, v, vector)
+        found = [own[f.key] if isinstance(f, StructureRate) else jnp.atleast_1d(f(q, v, th)) for f in self._rolling]
+        return jnp.concatenate(found) if found else jnp.zeros(0)
+
+    def _own_rates(self, q: Any, v: Any, vector: Any) -> dict[tuple[str, str], Any]:
+        """Slip, rolling and spinning that elements state."""
+        if not any(isinstance(f, StructureRate) for f in self._rolling):
+            return {}
+        return rates_of(self._assembly, q, v, vector[0])
 
 
 def _space(n: int, rotations: tuple[tuple[int, ...], ...]) -> Group:

@@ -1,7 +1,6 @@
 """Slip, rolling and spinning of composed contacts: velocities of the bodies at the point where they touch."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import jax
@@ -11,24 +10,11 @@ from onesided.structures.kernels import Data, Form
 
 if TYPE_CHECKING:
     from onesided.structures.assembly import Assembly
-    from onesided.structures.compose import Structure
 
 Key = tuple[str, str]  # name of a gap; slip, rolling or spinning
 
 
-@dataclass(frozen=True)
-class StructureRate:
-    """Velocities of a contact that an element of a structure states: evaluated with those of all its kind."""
-
-    key: Key
-    size: int
-
-    def __call__(self, q: Any, v: Any, th: Any) -> Any:
-        """Not alone: `rates_of` gives all of them."""
-        raise NotImplementedError(f"the {self.key[1]} of composed contact '{self.key[0]}' belongs to its structure")
-
-
-def rates_of(structure: "Structure", assembly: "Assembly", q: Any, v: Any, vector: Any) -> dict[Key, Any]:
+def rates_of(assembly: "Assembly", q: Any, v: Any, vector: Any) -> dict[Key, Any]:
     """All slips, rollings and spinnings of the contacts of a structure at rest of its held places."""
     data, found = assembly.data_of(vector), {}
     for batch, one in zip(assembly.batches, data, strict=True):

@@ -15,10 +15,8 @@ from onesided.base.names import unknown_name
 from onesided.evaluation.compiling import prepare_jax
 from onesided.evaluation.contact_steps import Leap
 from onesided.evaluation.derivatives import Parameters
-from onesided.evaluation.motion_functions import MotionFunctions
-from onesided.evaluation.rows import Row, families
-from onesided.structures.motion_of_parts import StructureMotion
-from onesided.structures.rubbing import StructureRate, rates_of
+from onesided.evaluation.motion_functions import Constraints, MotionFunctions
+from onesided.evaluation.rows import Row
 from onesided.system.compliance import Compliance
 
 if TYPE_CHECKING:
@@ -32,6 +30,18 @@ ADVICE = {
 }
 VERBS = {"slip": "slides", "rolling": "rolls", "spinning": "spins"}
 KINDS = {"slip": "friction", "rolling": "rolling_friction", "spinning": "spinning_friction"}  # and their limits
+
+
+@dataclass(frozen=True)
+class StructureRate:
+    """Velocities of a contact that an element of a structure states: evaluated with those of all its kind."""
+
+    key: tuple[str, str]  # name of the gap; slip, rolling or spinning
+    size: int
+
+    def __call__(self, q: Any, v: Any, th: Any) -> Any:
+        """Not alone: the structure gives all of them."""
+        raise NotImplementedError(f"the {self.key[1]} of composed contact '{self.key[0]}' belongs to its structure")
 
 
 @stated
@@ -190,28 +200,19 @@ def slip_size(system: "System", name: str, slip: Slip, kind: str = "slip") -> in
     return int(shape[0]) if shape else 1
 
 
-@dataclass(frozen=True, eq=False)
-class _Unfolded:
-    """A system in which every gap is an equation and every slip a non-holonomic one."""
+def unfolded(system: "System", blocks: tuple[Block, ...]) -> Constraints:
+    """Every gap as an equation, and every slip as a non-holonomic one."""
+    rates = {block.name: block.function for block in blocks}
+    return Constraints({**system.bilateral, **system.unilateral}, {**system.nonholonomic, **rates})
 
-    system: "System"
+
+class Leaping(MotionFunctions):
+    """Equations of motion with rows for all gaps and slips, which can take many steps in one call."""
+
     blocks: tuple[Block, ...]
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.system, name)
-
-    @property
-    def bilateral(self) -> dict[str, Any]:
-        return {**self.system.bilateral, **self.system.unilateral}
-
-    @property
-    def nonholonomic(self) -> dict[str, Any]:
-        rates = {block.name: block.function for block in self.blocks}
-        return {**self.system.nonholonomic, **rates}
-
-
-class _Leaping(MotionFunctions):
-    """Functions that can take many steps in one call."""
+    joints: int
+    gaps_count: int
+    rolling: int
 
     @cached_property
     def leap(self) -> Leap:
@@ -219,7 +220,7 @@ class _Leaping(MotionFunctions):
         return Leap(self)
 
 
-class ContactFunctions(_Leaping):
+class ContactFunctions(Leaping):
     """Compiled equations of motion with rows for all gaps and slips; who steps chooses among the rows.
 
     Rows of G: bilateral, gaps; non-holonomic, slips (each with one or two rows).
@@ -227,7 +228,7 @@ class ContactFunctions(_Leaping):
 
     def __init__(self, system: "System") -> None:
         self.blocks = blocks_of(system)
-        super().__init__(_Unfolded(system, self.blocks))  # type: ignore[arg-type]
+        super().__init__(system, unfolded(system, self.blocks))
         self.joints, self.gaps_count = len(system.bilateral), len(system.unilateral)
         self.rolling = len(system.nonholonomic)
         self.k = self.rolling + sum(block.size for block in self.blocks)
@@ -235,34 +236,6 @@ class ContactFunctions(_Leaping):
     def force(self, t: Any, q: Any, v: Any, mu: Any, p: Any, vector: Any) -> Any:
         """Friction of joints knows the multipliers of the joints only."""
         return super().force(t, q, v, mu[: self.joints], p, vector)
-
-
-class ContactStructure(StructureMotion, _Leaping):
-    """The same for composed structures."""
-
-    def __init__(self, system: "System") -> None:
-        super().__init__(system)
-        self.joints, self.gaps_count = len(system.bilateral), len(system.unilateral)
-        self.blocks = blocks_of(system)
-        self._rolling = families(_Unfolded(system, self.blocks).nonholonomic.values())
-        self.m, self.rolling = self.joints + self.gaps_count, len(system.nonholonomic)
-        self.k = self.rolling + sum(block.size for block in self.blocks)
-
-    def gaps(self, q: Any, p: Any, vector: Any) -> Any:
-        """Gaps of the unilateral constraints."""
-        return self.holonomic(q, p, vector)[self.joints :]
-
-    def nonholonomic(self, q: Any, v: Any, vector: Any) -> Any:
-        """Rolling conditions and slips."""
-        th, own = self.parameters(vector), self._own_rates(q, v, vector)
-        found = [own[f.key] if isinstance(f, StructureRate) else jnp.atleast_1d(f(q, v, th)) for f in self._rolling]
-        return jnp.concatenate(found) if found else jnp.zeros(0)
-
-    def _own_rates(self, q: Any, v: Any, vector: Any) -> dict[tuple[str, str], Any]:
-        """Slip, rolling and spinning that elements state."""
-        if not any(isinstance(f, StructureRate) for f in self._rolling):
-            return {}
-        return rates_of(self.system.structure, self._assembly, q, v, vector[0])
 
 
 @checked

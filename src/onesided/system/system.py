@@ -2,7 +2,9 @@
 
 import math
 from collections.abc import Callable, Mapping
+from copy import copy
 from dataclasses import dataclass, field
+from functools import cached_property
 from types import MappingProxyType
 from typing import Any
 
@@ -19,11 +21,10 @@ from onesided.evaluation.path_steps import CurveFrame, Here, PathStretch, StepKn
 from onesided.evaluation.rows import Row
 from onesided.groups import Group
 from onesided.results.sketch import Sketch
-from onesided.structures.motion_of_parts import StructureMotion
-from onesided.system.contact import Contact, ContactFunctions, ContactStructure, check_contacts
+from onesided.system.contact import Contact, ContactFunctions, Leaping, check_contacts
 from onesided.system.measures import Measure, evaluate_measures
 from onesided.system.motion_check import check_motion
-from onesided.system.plausible import check_forces
+from onesided.system.resting_forces import check_forces
 from onesided.system.sizes import Probe, Scales, Sizes, estimate
 
 _TABLES = ("bilateral", "unilateral", "nonholonomic", "servo")
@@ -93,8 +94,7 @@ class System:
     structure: Any = field(default=None, repr=False, compare=False)
     surfaces: Any = field(default=None, repr=False, compare=False)
     derivatives: Derivatives = field(default=None, repr=False, compare=False)  # type: ignore[assignment]
-    motion: MotionFunctions = field(init=False, repr=False, compare=False)
-    contact_motion: ContactFunctions | ContactStructure = field(init=False, repr=False, compare=False)
+    _compilers: "_Compilers" = field(init=False, repr=False, compare=False)
     _vector: Any = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -119,9 +119,7 @@ class System:
         if self.structure is None:
             self._compile()
         check_contacts(self)
-        plain = self.structure is None
-        self._set("motion", MotionFunctions(self) if plain else StructureMotion(self))
-        self._set("contact_motion", ContactFunctions(self) if plain else ContactStructure(self))
+        self._set("_compilers", _Compilers(self))
         self._set("_vector", self.derivatives.constants(self.parameters))
 
     def _compile(self) -> None:
@@ -174,6 +172,16 @@ class System:
         return f"System({'; '.join(parts)})"
 
     @property
+    def motion(self) -> MotionFunctions:
+        """Compiled equations of motion with joints; gaps are not looked at."""
+        return self._compilers.motion
+
+    @property
+    def contact_motion(self) -> Leaping:
+        """Compiled equations of motion with rows for all gaps and slips."""
+        return self._compilers.contact_motion
+
+    @property
     def n(self) -> int:
         """Number of coordinates."""
         return len(self.coordinates)
@@ -208,9 +216,7 @@ class System:
             if name not in values:
                 raise unknown_name("parameter", name, values)
             values[name] = value
-        new = object.__new__(System)
-        for name in self.__dataclass_fields__:
-            object.__setattr__(new, name, getattr(self, name))
+        new = copy(self)
         new._set("parameters", MappingProxyType(_numbers(values)))
         new._set("_vector", self.derivatives.constants(new.parameters))
         new._set("scales", self.scales if scales is None else scales)
@@ -309,9 +315,8 @@ class System:
 
     def check_supported(self, q: Array, p: float) -> None:
         """Refuse a composed structure that can move as a whole, or in parts, without resistance."""
-        from onesided.structures.supports import check_supported  # it knows elements: a tenth of a second to load
-
-        check_supported(self, q, p)
+        if self.structure is not None:
+            self.structure.check_supported(self, q, p)
 
     def check_model(self, q: Array, p: float) -> None:
         """Refuse a start at which the model cannot be evaluated, wrong derivatives, and gaps that are constant."""
@@ -361,6 +366,25 @@ class System:
                     advice="correct the formula, or leave it out: derivatives are automatic",
                 )
         return found
+
+
+class _Compilers:
+    """Equations of motion, made when they are first asked for and shared by systems that differ in parameters."""
+
+    def __init__(self, system: System) -> None:
+        self._system = system
+
+    @cached_property
+    def motion(self) -> MotionFunctions:
+        """Equations with joints."""
+        parts = self._system.structure
+        return MotionFunctions(self._system) if parts is None else parts.motion_functions(self._system)
+
+    @cached_property
+    def contact_motion(self) -> Leaping:
+        """Equations with joints and contacts."""
+        parts = self._system.structure
+        return ContactFunctions(self._system) if parts is None else parts.contact_functions(self._system)
 
 
 def _numbers(parameters: Mapping[str, float]) -> dict[str, float]:
