@@ -39,7 +39,7 @@ def qi_tu(folder: Path) -> None:
     for number, label, unit, scale in ((5, "reaction sling", "tension [N]", 1.0), (6, "elongation", "Δl [mm]", 1e3)):
         cells = panels(3)
         for i, axes in enumerate(cells):
-            cables.history(structure, f"{label} {i + 1}", ax=axes)
+            cables.cable_history(structure, f"{label} {i + 1}", ax=axes)
             _rescaled(axes, scale, f"sling {i + 1}\n{unit}")
         save(cells[0], folder / f"qt-figure-{number}.svg")
     save(cables.raster(structure, ax=panels(1, size=(7.0, 2.2))[0]), folder / "qt-slack.svg")
@@ -48,7 +48,7 @@ def qi_tu(folder: Path) -> None:
         motion = simulate(Mast(law).system(), start=start, times=np.linspace(0.0, 20.0, 1001))
         cells = panels(3)
         for name, axes in zip(NAMES, cells, strict=True):
-            cables.history(motion, f"tension {name}", ax=axes)
+            cables.cable_history(motion, f"tension {name}", ax=axes)
             _rescaled(axes, 1e-3, f"{name}\ntension [kN]")
         save(cells[0], folder / f"qt-figure-{number}.svg")
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from onesided.base.errors import ModelFileError
-from onesided.formulas.formula import FUNCTIONS, Formula, FormulaError, Limits, parse, suggestion
+from onesided.formulas.formula import FUNCTIONS, Formula, FormulaError, FormulaLimits, parse, suggestion
 from onesided.formulas.gate import ARITY
 
 ENV = {"x": 0.75, "y": -1.25, "k_1": 2.5}
@@ -306,7 +306,7 @@ def test_limits(text, what):
 
 def test_limits_can_be_set():
     with pytest.raises(FormulaError, match="3 brackets"):
-        parse("((((x))))", limits=Limits(nesting=3))
+        parse("((((x))))", limits=FormulaLimits(nesting=3))
 
 
 def test_require_points_at_the_unknown_name():

@@ -1,1 +1,5 @@
-"""The command line: one command per verb."""
+"""The command line: one command per verb; modules are loaded when first used."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

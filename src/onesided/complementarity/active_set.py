@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from onesided.base.tolerances import Tolerances
 from onesided.base.types import Array, Status
+from onesided.complementarity import kernels
 from onesided.complementarity.method import Attempt, Method, check_range
 from onesided.complementarity.problems import LCP
 
@@ -44,11 +45,9 @@ class ActiveSet(Method):
 
     def attempt(self, problem: LCP, start: Array | None, tolerances: Tolerances) -> Attempt:
         """Iterate on the set from the support of `start`."""
-        from onesided.complementarity import _kernels
-
         active = problem.q < 0 if start is None else start > 0
         relaxations = self.relaxations if start is None else 0
         knobs = (self.max_iterations, self.patience, relaxations, problem.symmetric, self.safeguard)
         tol = tolerances.complementarity / 10
-        z, code, sweeps = _kernels.active_set(problem.M, problem.q, active, knobs, tol)
+        z, code, sweeps = kernels.lcp.active_set(problem.M, problem.q, active, knobs, tol)
         return Attempt(z, _OUTCOMES[code], sweeps)

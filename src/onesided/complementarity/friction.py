@@ -19,6 +19,9 @@ import numpy as np
 from onesided.base.errors import UsageError
 from onesided.base.tolerances import EPS
 from onesided.base.types import Array, Indices
+from onesided.complementarity import kernels
+from onesided.complementarity.cone_interior import interior
+from onesided.complementarity.polyhedral import polyhedral
 
 ROUNDS = 8
 SWEEPS = 150
@@ -77,13 +80,14 @@ class FrictionProblem:
 
     def residual(self, P: Array) -> float:
         """Natural map P − proj_K(P − ρ (w + (μ|w_T|, 0))), relative to the size of the impulses that u calls for."""
-        from onesided.complementarity._friction_kernels import natural_map
-
         if not len(self.mu):
             return 0.0
         pushed = max(float(np.max(np.abs(self.u))), self.scale) / self._stiff()
         size = max(pushed, float(np.max(np.abs(P)))) or 1.0
-        return float(natural_map(self.rows, self.u, P, self.mu, self.normal, self.directions)) / size
+        return (
+            float(kernels.friction_cones.natural_map(self.rows, self.u, P, self.mu, self.normal, self.directions))
+            / size
+        )
 
     def _stiff(self) -> float:
         return float(np.max(self.D.diagonal())) or 1.0
@@ -154,13 +158,13 @@ class _Search:
 
     def newton(self, P: Array, schedule: tuple[tuple[float, int], ...]) -> None:
         """Newton's method with shifts of the diagonal, each for so many steps, from P and then from the best."""
-        from onesided.complementarity._friction_kernels import newton_system
-
         problem = self.problem
         for shift, steps in schedule:
             before = np.inf
             for _ in range(steps):
-                F, J = newton_system(problem.rows, problem.u, P, problem.mu, problem.normal, problem.directions)
+                F, J = kernels.friction_cones.newton_system(
+                    problem.rows, problem.u, P, problem.mu, problem.normal, problem.directions
+                )
                 P = P + problem.solve_with_pattern(J, -F, shift)
                 if not np.all(np.isfinite(P)):
                     break
@@ -174,8 +178,6 @@ class _Search:
 
     def pivoted(self, good: float) -> None:
         """Newton's method from cones with edges, which turn to the friction found; in the plane they are exact."""
-        from onesided.complementarity.polyhedral import polyhedral
-
         problem = self.problem
         turned: Array = np.zeros(len(problem.mu))
         for _ in range(1 if np.all(problem.directions < 2) else TURNS):
@@ -191,8 +193,6 @@ class _Search:
 
     def inside(self, good: float) -> None:
         """Newton's method from interior points; in the plane."""
-        from onesided.complementarity._cone_interior import interior
-
         for rounding in ROUNDINGS:
             if self.least <= good:
                 return
@@ -238,14 +238,12 @@ def solve_friction(problem: FrictionProblem, start: Array | None = None, *, tol:
         return search.best, search.least
     if not large and not search.done:
         search.pivoted(tol)
-    from onesided.complementarity._friction_kernels import sweep
-
     places = (problem.normal, problem.directions)
     for _ in range(ROUNDS):
         if search.least <= (100.0 * tol if large else tol):
             break
         P = search.best.copy()
-        sweep(problem.rows, problem.u, P, problem.mu, places, SWEEPS)
+        kernels.friction_cones.sweep(problem.rows, problem.u, P, problem.mu, places, SWEEPS)
         search.take(P)
         search.newton(P, FIRST)
     return search.best, search.least

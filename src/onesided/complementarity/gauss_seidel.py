@@ -6,6 +6,7 @@ import numpy as np
 
 from onesided.base.tolerances import Tolerances
 from onesided.base.types import Array, Status
+from onesided.complementarity import kernels
 from onesided.complementarity.method import Attempt, Method, check_range
 from onesided.complementarity.problems import LCP
 
@@ -34,13 +35,11 @@ class GaussSeidel(Method):
 
     def attempt(self, problem: LCP, start: Array | None, tolerances: Tolerances) -> Attempt:
         """Sweep from `start`, or from zero."""
-        from onesided.complementarity import _kernels
-
         z = np.zeros(problem.n) if start is None else np.maximum(start, 0.0)
         if not (problem.M.diagonal() > 0).all():
             return Attempt(z, Status.not_applicable, 0, "Gauss–Seidel needs a positive diagonal of M")
-        code, sweeps = _kernels.gauss_seidel(problem.M, problem.q, z, self.relaxation, self.max_iterations)
-        if code == _kernels.SINGULAR:
+        code, sweeps = kernels.lcp.gauss_seidel(problem.M, problem.q, z, self.relaxation, self.max_iterations)
+        if code == kernels.lcp.SINGULAR:
             note = "the sweeps diverged: M is not positive definite"
             return Attempt(np.zeros(problem.n), Status.not_applicable, sweeps, note)
-        return Attempt(z, Status.solved if code == _kernels.SOLVED else Status.max_iterations, sweeps)
+        return Attempt(z, Status.solved if code == kernels.lcp.SOLVED else Status.max_iterations, sweeps)

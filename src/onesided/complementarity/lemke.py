@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from onesided.base.tolerances import Tolerances
 from onesided.base.types import Array, Status
+from onesided.complementarity import kernels
 from onesided.complementarity.method import Attempt, Method, check_range
 from onesided.complementarity.problems import LCP
 
@@ -29,9 +30,7 @@ class Lemke(Method):
 
     def attempt(self, problem: LCP, start: Array | None, tolerances: Tolerances) -> Attempt:
         """Pivot until z₀ leaves the basis or nothing can leave."""
-        from onesided.complementarity import _kernels, _pivoting
-
         limit = self.pivots_per_unknown * (problem.n + 1)
-        z, code, pivots = _pivoting.lemke(problem.M, problem.q, limit, tolerances.rank)
-        outcomes = {_kernels.SOLVED: Status.solved, _kernels.RAY: Status.ray_termination}
+        z, code, pivots = kernels.pivots.lemke(problem.M, problem.q, limit, tolerances.rank)
+        outcomes = {kernels.lcp.SOLVED: Status.solved, kernels.lcp.RAY: Status.ray_termination}
         return Attempt(z, outcomes.get(code, Status.max_iterations), pivots)

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from onesided.base.errors import UsageError
 from onesided.base.tolerances import EPS
 from onesided.base.types import Array
+from onesided.complementarity import kernels
 
 
 def as_array(values: ArrayLike, name: str, shape: tuple[int | None, ...], *, finite: bool = True) -> Array:
@@ -62,8 +63,6 @@ class Problem(ABC):
 
     def merit(self, x: ArrayLike) -> tuple[float, float]:
         """Return `residual(x)` and `relative_residual(x)` at the price of one."""
-        from onesided.complementarity import _kernels
-
         point = np.ascontiguousarray(x, dtype=np.float64)
         if point.shape != (self.n,):
             raise UsageError(
@@ -72,7 +71,7 @@ class Problem(ABC):
                 expected=f"({self.n},): one value per unknown",
             )
         M, q = self.linearise(point)
-        return _kernels.merit(M, q, point, self.free)
+        return kernels.lcp.merit(M, q, point, self.free)
 
     def residual(self, x: ArrayLike) -> float:
         """Return the natural map's largest entry: max |min(z, w)|, and |w| in the rows of free unknowns."""

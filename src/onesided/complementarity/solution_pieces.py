@@ -7,7 +7,9 @@ import numpy as np
 
 from onesided.base.tolerances import Tolerances
 from onesided.base.types import Array, Indices, Mask
+from onesided.complementarity import kernels
 from onesided.complementarity.problems import LCP
+from onesided.linalg.polyhedra import cone_generators
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,10 +38,8 @@ def as_mask(index_set: Indices, n: int) -> Mask:
 
 def regular_point(problem: LCP, index_set: Indices, tolerances: Tolerances) -> Array:
     """Return the only point of a piece with regular M_AA, for data of size one."""
-    from onesided.complementarity import _kernels
-
     z = np.zeros(problem.n)
-    z[index_set] = _kernels.solve_piece(problem.M, problem.q, index_set, tolerances.rank)[0]
+    z[index_set] = kernels.lcp.solve_piece(problem.M, problem.q, index_set, tolerances.rank)[0]
     return clean(z, tolerances)
 
 
@@ -55,8 +55,6 @@ def piece_polyhedron(problem: LCP, index_set: Indices, tolerances: Tolerances) -
     It is the slice t = 1 of the cone M_AA z_A + q_A t = 0, z_A ≥ 0, t ≥ 0, M_rA z_A + q_r t ≥ 0 (r: the
     rest): rays of the cone with t > 0 are vertices, those with t = 0 are directions to infinity.
     """
-    from onesided.linalg.polyhedra import cone_generators
-
     on = as_mask(index_set, problem.n)
     columns = np.column_stack([problem.M[:, on], problem.q])
     cone = cone_generators(columns[on], np.vstack([np.eye(columns.shape[1]), columns[~on]]), tolerances.rank)

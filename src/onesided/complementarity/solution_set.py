@@ -8,6 +8,7 @@ from onesided.base.arguments import checked
 from onesided.base.errors import UsageError
 from onesided.base.tolerances import DEFAULT, Tolerances
 from onesided.base.types import Array, Indices
+from onesided.complementarity import kernels
 from onesided.complementarity.problems import LCP
 from onesided.complementarity.solution_pieces import Polyhedron, holds, piece_polyhedron, regular_point
 
@@ -78,8 +79,6 @@ def all_solutions(problem: LCP, tolerances: Tolerances = DEFAULT, *, limit: int 
     UsageError
         For n above `limit`.
     """
-    from onesided.complementarity import _kernels, _pivoting
-
     n = problem.n
     if n > min(limit, 24):
         raise UsageError(
@@ -89,11 +88,11 @@ def all_solutions(problem: LCP, tolerances: Tolerances = DEFAULT, *, limit: int 
             advice="solve(problem) for one solution, or a larger `limit`",
         )
     unit, factor = problem.scaled()
-    flags = _pivoting.scan(unit.M, unit.q, (tolerances.complementarity, tolerances.rank), False)
+    flags = kernels.pivots.scan(unit.M, unit.q, (tolerances.complementarity, tolerances.rank), False)
     candidates: list[tuple[Indices, Polyhedron]] = []
     for mask in np.flatnonzero(flags):
-        index_set = _pivoting.indices(int(mask), n)
-        if flags[mask] == _kernels.ACCEPTED:
+        index_set = kernels.pivots.indices(int(mask), n)
+        if flags[mask] == kernels.lcp.ACCEPTED:
             body = Polyhedron(regular_point(unit, index_set, tolerances)[None, :], np.zeros((0, n)))
         else:
             body = piece_polyhedron(unit, index_set, tolerances)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from onesided import structures
 from onesided._version import __version__
 from onesided.base.arguments import checked
 from onesided.base.errors import SolveError, UsageError
@@ -143,10 +144,9 @@ def _as_it_moves(system: System, q0: Any, v0: Any) -> tuple[System, Any, Any]:
     """The system that moves, and its start: a composed structure without the coordinates that have no inertia."""
     if system.structure is None:
         return system, q0, v0
-    from onesided.structures.without_slack import in_motion, moved  # knows elements
-
-    twin = in_motion(system)
-    return (system, q0, v0) if twin is system else (twin, moved(q0, system, twin), moved(v0, system, twin))
+    slack = structures.without_slack
+    twin = slack.in_motion(system)
+    return (system, q0, v0) if twin is system else (twin, slack.moved(q0, system, twin), slack.moved(v0, system, twin))
 
 
 @checked

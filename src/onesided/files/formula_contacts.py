@@ -3,11 +3,16 @@
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
+import jax.numpy as jnp
+
 from onesided.base.errors import ModelError
 from onesided.base.names import joined
 from onesided.files.schema import FileModel
 from onesided.files.schema_tables import SurfaceTable
 from onesided.files.toml_places import Path
+from onesided.system.nonsmooth import smallest_smoothed
+from onesided.system.surface_geometry import SurfacePair
+from onesided.system.surfaces import parameter_names, with_surfaces
 
 if TYPE_CHECKING:
     from onesided.files.formula_system import Book
@@ -59,8 +64,6 @@ def more_texts(file: FileModel) -> dict[Path, str]:
 
 def smallest_gaps(file: FileModel, scalar: Callable[..., Any]) -> dict[str, Any]:
     """Constraints of `[smallest]`: one per distance, or one that is smooth [AR]."""
-    from onesided.system.nonsmooth import smallest_smoothed
-
     gaps: list[dict[str, Any]] = []
     for name, table in file.smallest.items():
         found = [scalar("smallest", name, "of", str(i + 1)) for i in range(len(table.of))]
@@ -72,8 +75,6 @@ def smallest_gaps(file: FileModel, scalar: Callable[..., Any]) -> dict[str, Any]
 
 def add_surfaces(system: "System", file: FileModel, book: "Book", table: Mapping[str, Callable[..., Any]]) -> "System":
     """The system with the outlines of `[surfaces]` [SW]."""
-    from onesided.system.surfaces import with_surfaces
-
     pairs = {name: _pair(name, stated, file, book, table) for name, stated in file.surfaces.items()}
     try:
         return with_surfaces(system, pairs)
@@ -86,8 +87,6 @@ def add_surfaces(system: "System", file: FileModel, book: "Book", table: Mapping
 def _pair(
     name: str, stated: SurfaceTable, file: FileModel, book: "Book", table: Mapping[str, Callable[..., Any]]
 ) -> "SurfacePair":
-    from onesided.system.surface_geometry import SurfacePair
-
     size = 2 if len(stated.start) == 2 else 3
     for side in ("first", "second"):
         if len(getattr(stated, side)) != size:
@@ -98,8 +97,6 @@ def _pair(
             )
 
     def outline(side: str) -> Callable[[Any, Any, Any], Any]:
-        import jax.numpy as jnp
-
         recipe = book.recipe([("surfaces", name, side, str(i + 1)) for i in range(size)], table)
         letters = _letters(stated, 0 if side == "first" else 1)
 
@@ -118,3 +115,11 @@ def _pair(
         restitution=stated.restitution,
         names=tuple(stated.names or ()),
     )
+
+
+def contact_points(file: FileModel) -> dict[str, float]:
+    """Start values of the parameters of outlines."""
+    found: dict[str, float] = {}
+    for name, table in file.surfaces.items():
+        found |= dict(zip(table.names or parameter_names(name, len(table.start)), table.start, strict=True))
+    return found

@@ -3,9 +3,13 @@
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
+import jax.numpy as jnp
+
 from onesided.base.errors import ModelError
 from onesided.files.schema import FileModel
+from onesided.groups import SE2, SE3, SO2, SO3, Group, Product, Vector
 from onesided.system.compliance import compliance_of
+from onesided.system.contact import Contact
 
 if TYPE_CHECKING:
     from onesided.files.formula_system import Book, Recipe
@@ -18,8 +22,6 @@ RATES = ("slip", "rolling", "spinning")  # of contacts: formulas of coordinates 
 
 def contacts_of(file: FileModel, book: "Book", table: "Table") -> dict[str, Any]:
     """Contacts by name, each with its `slip`."""
-    from onesided.system.contact import Contact
-
     found = {}
     for name, stated in file.contacts.items():
         rates = {
@@ -51,8 +53,6 @@ def kinetic_of(file: FileModel, recipe: "Recipe") -> Callable[[Any, Any, Any], A
 
 def mass_of(file: FileModel, recipe: "Recipe") -> Callable[[Any, Any], Any]:
     """The diagonal mass matrix of `[mass]`."""
-    import jax.numpy as jnp
-
     return lambda q, th: jnp.diag(jnp.stack(recipe.values(columns(file.coordinates, q), th)))
 
 
@@ -63,8 +63,6 @@ def space_size(part: str) -> int:
 
 def space_of(parts: Iterable[str]) -> "Group":
     """The configuration space of names like R3 and SO3."""
-    from onesided.groups import SE2, SE3, SO2, SO3, Group, Product, Vector
-
     named: dict[str, Group] = {"SO2": SO2(), "SE2": SE2(), "SO3": SO3(), "SE3": SE3()}
     return Product(*(named[part] if part in named else Vector(space_size(part)) for part in parts))
 
@@ -83,8 +81,6 @@ def friction_of(file: FileModel, book: "Book", table: "Table") -> Callable[[Any,
 
 def actuation_of(file: FileModel, book: "Book", table: "Table") -> Callable[[Any, Any], Any]:
     """B(q, th): a column of forces for each input of `[servo]`."""
-    import jax.numpy as jnp
-
     paths = [[("servo", name, "input", key) for key in servo.input] for name, servo in file.servo.items()]
     recipes = [book.recipe(some, table) for some in paths]
 
@@ -100,8 +96,6 @@ def actuation_of(file: FileModel, book: "Book", table: "Table") -> Callable[[Any
 
 def _placed(file: FileModel, keys: Iterable[str], values: Iterable[Any]) -> Any:
     """Values of some coordinates as a vector, zero elsewhere."""
-    import jax.numpy as jnp
-
     given = dict(zip(keys, values, strict=True))
     return jnp.stack([given.get(name, jnp.asarray(0.0, float)) for name in file.coordinates])
 

@@ -1,14 +1,12 @@
-"""From the formulas of a model file to a `System`: names checked, definitions ordered, JAX functions made.
-
-JAX is imported inside the functions that need it: reading and checking a file must not cost that import.
-"""
+"""From the formulas of a model file to a `System`: names checked, definitions ordered, JAX functions made."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import jax.numpy as jnp
 import numpy as np
 
 from onesided.base.names import joined
@@ -26,13 +24,12 @@ from onesided.files.formula_motion import (
     space_size,
 )
 from onesided.files.schema import FileModel, shown
+from onesided.files.sketch_formulas import measures_of, sketch_formulas, sketch_of
 from onesided.files.toml_places import Path, Source
 from onesided.formulas.formula import Formula, FormulaError, parse, refusal_of_name, suggestion
 from onesided.formulas.functions import Table, jax_functions
-
-if TYPE_CHECKING:
-    from onesided.system.system import System
-
+from onesided.system.sizes import Scales
+from onesided.system.system import System
 
 MAX_WORK = 10_000
 MAX_SHOWN = 12
@@ -40,7 +37,7 @@ _TABLES = ("unilateral", "bilateral", "nonholonomic", "mass", "forces", "frictio
 _CONSTRAINTS = ("unilateral", "bilateral", "nonholonomic", "servo")
 
 
-def build(file: FileModel, source: Source) -> "System":
+def build(file: FileModel, source: Source) -> System:
     """Check the formulas of a file and make the system they state.
 
     Raises
@@ -79,8 +76,6 @@ class Recipe:
 
     def values(self, *groups: Mapping[str, Any]) -> list[Any]:
         """Return the results as JAX scalars; `groups` hold the values of the free names."""
-        import jax.numpy as jnp
-
         env = {name: jnp.asarray(group[name], float) for group in groups for name in group if name in self.names}
         for name, formula in self.definitions:
             env[name] = formula.evaluate(env, self.table)
@@ -294,17 +289,11 @@ def _texts(file: FileModel) -> dict[Path, str]:
     for name, servo in file.servo.items():
         texts["servo", name, "condition"] = servo.condition
         texts |= {("servo", name, "input", key): text for key, text in servo.input.items()}
-    from onesided.files.sketch_formulas import sketch_formulas
-
     texts.update({path: text for _, path, text in sketch_formulas(file)})
     return texts
 
 
-def _make_system(file: FileModel, book: Book) -> "System":
-    from onesided.files.sketch_formulas import measures_of, sketch_of
-    from onesided.system.sizes import Scales
-    from onesided.system.system import System
-
+def _make_system(file: FileModel, book: Book) -> System:
     table = jax_functions()
 
     def scalar(*path: str) -> Callable[[Any, Any, Any], Any]:
@@ -343,8 +332,6 @@ def time_function(text: str) -> Callable[[Any], Any]:
     formula, table = parse(text), jax_functions()
 
     def value(t: Any) -> Any:
-        import jax.numpy as jnp
-
         return jnp.asarray(formula.evaluate({"t": jnp.asarray(t, float)}, table), float)
 
     return value

@@ -104,10 +104,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from onesided import files
 from onesided.base.arguments import checked
 from onesided.base.errors import ModelFileError, visible
 from onesided.base.types import Array
-from onesided.files.formula_system import build, time_function
+from onesided.base.views import views
 from onesided.files.schema import FileModel, part_tables, read_format, shown
 from onesided.files.schema_tables import FormatError
 from onesided.files.toml_places import Source, has_long_key
@@ -178,9 +179,7 @@ class Model(NamedTuple):
     task: Task
 
     def _repr_html_(self) -> str:
-        from onesided.system.notebook import model_html
-
-        return model_html(self)
+        return str(views("report").model_html(self))
 
     def with_parameters(self, parameters: Mapping[str, float]) -> "Model":
         """The same with other parameter values; parts whose places depend on them start elsewhere."""
@@ -225,7 +224,7 @@ def loads(text: str, name: str = "<string>", *, folder: Path | None = None) -> M
     fixed = {key: value for key, value in data.items() if key not in parts}
     try:
         if parts:
-            _check_tables(parts)
+            files.part_tables.check_tables(parts)
         file = read_format(fixed, parts=bool(parts) or "import" in data)
     except FormatError as error:
         got = shown(value) if (value := _lookup(data, error.path)) is not None else ""
@@ -233,25 +232,16 @@ def loads(text: str, name: str = "<string>", *, folder: Path | None = None) -> M
         raise source.error(
             error.path, error.what, got="" if known else got, expected=error.expected, advice=error.advice
         ) from None
-    system = _build(file, parts, source, folder) if parts or file.import_ else build(file, source)
+    system = _build(file, parts, source, folder) if parts or file.import_ else files.formula_system.build(file, source)
     return Model(system, _task(file, system, source))
 
 
-def _check_tables(parts: dict[str, Any]) -> None:
-    from onesided.files.part_tables import check_tables
-
-    check_tables(parts)
-
-
 def _build(file: FileModel, parts: dict[str, Any], source: Source, folder: Path | None) -> "System":
-    from onesided.files.imports import import_rows
-    from onesided.files.part_system import build_parts
-
     for table in ("surfaces", "smallest"):
         if getattr(file, table):
             raise source.error((table,), f"[{table}] is for files of formulas", advice="state the model without parts")
-    rows = [] if file.import_ is None else import_rows(file.import_, source, folder)
-    return build_parts(file, parts, rows, source)
+    rows = [] if file.import_ is None else files.imports.import_rows(file.import_, source, folder)
+    return files.part_system.build_parts(file, parts, rows, source)
 
 
 def _task(file: FileModel, system: "System", source: Source) -> Task:
@@ -259,7 +249,7 @@ def _task(file: FileModel, system: "System", source: Source) -> Task:
         if name not in system.coordinates:
             advice = suggestion(name, system.coordinates)
             raise source.error(("start", name), f"`{name}` is not a coordinate", advice=advice)
-    given = {**file.coordinates, **_contact_points(file), **file.start}
+    given = {**file.coordinates, **files.formula_contacts.contact_points(file), **file.start}
     start = _start(system, given)
     low, high = file.control.range
     direction = 1 if file.control.direction == "up" else -1
@@ -279,21 +269,11 @@ def _task(file: FileModel, system: "System", source: Source) -> Task:
     )
 
 
-def _contact_points(file: FileModel) -> dict[str, float]:
-    """Start values of the parameters of outlines."""
-    found: dict[str, float] = {}
-    for name, table in file.surfaces.items():
-        from onesided.system.surfaces import parameter_names
-
-        found |= dict(zip(table.names or parameter_names(name, len(table.start)), table.start, strict=True))
-    return found
-
-
 def _motion(file: FileModel) -> MotionTask | None:
     asked = file.motion
     if asked is None:
         return None
-    control = None if asked.control is None else time_function(asked.control)
+    control = None if asked.control is None else files.formula_system.time_function(asked.control)
     first, last = asked.time
     return MotionTask((first, last), dict(asked.velocities), control, asked.method, asked.rtol, asked.step, asked.theta)
 

@@ -17,6 +17,7 @@ from pydantic import (
     ValidationError,
 )
 
+from onesided import files
 from onesided.files.schema_tables import (
     MAX_ENTRIES,
     TEXT_LENGTH,
@@ -109,14 +110,12 @@ class FileModel(Table):
 
 def json_schema() -> dict[str, Any]:
     """Return the JSON schema of model files, with a table for every kind of part (imports JAX)."""
-    from onesided.files.part_kinds import part_kinds
-
     schema = FileModel.model_json_schema()
     own = schema["properties"]
-    for name, kind in part_kinds().items():
+    for name, kind in files.part_kinds.part_kinds().items():
         own[name] = {"anyOf": [own[name], kind.schema()]} if name in own else kind.schema()
     formulas = {"required": ["energy", "coordinates"]}
-    choices = [formulas, *({"required": [name]} for name in ("import", *part_kinds()))]
+    choices = [formulas, *({"required": [name]} for name in ("import", *files.part_kinds.part_kinds()))]
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema, "anyOf": choices}
 
 

@@ -2,19 +2,21 @@
 
 import math
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from onesided.base.errors import ModelError
 from onesided.files.formula_contacts import gap_names
-from onesided.files.formula_system import Book, Recipe
 from onesided.files.schema import FileModel
 from onesided.files.schema_tables import SketchTable
 from onesided.files.toml_places import Path
 from onesided.formulas.rotating import turned
 from onesided.results.sketch import Circle, Component, Ground, Line, Sketch, Solid
 from onesided.system.measures import Elementwise, Measure
+
+if TYPE_CHECKING:
+    from onesided.files.formula_system import Book, Recipe
 
 _RENAMED = {"asin": "arcsin", "acos": "arccos", "atan": "arctan", "atan2": "arctan2"}
 _SAME = ("sin", "cos", "tan", "sinh", "cosh", "tanh", "sqrt", "exp", "log", "abs", "hypot")
@@ -25,7 +27,7 @@ NUMPY: Mapping[str, Callable[..., Any]] = {
 }
 
 
-def sketch_of(file: FileModel, book: Book) -> Sketch | None:
+def sketch_of(file: FileModel, book: "Book") -> Sketch | None:
     """The drawing a file states, or None; its formulas become measures named by their place, as in `tip.y`."""
     table = file.sketch
     if table is None:
@@ -51,7 +53,7 @@ def sketch_of(file: FileModel, book: Book) -> Sketch | None:
     return sketch
 
 
-def measures_of(file: FileModel, book: Book) -> dict[str, Measure]:
+def measures_of(file: FileModel, book: "Book") -> dict[str, Measure]:
     """All definitions that statics can evaluate, and all formulas of the sketch."""
     moving = {*book.velocities, *book.time, *book.joint_forces, *book.places}
     paths: dict[str, Path] = {n: ("define", n) for n in file.define if not book.bases[n] & moving}
@@ -115,7 +117,7 @@ def _ground(at: str, facing: float, length: float | None) -> Ground:
     return Ground(at, (round(math.cos(angle), 15), round(math.sin(angle), 15)), length)
 
 
-def _measure(file: FileModel, recipe: Recipe) -> Elementwise:
+def _measure(file: FileModel, recipe: "Recipe") -> Elementwise:
     needed = [(i, name) for i, name in enumerate(file.coordinates) if name in recipe.names]
 
     def measure(q: Any, p: Any, th: Any) -> Any:

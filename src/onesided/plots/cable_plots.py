@@ -11,7 +11,9 @@ from onesided.results import ComplementarityMotion
 MOST_CURVES = 8
 
 
-def history(motion: ComplementarityMotion, *names: str, x: str = "t", ax: Axes | None = None, title: str = "") -> Axes:
+def cable_history(
+    motion: ComplementarityMotion, *names: str, x: str = "t", ax: Axes | None = None, title: str = ""
+) -> Axes:
     """Columns of a motion against time, or against another column; default: the forces, or the states without any."""
     columns = motion.columns()
     chosen = list(names) or [f"reaction {name}" for name in motion.names] or list(motion.states)
@@ -49,7 +51,7 @@ def energy(motion: ComplementarityMotion, *, ax: Axes | None = None, title: str 
             expected="measures={'energy': function of (t, x, s)}",
             advice="state it and simulate again",
         )
-    return history(motion, "energy", ax=ax, title=title)
+    return cable_history(motion, "energy", ax=ax, title=title)
 
 
 def episodes(motion: ComplementarityMotion, *, ax: Axes | None = None, title: str = "") -> Axes:
@@ -89,7 +91,7 @@ def raster(motion: ComplementarityMotion, *, ax: Axes | None = None, title: str 
 def _curves(motion: ComplementarityMotion, prefix: str, label: str, ax: Axes | None, title: str) -> Axes:
     if not motion.names:
         raise UsageError("this motion has no one-sided pairs", advice="draw its states, by names")
-    axes = history(motion, *(f"{prefix} {name}" for name in motion.names), ax=ax, title=title)
+    axes = cable_history(motion, *(f"{prefix} {name}" for name in motion.names), ax=ax, title=title)
     with settings():
         axes.axhline(0.0, color=GREY, lw=0.6, zorder=0)
         axes.set_ylabel(label)

@@ -92,7 +92,7 @@ def _draw_cables(
         View.raster: cables.raster,
     }
     if view is View.path:
-        cables.history(result, *([] if y is None else [y]), x=x or "t", ax=axes, title=title)
+        cables.cable_history(result, *([] if y is None else [y]), x=x or "t", ax=axes, title=title)
     elif view in pictures:
         pictures[view](result, ax=axes, title=title)
     else:

@@ -3,9 +3,13 @@
 from onesided.report import cable_page as _cables  # noqa: F401 - its story
 from onesided.report import motion_page as _motion  # noqa: F401 - its story
 from onesided.report.display import Viewer as Viewer
-from onesided.report.display import modes_svg as modes_svg
 from onesided.report.display import result_html as result_html
-from onesided.report.display import shape_svg as shape_svg
 from onesided.report.page import html as html
 from onesided.report.page import summary as summary
 from onesided.report.page import write as write
+from onesided.report.systems import model_html as model_html
+from onesided.report.systems import system_html as system_html
+from onesided.report.tables import equilibrium_html as equilibrium_html
+from onesided.report.tables import event_html as event_html
+from onesided.report.tables import modes_html as modes_html
+from onesided.report.tables import motion_event_html as motion_event_html

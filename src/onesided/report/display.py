@@ -51,7 +51,7 @@ def svg(result: Any) -> str:
         if isinstance(result, Motion):
             history(result, ax=axes)
         elif isinstance(result, ComplementarityMotion):
-            cables.history(result, ax=axes)
+            cables.cable_history(result, ax=axes)
         else:
             diagram(result, ax=axes)
     return element(figure)

@@ -10,6 +10,7 @@ import numpy as np
 
 from onesided.base.errors import UsageError
 from onesided.base.types import Array, Mask, Status
+from onesided.base.views import views
 from onesided.results.folder import ARRAYS, read_arrays, same_length
 from onesided.results.named import Columns
 from onesided.results.sketch import Sketch, read_sketch, sketch_record
@@ -87,15 +88,11 @@ class ComplementarityMotion:
         return self.status.ok
 
     def _repr_html_(self) -> str:
-        from onesided.report import result_html
-
-        return result_html(self)
+        return str(views("report").result_html(self))
 
     def plot(self, *names: str, x: str = "t", ax: Any = None, title: str = "") -> Any:
-        """Draw columns against time; see `onesided.plots.cable_plots.history`. Returns matplotlib axes."""
-        from onesided.plots.cable_plots import history
-
-        return history(self, *names, x=x, ax=ax, title=title)
+        """Draw columns against time; see `onesided.plots.cable_history`. Returns matplotlib axes."""
+        return views("plots").cable_history(self, *names, x=x, ax=ax, title=title)
 
     def columns(self) -> dict[str, Array]:
         """Name → (N,): t, states, forces ("reaction NAME"), slacks ("gap NAME"), measures."""

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from onesided.base.types import Status
+from onesided.base.views import views
 from onesided.results.path import Event, Kind, Path
 
 
@@ -45,12 +46,8 @@ class Diagram:
         return tuple(event for path in self.paths for event in path.events if event.kind is not Kind.bound)
 
     def _repr_html_(self) -> str:
-        from onesided.report import result_html
-
-        return result_html(self)
+        return str(views("report").result_html(self))
 
     def plot(self, x: str | None = None, y: str | None = None, *, ax: Any = None, title: str = "") -> Any:
         """Draw the branches; see `onesided.plots.diagram`. Returns matplotlib axes."""
-        from onesided.plots import diagram
-
-        return diagram(self, x=x, y=y, ax=ax, title=title)
+        return views("plots").diagram(self, x=x, y=y, ax=ax, title=title)

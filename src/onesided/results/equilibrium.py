@@ -7,6 +7,7 @@ from functools import cached_property
 import numpy as np
 
 from onesided.base.types import Array, Indices
+from onesided.base.views import views
 from onesided.results.shape import Shape
 
 
@@ -109,9 +110,7 @@ class Equilibrium:
         return "stable" if self.minimum else "not decided by second derivatives: the reduced Hessian is singular"
 
     def _repr_html_(self) -> str:
-        from onesided.results.tables import equilibrium_html
-
-        return equilibrium_html(self)
+        return str(views("report").equilibrium_html(self))
 
     def as_dict(self) -> dict[str, object]:
         """Plain numbers and strings, ready for JSON."""

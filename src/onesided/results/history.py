@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from onesided.base.types import Array, Status
+from onesided.base.views import views
 from onesided.results.path import Kind, Path, format_number
 
 
@@ -100,12 +101,8 @@ class Drive:
         return float(sum(path.energy[-1] - path.energy[0] for path in self.paths))
 
     def _repr_html_(self) -> str:
-        from onesided.report import result_html
-
-        return result_html(self)
+        return str(views("report").result_html(self))
 
     def plot(self, x: str | None = None, y: str | None = None, *, ax: Any = None, title: str = "") -> Any:
         """Draw the history; see `onesided.plots.diagram`. Returns matplotlib axes."""
-        from onesided.plots import diagram
-
-        return diagram(self, x=x, y=y, ax=ax, title=title)
+        return views("plots").diagram(self, x=x, y=y, ax=ax, title=title)

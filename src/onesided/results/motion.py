@@ -10,6 +10,7 @@ import numpy as np
 from onesided.base.errors import UsageError
 from onesided.base.tolerances import EPS
 from onesided.base.types import Array, Status
+from onesided.base.views import views
 from onesided.groups import Group, Vector
 from onesided.results.path import format_number
 from onesided.results.sketch import Sketch
@@ -56,9 +57,7 @@ class MotionEvent:
         return self.words()
 
     def _repr_html_(self) -> str:
-        from onesided.results.tables import motion_event_html
-
-        return motion_event_html(self)
+        return str(views("report").motion_event_html(self))
 
 
 class Drift(NamedTuple):
@@ -166,15 +165,11 @@ class Motion:
         return self.status.ok
 
     def _repr_html_(self) -> str:
-        from onesided.report import result_html
-
-        return result_html(self)
+        return str(views("report").result_html(self))
 
     def plot(self, *names: str, x: str = "t", ax: Any = None, title: str = "") -> Any:
         """Draw columns against time; see `onesided.plots.history`. Returns matplotlib axes."""
-        from onesided.plots import history
-
-        return history(self, *names, x=x, ax=ax, title=title)
+        return views("plots").history(self, *names, x=x, ax=ax, title=title)
 
     def at(self, t: Any) -> tuple[Array, Array]:
         """Configurations and velocities at times t within the motion (dense output): (…, n) each.

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from onesided.base.types import Array, Status
+from onesided.base.views import views
 from onesided.results.equilibrium import ConstraintStates, State
 from onesided.results.shape import Shape
 from onesided.results.sketch import Sketch
@@ -160,9 +161,7 @@ class Event:
         return self.words()
 
     def _repr_html_(self) -> str:
-        from onesided.results.tables import event_html
-
-        return event_html(self)
+        return str(views("report").event_html(self))
 
     def words(self) -> str:
         """One sentence for an engineer."""
@@ -262,9 +261,7 @@ class Path:
         return tuple(event.kind for event in self.events)
 
     def _repr_html_(self) -> str:
-        from onesided.report import result_html
-
-        return result_html(self)
+        return str(views("report").result_html(self))
 
     def shape(self, index: int) -> Shape | None:
         """What it takes to draw the system at a point, where it has a sketch."""
@@ -276,6 +273,4 @@ class Path:
 
     def plot(self, x: str | None = None, y: str | None = None, *, ax: Any = None, title: str = "") -> Any:
         """Draw the path; see `onesided.plots.diagram`. Returns matplotlib axes."""
-        from onesided.plots import diagram
-
-        return diagram(self, x=x, y=y, ax=ax, title=title)
+        return views("plots").diagram(self, x=x, y=y, ax=ax, title=title)

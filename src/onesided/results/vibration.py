@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from onesided.base.types import Array
+from onesided.base.views import views
 from onesided.results.sketch import Sketch
 
 
@@ -46,9 +47,7 @@ class Modes:
         return f"<Modes: {len(self)} frequencies: {shown}>"
 
     def _repr_html_(self) -> str:
-        from onesided.results.tables import modes_html
-
-        return modes_html(self)
+        return str(views("report").modes_html(self))
 
     @property
     def stable(self) -> bool:

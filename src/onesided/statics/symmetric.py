@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from onesided import structures
 from onesided.base.errors import UsageError
 from onesided.base.tolerances import Tolerances
 from onesided.base.types import Array, Mask
@@ -25,9 +26,7 @@ def chosen_symmetry(system: System, symmetry: Any, p: float) -> Symmetry | None:
     if symmetry is None:
         return None
     if isinstance(symmetry, str) and symmetry == "detect":
-        from onesided.structures.symmetry_search import symmetry_of  # it knows elements: a tenth of a second to load
-
-        return symmetry_of(system, p=p)
+        return structures.symmetry_search.symmetry_of(system, p=p)
     if not isinstance(symmetry, Symmetry):
         raise UsageError("`symmetry` is not usable", got=repr(symmetry), expected='a Symmetry, "detect" or None')
     if not symmetry.fits(system):

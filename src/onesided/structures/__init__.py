@@ -1,1 +1,5 @@
 """Structures made of parts: numbered, assembled, differentiated element by element."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

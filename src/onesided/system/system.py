@@ -14,6 +14,7 @@ from onesided.base.errors import ModelError
 from onesided.base.names import check_names, some, unknown_name
 from onesided.base.tolerances import DEFAULT, Tolerances
 from onesided.base.types import Array
+from onesided.base.views import views
 from onesided.evaluation import derivatives
 from onesided.evaluation.derivatives import Derivatives, Evaluation, Function, Scalar
 from onesided.evaluation.motion_functions import MotionFunctions
@@ -155,9 +156,7 @@ class System:
         return [("energy", self.energy), *joints, *gaps]
 
     def _repr_html_(self) -> str:
-        from onesided.system.notebook import system_html
-
-        return system_html(self)
+        return str(views("report").system_html(self))
 
     def __repr__(self) -> str:
         parts = [

@@ -9,9 +9,10 @@ True
 
 import tomllib
 from difflib import get_close_matches
-from importlib.resources import files
+from importlib import resources
 from typing import TYPE_CHECKING
 
+from onesided import files
 from onesided.base.errors import UsageError
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ _SUFFIX = ".toml"
 
 def names() -> tuple[str, ...]:
     """Return the names of all bundled models, sorted."""
-    entries = (entry.name for entry in files(__name__).iterdir())
+    entries = (entry.name for entry in resources.files(__name__).iterdir())
     return tuple(sorted(name.removesuffix(_SUFFIX) for name in entries if name.endswith(_SUFFIX)))
 
 
@@ -43,7 +44,7 @@ def text(name: str) -> str:
             expected="one of " + ", ".join(known),
             advice=f"did you mean '{close[0]}'?" if close else "",
         )
-    return (files(__name__) / f"{name}{_SUFFIX}").read_text(encoding="utf-8")
+    return (resources.files(__name__) / f"{name}{_SUFFIX}").read_text(encoding="utf-8")
 
 
 def summary(name: str) -> str:
@@ -53,6 +54,4 @@ def summary(name: str) -> str:
 
 def load(name: str) -> "Model":
     """Return a bundled model as system and task (imports JAX)."""
-    from onesided.files.reading import loads
-
-    return loads(text(name), f"{name}{_SUFFIX}")
+    return files.reading.loads(text(name), f"{name}{_SUFFIX}")

@@ -19,7 +19,7 @@ from scipy.linalg import lapack
 
 from onesided.base.tolerances import EPS
 from onesided.base.types import Array, Indices, Mask
-from onesided.complementarity import LCP, solve
+from onesided.complementarity import LCP, kernels, solve
 from onesided.complementarity.friction import LARGE, FrictionProblem, solve_friction
 from onesided.complementarity.least import least
 from onesided.dynamics.contacts.cones import arrange
@@ -106,12 +106,10 @@ class Impulses:
     def of(self, step: Pushed, *, symmetric: bool = True) -> Impulse:
         """The velocity at the end of the step and the impulses that lead there."""
         if self.plain and symmetric and step.hits is None:
-            from onesided.complementarity._step_kernels import frictionless
-
             aim = step.aim
             knobs = (self.end, REACH * self.h, REST, self.world.closed_below)
             contacts = (aim.gaps, aim.u, aim.tangent, self.rows.restitution, step.last)
-            dv, P, off, count = frictionless(step.A, step.f, step.terms.G, contacts, knobs)
+            dv, P, off, count = kernels.measure_steps.frictionless(step.A, step.f, step.terms.G, contacts, knobs)
             if off <= self.accuracy:
                 self.note(off, count)
                 return Impulse(step.v + dv, P, np.zeros(len(P), dtype=bool))

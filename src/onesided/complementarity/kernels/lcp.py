@@ -17,7 +17,8 @@ TINY = float(np.finfo(np.float64).tiny)
 SOLVED, LIMIT, CYCLE, SINGULAR, RAY, ACCEPTED, FAMILY = range(7)
 
 
-def _compiled(function: Function) -> Function:
+def jitted(function: Function) -> Function:
+    """Compile a function when it is first called, and keep the code where it can be kept."""
     # Sums may be reordered so that they vectorise; NaN and infinity keep their meaning.
     knobs: dict[str, Any] = {"fastmath": {"reassoc", "contract"}, "error_model": "numpy"}
     try:
@@ -26,7 +27,7 @@ def _compiled(function: Function) -> Function:
         return cast(Function, njit(**knobs)(function))
 
 
-@_compiled
+@jitted
 def largest(values: Array) -> float:
     """Return max |values|, over an array of one dimension; zero when it is empty."""
     top = 0.0
@@ -35,7 +36,7 @@ def largest(values: Array) -> float:
     return top
 
 
-@_compiled
+@jitted
 def merit(M: Array, q: Array, x: Array, free: int) -> tuple[float, float]:
     """Natural-map residual of w = M x + q, absolute and relative to the size of the data.
 
@@ -75,7 +76,7 @@ def merit(M: Array, q: Array, x: Array, free: int) -> tuple[float, float]:
     return absolute, relative
 
 
-@_compiled
+@jitted
 def evaluate(M: Array, q: Array, z: Array, w: Array) -> None:
     """Write w = M z + q."""
     for i in range(q.size):
@@ -85,7 +86,7 @@ def evaluate(M: Array, q: Array, z: Array, w: Array) -> None:
         w[i] = q[i] + total
 
 
-@_compiled
+@jitted
 def factor(U: Array, M: Array, chosen: Indices, keep: int) -> bool:
     """Cholesky factor UᵀU of M over the rows and columns `chosen`; the leading `keep` rows of U stand already.
 
@@ -116,7 +117,7 @@ def factor(U: Array, M: Array, chosen: Indices, keep: int) -> bool:
     return True
 
 
-@_compiled
+@jitted
 def back_substitute(U: Array, y: Array) -> None:
     """Solve UᵀU x = y in place."""
     count = y.size
@@ -133,7 +134,7 @@ def back_substitute(U: Array, y: Array) -> None:
         y[k] = (y[k] - total) / row[k]
 
 
-@_compiled
+@jitted
 def eliminate(S: Array, y: Array, tol: float) -> int:
     """Solve S x = y in place by elimination with complete pivoting; S is destroyed.
 
@@ -177,7 +178,7 @@ def eliminate(S: Array, y: Array, tol: float) -> int:
     return count
 
 
-@_compiled
+@jitted
 def relax(M: Array, q: Array, z: Array, omega: float) -> float:
     """One projected Gauss–Seidel sweep in place; returns the largest change of a row, |M_ii Δz_i|."""
     change = 0.0
@@ -191,7 +192,7 @@ def relax(M: Array, q: Array, z: Array, omega: float) -> float:
     return change
 
 
-@_compiled
+@jitted
 def gauss_seidel(M: Array, q: Array, z: Array, omega: float, limit: int) -> tuple[int, int]:
     """Relax z in place until a sweep changes it by round-off only; returns a code and the number of sweeps."""
     size = largest(q)
@@ -204,7 +205,7 @@ def gauss_seidel(M: Array, q: Array, z: Array, omega: float, limit: int) -> tupl
     return LIMIT, limit
 
 
-@_compiled
+@jitted
 def solve_piece(M: Array, q: Array, chosen: Indices, tol: float) -> tuple[Array, int]:
     """Solve M_AA z_A = −q_A for A = `chosen` by elimination; returns z_A and the answer of `eliminate`."""
     count = chosen.size
@@ -217,7 +218,7 @@ def solve_piece(M: Array, q: Array, chosen: Indices, tol: float) -> tuple[Array,
     return y, rank
 
 
-@_compiled
+@jitted
 def seen_before(active: Mask, seen: Keys, visits: int) -> bool:
     """Write a key of the set at `seen[visits]`; tell whether it stands at an earlier place."""
     key = np.uint64(1469598103934665603)
@@ -230,7 +231,7 @@ def seen_before(active: Mask, seen: Keys, visits: int) -> bool:
     return again
 
 
-@_compiled
+@jitted
 def reorder(order: Indices, active: Mask, count: int) -> tuple[int, int]:
     """Let `order` list the active set, its standing prefix kept; returns the length of that prefix and of all."""
     listed = np.zeros(active.size, dtype=np.bool_)
@@ -251,7 +252,7 @@ def reorder(order: Indices, active: Mask, count: int) -> tuple[int, int]:
     return keep, total
 
 
-@_compiled
+@jitted
 def flip(active: Mask, z: Array, w: Array, bounds: tuple[float, float], moves: int) -> int:
     """Count the wrong indices, z < −bounds[0] or w < −bounds[1]; let the first `moves` of them change sides."""
     count = 0
@@ -263,7 +264,7 @@ def flip(active: Mask, z: Array, w: Array, bounds: tuple[float, float], moves: i
     return count
 
 
-@_compiled
+@jitted
 def guess(M: Array, q: Array, active: Mask, sweeps: int) -> float:
     """Write the support of z after some relaxation, where the diagonal allows it; returns max |M_ii|."""
     top, z = 0.0, np.zeros(q.size)
@@ -277,7 +278,7 @@ def guess(M: Array, q: Array, active: Mask, sweeps: int) -> float:
     return top
 
 
-@_compiled
+@jitted
 def solve_active(M: Array, q: Array, U: Array, chosen: Indices, keep: int) -> tuple[Array, int]:
     """Solve M_AA z_A = −q_A by Cholesky where U has room and M_AA allows it, else by elimination.
 
@@ -291,7 +292,7 @@ def solve_active(M: Array, q: Array, U: Array, chosen: Indices, keep: int) -> tu
     return y, 0 if rank == chosen.size else -1
 
 
-@_compiled
+@jitted
 def active_set(
     M: Array, q: Array, active: Mask, knobs: tuple[int, int, int, bool, bool], tol: float
 ) -> tuple[Array, int, int]:

@@ -5,20 +5,20 @@ from numpy.typing import NDArray
 
 from onesided.base.tolerances import EPS
 from onesided.base.types import Array, Indices
-from onesided.complementarity._kernels import (
+from onesided.complementarity.kernels.lcp import (
     ACCEPTED,
     FAMILY,
     LIMIT,
     RAY,
     SOLVED,
-    _compiled,
     evaluate,
+    jitted,
     largest,
     solve_piece,
 )
 
 
-@_compiled
+@jitted
 def pivot(T: Array, row: int, column: int) -> None:
     """Make column `column` of the tableau the unit vector of `row`."""
     line = T[row]
@@ -33,7 +33,7 @@ def pivot(T: Array, row: int, column: int) -> None:
             other[column] = 0.0
 
 
-@_compiled
+@jitted
 def precedes(T: Array, i: int, k: int, column: int) -> int:
     """Compare rows (right side, B⁻¹) / T[·, column] lexicographically: 1 when i is first, 0 when ratios tie, −1."""
     a, b = T[i, column], T[k, column]
@@ -46,7 +46,7 @@ def precedes(T: Array, i: int, k: int, column: int) -> int:
     return 0
 
 
-@_compiled
+@jitted
 def leaving_row(T: Array, basis: Indices, column: int, tol: float) -> int:
     """Lexicographic ratio test, which excludes cycling; the artificial variable leaves first where it can."""
     n, best, last = T.shape[0], -1, T.shape[1] - 1
@@ -62,7 +62,7 @@ def leaving_row(T: Array, basis: Indices, column: int, tol: float) -> int:
     return best
 
 
-@_compiled
+@jitted
 def tableau(M: Array, q: Array) -> tuple[Array, Indices, float]:
     """Return (1, −M, −e, q), its data scaled to size one, the basis w, and the factor from its z to that of M, q."""
     n, size, stiffness = q.size, largest(q), 0.0
@@ -77,7 +77,7 @@ def tableau(M: Array, q: Array) -> tuple[Array, Indices, float]:
     return T, np.arange(n), size / stiffness
 
 
-@_compiled
+@jitted
 def lemke(M: Array, q: Array, limit: int, tol: float) -> tuple[Array, int, int]:
     """Lemke's method with covering vector e; returns z, a code, the pivots."""
     n = q.size
@@ -111,7 +111,7 @@ def lemke(M: Array, q: Array, limit: int, tol: float) -> tuple[Array, int, int]:
     return z, code, pivots
 
 
-@_compiled
+@jitted
 def indices(mask: int, n: int) -> Indices:
     """Return the indices of the bits set in `mask`."""
     chosen, count = np.empty(n, dtype=np.intp), 0
@@ -122,7 +122,7 @@ def indices(mask: int, n: int) -> Indices:
     return chosen[:count]
 
 
-@_compiled
+@jitted
 def scan(M: Array, q: Array, tolerances: tuple[float, float], first: bool) -> NDArray[np.uint8]:
     """Flag, for every index set A, whether its piece {z_A ≥ 0, w_A = 0, w ≥ 0} holds one point, or perhaps more.
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from onesided.base.types import Array
+from onesided.report.tables import beside, bold, drawing, paragraph, table
 from onesided.results import Shape
-from onesided.results.tables import beside, bold, drawing, paragraph, table
 
 if TYPE_CHECKING:
     from onesided.files.reading import Model

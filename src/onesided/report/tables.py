@@ -3,16 +3,10 @@
 import math
 from collections.abc import Iterable, Sequence
 from html import escape
-from typing import TYPE_CHECKING
 
+from onesided.report.display import modes_svg, shape_svg
+from onesided.results import Equilibrium, Event, Kind, Modes, MotionEvent, Occurrence, Shape
 from onesided.results.explain import slug, text
-
-if TYPE_CHECKING:
-    from onesided.results.equilibrium import Equilibrium
-    from onesided.results.motion import MotionEvent, Occurrence
-    from onesided.results.path import Event, Kind
-    from onesided.results.shape import Shape
-    from onesided.results.vibration import Modes
 
 MOST_MODES = 12
 
@@ -36,7 +30,7 @@ def bold(words: str) -> str:
     return f"<p><b>{escape(words)}</b></p>"
 
 
-def equilibrium_html(state: "Equilibrium") -> str:
+def equilibrium_html(state: Equilibrium) -> str:
     """An equilibrium as a table."""
     rows = [(state.control, f"{state.p:.10g}"), *_pairs(state.coordinates, state.q)]
     rows += [(f"multiplier {name}", value) for name, value in _pairs(state.bilateral, state.mu)]
@@ -47,7 +41,7 @@ def equilibrium_html(state: "Equilibrium") -> str:
     return bold(f"Equilibrium: {state.words()}") + beside(drawing(state.shape), table(rows))
 
 
-def event_html(event: "Event") -> str:
+def event_html(event: Event) -> str:
     """An event: its sentence, what it means, and the rays that leave it."""
     rows = [
         (
@@ -62,19 +56,17 @@ def event_html(event: "Event") -> str:
     return bold(event.words()) + _meaning(event.kind) + beside(drawing(event.shape), rays)
 
 
-def motion_event_html(event: "MotionEvent") -> str:
+def motion_event_html(event: MotionEvent) -> str:
     """A moment of a motion: its sentence and what it means."""
     return bold(event.words()) + _meaning(event.kind)
 
 
-def _meaning(kind: "Kind | Occurrence") -> str:
+def _meaning(kind: Kind | Occurrence) -> str:
     return f"<p>{escape(text(kind))} <code>onesided explain {slug(kind)}</code></p>"
 
 
-def modes_html(modes: "Modes") -> str:
+def modes_html(modes: Modes) -> str:
     """Frequencies, and the slowest modes drawn where there is a sketch."""
-    from onesided.report import modes_svg
-
     rows = [
         (str(i), f"{w:.10g}", f"{w / math.tau:.6g}", f"{math.tau / w:.6g}")
         if w > 0
@@ -96,10 +88,8 @@ def modes_html(modes: "Modes") -> str:
     )
 
 
-def drawing(shape: "Shape | None") -> str:
+def drawing(shape: Shape | None) -> str:
     """The system at one point as an SVG element; nothing where it has no sketch, or too large a one."""
-    from onesided.report import shape_svg
-
     return "" if shape is None else shape_svg(shape)
 
 

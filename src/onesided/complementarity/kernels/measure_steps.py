@@ -4,13 +4,13 @@ import numpy as np
 
 from onesided.base.tolerances import EPS
 from onesided.base.types import Array, Indices, Mask
-from onesided.complementarity._kernels import SOLVED, _compiled, active_set, largest
+from onesided.complementarity.kernels.lcp import SOLVED, active_set, jitted, largest
 
 NOT_SOLVED = -1
 STILL = EPS**0.5  # approach below this share of its change is rest where restitution is one
 
 
-@_compiled
+@jitted
 def factorise(M: Array) -> tuple[Array, bool]:
     """Cholesky factor L of M = L Lᵀ, and whether M is positive definite."""
     n = M.shape[0]
@@ -29,7 +29,7 @@ def factorise(M: Array) -> tuple[Array, bool]:
     return L, True
 
 
-@_compiled
+@jitted
 def substitute(L: Array, x: Array) -> None:
     """Solve L Lᵀ y = x in place."""
     n = x.size
@@ -45,7 +45,7 @@ def substitute(L: Array, x: Array) -> None:
         x[i] = total / L[i, i]
 
 
-@_compiled
+@jitted
 def wanted(
     contacts: tuple[Array, Array, Array, Array], free: Array, knobs: tuple[float, float, float]
 ) -> tuple[Mask, Array]:
@@ -67,7 +67,7 @@ def wanted(
     return near, b
 
 
-@_compiled
+@jitted
 def coupling(L: Array, W: Array, chosen: Indices) -> tuple[Array, Array]:
     """X with rows M⁻¹ W_i, and D = W M⁻¹ Wᵀ, of the chosen contacts."""
     X, count = W[chosen].copy(), chosen.size
@@ -83,7 +83,7 @@ def coupling(L: Array, W: Array, chosen: Indices) -> tuple[Array, Array]:
     return X, D
 
 
-@_compiled
+@jitted
 def residual(D: Array, q: Array, P: Array) -> float:
     """Natural map of D P + q ≥ 0 ⊥ P ≥ 0, in units of impulse."""
     off = 0.0
@@ -95,7 +95,7 @@ def residual(D: Array, q: Array, P: Array) -> float:
     return off
 
 
-@_compiled
+@jitted
 def frictionless(
     M: Array,
     f: Array,

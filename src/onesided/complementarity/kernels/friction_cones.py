@@ -6,13 +6,13 @@ D is given by its rows (starts, columns, values) as in a CSR matrix; rows of one
 import numpy as np
 
 from onesided.base.types import Array, Indices
-from onesided.complementarity._kernels import _compiled
+from onesided.complementarity.kernels.lcp import jitted
 
 INNER = 12
 Rows = tuple[Indices, Indices, Array]
 
 
-@_compiled
+@jitted
 def velocity(D: Rows, u: Array, P: Array, row: int) -> float:
     """One entry of D P + u."""
     starts, columns, values = D
@@ -22,7 +22,7 @@ def velocity(D: Rows, u: Array, P: Array, row: int) -> float:
     return float(total)
 
 
-@_compiled
+@jitted
 def entry(D: Rows, row: int, column: int) -> float:
     """One entry of D."""
     starts, columns, values = D
@@ -32,7 +32,7 @@ def entry(D: Rows, row: int, column: int) -> float:
     return 0.0
 
 
-@_compiled
+@jitted
 def natural_map(D: Rows, u: Array, P: Array, mu: Array, normal: Indices, directions: Indices) -> float:
     """Largest entry of P − proj_K(P − ρ (w + (μ|w_T|, 0))), with ρ the inverse of the largest diagonal of the contact.
 
@@ -76,7 +76,7 @@ def natural_map(D: Rows, u: Array, P: Array, mu: Array, normal: Indices, directi
     return worst
 
 
-@_compiled
+@jitted
 def sweep(D: Rows, u: Array, P: Array, mu: Array, places: tuple[Indices, Indices], sweeps: int) -> None:
     """Block Gauss–Seidel: each contact solved with the others held, in place."""
     normal, directions = places
@@ -103,7 +103,7 @@ def sweep(D: Rows, u: Array, P: Array, mu: Array, places: tuple[Indices, Indices
                     P[n + 1 + a] = share * y[a]
 
 
-@_compiled
+@jitted
 def put(J: Array, D: Rows, row: int, column: int, value: float) -> None:
     """Add to one entry of a matrix with the pattern of D."""
     starts, columns, _ = D
@@ -112,7 +112,7 @@ def put(J: Array, D: Rows, row: int, column: int, value: float) -> None:
             J[k] += value
 
 
-@_compiled
+@jitted
 def add_row(J: Array, D: Rows, row: int, source: int, factor: float) -> None:
     """Add a multiple of a row of D to a row of the same contact."""
     starts, _, values = D
@@ -121,7 +121,7 @@ def add_row(J: Array, D: Rows, row: int, source: int, factor: float) -> None:
         J[first + k] += factor * values[begin + k]
 
 
-@_compiled
+@jitted
 def slide(J: Array, D: Rows, n: int, d: int, sizes: tuple[float, float, float, float], y: Array) -> None:
     """Derivatives of P_T = μ P_N y/|y| for a contact that slides; sizes are μ, μ P_N, |y| and ρ."""
     mu, radius, length, rho = sizes
@@ -134,7 +134,7 @@ def slide(J: Array, D: Rows, n: int, d: int, sizes: tuple[float, float, float, f
             add_row(J, D, n + 1 + a, n + 1 + b, turn * rho)
 
 
-@_compiled
+@jitted
 def newton_system(D: Rows, u: Array, P: Array, mu: Array, normal: Indices, directions: Indices) -> tuple[Array, Array]:
     """Equations P_N = max(0, P_N − ρ w_N), P_T = proj(P_T − ρ w_T) on |P_T| ≤ μ P_N, and their derivatives.
 

@@ -1,0 +1,2 @@
+from . import environment as environment
+from . import listing as listing

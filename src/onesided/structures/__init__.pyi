@@ -1,0 +1,2 @@
+from . import symmetry_search as symmetry_search
+from . import without_slack as without_slack
