@@ -1,6 +1,7 @@
 """Wrong arguments from Python: every public verb and method answers in words, never by an error from inside."""
 
 import inspect
+from types import ModuleType
 
 import numpy as np
 import pytest
@@ -147,5 +148,7 @@ PLAIN = {  # data, results and names of kinds: what they are made of is checked 
 def test_no_public_verb_or_method_is_forgotten():
     for name in set(onesided.__all__) - PLAIN - {"__version__", "loads"}:
         public = getattr(onesided, name)
+        if isinstance(public, ModuleType):
+            continue
         entry = public.__init__ if isinstance(public, type) else public
         assert hasattr(entry, "__wrapped__"), f"{name} is not marked @checked"

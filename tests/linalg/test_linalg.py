@@ -62,17 +62,6 @@ def test_kkt_inertia_is_reduced_inertia_plus_constraints(blocks):
     assert linalg.inertia(linalg.kkt_matrix(A, E)) == linalg.Inertia(*by_eigenvalues(H)) + linalg.Inertia(m, m, 0)
 
 
-@given(kkt_blocks(), st.integers(0, 6))
-def test_inertia_adds_over_schur_complements(blocks, k):
-    A = blocks[0] + 0.37 * np.eye(len(blocks[0]))
-    k = min(k, len(A))
-    parts = [A, A[:k, :k]]
-    if any(len(P) and np.min(np.abs(np.linalg.eigvalsh(P))) < 1e-6 for P in parts):
-        return
-    total = linalg.Inertia(*by_eigenvalues(A[:k, :k])) + tuple(by_eigenvalues(linalg.schur(A, k)))
-    assert total == by_eigenvalues(A)
-
-
 @settings(max_examples=40)
 @given(kkt_blocks())
 def test_sparse_and_dense_factors_agree(blocks):
@@ -119,12 +108,6 @@ def test_dependent_rows_are_named_whatever_their_units(unit):
 
 def test_zero_gradient_is_a_group_of_its_own():
     assert linalg.dependent_rows(np.array([[0.0, 0.0], [1.0, 0.0]])) == [(0,)]
-
-
-def test_bordered_system_is_solved_at_a_singular_matrix():
-    A = np.array([[0.0]])
-    x = linalg.bordered_solve(A, np.array([1.0]), np.array([1.0]), 0.0, np.array([2.0, 3.0]))
-    assert np.allclose(x, [3.0, 2.0])
 
 
 def test_motion_without_mass_is_not_a_number():

@@ -274,7 +274,7 @@ def _two(folder):
 def test_what_a_killed_process_left_is_removed_or_put_back(tmp_path):
     code = (
         "import os, sys, pathlib\n"
-        "from onesided import atomic\n"
+        "from onesided.base import atomic\n"
         "target = pathlib.Path(sys.argv[1]) / 'r'\n"
         "target.mkdir(); (target / 'old').write_text('old')\n"
         "atomic._exchanged = lambda *_: False\n"

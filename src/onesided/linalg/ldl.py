@@ -100,9 +100,3 @@ def factorise(A: Any, previous: SymmetricFactor | None = None) -> SymmetricFacto
 def inertia(A: Any) -> Inertia:
     """Inertia of a symmetric matrix, dense or sparse."""
     return factorise(A).inertia
-
-
-def schur(K: Array, k: int) -> Array:
-    """Schur complement of the leading k × k block in K [SP1 (5.6)]: inertia(K) = inertia(block) + inertia(result)."""
-    A, B, C = K[:k, :k], K[:k, k:], K[k:, k:]
-    return np.asarray(C - B.T @ DenseFactor(A).solve(B))

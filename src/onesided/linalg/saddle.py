@@ -7,6 +7,7 @@ from scipy.linalg import lapack, qr
 
 from onesided.base.tolerances import DEFAULT, EPS
 from onesided.base.types import Array, Indices
+from onesided.linalg.bordered import kkt_matrix
 from onesided.linalg.lu import LU, pivot_ratio
 
 
@@ -26,10 +27,8 @@ class DenseKKT:
 
     def __init__(self, M: Array, G: Array) -> None:
         n, m = len(M), len(G)
-        K = np.zeros((n + m, n + m), order="F")
-        K[:n, :n], K[:n, n:], K[n:, :n] = M, G.T, G
         self.n = n
-        self._lu, self._pivots, _ = lapack.dgetrf(K, overwrite_a=1)
+        self._lu, self._pivots, _ = lapack.dgetrf(kkt_matrix(M, G), overwrite_a=1)
         diagonal = np.abs(self._lu.diagonal())
         self.pivot = pivot_ratio(diagonal)
 

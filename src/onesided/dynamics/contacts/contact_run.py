@@ -24,6 +24,7 @@ from onesided.dynamics.mechanics import Mechanics, MotionSizes, MotionState
 from onesided.dynamics.monitors import Arrays, recheck, status_after
 from onesided.dynamics.multipliers import Rule
 from onesided.evaluation.motion_functions import Check, Control, Terms
+from onesided.linalg import kkt_matrix
 from onesided.results import Drift, Motion, MotionEvent, StartCorrection
 from onesided.system.contact_equations import ContactEquations, ContactRows, PhaseEquations
 from onesided.system.held import Sampled
@@ -212,9 +213,7 @@ def _shift(M: Array, G: Array, c: Array) -> Array:
     n, m = len(M), len(G)
     if m == 0 or not np.any(c):
         return np.zeros(n)
-    K = np.zeros((n + m, n + m))
-    K[:n, :n], K[:n, n:], K[n:, :n] = M, G.T, G
-    return np.asarray(np.linalg.lstsq(K, np.concatenate([np.zeros(n), -c]), rcond=EPS * (n + m))[0][:n])
+    return np.asarray(np.linalg.lstsq(kkt_matrix(M, G), np.concatenate([np.zeros(n), -c]), rcond=EPS * (n + m))[0][:n])
 
 
 def check_events(events: UserEvents, stop: tuple[str, ...], state: MotionState) -> None:

@@ -13,6 +13,7 @@ from onesided.base.tolerances import EPS, Tolerances
 from onesided.base.types import Array, Indices
 from onesided.complementarity import LCP, solve
 from onesided.evaluation.motion_functions import Terms
+from onesided.linalg import kkt_matrix
 from onesided.system.contact_equations import ContactRows
 
 
@@ -26,8 +27,7 @@ class Response(NamedTuple):
 def respond(M: Array, held: Array, forces: Array) -> Response:
     """M x − heldᵀ ν = forces, held x = 0, by rank: joints may depend on each other."""
     n, m = len(M), len(held)
-    K = np.zeros((n + m, n + m))
-    K[:n, :n], K[:n, n:], K[n:, :n] = M, held.T, held
+    K = kkt_matrix(M, held)
     right = np.zeros((n + m, forces.shape[1]))
     right[:n] = forces
     if m == 0:
@@ -94,9 +94,7 @@ def _taken_up(M: Array, G: Array, push: Array) -> tuple[Array, Array]:
     n, m = len(M), len(G)
     if m == 0 or not np.any(push):
         return np.zeros(n), np.zeros(m)
-    K = np.zeros((n + m, n + m))
-    K[:n, :n], K[:n, n:], K[n:, :n] = M, G.T, G
-    found = np.linalg.lstsq(K, np.concatenate([np.zeros(n), -push]), rcond=4.0 * EPS * (n + m))[0]
+    found = np.linalg.lstsq(kkt_matrix(M, G), np.concatenate([np.zeros(n), -push]), rcond=4.0 * EPS * (n + m))[0]
     return found[:n], -found[n:]
 
 

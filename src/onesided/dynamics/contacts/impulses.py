@@ -27,7 +27,7 @@ from onesided.dynamics.contacts.contact_run import World
 from onesided.dynamics.contacts.sliding import ContactMode
 from onesided.dynamics.multipliers import share
 from onesided.evaluation.motion_functions import Terms
-from onesided.linalg import independent_rows
+from onesided.linalg import independent_rows, kkt_matrix
 
 REACH = 2.0  # contacts within so many times the way of the fastest one in a step are looked at
 REST = 2.0  # approach below so many times the change of velocity in a step is rest
@@ -277,8 +277,7 @@ def answer(A: Array, held: Array, forces: Array, push: Array | None) -> Array:
     if not m:
         *_, x, info = lapack.dgesv(A, forces)
         return np.asarray(x if info == 0 else np.linalg.lstsq(A, forces, rcond=EPS)[0])
-    K = np.zeros((n + m, n + m))
-    K[:n, :n], K[:n, n:], K[n:, :n] = A, held.T, held
+    K = kkt_matrix(A, held)
     right = np.zeros((n + m, forces.shape[1]))
     right[:n] = forces
     if push is not None:

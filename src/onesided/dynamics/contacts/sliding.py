@@ -18,6 +18,7 @@ from onesided.base.types import Array
 from onesided.dynamics.contacts.touching import SLOW
 from onesided.dynamics.mechanics import Accelerated, Mechanics
 from onesided.evaluation.motion_functions import Terms
+from onesided.linalg import kkt_matrix
 from onesided.system.contact_equations import ContactRows, PhaseEquations
 
 Direction = tuple[float, ...]
@@ -80,8 +81,7 @@ class SlidingMechanics(Mechanics):
         F, n, rows = self._pushes(whole, terms), len(q), self.rows
         if len(rows) < self.equations.rows:
             return self._shared(terms, F, v)
-        K = np.zeros((n + len(rows), n + len(rows)))
-        K[:n, :n], K[:n, n:], K[n:, :n] = terms.M, -F[rows].T, terms.G[rows]
+        K = kkt_matrix(terms.M, terms.G[rows], -F[rows])
         found = np.full(self.equations.rows, 0.0)
         try:
             x = np.linalg.solve(K, np.concatenate([terms.h, -terms.gamma[rows]]))
