@@ -15,6 +15,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+import scipy
 
 from onesided.base.errors import UsageError
 from onesided.base.tolerances import EPS
@@ -74,9 +75,7 @@ class FrictionProblem:
         """The same problem with a compliance of all contacts."""
         if isinstance(self.D, np.ndarray):
             return replace(self, D=self.D + give * np.eye(len(self.u)))
-        from scipy import sparse
-
-        return replace(self, D=sparse.csr_array(self.D + give * sparse.eye_array(len(self.u))))
+        return replace(self, D=scipy.sparse.csr_array(self.D + give * scipy.sparse.eye_array(len(self.u))))
 
     def residual(self, P: Array) -> float:
         """Natural map P − proj_K(P − ρ (w + (μ|w_T|, 0))), relative to the size of the impulses that u calls for."""
@@ -108,13 +107,10 @@ class FrictionProblem:
                 return np.asarray(np.linalg.solve(J, right))
             except np.linalg.LinAlgError:
                 return np.asarray(np.linalg.lstsq(J, right, rcond=EPS * size)[0])
-        from scipy import sparse
-        from scipy.sparse.linalg import splu
-
-        lines = sparse.csr_array((values, columns, starts), shape=(size, size))
-        shifted = sparse.csc_array(lines + shift * sparse.eye_array(size))
+        lines = scipy.sparse.csr_array((values, columns, starts), shape=(size, size))
+        shifted = scipy.sparse.csc_array(lines + shift * scipy.sparse.eye_array(size))
         try:
-            return np.asarray(splu(shifted).solve(right))
+            return np.asarray(scipy.sparse.linalg.splu(shifted).solve(right))
         except RuntimeError:  # exactly singular
             return np.full(size, np.nan)
 
@@ -124,16 +120,14 @@ def block_pattern(D: Any, touched: Any, directions: Indices) -> Any:
 
     `touched` (contacts, n) tells which coordinates a contact moves.
     """
-    from scipy import sparse
-
     contact = np.repeat(np.arange(len(directions)), 1 + directions)
-    belongs = sparse.csr_array((np.ones(len(contact)), (np.arange(len(contact)), contact)))
+    belongs = scipy.sparse.csr_array((np.ones(len(contact)), (np.arange(len(contact)), contact)))
     together = belongs @ (touched @ touched.T) @ belongs.T
-    pattern = sparse.coo_array(together)
-    entries = sparse.coo_array(D)
+    pattern = scipy.sparse.coo_array(together)
+    entries = scipy.sparse.coo_array(D)
     i, j = (np.concatenate([a, b]) for a, b in zip(pattern.coords, entries.coords, strict=True))
     values = np.concatenate([np.zeros(pattern.nnz), entries.data])
-    found = sparse.csr_array(sparse.coo_array((values, (i, j)), shape=D.shape))
+    found = scipy.sparse.csr_array(scipy.sparse.coo_array((values, (i, j)), shape=D.shape))
     found.sum_duplicates()
     return found
 

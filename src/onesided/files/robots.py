@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from xml.etree import ElementTree
 
 import numpy as np
+import scipy
 
 from onesided.base.arguments import checked
 from onesided.base.errors import ModelFileError, UsageError
@@ -307,12 +308,10 @@ class _Robot:
         return None
 
     def _hull(self, geom: _Geom) -> tuple[Array, float] | None:
-        from scipy.spatial import ConvexHull
-
         mesh = int(self.m.geom_dataid[geom.number])
         first = int(self.m.mesh_vertadr[mesh])
         points = np.array(self.m.mesh_vert[first : first + int(self.m.mesh_vertnum[mesh])], dtype=float)
-        corners = points[ConvexHull(points).vertices]
+        corners = points[scipy.spatial.ConvexHull(points).vertices]
         return (geom.centre + corners @ geom.axes.T, 0.0) if len(corners) <= MOST_CORNERS else None
 
 

@@ -3,6 +3,7 @@
 from typing import Any, Protocol
 
 import numpy as np
+import scipy
 from scipy import sparse
 from scipy.linalg import lapack
 from scipy.sparse.csgraph import reverse_cuthill_mckee
@@ -71,12 +72,10 @@ class SparseLU:
     """LU of a sparse matrix by SuperLU."""
 
     def __init__(self, A: Any) -> None:
-        from scipy.sparse.linalg import splu
-
         self._lu: Any = None
         self.pivot, self._size = 0.0, A.shape[0]
         try:
-            self._lu = splu(A)
+            self._lu = scipy.sparse.linalg.splu(A)
             self.pivot = pivot_ratio(np.abs(self._lu.U.diagonal()))
         except RuntimeError:  # exactly singular
             pass

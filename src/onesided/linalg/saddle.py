@@ -26,8 +26,7 @@ class DenseKKT:
     """LU of the dense KKT matrix."""
 
     def __init__(self, M: Array, G: Array) -> None:
-        n, m = len(M), len(G)
-        self.n = n
+        self.n = len(M)
         self._lu, self._pivots, _ = lapack.dgetrf(kkt_matrix(M, G), overwrite_a=1)
         diagonal = np.abs(self._lu.diagonal())
         self.pivot = pivot_ratio(diagonal)

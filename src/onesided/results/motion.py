@@ -6,6 +6,7 @@ from enum import Enum
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy
 
 from onesided.base.errors import UsageError
 from onesided.base.tolerances import EPS
@@ -231,9 +232,7 @@ def interpolate(space: Group, points: NeighbourPoints, i: int, times: Array) -> 
     origin, unit = points.t[i], float(np.max(np.abs(np.diff(points.t))))
     nodes = np.repeat((points.t - origin) / unit, 3)
     data = np.stack([delta, unit * rate, unit**2 * curve], axis=1).reshape(len(nodes), -1)
-    from scipy.interpolate import KroghInterpolator
-
-    polynomial = KroghInterpolator(nodes, data)
+    polynomial = scipy.interpolate.KroghInterpolator(nodes, data)
     place, slope = polynomial.derivatives((times - origin) / unit, 2)
     base = np.broadcast_to(points.q[i], place.shape)
     return space.wrap(space.retract(base, place)), local_velocity(space, place, slope / unit)

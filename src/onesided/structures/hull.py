@@ -1,6 +1,7 @@
 """Faces of the convex hull of a few points in space."""
 
 import numpy as np
+import scipy
 
 from onesided.base.tolerances import DEFAULT
 from onesided.base.types import Array
@@ -14,9 +15,7 @@ def hull(at: str, turn: tuple[Component, ...], points: Array) -> Solid:
     spread = np.linalg.svd(points - points.mean(axis=0), compute_uv=False)
     if len(points) < 4 or spread[-1] <= DEFAULT.rank * spread[0]:
         return Solid(at, turn, corners, (tuple(range(len(points))),))
-    from scipy.spatial import ConvexHull
-
-    found = ConvexHull(points)
+    found = scipy.spatial.ConvexHull(points)
     sides: dict[tuple[float, ...], set[int]] = {}
     for plane, corner in zip(found.equations, found.simplices, strict=True):
         sides.setdefault(tuple(np.round(plane[:3], 9)), set()).update(int(i) for i in corner)

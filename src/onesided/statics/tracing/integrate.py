@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import scipy
 
 from onesided import linalg
 from onesided.base.arguments import checked
@@ -151,13 +152,11 @@ class Integrator(Tracer):
 
     def _integrate(self) -> tuple[list[CurvePoint], Hit | None]:
         """One piece with one path parameter: its points and the event that ended it."""
-        from scipy.integrate import solve_ivp
-
         a = self.point
         index = int(np.argmax(np.abs(a.t[: self.curve.n + 1])))
         sign = float(np.sign(a.t[index]))
         events = self._events(index)
-        solved = solve_ivp(
+        solved = scipy.integrate.solve_ivp(
             lambda _, y: sign * self.tangent(y, index),
             (0.0, self.knobs.span * max(1.0, float(np.max(np.abs(a.y))))),
             a.y,

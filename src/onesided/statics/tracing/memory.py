@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
+import scipy
 
 from onesided.base.errors import UsageError
 from onesided.base.tolerances import Tolerances
@@ -87,14 +88,14 @@ class Growth:
         low = -self.tolerances.singularity
         if np.min(b.t[rows]) >= low and np.all(self._slopes(a, b, rows) >= low):
             return None
-        from scipy.optimize import brentq  # a tenth of a second to import
-
         found: list[float] = []
         for row in rows:
             end = next((f for f in LOOKS if self._rate(curve, a, b, f, row) < low), None)
             if end is not None:
                 rising = self._rate(curve, a, b, 0.0, row) > 0.0
-                root = brentq(lambda f, i=row: self._rate(curve, a, b, f, i), 0.0, end) if rising else 0.0
+                root = (
+                    scipy.optimize.brentq(lambda f, i=row: self._rate(curve, a, b, f, i), 0.0, end) if rising else 0.0
+                )
                 found.append(float(root))
         if not found:
             return None
