@@ -13,6 +13,7 @@ from onesided.base.progress import SILENT, Progress
 from onesided.base.tolerances import DEFAULT, Tolerances
 from onesided.base.types import Array, Status
 from onesided.complementarity_systems import recheck
+from onesided.complementarity_systems.located_switches import LocatedSwitches
 from onesided.complementarity_systems.looked_at import evaluated
 from onesided.complementarity_systems.recheck import System
 from onesided.complementarity_systems.runs import Claim, LinearRun, MotionMethod, RunPoint
@@ -98,8 +99,6 @@ def iter_simulate(
 def _begin(
     system: System, method: MotionMethod | None, start: ArrayLike | None, times: ArrayLike, tolerances: Tolerances
 ) -> tuple[MotionMethod, LinearRun, float]:
-    from onesided.complementarity_systems.located_switches import LocatedSwitches
-
     chosen = LocatedSwitches() if method is None else method
     if not isinstance(chosen, MotionMethod):
         raise UsageError("this is not a method of motion", got=repr(method), expected="an object such as EventDriven()")

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
+from jax.experimental import xla_metadata
 from jax.flatten_util import ravel_pytree
 
 from onesided.base.caches import compiled_code
@@ -166,8 +167,6 @@ class Compiled:
 
         An entry of the vector is returned as well: the compiler gives up on a call that uses none of its input.
         """
-        from jax.experimental import xla_metadata
-
         moving = [value for i, value in enumerate(arguments) if i not in self._static]
         packed, unpack = ravel_pytree(moving)
         shape = jax.eval_shape(self._traced, *arguments).shape

@@ -4,6 +4,8 @@ from contextlib import AbstractContextManager
 from functools import cache
 from typing import Any
 
+from threadpoolctl import ThreadpoolController
+
 
 def one_thread() -> AbstractContextManager[Any]:
     """Context in which the work with vectors and matrices stays on one thread.
@@ -18,6 +20,4 @@ def one_thread() -> AbstractContextManager[Any]:
 @cache
 def _libraries() -> Any:
     """The libraries that start threads; looking for them takes a millisecond."""
-    from threadpoolctl import ThreadpoolController
-
     return ThreadpoolController()

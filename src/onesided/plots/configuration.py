@@ -7,7 +7,9 @@ from functools import singledispatch
 from typing import Any
 
 import numpy as np
+from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
+from mpl_toolkits.mplot3d.art3d import Poly3DCollection
 
 from onesided.base.errors import UsageError
 from onesided.base.types import Array, Mask
@@ -148,8 +150,6 @@ def prepared(found: Film, ax: Axes | None) -> Axes:
 
 
 def _solid_axes() -> Axes:
-    from matplotlib import pyplot as plt
-
     axes: Axes = plt.figure(figsize=(5.2, 4.6), layout="constrained").add_subplot(projection="3d")
     return axes
 
@@ -280,8 +280,6 @@ def _solids(axes: Axes, sketch: Sketch, now: Mapping[str, Array]) -> None:
 
 
 def _faces(axes: Axes, faces: list[Array]) -> None:
-    from mpl_toolkits.mplot3d.art3d import Poly3DCollection
-
     axes.add_collection(Poly3DCollection(faces, facecolor=PALE, edgecolor=INK, lw=0.7, alpha=0.92))
 
 

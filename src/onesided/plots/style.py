@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import matplotlib as mpl
+from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
 
 from onesided.results import Kind
@@ -87,8 +88,6 @@ def settings() -> Iterator[None]:
 
 def new_axes(width: float = 6.4, height: float = 4.6) -> Axes:
     """Axes in a figure of their own, shown by notebooks and by `matplotlib.pyplot.show`."""
-    from matplotlib import pyplot as plt
-
     with settings():
         figure, axes = plt.subplots(figsize=(width, height), layout="constrained")
     del figure
