@@ -2,7 +2,10 @@
 
 import ast
 import re
+from collections import defaultdict
 from pathlib import Path
+
+import pytest
 
 ROOT = Path(__file__).parents[1]
 SOURCES = sorted((ROOT / "src" / "onesided").rglob("*.py"))
@@ -45,3 +48,36 @@ def test_nothing_evaluates_text_as_code():
         calls = [n.func.id for n in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
                  if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)]  # fmt: skip
         assert not {"eval", "exec", "compile", "__import__", "print"} & set(calls), file
+
+
+def _defined(kind):
+    """Names of classes (not private to a module) or modules of the package, each with the files that define it."""
+    found = defaultdict(list)
+    for file in SOURCES:
+        if kind == "module" and file.stem not in {"__init__", "__main__"}:
+            found[file.stem].append(str(file))
+        elif kind == "class":
+            for node in ast.parse(file.read_text(encoding="utf-8")).body:
+                if isinstance(node, ast.ClassDef):
+                    found[node.name].append(str(file))
+    return found
+
+
+@pytest.mark.parametrize("kind", ["module", "class"])
+def test_no_name_stands_for_two_things(kind):
+    assert {name: files for name, files in _defined(kind).items() if len(files) > 1} == {}
+
+
+OPTIONAL = {"unopy", "mujoco", "meshio", "imageio_ffmpeg"}
+
+
+def test_imports_stand_at_the_top():
+    """Inside functions only optional packages are imported, and the command line after it listens to Ctrl-C."""
+    inside = []
+    for file in SOURCES:
+        for function in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(function, ast.FunctionDef) and file.name != "__main__.py":
+                found = [node for node in ast.walk(function) if isinstance(node, (ast.Import, ast.ImportFrom))]
+                modules = [node.module if isinstance(node, ast.ImportFrom) else node.names[0].name for node in found]
+                inside += [f"{file}: {name}" for name in modules if (name or "").split(".")[0] not in OPTIONAL]
+    assert inside == []
