@@ -40,7 +40,11 @@ def _restored(kind: type[OnesidedError], args: tuple[Any, ...], values: dict[str
 
 
 class ModelError(OnesidedError):
-    """A model is stated wrongly: names, shapes, values."""
+    """A model is stated wrongly: names, shapes, values. `about` is the name of the part that is wrong, if it is one."""
+
+    def __init__(self, what: str, *, about: str = "", got: str = "", expected: str = "", advice: str = "") -> None:
+        super().__init__(what, got=got, expected=expected, advice=advice)
+        self.about = about
 
 
 class ModelFileError(ModelError):

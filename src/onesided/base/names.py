@@ -16,12 +16,13 @@ def nearest(name: str, known: Iterable[str]) -> str:
     return matches[0] if matches else ""
 
 
-def unknown_name(kind: str, name: str, known: Iterable[str], *, advice: str = "") -> ModelError:
+def unknown_name(kind: str, name: str, known: Iterable[str], *, advice: str = "", about: str = "") -> ModelError:
     """The error for a name that nobody defined, with the nearest known one."""
     names = list(known)
     guess = nearest(name, names)
     return ModelError(
         f"unknown {kind} '{name}'",
+        about=about,
         expected="one of " + ", ".join(names) if names else f"no {kind} at all: none is defined",
         advice=f"did you mean '{guess}'?" if guess else advice,
     )

@@ -273,13 +273,16 @@ def divided(
     if x.ndim != 2 or x.shape[1] != dimension or len(x) < 2 or not np.all(np.isfinite(x)):
         raise ModelError(
             f"the points of beam '{beam.name}' are not usable",
+            about=beam.name,
             got=f"shape {x.shape}",
             expected=f"(n + 1, {dimension}) finite numbers",
         )
     count = len(x)
     held = {i % count: value for i, value in (fixed or {}).items() if -count <= i < count}
     if len(held) != len(fixed or {}):
-        raise ModelError(f"beam '{beam.name}' has no such section", got=str(fixed), expected=f"0 to {count - 1}")
+        raise ModelError(
+            f"beam '{beam.name}' has no such section", about=beam.name, got=str(fixed), expected=f"0 to {count - 1}"
+        )
     names = [f"{beam.name}_{i}" for i in range(count)]
     names[0], names[-1] = first or names[0], last or names[-1]
     angles = _angles(x) if dimension == 2 else np.zeros(count)

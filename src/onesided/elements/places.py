@@ -62,7 +62,9 @@ def _held(name: str, components: Sequence[str], fixed: bool | str | Sequence[str
     for one in chosen:
         if one not in components:
             raise ModelError(
-                f"'{name}' cannot be fixed in '{one}'", expected=f"true, false or some of {', '.join(components)}"
+                f"'{name}' cannot be fixed in '{one}'",
+                about=name,
+                expected=f"true, false or some of {', '.join(components)}",
             )
     return frozenset(chosen)
 
@@ -73,7 +75,7 @@ def _components(
     held = _held(name, names, fixed)
     for one in moves:
         if one not in names:
-            raise ModelError(f"'{name}' cannot be moved in '{one}'", expected=f"some of {', '.join(names)}")
+            raise ModelError(f"'{name}' cannot be moved in '{one}'", about=name, expected=f"some of {', '.join(names)}")
     return tuple(
         Slot(f"{name}_{c}", start, c not in held and c not in moves, moves.get(c, 0.0))
         for c, start in zip(names, starts, strict=True)
@@ -142,7 +144,7 @@ class Guided(Place):
     def __post_init__(self) -> None:
         _check_position(self.name, self.at)
         if len(self.along) != len(self.at) or all(a == 0.0 for a in self.along):
-            raise ModelError(f"the guide of '{self.name}' has no direction", got=str(self.along))
+            raise ModelError(f"the guide of '{self.name}' has no direction", about=self.name, got=str(self.along))
 
     @property
     def dimension(self) -> int:
@@ -204,11 +206,15 @@ class Body(Place):
         _check_position(self.name, self.at)
         if self.box and len(self.box) != self.dimension:
             raise ModelError(
-                f"the box of '{self.name}' does not fit", got=str(self.box), expected=f"{self.dimension} lengths"
+                f"the box of '{self.name}' does not fit",
+                about=self.name,
+                got=str(self.box),
+                expected=f"{self.dimension} lengths",
             )
         if self.disc and len(self.disc) not in {1, self.dimension - 1}:
             raise ModelError(
                 f"the disc of '{self.name}' does not fit",
+                about=self.name,
                 got=str(self.disc),
                 expected="a radius, and in space a thickness",
             )
@@ -320,7 +326,11 @@ def _no_spin(dimension: int, xp: Any) -> Any:
 
 def _check_position(name: str, at: Sequence[Quantity]) -> None:
     if isinstance(at, str) or len(at) not in {2, 3}:
-        raise ModelError(f"the position of '{name}' is not usable", got=str(at), expected="two or three numbers")
+        raise ModelError(
+            f"the position of '{name}' is not usable", about=name, got=str(at), expected="two or three numbers"
+        )
     for value in at:
         if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, float, str, np.floating, np.integer)):
-            raise ModelError(f"the position of '{name}' is not usable", got=repr(value), expected="a number or formula")
+            raise ModelError(
+                f"the position of '{name}' is not usable", about=name, got=repr(value), expected="a number or formula"
+            )

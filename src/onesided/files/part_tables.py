@@ -108,10 +108,7 @@ class PartTables:
         except ModelFileError:
             raise
         except ModelError as error:
-            raise self._error(entry or self._mentioned(str(error)), error) from None
-
-    def _mentioned(self, message: str) -> PartEntry | None:
-        return next((self.entries[n] for n in re.findall(r"'([^']*)'", message) if n in self.entries), None)
+            raise self._error(entry or self.entries.get(error.about), error) from None
 
     def _error(self, entry: PartEntry | None, error: ModelError) -> ModelFileError:
         path = () if entry is None else entry.path
@@ -250,7 +247,9 @@ def check_tables(tables: Mapping[str, Any]) -> None:
             known = [field.alias or key for key, field in FileModel.model_fields.items()]
             expected = f"{', '.join(known)}, or a kind of part: {', '.join(kinds)}"
             advice = suggestion(name, [*known, *kinds])
-            raise FormatError((name,), f"unknown key {shown(name)} in the file", expected=expected, advice=advice)
+            raise FormatError(
+                (name,), f"unknown key {shown(name)} in the file", expected=expected, advice=advice, named=True
+            )
         if not isinstance(table, dict):
             expected = f"[{name}.NAME] with the keys {', '.join(kinds[name].fields)}"
             raise FormatError((name,), "not a table of parts", expected=expected)

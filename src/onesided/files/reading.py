@@ -228,9 +228,8 @@ def loads(text: str, name: str = "<string>", *, folder: Path | None = None) -> M
         file = read_format(fixed, parts=bool(parts) or "import" in data)
     except FormatError as error:
         got = shown(value) if (value := _lookup(data, error.path)) is not None else ""
-        known = "unknown key" in error.what or "is missing" in error.what
         raise source.error(
-            error.path, error.what, got="" if known else got, expected=error.expected, advice=error.advice
+            error.path, error.what, got="" if error.named else got, expected=error.expected, advice=error.advice
         ) from None
     system = _build(file, parts, source, folder) if parts or file.import_ else files.formula_system.build(file, source)
     return Model(system, _task(file, system, source))

@@ -153,7 +153,7 @@ def read_format(data: Mapping[str, Any], *, parts: bool = False) -> FileModel:
 def _need_formulas(data: Mapping[str, Any]) -> None:
     for name in ("energy", "coordinates"):
         if name not in data:
-            raise FormatError((), f"`{name}` is missing in the file", advice=_EXAMPLES[name])
+            raise FormatError((), f"`{name}` is missing in the file", advice=_EXAMPLES[name], named=True)
     if data["coordinates"] == {}:
         expected = f"1 to {MAX_ENTRIES} entries"
         raise FormatError(("coordinates",), "wrong number of entries in `coordinates`", expected=expected)
@@ -177,9 +177,11 @@ def _explain(kind: str, loc: tuple[int | str, ...], message: str) -> FormatError
         known = _fields(path[:-1])
         misplaced = name in FileModel.model_fields
         advice = "move it to the top, above the first table" if misplaced else suggestion(name, known)
-        return FormatError(path, f"unknown key {shown(name)} in {here}", expected=", ".join(known), advice=advice)
+        return FormatError(
+            path, f"unknown key {shown(name)} in {here}", expected=", ".join(known), advice=advice, named=True
+        )
     if kind == "missing":
-        return FormatError(path[:-1], f"`{name}` is missing in {here}", advice=_EXAMPLES.get(name, ""))
+        return FormatError(path[:-1], f"`{name}` is missing in {here}", advice=_EXAMPLES.get(name, ""), named=True)
     if loc[-1] == "[key]":
         rule = f"an ASCII letter, then letters, digits and `_`, {NAME_LENGTH} characters at most"
         return FormatError(path, f"the name {shown(name)} cannot be used", expected=rule)

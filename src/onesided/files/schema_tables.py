@@ -20,11 +20,16 @@ TEXT_LENGTH = 10_000
 
 
 class FormatError(Exception):
-    """What does not fit the format: path of keys, message, what was expected, advice."""
+    """What does not fit the format: path of keys, message, what was expected, advice.
 
-    def __init__(self, path: tuple[str, ...], what: str, *, expected: str = "", advice: str = "") -> None:
+    `named` where a key itself is wrong or missing: its value says nothing.
+    """
+
+    def __init__(
+        self, path: tuple[str, ...], what: str, *, expected: str = "", advice: str = "", named: bool = False
+    ) -> None:
         super().__init__(what)
-        self.path, self.what, self.expected, self.advice = path, what, expected, advice
+        self.path, self.what, self.expected, self.advice, self.named = path, what, expected, advice, named
 
 
 def finite_number(value: Any) -> float:

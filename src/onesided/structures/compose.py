@@ -125,9 +125,9 @@ class Structure:
                 body = places.get(place.on)
                 if not isinstance(body, Body):
                     bodies = [other for other, found in places.items() if isinstance(found, Body)]
-                    raise unknown_name(f"body (of marker '{name}')", place.on, bodies)
+                    raise unknown_name(f"body (of marker '{name}')", place.on, bodies, about=name)
                 if body.dimension != place.dimension:
-                    raise ModelError(f"marker '{name}' and its body '{place.on}' differ in dimension")
+                    raise ModelError(f"marker '{name}' and its body '{place.on}' differ in dimension", about=name)
                 places[name] = replace(place, body=body)
         return places
 
@@ -137,7 +137,9 @@ class Structure:
             if not isinstance(part.name, str) or not part.name.strip():
                 raise ModelError("a part has no usable name", got=repr(part.name), expected="a non-empty string")
             if part.name in seen:
-                raise ModelError(f"the name '{part.name}' is used twice", expected="every part its own name")
+                raise ModelError(
+                    f"the name '{part.name}' is used twice", about=part.name, expected="every part its own name"
+                )
             seen.add(part.name)
         if len({place.dimension for place in self.places.values()}) > 1:
             raise ModelError("places of the plane and of space are mixed", expected="two or three numbers everywhere")
@@ -201,7 +203,9 @@ class Structure:
         for element in self.elements:
             for name in element.places:
                 if name not in self.places:
-                    raise unknown_name(f"place (of {element.kind} '{element.name}')", name, self.places)
+                    raise unknown_name(
+                        f"place (of {element.kind} '{element.name}')", name, self.places, about=element.name
+                    )
                 place = self.places[name]
                 if element.turns and not place.oriented:
                     raise element.error(f"'{name}' has no orientation", expected="a body or a marker on one")
@@ -211,7 +215,9 @@ class Structure:
                 raise element.error("is attached to the same place twice", got=", ".join(element.places))
             for name in element.reads:
                 if name not in self.coordinates:
-                    raise unknown_name(f"coordinate (of {element.kind} '{element.name}')", name, self.coordinates)
+                    raise unknown_name(
+                        f"coordinate (of {element.kind} '{element.name}')", name, self.coordinates, about=element.name
+                    )
             element.check(start)
 
     def _number_inner(self, start: Start) -> dict[str, list[int]]:

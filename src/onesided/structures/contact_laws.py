@@ -40,7 +40,7 @@ def _contact(structure: "Structure", element: Bouncing, name: str) -> Contact:
             element.spinning_friction, StructureRate((name, "spinning"), 1), law,
         )  # fmt: skip
     except ModelError as error:
-        if error.what.startswith(element.kind):
+        if error.about:
             raise
         raise element.error(error.what, got=error.got, expected=error.expected, advice=error.advice) from None
 

@@ -23,6 +23,7 @@ def check_masses(places: Mapping[str, Place], start: Start) -> None:
         if len(values) not in {2, 4} or not np.all(values >= 0):
             raise ModelError(
                 f"mass or inertia of '{place.name}' is not usable",
+                about=place.name,
                 got=", ".join(f"{value:g}" for value in values),
                 expected="numbers ≥ 0; in space three moments of inertia, or one for all axes",
             )

@@ -73,6 +73,7 @@ class StructureGeometry:
             if type(place) not in {Node, Body, Guided}:
                 raise ModelError(
                     f"the coordinates of '{place.name}' are not known to the search for symmetries",
+                    about=place.name,
                     got=type(place).__name__,
                     expected="Node, Body or Guided",
                     advice="Symmetry.of(system, {name: matrix})",
