@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
+from onesided.base.tolerances import DEFAULT
 from onesided.complementarity import LCP, Lemke, all_solutions, solve
-from onesided.tolerances import DEFAULT
 
 Solver = Callable[[LCP], Callable[[], Any]]
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from onesided import System
-from onesided.model.equations import Equations
+from onesided.system.equations import Equations
 
 Run = Callable[[], Any]
 G = 9.81

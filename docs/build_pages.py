@@ -10,8 +10,8 @@ import paper_figures as motion_figures
 import onesided
 from onesided import plots, report, zoo
 from onesided.dynamics.choose import method_named
-from onesided.model.elements.places import Place
-from onesided.model.part_kinds import part_kinds
+from onesided.elements.places import Place
+from onesided.files.part_kinds import part_kinds
 
 HERE = Path(__file__).parent
 GALLERY, FIGURES = HERE / "gallery", HERE / "papers" / "figures"

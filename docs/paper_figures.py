@@ -8,7 +8,7 @@ import numpy as np
 import onesided
 from onesided import plots, zoo
 from onesided.complementarity_systems import simulate
-from onesided.plots import cables
+from onesided.plots import cable_plots as cables
 from onesided.plots.style import COLOURS, settings
 from onesided.results.motion_columns import motion_dense
 from onesided.zoo.mast import NAMES, Bilateral, Mast, Taut

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from onesided.complementarity import LCP, ActiveSet, Enumeration, HopfieldNetwork, Lemke, Method, solve
-from onesided.complementarity_systems import EventDriven, FrozenModes, PrintedNetwork, TimeStepping, simulate
+from onesided.complementarity_systems import FrozenModes, LocatedSwitches, PrintedNetwork, TimeStepping, simulate
 from onesided.zoo.suspension import Suspension
 
 TOTAL_STIFFNESS = 6e5  # N/m, shared by the slings
@@ -64,7 +64,7 @@ def printed_network(model: Suspension, until: float = 20.0, step: float = 0.001)
     """Fraction of steps in which the printed network is wrong, and what that does to the elongations [m]."""
     system, grid = model.system(), np.linspace(0.0, until, 41)
     wrong: Any = simulate(system, FrozenModes(step, PrintedNetwork()), times=(0.0, until), throw=False)
-    right = simulate(system, EventDriven(), times=grid)
+    right = simulate(system, LocatedSwitches(), times=grid)
     stride = (len(wrong.t) - 1) // 40
     error = np.abs(model.elongations(wrong.x[::stride]) - model.elongations(right.x)).max()
     return wrong.stats["mismatches"] / wrong.stats["steps"], float(error)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from onesided.model import files
+from onesided.files import reading as files
 
 LONGEST = (  # files that take minutes begin first, so that no core waits for another at the end
     "test_campaign.py", "test_space_by_hand.py", "test_paths_properties.py", "test_peers_paths.py",

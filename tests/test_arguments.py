@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import onesided
-from onesided.arguments import checked
-from onesided.errors import ModelError, OnesidedError, UsageError
+from onesided.base.arguments import checked
+from onesided.base.errors import ModelError, OnesidedError, UsageError
 
 WRONG = [
     None, "text", b"x", [], [1.0, 2.0, 3.0], 1j, np.ones((2, 2)), np.array(["a"]), float("nan"), float("inf"), -1, 0,

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 import onesided
 from onesided import zoo
-from onesided.cli import app
+from onesided.cli.app import app
 
 runner = CliRunner()
 
@@ -28,7 +28,7 @@ def in_a_folder_of_its_own(tmp_path, monkeypatch):
 
 def test_help_imports_nothing_heavy():
     code = (
-        "import sys; from typer.testing import CliRunner; from onesided.cli import app;"
+        "import sys; from typer.testing import CliRunner; from onesided.cli.app import app;"
         "r = CliRunner().invoke(app, ['--help']); assert r.exit_code == 0;"
         "heavy = [m for m in ('jax', 'scipy', 'matplotlib', 'numba', 'pydantic') if m in sys.modules];"
         "sys.exit(','.join(heavy) or 0)"
@@ -175,7 +175,7 @@ def test_results_that_cannot_be_written_give_a_message_before_or_after_the_work(
 
 
 def test_terminals_without_arrows_get_a_question_mark():
-    code = "from onesided.cli import main; main()"
+    code = "from onesided.cli.app import main; main()"
     environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
     done = subprocess.run(
         [sys.executable, "-c", code, "trace", "corner-limit"],

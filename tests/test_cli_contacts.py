@@ -7,7 +7,7 @@ import pytest
 from typer.testing import CliRunner
 
 from onesided import load_result, zoo
-from onesided.cli import app
+from onesided.cli.app import app
 
 runner = CliRunner()
 
@@ -133,7 +133,7 @@ def test_a_cable_with_negative_stiffness_is_refused():
 
 
 def test_ctrl_c_keeps_what_was_found(monkeypatch):
-    from onesided.show import LiveProgress
+    from onesided.cli.listing import LiveProgress
 
     calls = []
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from onesided.cli import app
+from onesided.cli.app import app
 from onesided.results import Kind, Occurrence
 from onesided.results.explain import slug, slugs, theory
 
@@ -112,7 +112,7 @@ def test_events_point_to_the_theory(tmp_path):
 
 def test_looking_at_results_needs_no_jax(results):
     code = (
-        "import sys; from typer.testing import CliRunner; from onesided.cli import app;"
+        "import sys; from typer.testing import CliRunner; from onesided.cli.app import app;"
         f"r = CliRunner().invoke(app, ['report', {str(results)!r}]); assert r.exit_code == 0, r.output;"
         "sys.exit('jax' if 'jax' in sys.modules else 0)"
     )

@@ -14,8 +14,8 @@ from typer.testing import CliRunner
 
 import onesided
 from onesided import zoo
-from onesided.cli import app
-from onesided.model.elements.contract import KINDS
+from onesided.cli.app import app
+from onesided.elements.contract import KINDS
 from onesided.results import Kind
 from onesided.results.explain import slug
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from onesided import caches
-from onesided.cli import app
+from onesided.base import caches
+from onesided.cli.app import app
 
 
 @pytest.fixture

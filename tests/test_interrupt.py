@@ -12,11 +12,11 @@ import pytest
 
 import onesided
 from onesided import load_result
-from onesided.errors import SolveError
-from onesided.interrupt import NOTHING, SOON
+from onesided.base.errors import SolveError
+from onesided.base.interrupt import NOTHING, SOON
 from onesided.results import Progress
 
-LISTENING = "from onesided.interrupt import INTERRUPT; INTERRUPT.listen(); print('up', flush=True); "
+LISTENING = "from onesided.base.interrupt import INTERRUPT; INTERRUPT.listen(); print('up', flush=True); "
 RUN = LISTENING + "from onesided.__main__ import main; main()"
 
 
@@ -76,7 +76,7 @@ def test_what_a_trace_found_is_saved():
 
 
 HELD = LISTENING + (
-    "import time; INTERRUPT.pressed(); from pathlib import Path; from onesided.atomic import whole_file\n"
+    "import time; INTERRUPT.pressed(); from pathlib import Path; from onesided.base.atomic import whole_file\n"
     "with whole_file(Path('target')) as draft:\n    draft.write_text('half'); print('held', flush=True); time.sleep(60)"
 )
 

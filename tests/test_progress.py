@@ -13,7 +13,7 @@ import pytest
 
 import onesided
 
-COMMAND = [sys.executable, "-c", "from onesided.cli import main; main()"]
+COMMAND = [sys.executable, "-c", "from onesided.cli.app import main; main()"]
 RUNS = [
     ("trace", "von-mises-floor"),
     ("trace", "bistable-chain"),

@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 
 import onesided
 from onesided import zoo
-from onesided.cli import app
+from onesided.cli.app import app
 
 README = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
 

@@ -1,12 +1,12 @@
 """`onesided` and `python -m onesided`: the command line, with Ctrl-C heard before anything large is imported."""
 
-from onesided.interrupt import INTERRUPT
+from onesided.base.interrupt import INTERRUPT
 
 
 def main() -> None:
     """Run the command line."""
     INTERRUPT.listen()
-    from onesided.cli import main as run
+    from onesided.cli.app import main as run
 
     run()
 

@@ -3,12 +3,12 @@
 from typing import Any
 
 from onesided import complementarity
-from onesided.arguments import checked
-from onesided.errors import UsageError
-from onesided.model.system import System
+from onesided.base.arguments import checked
+from onesided.base.errors import UsageError
+from onesided.base.tolerances import DEFAULT, Tolerances
 from onesided.results import Solution
-from onesided.statics.equilibrium import equilibrium
-from onesided.tolerances import DEFAULT, Tolerances
+from onesided.statics.equilibria.find_equilibrium import equilibrium
+from onesided.system.system import System
 
 
 @checked

@@ -7,6 +7,8 @@ import pytest
 from problems import NAMED
 
 from onesided import Status
+from onesided.base.errors import SolveError, UsageError
+from onesided.base.tolerances import DEFAULT
 from onesided.complementarity import (
     LCP,
     ActiveSet,
@@ -19,8 +21,6 @@ from onesided.complementarity import (
     SemismoothNewton,
     solve,
 )
-from onesided.errors import SolveError, UsageError
-from onesided.tolerances import DEFAULT
 
 METHODS = [
     ActiveSet(),

@@ -9,6 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from onesided import Status
+from onesided.base.errors import SolveError, UsageError
+from onesided.base.tolerances import DEFAULT
 from onesided.complementarity import (
     LCP,
     MLCP,
@@ -20,8 +22,6 @@ from onesided.complementarity import (
     solve,
     split,
 )
-from onesided.errors import SolveError, UsageError
-from onesided.tolerances import DEFAULT
 
 
 def mixed(seed, k=3, m=4):

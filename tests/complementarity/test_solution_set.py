@@ -7,8 +7,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from onesided.base.errors import UsageError
 from onesided.complementarity import LCP, all_solutions
-from onesided.errors import UsageError
 
 
 def brute_force(M, q):

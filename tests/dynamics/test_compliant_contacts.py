@@ -19,8 +19,8 @@ from onesided import (
     simulate,
     with_contacts,
 )
+from onesided.base.errors import UsageError
 from onesided.elements import Gravity, Node, PlaneContact
-from onesided.errors import UsageError
 
 M, K = 2.0, 5000.0
 

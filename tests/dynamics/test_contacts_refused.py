@@ -6,8 +6,8 @@ import pytest
 from contact_models import ball, column, column_start, rocking_block, tilted
 
 from onesided import Contact, EventDriven, ModelError, Moreau, SolveError, Status, System, simulate
+from onesided.base.errors import UsageError
 from onesided.complementarity.friction import FrictionProblem, solve_friction
-from onesided.errors import UsageError
 
 
 @pytest.mark.parametrize("e", [-0.1, 1.1, np.nan])

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from onesided import Contact, EventDriven, Moreau, Occurrence, System, simulate
-from onesided.errors import UsageError
+from onesided.base.errors import UsageError
 
 METHODS = {"default": None, "events": EventDriven(), "steps": Moreau(step=2e-3)}
 

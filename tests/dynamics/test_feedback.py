@@ -22,7 +22,7 @@ from onesided import (
     iter_simulate,
     simulate,
 )
-from onesided.errors import UsageError
+from onesided.base.errors import UsageError
 
 KP, KD, RATE = 30.0, 4.0, 50.0
 

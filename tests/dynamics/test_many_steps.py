@@ -8,7 +8,8 @@ import pytest
 from contact_models import ball, zeno_time
 
 from onesided import Contact, EventDriven, Projected, System, rows, simulate
-from onesided.dynamics import flights, strides
+from onesided.dynamics.contacts import flights
+from onesided.dynamics.smooth import strides
 from onesided.groups import SO3, Product, Vector, rotate
 
 G = 9.81

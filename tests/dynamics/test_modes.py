@@ -6,7 +6,7 @@ import pytest
 from motion_models import G, pendulum
 
 from onesided import System, modes, simulate
-from onesided.errors import UsageError
+from onesided.base.errors import UsageError
 from onesided.groups import SO3, rotate
 
 

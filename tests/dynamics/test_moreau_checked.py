@@ -6,8 +6,8 @@ import pytest
 from contact_models import G, ball, column, column_start, incline, puck, rocking_block, tilted
 
 from onesided import Contact, Moreau, Status, System, simulate
-from onesided.dynamics import moreau
-from onesided.dynamics.impulses import Impulses
+from onesided.dynamics.contacts import moreau
+from onesided.dynamics.contacts.impulses import Impulses
 
 
 def oscillator(k, e=0.0, c=0.0, rest=0.0):
@@ -165,7 +165,7 @@ def test_implicit_damping_decays_as_it_should():
 
 @pytest.mark.parametrize("theta", [0.4, 1.1, np.nan])
 def test_theta_out_of_range(theta):
-    from onesided.errors import UsageError
+    from onesided.base.errors import UsageError
 
     with pytest.raises(UsageError, match="theta"):
         Moreau(theta=theta)

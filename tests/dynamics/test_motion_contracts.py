@@ -16,7 +16,7 @@ from onesided import (
     System,
     simulate,
 )
-from onesided.errors import ModelError
+from onesided.base.errors import ModelError
 
 
 def sliding(gap, slip, mass=None):

@@ -8,9 +8,9 @@ import pytest
 from contact_models import G, ball, cradle
 
 from onesided import Contact, EventDriven, Moreau, Projected, Status, System, simulate
+from onesided.base.tolerances import DEFAULT
 from onesided.dynamics.ledger import Books, ledger
-from onesided.model.motion import Check
-from onesided.tolerances import DEFAULT
+from onesided.evaluation.motion_functions import Check
 
 
 def pendulum():

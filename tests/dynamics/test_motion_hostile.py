@@ -16,7 +16,7 @@ from onesided import (
     System,
     simulate,
 )
-from onesided.errors import UsageError
+from onesided.base.errors import UsageError
 from onesided.groups import SO3
 
 START = on_circle(np.pi / 3, 0.0)

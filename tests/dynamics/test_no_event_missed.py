@@ -9,7 +9,7 @@ from scipy.optimize import brentq
 from scipy.special import agm
 
 from onesided import Contact, EventDriven, GeneralizedAlpha, Occurrence, Radau, Status, System, simulate
-from onesided.dynamics.scan import Scanner
+from onesided.dynamics.watching.scan import Scanner
 
 G = 9.81
 EVENTS = EventDriven()

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from onesided import ModelError, Projected, Radau, System, simulate
-from onesided.errors import UsageError
+from onesided.base.errors import UsageError
 
 M1, M2, K, T = 1.0, 2.0, 50.0, 2.0
 POWERS, FACTORS = np.arange(5, 10), np.array([126.0, -420.0, 540.0, -315.0, 70.0])

@@ -18,7 +18,7 @@ from onesided import (
     rows,
     simulate,
 )
-from onesided.model import equations
+from onesided.system import equations
 
 METHODS = [
     Projected(step=0.05),

@@ -15,8 +15,8 @@ from scipy.special import ellipe, ellipeinc, ellipk, ellipkinc
 
 import onesided
 from onesided import System
+from onesided.base.errors import ModelError
 from onesided.elements import Beam, Body, Force, Node, SpatialBeam, divided
-from onesided.errors import ModelError
 from onesided.results import Kind
 
 small = st.floats(-1.5, 1.5)

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 import onesided
 from onesided import System
+from onesided.base.errors import ModelError
 from onesided.elements import Bar, Cable, Force, Node, Spring, String
-from onesided.errors import ModelError
 
 coordinates = st.floats(-2.0, 2.0)
 positive = st.floats(0.2, 5.0)

@@ -8,10 +8,10 @@ import pytest
 import onesided
 from onesided.elements import Bar, Cable, Force, Node
 from onesided.linalg import SparseKkt, inertia
-from onesided.statics.active_set import constraint_scales
-from onesided.statics.curve import Curve
-from onesided.statics.factors import determinant
-from onesided.statics.large import LargeCurve
+from onesided.statics.curves.activity import constraint_scales
+from onesided.statics.curves.curve import Curve
+from onesided.statics.curves.factors import determinant
+from onesided.statics.curves.large import LargeCurve
 
 
 def net(side: int) -> list:

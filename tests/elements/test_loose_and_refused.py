@@ -5,8 +5,8 @@ import pytest
 
 import onesided
 import onesided.elements as parts
+from onesided.base.errors import OnesidedError
 from onesided.elements import Body, Marker, Node
-from onesided.errors import OnesidedError
 
 GROUND = Body("g", (0.0, 0.0), fixed=True)
 BODY = Body("b", (1.0, 0.0))

@@ -9,8 +9,8 @@ from scipy.spatial.transform import Rotation
 
 import onesided
 import onesided.elements as parts
+from onesided.base.errors import ModelError
 from onesided.elements import Body, Guided, Marker, Node
-from onesided.errors import ModelError
 
 TURNED = (0.3, -0.2, 0.5)
 ARM = np.array([0.4, -0.1, 0.2])

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 import onesided
 from onesided import Status, System
+from onesided.base.errors import ModelError, UsageError
 from onesided.elements import Body, Cable, Force, Marker, Node, PlasticCable, Spring, String
-from onesided.errors import ModelError, UsageError
 
 K, S, LIMIT = 10.0, 3.0, 2.0  # cable, spring beside it, yield tension
 LINE = onesided.compose(

@@ -11,9 +11,9 @@ from scipy.integrate import quad
 
 import onesided
 from onesided import System
+from onesided.base.errors import ModelError
 from onesided.elements import Cable, Force, Node, SaggingCable
-from onesided.errors import ModelError
-from onesided.model.elements.sagging import tension_ratio
+from onesided.elements.sagging import tension_ratio
 
 # [QT section 4.2]: chord s, plan radius r, weight g, EA, pretension S0; a with the power of S0 and EA corrected
 CHORD, RADIUS, WEIGHT, AREA, TENSION = 240.0, 145.0, 85.0, 1.6e11 * 1.005e-3, 50249.0

@@ -9,8 +9,8 @@ from scipy.spatial.transform import Rotation
 
 import onesided
 from onesided import System
+from onesided.base.errors import ModelError
 from onesided.elements import Body, Force, Marker, Node, TorsionSpring
-from onesided.errors import ModelError
 
 angles = st.floats(-20.0, 20.0)
 numbers = st.floats(0.1, 10.0)

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from onesided.errors import ModelError
+from onesided.base.errors import ModelError
+from onesided.evaluation.compiling import prepare_jax
 from onesided.groups import SE2, SE3, SO2, SO3, Product, Vector, rotate, rotation_matrix
-from onesided.model.compiling import prepare_jax
 
 prepare_jax()
 GROUPS = [Vector(2), SO2(), SO3(), SE2(), SE3(), Product(Vector(1), SO3(), SE2())]

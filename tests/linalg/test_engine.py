@@ -7,12 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import onesided
+from onesided.base.errors import UsageError
 from onesided.elements import Bar, Force, Node
-from onesided.errors import UsageError
 from onesided.linalg import engine as engines
-from onesided.linalg import kkt, symmetric
+from onesided.linalg import kkt
+from onesided.linalg import ldl as symmetric
 from onesided.linalg.engine import SuperLU
-from onesided.linalg.symmetric import DenseFactor, SparseFactor
+from onesided.linalg.ldl import DenseFactor, SparseFactor
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from onesided.errors import UsageError
+from onesided.base.errors import UsageError
 from onesided.linalg.polyhedra import cone_generators
 
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from onesided.linalg import DenseBlocks, Pattern, Place, RowProducts, SparseBlocks
+from onesided.linalg import BlockPlace, DenseBlocks, Pattern, RowProducts, SparseBlocks
 
 
 def chain(rng, m, copies):
@@ -48,11 +48,11 @@ def test_blocks_dense_and_sparse_solve_the_same_system(seed, n, turned):
     second = rng.normal(size=(2, n)) * (rng.random((2, n)) < 0.3)
     factors = (1.5 + 1.0j if turned else 1.5, 0.5, 1.0, -1.0, 2.0)
     places = (
-        Place(0, 0, 0),
-        Place(0, 0, 0, transposed=True),
-        Place(0, 1, 1, transposed=True),
-        Place(1, 0, 1),
-        Place(1, 1, 2),
+        BlockPlace(0, 0, 0),
+        BlockPlace(0, 0, 0, transposed=True),
+        BlockPlace(0, 1, 1, transposed=True),
+        BlockPlace(1, 0, 1),
+        BlockPlace(1, 1, 2),
     )
     blocks = (first, second, np.eye(2))
     whole = np.block([[factors[0] * first + 0.5 * first.T, second.T], [-second, 2.0 * np.eye(2)]])

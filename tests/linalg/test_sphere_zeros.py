@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from onesided.base.tolerances import EPS
 from onesided.linalg.polynomials import fit_on_sphere, terms_on_sphere
 from onesided.linalg.sphere_zeros import zeros_on_sphere
-from onesided.tolerances import EPS
 
 RADIUS = 0.3
 

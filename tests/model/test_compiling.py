@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from onesided import PredictorCorrector, System, trace
-from onesided.model.compiling import compiled, prepare_jax
+from onesided.evaluation.compiling import compiled, prepare_jax
 
 prepare_jax()
 

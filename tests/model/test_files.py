@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from onesided.errors import ModelFileError
-from onesided.model import toml_places
-from onesided.model.files import Model, load, loads
-from onesided.model.formula import FormulaError
-from onesided.model.schema import json_schema
+from onesided.base.errors import ModelFileError
+from onesided.files import toml_places
+from onesided.files.reading import Model, load, loads
+from onesided.files.schema import json_schema
+from onesided.formulas.formula import FormulaError
 
 BAR = """\
 title = "Bar on a stop"

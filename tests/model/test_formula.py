@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from onesided.errors import ModelFileError
-from onesided.model.formula import FUNCTIONS, Formula, FormulaError, Limits, parse, suggestion
-from onesided.model.formula_scan import ARITY
+from onesided.base.errors import ModelFileError
+from onesided.formulas.formula import FUNCTIONS, Formula, FormulaError, FormulaLimits, parse, suggestion
+from onesided.formulas.gate import ARITY
 
 ENV = {"x": 0.75, "y": -1.25, "k_1": 2.5}
 
@@ -125,8 +125,8 @@ def test_long_sums_need_no_recursion():
 def test_integer_powers_are_differentiable_at_zero(n):
     import jax
 
-    from onesided.model.compiling import prepare_jax
-    from onesided.model.formula_system import jax_functions
+    from onesided.evaluation.compiling import prepare_jax
+    from onesided.files.formula_system import jax_functions
 
     prepare_jax()
     formula = parse(f"x**{n}")
@@ -142,8 +142,8 @@ def test_hypot_has_right_second_derivatives(point):
     import jax
     import numpy as np
 
-    from onesided.model.compiling import prepare_jax
-    from onesided.model.formula_system import jax_functions
+    from onesided.evaluation.compiling import prepare_jax
+    from onesided.files.formula_system import jax_functions
 
     prepare_jax()
     formula, q = parse("hypot(x, y)"), np.array(point)
@@ -153,8 +153,8 @@ def test_hypot_has_right_second_derivatives(point):
 
 
 def test_jax_and_math_agree_on_every_function():
-    from onesided.model.compiling import prepare_jax
-    from onesided.model.formula_system import jax_functions
+    from onesided.evaluation.compiling import prepare_jax
+    from onesided.files.formula_system import jax_functions
 
     prepare_jax()
     for name in FUNCTIONS:
@@ -306,7 +306,7 @@ def test_limits(text, what):
 
 def test_limits_can_be_set():
     with pytest.raises(FormulaError, match="3 brackets"):
-        parse("((((x))))", limits=Limits(nesting=3))
+        parse("((((x))))", limits=FormulaLimits(nesting=3))
 
 
 def test_require_points_at_the_unknown_name():
@@ -335,6 +335,6 @@ def test_garbage_gives_a_formula_or_a_formula_error(text):
 
 
 def test_parsing_imports_no_jax():
-    code = "import sys, onesided.model.formula, onesided.model.schema, onesided.model.files, onesided.zoo as z;"
+    code = "import sys, onesided.formulas.formula, onesided.files.schema, onesided.files.reading, onesided.zoo as z;"
     code += "z.summary('column'); sys.exit('jax' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

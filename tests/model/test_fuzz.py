@@ -11,8 +11,8 @@ from contextlib import suppress
 import pytest
 
 from onesided import zoo
-from onesided.errors import OnesidedError
-from onesided.model.files import load, loads
+from onesided.base.errors import OnesidedError
+from onesided.files.reading import load, loads
 
 pytestmark = pytest.mark.filterwarnings("ignore:units may be mixed")
 SECONDS = 2.0  # of the processor, for one file

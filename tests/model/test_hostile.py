@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from onesided.errors import ModelFileError
-from onesided.model.files import MAX_BYTES, load, loads
+from onesided.base.errors import ModelFileError
+from onesided.files.reading import MAX_BYTES, load, loads
 
 HEAD = "[coordinates]\nx = 1.0\n[control]\nrange = [0, 1]\n"
 

@@ -8,9 +8,9 @@ import pytest
 
 import onesided
 from onesided import elements
-from onesided.errors import ModelFileError, UsageError
-from onesided.model import imports
-from onesided.model.files import load, loads
+from onesided.base.errors import ModelFileError, UsageError
+from onesided.files import imports
+from onesided.files.reading import load, loads
 
 NODES = "name,x,y,fix,fy\na,0,0,all,\nb,2.0,0,xy,\ntop,1,0.5,,-1\n"
 MEMBERS = "a,b,EA,kind\na,top,10,bar\nb,top,10,bar\na,b,EA,cable\n"

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from onesided import Projected, System, loads, simulate, zoo
-from onesided.errors import ModelFileError
+from onesided.base.errors import ModelFileError
 from onesided.groups import SE2, SE3, SO3, Product, Vector
 
 
@@ -189,7 +189,7 @@ def test_turning_a_vector_in_formulas():
     """Against the matrix exponential."""
     from scipy.linalg import expm
 
-    from onesided.model.formula import parse
+    from onesided.formulas.formula import parse
 
     a = np.array([0.3, -1.2, 0.8])
     S = np.array([[0, -a[2], a[1]], [a[2], 0, -a[0]], [-a[1], a[0], 0]])

@@ -9,12 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import onesided
-from onesided.errors import ModelError, ModelFileError
-from onesided.model.files import loads
-from onesided.model.names import joined
-from onesided.model.surfaces import SurfacePair, with_surfaces
+from onesided.base.errors import ModelError, ModelFileError
+from onesided.base.names import joined
+from onesided.files.reading import loads
 from onesided.results import columns
 from onesided.results.motion_columns import motion_columns
+from onesided.system.surfaces import SurfacePair, with_surfaces
 
 NAMES = ("a", "a_1", "a_2", "a_1_1", "b")
 OUTLINE = 'first = ["x + cos(s)", "y + sin(s)"]\nsecond = ["s", "0*s"]\nstart = [-1.5707963267948966, 0.0]\n'

@@ -10,12 +10,12 @@ from typer.testing import CliRunner
 
 import onesided
 from onesided import elements, zoo
-from onesided.cli import app
-from onesided.errors import ModelError, ModelFileError
-from onesided.model import part_tables
-from onesided.model.files import loads
-from onesided.model.part_kinds import part_kinds
-from onesided.model.schema import json_schema
+from onesided.base.errors import ModelError, ModelFileError
+from onesided.cli.app import app
+from onesided.files import part_tables
+from onesided.files.part_kinds import part_kinds
+from onesided.files.reading import loads
+from onesided.files.schema import json_schema
 
 CONTROL = "[control]\nrange = [-1.0, 1.0]\nstart = 0.0\n"
 TRUSS = """\
@@ -322,7 +322,7 @@ def test_unknown_kinds_of_a_program_are_found():
     from dataclasses import dataclass
     from typing import ClassVar
 
-    from onesided.model.elements.contract import KINDS
+    from onesided.elements.contract import KINDS
 
     @dataclass(frozen=True)
     class Test(elements.Bar):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from onesided import System
-from onesided.model.pattern import directions
+from onesided.evaluation.sparsity import directions
 
 N = 12
 RNG = np.random.default_rng(0)

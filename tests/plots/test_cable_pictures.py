@@ -12,10 +12,10 @@ from PIL import Image
 from typer.testing import CliRunner
 
 from onesided import plots, report
-from onesided.cli import app
-from onesided.complementarity_systems import EventDriven, SlacknessSystem, simulate
-from onesided.errors import ModelError, UsageError
-from onesided.plots import cables
+from onesided.base.errors import ModelError, UsageError
+from onesided.cli.app import app
+from onesided.complementarity_systems import LocatedSwitches, SlacknessSystem, simulate
+from onesided.plots import cable_plots as cables
 from onesided.plots.configuration import film_of
 from onesided.results import load_result, save
 from onesided.results.sketch import sketch_record
@@ -36,7 +36,7 @@ def suspended():
 
 def mast(law, damping=1000.0, until=3.0):
     start = (0.015, 0.0075, 0.0, 0.0)
-    return simulate(Mast(law, damping=damping).system(), EventDriven(), start, times=np.linspace(0.0, until, 61))
+    return simulate(Mast(law, damping=damping).system(), LocatedSwitches(), start, times=np.linspace(0.0, until, 61))
 
 
 @pytest.mark.parametrize("law", [Taut(), Bilateral(), Catenary()], ids=["taut", "bilateral", "catenary"])
@@ -53,7 +53,7 @@ def test_energy_of_the_suspension_is_kept_without_load_and_damping():
     model = Suspension(damping=0.0, load=0.0, stiffness=2e5, stretch=0.001)
     start = np.zeros(12)
     start[6:9] = 0.1, 0.05, -0.02
-    motion = simulate(model.system(), EventDriven(), start, times=np.linspace(0.0, 3.0, 301))
+    motion = simulate(model.system(), LocatedSwitches(), start, times=np.linspace(0.0, 3.0, 301))
     assert len(motion.switches) > 10
     energy = motion.measures["energy"]
     assert energy[0] == pytest.approx(2600 / 2 * (0.1**2 + 0.05**2 + 0.02**2), rel=1e-12)

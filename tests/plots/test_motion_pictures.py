@@ -12,7 +12,7 @@ from PIL import Image
 
 import onesided
 from onesided import plots, zoo
-from onesided.errors import UsageError
+from onesided.base.errors import UsageError
 from onesided.plots import View
 from onesided.plots.configuration import film_of
 from onesided.results.motion_columns import motion_columns, motion_dense

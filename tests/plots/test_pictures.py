@@ -13,7 +13,7 @@ from PIL import Image
 
 import onesided
 from onesided import plots, zoo
-from onesided.errors import UsageError
+from onesided.base.errors import UsageError
 from onesided.plots import View
 from onesided.plots.branches import pieces
 from onesided.plots.configuration import draw, film_of, highlights, prepared

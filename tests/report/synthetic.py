@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from onesided._types import Status
+from onesided.base.types import Status
 from onesided.results import Event, Kind, Line, Path, Rays, Sketch
 
 

@@ -9,7 +9,7 @@ from test_page import EVIL, Elements, traced
 
 import onesided
 from onesided import plots, zoo
-from onesided.errors import UsageError
+from onesided.base.errors import UsageError
 from onesided.plots.configuration import film_of
 from onesided.results import Line, Sketch
 

@@ -13,7 +13,7 @@ from synthetic import path
 
 import onesided
 from onesided import report, zoo
-from onesided.errors import ModelError
+from onesided.base.errors import ModelError
 from onesided.report import Viewer, html
 from onesided.results import Diagram, Kind, columns
 

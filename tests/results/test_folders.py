@@ -17,9 +17,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import onesided
-from onesided import atomic, report, zoo
-from onesided.atomic import ENDING, whole_file, whole_folder
-from onesided.errors import OnesidedError, UsageError
+from onesided import report, zoo
+from onesided.base import atomic
+from onesided.base.atomic import ENDING, whole_file, whole_folder
+from onesided.base.errors import OnesidedError, UsageError
 from onesided.results import check_folder, save
 from onesided.results.folder import _number, as_json
 

@@ -10,17 +10,17 @@ from hypothesis import strategies as st
 
 import onesided
 from onesided import zoo
-from onesided.errors import ModelError, ModelFileError
-from onesided.model.measures import Elementwise, evaluate_measures
-from onesided.results import Body, Circle, Ground, Line, Sketch, columns
+from onesided.base.errors import ModelError, ModelFileError
+from onesided.results import Circle, Ground, Line, Silhouette, Sketch, columns
 from onesided.results.sketch import read_sketch, sketch_record
+from onesided.system.measures import Elementwise, evaluate_measures
 
 SKETCH = Sketch(
     points={"a": (0.0, "x"), "b": (1.0, 2.0)},
     lines=(Line(("a", "b"), "cable"),),
     circles=(Circle("a", 0.5, "x"),),
     grounds=(Ground("b", (0.0, 1.0)), Ground("b", (1.0, "x"), 2.0)),
-    bodies=(Body("a", "x", ((0.0, 0.0), (1.0, 0.0), (0.0, 1.0))),),
+    bodies=(Silhouette("a", "x", ((0.0, 0.0), (1.0, 0.0), (0.0, 1.0))),),
     marks={"stop": (("a",), ("a", "b"))},
 )
 
@@ -113,7 +113,7 @@ def test_measures_of_any_kind_are_those_of_each_point(q):
     found = evaluate_measures(measures, array, p, {"k": 7.0})
     for name, measure in measures.items():
         function = measure.function if isinstance(measure, Elementwise) else measure
-        one_by_one = [float(function(row, value, onesided.model.derivatives.Parameters(k=7.0)))
+        one_by_one = [float(function(row, value, onesided.evaluation.derivatives.Parameters(k=7.0)))
                       for row, value in zip(array, p, strict=True)]  # fmt: skip
         np.testing.assert_allclose(found[name], one_by_one, rtol=1e-6, atol=1e-12, err_msg=name)
 

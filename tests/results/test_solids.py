@@ -13,11 +13,11 @@ from scipy.spatial.transform import Rotation
 
 import onesided
 from onesided import plots
+from onesided.base.errors import ModelError
 from onesided.elements import Body, Marker, Node, Spring
-from onesided.errors import ModelError
-from onesided.model.hull import hull
 from onesided.results import Line, Sketch, Solid
 from onesided.results.sketch import read_sketch, sketch_record
+from onesided.structures.hull import hull
 
 TURN = (0.3, -0.7, 1.1)
 

@@ -9,9 +9,9 @@ import pytest
 from test_folders import KINDS, OLD
 
 import onesided
-from onesided.errors import OnesidedError, SolveError
-from onesided.model.files import loads
-from onesided.model.formula import FormulaError
+from onesided.base.errors import OnesidedError, SolveError
+from onesided.files.reading import loads
+from onesided.formulas.formula import FormulaError
 
 
 def kinds(base=OnesidedError):

@@ -8,11 +8,11 @@ import pytest
 
 import onesided
 from onesided import Kind, Path, Status, System, zoo
-from onesided.statics import hits, steps
-from onesided.statics.audit import audit, told
-from onesided.statics.balance import doubtful_steps, fails_between
-from onesided.statics.large import make_curve
-from onesided.statics.trace import Tracer
+from onesided.statics.checks.audit import audit, told
+from onesided.statics.checks.balance import doubtful_steps, fails_between
+from onesided.statics.curves.large import make_curve
+from onesided.statics.tracing import hits, steps
+from onesided.statics.tracing.trace import Tracer
 
 NOISE = 1e-9
 UNKNOWN = -1

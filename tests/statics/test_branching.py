@@ -9,7 +9,7 @@ from scipy.optimize import brentq
 
 from onesided import System, diagram, trace
 from onesided.results import Kind
-from onesided.statics.rays import rays
+from onesided.statics.rays.rays import rays
 
 ORDERS = range(3, 13)
 

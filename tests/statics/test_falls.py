@@ -284,7 +284,7 @@ def test_an_unstable_start_falls_before_the_history_begins():
 
 
 def test_sensitive_landings_are_told(monkeypatch):
-    from onesided.statics import falls
+    from onesided.statics.equilibria import falls
 
     system, task = onesided.zoo.load("von-mises")
     plain = onesided.drive(system, task.start, (0, 0.1), fall="both").jumps[0]

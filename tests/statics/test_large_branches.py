@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 import onesided
+from onesided.base.tolerances import DEFAULT
 from onesided.elements import Bar, Beam, Body, Element, Force, Node
 from onesided.results import Kind
-from onesided.statics.large import make_curve
-from onesided.statics.place import place_near
-from onesided.statics.rays import rays_at
-from onesided.statics.spectrum import negative_modes, soft_modes, split, stiffness_on
-from onesided.tolerances import DEFAULT
+from onesided.statics.curves.large import make_curve
+from onesided.statics.curves.spectrum import negative_modes, soft_modes, split, stiffness_on
+from onesided.statics.equilibria.place import place_near
+from onesided.statics.rays.rays import rays_at
 
 TALL = 2.5
 

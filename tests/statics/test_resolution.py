@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from onesided.model.resolution import Triple, may_fall_below, may_turn, stays_above
+from onesided.evaluation.resolution import Triple, may_fall_below, may_turn, stays_above
 
 NUMBERS = st.floats(-3, 3)
 

@@ -8,15 +8,15 @@ from hypothesis import strategies as st
 
 import onesided
 from onesided import Kind, OnesidedError, PredictorCorrector, Status, System, zoo
+from onesided.base.tolerances import DEFAULT
 from onesided.elements import Bar, Force, Node
-from onesided.model.stepping import CHUNK, Knobs
-from onesided.statics.curve import Curve, Plane, make_point, newton
-from onesided.statics.hits import Trigger, Watch, explained, find_hits
-from onesided.statics.place import place_near
-from onesided.statics.steps import PredictorCorrector as Steps
-from onesided.statics.steps import resolved
-from onesided.statics.stretch import Track, stretch
-from onesided.tolerances import DEFAULT
+from onesided.evaluation.path_steps import CHUNK, StepKnobs
+from onesided.statics.curves.curve import Curve, Plane, make_point, newton
+from onesided.statics.equilibria.place import place_near
+from onesided.statics.tracing.hits import PathWatch, Trigger, explained, find_hits
+from onesided.statics.tracing.steps import PredictorCorrector as Steps
+from onesided.statics.tracing.steps import resolved
+from onesided.statics.tracing.stretch import Track, stretch
 
 COMPILED, SINGLE = PredictorCorrector(compile_after=0), PredictorCorrector(compile_after=10**9)
 NAMES = ("a", "b", "c", "bend", "load", "stop", "speed", "ring")
@@ -92,8 +92,8 @@ def test_points_of_a_stretch_are_what_they_claim(system, closed):
     start = newton(curve, curve.scaled(where.x), Plane(row, float(row @ curve.scaled(where.x))), target=1e-12, limit=30)
     assume(start.converged and np.min(np.abs(np.linalg.eigvalsh(curve.kkt(start.e), UPLO="L"))) > 1e-3)
     a = make_point(curve, start, row, 0.0)
-    knobs = Knobs(0.01, 0.25, 0.03, 0.5, 1e-4, 1e-10, 1e-10, 1e-12, -50.0, 50.0, CHUNK)
-    before, watch = a, Watch((-50.0, 50.0), {}, DEFAULT)
+    knobs = StepKnobs(0.01, 0.25, 0.03, 0.5, 1e-4, 1e-10, 1e-10, 1e-12, -50.0, 50.0, CHUNK)
+    before, watch = a, PathWatch((-50.0, 50.0), {}, DEFAULT)
     ahead = stretch(curve, Track(a, None, None, None), knobs, watch)
     last = -1 if ahead is None else len(ahead.steps) - 1
     for i in range(last + 1):
@@ -137,11 +137,11 @@ def test_most_points_of_a_long_path_are_calm():
     where = place_near(ARM, [0.0, 0.0, 0.0], 0.0)
     curve = Curve(ARM, np.array([0]), where.sizes, where.scales)
     start = newton(curve, curve.scaled(where.x), Plane(np.eye(curve.size)[3], 0.0), target=1e-12, limit=30)
-    knobs = Knobs(0.01, 0.05, 0.03, 0.02, 1e-4, 1e-10, 1e-10, 1e-12, -50.0, 50.0, CHUNK)
+    knobs = StepKnobs(0.01, 0.05, 0.03, 0.02, 1e-4, 1e-10, 1e-10, 1e-12, -50.0, 50.0, CHUNK)
     track = Track(make_point(curve, start, np.eye(curve.size)[3], 0.0), None, None, None)
-    calm = stretch(curve, track, knobs, Watch((-50.0, 50.0), {}, DEFAULT)).calm
+    calm = stretch(curve, track, knobs, PathWatch((-50.0, 50.0), {}, DEFAULT)).calm
     assert sum(calm) >= len(calm) - 3 > 10
-    assert not stretch(curve, track, knobs, Watch((-50.0, 50.0), {"u": len}, DEFAULT)).calm.any()
+    assert not stretch(curve, track, knobs, PathWatch((-50.0, 50.0), {"u": len}, DEFAULT)).calm.any()
 
 
 @pytest.mark.parametrize("count", [1, 63, 64, 65, 130])

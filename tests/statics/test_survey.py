@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 import onesided
 from onesided import Kind, PredictorCorrector, System
-from onesided.statics.active_set import ConstraintScales
-from onesided.statics.curve import Curve
-from onesided.statics.survey import Matrix, _look, _look_closely, _Looks, _Piece
+from onesided.statics.curves.activity import ConstraintScales
+from onesided.statics.curves.curve import Curve
+from onesided.statics.tracing.survey import Matrix, _look, _look_closely, _Looks, _SurveyPiece
 
 COMPILED, SINGLE = PredictorCorrector(compile_after=0), PredictorCorrector(compile_after=10**9)
 
@@ -100,4 +100,4 @@ def test_matrices_of_another_inertia_are_not_plain(seed, n, size, scale):
     AZ[16:18] = Z[16:18] @ turned
     looks = _Looks(SimpleNamespace(w=0), Z, Z, AZ, Z[:8], {-1})
     assert np.sum(np.linalg.eigvalsh(A) < 0) != np.sum(np.linalg.eigvalsh(turned) < 0)
-    assert not looks._plain(_Piece(-1, 30, fixed(A), fixed(A)))
+    assert not looks._plain(_SurveyPiece(-1, 30, fixed(A), fixed(A)))

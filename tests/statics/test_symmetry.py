@@ -12,9 +12,9 @@ from symmetric_structures import dome, kresling, normal_form, pyramid, sway_load
 
 import onesided
 from onesided import Kind, ModelError, Symmetry, System
+from onesided.base.errors import UsageError
 from onesided.elements import Bar, Force, Node
-from onesided.errors import UsageError
-from onesided.model.symmetry_names import group_name
+from onesided.system.symmetry_names import group_name
 
 CUP = System(("x", "y"), lambda q, p, th: (q[0] ** 2 + q[1] ** 2) ** 2 - p * (q[0] ** 2 + q[1] ** 2))
 

@@ -10,7 +10,7 @@ from scipy.optimize import nnls
 
 import onesided
 from onesided import Kind, OnesidedError, SolveError, Status, System, zoo
-from onesided.statics.trace import Tracer
+from onesided.statics.tracing.trace import Tracer
 
 
 def test_a_closed_path_ends_where_it_began():

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from onesided import zoo
-from onesided.errors import UsageError
+from onesided.base.errors import UsageError
 
 NAMES = {
     "bead-on-ring", "bistable-chain", "column", "column-stop", "corner-limit", "end-point", "end-point-horizontal",

@@ -1,13 +1,13 @@
 """Complementarity problems, their methods, and all of their solutions."""
 
 from onesided.complementarity.active_set import ActiveSet as ActiveSet
-from onesided.complementarity.contract import Attempt as Attempt
-from onesided.complementarity.contract import Method as Method
 from onesided.complementarity.enumeration import Enumeration as Enumeration
 from onesided.complementarity.gauss_seidel import GaussSeidel as GaussSeidel
 from onesided.complementarity.hopfield import HopfieldNetwork as HopfieldNetwork
 from onesided.complementarity.hopfield import PrintedHopfield as PrintedHopfield
 from onesided.complementarity.lemke import Lemke as Lemke
+from onesided.complementarity.method import Attempt as Attempt
+from onesided.complementarity.method import Method as Method
 from onesided.complementarity.mixed import Reduction as Reduction
 from onesided.complementarity.mixed import eliminate as eliminate
 from onesided.complementarity.mixed import split as split

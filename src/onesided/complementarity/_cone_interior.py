@@ -15,8 +15,8 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.linalg import splu
 
-from onesided._types import Array
-from onesided.tolerances import EPS
+from onesided.base.tolerances import EPS
+from onesided.base.types import Array
 
 if TYPE_CHECKING:
     from onesided.complementarity.friction import FrictionProblem

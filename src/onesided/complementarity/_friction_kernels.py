@@ -5,7 +5,7 @@ D is given by its rows (starts, columns, values) as in a CSR matrix; rows of one
 
 import numpy as np
 
-from onesided._types import Array, Indices
+from onesided.base.types import Array, Indices
 from onesided.complementarity._kernels import _compiled
 
 INNER = 12

@@ -7,8 +7,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from onesided._types import Array, Indices, Mask
-from onesided.tolerances import EPS
+from onesided.base.tolerances import EPS
+from onesided.base.types import Array, Indices, Mask
 
 Keys = NDArray[np.uint64]
 Function = TypeVar("Function", bound=Callable[..., Any])

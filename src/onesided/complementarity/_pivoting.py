@@ -3,7 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from onesided._types import Array, Indices
+from onesided.base.tolerances import EPS
+from onesided.base.types import Array, Indices
 from onesided.complementarity._kernels import (
     ACCEPTED,
     FAMILY,
@@ -15,7 +16,6 @@ from onesided.complementarity._kernels import (
     largest,
     solve_piece,
 )
-from onesided.tolerances import EPS
 
 
 @_compiled

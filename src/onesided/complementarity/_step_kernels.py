@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from onesided._types import Array, Indices, Mask
+from onesided.base.tolerances import EPS
+from onesided.base.types import Array, Indices, Mask
 from onesided.complementarity._kernels import SOLVED, _compiled, active_set, largest
-from onesided.tolerances import EPS
 
 NOT_SOLVED = -1
 STILL = EPS**0.5  # approach below this share of its change is rest where restitution is one

@@ -4,11 +4,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from onesided._types import Array, Status
-from onesided.complementarity.contract import Attempt, Method, check_range
-from onesided.complementarity.pieces import piece_polyhedron, regular_point
+from onesided.base.tolerances import Tolerances
+from onesided.base.types import Array, Status
+from onesided.complementarity.method import Attempt, Method, check_range
 from onesided.complementarity.problems import LCP
-from onesided.tolerances import Tolerances
+from onesided.complementarity.solution_pieces import piece_polyhedron, regular_point
 
 
 @dataclass(frozen=True)

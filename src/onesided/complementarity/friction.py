@@ -16,9 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from onesided._types import Array, Indices
-from onesided.errors import UsageError
-from onesided.tolerances import EPS
+from onesided.base.errors import UsageError
+from onesided.base.tolerances import EPS
+from onesided.base.types import Array, Indices
 
 ROUNDS = 8
 SWEEPS = 150

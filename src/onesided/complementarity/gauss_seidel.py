@@ -4,10 +4,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from onesided._types import Array, Status
-from onesided.complementarity.contract import Attempt, Method, check_range
+from onesided.base.tolerances import Tolerances
+from onesided.base.types import Array, Status
+from onesided.complementarity.method import Attempt, Method, check_range
 from onesided.complementarity.problems import LCP
-from onesided.tolerances import Tolerances
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from onesided._types import Array, Mask
-from onesided.tolerances import EPS
+from onesided.base.tolerances import EPS
+from onesided.base.types import Array, Mask
 
 if TYPE_CHECKING:
     from onesided.complementarity.friction import FrictionProblem

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from onesided._types import Array
+from onesided.base.tolerances import Tolerances
+from onesided.base.types import Array
 from onesided.complementarity.problems import LCP, MLCP
-from onesided.tolerances import Tolerances
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,10 +4,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from onesided._types import Array, Status
-from onesided.complementarity.contract import Attempt, Method, check_range
+from onesided.base.tolerances import EPS, Tolerances
+from onesided.base.types import Array, Status
+from onesided.complementarity.method import Attempt, Method, check_range
 from onesided.complementarity.problems import Problem
-from onesided.tolerances import EPS, Tolerances
 
 _ARMIJO = 1 / 1024
 

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from onesided._types import Array, Indices
+from onesided.base.tolerances import DEFAULT
+from onesided.base.types import Array, Indices
 from onesided.complementarity.lemke import Lemke
 from onesided.complementarity.problems import LCP
-from onesided.tolerances import DEFAULT
 
 if TYPE_CHECKING:
     from onesided.complementarity.friction import FrictionProblem

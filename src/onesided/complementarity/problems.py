@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike
 
-from onesided._types import Array
-from onesided.errors import UsageError
-from onesided.tolerances import EPS
+from onesided.base.errors import UsageError
+from onesided.base.tolerances import EPS
+from onesided.base.types import Array
 
 
 def as_array(values: ArrayLike, name: str, shape: tuple[int | None, ...], *, finite: bool = True) -> Array:

@@ -4,11 +4,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from onesided._types import Array, Status
+from onesided.base.tolerances import EPS, Tolerances
+from onesided.base.types import Array, Status
 from onesided.complementarity.active_set import ActiveSet
-from onesided.complementarity.contract import Attempt, Method, check_range
+from onesided.complementarity.method import Attempt, Method, check_range
 from onesided.complementarity.problems import LCP
-from onesided.tolerances import EPS, Tolerances
 
 
 @dataclass(frozen=True)

@@ -4,12 +4,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from onesided._types import Array, Indices
-from onesided.arguments import checked
-from onesided.complementarity.pieces import Polyhedron, holds, piece_polyhedron, regular_point
+from onesided.base.arguments import checked
+from onesided.base.errors import UsageError
+from onesided.base.tolerances import DEFAULT, Tolerances
+from onesided.base.types import Array, Indices
 from onesided.complementarity.problems import LCP
-from onesided.errors import UsageError
-from onesided.tolerances import DEFAULT, Tolerances
+from onesided.complementarity.solution_pieces import Polyhedron, holds, piece_polyhedron, regular_point
 
 
 @dataclass(frozen=True, eq=False)

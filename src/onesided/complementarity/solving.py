@@ -5,18 +5,18 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import ArrayLike
 
-from onesided._types import Array, Status
+from onesided.base.errors import SolveError, UsageError
+from onesided.base.tolerances import DEFAULT, Tolerances
+from onesided.base.types import Array, Status
 from onesided.complementarity.active_set import ActiveSet
-from onesided.complementarity.contract import Attempt, Method
 from onesided.complementarity.enumeration import Enumeration
 from onesided.complementarity.lemke import Lemke
+from onesided.complementarity.method import Attempt, Method
 from onesided.complementarity.mixed import eliminate, split
 from onesided.complementarity.newton import SemismoothNewton
 from onesided.complementarity.problems import LCP, MLCP, NCP, Problem
 from onesided.complementarity.quadratic import QuadraticProgram
-from onesided.errors import SolveError, UsageError
 from onesided.results.solution import Solution
-from onesided.tolerances import DEFAULT, Tolerances
 
 
 def solve(

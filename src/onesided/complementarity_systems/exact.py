@@ -13,8 +13,8 @@ from numpy.polynomial.polynomial import polyval as value
 from scipy.linalg import matrix_balance
 from scipy.optimize import brentq
 
-from onesided._types import Array
-from onesided.tolerances import EPS
+from onesided.base.tolerances import EPS
+from onesided.base.types import Array
 
 DEGREE = 18  # 1/19! is below round-off
 MAX_DEPTH = 48  # halvings of a step

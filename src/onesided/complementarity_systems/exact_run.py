@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from onesided._types import Array, Status
+from onesided.base.types import Array, Status
 from onesided.complementarity_systems.exact import Flow, first_zero, peaks
-from onesided.complementarity_systems.runs import Claim, Point, Run, Trail
+from onesided.complementarity_systems.runs import Claim, LinearRun, RunPoint, RunTrail
 from onesided.complementarity_systems.signals import generator
 from onesided.results.complementarity_motion import Switch
 
@@ -15,7 +15,7 @@ STUCK = 50  # switches at one moment
 
 
 @dataclass(frozen=True, eq=False)
-class Mode:
+class LinearMode:
     """What holds between two switches: ż = A z while guards @ z ≥ 0; s = S z, w = W z.
 
     `key` tells modes apart; `taut` (m,) says which pairs carry a force; `words` say why it began, one per pair.
@@ -41,16 +41,16 @@ class Automaton(ABC):
     frequencies: tuple[float, ...]
 
     @abstractmethod
-    def begin(self, z: Array, sizes: Array) -> Mode:
+    def begin(self, z: Array, sizes: Array) -> LinearMode:
         """Mode at the start."""
 
     @abstractmethod
-    def after(self, z: Array, mode: Mode, hit: int, sizes: Array) -> Mode:
+    def after(self, z: Array, mode: LinearMode, hit: int, sizes: Array) -> LinearMode:
         """Mode after a switch."""
 
 
 @dataclass(eq=False)
-class ExactRun(Run):
+class ExactRun(LinearRun):
     """One event-driven run from z, the state (n) with the generator of the inputs appended."""
 
     automaton: Automaton
@@ -85,9 +85,9 @@ class ExactRun(Run):
             self.note = f"stopped after {len(self.switches)} switches at t = {self.t:.10g}"
         return True
 
-    def here(self) -> Point:
+    def here(self) -> RunPoint:
         """The state reached."""
-        return Point(self.t, self.z[: self.n], self.mode.S @ self.z, self.mode.taut, len(self.switches))
+        return RunPoint(self.t, self.z[: self.n], self.mode.S @ self.z, self.mode.taut, len(self.switches))
 
     def claim(self) -> Claim:
         """States and forces at the times reached."""
@@ -96,7 +96,7 @@ class ExactRun(Run):
         m = len(self.automaton.names)
         return Claim(
             self.times[: len(z)], z[:, : self.n], s, self.first, self.top[:m], self.top[m:], tuple(self.switches),
-            self.status, self.note, {"steps": self.steps}, Trail(t, path[:, : self.n]),
+            self.status, self.note, {"steps": self.steps}, RunTrail(t, path[:, : self.n]),
         )  # fmt: skip
 
     def _unit(self, count: int) -> Array:

@@ -6,18 +6,18 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from onesided._types import Array, Mask, Status
+from onesided.base.errors import UsageError
+from onesided.base.tolerances import Tolerances
+from onesided.base.types import Array, Mask, Status
 from onesided.complementarity import Method, QuadraticProgram, solve
 from onesided.complementarity_systems.linear import LinearComplementaritySystem
 from onesided.complementarity_systems.recheck import System
-from onesided.complementarity_systems.runs import Claim, MotionMethod, Point, Positive, Run
+from onesided.complementarity_systems.runs import Claim, LinearRun, MotionMethod, Positive, RunPoint
 from onesided.complementarity_systems.slackness import SlacknessSystem
-from onesided.complementarity_systems.stepping import switches_of
-from onesided.errors import UsageError
-from onesided.tolerances import Tolerances
+from onesided.complementarity_systems.time_stepping import switches_of
 
 
-class Decision(NamedTuple):
+class ModeDecision(NamedTuple):
     """Which pairs are taut, after how many sweeps, and whether the sweeps went round in circles."""
 
     taut: Mask
@@ -29,7 +29,7 @@ class Decider(ABC):
     """A rule that says at a state which pairs carry a force."""
 
     @abstractmethod
-    def decide(self, system: Any, t: float, x: Array, last: Mask) -> Decision:
+    def decide(self, system: Any, t: float, x: Array, last: Mask) -> ModeDecision:
         """Decide at a state; `last` is the decision of the step before."""
 
 
@@ -44,14 +44,14 @@ class ByState(Decider):
 
     solver: Method | None = None
 
-    def decide(self, system: System, t: float, x: Array, last: Mask) -> Decision:
+    def decide(self, system: System, t: float, x: Array, last: Mask) -> ModeDecision:
         """Support of s."""
         if not isinstance(system, LinearComplementaritySystem):
-            return Decision(_general(system).taut_at(t, x, last))
+            return ModeDecision(_general(system).taut_at(t, x, last))
         if self.solver is None and system.uncoupled:
-            return Decision(system.full.C @ system.augmented(t, x) < 0)
+            return ModeDecision(system.full.C @ system.augmented(t, x) < 0)
         found = solve(system.problem(t, x), self.solver)
-        return Decision(found.value > 0, int(found.stats["iterations"]))
+        return ModeDecision(found.value > 0, int(found.stats["iterations"]))
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class GaussPrinciple(Decider):
     inextensible cables; for elastic ones the quadratic program in the tensions themselves decides.
     """
 
-    def decide(self, system: System, t: float, x: Array, last: Mask) -> Decision:
+    def decide(self, system: System, t: float, x: Array, last: Mask) -> ModeDecision:
         """Support of the minimiser."""
         return ByState(QuadraticProgram()).decide(_linear(system, self), t, x, last)
 
@@ -85,7 +85,7 @@ class PrintedNetwork(Decider):
     literal_sign: bool = False
     max_sweeps: int = 50
 
-    def decide(self, system: System, t: float, x: Array, last: Mask) -> Decision:
+    def decide(self, system: System, t: float, x: Array, last: Mask) -> ModeDecision:
         """Sweep from the last decision until V stands still or returns."""
         linear = _linear(system, self)
         z, full, D = linear.augmented(t, x), linear.full, np.asarray(linear.D)
@@ -96,12 +96,12 @@ class PrintedNetwork(Decider):
         for sweep in range(1, self.max_sweeps + 1):
             new = weights @ V + bias > 0
             if (new == V).all():
-                return Decision(new, sweep)
+                return ModeDecision(new, sweep)
             V = new
             if V.tobytes() in seen:
-                return Decision(V, sweep, cycled=True)
+                return ModeDecision(V, sweep, cycled=True)
             seen.add(V.tobytes())
-        return Decision(V, self.max_sweeps, cycled=True)
+        return ModeDecision(V, self.max_sweeps, cycled=True)
 
 
 def _linear(system: System, rule: Decider) -> LinearComplementaritySystem:
@@ -136,12 +136,12 @@ class FrozenModes(MotionMethod):
         """Explicit steps: quotients lie between the rates at the ends but for the curvature of ẋ."""
         return tolerances.quotient
 
-    def begin(self, system: System, x: Array, times: Array, tolerances: Tolerances) -> Run:
+    def begin(self, system: System, x: Array, times: Array, tolerances: Tolerances) -> LinearRun:
         """All steps; the counts say how often the decider disagreed with the state."""
         decider = self.decider if self._each_stage else None
         span = (float(times[0]), float(times[-1]))
         count = max(1, int(np.ceil((span[1] - span[0]) / self.step - tolerances.event)))
-        return _Steps(_Frozen(system, decider), self.decider, self.step, span, count, x)
+        return _FrozenSteps(_Frozen(system, decider), self.decider, self.step, span, count, x)
 
 
 @dataclass(frozen=True)
@@ -195,7 +195,7 @@ class _Frozen:
 
 
 @dataclass(eq=False)
-class _Steps(Run):
+class _FrozenSteps(LinearRun):
     """Explicit steps of one size."""
 
     frozen: _Frozen
@@ -238,9 +238,9 @@ class _Steps(Run):
         self._decide(self.taut)
         return True
 
-    def here(self) -> Point:
+    def here(self) -> RunPoint:
         """The state reached."""
-        return Point(self.t, self.x, self.s, tuple(bool(value) for value in self.taut), self.switches)
+        return RunPoint(self.t, self.x, self.s, tuple(bool(value) for value in self.taut), self.switches)
 
     def claim(self) -> Claim:
         """All steps so far."""

@@ -6,12 +6,12 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike
 
-from onesided._types import Array
+from onesided.base.errors import UsageError
+from onesided.base.types import Array
 from onesided.complementarity import LCP
 from onesided.complementarity.problems import as_array
-from onesided.complementarity_systems.measures import Measure
+from onesided.complementarity_systems.looked_at import Measure
 from onesided.complementarity_systems.signals import Signal, as_signal, generator, generator_matrix
-from onesided.errors import UsageError
 from onesided.results.sketch import Sketch
 
 

@@ -2,13 +2,13 @@
 
 import numpy as np
 
-from onesided._types import Array, Mask
+from onesided.base.errors import UsageError
+from onesided.base.tolerances import DEFAULT
+from onesided.base.types import Array, Mask
 from onesided.complementarity import LCP, solve
 from onesided.complementarity_systems.exact import NOISE
-from onesided.complementarity_systems.exact_run import Automaton, Mode
+from onesided.complementarity_systems.exact_run import Automaton, LinearMode
 from onesided.complementarity_systems.linear import LinearComplementaritySystem
-from onesided.errors import UsageError
-from onesided.tolerances import DEFAULT
 
 MINORS_LIMIT = 12  # pairs up to which all principal minors are looked at
 
@@ -20,17 +20,17 @@ class LinearModes(Automaton):
         require_p_matrix(np.asarray(system.D))
         self.names, self.frequencies = tuple(system.names), system.frequencies
         self._full, self._D = system.full, np.asarray(system.D)
-        self._modes: dict[tuple[bool, ...], Mode] = {}
+        self._modes: dict[tuple[bool, ...], LinearMode] = {}
 
-    def begin(self, z: Array, sizes: Array) -> Mode:
+    def begin(self, z: Array, sizes: Array) -> LinearMode:
         """Mode right after the start."""
         return self._at(z, sizes, None)
 
-    def after(self, z: Array, mode: Mode, hit: int, sizes: Array) -> Mode:
+    def after(self, z: Array, mode: LinearMode, hit: int, sizes: Array) -> LinearMode:
         """Mode right after pair `hit` came to zero."""
         return self._at(z, sizes, hit)
 
-    def _at(self, z: Array, sizes: Array, hit: int | None) -> Mode:
+    def _at(self, z: Array, sizes: Array, hit: int | None) -> LinearMode:
         """The signs of the first right-hand derivatives of (s, w) that are not zero decide."""
         A, B, C = self._full.A, self._full.B, self._full.C
         m = len(self.names)
@@ -62,7 +62,7 @@ class LinearModes(Automaton):
         s[taut] = -np.linalg.solve(D_tt, q[taut] + D[np.ix_(taut, weak)] @ s[weak])
         return s
 
-    def _mode(self, taut: tuple[bool, ...]) -> Mode:
+    def _mode(self, taut: tuple[bool, ...]) -> LinearMode:
         if taut not in self._modes:
             a, C = np.array(taut, dtype=bool), self._full.C
             S = np.zeros_like(C)
@@ -70,7 +70,7 @@ class LinearModes(Automaton):
             W = C + self._D @ S
             W[a] = 0.0
             guards = np.where(a[:, None], S, W)
-            self._modes[taut] = Mode(taut, self._full.A + self._full.B @ S, guards, S, W, taut)
+            self._modes[taut] = LinearMode(taut, self._full.A + self._full.B @ S, guards, S, W, taut)
         return self._modes[taut]
 
 

@@ -7,16 +7,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from onesided._types import Array, Status
 from onesided._version import __version__
+from onesided.base.errors import SolveError, UsageError
+from onesided.base.progress import SILENT, Progress
+from onesided.base.tolerances import DEFAULT, Tolerances
+from onesided.base.types import Array, Status
 from onesided.complementarity_systems import recheck
-from onesided.complementarity_systems.measures import evaluated
+from onesided.complementarity_systems.looked_at import evaluated
 from onesided.complementarity_systems.recheck import System
-from onesided.complementarity_systems.runs import Claim, MotionMethod, Point, Run
-from onesided.errors import SolveError, UsageError
+from onesided.complementarity_systems.runs import Claim, LinearRun, MotionMethod, RunPoint
 from onesided.results.complementarity_motion import ComplementarityMotion
-from onesided.results.progress import SILENT, Progress
-from onesided.tolerances import DEFAULT, Tolerances
 
 POINTS = 2001  # output times where none are asked for
 
@@ -36,7 +36,7 @@ def simulate(
     Parameters
     ----------
     system : `LinearComplementaritySystem`, `SlacknessSystem`, or a structure of cables.
-    method : `EventDriven()` (default), `TimeStepping(step)`, `FrozenModes(step)`.
+    method : `LocatedSwitches()` (default), `TimeStepping(step)`, `FrozenModes(step)`.
     start : state at the first time; default zero.
     times : (first, last), or all times at which the motion is wanted, rising.
     progress : hears of every step.
@@ -78,7 +78,7 @@ def iter_simulate(
     *,
     times: ArrayLike,
     tolerances: Tolerances = DEFAULT,
-) -> Iterator[Point]:
+) -> Iterator[RunPoint]:
     """The iterator twin of `simulate`: states as they are found, the start first, at the steps of the method.
 
     Raises
@@ -97,10 +97,10 @@ def iter_simulate(
 
 def _begin(
     system: System, method: MotionMethod | None, start: ArrayLike | None, times: ArrayLike, tolerances: Tolerances
-) -> tuple[MotionMethod, Run, float]:
-    from onesided.complementarity_systems.event_driven import EventDriven
+) -> tuple[MotionMethod, LinearRun, float]:
+    from onesided.complementarity_systems.located_switches import LocatedSwitches
 
-    chosen = EventDriven() if method is None else method
+    chosen = LocatedSwitches() if method is None else method
     if not isinstance(chosen, MotionMethod):
         raise UsageError("this is not a method of motion", got=repr(method), expected="an object such as EventDriven()")
     grid = _times(times)
@@ -108,7 +108,7 @@ def _begin(
     return chosen, chosen.begin(system, x, grid, tolerances), float(grid[0])
 
 
-def _with_end(claim: Claim, here: Point) -> Claim:
+def _with_end(claim: Claim, here: RunPoint) -> Claim:
     """A claim whose last point is the state reached, also where the run ended before the next time asked for."""
     if not here.t > claim.t[-1]:
         return claim

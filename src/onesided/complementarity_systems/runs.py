@@ -6,13 +6,13 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from onesided._types import Array, Status
-from onesided.errors import UsageError
+from onesided.base.errors import UsageError
+from onesided.base.tolerances import Tolerances
+from onesided.base.types import Array, Status
 from onesided.results.complementarity_motion import Switch
-from onesided.tolerances import Tolerances
 
 
-class Point(NamedTuple):
+class RunPoint(NamedTuple):
     """One state of a motion as it is found: forces s, which pairs are taut from here on, switches so far."""
 
     t: float
@@ -22,7 +22,7 @@ class Point(NamedTuple):
     switches: int
 
 
-class Trail(NamedTuple):
+class RunTrail(NamedTuple):
     """The steps of a method between the points asked for: (K,) times and (K, n) states; switches among them."""
 
     t: Array
@@ -43,10 +43,10 @@ class Claim:
     status: Status
     note: str
     stats: dict[str, float]
-    trail: Trail | None = field(default=None, repr=False)
+    trail: RunTrail | None = field(default=None, repr=False)
 
 
-class Run(ABC):
+class LinearRun(ABC):
     """One motion in progress.
 
     The contract: 1. `advance` makes one step and returns False when the run has ended, for whatever reason; it raises
@@ -59,7 +59,7 @@ class Run(ABC):
         """One step; False when there is none left."""
 
     @abstractmethod
-    def here(self) -> Point:
+    def here(self) -> RunPoint:
         """The state reached."""
 
     @abstractmethod
@@ -81,7 +81,7 @@ class MotionMethod(ABC):
         return tolerances.defect
 
     @abstractmethod
-    def begin(self, system: Any, x: Array, times: Array, tolerances: Tolerances) -> Run:
+    def begin(self, system: Any, x: Array, times: Array, tolerances: Tolerances) -> LinearRun:
         """A run from x at times[0] to times[-1], through the times in between or in steps of its own."""
 
 

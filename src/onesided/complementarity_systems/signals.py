@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike
 
-from onesided._types import Array
+from onesided.base.errors import UsageError
+from onesided.base.types import Array
 from onesided.complementarity.problems import as_array
-from onesided.errors import UsageError
 
 
 @dataclass(frozen=True, eq=False)

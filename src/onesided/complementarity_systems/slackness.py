@@ -6,12 +6,12 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike
 
-from onesided._types import Array, Mask
+from onesided.base.errors import ModelError, UsageError
+from onesided.base.tolerances import SMALL
+from onesided.base.types import Array, Mask
 from onesided.complementarity.problems import as_array
-from onesided.complementarity_systems.measures import Measure
-from onesided.errors import ModelError, UsageError
+from onesided.complementarity_systems.looked_at import Measure
 from onesided.results.sketch import Sketch
-from onesided.tolerances import SMALL
 
 NEWTON_STEPS = 30
 

@@ -8,11 +8,11 @@ import numpy as np
 from scipy.integrate import DOP853
 from scipy.optimize import brentq, minimize_scalar
 
-from onesided._types import Array, Mask, Status
-from onesided.complementarity_systems.runs import Claim, Point, Run, Trail
+from onesided.base.tolerances import EPS, SMALL
+from onesided.base.types import Array, Mask, Status
+from onesided.complementarity_systems.runs import Claim, LinearRun, RunPoint, RunTrail
 from onesided.complementarity_systems.slackness import SlacknessSystem
 from onesided.results.complementarity_motion import Switch
-from onesided.tolerances import EPS, SMALL
 
 PARTS = 8  # places looked at within a step
 STUCK = 50
@@ -23,7 +23,7 @@ Dense = Callable[[float], Array]
 
 
 @dataclass(eq=False)
-class SmoothRun(Run):
+class SmoothRun(LinearRun):
     """One run from x; `rtol` and `atol` are those of DOP853."""
 
     system: SlacknessSystem
@@ -59,15 +59,15 @@ class SmoothRun(Run):
             self.status = Status.stalled if self.stuck > STUCK else Status.enough
         return True
 
-    def here(self) -> Point:
+    def here(self) -> RunPoint:
         """The state reached."""
         s = self.system.forces(self.t, self.x, self.taut)
-        return Point(self.t, self.x, s, tuple(bool(value) for value in self.taut), len(self.switches))
+        return RunPoint(self.t, self.x, s, tuple(bool(value) for value in self.taut), len(self.switches))
 
     def claim(self) -> Claim:
         """States and forces at the times reached."""
         x, s = (np.array(part) for part in zip(*self.out, strict=True))
-        trail = Trail(*(np.array(part) for part in zip(*self.trail, strict=True)))
+        trail = RunTrail(*(np.array(part) for part in zip(*self.trail, strict=True)))
         return Claim(
             self.times[: len(x)], x, s, self.first.astype(float), self.peak_s, self.peak_w, tuple(self.switches),
             self.status, self.note, {"steps": self.steps}, trail,

@@ -4,15 +4,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from onesided._types import Array, Indices
-from onesided.dynamics.dense import hermite
+from onesided.base.tolerances import EPS
+from onesided.base.types import Array, Indices
+from onesided.dynamics.contacts.touching import ROUNDED
 from onesided.dynamics.monitors import Arrays
-from onesided.dynamics.touching import ROUNDED
-from onesided.dynamics.watched import sums
+from onesided.dynamics.watching.dense import hermite
+from onesided.dynamics.watching.watched import sums
 from onesided.groups import Group
-from onesided.model.equations import Equations
 from onesided.results.motion import local_ends
-from onesided.tolerances import EPS
+from onesided.system.equations import Equations
 
 PLACES = np.array([0.0, 0.1270166538, 0.3819660113, 0.6180339887, 0.8729833462, 1.0])  # not those of a watch
 CLOSER, ROUNDS = 17, 6  # places about a minimum, and how often it is looked at closer

@@ -5,18 +5,18 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from onesided._types import Array
-from onesided.dynamics.mechanics import Mechanics, Settled, Sizes, State
-from onesided.errors import ModelError, SolveError, UsageError
+from onesided.base.errors import ModelError, SolveError, UsageError
+from onesided.base.types import Array
+from onesided.dynamics.mechanics import Mechanics, MotionSizes, MotionState, Settled
+from onesided.evaluation.motion_functions import Terms
 from onesided.linalg import RankKKT, SparseKkt
-from onesided.model.motion import Terms
-from onesided.results import Correction
+from onesided.results import StartCorrection
 
 GUESSED = 0.001  # of sizes that are guessed from forces and time: what errors of steps are compared with at first
 NAMED = 1000  # up to so many coordinates the motions without inertia are named, which takes dense matrices
 
 
-def consistent(mechanics: Mechanics, t: float, q0: Any, v0: Any, span: float) -> tuple[State, Correction]:
+def consistent(mechanics: Mechanics, t: float, q0: Any, v0: Any, span: float) -> tuple[MotionState, StartCorrection]:
     """Positions and velocities on the constraints, accelerations and multipliers that belong to them.
 
     Raises
@@ -85,7 +85,7 @@ def _set_sizes(mechanics: Mechanics, q: Array, v: Array, terms: Terms, span: flo
     lengths = np.maximum(np.abs(q), length) if given is None else given
     speed = max(fast, (push * length) ** 0.5) or length / span
     share = GUESSED if given is None and largest == 0.0 and fast == 0.0 else 1.0
-    mechanics.sizes = Sizes(np.array(lengths, dtype=float), np.full(len(q), speed), share)
+    mechanics.sizes = MotionSizes(np.array(lengths, dtype=float), np.full(len(q), speed), share)
 
 
 def _check_mass(mechanics: Mechanics, terms: Terms) -> None:
@@ -123,12 +123,12 @@ def _inertia_is_right(mechanics: Mechanics, terms: Terms) -> bool:
     return factor.inertia == (n, len(rows), 0)
 
 
-def _report(mechanics: Mechanics, q: Array, v: Array, settled: Settled) -> Correction:
+def _report(mechanics: Mechanics, q: Array, v: Array, settled: Settled) -> StartCorrection:
     space, tolerance = mechanics.equations.space, mechanics.tolerances.residual
     moved = float(np.max(np.abs(space.local(q, settled.state.q)), initial=0.0))
     changed = float(np.max(np.abs(settled.state.v - v), initial=0.0))
     names = tuple(mechanics.equations.names[i] for i in mechanics.loose)
-    return Correction(
+    return StartCorrection(
         moved if moved > tolerance * mechanics.sizes.q.max() else 0.0,
         changed if changed > tolerance * mechanics.sizes.v.max() else 0.0,
         names,

@@ -8,13 +8,13 @@ from itertools import combinations
 
 import numpy as np
 
-from onesided._types import Array
-from onesided.errors import ModelError
-from onesided.model.contact_equations import ContactEquations
-from onesided.model.equations import Equations
-from onesided.model.motion import Terms
-from onesided.model.motion_check import SAME, check_mass
-from onesided.tolerances import EPS
+from onesided.base.errors import ModelError
+from onesided.base.tolerances import EPS
+from onesided.base.types import Array
+from onesided.evaluation.motion_functions import Terms
+from onesided.system.contact_equations import ContactEquations
+from onesided.system.equations import Equations
+from onesided.system.motion_check import SAME, check_mass
 
 PROBES, SPREAD = 3, 0.05  # places that are looked at, and their distance from the start, relative to the sizes
 MOST_COORDINATES, MOST_CONTACTS, MOST_MOVED = 60, 64, 12  # beyond them the check of distances takes too long

@@ -16,20 +16,20 @@ from typing import Any, Protocol
 import numpy as np
 from scipy.linalg import eig
 
-from onesided._types import Array, Status
-from onesided.arguments import checked
+from onesided.base.arguments import checked
+from onesided.base.errors import SolveError, UsageError
+from onesided.base.tolerances import DEFAULT, EPS, Tolerances
+from onesided.base.types import Array, Status
 from onesided.dynamics.consistent import consistent
 from onesided.dynamics.contracts import check_contracts
 from onesided.dynamics.mechanics import Mechanics
 from onesided.dynamics.simulate import span_of
-from onesided.dynamics.variational import Variational
-from onesided.errors import SolveError, UsageError
-from onesided.model.equations import Equations
-from onesided.model.joining import Joining, Joint
-from onesided.model.system import System
-from onesided.model.variational import Instant, VariationalSteps
+from onesided.dynamics.smooth.variational import Variational
+from onesided.evaluation.joining import Joining, Joint
+from onesided.evaluation.variational_steps import Instant, VariationalSteps
 from onesided.results import Coupled
-from onesided.tolerances import DEFAULT, EPS, Tolerances
+from onesided.system.equations import Equations
+from onesided.system.system import System
 
 GROWN = 1000.0  # a residual that grows by so much shows that sweeps diverge
 ROUNDED = 64.0 * EPS  # residuals below this share of their terms are round-off
@@ -109,7 +109,7 @@ def couple(  # noqa: PLR0913 - one verb, all its ends by keyword
     span, method = span_of(t_span), HiddenConstraint() if coupling is None else coupling
     given = zip((first, second), starts, inner, strict=True)
     parts = [_Part(system, start, span, step / n, tolerances) for system, start, n in given]
-    run = _Run(parts, Joining(parts[0].equations, parts[1].equations, joint), method, tolerances)
+    run = _CoupledRun(parts, Joining(parts[0].equations, parts[1].equations, joint), method, tolerances)
     run.follow(span, step, inner)
     found = run.result()
     if throw and not found.ok:
@@ -151,7 +151,7 @@ class _Part:
         return float(found.energy[0]) - now.work
 
 
-class _Run:
+class _CoupledRun:
     """Both systems and what was found so far."""
 
     def __init__(self, parts: list[_Part], joining: Joining, method: Coupling, tolerances: Tolerances) -> None:

@@ -5,12 +5,12 @@ from typing import Any
 
 import numpy as np
 
-from onesided._types import Array
-from onesided.dynamics.mechanics import State
-from onesided.errors import UsageError
-from onesided.model.equations import Equations
-from onesided.model.held import Sampled, force_from, number_from
-from onesided.tolerances import EPS
+from onesided.base.errors import UsageError
+from onesided.base.tolerances import EPS
+from onesided.base.types import Array
+from onesided.dynamics.mechanics import MotionState
+from onesided.system.equations import Equations
+from onesided.system.held import Sampled, force_from, number_from
 
 LAST = EPS**0.5  # of a sampling interval: a sample this close to the end is none
 
@@ -49,7 +49,7 @@ class Pace:
         """The time of the next sample, or the end."""
         return min((self._due(name) for name in self._given), default=self.last)
 
-    def begin(self, state: State) -> State:
+    def begin(self, state: MotionState) -> MotionState:
         """The first sample; a function that fails there is refused."""
         if "control" in self._given:
             self._check_fixed(state)
@@ -58,7 +58,7 @@ class Pace:
         except FeedbackError as error:
             raise UsageError(str(error)) from error
 
-    def sample(self, state: State) -> State:
+    def sample(self, state: MotionState) -> MotionState:
         """Call what is due at a state and hold the values; work is done where they change the energy.
 
         Raises
@@ -79,7 +79,7 @@ class Pace:
         held.put(state.t, values["control"], values["force"])
         return replace(state, work=state.work + self._energy(state) - before)
 
-    def _called(self, name: str, state: State) -> Any:
+    def _called(self, name: str, state: MotionState) -> Any:
         names = self.equations.system.coordinates
         try:
             value = self._given[name].function(state.t, state.q.copy(), state.v.copy())
@@ -92,11 +92,11 @@ class Pace:
             what = str(error) if str(error).startswith("returned") else f"returned {value!r}, expected numbers"
             raise FeedbackError(f"`{name}` at t = {state.t:.9g} {what}") from error
 
-    def _energy(self, state: State) -> float:
+    def _energy(self, state: MotionState) -> float:
         """The energy, which a sampled control may change at once."""
         return self.equations.energy(state.t, state.q, state.v) if "control" in self._given else 0.0
 
-    def _check_fixed(self, state: State) -> None:
+    def _check_fixed(self, state: MotionState) -> None:
         """Refuse a sampled control that moves constraints: they would jump."""
         equations = self.equations
         held = equations.held
@@ -115,7 +115,7 @@ class Pace:
                 advice="a function of time, or a sampled force",
             )
 
-    def _residuals(self, state: State) -> Array:
+    def _residuals(self, state: MotionState) -> Array:
         system, zero = self.equations.system, np.zeros(self.equations.n)
         terms = self.equations.terms(state.t, state.q, zero, state.v, np.zeros(self.equations.m))
         return np.concatenate([terms.c[: len(system.bilateral)], self.equations.gaps(state.t, state.q)])

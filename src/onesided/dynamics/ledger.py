@@ -4,10 +4,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from onesided._types import Array
-from onesided.model.motion import Check
+from onesided.base.tolerances import EPS, Tolerances
+from onesided.base.types import Array
+from onesided.evaluation.motion_functions import Check
 from onesided.results.path import format_number
-from onesided.tolerances import EPS, Tolerances
 
 
 class Books(NamedTuple):

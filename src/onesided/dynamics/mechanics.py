@@ -5,20 +5,20 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from onesided._types import Array, Indices, Status
+from onesided.base.errors import ModelError
+from onesided.base.tolerances import DEFAULT, EPS, Tolerances
+from onesided.base.types import Array, Indices, Status
 from onesided.dynamics.multipliers import MinimalNorm, Rule, not_unique, share, share_on
-from onesided.errors import ModelError
+from onesided.evaluation.motion_functions import Terms
 from onesided.linalg import DenseKKT, KKTFactor, RankKKT, RowProducts, independent_rows
-from onesided.model.equations import Equations
-from onesided.model.motion import Terms
-from onesided.tolerances import DEFAULT, EPS, Tolerances
+from onesided.system.equations import Equations
 
 FRICTION_ROUNDS = 60
 PROJECTIONS = 12
 
 
 @dataclass(frozen=True, eq=False)
-class State:
+class MotionState:
     """One instant: configuration, velocity, acceleration, multipliers (m + k,), work done so far, power, inputs."""
 
     t: float
@@ -42,7 +42,7 @@ class Accelerated(NamedTuple):
 
 
 @dataclass
-class Sizes:
+class MotionSizes:
     """Typical sizes of coordinates and velocities, which grow with the motion.
 
     Those of a system that starts at rest at the origin are guessed from forces and time, and may be far too large:
@@ -72,7 +72,7 @@ class Sizes:
 class Settled:
     """A state moved onto the constraints, by how much, and how it went."""
 
-    state: State
+    state: MotionState
     accelerated: Accelerated
     dq: Array
     dv: Array
@@ -95,7 +95,7 @@ class Mechanics:
         self.rows: Indices = np.arange(equations.rows)
         self.weights = np.ones(equations.rows)
         self.loose: tuple[int, ...] = ()
-        self.sizes = Sizes(np.ones(equations.n), np.ones(equations.n))
+        self.sizes = MotionSizes(np.ones(equations.n), np.ones(equations.n))
         self.closest = 1.0  # smallest pivot met, relative to the one at the start
         self._reference = 0.0
         self._factorise: Any = None
@@ -259,7 +259,9 @@ class Mechanics:
             q, v = equations.space.retract(q, step), v + change
             dv = dv + change
         dq = equations.space.local(start_q, q)
-        state = State(t, equations.space.wrap(q), v, now.a, self.multipliers(now.terms, now.a, now.mu), 0.0, now.power)
+        state = MotionState(
+            t, equations.space.wrap(q), v, now.a, self.multipliers(now.terms, now.a, now.mu), 0.0, now.power
+        )
         good = off <= 100.0 * target
         return Settled(state, now, dq, dv, Status.solved if good else Status.infeasible, self._worst(now.terms))
 

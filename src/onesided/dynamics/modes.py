@@ -5,15 +5,15 @@ from typing import Any
 import numpy as np
 from scipy.linalg import eig, eigh
 
-from onesided._types import Array, Indices
-from onesided.arguments import checked
-from onesided.errors import ModelError, UsageError
+from onesided.base.arguments import checked
+from onesided.base.errors import ModelError, UsageError
+from onesided.base.tolerances import DEFAULT, Tolerances
+from onesided.base.types import Array, Indices
 from onesided.groups import Vector
 from onesided.linalg import null_space
-from onesided.model.equations import Equations
-from onesided.model.system import System
-from onesided.results.modes import Modes
-from onesided.tolerances import DEFAULT, Tolerances
+from onesided.results.vibration import Modes
+from onesided.system.equations import Equations
+from onesided.system.system import System
 
 MOST_DRAWN = 3  # modes in a picture
 TRIAL = 0.01  # of the largest coordinate: to find out how far points move

@@ -6,12 +6,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from onesided._types import Array, Status
-from onesided.dynamics.mechanics import Mechanics, State
-from onesided.model.equations import Equations
-from onesided.model.motion import Check
+from onesided.base.tolerances import EPS
+from onesided.base.types import Array, Status
+from onesided.dynamics.mechanics import Mechanics, MotionState
+from onesided.evaluation.motion_functions import Check
 from onesided.results import Drift
-from onesided.tolerances import EPS
+from onesided.system.equations import Equations
 
 
 class Arrays(NamedTuple):
@@ -26,7 +26,7 @@ class Arrays(NamedTuple):
     u: Array
 
 
-def stack(states: Sequence[State]) -> Arrays:
+def stack(states: Sequence[MotionState]) -> Arrays:
     """States one below the other."""
     columns = ([getattr(s, name) for s in states] for name in Arrays._fields)
     return Arrays(*(np.asarray(list(column), dtype=float) for column in columns))

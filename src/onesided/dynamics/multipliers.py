@@ -12,12 +12,12 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.linalg import splu
 
-from onesided._types import Array, Mask
-from onesided.arguments import checked
-from onesided.errors import UsageError
+from onesided.base.arguments import checked
+from onesided.base.errors import UsageError
+from onesided.base.names import unknown_name
+from onesided.base.tolerances import DEFAULT
+from onesided.base.types import Array, Mask
 from onesided.linalg import null_space
-from onesided.model.names import unknown_name
-from onesided.tolerances import DEFAULT
 
 
 @dataclass(frozen=True)

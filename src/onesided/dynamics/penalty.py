@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from onesided._types import Array
-from onesided.arguments import checked
+from onesided.base.arguments import checked
+from onesided.base.errors import SolveError, UsageError
+from onesided.base.names import unknown_name
+from onesided.base.types import Array
 from onesided.dynamics.consistent import consistent
 from onesided.dynamics.mechanics import Mechanics
-from onesided.errors import SolveError, UsageError
-from onesided.model.equations import Equations
-from onesided.model.names import unknown_name
-from onesided.model.system import System
+from onesided.system.equations import Equations
+from onesided.system.system import System
 
 ROUNDS = 20
 

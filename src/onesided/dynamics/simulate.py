@@ -7,33 +7,33 @@ from typing import Any
 
 import numpy as np
 
-from onesided._types import Array, Status
 from onesided._version import __version__
-from onesided.arguments import checked
+from onesided.base.arguments import checked
+from onesided.base.errors import SolveError, UsageError
+from onesided.base.tolerances import DEFAULT, Tolerances
+from onesided.base.types import Array, Status
 from onesided.dynamics.between import dips, words
 from onesided.dynamics.consistent import consistent
-from onesided.dynamics.contact_run import ContactMethod, ContactRun, Request
+from onesided.dynamics.contacts.contact_run import ContactMethod, ContactRun, Request
+from onesided.dynamics.contacts.lift_off import lift_offs
+from onesided.dynamics.contacts.surface_events import check_outlines_at, check_surfaces_at, surface_events
 from onesided.dynamics.contracts import check_contracts
-from onesided.dynamics.explicit import Projected
 from onesided.dynamics.feedback import FeedbackError, Pace
-from onesided.dynamics.forcing import Forcing
-from onesided.dynamics.lift_off import lift_offs
-from onesided.dynamics.mechanics import Mechanics, State
+from onesided.dynamics.mechanics import Mechanics, MotionState
 from onesided.dynamics.monitors import recheck, stack, status_after, verdict
 from onesided.dynamics.multipliers import Rule
-from onesided.dynamics.servo import ServoMechanics
-from onesided.dynamics.stepper import Method, Stepper
-from onesided.dynamics.strides import Strides
-from onesided.dynamics.surface_events import check_outlines_at, check_surfaces_at, surface_events
-from onesided.dynamics.watch import Watch
-from onesided.errors import SolveError, UsageError
+from onesided.dynamics.smooth.explicit import Projected
+from onesided.dynamics.smooth.servo import ServoMechanics
+from onesided.dynamics.smooth.stepper import SmoothMethod, Stepper
+from onesided.dynamics.smooth.strides import Strides
+from onesided.dynamics.watching.forcing import Forcing
+from onesided.dynamics.watching.watch import MotionWatch
+from onesided.evaluation.motion_functions import Control
 from onesided.linalg import one_thread
-from onesided.model.equations import Equations
-from onesided.model.held import Sampled
-from onesided.model.motion import Control
-from onesided.model.system import System
-from onesided.results import SILENT, Correction, Motion, MotionEvent, Progress
-from onesided.tolerances import DEFAULT, Tolerances
+from onesided.results import SILENT, Motion, MotionEvent, Progress, StartCorrection
+from onesided.system.equations import Equations
+from onesided.system.held import Sampled
+from onesided.system.system import System
 
 MAX_STEPS = 1_000_000
 TELL = 16  # points of a motion with contacts between two reports of progress
@@ -48,7 +48,7 @@ def simulate(  # noqa: PLR0913 - one verb, all its ends by keyword
     v0: Any,
     t_span: tuple[float, float],
     *,
-    method: Method | ContactMethod | None = None,
+    method: SmoothMethod | ContactMethod | None = None,
     control: float | Control | Sampled = 0.0,
     force: Sampled | None = None,
     multipliers: Rule | None = None,
@@ -95,7 +95,7 @@ def simulate(  # noqa: PLR0913 - one verb, all its ends by keyword
         system, (q0, v0), t_span, method=method, control=control, force=force, multipliers=multipliers,
         tolerances=tolerances,
     )  # fmt: skip
-    watch = Watch(smooth.stepper, events or {}, stop, smooth.t_end - smooth.stepper.state.t)
+    watch = MotionWatch(smooth.stepper, events or {}, stop, smooth.t_end - smooth.stepper.state.t)
     progress.begin("simulate")
     states, status, note = [smooth.stepper.state], Status.finished, ""
     try:
@@ -143,7 +143,7 @@ def _as_it_moves(system: System, q0: Any, v0: Any) -> tuple[System, Any, Any]:
     """The system that moves, and its start: a composed structure without the coordinates that have no inertia."""
     if system.structure is None:
         return system, q0, v0
-    from onesided.model.in_motion import in_motion, moved  # knows elements
+    from onesided.structures.without_slack import in_motion, moved  # knows elements
 
     twin = in_motion(system)
     return (system, q0, v0) if twin is system else (twin, moved(q0, system, twin), moved(v0, system, twin))
@@ -156,12 +156,12 @@ def iter_simulate(  # noqa: PLR0913 - as `simulate`
     v0: Any,
     t_span: tuple[float, float],
     *,
-    method: Method | ContactMethod | None = None,
+    method: SmoothMethod | ContactMethod | None = None,
     control: float | Control | Sampled = 0.0,
     force: Sampled | None = None,
     multipliers: Rule | None = None,
     tolerances: Tolerances = DEFAULT,
-) -> Iterator[State]:
+) -> Iterator[MotionState]:
     """The iterator twin of `simulate`: states as they are found, the start first.
 
     With contacts, two states at one time are those before and after an event.
@@ -187,13 +187,13 @@ def iter_simulate(  # noqa: PLR0913 - as `simulate`
         tolerances=tolerances,
     )  # fmt: skip
     yield run.stepper.state
-    for item in run.items(Watch(run.stepper, {}, (), run.t_end - run.stepper.state.t), MAX_STEPS):
+    for item in run.items(MotionWatch(run.stepper, {}, (), run.t_end - run.stepper.state.t), MAX_STEPS):
         yield item.state
         if item.status is not None and not item.status.ok:
             raise SolveError(item.status.value, item.state, got=item.note)
 
 
-def _each(run: ContactRun) -> Iterator[State]:
+def _each(run: ContactRun) -> Iterator[MotionState]:
     for _ in run.items():
         yield run.state
     if not run.status.ok:
@@ -201,27 +201,27 @@ def _each(run: ContactRun) -> Iterator[State]:
 
 
 @dataclass(frozen=True, eq=False)
-class Item:
+class MotionItem:
     """One piece of news: a state; the last one carries the status."""
 
-    state: State
+    state: MotionState
     status: Status | None = None
     note: str = ""
 
 
 @dataclass(eq=False)
-class Run:
+class PreparedMotion:
     """A motion that can begin: what it needs and what its start needed."""
 
     mechanics: Mechanics
     stepper: Stepper
-    method: Method
-    start: Correction
+    method: SmoothMethod
+    start: StartCorrection
     t_end: float
     pace: Pace
     provenance: dict[str, Any] = field(default_factory=dict)
 
-    def items(self, watch: Watch, max_steps: int) -> Iterator[Item]:
+    def items(self, watch: MotionWatch, max_steps: int) -> Iterator[MotionItem]:
         """Steps until the end, an event that stops, or a failure."""
         stepper = self.stepper
         forcing = Forcing(self.mechanics.equations, self.t_end - stepper.state.t)
@@ -232,33 +232,33 @@ class Run:
             if strides.may_stride(number):
                 for state in strides.stride(number, max_steps):
                     number += 1
-                    yield Item(state, Status.finished if state.t >= self.t_end else None)
+                    yield MotionItem(state, Status.finished if state.t >= self.t_end else None)
                 if stepper.state.t >= self.t_end or number >= max_steps:
                     break
             number += 1
             with np.errstate(over="ignore", invalid="ignore"):  # steps that are too long are tried and given up
                 before, failed = forcing.step(stepper, self.pace.until())
             if failed is not None:
-                yield Item(stepper.state, failed, stepper.note)
+                yield MotionItem(stepper.state, failed, stepper.note)
                 return
             self.mechanics.sizes.grow(stepper.state.q, stepper.state.v)
             halt = watch.look(before, stepper.state)
             if halt is not None:
-                yield Item(*halt)
+                yield MotionItem(*halt)
                 return
             if stepper.state.t >= self.t_end:
-                yield Item(stepper.state, Status.finished, forcing.words)
+                yield MotionItem(stepper.state, Status.finished, forcing.words)
                 return
-            yield Item(stepper.state)
+            yield MotionItem(stepper.state)
             if self.pace.sampled and stepper.state.t >= self.pace.until():
                 try:
                     stepper = self._fed_back(stepper)
                 except FeedbackError as error:
-                    yield Item(stepper.state, Status.feedback_failed, str(error))
+                    yield MotionItem(stepper.state, Status.feedback_failed, str(error))
                     return
-                yield Item(stepper.state)
+                yield MotionItem(stepper.state)
         if stepper.state.t < self.t_end:
-            yield Item(stepper.state, Status.max_iterations, f"{max_steps} steps were not enough")
+            yield MotionItem(stepper.state, Status.max_iterations, f"{max_steps} steps were not enough")
 
     def _fed_back(self, stepper: Stepper) -> Stepper:
         """The next sample: a stepper that starts with what it gave."""
@@ -270,7 +270,7 @@ class Run:
         return after
 
 
-def _settled(mechanics: Mechanics, state: State) -> State:
+def _settled(mechanics: Mechanics, state: MotionState) -> MotionState:
     """The state with the accelerations and multipliers of the values that are held now."""
     return replace(mechanics.settle(state.t, state.q, state.v, state.mu).state, work=state.work)
 
@@ -280,12 +280,12 @@ def begin(
     start: tuple[Any, Any],
     t_span: tuple[float, float],
     *,
-    method: Method | None,
+    method: SmoothMethod | None,
     control: float | Control | Sampled,
     multipliers: Rule | None,
     tolerances: Tolerances,
     force: Sampled | None = None,
-) -> Run:
+) -> PreparedMotion:
     """Check the request and make the start consistent."""
     first, last = span_of(t_span)
     chosen = Projected() if method is None else method
@@ -307,7 +307,7 @@ def begin(
     if pace.sampled:
         state = _settled(mechanics, pace.begin(state))
     stepper = chosen.start(mechanics, state, last)
-    return Run(mechanics, stepper, chosen, correction, last, pace)
+    return PreparedMotion(mechanics, stepper, chosen, correction, last, pace)
 
 
 def span_of(t_span: Any) -> tuple[float, float]:
@@ -326,7 +326,9 @@ def span_of(t_span: Any) -> tuple[float, float]:
     return first, last
 
 
-def collect(run: Run, states: list[State], status: Status, note: str, events: tuple[MotionEvent, ...]) -> Motion:
+def collect(
+    run: PreparedMotion, states: list[MotionState], status: Status, note: str, events: tuple[MotionEvent, ...]
+) -> Motion:
     """States to a rechecked `Motion`."""
     mechanics, points = run.mechanics, stack(states)
     keep = np.append(np.diff(points.t) > 0, True)
@@ -378,7 +380,7 @@ def _energy_limit(tolerances: Tolerances, method: Any) -> float:
     return min(tolerances.energy, ENERGY_FACTOR * float(getattr(method, "rtol", tolerances.energy)))
 
 
-def _provenance(run: Run) -> dict[str, Any]:
+def _provenance(run: PreparedMotion) -> dict[str, Any]:
     method, stepper = run.method, run.stepper
     knobs: dict[str, Any] = dict(vars(method))
     return {

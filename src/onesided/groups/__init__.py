@@ -4,7 +4,7 @@ Every group is represented by as many numbers as it has dimensions, so nothing n
 drift. Functions take NumPy and JAX arrays alike; models use `rotate` and `rotation_matrix`.
 """
 
-from onesided.groups.base import Group as Group
+from onesided.groups.group import Group as Group
 from onesided.groups.products import Product as Product
 from onesided.groups.products import Vector as Vector
 from onesided.groups.rigid import SE2 as SE2

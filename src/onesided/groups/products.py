@@ -4,8 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from onesided.errors import ModelError
-from onesided.groups.base import Group
+from onesided.base.errors import ModelError
+from onesided.groups.group import Group
 from onesided.groups.series import namespace
 
 

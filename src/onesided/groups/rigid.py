@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from onesided.groups import series
-from onesided.groups.base import Group
+from onesided.groups.group import Group
 from onesided.groups.rotations import SO3, cross, dot, rotate, wrap_angle
 from onesided.groups.series import namespace
 

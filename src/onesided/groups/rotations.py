@@ -5,7 +5,7 @@ from math import pi
 from typing import Any
 
 from onesided.groups import series
-from onesided.groups.base import Group
+from onesided.groups.group import Group
 from onesided.groups.series import namespace
 
 BEYOND = -0.5  # cosine of half the largest turn that is kept as it is

@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from onesided._types import Indices
+from onesided.base.types import Indices
 from onesided.linalg.lu import LU, DenseLU, FixedPattern
 
 
-class Place(NamedTuple):
+class BlockPlace(NamedTuple):
     """A block's place: row and column of blocks, number of the block, and whether it is transposed."""
 
     row: int
@@ -30,7 +30,7 @@ class DenseBlocks:
     places : where blocks stand; those at the same place are added.
     """
 
-    def __init__(self, heights: Sequence[int], widths: Sequence[int], places: Sequence[Place]) -> None:
+    def __init__(self, heights: Sequence[int], widths: Sequence[int], places: Sequence[BlockPlace]) -> None:
         rows, columns = _ends(heights), _ends(widths)
         self._size = int(rows[-1])
         self._places = [
@@ -65,7 +65,7 @@ class SparseBlocks:
         self,
         heights: Sequence[int],
         widths: Sequence[int],
-        places: Sequence[Place],
+        places: Sequence[BlockPlace],
         entries: Sequence[tuple[Indices, Indices]],
     ) -> None:
         rows, columns = _ends(heights), _ends(widths)

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from onesided._types import Array
+from onesided.base.types import Array
 
 
 def kkt_matrix(L_qq: Any, E: Any) -> Any:

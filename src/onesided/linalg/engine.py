@@ -14,9 +14,9 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.linalg import splu
 
-from onesided._types import Array, Indices
-from onesided.errors import UsageError
-from onesided.tolerances import EPS
+from onesided.base.errors import UsageError
+from onesided.base.tolerances import EPS
+from onesided.base.types import Array, Indices
 
 NAMES = "CscMatrix", "Solver", "from_scipy"
 MOVED = EPS**0.75  # of the largest entry, by which a diagonal entry that is zero is moved: below it no digit is lost

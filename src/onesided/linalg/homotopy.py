@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from onesided.tolerances import EPS
+from onesided.base.tolerances import EPS
 
 Numbers = np.ndarray[tuple[Any, ...], np.dtype[Any]]  # real or complex
 

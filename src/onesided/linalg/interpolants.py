@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.polynomial import chebyshev
 
-from onesided.tolerances import EPS
+from onesided.base.tolerances import EPS
 
 DEGREE = 16
 NODES = -np.cos(np.pi * np.arange(DEGREE + 1) / DEGREE)

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from onesided._types import Array, Indices, Mask
+from onesided.base.tolerances import SMALL
+from onesided.base.types import Array, Indices, Mask
 from onesided.linalg.engine import engine
-from onesided.linalg.symmetric import Inertia
-from onesided.tolerances import SMALL
+from onesided.linalg.ldl import Inertia
 
 REFINEMENTS = 5
 

@@ -7,7 +7,7 @@ from scipy import sparse
 from scipy.linalg import lapack
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 
-from onesided._types import Indices
+from onesided.base.types import Indices
 
 _REAL_DENSE, _COMPLEX_DENSE = (lapack.dgetrf, lapack.dgetrs), (lapack.zgetrf, lapack.zgetrs)
 _REAL_BAND, _COMPLEX_BAND = (lapack.dgbtrf, lapack.dgbtrs), (lapack.zgbtrf, lapack.zgbtrs)

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from onesided._types import Array
-from onesided.tolerances import DEFAULT
+from onesided.base.tolerances import DEFAULT
+from onesided.base.types import Array
 
 
 def null_space(E: Array, *, rank: float = DEFAULT.rank) -> Array:

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from onesided._types import Array, Indices, Mask
-from onesided.errors import UsageError
-from onesided.tolerances import DEFAULT
+from onesided.base.errors import UsageError
+from onesided.base.tolerances import DEFAULT
+from onesided.base.types import Array, Indices, Mask
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,8 +12,8 @@ from scipy import sparse
 from scipy.linalg import LinAlgError, cho_solve_banded, cholesky_banded, solve_triangular
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 
-from onesided._types import Array, Indices
-from onesided.tolerances import EPS
+from onesided.base.tolerances import EPS
+from onesided.base.types import Array, Indices
 
 ROUNDS = 12  # of inverse iteration: the smallest singular value is right to a few per cent
 

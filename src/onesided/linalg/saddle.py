@@ -5,9 +5,9 @@ from typing import Protocol
 import numpy as np
 from scipy.linalg import lapack, qr
 
-from onesided._types import Array, Indices
+from onesided.base.tolerances import DEFAULT, EPS
+from onesided.base.types import Array, Indices
 from onesided.linalg.lu import LU, pivot_ratio
-from onesided.tolerances import DEFAULT, EPS
 
 
 class KKTFactor(Protocol):

@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from onesided._types import Array
+from onesided.base.tolerances import EPS
+from onesided.base.types import Array
 from onesided.linalg.homotopy import Endpoints
 from onesided.linalg.polynomials import (
     CirclePolynomial,
@@ -18,7 +19,6 @@ from onesided.linalg.polynomials import (
     fit_on_sphere,
     terms_on_sphere,
 )
-from onesided.tolerances import EPS
 
 Functions = Callable[[Array], Array]
 Polynomials = SpherePolynomials | CirclePolynomial

@@ -1,16 +1,16 @@
 """Pictures of results: the only package that knows matplotlib, and nothing of solvers."""
 
+from onesided.plots.along import energy as energy
+from onesided.plots.along import gaps as gaps
+from onesided.plots.along import reactions as reactions
 from onesided.plots.branches import diagram as diagram
 from onesided.plots.configuration import sketch as sketch
 from onesided.plots.figures import View as View
 from onesided.plots.figures import write as write
 from onesided.plots.films import animate as animate
-from onesided.plots.motion import drift as drift
-from onesided.plots.motion import forces as forces
-from onesided.plots.motion import history as history
-from onesided.plots.motion import raster as raster
-from onesided.plots.series import energy as energy
-from onesided.plots.series import gaps as gaps
-from onesided.plots.series import reactions as reactions
-from onesided.plots.shapes import mode_shapes as mode_shapes
-from onesided.plots.shapes import shapes as shapes
+from onesided.plots.motion_plots import drift as drift
+from onesided.plots.motion_plots import forces as forces
+from onesided.plots.motion_plots import history as history
+from onesided.plots.motion_plots import raster as raster
+from onesided.plots.side_by_side import mode_shapes as mode_shapes
+from onesided.plots.side_by_side import shapes as shapes

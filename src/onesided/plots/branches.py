@@ -8,12 +8,12 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from onesided._types import Array
-from onesided.errors import UsageError
+from onesided.base.errors import UsageError
+from onesided.base.types import Array
 from onesided.plots import labels
 from onesided.plots.style import ALERT, COLOURS, GREY, INK, MARKERS, dashes, degree_words, new_axes, settings
 from onesided.results import Diagram, Drive, Event, Kind, Path, column, columns, dense
-from onesided.results.between import Dense
+from onesided.results.interpolated import DensePath
 
 MOST_WORDS = 8  # with more events than this, labels are numbers only
 MOST_NUMBERS = 60
@@ -106,7 +106,7 @@ def _branch(axes: Axes, path: Path, x: str, y: str, colour: str) -> Array:
     return points
 
 
-def pieces(curve: Dense) -> Iterator[tuple[int, int, int]]:
+def pieces(curve: DensePath) -> Iterator[tuple[int, int, int]]:
     """Stretches of one degree of instability: first and last index, degree. A point belongs to the step it ends."""
     degree = curve.instability
     cuts = [0, *(np.flatnonzero(np.diff(degree[1:])) + 1).tolist(), len(degree) - 1]

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 
-from onesided._types import Array, Mask
-from onesided.errors import UsageError
+from onesided.base.errors import UsageError
+from onesided.base.types import Array, Mask
 from onesided.plots.style import ALERT, COLOURS, GREY, INK, PALE, new_axes, settings
 from onesided.results import Diagram, Drive, Equilibrium, Event, Path, Shape, State, dense
 from onesided.results.sketch import Ground, Sketch, value

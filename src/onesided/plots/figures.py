@@ -8,9 +8,11 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from onesided.atomic import whole_file
-from onesided.errors import UsageError
-from onesided.plots import cables, motion, series
+from onesided.base.atomic import whole_file
+from onesided.base.errors import UsageError
+from onesided.plots import along as series
+from onesided.plots import cable_plots as cables
+from onesided.plots import motion_plots as motion
 from onesided.plots.branches import diagram
 from onesided.plots.configuration import film_of, sketch
 from onesided.plots.style import settings

@@ -8,8 +8,8 @@ import numpy as np
 from matplotlib.animation import AbstractMovieWriter, FFMpegWriter, PillowWriter
 from matplotlib.figure import Figure
 
-from onesided.atomic import whole_file
-from onesided.errors import UsageError
+from onesided.base.atomic import whole_file
+from onesided.base.errors import UsageError
 from onesided.plots.configuration import Film, draw, film_of, prepared
 from onesided.plots.style import INK, settings
 

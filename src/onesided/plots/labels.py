@@ -9,7 +9,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.transforms import Bbox
 
-from onesided._types import Array
+from onesided.base.types import Array
 from onesided.plots.style import GREY, INK
 
 _REACHES = (11.0, 18.0, 28.0, 42.0, 60.0, 85.0, 115.0)  # points from the marker to the label

@@ -42,7 +42,7 @@ SETTINGS: Any = {
 }
 
 
-class Marker(NamedTuple):
+class EventMarker(NamedTuple):
     """How a kind of event is drawn."""
 
     shape: str
@@ -51,18 +51,18 @@ class Marker(NamedTuple):
 
 
 MARKERS = {
-    Kind.closes: Marker("v", filled=True),
-    Kind.opens: Marker("^", filled=False),
-    Kind.limit: Marker("o", filled=True),
-    Kind.corner_limit: Marker("D", filled=True, size=6.5),
-    Kind.smooth_bifurcation: Marker("s", filled=False),
-    Kind.nonsmooth_bifurcation: Marker("*", filled=True, size=10.5),
-    Kind.idle: Marker("d", filled=False, size=6.5),
-    Kind.end: Marker("X", filled=True, size=8.0),
-    Kind.jammed: Marker("P", filled=True, size=8.0),
-    Kind.continuum: Marker("h", filled=False, size=8.5),
-    Kind.bound: Marker("|", filled=True, size=6.0),
-    Kind.user: Marker("p", filled=False, size=8.0),
+    Kind.closes: EventMarker("v", filled=True),
+    Kind.opens: EventMarker("^", filled=False),
+    Kind.limit: EventMarker("o", filled=True),
+    Kind.corner_limit: EventMarker("D", filled=True, size=6.5),
+    Kind.smooth_bifurcation: EventMarker("s", filled=False),
+    Kind.nonsmooth_bifurcation: EventMarker("*", filled=True, size=10.5),
+    Kind.idle: EventMarker("d", filled=False, size=6.5),
+    Kind.end: EventMarker("X", filled=True, size=8.0),
+    Kind.jammed: EventMarker("P", filled=True, size=8.0),
+    Kind.continuum: EventMarker("h", filled=False, size=8.5),
+    Kind.bound: EventMarker("|", filled=True, size=6.0),
+    Kind.user: EventMarker("p", filled=False, size=8.0),
 }
 
 

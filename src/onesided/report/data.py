@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from onesided._types import Array, Indices
-from onesided.report.stories import MOST_SHOWN, Moment, Story
+from onesided.base.types import Array, Indices
+from onesided.report.stories import MOST_SHOWN, Station, Story
 from onesided.results.sketch import sketch_record
 
 BYTES = 5_800_000  # of a page, less its script
@@ -128,7 +128,7 @@ def _branches(frames: Frames) -> list[dict[str, Any]]:
     ]
 
 
-def _explained(moment: Moment) -> str:
+def _explained(moment: Station) -> str:
     more = f" More: onesided explain {moment.slug}" if moment.slug else ""
     return moment.explanation + more
 

@@ -9,10 +9,10 @@ import matplotlib as mpl
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from onesided.plots import cables
+from onesided.plots import cable_plots as cables
 from onesided.plots.branches import diagram, paths_of
-from onesided.plots.motion import history
-from onesided.plots.shapes import mode_shapes, shapes
+from onesided.plots.motion_plots import history
+from onesided.plots.side_by_side import mode_shapes, shapes
 from onesided.plots.style import settings
 from onesided.report.page import html
 from onesided.report.stories import MOST_DRAWN, story

@@ -2,7 +2,7 @@
 
 import tomllib
 
-from onesided.errors import visible
+from onesided.base.errors import visible
 
 
 def title_of(model: str) -> str:

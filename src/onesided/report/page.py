@@ -11,7 +11,7 @@ from string import Template
 from typing import Any
 
 from onesided._version import __version__
-from onesided.atomic import whole_file
+from onesided.base.atomic import whole_file
 from onesided.report.data import payload
 from onesided.report.model_text import description_of, title_of
 from onesided.report.stories import MOST_SHOWN, story

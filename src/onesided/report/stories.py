@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from onesided._types import Array
-from onesided.errors import UsageError
+from onesided.base.errors import UsageError
+from onesided.base.types import Array
 from onesided.plots.branches import default_coordinate, paths_of
 from onesided.results import Diagram, Drive, Event, Kind, Path, dense
-from onesided.results.between import Dense
 from onesided.results.explain import slug, text
+from onesided.results.interpolated import DensePath
 from onesided.results.sketch import Sketch
 
 WANTED = 600  # positions for a smooth slider
@@ -24,7 +24,7 @@ MOST_DRAWN = 4000  # quantities that a sketch may need
 
 
 @dataclass(frozen=True)
-class Moment:
+class Station:
     """A special position: the point's index in its strand, the name of its marker, and words.
 
     `before` and `after` are degrees of instability, None where that means nothing.
@@ -43,10 +43,10 @@ class Moment:
 class Strand:
     """One curve of the page: positions, what it is called, the number of its colour, its moments in order."""
 
-    curve: Dense
+    curve: DensePath
     label: str
     colour: int = 0
-    moments: tuple[Moment, ...] = ()
+    moments: tuple[Station, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,7 +113,7 @@ def _(result: Drive) -> Story:
     for i, path in enumerate(paths):
         label = f"path {i + 1} of {len(paths)}, {result.control} from {path.p[0]:.4g} to {path.p[-1]:.4g}"
         reason = "Stability was lost: the system moved to the next stable state."
-        landing = [Moment(0, "jump", landings[i], reason, "limit")] if i in landings else []
+        landing = [Station(0, "jump", landings[i], reason, "limit")] if i in landings else []
         moments = (*landing, *(_moment(event) for event in path.events if event.kind is not Kind.bound))
         strands.append(Strand(_curve(path, paths), label, 0, moments))
     status = f"{result.status.name}: {result.status.value}"
@@ -186,12 +186,12 @@ def _part_warnings(paths: tuple[Path, ...]) -> list[str]:
     return [f"Part {i}: {path.note}" for i, path in enumerate(paths) if path.note and not path.ok]
 
 
-def _moment(event: Event) -> Moment:
+def _moment(event: Event) -> Station:
     degrees = event.instability_before, event.instability_after
-    return Moment(event.index, event.kind.name, event.words(), text(event.kind), slug(event.kind), *degrees)
+    return Station(event.index, event.kind.name, event.words(), text(event.kind), slug(event.kind), *degrees)
 
 
-def _curve(path: Path, paths: tuple[Path, ...]) -> Dense:
+def _curve(path: Path, paths: tuple[Path, ...]) -> DensePath:
     return dense(path, max(WANTED // len(paths), 60), _names(paths))
 
 

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from onesided._types import Array, Mask, Status
-from onesided.errors import UsageError
+from onesided.base.errors import UsageError
+from onesided.base.types import Array, Mask, Status
 from onesided.results.folder import ARRAYS, read_arrays, same_length
 from onesided.results.named import Columns
 from onesided.results.sketch import Sketch, read_sketch, sketch_record
@@ -92,8 +92,8 @@ class ComplementarityMotion:
         return result_html(self)
 
     def plot(self, *names: str, x: str = "t", ax: Any = None, title: str = "") -> Any:
-        """Draw columns against time; see `onesided.plots.cables.history`. Returns matplotlib axes."""
-        from onesided.plots.cables import history
+        """Draw columns against time; see `onesided.plots.cable_plots.history`. Returns matplotlib axes."""
+        from onesided.plots.cable_plots import history
 
         return history(self, *names, x=x, ax=ax, title=title)
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from onesided._types import Array, Status
+from onesided.base.types import Array, Status
 
 
 @dataclass(frozen=True, eq=False, repr=False)

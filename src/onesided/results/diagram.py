@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from onesided._types import Status
+from onesided.base.types import Status
 from onesided.results.path import Event, Kind, Path
 
 

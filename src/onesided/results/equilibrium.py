@@ -6,7 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
-from onesided._types import Array, Indices
+from onesided.base.types import Array, Indices
 from onesided.results.shape import Shape
 
 
@@ -19,7 +19,7 @@ class State(IntEnum):
 
 
 @dataclass(frozen=True)
-class ActiveSet:
+class ConstraintStates:
     """One state per unilateral constraint, in a fixed order; hashable."""
 
     codes: tuple[int, ...]
@@ -85,7 +85,7 @@ class Equilibrium:
     lam: Array
     gaps: Array
     energy: float
-    active: ActiveSet
+    active: ConstraintStates
     instability: int
     minimum: bool | None
     recheck: Recheck
@@ -109,7 +109,7 @@ class Equilibrium:
         return "stable" if self.minimum else "not decided by second derivatives: the reduced Hessian is singular"
 
     def _repr_html_(self) -> str:
-        from onesided.results.display import equilibrium_html
+        from onesided.report.tables import equilibrium_html
 
         return equilibrium_html(self)
 

@@ -2,7 +2,7 @@
 
 from difflib import get_close_matches
 
-from onesided.errors import UsageError
+from onesided.base.errors import UsageError
 from onesided.results.motion import Occurrence
 from onesided.results.path import Kind
 

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from onesided.errors import UsageError
+from onesided.base.errors import UsageError
 
 FORMAT = 2  # since 2: digests, numbers that are not finite as valid JSON
 RECORD, ARRAYS = "result.json", "arrays.npz"

@@ -7,12 +7,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from onesided._types import Array, Status
-from onesided.errors import UsageError
+from onesided.base.errors import UsageError
+from onesided.base.tolerances import EPS
+from onesided.base.types import Array, Status
 from onesided.groups import Group, Vector
 from onesided.results.path import format_number
 from onesided.results.sketch import Sketch
-from onesided.tolerances import EPS
 
 ALIKE = 0.05  # ratio of neighbouring steps that are interpolated together
 FAR = 2.0  # a turn [rad] beyond which points do not share local coordinates
@@ -56,7 +56,7 @@ class MotionEvent:
         return self.words()
 
     def _repr_html_(self) -> str:
-        from onesided.results.display import motion_event_html
+        from onesided.report.tables import motion_event_html
 
         return motion_event_html(self)
 
@@ -81,7 +81,7 @@ class Drift(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Correction:
+class StartCorrection:
     """What was changed to make the start consistent."""
 
     position: float
@@ -143,7 +143,7 @@ class Motion:
     events: tuple[MotionEvent, ...]
     status: Status
     note: str
-    start: Correction
+    start: StartCorrection
     not_unique: tuple[str, ...] = ()
     space: Group | None = None
     provenance: Mapping[str, Any] = field(default_factory=dict)
@@ -192,7 +192,7 @@ class Motion:
         for i in np.unique(steps[flat < high]):
             here = (steps == i) & (flat < high)
             near = self._neighbours(int(i))
-            points = Points(self.t[near], self.q[near], self.v[near], self.a[near])
+            points = NeighbourPoints(self.t[near], self.q[near], self.v[near], self.a[near])
             space = self.space or Vector(self.q.shape[1])
             method = interpolate if self.smooth else straight
             q[here], v[here] = method(space, points, i - near.start, flat[here])
@@ -214,7 +214,7 @@ class Motion:
         return slice(first, last)
 
 
-class Points(NamedTuple):
+class NeighbourPoints(NamedTuple):
     """A few neighbouring points of a motion."""
 
     t: Array
@@ -223,7 +223,7 @@ class Points(NamedTuple):
     a: Array
 
 
-def interpolate(space: Group, points: Points, i: int, times: Array) -> tuple[Array, Array]:
+def interpolate(space: Group, points: NeighbourPoints, i: int, times: Array) -> tuple[Array, Array]:
     """Hermite interpolation through all points, in local coordinates of point i: q and v at the times, (N, n)."""
     if len(points.t) == 1:
         return np.repeat(points.q, len(times), axis=0), np.repeat(points.v, len(times), axis=0)
@@ -231,7 +231,7 @@ def interpolate(space: Group, points: Points, i: int, times: Array) -> tuple[Arr
     if not space.flat:  # neighbours that are turned too far have no place in one chart
         far = np.max(np.abs(delta), axis=1) > FAR
         keep = ~far | (np.abs(np.arange(len(delta)) - i - 0.5) < 1.0)
-        points, delta, i = Points(*(a[keep] for a in points)), delta[keep], i - int(np.sum(~keep[:i]))
+        points, delta, i = NeighbourPoints(*(a[keep] for a in points)), delta[keep], i - int(np.sum(~keep[:i]))
     rate, curve = local_ends(space, delta, points.v, points.a)
     origin, unit = points.t[i], float(np.max(np.abs(np.diff(points.t))))
     nodes = np.repeat((points.t - origin) / unit, 3)
@@ -244,7 +244,7 @@ def interpolate(space: Group, points: Points, i: int, times: Array) -> tuple[Arr
     return space.wrap(space.retract(base, place)), local_velocity(space, place, slope / unit)
 
 
-def straight(space: Group, points: Points, i: int, times: Array) -> tuple[Array, Array]:
+def straight(space: Group, points: NeighbourPoints, i: int, times: Array) -> tuple[Array, Array]:
     """Linear interpolation from point i to the next."""
     if len(points.t) == i + 1:
         return np.repeat(points.q[i:], len(times), axis=0), np.repeat(points.v[i:], len(times), axis=0)

@@ -5,10 +5,10 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from onesided._types import Array, Indices
-from onesided.errors import UsageError
-from onesided.results.between import MOST_BETWEEN, Dense
+from onesided.base.errors import UsageError
+from onesided.base.types import Array, Indices
 from onesided.results.equilibrium import State
+from onesided.results.interpolated import MOST_BETWEEN, DensePath
 from onesided.results.motion import Motion
 from onesided.results.named import Columns
 
@@ -49,7 +49,7 @@ def motion_column(motion: Motion, name: str) -> Array:
     return found[name]
 
 
-def motion_dense(motion: Motion, wanted: int, names: Iterable[str] | None = None) -> Dense:
+def motion_dense(motion: Motion, wanted: int, names: Iterable[str] | None = None) -> DensePath:
     """A motion with points put in between: coordinates and velocities by its dense output, the rest by cubics."""
     n = len(motion.t)
     spans = np.diff(motion.t)
@@ -68,7 +68,7 @@ def motion_dense(motion: Motion, wanted: int, names: Iterable[str] | None = None
                 if label in found:
                     found[label] = np.where(inside == 0.0, found[label], array[:, i])
     closed = np.where(motion.lam > 0.0, State.strong, State.inactive).astype(np.int8)
-    return Dense(found, source, inside == 0.0, np.zeros(len(source), dtype=np.intp), closed[source])
+    return DensePath(found, source, inside == 0.0, np.zeros(len(source), dtype=np.intp), closed[source])
 
 
 def _cubic(t: Array, y: Array, times: Array, source: Indices) -> Array:

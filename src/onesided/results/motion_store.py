@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from onesided._types import Status
+from onesided.base.types import Status
 from onesided.groups import SE2, SE3, SO2, SO3, Group, Product, Vector
 from onesided.results.folder import ARRAYS, read_arrays, same_length
-from onesided.results.motion import Correction, Drift, Motion, MotionEvent, Occurrence
+from onesided.results.motion import Drift, Motion, MotionEvent, Occurrence, StartCorrection
 from onesided.results.sketch import read_sketch, sketch_record
 
 _ARRAYS = ("t", "q", "v", "a", "mu", "lam", "u", "p", "energy", "work", "tangential", "projection")
@@ -110,7 +110,7 @@ def read_motion(record: Mapping[str, Any], folder: FilePath) -> Motion:
         events=tuple(_read_event(event) for event in record["events"]),
         status=Status[record["status"]],
         note=record["note"],
-        start=Correction(start["position"], start["velocity"], tuple(start["redundant"])),
+        start=StartCorrection(start["position"], start["velocity"], tuple(start["redundant"])),
         space=_read_space(record["space"]),
         provenance=record["provenance"],
         smooth=record.get("smooth", True),

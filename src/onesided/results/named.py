@@ -1,7 +1,7 @@
 """Everything a path holds, by name: what tables, plots and reports show."""
 
-from onesided._types import Array
-from onesided.errors import UsageError
+from onesided.base.errors import UsageError
+from onesided.base.types import Array
 from onesided.results.path import Path
 
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from onesided._types import Array, Status
-from onesided.results.equilibrium import ActiveSet, State
+from onesided.base.types import Array, Status
+from onesided.results.equilibrium import ConstraintStates, State
 from onesided.results.shape import Shape
 from onesided.results.sketch import Sketch
 
@@ -160,7 +160,7 @@ class Event:
         return self.words()
 
     def _repr_html_(self) -> str:
-        from onesided.results.display import event_html
+        from onesided.report.tables import event_html
 
         return event_html(self)
 
@@ -253,9 +253,9 @@ class Path:
         return self.status.ok
 
     @property
-    def active(self) -> tuple[ActiveSet, ...]:
+    def active(self) -> tuple[ConstraintStates, ...]:
         """Active set at every point."""
-        return tuple(ActiveSet(tuple(int(c) for c in row)) for row in self.codes)
+        return tuple(ConstraintStates(tuple(int(c) for c in row)) for row in self.codes)
 
     def kinds(self) -> tuple[Kind, ...]:
         """Kinds of the events, in order."""

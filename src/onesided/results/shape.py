@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from onesided._types import Array
+from onesided.base.types import Array
 from onesided.results.sketch import Sketch
 
 

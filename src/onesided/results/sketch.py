@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from onesided._types import Array
-from onesided.errors import ModelError
+from onesided.base.errors import ModelError
+from onesided.base.types import Array
 from onesided.results.solids import Component as Component
 from onesided.results.solids import Solid as Solid
 
@@ -42,7 +42,7 @@ class Ground:
 
 
 @dataclass(frozen=True)
-class Body:
+class Silhouette:
     """A plane body: its outline, given in axes that sit at a point and are turned by an angle."""
 
     at: str
@@ -72,7 +72,7 @@ class Sketch:
     lines: tuple[Line, ...] = ()
     circles: tuple[Circle, ...] = ()
     grounds: tuple[Ground, ...] = ()
-    bodies: tuple[Body, ...] = ()
+    bodies: tuple[Silhouette, ...] = ()
     solids: tuple[Solid, ...] = ()
     marks: Mapping[str, tuple[tuple[str, ...], ...]] = field(default_factory=dict)
 
@@ -99,7 +99,7 @@ class Sketch:
         if not all(np.isfinite(numbers)):
             raise ModelError("a number of the sketch is not finite", expected="finite numbers")
         if self.solids and self.dimension != 3:
-            raise ModelError("a solid stands in a plane sketch", expected="points of three components, or a Body")
+            raise ModelError("a solid stands in a plane sketch", expected="points of three components, or a Silhouette")
         for ground in self.grounds:
             if len(ground.normal) != self.dimension:
                 raise ModelError("a ground's normal has the wrong length", got=repr(ground.normal))
@@ -185,7 +185,7 @@ def read_sketch(record: Mapping[str, Any]) -> Sketch:
             for at, normal, length in record["grounds"]
         ),
         bodies=tuple(
-            Body(str(at), _component(angle), tuple((float(x), float(y)) for x, y in outline))
+            Silhouette(str(at), _component(angle), tuple((float(x), float(y)) for x, y in outline))
             for at, angle, outline in record["bodies"]
         ),
         solids=tuple(_read_solid(*parts) for parts in record.get("solids", ())),

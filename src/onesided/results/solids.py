@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from onesided._types import Array
-from onesided.errors import ModelError
+from onesided.base.errors import ModelError
+from onesided.base.types import Array
 
 Component = float | str
 SIDES = 24  # of a disc

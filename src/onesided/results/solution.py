@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Generic, TypeVar
 
-from onesided._types import Status
+from onesided.base.types import Status
 
 Value = TypeVar("Value")
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from onesided._types import Array, Status
-from onesided.errors import UsageError
+from onesided.base.errors import UsageError
+from onesided.base.types import Array, Status
 from onesided.results.motion import Motion
 from onesided.results.path import format_number
 

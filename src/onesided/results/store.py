@@ -9,17 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from onesided._types import Status
-from onesided.arguments import checked
-from onesided.atomic import try_to_write, whole_folder
-from onesided.errors import UsageError
+from onesided.base.arguments import checked
+from onesided.base.atomic import try_to_write, whole_folder
+from onesided.base.errors import UsageError
+from onesided.base.types import Status
 from onesided.results.complementarity_motion import (
     ComplementarityMotion,
     read_complementarity_motion,
     write_complementarity_motion,
 )
 from onesided.results.diagram import Diagram
-from onesided.results.drive import Drive, Jump
 from onesided.results.folder import (
     ARRAYS,
     RECORD,
@@ -31,6 +30,7 @@ from onesided.results.folder import (
     same_length,
     seal,
 )
+from onesided.results.history import Drive, Jump
 from onesided.results.motion import Motion
 from onesided.results.motion_store import read_motion, write_motion
 from onesided.results.path import Event, Kind, Path, Ray, Rays

@@ -7,26 +7,26 @@ from typing import Any
 
 import numpy as np
 
-from onesided._types import Array, Status
-from onesided.arguments import checked
-from onesided.errors import SolveError, UsageError
+from onesided.base.arguments import checked
+from onesided.base.errors import SolveError, UsageError
+from onesided.base.tolerances import DEFAULT, Tolerances
+from onesided.base.types import Array, Status
 from onesided.linalg import one_thread
-from onesided.model.system import System
 from onesided.results import SILENT, Drive, Equilibrium, Event, Jump, Kind, Path, Progress, Ray, Total
-from onesided.statics.again import checked_twice
-from onesided.statics.collect import collect
-from onesided.statics.equilibrium import describe, equilibrium
-from onesided.statics.falls import Fall, Landing, Lost
-from onesided.statics.falls import fall as fall_from
-from onesided.statics.hits import Watch
-from onesided.statics.memory import Growth, remember
-from onesided.statics.naming import held_by
-from onesided.statics.pieces import Item, Origin
-from onesided.statics.place import Place, place
-from onesided.statics.rays import rays_at
-from onesided.statics.steps import PredictorCorrector
-from onesided.statics.trace import Tracer
-from onesided.tolerances import DEFAULT, Tolerances
+from onesided.statics.checks.again import checked_twice
+from onesided.statics.checks.collect import collect
+from onesided.statics.equilibria.falls import Fall, Landing, Lost
+from onesided.statics.equilibria.falls import fall as fall_from
+from onesided.statics.equilibria.find_equilibrium import describe, equilibrium
+from onesided.statics.equilibria.place import Standpoint, place
+from onesided.statics.rays.naming import held_by
+from onesided.statics.rays.rays import rays_at
+from onesided.statics.tracing.hits import PathWatch
+from onesided.statics.tracing.memory import Growth, remember
+from onesided.statics.tracing.pieces import Origin, PathItem
+from onesided.statics.tracing.steps import PredictorCorrector
+from onesided.statics.tracing.trace import Tracer
+from onesided.system.system import System
 
 IDLE = 4  # so many paths in turn that do not move mean that the history cannot go on
 
@@ -44,20 +44,20 @@ class _Walk:
     """A trace that has begun: its start, its first item, and those that follow."""
 
     origin: Origin
-    start: Item
-    head: Item
-    rest: Iterator[Item]
+    start: PathItem
+    head: PathItem
+    rest: Iterator[PathItem]
 
     def leg(self, sense: int) -> _Leg:
         """The path up to where stability or the sense of p is lost."""
         lost: list[Event] = []
 
-        def stable() -> Iterator[Item]:
+        def stable() -> Iterator[PathItem]:
             for item in itertools.chain([self.head], self.rest):
                 yield item
                 if item.event is not None and item.event.kind is not Kind.bound and not _goes_on(item.event, sense):
                     lost.append(item.event)
-                    yield Item(item.curve, item.point, 0, status=Status.enough)
+                    yield PathItem(item.curve, item.point, 0, status=Status.enough)
                     return
 
         path = collect(self.origin.where.system, self.start, stable(), self.origin, [])
@@ -97,7 +97,7 @@ def drive(  # noqa: PLR0913 - each knob is a need of its own
     values = _check(programme)
     state = _start(system, q0, values[0], tolerances)
     sense = 1 if values[1] > values[0] else -1
-    run = _Run(system, method or PredictorCorrector(), tolerances, state, fall, progress)
+    run = _History(system, method or PredictorCorrector(), tolerances, state, fall, progress)
     progress.begin("drive")
     status, note = Status.bound_reached, ""
     try:
@@ -132,7 +132,7 @@ def _check(programme: Sequence[float]) -> tuple[float, ...]:
     return values
 
 
-class _Run:
+class _History:
     """State of a running history."""
 
     def __init__(
@@ -210,7 +210,7 @@ class _Run:
         sense = 1 if target > self.state.p else -1
         where = self._place()
         bounds = (min(self.state.p, target), max(self.state.p, target))
-        origin = Origin(where, Watch(bounds, {}, self.tolerances), self.method, progress=self.progress)
+        origin = Origin(where, PathWatch(bounds, {}, self.tolerances), self.method, progress=self.progress)
         rays = _rays(where)
         for ray in (*(r for r in rays if r.p_sign == sense), *(r for r in rays if _only_forces(where, r))):
             leg = self._follow(origin, ray, sense)
@@ -236,7 +236,7 @@ class _Run:
     def _set_off(self, origin: Origin, ray: Ray) -> "_Walk":
         """Begin to follow a ray."""
         tracer = Tracer(origin, ray)
-        start = Item(tracer.curve, tracer.point, 0)
+        start = PathItem(tracer.curve, tracer.point, 0)
         items = Growth(self.system, self.tolerances).follow(tracer)
         return _Walk(origin, start, next(items), items)
 
@@ -246,7 +246,7 @@ class _Run:
         held = "" if where.system.derivatives.large else held_by(where, sense)[0]
         return f"at {self.system.control} = {self.state.p:.10g} {held}" if held else ""
 
-    def _place(self) -> Place:
+    def _place(self) -> Standpoint:
         """Where the history stands."""
         x = np.concatenate([self.state.q, [self.state.p], self.state.nu])
         return place(self.system, x, self.sizes, self.tolerances)
@@ -286,7 +286,7 @@ def _why(status: Status) -> str:
     return "" if status is Status.stalled else f": {status.value}"
 
 
-def _rays(where: Place) -> tuple[Ray, ...]:
+def _rays(where: Standpoint) -> tuple[Ray, ...]:
     """Rays at a place; none where a large system has a singular stiffness: it will have to jump."""
     try:
         return rays_at(where).rays
@@ -294,7 +294,7 @@ def _rays(where: Place) -> tuple[Ray, ...]:
         return ()
 
 
-def _only_forces(where: Place, ray: Ray) -> bool:
+def _only_forces(where: Standpoint, ray: Ray) -> bool:
     """Whether nothing but reactions changes along a ray, and none of them falls."""
     still = np.abs(np.append(ray.q_dot, ray.p_dot)) / where.unit[: where.system.n + 1]
     return bool(np.all(still <= where.tolerances.singularity) and np.all(ray.lam_dot >= 0.0))

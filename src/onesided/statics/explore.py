@@ -7,24 +7,24 @@ from typing import Any
 
 import numpy as np
 
-from onesided._types import Array, Status
-from onesided.arguments import checked
-from onesided.errors import SolveError
+from onesided.base.arguments import checked
+from onesided.base.errors import SolveError
+from onesided.base.tolerances import DEFAULT, Tolerances
+from onesided.base.types import Array, Status
 from onesided.linalg import one_thread
-from onesided.model.symmetry import Symmetry
-from onesided.model.system import System
 from onesided.results import SILENT, Diagram, Event, Kind, Path, Progress, Ray, Rays, Total
-from onesided.statics.again import checked_twice
-from onesided.statics.collect import collect
-from onesided.statics.hits import Watch
+from onesided.statics.checks.again import checked_twice
+from onesided.statics.checks.collect import collect
+from onesided.statics.equilibria.place import Standpoint
 from onesided.statics.paths import start_of
-from onesided.statics.pieces import Item, Origin
-from onesided.statics.place import Place
-from onesided.statics.rays import rays_at
-from onesided.statics.steps import PredictorCorrector
+from onesided.statics.rays.rays import rays_at
 from onesided.statics.symmetric import Marks, chosen_symmetry, images_of, labelled, multiplicities, ray_orbits
-from onesided.statics.trace import Tracer
-from onesided.tolerances import DEFAULT, Tolerances
+from onesided.statics.tracing.hits import PathWatch
+from onesided.statics.tracing.pieces import Origin, PathItem
+from onesided.statics.tracing.steps import PredictorCorrector
+from onesided.statics.tracing.trace import Tracer
+from onesided.system.symmetry import Symmetry
+from onesided.system.system import System
 
 
 @dataclass
@@ -71,7 +71,7 @@ def diagram(  # noqa: PLR0913 - one verb, all its ends by keyword
         followed, `multiplicity` tells how many there are, and rays and paths tell which symmetries they keep.
     throw : after Ctrl-C raise a `SolveError` holding the diagram so far, or return it.
     """
-    origin, _ = start_of(system, q0, p0, Watch(p_bounds, {}, tolerances), method, (None, None))
+    origin, _ = start_of(system, q0, p0, PathWatch(p_bounds, {}, tolerances), method, (None, None))
     group = chosen_symmetry(system, symmetry, p0)
     total = Total(progress)
     progress.begin("diagram")
@@ -153,9 +153,9 @@ def _travel(job: _Job, atlas: "_Atlas") -> Path:
 def _once(job: _Job, atlas: "_Atlas") -> Path:
     """Follow one ray until the path ends or runs into a point that is on the map already."""
     tracer = Tracer(job.origin, job.ray)
-    first = Item(tracer.curve, tracer.point, 0)
+    first = PathItem(tracer.curve, tracer.point, 0)
 
-    def items() -> Iterator[Item]:
+    def items() -> Iterator[PathItem]:
         for item in tracer.run():
             event = item.event
             known = event is not None and event.kind is not Kind.bound and not atlas.enter(item)
@@ -166,7 +166,7 @@ def _once(job: _Job, atlas: "_Atlas") -> Path:
                 status, note = Status.path_ended, "joins a known branch"
                 if event.followed is not None and atlas.is_ray(item.point.x, event.rays[event.followed], job):
                     status, note = Status.closed, ""
-                yield Item(item.curve, item.point, item.degree, status=status, note=note)
+                yield PathItem(item.curve, item.point, item.degree, status=status, note=note)
                 return
 
     return collect(job.origin.where.system, first, items(), job.origin, [])
@@ -177,7 +177,7 @@ class _Atlas:
 
     group: Symmetry | None = None  # the images of points are on the map with them
 
-    def __init__(self, where: Place) -> None:
+    def __init__(self, where: Standpoint) -> None:
         self.unit, self.n = where.unit, where.system.n
         self.near = float(np.sqrt(where.tolerances.singularity))
         self.stations: list[_Station] = []
@@ -231,7 +231,7 @@ class _Atlas:
         here, start = self.find(x), self.find(job.origin.where.x)
         return here is not None and here is start and self._match(here, ray) == self._match(here, job.ray)
 
-    def close(self, x: Array, item: Item) -> None:
+    def close(self, x: Array, item: PathItem) -> None:
         """Mark the ray along which a closed path came back to its start at x."""
         station = self.find(x)
         if station is not None:
@@ -240,7 +240,7 @@ class _Atlas:
             if max(scores, default=-1.0) > 1.0 - self.near:
                 station.used[int(np.argmax(scores))] = True
 
-    def enter(self, item: Item) -> bool:
+    def enter(self, item: PathItem) -> bool:
         """Register arrival at an event; False where it is known, so that the path need not go on."""
         event: Event | None = item.event
         if event is None:

@@ -6,28 +6,28 @@ from typing import Any
 
 import numpy as np
 
-from onesided._types import Array, Status
-from onesided.arguments import checked
-from onesided.errors import SolveError, UsageError
+from onesided.base.arguments import checked
+from onesided.base.errors import SolveError, UsageError
+from onesided.base.tolerances import DEFAULT, Tolerances
+from onesided.base.types import Array, Status
 from onesided.linalg import one_thread
-from onesided.model.sizes import Sizes
-from onesided.model.symmetry import Symmetry
-from onesided.model.system import System
 from onesided.results import SILENT, Event, Path, Progress, Ray, Rays
-from onesided.statics.again import checked_twice
-from onesided.statics.collect import collect
-from onesided.statics.equilibrium import Corrected, already, settle
-from onesided.statics.hits import UserEvents, Watch
-from onesided.statics.integrate import FirstOrder, Integrator
-from onesided.statics.large import DENSE_ADVICE
-from onesided.statics.memory import refuse_history
-from onesided.statics.pieces import Item, Origin
-from onesided.statics.place import place
-from onesided.statics.rays import rays_at
-from onesided.statics.steps import PredictorCorrector
+from onesided.statics.checks.again import checked_twice
+from onesided.statics.checks.collect import collect
+from onesided.statics.curves.large import DENSE_ADVICE
+from onesided.statics.equilibria.find_equilibrium import Corrected, already, settle
+from onesided.statics.equilibria.place import place
+from onesided.statics.rays.rays import rays_at
 from onesided.statics.symmetric import chosen_symmetry, labelled
-from onesided.statics.trace import Tracer
-from onesided.tolerances import DEFAULT, Tolerances
+from onesided.statics.tracing.hits import PathWatch, UserEvents
+from onesided.statics.tracing.integrate import FirstOrder, Integrator
+from onesided.statics.tracing.memory import refuse_history
+from onesided.statics.tracing.pieces import Origin, PathItem
+from onesided.statics.tracing.steps import PredictorCorrector
+from onesided.statics.tracing.trace import Tracer
+from onesided.system.sizes import Sizes
+from onesided.system.symmetry import Symmetry
+from onesided.system.system import System
 
 
 @checked
@@ -61,7 +61,7 @@ def trace(  # noqa: PLR0913 - one verb, all its ends by keyword
         symmetries they keep. To follow a path within a symmetry see `within`.
     throw : raise a `SolveError` holding the path so far, or return it with its status.
     """
-    watch = Watch(p_bounds, events or {}, tolerances)
+    watch = PathWatch(p_bounds, events or {}, tolerances)
     origin, note = start_of(system, q0, p0, watch, method, (max_points, max_events))
     origin = replace(origin, progress=progress)
     ray, remark = _choose(system, rays_at(origin.where), direction)
@@ -80,12 +80,12 @@ def iter_trace(
     p_bounds: tuple[float, float] = (-np.inf, np.inf),
     method: PredictorCorrector | FirstOrder | None = None,
     tolerances: Tolerances = DEFAULT,
-) -> Iterator[Item]:
+) -> Iterator[PathItem]:
     """The iterator twin of `trace`: points and events as they are found; an item with a status is the last."""
-    origin, _ = start_of(system, q0, p0, Watch(p_bounds, {}, tolerances), method, (None, None))
+    origin, _ = start_of(system, q0, p0, PathWatch(p_bounds, {}, tolerances), method, (None, None))
     ray, _ = _choose(system, rays_at(origin.where), direction)
     tracer = _tracer(origin, ray)
-    yield Item(tracer.curve, tracer.point, max(tracer.point.negative, 0))
+    yield PathItem(tracer.curve, tracer.point, max(tracer.point.negative, 0))
     items = tracer.run()
     while True:
         with one_thread():
@@ -112,7 +112,7 @@ def _run(origin: Origin, ray: Ray, notes: list[str]) -> Path:
 
 def _once(origin: Origin, ray: Ray, notes: list[str]) -> Path:
     tracer = _tracer(origin, ray)
-    first = Item(tracer.curve, tracer.point, 0)
+    first = PathItem(tracer.curve, tracer.point, 0)
     origin.progress.begin("trace")
     try:
         with one_thread():
@@ -135,7 +135,7 @@ def start_of(
     system: System,
     q0: Any,
     p0: float,
-    watch: Watch,
+    watch: PathWatch,
     method: PredictorCorrector | FirstOrder | None,
     limits: tuple[int | None, int | None],
 ) -> tuple[Origin, str]:
@@ -168,7 +168,7 @@ def _settled(system: System, q: Array, p: float, sizes: Sizes, tolerances: Toler
     return Corrected(found.value.q, nu, found.status, found.residual, int(found.stats["iterations"]))
 
 
-def _check_request(system: Any, watch: Watch, method: Any, limits: tuple[int | None, int | None]) -> None:
+def _check_request(system: Any, watch: PathWatch, method: Any, limits: tuple[int | None, int | None]) -> None:
     """Refuse bounds without room between them, numbers of points below one, and methods for smaller systems."""
     refuse_history(system)
     if isinstance(method, FirstOrder) and system.derivatives.large:

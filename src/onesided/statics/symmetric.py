@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from onesided._types import Array, Mask
-from onesided.errors import UsageError
-from onesided.model.symmetry import Symmetry
-from onesided.model.system import System
+from onesided.base.errors import UsageError
+from onesided.base.tolerances import Tolerances
+from onesided.base.types import Array, Mask
 from onesided.results import Event, Kind, Path, Ray, Rays
-from onesided.tolerances import Tolerances
+from onesided.system.symmetry import Symmetry
+from onesided.system.system import System
 
 CLEARLY = 0.4  # an image is the nearest ray where that is so much nearer than the second
 ROUGHLY = 0.25  # and not farther than this, of the length of either
@@ -25,7 +25,7 @@ def chosen_symmetry(system: System, symmetry: Any, p: float) -> Symmetry | None:
     if symmetry is None:
         return None
     if isinstance(symmetry, str) and symmetry == "detect":
-        from onesided.model.symmetry_search import symmetry_of  # it knows elements: a tenth of a second to load
+        from onesided.structures.symmetry_search import symmetry_of  # it knows elements: a tenth of a second to load
 
         return symmetry_of(system, p=p)
     if not isinstance(symmetry, Symmetry):

@@ -6,18 +6,18 @@ from typing import Any
 
 import numpy as np
 
-from onesided._types import Array, Indices, Status
-from onesided.arguments import checked
-from onesided.errors import UsageError
-from onesided.model.fixed_space import FixedSpace
-from onesided.model.symmetry import Symmetry
-from onesided.model.system import System
-from onesided.results import ActiveSet, Event, Path, Ray
-from onesided.statics.place import place
-from onesided.statics.spectrum import spectrum_at
-from onesided.statics.stability import degree_of_instability
+from onesided.base.arguments import checked
+from onesided.base.errors import UsageError
+from onesided.base.tolerances import DEFAULT, Tolerances
+from onesided.base.types import Array, Indices, Status
+from onesided.results import ConstraintStates, Event, Path, Ray
+from onesided.statics.curves.spectrum import spectrum_at
+from onesided.statics.curves.stability import degree_of_instability
+from onesided.statics.equilibria.place import place
 from onesided.statics.symmetric import chosen_symmetry
-from onesided.tolerances import DEFAULT, Tolerances
+from onesided.system.fixed_space import FixedSpace
+from onesided.system.symmetry import Symmetry
+from onesided.system.system import System
 
 
 @checked
@@ -132,7 +132,7 @@ class Within:
         sizes = system.sizes(X[0, : system.n], float(X[0, system.n]))
         degrees, worst = [], 0.0
         for x, row in zip(X, codes, strict=True):
-            e, active = system.evaluate_packed(x), ActiveSet(tuple(int(c) for c in row))
+            e, active = system.evaluate_packed(x), ConstraintStates(tuple(int(c) for c in row))
             degrees.append(degree_of_instability(system, e, active, sizes, tolerances))
             worst = float(np.maximum(worst, np.max(np.abs(e.L_q / sizes.force))))  # NaN stays
         return np.array(degrees, dtype=np.intp), worst

@@ -12,10 +12,10 @@ from difflib import get_close_matches
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
-from onesided.errors import UsageError
+from onesided.base.errors import UsageError
 
 if TYPE_CHECKING:
-    from onesided.model.files import Model
+    from onesided.files.reading import Model
 
 _SUFFIX = ".toml"
 
@@ -53,6 +53,6 @@ def summary(name: str) -> str:
 
 def load(name: str) -> "Model":
     """Return a bundled model as system and task (imports JAX)."""
-    from onesided.model.files import loads
+    from onesided.files.reading import loads
 
     return loads(text(name), f"{name}{_SUFFIX}")

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from onesided._types import Array
+from onesided.base.errors import ModelError
+from onesided.base.tolerances import EPS
+from onesided.base.types import Array
 from onesided.complementarity_systems import Measure, SlacknessSystem
-from onesided.errors import ModelError
 from onesided.results.sketch import Circle, Line, Sketch
-from onesided.tolerances import EPS
 
 ANCHORS = np.array([[-0.5, math.sqrt(3) / 2], [1.0, 0.0], [-0.5, -math.sqrt(3) / 2]])
 NAMES = ("cable 1", "cable 2", "cable 3")

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from onesided._types import Array
+from onesided.base.errors import ModelError
+from onesided.base.types import Array
 from onesided.complementarity_systems import Harmonic, LinearComplementaritySystem, Measure, Signal
-from onesided.errors import ModelError
 from onesided.results.sketch import Line, Sketch
 
 GRAVITY = 9.81

@@ -8,7 +8,7 @@ from functools import cache
 
 import numpy as np
 
-from onesided.complementarity_systems import EventDriven, simulate
+from onesided.complementarity_systems import LocatedSwitches, simulate
 from onesided.zoo.suspension import Suspension
 
 CASES = {
@@ -67,7 +67,7 @@ FIRST_SWITCHES = {  # time, sling, taut after it
 @cache
 def exact(case):
     """The event-driven motion of a case on a grid of half seconds."""
-    return simulate(CASES[case].system(), EventDriven(), times=np.linspace(0.0, 20.0, 41))
+    return simulate(CASES[case].system(), LocatedSwitches(), times=np.linspace(0.0, 20.0, 41))
 
 
 def elongations(case, motion):

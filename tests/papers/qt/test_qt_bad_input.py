@@ -3,18 +3,18 @@
 import numpy as np
 import pytest
 
+from onesided.base.errors import ModelError, UsageError
 from onesided.complementarity_systems import (
-    EventDriven,
     FrozenModes,
     GaussPrinciple,
     Harmonic,
     LinearComplementaritySystem,
+    LocatedSwitches,
     Signal,
     SlacknessSystem,
     TimeStepping,
     simulate,
 )
-from onesided.errors import ModelError, UsageError
 from onesided.zoo.mast import Mast
 from onesided.zoo.suspension import Suspension
 
@@ -62,7 +62,7 @@ def test_times(times):
 
 def test_knobs():
     for make in (lambda: TimeStepping(0.0), lambda: TimeStepping(0.1, theta=0.3), lambda: FrozenModes(-1.0),
-                 lambda: EventDriven(rtol=-1.0)):  # fmt: skip
+                 lambda: LocatedSwitches(rtol=-1.0)):  # fmt: skip
         with pytest.raises(UsageError, match="out of range"):
             make()
     with pytest.raises(UsageError, match="not a method"):

@@ -15,7 +15,7 @@ from qt_cases import (
 )
 from scipy.integrate import solve_ivp
 
-from onesided.complementarity_systems import EventDriven, simulate
+from onesided.complementarity_systems import LocatedSwitches, simulate
 from onesided.zoo.suspension import Suspension
 
 
@@ -72,7 +72,7 @@ def test_adaptive_runge_kutta_on_the_kinked_equations_agrees():
 
     times = np.linspace(0.0, 1.5, 31)
     other = solve_ivp(rate, (0.0, 1.5), np.zeros(12), "DOP853", times, rtol=1e-11, atol=1e-14, max_step=2e-3)
-    ours = simulate(system, EventDriven(), times=times)
+    ours = simulate(system, LocatedSwitches(), times=times)
     assert model.elongations(ours.x) == pytest.approx(model.elongations(other.y.T), abs=1e-9)
 
 
@@ -80,14 +80,14 @@ def test_adaptive_runge_kutta_on_the_kinked_equations_agrees():
     (0.0, (48, 51, 47), (47.76, 59.45, 45.51)), (0.05, (49, 50, 48), (40.36, 49.15, 38.34)),
 ])  # fmt: skip
 def test_influence_of_the_damping(damping, counts, peaks):
-    motion = simulate(Suspension(damping=damping).system(), EventDriven(), times=(0.0, 20.0))
+    motion = simulate(Suspension(damping=damping).system(), LocatedSwitches(), times=(0.0, 20.0))
     assert tuple(motion.slackenings(name) for name in motion.names) == counts
     assert motion.peak_s == pytest.approx(peaks, abs=6e-3)
 
 
 def test_more_modes_change_little_and_no_count():
     model = Suspension(modes=6)
-    motion = simulate(model.system(), EventDriven(), times=np.linspace(0.0, 5.0, 11))
+    motion = simulate(model.system(), LocatedSwitches(), times=np.linspace(0.0, 5.0, 11))
     coarse = exact("C1")
     difference = model.elongations(motion.x) - CASES["C1"].elongations(coarse.x[:11])
     assert np.abs(difference).max() <= 3.0e-5
@@ -97,6 +97,6 @@ def test_more_modes_change_little_and_no_count():
 
 def test_taut_slings_never_go_slack_when_erected_before_gravity():
     """Just-taut slings that then take the weight are stretched by 20 mm and more, which the load does not undo."""
-    motion = simulate(Suspension(stretch=0.020192).system(), EventDriven(), times=(0.0, 20.0))
+    motion = simulate(Suspension(stretch=0.020192).system(), LocatedSwitches(), times=(0.0, 20.0))
     assert motion.switches == ()
     assert motion.first_taut.all()

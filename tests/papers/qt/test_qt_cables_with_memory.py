@@ -9,27 +9,27 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy.integrate import simpson, trapezoid
 
+from onesided.base.errors import ModelError, UsageError
 from onesided.complementarity_systems import (
     CableStructure,
     Elastic,
-    EventDriven,
     FrozenModes,
     Harmonic,
     LinearComplementaritySystem,
+    LocatedSwitches,
     PerfectlyPlastic,
     Signal,
     TimeStepping,
     WorkHardening,
     simulate,
 )
-from onesided.errors import ModelError, UsageError
 
 THROW = ([[0.0, 1.0], [0.0, 0.0]], [[0.0], [-1.0]], [[1.0, 0.0]])  # unit mass thrown against a cable
 
 
 def thrown(law, times=(0.0, 6.0)):
     """A unit mass leaves the point where the cable is just straight, at unit speed."""
-    return simulate(CableStructure(*THROW, [law]), EventDriven(), (0.0, 1.0), times=times)
+    return simulate(CableStructure(*THROW, [law]), LocatedSwitches(), (0.0, 1.0), times=times)
 
 
 def test_elastic_half_sine_then_flight():
@@ -81,7 +81,7 @@ def swing(law, amplitude):
 @example(tangent=0.5727618297057869, limit=0.998699558695475, amplitude=0.84765625)  # a step ends at a peak
 def test_memory_only_grows_and_the_limit_is_never_passed(tangent, limit, amplitude):
     structure = swing(WorkHardening(1.0, limit, tangent), amplitude)
-    motion = simulate(structure, EventDriven(), (0.0, 0.0), times=np.linspace(0.0, 40.0, 801))
+    motion = simulate(structure, LocatedSwitches(), (0.0, 0.0), times=np.linspace(0.0, 40.0, 801))
     plastic = motion.x[:, 2]
     assert (np.diff(plastic) >= -1e-14).all()
     assert structure.overstress(motion.x, motion.s).max() <= 1e-12
@@ -94,11 +94,11 @@ def test_memory_only_grows_and_the_limit_is_never_passed(tangent, limit, amplitu
 
 def test_second_yield_begins_where_the_first_ended():
     structure = swing(WorkHardening(1.0, 0.3, 0.1), 1.0)
-    motion = simulate(structure, EventDriven(), (0.0, 0.0), times=(0.0, 40.0))
+    motion = simulate(structure, LocatedSwitches(), (0.0, 0.0), times=(0.0, 40.0))
     yields = [s.t for s in motion.switches if s.detail == "yields"]
     unloads = [s.t for s in motion.switches if s.detail == "unloads"]
     assert len(yields) >= 2
-    again = simulate(structure, EventDriven(), (0.0, 0.0), times=(0.0, unloads[0], yields[1], 40.0))
+    again = simulate(structure, LocatedSwitches(), (0.0, 0.0), times=(0.0, unloads[0], yields[1], 40.0))
     ends, begins = again.s[1:3, 0]
     assert begins == pytest.approx(ends, rel=1e-12)
     assert begins > 0.3
@@ -108,7 +108,7 @@ def test_elastic_cables_are_the_linear_complementarity_system():
     structure = swing(Elastic(2.0), 1.0)
     system = LinearComplementaritySystem(structure.A, structure.B, -np.asarray(structure.C), [[0.5]], structure.input)
     times = np.linspace(0.0, 30.0, 31)
-    one, two = (simulate(s, EventDriven(), times=times) for s in (structure, system))
+    one, two = (simulate(s, LocatedSwitches(), times=times) for s in (structure, system))
     assert one.x[:, :2] == pytest.approx(two.x, abs=1e-12)
     assert [s.t for s in one.switches if s.t > 0] == pytest.approx([s.t for s in two.switches], abs=1e-12)
 
@@ -128,11 +128,11 @@ def test_time_stepping_on_the_complementarity_form_converges_to_it(law):
 
 def test_overstretched_start_yields_at_once_or_is_told():
     law = PerfectlyPlastic(1.0, 0.5)
-    motion = simulate(CableStructure(*THROW, [law]), EventDriven(), (0.2, 1.0), times=(0.0, 1.0))
+    motion = simulate(CableStructure(*THROW, [law]), LocatedSwitches(), (0.2, 1.0), times=(0.0, 1.0))
     assert motion.first_taut[0] == 1.0
     with pytest.raises(ModelError, match="above what the cable"):
-        simulate(CableStructure(*THROW, [law]), EventDriven(), (2.0, 0.0), times=(0.0, 1.0))
-    kept = simulate(CableStructure(*THROW, [law]), EventDriven(), (2.0, 0.0, 1.6), times=(0.0, 1.0))
+        simulate(CableStructure(*THROW, [law]), LocatedSwitches(), (2.0, 0.0), times=(0.0, 1.0))
+    kept = simulate(CableStructure(*THROW, [law]), LocatedSwitches(), (2.0, 0.0, 1.6), times=(0.0, 1.0))
     assert kept.ok
 
 
@@ -169,11 +169,13 @@ LAWS = st.one_of(
 def test_area_of_the_hysteresis_loops_is_the_energy_lost(law, amplitude):
     """∫ S dΔ = S²/2k + S_y p + H p²/2: what the cable took up is stored, or lost in plastic flow p."""
     structure = swing(law, amplitude)
-    moments = [s.t for s in simulate(structure, EventDriven(), (0.0, 0.0), times=(0.0, 30.0)).switches if 0 < s.t < 30]
+    moments = [
+        s.t for s in simulate(structure, LocatedSwitches(), (0.0, 0.0), times=(0.0, 30.0)).switches if 0 < s.t < 30
+    ]
     edges = np.unique([0.0, *moments, 30.0])
     edges = edges[np.append(True, np.diff(edges) > 1e-9)]
     times = np.unique(np.concatenate([np.linspace(a, b, 161) for a, b in pairwise(edges)]))
-    motion = simulate(structure, EventDriven(), (0.0, 0.0), times=times)
+    motion = simulate(structure, LocatedSwitches(), (0.0, 0.0), times=times)
     power, taken = motion.s[:, 0] * motion.x[:, 1], 0.0
     for a, b in pairwise(edges):
         inside = (motion.t >= a) & (motion.t <= b)
@@ -193,7 +195,7 @@ def test_one_loop_has_the_area_of_its_parallelogram():
         [[0, 1], [0, 0]], [[0.0], [-1e-9]], [[1.0, 0.0]], [PerfectlyPlastic(k, limit)],
         offset=Signal([height / 2], (Harmonic(1.0, cosine=[-height / 2]),)),
     )  # fmt: skip
-    motion = simulate(heavy, EventDriven(), (0.0, 0.0), times=np.linspace(0.0, 2 * math.pi, 2001))
+    motion = simulate(heavy, LocatedSwitches(), (0.0, 0.0), times=np.linspace(0.0, 2 * math.pi, 2001))
     elongation = height / 2 * (1 - np.cos(motion.t))
     assert motion.x[-1, 2] == pytest.approx(height - limit / k, abs=1e-6)
     area = trapezoid(motion.s[:, 0], elongation)

@@ -5,8 +5,8 @@ from functools import cache
 import numpy as np
 import pytest
 
-from onesided.complementarity_systems import EventDriven, RungeKutta, simulate
-from onesided.errors import ModelError
+from onesided.base.errors import ModelError
+from onesided.complementarity_systems import LocatedSwitches, RungeKutta, simulate
 from onesided.zoo.mast import ANCHORS, NAMES, Bilateral, Catenary, Mast, Taut, Wind
 
 START = (0.015, 0.0075, 0.0, 0.0)
@@ -35,7 +35,7 @@ MAX_TENSION = {
 
 @cache
 def run(law):
-    method = EventDriven(rtol=1e-11, atol=1e-13) if law == "P" else EventDriven()
+    method = LocatedSwitches(rtol=1e-11, atol=1e-13) if law == "P" else LocatedSwitches()
     return simulate(Mast(LAWS[law]).system(), method, START, times=np.linspace(0.0, 20.0, 4001))
 
 
@@ -115,7 +115,9 @@ def test_never_all_slack():
     assert motion.slack_fractions()[3] == 0.0
     largest = mast.tensions(motion.x[:, :2]).max(axis=1) / mast.pretension
     k = int(np.argmin(largest)) - 1  # a kink: look closer
-    near = simulate(mast.system(), EventDriven(), motion.x[k], times=np.linspace(motion.t[k], motion.t[k + 2], 2001))
+    near = simulate(
+        mast.system(), LocatedSwitches(), motion.x[k], times=np.linspace(motion.t[k], motion.t[k + 2], 2001)
+    )
     lowest = (mast.tensions(near.x[:, :2]).max(axis=1) / mast.pretension).min()
     assert 1.0 <= lowest <= 1.0923  # the value of the reference is that of a grid
     q = np.random.default_rng(1).uniform(-0.5, 0.5, (10_000, 2))
@@ -178,7 +180,7 @@ def test_harmonic_wind():
     """A small motion about the centre is that of a linear oscillator with K₀ = 1.5 S₀ cos δ (σ' + 1)/r."""
     frequency, size = 1.6, 10.0
     mast = Mast(Taut(), Wind(size, angle=0.0, frequency=frequency))
-    motion = simulate(mast.system(), EventDriven(), np.zeros(4), times=np.linspace(0.0, 5.0, 101))
+    motion = simulate(mast.system(), LocatedSwitches(), np.zeros(4), times=np.linspace(0.0, 5.0, 101))
     stiffness = 1.5 * mast.pretension * mast.cos_slope * (mast.b + 1) / mast.radius
     assert stiffness == pytest.approx(367156.50, rel=1e-7)
     m, d = mast.mass, mast.damping

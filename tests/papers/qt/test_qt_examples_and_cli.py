@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from onesided.cli import app
-from onesided.plots import cables
+from onesided.cli.app import app
+from onesided.plots import cable_plots as cables
 from onesided.results import load_result
 from onesided.zoo.suspension import Suspension
 
@@ -112,7 +112,7 @@ def test_help_is_light():
     code = """
 import sys
 from typer.testing import CliRunner
-from onesided.cli import app
+from onesided.cli.app import app
 CliRunner().invoke(app, ["cables", "--help"])
 print([m for m in ("jax", "scipy", "matplotlib") if m in sys.modules])
 """

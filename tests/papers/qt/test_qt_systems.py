@@ -8,19 +8,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.integrate import solve_ivp
 
-from onesided._types import Status
+from onesided.base.errors import UsageError
+from onesided.base.types import Status
 from onesided.complementarity import Enumeration, Lemke, solve
 from onesided.complementarity_systems import (
-    EventDriven,
     Harmonic,
     LinearComplementaritySystem,
+    LocatedSwitches,
     RungeKutta,
     Signal,
     SlacknessSystem,
     TimeStepping,
     simulate,
 )
-from onesided.errors import UsageError
 from onesided.results import load_result, save
 
 
@@ -34,7 +34,7 @@ def bilinear(k_cable=8.0, k_spring=1.0, push=0.0):
 def test_period_of_the_bilinear_oscillator():
     """Half a period on both springs, half on one: T = π/√9 + π/1; hundred periods come back to the start."""
     period = math.pi / 3 + math.pi
-    motion = simulate(bilinear(), EventDriven(), (0.0, 1.0), times=period * np.arange(101))
+    motion = simulate(bilinear(), LocatedSwitches(), (0.0, 1.0), times=period * np.arange(101))
     assert motion.x == pytest.approx(np.tile([0.0, 1.0], (101, 1)), abs=2e-12)
     assert len(motion.switches) == pytest.approx(200, abs=1)
     assert motion.peak_s[0] == pytest.approx(8.0 / 3.0, rel=1e-13)
@@ -43,7 +43,7 @@ def test_period_of_the_bilinear_oscillator():
 
 @pytest.mark.parametrize(("v", "taut"), [(1.0, 1.0), (-1.0, 0.0)])
 def test_start_at_the_kink(v, taut):
-    motion = simulate(bilinear(), EventDriven(), (0.0, v), times=(0.0, 0.5))
+    motion = simulate(bilinear(), LocatedSwitches(), (0.0, v), times=(0.0, 0.5))
     assert motion.first_taut[0] == taut
     omega = 3.0 if taut else 1.0
     assert motion.x[-1, 0] == pytest.approx(v * math.sin(0.5 * omega) / omega, abs=1e-15)
@@ -52,7 +52,7 @@ def test_start_at_the_kink(v, taut):
 @pytest.mark.parametrize("push", [0.5, -0.5])
 def test_tangential_start(push):
     """At rest at the kink: the acceleration decides."""
-    motion = simulate(bilinear(push=push), EventDriven(), (0.0, 0.0), times=(0.0, 0.5))
+    motion = simulate(bilinear(push=push), LocatedSwitches(), (0.0, 0.0), times=(0.0, 0.5))
     omega2 = 9.0 if push > 0 else 1.0
     assert motion.first_taut[0] == (1.0 if push > 0 else 0.0)
     assert motion.x[-1, 0] == pytest.approx(push / omega2 * (1 - math.cos(math.sqrt(omega2) * 0.5)), abs=1e-15)
@@ -60,19 +60,19 @@ def test_tangential_start(push):
 
 
 def test_nothing_moves_for_ever():
-    motion = simulate(bilinear(), EventDriven(), (0.0, 0.0), times=(0.0, 10.0))
+    motion = simulate(bilinear(), LocatedSwitches(), (0.0, 0.0), times=(0.0, 10.0))
     assert motion.switches == ()
     assert not motion.x.any()
 
 
 def test_a_graze_is_no_switch_and_a_near_miss_is_seen():
     """x = −1 + push (1 − cos t): touches zero from below at t = π for push = ½; passes it for a little more."""
-    touch = simulate(bilinear(push=-0.5), EventDriven(), (-1.0, 0.0), times=(0.0, 2 * math.pi))
+    touch = simulate(bilinear(push=-0.5), LocatedSwitches(), (-1.0, 0.0), times=(0.0, 2 * math.pi))
     assert touch.x[-1] == pytest.approx([-1.0, 0.0], abs=1e-7)
-    over = simulate(bilinear(push=-0.5), EventDriven(), (-1.0 - 1e-9, 0.0), times=(0.0, 2 * math.pi))
+    over = simulate(bilinear(push=-0.5), LocatedSwitches(), (-1.0 - 1e-9, 0.0), times=(0.0, 2 * math.pi))
     assert [s.taut for s in over.switches] == [True, False]
     assert over.switches[1].t - over.switches[0].t == pytest.approx(2 * math.sqrt(2e-9 / 0.5), rel=1e-3)
-    under = simulate(bilinear(push=-0.5), EventDriven(), (-1.0 + 1e-9, 0.0), times=(0.0, 2 * math.pi))
+    under = simulate(bilinear(push=-0.5), LocatedSwitches(), (-1.0 + 1e-9, 0.0), times=(0.0, 2 * math.pi))
     assert under.switches == ()
 
 
@@ -83,10 +83,10 @@ def test_a_short_dip_between_the_steps_of_a_nonlinear_system_is_seen():
         coordinates=["x"], names=["cable"],
     )  # fmt: skip
     times = (0.0, 2 * math.pi)
-    over = simulate(system, EventDriven(), (-1.0 - 1e-9, 0.0), times=times)
+    over = simulate(system, LocatedSwitches(), (-1.0 - 1e-9, 0.0), times=times)
     assert [s.taut for s in over.switches] == [True, False]
     assert over.switches[1].t - over.switches[0].t == pytest.approx(2 * math.sqrt(2e-9 / 0.5), rel=1e-3)
-    assert simulate(system, EventDriven(), (-1.0 + 1e-9, 0.0), times=times).switches == ()
+    assert simulate(system, LocatedSwitches(), (-1.0 + 1e-9, 0.0), times=times).switches == ()
 
 
 def test_harmonic_input_and_offset_are_exact():
@@ -96,7 +96,7 @@ def test_harmonic_input_and_offset_are_exact():
         [[0, 1], [-1, 0]], [[0.0], [-1.0]], [[-1.0, 0.0]], [[1 / k]],
         Signal([0.0, 2.0], (Harmonic(1.3, sine=[0.0, 0.2]),)), Signal([-5.0], (Harmonic(1.0, cosine=[-0.3]),)),
     )  # fmt: skip
-    motion = simulate(system, EventDriven(), (-3.0, 0.2), times=np.linspace(0.0, 20.0, 41))
+    motion = simulate(system, LocatedSwitches(), (-3.0, 0.2), times=np.linspace(0.0, 20.0, 41))
     t = motion.t
     steady = (2.0 - 5.0 * k) / 4, 0.2 / (4 - 1.69), -0.3 * k / (4 - 1)
     x = steady[0] + steady[1] * np.sin(1.3 * t) + steady[2] * np.cos(t)
@@ -126,7 +126,7 @@ def random_system(seed, n=4, m=3):
 def test_random_systems_against_an_adaptive_method_with_an_lcp_at_every_stage(seed):
     system, start = random_system(seed)
     times = np.linspace(0.0, 4.0, 9)
-    motion = simulate(system, EventDriven(), start, times=times)
+    motion = simulate(system, LocatedSwitches(), start, times=times)
 
     def rate(t, x):
         return system.rate(t, x, solve(system.problem(t, x), Enumeration()).value)
@@ -145,7 +145,7 @@ def test_order_of_the_pairs_does_not_matter(seed):
     B, C, D = (np.asarray(a) for a in (system.B, system.C, system.D))
     offset = np.asarray(system.offset.constant)[p]
     other = LinearComplementaritySystem(system.A, B[:, p], C[p], D[np.ix_(p, p)], system.input, offset)
-    one, two = (simulate(s, EventDriven(), start, times=(0.0, 3.0)) for s in (system, other))
+    one, two = (simulate(s, LocatedSwitches(), start, times=(0.0, 3.0)) for s in (system, other))
     assert one.s[:, p] == pytest.approx(two.s, abs=1e-9)
     assert [s.t for s in one.switches] == pytest.approx([s.t for s in two.switches], abs=1e-9)
 
@@ -158,7 +158,7 @@ def test_time_stepping_without_feed_through():
         assert motion.x[:, 0] == pytest.approx(np.maximum(0.0, 1.0 - motion.t), abs=1e-15)
         assert motion.s[-1, 0] == pytest.approx(1.0)
     with pytest.raises(UsageError, match="P-matrix"):
-        simulate(system, EventDriven(), [1.0], times=(0.0, 2.0))
+        simulate(system, LocatedSwitches(), [1.0], times=(0.0, 2.0))
 
 
 def test_last_step_is_shortened():
@@ -178,8 +178,8 @@ def test_nonlinear_system_against_the_exact_one():
     )  # fmt: skip
     times = np.linspace(0.0, 10.0, 21)
     one, two = (
-        simulate(system, EventDriven(), (0, 1), times=times),
-        simulate(bilinear(), EventDriven(), (0, 1), times=times),
+        simulate(system, LocatedSwitches(), (0, 1), times=times),
+        simulate(bilinear(), LocatedSwitches(), (0, 1), times=times),
     )
     assert one.x == pytest.approx(two.x, abs=1e-10)
     assert [s.t for s in one.switches] == pytest.approx([s.t for s in two.switches], abs=1e-10)
@@ -199,7 +199,7 @@ def test_mechanical_form():
 
 
 def test_saved_and_loaded(tmp_path):
-    motion = simulate(bilinear(), EventDriven(), (0.0, 1.0), times=(0.0, 10.0))
+    motion = simulate(bilinear(), LocatedSwitches(), (0.0, 1.0), times=(0.0, 10.0))
     loaded = load_result(save(motion, tmp_path / "run"))
     for name in ("t", "x", "s", "w", "peak_s", "peak_w", "first_taut"):
         assert np.array_equal(getattr(loaded, name), getattr(motion, name))
@@ -210,7 +210,7 @@ def test_saved_and_loaded(tmp_path):
 
 
 def test_too_many_switches_end_with_what_was_found():
-    motion = simulate(bilinear(), EventDriven(max_switches=3), (0.0, 1.0), times=(0.0, 100.0))
+    motion = simulate(bilinear(), LocatedSwitches(max_switches=3), (0.0, 1.0), times=(0.0, 100.0))
     assert motion.status is Status.enough
     assert len(motion.switches) == 3
     assert "stopped after 3 switches" in motion.note

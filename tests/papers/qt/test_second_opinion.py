@@ -6,23 +6,23 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 
-from onesided._types import Status
+from onesided.base.errors import SolveError
+from onesided.base.progress import Progress
+from onesided.base.tolerances import DEFAULT
+from onesided.base.types import Status
 from onesided.complementarity_systems import (
     CableStructure,
-    EventDriven,
     FrozenModes,
     LinearComplementaritySystem,
+    LinearRun,
+    LocatedSwitches,
     MotionMethod,
     PerfectlyPlastic,
-    Run,
     SlacknessSystem,
     TimeStepping,
     iter_simulate,
     simulate,
 )
-from onesided.errors import SolveError
-from onesided.results.progress import Progress
-from onesided.tolerances import DEFAULT
 
 LINEAR = LinearComplementaritySystem([[0, 1], [-1, 0]], [[0.0], [-1.0]], [[-1.0, 0.0]], [[1 / 8]])
 GENERAL = SlacknessSystem.mechanical(
@@ -30,15 +30,15 @@ GENERAL = SlacknessSystem.mechanical(
     coordinates=["x"], names=["cable"],
 )  # fmt: skip
 MEMORY = CableStructure([[0, 1], [0, 0]], [[0.0], [-1.0]], [[1.0, 0.0]], [PerfectlyPlastic(1.0, 0.5)])
-EXACT = EventDriven()
+EXACT = LocatedSwitches()
 SYSTEMS = {"linear": LINEAR, "general": GENERAL, "memory": MEMORY}
 
 
 @dataclass(eq=False)
-class Told(Run):
+class Told(LinearRun):
     """A run whose claim is changed."""
 
-    run: Run
+    run: LinearRun
     lie: Any
 
     def advance(self):
@@ -75,7 +75,7 @@ def told(system, method):
 
 @pytest.mark.parametrize("kind", SYSTEMS)
 def test_honest_methods_pass_with_room(kind):
-    motion = told(SYSTEMS[kind], EventDriven())
+    motion = told(SYSTEMS[kind], LocatedSwitches())
     assert motion.ok
     assert motion.residual < 1e-12
     assert motion.defect < 1e-3 * DEFAULT.defect
@@ -168,9 +168,9 @@ class Listener(Progress):
 
 
 METHODS = {
-    "events": (LINEAR, EventDriven()),
-    "smooth": (GENERAL, EventDriven()),
-    "memory": (MEMORY, EventDriven()),
+    "events": (LINEAR, LocatedSwitches()),
+    "smooth": (GENERAL, LocatedSwitches()),
+    "memory": (MEMORY, LocatedSwitches()),
     "stepping": (LINEAR, TimeStepping(0.1)),
     "frozen": (LINEAR, FrozenModes(0.1)),
 }

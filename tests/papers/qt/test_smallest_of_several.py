@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 from onesided import System, solve
-from onesided.complementarity_systems import EventDriven, SlacknessSystem, Smallest, Smoothed, simulate
+from onesided.base.errors import ModelError, ModelFileError, UsageError
+from onesided.complementarity_systems import LocatedSwitches, SlacknessSystem, Smallest, Smoothed, simulate
 from onesided.dynamics.choose import method_named
 from onesided.dynamics.simulate import simulate as simulate_system
-from onesided.errors import ModelError, ModelFileError, UsageError
-from onesided.model.files import loads
-from onesided.model.nonsmooth import smallest, smallest_smoothed
+from onesided.files.reading import loads
+from onesided.system.nonsmooth import smallest, smallest_smoothed
 
 
 def point_in_a_corner(unilateral):
@@ -58,7 +58,7 @@ PIECES = (lambda t, x, s: -x[0], lambda t, x, s: 0.5 - 4.0 * x[0])  # s = max(0,
 def test_pieces_are_followed_exactly():
     """Thrown at unit speed: a quarter swing at ω = 1 to x = 1/6, then one at ω = 2 about x = 1/8, and back."""
     gap = Smallest(PIECES)
-    motion = simulate(oscillator(gap.value, gap.kinks), EventDriven(), (0.0, 1.0), times=(0.0, 3.0))
+    motion = simulate(oscillator(gap.value, gap.kinks), LocatedSwitches(), (0.0, 1.0), times=(0.0, 3.0))
     first = math.asin(1 / 6)
     v = math.cos(first)
     second = math.pi / 2 - math.atan2((1 / 6 - 1 / 8) * 2, v)  # from the phase at x = 1/6 to the turning point
@@ -74,12 +74,12 @@ def test_pieces_are_followed_exactly():
 
 def test_smoothed_pieces_converge():
     exact = simulate(
-        oscillator(Smallest(PIECES).value, Smallest(PIECES).kinks), EventDriven(), (0.0, 1.0), times=(0.0, 1.5)
+        oscillator(Smallest(PIECES).value, Smallest(PIECES).kinks), LocatedSwitches(), (0.0, 1.0), times=(0.0, 1.5)
     )
     errors = []
     for sharpness in (100.0, 200.0, 400.0):
         gap = Smoothed(PIECES, sharpness)
-        motion = simulate(oscillator(gap.value), EventDriven(rtol=1e-9, atol=1e-11), (0.0, 1.0), times=(0.0, 1.5))
+        motion = simulate(oscillator(gap.value), LocatedSwitches(rtol=1e-9, atol=1e-11), (0.0, 1.0), times=(0.0, 1.5))
         errors.append(np.abs(motion.x[-1] - exact.x[-1]).max())
         values = [gap.value(0.0, np.array([x, 0.0]), np.zeros(1)) for x in (0.0, 1 / 6, 0.5)]
         low = [min(p(0.0, np.array([x, 0.0]), None) for p in PIECES) for x in (0.0, 1 / 6, 0.5)]

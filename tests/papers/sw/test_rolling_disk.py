@@ -20,13 +20,13 @@ from onesided import (
     with_surfaces,
     zoo,
 )
-from onesided.cli import app
+from onesided.base.errors import ModelFileError
+from onesided.cli.app import app
 from onesided.dynamics.mechanics import Mechanics
-from onesided.errors import ModelFileError
-from onesided.model.equations import Equations
-from onesided.model.files import loads
-from onesided.model.surfaces import closest
+from onesided.files.reading import loads
 from onesided.results import load_result
+from onesided.system.equations import Equations
+from onesided.system.surfaces import closest
 
 R, H, OMEGA, GRAVITY = 1.0, 0.5, 2 * np.pi / 5, 10.0
 LIMIT = np.sqrt(GRAVITY * (1 + R * H * OMEGA**2) / (H * OMEGA**2))  # N = 0 on the crest: 4.760793

@@ -1,0 +1,54 @@
+"""Names of coordinates, parameters and constraints: checks and suggestions."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
+from typing import TypeVar
+
+from onesided.base.errors import ModelError
+
+Value = TypeVar("Value")
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """The known name most like `name`, or an empty string."""
+    matches = get_close_matches(name, list(known), n=1, cutoff=0.5)
+    return matches[0] if matches else ""
+
+
+def unknown_name(kind: str, name: str, known: Iterable[str], *, advice: str = "") -> ModelError:
+    """The error for a name that nobody defined, with the nearest known one."""
+    names = list(known)
+    guess = nearest(name, names)
+    return ModelError(
+        f"unknown {kind} '{name}'",
+        expected="one of " + ", ".join(names) if names else f"no {kind} at all: none is defined",
+        advice=f"did you mean '{guess}'?" if guess else advice,
+    )
+
+
+def some(names: Iterable[str], most: int = 8) -> str:
+    """The first of some names, for a message."""
+    found = list(names)
+    return ", ".join(found[:most]) + (f" and {len(found) - most} more" if len(found) > most else "")
+
+
+def check_names(kind: str, names: Iterable[str]) -> tuple[str, ...]:
+    """Return names as a tuple; refuse anything but distinct non-empty strings."""
+    if not isinstance(names, Iterable):
+        raise ModelError(f"{kind} names are not a sequence", got=repr(names), expected="a tuple of names")
+    names = tuple(names)
+    for name in names:
+        if not isinstance(name, str) or not name.strip() or not name.isprintable():
+            expected = "a non-empty string of characters that can be printed"
+            raise ModelError(f"a {kind} name is not usable", got=repr(name), expected=expected)
+    twice = [name for name, count in Counter(names).items() if count > 1]
+    if twice:
+        raise ModelError(f"{kind} name used twice", got=", ".join(twice), expected="every name once")
+    return names
+
+
+def joined(kind: str, *tables: Mapping[str, Value]) -> dict[str, Value]:
+    """All tables in one; a name that stands in two of them is refused: the second would replace the first."""
+    check_names(kind, [name for table in tables for name in table])
+    return {name: value for table in tables for name, value in table.items()}

@@ -1,0 +1,455 @@
+"""The command line: argument parsing only; anything it does is two lines of Python."""
+
+import io
+import json
+import sys
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, cast
+
+import typer
+
+from onesided._version import __version__
+from onesided.base.errors import UsageError
+from onesided.base.interrupt import EXIT_INTERRUPTED, INTERRUPT, Interrupt
+from onesided.cli.cable_commands import cables
+from onesided.cli.exits import EXIT_FAILED, clear_errors, exit_code
+from onesided.cli.view_commands import views
+
+if TYPE_CHECKING:
+    from onesided.files.reading import Model
+
+app = typer.Typer(
+    help="Equilibrium paths and motion of mechanical systems whose constraints act on one side only.",
+    no_args_is_help=True,
+    add_completion=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.add_typer(views)
+
+File = Annotated[Path, typer.Argument(metavar="FILE", help="Model file (TOML), or the name of a bundled model.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON lines for machines.")]
+Output = Annotated[Path | None, typer.Option("--output", "-o", help="Folder for the results.")]
+Care = Annotated[str, typer.Option(help="How closely steps are looked into: fast, normal or thorough.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")]
+Report = Annotated[bool, typer.Option("--report", help="Write report.html into the folder as well.")]
+Low = Annotated[float | None, typer.Option("--p-min", help="Lower bound of p; default: the file's range.")]
+High = Annotated[float | None, typer.Option("--p-max", help="Upper bound of p; default: the file's range.")]
+Change = Annotated[list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="Change a parameter.")]
+
+
+app.add_typer(cables)
+
+
+def main() -> None:
+    """Run the command line; a terminal that lacks a sign gets a question mark instead of an error."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
+    INTERRUPT.listen()
+    try:
+        app()
+    except SystemExit:
+        if INTERRUPT.asked:
+            sys.exit(EXIT_INTERRUPTED)
+        raise
+
+
+def _version(value: bool) -> None:
+    if value:
+        sys.stdout.write(f"onesided {__version__}\n")
+        raise typer.Exit
+
+
+VersionOption = Annotated[
+    bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
+]
+
+
+@app.callback()
+def _root(version: VersionOption = False) -> None:
+    """Equilibrium paths and motion of mechanical systems whose constraints act on one side only."""
+
+
+@app.command()
+def examples(
+    name: Annotated[str | None, typer.Argument(help="Print this model file, to be copied: NAME > my.toml")] = None,
+) -> None:
+    """List the bundled models, or print one."""
+    from onesided import zoo
+
+    with clear_errors():
+        if name is not None:
+            sys.stdout.write(zoo.text(name))
+            return
+        width = max(len(key) for key in zoo.names())
+        for key in zoo.names():
+            sys.stdout.write(f"{key:{width}}  {zoo.summary(key)}\n")
+        sys.stdout.write("\nCopy one out with: onesided examples NAME > my.toml\n")
+
+
+@app.command()
+def schema() -> None:
+    """Print the JSON schema of the model file format."""
+    from onesided.files.schema import json_schema
+
+    sys.stdout.write(json.dumps(json_schema(), indent=2) + "\n")
+
+
+@app.command()
+def cache(
+    clear: Annotated[bool, typer.Option("--clear", help="Remove it; it is made again as models are used.")] = False,
+) -> None:
+    """Say where compiled code is kept between runs and how much there is, or remove it."""
+    with clear_errors():
+        from onesided.base import caches
+        from onesided.cli.environment import MEGABYTE, kept_code
+
+        if clear:
+            sys.stdout.write(f"{caches.clear() / MEGABYTE:.1f} MB removed\n")
+        else:
+            sys.stdout.write(f"{kept_code()}\n")
+
+
+@app.command()
+def check(
+    file: Annotated[Path | None, typer.Argument(metavar="FILE", help="Model file, or a bundled model.")] = None,
+    environment: Annotated[
+        bool, typer.Option("--environment", help="Versions, caches, devices and programs instead.")
+    ] = False,
+) -> None:
+    """Validate a model file: names, formulas, values at the start; or look at the installation."""
+    with clear_errors():
+        if environment == (file is not None):
+            raise UsageError("nothing to check", expected="a model file, or --environment")
+        lines = _environment() if file is None else _checked(file)
+        width = max(map(len, lines))
+        sys.stdout.write("".join(f"{key:{width}}  {text}\n" for key, text in lines.items()))
+
+
+def _environment() -> dict[str, str]:
+    from onesided.cli.environment import environment
+
+    return environment()
+
+
+def _checked(file: Path) -> dict[str, str]:
+    """What a model consists of, in words."""
+    system, task = _load(file, None)
+    examine = system.check_start if task.motion is None else system.check_model
+    examine(task.start, task.p)
+    sizes = system.sizes(task.start, task.p)
+    low, high = task.p_bounds
+    lengths = [f"{c} {v:.3g}" for c, v in zip(system.coordinates, sizes.length, strict=True)]
+    parts = {} if system.structure is None else {"parts": _counts(system.structure.parts)}
+    return {
+        "ok": task.title or str(file),
+        **parts,
+        "coordinates": _abbreviated(system.coordinates),
+        "one-sided": _abbreviated(system.unilateral),
+        "two-sided": _abbreviated(system.bilateral),
+        "control": f"{system.control} from {task.p:g}, between {low:g} and {high:g}",
+        "start": _start(system, task),
+        **({} if task.motion is None else {"motion": "from t = {:g} to {:g}".format(*task.motion.time)}),
+        "scales": f"{_abbreviated(lengths)}; energy {sizes.energy:.3g}; {system.control} {sizes.control:.3g}",
+    }
+
+
+@app.command()
+def solve(
+    file: File,
+    p: Annotated[float | None, typer.Option("--p", help="Value of p; default: the file's start.")] = None,
+    change: Change = None,
+    as_json: Json = False,
+) -> None:
+    """Find an equilibrium at fixed p from the file's start, also one that is infeasible or far away."""
+    with clear_errors(as_json):
+        from onesided.cli import listing as show
+        from onesided.verbs import solve as solve_system
+
+        model = _load(file, change)
+        found = solve_system(model.system, start=model.task.start, p=_within(model, p), throw=False)
+        show.solution(found, as_json=as_json)
+        raise typer.Exit(exit_code(found.status))
+
+
+@app.command()
+def trace(  # noqa: PLR0913, PLR0917 - one option each
+    file: File,
+    direction: Annotated[str | None, typer.Option(help="up or down; default: the file's.")] = None,
+    p_min: Low = None,
+    p_max: High = None,
+    max_events: Annotated[int | None, typer.Option(help="Stop after so many events.")] = None,
+    max_points: Annotated[int | None, typer.Option(help="Stop after so many points.")] = None,
+    first_order: Annotated[bool, typer.Option("--first-order", help="Integrate, as the papers do.")] = False,
+    care: Care = "normal",
+    change: Change = None,
+    output: Output = None,
+    report: Report = False,
+    as_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Trace the equilibrium path from the file's start; every event is located, named and explained."""
+    with clear_errors(as_json) as interrupt:
+        from onesided.cli import listing as show
+        from onesided.statics.paths import trace as trace_path
+        from onesided.statics.tracing.integrate import FirstOrder
+
+        model = _load(file, change)
+        folder, bounds = _folder(output, file, "trace"), _bounds(model, p_min, p_max)
+        found = trace_path(
+            model.system,
+            model.task.start,
+            model.task.p,
+            direction=_sign(direction, model.task.direction),
+            p_bounds=bounds,
+            max_points=max_points,
+            max_events=max_events,
+            method=FirstOrder() if first_order else _careful(care),
+            progress=_progress(interrupt, model.system.control, bounds, quiet=quiet, as_json=as_json),
+            throw=False,
+        )
+        show.path(found, as_json=as_json, folder=_save(found, folder, model, report=report))
+        raise typer.Exit(exit_code(found.status))
+
+
+@app.command()
+def diagram(  # noqa: PLR0913, PLR0917 - one option each
+    file: File,
+    p_min: Low = None,
+    p_max: High = None,
+    max_branches: Annotated[int, typer.Option(help="Largest number of branches.")] = 50,
+    max_depth: Annotated[int, typer.Option(help="How often a branch may leave another.")] = 8,
+    symmetry: Annotated[
+        bool, typer.Option("--symmetry", help="Detect the symmetry of the parts; fold images.")
+    ] = False,
+    care: Care = "normal",
+    change: Change = None,
+    output: Output = None,
+    report: Report = False,
+    as_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Find all branches reachable from the file's start, each once."""
+    with clear_errors(as_json) as interrupt:
+        from onesided.cli import listing as show
+        from onesided.statics.explore import diagram as explore
+
+        model = _load(file, change)
+        folder, bounds = _folder(output, file, "diagram"), _bounds(model, p_min, p_max)
+        found = explore(
+            model.system,
+            model.task.start,
+            model.task.p,
+            p_bounds=bounds,
+            max_branches=max_branches,
+            max_depth=max_depth,
+            method=_careful(care),
+            symmetry="detect" if symmetry else None,
+            progress=_progress(interrupt, model.system.control, bounds, quiet=quiet, as_json=as_json),
+            throw=False,
+        )
+        show.diagram(found, as_json=as_json, folder=_save(found, folder, model, report=report))
+        raise typer.Exit(EXIT_INTERRUPTED if found.interrupted else 0 if found.complete else EXIT_FAILED)
+
+
+@app.command()
+def drive(  # noqa: PLR0917 - one option each
+    file: File,
+    programme: Annotated[
+        str | None, typer.Option(help='Values of p in turn, as in "-1, 1, -1"; default: the file\'s.')
+    ] = None,
+    fall: Annotated[str, typer.Option(help="How jumps are computed: descent, damped (motion) or both.")] = "descent",
+    change: Change = None,
+    output: Output = None,
+    report: Report = False,
+    as_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Let p follow a programme: stable states are followed, where they end the system jumps."""
+    with clear_errors(as_json) as interrupt:
+        from onesided.cli import listing as show
+        from onesided.statics.drive import drive as drive_system
+
+        model = _load(file, change)
+        values = _values(programme) if programme is not None else model.task.programme
+        for value in values:
+            _within(model, value)
+        folder = _folder(output, file, "drive")
+        span = min(values, default=0.0), max(values, default=0.0)
+        progress = _progress(interrupt, model.system.control, span, quiet=quiet, as_json=as_json)
+        way = cast(Any, fall)  # checked by `drive`
+        found = drive_system(model.system, model.task.start, values, fall=way, progress=progress, throw=False)
+        show.drive(found, as_json=as_json, folder=_save(found, folder, model, report=report))
+        raise typer.Exit(exit_code(found.status))
+
+
+@app.command()
+def simulate(  # noqa: PLR0913, PLR0917 - one option each
+    file: File,
+    time: Annotated[float | None, typer.Option(help="Last time; default: the file's.")] = None,
+    method: Annotated[str | None, typer.Option(help="As in the file: projected, radau, event-driven, moreau …")] = None,
+    rtol: Annotated[float | None, typer.Option(help="Accuracy of a step.")] = None,
+    step: Annotated[float | None, typer.Option(help="A fixed step instead.")] = None,
+    change: Change = None,
+    output: Output = None,
+    report: Report = False,
+    as_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Follow the motion that the file's [motion] states."""
+    with clear_errors(as_json) as interrupt:
+        from onesided.cli import listing as show
+        from onesided.dynamics.simulate import simulate as run
+
+        model = _load(file, change)
+        task = model.task.motion
+        if task is None:
+            raise UsageError("the file states no motion", expected="a table [motion] with time = [first, last]")
+        folder = _folder(output, file, "simulate")
+        span = (task.time[0], task.time[1] if time is None else time)
+        found = run(
+            model.system,
+            model.task.start,
+            dict(task.velocities),
+            span,
+            method=_method(task, method, rtol, step),
+            control=model.task.p if task.control is None else task.control,
+            progress=_progress(interrupt, "t", span, quiet=quiet, as_json=as_json),
+            throw=False,
+        )
+        show.motion(found, as_json=as_json, folder=_save(found, folder, model, report=report))
+        raise typer.Exit(exit_code(found.status))
+
+
+@app.command()
+def demo() -> None:
+    """Trace the bundled corner-limit model and show what comes out."""
+    with clear_errors():
+        sys.stdout.write("$ onesided trace corner-limit\n")
+        trace(Path("corner-limit"), report=True)
+
+
+def _counts(parts: Any) -> str:
+    """How many parts of each kind there are."""
+    return ", ".join(f"{count} {kind}" for kind, count in Counter(part.kind for part in parts if part.kind).items())
+
+
+def _abbreviated(names: Iterable[str], most: int = 12) -> str:
+    """Names, or the first and last of them with their number when there are many."""
+    names = list(names)
+    if len(names) <= most:
+        return ", ".join(names) or "none"
+    return f"{', '.join(names[: most - 2])}, …, {names[-1]} ({len(names)})"
+
+
+def _start(system: Any, task: Any) -> str:
+    """What the start violates, if anything: solve and trace bring it in."""
+    gaps = system.evaluate(task.start, task.p, [0.0] * len(system.constraint_names)).c[len(system.bilateral) :]
+    low = [f"gap '{name}' is {gap:.3g}" for name, gap in zip(system.unilateral, gaps, strict=True) if gap < 0]
+    return _abbreviated(low) if low else "no gap is violated"
+
+
+def _load(file: Path, change: list[str] | None) -> "Model":
+    """Read a model file, or a bundled model where there is no such file, and change parameters."""
+    from onesided import zoo
+    from onesided.base.names import nearest
+    from onesided.files.reading import load, loads
+
+    bundled = not file.exists() and str(file) in zoo.names()
+    if not bundled and not file.exists() and not file.suffix and nearest(str(file), zoo.names()):
+        raise UsageError(
+            f"there is no file and no bundled model '{file}'", advice=f"did you mean {nearest(str(file), zoo.names())}?"
+        )
+    model = loads(zoo.text(str(file)), name=f"{file} (bundled)") if bundled else load(file)
+    if not change:
+        return model
+    pairs = [item.partition("=") for item in change]
+    values = {name.strip(): _number(value, f"--set {name}") for name, _, value in pairs}
+    return model.with_parameters(values)
+
+
+def _number(text: str, label: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise UsageError(f"{label} is not a number", got=repr(text), expected="a number") from None
+
+
+def _values(programme: str) -> tuple[float, ...]:
+    return tuple(_number(item, "a value of --programme") for item in programme.replace(",", " ").split())
+
+
+def _within(model: "Model", p: float | None) -> float:
+    low, high = model.task.p_bounds
+    value = model.task.p if p is None else p
+    if not low <= value <= high:
+        raise UsageError(
+            f"{model.system.control} is outside its range",
+            got=f"{value:g}",
+            expected=f"{low:g} to {high:g}",
+            advice="choose another value, or widen `range` in the file's [control]",
+        )
+    return value
+
+
+def _bounds(model: "Model", low: float | None, high: float | None) -> tuple[float, float]:
+    a, b = model.task.p_bounds
+    return (a if low is None else low, b if high is None else high)
+
+
+def _progress(interrupt: Interrupt, name: str, span: tuple[float, float], *, quiet: bool, as_json: bool) -> Any:
+    from onesided.cli.listing import progress
+
+    return progress(interrupt.pressed, name, span, quiet=quiet, as_json=as_json)
+
+
+def _method(task: Any, name: str | None, rtol: float | None, step: float | None) -> Any:
+    """The file's method of motion, with what the options change."""
+    from onesided.dynamics.choose import method_named
+
+    return method_named(
+        task.method if name is None else name,
+        task.rtol if rtol is None else rtol,
+        task.step if step is None else step,
+        task.theta,
+    )
+
+
+def _careful(care: str) -> Any:
+    """The method that looks as closely as asked for."""
+    from onesided.statics.tracing.steps import PredictorCorrector
+
+    methods = {"fast": PredictorCorrector.fast, "normal": PredictorCorrector, "thorough": PredictorCorrector.thorough}
+    if care not in methods:
+        raise UsageError("there is no such care", got=care, expected=", ".join(methods))
+    return methods[care]()
+
+
+def _sign(direction: str | None, default: int) -> int:
+    if direction is None:
+        return default
+    if direction not in {"up", "down"}:
+        raise UsageError("--direction is not known", got=repr(direction), expected="up or down")
+    return 1 if direction == "up" else -1
+
+
+def _folder(output: Path | None, file: Path, verb: str) -> Path:
+    """Where results go; refused before the work begins, not after."""
+    from onesided.results import check_folder
+
+    folder = output or Path("onesided-results") / f"{file.stem}-{verb}"
+    check_folder(folder)
+    return folder
+
+
+def _save(found: Any, folder: Path, model: "Model", *, report: bool = False) -> str:
+    from onesided.results import save
+
+    extra = {"model.toml": model.task.source}
+    if report:
+        from onesided.report import html
+
+        extra["report.html"] = html(found, model=model.task.source)
+    return str(save(found, folder, extra=extra))

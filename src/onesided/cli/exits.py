@@ -1,0 +1,45 @@
+"""Errors and Ctrl-C on the command line: one clear message and an exit code."""
+
+import json
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import typer
+
+from onesided.base.errors import OnesidedError, SolveError
+from onesided.base.interrupt import EXIT_INTERRUPTED, INTERRUPT, NOTHING, Interrupt
+from onesided.base.types import Status
+
+EXIT_FAILED, EXIT_BAD_INPUT = 1, 2
+
+
+def exit_code(status: Status) -> int:
+    """What a command that ended with this status returns."""
+    if status is Status.interrupted:
+        return EXIT_INTERRUPTED
+    return 0 if status.ok else EXIT_FAILED
+
+
+@contextmanager
+def clear_errors(as_json: bool = False) -> Iterator[Interrupt]:
+    """Turn errors and Ctrl-C into one clear message and an exit code."""
+    INTERRUPT.as_json = as_json
+    try:
+        yield INTERRUPT
+    except KeyboardInterrupt:
+        _fail(NOTHING, as_json, EXIT_INTERRUPTED)
+    except SolveError as e:
+        _fail(str(e), as_json, EXIT_FAILED)
+    except OnesidedError as e:
+        _fail(str(e), as_json, EXIT_BAD_INPUT)
+    except OSError as e:
+        _fail(f"a file could not be written: {e.strerror or e} {e.filename or ''}".strip(), as_json, EXIT_BAD_INPUT)
+
+
+def _fail(message: str, as_json: bool, code: int) -> None:
+    if as_json:
+        sys.stdout.write(json.dumps({"kind": "error", "status": "error", "error": message}) + "\n")
+    else:
+        sys.stderr.write(f"error: {message}\n")
+    raise typer.Exit(code) from None

@@ -1,0 +1,118 @@
+"""Commands that look at saved results: plot, animate, report, explain."""
+
+import sys
+from enum import Enum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from onesided.base.errors import UsageError
+from onesided.cli.exits import clear_errors
+
+MOST_FRAMES = 20_000  # more than ten minutes of film
+
+views = typer.Typer()
+
+Results = Annotated[
+    Path, typer.Argument(metavar="RESULTS", help="Folder written by trace, diagram, drive or simulate.")
+]
+Axis = Annotated[
+    str | None,
+    typer.Option(help='A coordinate, definition, "energy", "arc length", "reaction NAME" or "gap NAME".'),
+]
+
+
+class Shown(str, Enum):
+    """What `plot` can show."""
+
+    path = "path"
+    reactions = "reactions"
+    gaps = "gaps"
+    energy = "energy"
+    sketch = "sketch"
+    drift = "drift"
+    raster = "raster"
+
+
+@views.command()
+def plot(
+    results: Results,
+    x: Axis = None,
+    y: Axis = None,
+    kind: Annotated[Shown, typer.Option(help="What to draw.")] = Shown.path,
+    at: Annotated[int, typer.Option(help="Which point, for --kind sketch; -1 is the last.")] = -1,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="File: .svg, .pdf or .png.")] = None,
+) -> None:
+    """Draw a saved result: path or motion, reactions, gaps, energy, drift, or the configuration at one point."""
+    with clear_errors():
+        from onesided import plots
+
+        result = _load(results)
+        target = output or results / f"{kind.value}.svg"
+        view = plots.View[kind.name]
+        plots.write(result, target, view=view, x=x, y=y, index=at, title=_title(results))
+        sys.stdout.write(f"{target}\n")
+
+
+@views.command()
+def animate(
+    results: Results,
+    frames: Annotated[int, typer.Option(help="About how many pictures.")] = 120,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="File: .gif, or .mp4 with ffmpeg.")] = None,
+) -> None:
+    """Write an animation of the configuration along a saved result."""
+    with clear_errors():
+        from onesided import plots
+
+        if not 2 <= frames <= MOST_FRAMES:
+            raise UsageError("an animation needs pictures", got=f"--frames {frames}", expected=f"2 to {MOST_FRAMES}")
+        target = output or results / "animation.gif"
+        plots.animate(_load(results), target, frames=frames, title=_title(results))
+        sys.stdout.write(f"{target}\n")
+
+
+@views.command()
+def report(
+    results: Results,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="File; default: report.html inside.")] = None,
+) -> None:
+    """Write one interactive page that opens in any browser, without network."""
+    with clear_errors():
+        from onesided.report import write
+
+        sys.stdout.write(f"{write(_load(results), output or results / 'report.html', model=_model(results))}\n")
+
+
+@views.command()
+def explain(
+    kind: Annotated[str | None, typer.Argument(help="Kind of event, as in `corner-limit`; default: list them.")] = None,
+) -> None:
+    """Say what a kind of event means, and where the theory is."""
+    with clear_errors():
+        from onesided.results.explain import explanation, slugs
+
+        if kind is None:
+            sys.stdout.write("".join(f"{slug:24} {title}\n" for slug, title in slugs().items()))
+        else:
+            sys.stdout.write(explanation(kind) + "\n")
+
+
+def _load(results: Path) -> Any:
+    from onesided.results import load_result
+
+    return load_result(results)
+
+
+def _model(results: Path) -> str:
+    """The text of the model file that lies with the results, or nothing."""
+    try:
+        return (results / "model.toml").read_text(encoding="utf-8")
+    except OSError:
+        return ""
+
+
+def _title(results: Path) -> str:
+    from onesided.report.model_text import title_of
+
+    return title_of(_model(results))

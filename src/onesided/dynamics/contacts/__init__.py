@@ -1,0 +1,1 @@
+"""Motion with contacts: event-driven phases and time stepping."""

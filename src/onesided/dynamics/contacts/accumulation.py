@@ -1,0 +1,66 @@
+"""Impacts of one contact that accumulate: recognised by their decay, ended at the limit of a geometric series."""
+
+import numpy as np
+
+from onesided.base.tolerances import EPS
+from onesided.dynamics.contacts.contact_run import World
+from onesided.dynamics.contacts.sliding import ContactMode
+from onesided.dynamics.mechanics import MotionState
+from onesided.evaluation.motion_functions import Terms
+
+UNSEEN = 128.0 * EPS  # heights below this share of the terms that a gap is made of cannot be followed
+FAINT = 0.001  # of its largest impact: where to look whether a contact leaves visibly
+SERIES = 32  # intervals that the ratio of a geometric series is taken from
+
+
+class Accumulations:
+    """Times of the impacts of every contact; `ended` counts accumulations.
+
+    Impacts slower than `rest` × the largest of the same contact are at their end.
+    """
+
+    def __init__(self, world: World, rest: float) -> None:
+        self._world, self._rest, self.ended = world, rest, 0
+        self._times: dict[int, list[float]] = {}
+
+    def hit(self, i: int, t: float) -> list[float]:
+        """Remember an impact of a contact: the times of all so far."""
+        times = self._times.setdefault(i, [])
+        times.append(t)
+        return times
+
+    def ends(self, i: int, t: float, speed: float, unseen: list[int]) -> bool:
+        """Whether impacts of this contact, with this one, decay so that they end within a time that does not matter."""
+        times = self.hit(i, t)
+        slow = i in unseen or speed <= self._rest * float(self._world.touch.speed[i])
+        if not slow or self._world.rows.restitution[i] in (0.0, 1.0) or len(times) < 3:
+            return False
+        early, late = times[-2] - times[-3], times[-1] - times[-2]
+        return late < early
+
+    def limit(self, i: int) -> tuple[float, str]:
+        """The end of the accumulation, a geometric series of intervals, and what to say about it."""
+        times = self._times.pop(i)
+        self.ended += 1
+        k = min(len(times) - 2, SERIES)
+        early, late = times[-1 - k] - times[-2 - k], times[-1] - times[-2]
+        ratio = (late / early) ** (1.0 / k)
+        if not ratio < 1.0:  # they have not decayed for long
+            ratio = late / (times[-2] - times[-3])
+        end = times[-1] + late * ratio / (1.0 - ratio)
+        words = f"infinitely many end at t = {end:.12g}, {len(times)} of them were followed; closed from here on"
+        return min(end, self._world.request.last), words
+
+
+def unseen_hops(world: World, state: MotionState, terms: Terms, hit: list[int]) -> list[int]:
+    """Contacts that would leave for a height u²/(2 a) that cannot be told from round-off."""
+    rows, zero, speeds = world.rows, np.zeros_like(state.q), terms.c_dot[world.rows.gaps]
+    slow = [i for i in hit if -speeds[i] <= FAINT * world.touch.speed[i] and rows.restitution[i] > 0.0]
+    if not slow:
+        return []
+    free = world.mechanics(ContactMode())
+    a = free.accelerate(state.t, state.q, zero, state.v, np.zeros(free.equations.rows)).a
+    pushed = terms.G[rows.gaps] @ a + terms.gamma[rows.gaps]
+    height = (rows.restitution * speeds) ** 2
+    noise = UNSEEN * (np.abs(terms.G[rows.gaps]) @ np.abs(state.q))
+    return [i for i in slow if height[i] <= -2.0 * pushed[i] * noise[i]]

@@ -1,0 +1,372 @@
+"""What methods that follow contacts share: the request, a start without penetration, the rechecked result."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field, is_dataclass
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+
+from onesided._version import __version__
+from onesided.base.errors import ModelError, SolveError, UsageError
+from onesided.base.tolerances import DEFAULT, EPS, Tolerances
+from onesided.base.types import Array, Status
+from onesided.dynamics.between import dips, words
+from onesided.dynamics.consistent import consistent
+from onesided.dynamics.contacts.impact import lcp, respond
+from onesided.dynamics.contacts.sliding import ContactMode, SlidingMechanics, StickingMechanics
+from onesided.dynamics.contacts.soft import off_law
+from onesided.dynamics.contacts.surface_events import check_outlines_at, check_surfaces_at, surface_events
+from onesided.dynamics.contacts.touching import Touch
+from onesided.dynamics.contracts import check_contracts, check_distances
+from onesided.dynamics.feedback import Pace
+from onesided.dynamics.ledger import Books, Ledger, ledger
+from onesided.dynamics.mechanics import Mechanics, MotionSizes, MotionState
+from onesided.dynamics.monitors import Arrays, recheck, status_after
+from onesided.dynamics.multipliers import Rule
+from onesided.evaluation.motion_functions import Check, Control, Terms
+from onesided.results import Drift, Motion, MotionEvent, StartCorrection
+from onesided.system.contact_equations import ContactEquations, ContactRows, PhaseEquations
+from onesided.system.held import Sampled
+from onesided.system.system import System
+
+PROJECTIONS = 20
+SHOWN = 8  # names in a note
+PROBE = 0.01  # how far from the start contacts are told apart, relative to the size of the coordinates
+UserEvents = Mapping[str, Callable[[float, Array, Array], float]]
+
+
+@dataclass(frozen=True, eq=False)
+class Request:
+    """What `simulate` was asked."""
+
+    system: System
+    q0: Any
+    v0: Any
+    first: float
+    last: float
+    control: float | Control | Sampled = 0.0
+    force: Sampled | None = None
+    multipliers: Rule | None = None
+    events: UserEvents = field(default_factory=dict)
+    stop: tuple[str, ...] = ()
+    max_steps: int = 1_000_000
+    tolerances: Tolerances = DEFAULT
+
+
+class ContactRun(Protocol):
+    """A motion in progress."""
+
+    world: "World"
+    events: list[MotionEvent]
+    status: Status
+    note: str
+
+    @property
+    def state(self) -> MotionState:
+        """The last point."""
+
+    def items(self) -> Iterator[int]:
+        """Go on, point by point: the number of points so far."""
+
+    def motion(self) -> Motion:
+        """What was found so far, rechecked."""
+
+
+@runtime_checkable
+class ContactMethod(Protocol):
+    """A method that follows contacts through impacts."""
+
+    def begin(self, request: Request) -> ContactRun:
+        """Make a motion that can begin."""
+
+
+class World:
+    """A system with contacts at its start: equations, sizes, and the state without penetration."""
+
+    def __init__(self, request: Request) -> None:
+        self.request, self.tolerances = request, request.tolerances
+        self.equations = ContactEquations(request.system, request.control, held=request.force is not None)
+        self.pace = Pace(self.equations, request.control, request.force, request.first, request.last)
+        self.rows: ContactRows = self.equations.contact_rows
+        self.names = tuple(request.system.unilateral)
+        self._phases: dict[ContactMode, Mechanics] = {}
+        self.patterned: ContactEquations | None = None
+        free = self.mechanics(ContactMode())
+        check_outlines_at(request.system, request.q0)
+        state, correction = consistent(free, request.first, request.q0, request.v0, request.last - request.first)
+        self.sizes: MotionSizes = free.sizes
+        self.touch = Touch(self.rows, self.tolerances, self.terms(state.t, state.q, state.v))
+        check_contracts(self.equations, state.t, state.q, state.v, self.sizes.q)
+        check_distances(self.equations, state.t, state.q, state.v, self.sizes.q)
+        self._tell_apart(state)
+        state, moved = self._without_penetration(state)
+        check_surfaces_at(request.system, state.q)
+        self.start = self.pace.begin(state)
+        self.correction = StartCorrection(max(correction.position, moved), correction.velocity, correction.redundant)
+        self.projected = f"the start penetrated: moved by {moved:.3g} to close the gaps" if moved else ""
+
+    @property
+    def closed_below(self) -> float:
+        """A gap below this is closed [length]."""
+        return self.tolerances.gap * float(self.sizes.q.max())
+
+    @property
+    def at_rest_below(self) -> float:
+        """A velocity of a gap below this is zero."""
+        return 10.0 * self.tolerances.residual * float(self.sizes.v.max())
+
+    def mechanics(self, mode: ContactMode) -> Mechanics:
+        """The smooth system in which contacts that press are joints, stick or slide."""
+        if mode not in self._phases:
+            equations = PhaseEquations(
+                self.equations, self.rows.held(np.array(mode.closed, dtype=np.intp), mode.sticking), mode.pressed
+            )
+            rule = self.request.multipliers if mode == ContactMode() else None
+            if mode.sliding or mode.sticking:
+                kind = SlidingMechanics if mode.sliding else StickingMechanics
+                self._phases[mode] = kind(equations, mode, self.rows, self.tolerances)
+            else:
+                self._phases[mode] = Mechanics(equations, rule, self.tolerances)
+        found = self._phases[mode]
+        if hasattr(self, "sizes"):
+            found.sizes = self.sizes
+        return found
+
+    def terms(self, t: float, q: Array, v: Array) -> Terms:
+        """All rows at a state."""
+        return self.equations.terms(t, q, np.zeros(self.equations.n), v, np.zeros(self.equations.m))
+
+    def sparse_terms(self, t: float, q: Array, v: Array) -> Terms:
+        """The same, by derivatives along few directions where a pattern of the matrices is known."""
+        few = self.patterned
+        if few is None:
+            return self.terms(t, q, v)
+        terms = few.terms(t, q, np.zeros(few.n), v, np.zeros(few.m))
+        M, G = few.matrices(terms)
+        return terms._replace(M=M, G=G)
+
+    def gaps(self, terms: Terms) -> Array:
+        """Gaps among the residuals; those of compliant contacts may be anything."""
+        found = terms.c[self.rows.gaps]
+        found[self.rows.soft] = np.inf
+        return found
+
+    def _tell_apart(self, state: MotionState) -> None:
+        """Refuse a contact that is stated twice: its force could not be told from the other's."""
+        rng = np.random.default_rng(0)
+        pictures = []
+        for shift in (PROBE, 2.0 * PROBE):
+            q = self.equations.space.retract(state.q, shift * self.sizes.q * rng.uniform(-1.0, 1.0, self.equations.n))
+            terms = self.terms(state.t, q, state.v)
+            W = np.column_stack([terms.G[self.rows.gaps], terms.c[self.rows.gaps]])
+            steep = np.linalg.norm(W[:, :-1], axis=1, keepdims=True)
+            flat = steep <= np.sqrt(EPS) * np.max(steep, initial=0.0)
+            pictures.append(W / np.where(flat, 1.0, steep))
+        marks = np.round(np.hstack(pictures) / np.sqrt(EPS)).astype(np.int64)
+        seen: dict[bytes, str] = {}
+        for name, mark in zip(self.names, marks, strict=True):
+            twin = seen.setdefault((mark + 0).tobytes(), name)
+            if twin != name:
+                raise ModelError(
+                    f"contacts '{twin}' and '{name}' are the same",
+                    expected="contacts that can be told apart",
+                    advice="leave one of them out: their forces would not be unique",
+                )
+
+    def _without_penetration(self, state: MotionState) -> tuple[MotionState, float]:
+        terms = self.terms(state.t, state.q, state.v)
+        if not len(self.names) or self.gaps(terms).min() >= -self.closed_below:
+            return state, 0.0
+        try:
+            q, off = self.project(state.t, state.q, state.v)
+        except SolveError:  # no step leads out of all gaps at once
+            q, off = state.q, np.inf
+        if off > self.closed_below:
+            worst = self.names[int(np.argmin(self.gaps(terms)))]
+            raise SolveError(
+                Status.infeasible.value, state, got=f"gap '{worst}' is {self.gaps(terms).min():.3g} at the start"
+            )
+        moved = float(np.max(np.abs(self.equations.space.local(state.q, q))))
+        return MotionState(state.t, q, state.v, state.a, state.mu), moved
+
+    def project(self, t: float, q: Array, v: Array) -> tuple[Array, float]:
+        """The nearest configuration, in the metric of the mass, without penetration and on the joints; what is left."""
+        rows, joints = self.rows, self.rows.joints
+        off = np.inf
+        for _ in range(PROJECTIONS):
+            terms = self.sparse_terms(t, q, v)
+            gaps = self.gaps(terms)
+            before, off = off, max(-gaps.min(initial=0.0), float(np.max(np.abs(terms.c[joints]), initial=0.0)))
+            if off <= EPS * float(self.sizes.q.max()) or off >= 0.5 * before:
+                break
+            near = np.flatnonzero(gaps <= 10.0 * off)
+            W, G = terms.G[rows.gaps[near]], terms.G[joints]
+            base = _shift(terms.M, G, terms.c[joints])
+            answer = respond(terms.M, G, W.T).x
+            step = base + answer @ lcp(W @ answer, gaps[near] + W @ base, self.tolerances)
+            q = self.equations.space.retract(q, step)
+        return self.equations.space.wrap(q), off
+
+
+def _shift(M: Array, G: Array, c: Array) -> Array:
+    n, m = len(M), len(G)
+    if m == 0 or not np.any(c):
+        return np.zeros(n)
+    K = np.zeros((n + m, n + m))
+    K[:n, :n], K[:n, n:], K[n:, :n] = M, G.T, G
+    return np.asarray(np.linalg.lstsq(K, np.concatenate([np.zeros(n), -c]), rcond=EPS * (n + m))[0][:n])
+
+
+def check_events(events: UserEvents, stop: tuple[str, ...], state: MotionState) -> None:
+    """Refuse event functions that give no number, and names of none."""
+    for name in stop:
+        if name not in events:
+            raise UsageError(f"there is no event '{name}' to stop at", expected=", ".join(events) or "an event")
+    for name, function in events.items():
+        value = np.asarray(function(state.t, state.q, state.v))
+        if value.shape != () or not np.isfinite(value):
+            raise UsageError(f"event '{name}' is not a number at the start", got=str(value), expected="one number")
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """Points with multipliers of all rows, how it ended, and what a method says about its own accuracy.
+
+    `balance`, `projection` and `lost` are those of time stepping: residual of the momentum balance of the step to each
+    point; work of projections, and loss in contacts, up to it. `lossy` methods damp motions that their steps do not
+    resolve. `not_unique` names contacts whose forces were a choice at some time.
+    """
+
+    points: Arrays
+    events: tuple[MotionEvent, ...]
+    status: Status
+    note: str
+    method: Any
+    smooth: bool
+    wrong: tuple[str, ...] = ()
+    provenance: Mapping[str, Any] = field(default_factory=dict)
+    balance: Array | None = None
+    projection: Array = field(default_factory=lambda: np.zeros(0))
+    lossy: bool = False
+    lost: Array = field(default_factory=lambda: np.zeros(0))
+    not_unique: tuple[str, ...] = ()
+
+
+def collect(world: World, outcome: Outcome) -> Motion:
+    """States to a `Motion`, rechecked from the model: gaps, signs, complementarity, balance, energy."""
+    equations, rows, system = world.equations, world.rows, world.request.system
+    points = outcome.points
+    drift, found, balance = _rechecked(world, outcome)
+    lam = points.mu[:, rows.gaps]
+    wrong = [
+        *outcome.wrong, *_verdict(world, outcome, drift, lam, found.gaps), *_cone(world, points.mu),
+        *balance.faults(world.tolerances, smooth=outcome.smooth, lossy=outcome.lossy),
+        *_between(world, outcome, lam), *off_law(equations, points),
+    ]  # fmt: skip
+    p = np.array([equations.control_at(t) for t in points.t])
+    touching = surface_events(system, equations.space, points)
+    events = tuple(sorted((*outcome.events, *touching), key=lambda event: event.t))
+    slips = [row for each in rows.slips for row in each]
+    chosen = [name for name in outcome.not_unique if name not in world.correction.redundant]
+    shared = f"the forces of {', '.join(chosen[:SHOWN])} are not unique: the smallest are given"
+    notes = [
+        text
+        for text in (
+            world.correction.words(),
+            world.projected,
+            outcome.note,
+            shared if chosen else "",
+            balance.words(world.tolerances),
+            "; ".join(wrong),
+        )
+        if text
+    ]
+    return Motion(
+        coordinates=system.coordinates, bilateral=tuple(system.bilateral), nonholonomic=tuple(system.nonholonomic),
+        unilateral=world.names, servo=tuple(system.servo), control=system.control,
+        t=points.t, q=points.q, v=points.v, a=points.a, mu=points.mu[:, rows.always], lam=lam,
+        u=np.zeros((len(points.t), 0)), p=p, energy=found.energy,
+        work=points.work, drift=drift, events=events, status=status_after(outcome.status, "; ".join(wrong)),
+        note="; ".join(notes), start=world.correction, space=equations.space, provenance=_provenance(world, outcome),
+        not_unique=tuple(dict.fromkeys((*world.correction.redundant, *outcome.not_unique))),
+        tangential=points.mu[:, slips], smooth=outcome.smooth, projection=outcome.projection,
+        measures=system.measured(points.q, p), sketch=system.sketch,
+    )  # fmt: skip
+
+
+def _between(world: World, outcome: Outcome, lam: Array) -> list[str]:
+    """Penetration between points, of contacts that do not press in the step."""
+    presses = lam[1:] > 0.0
+    presses[:, world.rows.soft] = True
+    if outcome.smooth:
+        presses = presses | (lam[:-1] > 0.0)
+    return words(world.equations, dips(world.equations, outcome.points, presses, smooth=outcome.smooth))
+
+
+def _rechecked(world: World, outcome: Outcome) -> tuple[Drift, Check, Ledger]:
+    """What the model says about the points."""
+    equations, rows, points = world.equations, world.rows, outcome.points
+    whole = Mechanics(equations, None, world.tolerances)
+    whole.sizes = world.sizes
+    drift, found = recheck(whole, points)
+    joints = PhaseEquations(equations, rows.always)
+    held = points._replace(mu=points.mu[:, joints.chosen])
+    some, _ = recheck(Mechanics(joints, None, world.tolerances), held, joints.of(found))
+    length = float(world.sizes.q.max())
+    hard = np.delete(found.gaps, rows.soft, axis=1)
+    penetration = np.maximum(-hard.min(axis=1, initial=0.0), 0.0) / length
+    smooth = float(outcome.smooth)  # in time stepping, velocities and forces belong to the middle of a step
+    none = np.zeros(len(points.t))
+    books = Books(points.work, *(x if len(x) else none for x in (outcome.projection, outcome.lost)))
+    balance = ledger(found, books, world.sizes.q)
+    drift = Drift(
+        np.maximum(some.position, penetration),
+        smooth * some.velocity,
+        smooth * some.acceleration,
+        drift.balance if outcome.balance is None else outcome.balance,
+        np.abs(balance.gained),
+    )
+    return drift, found, balance
+
+
+def _cone(world: World, mu: Array) -> list[str]:
+    """Friction beyond Coulomb's limit."""
+    rows = world.rows
+    for b in rows.finite(range(len(rows.gaps))):
+        normal = rows.static[b] * mu[:, rows.gaps[rows.owner[b]]]
+        beyond = np.linalg.norm(mu[:, list(rows.slips[b])], axis=1) - normal
+        if not np.max(beyond) <= 1000.0 * world.tolerances.residual * np.max(np.abs(mu)):
+            return [f"friction of '{rows.labels[b]}' exceeds its limit by {np.max(beyond):.2g}"]
+    return []
+
+
+def _verdict(world: World, outcome: Outcome, drift: Drift, lam: Array, gaps: Array) -> list[str]:
+    tolerance, words = world.tolerances, []
+    for name in ("position", "velocity", "balance"):
+        worst = float(np.max(getattr(drift, name), initial=0.0))
+        if not worst <= 100.0 * tolerance.residual:
+            words.append(f"{name} residual {worst:.2g} (relative)")
+    size = float(np.max(np.abs(lam), initial=0.0))
+    if size and not lam.min() >= -tolerance.residual * size:
+        words.append(f"a contact pulls: λ = {lam.min():.2g}")
+    off = np.max(np.minimum(np.abs(lam), size) * np.maximum(gaps, 0.0), initial=0.0)
+    if outcome.smooth and size and not off <= 100.0 * tolerance.gap * size * world.sizes.q.max():
+        words.append(f"a contact presses at a distance: λ·g = {off:.2g}")
+    return words
+
+
+def _provenance(world: World, outcome: Outcome) -> dict[str, Any]:
+    method = outcome.method
+    knobs = asdict(method) if is_dataclass(method) and not isinstance(method, type) else {}
+    return {
+        "verb": "simulate",
+        "method": type(method).__name__,
+        "knobs": {
+            name: value if isinstance(value, float | int | type(None)) else str(value) for name, value in knobs.items()
+        },
+        "tolerances": asdict(world.tolerances),
+        "version": __version__,
+        "parameters": dict(world.request.system.parameters),
+        "space": world.equations.space.words,
+        **outcome.provenance,
+    }

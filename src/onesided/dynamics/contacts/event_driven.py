@@ -1,0 +1,442 @@
+"""Event-driven motion with contacts: smooth phases with closed contacts as joints, impacts and openings between them.
+
+Contacts with friction stick (their slip is a constraint, its force within Coulomb's cone) or slide (`sliding`); a phase
+ends, too, where the force reaches the cone or the slip comes to rest.
+
+In a phase the closed contacts are bilateral constraints with multipliers λ ≥ 0. It ends where a gap closes (an impact
+by Newton's law over all touching contacts, then the question which of them stay closed), where a multiplier falls to
+zero (the contact opens), or at a user's event. Impacts that accumulate (a ball coming to rest) are recognised by their
+decaying speed; the time at which they end is the limit of a geometric series; the contact is closed from there on.
+"""
+
+import math
+from collections.abc import Generator, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from onesided.base.arguments import checked
+from onesided.base.errors import SolveError, UsageError
+from onesided.base.tolerances import EPS
+from onesided.base.types import Array, Indices, Status
+from onesided.dynamics.contacts.accumulation import FAINT, UNSEEN, Accumulations, unseen_hops
+from onesided.dynamics.contacts.contact_run import Outcome, Request, World, check_events, collect
+from onesided.dynamics.contacts.flights import FlightKnobs, Flights
+from onesided.dynamics.contacts.friction_modes import collide_with_friction, decide
+from onesided.dynamics.contacts.impact import ImpactImpulses, collide, support
+from onesided.dynamics.contacts.moments import MomentFinder, PhaseEnd
+from onesided.dynamics.contacts.sliding import ContactMode, SlidingMechanics
+from onesided.dynamics.contacts.soft import flipped, signs_at, with_soft
+from onesided.dynamics.feedback import FeedbackError
+from onesided.dynamics.mechanics import Mechanics, MotionState
+from onesided.dynamics.monitors import stack
+from onesided.dynamics.smooth.explicit import Projected
+from onesided.dynamics.smooth.stepper import Stepper, check_knobs
+from onesided.dynamics.watching.forcing import Forcing
+from onesided.dynamics.watching.watched import Users
+from onesided.evaluation.motion_functions import Terms
+from onesided.results import Motion, MotionEvent, Occurrence
+from onesided.results.path import format_number
+from onesided.system.contact_equations import ContactRows, PhaseEquations
+
+PATIENCE = 50  # events without time passing
+HOP = EPS**0.375  # of the largest speed of a contact: hops whose time is round-off are no faster
+OPEN = ContactMode()
+NEAR_JAM = 0.01  # of the determinant without friction
+FEW = 8  # states of one call that do not pay for another
+
+
+@checked
+@dataclass(frozen=True)
+class EventDriven:
+    """Event-driven integration: exact times of impacts, openings, sticking and slipping; for few contacts.
+
+    Attributes
+    ----------
+    rtol : accuracy of a step of the smooth phases.
+    max_step : the largest step.
+    rest : decaying impacts slower than `rest` × the largest impact of the same contact count as accumulated.
+    max_events : give up after so many.
+    """
+
+    rtol: float = 1e-10
+    max_step: float = math.inf
+    rest: float = 1e-7
+    max_events: int = 100_000
+
+    def __post_init__(self) -> None:
+        check_knobs(self.rtol, None, self.max_step)
+        if not 0.0 < self.rest < 1.0:
+            raise UsageError("`rest` is out of range", got=repr(self.rest), expected="between 0 and 1")
+
+    def begin(self, request: Request) -> "Flight":
+        """Make a motion that can begin."""
+        world = World(request)
+        check_events(request.events, request.stop, world.start)
+        return Flight(world, self)
+
+
+class Flight:
+    """One motion in progress."""
+
+    def __init__(self, world: World, method: EventDriven) -> None:
+        self.world, self.method = world, method
+        self.states: list[MotionState] = []
+        self.events: list[MotionEvent] = []
+        self.wrong: list[str] = []
+        self.loose: list[str] = []
+        self.status, self.note = Status.finished, ""
+        self.evaluations = self.phases = 0
+        self._series = Accumulations(world, method.rest)
+        self._same, self._when = 0, -math.inf
+        self._began: dict[int, float] = {}  # when contacts began to slide
+        self._users = Users(world.request.events)
+        self._forcing = Forcing(world.equations, world.request.last - world.request.first)
+        self.vague: dict[str, None] = {}
+        self._flights = Flights(world, FlightKnobs(method.rtol, method.max_step, method.rest, FAINT, UNSEEN))
+        self._flown: MotionState | None = None
+        self._mu: Array = np.zeros(world.equations.rows)  # where the last phase ended
+
+    @property
+    def state(self) -> MotionState:
+        """The last point."""
+        return self.states[-1]
+
+    def motion(self) -> Motion:
+        """What was found so far, rechecked."""
+        note = "; ".join(text for text in (self.note, *self.vague) if text)
+        outcome = Outcome(
+            stack(self.states), tuple(self.events), self.status, note, self.method, True, tuple(self.wrong),
+            {"evaluations": self.evaluations, "phases": self.phases, "accumulations": self._series.ended},
+            not_unique=tuple(dict.fromkeys(self.loose)),
+        )  # fmt: skip
+        return collect(self.world, outcome)
+
+    def items(self) -> Iterator[int]:
+        """Phase after phase: the number of points so far."""
+        world, end = self.world, self.world.request.last
+        start = world.terms(world.start.t, world.start.q, world.start.v)
+        state, mode = self._meet(world.start, before=with_soft(world.rows, OPEN, signs_at(world.rows, start)))
+        self._opened_at_once(state, mode)
+        while state.t < end:
+            if not self.status.ok:
+                yield self._keep(state)
+                return
+            if mode == OPEN and self._flights.pays(len(self.events)):
+                state = yield from self._fly(state)
+                if state.t >= end or self._too_many():
+                    return
+            state, moment = yield from self._phase(state, mode)
+            if moment is None and self.status.ok and self._sampled(state):
+                state, mode = self._fed_back(state, mode)
+                continue
+            if moment is None:
+                return
+            if self._too_many():
+                return
+            if moment.kind is Occurrence.opens:
+                self._tell(Occurrence.opens, state, moment.name)
+            if self._stuck(state.t) or self._jammed(state, moment):
+                return
+            if moment.margin is not None:
+                mode, moment = self._squeezed(state, mode, moment.margin), None
+            before = mode
+            state, mode = self._meet(state, moment, before)
+            slid = dict(before.sliding)
+            self._began = {i: self._began.get(i, -math.inf) if i in slid else state.t for i, _ in mode.sliding}
+            self._tell_friction(state, before, mode)
+
+    def _too_many(self) -> bool:
+        if len(self.events) < self.method.max_events:
+            return False
+        self.status, self.note = Status.max_iterations, f"{len(self.events)} events were not enough"
+        return True
+
+    def _fly(self, state: MotionState) -> Generator[int, None, MotionState]:
+        """Flights and single impacts, many in one call, as far as they are plain."""
+        names = self.world.names
+        while state.t < self.world.request.last and len(self.events) < self.method.max_events:
+            flown, evaluations = self._flights.go(state)
+            self.evaluations += evaluations
+            if flown and state is not self._flown:
+                yield self._keep(state)
+            for now, contact, speed, work in flown:
+                if contact >= 0:
+                    self._series.hit(contact, now.t)
+                    self._tell_impact(state, names[contact], speed, work)
+                state = self._flown = now
+                self.states.append(state)
+                yield len(self.states)
+                if len(self.events) >= self.method.max_events:
+                    return state
+            if len(flown) < FEW:
+                break
+        return state
+
+    def _opened_at_once(self, state: MotionState, mode: ContactMode) -> None:
+        """Tell of contacts that touch at the start but do not press."""
+        for i in np.flatnonzero(self.world.touch.closed(self.world.terms(state.t, state.q, state.v))):
+            if i not in mode.closed and i not in self.world.rows.soft and self.status.ok:
+                self._tell(Occurrence.opens, state, self.world.names[i], "touches at the start, without force")
+
+    def _sampled(self, state: MotionState) -> bool:
+        """Whether a phase ended because a sample is due."""
+        return self.world.pace.sampled and self.status is not Status.stopped and state.t < self.world.request.last
+
+    def _fed_back(self, state: MotionState, mode: ContactMode) -> tuple[MotionState, ContactMode]:
+        """The next sample, and what contacts do with what it gave."""
+        try:
+            state = self.world.pace.sample(state)
+        except FeedbackError as error:
+            self.status, self.note = Status.feedback_failed, str(error)
+            return state, mode
+        self.states.pop()  # the same instant, with the values held before
+        after, now = self._meet(state, None, mode)
+        self._tell_friction(after, mode, now)
+        for i in set(mode.closed) - set(now.closed):
+            self._tell(Occurrence.opens, after, self.world.names[i])
+        return after, now
+
+    def _squeezed(self, state: MotionState, mode: ContactMode, margin: tuple[int, int]) -> ContactMode:
+        """The mode after a margin of a compliant contact has changed its sign; told where pressing begins or ends."""
+        rows, terms = self.world.rows, self.world.terms(state.t, state.q, state.v)
+        after = with_soft(rows, mode, flipped(rows, mode.margins, margin, terms))
+        i = int(rows.soft[margin[0]])
+        if (i in after.pressed) != (i in mode.pressed):
+            speed = abs(float(terms.c_dot[rows.gaps[i]]))
+            kind = Occurrence.contact if i in after.pressed else Occurrence.opens
+            self._tell(kind, state, self.world.names[i], f"compliant, speed {format_number(speed)}")
+        return after
+
+    def _stuck(self, t: float) -> bool:
+        """Whether events follow each other without time passing."""
+        self._same = self._same + 1 if t <= self._when else 0
+        self._when = t
+        if self._same < PATIENCE:
+            return False
+        self.status = Status.step_too_small
+        self.note = f"contacts open and close without end at t = {t:.9g}: try Moreau(step=…)"
+        return True
+
+    def _phase(
+        self, state: MotionState, mode: ContactMode
+    ) -> Generator[int, None, tuple[MotionState, PhaseEnd | None]]:
+        """Smooth motion until something happens, or the end or a sample (then no moment)."""
+        world, end = self.world, self.world.pace.until()
+        mechanics = world.mechanics(mode)
+        equations: Any = mechanics.equations
+        self.phases += 1
+        mechanics.choose_rows(equations.terms(state.t, state.q, np.zeros_like(state.q), state.v, np.zeros(equations.m)))
+        settled = mechanics.settle(state.t, state.q, state.v, np.zeros(equations.rows)).state
+        settled = replace(settled, work=state.work)
+        self._note_loose(mechanics)
+        stepper = Projected(rtol=self.method.rtol, max_step=self.method.max_step).start(mechanics, settled, end)
+        finder = MomentFinder(world, mode, mechanics, settled, self._users)
+        if state is not self._flown:
+            yield self._record(stepper, settled)
+        for _ in range(world.request.max_steps):
+            with np.errstate(over="ignore", invalid="ignore"):  # steps that are too long are tried and given up
+                before, failed = self._forcing.step(stepper, end)
+            self.evaluations += 12
+            if failed is not None:
+                self.status, self.note = failed, stepper.note
+                self._near_jam(mechanics, stepper.state)
+                return stepper.state, None
+            world.sizes.grow(stepper.state.q, stepper.state.v)
+            for moment, state in finder.moments(before, stepper.state):
+                if state.t > self.states[-1].t or moment.kind is not Occurrence.user:
+                    self._mu = self._full(stepper.mechanics, state)
+                    yield self._record(stepper, state if moment.before is None else moment.before)
+                if moment.kind is not Occurrence.user:
+                    return self._left(finder, state), moment
+                if self._user(state, moment.name):
+                    return state, None
+            if stepper.state.t > self.states[-1].t:
+                yield self._record(stepper, stepper.state)
+            if stepper.state.t >= end:
+                return self._left(finder, stepper.state), None
+        self.status, self.note = Status.max_iterations, f"{world.request.max_steps} steps were not enough"
+        return stepper.state, None
+
+    def _left(self, finder: MomentFinder, state: MotionState) -> MotionState:
+        """Keep what could not be resolved in the phase that is left at a state."""
+        words = finder.words()
+        if words:
+            self.vague.setdefault(words, None)
+        return state
+
+    def _user(self, state: MotionState, name: str) -> bool:
+        """Tell of a user's event; whether it ends the motion."""
+        self._tell(Occurrence.user, state, name)
+        if name not in self.world.request.stop:
+            return False
+        self.status, self.note = Status.stopped, self.events[-1].words()
+        return True
+
+    def _full(self, mechanics: Mechanics, state: MotionState) -> Array:
+        """Multipliers of all rows."""
+        if isinstance(mechanics, SlidingMechanics):
+            return mechanics.spread(state.t, state.q, state.v, state.mu)
+        equations: Any = mechanics.equations
+        return np.asarray(equations.spread(state.mu))
+
+    def _record(self, stepper: Stepper, state: MotionState) -> int:
+        equations: Any = stepper.mechanics.equations
+        mu = equations.filled(self._full(stepper.mechanics, state), state.t, state.q, state.v)
+        self.states.append(replace(state, mu=mu))
+        return len(self.states)
+
+    def _keep(self, state: MotionState) -> int:
+        """A point whose contact forces nobody knows: as if there were none."""
+        free = self.world.mechanics(OPEN)
+        found = free.accelerate(state.t, state.q, np.zeros_like(state.q), state.v, np.zeros(free.equations.rows))
+        equations: Any = free.equations
+        self.states.append(replace(state, a=found.a, mu=equations.spread(found.mu)))
+        return len(self.states)
+
+    def _meet(
+        self, state: MotionState, moment: PhaseEnd | None = None, before: ContactMode = OPEN
+    ) -> tuple[MotionState, ContactMode]:
+        """What touching contacts do: collide where they approach; then those at rest press or open, stick or slide.
+
+        A contact that has just lost its force counts as open however little is left of it; one whose friction has
+        reached its limit begins to slide.
+        """
+        state, mode = self._met(state, moment, before)
+        return state, with_soft(self.world.rows, mode, before.margins)
+
+    def _met(self, state: MotionState, moment: PhaseEnd | None, before: ContactMode) -> tuple[MotionState, ContactMode]:
+        world, phase = self.world, PhaseEquations(self.world.equations, self.world.rows.always, before.pressed)
+        terms = phase.pushed(world.terms(state.t, state.q, state.v))
+        touching = self._touching(terms, moment, before)
+        speeds = terms.c_dot[world.rows.gaps]
+        slow = self._slow(terms, before)
+        hit = [int(i) for i in touching if speeds[i] < -slow[i]]
+        if hit:
+            world.touch.hit(speeds, touching)
+            state = self._collide(state, touching, hit, speeds)
+            terms = phase.pushed(world.terms(state.t, state.q, state.v))
+            speeds, slow = terms.c_dot[world.rows.gaps], self._slow(terms, before)
+        if moment is not None and moment.kind is Occurrence.contact and self._same:
+            i = world.names.index(moment.name)  # its hop takes less than the smallest part of time
+            below = self._same > 1 and terms.c[world.rows.gaps[i]] < 0.0  # too low to get above zero
+            slow[i] = max(slow[i], min(abs(speeds[i]), (FAINT if below else HOP) * world.touch.speed[i]))
+        resting = touching[np.abs(speeds[touching]) <= slow[touching]]
+        opening = moment.name if moment is not None and moment.kind is Occurrence.opens else ""
+        if world.rows.finite(resting):
+            forced = self._forced(state, moment, before) if not hit else {}
+            found = decide(world, terms, resting, forced, opening)
+            if not found.status.ok:
+                self.status, self.note = found.status, f"at t = {state.t:.9g}, {found.note}"
+            return state, found.mode
+        forces = support(terms, world.rows, resting, world.tolerances).rows[world.rows.gaps]
+        least = world.tolerances.force * float(np.max(forces, initial=0.0))
+        return state, ContactMode(tuple(int(i) for i in resting if forces[i] > least and world.names[i] != opening))
+
+    def _touching(self, terms: Terms, moment: PhaseEnd | None, before: ContactMode) -> Indices:
+        """Contacts that are closed: by their gaps, those that were joints until now, and the one that just hit."""
+        closed = self.world.touch.closed(terms)
+        closed[self.world.rows.soft] = False
+        closed[list(before.closed)] = True
+        if moment is not None and moment.kind is Occurrence.contact:
+            closed[self.world.names.index(moment.name)] = True
+        return np.flatnonzero(closed)
+
+    def _slow(self, terms: Terms, before: ContactMode) -> Array:
+        """Speeds that are none; of joints until now, to the accuracy to which joints are met."""
+        slow = self.world.touch.at_rest_below(terms)
+        held = list(before.closed)
+        slow[held] = np.maximum(slow[held], self.world.at_rest_below)
+        return slow
+
+    def _forced(self, state: MotionState, moment: PhaseEnd | None, before: ContactMode) -> dict[int, Array]:
+        """Contacts that begin to slide, against the friction that has reached its limit, with those that just did.
+
+        Those that have slid for a while are told by their slip: where that has ended, they may stick.
+        """
+        rows = self.world.rows
+        fresh = {b: np.array(d) for b, d in before.sliding if self._began.get(b) == state.t}
+        found = {b: d for b, d in fresh.items() if moment is None or rows.labels[b] != moment.name}
+        if moment is not None and moment.kind is Occurrence.slips:
+            b = rows.labels.index(moment.name)
+            friction = self._mu[list(rows.slips[b])]
+            found[b] = -friction / np.linalg.norm(friction)
+        return found
+
+    def _tell_friction(self, state: MotionState, before: ContactMode, mode: ContactMode) -> None:
+        for b in self.world.rows.of(mode.closed):
+            was, now, label = before.of(b), mode.of(b), self.world.rows.labels[b]
+            if now == "sticks" and was != "sticks":
+                self._tell(Occurrence.sticks, state, label)
+            turned = now == was == "slides" and np.dot(dict(mode.sliding)[b], dict(before.sliding)[b]) < 0.0
+            if now == "slides" and (was == "sticks" or turned):
+                self._tell(Occurrence.slips, state, label, "the other way" if turned else "")
+
+    def _jammed(self, state: MotionState, moment: PhaseEnd) -> bool:
+        """Whether forces are no longer determined."""
+        if moment.kind is not Occurrence.jams:
+            return False
+        self._tell(Occurrence.jams, state, moment.name)
+        self.status, self.note = Status.jammed, self.events[-1].words()
+        return True
+
+    def _near_jam(self, mechanics: Mechanics, state: MotionState) -> None:
+        """Forces that grow beyond all bounds stop the integration just before they are undetermined."""
+        if isinstance(mechanics, SlidingMechanics):
+            left = mechanics.determinacy(state.t, state.q, state.v)
+            if left < NEAR_JAM:
+                self.status = Status.jammed
+                self.note = f"forces of sliding contacts grow without bound at t = {state.t:.9g} ({left:.2g} of 1 left)"
+
+    def _note_loose(self, mechanics: Mechanics) -> None:
+        """Remember whose forces are a choice in this phase."""
+        rows, names = self.world.rows, self.world.names
+        owned = zip(rows.owner, rows.slips, strict=True)
+        owners = {int(row): names[i] for i, own in owned for row in (rows.gaps[i], *own)}
+        equations: Any = mechanics.equations
+        self.loose += [owners.get(int(equations.chosen[i]), mechanics.equations.names[i]) for i in mechanics.loose]
+
+    def _collide(self, state: MotionState, touching: Indices, hit: list[int], speeds: Array) -> MotionState:
+        world, rows = self.world, self.world.rows
+        terms = world.terms(state.t, state.q, state.v)
+        unseen = unseen_hops(world, state, terms, hit)
+        ended = [i for i in hit if self._series.ends(i, state.t, -float(speeds[i]), unseen)]
+        if ended or unseen:
+            restitution = rows.restitution.copy()
+            restitution[[*ended, *unseen]] = 0.0
+            rows = replace(rows, restitution=restitution)
+        approaching = speeds[touching] <= world.touch.at_rest_below(terms)[touching]
+        touching = touching[approaching]  # those that separate would gain energy
+        found = self._impulses(terms, rows, touching)
+        v = state.v + found.change
+        after = world.terms(state.t, state.q, v)
+        lost = float(0.5 * found.rows @ (terms.c_dot + after.c_dot))
+        work = float(0.5 * found.rows @ (terms.Gv + after.Gv))  # with that of constraints that are driven
+        play = float(0.5 * np.abs(found.rows) @ (np.abs(terms.c_dot) + np.abs(after.c_dot)))
+        if lost > math.sqrt(world.tolerances.residual) * play:
+            self.wrong.append(f"an impact at t = {state.t:.6g} gains energy: {lost:.3g}")
+        for i in hit:
+            if i in ended:
+                end, detail = self._series.limit(i)
+                self._tell(Occurrence.accumulation, replace(state, t=end), world.names[i], detail)
+            else:
+                self._tell_impact(state, world.names[i], -float(speeds[i]), lost)
+        world.sizes.grow(state.q, v)
+        return replace(state, v=v, work=state.work + work)
+
+    def _impulses(self, terms: Terms, rows: ContactRows, touching: Indices) -> ImpactImpulses:
+        world = self.world
+        if not world.rows.finite(touching):
+            return collide(terms, rows, touching, world.tolerances)
+        found = collide_with_friction(world, terms, touching, rows.restitution)
+        if found is None:
+            raise SolveError("the impulses of an impact with friction could not be found", self.states)
+        return found
+
+    def _tell_impact(self, state: MotionState, name: str, speed: float, work: float) -> None:
+        detail = f"speed {format_number(speed)}, energy lost {format_number(-work)}"
+        self._tell(Occurrence.impact, state, name, detail)
+
+    def _tell(self, kind: Occurrence, state: MotionState, name: str, detail: str = "") -> None:
+        self.events.append(MotionEvent(kind, state.t, state.q, state.v, name, detail))

@@ -1,0 +1,291 @@
+"""The impulses of one time step: who is in reach, what they must do, and the forces that do it.
+
+A (v⁺ − v) = f + Gᵀ P over the rows that always hold and the contacts in reach, with A the mass matrix (or that of an
+implicit step). Contacts in reach may just close within the step, or move along the surface at its end:
+
+    u⁺ + b ≥ 0 ⊥ P_N ≥ 0,   b = τ + max(g/(θ h) − τ, 0),
+
+with g the gap at the end without the contact's own velocity and τ the change of that velocity by curvature; P_T is in
+the cone of friction. Contacts with restitution that hit do so in the middle of the step, after half of the other
+forces, u₂ + e u₁ ≥ 0 ⊥ P_N ≥ 0, with all that touch; those that they set in motion follow until none hits: elastic
+impacts keep the energy.
+"""
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.linalg import lapack
+
+from onesided.base.tolerances import EPS
+from onesided.base.types import Array, Indices, Mask
+from onesided.complementarity import LCP, solve
+from onesided.complementarity.friction import LARGE, FrictionProblem, solve_friction
+from onesided.complementarity.least import least
+from onesided.dynamics.contacts.cones import arrange
+from onesided.dynamics.contacts.contact_run import World
+from onesided.dynamics.contacts.sliding import ContactMode
+from onesided.dynamics.multipliers import share
+from onesided.evaluation.motion_functions import Terms
+from onesided.linalg import independent_rows
+
+REACH = 2.0  # contacts within so many times the way of the fastest one in a step are looked at
+REST = 2.0  # approach below so many times the change of velocity in a step is rest
+ROUNDS = 100  # of impacts in a step, for each contact in reach
+
+
+class Impulse(NamedTuple):
+    """Velocity at the end of a step, the impulses of all rows of G, and which contacts hit first."""
+
+    v: Array
+    rows: Array
+    hits: Mask
+
+
+class Aim(NamedTuple):
+    """What the rows must do.
+
+    Attributes
+    ----------
+    u : velocities of all rows at the start;  gaps : at the end of the step, without velocities of their own.
+    tangent : change of these velocities by curvature, to the end of the step.
+    push : what the rows that always hold must take up: G (v⁺ − v) = −push.
+    """
+
+    u: Array
+    gaps: Array
+    tangent: Array
+    push: Array
+
+
+class Pushed(NamedTuple):
+    """A step's linear equations: A (v⁺ − v) = f + Gᵀ P; impulses of the step before; who hits, where that is known."""
+
+    v: Array
+    terms: Terms
+    A: Array
+    f: Array
+    last: Array
+    aim: Aim
+    hits: Mask | None = None
+
+
+class Reach(NamedTuple):
+    """Contacts in reach: velocities of their rows at the start, change by other forces, gaps, b, place of normals."""
+
+    near: Indices
+    u: Array
+    change: Array
+    gaps: Array
+    b: Array
+    normal: Indices
+
+
+class Impulses:
+    """Impulses of the steps of one motion, with dense matrices.
+
+    Attributes
+    ----------
+    worst : largest residual of the complementarity conditions so far, relative to the impulses.
+    most : largest number of contacts that pressed at a time.
+    unfinished : largest speed at which contacts still hit after all rounds of a step, relative to those before.
+    plain : whether there are contacts, and neither joints nor friction.
+    """
+
+    def __init__(self, world: World, h: float, end: float, accuracy: float) -> None:
+        self.world, self.rows, self.h, self.end, self.accuracy = world, world.rows, h, end, accuracy
+        self.worst, self.most, self.unfinished = 0.0, 0, 0.0
+        self._always = self.rows.always
+        self._kept: Indices | None = None
+        slips = [[r for b in self.rows.of([i]) for r in self.rows.slips[b]] for i in range(len(self.rows.gaps))]
+        self._own = [(int(gap), *some) for gap, some in zip(self.rows.gaps, slips, strict=True)]
+        self._directions = np.array([len(some) for some in slips], dtype=np.intp)
+        self._firm = bool(np.any(self.rows.static > self.rows.friction))
+        self.plain = not np.any(self._directions) and not len(self._always) and len(self.rows.gaps) > 0
+
+    def of(self, step: Pushed, *, symmetric: bool = True) -> Impulse:
+        """The velocity at the end of the step and the impulses that lead there."""
+        if self.plain and symmetric and step.hits is None:
+            from onesided.complementarity._step_kernels import frictionless
+
+            aim = step.aim
+            knobs = (self.end, REACH * self.h, REST, self.world.closed_below)
+            contacts = (aim.gaps, aim.u, aim.tangent, self.rows.restitution, step.last)
+            dv, P, off, count = frictionless(step.A, step.f, step.terms.G, contacts, knobs)
+            if off <= self.accuracy:
+                self.note(off, count)
+                return Impulse(step.v + dv, P, np.zeros(len(P), dtype=bool))
+        return self._general(step)
+
+    def note(self, off: float, count: int) -> None:
+        """Take the residual of a step and its number of pressing contacts into account."""
+        self.worst, self.most = max(self.worst, off), max(self.most, count)
+
+    def held(self, G: Array) -> Indices:
+        """Rows that always hold and do not depend on each other."""
+        if self._kept is None:
+            self._kept = self._always[independent_rows(G[self._always], rank=np.sqrt(self.world.tolerances.rank))]
+        return self._kept
+
+    def forget(self) -> None:
+        """Choose the rows that hold anew in the next step."""
+        self._kept = None
+
+    def _general(self, step: Pushed) -> Impulse:
+        terms, kept = step.terms, self.held(step.terms.G)
+        held = terms.G[kept]
+        taken = np.zeros(len(terms.G))
+        taken[self._always] = step.aim.push
+        change = answer(step.A, held, step.f[:, None], taken[kept])[:, 0]
+        impulses, total = np.zeros(len(terms.G)), step.f
+        hits = np.zeros(len(self.rows.gaps), dtype=bool)
+        reach = self.reach(step.aim, terms.G[self.rows.gaps] @ change)
+        if reach is not None:
+            chosen = self._chosen(reach)
+            W = terms.G[chosen]
+            reach = reach._replace(u=step.aim.u[chosen], change=W @ change)
+            X = answer(step.A, held, W.T.copy(), None)
+            P, hits[reach.near] = self.resolve(W @ X, reach, step.last[chosen], step.hits)
+            impulses[chosen] = P
+            change, total = change + X @ P, total + W.T @ P
+        if len(held):
+            impulses[self._always] = self._shared(terms.G[self._always], step.A @ change - total)
+        return Impulse(step.v + change, impulses, hits)
+
+    def _shared(self, G: Array, force: Array) -> Array:
+        """Impulses of the rows that always hold, by the rule where they are a choice."""
+        names = tuple(self.world.equations.names[i] for i in self._always)
+        return share(self.world.mechanics(ContactMode()).rule, names, G, force)
+
+    def _chosen(self, reach: Reach) -> Indices:
+        """Rows of the contacts in reach, normal and tangential."""
+        return np.array([r for i in reach.near for r in self._own[i]], dtype=np.intp)
+
+    def reach(self, aim: Aim, change: Array) -> Reach | None:
+        """What contacts in reach must do; None where none of them needs a force. Velocities of normal rows only."""
+        u = aim.u[self.rows.gaps]
+        free = u + change
+        far = REACH * self.h * np.max(np.abs(free), initial=0.0) + self.world.closed_below
+        near = np.flatnonzero(aim.gaps <= far)
+        gaps, free, tangent = aim.gaps[near], free[near], aim.tangent[near]
+        b = tangent + np.maximum(gaps / self.end - tangent, 0.0)
+        if not len(near) or np.all(free + b >= -EPS * max(np.max(np.abs(free)), np.max(np.abs(b)))):
+            return None
+        normal = np.concatenate([[0], np.cumsum(1 + self._directions[near])[:-1]]).astype(np.intp)
+        return Reach(near, u[near], change[near], gaps, b, normal)
+
+    def resolve(self, D: Any, reach: Reach, last: Array, known: Mask | None) -> tuple[Array, Mask]:
+        """Impulses of the rows in reach, by D = W A⁻¹ Wᵀ; and which contacts hit first."""
+        first = self._hits(reach, reach.u[reach.normal]) if known is None else known[reach.near]
+        struck: Array = np.zeros(len(reach.u))
+        if first.any():
+            struck = self._strike(D, reach, last, first)
+        u = reach.u + reach.change + D @ struck
+        u[reach.normal] += reach.b
+        scale = max(float(np.max(np.abs(u))), float(np.max(np.abs(reach.b))))
+        if np.min(u[reach.normal]) >= -EPS * scale:
+            return struck, first
+        start = last if not first.any() else 0.0 * last
+        if self._firm and not first.any():
+            return self._with_static(D, u, reach, start, scale), first
+        return struck + self.cone(D, u, reach.near, start, scale), first
+
+    def _hits(self, reach: Reach, u: Array) -> Mask:
+        """Contacts with restitution that approach with velocities u and would pass within the step."""
+        change, e = reach.change[reach.normal], self.rows.restitution[reach.near]
+        passes = reach.gaps + self.end * (u + change) < 0.0
+        slow = np.where(e < 1.0, REST, np.sqrt(EPS))  # what loses nothing never comes to rest
+        return np.asarray(passes & (u < -slow * np.abs(change)) & (e > 0.0))
+
+    def _strike(self, D: Any, reach: Reach, last: Array, first: Mask) -> Array:
+        """Impulses of impacts, one set of contacts after the other until none hits."""
+        normal, total, hits = reach.normal, np.zeros(len(reach.u)), first
+        touching = (reach.gaps <= self.world.closed_below) | (last[normal] > 0.0)
+        for _ in range(ROUNDS * (1 + len(normal))):
+            if not hits.any():
+                break
+            w = reach.u + 0.5 * reach.change + D @ total
+            struck = hits | (touching & (w[normal] <= 0.0))  # those that separate would gain energy
+            some = np.flatnonzero(struck)
+            rows = np.flatnonzero(np.repeat(struck, 1 + self._directions[reach.near]))
+            u, e, places = w[rows], self.rows.restitution[reach.near[some]], np.searchsorted(rows, normal[some])
+            scale = float(np.max(np.abs(u)))
+            u[places] += e * np.minimum(u[places], 0.0)
+            P = self.cone(D[rows][:, rows], u, reach.near[some], np.zeros(len(rows)), scale)
+            total[rows] += P
+            hits = self._hits(reach, (reach.u + D @ total)[normal])
+        left = np.max(np.abs((reach.u + D @ total)[normal][hits]), initial=0.0)
+        self.unfinished = max(self.unfinished, float(left) / float(np.max(np.abs(reach.u[normal]))))
+        return total
+
+    def _with_static(self, D: Any, u: Array, reach: Reach, last: Array, scale: float) -> Array:
+        """Impulses of contacts, of which those that stuck in the step before slide beyond static friction only."""
+        rows, limits = self.rows, self.rows.friction.copy()
+        blocks = [(b, places) for b, places in self._places(reach.near) if rows.static[b] > rows.friction[b]]
+        for b, places in blocks:
+            force, most = float(np.linalg.norm(last[places[1:]])), rows.friction[b] * last[places[0]]
+            moves = np.linalg.norm(reach.u[places[1:]]) > self.accuracy * scale
+            slid = not most > 0.0 or abs(force - most) <= np.sqrt(self.accuracy) * most
+            limits[b] = rows.friction[b] if moves and slid else rows.static[b]
+        while True:
+            P = self.cone(D, u, reach.near, last, scale, limits)
+            w = D @ P + u
+            gone = [
+                b for b, places in blocks
+                if limits[b] > rows.friction[b] and np.linalg.norm(w[places[1:]]) > np.sqrt(self.accuracy) * scale
+            ]  # fmt: skip
+            if not gone:
+                return P
+            limits[gone] = rows.friction[gone]
+
+    def _places(self, near: Indices) -> Iterator[tuple[int, list[int]]]:
+        """Blocks of contacts in reach, with the places of their normal and their own rows."""
+        place = 0
+        for i in near:
+            normal, place = place, place + 1
+            for b in self.rows.of([i]):
+                yield b, [normal, *range(place, place + len(self.rows.slips[b]))]
+                place += len(self.rows.slips[b])
+
+    def cone(self, D: Any, u: Array, near: Indices, start: Array, scale: float, limits: Array | None = None) -> Array:
+        """Impulses of contacts whose velocities are u without them."""
+        cones = arrange(self.rows, near, None, self.rows.friction if limits is None else limits)
+        problem = cones.problem(D, u, scale)
+        P, off = self._solve(problem, cones.spread(start))
+        if len(near) > 1 and len(u) < LARGE and isinstance(D, np.ndarray):
+            smaller = least(problem, P, resting=self.accuracy * scale)
+            after = problem.residual(smaller)
+            P, off = (smaller, after) if after <= max(off, self.accuracy) else (P, off)
+        normal = problem.normal[: len(near)]
+        weakest = self.world.tolerances.force * float(np.max(P[normal]))
+        self.note(off, int(np.sum(P[normal] > weakest)))
+        return cones.gathered(P)
+
+    def _solve(self, problem: FrictionProblem, start: Array) -> tuple[Array, float]:
+        """Impulses and their residual; without friction as a linear complementarity problem."""
+        if not np.any(problem.directions):
+            D = problem.D if isinstance(problem.D, np.ndarray) else problem.D.toarray()
+            found = solve(LCP(D, problem.u / problem.scale), throw=False).value * problem.scale
+            off = problem.residual(found)
+            if off <= self.accuracy:
+                return found, off
+            start = found if np.all(np.isfinite(found)) else start
+        return solve_friction(problem, start, tol=0.01 * self.accuracy)
+
+
+def answer(A: Array, held: Array, forces: Array, push: Array | None) -> Array:
+    """Changes of velocity by impulses, with the rows that always hold; `push` is what these must take up."""
+    n, m = len(A), len(held)
+    if not m:
+        *_, x, info = lapack.dgesv(A, forces)
+        return np.asarray(x if info == 0 else np.linalg.lstsq(A, forces, rcond=EPS)[0])
+    K = np.zeros((n + m, n + m))
+    K[:n, :n], K[:n, n:], K[n:, :n] = A, held.T, held
+    right = np.zeros((n + m, forces.shape[1]))
+    right[:n] = forces
+    if push is not None:
+        right[n:] = -push[:, None]
+    *_, x, info = lapack.dgesv(K, right)
+    if info != 0 or not np.all(np.isfinite(x)):
+        x = np.linalg.lstsq(K, right, rcond=EPS * (n + m))[0]
+    return np.asarray(x[:n])

@@ -1,0 +1,145 @@
+"""Time stepping rechecked from the model: the momentum balance of every step, the work in it, that of projections."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from onesided.base.tolerances import EPS
+from onesided.base.types import Array
+from onesided.dynamics.contacts.contact_run import World
+from onesided.dynamics.monitors import Arrays, force_size, steepness
+from onesided.dynamics.multipliers import not_unique as loose_rows
+from onesided.evaluation.motion_functions import Check
+
+MOST_SETS, SMALL_ENOUGH = 32, 100  # sets of pressing contacts that are looked at; coordinates up to which they are
+
+
+class Scheme(NamedTuple):
+    """The step h, where in it the new velocity takes over (θ), whether forces are implicit, and whether joints hold."""
+
+    h: float
+    theta: float
+    implicit: bool
+    joined: bool = False
+
+    @property
+    def late(self) -> float:
+        """Time into a step at which its matrices are evaluated."""
+        return (1.0 - self.theta) * self.h
+
+
+class Shift(NamedTuple):
+    """A point that was put back onto the allowed side, as it was before; or given the new velocity of a drive."""
+
+    point: int
+    q: Array
+    v: Array
+    driven: bool = False
+
+
+class Audit(NamedTuple):
+    """Points with the work up to each; residual of the momentum balance of the step to each.
+
+    Then, up to each point, work of projections, and energy that contacts lost.
+    """
+
+    points: Arrays
+    balance: Array
+    projection: Array
+    lost: Array
+
+
+def audit(world: World, points: Arrays, scheme: Scheme, shifts: list[Shift]) -> Audit:
+    """Evaluate the model afresh in every step: M (v⁺ − v)/h − f − Gᵀμ, and the power of f and μ.
+
+    Nothing is taken from the solver but positions, velocities and multipliers.
+    """
+    equations, h, theta = world.equations, scheme.h, scheme.theta
+    balance, work, lost = (np.zeros(len(points.t)) for _ in range(3))
+    if len(points.t) > 1:
+        t, q, v, after = points.t[:-1], points.q[:-1], points.v[:-1], _arrived(points, shifts)
+        a, mu = (after - v) / h, points.mu[1:]
+        mean, inner = 0.5 * (v + after), v + theta * (after - v)
+        base_t, base = t + scheme.late, equations.space.retract(q, scheme.late * (inner if scheme.joined else v))
+        middle = equations.check(base_t, base, mean, a, mu)
+        off, power = middle.balance, middle.power
+        if scheme.implicit:
+            rest, none = 0.0 * a, 0.0 * mu
+            place = (t + theta * h, equations.space.retract(q, theta * h * inner))
+            still = equations.check(base_t, base, mean, rest, none)
+            off = off - still.balance + equations.check(*place, inner, rest, none).balance
+            power = power - still.power + equations.check(*place, mean, rest, none).power
+        size = (
+            force_size(middle, mu, steepness(equations, points)) + _noise(middle, mean, h) / world.tolerances.residual
+        )
+        balance[1:] = np.max(np.abs(off), axis=1) / size
+        work[1:], normal = np.cumsum(h * power), world.rows.gaps
+        lost[1:] = np.cumsum(-h * np.sum(mu[:, normal] * middle.c_dot[:, normal], axis=1))
+    work = work + _projection(world, points, [shift for shift in shifts if shift.driven])
+    projection = _projection(world, points, [shift for shift in shifts if not shift.driven])
+    return Audit(points._replace(work=work), balance, projection, lost)
+
+
+def _noise(found: Check, v: Array, h: float) -> float:
+    """Round-off of the rate of momentum, which is a difference over a step."""
+    speed = float(np.max(np.abs(v), initial=0.0))
+    return EPS * 2.0 * float(np.max(found.kinetic, initial=0.0)) / (speed * h) if speed > 0.0 else 0.0
+
+
+def not_unique(world: World, points: Arrays) -> tuple[str, ...]:
+    """Names whose forces were a choice at some time, from the gradients where a set of contacts presses first.
+
+    Contacts that press push by their gap and, where they stick, by their slips; where they slide, by both together.
+    """
+    rows, mu = world.rows, points.mu
+    if not np.any(mu[:, rows.gaps]) or world.equations.n > SMALL_ENOUGH:
+        return ()
+    _, first = np.unique(mu[:, rows.gaps] > 0.0, axis=0, return_index=True)
+    _, last = np.unique(mu[::-1, rows.gaps] > 0.0, axis=0, return_index=True)
+    names: dict[str, None] = {}
+    for i in sorted({*first[:MOST_SETS], *(len(mu) - 1 - last[:MOST_SETS])}):
+        terms = world.terms(float(points.t[i]), points.q[i], points.v[i])
+        owners, pushes = _pushes(world, terms.G, mu[i])
+        names |= dict.fromkeys(owners[k] for k in loose_rows(pushes))
+    return tuple(names)
+
+
+def _pushes(world: World, G: Array, mu: Array) -> tuple[list[str], Array]:
+    """Directions in which joints and pressing contacts push, and whose they are."""
+    rows, owners, pushes = world.rows, [], [*G[world.rows.always]]
+    owners += [world.equations.names[i] for i in rows.always]
+    for i, (name, n) in enumerate(zip(world.names, rows.gaps, strict=True)):
+        if not mu[n] > 0.0:
+            continue
+        normal, found = G[n], []
+        for b in rows.of([i]):
+            rub, slips = mu[list(rows.slips[b])], list(rows.slips[b])
+            if np.linalg.norm(rub) >= (1.0 - np.sqrt(EPS)) * rows.friction[b] * mu[n]:
+                normal = normal + rub @ G[slips] / mu[n]
+            else:
+                found += [*G[slips]]
+        found = [normal, *found]
+        pushes += found
+        owners += [name] * len(found)
+    return owners, np.array(pushes).reshape(-1, G.shape[1])
+
+
+def _arrived(points: Arrays, shifts: list[Shift]) -> Array:
+    """Velocities at the ends of the steps, before they were put back."""
+    found = points.v.copy()
+    for shift in shifts:
+        found[shift.point] = shift.v
+    return found[1:]
+
+
+def _projection(world: World, points: Arrays, shifts: list[Shift]) -> Array:
+    """Change of energy by projections, up to each point."""
+    total = np.zeros(len(points.t))
+    if shifts:
+        places = np.array([shift.point for shift in shifts], dtype=np.intp)
+        t, rest, none = points.t[places], 0.0 * points.a[places], 0.0 * points.mu[places]
+        before = np.array([shift.q for shift in shifts]), np.array([shift.v for shift in shifts])
+        after = points.q[places], points.v[places]
+        energies = [world.equations.check(t, q, v, rest, none).energy for q, v in (before, after)]
+        np.add.at(total, places, energies[1] - energies[0])
+    return np.cumsum(total)

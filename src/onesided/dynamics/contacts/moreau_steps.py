@@ -1,0 +1,160 @@
+"""One time step of Moreau's method: explicit, with implicit forces, or with joints in the middle of the step."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from onesided.base.tolerances import EPS
+from onesided.base.types import Array, Mask
+from onesided.dynamics.contacts.contact_run import World
+from onesided.dynamics.contacts.impulses import Aim, Impulse, Impulses, Pushed
+from onesided.dynamics.contacts.moreau_check import Scheme
+from onesided.evaluation.motion_functions import Terms
+from onesided.system.contact_equations import ContactEquations
+
+NEWTON = 20
+PROBES, SPREAD = 3, 0.1  # configurations at which the mass is compared, and their distance, relative to the sizes
+
+
+class Begin(NamedTuple):
+    """A step's beginning: time, configuration, velocity, multipliers of the step before, and a guess of the end."""
+
+    t: float
+    q: Array
+    v: Array
+    mu: Array
+    guess: Array
+
+
+class Stepped(NamedTuple):
+    """A step's end: configuration, velocity, impulses; approach of the gaps before; how far it was from settling."""
+
+    q: Array
+    v: Array
+    rows: Array
+    u: Array
+    hits: Mask
+    off: float
+
+
+class MoreauSteps:
+    """Steps of one motion, all alike.
+
+    Attributes
+    ----------
+    joined : whether constraints always hold: they do at the end of every step, by forces in its middle.
+    restless : whether forces may depend on velocities: then they are those of the mean velocity of the step.
+    """
+
+    def __init__(self, world: World, scheme: Scheme, impulses: Impulses, equations: ContactEquations) -> None:
+        self.world, self.scheme, self.impulses, self.equations = world, scheme, impulses, equations
+        self.joined = scheme.joined
+        self.restless = self._restless()
+
+    def _restless(self) -> bool:
+        system, start = self.world.request.system, self.world.start
+        outside = system.force is not None or system.friction is not None or self.equations.held is not None
+        if outside or not self.equations.space.flat:
+            return True
+        rng, masses = np.random.default_rng(0), []
+        for _ in range(PROBES):
+            shift = SPREAD * self.world.sizes.q * rng.uniform(-1.0, 1.0, self.equations.n)
+            v = self.world.sizes.v * rng.uniform(-1.0, 1.0, self.equations.n)
+            masses.append(self.equations.terms(start.t, start.q, shift, v, np.zeros(self.equations.m)).M)
+        return not all(np.array_equal(M, masses[0]) for M in masses[1:])
+
+    def advance(self, begin: Begin, terms: Terms) -> Stepped:
+        """From the beginning to the end; `terms` are those at q∘exp((1 − θ) h v)."""
+        if self.joined:
+            return self._with_joints(begin)
+        found, off = self._implicit(begin, terms) if self.scheme.implicit else self._explicit(begin, terms)
+        q = self.equations.space.retract(terms.q, self.scheme.theta * self.scheme.h * found.v)
+        return Stepped(q, found.v, found.rows, terms.c_dot[self.world.rows.gaps], found.hits, off)
+
+    @property
+    def _fine(self) -> float:
+        """A change of velocities that does not matter."""
+        return float(self.world.tolerances.residual * EPS**0.25 * self.world.sizes.v.max())
+
+    def _off(self, change: float) -> float:
+        return change / float(self.world.sizes.v.max())
+
+    def _aim(self, terms: Terms) -> Aim:
+        rows, end = self.world.rows.gaps, self.impulses.end
+        tangent = end * terms.gamma[rows]
+        return Aim(terms.c_dot, terms.c[rows] + 0.5 * end * tangent, tangent, np.zeros(0))
+
+    def _explicit(self, begin: Begin, terms: Terms) -> tuple[Impulse, float]:
+        """Forces in the middle of the step; those that depend on velocities are iterated on."""
+        h, v, last = self.scheme.h, begin.v, self.scheme.h * begin.mu
+        step = Pushed(v, terms, terms.M, h * terms.h, last, self._aim(terms))
+        found = self.impulses.of(step)
+        if not self.restless:
+            return found, 0.0
+        change = np.inf
+        for _ in range(NEWTON):
+            now = self.equations.terms(begin.t + self.scheme.late, terms.q, 0.0 * v, 0.5 * (v + found.v), begin.mu)
+            before, found = found, self.impulses.of(step._replace(f=h * now.h, hits=found.hits))
+            last_change, change = change, float(np.max(np.abs(found.v - before.v)))
+            if not change > self._fine or (change >= 0.5 * last_change and self._off(change) <= EPS**0.75):
+                break
+        return found, self._off(change)
+
+    def _implicit(self, begin: Begin, terms: Terms) -> tuple[Impulse, float]:
+        """Newton's method for the velocity at the end, which the forces depend on."""
+        v, guess, last, aim, hits = begin.v, begin.v, self.scheme.h * begin.mu, self._aim(terms), None
+        for _ in range(NEWTON):
+            A, f = self._pushes(begin, terms, guess, last)
+            found = self.impulses.of(Pushed(v, terms, A, f, last, aim, hits), symmetric=_symmetric(A))
+            change = float(np.max(np.abs(found.v - guess)))
+            if not change > self._fine:
+                break
+            guess, last, hits = found.v, found.rows, found.hits if found.hits.any() else None
+        return found, self._off(change)
+
+    def _pushes(self, begin: Begin, terms: Terms, guess: Array, last: Array) -> tuple[Array, Array]:
+        """A and f of an implicit step, linearised at the guess."""
+        h, theta = self.scheme.h, self.scheme.theta
+        mean = begin.v + theta * (guess - begin.v)
+        push, by_q, by_v = self.world.equations.pushes(begin.t + theta * h, begin.q, theta * h * mean, mean, last / h)
+        J = theta * (theta * h * by_q + by_v)
+        return terms.M - h * J, h * (push - J @ (guess - begin.v))
+
+    def _with_joints(self, begin: Begin) -> Stepped:
+        """Forces in the middle q∘exp((1 − θ) h v_θ) of the step so that constraints hold at its end q∘exp(h v_θ)."""
+        scheme, v, guess = self.scheme, begin.v, begin.guess
+        h, theta, late, last, hits, change = scheme.h, scheme.theta, scheme.late, scheme.h * begin.mu, None, np.inf
+        for _ in range(NEWTON):
+            mean = v + theta * (guess - v)
+            end, terms = self.equations.spanned(
+                (begin.t + h, h * mean), begin.t + late, begin.q, late * mean, mean, last / h
+            )
+            aim = self._middle(end, terms, (v, mean, guess))
+            A, f = self._pushes(begin, terms, guess, last) if scheme.implicit else (terms.M, h * terms.h)
+            found = self.impulses.of(Pushed(v, terms, A, f, last, aim, hits))
+            before, change = change, float(np.max(np.abs(found.v - guess)))
+            guess, last, hits = found.v, found.rows, found.hits
+            if not change > self._fine or (change >= 0.5 * before and self._off(change) <= EPS**0.75):
+                break
+        mean = v + theta * (found.v - v)
+        q = self.equations.space.retract(begin.q, h * mean)
+        return Stepped(q, found.v, found.rows, aim.u[self.world.rows.gaps], found.hits, self._off(change))
+
+    def _middle(self, end: Array, terms: Terms, velocities: tuple[Array, Array, Array]) -> Aim:
+        """What rows must do so that residuals, `end` for the guess, vanish at the end; rolling holds in the middle."""
+        rows, over, (v, mean, guess) = self.world.rows, self.impulses.end, velocities
+        last = terms.c_dot + terms.G @ (guess - mean)
+        tangent = over * terms.gamma[rows.gaps]
+        ahead = terms.G @ (guess - v)
+        joints = end[rows.joints] / over - ahead[rows.joints]
+        rolling = terms.c_dot[rows.rolling] / self.scheme.theta - ahead[rows.rolling]
+        return Aim(
+            terms.c_dot - terms.G @ (mean - v),
+            end[rows.gaps] - over * last[rows.gaps],
+            tangent,
+            np.concatenate([joints, rolling]),
+        )
+
+
+def _symmetric(A: Array) -> bool:
+    return bool(np.max(np.abs(A - A.T)) <= len(A) * EPS * np.max(np.abs(A)))

@@ -1,0 +1,170 @@
+"""Phases in which contacts stick or slide: Coulomb friction between events.
+
+While contact i slides, its friction is −μ λ d with d = v_T/|v_T|, so that forces and accelerations obey
+
+    M a = h + Fᵀ λ,   G a + γ = 0,   F_i = W_N − μ dᵀ W_T (sliding),  F_i = G_i (all other rows).
+
+That is no longer symmetric; where det(G M⁻¹ Fᵀ) vanishes, no force, or more than one, fits (Painlevé).
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from onesided.base.errors import ModelError
+from onesided.base.tolerances import Tolerances
+from onesided.base.types import Array
+from onesided.dynamics.contacts.touching import SLOW
+from onesided.dynamics.mechanics import Accelerated, Mechanics
+from onesided.evaluation.motion_functions import Terms
+from onesided.system.contact_equations import ContactRows, PhaseEquations
+
+Direction = tuple[float, ...]
+SHARINGS = 2  # friction is shared by normal forces, which may depend on how it is shared
+
+
+@dataclass(frozen=True)
+class ContactMode:
+    """What contacts do in a phase.
+
+    Attributes
+    ----------
+    closed : contacts that press;  sticking : blocks of them (`ContactRows.slips`) that do not slide but may;  sliding : those
+        that do, with the direction of their slip at the beginning.
+    margins : signs of the margins of compliant contacts (`soft`);  pressed : those of them that press.
+    """
+
+    closed: tuple[int, ...] = ()
+    sticking: tuple[int, ...] = ()
+    sliding: tuple[tuple[int, Direction], ...] = ()
+    margins: tuple[tuple[bool, ...], ...] = ()
+    pressed: tuple[int, ...] = ()
+
+    def of(self, block: int) -> str:
+        """What a block does, in one word."""
+        if block in self.sticking:
+            return "sticks"
+        return "slides" if block in dict(self.sliding) else "neither"
+
+
+class SlidingMechanics(Mechanics):
+    """The equations of a phase in which contacts slide."""
+
+    def __init__(self, equations: PhaseEquations, mode: ContactMode, rows: ContactRows, tolerances: Tolerances) -> None:
+        super().__init__(equations, None, tolerances)
+        if equations.system.friction is not None:
+            raise ModelError(
+                "EventDriven knows friction of contacts or of joints, not both",
+                got="`friction=` and contacts with friction",
+                advice="method=Moreau(step=…)",
+            )
+        self._whole, self._phase = equations.whole, equations
+        places = {int(row): place for place, row in enumerate(equations.chosen)}
+        self._sliders = [
+            (places[int(rows.gaps[rows.owner[b]])], rows.friction[b], list(rows.slips[b]), np.array(d))
+            for b, d in mode.sliding
+        ]
+
+    @property
+    def none(self) -> float:
+        """A slip that cannot be told from none."""
+        return SLOW * self.tolerances.residual * float(self.sizes.v.max())
+
+    def accelerate(
+        self, t: float, q: Array, delta: Array, v: Array, mu: Array, baumgarte: tuple[float, float] | None = None
+    ) -> Accelerated:
+        """Accelerations and multipliers with friction of the sliding contacts."""
+        whole = self._whole.terms(t, q, delta, v, self._phase.spread(mu))
+        terms = self._phase.part(whole)
+        F, n, rows = self._pushes(whole, terms), len(q), self.rows
+        if len(rows) < self.equations.rows:
+            return self._shared(terms, F, v)
+        K = np.zeros((n + len(rows), n + len(rows)))
+        K[:n, :n], K[:n, n:], K[n:, :n] = terms.M, -F[rows].T, terms.G[rows]
+        found = np.full(self.equations.rows, 0.0)
+        try:
+            x = np.linalg.solve(K, np.concatenate([terms.h, -terms.gamma[rows]]))
+        except np.linalg.LinAlgError:
+            x = np.full(n + len(rows), np.nan)
+        found[rows] = x[n:]
+        power = terms.power + float(found @ (F @ v))
+        return Accelerated(x[:n], found, power, terms, self.factor(terms))
+
+    def _shared(self, terms: Terms, F: Array, v: Array) -> Accelerated:
+        """The same for contacts that depend on each other: of all forces that keep them closed, the smallest."""
+        free, answer = np.split(np.linalg.solve(terms.M, np.column_stack([terms.h, F.T])), [1], axis=1)
+        gap = terms.G @ free[:, 0] + terms.gamma
+        found = -np.linalg.lstsq(terms.G @ answer, gap, rcond=np.sqrt(self.tolerances.rank))[0]
+        power = terms.power + float(found @ (F @ v))
+        return Accelerated(free[:, 0] + answer @ found, found, power, terms, self.factor(terms))
+
+    def multipliers(self, terms: Terms, a: Array, mu: Array, inputs: Array | float = 0.0) -> Array:
+        """As solved: friction leaves no other choice."""
+        return mu
+
+    def spread(self, t: float, q: Array, v: Array, mu: Array) -> Array:
+        """Multipliers of all rows, friction of sliding contacts included."""
+        full = self._phase.spread(mu)
+        slip = self._whole.terms(t, q, np.zeros_like(q), v, full).c_dot
+        for place, friction, slips, reference in self._sliders:
+            full[slips] = -friction * mu[place] * direction(slip[slips], reference, self.none)
+        return full
+
+    def determinacy(self, t: float, q: Array, v: Array) -> float:
+        """det(G M⁻¹ Fᵀ)/det(G M⁻¹ Gᵀ): 1 without friction, zero where forces are no longer determined."""
+        whole = self._whole.terms(t, q, np.zeros_like(q), v, np.zeros(self._whole.rows))
+        terms = self._phase.part(whole)
+        G = terms.G[self.rows]
+        X = np.linalg.solve(terms.M, G.T) if self._regular(terms.M) else np.linalg.pinv(terms.M) @ G.T
+        return float(np.linalg.det(np.linalg.solve(X.T @ G.T, X.T @ self._pushes(whole, terms)[self.rows].T)))
+
+    def _regular(self, M: Array) -> bool:
+        return bool(np.linalg.cond(M) * self.tolerances.rank < 1.0)
+
+    def _pushes(self, whole: Terms, terms: Terms) -> Array:
+        """F: directions in which multipliers push."""
+        F = terms.G.copy()
+        for place, friction, slips, reference in self._sliders:
+            F[place] -= friction * direction(whole.c_dot[slips], reference, self.none) @ whole.G[slips]
+        return F
+
+
+class StickingMechanics(Mechanics):
+    """The equations of a phase in which contacts stick and none slides.
+
+    Where their forces are not unique, friction is shared in proportion to what the contacts can bear: Σ |λ_T|²/(μ λ_N)
+    is least, so that in the plane all of them reach their limits at the same time.
+    """
+
+    def __init__(self, equations: PhaseEquations, mode: ContactMode, rows: ContactRows, tolerances: Tolerances) -> None:
+        super().__init__(equations, None, tolerances)
+        places = {int(row): place for place, row in enumerate(equations.chosen)}
+        self._stuck = [
+            (places[int(rows.gaps[rows.owner[b]])], rows.static[b], [places[row] for row in rows.slips[b]])
+            for b in mode.sticking
+        ]
+
+    def multipliers(self, terms: Terms, a: Array, mu: Array, inputs: Array | float = 0.0) -> Array:
+        """The multipliers to report."""
+        found = super().multipliers(terms, a, mu, inputs)
+        if len(self.rows) == self.equations.rows:
+            return found
+        force = terms.M @ a - terms.h - inputs
+        for _ in range(SHARINGS):
+            bears = np.ones(len(found))
+            size = float(np.max([found[n] * friction for n, friction, _ in self._stuck])) or 1.0
+            for n, friction, slips in self._stuck:
+                bears[slips] = np.sqrt(max(friction * found[n] / size, self.tolerances.force))
+            solved = np.linalg.lstsq((terms.G * bears[:, None]).T, force, rcond=self.tolerances.rank)[0]
+            found = np.asarray(bears * solved)
+        return found
+
+
+def direction(slip: Array, reference: Array, none: float) -> Array:
+    """Unit vector of the slip; in the plane, where it would turn back or is `none`, that of the beginning."""
+    if len(slip) == 1 or float(slip @ reference) < -none:
+        return reference
+    share = float(slip @ slip) / none**2 if none > 0.0 else math.inf
+    found = slip + none / (1.0 + share * share) * reference  # without a trace where there is slip
+    return np.asarray(found / np.linalg.norm(found))

@@ -1,0 +1,43 @@
+"""When a contact is closed and when it is at rest: by its own lengths and speeds, whatever else the system does."""
+
+import numpy as np
+
+from onesided.base.tolerances import EPS, Tolerances
+from onesided.base.types import Array, Indices
+from onesided.evaluation.motion_functions import Terms
+from onesided.system.contact_equations import ContactRows
+
+ROUNDED = 1024.0 * EPS  # a gap or speed below this share of the terms it is made of comes from round-off
+SLOW = 10.0  # tolerances of the residual within which a speed is zero
+
+
+class Touch:
+    """The largest gap and the largest speed of each contact so far."""
+
+    def __init__(self, rows: ContactRows, tolerances: Tolerances, start: Terms) -> None:
+        self._rows, self._tolerances = rows.gaps, tolerances
+        self.length = np.abs(start.c[rows.gaps])
+        self.speed = np.abs(start.c_dot[rows.gaps])
+
+    def saw(self, chosen: Indices, gaps: Array) -> None:
+        """Take gaps into account."""
+        self.length[chosen] = np.maximum(self.length[chosen], gaps)
+
+    def hit(self, speeds: Array, touching: Indices) -> None:
+        """Take an impact into account: contacts that touch each other's bodies share its speed."""
+        fast = float(np.max(np.abs(speeds[touching]), initial=0.0))
+        self.speed[touching] = np.maximum(self.speed[touching], fast)
+
+    def closed_below(self, sums: Array) -> Array:
+        """Gaps that count as closed, from the sums Σ |∂g/∂q| |q| of their terms."""
+        return np.asarray(self._tolerances.gap * self.length + ROUNDED * sums)
+
+    def closed(self, terms: Terms) -> Array:
+        """Which gaps are closed at a state."""
+        sums = np.abs(terms.G[self._rows]) @ np.abs(terms.q)
+        return np.asarray(terms.c[self._rows] <= self.closed_below(sums))
+
+    def at_rest_below(self, terms: Terms) -> Array:
+        """Speeds of gaps that count as none."""
+        sums = np.abs(terms.G[self._rows]) @ np.abs(terms.rate)
+        return np.asarray(SLOW * self._tolerances.residual * self.speed + ROUNDED * sums)

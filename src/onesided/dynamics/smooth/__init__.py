@@ -1,0 +1,1 @@
+"""Methods for motion without contacts."""

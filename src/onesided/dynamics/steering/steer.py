@@ -1,0 +1,216 @@
+"""The verb `steer`: optimal control of a constrained system by direct collocation, rechecked by `simulate`."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from onesided._version import __version__
+from onesided.base.arguments import checked
+from onesided.base.errors import SolveError, UsageError
+from onesided.base.tolerances import DEFAULT, Tolerances
+from onesided.base.types import Array, Status
+from onesided.dynamics.contacts.event_driven import EventDriven
+from onesided.dynamics.simulate import simulate, span_of
+from onesided.dynamics.smooth.explicit import Projected
+from onesided.dynamics.steering.program import Answer, Solver, TrustRegion
+from onesided.dynamics.steering.steer_problem import (
+    Phase,
+    SteeringProblem,
+    grid_of,
+    halved,
+    limits_of,
+    modes_of,
+    stated,
+    straight,
+    units_of,
+)
+from onesided.dynamics.steering.transcription import Grid, NodeBounds, Nodes, Transcription, Units
+from onesided.evaluation.collocation import Collocation
+from onesided.evaluation.motion_functions import Control
+from onesided.linalg import one_thread
+from onesided.results import Motion, Steering
+from onesided.system.inputs import Cost, Force, squares, with_inputs
+from onesided.system.system import System
+
+Recheck = tuple[tuple[Motion, ...], float]
+RECHECK = 0.001  # of the accuracy asked for: that of the motion it is compared with
+
+
+@checked
+@dataclass(frozen=True)
+class DirectCollocation:
+    """Hermite–Simpson collocation of order 4 on the constraint manifold.
+
+    Attributes
+    ----------
+    intervals : to begin with; doubled until the recheck is as accurate as asked.
+    accuracy : largest difference between nodes and the motion under the inputs, relative to coordinates and velocities.
+    most : the largest number of intervals.
+    solver : of the nonlinear program: `TrustRegion()` of SciPy (default), or `Uno()` of the extra `onesided[steer]`.
+    """
+
+    intervals: int = 20
+    accuracy: float = 1e-4
+    most: int = 160
+    solver: Solver | None = None
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.intervals <= self.most:
+            raise UsageError("`intervals` is out of range", got=repr(self.intervals), expected=f"1 to {self.most}")
+        if not 0 < self.accuracy < 1:
+            raise UsageError("`accuracy` is out of range", got=repr(self.accuracy), expected="between 0 and 1")
+
+
+@checked
+def steer(  # noqa: PLR0913 - one verb, all its ends by keyword
+    system: System,
+    start: tuple[Any, Any],
+    goal: tuple[Any, Any],
+    inputs: Mapping[str, str | Force],
+    objective: Cost = squares,
+    *,
+    t_span: tuple[float, float],
+    bounds: Mapping[str, tuple[float, float]] | None = None,
+    modes: Sequence[tuple[float, Sequence[str]]] = (),
+    control: float | Control = 0.0,
+    method: DirectCollocation | None = None,
+    guess: Steering | None = None,
+    tolerances: Tolerances = DEFAULT,
+    throw: bool = True,
+) -> Steering:
+    """Find inputs that bring a system from one state to another at the least cost.
+
+    Parameters
+    ----------
+    start : (q, v), made consistent with the constraints first.
+    goal : (q, v), sequences or name → value; names that are left out are free.
+    inputs : name → coordinate it pushes, or name → function (q, th) → (n,) in `jax.numpy`, the generalised force of an
+        input of one.
+    objective : running cost (t, q, v, u, th) in `jax.numpy`; by default uᵀu.
+    t_span : first and last time.
+    bounds : name of a coordinate, of a velocity (`x_dot`) or of an input → (least, largest).
+    modes : (end time, names of the gaps closed until then), one after the other; by default all gaps stay open.
+        Contacts close and open without impact; friction is not offered.
+    control : as of `simulate`.
+    guess : an earlier result to begin with.
+    throw : raise a `SolveError` holding what was achieved, or return it with its status.
+
+    Notes
+    -----
+    Local optima are found: which one depends on the guess, by default a straight way without inputs. The inputs are
+    parabolas on the intervals, continuous but where a mode ends; `simulate` is run under them and compared at all
+    nodes.
+    """
+    problem = stated((system, control), (start, goal), inputs, objective, span_of(t_span), tolerances)
+    chosen = DirectCollocation() if method is None else method
+    phases = modes_of(problem, modes)
+    limits = limits_of(problem, bounds or {}, tuple(inputs), phases[-1][1])
+    with one_thread():
+        found = _refined(problem, chosen, (phases, limits), tuple(inputs), guess)
+    if throw and not found.ok:
+        raise SolveError(found.status.value, found, got=found.note)
+    return found
+
+
+def _refined(
+    problem: SteeringProblem,
+    method: DirectCollocation,
+    asked: tuple[Sequence[Phase], NodeBounds],
+    names: tuple[str, ...],
+    guess: Steering | None,
+) -> Steering:
+    """Solve on grids that are halved until the recheck is as accurate as asked."""
+    phases, limits = asked
+    collocation = Collocation(problem.mechanics.equations, problem.mechanics.rows, problem.forces, problem.cost)
+    solver, units = method.solver or TrustRegion(), units_of(problem)
+    grid = grid_of(problem, phases, method.intervals)
+    nodes, iterations = _first(problem, grid, guess), 0
+    while True:
+        trial = Transcription(collocation, grid, limits, units)
+        size = abs(trial.slopes(trial.vector(nodes._replace(u=nodes.u + units.u))).cost)
+        program = Transcription(collocation, grid, limits, replace(units, cost=size or 1.0))
+        answer = solver.solve(program, program.vector(nodes))
+        iterations += answer.iterations
+        nodes = program.nodes(answer.y)
+        cost = program.slopes(answer.y).cost * (size or 1.0)
+        recheck = _rechecked(problem, grid, nodes, units, method.accuracy)
+        found = _result(problem, names, (grid, nodes, cost), recheck, answer, method)
+        found = replace(found, iterations=iterations, provenance=_provenance(problem, method, solver))
+        if not answer.status.ok or found.error <= method.accuracy or 2 * len(grid.closed) > method.most:
+            return found
+        nodes = halved(problem, nodes, grid.t)
+        grid = Grid(_halves(grid.t), np.repeat(grid.closed, 2, axis=0))
+
+
+def _halves(t: Array) -> Array:
+    return np.sort(np.concatenate([t, 0.5 * (t[1:] + t[:-1])]))
+
+
+def _first(problem: SteeringProblem, grid: Grid, guess: Steering | None) -> Nodes:
+    if guess is None:
+        return straight(problem, (grid.t - grid.t[0]) / problem.span)
+    if guess.coordinates != problem.system.coordinates or guess.u.shape[2] != len(problem.forces):
+        raise UsageError("the guess is of another system", got=repr(guess))
+    if not (guess.t[0] == grid.t[0] and guess.t[-1] == grid.t[-1]):
+        raise UsageError("the guess covers another time", got=repr(guess), expected="the same `t_span`")
+    q, v = (np.stack([np.interp(grid.t, guess.t, x) for x in part.T], axis=1) for part in (guess.q, guess.v))
+    times = np.stack([grid.t[:-1], 0.5 * (grid.t[1:] + grid.t[:-1]), grid.t[1:]], axis=1)
+    return Nodes(q, v, guess.at(times))
+
+
+def _rechecked(problem: SteeringProblem, grid: Grid, nodes: Nodes, units: Units, accuracy: float) -> Recheck:
+    """The motions under the inputs found, one per mode, and how far they are from the nodes."""
+    motions: list[Motion] = []
+    state, error = (nodes.q[0], nodes.v[0]), 0.0
+    breaks = np.flatnonzero(np.any(grid.closed[1:] != grid.closed[:-1], axis=1)) + 1
+    for part in np.split(np.arange(len(grid.closed)), breaks):
+        ends = np.append(part, part[-1] + 1)
+        motions.append(_moved(problem, grid.t[ends], nodes.u[part], state, accuracy))
+        if motions[-1].t[-1] < grid.t[ends[-1]]:
+            return tuple(motions), np.inf
+        q, v = motions[-1].at(grid.t[ends])
+        away = problem.mechanics.equations.space.local(q, nodes.q[ends])
+        error = max(error, float(np.max(np.abs(away) / units.q)), float(np.max(np.abs(v - nodes.v[ends]) / units.v)))
+        state = motions[-1].q[-1], motions[-1].v[-1]
+    return tuple(motions), error
+
+
+def _moved(problem: SteeringProblem, t: Array, u: Array, state: tuple[Array, Array], accuracy: float) -> Motion:
+    """The motion within one mode; steps end where the inputs bend."""
+    equations, system = problem.mechanics.equations, with_inputs(problem.system, problem.forces, t, u)
+    control = equations.p if equations.control is None else equations.control
+    contacts = EventDriven(rtol=RECHECK * accuracy), Projected(step=0.5 * (t[1] - t[0]))
+    method = contacts[0] if system.unilateral else contacts[1]
+    return simulate(system, *state, (t[0], t[-1]), method=method, control=control, throw=False)
+
+
+def _result(
+    problem: SteeringProblem,
+    names: tuple[str, ...],
+    found: tuple[Grid, Nodes, float],
+    recheck: Recheck,
+    answer: Answer,
+    method: DirectCollocation,
+) -> Steering:
+    (grid, nodes, cost), (motions, error) = found, recheck
+    status, notes = answer.status, [answer.note]
+    if status.ok and not error <= method.accuracy:
+        status = Status.inaccurate
+        notes.append(f"the motion under the inputs is {error:.2g} from the nodes: raise `most`, or `accuracy`")
+    notes += [f"the recheck at t = {motion.t[-1]:.6g}: {motion.note}" for motion in motions if not motion.ok]
+    return Steering(
+        problem.system.coordinates, names, grid.t, *nodes, cost, error, motions, status,
+        "; ".join(note for note in notes if note),
+    )  # fmt: skip
+
+
+def _provenance(problem: SteeringProblem, method: DirectCollocation, solver: Solver) -> dict[str, Any]:
+    return {
+        "verb": "steer",
+        "method": type(method).__name__,
+        "solver": type(solver).__name__,
+        "version": __version__,
+        "parameters": dict(problem.system.parameters),
+    }

@@ -1,0 +1,27 @@
+"""Parts of structures and mechanisms: places, members, cables, joints, contacts, loads.
+
+Every module of this package that defines a subclass of `Element` is found by itself; a new kind is one new file.
+"""
+
+from importlib import import_module
+from pkgutil import iter_modules
+from typing import Any
+
+from onesided.base.names import nearest
+from onesided.elements.beams import divided
+from onesided.elements.contract import KINDS, Element
+from onesided.elements.places import Body, Guided, Marker, Node
+
+for _module in iter_modules(__path__):
+    import_module(f"{__name__}.{_module.name}")
+
+_CLASSES: dict[str, Any] = {cls.__name__: cls for cls in (Body, Guided, Marker, Node, Element, *KINDS.values())}
+_CLASSES["divided"] = divided
+__all__ = sorted(_CLASSES)  # noqa: PLE0605 - made from the kinds that were found
+
+
+def __getattr__(name: str) -> Any:
+    if name in _CLASSES:
+        return _CLASSES[name]
+    guess = nearest(name, __all__)
+    raise AttributeError(f"unknown element kind '{name}'" + (f": did you mean '{guess}'?" if guess else ""))

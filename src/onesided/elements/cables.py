@@ -1,0 +1,254 @@
+"""Cables: they pull and do not push; straight, or over frictionless pulleys of zero radius."""
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar
+
+import jax.numpy as jnp
+
+from onesided.elements.contract import Element, Local, Quantity, Start, Words
+from onesided.elements.members import Bar
+from onesided.elements.shapes import polygon_length
+
+SLACK = Words("cable", "becomes taut", "goes slack")
+
+
+def _through(element: Element, ends: Sequence[str], via: Sequence[str]) -> tuple[str, ...]:
+    """First end, pulleys, second end."""
+    if isinstance(ends, str) or len(ends) != 2:
+        raise element.error("needs two ends", got=str(ends))
+    if isinstance(via, str):
+        raise element.error("`via` is not a list of places", got=repr(via))
+    return (ends[0], *via, ends[1])
+
+
+def _span(element: Element, start: Start) -> float:
+    """Length at the start of the polygon through all places of an element."""
+    for a, b in itertools.pairwise(element.places):
+        if start.distance(a, b) == 0.0:
+            raise element.error(f"'{a}' and '{b}' coincide", expected="different points one after the other")
+    return sum(start.distance(a, b) for a, b in itertools.pairwise(element.places))
+
+
+@dataclass(frozen=True)
+class Cable(Bar):
+    """An elastic cable: tension only, exactly.
+
+    Its slack s ≥ 0 is an internal coordinate: energy k/2 (length − natural length + s)². While s = 0 the cable is
+    taut and the multiplier of s ≥ 0 is its tension; a slack cable has tension 0 and s = natural length − length
+    [QT (7), corrected].
+
+    Parameters
+    ----------
+    ends, stiffness, modulus_area, length, pretension : as for a bar.
+    via : places over which it runs from its first to its second end, as over frictionless pulleys of zero radius or
+        through rings: the tension is the same all along. A place may come again (a tackle).
+    """
+
+    via: Sequence[str] = ()
+
+    kind: ClassVar[str] = "cable"
+    drawn_as: ClassVar[str] = "cable"
+    words: ClassVar[Words] = SLACK
+    repeats: ClassVar[bool] = True
+
+    @property
+    def places(self) -> tuple[str, ...]:
+        """First end, pulleys, second end."""
+        return _through(self, self.ends, self.via)
+
+    def span(self, start: Start) -> float:
+        """Length along the pulleys at the start."""
+        return _span(self, start)
+
+    def check(self, start: Start) -> None:
+        """A cable has a stiffness and a natural length."""
+        if self.law is not None:
+            raise self.error("has no `law`", expected="one of `stiffness`, `modulus_area`", advice="use a bar")
+        if self.to_a_point:
+            raise self.error("its natural length is not positive", got="0")
+        if start.value(self.pretension) < 0:
+            raise self.error("cannot push", got=f"pretension {self.pretension}", advice="give a `length`: it is slack")
+        super().check(start)
+
+    def inner(self, start: Start) -> dict[str, float]:
+        """The slack at the start."""
+        return {"slack": max(0.0, self.numbers(start)["length"] - self.span(start))}
+
+    @property
+    def gap_names(self) -> tuple[str, ...]:
+        """Its slack is called like the cable."""
+        return ("",)
+
+    def gaps(self, at: Local) -> tuple[Any, ...]:
+        """Slack ≥ 0; the multiplier is the tension."""
+        return (at.inner[0],)
+
+    def energy(self, at: Local) -> Any:
+        """Energy of the elongation beyond slack."""
+        return at.n.stiffness / 2 * (polygon_length(at.frames) - at.n.length + at.inner[0]) ** 2
+
+    def in_motion(self) -> Element:
+        """A cable whose slack is not a coordinate."""
+        return MovingCable(**{field.name: getattr(self, field.name) for field in fields(Cable)})
+
+
+@dataclass(frozen=True)
+class MovingCable(Cable):
+    """An elastic cable in motion: its slack, without inertia, is what its length leaves; energy k/2 max(ℓ − L, 0)²."""
+
+    kind: ClassVar[str] = ""
+
+    def inner(self, start: Start) -> dict[str, float]:
+        """None."""
+        return {}
+
+    @property
+    def gap_names(self) -> tuple[str, ...]:
+        """None."""
+        return ()
+
+    def gaps(self, at: Local) -> tuple[Any, ...]:
+        """None."""
+        return ()
+
+    def energy(self, at: Local) -> Any:
+        """Energy of the elongation, as far as it is one."""
+        return at.n.stiffness / 2 * jnp.maximum(polygon_length(at.frames) - at.n.length, 0.0) ** 2
+
+    def in_motion(self) -> Element:
+        """Itself."""
+        return self
+
+
+@dataclass(frozen=True)
+class String(Element):
+    """An inextensible cable: its polygon is never longer than `length`; the multiplier is the tension.
+
+    Parameters
+    ----------
+    ends : two places.
+    length : by default the length at the start.
+    via : places over which it runs, as for a cable.
+    """
+
+    ends: tuple[str, str] = ("", "")
+    length: Quantity | None = None
+    via: Sequence[str] = ()
+
+    kind: ClassVar[str] = "string"
+    drawn_as: ClassVar[str] = "cable"
+    words: ClassVar[Words] = Words("string", "becomes taut", "goes slack")
+    repeats: ClassVar[bool] = True
+
+    @property
+    def places(self) -> tuple[str, ...]:
+        """First end, pulleys, second end."""
+        return _through(self, self.ends, self.via)
+
+    def check(self, start: Start) -> None:
+        """Long enough to reach."""
+        span, length = _span(self, start), self.numbers(start)["length"]
+        if not length > 0:
+            raise self.error("its length is not positive", got=f"{length:g}")
+        if length < start.distance(*self.ends) and not self.via:
+            raise self.error("is too short for its ends", got=f"{length:g}", expected=f"at least {span:g}")
+
+    def numbers(self, start: Start) -> dict[str, Any]:
+        """Its length."""
+        return {"length": _span(self, start) if self.length is None else start.value(self.length)}
+
+    @property
+    def gap_names(self) -> tuple[str, ...]:
+        """Its slack is called like the string."""
+        return ("",)
+
+    def gaps(self, at: Local) -> tuple[Any, ...]:
+        """Length − polygon ≥ 0; the multiplier is the tension."""
+        return (at.n.length - polygon_length(at.frames),)
+
+
+@dataclass(frozen=True)
+class PlasticCable(Cable):
+    """An elastic–plastic cable, perfectly plastic or work hardening [QT Fig. 1b, c]; it remembers its permanent set.
+
+    Its plastic elongation e is an internal coordinate that can only grow: e ≥ e₀, the permanent set so far. With
+    tension T = k (length − natural length + slack − e), the potential of one step is
+
+        k/2 (length − natural length + slack − e)² + T_y e + h/2 e² .
+
+    Its derivative with respect to e, T_y + h e − T, is the multiplier of e ≥ e₀: the distance to yield, 0 while the
+    cable flows. That is exact complementarity for a step along which e does not fall; `onesided.drive` ends the step
+    where it would, and at every reversal, and sets e₀ = e (the parameter `<name>_set`). The energy counts the plastic
+    work, so it does not jump there.
+
+    Parameters
+    ----------
+    yield_tension : T_y of the new cable.
+    hardening : h, growth of the yield tension per plastic elongation; 0: perfectly plastic.
+    """
+
+    yield_tension: Quantity | None = None
+    hardening: Quantity = 0.0
+
+    kind: ClassVar[str] = "plastic_cable"
+    drawn_as: ClassVar[str] = "cable"
+    flow: ClassVar[Words] = Words("cable", "stops yielding", "yields")
+
+    def in_motion(self) -> Element:
+        """Refused: a motion does not carry the permanent set along."""
+        raise self.error(
+            "remembers its permanent set, and the motion of a composed structure would not",
+            advice="`CableStructure` with `PerfectlyPlastic` or `WorkHardening` follows that in motion",
+        )
+
+    def check(self, start: Start) -> None:
+        """A yield tension above the pretension."""
+        super().check(start)
+        if self.yield_tension is None:
+            raise self.error("has no `yield_tension`", advice="use a cable for an elastic one")
+        limit, hardening = start.value(self.yield_tension), start.value(self.hardening)
+        if not limit > 0:
+            raise self.error("its yield tension is not positive", got=f"{limit:g}")
+        if not hardening >= 0:
+            raise self.error("its hardening is negative", got=f"{hardening:g}")
+        if start.value(self.pretension) > limit:
+            raise self.error("its pretension is beyond yield", got=f"{start.value(self.pretension):g}")
+        if not start.parameters[f"{self.name}_set"] >= 0:
+            raise self.error("its permanent set is negative", got=f"{start.parameters[f'{self.name}_set']:g}")
+
+    @property
+    def history(self) -> dict[str, str]:
+        """The permanent set takes over the plastic elongation."""
+        return {"set": "plastic"}
+
+    def numbers(self, start: Start) -> dict[str, Any]:
+        """Those of a cable, yield tension, hardening, permanent set."""
+        limit = 0.0 if self.yield_tension is None else start.value(self.yield_tension)
+        own = {"limit": limit, "hardening": start.value(self.hardening), "set": start.parameters[f"{self.name}_set"]}
+        return {**super().numbers(start), **own}
+
+    def inner(self, start: Start) -> dict[str, float]:
+        """Slack and plastic elongation."""
+        numbers = self.numbers(start)
+        return {"slack": max(0.0, numbers["length"] + numbers["set"] - self.span(start)), "plastic": numbers["set"]}
+
+    @property
+    def gap_names(self) -> tuple[str, ...]:
+        """Its slack is called like the cable, its plastic flow `<name>_flow`."""
+        return ("", "_flow")
+
+    def gap_words(self, ending: str) -> Words:
+        """Flow is told in words of its own."""
+        return self.flow if ending else self.words
+
+    def gaps(self, at: Local) -> tuple[Any, ...]:
+        """Slack ≥ 0 with the tension; growth of the plastic elongation ≥ 0 with the distance to yield."""
+        return at.inner[0], at.inner[1] - at.n.set
+
+    def energy(self, at: Local) -> Any:
+        """Elastic energy and plastic work."""
+        slack, plastic = at.inner[0], at.inner[1]
+        elastic = at.n.stiffness / 2 * (polygon_length(at.frames) - at.n.length + slack - plastic) ** 2
+        return elastic + at.n.limit * plastic + at.n.hardening / 2 * plastic**2

@@ -1,0 +1,268 @@
+"""What an element is: a shape (a measure of the places it touches) times a law (an energy or a one-sided law of it).
+
+An element is a frozen dataclass that names the places it is attached to and states, for one element alone, its energy,
+the gaps that it keeps ≥ 0, or the equations that it keeps = 0. It knows nothing of global numbering or of other
+elements: `assembly` differentiates, batches and adds up. A new kind is one small file with one subclass.
+"""
+
+import math
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from onesided.base.errors import ModelError
+from onesided.base.types import Array
+from onesided.formulas.formula import Formula, parse
+
+Quantity = float | str  # a number, or a formula of the parameters
+
+KINDS: dict[str, type["Element"]] = {}  # kinds by their names in model files
+
+
+class Frame(NamedTuple):
+    """Where a place is: position (d,), rotation matrix (d, d) and, in the plane, its angle (not wrapped)."""
+
+    position: Any
+    rotation: Any
+    angle: Any
+
+
+class Rate(NamedTuple):
+    """How a place moves: velocity (d,) and spin, a number in the plane, (3,) in space; in fixed axes."""
+
+    velocity: Any
+    spin: Any
+
+
+class Wrench(NamedTuple):
+    """A force (d,) through a place and a moment, a number in the plane, (3,) in space; in fixed axes."""
+
+    force: Any
+    moment: Any
+
+
+class Local(NamedTuple):
+    """What the functions of an element see.
+
+    Frames of its places; its internal coordinates; the coordinates it reads by name; the control parameter; its own
+    numbers, by name.
+    """
+
+    frames: tuple[Frame, ...]
+    inner: Any
+    reads: Any
+    p: Any
+    n: Any
+
+
+class Slot(NamedTuple):
+    """One component of a place: free (a coordinate named after it, from `start`), or held at start + rate·p."""
+
+    name: str
+    start: Quantity
+    free: bool = True
+    rate: Quantity = 0.0
+
+
+class Words(NamedTuple):
+    """How events of one-sided elements are told: noun, what closing and what opening is called."""
+
+    noun: str = "contact"
+    closes: str = "closes"
+    opens: str = "opens"
+
+
+class Start:
+    """The configuration from which a structure is built: frames of its places and values of quantities, as numbers."""
+
+    def __init__(
+        self, frames: Mapping[str, Frame], parameters: Mapping[str, float], places: Mapping[str, Any] | None = None
+    ) -> None:
+        self.frames, self.parameters, self.places = frames, parameters, places or {}
+        self._formulas: dict[str, float] = {}
+
+    @cached_property
+    def size(self) -> float:
+        """Largest extent of the structure."""
+        points = np.array([frame.position for frame in self.frames.values()], dtype=np.float64)
+        return float(np.max(np.ptp(points, axis=0))) if len(points) else 0.0
+
+    def rotation(self, place: str) -> Array:
+        """Rotation matrix of a place."""
+        return np.asarray(self.frames[place].rotation, dtype=np.float64)
+
+    def oriented(self, place: str) -> bool:
+        """Whether a place has an orientation: bodies and markers."""
+        return bool(self.places[place].oriented)
+
+    def carrier(self, place: str) -> str:
+        """The body a marker sits on; other places carry themselves."""
+        return str(getattr(self.places[place], "on", place))
+
+    def position(self, place: str) -> Array:
+        """Position of a place."""
+        return np.asarray(self.frames[place].position, dtype=np.float64)
+
+    def distance(self, a: str, b: str) -> float:
+        """Distance of two places."""
+        return math.dist(self.frames[a].position, self.frames[b].position)
+
+    def value(self, quantity: Quantity) -> float:
+        """A quantity as a number."""
+        if not isinstance(quantity, str):
+            return float(quantity)
+        if quantity not in self._formulas:
+            self._formulas[quantity] = evaluate_quantity(quantity, self.parameters)
+        return self._formulas[quantity]
+
+    def vector(self, quantities: Sequence[Quantity]) -> Array:
+        """Several quantities as an array."""
+        return np.array([self.value(quantity) for quantity in quantities])
+
+
+class RepeatedFormula(str):
+    """The text of a formula in which numbers stand for indices; it also knows the one formula that all copies share."""
+
+    __slots__ = ("indices", "shared")
+    shared: Formula
+    indices: Mapping[str, int]
+
+    @classmethod
+    def of(cls, text: str, shared: Formula, indices: Mapping[str, int]) -> "RepeatedFormula":
+        """Text, the formula with the names of the indices, and their values."""
+        self = cls(text)
+        self.shared, self.indices = shared, indices
+        return self
+
+
+def evaluate_quantity(text: str, names: Mapping[str, float]) -> float:
+    """The value of a formula of parameters."""
+    if isinstance(text, RepeatedFormula):
+        formula, names = text.shared, {**names, **text.indices}
+    else:
+        formula = parse(text)
+    formula.require(names)
+    try:
+        return float(formula.evaluate(names))
+    except (ArithmeticError, ValueError, TypeError) as error:
+        raise ModelError(f"the quantity '{text}' has no value", got=str(error)) from error
+
+
+@dataclass(frozen=True)
+class Element:
+    """Base of all elements; see the module's text. Subclasses override what they have.
+
+    Attributes
+    ----------
+    name : unique in the structure; events and reactions carry it.
+    kind : the element's name in model files.
+    turns : whether its places must have an orientation (bodies, not nodes).
+    dimensions : the dimensions it works in.
+    words : how events of its one-sided constraints are told.
+    drawn_as : style of the line between its places in pictures (bar, spring, cable, beam, strut); empty: no line.
+    repeats : whether it may be attached to one place more than once (a cable that runs to and fro).
+    conservative : whether it has no force at rest but the gradient of its energy; statics refuses others.
+    """
+
+    name: str
+
+    kind: ClassVar[str] = ""
+    turns: ClassVar[bool] = False
+    dimensions: ClassVar[tuple[int, ...]] = (2, 3)
+    repeats: ClassVar[bool] = False
+    words: ClassVar[Words] = Words()
+    drawn_as: ClassVar[str] = ""
+    conservative: ClassVar[bool] = True
+
+    def __init_subclass__(cls) -> None:
+        if "kind" in cls.__dict__ and cls.kind:
+            KINDS[cls.kind] = cls
+
+    @property
+    def places(self) -> tuple[str, ...]:
+        """Names of the places it is attached to."""
+        raise NotImplementedError
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """Names of coordinates that it uses directly, for formulas."""
+        return ()
+
+    @property
+    def variant(self) -> Hashable:
+        """What, besides its numbers, tells elements of one kind apart: those of one variant are evaluated together."""
+        return ()
+
+    def expand(self, places: Mapping[str, Any], parameters: Mapping[str, float]) -> Sequence["Element"]:
+        """The elements it stands for, once the places and parameters are known: itself, or one per node it loads."""
+        return (self,)
+
+    def in_motion(self) -> "Element":
+        """What takes its place in motion, where internal coordinates would have no inertia: by default itself."""
+        return self
+
+    def check(self, start: Start) -> None:
+        """Refuse what cannot work, with the element's name (zero length, a negative stiffness)."""
+
+    def numbers(self, start: Start) -> dict[str, Any]:
+        """The element's own numbers or arrays, by name: `at.n.<name>` in its functions."""
+        return {}
+
+    def inner(self, start: Start) -> dict[str, float]:
+        """Internal coordinates with their start values."""
+        return {}
+
+    @property
+    def history(self) -> dict[str, str]:
+        """What it remembers: ending of a parameter → internal coordinate whose value it takes when a step is done.
+
+        The parameter is called `<element>_<ending>`, is 0 unless the structure's parameters give it, and is read in
+        `numbers`; `onesided.drive` renews it along the way.
+        """
+        return {}
+
+    def energy(self, at: Local) -> Any:
+        """Potential energy, a scalar."""
+        return 0.0 * at.p
+
+    @property
+    def gap_names(self) -> tuple[str, ...]:
+        """Endings of the names of its one-sided constraints: ("",) for one that is called like the element."""
+        return ()
+
+    def called(self, ending: str) -> str:
+        """Full name of a constraint."""
+        return self.name + ending
+
+    def gaps(self, at: Local) -> tuple[Any, ...]:
+        """Values held ≥ 0, one per gap name; the multiplier ≥ 0 is the reaction."""
+        return ()
+
+    @property
+    def closure_names(self) -> tuple[str, ...]:
+        """Endings of the names of its equations."""
+        return ()
+
+    def closures(self, at: Local) -> tuple[Any, ...]:
+        """Values held = 0, one per closure name."""
+        return ()
+
+    @property
+    def rubs(self) -> bool:
+        """Whether its gaps have friction in motion."""
+        return False
+
+    def gap_words(self, ending: str) -> Words:
+        """How events of one of its gaps are told."""
+        return self.words
+
+    def wrenches(self, at: Local, rates: tuple[Rate, ...]) -> tuple[Wrench, ...]:
+        """Forces and moments without a potential, one per place, for motion: dampers, follower forces."""
+        return ()
+
+    def error(self, what: str, *, got: str = "", expected: str = "", advice: str = "") -> ModelError:
+        """An error that names the element."""
+        return ModelError(f"{self.kind} '{self.name}': {what}", got=got, expected=expected, advice=advice)

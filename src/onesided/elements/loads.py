@@ -1,0 +1,256 @@
+"""Loads: dead forces, moments, gravity, pressure; each grows with p unless it is constant."""
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from onesided.elements.contract import Element, Local, Quantity, Start
+
+
+@dataclass(frozen=True)
+class Force(Element):
+    """A dead force on a place: its direction does not change.
+
+    Parameters
+    ----------
+    at : the place.
+    force : components, per unit of p, or the force itself when `constant`.
+    """
+
+    at: str = ""
+    force: Sequence[Quantity] = ()
+    constant: bool = False
+
+    kind: ClassVar[str] = "force"
+
+    @property
+    def places(self) -> tuple[str, ...]:
+        """Where it acts."""
+        return (self.at,)
+
+    @property
+    def variant(self) -> Hashable:
+        """Constant or growing with p."""
+        return self.constant
+
+    def check(self, start: Start) -> None:
+        """As many components as dimensions."""
+        if len(self.force) != len(start.position(self.at)):
+            raise self.error("has the wrong number of components", got=str(tuple(self.force)))
+
+    def numbers(self, start: Start) -> dict[str, Any]:
+        """Components."""
+        return {"force": start.vector(self.force)}
+
+    def energy(self, at: Local) -> Any:
+        """Potential −F·x."""
+        work = at.n.force @ at.frames[0].position
+        return -work if self.constant else -at.p * work
+
+
+@dataclass(frozen=True)
+class Moment(Element):
+    """A moment on a planar body, or between two (on the second, and the reverse on the first).
+
+    In space a moment about a fixed axis has no potential for finite rotations: it is refused there.
+
+    Parameters
+    ----------
+    bodies : one body or two.
+    moment : counter-clockwise, per unit of p, or the moment itself when `constant`.
+    """
+
+    bodies: str | tuple[str, ...] = ()
+    moment: Quantity = 0.0
+    constant: bool = False
+
+    kind: ClassVar[str] = "moment"
+    turns: ClassVar[bool] = True
+
+    @property
+    def places(self) -> tuple[str, ...]:
+        """The bodies."""
+        return (self.bodies,) if isinstance(self.bodies, str) else tuple(self.bodies)
+
+    @property
+    def variant(self) -> Hashable:
+        """Constant or growing with p."""
+        return self.constant
+
+    def check(self, start: Start) -> None:
+        """One or two bodies of the plane."""
+        if len(self.places) not in {1, 2}:
+            raise self.error("needs one or two bodies", got=str(self.bodies))
+        if len(start.position(self.places[0])) == 3:
+            raise self.error(
+                "a moment about a fixed axis has no potential in space",
+                advice="use two forces on markers, an energy formula, or follower_moment for motion",
+            )
+
+    def numbers(self, start: Start) -> dict[str, Any]:
+        """The moment."""
+        return {"moment": start.value(self.moment)}
+
+    def energy(self, at: Local) -> Any:
+        """Potential −M·angle."""
+        turned = at.frames[-1].angle - (at.frames[0].angle if len(at.frames) == 2 else 0.0)
+        work = at.n.moment * turned
+        return -work if self.constant else -at.p * work
+
+
+@dataclass(frozen=True)
+class Gravity(Element):
+    """A uniform field: a force mass × acceleration on every place that has a mass, or on those listed.
+
+    Parameters
+    ----------
+    acceleration : components, like (0, -9.81).
+    on : names of places; by default all nodes and bodies with a mass.
+    constant : true by default; otherwise the field grows with p.
+    """
+
+    acceleration: Sequence[Quantity] = ()
+    on: Sequence[str] = ()
+    constant: bool = True
+
+    kind: ClassVar[str] = "gravity"
+
+    @property
+    def places(self) -> tuple[str, ...]:
+        """Those listed."""
+        return tuple(self.on)
+
+    def expand(self, places: Mapping[str, Any], parameters: Mapping[str, float]) -> Sequence[Element]:
+        """A weight on every place."""
+        plain = Start({}, parameters)
+        masses = {name: plain.value(getattr(place, "mass", 0.0)) for name, place in places.items()}
+        for name in self.on:
+            if masses.get(name) == 0.0:  # an unknown name is reported with the weight
+                raise self.error(f"'{name}' has no mass", advice="give it a mass, or leave it out")
+        chosen = list(self.on) or [name for name, mass in masses.items() if mass != 0.0]
+        if not chosen:
+            raise self.error("nothing has a mass", advice="Node(…, mass=…) or Body(…, mass=…)")
+        return [Weight(f"{self.name} on {name}", name, tuple(self.acceleration), self.constant) for name in chosen]
+
+
+@dataclass(frozen=True)
+class Weight(Force):
+    """Gravity on one place: its mass times the acceleration."""
+
+    kind: ClassVar[str] = "weight"
+
+    def numbers(self, start: Start) -> dict[str, Any]:
+        """Mass × acceleration."""
+        return {"force": start.value(start.places[self.at].mass) * start.vector(self.force)}
+
+
+@dataclass(frozen=True)
+class LineLoad(Element):
+    """A dead load spread evenly over the line between two places, half of it at either end.
+
+    Parameters
+    ----------
+    ends : names of two places.
+    load : components per length (that of the start), per unit of p, or itself when `constant`.
+    """
+
+    ends: tuple[str, str] = ("", "")
+    load: Sequence[Quantity] = ()
+    constant: bool = False
+
+    kind: ClassVar[str] = "line_load"
+
+    @property
+    def places(self) -> tuple[str, ...]:
+        """The ends."""
+        return tuple(self.ends)
+
+    @property
+    def variant(self) -> Hashable:
+        """Constant or growing with p."""
+        return self.constant
+
+    def check(self, start: Start) -> None:
+        """Two ends that are apart, as many components as dimensions."""
+        if len(self.ends) != 2 or start.distance(*self.ends) == 0.0:
+            raise self.error("needs two ends that are apart", got=", ".join(self.ends))
+        if len(self.load) != len(start.position(self.ends[0])):
+            raise self.error("has the wrong number of components", got=str(tuple(self.load)))
+
+    def numbers(self, start: Start) -> dict[str, Any]:
+        """Half of the whole load."""
+        return {"half": start.vector(self.load) * start.distance(*self.ends) / 2}
+
+    def energy(self, at: Local) -> Any:
+        """Potential of the two halves."""
+        a, b = at.frames
+        work = at.n.half @ (a.position + b.position)
+        return -work if self.constant else -at.p * work
+
+
+@dataclass(frozen=True)
+class Pressure(Element):
+    """Pressure inside a closed polygon of places in the plane: potential −pressure × enclosed area.
+
+    It stays normal to the sides as they move and has a potential all the same. Listed counter-clockwise, a positive
+    pressure pushes the sides outwards; clockwise, inwards.
+
+    Parameters
+    ----------
+    polygon : names of the places, in order; the last is joined to the first.
+    pressure : force per length (of thickness one), per unit of p, or itself when `constant`.
+    """
+
+    polygon: Sequence[str] = ()
+    pressure: Quantity = 0.0
+    constant: bool = False
+
+    kind: ClassVar[str] = "pressure"
+    dimensions: ClassVar[tuple[int, ...]] = (2,)
+
+    @property
+    def places(self) -> tuple[str, ...]:
+        """The corners."""
+        return tuple(self.polygon)
+
+    def expand(self, places: Mapping[str, Any], parameters: Mapping[str, float]) -> Sequence[Element]:
+        """One side after the other: the area is a sum over them."""
+        corners = list(self.polygon)
+        if len(corners) < 3 or len(set(corners)) < len(corners):
+            raise self.error("needs three different places or more", got=", ".join(corners))
+        sides = zip(corners, [*corners[1:], corners[0]], strict=True)
+        return [
+            PressureSide(f"{self.name} between {a} and {b}", (a, b), self.pressure, self.constant) for a, b in sides
+        ]
+
+
+@dataclass(frozen=True)
+class PressureSide(Element):
+    """The share of one side in the potential of a pressure."""
+
+    ends: tuple[str, str] = ("", "")
+    pressure: Quantity = 0.0
+    constant: bool = False
+
+    kind: ClassVar[str] = "pressure_side"
+    dimensions: ClassVar[tuple[int, ...]] = (2,)
+
+    @property
+    def places(self) -> tuple[str, ...]:
+        """The ends."""
+        return tuple(self.ends)
+
+    @property
+    def variant(self) -> Hashable:
+        """Constant or growing with p."""
+        return self.constant
+
+    def numbers(self, start: Start) -> dict[str, Any]:
+        """The pressure."""
+        return {"pressure": start.value(self.pressure)}
+
+    def energy(self, at: Local) -> Any:
+        """−pressure × (a × b)/2."""
+        a, b = (frame.position for frame in at.frames)
+        work = at.n.pressure * (a[0] * b[1] - a[1] * b[0]) / 2
+        return -work if self.constant else -at.p * work

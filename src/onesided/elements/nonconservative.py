@@ -1,0 +1,219 @@
+"""Forces without a potential, for motion: follower forces and moments, dampers. Statics refuses followers."""
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import jax.numpy as jnp
+
+from onesided.elements.contract import Element, Local, Quantity, Rate, Start, Wrench
+from onesided.elements.relative import check_pair
+
+
+def _no_moment(velocity: Any) -> Any:
+    return jnp.zeros(()) if len(velocity) == 2 else jnp.zeros(3)
+
+
+@dataclass(frozen=True)
+class FollowerForce(Element):
+    """A force that turns with the body it acts on: it has no potential, so statics refuses it.
+
+    Parameters
+    ----------
+    at : a body or a marker on one.
+    force : components in its axes, per unit of p, or the force itself when `constant`.
+    """
+
+    at: str = ""
+    force: Sequence[Quantity] = ()
+    constant: bool = False
+
+    kind: ClassVar[str] = "follower_force"
+    turns: ClassVar[bool] = True
+    conservative: ClassVar[bool] = False
+
+    @property
+    def places(self) -> tuple[str, ...]:
+        """Where it acts."""
+        return (self.at,)
+
+    @property
+    def variant(self) -> Hashable:
+        """Constant or growing with p."""
+        return self.constant
+
+    def check(self, start: Start) -> None:
+        """As many components as dimensions."""
+        if len(self.force) != len(start.position(self.at)):
+            raise self.error("has the wrong number of components", got=str(tuple(self.force)))
+
+    def numbers(self, start: Start) -> dict[str, Any]:
+        """Components."""
+        return {"force": start.vector(self.force)}
+
+    def wrenches(self, at: Local, rates: tuple[Rate, ...]) -> tuple[Wrench, ...]:
+        """R F."""
+        force = at.frames[0].rotation @ at.n.force * (1.0 if self.constant else at.p)
+        return (Wrench(force, _no_moment(force)),)
+
+
+@dataclass(frozen=True)
+class FollowerMoment(Element):
+    """A moment in space whose axis turns with the body (in the plane a `moment` does the same, with a potential).
+
+    Parameters
+    ----------
+    at : a body or a marker on one.
+    moment : three components in its axes, per unit of p, or the moment itself when `constant`.
+    """
+
+    at: str = ""
+    moment: Sequence[Quantity] = ()
+    constant: bool = False
+
+    kind: ClassVar[str] = "follower_moment"
+    turns: ClassVar[bool] = True
+    conservative: ClassVar[bool] = False
+
+    @property
+    def places(self) -> tuple[str, ...]:
+        """Where it acts."""
+        return (self.at,)
+
+    @property
+    def variant(self) -> Hashable:
+        """Constant or growing with p."""
+        return self.constant
+
+    def check(self, start: Start) -> None:
+        """Three components, in space."""
+        if len(start.position(self.at)) == 2:
+            raise self.error("is for space", advice="in the plane use `moment`: it has a potential")
+        if len(self.moment) != 3:
+            raise self.error("has the wrong number of components", got=str(tuple(self.moment)))
+
+    def numbers(self, start: Start) -> dict[str, Any]:
+        """Components."""
+        return {"moment": start.vector(self.moment)}
+
+    def wrenches(self, at: Local, rates: tuple[Rate, ...]) -> tuple[Wrench, ...]:
+        """R M."""
+        moment = at.frames[0].rotation @ at.n.moment * (1.0 if self.constant else at.p)
+        return (Wrench(jnp.zeros(3), moment),)
+
+
+@dataclass(frozen=True)
+class Damper(Element):
+    """A dashpot between two places: a tension of damping × rate of their distance. Without effect in statics.
+
+    Parameters
+    ----------
+    ends : names of two places.
+    damping : force per speed.
+    """
+
+    ends: tuple[str, str] = ("", "")
+    damping: Quantity = 0.0
+
+    kind: ClassVar[str] = "damper"
+    drawn_as: ClassVar[str] = "spring"
+
+    @property
+    def places(self) -> tuple[str, ...]:
+        """The ends."""
+        return tuple(self.ends)
+
+    def check(self, start: Start) -> None:
+        """Two ends that are apart, damping ≥ 0."""
+        if len(self.ends) != 2 or start.distance(*self.ends) == 0.0:
+            raise self.error("needs two ends that are apart", got=", ".join(self.ends))
+        if start.value(self.damping) < 0:
+            raise self.error("its damping is negative", got=str(self.damping))
+
+    def numbers(self, start: Start) -> dict[str, Any]:
+        """Force per speed."""
+        return {"damping": start.value(self.damping)}
+
+    def wrenches(self, at: Local, rates: tuple[Rate, ...]) -> tuple[Wrench, ...]:
+        """Along the line of the ends, against their approach or retreat."""
+        step = at.frames[1].position - at.frames[0].position
+        speed = rates[1].velocity - rates[0].velocity
+        pull = at.n.damping * (speed @ step) / (step @ step) * step
+        return Wrench(pull, _no_moment(pull)), Wrench(-pull, _no_moment(pull))
+
+
+@dataclass(frozen=True)
+class TurnDamper(Element):
+    """A rotary dashpot between two bodies, or on one: a moment of damping × relative spin, against it.
+
+    Parameters
+    ----------
+    bodies : one body or two.
+    damping : moment per spin.
+    """
+
+    bodies: str | tuple[str, ...] = ()
+    damping: Quantity = 0.0
+
+    kind: ClassVar[str] = "turn_damper"
+    turns: ClassVar[bool] = True
+
+    @property
+    def places(self) -> tuple[str, ...]:
+        """The bodies."""
+        return (self.bodies,) if isinstance(self.bodies, str) else tuple(self.bodies)
+
+    def check(self, start: Start) -> None:
+        """One or two bodies, damping ≥ 0."""
+        if len(self.places) not in {1, 2}:
+            raise self.error("needs one or two bodies", got=str(self.bodies))
+        if len(self.places) == 2:
+            check_pair(self, start, self.places, turning=True)
+        if start.value(self.damping) < 0:
+            raise self.error("its damping is negative", got=str(self.damping))
+
+    def numbers(self, start: Start) -> dict[str, Any]:
+        """Moment per spin."""
+        return {"damping": start.value(self.damping)}
+
+    def wrenches(self, at: Local, rates: tuple[Rate, ...]) -> tuple[Wrench, ...]:
+        """Against the relative spin."""
+        spin = rates[-1].spin - (rates[0].spin if len(rates) == 2 else 0.0)
+        nothing, moment = jnp.zeros(len(at.frames[0].position)), at.n.damping * spin
+        last = Wrench(nothing, -moment)
+        return (Wrench(nothing, moment), last) if len(rates) == 2 else (last,)
+
+
+@dataclass(frozen=True)
+class PlaceDamper(Element):
+    """Resistance of the surroundings: a force −damping × velocity on a place.
+
+    Parameters
+    ----------
+    at : the place.
+    damping : force per speed.
+    """
+
+    at: str = ""
+    damping: Quantity = 0.0
+
+    kind: ClassVar[str] = "place_damper"
+
+    @property
+    def places(self) -> tuple[str, ...]:
+        """Where it acts."""
+        return (self.at,)
+
+    def check(self, start: Start) -> None:
+        """Damping ≥ 0."""
+        if start.value(self.damping) < 0:
+            raise self.error("its damping is negative", got=str(self.damping))
+
+    def numbers(self, start: Start) -> dict[str, Any]:
+        """Force per speed."""
+        return {"damping": start.value(self.damping)}
+
+    def wrenches(self, at: Local, rates: tuple[Rate, ...]) -> tuple[Wrench, ...]:
+        """−c v."""
+        force = -at.n.damping * rates[0].velocity
+        return (Wrench(force, _no_moment(force)),)

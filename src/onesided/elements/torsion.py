@@ -1,0 +1,102 @@
+"""Torsion springs: an energy of the angle between two places, or of one place and the ground."""
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import jax.numpy as jnp
+import numpy as np
+
+from onesided.base.types import Array
+from onesided.elements.contract import Element, Local, Quantity, Start
+from onesided.elements.laws import FormulaLaw
+
+
+@dataclass(frozen=True)
+class TorsionSpring(Element):
+    """A torsion spring: energy of the angle by which its second end is turned against its first, less `angle`.
+
+    In the plane the angle is the difference of the two angles, counted over full turns. In space it is the twist about
+    `axis`, 0 at the start, between −π and π: the hinge may not turn by half a turn from the start; where the bodies
+    also tilt against each other it is the twist of the swing-twist decomposition.
+
+    Parameters
+    ----------
+    ends : two bodies or markers, or one: then it is turned against the ground.
+    stiffness : moment per angle.
+    angle : natural angle; by default that of the start.
+    pretension : moment with which the spring turns its second end back at the start, where `angle` is not given.
+    law : energy as a formula of the angle `a` (less the natural one) and parameters, instead of a stiffness.
+    axis : in space, the hinge's direction in the axes of the first end (of the ground, for one end).
+    """
+
+    ends: Sequence[str] = ()
+    stiffness: Quantity | None = None
+    angle: Quantity | None = None
+    pretension: Quantity = 0.0
+    law: str | None = None
+    axis: Sequence[Quantity] = (0.0, 0.0, 1.0)
+
+    kind: ClassVar[str] = "torsion_spring"
+    turns: ClassVar[bool] = True
+
+    @property
+    def places(self) -> tuple[str, ...]:
+        """Its ends."""
+        return tuple(self.ends)
+
+    @property
+    def variant(self) -> Hashable:
+        """The formula of its law."""
+        return self.law
+
+    def check(self, start: Start) -> None:
+        """One statement of the stiffness; an axis with a direction."""
+        if isinstance(self.ends, str) or len(self.ends) not in {1, 2}:
+            raise self.error("needs one end or two", got=str(self.ends))
+        if (self.stiffness is None) == (self.law is None):
+            raise self.error("its stiffness is not clear", expected="one of `stiffness`, `law`")
+        if self.stiffness is not None and not start.value(self.stiffness) > 0:
+            got = f"{start.value(self.stiffness):g}"
+            raise self.error("its stiffness is not positive", got=got, advice="or use `law`")
+        if self.pretension != 0.0 and (self.law is not None or self.angle is not None):
+            raise self.error("`pretension` has no meaning here", expected="a stiffness, and no natural angle")
+        if len(start.position(self.ends[0])) == 3:
+            axis = start.vector(self.axis)
+            if axis.shape != (3,) or not axis @ axis > 0:
+                raise self.error("its axis has no direction", got=str(tuple(self.axis)), expected="three numbers")
+
+    def numbers(self, start: Start) -> dict[str, Any]:
+        """Natural angle; stiffness or parameters of the law; in space the axis and the start."""
+        now, shape = self._at_start(start)
+        if self.law is not None:
+            law: dict[str, Any] = FormulaLaw(self.law, "a").numbers(start)
+            return {"angle": now if self.angle is None else start.value(self.angle), **shape, **law}
+        stiffness = start.value(self.stiffness if self.stiffness is not None else 1.0)
+        natural = now - start.value(self.pretension) / stiffness if self.angle is None else start.value(self.angle)
+        return {"angle": natural, "stiffness": stiffness, **shape}
+
+    def _at_start(self, start: Start) -> tuple[float, dict[str, Array]]:
+        frames = [start.frames[name] for name in self.ends]
+        if len(frames[0].position) == 2:
+            return float(frames[-1].angle - (frames[0].angle if len(frames) == 2 else 0.0)), {}
+        axis = start.vector(self.axis)
+        first = np.asarray(frames[0].rotation) if len(frames) == 2 else np.eye(3)
+        return 0.0, {"axis": axis / np.sqrt(axis @ axis), "turned": first.T @ np.asarray(frames[-1].rotation)}
+
+    def turn(self, at: Local) -> Any:
+        """The angle between its ends."""
+        two = len(at.frames) == 2
+        if len(at.frames[0].position) == 2:
+            return at.frames[-1].angle - (at.frames[0].angle if two else 0.0)
+        R = at.frames[-1].rotation @ at.n.turned.T
+        R = at.frames[0].rotation.T @ R if two else R
+        sine = 0.5 * jnp.stack([R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]])
+        return 2.0 * jnp.arctan2(at.n.axis @ sine, 0.5 * (1.0 + jnp.trace(R)))  # tan(a/2) = sin a / (1 + cos a)
+
+    def energy(self, at: Local) -> Any:
+        """Law of the angle."""
+        angle = self.turn(at) - at.n.angle
+        if self.law is None:
+            return at.n.stiffness / 2 * angle**2
+        return FormulaLaw(self.law, "a").energy(angle, at.n)

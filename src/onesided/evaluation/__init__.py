@@ -1,0 +1,1 @@
+"""Everything compiled: derivatives, and loops of many steps in one call."""

@@ -1,0 +1,223 @@
+"""Compilation: how JAX is set up, and how a function is compiled so that calls on tiny arrays take little time.
+
+The runtime of the CPU is made for large arrays: it hands every operation over by itself, which takes longer than the
+operation where arrays have a few numbers. The compiler has another way for its own smallest loops, one piece of machine
+code; functions of small systems are marked for it. That way cannot call libraries (factorisations) nor split large
+operations between threads: such functions are compiled as usual.
+"""
+
+import math
+import os
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jax.flatten_util import ravel_pytree
+
+from onesided.base.caches import compiled_code
+from onesided.base.errors import UsageError
+
+KNOWN = (0, 10), (0, 12)  # versions whose compiler was tried on all our models in one piece
+OPTIONS = {
+    "xla_cpu_use_fusion_emitters": False,  # a quarter less time to compile, the same speed afterwards
+    "xla_cpu_experimental_ynn_fusion_type": "",  # products of small matrices without a library
+}
+RARE = "xla_backend_optimization_level"  # zero: a third of the time to compile
+ONE_PIECE = {"inlineable": "false", "xla_cpu_small_call": "true"}
+FEW, SOME = 384, 30_000  # numbers in an array that is computed, or only moved, in one piece
+LONGEST = 20_000  # operations; one piece of more takes much longer to compile
+# fmt: off
+MOVES = {
+    "add_any", "broadcast_in_dim", "concatenate", "copy", "dynamic_slice", "dynamic_update_slice", "gather", "iota",
+    "pad", "reshape", "rev", "scatter", "scatter-add", "select_n", "slice", "split", "squeeze", "stack", "transpose",
+    "while", "cond", "jit", "pjit", "closed_call", "custom_jvp_call", "custom_vjp_call",
+}
+LIBRARY = {
+    "cholesky", "conv_general_dilated", "custom_call", "eig", "eigh", "ffi_call", "fft", "geqp3", "geqrf", "hessenberg",
+    "householder_product", "io_callback", "lu", "lu_pivots_to_permutation", "ormqr", "pure_callback", "qr",
+    "rng_bit_generator", "schur", "sort", "svd", "top_k", "triangular_solve", "tridiagonal", "tridiagonal_solve",
+}
+# fmt: on
+
+
+def prepare_jax() -> None:
+    """Switch on double precision, immediate dispatch and the compilation cache (unless the user chose a folder).
+
+    Handing a tiny computation to another thread takes four times as long as doing it: on the CPU we do it at once.
+    """
+    config: Any = jax.config
+    if not config.jax_enable_x64:
+        config.update("jax_enable_x64", True)
+    config.update("jax_cpu_enable_async_dispatch", False)
+    _watch_forks()
+    folder = None if config.jax_compilation_cache_dir else _cache_folder()
+    if folder is not None:
+        config.update("jax_compilation_cache_dir", str(folder))
+        config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
+        config.update("jax_persistent_cache_min_entry_size_bytes", -1)
+
+
+@cache
+def _cache_folder() -> Path | None:
+    """Where compiled code is kept, looked through once in a process."""
+    return compiled_code()
+
+
+class _Process:
+    """Whether compiled code ran in this process, or in the one that it was forked from."""
+
+    started = False
+    forked = False
+
+
+@cache
+def _watch_forks() -> None:
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(after_in_child=_mark_fork)
+
+
+def _mark_fork() -> None:
+    _Process.forked = _Process.started
+
+
+def _refuse_fork() -> None:
+    """The threads of the runtime are not in a forked process: it would wait for them for ever."""
+    raise UsageError(
+        "this process was forked after compiled code had run: it would wait for ever",
+        advice='start processes with multiprocessing.get_context("spawn"), or fork before the first evaluation',
+    )
+
+
+def devices() -> str:
+    """What computations run on, in words."""
+    try:
+        return ", ".join(f"{device.platform} {device.device_kind}" for device in jax.devices())
+    except RuntimeError as e:
+        return f"none: {e}"
+
+
+def compiled(
+    function: Callable[..., Any], *, static_argnums: int | tuple[int, ...] = (), rare: bool = False
+) -> "Compiled":
+    """The compiled function; `static_argnums` as for `jax.jit`. One that is called `rare`ly is not optimised."""
+    return Compiled(function, static_argnums, rare=rare)
+
+
+class _Compiled(NamedTuple):
+    """How a function was compiled."""
+
+    call: Callable[..., Any]
+    one_piece: bool
+
+
+class Compiled:
+    """A function compiled in one piece or as usual; the first call decides."""
+
+    def __init__(self, function: Callable[..., Any], static_argnums: int | tuple[int, ...], *, rare: bool) -> None:
+        self._rare = rare
+        self._static = (static_argnums,) if isinstance(static_argnums, int) else static_argnums
+        self._traced = jax.jit(function, static_argnums=static_argnums)
+        self._way: _Compiled | None = None
+
+    def __call__(self, *arguments: Any) -> Any:
+        """Call it; compile it where that is to be done."""
+        if _Process.forked:
+            _refuse_fork()
+        way = self._way or self._choose(arguments)
+        try:
+            return way.call(*arguments)
+        except jax.errors.JaxRuntimeError:
+            if not way.one_piece:
+                raise
+        self._way = way = _Compiled(self._made(self._traced), one_piece=False)
+        return way.call(*arguments)
+
+    def _choose(self, arguments: tuple[Any, ...]) -> "_Compiled":
+        _Process.started = True
+        one_piece = self._fits(arguments)
+        self._way = way = _Compiled(self._made(self._whole if one_piece else self._traced), one_piece)
+        return way
+
+    def _made(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """Compiled, with the options; what has been traced is not traced again."""
+        options = _known_options() | (_accepted_of(RARE) if self._rare else {})
+        made: Callable[..., Any] = jax.jit(function, static_argnums=self._static, compiler_options=options)
+        return made
+
+    @property
+    def ready(self) -> bool:
+        """Whether it has been compiled."""
+        return self._way is not None
+
+    def _fits(self, arguments: tuple[Any, ...]) -> bool:
+        """Whether one piece is possible: small arrays of double precision in, one of them out, on a known compiler."""
+        if jax.default_backend() != "cpu" or not KNOWN[0] <= jax.__version_info__[:2] <= KNOWN[1]:
+            return False
+        traced = self._traced.trace(*arguments)
+        shapes = [*jax.tree.leaves(traced.in_avals), *jax.tree.leaves(traced.out_info)]
+        doubles = all(value.dtype == float for value in shapes) and len(jax.tree.leaves(traced.out_info)) == 1
+        return doubles and _is_small(traced.jaxpr.jaxpr)
+
+    def _whole(self, *arguments: Any) -> Any:
+        """The function as one call of one vector that returns one vector.
+
+        An entry of the vector is returned as well: the compiler gives up on a call that uses none of its input.
+        """
+        from jax.experimental import xla_metadata
+
+        moving = [value for i, value in enumerate(arguments) if i not in self._static]
+        packed, unpack = ravel_pytree(moving)
+        shape = jax.eval_shape(self._traced, *arguments).shape
+
+        def piece(vector: Any) -> Any:
+            given = iter(unpack(vector))
+            values = [value if i in self._static else next(given) for i, value in enumerate(arguments)]
+            return jnp.append(self._traced(*values).ravel(), vector[:1])
+
+        mark: Any = xla_metadata.set_xla_metadata
+        return mark(jax.jit(piece)(packed), **ONE_PIECE)[:-1].reshape(shape)
+
+
+def _is_small(jaxpr: Any) -> bool:
+    """Whether a traced function is not long, calls no library and has no array that is worth several threads."""
+    for number, equation in enumerate(_equations(jaxpr)):
+        name = equation.primitive.name
+        most = SOME if name in MOVES else FEW
+        large = any(math.prod(value.aval.shape) > most for value in equation.outvars)
+        if large or name in LIBRARY or number >= LONGEST:
+            return False
+    return True
+
+
+def _equations(jaxpr: Any) -> Iterator[Any]:
+    """The operations of a traced function, those of functions in it included."""
+    for equation in jaxpr.eqns:
+        yield equation
+        for value in equation.params.values():
+            for part in value if type(value) is tuple else (value,):
+                inner = getattr(part, "jaxpr", part)
+                if hasattr(inner, "eqns"):
+                    yield from _equations(inner)
+
+
+@cache
+def _known_options() -> dict[str, Any]:
+    """The options that this compiler knows."""
+    return dict(OPTIONS) if _accepted(OPTIONS) else {k: v for key in OPTIONS for k, v in _accepted_of(key).items()}
+
+
+@cache
+def _accepted_of(key: str) -> dict[str, Any]:
+    one = {key: {**OPTIONS, RARE: 0}[key]}
+    return one if _accepted(one) else {}
+
+
+def _accepted(options: dict[str, Any]) -> bool:
+    try:
+        jax.jit(abs, compiler_options=options).lower(0.0).compile()
+    except jax.errors.JaxRuntimeError:
+        return False
+    return True

@@ -1,0 +1,521 @@
+"""Energies and gaps to packed, compiled derivatives: the one module that knows automatic differentiation.
+
+A call of a compiled function costs about eight microseconds whatever it computes, so each need has one function of one
+packed input that returns one packed array.
+"""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from onesided.base.arguments import stated
+from onesided.base.errors import ModelError
+from onesided.base.names import unknown_name
+from onesided.base.tolerances import ROUNDING
+from onesided.base.types import Array
+from onesided.evaluation.compiling import compiled, prepare_jax
+from onesided.evaluation.path_steps import Blocks, Stepping
+from onesided.evaluation.rows import families
+from onesided.evaluation.sparsity import Directions, directions
+
+Scalar = Callable[[Any, Any, Any], Any]
+CHUNK = 64  # points of one call where there are many
+FEW = 4  # least number of points of one call where there are some
+SOME = 8  # coordinates from which on it is worth to look for zeros of the Hessian
+WORTH = 200_000  # points that are looked at, times points of one call, that pay for its compilation
+MANY = 1000  # numbers of one such call that cost no more than the call itself
+
+
+@stated
+@dataclass(frozen=True)
+class Function:
+    """A scalar function of (q, p, th) with exact derivatives in q, for users who have them.
+
+    Attributes
+    ----------
+    value : callable (q, p, th) → scalar, written in `jax.numpy`.
+    gradient : callable (q, p, th) → (n,), optional.
+    hessian : callable (q, p, th) → (n, n), optional; needs `gradient`.
+
+    What is not given is derived automatically. `System.check_derivatives` compares both.
+    """
+
+    value: Scalar
+    gradient: Scalar | None = None
+    hessian: Scalar | None = None
+
+    def __post_init__(self) -> None:
+        if self.hessian is not None and self.gradient is None:
+            raise ModelError(
+                "`Function` has a Hessian but no gradient", expected="gradient=… as well", advice="give both, or none"
+            )
+
+
+class Parameters(dict[str, Any]):
+    """Named parameters: `th["k"]` or `th.k`; an unknown name is an error that suggests the nearest."""
+
+    def __missing__(self, name: str) -> Any:
+        raise unknown_name("parameter", name, self, advice="add it to `parameters={…}`")
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return self[name]
+
+
+class Evaluation(NamedTuple):
+    """The blocks of the equilibrium equations at one point, with constraints ordered bilateral, then unilateral.
+
+    With L = U − cᵀν [SP1 (2.2)], c = (h, g), ν = (μ, λ), x = (q, p): `L_x` (n + 1,), `c` (m,), `L_qx` (n, n + 1), `c_x`
+    (m, n + 1) with a row per constraint; the blocks of `L_x`, `L_qx` and `c_x` have names of their own. Blocks of many
+    points have a further, first axis.
+    """
+
+    energy: float
+    L_x: Array
+    c: Array
+    L_qx: Array
+    c_x: Array
+
+    def at(self, i: int) -> "Evaluation":
+        """The blocks of one of many points."""
+        return Evaluation(*(np.asarray(block)[i] for block in self))
+
+    @property
+    def L_q(self) -> Array:
+        """Force balance, (n,)."""
+        return self.L_x[..., :-1]
+
+    @property
+    def L_p(self) -> float:
+        """Rate of the energy with p along a path."""
+        return float(self.L_x[-1])
+
+    @property
+    def L_qq(self) -> Array:
+        """Hessian of the Lagrangian, (n, n)."""
+        return self.L_qx[..., :-1]
+
+    @property
+    def L_qp(self) -> Array:
+        """Change of the force balance with p, (n,)."""
+        return self.L_qx[..., -1]
+
+    @property
+    def c_q(self) -> Array:
+        """Gradients of the constraints, (m, n)."""
+        return self.c_x[..., :-1]
+
+    @property
+    def c_p(self) -> Array:
+        """Change of the constraints with p, (m,)."""
+        return self.c_x[..., -1]
+
+    def finite(self) -> bool:
+        """Whether every entry is."""
+        return all(bool(np.all(np.isfinite(block))) for block in (self.L_x, self.c, self.L_qx, self.c_x))
+
+    def gap_sizes(self, length: Array) -> Array:
+        """Norms of the scaled constraint gradients, (m,)."""
+        scaled = self.c_q * length
+        return np.asarray(np.sqrt((scaled * scaled).sum(axis=1)))
+
+    def constraint_rates(self, q_dot: Array, p_dot: Any) -> Array:
+        """ċ = c_q q̇ + c_p ṗ, (m,)."""
+        return np.asarray((self.c_x[..., :-1] @ q_dot[..., None])[..., 0] + self.c_x[..., -1] * p_dot)
+
+    def constraint_row(self, j: int) -> Array:
+        """Gradient of constraint j in (q, p), (n + 1,)."""
+        return np.asarray(self.c_x[j])
+
+    def pull(self, nu: Array) -> Array:
+        """Forces c_qᵀν of the constraints, (n,)."""
+        return np.asarray(nu @ self.c_q)
+
+    def stiffest(self) -> Array:
+        """Largest entry of every row of the Hessian, (n,)."""
+        return np.asarray(np.max(np.abs(self.L_qq), axis=-1, initial=0.0))
+
+    def scaled_hessian(self, length: Array) -> Array:
+        """Entries of the Hessian times the lengths of their coordinates."""
+        return np.asarray(length[:, None] * self.L_qq * length)
+
+    def stiffness_change(self, length: Array, since: "Evaluation") -> Callable[["Evaluation"], float]:
+        """How to measure the change ΔK of a Hessian since one, relative to this one: the largest |κ| of ΔK φ = κ |K| φ.
+
+        Directions in which this one has no stiffness are left out.
+        """
+        values, modes = np.linalg.eigh(self.scaled_hessian(length))
+        clear = np.abs(values) > ROUNDING * float(np.max(np.abs(values), initial=0.0))
+        W = modes[:, clear] / np.sqrt(np.abs(values[clear]))
+
+        def change(other: "Evaluation") -> float:
+            difference = W.T @ (length[:, None] * (other.L_qq - since.L_qq) * length) @ W
+            if not difference.size:
+                return 0.0
+            return float(abs(np.linalg.eigvalsh(difference)).max()) if np.isfinite(difference).all() else math.inf
+
+        return change
+
+    def turning(self, other: "Evaluation", length: Array) -> Array:
+        """Norms of the scaled differences of the constraint gradients, (m,)."""
+        difference = (other.c_q - self.c_q) * length
+        return np.asarray(np.sqrt((difference * difference).sum(axis=-1)))
+
+    def response(self, length: Array, energy: float) -> Array:
+        """Displacement that a unit of p causes, (n,); modes without stiffness do not take part."""
+        values, modes = np.linalg.eigh(length[:, None] * self.L_qq * length / energy)
+        clear = np.abs(values) > ROUNDING * float(np.max(np.abs(values), initial=1.0))
+        moved = modes[:, clear] @ ((modes[:, clear].T @ (self.L_qp * length / energy)) / values[clear])
+        return np.asarray(-length * moved)
+
+
+NOWHERE = Evaluation(math.nan, *(np.zeros((0,) * axes) for axes in (1, 1, 2, 2)))
+
+
+def differentiable(function: Scalar | Function, names: tuple[str, ...]) -> Scalar:
+    """Make a function of (q, p, parameter vector) that differentiates by the user's rules where there are some."""
+    f = function if isinstance(function, Function) else Function(function)
+
+    def plain(rule: Scalar) -> Scalar:
+        return lambda q, p, vector: rule(q, p, Parameters(zip(names, vector, strict=True)))
+
+    value = plain(f.value)
+    if f.gradient is None:
+        return value
+    gradient = plain(f.gradient)
+    if f.hessian is not None:
+        gradient = _with_derivative(gradient, plain(f.hessian))
+    return _with_derivative(value, gradient)
+
+
+def _with_derivative(value: Scalar, derivative: Scalar) -> Scalar:
+    wrapped = jax.custom_jvp(value)
+
+    def rule(primals: Any, tangents: Any) -> Any:
+        (q, p, vector), (dq, dp, dvector) = primals, tangents
+        out, rest = jax.jvp(partial(value, q), (p, vector), (dp, dvector))
+        return out, derivative(q, p, vector) @ dq + rest
+
+    wrapped.defjvp(rule)
+    return wrapped
+
+
+class Derivatives:
+    """Compiled evaluations of one set of functions; parameters are arguments, so changing them compiles nothing.
+
+    Parameters
+    ----------
+    n : number of coordinates.
+    energy : U(q, p, th).
+    constraints : bilateral, then unilateral functions.
+    names : names of the parameters, in the order of the parameter vector.
+    """
+
+    large = False  # matrices are dense
+    elementwise = False  # the energy is given as one function
+
+    def __init__(
+        self, n: int, energy: Scalar | Function, constraints: Sequence[Scalar | Function], names: tuple[str, ...]
+    ) -> None:
+        prepare_jax()
+        self.n, self.m, self.names = n, len(constraints), names
+        self._by_user = any(isinstance(f, Function) and f.gradient is not None for f in (energy, *constraints))
+        self._U = differentiable(energy, names)
+        self._c = [differentiable(f, names) for f in families(constraints)]
+        self._kkt = compiled(self._packed_kkt)
+        self._kkts = compiled(jax.vmap(self._packed_kkt, in_axes=(0, None)))
+        self._residual = compiled(self._packed_residual)
+        self._residuals = compiled(jax.vmap(self._packed_residual, in_axes=(0, None)))
+        self._along = compiled(self._packed_along, static_argnums=3)
+        self._looks = compiled(jax.vmap(self._packed_look, in_axes=(0, None)))
+        self.stepping = Stepping(n, self.m, self._blocks, self._packed_residual)
+        self._ends = (n + 2, n + 2 + self.m, n + 2 + self.m + n * (n + 1), (n, n + 1))
+        self._asked = 0
+        self._constants: tuple[Any, Any] = (None, None)
+        self._few = max(FEW, min(MANY // ((n + self.m) * (n + 1)), CHUNK))
+        self._last: tuple[bytes, Any, Evaluation] = (b"", None, NOWHERE)  # point, parameters, blocks
+
+    def magnitude(self, x: Array, before: Array, vector: Any, length: Array) -> Any:
+        """Blocks with the |K| of all parts of the energy in place of the Hessian."""
+        raise NotImplementedError
+
+    def constants(self, parameters: Mapping[str, float]) -> Any:
+        """What the compiled functions take for the parameters: here a vector, in the order of `names`."""
+        return np.array([parameters[name] for name in self.names], dtype=np.float64)
+
+    def pack(self, q: Array, p: float, nu: Array) -> Array:
+        """Put (q, p, ν) into one vector."""
+        x = np.empty(self.n + 1 + self.m)
+        x[: self.n], x[self.n], x[self.n + 1 :] = q, p, nu
+        return x
+
+    def evaluate(self, x: Array, vector: Any) -> Evaluation:
+        """All blocks at the packed point x = (q, p, ν): one compiled call; what was asked for last is kept."""
+        (point, constants, blocks), here = self._last, x.tobytes()
+        if constants is not vector or point != here:
+            blocks = self._evaluate(x, vector)
+            self._last = here, vector, blocks
+        return blocks
+
+    def keep(self, x: Array, vector: Any, blocks: Evaluation) -> None:
+        """Take blocks known from elsewhere for what was asked for last."""
+        self._last = x.tobytes(), vector, blocks
+
+    def evaluate_few(self, X: Array, vector: Any) -> Evaluation:
+        """The same at `FEW` points or any other number, the rows of X, by a compiled call for some at a time."""
+        return self.unpack(_in_chunks(self._kkts, X, vector, self._few))
+
+    def evaluate_many(self, X: Array, vector: Any) -> Evaluation:
+        """The same at many points: one by one until there have been so many that a compilation pays."""
+        self._asked += len(X)
+        if self._asked * self._few > WORTH:
+            return self.evaluate_few(X, vector)
+        blocks = [self._evaluate(x, vector) for x in X]
+        return Evaluation(*(np.array(block) for block in zip(*blocks, strict=True)))  # type: ignore[arg-type]
+
+    def _evaluate(self, x: Array, vector: Any) -> Evaluation:
+        out, (first, second, third, square) = np.asarray(self._kkt(x, self._handed(vector))), self._ends
+        return Evaluation(
+            out[0],
+            out[1:first],
+            out[first:second],
+            out[second:third].reshape(square),
+            out[third:].reshape(self.m, self.n + 1),
+        )
+
+    def _handed(self, vector: Any) -> Any:
+        """The constants as the compiled functions keep them: handing them over with every call takes time."""
+        if self._constants[0] is not vector:
+            self._constants = vector, jnp.asarray(vector)
+        return self._constants[1]
+
+    def unpack(self, out: Array) -> Evaluation:
+        """The blocks in one packed array, or in many along a first axis."""
+        n, m, many = self.n, self.m, out.shape[:-1]
+        first, second, third = n + 2, n + 2 + m, n + 2 + m + n * (n + 1)
+        return Evaluation(
+            out.T[0],
+            out[..., 1:first],
+            out[..., first:second],
+            out[..., second:third].reshape(*many, n, n + 1),
+            out[..., third:].reshape(*many, m, n + 1),
+        )
+
+    def unpack_stretch(self, out: Array) -> Evaluation:
+        """The blocks of many points as compiled steps return them: matrices with a row per unknown."""
+        n, m, count = self.n, self.m, len(out)
+        first, second, third, _ = self._ends
+        L_xq, c_x = out[:, second:third].reshape(count, n + 1, n), out[:, third:].reshape(count, n + 1, m)
+        return Evaluation(
+            out.T[0], out[:, 1:first], out[:, first:second], L_xq.transpose(0, 2, 1), c_x.transpose(0, 2, 1)
+        )
+
+    def residual(self, x: Array, vector: Any) -> tuple[float, Array, Array]:
+        """Energy, L_q and c at the packed point."""
+        out = np.asarray(self._residual(x, vector))
+        return float(out[0]), out[1 : self.n + 1], out[self.n + 1 :]
+
+    def residuals(self, X: Array, vector: Any) -> tuple[Array, Array, Array]:
+        """The same at many points (rows of X), `CHUNK` of them per compiled call."""
+        out = _in_chunks(self._residuals, X, vector, CHUNK)
+        return out[:, 0], out[:, 1 : self.n + 1], out[:, self.n + 1 :]
+
+    def look(self, X: Array, directions: Array, vector: Any) -> tuple[Array, Array]:
+        """Values c and the derivative of (L_q, c) in a direction of its own, (m,) and (n + m,), at many points."""
+        out = _in_chunks(self._looks, np.hstack([X, directions]), vector, CHUNK)
+        return out[:, : self.m], out[:, self.m :]
+
+    def along(self, x: Array, direction: Array, vector: Any, order: int) -> Array:
+        """dᵏ/dsᵏ of (L_q, c) along the straight line x + s·direction, k = `order`, at s = 0: (n + m,)."""
+        return np.asarray(self._along(x, direction, vector, order))
+
+    def values(self, q: Any, p: Any, vector: Any) -> tuple[Any, Any]:
+        """Energy and constraint values (m,), bilateral first, to be differentiated further."""
+        return self._U(q, p, vector), self._constraints(q, p, vector)
+
+    def _split(self, x: Any) -> tuple[Any, Any, Any]:
+        return x[: self.n], x[self.n], x[self.n + 1 :]
+
+    def _constraints(self, q: Any, p: Any, vector: Any) -> Any:
+        values = [jnp.atleast_1d(f(q, p, vector)) for f in self._c]
+        return jnp.concatenate(values) if values else jnp.zeros(0)
+
+    def _lagrangian(self, qp: Any, nu: Any, vector: Any) -> Any:
+        q, p = qp[: self.n], qp[self.n]
+        return self._U(q, p, vector) - self._constraints(q, p, vector) @ nu  # [SP1 (2.2)]
+
+    def _blocks(self, x: Any, vector: Any) -> Blocks:
+        qp, nu = x[: self.n + 1], x[self.n + 1 :]
+
+        def value_and_constraints(qp: Any) -> Any:
+            q, p = qp[: self.n], qp[self.n]
+            return jnp.append(self._constraints(q, p, vector), self._U(q, p, vector))
+
+        gradient = jax.grad(self._lagrangian)
+        L_x, push = jax.linearize(lambda z: gradient(z, nu, vector), qp)
+        L_xq = self._hessian(push, nu, vector)
+        values, push_c = jax.linearize(value_and_constraints, qp)
+        c_x = jax.vmap(push_c)(jnp.eye(self.n + 1))
+        head = jnp.concatenate([values[-1:], L_x, values[:-1]], dtype=jnp.float64)
+        return Blocks(head, L_xq.astype(jnp.float64), c_x[:, : self.m].astype(jnp.float64))
+
+    def _hessian(self, push: Callable[[Any], Any], nu: Any, vector: Any) -> Any:
+        """Second derivatives of the Lagrangian, (n + 1, n), of what changes its gradient by `push`."""
+        few = self._few_directions(nu, vector)
+        if few is None:
+            return jax.vmap(push)(jnp.eye(self.n + 1))[:, : self.n]
+        made = jax.vmap(push)(jnp.asarray(few.seeds))[:, : self.n]
+        return jnp.where(few.mask[:, : self.n], few.seeds.T @ made, 0.0)  # faster than taking rows
+
+    def _few_directions(self, nu: Any, vector: Any) -> Directions | None:
+        """Directions that make up the Hessian, where they are fewer than coordinates."""
+        if self.n < SOME or self._by_user:
+            return None
+        return directions(jax.grad(self._lagrangian), self.n + 1, self.n, (nu, vector))
+
+    def _packed_kkt(self, x: Any, vector: Any) -> Any:
+        head, L_xq, c_x = self._blocks(x, vector)
+        return jnp.concatenate([head, L_xq.T.ravel(), c_x.T.ravel()])
+
+    def _packed_residual(self, x: Any, vector: Any) -> Any:
+        q, p, nu = self._split(x)
+        L_q = jax.grad(self._lagrangian)(x[: self.n + 1], nu, vector)[: self.n]
+        energy = self._U(q, p, vector)
+        return jnp.concatenate([energy[None], L_q, self._constraints(q, p, vector)])
+
+    def _packed_look(self, both: Any, vector: Any) -> Any:
+        x, direction = jnp.split(both, 2)
+        values, slopes = jax.jvp(lambda x: self._packed_residual(x, vector)[1:], (x,), (direction,))
+        return jnp.concatenate([values[self.n :], slopes])
+
+    def _packed_along(self, x: Any, direction: Any, vector: Any, order: int) -> Any:
+        def line(s: Any) -> Any:
+            return self._packed_residual(x + s * direction, vector)[1:]
+
+        derivative = line
+        for _ in range(order):
+            derivative = partial(_slope, derivative)
+        return derivative(jnp.zeros(()))
+
+
+def _in_chunks(function: Callable[[Any, Any], Any], X: Array, vector: Any, size: int) -> Array:
+    """A compiled function of so many rows for any number of them."""
+    count = len(X)
+    if count != size:
+        X = np.concatenate([X, np.repeat(X[-1:], -count % size, axis=0)])
+    parts = [np.asarray(function(part, vector)) for part in X.reshape(-1, size, X.shape[1])]
+    return (parts[0] if len(parts) == 1 else np.concatenate(parts))[:count]
+
+
+def _slope(function: Callable[[Any], Any], s: Any) -> Any:
+    return jax.jvp(function, (s,), (jnp.ones_like(s),))[1]
+
+
+def check_function(
+    label: str, function: Scalar | Function, n: int, names: tuple[str, ...], shape: tuple[int, ...] = ()
+) -> None:
+    """Trace a function once and refuse a wrong shape, a coordinate that is not there, or single precision."""
+    prepare_jax()
+    value = function.value if isinstance(function, Function) else function
+    shape_of: Any = jax.ShapeDtypeStruct
+    q, scalar, vector = (shape_of(size, jnp.float64) for size in ((n,), (), (len(names),)))
+
+    def call(q: Any, p: Any, vector: Any) -> Any:
+        return value(q, p, Parameters(zip(names, vector, strict=True)))
+
+    try:
+        out = jax.eval_shape(call, q, scalar, vector)
+    except ModelError:
+        raise
+    except (
+        TypeError,
+        ValueError,
+        AttributeError,
+        IndexError,
+        NameError,
+        ArithmeticError,
+        jax.errors.JAXTypeError,
+    ) as e:
+        raise ModelError(
+            f"{label} cannot be evaluated",
+            got=f"{type(e).__name__}: {str(e).splitlines()[0] if str(e) else ''}",
+            expected="a function (q, p, th) written in jax.numpy",
+            advice="jnp.cos instead of np.cos or math.cos, jnp.where instead of `if`",
+        ) from e
+    _check_indices(label, call, n, (scalar, vector))
+    _check_result(label, out, shape)
+    _check_precision(label, call, (q, scalar, vector))
+
+
+def _check_indices(label: str, call: Callable[..., Any], n: int, rest: tuple[Any, Any]) -> None:
+    """JAX clamps an index that is out of range: a NumPy stand-in for q makes the mistake visible."""
+    try:
+        jax.eval_shape(partial(call, np.zeros(n)), *rest)
+    except IndexError as e:
+        raise ModelError(
+            f"{label} uses a coordinate that does not exist",
+            got=str(e),
+            expected=f"indices 0 to {n - 1}: one per name in `coordinates`",
+            advice="add the coordinate or correct the index",
+        ) from e
+    except Exception as e:  # noqa: BLE001 - the stand-in is no JAX array (no `.at`): then this check cannot be made
+        del e
+
+
+def _check_result(label: str, out: Any, shape: tuple[int, ...]) -> None:
+    if not hasattr(out, "dtype"):
+        raise ModelError(f"{label} returned {type(out).__name__}", expected="a number", advice="is a `return` missing?")
+    got = tuple(out.shape)
+    if got != shape:
+        raise ModelError(
+            f"{label} returned shape {got}",
+            expected=f"shape {shape}: one number" if shape == () else f"shape {shape}",
+            advice="return a scalar, for example with jnp.sum(…) or an index",
+        )
+    if out.dtype != jnp.float64:
+        raise ModelError(f"{label} returned {out.dtype}", expected="float64", advice="remove casts to other types")
+
+
+def _check_precision(label: str, call: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
+    """Under strict promotion JAX names the types that meet: a float32 constant shows."""
+    try:
+        with jax.numpy_dtype_promotion("strict"):
+            jax.eval_shape(call, *arguments)
+    except Exception as e:
+        if "float32" in str(e):
+            raise ModelError(
+                f"{label} computes in single precision",
+                got="a float32 constant or cast inside the function",
+                expected="float64 throughout",
+                advice="make constants with NumPy, or after jax.config.update('jax_enable_x64', True)",
+            ) from e
+
+
+def compare_derivatives(
+    function: Function, names: tuple[str, ...], q: Array, p: float, parameters: Mapping[str, float]
+) -> dict[str, float]:
+    """Largest relative difference of supplied from automatic derivatives: {"gradient": …, "hessian": …}."""
+    th = Parameters(parameters)
+    value = partial(_call, function.value, p=p, th=th)
+    differences = {}
+    for name, given, automatic in (
+        ("gradient", function.gradient, jax.grad(value)),
+        ("hessian", function.hessian, jax.jacfwd(jax.grad(value))),
+    ):
+        if given is not None:
+            exact, found = np.asarray(automatic(q)), np.asarray(given(q, p, th))
+            if exact.shape != found.shape:
+                raise ModelError(f"{name} returned shape {found.shape}", expected=f"shape {exact.shape}")
+            differences[name] = float(np.max(np.abs(found - exact)) / max(1.0, float(np.max(np.abs(exact)))))
+    return differences
+
+
+def _call(value: Scalar, q: Any, *, p: float, th: Any) -> Any:
+    return value(q, p, th)

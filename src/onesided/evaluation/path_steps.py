@@ -1,0 +1,574 @@
+"""Many steps along a curve of equilibria, across limit points and up to a bound of p, as one compiled call.
+
+The formulas of `statics.curve.newton`, of the steps in `statics` and of regula falsi in `statics.hits`, for paths that
+are long enough to pay for their compilation. All constraints stay in the matrices, an open one as the equation ν = 0,
+and sizes are arguments: nothing is compiled anew when a contact changes. Every point is evaluated, with its tangent,
+where it is returned.
+"""
+
+import math
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from onesided.base.tolerances import EPS, ROUND_OFF, SMALL
+from onesided.evaluation.compiling import compiled
+from onesided.evaluation.resolution import Triple, heads_for_zero, may_fall_below, may_turn, may_vanish
+
+CHUNK = 64  # most points of one call
+VECTORS = 7  # of `Here`
+SMALL_SIZE = 16  # unknowns up to which elimination by loops beats calling the library
+LAST = 9  # numbers of a point besides unknowns, tangent and blocks
+TURN, BOUND, CHECK = 1, 2, 3  # what is located: a limit point, a bound of p; or a step is looked at in its middle
+TURNED_OVER = 2.0  # what seems to have happened: the determinant has changed its sign
+TRIES = 8  # so many steps refused in a row are left to the caller
+LIMIT, FINE = 5, 12  # Newton iterations of a step, and of a point that is located
+MIDDLE = 0.25  # how far the middle of a step may lie off the cubic through its ends, as a share of what a step may miss
+LONG = 0.1  # steps may grow with the path: by this share of `max_step` per unit of length
+NOISE = 4.0  # roundings of a unit in a residual
+SHRINKS = 0.25  # corrections with old factors are this much shorter each time, or new factors are made
+ROUNDS = 80  # a limit point not located by then is left to the caller
+
+
+class CurveFrame(NamedTuple):
+    """The scaled variables of a curve: sizes of all unknowns (q, p, ν), of all equations, and the constraints.
+
+    `closed` tells which constraints are equations, `onesided` which of them are unilateral.
+    """
+
+    unit: Any
+    weight: Any
+    closed: Any
+    onesided: Any
+
+
+class Here(NamedTuple):
+    """Where a curve stands: point, tangent, tangents of the `known` points before it, with their arc lengths.
+
+    `t_m` and `s_m` are those in the middle of the last step; where that is not known, s_m is s. `margins` and `rates`
+    are those of the constraints, behind n + 1 zeros; `volume` is the logarithm of a determinant, `volume_m` and
+    `volume_1` that in the middle and at the start of the last step.
+    """
+
+    y: Any
+    t: Any
+    t_1: Any
+    t_2: Any
+    t_m: Any
+    margins: Any
+    rates: Any
+    s: float
+    s_1: float
+    s_2: float
+    s_m: float
+    orientation: float
+    known: float
+    volume: float
+    volume_m: float
+    volume_1: float
+
+
+class StepKnobs(NamedTuple):
+    """First step, step control, tolerances, bounds of the scaled p, and the number of points wanted."""
+
+    step: float
+    turn: float
+    miss: float
+    max_step: float
+    resolve: float
+    minimum_step: float
+    residual: float
+    event: float
+    low: float
+    high: float
+    wanted: int
+
+
+class PathStretch(NamedTuple):
+    """Points in a row: scaled unknowns, unit tangents, blocks one after the other, and `numbers`.
+
+    The numbers of a point are its arc length, the step that led to it, the step to go on with, the orientation, the
+    logarithm of a determinant, the residual, and `TURN` or `BOUND` where it was located between the two before it; then
+    the arc length in the middle of the step, and the slope of the energy there, both NaN where it was not looked at.
+    """
+
+    y: Any
+    t: Any
+    blocks: Any
+    numbers: Any
+
+
+class Blocks(NamedTuple):
+    """What the model says at a point: `head` holds (energy, L_x, c); the matrices have a row per unknown.
+
+    L_xq : (n + 1, n), the transpose of L_qx;  c_x : (n + 1, m), gradients as columns.
+    """
+
+    head: Any
+    L_xq: Any
+    c_x: Any
+
+
+class _Plane(NamedTuple):
+    """A point to start from, the plane through it across `row`, and what Newton's method may do."""
+
+    guess: Any
+    row: Any
+    target: Any
+    limit: Any
+    reach: Any
+
+
+class _Found(NamedTuple):
+    """Outcome of Newton's method: the point, with the blocks and the tangent there, oriented like the row."""
+
+    y: Any
+    blocks: Blocks
+    tangent: Any
+    orientation: Any
+    volume: Any
+    first: Any
+    error: Any
+    iterations: Any
+    converged: Any
+    delta: Any
+
+
+class _At(NamedTuple):
+    """The last point, its tangent, those of two before it and in between, margins and rates, and the point before.
+
+    One array while stepping.
+    """
+
+    y: Any
+    t: Any
+    t_1: Any
+    t_2: Any
+    t_m: Any
+    margins: Any
+    rates: Any
+    y_1: Any
+
+
+class _PathWay(NamedTuple):
+    """What else is known on the way: arc lengths, the next step, points and failures so far: one vector while stepping.
+
+    While `locating` a limit point on the last step, `left` and `right` are fractions of it between which ṗ vanishes,
+    with its values there, narrowed `rounds` times; for a bound, `right` is the fraction where it should be. Before,
+    a point that is proposed is checked: `tried`, `s_b`, `volume_b` are the step to it, its arc length and volume,
+    `next_phase` what is located afterwards, `stop` whether something seems to have happened.
+    """
+
+    s: Any
+    s_1: Any
+    s_2: Any
+    s_m: Any
+    orientation: Any
+    known: Any
+    volume: Any
+    volume_m: Any
+    volume_1: Any
+    step: Any
+    count: Any = 0.0
+    tries: Any = 0.0
+    locating: Any = 0.0
+    left: Any = 0.0
+    f_left: Any = 0.0
+    right: Any = 0.0
+    f_right: Any = 0.0
+    rounds: Any = 0.0
+    tried: Any = 0.0
+    s_b: Any = 0.0
+    volume_b: Any = 0.0
+    next_phase: Any = 0.0
+    stop: Any = 0.0
+
+
+class Stepping:
+    """Compiled steps for one set of functions.
+
+    Parameters
+    ----------
+    n, m : number of coordinates and of constraints.
+    evaluate : (x, parameter vector) → `Blocks`.
+    residual : (x, parameter vector) → (energy, L_q, c), packed.
+    """
+
+    def __init__(
+        self, n: int, m: int, evaluate: Callable[[Any, Any], Blocks], residual: Callable[[Any, Any], Any]
+    ) -> None:
+        self.n, self.m, self.size, self._evaluate, self._residual = n, m, n + 1 + m, evaluate, residual
+        self._march = compiled(self._steps)
+
+    def march(self, here: Here, knobs: StepKnobs, frame: CurveFrame, th: Any) -> PathStretch:
+        """Steps from `here` on, past limit points, until `wanted` points are made, some fail, or something happens.
+
+        A compiled call costs about a microsecond per array: all numbers travel in one vector, and come back in one.
+        """
+        made = np.asarray(self._march(np.concatenate([*here[:VECTORS], here[VECTORS:], knobs, *frame]), th))
+        rows, ends = made[: int(made[-1, 0])], np.cumsum([self.size, self.size, made.shape[1] - 2 * self.size - LAST])
+        return PathStretch(*np.split(rows, ends, axis=1))
+
+    def _unpacked(self, numbers: Any) -> tuple[_At, _PathWay, StepKnobs, CurveFrame]:
+        """The start, the knobs and the frame in the vector of `march`."""
+        n, m, size = self.n, self.m, self.size
+        lengths = (VECTORS * size, len(Here._fields) - VECTORS, len(StepKnobs._fields), size, n + m, m, m)
+        vectors, scalars, knobs, unit, weight, closed, onesided = jnp.split(numbers, np.cumsum(lengths)[:-1])
+        here = vectors.reshape(VECTORS, size)
+        chosen, frame = StepKnobs(*knobs), CurveFrame(unit, weight, closed > 0, onesided > 0)
+        return _At(*jnp.concatenate([here, here[:1]])), _PathWay(*(*scalars, chosen.step)), chosen, frame
+
+    def _steps(self, numbers: Any, th: Any) -> Any:
+        """One use of Newton's method after the other: for the next point, or for a limit point just passed."""
+        start, outset, knobs, frame = self._unpacked(numbers)
+
+        def go(state: tuple[Any, Any, Any, Any]) -> tuple[Any, Any, Any, Any]:
+            at, ahead, way, table = _At(*state[0]), _At(*state[1]), _PathWay(*state[2]), state[3]
+            checking, locating = way.locating == CHECK, (way.locating > 0) & (way.locating < CHECK)
+            special = _where(checking, _plane_in_the_middle(at, ahead, way), self._plane_inside(at, way, knobs))
+            plane = _where(way.locating > 0, special, _plane_ahead(at, way, knobs))
+            found = _oriented(self._newton(plane, frame, th), at.t)
+            narrowed, s_turn = self._narrow(at, way, found, knobs)
+            beyond, stepped, s_next = self._advance(at, way, found, (knobs, frame))
+            arrived, checked = self._checked(at, way, ahead, found, (knobs, frame))
+            after = jnp.where(locating, jnp.stack(narrowed), jnp.stack(stepped))
+            after = jnp.where(checking, jnp.stack(checked), after)
+            told = (
+                jnp.where(locating, s_turn, s_next),
+                way.step,
+                _PathWay(*after).step,
+                found.orientation,
+                found.volume,
+            )
+            numbers = jnp.stack([*told, found.error, way.locating, jnp.nan, jnp.nan])
+            row, count = [found.y, found.tangent, *map(jnp.ravel, found.blocks), numbers], way.count.astype(int)
+            table = table.at[jnp.where(checking, CHUNK + 2, count)].set(jnp.concatenate(row))  # until it is counted
+            inside = jnp.stack([(way.s + way.s_b) / 2, self._slope(found, frame)])
+            table = table.at[count, -2:].set(jnp.where(checking, inside, table[count, -2:]))
+            here = jnp.where(checking, jnp.stack(arrived), state[0])
+            return here, jnp.where(way.locating > 0, state[1], jnp.stack(beyond)), after, table
+
+        width = sum(math.prod(block.shape) for block in jax.eval_shape(self._evaluate, start.y, th))
+        table = jnp.zeros((CHUNK + 3, 2 * self.size + width + LAST))
+        numbers = jnp.stack([jnp.asarray(value, dtype=float) for value in outset])
+        here = jnp.stack(start)
+        state = lax.while_loop(lambda state: _PathWay(*state[2]).tries < TRIES, go, (here, here, numbers, table))
+        return state[3].at[-1, 0].set(_PathWay(*state[2]).count)
+
+    def _advance(
+        self, a: _At, way: _PathWay, found: _Found, given: tuple[StepKnobs, CurveFrame]
+    ) -> tuple[_At, _PathWay, Any]:
+        """Propose the point, or shorten the step; tell whether something has happened. Returns its arc length."""
+        knobs, frame = given
+        n, h, y, t = self.n, way.step, found.y, found.tangent
+        move = y - a.y
+        s, angle = way.s + jnp.sqrt(move @ move), jnp.arccos(jnp.minimum(1.0, a.t @ t))
+        longer = h * _growth(angle, found.first / h, knobs)
+        margins, rates = self._margins(y, t, found.blocks, frame)
+        outside, turned = (y[n] < knobs.low) | (y[n] > knobs.high), t[n] * a.t[n] < 0
+        happened = jnp.any(frame.onesided & (margins[n + 1 :] < -knobs.residual))
+        happened |= (found.orientation != way.orientation) | (outside & turned)
+        accepted = found.converged & (angle <= 2.0 * knobs.turn)
+        beyond = _At(y, t, a.t, a.t_1, t, margins, rates, a.y)  # the middle is not known yet
+        most = knobs.max_step * jnp.maximum(1.0, LONG * s)
+        shorter = jnp.where(found.converged, jnp.minimum(longer, 0.5 * h), 0.4 * h)
+        step = jnp.where(accepted, jnp.minimum(longer, most), shorter)
+        locating = jnp.where(accepted & ~happened, TURN * turned + BOUND * outside, 0)
+        share = (_level(y[n], knobs) - a.y[n]) / (y[n] - a.y[n])
+        crossing = (0.0, 1.0, share, 0.0)  # of which `_fraction` makes the share
+        bracket = _where(outside, crossing, (0.0, a.t[n], 1.0, t[n]))
+        stop = jnp.where(found.orientation != way.orientation, TURNED_OVER, 1.0 * happened)
+        done = (step <= knobs.minimum_step) | (~accepted & (way.tries >= TRIES - 1))
+        tries = jnp.where(done, TRIES, jnp.where(accepted, way.tries, way.tries + 1.0))
+        told = way._replace(
+            step=step,
+            tries=tries,
+            locating=jnp.where(accepted, 1.0 * CHECK, 0.0),
+            left=bracket[0],
+            f_left=bracket[1],
+            right=bracket[2],
+            f_right=bracket[3],
+            rounds=0.0,
+            tried=h,
+            s_b=s,
+            volume_b=found.volume,
+            next_phase=1.0 * locating,
+            stop=stop,
+        )
+        return beyond, told, s
+
+    def _slope(self, found: _Found, frame: CurveFrame) -> Any:
+        """Slope dU/ds = L_p ṗ of the energy along the curve."""
+        return found.blocks.head[self.n + 1] * found.tangent[self.n] * frame.unit[self.n]
+
+    def _margins(self, y: Any, t: Any, blocks: Blocks, frame: CurveFrame) -> tuple[Any, Any]:
+        """Gaps of open and multipliers of closed constraints with their rates, behind n + 1 zeros."""
+        n, zeros = self.n, jnp.zeros(self.n + 1)
+        gaps = blocks.head[n + 2 :] / frame.weight[n:]
+        speeds = (t[: n + 1] * frame.unit[: n + 1]) @ blocks.c_x / frame.weight[n:]
+        values, rates = _where(frame.closed, (y[n + 1 :], t[n + 1 :]), (gaps, speeds))
+        return jnp.concatenate([zeros, values]), jnp.concatenate([zeros, rates])
+
+    def _checked(
+        self, a: _At, way: _PathWay, b: _At, found: _Found, given: tuple[StepKnobs, CurveFrame]
+    ) -> tuple[_At, _PathWay]:
+        """Go on to b if the middle of the step agrees with its ends; otherwise halve the step."""
+        knobs, _ = given
+        resolved = self._resolved(a, way, b, found, given)
+        count, step = way.count + resolved, jnp.where(resolved, way.step, 0.5 * way.tried)
+        locating = jnp.where(resolved, way.next_phase, 0.0)
+        failed = ~resolved & ((way.tries >= TRIES - 1) | (step <= knobs.resolve))  # left to the caller
+        enough = resolved & ((way.stop > 0) | ((count >= knobs.wanted) & (locating == 0)))
+        tries = jnp.where(failed | enough, TRIES, jnp.where(resolved, 0.0, way.tries + 1.0))
+        moved = way._replace(
+            s=way.s_b,
+            s_1=way.s,
+            s_2=way.s_1,
+            s_m=(way.s + way.s_b) / 2,
+            known=jnp.minimum(way.known + 1.0, 2.0),
+            volume=way.volume_b,
+            volume_m=found.volume,
+            volume_1=way.volume,
+        )
+        after = _where(resolved, moved, way)._replace(step=step, count=count, tries=tries, locating=locating)
+        return _where(resolved, b._replace(t_m=found.tangent), a), after
+
+    def _resolved(self, a: _At, way: _PathWay, b: _At, found: _Found, given: tuple[StepKnobs, CurveFrame]) -> Any:
+        """Whether the middle of a step agrees with its ends: as `statics.steps.resolved`."""
+        knobs, frame = given
+        n, h = self.n, way.s_b - way.s
+        delta, t = found.delta, found.tangent
+        values, rates = self._margins(found.y, t, found.blocks, frame)
+        shift = self._margins(delta, delta, found.blocks, frame)[1]
+        margins = Triple(a.margins, h * a.rates, values + shift, h * rates, b.margins, h * b.rates)
+        p = Triple(a.y[n], h * a.t[n], found.y[n] + delta[n], h * t[n], b.y[n], h * b.t[n])
+        same = way.stop != TURNED_OVER
+        far = ~(jnp.sqrt(delta @ delta) <= MIDDLE * knobs.miss * h) | ~jnp.isfinite(found.volume)
+        ratio = h / (way.s - way.s_1)
+        zero = may_vanish(jnp, way.volume, found.volume, way.volume_b, ratio * (way.volume - way.volume_1))
+        zero |= heads_for_zero(jnp, (way.volume_1, way.volume_m, way.volume), ratio)
+        lost = same & ((found.orientation != way.orientation) | zero)
+        below = frame.onesided & may_fall_below(jnp, margins, -knobs.residual)[n + 1 :]
+        return ~(far | lost | jnp.any(below) | may_turn(jnp, p, jnp.sign(a.t[n]), h))
+
+    def _plane_inside(self, at: _At, way: _PathWay, knobs: StepKnobs) -> _Plane:
+        """Cubic Hermite interpolation on the last step, where ṗ should vanish or a bound should be."""
+        f, h, along, p = _fraction(way), way.s - way.s_1, at.t_1 + at.t, np.eye(self.size)[self.n]
+        left = (2 * f**3 - 3 * f**2 + 1) * at.y_1 + (f**3 - 2 * f**2 + f) * h * at.t_1
+        guess = left + (3 * f**2 - 2 * f**3) * at.y + (f**3 - f**2) * h * at.t
+        there = jnp.where(p > 0, _level(at.y[self.n], knobs), guess)
+        guess, row = _where(way.locating == BOUND, (there, p), (guess, along / jnp.sqrt(along @ along)))
+        return _Plane(guess, row, EPS, FINE, h)
+
+    def _narrow(self, at: _At, way: _PathWay, found: _Found, knobs: StepKnobs) -> tuple[_PathWay, Any]:
+        """Regula falsi with the Illinois modification, to round-off; the point goes behind those of the steps.
+
+        On a bound Newton's method needs no narrowing.
+        """
+        bound, h, along = way.locating == BOUND, way.s - way.s_1, at.t_1 + at.t
+        share = along @ (found.y - at.y_1) / (h * jnp.sqrt(along @ along))
+        z, f_z = jnp.where(bound, jnp.clip(share, 0.0, 1.0), _fraction(way)), found.tangent[self.n]
+        crossed = f_z * way.f_right < 0
+        left, f_left = jnp.where(crossed, way.right, way.left), jnp.where(crossed, way.f_right, way.f_left / 2)
+        narrow = (jnp.abs(z - way.right) <= knobs.event) | (jnp.abs(f_z) <= 4 * EPS)
+        exact = found.converged & jnp.where(bound, jnp.abs(share - z) <= 0.05, narrow)
+        count = way.count + exact
+        stop = bound | (exact & (count >= knobs.wanted)) | ~found.converged | (way.rounds >= ROUNDS)
+        after = way._replace(
+            count=count,
+            tries=jnp.where(stop, float(TRIES), 0.0),
+            locating=jnp.where(exact, 0.0, way.locating),
+            left=left,
+            f_left=f_left,
+            right=z,
+            f_right=f_z,
+            rounds=way.rounds + 1.0,
+        )
+        return after, way.s_1 + z * h
+
+    def _newton(self, plane: _Plane, frame: CurveFrame, th: Any) -> _Found:
+        level = plane.row @ plane.guess
+
+        def iterate(state: tuple[_Found, Any, Any]) -> tuple[_Found, Any, Any]:
+            last, previous, _ = state
+            value = plane.row @ last.y - level
+            blocks, R, augmented = self._linearised(last.y, plane.row, value, frame, th)
+            error = jnp.maximum(jnp.max(jnp.abs(R)), jnp.abs(value))
+            solution, orientation, volume, again = self._solve(augmented.T, frame.closed)
+            delta = solution[:, 0]
+            distance = jnp.sqrt(delta @ delta)
+            good = (error <= plane.target) & ((distance <= SMALL) | (error <= 10 * EPS))
+            noise = rounding(jnp, augmented[: self.size].T, last.y)
+            settled = good | ((error <= jnp.maximum(ROUND_OFF, noise)) & (error >= 0.25 * previous))
+            settled &= jnp.isfinite(blocks.head[0]) & jnp.isfinite(volume)
+            goes = ~settled & (distance < plane.reach) & (error < 1e3 * previous) & (last.iterations < plane.limit)
+            y = jnp.where(goes, last.y + delta, last.y)
+            if again is not None:
+                y = self._chords(y, jnp.where(goes, distance, 0.0), again, (plane, frame, th))
+            first = jnp.where(goes & (last.first == 0), distance, last.first)
+            count = last.iterations + goes
+            found = _Found(y, blocks, solution[:, 1], orientation, volume, first, error, count, settled, delta)
+            return found, jnp.where(goes, error, previous), goes
+
+        zero, shapes = jnp.zeros(()), jax.eval_shape(self._evaluate, plane.guess, th)
+        blocks = Blocks(*(jnp.zeros(block.shape) for block in shapes))
+        start = _Found(plane.guess, blocks, plane.row, zero, zero, zero, zero, 0, jnp.asarray(False), plane.guess)
+        state = (start, jnp.inf * jnp.ones(()), jnp.asarray(True))
+        found: _Found = lax.while_loop(lambda state: state[2], iterate, state)[0]
+        return found._replace(tangent=found.tangent / jnp.sqrt(found.tangent @ found.tangent))
+
+    def _chords(self, y: Any, moved: Any, again: Callable[[Any], Any], given: tuple[_Plane, CurveFrame, Any]) -> Any:
+        """Further corrections with the factors at hand, as long as each is much shorter than the one before it."""
+        plane, frame, th = given
+        level = plane.row @ plane.guess
+
+        def go(state: tuple[Any, Any, Any]) -> tuple[Any, Any, Any]:
+            y, moved, _ = state
+            R = self._scaled(self._residual(y * frame.unit, th)[1:], frame)
+            value = plane.row @ y - level
+            delta = again(-jnp.append(R, value))
+            distance = jnp.sqrt(delta @ delta)
+            fine = jnp.maximum(jnp.max(jnp.abs(R)), jnp.abs(value)) <= plane.target
+            goes = ~fine & (distance <= SHRINKS * moved)
+            return jnp.where(goes, y + delta, y), distance, goes
+
+        made: Any = lax.while_loop(lambda state: state[2], go, (y, moved, moved > 0))[0]
+        return made
+
+    def _scaled(self, values: Any, frame: CurveFrame) -> Any:
+        """Scaled residual of (L_q, c), zero for open constraints."""
+        return jnp.concatenate([values[: self.n], jnp.where(frame.closed, values[self.n :], 0.0)]) / frame.weight
+
+    def _linearised(self, y: Any, row: Any, value: Any, frame: CurveFrame, th: Any) -> tuple[Blocks, Any, Any]:
+        """Blocks, scaled residual, and the bordered matrix with both right-hand sides at y, transposed.
+
+        A row per unknown is how derivatives come, and what the library that factorises takes without copying.
+        """
+        n, m = self.n, self.m
+        blocks = self._evaluate(y * frame.unit, th)
+        unit, forces, gaps = frame.unit[:, None], frame.weight[:n], frame.weight[n:]
+        R = self._scaled(jnp.concatenate([blocks.head[1 : n + 1], blocks.head[n + 2 :]]), frame)
+        columns = [blocks.L_xq * unit[: n + 1] / forces]
+        if m:
+            c_x = jnp.where(frame.closed, blocks.c_x, 0.0)
+            idle = jnp.diag(jnp.where(frame.closed, 0.0, 1.0))
+            pushes = -c_x[:n].T * unit[n + 1 :] / forces
+            rates = jnp.concatenate([c_x * unit[: n + 1] / gaps, idle])
+            columns = [jnp.concatenate([columns[0], pushes]), rates]
+        right = jnp.zeros((2, self.size)).at[0].set(-jnp.append(R, value)).at[1, -1].set(1.0)
+        return blocks, R, jnp.concatenate([jnp.concatenate([*columns, row[:, None]], axis=1), right])
+
+    def _solve(self, augmented: Any, closed: Any) -> tuple[Any, Any, Any, Callable[[Any], Any] | None]:
+        """Solution, sign and logarithm of the determinant, what solves once more: [M, B] leaves L⁻¹PB beside U.
+
+        Of small systems it costs less to start anew.
+        """
+        size, again = self.size, None
+        if size <= SMALL_SIZE:
+            lu, swaps = eliminated(augmented)
+            solution = substituted(lu[:, :size], lu[:, size:])
+        else:
+            lu, pivots, order = lax.linalg.lu(augmented)
+            swaps, M = jnp.sum(pivots != jnp.arange(size)), lu[:, :size]
+            upper = partial(lax.linalg.triangular_solve, M, left_side=True, lower=False)
+            lower = partial(lax.linalg.triangular_solve, M, left_side=True, lower=True, unit_diagonal=True)
+            solution = upper(lu[:, size:])
+
+            def again(right: Any) -> Any:
+                return upper(lower(right[order][:, None]))[:, 0]
+
+        diagonal, idle = jnp.diagonal(lu), jnp.sum(~closed)  # the unit entry of an open row is off the diagonal by one
+        flips = swaps + jnp.sum(diagonal < 0) + idle
+        counts = jnp.concatenate([jnp.ones(self.n + 1, dtype=bool), closed])
+        volume = jnp.sum(jnp.where(counts, jnp.log(jnp.abs(diagonal)), 0.0))
+        volume += 0.5 * jnp.log(solution[:, 1] @ solution[:, 1])
+        return solution, jnp.where(flips % 2 == 1, -1.0, 1.0), volume, again
+
+
+def rounding(xp: Any, M: Any, y: Any) -> Any:
+    """What rounding of the unknowns y makes of residuals with the matrix M."""
+    return NOISE * EPS * xp.max(xp.abs(M) @ xp.abs(y))
+
+
+def eliminated(A: Any) -> tuple[Any, Any]:
+    """Gaussian elimination with partial pivoting: what is left above the diagonal, and the number of swaps."""
+    rows = jnp.arange(len(A))
+
+    def step(k: Any, state: tuple[Any, Any]) -> tuple[Any, Any]:
+        A, swaps = state
+        pivot = jnp.argmax(jnp.where(rows >= k, jnp.abs(A[:, k]), -1.0))
+        above, chosen = A[k], A[pivot]
+        A = A.at[pivot].set(above).at[k].set(chosen)
+        share = jnp.where(rows > k, A[:, k] / chosen[k], 0.0)
+        return A - share[:, None] * chosen, swaps + (pivot != k)
+
+    made: tuple[Any, Any] = lax.fori_loop(0, len(A), step, (A, jnp.zeros((), dtype=int)))
+    return made
+
+
+def substituted(U: Any, B: Any) -> Any:
+    """Solution of U X = B, from the last row up."""
+    last = len(U) - 1
+
+    def step(i: Any, X: Any) -> Any:
+        k = last - i
+        return X.at[k].set((B[k] - U[k] @ X) / U[k, k])
+
+    return lax.fori_loop(0, last + 1, step, jnp.zeros_like(B))
+
+
+def _where(condition: Any, yes: Any, no: Any) -> Any:
+    return jax.tree.map(lambda a, b: jnp.where(condition, a, b), yes, no)
+
+
+def _plane_in_the_middle(a: _At, b: _At, way: _PathWay) -> _Plane:
+    """One evaluation in the middle of the cubic through a point and the one proposed."""
+    h, along = way.s_b - way.s, a.t + b.t
+    guess = (a.y + b.y) / 2 + h / 8 * (a.t - b.t)
+    return _Plane(guess, along / jnp.sqrt(along @ along), 0.0, 0, jnp.inf)
+
+
+def _plane_ahead(at: _At, way: _PathWay, knobs: StepKnobs) -> _Plane:
+    """Extrapolate the tangent through the last points and the middle of the last step; integrate it over the step."""
+    h, inside = way.step, (way.known >= 1) & (way.s_m < way.s)
+    first, near = (at.t - at.t_1) / (way.s - way.s_1), (at.t - at.t_m) / (way.s - way.s_m)
+    late, before = (at.t_m - at.t_1) / (way.s_m - way.s_1), (at.t_1 - at.t_2) / (way.s_1 - way.s_2)
+    second, close = (first - before) / (way.s - way.s_2), (near - late) / (way.s - way.s_1)
+    third = (close - (late - before) / (way.s_m - way.s_2)) / (way.s - way.s_2)
+    rough = (jnp.where(way.known >= 1, first, 0.0), jnp.where(way.known >= 2, second, 0.0), 0.0 * at.t)
+    bends = _where(inside, (near, close, jnp.where(way.known >= 2, third, 0.0)), rough)
+    weights = integrals(h, way.s - jnp.where(inside, way.s_m, way.s_1), way.s - way.s_1)
+    guess = at.y + h * at.t + weights[1] * bends[0] + weights[2] * bends[1] + weights[3] * bends[2]
+    return _Plane(guess, at.t, 0.01 * knobs.residual, LIMIT, knobs.miss * h)
+
+
+def integrals(h: Any, d1: Any, d2: Any) -> tuple[Any, Any, Any, Any]:
+    """Integrals over a step of 1, τ, τ (τ + d₁), τ (τ + d₁)(τ + d₂): Newton's polynomials of the tangents."""
+    return h, h**2 / 2, h**3 / 3 + d1 * h**2 / 2, h**4 / 4 + (d1 + d2) * h**3 / 3 + d1 * d2 * h**2 / 2
+
+
+def _fraction(way: _PathWay) -> Any:
+    return (way.left * way.f_right - way.right * way.f_left) / (way.f_right - way.f_left)
+
+
+def _level(p: Any, knobs: StepKnobs) -> Any:
+    """The bound that p is nearer to, or beyond."""
+    return jnp.where(p > knobs.high, knobs.high, knobs.low)
+
+
+def _oriented(found: _Found, t: Any) -> _Found:
+    """With the tangent in the sense of t: only across a bound it may have the other one."""
+    sign = jnp.where(found.tangent @ t < 0, -1.0, 1.0)
+    return found._replace(tangent=sign * found.tangent, orientation=sign * found.orientation)
+
+
+def _growth(angle: Any, miss: Any, knobs: StepKnobs) -> Any:
+    """Factor for the next step, as in `Tracer`."""
+    by_angle = knobs.turn / jnp.maximum(angle, EPS)
+    by_miss = (0.25 * knobs.miss / jnp.maximum(miss, EPS)) ** 0.4
+    return jnp.clip(jnp.minimum(by_angle, by_miss), 0.3, 3.0)

@@ -1,0 +1,1 @@
+"""Model files and imports: TOML with formulas or parts, trusses, meshes, robots."""

@@ -1,0 +1,376 @@
+"""Trusses from other programs: nodes and members as CSV, and meshes of line elements.
+
+`read_truss("nodes.csv", "members.csv")` returns parts for `compose`. The first line names the columns, in any order and
+with small or capital letters:
+
+* nodes: `name` (or `node`, `id`), `x`, `y`, `z` (in space); `fix` with "xy", "x", "all", 1 or nothing, or `fix_x`,
+  `fix_y`, `fix_z` with 1 or 0; `mass`; a load that grows with p as `fx`, `fy`, `fz`;
+* members: `a`, `b` (or `from`, `to`; `node1`, `node2`; `i`, `j`); `stiffness` (`k`) or `EA`; `length` (`l0`: natural
+  length), `pretension`; `kind` (bar, spring, cable); `name`.
+
+Cells are numbers or formulas of parameters. Columns are parted by comma, semicolon or tab; lines that begin with `#`
+are passed over. One file may hold both, below lines `[nodes]` and `[members]`.
+"""
+
+import csv
+import io
+import os
+import re
+import stat
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import redirect_stderr, redirect_stdout
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from onesided.base.arguments import checked
+from onesided.base.errors import ModelError, ModelFileError, UsageError
+from onesided.elements.contract import Element
+from onesided.elements.members import Bar
+from onesided.files.mesh_text import check_mesh_text
+from onesided.files.part_kinds import part_kinds
+from onesided.files.part_tables import MAX_PARTS, PART_NAME, PART_NAME_LENGTH, ImportedPart
+from onesided.files.schema import shown
+from onesided.files.schema_tables import ImportTable
+from onesided.files.toml_places import Source
+from onesided.formulas.formula import FormulaError, parse
+from onesided.formulas.gate import suggestion
+from onesided.structures.compose import Part
+
+MAX_BYTES = 32 * 1024 * 1024
+MEMBERS = "an element with two ends: bar, spring, cable, …"
+SAFE_MESHES = (".msh", ".vtk")  # formats that do not refer to other files
+
+AXES = ("x", "y", "z")
+_SYNONYMS = {
+    **dict.fromkeys(("node", "id", "nr", "number", "label"), "name"),
+    **dict.fromkeys(("fixed", "support", "supports"), "fix"),
+    **{f"{word}{axis}": f"fix_{axis}" for axis in AXES for word in ("fix", "fixed_", "support_")},
+    **{f"f_{axis}": f"f{axis}" for axis in AXES},
+    **dict.fromkeys(("from", "start", "node1", "node_1", "i", "end1"), "a"),
+    **dict.fromkeys(("to", "end", "node2", "node_2", "j", "end2"), "b"),
+    "k": "stiffness",
+    "ea": "modulus_area",
+    "modulus_area": "modulus_area",
+    **dict.fromkeys(("l0", "natural_length", "natural length", "rest_length"), "length"),
+    **dict.fromkeys(("prestress", "tension"), "pretension"),
+    "type": "kind",
+}
+_COLUMNS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {  # those that are needed, and all
+    "nodes": (
+        ("name", "x", "y"),
+        ("name", *AXES, "fix", *(f"fix_{a}" for a in AXES), "mass", *(f"f{a}" for a in AXES)),
+    ),
+    "members": (
+        ("a", "b"),
+        ("name", "a", "b", "stiffness", "modulus_area", "length", "pretension", "law", "kind"),
+    ),
+}
+_YES = {"1", "true", "yes", "all", "fixed", "pinned", "pin"}
+_NO = {"", "0", "false", "no", "free", "none"}
+_SECTION = re.compile(r"\[?\s*+(nodes|members|elements|bars)\s*+\]?", re.IGNORECASE)
+
+Line = tuple[str, dict[str, str]]  # place, cells by column
+
+
+@checked
+def read_truss(
+    nodes: str | os.PathLike[str], members: str | os.PathLike[str] | None = None, *, kind: str = "bar"
+) -> list[Part]:
+    """Read a truss from CSV files, for `compose`.
+
+    Parameters
+    ----------
+    nodes : file of the nodes, or one file with sections `[nodes]` and `[members]`.
+    members : file of the members.
+    kind : kind of the members for which the file gives none.
+
+    Raises
+    ------
+    ModelFileError
+        With file and line.
+    """
+    texts = [(_read_text(Path(path)), os.fspath(path)) for path in (nodes, members) if path is not None]
+    return _parts(_truss_rows(texts, kind, single=members is None))
+
+
+@checked
+def read_mesh(path: str | os.PathLike[str], member: Element | None = None) -> list[Part]:
+    """Read the line elements of a mesh with meshio (`pip install meshio`), for `compose`.
+
+    Parameters
+    ----------
+    path : any format that meshio reads.
+    member : what every line becomes: an element whose name and ends are filled in; default `Bar("", stiffness=1.0)`.
+
+    Returns
+    -------
+    list
+        Nodes `n0`, `n1`, … in the numbering of the mesh, those that no line touches left out; members `bar0`, ….
+        The mesh is planar when all z are 0.
+    """
+    template = Bar("", stiffness=1.0) if member is None else member
+    rows = _mesh_rows(Path(path), os.fspath(path), template.kind)
+    nodes = _parts(row for row in rows if row.kind == "node")
+    changes = [{"name": row.name, **row.values} for row in rows if row.kind != "node"]
+    try:
+        return [*nodes, *(replace(template, **change) for change in changes)]
+    except TypeError:
+        got = type(template).__name__
+        raise UsageError("`member` is no member between two nodes", got=got, expected=MEMBERS) from None
+
+
+def import_rows(table: ImportTable, source: Source, folder: Path | None) -> list[ImportedPart]:
+    """What `[import]` of a model file asks for; only files inside the folder of the model file are read."""
+    given = {
+        key: getattr(table, key) for key in ("truss", "nodes", "members", "mesh") if getattr(table, key) is not None
+    }
+    if set(given) not in ({"truss"}, {"nodes", "members"}, {"mesh"}):
+        expected = "`nodes` and `members`, or `truss`, or `mesh`"
+        raise source.error(
+            ("import",), "this import is not clear", got=", ".join(given) or "nothing", expected=expected
+        )
+    paths = {key: _inside(name, ("import", key), source, folder) for key, name in given.items()}
+    if "mesh" in paths:
+        if paths["mesh"].suffix.lower() not in SAFE_MESHES:
+            raise source.error(("import", "mesh"), "this format is not read", expected=" or ".join(SAFE_MESHES))
+        return _mesh_rows(paths["mesh"], given["mesh"], table.kind)
+    texts = [(_read_text(path), given[key]) for key, path in paths.items()]
+    return _truss_rows(texts, table.kind, single="truss" in given)
+
+
+def _inside(name: str, key: tuple[str, ...], source: Source, folder: Path | None) -> Path:
+    """The path of an imported file: relative, and inside the folder, also when links are followed."""
+    if folder is None:
+        raise source.error(key, "a model given as text cannot import files", advice="load it from a file")
+    plain = name.replace("\\", "/")
+    if not name or plain.startswith("/") or ":" in plain or ".." in plain.split("/") or not name.isprintable():
+        raise source.error(key, "this path is refused", got=shown(name), expected="a file in the model file's folder")
+    root = folder.resolve()
+    path = (root / plain).resolve()
+    if not path.is_relative_to(root):
+        raise source.error(key, "this path leaves the model file's folder", got=shown(name))
+    return path
+
+
+def read_bytes(path: Path) -> bytes:
+    """The content of a regular file that is not too large."""
+    try:
+        if not stat.S_ISREG(path.stat().st_mode):
+            raise ModelFileError("this is not a regular file", place=path.name)
+        with path.open("rb") as file:
+            data = file.read(MAX_BYTES + 1)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise ModelFileError("the file cannot be read", place=path.name, got=reason, advice="check the path") from None
+    if len(data) > MAX_BYTES:
+        raise ModelFileError("the file is too large", place=path.name, expected=f"{MAX_BYTES} bytes at most")
+    return data
+
+
+def _read_text(path: Path) -> str:
+    try:
+        return read_bytes(path).decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise ModelFileError("the file is not text in UTF-8", place=path.name, advice="export it again") from None
+
+
+def _parts(rows: Iterable[ImportedPart]) -> list[Part]:
+    kinds, parts = part_kinds(), list[Part]()
+    for row in rows:
+        if row.kind not in kinds:
+            raise ModelFileError(f"unknown kind {shown(row.kind)}", place=row.place, advice=suggestion(row.kind, kinds))
+        try:
+            parts.append(kinds[row.kind].cls(name=row.name, **row.values))
+        except ModelError as error:
+            raise ModelFileError(error.what, place=row.place, got=error.got, expected=error.expected) from None
+        except TypeError:
+            what = f"a {row.kind} is no member between two nodes"
+            raise ModelFileError(what, place=row.place, expected=MEMBERS) from None
+    return parts
+
+
+# CSV -----------------------------------------------------------------------------------------------------------------
+
+
+def _truss_rows(texts: Sequence[tuple[str, str]], kind: str, *, single: bool) -> list[ImportedPart]:
+    if single:
+        sections = _sections(*texts[0])
+    else:
+        sections = {name: _lines(*one, 1, name) for name, one in zip(_COLUMNS, texts, strict=True)}
+    nodes = [row for line in sections["nodes"] for row in _node(*line)]
+    members = [_member(number, kind, *line) for number, line in enumerate(sections["members"], 1)]
+    if not nodes or not members:
+        raise ModelFileError("there are no nodes or no members", place=texts[0][1])
+    return [*nodes, *members]
+
+
+def _sections(text: str, file: str) -> dict[str, list[Line]]:
+    """The two tables of one file, each below its heading."""
+    lines = text.splitlines()
+    titles = [
+        (n, match[1].lower()) for n, line in enumerate(lines) if (match := _SECTION.fullmatch(line.strip(" \t,;")))
+    ]
+    names = ["nodes" if name == "nodes" else "members" for _, name in titles]
+    if sorted(names) != ["members", "nodes"]:
+        got, expected = ", ".join(names) or "none", "[nodes] and [members], each in a line of its own"
+        raise ModelFileError("the sections are not clear", place=file, got=got, expected=expected)
+    ends = [n for n, _ in titles[1:]] + [len(lines)]
+    blocks = zip(names, titles, ends, strict=True)
+    return {name: _lines("\n".join(lines[n + 1 : end]), file, n + 2, name) for name, (n, _), end in blocks}
+
+
+def _lines(text: str, file: str, first: int, section: str) -> list[Line]:
+    """Cells of every line by column; places carry line numbers."""
+    lines = [(first + n, line) for n, line in enumerate(text.splitlines()) if line.strip(" \t,;") and line[:1] != "#"]
+    if len(lines) > MAX_PARTS + 1:
+        raise ModelFileError("there are too many lines", place=file, expected=f"{MAX_PARTS} at most")
+    if not lines:
+        return []
+    mark = max(",;\t", key=lines[0][1].count)
+    try:
+        cells = [[cell.strip() for cell in row] for row in csv.reader((line for _, line in lines), delimiter=mark)]
+    except csv.Error as error:
+        raise ModelFileError("this is not CSV", place=file, got=str(error)) from None
+    if len(cells) != len(lines):
+        raise ModelFileError("a quotation mark is not closed", place=file)
+    heads = [_column(cell) for cell in cells[0]]
+    _check_heads(heads, f"{file}, line {lines[0][0]}", section)
+    found: list[Line] = []
+    for (number, _), row in zip(lines[1:], cells[1:], strict=True):
+        place = f"{file}, line {number}"
+        if len(row) > len(heads) and any(row[len(heads) :]):
+            got, expected = f"{len(row)} cells", f"{len(heads)}: one per column"
+            raise ModelFileError("the line is longer than the first", place=place, got=got, expected=expected)
+        values = {head: _decimal(cell, mark) for head, cell in zip(heads, row, strict=False) if cell}
+        found.append((place, values))
+    return found
+
+
+def _column(cell: str) -> str:
+    name = cell.lower().strip()
+    return _SYNONYMS.get(name, name)
+
+
+def _check_heads(heads: Sequence[str], place: str, section: str) -> None:
+    need, wanted = _COLUMNS[section]
+    for head in heads:
+        if head and head not in wanted:
+            advice = suggestion(head, [*wanted, *_SYNONYMS])
+            expected = ", ".join(wanted)
+            raise ModelFileError(f"unknown column {shown(head)}", place=place, expected=expected, advice=advice)
+        if heads.count(head) > 1:
+            raise ModelFileError(f"two columns mean `{head}`", place=place)
+    for name in need:
+        if name not in heads:
+            got = ", ".join(heads)
+            raise ModelFileError(f"the column `{name}` is missing", place=place, got=got, expected=", ".join(wanted))
+
+
+def _decimal(cell: str, mark: str) -> str:
+    """A decimal comma, where the comma does not part columns."""
+    return cell.replace(",", ".") if mark != "," and re.fullmatch(r"[+-]?\d+,\d+(?:[eE][+-]?\d+)?", cell) else cell
+
+
+def _quantity(cell: str, place: str) -> float | str:
+    try:
+        formula = parse(cell)
+    except FormulaError as error:
+        raise error.at(place) from None
+    return cell if formula.names else float(formula.evaluate({}))
+
+
+def _name(cell: str, letter: str, place: str) -> str:
+    """A name as in the file; numbers get a letter in front."""
+    name = f"{letter}{cell}" if cell[:1].isdigit() else re.sub(r"[ .\-]", "_", cell)
+    if not PART_NAME.fullmatch(name) or len(name) > PART_NAME_LENGTH:
+        rule = f"letters, digits and `_`, {PART_NAME_LENGTH} characters at most"
+        raise ModelFileError(f"the name {shown(cell)} cannot be used", place=place, expected=rule)
+    return name
+
+
+def _required(cells: Mapping[str, str], column: str, place: str) -> str:
+    if column not in cells:
+        raise ModelFileError(f"`{column}` is empty", place=place)
+    return cells[column]
+
+
+def _node(place: str, cells: Mapping[str, str]) -> list[ImportedPart]:
+    name = _name(_required(cells, "name", place), "n", place)
+    axes = AXES if "z" in cells else AXES[:2]
+    values: dict[str, Any] = {"at": tuple(_quantity(_required(cells, axis, place), place) for axis in axes)}
+    if held := _held(cells, axes, place):
+        values["fixed"] = held
+    if "mass" in cells:
+        values["mass"] = _quantity(cells["mass"], place)
+    rows = [ImportedPart("node", name, values, place)]
+    if any(f"f{axis}" in cells for axis in axes):
+        force = tuple(_quantity(cells.get(f"f{axis}", "0"), place) for axis in axes)
+        if any(force):
+            rows.append(ImportedPart("force", f"load_{name}", {"at": name, "force": force}, place))
+    return rows
+
+
+def _held(cells: Mapping[str, str], axes: Sequence[str], place: str) -> bool | tuple[str, ...]:
+    word = cells.get("fix", "").lower()
+    if word in _YES:
+        return True
+    chosen = set() if word in _NO else set(re.sub(r"[ ,;+]", "", word))
+    for axis in axes:
+        mark = cells.get(f"fix_{axis}", "").lower()
+        if mark not in _YES | _NO:
+            raise ModelFileError(f"`fix_{axis}` is neither 1 nor 0", place=place, got=shown(mark))
+        chosen |= {axis} if mark in _YES else set()
+    if not chosen <= set(axes):
+        expected = f"letters of {''.join(axes)}, all, 1, 0 or nothing"
+        raise ModelFileError("`fix` is not clear", place=place, got=shown(word), expected=expected)
+    return tuple(axis for axis in axes if axis in chosen)
+
+
+def _member(number: int, kind: str, place: str, cells: Mapping[str, str]) -> ImportedPart:
+    kind = cells.get("kind", kind).lower()
+    name = _name(cells.get("name", str(number)), kind, place)
+    values: dict[str, Any] = {"ends": tuple(_name(_required(cells, end, place), "n", place) for end in ("a", "b"))}
+    for key in ("stiffness", "modulus_area", "length", "pretension"):
+        if key in cells:
+            values[key] = _quantity(cells[key], place)
+    if "law" in cells:
+        values["law"] = cells["law"]
+    return ImportedPart(kind, name, values, place)
+
+
+# meshes --------------------------------------------------------------------------------------------------------------
+
+
+def _mesh_rows(path: Path, name: str, kind: str) -> list[ImportedPart]:
+    check_mesh_text(read_bytes(path), path.suffix.lower(), name)
+    try:
+        import meshio
+    except ImportError:
+        what = "meshes are read by meshio, which is not installed"
+        raise ModelFileError(what, place=name, advice="pip install 'onesided[mesh]', or pip install meshio") from None
+    try:
+        with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):  # it prints what it thinks of a file
+            mesh = meshio.read(path)
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever a broken file does inside meshio
+        raise ModelFileError("the mesh cannot be read", place=name, got=f"{type(error).__name__}: {error}") from None
+    lines = [pair for block in mesh.cells if block.type == "line" for pair in block.data.tolist()]
+    if not lines:
+        got = ", ".join(sorted({block.type for block in mesh.cells})) or "no elements"
+        raise ModelFileError("the mesh has no line elements", place=name, got=got, expected="elements of type line")
+    points = mesh.points.tolist()
+    strange = next((end for pair in lines for end in pair if not 0 <= end < len(points)), None)
+    if strange is not None:
+        what, expected = "a line of the mesh ends at a point that is not there", f"0 to {len(points) - 1}"
+        raise ModelFileError(what, place=name, got=str(strange), expected=expected)
+    planar = all(len(point) < 3 or point[2] == 0 for point in points)
+    used = sorted({end for pair in lines for end in pair})
+    if len(used) + len(lines) > MAX_PARTS:
+        raise ModelFileError("the mesh is too large", place=name, expected=f"{MAX_PARTS} parts at most")
+    if len({frozenset(pair) for pair in lines}) < len(lines):
+        raise ModelFileError("two lines of the mesh join the same points", place=name, advice="merge them")
+    nodes = [ImportedPart("node", f"n{i}", {"at": tuple(points[i][: 2 if planar else 3])}, name) for i in used]
+    return [
+        *nodes,
+        *(ImportedPart(kind, f"{kind}{j}", {"ends": (f"n{a}", f"n{b}")}, name) for j, (a, b) in enumerate(lines)),
+    ]

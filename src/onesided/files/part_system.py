@@ -1,0 +1,196 @@
+"""From a model file with parts to a `System`: parts and formulas are composed."""
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from onesided.base.errors import ModelFileError
+from onesided.elements.contract import Element, Frame, Local, Quantity, Slot, Start
+from onesided.elements.places import Body, Guided, Node, Place
+from onesided.files.formula_system import Book, Recipe, jax_functions
+from onesided.files.part_tables import ImportedPart, PartTables
+from onesided.files.schema import FileModel
+from onesided.files.toml_places import Source
+from onesided.structures.compose import Part, Structure
+from onesided.system.sizes import Scales
+from onesided.system.system import System
+
+MAX_VARIANTS = 200  # groups of elements, each of which is compiled
+MAX_VARIANT_TEXT = 50_000  # characters of formulas in them
+FORMULAS = "formulas of the file"
+
+
+@dataclass(frozen=True)
+class FreePlace(Place):
+    """Coordinates of the file's own, beside those of nodes and bodies; only formulas use it.
+
+    It stands `at` another place, so that the structure's extent does not change.
+    """
+
+    starts: Mapping[str, float] = field(default_factory=dict)
+    at: Sequence[Quantity] = (0.0, 0.0)
+
+    @property
+    def dimension(self) -> int:
+        """That of the other places."""
+        return len(self.at)
+
+    @property
+    def slots(self) -> tuple[Slot, ...]:
+        """The coordinates."""
+        return tuple(Slot(name, start) for name, start in self.starts.items())
+
+    @property
+    def numbers(self) -> dict[str, Sequence[Quantity]]:
+        """Where it stands."""
+        return {"at": self.at}
+
+    def frame(self, values: Any, numbers: Any, xp: Any) -> Frame:
+        """Always the same."""
+        return Frame(numbers["at"], xp.eye(len(self.at)), 0.0)
+
+
+@dataclass(frozen=True)
+class FormulaPart(Element):
+    """All formulas of a file as one element: energy, equations and gaps of coordinates by name.
+
+    Attributes
+    ----------
+    recipe : the formulas in the order energy (where `has_energy`), equations, gaps.
+    equations, own_gaps : their names.
+    coordinates, parameters, control : names that the formulas use.
+    """
+
+    recipe: Recipe | None = None
+    has_energy: bool = False
+    equations: tuple[str, ...] = ()
+    own_gaps: tuple[str, ...] = ()
+    coordinates: tuple[str, ...] = ()
+    parameters: tuple[str, ...] = ()
+    control: str = "p"
+
+    @property
+    def places(self) -> tuple[str, ...]:
+        """None: it reads coordinates."""
+        return ()
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """The coordinates it uses."""
+        return self.coordinates
+
+    @property
+    def variant(self) -> Hashable:
+        """There is one of it: nothing else has its formulas."""
+        return self.name, id(self.recipe)
+
+    def called(self, ending: str) -> str:
+        """Constraints are called as in the file."""
+        return ending
+
+    def numbers(self, start: Start) -> dict[str, Any]:
+        """Parameters it uses."""
+        return {name: start.parameters[name] for name in self.parameters}
+
+    @property
+    def closure_names(self) -> tuple[str, ...]:
+        """Equations."""
+        return self.equations
+
+    @property
+    def gap_names(self) -> tuple[str, ...]:
+        """Gaps."""
+        return self.own_gaps
+
+    def _values(self, at: Local) -> list[Any]:
+        if self.recipe is None:
+            return []
+        names = dict(zip(self.coordinates, at.reads, strict=True))
+        return self.recipe.values(names, {self.control: at.p}, {name: at.n[name] for name in self.parameters})
+
+    def energy(self, at: Local) -> Any:
+        """The file's `energy`."""
+        return self._values(at)[0] if self.has_energy else 0.0 * at.p
+
+    def closures(self, at: Local) -> tuple[Any, ...]:
+        """The file's `[bilateral]`."""
+        first = int(self.has_energy)
+        return tuple(self._values(at)[first : first + len(self.equations)])
+
+    def gaps(self, at: Local) -> tuple[Any, ...]:
+        """The file's `[unilateral]`."""
+        return tuple(self._values(at)[int(self.has_energy) + len(self.equations) :])
+
+
+def build_parts(file: FileModel, tables: Mapping[str, Any], rows: list[ImportedPart], source: Source) -> System:
+    """Make the system that parts and formulas of a file state.
+
+    Raises
+    ------
+    ModelFileError, FormulaError
+        With the place in the file.
+    """
+    for table in ("kinetic", "mass", "forces"):
+        if getattr(file, table):
+            advice = "give nodes and bodies a `mass`"
+            raise source.error((table,), f"`{table}` has no place beside parts", advice=advice)
+    for table in ("nonholonomic", "contacts", "friction", "servo", "space"):
+        if getattr(file, table):
+            own = "`restitution`, `friction` and the like are keys of the contacts themselves"
+            advice = own if table == "contacts" else "state the whole system by formulas, or add it in Python"
+            raise source.error((table,), f"`{table}` has no place beside parts", advice=advice)
+    if file.sketch is not None:
+        raise source.error(("sketch",), "`sketch` has no place beside parts: they draw themselves")
+    reader = PartTables(file, source)
+    parts = reader.read(tables, rows)
+    if not parts:
+        raise source.error((), "the file holds neither formulas nor parts", advice='energy = "…", or [node.NAME]')
+    with reader.located():
+        _check_work(parts, source)
+        structure = _with_formulas(parts, file, source)
+        return structure.system(file.control.name, Scales(**file.scales.model_dump()))
+
+
+def _with_formulas(parts: list[Part], file: FileModel, source: Source) -> Structure:
+    if file.coordinates:
+        at = next((part.at for part in parts if isinstance(part, (Node, Guided, Body))), (0.0, 0.0))
+        parts = [*parts, FreePlace("coordinates of the file", file.coordinates, at)]
+    structure = Structure(parts, file.parameters)
+    if not (file.energy or file.define or file.unilateral or file.bilateral):
+        return structure
+    whole = file.model_copy(update={"coordinates": dict.fromkeys(structure.coordinates, 0.0)})
+    book = Book(whole, source)
+    book.check()
+    formulas = _formula_part(whole, book)
+    return structure if formulas is None else Structure([*parts, formulas], file.parameters)
+
+
+def _formula_part(file: FileModel, book: Book) -> FormulaPart | None:
+    energy = [("energy",)] if file.energy is not None else []
+    paths = [*energy, *(("bilateral", n) for n in file.bilateral), *(("unilateral", n) for n in file.unilateral)]
+    if not paths:
+        return None
+    recipe = book.recipe(paths, jax_functions())
+    return FormulaPart(
+        FORMULAS,
+        recipe,
+        has_energy=bool(energy),
+        equations=tuple(file.bilateral),
+        own_gaps=tuple(file.unilateral),
+        coordinates=tuple(name for name in file.coordinates if name in recipe.names),
+        parameters=tuple(name for name in file.parameters if name in recipe.names),
+        control=file.control.name,
+    )
+
+
+def _check_work(parts: list[Part], source: Source) -> None:
+    """Every variant is compiled: a file must not ask for thousands of different formulas."""
+    variants = {(type(part), part.variant) for part in parts if isinstance(part, Element)}
+    if len(variants) > MAX_VARIANTS or sum(len(repr(variant)) for _, variant in variants) > MAX_VARIANT_TEXT:
+        raise ModelFileError(
+            "the parts differ in too many ways",
+            place=source.name,
+            got=f"{len(variants)} groups of parts that can be evaluated together",
+            expected=f"{MAX_VARIANTS} at most",
+            advice="use parameters and formulas of the index in place of different laws",
+        )

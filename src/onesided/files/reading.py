@@ -1,0 +1,391 @@
+"""Model files: `load` reads a TOML file and returns the system and the task it states.
+
+::
+
+    title = "Bar on a stop, pulled by a spring"
+    energy = "k/2*((d - L*cos(phi))**2 + (p - L*sin(phi))**2)"
+
+    [coordinates]            # name = start value
+    phi = 0.0
+    [parameters]             # name = value
+    k = 1.0
+    L = 1.0
+    d = -1.0
+    [control]                # the parameter that drives the system
+    name = "p"               # "p" unless told otherwise
+    range = [-2.0, 2.0]
+    start = -1.0             # default: the end of the range that `direction` leaves from
+    direction = "up"         # or "down"
+    [define]                 # intermediate quantities, in any order
+    height = "L*sin(phi)"
+    [unilateral]             # gaps, held ≥ 0
+    stop = "sin(phi)"
+    [bilateral]              # held = 0
+    [scales]                 # typical sizes: length, force, stiffness; what is left out is estimated
+
+A structure is stated by parts instead, or as well: one table per kind of place or element, with the names and keys of
+the Python classes (`onesided.elements`); `onesided schema` lists them all. ::
+
+    [node.a]                 # Node("a", at=(0, 0), fixed=True)
+    at = [0, 0]
+    fixed = true
+    [node.top]
+    at = ["b", "h"]          # quantities are numbers or formulas of parameters (and definitions that rest on them)
+    fixed = "x"
+    [bar]
+    stiffness = "k"          # a key of the kind beside its entries: a default for all of them
+    left = {ends = ["a", "top"]}
+    [force.load]
+    at = "top"
+    force = [0, -1]          # grows with p
+
+Formulas under `energy`, `[define]`, `[unilateral]`, `[bilateral]` may use the coordinates of parts (`top_y`) and are
+added to them; `[start]` gives coordinates another start value. `energy` and `[coordinates]` may then be missing.
+
+Repetition: an entry with `repeat` stands for many. ::
+
+    [node."n{i}"]            # n0, …, n100
+    repeat = {i = [0, 100]}  # both ends included; up to three indices
+    at = ["a*i", 0]          # the index is a number in formulas
+    [node.n0]                # a later entry of the same name changes what it states
+    fixed = true
+    [bar."b{i}"]
+    repeat = {i = [1, 100]}
+    ends = ["n{i-1}", "n{i}"]    # integer arithmetic (+ - * // %) between braces; a ring: "n{(i+1)%6}"
+
+`[import]` takes nodes and members from other files in the same folder: `truss = "truss.csv"`, or `nodes` and
+`members`, or `mesh = "net.msh"` (see `onesided.files.imports`); `kind = "cable"` is the kind of members that have none.
+
+For motion: `kinetic = "…"` beside `energy` (velocities are called `<coordinate>_dot`), or `[mass]` with a
+formula for each coordinate; `[forces]` with formulas of `t`, coordinates, velocities, control and parameters;
+`[nonholonomic]` with formulas of coordinates and velocities, held at 0. Forces of friction may depend on the
+multipliers of bilateral constraints, called `<constraint>_force`; conditions can be met by inputs (servo constraints);
+coordinates can be put on rotations. `onesided simulate` reads ::
+
+    space = ["R3", "SO3"]        # at the top: three plain coordinates, then a rotation vector; also SO2, SE2, SE3
+    [friction]
+    x = "-f*abs(guide_force)*tanh(1000*x_dot)"
+    [servo.follow]
+    condition = "load - p"       # held at 0
+    input = {trolley = "1"}      # by a force on these coordinates, times what is given here
+
+    [motion]
+    time = [0, 10]
+    velocities = {x = 1.0}       # the others are 0
+    control = "0.1*sin(2*t)"     # p as a formula of t: constraints that depend on p move; default: p stays
+    method = "projected"         # or "radau", "generalized-alpha", "baumgarte"; rtol = …, step = …
+
+Gaps that are not differentiable, and bodies with curved outlines::
+
+    [smallest]                   # min(x, y) ≥ 0: constraints corner_1 and corner_2; with sharpness = … one smooth one
+    corner = {of = ["x", "y"]}
+    [surfaces.road]              # two outlines as functions of s (in space s1, s2); see `onesided.system.surfaces`
+    first = ["x + r*cos(s + phi)", "y + r*sin(s + phi)"]
+    second = ["s", "h*cos(w*s)"]
+    start = [-1.5708, 0]         # parameters near the start
+    rolls = true                 # and opens, restitution, names
+
+Formulas turn vectors with `turn_x(a, b, c, x, y, z)`, `turn_y`, `turn_z`: components of (x, y, z) turned by the
+rotation vector (a, b, c).
+
+A file from a stranger is safe to load: formulas are arithmetic and nothing else (see
+`onesided.formulas.formula`), and size, nesting and work are bounded.
+"""
+
+import os
+import re
+import stat
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from onesided.base.arguments import checked
+from onesided.base.errors import ModelFileError, visible
+from onesided.base.types import Array
+from onesided.files.formula_system import build, time_function
+from onesided.files.schema import FileModel, part_tables, read_format, shown
+from onesided.files.schema_tables import FormatError
+from onesided.files.toml_places import Source, has_long_key
+from onesided.formulas.gate import suggestion
+
+if TYPE_CHECKING:
+    from onesided.system.system import System
+
+MAX_BYTES = 128 * 1024
+MAX_DEPTH = 5
+
+
+@dataclass(frozen=True, eq=False)
+class MotionTask:
+    """What a file says about motion: time span, start velocities, p(t) or None, name and knobs of the method."""
+
+    time: tuple[float, float]
+    velocities: Mapping[str, float]
+    control: Callable[[Any], Any] | None
+    method: str
+    rtol: float | None
+    step: float | None
+    theta: float | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """What a model file asks for: where to start and which way to go.
+
+    Attributes
+    ----------
+    start : (n,) array
+        Start values of the coordinates, read-only.
+    p : float
+        First value of the control parameter.
+    p_bounds : (float, float)
+        Its range.
+    direction : int
+        +1 up, −1 down.
+    title, description : str
+        From the file, may be empty.
+    programme : tuple of float
+        Values of the control parameter to be driven through, the first included.
+    source : str
+        The text of the file.
+    given : mapping
+        Start values that the file gives by name; the others are where the parts are.
+    motion : MotionTask or None
+        What to simulate.
+    """
+
+    start: Array
+    p: float
+    p_bounds: tuple[float, float]
+    direction: int
+    title: str
+    description: str
+    source: str
+    programme: tuple[float, ...] = ()
+    given: Mapping[str, float] = field(default_factory=dict)
+    motion: MotionTask | None = None
+
+
+class Model(NamedTuple):
+    """A loaded file: `system, task = load(path)`."""
+
+    system: "System"
+    task: Task
+
+    def _repr_html_(self) -> str:
+        from onesided.report.systems import model_html
+
+        return model_html(self)
+
+    def with_parameters(self, parameters: Mapping[str, float]) -> "Model":
+        """The same with other parameter values; parts whose places depend on them start elsewhere."""
+        system = self.system.replace(parameters=parameters)
+        return Model(system, replace(self.task, start=_start(system, self.task.given)))
+
+
+@checked
+def load(path: str | os.PathLike[str]) -> Model:
+    """Read a model file.
+
+    Parameters
+    ----------
+    path : path-like
+        A TOML file in UTF-8; the format is described at the top of this module.
+
+    Returns
+    -------
+    Model
+        The system and the task.
+
+    Raises
+    ------
+    ModelFileError
+        With file, key, line and column where known; a FormulaError also shows the formula with a caret.
+    """
+    name = os.fspath(path)
+    return loads(_decode(_read(Path(path), name), name), name, folder=Path(path).parent)
+
+
+@checked
+def loads(text: str, name: str = "<string>", *, folder: Path | None = None) -> Model:
+    """Read a model from text; `name` stands for the file in messages. Otherwise like `load`.
+
+    `folder` is where the files of `[import]` lie; without it there is no import.
+    """
+    if len(text) > MAX_BYTES:
+        raise _too_large(name)
+    source = Source(name, text.replace("\r\n", "\n"))
+    data = _parse(source)
+    parts = part_tables(data)
+    fixed = {key: value for key, value in data.items() if key not in parts}
+    try:
+        if parts:
+            _check_tables(parts)
+        file = read_format(fixed, parts=bool(parts) or "import" in data)
+    except FormatError as error:
+        got = shown(value) if (value := _lookup(data, error.path)) is not None else ""
+        known = "unknown key" in error.what or "is missing" in error.what
+        raise source.error(
+            error.path, error.what, got="" if known else got, expected=error.expected, advice=error.advice
+        ) from None
+    system = _build(file, parts, source, folder) if parts or file.import_ else build(file, source)
+    return Model(system, _task(file, system, source))
+
+
+def _check_tables(parts: dict[str, Any]) -> None:
+    from onesided.files.part_tables import check_tables
+
+    check_tables(parts)
+
+
+def _build(file: FileModel, parts: dict[str, Any], source: Source, folder: Path | None) -> "System":
+    from onesided.files.imports import import_rows
+    from onesided.files.part_system import build_parts
+
+    for table in ("surfaces", "smallest"):
+        if getattr(file, table):
+            raise source.error((table,), f"[{table}] is for files of formulas", advice="state the model without parts")
+    rows = [] if file.import_ is None else import_rows(file.import_, source, folder)
+    return build_parts(file, parts, rows, source)
+
+
+def _task(file: FileModel, system: "System", source: Source) -> Task:
+    for name in file.start:
+        if name not in system.coordinates:
+            advice = suggestion(name, system.coordinates)
+            raise source.error(("start", name), f"`{name}` is not a coordinate", advice=advice)
+    given = {**file.coordinates, **_contact_points(file), **file.start}
+    start = _start(system, given)
+    low, high = file.control.range
+    direction = 1 if file.control.direction == "up" else -1
+    there = high if direction > 0 else low
+    programme = tuple(file.control.programme or (file.control.value, there, file.control.value))
+    return Task(
+        start,
+        file.control.value,
+        (low, high),
+        direction,
+        visible(file.title),
+        visible(file.description),
+        source.text,
+        programme,
+        MappingProxyType(given),
+        _motion(file),
+    )
+
+
+def _contact_points(file: FileModel) -> dict[str, float]:
+    """Start values of the parameters of outlines."""
+    found: dict[str, float] = {}
+    for name, table in file.surfaces.items():
+        from onesided.system.surfaces import parameter_names
+
+        found |= dict(zip(table.names or parameter_names(name, len(table.start)), table.start, strict=True))
+    return found
+
+
+def _motion(file: FileModel) -> MotionTask | None:
+    asked = file.motion
+    if asked is None:
+        return None
+    control = None if asked.control is None else time_function(asked.control)
+    first, last = asked.time
+    return MotionTask((first, last), dict(asked.velocities), control, asked.method, asked.rtol, asked.step, asked.theta)
+
+
+def _start(system: "System", given: Mapping[str, float]) -> Array:
+    """Start values: those given by name, otherwise where the parts are."""
+    own = np.zeros(system.n) if system.structure is None else system.start
+    number = {name: i for i, name in enumerate(system.coordinates)}
+    for name, value in given.items():
+        own[number[name]] = value
+    own.setflags(write=False)
+    return own
+
+
+def _read(path: Path, name: str) -> bytes:
+    try:
+        mode = path.stat().st_mode
+        if stat.S_ISDIR(mode):
+            raise ModelFileError("this is a folder", place=name, expected="a model file (TOML)")
+        if not stat.S_ISREG(mode):
+            raise ModelFileError("this is not a regular file", place=name, expected="a model file (TOML)")
+        with path.open("rb") as file:
+            data = file.read(MAX_BYTES + 1)
+    except FileNotFoundError:
+        raise ModelFileError("there is no such file", place=name, advice="check the path") from None
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise ModelFileError("the file cannot be read", place=name, got=reason) from error
+    if len(data) > MAX_BYTES:
+        raise _too_large(name)
+    return data
+
+
+def _too_large(name: str) -> ModelFileError:
+    return ModelFileError("the model file is too large", place=name, expected=f"{MAX_BYTES} bytes at most")
+
+
+def _decode(data: bytes, name: str) -> str:
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise ModelFileError(
+            "the file is not text in UTF-8",
+            place=f"{name}, line {line}",
+            got=f"byte 0x{data[error.start]:02x}",
+        ) from None
+
+
+def _parse(source: Source) -> dict[str, Any]:
+    if has_long_key(source.text):
+        raise ModelFileError("a key has too many dotted parts", place=source.name, expected="table.key")
+    try:
+        data = tomllib.loads(source.text)
+    except RecursionError:
+        raise ModelFileError("the TOML is nested too deep", place=source.name) from None
+    except ValueError as error:  # TOMLDecodeError, and integers of too many digits
+        raise _toml_error(source, str(error)) from None
+    if path := _too_deep(data):
+        raise source.error(path, f"tables or arrays are nested deeper than {MAX_DEPTH}")
+    return data
+
+
+def _toml_error(source: Source, message: str) -> ModelFileError:
+    """Turn tomllib's message into one with the place in front and the line shown."""
+    match = re.search(r" \(at line (\d+), column (\d+)\)$", message)
+    if not match:
+        what = "a number has too many digits" if "digits" in message else message
+        return ModelFileError(f"not valid TOML: {what}", place=source.name)
+    line, column = int(match[1]), int(match[2])
+    return ModelFileError(
+        f"not valid TOML: {message[: match.start()]}",
+        place=f"{source.name}, line {line}, column {column}",
+        got=shown(source.text.split("\n")[line - 1].strip()),
+    )
+
+
+def _too_deep(data: dict[str, Any]) -> tuple[str, ...]:
+    """Return the path of the first value nested too deep, or an empty path."""
+    pending: list[tuple[tuple[str, ...], int, Any]] = [((), 0, data)]
+    while pending:
+        path, depth, value = pending.pop()
+        if depth > MAX_DEPTH:
+            return path
+        if isinstance(value, dict):
+            pending.extend(((*path, key), depth + 1, inner) for key, inner in value.items())
+        elif isinstance(value, list):
+            pending.extend((path, depth + 1, inner) for inner in value)
+    return ()
+
+
+def _lookup(data: Any, path: tuple[str, ...]) -> Any:
+    for key in path:
+        data = data.get(key) if isinstance(data, dict) else None
+    return None if isinstance(data, dict) else data

@@ -1,0 +1,281 @@
+"""Tables of model files with their keys and types, except the file itself."""
+
+import math
+from typing import Annotated, Any, Literal
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    model_validator,
+)
+from pydantic_core import PydanticCustomError
+
+from onesided.formulas.gate import DEFAULT_LIMITS, NAME_LENGTH, NAME_PATTERN
+
+MAX_ENTRIES = 500
+TEXT_LENGTH = 10_000
+
+
+class FormatError(Exception):
+    """What does not fit the format: path of keys, message, what was expected, advice."""
+
+    def __init__(self, path: tuple[str, ...], what: str, *, expected: str = "", advice: str = "") -> None:
+        super().__init__(what)
+        self.path, self.what, self.expected, self.advice = path, what, expected, advice
+
+
+def finite_number(value: Any) -> float:
+    """Accept a finite real number; TOML has integers, floats, inf, nan, and booleans are not numbers."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise FormatError((), "not a number: write it plainly, like 1.5, without quotes", expected="a number")
+    try:
+        number = float(value)
+    except OverflowError:
+        raise FormatError((), "the integer is too large", expected="a number") from None
+    if not math.isfinite(number):
+        raise FormatError((), "not a finite number", expected="a number")
+    return number
+
+
+def _number(value: Any) -> float:
+    try:
+        return finite_number(value)
+    except FormatError as error:
+        raise PydanticCustomError("number", str(error)) from None
+
+
+def _positive(value: float) -> float:
+    if value <= 0:
+        raise PydanticCustomError("number", "not a positive number")
+    return value
+
+
+def _formula(value: Any) -> str:
+    if not isinstance(value, str):
+        raise PydanticCustomError("formula", 'not a formula: write it in quotes, like "k*x**2/2"')
+    return value
+
+
+Number = Annotated[float, BeforeValidator(_number)]
+Positive = Annotated[Number, AfterValidator(_positive), Field(json_schema_extra={"exclusiveMinimum": 0})]
+Text = Annotated[str, Field(strict=True, max_length=TEXT_LENGTH)]
+FormulaText = Annotated[str, BeforeValidator(_formula), Field(json_schema_extra={"maxLength": DEFAULT_LIMITS.length})]
+Name = Annotated[str, Field(pattern=NAME_PATTERN, max_length=NAME_LENGTH)]
+SpacePart = Annotated[str, Field(strict=True, pattern=r"^(R[1-9][0-9]{0,2}|SO2|SE2|SO3|SE3)$")]
+Numbers = dict[Name, Number]
+Formulas = Annotated[dict[Name, FormulaText], Field(max_length=MAX_ENTRIES)]
+
+
+class Table(BaseModel):
+    """What all tables share: no other keys, values that do not change, no conversions."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+class ControlTable(Table):
+    """The control parameter: what is turned up or down to drive the system."""
+
+    name: str = Field(
+        default="p",
+        json_schema_extra={"pattern": NAME_PATTERN, "maxLength": NAME_LENGTH},
+        description="its name in formulas",
+    )
+    range: Annotated[list[Number], Field(min_length=2, max_length=2)] = Field(
+        description="smallest and largest value of interest"
+    )
+    start: Number | None = Field(default=None, description="first value; default: the end of the range it leaves from")
+    direction: Literal["up", "down"] = Field(default="up", description="which way it moves first")
+    programme: Annotated[list[Number], Field(min_length=2, max_length=1000)] | None = Field(
+        default=None, description="values to be driven through in turn; default: to the end of the range and back"
+    )
+
+    @model_validator(mode="after")
+    def _check(self) -> "ControlTable":
+        low, high = self.range
+        if not low < high:
+            raise PydanticCustomError("range", "the range is empty or reversed")
+        if not low <= self.value <= high:
+            raise PydanticCustomError("start", "the start lies outside the range")
+        if any(not low <= value <= high for value in self.programme or []):
+            raise PydanticCustomError("programme", "a value of the programme lies outside the range")
+        return self
+
+    @property
+    def value(self) -> float:
+        """The first value of the control parameter."""
+        if self.start is not None:
+            return self.start
+        return self.range[0] if self.direction == "up" else self.range[1]
+
+
+class ScalesTable(Table):
+    """Typical sizes that make tolerances relative; what is not given is estimated."""
+
+    length: Positive | None = Field(default=None, description="a change of coordinates that matters")
+    force: Positive | None = Field(default=None, description="a generalised force that matters")
+    stiffness: Positive | None = Field(default=None, description="a typical second derivative of the energy")
+
+
+class CircleTable(Table):
+    """A circle of the drawing."""
+
+    at: Name = Field(description="the point at its centre")
+    radius: Number | FormulaText = Field(description="number or formula")
+    angle: Number | FormulaText | None = Field(default=None, description="how it has turned, in radians")
+
+
+class GroundTable(Table):
+    """A wall or floor of the drawing."""
+
+    at: Name = Field(description="a point on it")
+    facing: Number = Field(
+        description="direction of the free side in degrees: 90 for a floor, 0 for a wall on the left"
+    )
+    length: Positive | None = Field(default=None, description="default: as long as the picture")
+
+
+class SolidTable(Table):
+    """A body in space of the drawing: a box or a disc."""
+
+    at: Name = Field(description="the point at its centre")
+    turn: Annotated[list[Number | FormulaText], Field(min_length=3, max_length=3)] = Field(
+        default_factory=lambda: list[float | str]([0.0, 0.0, 0.0]),
+        description="rotation vector: three numbers or formulas",
+    )
+    box: Annotated[list[Positive], Field(min_length=3, max_length=3)] | None = Field(
+        default=None, description="lengths of its edges along its axes"
+    )
+    disc: Annotated[list[Positive], Field(min_length=1, max_length=2)] | None = Field(
+        default=None, description="radius and thickness, about its z axis"
+    )
+
+    @model_validator(mode="after")
+    def _check(self) -> "SolidTable":
+        if (self.box is None) == (self.disc is None):
+            raise PydanticCustomError("solid", "a solid is either a box or a disc")
+        return self
+
+
+class SketchTable(Table):
+    """How to draw the system; formulas are of coordinates, control, parameters and definitions."""
+
+    points: dict[Name, Annotated[list[Number | FormulaText], Field(min_length=2, max_length=3)]] = Field(
+        min_length=1, max_length=MAX_ENTRIES, description="point = [x, y] or [x, y, z]: numbers or formulas"
+    )
+    lines: dict[Literal["bar", "spring", "cable", "beam", "strut", "body"], list[Text]] = Field(
+        default_factory=dict, description='style = ["point point", …]'
+    )
+    circles: dict[Name, CircleTable] = Field(default_factory=dict, description="circle = {at, radius, angle}")
+    grounds: dict[Name, GroundTable] = Field(default_factory=dict, description="wall = {at, facing, length}")
+    solids: dict[Name, SolidTable] = Field(
+        default_factory=dict, description="body in space = {at, turn, box} or {at, turn, disc}"
+    )
+    marks: dict[Name, list[Text]] = Field(
+        default_factory=dict, description='constraint = ["point", "point point", …], highlighted while closed'
+    )
+
+
+class ContactTable(Table):
+    """What a one-sided constraint does in motion."""
+
+    restitution: Annotated[float, Field(ge=0, le=1)] = Field(default=0.0, description="of the velocity at an impact")
+    friction: Annotated[float, Field(ge=0)] = Field(default=0.0, description="Coulomb's coefficient; inf: never slides")
+    slip: FormulaText | None = Field(
+        default=None, description="tangential velocity: formula of coordinates and velocities <name>_dot"
+    )
+    static_friction: Annotated[float, Field(ge=0)] | None = Field(
+        default=None, description="coefficient of a contact that sticks; default: that of `friction`"
+    )
+    rolling_friction: Annotated[Number, Field(ge=0)] = Field(
+        default=0.0, description="length: moment against rolling, as a share of the normal force"
+    )
+    rolling: FormulaText | None = Field(default=None, description="angular velocity about a tangent: formula")
+    spinning_friction: Annotated[Number, Field(ge=0)] = Field(
+        default=0.0, description="length: moment against spinning, as a share of the normal force"
+    )
+    spinning: FormulaText | None = Field(default=None, description="angular velocity about the normal: formula")
+    kelvin_voigt: dict[Literal["stiffness", "damping"], Number] = Field(
+        default_factory=dict, description="compliant instead of hard: force = stiffness*depth + damping*rate ≥ 0"
+    )
+    hunt_crossley: dict[Literal["stiffness", "dissipation", "exponent"], Number] = Field(
+        default_factory=dict,
+        description="compliant: force = stiffness*depth**exponent*(1 + 1.5*dissipation*rate) ≥ 0; exponent 1.5",
+    )
+
+
+class SurfaceTable(Table):
+    """Two outlines that touch: points as formulas of coordinates and of s (of a surface s1 and s2)."""
+
+    first: Annotated[list[FormulaText], Field(min_length=2, max_length=3)] = Field(
+        description="outline of a body, whose tangent turned by +90° points into it"
+    )
+    second: Annotated[list[FormulaText], Field(min_length=2, max_length=3)] = Field(
+        description="outline of the other body, or of the ground"
+    )
+    start: Annotated[list[Number], Field(min_length=2, max_length=4)] = Field(
+        description="parameters near the start: two in the plane, four in space, three for an edge on a surface"
+    )
+    names: Annotated[list[Name], Field(min_length=2, max_length=4)] | None = Field(None, description="of parameters")
+    rolls: bool = Field(default=False, description="whether the contact does not slip")
+    opens: bool = Field(default=False, description="whether the bodies may part; otherwise they are held together")
+    restitution: Annotated[float, Field(ge=0, le=1)] = Field(default=0.0, description="where they may part")
+
+
+class SmallestTable(Table):
+    """A gap that is the smallest of several distances: split exactly, or smoothed."""
+
+    of: Annotated[list[FormulaText], Field(min_length=2, max_length=50)] = Field(description="the distances: formulas")
+    sharpness: Positive | None = Field(
+        default=None,
+        description="default: split into the constraints NAME_1, NAME_2, …; given: one smooth constraint NAME, below "
+        "the smallest distance by at most log(number)/sharpness",
+    )
+
+
+class ServoTable(Table):
+    """A condition that an input meets, and where the input acts."""
+
+    condition: FormulaText = Field(description="held at 0: formula of coordinates, control, parameters")
+    input: Annotated[Formulas, Field(min_length=1)] = Field(
+        description="coordinate = force on it for an input of 1: formula of coordinates, parameters"
+    )
+
+
+class MotionTable(Table):
+    """What to simulate: time span, start velocities, method, and how the control parameter changes with time."""
+
+    time: Annotated[list[Number], Field(min_length=2, max_length=2)] = Field(description="first and last time")
+    velocities: Annotated[Numbers, Field(max_length=MAX_ENTRIES)] = Field(
+        default_factory=dict, description="coordinate = start velocity; those left out are 0"
+    )
+    control: FormulaText | None = Field(
+        default=None, description="the control parameter as a formula of t; default: it keeps its start value"
+    )
+    method: Literal["projected", "radau", "generalized-alpha", "baumgarte", "event-driven", "moreau"] = Field(
+        default="projected",
+        description="projected: fast; radau: for stiff systems; event-driven, moreau: with contacts; others to compare",
+    )
+    rtol: Positive | None = Field(default=None, description="accuracy of a step; default: that of the method")
+    step: Positive | None = Field(default=None, description="a fixed step instead")
+    theta: Annotated[float, Field(ge=0.5, le=1)] | None = Field(
+        default=None, description="moreau only: implicit forces, for stiff springs; 0.5 keeps energy, 1 damps most"
+    )
+
+    @model_validator(mode="after")
+    def _check(self) -> "MotionTable":
+        if not self.time[0] < self.time[1]:
+            raise PydanticCustomError("time", "the time span is empty or reversed")
+        return self
+
+
+class ImportTable(Table):
+    """Nodes and members from other files, named relative to the model file's folder."""
+
+    nodes: Text | None = Field(default=None, description="CSV with name, x, y (, z), fix")
+    members: Text | None = Field(default=None, description="CSV with a, b, stiffness or EA, length, kind")
+    truss: Text | None = Field(default=None, description="one CSV with both, below lines [nodes] and [members]")
+    mesh: Text | None = Field(default=None, description="mesh of line elements (.msh or .vtk), read by meshio")
+    kind: Text = Field(default="bar", description="kind of members for which the file gives none")

@@ -1,0 +1,1 @@
+"""Formulas as text: a whitelist of what may be written, parsed to functions."""

@@ -1,0 +1,102 @@
+"""Pictures of motions: coordinates, forces, energy, drift, and when constraints act."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+
+from onesided.base.errors import UsageError
+from onesided.plots.configuration import Film, film_of, no_sketch
+from onesided.plots.style import COLOURS, GREY, MARKS, PALE, new_axes, settings
+from onesided.results import Motion
+from onesided.results.motion_columns import motion_column, motion_columns, motion_dense
+
+MOST_CURVES = 6
+SMOOTH = 600
+_DASHES = ("solid", (0, (6, 2)), (0, (2, 1.5)), (0, (6, 2, 1.5, 2)))
+
+
+def history(
+    motion: Motion, *names: str, x: str = "t", ax: Axes | None = None, title: str = "", logarithmic: bool = False
+) -> Axes:
+    """Columns of a motion against time, or against another column; default: the coordinates that change most."""
+    chosen = list(names) or _most_moving(motion, motion.coordinates)
+    for name in (x, *chosen):
+        motion_column(motion, name)
+    axes = new_axes() if ax is None else ax
+    with settings():
+        fine = motion_dense(motion, 0 if logarithmic else SMOOTH, dict.fromkeys((x, *chosen))).columns
+        for k, name in enumerate(chosen):
+            look: dict[str, Any] = {"color": COLOURS[k % len(COLOURS)], "ls": _DASHES[k % len(_DASHES)], "lw": 1.6}
+            if len(chosen) > 1:
+                look |= {"marker": MARKS[k % len(MARKS)], "markevery": 0.19, "ms": 4}
+            axes.plot(fine[x], fine[name], label=name, **look)
+        if x == "t":
+            for event in motion.events:
+                axes.axvline(event.t, color=GREY, lw=0.7, ls=(0, (1, 2)), zorder=0)
+        if logarithmic:
+            axes.set_yscale("log")
+        axes.set_xlabel(x)
+        axes.set_ylabel(chosen[0] if len(chosen) == 1 else "")
+        axes.set_title(title)
+        if len(chosen) > 1:
+            axes.legend()
+    return axes
+
+
+def forces(motion: Motion, *, ax: Axes | None = None, title: str = "") -> Axes:
+    """Multipliers, reactions and inputs against time, those that change most."""
+    known = motion_columns(motion)
+    names = [name for name in known if name.startswith(("multiplier ", "reaction ", "input "))]
+    if not names:
+        raise UsageError("the system has no constraint", advice="plot coordinates or the energy")
+    return history(motion, *_most_moving(motion, names), ax=ax, title=title)
+
+
+def energy(motion: Motion, *, ax: Axes | None = None, title: str = "") -> Axes:
+    """Energy, and the work that explains its change."""
+    return history(motion, "energy", "work", ax=ax, title=title)
+
+
+def drift(motion: Motion, *, ax: Axes | None = None, title: str = "") -> Axes:
+    """Violations of the constraints, of the balance and of the energy, relative, on a logarithmic scale."""
+    names = [f"drift {name}" for name in motion.drift._fields]
+    shown = [name for name in names if np.any(motion_column(motion, name) > 0)]
+    if not shown:
+        raise UsageError("nothing drifts: all violations are exactly zero")
+    return history(motion, *shown, ax=ax, title=title, logarithmic=True)
+
+
+def raster(motion: Motion, *, ax: Axes | None = None, title: str = "") -> Axes:
+    """When each one-sided constraint acts: filled while it carries force."""
+    if not motion.unilateral:
+        raise UsageError("the system has no one-sided constraint")
+    axes = new_axes() if ax is None else ax
+    acting = motion.lam > 0.0
+    with settings():
+        for k, name in enumerate(motion.unilateral):
+            edges = np.flatnonzero(np.diff(np.concatenate([[False], acting[:, k], [False]]).astype(int)))
+            spans = [(motion.t[a], motion.t[b - 1] - motion.t[a]) for a, b in edges.reshape(-1, 2)]
+            axes.broken_barh([(motion.t[0], motion.t[-1] - motion.t[0])], (k - 0.35, 0.7), facecolor=PALE)
+            axes.broken_barh(spans, (k - 0.35, 0.7), facecolor=COLOURS[0])
+            del name
+        axes.set_yticks(range(len(motion.unilateral)), motion.unilateral)
+        axes.set_xlabel("t")
+        axes.set_title(title)
+    return axes
+
+
+def _most_moving(motion: Motion, names: Sequence[str]) -> list[str]:
+    columns = motion_columns(motion)
+    order = sorted(names, key=lambda name: -float(np.ptp(columns[name])))[:MOST_CURVES]
+    return [name for name in names if name in set(order)]
+
+
+@film_of.register
+def _(result: Motion, wanted: int = 0) -> Film:
+    if result.sketch is None:
+        raise no_sketch()
+    fine = motion_dense(result, wanted)
+    captions = tuple(f"t = {t:.4g}" for t in fine.columns["t"])
+    return Film(result.sketch, fine.columns, result.unilateral, fine.codes != 0, captions)

@@ -1,0 +1,115 @@
+"""Results and systems in notebooks: small tables, everything escaped."""
+
+import math
+from collections.abc import Iterable, Sequence
+from html import escape
+from typing import TYPE_CHECKING
+
+from onesided.results.explain import slug, text
+
+if TYPE_CHECKING:
+    from onesided.results.equilibrium import Equilibrium
+    from onesided.results.motion import MotionEvent, Occurrence
+    from onesided.results.path import Event, Kind
+    from onesided.results.shape import Shape
+    from onesided.results.vibration import Modes
+
+MOST_MODES = 12
+
+
+def table(rows: Iterable[Sequence[str]], *, head: Sequence[str] = ()) -> str:
+    """A table of plain texts."""
+    top = "<tr>" + "".join(f"<th>{escape(cell)}</th>" for cell in head) + "</tr>" if head else ""
+    body = "".join(
+        "<tr>" + "".join(f"<td style='text-align:left'>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows
+    )
+    return f"<table>{top}{body}</table>"
+
+
+def paragraph(words: str) -> str:
+    """A paragraph of plain text, or nothing."""
+    return f"<p>{escape(words)}</p>" if words else ""
+
+
+def bold(words: str) -> str:
+    """A line of bold text."""
+    return f"<p><b>{escape(words)}</b></p>"
+
+
+def equilibrium_html(state: "Equilibrium") -> str:
+    """An equilibrium as a table."""
+    rows = [(state.control, f"{state.p:.10g}"), *_pairs(state.coordinates, state.q)]
+    rows += [(f"multiplier {name}", value) for name, value in _pairs(state.bilateral, state.mu)]
+    for i, (name, word) in enumerate(state.states().items()):
+        shown = f"gap {state.gaps[i]:.6g}" if word == "inactive" else f"reaction {state.lam[i]:.10g}"
+        rows.append((name, f"{word}, {shown}"))
+    rows += [("energy", f"{state.energy:.10g}"), ("largest relative residual", f"{state.recheck.worst:.1e}")]
+    return bold(f"Equilibrium: {state.words()}") + beside(drawing(state.shape), table(rows))
+
+
+def event_html(event: "Event") -> str:
+    """An event: its sentence, what it means, and the rays that leave it."""
+    rows = [
+        (
+            str(i) + (" (came along)" if i == event.incoming else " (followed)" if i == event.followed else ""),
+            "+0−"[1 - ray.p_sign],
+            ", ".join(ray.closed) or "none",
+            str(ray.instability),
+        )
+        for i, ray in enumerate(event.rays.rays)
+    ]
+    rays = table(rows, head=("ray", event.control, "closed", "negative modes")) if rows else ""
+    return bold(event.words()) + _meaning(event.kind) + beside(drawing(event.shape), rays)
+
+
+def motion_event_html(event: "MotionEvent") -> str:
+    """A moment of a motion: its sentence and what it means."""
+    return bold(event.words()) + _meaning(event.kind)
+
+
+def _meaning(kind: "Kind | Occurrence") -> str:
+    return f"<p>{escape(text(kind))} <code>onesided explain {slug(kind)}</code></p>"
+
+
+def modes_html(modes: "Modes") -> str:
+    """Frequencies, and the slowest modes drawn where there is a sketch."""
+    from onesided.report import modes_svg
+
+    rows = [
+        (str(i), f"{w:.10g}", f"{w / math.tau:.6g}", f"{math.tau / w:.6g}")
+        if w > 0
+        else (str(i), "unstable" if w < 0 else "0", f"grows by e in {-1 / w:.6g}" if w < 0 else "", "")
+        for i, w in enumerate(modes.frequencies[:MOST_MODES].tolist(), 1)
+    ]
+    numbers = table(rows, head=("mode", "angular frequency", "frequency", "period"))
+    more = f"<p>… and {len(modes) - MOST_MODES} more</p>" if len(modes) > MOST_MODES else ""
+    closed = f"<p>closed: {escape(', '.join(modes.closed))}</p>" if modes.closed else ""
+    note = f"<p>{escape(modes.note)}</p>" if modes.note else ""
+    picture = modes_svg(modes) if modes.sketch is not None and len(modes) else ""
+    return (
+        bold(f"Modes: {len(modes)}, {'stable' if modes.stable else 'not stable'}")
+        + picture
+        + numbers
+        + more
+        + closed
+        + note
+    )
+
+
+def drawing(shape: "Shape | None") -> str:
+    """The system at one point as an SVG element; nothing where it has no sketch, or too large a one."""
+    from onesided.report import shape_svg
+
+    return "" if shape is None else shape_svg(shape)
+
+
+def beside(left: str, right: str) -> str:
+    """Two elements side by side where there is room."""
+    if not left or not right:
+        return left + right
+    look = "display:flex;flex-wrap:wrap;gap:1.5em;align-items:flex-start"
+    return f'<div style="{look}"><div>{left}</div><div>{right}</div></div>'
+
+
+def _pairs(names: Sequence[str], values: Iterable[float]) -> list[tuple[str, str]]:
+    return [(name, f"{value:.10g}") for name, value in zip(names, values, strict=True)]

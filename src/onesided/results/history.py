@@ -1,0 +1,111 @@
+"""A quasi-static loading history: smooth paths and the jumps between them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from onesided.base.types import Array, Status
+from onesided.results.path import Kind, Path, format_number
+
+
+@dataclass(frozen=True, eq=False)
+class Jump:
+    """A loss of stability at constant p: from one stable state to the next.
+
+    Attributes
+    ----------
+    p : where;  reason : kind of the event that set it off.
+    q_from, q_to : configurations before and after;  energy : released, U(before) − U(after) ≥ 0.
+    note : what else is to be said: that the landing is sensitive, or not the only one.
+    """
+
+    control: str
+    p: float
+    reason: Kind
+    q_from: Array
+    q_to: Array
+    energy: float
+    note: str = ""
+
+    def words(self) -> str:
+        """One sentence for an engineer."""
+        return (
+            f"jump at {self.control} = {format_number(self.p)} ({self.reason.value}): "
+            f"energy {format_number(self.energy)} released" + (f"; {self.note}" if self.note else "")
+        )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Drive:
+    """What happens when p follows a programme.
+
+    Attributes
+    ----------
+    paths : the stable paths, in order;  jumps : the jumps between them, each at the end of a path.
+    programme : the values of p asked for;  status, note : how it ended.
+    """
+
+    control: str
+    programme: tuple[float, ...]
+    paths: tuple[Path, ...]
+    jumps: tuple[Jump, ...]
+    status: Status
+    note: str
+    provenance: Mapping[str, Any] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        return f"<Drive: {len(self.paths)} paths, {len(self.jumps)} jumps, {self.status.name}>"
+
+    @property
+    def ok(self) -> bool:
+        """Whether the programme was carried out to its end."""
+        return self.status.ok
+
+    @property
+    def p(self) -> Array:
+        """Control parameter over all paths, in order."""
+        return np.concatenate([path.p for path in self.paths])
+
+    @property
+    def q(self) -> Array:
+        """Configurations over all paths, in order."""
+        return np.concatenate([path.q for path in self.paths])
+
+    @property
+    def energy(self) -> Array:
+        """Energy over all paths, in order."""
+        return np.concatenate([path.energy for path in self.paths])
+
+    def jump_places(self) -> list[tuple[int, Jump]]:
+        """Each jump with the index of the path it ends, where another path follows."""
+        found, jumps = [], list(self.jumps)
+        for i, path in enumerate(self.paths[:-1]):
+            if jumps and np.array_equal(jumps[0].q_from, path.q[-1]):
+                found.append((i, jumps.pop(0)))
+        return found
+
+    @property
+    def dissipated(self) -> float:
+        """Energy lost in all jumps; over a closed loop it equals the work put in by the control.
+
+        The energy of models that remember includes the plastic work, which comes on top.
+        """
+        return float(sum(jump.energy for jump in self.jumps))
+
+    @property
+    def work(self) -> float:
+        """Work of the control: on a path of equilibria it all goes into the energy, dU = U_p dp."""
+        return float(sum(path.energy[-1] - path.energy[0] for path in self.paths))
+
+    def _repr_html_(self) -> str:
+        from onesided.report import result_html
+
+        return result_html(self)
+
+    def plot(self, x: str | None = None, y: str | None = None, *, ax: Any = None, title: str = "") -> Any:
+        """Draw the history; see `onesided.plots.diagram`. Returns matplotlib axes."""
+        from onesided.plots import diagram
+
+        return diagram(self, x=x, y=y, ax=ax, title=title)

@@ -1,0 +1,1 @@
+"""Curves of equilibria with a fixed set of closed constraints: equations, factors, spectra, stability."""

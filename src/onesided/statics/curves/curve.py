@@ -1,0 +1,412 @@
+"""Equilibria with a fixed working set: a smooth curve R(x) = 0 in x = (q, p, ν), linearised in scaled variables.
+
+The working set holds the bilateral and the closed unilateral constraints as equations; all other multipliers are zero.
+Unknowns are the columns (q, p, ν_W), equations the rows (L_q, c_W): one more unknown than equations.
+"""
+
+import math
+from collections.abc import Iterator
+from copy import copy
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from onesided import linalg
+from onesided.base.tolerances import DEFAULT, EPS, ROUND_OFF, SMALL
+from onesided.base.types import Array, Indices
+from onesided.evaluation.derivatives import Evaluation
+from onesided.evaluation.path_steps import CurveFrame, rounding
+from onesided.statics.curves.activity import ConstraintScales
+from onesided.statics.curves.factors import FEW, Factors, determinant, inertia, least_squares, solve, symmetric_factors
+from onesided.statics.curves.spectrum import undecided
+from onesided.system.sizes import Sizes
+from onesided.system.system import System
+
+TOGETHER = 30  # unknowns up to which matrices of many points are made by one operation
+NUDGES = (2.0, -3.0, 5.0, -7.0)  # changes of all unknowns, in roundings, that show the scatter of the residual
+NO_CHANGE = EPS**0.8  # of the scaled p along a unit tangent
+
+
+@dataclass(slots=True)
+class CurvePoint:
+    """A point of a curve with what event detection needs; `y` and `t` are scaled.
+
+    `negative` counts negative modes (−1: unknown), `neutral` tells of a zero one; `orientation` is the sign
+    of the bordered determinant (0: unknown), `volume` the logarithm of its size across the tangent, `sense` the sign
+    of the change of p just after the point. `margins` are the quantities that must stay ≥ 0: scaled gaps of open and
+    multipliers of closed unilateral constraints; `rates` are their derivatives. `c`, `energy` and the scaled residual
+    `error` are those of the model at this very point, and so is `load`, the rate L_p of the energy with p. Where the
+    step that led here was looked at in its middle, `s_middle` and `middle_slope` are the arc length and dU/ds there.
+    """
+
+    x: Array
+    y: Array
+    t: Array
+    s: float
+    negative: int
+    orientation: float
+    sense: float
+    margins: Array
+    rates: Array
+    c: Array
+    energy: float
+    error: float
+    volume: float = math.nan
+    neutral: bool = False
+    load: float = math.nan
+    s_middle: float = math.nan
+    middle_slope: float = math.nan
+
+
+class CurvePoints(NamedTuple):
+    """Many points in a row: the fields of `CurvePoint`, each an array along a first axis."""
+
+    x: Array
+    y: Array
+    t: Array
+    s: Array
+    negative: Array
+    orientation: Array
+    sense: Array
+    margins: Array
+    rates: Array
+    c: Array
+    energy: Array
+    error: Array
+    volume: Array
+    neutral: Array
+    load: Array
+    s_middle: Array
+    middle_slope: Array
+
+    def point(self, i: int) -> CurvePoint:
+        """Point number i."""
+        point = CurvePoint(*(column[i] for column in self))
+        point.negative, point.neutral, point.s = int(point.negative), bool(point.neutral), float(point.s)
+        return point
+
+    def pick(self, chosen: Any) -> "CurvePoints":
+        """Some of them: a slice, or a mask."""
+        return CurvePoints(*(column[chosen] for column in self))
+
+
+class Curve:
+    """The equilibria of a system with the constraints `rows` as equations, in scaled variables.
+
+    Parameters
+    ----------
+    rows : constraint rows of the working set (bilateral first).
+    sizes, scales : what counts as a large displacement, force, gap, multiplier.
+    """
+
+    large = False
+
+    def __init__(self, system: System, rows: Indices, sizes: Sizes, scales: ConstraintScales) -> None:
+        n, w = system.n, len(rows)
+        self.system, self.rows, self.sizes, self.scales = system, rows, sizes, scales
+        self.n, self.w, self.size, self.k = n, w, n + 1 + w, len(system.bilateral)
+        self.columns = np.concatenate([np.arange(n + 1), n + 1 + rows]).astype(np.intp)
+        self.unit = np.concatenate([sizes.length, [sizes.control], scales.multiplier[rows]])
+        self.weight = np.concatenate([sizes.force, scales.gap[rows]])
+        self._all = w == len(scales.gap)
+        self.known_split: tuple[Any, Any] = (None, None)  # what was asked for last [`spectrum.split`], and the answer
+        self._prepare()
+
+    def _prepare(self) -> None:
+        """What turns the blocks of an evaluation into scaled matrices."""
+        n, rows, sizes, scales = self.n, self.rows, self.sizes, self.scales
+        factor = self.unit[None, :] / self.weight[:, None]
+        self._top, self._bottom, self._right = factor[:n, : n + 1], factor[n:, : n + 1], -factor[:n, n + 1 :]
+        self._square = np.outer(sizes.length, sizes.length) / sizes.energy
+        self._slope = sizes.length / scales.gap[rows][:, None]
+
+    def measured_at(self, x: Array) -> "Curve":
+        """The same curve with stiffness measured by what is usual around the packed point x."""
+        other = copy(self)
+        other.sizes = self.sizes.at(x)
+        return other
+
+    def scaled(self, x: Array) -> Array:
+        """Scaled unknowns y of the packed point x."""
+        return np.asarray(x[self.columns] / self.unit)
+
+    def packed(self, y: Array) -> Array:
+        """Packed point x = (q, p, ν) of scaled unknowns."""
+        if self._all:
+            return np.asarray(y * self.unit)
+        x = np.zeros(self.n + 1 + len(self.scales.gap))
+        x[self.columns] = y * self.unit
+        return x
+
+    @cached_property
+    def frame(self) -> CurveFrame:
+        """The scaled variables as compiled steps take them: of all constraints, open or closed."""
+        closed = np.zeros(len(self.scales.gap), dtype=bool)
+        closed[self.rows] = True
+        unit = np.concatenate([self.unit[: self.n + 1], self.scales.multiplier])
+        weight = np.concatenate([self.sizes.force, self.scales.gap])
+        return CurveFrame(unit, weight, closed, onesided=np.arange(len(closed)) >= self.k)
+
+    def spread(self, y: Array) -> Array:
+        """Scaled unknowns (or their rates) with zeros for the multipliers of open constraints."""
+        if self._all:
+            return y
+        full = np.zeros(self.n + 1 + len(self.scales.gap))
+        full[self.columns] = y
+        return full
+
+    def evaluate(self, x: Array) -> Evaluation:
+        """Blocks at the packed point."""
+        return self.system.evaluate_packed(x)
+
+    def matrix(self, e: Evaluation, border: Array) -> Array:
+        """The scaled Jacobian J of R with `border` as last row, in Fortran order."""
+        n, N = self.n, self.size
+        M = np.zeros((N, N), order="F")
+        np.multiply(e.L_qx, self._top, out=M[:n, : n + 1])
+        if self.w:
+            E = e.c_x[self.rows]
+            np.multiply(E, self._bottom, out=M[n:-1, : n + 1])
+            np.multiply(E[:, :n].T, self._right, out=M[:n, n + 1 :])
+        M[-1] = border
+        return M
+
+    def solve_bordered(self, e: Evaluation, border: Array, right: Array) -> tuple[Array, Factors | None]:
+        """Solve the bordered system; also its factors, if it is regular."""
+        solution, factors = solve(self.matrix(e, border), right)
+        return (solution if factors else least_squares(self.matrix(e, border), right)), factors
+
+    def across(self, e: Evaluation, t: Array, R: Array) -> Array:
+        """Change of the unknowns, none along t, that makes residuals R."""
+        return self.solve_bordered(e, t, np.append(R, 0.0).reshape(-1, 1))[0][:, 0]
+
+    def residual(self, e: Evaluation) -> Array:
+        """Scaled R = (L_q, c_W)."""
+        R = np.concatenate([e.L_x[:-1], e.c[self.rows]]) if self.w else e.L_x[:-1]
+        return np.asarray(R / self.weight)
+
+    def jacobian(self, e: Evaluation) -> Array:
+        """Scaled J, (size − 1, size)."""
+        return self.matrix(e, np.zeros(self.size))[:-1]
+
+    def times(self, e: Evaluation, columns: Array, *, sizes: bool = False) -> Array:
+        """J, or the absolute values of its entries, times some columns."""
+        return (np.abs(self.jacobian(e)) if sizes else self.jacobian(e)) @ columns
+
+    def margins(self, e: Evaluation, y: Array, t: Array) -> tuple[Array, Array]:
+        """What must stay ≥ 0, with derivatives: scaled gaps of open, multipliers of closed unilateral constraints.
+
+        For one point, or for many along a first axis.
+        """
+        k, n = self.k, self.n
+        gap = self.scales.gap[k:]
+        if not len(gap):
+            return e.c[..., k:], e.c[..., k:]
+        values, rates = e.c[..., k:] / gap, self.gap_rates(e, t) / gap
+        if self.w > k:
+            closed = self.rows[k:] - k
+            values[..., closed], rates[..., closed] = y[..., n + 1 + k :], t[..., n + 1 + k :]
+        return values, rates
+
+    def gap_rates(self, e: Evaluation, t: Array) -> Array:
+        """Rates of all gaps along the scaled tangent t."""
+        velocity = t[..., : self.n + 1] * self.unit[: self.n + 1]
+        return e.constraint_rates(velocity[..., :-1], velocity[..., -1:])[..., self.k :]
+
+    def kkt(self, e: Evaluation) -> Array:
+        """Lower triangle of K = [[L_qq, Eᵀ], [E, 0]] without units."""
+        n, w = self.n, self.w
+        K = np.zeros((n + w, n + w), order="F")
+        np.multiply(e.L_qx[:, :n], self._square, out=K[:n, :n])
+        if w:
+            K[n:, :n] = e.c_x[self.rows, :n] * self._slope
+        return K
+
+    def modes(self, e: Evaluation) -> tuple[int, bool]:
+        """Negative eigenvalues of the Hessian reduced on the working set, and whether it has a zero one.
+
+        Both are read off the inertia of K, unless constraints depend on each other.
+        """
+        diagonal, pivots = symmetric_factors(self.kkt(e))
+        negative, neutral = inertia(diagonal, pivots)
+        return self._modes_on_null_space(e) if neutral and self.w else (int(negative) - self.w, bool(neutral))
+
+    def modes_along(self, e: Evaluation) -> tuple[Array, Array]:
+        """The same at many points, along the first axis of the blocks."""
+        factors = [symmetric_factors(K) for K in self._kkt_along(e)]
+        diagonals, pivots = zip(*factors, strict=True)
+        negative, neutral = inertia(np.array(diagonals), np.array(pivots))
+        negative -= self.w
+        for i in np.flatnonzero(neutral) if self.w else ():
+            negative[i], neutral[i] = self._modes_on_null_space(e.at(int(i)))
+        return negative, neutral
+
+    def _kkt_along(self, e: Evaluation) -> Iterator[Array]:
+        """K at many points, one by one; small matrices are made together, large ones do not fit into the cache."""
+        n, size, count = self.n, self.n + self.w, len(e.L_qx)
+        if size > TOGETHER:
+            yield from (self.kkt(e.at(i)) for i in range(count))
+            return
+        K = np.zeros((count, size, size))
+        np.multiply(e.L_qx[:, :, :n], self._square, out=K[:, :n, :n])
+        if self.w:
+            K[:, :n, n:] = (e.c_x[:, self.rows, :n] * self._slope).transpose(0, 2, 1)
+        yield from (one.T for one in K)
+
+    def _modes_on_null_space(self, e: Evaluation) -> tuple[int, bool]:
+        H = linalg.reduced_hessian(e.L_qq * self._square, e.c_q[self.rows] * self._slope)
+        values = np.linalg.eigvalsh(H) if len(H) else np.zeros(0)
+        small = len(H) * EPS
+        return int(np.count_nonzero(values < -small)), bool((abs(values) <= small).any())
+
+    def eigenvalue(self, x: Array, index: int) -> float:
+        """Eigenvalue of K number `index`, counted from the lowest."""
+        return float(np.linalg.eigvalsh(self.kkt(self.evaluate(x)), UPLO="L")[index])
+
+    def newton(self, y: Array, border: "Plane | Closed", *, target: float, limit: int, reach: float) -> "Correction":
+        """For large systems only: small ones go through the function `newton`."""
+        raise NotImplementedError
+
+    def start(self, x: Array, t: Array) -> tuple[int, float, float]:
+        """Negative modes, orientation, volume at the start of a leg; (−1, 0, NaN) where it is nearly singular."""
+        e = self.evaluate(x)
+        M = self.matrix(e, t)
+        if not np.all(np.isfinite(M)) or undecided(self, x, DEFAULT):
+            return -1, 0.0, math.nan
+        sign, volume = np.linalg.slogdet(M)
+        return self.modes(e)[0], float(sign), float(volume)
+
+    def distance_to_singular(self, point: "CurvePoint") -> float:
+        """Smallest singular value of the bordered Jacobian, with the sign of its determinant."""
+        M = self.matrix(self.evaluate(point.x), point.t)
+        sign, _ = np.linalg.slogdet(M)
+        return float(sign * np.linalg.svd(M, compute_uv=False)[-1])
+
+
+@dataclass(frozen=True)
+class Plane:
+    """The further equation row·y = level: arc length, a value of p, a vanishing multiplier."""
+
+    row: Array
+    level: float
+
+    def __call__(self, e: Evaluation, y: Array) -> tuple[Array, float]:
+        """Row and residual at y."""
+        return self.row, float(self.row @ y) - self.level
+
+
+@dataclass(frozen=True)
+class Closed:
+    """The further equation c_j = 0 for a constraint outside the working set."""
+
+    curve: "Curve"
+    j: int
+
+    def __call__(self, e: Evaluation, y: Array) -> tuple[Array, float]:
+        """Row and residual at y."""
+        curve, scale = self.curve, self.curve.scales.gap[self.j]
+        row = np.zeros(curve.size)
+        row[: curve.n + 1] = e.constraint_row(self.j)
+        return row * curve.unit / scale, float(e.c[self.j] / scale)
+
+
+@dataclass(slots=True)
+class Correction:
+    """Outcome of Newton's method on a curve with one further equation."""
+
+    y: Array
+    e: Evaluation
+    tangent: Array
+    orientation: float
+    volume: float
+    first: float
+    error: float
+    iterations: int
+    converged: bool
+
+
+def newton(
+    curve: Curve, y: Array, border: Plane | Closed, *, target: float, limit: int = 8, reach: float = np.inf
+) -> Correction:
+    """Solve R = 0 with one further equation, from y, until the scaled residual is below `target` or round-off.
+
+    The model is evaluated at the very point that is returned: residual, tangent and inertia are its own.
+    """
+    if curve.large:
+        return curve.newton(y, border, target=target, limit=limit, reach=reach)
+    first, previous = 0.0, np.inf
+    right = np.zeros((curve.size, 2), order="F")
+    right[-1, 1] = 1.0
+    for iteration in range(limit + 1):
+        e = curve.evaluate(curve.packed(y))
+        row, value = border(e, y)
+        R = curve.residual(e)
+        right[:-1, 0], right[-1, 0] = -R, -value
+        error = max(_largest(R), abs(value))
+        solution, factors = curve.solve_bordered(e, row, right)
+        delta = solution[:, 0]
+        size = math.sqrt(delta @ delta)
+        done = settled(error, previous, target, size)
+        if not done and error >= 0.25 * previous:
+            done = error <= rounding(np, curve.matrix(e, row), y) or error <= scatter(curve, y, R)
+        if done and math.isfinite(e.energy):
+            return Correction(y, e, solution[:, 1], *determinant(factors), first, error, iteration, converged=True)
+        if not size < reach or not error < 1e3 * previous:
+            break
+        first, previous, y = first or size, error, y + delta
+    return Correction(y, e, solution[:, 1], 0.0, math.nan, first, error, iteration, converged=False)
+
+
+def _largest(R: Array) -> float:
+    """Largest absolute value: of few numbers one by one, which is faster. One that is none is the largest."""
+    if len(R) > FEW:
+        return float(abs(R).max())
+    sizes = [abs(value) for value in R.tolist()]
+    return max(sizes) if sum(sizes) < math.inf else math.nan
+
+
+def settled(error: float, previous: float, target: float, distance: float) -> bool:
+    """Whether residual and distance to the solution are small enough, or as small as round-off lets them become."""
+    good = error <= target and (distance <= SMALL or error <= 10 * EPS)
+    return good or (error <= ROUND_OFF and error >= 0.25 * previous)
+
+
+def scatter(curve: Curve, y: Array, R: Array) -> float:
+    """Round-off of the residual as it shows at points that hardly differ: terms that cancel leave it behind."""
+    nearby = [curve.residual(curve.evaluate(curve.packed(y * (1.0 + nudge * EPS)))) for nudge in NUDGES]
+    return 2.0 * float(np.max(np.abs(np.array(nearby) - R), initial=0.0))
+
+
+def make_point(curve: Curve, found: Correction, along: Array, s: float, *, inertia: bool = True) -> CurvePoint:
+    """A point with its unit tangent (oriented like `along`), margins and, unless it is only passed, inertia."""
+    length = math.sqrt(found.tangent @ found.tangent)
+    t, orientation = found.tangent / length, found.orientation
+    if t @ along < 0:
+        t, orientation = -t, -orientation
+    negative, neutral = curve.modes(found.e) if inertia else (-1, False)
+    margins, rates = curve.margins(found.e, found.y, t)
+    y, sense = found.y, sense_of(t[curve.n])
+    return CurvePoint(
+        curve.packed(y),
+        y,
+        t,
+        s,
+        negative,
+        orientation,
+        sense,
+        margins,
+        rates,
+        found.e.c.copy(),  # not a view that would keep all blocks alive
+        found.e.energy,
+        found.error,
+        found.volume + math.log(length),
+        neutral,
+        found.e.L_p,
+    )
+
+
+def sense_of(p_dot: float) -> float:
+    """Sign of the change of p, zero where round-off decides."""
+    return 0.0 if abs(p_dot) <= NO_CHANGE else math.copysign(1.0, p_dot)

@@ -1,0 +1,1 @@
+"""One equilibrium: found from anywhere, and fallen to from an unstable point."""

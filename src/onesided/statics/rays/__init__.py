@@ -1,0 +1,1 @@
+"""All directions that leave a point, and its name."""

@@ -1,0 +1,68 @@
+"""Points inside a step of a curve: interpolated, corrected, and where a function of them vanishes."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from onesided.base.tolerances import EPS
+from onesided.base.types import Array
+from onesided.statics.curves.curve import Curve, CurvePoint, Plane, make_point, newton
+
+
+def between(curve: Curve, a: CurvePoint, b: CurvePoint, fraction: float, *, inertia: bool = True) -> CurvePoint | None:
+    """The point of the curve at a fraction of the step, corrected; None where Newton fails."""
+    h = b.s - a.s
+    guess = interpolate(a, b, fraction)
+    along = a.t + b.t
+    along = along / np.sqrt(along @ along)
+    found = newton(curve, guess, Plane(along, float(along @ guess)), target=EPS, limit=12, reach=h)
+    return make_point(curve, found, along, a.s + fraction * h, inertia=inertia) if found.converged else None
+
+
+def interpolate(a: CurvePoint, b: CurvePoint, fraction: Any) -> Array:
+    """Cubic Hermite interpolation of the scaled unknowns; for many fractions, a column, a row each."""
+    f, h = fraction, b.s - a.s
+    return np.asarray(
+        (2 * f**3 - 3 * f**2 + 1) * a.y
+        + (f**3 - 2 * f**2 + f) * h * a.t
+        + (3 * f**2 - 2 * f**3) * b.y
+        + (f**3 - f**2) * h * b.t
+    )
+
+
+def mean_tangent(a: CurvePoint, b: CurvePoint) -> Array:
+    """Unit vector half-way between the tangents of two points."""
+    along = a.t + b.t
+    return np.asarray(along / np.sqrt(along @ along))
+
+
+def is_inside(a: CurvePoint, b: CurvePoint, c: CurvePoint) -> bool:
+    """Whether a point lies between two others, along the mean of their tangents."""
+    along = mean_tangent(a, b)
+    return float(along @ (a.y - c.y)) <= 0.0 <= float(along @ (b.y - c.y))
+
+
+def root_between(
+    curve: Curve, a: CurvePoint, b: CurvePoint, function: Callable[[CurvePoint], float], width: float
+) -> CurvePoint | None:
+    """Regula falsi with the Illinois modification on corrected points, to round-off."""
+    (x, fx), (y, fy) = (0.0, function(a)), (1.0, function(b))
+    best: CurvePoint | None = None
+    if abs(fx) <= 4 * EPS and fy:
+        return replace(a)
+    if not fx * fy < 0:
+        return None
+    for _ in range(80):
+        z = (x * fy - y * fx) / (fy - fx)
+        middle = between(curve, a, b, z, inertia=False)
+        if middle is None:
+            return best
+        best, fz = middle, function(middle)
+        (x, fx) = (y, fy) if fz * fy < 0 else (x, fx / 2)
+        done = abs(z - y) <= width or abs(fz) <= 4 * EPS
+        y, fy = z, fz
+        if done:
+            break
+    return best

@@ -1,0 +1,175 @@
+"""Legs of a path: the start of one along a ray, and one that goes on where idle or redundant constraints take over."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+
+from onesided.base.tolerances import EPS
+from onesided.base.types import Array
+from onesided.results import ConstraintStates, Ray, State
+from onesided.statics.curves.activity import roundings
+from onesided.statics.curves.curve import Curve, CurvePoint
+from onesided.statics.curves.large import make_curve
+from onesided.statics.equilibria.place import Standpoint
+from onesided.statics.rays.rays import ways_to_carry
+from onesided.statics.tracing.hits import FLAT
+from onesided.statics.tracing.inside import between
+from onesided.statics.tracing.quiet import TOGETHER, Quiet, ahead_of, directions_beyond
+
+LATER = EPS**0.375  # arc length within which contact changes are one event
+SAMPLES, SAFETY = 4, 4.0  # combinations of signs that are tried for residuals; errors may be so much larger
+JUST_BEYOND = 0.01  # of the step in which something changes: near enough for a tangent, too far for round-off
+
+
+def told_apart(where: Standpoint, curve: Curve, c: CurvePoint, row: int) -> Standpoint:
+    """The place of a contact change without those that are about to change a little later on.
+
+    Tolerances are shares of sizes that may be far larger than forces and gaps of a fine mesh: by its rate a margin
+    tells how far away its own event is.
+    """
+    later = c.margins > np.maximum(LATER * np.abs(c.rates), _margin_errors(where, curve, c))
+    codes = list(where.active.codes)
+    for i in np.flatnonzero(later):
+        if codes[i] == State.weak and curve.k + i != row:
+            codes[i] = State.strong if curve.k + i in curve.rows else State.inactive
+    return replace(where, active=ConstraintStates(tuple(int(code) for code in codes)))
+
+
+def _margin_errors(where: Standpoint, curve: Curve, c: CurvePoint) -> Array:
+    """What the residual left at c, and rounding, make of the margins there: soft motions take it up."""
+    e = curve.evaluate(where.x)
+    known = roundings(e, where.x, where.sizes, where.scales)
+    parts = np.concatenate([known[: curve.n], known[curve.n + curve.rows]])
+    signs = [np.sign(np.cos(k * np.arange(1.0, curve.size))) for k in range(SAMPLES)]
+    moves = [curve.across(e, c.t, R) for R in (curve.residual(e), *(parts * sign for sign in signs))]
+    shifts = [np.abs(curve.margins(e, move, move)[1]) for move in moves]
+    return np.asarray(known[curve.n + curve.k :] + SAFETY * np.max(shifts, axis=0))
+
+
+def start_leg(where: Standpoint, ray: Ray, s: float) -> tuple[Curve, CurvePoint]:
+    """The curve of a ray and the point from which it starts, with the tangent that leads on."""
+    system = where.system
+    curve = make_curve(system, np.array(ray.rows, dtype=np.intp), where.sizes, where.scales)
+    x = where.x if ray.nu is None else np.concatenate([where.x[: system.n + 1], ray.nu])
+    e = system.evaluate_packed(x)
+    t = curve.scaled(ray.x_dot)
+    t = t / np.sqrt(t @ t)
+    y = curve.scaled(x)
+    margins = curve.margins(e, y, t)
+    negative, orientation, volume = curve.start(x, t)
+    error = float(np.max(np.abs(curve.residual(e)), initial=0.0))
+    sense = float(ray.p_sign)
+    known = (negative, orientation, sense, *margins, e.c, e.energy, error, volume)
+    return curve, CurvePoint(curve.packed(y), y, t, s, *known, load=e.L_p)
+
+
+def two_rays(where: Standpoint, curve: Curve, c: CurvePoint, beyond: tuple[float, float, int]) -> tuple[Ray, Ray]:
+    """Back and straight on, with the senses of p before and beyond and the degree of instability.
+
+    At a simple limit point ṗ changed its sign along the path: p̈ decides both alike.
+    """
+    k, n, (before, sense, degree) = curve.k, curve.n, beyond
+    turned, gap_rates = before * sense < 0, curve.gap_rates(curve.evaluate(c.x), c.t)
+
+    def one(sign: float) -> Ray:
+        x_dot = curve.packed(sign * c.t)
+        return Ray(
+            q_dot=x_dot[:n],
+            p_dot=float(x_dot[n]),
+            mu_dot=x_dot[n + 1 : n + 1 + k],
+            lam_dot=x_dot[n + 1 + k :],
+            gap_dot=sign * gap_rates,
+            p_sign=int(sense if turned else sign * sense),
+            order=2 if turned else 1,
+            instability=degree,
+            closed=tuple(where.system.constraint_names[j] for j in curve.rows[k:]),
+            rows=tuple(int(j) for j in curve.rows),
+        )
+
+    return one(-1.0), one(1.0)
+
+
+def goes_on(curve: Curve, ray: Ray, quiet: Quiet) -> Ray:
+    """A ray of the same curve with the tangent just beyond a quiet change: stiffness and tangent may jump there.
+
+    So may the sense of p: such a point is a corner.
+    """
+    h = quiet.beyond.s - quiet.point.s
+    beyond = ahead_of(curve, quiet.point, JUST_BEYOND * h) if h > 0 else None
+    if beyond is None:
+        return ray
+    return replace(_with_tangent(curve, ray, beyond), p_sign=int(beyond.sense) or ray.p_sign)
+
+
+def arriving(curve: Curve, a: CurvePoint, c: CurvePoint) -> CurvePoint:
+    """The end c of a step from a, where stiffness may jump, with the tangent just before it.
+
+    Nothing has happened before c: p has kept its sense, unless c is located a little too far on. The slope of the
+    energy at c is that of neither side.
+    """
+    c = replace(c, load=math.nan)
+    for fraction in (1.0 - JUST_BEYOND, 0.5) if c.s > a.s else ():
+        before = between(curve, a, c, fraction, inertia=False)
+        if before is not None and before.sense == a.sense:
+            return replace(c, t=before.t, sense=a.sense)
+    return replace(c, t=a.t, sense=a.sense)
+
+
+def taken_over(where: Standpoint, curve: Curve, quiet: Quiet, p_sign: int) -> Ray | None:
+    """The motion along a curve with other constraints to carry it, such that it leads on; None where there are none.
+
+    A step decides, not derivatives: where a stretch of idleness ends, those on its two sides differ.
+    """
+    if curve.large:
+        return None
+    roughly = replace(where, tolerances=replace(where.tolerances, rank=TOGETHER))  # as exact as the point is located
+    for ray in ways_to_carry(roughly, curve, quiet.point.t):
+        ahead = _carried(where, quiet, ray, *start_leg(where, ray, 0.0))
+        if ahead is not None:
+            return replace(ahead, p_sign=ahead.p_sign or p_sign)
+    for ray in ways_to_carry(roughly, curve, quiet.point.t, alike=-1.0):  # stiffness may jump: the path has a corner
+        ahead = _round_the_corner(where, curve, quiet, ray)
+        if ahead is not None:
+            return replace(ahead, p_sign=ahead.p_sign or p_sign)
+    return None
+
+
+def _round_the_corner(where: Standpoint, curve: Curve, quiet: Quiet, ray: Ray) -> Ray | None:
+    """The same by the linearised equations beyond the point, in the sense that lets go of what carried before."""
+    other, start = start_leg(where, ray, 0.0)
+    t = other.scaled(curve.packed(quiet.point.t))
+    freed = [int(row) - curve.k for row in curve.rows if row not in other.rows]
+    for direction in directions_beyond(other, replace(start, t=t / np.sqrt(t @ t)), quiet.beyond.s - quiet.point.s):
+        start = replace(start, t=direction)
+        ahead, end = _carried(where, quiet, ray, other, start), ahead_of(other, start, quiet.beyond.s - quiet.point.s)
+        if ahead is not None and end is not None and freed and np.all(end.margins[freed] > FLAT):
+            return replace(ahead, beyond=None)
+    return None
+
+
+def _carried(where: Standpoint, quiet: Quiet, ray: Ray, other: Curve, start: CurvePoint) -> Ray | None:
+    """A ray with the tangent just beyond its start, p_sign 0 where p hardly changes; None if it does not lead on."""
+    names, k, h = where.system.constraint_names, other.k, quiet.beyond.s - quiet.point.s
+    end = ahead_of(other, start, h)
+    if end is None or not np.all(end.margins >= -where.tolerances.residual):
+        return None
+    idle = tuple(name for name in ray.idle if end.margins[names.index(name) - k] <= where.tolerances.gap)
+    kept = {*idle, *ray.closed} if set(idle) & set(ray.loose) else set()
+    near = ahead_of(other, start, JUST_BEYOND * h) or end
+    loose = tuple(name for name in ray.loose if name in kept)
+    return replace(_with_tangent(other, ray, near), p_sign=int(near.sense), idle=idle, loose=loose)
+
+
+def _with_tangent(curve: Curve, ray: Ray, point: CurvePoint) -> Ray:
+    """A ray with the derivatives of a point on its curve."""
+    n, k = curve.n, curve.k
+    x_dot = curve.packed(point.t)
+    return replace(
+        ray,
+        q_dot=x_dot[:n],
+        p_dot=float(x_dot[n]),
+        mu_dot=x_dot[n + 1 : n + 1 + k],
+        lam_dot=x_dot[n + 1 + k :],
+        gap_dot=curve.gap_rates(curve.evaluate(point.x), point.t),
+    )

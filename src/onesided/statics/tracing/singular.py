@@ -1,0 +1,153 @@
+"""Singular points of a curve: the first one of a step, how far the next one is, and where exactly, for any nullity."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+
+from onesided.base.tolerances import EPS, Tolerances
+from onesided.statics.curves.activity import rounding
+from onesided.statics.curves.curve import Curve, CurvePoint
+from onesided.statics.curves.spectrum import (
+    NEAR,
+    InseparableError,
+    Split,
+    second,
+    soft_modes,
+    split,
+    stiffness_on,
+    undecided,
+)
+from onesided.statics.tracing.inside import between, interpolate, is_inside, mean_tangent
+
+SOFT = 6  # soft modes at either end of a step that are looked at
+EARLIER = (0.5, 0.75, 0.9, 0.97)  # shares of the way to a singular point at which modes are counted
+BLUR = 64.0  # steps ahead within which a singular point is looked for where rounding decides inertia
+CLOSE = EPS**0.3  # modes this soft, relative to the reference, are taken to vanish together
+
+
+def first_singular(curve: Curve, a: CurvePoint, b: CurvePoint, tolerances: Tolerances) -> CurvePoint | None:
+    """The first singular point of a step, of all modes that cross zero in it, in either sense; None if there is none.
+
+    On the soft modes of both ends the stiffness is taken to change linearly: (1 − θ)K_a + θK_b is singular for the
+    eigenvalues θ of (K_a − K_b)⁻¹K_a. From there the equations of the singular point are solved.
+    """
+    curve = curve.measured_at(b.x)
+    try:
+        fractions = _crossings(curve, a, b, tolerances)
+    except InseparableError:
+        return None
+    for fraction in fractions or [0.5]:  # a mode may touch zero: a fork seen from its branch
+        guess = replace(a, y=interpolate(a, b, fraction), s=a.s + fraction * (b.s - a.s), t=mean_tangent(a, b))
+        guess = replace(guess, x=curve.packed(guess.y))
+        found = refine_singular(curve, guess, b.s - a.s, tolerances)
+        if found is None and undecided(curve, b.x, tolerances):  # steps may be shorter than the blur of a fork
+            found = refine_singular(curve, guess, BLUR * (b.s - a.s), tolerances)
+        if found is not None and (is_inside(a, b, found) or _in_its_blur(curve, a, b, found, tolerances)):
+            along = mean_tangent(a, b)
+            found = replace(found, s=a.s + float(along @ (found.y - a.y)))
+            return _sooner(curve, a, b, found, tolerances) or found
+    return None
+
+
+def _sooner(curve: Curve, a: CurvePoint, b: CurvePoint, found: CurvePoint, tolerances: Tolerances) -> CurvePoint | None:
+    """A singular point before the one that was found, if modes on the way to it are not those of the start.
+
+    Modes that are lost in rounding towards the point that was found tell of no other.
+    """
+    reached = (found.s - a.s) / (b.s - a.s)
+    for share in EARLIER if a.negative >= 0 else ():
+        middle = between(curve, a, b, share * reached)
+        if middle is not None and 0 <= middle.negative != a.negative:
+            blurred = undecided(curve.measured_at(middle.x), middle.x, tolerances)
+            return None if blurred else first_singular(curve, a, middle, tolerances)
+    return None
+
+
+def _in_its_blur(curve: Curve, a: CurvePoint, b: CurvePoint, found: CurvePoint, tolerances: Tolerances) -> bool:
+    """Whether a singular point lies just ahead of a step that ends where rounding decides inertia and sense of p.
+
+    A fork seen from its branch: stiffness and the change of p vanish towards it, and are lost in rounding before.
+    """
+    ahead = float(mean_tangent(a, b) @ (found.y - b.y))
+    if ahead <= 0.0 or not undecided(curve, b.x, tolerances):
+        return False
+    middle = between(curve, b, replace(found, s=b.s + ahead), 0.5, inertia=False)
+    return middle is None or undecided(curve, middle.x, tolerances)
+
+
+def next_singular(curve: Curve, point: CurvePoint, tolerances: Tolerances) -> float:
+    """Distance along the tangent at which the next soft mode should vanish, from the rates of all of them."""
+    try:
+        parts = split(curve, point.x, tolerances)
+    except InseparableError:
+        return math.inf
+    count = len(parts.linear)
+    if not count:
+        return math.inf
+    rates = np.diagonal(parts.tests.T @ second(curve, point.x, point.t, parts.span[:, :count]))
+    kappa = np.diagonal(parts.linear)
+    ahead = (np.abs(kappa) > parts.floor) & (kappa * rates < 0)
+    return float(np.min(np.abs(kappa[ahead] / rates[ahead]), initial=math.inf))
+
+
+def _crossings(curve: Curve, a: CurvePoint, b: CurvePoint, tolerances: Tolerances) -> list[float]:
+    """Fractions of a step at which soft modes cross zero, in order, if stiffness changes linearly on them."""
+    ends = [curve.evaluate(point.x) for point in (a, b)]
+    chosen = [soft_modes(curve, e, SOFT, tolerances) for e in ends]
+    basis, sigma, _ = np.linalg.svd(np.hstack(chosen) / np.linalg.norm(np.hstack(chosen), axis=0), full_matrices=False)
+    basis = basis[:, sigma > NEAR * sigma[0]] if len(sigma) else basis
+    A, B = (stiffness_on(curve, e, basis) for e in ends)
+    roots = np.linalg.eigvals(np.linalg.lstsq(A - B, A, rcond=None)[0]) if len(A) else np.zeros(0)
+    real = np.abs(roots.imag) <= EPS**0.5
+    return sorted(float(r.real) for r in roots[real] if 0.0 < r.real < 1.0)
+
+
+def refine_singular(curve: Curve, point: CurvePoint, step: float, tolerances: Tolerances) -> CurvePoint | None:
+    """Move a nearly singular point to where J loses rank exactly; None where there is no such point near."""
+    curve = curve.measured_at(point.x)
+    try:
+        close = int(np.count_nonzero(np.abs(split(curve, point.x, tolerances).kappa) <= CLOSE))
+        for keep in dict.fromkeys((max(close, 1), 1)):
+            refined = _refine(curve, point, step, tolerances, keep)
+            if refined is not None and _singular_equilibrium(curve, refined, tolerances):
+                return refined
+    except InseparableError:
+        return None
+    return None
+
+
+def _singular_equilibrium(curve: Curve, point: CurvePoint, tolerances: Tolerances) -> bool:
+    """Whether the point is an equilibrium at which J loses rank."""
+    e = curve.evaluate(point.x)
+    error = float(np.max(np.abs(curve.residual(e)), initial=0.0))
+    allowed = max(tolerances.residual, rounding(e, point.x, curve.sizes, curve.scales))
+    return error <= allowed and split(curve, point.x, tolerances).N.shape[1] > 1
+
+
+def _refine(curve: Curve, point: CurvePoint, step: float, tolerances: Tolerances, keep: int) -> CurvePoint | None:
+    """Gauss–Newton on zᵀJ v = 0 for all v and z of the singular space of `keep` modes and the response to p.
+
+    These are more equations than unknowns unless `keep` is one; symmetry makes them consistent. The rest of the
+    residual is removed outside that space, so that rounding does not lead away from a symmetric path.
+    """
+    y = point.y
+    parts: Split | None = None
+    for _ in range(12):
+        x = curve.packed(y)
+        e = curve.evaluate(x)
+        if not e.finite():
+            return None
+        parts = split(curve, x, tolerances, keep=keep, like=parts)
+        back = -parts.regular(curve.residual(e))
+        bends = [second(curve, x, v, parts.span).T @ parts.tests for v in (back, *parts.span.T)]
+        matrix = np.stack([block.ravel() for block in bends[1:]], axis=1)
+        right = (parts.linear.T + bends[0]).ravel()
+        move = back - parts.span @ np.linalg.lstsq(matrix, right, rcond=EPS**0.5)[0]
+        y = y + move
+        far = y - point.y
+        if not float(np.sqrt(far @ far)) <= 3.0 * step:
+            return None  # there is no singular point here
+        if float(np.max(np.abs(move) / (1.0 + np.abs(y)))) <= 10 * EPS:
+            break
+    return replace(point, x=curve.packed(y), y=y)

@@ -1,0 +1,376 @@
+"""Steps along a curve: predictor, corrector, step control, and whether a step can be trusted."""
+
+import math
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from onesided.base.arguments import checked
+from onesided.base.errors import UsageError
+from onesided.base.tolerances import EPS, Tolerances
+from onesided.base.types import Array
+from onesided.evaluation.derivatives import Evaluation
+from onesided.evaluation.path_steps import CHUNK, LONG, MIDDLE, StepKnobs, integrals
+from onesided.evaluation.resolution import (
+    SCALARS,
+    Triple,
+    heads_for_zero,
+    may_fall_below,
+    may_turn,
+    may_vanish,
+    stays_above,
+)
+from onesided.statics.curves.curve import Curve, CurvePoint, Plane, make_point, newton
+from onesided.statics.curves.factors import determinant
+from onesided.statics.tracing.hits import PathWatch, Trigger, explained
+from onesided.statics.tracing.inside import interpolate
+from onesided.statics.tracing.singular import first_singular
+from onesided.statics.tracing.stretch import Ahead, Located, Middle, Track, stretch
+from onesided.statics.tracing.survey import Matrix, Survey, SurveyedStep
+
+if TYPE_CHECKING:  # curves of large systems are made elsewhere
+    from onesided.statics.curves.large import LargeCurve
+
+NODES = 4  # tangents that the predictor uses at most
+OFF_CENTRE = 0.1  # share of a step by which a place may be off its middle
+SHORT = 0.1  # steps along which stiffness is taken to change linearly on soft modes
+
+
+@checked
+@dataclass(frozen=True)
+class PredictorCorrector:
+    """Pseudo-arclength continuation in the scaled metric of q, p and λ; the defaults need no tuning.
+
+    Attributes
+    ----------
+    first_step, max_step : arc length in scaled units.
+    turn : angle [rad] between successive tangents that the step control aims at.
+    miss : largest distance between predicted and corrected point, relative to the step: keeps a path on its branch.
+    resolution : on straight stretches, where no bend limits the steps, gaps and stiffness are looked at in places this
+        far apart, as a share of the path (of its range of p, if that is bounded, or of its length so far); wider
+        features are not missed. Systems with more than 40 unknowns are looked at in fewer places, and a path that
+        bends, at most in 16 places per point beyond those of a straight one; `math.inf` for none.
+    compile_after : points after which whole stretches of steps are compiled, which takes about a second once per model;
+        0 where many paths of one model are wanted, `math.inf` for never.
+    """
+
+    first_step: float = 0.01
+    max_step: float = 0.5
+    turn: float = 0.25
+    miss: float = 0.03
+    resolution: float = 5e-4
+    compile_after: float = 1000
+
+    def __post_init__(self) -> None:
+        if not (
+            0 < self.first_step <= self.max_step
+            and 0 < self.turn < 1
+            and 0 < self.miss < 1
+            and self.resolution > 0
+            and self.compile_after >= 0
+        ):
+            raise UsageError("`PredictorCorrector` has a knob out of range", got=repr(self))
+
+    @classmethod
+    def fast(cls) -> "PredictorCorrector":
+        """For many paths of models that are known: straight stretches are not looked into."""
+        return cls(resolution=math.inf)
+
+    @classmethod
+    def thorough(cls) -> "PredictorCorrector":
+        """For certification: shorter steps everywhere, ten times as many looks on straight stretches."""
+        return cls(max_step=0.1, turn=0.1, miss=0.01, resolution=0.1 * cls.resolution)
+
+    def shortened(self, share: float) -> "PredictorCorrector":
+        """The same with steps that are this share as long."""
+        shorter = {name: share * getattr(self, name) for name in ("first_step", "max_step", "turn", "miss")}
+        return replace(self, **shorter)
+
+
+class Walker:
+    """A point that moves along curves by steps that can be trusted.
+
+    `previous` and `earlier` are the points before it on the same leg. `ahead` holds points that a compiled call made,
+    from number `taken` on still to be examined; `located` is what it found on the way to the last one taken.
+    `landing` is a known point of the leg, scaled, to which the first step goes: away from a singular point.
+    """
+
+    curve: Curve
+    point: CurvePoint
+    previous: CurvePoint | None
+    earlier: CurvePoint | None
+    landing: Array | None = None
+
+    def __init__(self, method: PredictorCorrector, watch: PathWatch, most: int) -> None:
+        self.method, self.watch, self.most = method, watch, most
+        self.points, self.step, self.blind = 0, method.first_step, False
+        self.ahead: Ahead | None = None
+        self.taken = 0
+        self.survey = Survey(method, watch)
+        self.middle: Middle | None = None  # of the last step
+        self.proposed: Middle | None = None  # of the next
+        self.located: Located | None = None
+
+    def _advance(self) -> CurvePoint | None:
+        """One step of the curve that can be trusted; None when the step becomes too small."""
+        landed = self._land()
+        if landed is not None:
+            return landed
+        self._look_ahead()
+        if self.ahead is not None:
+            i = self.taken
+            point, h, self.located = self.ahead.points.point(i), float(self.ahead.steps[i]), self.ahead.located.get(i)
+            point.sense = point.sense or self.point.sense
+            self._take(i + 1)
+            if self._explained(self.point, point, h):
+                return point
+            self.ahead = None
+            self.step = min(self.step, 0.5 * h)
+        self.located = None
+        return self._try_steps()
+
+    def _land(self) -> CurvePoint | None:
+        """The step to the known point of a leg that leaves a singular point, where there is one."""
+        y, self.landing = self.landing, None
+        if y is None:
+            return None
+        a, target = self.point, 0.01 * self.watch.tolerances.residual
+        found = newton(self.curve, y, Plane(a.t, float(a.t @ y)), target=target, limit=5)
+        if not found.converged:
+            return None
+        move = found.y - a.y
+        b = make_point(self.curve, found, a.t, a.s + math.sqrt(move @ move))
+        b.sense = b.sense or a.sense
+        self.step = min(b.s - a.s, self.method.first_step)
+        return b
+
+    def _look_ahead(self) -> None:
+        """On a long path, have a whole stretch of points made by one compiled call."""
+        long = self._compiles() and not self.curve.large
+        if long and self.ahead is None and self.point.orientation:
+            track = Track(self.point, self.previous, self.earlier, self._between())
+            made, self.taken = stretch(self.curve, track, self._knobs(), self.watch), 0
+            self.ahead = made and self._survey(made)
+
+    def _survey(self, made: Ahead) -> Ahead | None:
+        """The points of a compiled stretch up to the first straight step on which something is seen."""
+        if self.method.resolution == math.inf:
+            return made
+        points, curve, e = made.points, self.curve, made.blocks
+        bent = self.survey.bent(np.vstack([self.point.t, points.t]), np.append(self.point.s, points.s))
+        straight = [i for i in np.flatnonzero(bent == 0).tolist() if i not in made.located]
+        needed = {*straight, *(i - 1 for i in straight if i)}
+        ends = {i: (points.point(i), Matrix(curve, partial(e.at, i), bool(points.neutral[i]))) for i in needed}
+        ends[-1] = self.point, Matrix(curve, partial(curve.evaluate, self.point.x), self.point.neutral)
+        steps = [SurveyedStep(ends[i - 1][0], ends[i][0], ends[i - 1][1], ends[i][1]) for i in straight]
+        found = self.survey.first(curve, steps, self.points, compiled=True) if steps else None
+        if found is None:
+            return made
+        i = straight[found[0]]
+        self.step = found[1] * float(made.steps[i])
+        return made.until(i) if i else None
+
+    def _take(self, count: int) -> None:
+        """Have the first `count` of the points ahead been taken."""
+        if self.ahead is not None:
+            self.step, self.taken = float(self.ahead.following[count - 1]), count
+            if count == len(self.ahead.following):
+                self.ahead = None
+
+    def _knobs(self) -> StepKnobs:
+        method, tolerances, unit = self.method, self.watch.tolerances, self.curve.unit[self.curve.n]
+        low, high = self.watch.p_bounds
+        return StepKnobs(
+            step=self.step,
+            turn=method.turn,
+            miss=method.miss,
+            max_step=method.max_step,
+            resolve=self._finest(),
+            minimum_step=tolerances.minimum_step,
+            residual=tolerances.residual,
+            event=tolerances.event,
+            low=low / unit,
+            high=high / unit,
+            wanted=min(CHUNK, self.most - self.points),
+        )
+
+    def _try_steps(self) -> CurvePoint | None:
+        """One step that can be trusted, shorter and shorter."""
+        a, method = self.point, self.method
+        target = 0.01 * self.watch.tolerances.residual
+        while self.step > self.watch.tolerances.minimum_step:
+            h, self.located = self.step, None
+            y = self._predict(h)
+            found = newton(self.curve, y, Plane(a.t, float(a.t @ y)), target=target, limit=5, reach=method.miss * h)
+            if found.converged:
+                move = found.y - a.y
+                b = make_point(self.curve, found, a.t, a.s + math.sqrt(move @ move))
+                b.sense = b.sense or a.sense
+                angle = math.acos(min(1.0, float(a.t @ b.t)))
+                self.step = h * self._growth(angle, found.first / h)
+                if angle <= 2.0 * method.turn and self._resolved(a, b, h) and self._explained(a, b, h):
+                    until = self._surveyed(a, b, found.e)
+                    if until == 1.0:
+                        self.step = min(self.step, method.max_step * max(1.0, LONG * b.s))
+                        return b
+                    self.step = until * h
+                else:
+                    self.step = min(self.step, 0.5 * h)
+            else:
+                self.step, self.blind = 0.4 * h, not math.isfinite(found.error + found.e.energy)
+        return None
+
+    def _predict(self, h: float) -> Array:
+        """Extrapolate the tangent through the last points and the middle of the last step; integrate it."""
+        a, known = self.point, (self._between(), self.previous, self.earlier)
+        nodes = [(a.s, a.t), *((node.s, node.t) for node in known if node is not None)][:NODES]
+        s, slopes = [node[0] for node in nodes], [node[1] for node in nodes]
+        y = a.y
+        for order, weight in enumerate(integrals(h, *(a.s - one for one in (*s[1:3], a.s, a.s)[:2]))[: len(nodes)]):
+            y = y + weight * slopes[0]
+            slopes = [(slopes[i] - slopes[i + 1]) / (s[i] - s[i + order + 1]) for i in range(len(slopes) - 1)]
+        return np.asarray(y)
+
+    def _between(self) -> Middle | None:
+        """The middle of the last step, where that was not cut short by an event."""
+        m, p = self.middle, self.previous
+        if m is None or p is None:
+            return None
+        off = abs(p.s + self.point.s - 2 * m.s)
+        return m if off <= OFF_CENTRE * (self.point.s - p.s) else None
+
+    def _growth(self, angle: float, miss: float) -> float:
+        """Factor for the next step: tangents turn by `turn`, the predictor misses by a quarter of what is allowed."""
+        by_angle = self.method.turn / max(angle, EPS)
+        by_miss = (0.25 * self.method.miss / max(miss, EPS)) ** 0.4
+        return float(min(3.0, max(0.3, min(by_angle, by_miss))))
+
+    def _finest(self) -> float:
+        """Length of a step that is not looked into any further."""
+        return self.method.first_step**2
+
+    def _resolved(self, a: CurvePoint, b: CurvePoint, h: float) -> bool:
+        """Whether the middle of the step agrees with its ends, or the first singular point inside has been located."""
+        if h <= self._finest():
+            return True
+        p = self.previous
+        volume = math.nan if self.middle is None else self.middle.volume
+        before = None if p is None or not a.s > p.s else (p.volume, volume, a.s - p.s)
+        middle = resolved(self.curve, a, b, before, self.method, self.watch)
+        if middle is not None:
+            self.proposed, b.s_middle, b.middle_slope = middle, middle.s, middle.slope
+            return True
+        return h <= SHORT and a.orientation * b.orientation > 0 and self._singular(a, b)
+
+    def _explained(self, a: CurvePoint, b: CurvePoint, h: float) -> bool:
+        """Whether inertia and events explain each other: nothing, one limit point, one singular point to begin with."""
+        if explained(a, b) or self.located is not None:
+            return True
+        return (h <= SHORT and a.sense * b.sense > 0 and self._singular(a, b)) or h <= self._finest()
+
+    def _surveyed(self, a: CurvePoint, b: CurvePoint, e: Evaluation) -> float:
+        """Fraction of a step up to which nothing is seen on it: 1, unless it is straight and something is."""
+        if self.located is not None or self.curve.large:
+            return 1.0
+        if self.survey.is_bent(a, b):
+            return 1.0
+        return self.survey.until(self.curve, a, b, e, self.points, compiled=self._compiles())
+
+    def _compiles(self) -> bool:
+        """Whether the path is long enough to pay for a compilation."""
+        return self.points >= self.method.compile_after
+
+    def _singular(self, a: CurvePoint, b: CurvePoint) -> bool:
+        """Locate the first singular point of a short step; what follows it is traced from there."""
+        found = first_singular(self.curve, a, b, self.watch.tolerances)
+        if found is None:
+            return False
+        self.located = Located(Trigger.singular, found, self.curve.evaluate(found.x))
+        return True
+
+    def _move(self, b: CurvePoint) -> None:
+        """Go on to b, keeping the two points before it for the predictor."""
+        if b.s - self.point.s > EPS:
+            self.earlier, self.previous = self.previous, self.point
+            self.middle, self.proposed = self.proposed, None
+        self.point = b
+
+
+def resolved(
+    curve: Curve,
+    a: CurvePoint,
+    b: CurvePoint,
+    before: tuple[float, float, float] | None,
+    method: PredictorCorrector,
+    watch: PathWatch,
+) -> Middle | None:
+    """The middle of a step, evaluated on its own, if that agrees with what its ends say; None if not.
+
+    The path lies on the cubic through both ends, the determinant keeps away from zero, no gap or reaction dips below
+    zero, p does not turn twice [the same as compiled: `model.stepping`]. `before` are the volumes at the start and in
+    the middle of the last step, and its length.
+    """
+    if curve.large:
+        fine = _resolved_by_end(cast("LargeCurve", curve), a, b, method.miss, watch.tolerances)
+        return Middle(math.nan, math.nan, b.t) if fine else None
+    n, move, along = curve.n, b.y - a.y, a.t + b.t
+    h, along = math.sqrt(move @ move), along / math.sqrt(along @ along)
+    y = interpolate(a, b, 0.5)
+    e = curve.evaluate(curve.packed(y))
+    right = np.zeros((curve.size, 2), order="F")
+    right[:-1, 0], right[-1, 1] = -curve.residual(e), 1.0
+    solution, factors = curve.solve_bordered(e, along, right)
+    orientation, volume = determinant(factors)
+    delta, t, length = solution[:, 0], solution[:, 1], math.sqrt(solution[:, 1] @ solution[:, 1])
+    regular = math.isfinite(a.volume) or math.isfinite(b.volume)  # it may be singular all along
+    if not math.sqrt(delta @ delta) <= MIDDLE * method.miss * h or (regular and not math.isfinite(volume)):
+        return None
+    t, volume = t / length, volume + math.log(length)
+    if a.orientation * b.orientation > 0:
+        start, middle, ratio = (a.volume, math.nan, 1.0) if before is None else (*before[:2], h / before[2])
+        if a.orientation != orientation or heads_for_zero(SCALARS, (start, middle, a.volume), ratio):
+            return None
+        if may_vanish(SCALARS, a.volume, volume, b.volume, ratio * (a.volume - start)):
+            return None
+    margins, rates = curve.margins(e, y, t)
+    shift = curve.margins(e, delta, delta)[1]
+    gaps = Triple(a.margins, h * a.rates, margins + shift, h * rates, b.margins, h * b.rates)
+    if len(margins) and not stays_above(gaps, 0.0) and may_fall_below(np, gaps, -watch.tolerances.residual).any():
+        return None
+    at_a, at_b = float(a.t[n]), float(b.t[n])
+    p = Triple(float(a.y[n]), h * at_a, float(y[n] + delta[n]), h * float(t[n]), float(b.y[n]), h * at_b)
+    if may_turn(SCALARS, p, math.copysign(1.0, at_a), h):
+        return None
+    return Middle((a.s + b.s) / 2, volume, t, e.L_p * float(curve.unit[n] * t[n]))
+
+
+def _resolved_by_end(curve: "LargeCurve", a: CurvePoint, b: CurvePoint, miss: float, tolerances: Tolerances) -> bool:
+    """The same for large systems with the factorisation at b: the middle costs a residual and one solve.
+
+    Slopes in the middle are not known; they are taken from the cubics through both ends.
+    """
+    n, k, move, along = curve.n, curve.k, b.y - a.y, a.t + b.t
+    h, e = math.sqrt(move @ move), curve.kkt_matrix.holder
+    if e is None or curve.kkt_matrix.rows is not curve.rows:
+        return True
+    y = interpolate(a, b, 0.5)
+    _, L_q, c = curve.system.residual_packed(curve.packed(y))
+    R = np.concatenate([L_q, c[curve.rows]]) / curve.weight
+    delta = curve.border(along / math.sqrt(along @ along)).solve(-R, 0.0, refine=False)
+    if not math.sqrt(delta @ delta) <= MIDDLE * miss * h:
+        return False
+    gap, closed = curve.scales.gap[k:], curve.rows[k:] - k
+    margins = c[k:] / gap + curve.gap_rates(e, delta) / gap if len(gap) else c[k:]
+    margins[closed] = (y + delta)[n + 1 + k :]
+    gaps = _by_cubic(a.margins, h * a.rates, margins, b.margins, h * b.rates)
+    if len(margins) and may_fall_below(np, gaps, -tolerances.residual).any():
+        return False
+    p = _by_cubic(a.y[n], h * a.t[n], y[n] + delta[n], b.y[n], h * b.t[n])
+    return not may_turn(np, p, np.sign(a.t[n]), h)
+
+
+def _by_cubic(a: Any, slope_a: Any, m: Any, b: Any, slope_b: Any) -> Triple:
+    """Values at three places with the slope in the middle from the cubic through both ends."""
+    return Triple(a, slope_a, m, 1.5 * (b - a) - (slope_a + slope_b) / 4, b, slope_b)

@@ -1,0 +1,137 @@
+"""Many points of a curve from one compiled call, as the points that single steps would make."""
+
+import math
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from onesided.base.types import Array
+from onesided.evaluation.derivatives import Evaluation
+from onesided.evaluation.path_steps import BOUND, TURN, Here, StepKnobs
+from onesided.statics.curves.curve import NO_CHANGE, Curve, CurvePoint, CurvePoints
+from onesided.statics.tracing.hits import PathWatch, Trigger, uneventful
+
+TRIGGERS = {TURN: Trigger.limit, BOUND: Trigger.bound}
+
+
+class Middle(NamedTuple):
+    """The middle of a step: arc length (NaN where it is not known), volume, unit tangent, slope of the energy."""
+
+    s: float
+    volume: float
+    t: Array
+    slope: float = math.nan
+
+
+class Track(NamedTuple):
+    """The last point of a leg and the two before it, as far as there are any."""
+
+    point: CurvePoint
+    previous: CurvePoint | None
+    earlier: CurvePoint | None
+    middle: Middle | None  # of the last step
+
+
+class Located(NamedTuple):
+    """A point at which something happens, and the blocks of the model there."""
+
+    trigger: Trigger
+    point: CurvePoint
+    e: Evaluation
+
+
+@dataclass(frozen=True)
+class Ahead:
+    """Points that were reached but not yet examined, the steps that led to them, and the steps to go on with.
+
+    `located` are the limit points, or the bound, on the way to some of them, by number. `calm`: it is known that
+    nothing happens on the way to the point. `blocks` are those of the model at the points.
+    """
+
+    points: CurvePoints
+    blocks: Evaluation
+    steps: Array
+    following: Array
+    located: dict[int, Located]
+    calm: Array
+
+    def until(self, i: int) -> "Ahead":
+        """The first i points."""
+        located = {number: one for number, one in self.located.items() if number < i}
+        return replace(
+            self,
+            points=self.points.pick(slice(0, i)),
+            steps=self.steps[:i],
+            following=self.following[:i],
+            located=located,
+            calm=self.calm[:i],
+        )
+
+    def calm_until(self, i: int) -> int:
+        """Number of the first point from i on that is not calm."""
+        rest = self.calm[i:]
+        return i + (len(rest) if rest.all() else int(rest.argmin()))
+
+
+def stretch(curve: Curve, track: Track, knobs: StepKnobs, watch: PathWatch) -> Ahead | None:
+    """Points that follow on a curve, up to the first at which something seems to happen; None where no step succeeds.
+
+    Residual, tangent and inertia are those of the model at the very points; unless a point is calm, nothing has been
+    checked on the way to it.
+    """
+    made = curve.system.march(_here(curve, track), knobs, curve.frame)
+    s, steps, following, orientation, volume, error, kind, s_middle, middle_slope = made.numbers.T
+    if not len(s):
+        return None
+    e = curve.system.derivatives.unpack_stretch(made.blocks)
+    x, y, t = made.y * curve.frame.unit, made.y, made.t
+    if curve.w < len(curve.scales.gap):
+        y, t = y[:, curve.columns], t[:, curve.columns]
+    p_dot = t[:, curve.n]
+    sense = np.sign(p_dot) * (abs(p_dot) > NO_CHANGE)
+    negative, neutral = curve.modes_along(e)
+    margins = curve.margins(e, y, t)
+    all_points = CurvePoints(
+        x,
+        y,
+        t,
+        s,
+        negative,
+        orientation,
+        sense,
+        *margins,
+        e.c.copy(),
+        np.array(e.energy),
+        error,
+        volume,
+        neutral,
+        e.L_x[:, -1].copy(),
+        s_middle,
+        middle_slope,
+    )
+    special = np.flatnonzero(kind).tolist()
+    located = {
+        i - 1 - number: Located(TRIGGERS[kind[i]], all_points.point(i), e.at(i))
+        for number, i in enumerate(special)  # each comes after the point that was reached across it
+    }
+    points, rest = all_points, kind == 0
+    if special:
+        points, steps, following = all_points.pick(rest), steps[rest], following[rest]
+        e = Evaluation(*(np.asarray(block)[rest] for block in e))
+    return Ahead(points, e, steps, following, located, uneventful(curve, points, watch))
+
+
+def _here(curve: Curve, track: Track) -> Here:
+    a, p, pp, m = track
+    known = 0 if p is None else 1 if pp is None else 2
+    p, pp = p or a, pp or p or a
+    s_1 = p.s if known > 0 else a.s - 1.0  # any other number: it is not used
+    s_2 = pp.s if known > 1 else s_1 - 1.0
+    t_m, s_m, volume = (a.t, a.s, math.nan) if m is None else (m.t, m.s, m.volume)
+    y, t, t_1, t_2, t_m = (curve.spread(vector) for vector in (a.y, a.t, p.t, pp.t, t_m))
+    margins, rates = np.zeros((2, len(y)))
+    ahead = len(y) - len(a.margins)
+    margins[ahead:], rates[ahead:] = a.margins, a.rates
+    lengths = (a.s, s_1, s_2, s_m)
+    return Here(y, t, t_1, t_2, t_m, margins, rates, *lengths, a.orientation, known, a.volume, volume, p.volume)

@@ -1,0 +1,277 @@
+"""Straight stretches of a path, where no bend limits the steps: gaps and stiffness are looked at in many places.
+
+A look costs about a microsecond: the gaps, and the matrix A = [[K, Eᵀ], [E, 0]] times one random vector z, drawn anew
+in every place. Let D be how far A is off the line between two places whose matrices are known and close to each other.
+The inertia is the same unless A⁻¹D has an eigenvalue of size one; then |A⁻¹D z| ≥ |l·z| for its left unit vector l,
+whatever the coordinates. Where that is not small the matrix itself is made, and both halves are looked at again.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import Any, NamedTuple, Protocol, cast
+
+import numpy as np
+from scipy.linalg import lapack
+
+from onesided.base.tolerances import EPS
+from onesided.base.types import Array
+from onesided.evaluation.derivatives import Evaluation
+from onesided.evaluation.path_steps import LONG
+from onesided.statics.curves.curve import Curve, CurvePoint
+from onesided.statics.tracing.hits import PathWatch
+from onesided.statics.tracing.inside import interpolate
+
+BENT = 0.25  # share of the angle aimed at by which the path turns on the largest step, if it is not straight
+LOOKS = 16.0  # places per point that are looked at, besides those of a whole straight path
+WHOLE = 2.0  # how often the places of a whole straight path are looked at before it counts as endless
+PATH = 10.0  # length of a path, in scaled units, of which nothing is known
+DENSE = 40  # unknowns beyond which straight stretches are looked at in fewer places, on bent paths in still fewer
+MOST = 1000  # places on one step
+CLOSE = 1.0  # |A⁻¹D z| of the two ends of a stretch, up to which A does not become singular half-way to the other end
+TESTS = 8  # vectors z for that
+SAME = 0.05  # |A⁻¹D z| of a place, up to which it lies on that line
+USUAL = 10.0  # unknowns; many that all change a little make longer vectors, by the root of their number
+SEED = 0  # of the vectors z
+ADDED = EPS**0.25  # of the usual stiffness: what is added where there is none all along
+MANY = 2_000_000  # entries of Hessians that are made for looks before these are compiled
+
+
+class StraightSteps(Protocol):
+    """What a method says about straight stretches."""
+
+    @property
+    def max_step(self) -> float:
+        """Largest step."""
+
+    @property
+    def turn(self) -> float:
+        """Angle between successive tangents."""
+
+    @property
+    def resolution(self) -> float:
+        """Distance of places, as a share of the path."""
+
+
+@dataclass(eq=False)
+class Matrix:
+    """A = [[K, Eᵀ], [E, 0]] without units at one place, made from blocks of the model when it is needed.
+
+    Where a path is `neutral`, A is singular all along: K with a little stiffness added tells of the other modes.
+    """
+
+    curve: Curve
+    blocks: Callable[[], Evaluation]
+    neutral: bool = False
+
+    @cached_property
+    def A(self) -> Array:
+        """Both triangles."""
+        A, n = self.curve.kkt(self.blocks()), self.curve.n
+        A[:n, n:] = A[n:, :n].T
+        return A
+
+    @cached_property
+    def _factors(self) -> tuple[Array, Any, int]:
+        A = self.A
+        if self.neutral:
+            A = A + ADDED * np.diag(np.arange(len(A)) < self.curve.n)
+        return cast("tuple[Array, Any, int]", lapack.dgetrf(A))
+
+    def small(self, rows: Array, most: float) -> bool:
+        """Whether A⁻¹ makes vectors of no more than some length of all rows."""
+        lu, pivots, singular = self._factors
+        if singular:
+            return False
+        solved, _ = lapack.dgetrs(lu, pivots, rows.T)
+        return bool(np.einsum("ij,ij->j", solved, solved).max() <= most**2)  # not if one is no number
+
+
+class SurveyedStep(NamedTuple):
+    """A step to look at: both ends, with their matrices."""
+
+    a: CurvePoint
+    b: CurvePoint
+    A: Matrix
+    B: Matrix
+
+
+class Survey:
+    """Looks at the straight steps of one path.
+
+    Parameters
+    ----------
+    method, watch : step control; bounds of p and tolerances.
+    """
+
+    def __init__(self, method: StraightSteps, watch: PathWatch) -> None:
+        self.method, self.watch = method, watch
+        self.looks, self.straight = 0, True
+        self._random = np.random.default_rng(SEED)
+        self._last: tuple[Array, Matrix] | None = None  # the end of the last step that was looked at
+
+    def bent(self, t: Array, s: Array) -> Array:
+        """Which of many steps in a row, given tangents and arc lengths of all their ends, are limited by bends."""
+        move = t[1:] - t[:-1]
+        angle = 2.0 * np.arcsin(np.minimum(1.0, 0.5 * np.sqrt((move * move).sum(axis=1))))
+        most = self.method.max_step * np.maximum(1.0, LONG * s[1:])
+        bent = np.asarray(angle * most > BENT * self.method.turn * (s[1:] - s[:-1]))
+        self.straight &= not bent.any()
+        return bent
+
+    def is_bent(self, a: CurvePoint, b: CurvePoint) -> bool:
+        """The same for one step."""
+        move = b.t - a.t
+        angle = 2.0 * math.asin(min(1.0, 0.5 * math.sqrt(move @ move)))
+        bent = angle * self.method.max_step * max(1.0, LONG * b.s) > BENT * self.method.turn * (b.s - a.s)
+        self.straight &= not bent
+        return bent
+
+    def until(self, curve: Curve, a: CurvePoint, b: CurvePoint, e: Evaluation, points: int, *, compiled: bool) -> float:
+        """Fraction of a straight step up to which nothing is seen: 1, unless something is; e are the blocks at b."""
+        A, B = Matrix(curve, partial(curve.evaluate, a.x), a.neutral), Matrix(curve, partial(_given, e), b.neutral)
+        last = self._last
+        if last is not None and last[0] is a.x and last[1].curve is curve:
+            A = last[1]
+        found = self.first(curve, [SurveyedStep(a, b, A, B)], points, compiled=compiled)
+        self._last = b.x, B
+        return 1.0 if found is None else found[1]
+
+    def first(
+        self, curve: Curve, steps: Sequence[SurveyedStep], points: int, *, compiled: bool
+    ) -> tuple[int, float] | None:
+        """The first of some straight steps on which something is seen, and the fraction of it up to there."""
+        counts = [self._places(curve, step, points) for step in steps]
+        if not any(counts):
+            return None
+        compiled |= self.looks * curve.n**2 > MANY
+        fractions = [np.arange(1, count + 1) / (count + 1) for count in counts]
+        Y = np.concatenate([interpolate(step.a, step.b, f[:, None]) for step, f in zip(steps, fractions, strict=True)])
+        Z = self._random.uniform(-1.0, 1.0, (len(Y) + TESTS, curve.n + curve.w))
+        Z += np.copysign(0.5, Z)  # none is close to zero: of few unknowns every one is felt
+        Z, tests = Z[:-TESTS], Z[-TESTS:]
+        c, AZ = (_look if compiled else _look_closely)(curve, Y, Z)
+        ends = np.cumsum([0, *counts])
+        for i, step in enumerate(steps):
+            part = slice(ends[i], ends[i + 1])
+            looks = _Looks(curve, Y[part], Z[part], AZ[part], tests, {step.a.negative, step.b.negative})
+            seen = self._seen(looks, c[part], step)
+            if seen is not None:
+                return i, float(fractions[i][seen])
+        return None
+
+    def _places(self, curve: Curve, step: SurveyedStep, points: int) -> int:
+        """Number of places to look at on a step."""
+        low, high = self.watch.p_bounds
+        size = max(step.b.s, (high - low) / curve.unit[curve.n] if high - low < math.inf else PATH)
+        fewer = max(1.0, curve.size / DENSE)
+        apart = self.method.resolution * size * (fewer if self.straight else fewer**2)
+        most = WHOLE / self.method.resolution + LOOKS * points
+        places = max(0, min(int(min((step.b.s - step.a.s) / apart, MOST)), int(most) - self.looks))
+        self.looks += places
+        return places
+
+    def _seen(self, looks: "_Looks", c: Array, step: SurveyedStep) -> int | None:
+        """Number of a place on a step where a gap is violated, or the inertia is that of neither end."""
+        if not len(looks.Y):
+            return None
+        if len(step.a.margins):
+            violated = _violated(looks.curve, step, looks.Y, c, self.watch)
+            if violated.any():
+                return int(violated.argmax())
+        if step.a.negative < 0:
+            return None
+        return looks.odd(_SurveyPiece(-1, len(looks.Y), step.A, step.B))
+
+
+@dataclass(frozen=True, eq=False)
+class _SurveyPiece:
+    """A stretch between two places, by number, with their matrices."""
+
+    first: int
+    last: int
+    A: Matrix
+    B: Matrix
+
+
+@dataclass(frozen=True, eq=False)
+class _Looks:
+    """Places on a step, random vectors, what the matrices there make of them, and the inertias that are expected.
+
+    `tests` are further random vectors.
+    """
+
+    curve: Curve
+    Y: Array
+    Z: Array
+    AZ: Array
+    tests: Array
+    expected: set[int]
+
+    def odd(self, whole: _SurveyPiece) -> int | None:
+        """Number of a place whose inertia is not as expected."""
+        pieces = [whole]
+        while pieces:
+            piece = pieces.pop()
+            if piece.last - piece.first < 2 or self._plain(piece):
+                continue
+            middle = (piece.first + piece.last) // 2
+            e = self.curve.evaluate(self.curve.packed(self.Y[middle]))
+            if self.curve.modes(e)[0] not in self.expected:
+                return middle
+            C = Matrix(self.curve, partial(_given, e), piece.A.neutral and piece.B.neutral)
+            pieces += [_SurveyPiece(middle, piece.last, C, piece.B), _SurveyPiece(piece.first, middle, piece.A, C)]
+        return None
+
+    def _plain(self, piece: _SurveyPiece) -> bool:
+        """Whether the matrices between two places lie on the line between those at the ends, and none is singular.
+
+        A matrix that becomes singular on this line does so in the half that is closer to A, or closer to B.
+        """
+        A, B, Z = piece.A, piece.B, self.Z[piece.first + 1 : piece.last]
+        change, more = B.A - A.A, max(1.0, math.sqrt(len(A.A) / USUAL))
+        share = np.arange(1, len(Z) + 1)[:, None] / (len(Z) + 1)
+        rows = self.AZ[piece.first + 1 : piece.last] - Z @ A.A - share * (Z @ change)
+        if self.expected != {0} or self.curve.w:  # the line between positive definite matrices is
+            rows = np.concatenate([rows, (SAME / CLOSE) * (self.tests @ change)])
+        return A.small(rows, SAME * more) and B.small(rows, SAME * more)
+
+
+def _given(e: Evaluation) -> Evaluation:
+    return e
+
+
+def _violated(curve: Curve, step: SurveyedStep, Y: Array, c: Array, watch: PathWatch) -> Any:
+    """In which places a gap or reaction is below zero, and below both ends."""
+    k = curve.k
+    floor = np.minimum(np.minimum(step.a.margins, step.b.margins), 0.0) - watch.tolerances.residual
+    values = c[:, k:] / curve.scales.gap[k:]
+    values[:, curve.rows[k:] - k] = Y[:, curve.n + 1 + k :]
+    return (values < floor).any(axis=1)
+
+
+def _packed(curve: Curve, Y: Array) -> Array:
+    """Packed points of many scaled ones."""
+    X = np.zeros((len(Y), curve.n + 1 + len(curve.scales.gap)))
+    X[:, curve.columns] = Y * curve.unit
+    return X
+
+
+def _look(curve: Curve, Y: Array, Z: Array) -> tuple[Array, Array]:
+    """Values of all constraints in many places, and the matrix A of each times its row of Z, by compiled looks."""
+    n, rows, sizes, gap = curve.n, curve.rows, curve.sizes, curve.scales.gap[curve.rows]
+    directions = np.zeros((len(Y), n + 1 + len(curve.scales.gap)))
+    directions[:, :n] = Z[:, :n] * sizes.length
+    directions[:, n + 1 + rows] = -Z[:, n:] * (sizes.energy / gap)  # L_q falls with multipliers by the gradients
+    c, slopes = curve.system.look(_packed(curve, Y), directions)
+    return c, np.hstack([slopes[:, :n] * (sizes.length / sizes.energy), slopes[:, n + rows] / gap])
+
+
+def _look_closely(curve: Curve, Y: Array, Z: Array) -> tuple[Array, Array]:
+    """The same from the blocks."""
+    n, z, sizes, gap = curve.n, Z[:, :, None], curve.sizes, curve.scales.gap[curve.rows]
+    e = curve.system.evaluate_many(_packed(curve, Y))
+    K = e.L_qx[:, :, :n] * (np.outer(sizes.length, sizes.length) / sizes.energy)
+    E = e.c_x[:, curve.rows, :n] * (sizes.length / gap[:, None])
+    return e.c, np.concatenate([K @ z[:, :n] + E.transpose(0, 2, 1) @ z[:, n:], E @ z[:, :n]], axis=1)[:, :, 0]

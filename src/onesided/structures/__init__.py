@@ -1,0 +1,1 @@
+"""Structures made of parts: numbered, assembled, differentiated element by element."""

@@ -1,0 +1,293 @@
+"""Elements to derivatives: elements of one variant are differentiated together, and their blocks are added up.
+
+A batch holds all elements of a structure that share their functions (`onesided.structures.kernels`); every entry of their
+blocks has its place in the result.
+"""
+
+import math
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import Any, cast
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from onesided.base.types import Array, Indices
+from onesided.elements.contract import Element, Start
+from onesided.elements.places import Place
+from onesided.evaluation.compiling import compiled
+from onesided.evaluation.derivatives import Derivatives, Evaluation
+from onesided.evaluation.path_steps import Blocks
+from onesided.structures.kernels import Data, Form, kernel
+
+
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """Elements that are evaluated together.
+
+    Attributes
+    ----------
+    elements, places : all elements of the batch, with the places each is attached to; the first gives the functions.
+    index : (ne, k) coordinate of every slot, −1 where it is held.
+    rows : (ne, r) constraint row of every closure and gap.
+    key : what elements with the same functions have in common, in this structure and in others.
+    """
+
+    elements: tuple[Element, ...]
+    places: tuple[tuple[Place, ...], ...]
+    index: Indices
+    rows: Indices
+    key: Hashable
+
+    @property
+    def k(self) -> int:
+        """Slots of one element."""
+        return int(self.index.shape[1])
+
+    @property
+    def r(self) -> int:
+        """Constraints of one element."""
+        return int(self.rows.shape[1])
+
+    @cached_property
+    def pairs(self) -> tuple[tuple[int, int], ...]:
+        """Local entries (i, j) of the Hessian that are wanted: a triangle, or all where slots share a coordinate."""
+        k, index = self.k, self.index
+        shared = any(np.any((index[:, i] == index[:, j]) & (index[:, i] >= 0)) for i in range(k) for j in range(i))
+        return tuple((i, j) for j in range(k) for i in range(0 if shared else j, k))
+
+    @cached_property
+    def structure(self) -> Data:
+        """What does not change with the parameters: which slots are free, their coordinates, the constraint rows."""
+        return {
+            "free": tuple(self.index.T >= 0),
+            "index": tuple(np.maximum(self.index.T, 0).astype(np.int32)),
+            "rows": tuple(self.rows.T.astype(np.int32)),
+        }
+
+    @cached_property
+    def form(self) -> Form:
+        """What its elements share."""
+        return Form(self.key, self.k, self.r, self.pairs, self.elements[0], self.places[0])
+
+    def hessian_places(self) -> list[tuple[Indices, Indices]]:
+        """Row and column, in the lower triangle, of every wanted entry of ℓ_zz for every element; −1: dropped."""
+        places, full = [], len(self.pairs) == self.k**2 > 1
+        for i, j in self.pairs:
+            row, column = self.index[:, i], self.index[:, j]
+            dropped = (row < 0) | (column < 0) | (full & (row < column))
+            low, high = np.minimum(row, column), np.maximum(row, column)
+            places.append((np.where(dropped, -1, high), np.where(dropped, -1, low)))
+        return places
+
+    def first_targets(self, n: int) -> list[Indices]:
+        """Places of the entries of `first_order` in (energy, L_x, c, …); −1: dropped."""
+        ne = len(self.index)
+        slots = [np.where(column < 0, -1, 1 + column) for column in self.index.T]
+        return [np.zeros(ne, int), *slots, np.full(ne, 1 + n), *(n + 2 + row for row in self.rows.T)]
+
+    def data(self, start: Start, held: Mapping[int, tuple[float, float]], slots: Sequence[Indices]) -> Data:
+        """Arrays that the functions need: values of held slots, numbers of elements and places."""
+        base, rate = np.zeros(self.index.shape), np.zeros(self.index.shape)
+        for e, row in enumerate(slots):
+            for j, slot in enumerate(row):
+                if self.index[e, j] < 0:
+                    base[e, j], rate[e, j] = held[int(slot)]
+        numbers = [element.numbers(start) for element in self.elements]
+        columns = range(len(self.places[0]))
+        return {
+            "base": tuple(base.T),
+            "rate": tuple(rate.T),
+            "numbers": {name: np.array([one[name] for one in numbers], dtype=np.float64) for name in numbers[0]},
+            "places": tuple(
+                {
+                    name: np.array([start.vector(all_places[i].numbers[name]) for all_places in self.places])
+                    for name in self.places[0][i].numbers
+                }
+                for i in columns
+            ),
+        }
+
+
+class Assembly(Derivatives):
+    """Derivatives of a structure: the sum over its elements, with the interface of `Derivatives`.
+
+    Parameters
+    ----------
+    n, m : numbers of coordinates and constraints.
+    batches : the elements.
+    make_data : parameters → data of all batches.
+    """
+
+    elementwise = True
+
+    def __init__(self, n: int, m: int, batches: Sequence[Batch], make_data: Any, names: tuple[str, ...]) -> None:
+        self.batches, self._make_data = tuple(batches), make_data
+        self._targets = self._make_targets(n, m)
+        super().__init__(n, self.potential, [self.potential] * m, names)
+        self._first = compiled(partial(self._entries, second=False))
+        self._second = compiled(partial(self._entries, second=True))
+
+    def constants(self, parameters: Mapping[str, float]) -> Any:
+        """Data of the batches for these parameters, in one vector: every argument of a compiled call costs time."""
+        leaves, self._tree = jax.tree.flatten(self._make_data(parameters))
+        self._shapes = [leaf.shape for leaf in leaves]
+        return np.concatenate([np.zeros(0), *(leaf.ravel() for leaf in leaves)])
+
+    def data_of(self, vector: Any) -> list[Data]:
+        """Data and structure of the batches."""
+        ends = np.cumsum([math.prod(shape) for shape in self._shapes])
+        pieces = zip(jnp.split(jnp.asarray(vector), ends[:-1]) if len(ends) else [], self._shapes, strict=True)
+        data = jax.tree.unflatten(self._tree, [piece.reshape(shape) for piece, shape in pieces])
+        return [{**one, **batch.structure} for batch, one in zip(self.batches, data, strict=True)]
+
+    def _evaluate(self, x: Array, vector: Any) -> Evaluation:
+        """All blocks at the packed point: NumPy adds up a few hundred numbers faster than a compiled loop."""
+        return cast(Evaluation, self._assembled(np.asarray(self._second(x, self._handed(vector)))))
+
+    def _assembled(self, entries: Array) -> Any:
+        order, targets, size = self._gather
+        packed = np.bincount(targets, entries[order], size)
+        return self.unpack(np.asarray(packed, dtype=np.float64))
+
+    def residual(self, x: Array, vector: Any) -> tuple[float, Array, Array]:
+        """Energy, L_q and c at the packed point."""
+        targets, size = self._targets[0]
+        total: Array = np.asarray(np.bincount(targets, np.asarray(self._first(x, vector)), size + 1), dtype=np.float64)
+        return float(total[0]), total[1 : self.n + 1], total[self.n + 2 : size]
+
+    def magnitude(self, x: Array, before: Array, vector: Any, length: Array) -> Any:
+        """Blocks of which the Hessian is the sum of the |K| of all elements at x, the energies alone.
+
+        An element that is softer as a whole than it was before is as stiff as then: it may just have none. Eigenvalues
+        of one element, times lengths, are told apart where those of the whole structure are not.
+        """
+        blocks = []
+        for batch, now, then in zip(
+            self.batches, *(self._element_hessians(at, vector) for at in (x, before)), strict=True
+        ):
+            units = np.where(batch.index < 0, 1.0, length[batch.index])
+            sizes = np.linalg.norm(now, axis=(1, 2)), np.linalg.norm(then, axis=(1, 2))
+            lift = np.divide(sizes[1], sizes[0], out=np.ones(len(now)), where=(sizes[0] > 0) & (sizes[1] > sizes[0]))
+            values, modes = np.linalg.eigh(units[:, :, None] * now * units[:, None, :])
+            modes = modes / units[:, :, None]
+            blocks.append((modes * (lift[:, None] * np.abs(values))[:, None, :]) @ modes.transpose(0, 2, 1))
+        return self._from_elements(blocks)
+
+    def _element_hessians(self, x: Array, vector: Any) -> list[Array]:
+        """Hessians of the energies of all elements at x, (ne, k, k) per batch; zero for what is held."""
+        entries = np.asarray(self._second(np.append(x[: self.n + 1], np.zeros(self.m)), vector))
+        found: list[Array] = []
+        for batch, at in zip(self.batches, self._hessians_begin, strict=True):
+            ne, k = batch.index.shape
+            K = np.zeros((ne, k, k))
+            for column, (i, j) in enumerate(batch.pairs):
+                K[:, i, j] = K[:, j, i] = entries[at + column * ne : at + (column + 1) * ne]
+            held = batch.index < 0
+            K[held[:, :, None] | held[:, None, :]] = 0.0
+            found.append(K)
+        return found
+
+    def _from_elements(self, blocks: Sequence[Array]) -> Any:
+        """Blocks of which the Hessian is the sum of those of the elements."""
+        entries = np.zeros(len(self._targets[1][0]))
+        for batch, at, block in zip(self.batches, self._hessians_begin, blocks, strict=True):
+            ne = len(batch.index)
+            for column, (i, j) in enumerate(batch.pairs):
+                entries[at + column * ne : at + (column + 1) * ne] = block[:, i, j]
+        return self._assembled(entries)
+
+    @cached_property
+    def _hessians_begin(self) -> list[int]:
+        """Where the entries of the Hessians of the batches begin, each after those of first order."""
+        first = [len(batch.index) * (2 + batch.k + batch.r) for batch in self.batches]
+        rest = [len(batch.index) * (len(batch.pairs) + batch.k + batch.r * (batch.k + 1)) for batch in self.batches]
+        ends = np.cumsum([0, *(a + b for a, b in zip(first, rest, strict=True))])
+        return [int(end) + own for end, own in zip(ends[:-1], first, strict=True)]
+
+    @cached_property
+    def _gather(self) -> tuple[Indices, Indices, int]:
+        """Which entries go where in the packed result, those below the diagonal of the Hessian twice."""
+        targets, size = self._targets[1]
+        n, begin = self.n, self.n + 2 + self.m
+        order = np.flatnonzero(targets < size)
+        wanted = targets[order]
+        row, column = np.divmod(wanted - begin, n + 1)
+        below = (wanted >= begin) & (row < n) & (column < row)
+        mirrored = begin + column[below] * (n + 1) + row[below]
+        return np.concatenate([order, order[below]]), np.concatenate([wanted, mirrored]), size
+
+    def potential(self, q: Any, p: Any, th: Mapping[str, float]) -> Any:
+        """Energy of the structure as a function of its own."""
+        x = jnp.concatenate([jnp.asarray(q), jnp.asarray(p, dtype=float)[None], jnp.zeros(self.m)])
+        return self._packed_residual(x, self.constants(th))[0]
+
+    def values(self, q: Any, p: Any, vector: Any) -> tuple[Any, Any]:
+        """Energy and constraint values (m,), bilateral first, to be differentiated further."""
+        energy, c = jnp.zeros(()), jnp.zeros(self.m)
+        for batch, one in zip(self.batches, self.data_of(vector), strict=True):
+            z = (*(q[index] for index in one["index"]), jnp.broadcast_to(p, (len(batch.index),)))
+            own, values = jax.vmap(batch.form.values)(z, one)
+            energy = energy + jnp.sum(own)
+            for rows, value in zip(batch.rows.T, values, strict=True):
+                c = c.at[rows].add(value)
+        return energy, c
+
+    def _entries(self, x: Any, vector: Any, *, second: bool) -> Any:
+        """All entries of all batches, flat, in the order of the targets."""
+        q, p, nu = self._split(x)
+        parts: list[Any] = []
+        for batch, one in zip(self.batches, self.data_of(vector), strict=True):
+            ne = len(batch.index)
+            z = (*(q[index] for index in one["index"]), jnp.broadcast_to(p, (ne,)))
+            multipliers = tuple(nu[rows] for rows in one["rows"])
+            parts += kernel(batch.form, second=second)(z, one, multipliers)
+        return jnp.concatenate(parts)
+
+    def _make_targets(self, n: int, m: int) -> Any:
+        """Targets of the entries of first and second order in the packed result."""
+        hessian, jacobian = n + 2 + m, n + 2 + m + n * (n + 1)
+        first: list[Indices] = []
+        second: list[Indices] = []
+        for batch in self.batches:
+            columns = [*batch.index.T, np.full(len(batch.index), n)]
+            low = batch.first_targets(n)
+            first += low
+            second += low
+            second += [np.where(i < 0, -1, hessian + i * (n + 1) + j) for i, j in batch.hessian_places()]
+            second += [np.where(i < 0, -1, hessian + i * (n + 1) + n) for i in batch.index.T]
+            for row in batch.rows.T:
+                second += [np.where(column < 0, -1, jacobian + row * (n + 1) + column) for column in columns]
+        return tuple(
+            flat_targets(targets, end) for targets, end in ((first, hessian), (second, jacobian + m * (n + 1)))
+        )
+
+    def _packed_residual(self, x: Any, vector: Any) -> Any:
+        total = _add_up(self._entries(x, vector, second=False), *self._targets[0])
+        return jnp.concatenate([total[: self.n + 1], total[self.n + 2 :]])
+
+    def _blocks(self, x: Any, vector: Any) -> Blocks:
+        n, m = self.n, self.m
+        packed = self._packed_kkt(x, vector)
+        head, L_qx, c_x = jnp.split(packed, (n + 2 + m, n + 2 + m + n * (n + 1)))
+        return Blocks(head, L_qx.reshape(n, n + 1).T, c_x.reshape(m, n + 1).T)
+
+    def _packed_kkt(self, x: Any, vector: Any) -> Any:
+        n, m = self.n, self.m
+        packed = _add_up(self._entries(x, vector, second=True), *self._targets[1])
+        block = packed[n + 2 + m : n + 2 + m + n * (n + 1)].reshape(n, n + 1)
+        lower = block[:, :n]
+        full = block.at[:, :n].set(lower + jnp.tril(lower, -1).T)
+        return packed.at[n + 2 + m : n + 2 + m + n * (n + 1)].set(full.ravel())
+
+
+def flat_targets(targets: list[Indices], size: int) -> tuple[Indices, int]:
+    """Targets of all entries in one array, dropped ones (−1) past the end, and that end."""
+    flat = np.concatenate([target.ravel() for target in targets])
+    return np.where(flat < 0, size, flat), size
+
+
+def _add_up(entries: Any, targets: Indices, size: int) -> Any:
+    return jnp.zeros(size + 1).at[targets].add(entries)[:size]

@@ -1,0 +1,62 @@
+"""Motion of composed structures: the same equations, with energy, constraints and forces summed over the elements."""
+
+from typing import TYPE_CHECKING, Any
+
+import jax.numpy as jnp
+import numpy as np
+
+from onesided.evaluation.motion_functions import MotionFunctions
+from onesided.groups import SO3, Group, Product, Vector
+
+if TYPE_CHECKING:
+    from onesided.system.system import System
+
+
+class StructureMotion(MotionFunctions):
+    """Equations of motion of a structure; constants are (data of the elements, parameters)."""
+
+    def __init__(self, system: "System") -> None:
+        self._assembly: Any = system.derivatives
+        super().__init__(system)
+        self.space = _space(system.n, system.structure.moving.rotations)
+
+    def constants(self, system: "System") -> Any:
+        """Data of the elements, and the parameters themselves, which masses depend on."""
+        data = self._assembly.constants(system.parameters)
+        return jnp.asarray(data), jnp.asarray(np.array([*system.parameters.values()], dtype=np.float64))
+
+    def potential(self, q: Any, p: Any, vector: Any) -> Any:
+        """U(q, p)."""
+        return self._assembly.values(q, p, vector[0])[0]
+
+    def holonomic(self, q: Any, p: Any, vector: Any) -> Any:
+        """c(q, p), (m,)."""
+        return self._assembly.values(q, p, vector[0])[1][: self.m]
+
+    def gaps(self, q: Any, p: Any, vector: Any) -> Any:
+        """Gaps of the unilateral constraints."""
+        return self._assembly.values(q, p, vector[0])[1][self.m :]
+
+    def parameters(self, vector: Any) -> Any:
+        """Names for the parameters."""
+        return super().parameters(vector[1])
+
+    def force(self, t: Any, q: Any, v: Any, mu: Any, p: Any, vector: Any) -> Any:
+        """Forces without a potential."""
+        if self.system.force is None:
+            return jnp.zeros(self.n)
+        return self.system.force(t, q, v, p, vector[0])
+
+
+def _space(n: int, rotations: tuple[tuple[int, ...], ...]) -> Group:
+    """Vectors, with SO(3) where three neighbouring coordinates are a rotation vector."""
+    parts: list[Group] = []
+    first = 0
+    for start in sorted(columns[0] for columns in rotations):
+        if start > first:
+            parts.append(Vector(start - first))
+        parts.append(SO3())
+        first = start + 3
+    if first < n:
+        parts.append(Vector(n - first))
+    return parts[0] if len(parts) == 1 else Product(*parts)

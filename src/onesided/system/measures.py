@@ -1,0 +1,48 @@
+"""Measures: quantities of a system that are looked at but not solved for, evaluated along a result."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from onesided.base.errors import ModelError
+from onesided.base.types import Array
+from onesided.evaluation.derivatives import Parameters
+
+Scalar = Callable[[Any, Any, Any], Any]
+
+
+@dataclass(frozen=True)
+class Elementwise:
+    """A measure that may be called once for a whole result: q[i] and p are then (N,), and so is its value."""
+
+    function: Scalar
+
+
+Measure = Scalar | Elementwise
+
+
+def evaluate_measures(
+    measures: Mapping[str, Measure], q: Array, p: Array, parameters: Mapping[str, float]
+) -> dict[str, Array]:
+    """Values of every measure at the points q (N, n), p (N,): name → (N,)."""
+    th = Parameters(parameters)
+    with np.errstate(all="ignore"):  # a measure may be undefined somewhere: it is then not a number
+        return {name: _along(name, measure, q, p, th) for name, measure in measures.items()}
+
+
+def _along(name: str, measure: Measure, q: Array, p: Array, th: Parameters) -> Array:
+    if isinstance(measure, Elementwise):
+        found = np.asarray(measure.function(q.T, p, th), dtype=float)
+        return found if found.shape == p.shape else np.broadcast_to(found, p.shape)
+    return np.array([_scalar(name, measure(row, value, th)) for row, value in zip(q, p, strict=True)])
+
+
+def _scalar(name: str, found: Any) -> float:
+    array = np.asarray(found)
+    if array.shape != () or array.dtype.kind not in "fiu":
+        raise ModelError(
+            f"measure '{name}' gives no number", got=f"shape {array.shape}, {array.dtype}", expected="one number"
+        )
+    return float(array)

@@ -1,0 +1,82 @@
+"""Models that cannot be meant: forces that statics would ignore, mixed units."""
+
+import warnings
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from onesided.base.errors import ModelError
+from onesided.base.names import some
+from onesided.base.tolerances import DEFAULT
+from onesided.base.types import Array
+from onesided.evaluation.derivatives import Parameters
+
+if TYPE_CHECKING:
+    from onesided.elements.contract import Element, Start
+    from onesided.elements.places import Place
+    from onesided.system.system import System
+
+MIXED = 1e12  # ratio of two stiffnesses or lengths that nobody means
+
+
+def check_forces(system: "System", q: Array, p: float) -> None:
+    """Refuse, for statics, forces at rest that have no potential: equilibrium paths are made of energies."""
+    advice = "model it as an energy, or compute the motion instead"
+    if system.structure is not None:
+        for element in system.structure.elements:
+            if not element.conservative:
+                raise ModelError(
+                    f"{element.kind} '{element.name}' has no potential: statics cannot treat it", advice=advice
+                )
+    if system.force is None:
+        return
+    rest, size = np.zeros(system.n), 1.0 + np.abs(q)
+    shift = np.random.default_rng(0).normal(size=system.n) * size
+    for t, where, control in ((0.0, q, p), (0.0, q, p + 1.0), (1.0, q, p), (0.0, q + shift, p)):
+        found = np.asarray(system.force(t, where, rest, control, Parameters(system.parameters)))
+        if np.any(found != 0.0):
+            names = [system.coordinates[i] for i in np.flatnonzero(found)]
+            raise ModelError(
+                f"a force without a potential acts at rest on {some(names)}: statics would ignore it",
+                got=f"{found[np.flatnonzero(found)[0]]:.6g} at t = {t:g}, {system.control} = {control:g}",
+                expected="forces that vanish with the velocities (damping), or none",
+                advice=advice,
+            )
+
+
+def check_masses(places: "Mapping[str, Place]", start: "Start") -> None:
+    """Refuse negative masses and moments of inertia."""
+    for place in places.values():
+        inertia = getattr(place, "inertia", 0.0)
+        several = (inertia,) if isinstance(inertia, (int, float, str)) else tuple(inertia)
+        values = start.vector([getattr(place, "mass", 0.0), *several])
+        if len(values) not in {2, 4} or not np.all(values >= 0):
+            raise ModelError(
+                f"mass or inertia of '{place.name}' is not usable",
+                got=", ".join(f"{value:g}" for value in values),
+                expected="numbers ≥ 0; in space three moments of inertia, or one for all axes",
+            )
+
+
+def warn_of_mixed_units(elements: "Sequence[Element]", start: "Start") -> None:
+    """Warn where stiffnesses or lengths of one kind of element differ by a factor that nobody means."""
+    found: dict[tuple[str, str], list[tuple[float, str]]] = defaultdict(list)
+    for element in elements:
+        sizes = {"stiffness": 0.0, **element.numbers(start)}
+        if len(element.places) == 2:  # places of a joint are together, up to round-off
+            reach = max(float(np.max(np.abs(start.position(place)))) for place in element.places)
+            distance = start.distance(*element.places)
+            sizes["distance"] = distance if distance > DEFAULT.gap * reach else 0.0
+        for name in ("stiffness", "distance"):
+            if np.ndim(sizes.get(name, 0.0)) == 0 and sizes.get(name, 0.0) > 0.0:
+                group = element.kind if name == "stiffness" else "element"
+                found[group, name].append((float(sizes[name]), element.name))
+    for (group, name), values in found.items():
+        (low, first), (high, last) = min(values), max(values)
+        if high >= MIXED * low:
+            warnings.warn(
+                f"units may be mixed: the {name} of {group} '{first}' is {low:g}, that of '{last}' {high:g}",
+                stacklevel=2,
+            )

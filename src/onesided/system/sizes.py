@@ -1,0 +1,365 @@
+"""Typical sizes of a system at a point: what makes every tolerance relative.
+
+Each coordinate has its own length: displacements that store like energies, as large as it takes to change the stiffness
+or the directions of the constraints by half. What follows a change of units exactly needs no tuning by the user;
+coordinates whose units differ by many orders of magnitude need `Scales(length=(…))`.
+"""
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, cast
+
+import numpy as np
+
+from onesided.base.arguments import stated
+from onesided.base.errors import ModelError
+from onesided.base.tolerances import EPS, ROUNDING
+from onesided.base.types import Array
+from onesided.evaluation.derivatives import FEW, Derivatives, Evaluation
+
+
+@dataclass(frozen=True)
+class Probe:
+    """The model without reactions; `together` evaluates several points by one compiled call."""
+
+    derivatives: Derivatives
+    vector: Any
+    together: bool
+
+    def __call__(self, q: Array, p: float) -> Evaluation:
+        """All blocks at one point."""
+        return self.derivatives.evaluate(self._packed([q], [p], 1)[0], self.vector)
+
+    def some(self, Q: Sequence[Array] | Array, P: Sequence[float]) -> Iterable[Evaluation]:
+        """All blocks at some points: one after the other, or those of all points in one."""
+        if self.together:
+            return [self.derivatives.evaluate_few(self._packed(Q, P, FEW), self.vector)]
+        return (self.derivatives.evaluate(x, self.vector) for x in self._packed(Q, P, len(P)))
+
+    def _packed(self, Q: Sequence[Array] | Array, P: Sequence[float], rows: int) -> Array:
+        """The points, the last of them more than once where there are not `rows` of them."""
+        n, given = self.derivatives.n, len(P)
+        X = np.zeros((rows, n + 1 + self.derivatives.m))
+        X[:given, :n], X[:given, n] = Q, P
+        X[given:] = X[given - 1]
+        return X
+
+
+CHANGE = 0.5  # what counts as a change of order one
+SPREAD = 30.0  # largest ratio of lengths that is estimated
+DECADES = 18  # how far sizes are searched for
+DECADES_ALIKE, ALIKE = 3, 0.2  # growth by powers of ten that differ by no more than this, over so many decades
+NEAR = 1.05  # a size this close to the one sought is as good
+LEFT = EPS**0.5  # share of the first reference in those of other points: for directions in which no element is stiff
+FAR = 1e3  # a change so much larger need not be known better
+
+
+@stated
+@dataclass(frozen=True)
+class Scales:
+    """Typical sizes given by the user; None means: estimate it at the start point.
+
+    Attributes
+    ----------
+    length : a change of the coordinates that matters; one number, or one per coordinate.
+    force : a generalised force that matters.
+    stiffness : a typical entry of the energy's Hessian.
+    """
+
+    length: float | Sequence[float] | None = None
+    force: float | None = None
+    stiffness: float | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("length", "force", "stiffness"):
+            value = getattr(self, name)
+            if value is not None and not (np.all(np.isfinite(value)) and np.all(np.asarray(value) > 0)):
+                raise ModelError(f"scale `{name}` is not usable", got=repr(value), expected="a positive number or None")
+
+    def lengths(self, n: int) -> Array | None:
+        """The lengths given, one per coordinate."""
+        if self.length is None:
+            return None
+        given = np.asarray(self.length, dtype=np.float64)
+        if given.shape not in {(), (n,)}:
+            raise ModelError("scale `length` has the wrong shape", got=str(given.shape), expected=f"one number or {n}")
+        return np.broadcast_to(given, (n,)).copy()
+
+
+@dataclass(frozen=True, eq=False)
+class Sizes:
+    """Sizes at one point: a length per coordinate, an energy, a change of p.
+
+    A force that matters is energy / length, a stiffness energy / length²; both are vectors over the coordinates.
+    """
+
+    length: Array
+    energy: float
+    control: float
+    stiffnesses: Callable[[], Iterable[Array]] | None = field(default=None, repr=False)
+    combine: Callable[[list[Array]], Array] | None = field(default=None, repr=False)
+    elements: Callable[[Array], Array] | None = field(default=None, repr=False)
+    first: "Sizes | None" = field(default=None, repr=False)
+
+    @cached_property
+    def reference(self) -> Array:
+        """Reference stiffness M, (n, n), symmetric positive definite, without units: what "stiff" means here.
+
+        The mean of |K| at the point for p as it is and a size to either side. Directions without any stiffness are
+        measured like the stiffest: nothing is known about them. For sparse systems: the entries [`SparseEvaluation`].
+        """
+        found = [K for K in (self.stiffnesses or tuple)() if np.all(np.isfinite(K))]
+        if self.combine is not None:
+            return self.combine(found)
+        if not found:
+            return np.eye(len(self.length))
+        values, modes = np.linalg.eigh(sum(_magnitude(K) for K in found) / len(found))
+        usual = max(float(values[-1]), 1.0)
+        none = values <= ROUNDING * usual
+        values = np.where(none, usual, values)
+        return np.asarray((modes * values) @ modes.T)
+
+    def at(self, x: Array) -> "Sizes":
+        """The same with the reference stiffness of the packed point x, for what is the sum of elements.
+
+        A stiff structure that has turned is soft in directions in which it was stiff: its elements tell how soft.
+        """
+        elements, first = self.elements, self.first or self
+        if elements is None:
+            return self
+
+        def combine(_: list[Array]) -> Array:
+            own = elements(x)
+            return own + LEFT * first.reference if np.all(np.isfinite(own)) else first.reference
+
+        return replace(first, stiffnesses=None, combine=combine, first=first)
+
+    @property
+    def force(self) -> Array:
+        """Generalised forces that matter, (n,)."""
+        return np.asarray(self.energy / self.length)
+
+    @property
+    def stiffness(self) -> float:
+        """One typical stiffness."""
+        return float(self.energy / np.exp(2.0 * np.mean(np.log(self.length))))
+
+    def hessian(self, L_qq: Array) -> Array:
+        """A Hessian without units."""
+        return np.asarray(self.length[:, None] * L_qq * self.length / self.energy)
+
+
+def _magnitude(K: Array) -> Array:
+    """|K|: the same modes, absolute values of the eigenvalues; K itself where it is positive definite."""
+    values, modes = np.linalg.eigh(K)
+    return K if len(values) and values[0] > 0 else np.asarray((modes * np.abs(values)) @ modes.T)
+
+
+def estimate(evaluate: Probe, q: Array, p: float, given: Scales) -> Sizes:
+    """Sizes at (q, p)."""
+    e = evaluate(q, p)
+    d = _weights(e.stiffest())
+    if given.stiffness is not None:
+        d = np.full(len(q), given.stiffness**-0.5)
+    t, d, usual = _lengths(evaluate, e, q, p, d, fixed=given.stiffness is not None)
+    length, energy = t * d, t * t
+    chosen = given.lengths(len(q))
+    if chosen is not None:
+        length = chosen
+        largest = _largest(e.scaled_hessian(length))
+        energy = given.stiffness * float(np.max(length)) ** 2 if given.stiffness is not None else largest or t * t
+    if given.force is not None:
+        energy = given.force * float(np.max(length))
+    sizes = Sizes(length, energy, 1.0)
+    control = _control(evaluate, e, q, p, sizes, usual)
+
+    def stiffnesses() -> Iterable[Array]:
+        loads = (p, p - control, p + control)
+        states = [evaluate(q, load) for load in loads] if usual is e else [usual]
+        return (state.scaled_hessian(length) / energy for state in states)
+
+    combine = cast(Any, e).reference if evaluate.derivatives.large else None
+    start = np.append(q, p)
+
+    def elements(x: Array) -> Array:
+        sizes = evaluate.derivatives.magnitude(x, start, evaluate.vector, length)
+        return np.asarray(sizes.scaled_hessian(length) / energy)
+
+    own = elements if evaluate.derivatives.elementwise else None
+    return Sizes(length, energy, control, stiffnesses, combine, own)
+
+
+def _lengths(
+    evaluate: Probe, e: Evaluation, q: Array, p: float, d: Array, *, fixed: bool
+) -> tuple[float, Array, Evaluation]:
+    """How far the system moves until it changes, the weights of the coordinates, and a state of usual stiffness.
+
+    Stiffness may vanish at one point: the weights are made anew with that found a reach away.
+    """
+    guess = _linear_reach(e, q, p, d) or 1.0
+    t, usual = _reach(evaluate, e, q, p, d, guess), e
+    if t is not None and not fixed:
+        near, t = t, _past_power_law(evaluate, q, p, d, t) if len(d) == 1 else t
+        usual = e if t == near else evaluate(q + t * d * _zigzag(len(d)), p)
+        aside = t * d * _zigzag(len(d))
+        rows = np.vstack([e.stiffest(), *(one.stiffest() for one in evaluate.some((q + aside, q - aside), (p, p)))])
+        again = _weights(np.asarray(rows[np.isfinite(rows).all(axis=1)].max(axis=0)))
+        if np.any(np.abs(again - d) > (NEAR - 1.0) * d):
+            d, t = again, _reach(evaluate, e, q, p, again, t)
+    return t or _reach_under_load(evaluate, e, q, p, d, guess) or guess, d, usual
+
+
+def _past_power_law(evaluate: Probe, q: Array, p: float, d: Array, t: float) -> float:
+    """A reach at which the stiffness of a system of one coordinate is usual, should it nearly vanish at the point.
+
+    Beside a limit point stiffness grows in proportion to the distance, over decades: the reach says nothing then. Where
+    such growth goes on for `DECADES_ALIKE` decades and ends, the size lies closer to the end, on a logarithmic scale.
+    """
+
+    def largest(step: float) -> float:
+        aside = step * d
+        return max(_largest(one.scaled_hessian(d)) for one in evaluate.some((q + aside, q - aside), (p, p)))
+
+    end = 10.0 * t
+    here = largest(end)
+    slope: float | None = None
+    for _ in range(DECADES):
+        there = largest(10.0 * end)
+        grown = math.log10(there / here) if 0.0 < here < there < math.inf else 0.0
+        if (slope is not None and abs(grown - slope) > ALIKE) or not abs(grown - 1.0) <= ALIKE:
+            break
+        slope, here, end = grown, there, 10.0 * end
+    else:
+        return t
+    decades = math.log10(end / t)
+    return max(t**0.25 * end**0.75, EPS**0.25 * end) if decades >= DECADES_ALIKE else t
+
+
+def _zigzag(n: int) -> Array:
+    return np.where(np.arange(n) % 2, -1.0, 1.0)
+
+
+def _weights(rows: Array) -> Array:
+    """Displacements of the coordinates that store like energies, within a factor of `SPREAD` of each other.
+
+    A coordinate without stiffness of its own is measured like the stiffest: nothing is known about it.
+    """
+    stiffest = float(np.max(rows, initial=0.0)) or 1.0
+    soft = rows <= EPS**0.5 * stiffest
+    softness = np.sqrt(stiffest / np.where(soft, stiffest, rows))
+    return np.asarray(np.minimum(softness, SPREAD) / math.sqrt(stiffest))
+
+
+def _reach(evaluate: Probe, e: Evaluation, q: Array, p: float, d: Array, guess: float) -> float | None:
+    """How far along ±d the system moves until its stiffness or its constraint directions change by half."""
+    norms = e.gap_sizes(d)
+    patterns = [d] if len(d) == 1 else [d, d * _zigzag(len(d))]
+    directions = np.array([sign * pattern for pattern in patterns for sign in (1.0, -1.0)])
+    hessian, m = e.scaled_hessian(d), len(norms)
+
+    def change(t: float) -> float:
+        largest = 0.0
+        for other in evaluate.some(q + t * directions, [p] * len(directions)):
+            largest = max(largest, _largest(other.scaled_hessian(d) - hessian))
+            if m:
+                largest = max(largest, _largest(_ratios(e.turning(other, d), norms)))
+            if largest >= FAR * CHANGE:
+                break
+        return largest
+
+    return _first_crossing(change, guess)
+
+
+def _reach_under_load(evaluate: Probe, e: Evaluation, q: Array, p: float, d: Array, guess: float) -> float | None:
+    """The same where the system is linear at this p, but not at another."""
+    step = _control(evaluate, e, q, p, Sizes(guess * d, guess * guess, 1.0), e)
+    other = evaluate(q, p + step)
+    return _reach(evaluate, other, q, p + step, d, guess) if other.finite() else None
+
+
+def _linear_reach(e: Evaluation, q: Array, p: float, d: Array) -> float:
+    """For linear systems: the largest of the coordinates, the distances to contacts, and the motion that p causes.
+
+    Where all of that is round-off of the motion that reactions prevent, it is that motion.
+    """
+    norms = e.gap_sizes(d)
+    distances, pushed = _ratios(e.c, norms), _ratios(e.c_p * p, norms)
+    found = max(_largest(q / d), _largest(distances), _largest(pushed), _largest(e.L_qp * d * p))
+    prevented = _largest(e.L_q * d)
+    return prevented if found <= EPS**0.5 * prevented < math.inf else found
+
+
+def _control(evaluate: Probe, e: Evaluation, q: Array, p: float, sizes: Sizes, usual: Evaluation) -> float:
+    """The change of p that changes forces, gaps, or the stiffness as the system gives way, by a size that matters.
+
+    Stiffness is measured by that of a usual state: at the point itself it may nearly vanish.
+    """
+    gaps = e.gap_sizes(sizes.length)
+    response, stiffened = usual.response(sizes.length, sizes.energy), usual.stiffness_change(sizes.length, e)
+
+    def change(step: float) -> float:
+        largest = 0.0
+        for other in evaluate.some((q, q), (p + step, p - step)):
+            forces = (other.L_q - e.L_q) / sizes.force
+            largest = max(largest, _largest(forces), stiffened(other), _largest(_ratios(other.c - e.c, gaps)))
+        moved = step * response
+        if largest < FAR * CHANGE and np.any(moved):
+            for other in evaluate.some((q + moved, q - moved), (p + step, p - step)):
+                largest = max(largest, stiffened(other), _largest(_ratios(e.turning(other, sizes.length), gaps)))
+        return largest
+
+    found = _first_crossing(change, abs(p) or 1.0) or abs(p) or 1.0
+    return float(max(found, EPS**0.4 * abs(p)))  # what p itself resolves
+
+
+def _ratios(values: Array, sizes: Array) -> Array:
+    """Values relative to their sizes, zero where the size is."""
+    return np.divide(values, sizes, out=np.zeros_like(values), where=sizes > 0)
+
+
+def _largest(values: Array) -> float:
+    """Largest absolute value; what is not finite counts as infinitely large."""
+    size = float(abs(values).max()) if values.size else 0.0
+    return size if math.isfinite(size) else math.inf
+
+
+def _first_crossing(change: Callable[[float], float], guess: float) -> float | None:
+    """The size, near `guess` and over many decades, from which on `change` is at least CHANGE; None if it never is."""
+    size, here = guess, change(guess)
+    large = here >= CHANGE
+    for trial in range(DECADES):
+        if CHANGE <= here <= NEAR * CHANGE:
+            return size
+        other = size * (min(max(_factor(here, 1.0), 0.1), 10.0) if trial < 2 else 0.1 if large else 10.0)
+        there = change(other)
+        if (there >= CHANGE) != large:
+            low, high = ((other, there), (size, here)) if large else ((size, here), (other, there))
+            return _narrow(change, low, high)
+        size, here = other, there
+    return size if large else None
+
+
+def _factor(change: float, power: float) -> float:
+    """By how much to multiply a size so that its change, if it grows by a power, comes just above CHANGE."""
+    wanted = math.sqrt(NEAR) * CHANGE
+    if not 0.0 < change < math.inf:
+        return math.inf if change == 0.0 else 0.0
+    return float((wanted / change) ** (1.0 / power))
+
+
+def _narrow(change: Callable[[float], float], low: tuple[float, float], high: tuple[float, float]) -> float:
+    """The crossing between two sizes with their changes, to a few per cent: most grow like a power of the size."""
+    for _ in range(6):
+        (a, before), (b, after) = low, high
+        if b <= NEAR * a or after <= NEAR * CHANGE:
+            break
+        known = before > 0.0 and after < math.inf
+        power = max(math.log(after / before) / math.log(b / a), 0.1) if known else 0.0
+        middle = a * _factor(before, power) if power else 0.0
+        if not a * (b / a) ** 0.05 < middle < b * (a / b) ** 0.05:
+            middle = math.sqrt(a * b)
+        value = change(middle)
+        low, high = (low, (middle, value)) if value >= CHANGE else ((middle, value), high)
+    return high[0]

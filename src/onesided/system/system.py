@@ -1,0 +1,377 @@
+"""`System`: a mechanical system as pure functions of coordinates q and control parameter p."""
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from onesided.base.errors import ModelError
+from onesided.base.names import check_names, some, unknown_name
+from onesided.base.tolerances import DEFAULT, Tolerances
+from onesided.base.types import Array
+from onesided.evaluation import derivatives
+from onesided.evaluation.derivatives import Derivatives, Evaluation, Function, Scalar
+from onesided.evaluation.motion_functions import MotionFunctions
+from onesided.evaluation.path_steps import CurveFrame, Here, PathStretch, StepKnobs
+from onesided.evaluation.rows import Row
+from onesided.groups import Group
+from onesided.results.sketch import Sketch
+from onesided.structures.motion_of_parts import StructureMotion
+from onesided.system.contact import Contact, ContactFunctions, ContactStructure, check_contacts
+from onesided.system.measures import Measure, evaluate_measures
+from onesided.system.motion_check import check_motion
+from onesided.system.plausible import check_forces
+from onesided.system.sizes import Probe, Scales, Sizes, estimate
+
+_TABLES = ("bilateral", "unilateral", "nonholonomic", "servo")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class System:
+    """A mechanical system: energy, constraints, parameters; frozen, and without knowledge of solvers.
+
+    Parameters
+    ----------
+    coordinates : names of the generalised coordinates q.
+    energy : callable U(q, p, th) → scalar in `jax.numpy`, or a `Function` with exact derivatives.
+    unilateral : name → gap g(q, p, th) ≥ 0; its multiplier λ ≥ 0 is the reaction.
+    bilateral : name → h(q, p, th) = 0; multiplier μ of either sign.
+    parameters : named numbers th, what studies vary.
+    control : name of the control parameter p.
+    scales : typical sizes, estimated where not given.
+    measures : name → function(q, p, th) of interest beside the coordinates; results hold their values.
+    sketch : how to draw the system, for pictures and reports.
+    kinetic, mass, force : for motion: T(q, v, th) or M(q, th), and Q(t, q, v, p, th), (n,).
+    nonholonomic : name → f(q, v, th) = 0, linear in the velocities.
+    friction : forces F(q, v, mu, th), (n,), that depend on the multipliers of the bilateral constraints.
+    servo, actuation : conditions s(q, p, th) = 0 that inputs u meet through the forces B(q, th) u, B (n, number of
+        conditions).
+    space : configuration space of the coordinates, by default vectors with v = q̇; see `onesided.groups`.
+    contacts : name of a gap → `Contact`: its restitution and friction in motion; without, neither.
+    words : name of a gap → noun, what closing and what opening is called, where these are not ("contact", "closes",
+        "opens").
+    structure, derivatives : set by `compose`: the parts the system was made of, and their sum.
+    surfaces : set by `with_surfaces`: looks after contact points during a motion.
+
+    Notes
+    -----
+    Equilibrium: U_q − h_qᵀμ − g_qᵀλ = 0 with g ≥ 0, λ ≥ 0, gᵀλ = 0 [SP1 (3.1)–(3.5)]. Double precision is switched on
+    in JAX when the first System is made.
+
+    Examples
+    --------
+    >>> import onesided
+    >>> block = onesided.System(
+    ...     coordinates=("x",), energy=lambda q, p, th: th.k * (q[0] - p) ** 2 / 2,
+    ...     unilateral={"wall": lambda q, p, th: q[0]}, parameters={"k": 2.0})
+    >>> block.replace(parameters={"k": 3.0}).parameters["k"]
+    3.0
+    """
+
+    coordinates: tuple[str, ...]
+    energy: Scalar | Function
+    unilateral: Mapping[str, Scalar | Function] = field(default_factory=dict)
+    bilateral: Mapping[str, Scalar | Function] = field(default_factory=dict)
+    parameters: Mapping[str, float] = field(default_factory=dict)
+    control: str = "p"
+    scales: Scales = field(default_factory=Scales)
+    kinetic: Callable[..., Any] | None = None
+    mass: Callable[..., Any] | None = None
+    force: Callable[..., Any] | None = None
+    measures: Mapping[str, Measure] = field(default_factory=dict)
+    sketch: Sketch | None = None
+    nonholonomic: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
+    friction: Callable[..., Any] | None = None
+    servo: Mapping[str, Scalar] = field(default_factory=dict)
+    actuation: Callable[..., Any] | None = None
+    space: Group | None = None
+    contacts: Mapping[str, Contact] = field(default_factory=dict)
+    words: Mapping[str, tuple[str, str, str]] = field(default_factory=dict)
+    structure: Any = field(default=None, repr=False, compare=False)
+    surfaces: Any = field(default=None, repr=False, compare=False)
+    derivatives: Derivatives = field(default=None, repr=False, compare=False)  # type: ignore[assignment]
+    motion: MotionFunctions = field(init=False, repr=False, compare=False)
+    contact_motion: ContactFunctions | ContactStructure = field(init=False, repr=False, compare=False)
+    _vector: Any = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        if isinstance(self.coordinates, str):  # type: ignore[unreachable]
+            raise ModelError(
+                "`coordinates` is a string", got=repr(self.coordinates), expected=f"a tuple: ({self.coordinates!r},)"
+            )
+        self._set("coordinates", check_names("coordinate", self.coordinates))
+        check_names("coordinate and control parameter", [*self.coordinates, self.control])
+        if not self.coordinates:
+            raise ModelError("there is no coordinate", expected="at least one name in `coordinates`")
+        for kind in (*_TABLES, "parameters", "contacts"):
+            if not isinstance(getattr(self, kind), Mapping):
+                raise ModelError(
+                    f"`{kind}` is not a mapping", got=type(getattr(self, kind)).__name__, expected="{name: …}"
+                )
+        check_names("constraint", [name for kind in _TABLES for name in getattr(self, kind)])
+        self._set("parameters", MappingProxyType(_numbers(self.parameters)))
+        for kind in _TABLES:
+            self._set(kind, MappingProxyType(dict(getattr(self, kind))))
+        self._set("contacts", MappingProxyType(dict(self.contacts)))
+        if self.structure is None:
+            self._compile()
+        check_contacts(self)
+        plain = self.structure is None
+        self._set("motion", MotionFunctions(self) if plain else StructureMotion(self))
+        self._set("contact_motion", ContactFunctions(self) if plain else ContactStructure(self))
+        self._set("_vector", self.derivatives.constants(self.parameters))
+
+    def _compile(self) -> None:
+        """Check the user's functions and make their derivatives."""
+        names = tuple(self.parameters)
+        for label, function in self._labelled():
+            if isinstance(function, Row) and function.index > 0:
+                continue  # the family was checked with its first row
+            if isinstance(function, Row):
+                derivatives.check_function(f"the family of {label}", function.family, self.n, names, (function.size,))
+            if not callable(function) and not isinstance(function, Function):
+                raise ModelError(f"{label} is not a function", got=repr(function), expected="a callable (q, p, th)")
+            derivatives.check_function(label, function, self.n, names)
+            if isinstance(function, Function):
+                for rule, name, shape in (
+                    (function.gradient, "gradient", (self.n,)),
+                    (function.hessian, "hessian", (self.n, self.n)),
+                ):
+                    if rule is not None:
+                        derivatives.check_function(f"{name} of {label}", rule, self.n, names, shape)
+        constraints = [*self.bilateral.values(), *self.unilateral.values()]
+        self._set("derivatives", Derivatives(self.n, self.energy, constraints, names))
+        check_motion(self)
+
+    def _set(self, name: str, value: Any) -> None:
+        object.__setattr__(self, name, value)
+
+    def _labelled(self) -> list[tuple[str, Scalar | Function]]:
+        if self.structure is not None:
+            return []
+        gaps = [(f"gap '{name}'", f) for name, f in self.unilateral.items()]
+        joints = [(f"bilateral constraint '{name}'", f) for name, f in self.bilateral.items()]
+        return [("energy", self.energy), *joints, *gaps]
+
+    def _repr_html_(self) -> str:
+        from onesided.report.systems import system_html
+
+        return system_html(self)
+
+    def __repr__(self) -> str:
+        parts = [
+            some(self.coordinates),
+            *(
+                f"{kind} {some(tuple(getattr(self, kind)))}"
+                for kind in ("bilateral", "unilateral")
+                if getattr(self, kind)
+            ),
+            f"control {self.control}",
+        ]
+        return f"System({'; '.join(parts)})"
+
+    @property
+    def n(self) -> int:
+        """Number of coordinates."""
+        return len(self.coordinates)
+
+    @property
+    def start(self) -> Array:
+        """The configuration in which a structure was composed."""
+        if self.structure is None:
+            raise ModelError("this system has no start of its own", expected="one that `compose` made")
+        return np.asarray(self.structure.start_values(self.parameters))
+
+    def words_for(self, name: str) -> tuple[str, str, str]:
+        """How events of a one-sided constraint are told: noun, what closing and what opening is called."""
+        if self.structure is not None:
+            return tuple(self.structure.words(name))
+        return self.words.get(name, ("contact", "closes", "opens"))
+
+    @property
+    def history(self) -> Mapping[str, int]:
+        """Parameters that remember (permanent set), with the number of the coordinate whose value each takes over."""
+        return {} if self.structure is None else dict(self.structure.history)
+
+    @property
+    def constraint_names(self) -> tuple[str, ...]:
+        """Names in the order of the multipliers ν = (μ, λ): bilateral, then unilateral."""
+        return (*self.bilateral, *self.unilateral)
+
+    def replace(self, *, parameters: Mapping[str, float] | None = None, scales: Scales | None = None) -> "System":
+        """A new system with some parameters or the scales changed; nothing is compiled anew."""
+        values = dict(self.parameters)
+        for name, value in (parameters or {}).items():
+            if name not in values:
+                raise unknown_name("parameter", name, values)
+            values[name] = value
+        new = object.__new__(System)
+        for name in self.__dataclass_fields__:
+            object.__setattr__(new, name, getattr(self, name))
+        new._set("parameters", MappingProxyType(_numbers(values)))
+        new._set("_vector", self.derivatives.constants(new.parameters))
+        new._set("scales", self.scales if scales is None else scales)
+        return new
+
+    def evaluate(self, q: Array, p: float, nu: Array) -> Evaluation:
+        """All blocks of the equilibrium equations at (q, p) with multipliers ν = (μ, λ)."""
+        return self.evaluate_packed(self.derivatives.pack(q, p, nu))
+
+    def evaluate_packed(self, x: Array) -> Evaluation:
+        """The same at a packed point x = (q, p, ν)."""
+        return self.derivatives.evaluate(x, self._vector)
+
+    def keep(self, x: Array, e: Evaluation) -> None:
+        """Remember blocks that are known at a packed point: it need not be evaluated once more."""
+        self.derivatives.keep(x, self._vector, e)
+
+    def residual(self, q: Array, p: float, nu: Array) -> tuple[float, Array, Array]:
+        """Energy, force balance L_q (n,) and constraint values c (m,), ordered as `constraint_names`."""
+        return self.residual_packed(self.derivatives.pack(q, p, nu))
+
+    def residual_packed(self, x: Array) -> tuple[float, Array, Array]:
+        """The same at a packed point."""
+        return self.derivatives.residual(x, self._vector)
+
+    def residuals_packed(self, X: Array) -> tuple[Array, Array, Array]:
+        """The same at many packed points, the rows of X."""
+        return self.derivatives.residuals(X, self._vector)
+
+    def evaluate_many(self, X: Array) -> Evaluation:
+        """All blocks at many packed points, the rows of X."""
+        return self.derivatives.evaluate_many(X, self._vector)
+
+    def look(self, X: Array, directions: Array) -> tuple[Array, Array]:
+        """Constraint values and the derivative of (L_q, c) in a direction of its own at many packed points."""
+        return self.derivatives.look(X, directions, self._vector)
+
+    def along(self, x: Array, direction: Array, order: int) -> Array:
+        """Derivative of `order` of (L_q, c) along x + s·direction, both packed as (q, p, ν): (n + m,)."""
+        return self.derivatives.along(x, direction, self._vector, order)
+
+    def measured(self, q: Array, p: Array) -> dict[str, Array]:
+        """Values of the measures along a result: q (N, n), p (N,) → name → (N,)."""
+        return evaluate_measures(self.measures, q, p, self.parameters)
+
+    def march(self, here: Here, knobs: StepKnobs, frame: CurveFrame) -> PathStretch:
+        """Many steps along the equilibria with a fixed working set, in one compiled call."""
+        return self.derivatives.stepping.march(here, knobs, frame, self._vector)
+
+    def point(self, q: Any) -> Array:
+        """Check a configuration given by a user (sequence or name → value) and return it as a float64 array."""
+        if isinstance(q, Mapping):
+            for name in q:
+                if name not in self.coordinates:
+                    raise unknown_name("coordinate", name, self.coordinates)
+            missing = [name for name in self.coordinates if name not in q]
+            if missing:
+                raise ModelError("coordinates are missing in the point", got=", ".join(q), expected=", ".join(missing))
+            q = [q[name] for name in self.coordinates]
+        array = np.asarray(q)
+        if array.dtype == np.float32:
+            raise ModelError("the point is in single precision", got="float32", expected="float64")
+        if array.shape != (self.n,) or array.dtype.kind not in "fiu":
+            raise ModelError(
+                "the point has the wrong shape or type",
+                got=f"shape {array.shape}, {array.dtype}",
+                expected=f"({self.n},) numbers, one per coordinate ({', '.join(self.coordinates)})",
+            )
+        return array.astype(np.float64)
+
+    def check_finite(self, q: Array, p: float) -> None:
+        """Raise a ModelError that names the function and derivative that are not finite at (q, p)."""
+        e = self.evaluate(q, p, np.zeros(len(self.constraint_names)))
+        if e.finite() and math.isfinite(e.energy):
+            return
+        at = ", ".join(f"{name} = {value:.6g}" for name, value in zip(self.coordinates, q, strict=True))
+        advice = "move the start away from the singular point, or reformulate (square roots and divisions at zero)"
+        rows: list[tuple[str, Any]] = [(f"constraint '{name}'", e.c[i]) for i, name in enumerate(self.constraint_names)]
+        rows += [(f"the gradient of '{name}'", e.c_q[i]) for i, name in enumerate(self.constraint_names)]
+        rows += [("the energy", e.energy), ("the energy's gradient", e.L_q), ("the energy's Hessian", e.L_qq)]
+        for label, value in rows:
+            if not np.all(np.isfinite(value)):
+                raise ModelError(
+                    f"{label} is not finite at {at}, {self.control} = {p:.6g}", got=str(value), advice=advice
+                )
+
+    def check_start(self, q: Array, p: float) -> None:
+        """Refuse a start that `check_model` refuses, and what statics cannot treat.
+
+        That is: forces without a potential, motions that nothing resists.
+        """
+        self.check_model(q, p)
+        check_forces(self, q, p)
+        if self.structure is not None and not self.derivatives.large:  # large ones show it by their factors
+            self.check_supported(q, p)
+
+    def check_supported(self, q: Array, p: float) -> None:
+        """Refuse a composed structure that can move as a whole, or in parts, without resistance."""
+        from onesided.structures.supports import check_supported  # it knows elements: a tenth of a second to load
+
+        check_supported(self, q, p)
+
+    def check_model(self, q: Array, p: float) -> None:
+        """Refuse a start at which the model cannot be evaluated, wrong derivatives, and gaps that are constant."""
+        if not math.isfinite(p):
+            raise ModelError(f"{self.control} is not finite", got=repr(p), expected="a number")
+        self.check_finite(q, p)
+        self.check_derivatives(q, p)
+        if not self.constraint_names:
+            return
+        shifts = np.random.default_rng(0).normal(size=(2, self.n)) * (1.0 + np.abs(q))
+        zero, one = np.zeros(len(self.constraint_names)), np.ones(self.n)
+        slopes = [self.evaluate(q + shift, p, zero).gap_sizes(one) for shift in (0.0, *shifts)]
+        for i, name in enumerate(self.constraint_names):
+            if all(slope[i] == 0.0 for slope in slopes):
+                raise ModelError(
+                    f"constraint '{name}' does not depend on the coordinates",
+                    expected="a gap that changes when the system moves",
+                    advice="check its formula, or remove it",
+                )
+
+    def sizes(self, q: Array, p: float, *, together: bool = False) -> Sizes:
+        """Typical sizes at a point: those given in `scales`, the others estimated from the model.
+
+        `together` looks at several points at once, by a compiled function of its own.
+        """
+        probe = Probe(self.derivatives, self._vector, together and not self.derivatives.large)
+        return estimate(probe, q, p, self.scales)
+
+    def check_derivatives(self, q: Any, p: float, *, tolerances: Tolerances = DEFAULT) -> dict[str, float]:
+        """Compare supplied with automatic derivatives at (q, p); raise a ModelError where they disagree.
+
+        Returns the largest relative difference per function and derivative.
+        """
+        point, found = self.point(q), {}
+        for label, function in self._labelled():
+            if isinstance(function, Function):
+                pairs = derivatives.compare_derivatives(
+                    function, tuple(self.parameters), point, p, dict(self.parameters)
+                )
+                found.update({f"{label}: {name}": value for name, value in pairs.items()})
+        for name, value in found.items():
+            if not value <= tolerances.derivative:
+                raise ModelError(
+                    f"the supplied derivative disagrees with the automatic one ({name})",
+                    got=f"relative difference {value:.3g}",
+                    expected=f"at most {tolerances.derivative:g}",
+                    advice="correct the formula, or leave it out: derivatives are automatic",
+                )
+        return found
+
+
+def _numbers(parameters: Mapping[str, float]) -> dict[str, float]:
+    check_names("parameter", parameters)
+    values = {}
+    for name, value in parameters.items():
+        if isinstance(value, bool) or not isinstance(value, (int, float, np.floating, np.integer)):
+            raise ModelError(f"parameter '{name}' is not a number", got=repr(value), expected="a float")
+        if getattr(value, "dtype", None) == np.float32:
+            raise ModelError(f"parameter '{name}' is in single precision", got="float32", expected="float64")
+        if not math.isfinite(value):
+            raise ModelError(f"parameter '{name}' is not finite", got=repr(value), expected="a finite number")
+        values[name] = float(value)
+    return values
