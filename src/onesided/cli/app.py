@@ -390,11 +390,8 @@ def _method(task: Any, name: str | None, rtol: float | None, step: float | None)
 
 def _careful(care: str) -> Any:
     """The method that looks as closely as asked for."""
-    methods = {
-        "fast": onesided.PredictorCorrector.fast,
-        "normal": onesided.PredictorCorrector,
-        "thorough": onesided.PredictorCorrector.thorough,
-    }
+    steps = onesided.PredictorCorrector
+    methods = {"fast": steps.fast, "normal": steps, "thorough": steps.thorough}
     if care not in methods:
         raise UsageError("there is no such care", got=care, expected=", ".join(methods))
     return methods[care]()

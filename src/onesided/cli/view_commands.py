@@ -88,9 +88,9 @@ def explain(
     """Say what a kind of event means, and where the theory is."""
     with clear_errors():
         if kind is None:
-            sys.stdout.write("".join(f"{slug:24} {title}\n" for slug, title in onesided.report.kinds().items()))
+            sys.stdout.write("".join(f"{slug:24} {title}\n" for slug, title in kept.explain.slugs().items()))
         else:
-            sys.stdout.write(onesided.report.explanation(kind) + "\n")
+            sys.stdout.write(kept.explain.explanation(kind) + "\n")
 
 
 def _load(results: Path) -> Any:
