@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 import onesided
+from onesided import results as kept
 from onesided.base.errors import UsageError
 from onesided.cli.exits import clear_errors
 
