@@ -14,7 +14,7 @@ import onesided
 from onesided import load_result
 from onesided.base.errors import SolveError
 from onesided.base.interrupt import NOTHING, SOON
-from onesided.results import Progress
+from onesided.base.progress import Progress
 
 LISTENING = "from onesided.base.interrupt import INTERRUPT; INTERRUPT.listen(); print('up', flush=True); "
 RUN = LISTENING + "from onesided.__main__ import main; main()"

@@ -236,7 +236,7 @@ def test_iterator_gives_the_same_states(method):
 
 @pytest.mark.parametrize("method", [EVENTS, Moreau(step=1e-3)], ids=lambda m: type(m).__name__)
 def test_interrupted_motion_keeps_what_was_achieved(method):
-    from onesided.results import Progress
+    from onesided.base.progress import Progress
 
     class Impatient(Progress):
         calls = 0

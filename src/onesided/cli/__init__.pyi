@@ -1,2 +1,3 @@
+from . import cable_runs as cable_runs
 from . import environment as environment
 from . import listing as listing

@@ -10,9 +10,13 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
+import onesided
+from onesided import cli, dynamics, files, results, zoo
 from onesided._version import __version__
+from onesided.base import caches
 from onesided.base.errors import UsageError
 from onesided.base.interrupt import EXIT_INTERRUPTED, INTERRUPT, Interrupt
+from onesided.base.names import nearest
 from onesided.cli.cable_commands import cables
 from onesided.cli.exits import EXIT_FAILED, clear_errors, exit_code
 from onesided.cli.view_commands import views
@@ -77,8 +81,6 @@ def examples(
     name: Annotated[str | None, typer.Argument(help="Print this model file, to be copied: NAME > my.toml")] = None,
 ) -> None:
     """List the bundled models, or print one."""
-    from onesided import zoo
-
     with clear_errors():
         if name is not None:
             sys.stdout.write(zoo.text(name))
@@ -92,9 +94,7 @@ def examples(
 @app.command()
 def schema() -> None:
     """Print the JSON schema of the model file format."""
-    from onesided.files.schema import json_schema
-
-    sys.stdout.write(json.dumps(json_schema(), indent=2) + "\n")
+    sys.stdout.write(json.dumps(files.schema.json_schema(), indent=2) + "\n")
 
 
 @app.command()
@@ -103,13 +103,10 @@ def cache(
 ) -> None:
     """Say where compiled code is kept between runs and how much there is, or remove it."""
     with clear_errors():
-        from onesided.base import caches
-        from onesided.cli.environment import MEGABYTE, kept_code
-
         if clear:
-            sys.stdout.write(f"{caches.clear() / MEGABYTE:.1f} MB removed\n")
+            sys.stdout.write(f"{caches.clear() / cli.environment.MEGABYTE:.1f} MB removed\n")
         else:
-            sys.stdout.write(f"{kept_code()}\n")
+            sys.stdout.write(f"{cli.environment.kept_code()}\n")
 
 
 @app.command()
@@ -129,9 +126,7 @@ def check(
 
 
 def _environment() -> dict[str, str]:
-    from onesided.cli.environment import environment
-
-    return environment()
+    return cli.environment.environment()
 
 
 def _checked(file: Path) -> dict[str, str]:
@@ -165,12 +160,9 @@ def solve(
 ) -> None:
     """Find an equilibrium at fixed p from the file's start, also one that is infeasible or far away."""
     with clear_errors(as_json):
-        from onesided.cli import listing as show
-        from onesided.verbs import solve as solve_system
-
         model = _load(file, change)
-        found = solve_system(model.system, start=model.task.start, p=_within(model, p), throw=False)
-        show.solution(found, as_json=as_json)
+        found = onesided.solve(model.system, start=model.task.start, p=_within(model, p), throw=False)
+        cli.listing.solution(found, as_json=as_json)
         raise typer.Exit(exit_code(found.status))
 
 
@@ -192,13 +184,9 @@ def trace(  # noqa: PLR0913, PLR0917 - one option each
 ) -> None:
     """Trace the equilibrium path from the file's start; every event is located, named and explained."""
     with clear_errors(as_json) as interrupt:
-        from onesided.cli import listing as show
-        from onesided.statics.paths import trace as trace_path
-        from onesided.statics.tracing.integrate import FirstOrder
-
         model = _load(file, change)
         folder, bounds = _folder(output, file, "trace"), _bounds(model, p_min, p_max)
-        found = trace_path(
+        found = onesided.trace(
             model.system,
             model.task.start,
             model.task.p,
@@ -206,11 +194,11 @@ def trace(  # noqa: PLR0913, PLR0917 - one option each
             p_bounds=bounds,
             max_points=max_points,
             max_events=max_events,
-            method=FirstOrder() if first_order else _careful(care),
+            method=onesided.FirstOrder() if first_order else _careful(care),
             progress=_progress(interrupt, model.system.control, bounds, quiet=quiet, as_json=as_json),
             throw=False,
         )
-        show.path(found, as_json=as_json, folder=_save(found, folder, model, report=report))
+        cli.listing.path(found, as_json=as_json, folder=_save(found, folder, model, report=report))
         raise typer.Exit(exit_code(found.status))
 
 
@@ -233,12 +221,9 @@ def diagram(  # noqa: PLR0913, PLR0917 - one option each
 ) -> None:
     """Find all branches reachable from the file's start, each once."""
     with clear_errors(as_json) as interrupt:
-        from onesided.cli import listing as show
-        from onesided.statics.explore import diagram as explore
-
         model = _load(file, change)
         folder, bounds = _folder(output, file, "diagram"), _bounds(model, p_min, p_max)
-        found = explore(
+        found = onesided.diagram(
             model.system,
             model.task.start,
             model.task.p,
@@ -250,7 +235,7 @@ def diagram(  # noqa: PLR0913, PLR0917 - one option each
             progress=_progress(interrupt, model.system.control, bounds, quiet=quiet, as_json=as_json),
             throw=False,
         )
-        show.diagram(found, as_json=as_json, folder=_save(found, folder, model, report=report))
+        cli.listing.diagram(found, as_json=as_json, folder=_save(found, folder, model, report=report))
         raise typer.Exit(EXIT_INTERRUPTED if found.interrupted else 0 if found.complete else EXIT_FAILED)
 
 
@@ -269,9 +254,6 @@ def drive(  # noqa: PLR0917 - one option each
 ) -> None:
     """Let p follow a programme: stable states are followed, where they end the system jumps."""
     with clear_errors(as_json) as interrupt:
-        from onesided.cli import listing as show
-        from onesided.statics.drive import drive as drive_system
-
         model = _load(file, change)
         values = _values(programme) if programme is not None else model.task.programme
         for value in values:
@@ -280,8 +262,8 @@ def drive(  # noqa: PLR0917 - one option each
         span = min(values, default=0.0), max(values, default=0.0)
         progress = _progress(interrupt, model.system.control, span, quiet=quiet, as_json=as_json)
         way = cast(Any, fall)  # checked by `drive`
-        found = drive_system(model.system, model.task.start, values, fall=way, progress=progress, throw=False)
-        show.drive(found, as_json=as_json, folder=_save(found, folder, model, report=report))
+        found = onesided.drive(model.system, model.task.start, values, fall=way, progress=progress, throw=False)
+        cli.listing.drive(found, as_json=as_json, folder=_save(found, folder, model, report=report))
         raise typer.Exit(exit_code(found.status))
 
 
@@ -300,16 +282,13 @@ def simulate(  # noqa: PLR0913, PLR0917 - one option each
 ) -> None:
     """Follow the motion that the file's [motion] states."""
     with clear_errors(as_json) as interrupt:
-        from onesided.cli import listing as show
-        from onesided.dynamics.simulate import simulate as run
-
         model = _load(file, change)
         task = model.task.motion
         if task is None:
             raise UsageError("the file states no motion", expected="a table [motion] with time = [first, last]")
         folder = _folder(output, file, "simulate")
         span = (task.time[0], task.time[1] if time is None else time)
-        found = run(
+        found = onesided.simulate(
             model.system,
             model.task.start,
             dict(task.velocities),
@@ -319,7 +298,7 @@ def simulate(  # noqa: PLR0913, PLR0917 - one option each
             progress=_progress(interrupt, "t", span, quiet=quiet, as_json=as_json),
             throw=False,
         )
-        show.motion(found, as_json=as_json, folder=_save(found, folder, model, report=report))
+        cli.listing.motion(found, as_json=as_json, folder=_save(found, folder, model, report=report))
         raise typer.Exit(exit_code(found.status))
 
 
@@ -353,16 +332,12 @@ def _start(system: Any, task: Any) -> str:
 
 def _load(file: Path, change: list[str] | None) -> "Model":
     """Read a model file, or a bundled model where there is no such file, and change parameters."""
-    from onesided import zoo
-    from onesided.base.names import nearest
-    from onesided.files.reading import load, loads
-
     bundled = not file.exists() and str(file) in zoo.names()
     if not bundled and not file.exists() and not file.suffix and nearest(str(file), zoo.names()):
         raise UsageError(
             f"there is no file and no bundled model '{file}'", advice=f"did you mean {nearest(str(file), zoo.names())}?"
         )
-    model = loads(zoo.text(str(file)), name=f"{file} (bundled)") if bundled else load(file)
+    model = onesided.loads(zoo.text(str(file)), name=f"{file} (bundled)") if bundled else onesided.load(file)
     if not change:
         return model
     pairs = [item.partition("=") for item in change]
@@ -400,16 +375,12 @@ def _bounds(model: "Model", low: float | None, high: float | None) -> tuple[floa
 
 
 def _progress(interrupt: Interrupt, name: str, span: tuple[float, float], *, quiet: bool, as_json: bool) -> Any:
-    from onesided.cli.listing import progress
-
-    return progress(interrupt.pressed, name, span, quiet=quiet, as_json=as_json)
+    return cli.listing.progress(interrupt.pressed, name, span, quiet=quiet, as_json=as_json)
 
 
 def _method(task: Any, name: str | None, rtol: float | None, step: float | None) -> Any:
     """The file's method of motion, with what the options change."""
-    from onesided.dynamics.choose import method_named
-
-    return method_named(
+    return dynamics.choose.method_named(
         task.method if name is None else name,
         task.rtol if rtol is None else rtol,
         task.step if step is None else step,
@@ -419,9 +390,8 @@ def _method(task: Any, name: str | None, rtol: float | None, step: float | None)
 
 def _careful(care: str) -> Any:
     """The method that looks as closely as asked for."""
-    from onesided.statics.tracing.steps import PredictorCorrector
-
-    methods = {"fast": PredictorCorrector.fast, "normal": PredictorCorrector, "thorough": PredictorCorrector.thorough}
+    steps = onesided.PredictorCorrector
+    methods = {"fast": steps.fast, "normal": steps, "thorough": steps.thorough}
     if care not in methods:
         raise UsageError("there is no such care", got=care, expected=", ".join(methods))
     return methods[care]()
@@ -437,19 +407,13 @@ def _sign(direction: str | None, default: int) -> int:
 
 def _folder(output: Path | None, file: Path, verb: str) -> Path:
     """Where results go; refused before the work begins, not after."""
-    from onesided.results import check_folder
-
     folder = output or Path("onesided-results") / f"{file.stem}-{verb}"
-    check_folder(folder)
+    results.check_folder(folder)
     return folder
 
 
 def _save(found: Any, folder: Path, model: "Model", *, report: bool = False) -> str:
-    from onesided.results import save
-
     extra = {"model.toml": model.task.source}
     if report:
-        from onesided.report import html
-
-        extra["report.html"] = html(found, model=model.task.source)
-    return str(save(found, folder, extra=extra))
+        extra["report.html"] = onesided.report.html(found, model=model.task.source)
+    return str(onesided.save(found, folder, extra=extra))

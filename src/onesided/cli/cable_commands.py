@@ -1,19 +1,13 @@
 """The commands for the cable structures of Qi and Tu; no numerics."""
 
-import sys
 from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
-from onesided.base.interrupt import Interrupt
-from onesided.cli.exits import clear_errors, exit_code
-
-if TYPE_CHECKING:
-    from onesided.complementarity_systems import MotionMethod
-    from onesided.results import ComplementarityMotion
-    from onesided.zoo.mast import GuyLaw
+from onesided import cli
+from onesided.cli.exits import clear_errors
 
 cables = typer.Typer(
     name="cables",
@@ -65,13 +59,8 @@ def suspension(  # noqa: PLR0913, PLR0917 - one option each
 ) -> None:
     """A beam hung by slings from a main cable, shaken at a quarter of its span."""
     with clear_errors(as_json) as interrupt:
-        from onesided.complementarity_systems import simulate
-        from onesided.zoo.suspension import Suspension
-
-        model = Suspension(slings, stiffness, stretch, damping, load)
-        folder, progress = _place(output, "suspension"), _progress(interrupt, until, quiet=quiet, as_json=as_json)
-        found = simulate(model.system(), _method(method, step), times=(0.0, until), progress=progress, throw=False)
-        _finish(found, found.peak_s, found.names, folder, show, as_json)
+        run = cli.cable_runs.Run(interrupt, method.value, step, until, output, show, as_json, quiet)
+        raise typer.Exit(run.suspension(slings, stiffness, stretch, damping, load))
 
 
 @cables.command()
@@ -91,93 +80,5 @@ def mast(  # noqa: PLR0913, PLR0917 - one option each
 ) -> None:
     """A mast held by three pretensioned guys, pulled aside and let go in the wind."""
     with clear_errors(as_json) as interrupt:
-        from onesided.complementarity_systems import simulate
-        from onesided.zoo.mast import NAMES, Mast, Wind
-
-        model = Mast(_law(law), Wind(wind, frequency=frequency))
-        start, folder = (xi, eta, 0.0, 0.0), _place(output, "mast")
-        progress = _progress(interrupt, until, quiet=quiet, as_json=as_json)
-        found = simulate(
-            model.system(), _method(method, step), start, times=(0.0, until), progress=progress, throw=False
-        )
-        tensions = model.tensions(found.x[:, :2])
-        top = found.peak_s if found.names else tensions.max(axis=0)
-        _finish(found, top, NAMES, folder, show, as_json, low=tensions.min(axis=0))
-
-
-def _method(how: How, step: float) -> "MotionMethod":
-    from onesided.complementarity_systems import FrozenModes, LocatedSwitches, PrintedNetwork, TimeStepping
-
-    if how is How.events:
-        return LocatedSwitches()
-    if how is How.stepping:
-        return TimeStepping(step)
-    return FrozenModes(step) if how is How.explicit else FrozenModes(step, PrintedNetwork())
-
-
-def _law(law: Law) -> "GuyLaw":
-    from onesided.zoo.mast import Bilateral, Catenary, Taut
-
-    laws: dict[Law, GuyLaw] = {Law.taut: Taut(), Law.catenary: Catenary(), Law.bilateral: Bilateral()}
-    return laws.get(law, Catenary(printed=True))
-
-
-def _place(output: Path | None, name: str) -> Path:
-    from onesided.results import check_folder
-
-    folder = output or Path("onesided-results") / f"{name}-motion"
-    check_folder(folder)
-    return folder
-
-
-def _progress(interrupt: Interrupt, until: float, *, quiet: bool, as_json: bool) -> Any:
-    from onesided.cli.listing import progress
-
-    return progress(interrupt.pressed, "t", (0.0, until), quiet=quiet, as_json=as_json)
-
-
-def _finish(  # noqa: PLR0917 - what is printed
-    found: "ComplementarityMotion", top: Any, names: Any, folder: Path, show: int, as_json: bool, low: Any = None
-) -> None:
-    """Save, print the switches and one line per cable, and leave with the exit code."""
-    from onesided.cli.listing import json_line
-    from onesided.results import save
-
-    place = str(save(found, folder))
-    rows = []
-    for i, name in enumerate(names):
-        row = {"cable": name, "largest_tension": float(top[i])}
-        if low is not None:
-            row["smallest_tension"] = float(low[i])
-        if name in found.names:
-            row |= {"goes_slack": found.slackenings(name), "slack_time": found.slack_time(name)}
-        rows.append(row)
-    if as_json:
-        for row in rows:
-            json_line({"kind": "cable", **row})
-        for switch in found.switches[:show]:
-            json_line({"kind": "event", "switch": {**switch._asdict(), "words": switch.words()}})
-        facts = {"residual": found.residual, "defect": found.defect, "folder": place}
-        json_line({"kind": "result", "status": found.status.name, "note": found.note, **facts})
-    else:
-        _print(found, rows, show, place)
-    raise typer.Exit(exit_code(found.status))
-
-
-def _print(found: "ComplementarityMotion", rows: list[dict[str, Any]], show: int, place: str) -> None:
-    lines = [f"{number:3d}  {switch.words()}" for number, switch in enumerate(found.switches[:show], 1)]
-    if len(found.switches) > show:
-        lines.append(f"     … {len(found.switches) - show} more switches")
-    for row in rows:
-        text = f"{row['cable']:9} largest tension {row['largest_tension']:.6g} N"
-        if "smallest_tension" in row:
-            text += f", smallest {row['smallest_tension']:.6g} N"
-        if "goes_slack" in row:
-            text += f", goes slack {row['goes_slack']} times, {row['slack_time']:.6g} s in all"
-        lines.append(text)
-    if not found.ok:
-        lines.append(f"{found.status.value}: {found.note}")
-    trust = f"largest relative residual {found.residual:.1e}, {found.defect:.1e} of ẋ unexplained"
-    lines.append(f"t from {found.t[0]:g} to {found.t[-1]:g}; rechecked, {trust}")
-    lines.append(f"results in {place}")
-    sys.stdout.write("\n".join(lines) + "\n")
+        run = cli.cable_runs.Run(interrupt, method.value, step, until, output, show, as_json, quiet)
+        raise typer.Exit(run.mast(law.value, (xi, eta), wind, frequency))

@@ -7,6 +7,7 @@ import sys
 from importlib import metadata
 from importlib.util import find_spec
 
+from onesided import evaluation
 from onesided._version import __version__
 from onesided.base.caches import BOUND, cache_root, compiled_code, entries
 
@@ -40,9 +41,7 @@ def _version(name: str) -> str:
 
 def _devices() -> str:
     """What JAX computes on; its start is tried here, since it is what fails where drivers do not fit."""
-    from onesided.evaluation.compiling import devices
-
-    return devices()
+    return evaluation.compiling.devices()
 
 
 def kept_code() -> str:

@@ -13,6 +13,7 @@ from rich.progress import BarColumn, SpinnerColumn, TextColumn, TimeElapsedColum
 from rich.progress import Progress as Bar
 from rich.table import Table
 
+from onesided.base.progress import Progress
 from onesided.base.types import Status
 from onesided.results import (
     Diagram,
@@ -24,7 +25,6 @@ from onesided.results import (
     MotionEvent,
     Occurrence,
     Path,
-    Progress,
     Solution,
     event_record,
     motion_event_record,

@@ -7,6 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
+import onesided
+from onesided import results as kept
 from onesided.base.errors import UsageError
 from onesided.cli.exits import clear_errors
 
@@ -46,12 +48,10 @@ def plot(
 ) -> None:
     """Draw a saved result: path or motion, reactions, gaps, energy, drift, or the configuration at one point."""
     with clear_errors():
-        from onesided import plots
-
         result = _load(results)
         target = output or results / f"{kind.value}.svg"
-        view = plots.View[kind.name]
-        plots.write(result, target, view=view, x=x, y=y, index=at, title=_title(results))
+        view = onesided.plots.View[kind.name]
+        onesided.plots.write(result, target, view=view, x=x, y=y, index=at, title=_title(results))
         sys.stdout.write(f"{target}\n")
 
 
@@ -63,12 +63,10 @@ def animate(
 ) -> None:
     """Write an animation of the configuration along a saved result."""
     with clear_errors():
-        from onesided import plots
-
         if not 2 <= frames <= MOST_FRAMES:
             raise UsageError("an animation needs pictures", got=f"--frames {frames}", expected=f"2 to {MOST_FRAMES}")
         target = output or results / "animation.gif"
-        plots.animate(_load(results), target, frames=frames, title=_title(results))
+        onesided.plots.animate(_load(results), target, frames=frames, title=_title(results))
         sys.stdout.write(f"{target}\n")
 
 
@@ -79,9 +77,9 @@ def report(
 ) -> None:
     """Write one interactive page that opens in any browser, without network."""
     with clear_errors():
-        from onesided.report import write
-
-        sys.stdout.write(f"{write(_load(results), output or results / 'report.html', model=_model(results))}\n")
+        sys.stdout.write(
+            f"{onesided.report.write(_load(results), output or results / 'report.html', model=_model(results))}\n"
+        )
 
 
 @views.command()
@@ -90,18 +88,14 @@ def explain(
 ) -> None:
     """Say what a kind of event means, and where the theory is."""
     with clear_errors():
-        from onesided.results.explain import explanation, slugs
-
         if kind is None:
-            sys.stdout.write("".join(f"{slug:24} {title}\n" for slug, title in slugs().items()))
+            sys.stdout.write("".join(f"{slug:24} {title}\n" for slug, title in kept.explain.slugs().items()))
         else:
-            sys.stdout.write(explanation(kind) + "\n")
+            sys.stdout.write(kept.explain.explanation(kind) + "\n")
 
 
 def _load(results: Path) -> Any:
-    from onesided.results import load_result
-
-    return load_result(results)
+    return onesided.load_result(results)
 
 
 def _model(results: Path) -> str:
@@ -113,6 +107,4 @@ def _model(results: Path) -> str:
 
 
 def _title(results: Path) -> str:
-    from onesided.report.model_text import title_of
-
-    return title_of(_model(results))
+    return onesided.report.title_of(_model(results))

@@ -259,5 +259,5 @@ def _general(system: System) -> SlacknessSystem:
         "explicit steps with kept modes are for systems without memory",
         got=type(system).__name__,
         expected="LinearComplementaritySystem or SlacknessSystem",
-        advice="EventDriven()",
+        advice="LocatedSwitches()",
     )

@@ -101,7 +101,9 @@ def _begin(
 ) -> tuple[MotionMethod, LinearRun, float]:
     chosen = LocatedSwitches() if method is None else method
     if not isinstance(chosen, MotionMethod):
-        raise UsageError("this is not a method of motion", got=repr(method), expected="an object such as EventDriven()")
+        raise UsageError(
+            "this is not a method of motion", got=repr(method), expected="an object such as LocatedSwitches()"
+        )
     grid = _times(times)
     x = system.check_state(np.zeros(system.n) if start is None else start)
     return chosen, chosen.begin(system, x, grid, tolerances), float(grid[0])

@@ -56,7 +56,7 @@ class TimeStepping(MotionMethod):
                 "time stepping is for linear complementarity systems",
                 got=type(system).__name__,
                 expected="LinearComplementaritySystem",
-                advice="EventDriven() or FrozenModes(step)",
+                advice="LocatedSwitches() or FrozenModes(step)",
             )
         return _ImplicitSteps(self, system, tolerances, x, (float(times[0]), float(times[-1])))
 

@@ -1,1 +1,5 @@
 """Motion of systems with joints: consistent starts, steppers, monitors, modes."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -11,6 +11,7 @@ from onesided import structures
 from onesided._version import __version__
 from onesided.base.arguments import checked
 from onesided.base.errors import SolveError, UsageError
+from onesided.base.progress import SILENT, Progress
 from onesided.base.tolerances import DEFAULT, Tolerances
 from onesided.base.types import Array, Status
 from onesided.dynamics.between import dips, words
@@ -31,7 +32,7 @@ from onesided.dynamics.watching.forcing import Forcing
 from onesided.dynamics.watching.watch import MotionWatch
 from onesided.evaluation.motion_functions import Control
 from onesided.linalg import one_thread
-from onesided.results import SILENT, Motion, MotionEvent, Progress, StartCorrection
+from onesided.results import Motion, MotionEvent, StartCorrection
 from onesided.system.equations import Equations
 from onesided.system.held import Sampled
 from onesided.system.system import System

@@ -1,1 +1,5 @@
 """Everything compiled: derivatives, and loops of many steps in one call."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -5,3 +5,4 @@ from . import part_kinds as part_kinds
 from . import part_system as part_system
 from . import part_tables as part_tables
 from . import reading as reading
+from . import schema as schema

@@ -1,44 +1,5 @@
 """What verbs return: plain frozen data, independent of the solvers that made it."""
 
-from onesided.base.progress import SILENT as SILENT
-from onesided.base.progress import Progress as Progress
-from onesided.base.progress import Total as Total
-from onesided.results.complementarity_motion import ComplementarityMotion as ComplementarityMotion
-from onesided.results.complementarity_motion import Episode as Episode
-from onesided.results.complementarity_motion import Switch as Switch
-from onesided.results.coupled import Coupled as Coupled
-from onesided.results.diagram import Diagram as Diagram
-from onesided.results.equilibrium import ConstraintStates as ConstraintStates
-from onesided.results.equilibrium import Equilibrium as Equilibrium
-from onesided.results.equilibrium import Recheck as Recheck
-from onesided.results.equilibrium import State as State
-from onesided.results.history import Drive as Drive
-from onesided.results.history import Jump as Jump
-from onesided.results.interpolated import dense as dense
-from onesided.results.motion import Drift as Drift
-from onesided.results.motion import Motion as Motion
-from onesided.results.motion import MotionEvent as MotionEvent
-from onesided.results.motion import Occurrence as Occurrence
-from onesided.results.motion import StartCorrection as StartCorrection
-from onesided.results.motion_store import motion_event_record as motion_event_record
-from onesided.results.named import column as column
-from onesided.results.named import columns as columns
-from onesided.results.path import Event as Event
-from onesided.results.path import Kind as Kind
-from onesided.results.path import Path as Path
-from onesided.results.path import Ray as Ray
-from onesided.results.path import Rays as Rays
-from onesided.results.shape import Shape as Shape
-from onesided.results.sketch import Circle as Circle
-from onesided.results.sketch import Ground as Ground
-from onesided.results.sketch import Line as Line
-from onesided.results.sketch import Silhouette as Silhouette
-from onesided.results.sketch import Sketch as Sketch
-from onesided.results.solids import Solid as Solid
-from onesided.results.solution import Solution as Solution
-from onesided.results.steering import Steering as Steering
-from onesided.results.store import check_folder as check_folder
-from onesided.results.store import event_record as event_record
-from onesided.results.store import load_result as load_result
-from onesided.results.store import save as save
-from onesided.results.vibration import Modes as Modes
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -9,10 +9,11 @@ import numpy as np
 
 from onesided.base.arguments import checked
 from onesided.base.errors import SolveError, UsageError
+from onesided.base.progress import SILENT, Progress, Total
 from onesided.base.tolerances import DEFAULT, Tolerances
 from onesided.base.types import Array, Status
 from onesided.linalg import one_thread
-from onesided.results import SILENT, Drive, Equilibrium, Event, Jump, Kind, Path, Progress, Ray, Total
+from onesided.results import Drive, Equilibrium, Event, Jump, Kind, Path, Ray
 from onesided.statics.checks.again import checked_twice
 from onesided.statics.checks.collect import collect
 from onesided.statics.equilibria.falls import Fall, Landing, Lost

@@ -9,10 +9,11 @@ import numpy as np
 
 from onesided.base.arguments import checked
 from onesided.base.errors import SolveError
+from onesided.base.progress import SILENT, Progress, Total
 from onesided.base.tolerances import DEFAULT, Tolerances
 from onesided.base.types import Array, Status
 from onesided.linalg import one_thread
-from onesided.results import SILENT, Diagram, Event, Kind, Path, Progress, Ray, Rays, Total
+from onesided.results import Diagram, Event, Kind, Path, Ray, Rays
 from onesided.statics.checks.again import checked_twice
 from onesided.statics.checks.collect import collect
 from onesided.statics.equilibria.place import Standpoint

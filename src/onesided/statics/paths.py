@@ -8,10 +8,11 @@ import numpy as np
 
 from onesided.base.arguments import checked
 from onesided.base.errors import SolveError, UsageError
+from onesided.base.progress import SILENT, Progress
 from onesided.base.tolerances import DEFAULT, Tolerances
 from onesided.base.types import Array, Status
 from onesided.linalg import one_thread
-from onesided.results import SILENT, Event, Path, Progress, Ray, Rays
+from onesided.results import Event, Path, Ray, Rays
 from onesided.statics.checks.again import checked_twice
 from onesided.statics.checks.collect import collect
 from onesided.statics.curves.large import DENSE_ADVICE

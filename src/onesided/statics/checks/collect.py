@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from onesided import _version
+from onesided.base.progress import Progress
 from onesided.base.tolerances import INTEGRATED
 from onesided.base.types import Array, Status
-from onesided.results import Event, Path, Progress, State
+from onesided.results import Event, Path, State
 from onesided.statics.checks.audit import Finding, audit, told
 from onesided.statics.checks.balance import doubtful_steps, fails_between, round_off
 from onesided.statics.curves.activity import rounding

@@ -4,8 +4,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from onesided.base.progress import SILENT, Progress
 from onesided.base.types import Array, Status
-from onesided.results import SILENT, Event, Progress
+from onesided.results import Event
 from onesided.statics.curves.curve import Curve, CurvePoint, CurvePoints
 from onesided.statics.equilibria.place import Standpoint
 from onesided.statics.tracing.hits import PathWatch
