@@ -73,6 +73,7 @@ if TYPE_CHECKING:
     from onesided.results import Event as Event
     from onesided.results import Kind as Kind
     from onesided.results import Modes as Modes
+    from onesided.results import Members as Members
     from onesided.results import Motion as Motion
     from onesided.results import MotionEvent as MotionEvent
     from onesided.results import Occurrence as Occurrence
@@ -97,6 +98,7 @@ if TYPE_CHECKING:
     from onesided.statics.within import Within as Within
     from onesided.statics.within import within as within
     from onesided.tolerances import Tolerances as Tolerances
+    from onesided.model.read_members import members as members
     from onesided.verbs import solve as solve
 
 
@@ -142,6 +144,7 @@ _HOMES = {
     "Contact": "model.contact",
     "with_contacts": "model.contact",
     "Function": "model.derivatives",
+    "members": "model.read_members",
     "load": "model.files",
     "loads": "model.files",
     "Sampled": "model.held",
@@ -165,6 +168,7 @@ _HOMES = {
     "Event": "results",
     "Kind": "results",
     "load_result": "results",
+    "Members": "results",
     "Modes": "results",
     "Motion": "results",
     "MotionEvent": "results",

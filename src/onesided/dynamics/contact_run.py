@@ -267,6 +267,7 @@ def collect(world: World, outcome: Outcome) -> Motion:
     touching = surface_events(system, equations.space, points)
     events = tuple(sorted((*outcome.events, *touching), key=lambda event: event.t))
     slips = [row for each in rows.slips for row in each]
+    joints = points.mu[:, rows.always][:, : len(system.bilateral)]
     chosen = [name for name in outcome.not_unique if name not in world.correction.redundant]
     shared = f"the forces of {', '.join(chosen[:SHOWN])} are not unique: the smallest are given"
     notes = [
@@ -291,6 +292,7 @@ def collect(world: World, outcome: Outcome) -> Motion:
         not_unique=tuple(dict.fromkeys((*world.correction.redundant, *outcome.not_unique))),
         tangential=points.mu[:, slips], smooth=outcome.smooth, projection=outcome.projection,
         measures=system.measured(points.q, p), sketch=system.sketch,
+        members=system.members(points.q, p, np.hstack([joints, lam]), (points.v, points.a)),
     )  # fmt: skip
 
 

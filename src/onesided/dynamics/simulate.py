@@ -368,8 +368,14 @@ def collect(run: Run, states: list[State], status: Status, note: str, events: tu
         space=mechanics.equations.space,
         provenance=_provenance(run),
         measures=system.measured(points.q, p),
+        members=system.members(points.q, p, _multipliers(system, points.mu), (points.v, points.a)),
         sketch=system.sketch,
     )
+
+
+def _multipliers(system: System, mu: Array) -> Array:
+    """Those of bilateral constraints, and zeros for gaps: none of them presses."""
+    return np.hstack([mu[:, : len(system.bilateral)], np.zeros((len(mu), len(system.unilateral)))])
 
 
 def _energy_limit(tolerances: Tolerances, method: Any) -> float:

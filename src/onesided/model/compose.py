@@ -95,7 +95,7 @@ class Structure:
         self._check_elements(start)
         self.inner = self._number_inner(start)
         self.bilateral, self.unilateral, self.rows = self._number_constraints()
-        self.batches, self._batch_slots = self._make_batches()
+        self.batches, self.batch_slots = self._make_batches()
         self.moving = Moving(self.places, self.slots, self.index, self.batches, len(self.coordinates))
         check_masses(self.places, start)
         warn_of_mixed_units(self.elements, start)
@@ -274,7 +274,7 @@ class Structure:
         if dict(parameters) != self.parameters:
             for element in self.elements:
                 element.check(start)
-        return [batch.data(start, held, slots) for batch, slots in zip(self.batches, self._batch_slots, strict=True)]
+        return [batch.data(start, held, slots) for batch, slots in zip(self.batches, self.batch_slots, strict=True)]
 
     def system(self, control: str, scales: Scales, *, sparse: bool | None = None) -> System:
         """The system these parts make."""

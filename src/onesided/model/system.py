@@ -14,6 +14,7 @@ from onesided.groups import Group
 from onesided.model import derivatives
 from onesided.model.contact import Contact, ContactFunctions, ContactStructure, check_contacts
 from onesided.model.derivatives import Derivatives, Evaluation, Function, Scalar
+from onesided.model.member_results import Course, member_results
 from onesided.model.measures import Measure, evaluate_measures
 from onesided.model.motion import MotionFunctions
 from onesided.model.motion_check import check_motion
@@ -23,6 +24,7 @@ from onesided.model.rows import Row
 from onesided.model.sizes import Probe, Scales, Sizes, estimate
 from onesided.model.stepping import Frame, Here, Knobs, Stretch
 from onesided.model.structure_motion import StructureMotion
+from onesided.results.members import Members
 from onesided.results.sketch import Sketch
 from onesided.tolerances import DEFAULT, Tolerances
 
@@ -255,6 +257,10 @@ class System:
     def measured(self, q: Array, p: Array) -> dict[str, Array]:
         """Values of the measures along a result: q (N, n), p (N,) → name → (N,)."""
         return evaluate_measures(self.measures, q, p, self.parameters)
+
+    def members(self, q: Array, p: Array, nu: Array, rates: tuple[Array, Array] | None = None) -> Members:
+        """Member results along q (N, n), p (N,), ν (N, m), in motion with velocities and accelerations, when read."""
+        return member_results(self, Course(q, p, nu, *(rates or ())))
 
     def march(self, here: Here, knobs: Knobs, frame: Frame) -> Stretch:
         """Many steps along the equilibria with a fixed working set, in one compiled call."""

@@ -12,6 +12,7 @@ from onesided.results.equilibrium import ActiveSet as ActiveSet
 from onesided.results.equilibrium import Equilibrium as Equilibrium
 from onesided.results.equilibrium import Recheck as Recheck
 from onesided.results.equilibrium import State as State
+from onesided.results.members import Members as Members
 from onesided.results.modes import Modes as Modes
 from onesided.results.motion import Correction as Correction
 from onesided.results.motion import Drift as Drift

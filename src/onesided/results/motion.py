@@ -11,6 +11,7 @@ from onesided._types import Array, Status
 from onesided.errors import UsageError
 from onesided.groups import Group, Vector
 from onesided.results.path import format_number
+from onesided.results.members import Members
 from onesided.results.sketch import Sketch
 from onesided.tolerances import EPS
 
@@ -151,6 +152,7 @@ class Motion:
     smooth: bool = True
     projection: Array = field(default_factory=lambda: np.zeros(0))
     measures: Mapping[str, Array] = field(default_factory=dict)
+    members: Members = field(default_factory=Members)
     sketch: Sketch | None = None
 
     def __len__(self) -> int:

@@ -50,6 +50,7 @@ def collect(system: System, first: Item, pieces: Iterable[Item | Passage], origi
         residual=worst,
         provenance=_provenance(system, origin),
         measures=system.measured(X[:, :n], X[:, n]),
+        members=system.members(X[:, :n], X[:, n], X[:, n + 1 :]),
         sketch=system.sketch,
     )
     path = replace(path, events=tuple(replace(event, index=i, shape=path.shape(i)) for event, i in kept.events))

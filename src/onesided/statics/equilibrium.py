@@ -301,7 +301,8 @@ def _finish(
     system: System, p: float, sizes: Sizes, found: Corrected, tolerances: Tolerances, *, name: str
 ) -> Solution[Equilibrium]:
     state = describe(system, found.q, p, found.nu, sizes=sizes, tolerances=tolerances)
-    state = replace(state, shape=shape_of(system, state))
+    members = system.members(state.q[None], np.array([state.p]), state.nu[None])
+    state = replace(state, shape=shape_of(system, state), members=members)
     status, note = found.status, ""
     if status.ok and not state.recheck.worst <= 10 * _accuracy(system, state, sizes, tolerances):
         status = Status.inaccurate

@@ -120,6 +120,7 @@ class Within:
             note="; ".join(text for text in (path.note, _breaking(path, degrees)) if text),
             residual=max(path.residual, residual),
             measures=system.measured(q, path.p),
+            members=system.members(q, path.p, nu),
             sketch=system.sketch,
             isotropy=self.symmetry.name,
         )

@@ -9,8 +9,14 @@ import numpy as np
 
 from onesided._types import Array
 from onesided.errors import ModelError
-from onesided.groups.rotations import half_matrix, matrix_quaternion, plane_matrix, rotation_vector
-from onesided.model.elements.contract import Element, Local, Quantity, Start
+from onesided.groups.rotations import (
+    half_matrix,
+    matrix_quaternion,
+    plane_matrix,
+    rotation_matrix,
+    rotation_vector,
+)
+from onesided.model.elements.contract import Acting, Element, Local, Quantity, Start
 from onesided.model.elements.places import Body
 
 
@@ -41,6 +47,14 @@ class _TwoSections(Element):
     def places(self) -> tuple[str, ...]:
         """Its two sections."""
         return tuple(self.ends)
+
+    def result_names(self, dimension: int) -> tuple[str, ...]:
+        """Those of the sections at both ends: ".N_1", …, ".N_2", …."""
+        return tuple(f".{name}_{end}" for end in (1, 2) for name in self.section_names)
+
+    def results(self, at: Local, acting: Acting) -> tuple[Any, ...]:
+        """Both end sections."""
+        return (*self.sections(at, acting, 0.0), *self.sections(at, acting, 1.0))
 
     def _natural(self, start: Start, length: Quantity | None, pretension: Quantity) -> float:
         """Natural length: as given, or such that the normal force at the start is the pretension."""
@@ -96,6 +110,7 @@ class Beam(_TwoSections):
     kind: ClassVar[str] = "beam"
     drawn_as: ClassVar[str] = "beam"
     dimensions: ClassVar[tuple[int, ...]] = (2,)
+    section_names: ClassVar[tuple[str, ...]] = ("N", "Q", "M")
 
     def check(self, start: Start) -> None:
         """Positive stiffnesses and lengths."""
@@ -131,6 +146,21 @@ class Beam(_TwoSections):
         bend = (turn - n.turn) / n.length
         return 0.5 * n.length * (n.EA * stretch**2 + n.GA * strain[1] ** 2 + n.EI * bend**2)
 
+    def sections(self, at: Local, acting: Acting, share: Any) -> tuple[Any, ...]:
+        """Normal force, shear force and moment of a section, in its own axes.
+
+        The force is the same all along, the moment linear; sections turn as a beam with that moment. At the start the
+        axis of an element is its chord: where a beam is curved at the start, N and Q of neighbours differ accordingly.
+        """
+        (a, b), n = at.frames, at.n
+        first, last = acting.wrenches()
+        M = (1.0 - share) * first.moment - share * last.moment
+        turn = b.angle - a.angle - n.start
+        inside = 0.5 * n.length / n.EI * (first.moment + last.moment) * share * (1.0 - share)
+        e = plane_matrix(a.angle + n.chord + 0.5 * n.start + share * turn + inside)
+        N, Q = e.T @ first.force
+        return N, Q, M
+
 
 @dataclass(frozen=True)
 class SpatialBeam(_TwoSections):
@@ -163,6 +193,7 @@ class SpatialBeam(_TwoSections):
     kind: ClassVar[str] = "spatial_beam"
     drawn_as: ClassVar[str] = "beam"
     dimensions: ClassVar[tuple[int, ...]] = (3,)
+    section_names: ClassVar[tuple[str, ...]] = ("N", "Q2", "Q3", "T", "M2", "M3")
 
     def check(self, start: Start) -> None:
         """Positive stiffnesses, one or two of bending and shear; an `up` that is not along the chord."""
@@ -228,6 +259,18 @@ class SpatialBeam(_TwoSections):
         strain = strain - inside / 24.0 + jnp.stack([n.bow @ strain[1:] ** 2, 0.0, 0.0])
         bend = (turn - n.turn) / n.length
         return 0.5 * n.length * (n.force @ strain**2 + n.moment @ bend**2)
+
+    def sections(self, at: Local, acting: Acting, share: Any) -> tuple[Any, ...]:
+        """Forces N, Q2, Q3 and moments T, M2, M3 of a section, in its own axes; as for `Beam`."""
+        (a, b), n = at.frames, at.n
+        first, last = acting.wrenches()
+        triad = a.rotation @ n.first
+        psi = rotation_vector(*matrix_quaternion(triad.T @ (b.rotation @ n.second)))
+        M = (1.0 - share) * first.moment - share * last.moment
+        change = triad.T @ (first.moment + last.moment)  # of the moment from the second end to the first
+        inside = 0.5 * n.length * change / n.moment * share * (1.0 - share)
+        e = triad @ rotation_matrix(share * psi + inside)
+        return (*(e.T @ first.force), *(e.T @ M))
 
 
 AXIAL = 0.001  # sine of the angle to the chord below which a direction counts as along it

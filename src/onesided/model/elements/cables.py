@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import jax.numpy as jnp
 
-from onesided.model.elements.contract import Element, Local, Quantity, Start, Words
+from onesided.model.elements.contract import Acting, Element, Local, Quantity, Start, Words
 from onesided.model.elements.members import Bar
 from onesided.model.elements.shapes import polygon_length
 
@@ -93,6 +93,24 @@ class Cable(Bar):
         """A cable whose slack is not a coordinate."""
         return MovingCable(**{field.name: getattr(self, field.name) for field in fields(Cable)})
 
+    def slack(self, at: Local) -> Any:
+        """What it is longer than it need be."""
+        return at.inner[0]
+
+    def stretched(self, at: Local) -> Any:
+        """Its elastic elongation."""
+        return polygon_length(at.frames) - at.n.length + at.inner[0]
+
+    def result_names(self, dimension: int) -> tuple[str, ...]:
+        """Tension, slack, length between its ends, stress-free length, elastic strain."""
+        return (".tension", ".slack", ".length", ".natural_length", ".strain")
+
+    def results(self, at: Local, acting: Acting) -> tuple[Any, ...]:
+        """The tension is the stiffness times the elastic elongation."""
+        stretched, natural = self.stretched(at), at.n.length
+        length = polygon_length(at.frames)
+        return at.n.stiffness * stretched, self.slack(at), length, natural, stretched / natural
+
 
 @dataclass(frozen=True)
 class MovingCable(Cable):
@@ -120,6 +138,14 @@ class MovingCable(Cable):
     def in_motion(self) -> Element:
         """Itself."""
         return self
+
+    def slack(self, at: Local) -> Any:
+        """What its length leaves."""
+        return jnp.maximum(at.n.length - polygon_length(at.frames), 0.0)
+
+    def stretched(self, at: Local) -> Any:
+        """The elongation, as far as it is one."""
+        return jnp.maximum(polygon_length(at.frames) - at.n.length, 0.0)
 
 
 @dataclass(frozen=True)
@@ -167,6 +193,15 @@ class String(Element):
     def gaps(self, at: Local) -> tuple[Any, ...]:
         """Length − polygon ≥ 0; the multiplier is the tension."""
         return (at.n.length - polygon_length(at.frames),)
+
+    def result_names(self, dimension: int) -> tuple[str, ...]:
+        """Tension, slack, length between its ends, own length."""
+        return (".tension", ".slack", ".length", ".natural_length")
+
+    def results(self, at: Local, acting: Acting) -> tuple[Any, ...]:
+        """The tension is the multiplier."""
+        length = polygon_length(at.frames)
+        return acting.multipliers[0], at.n.length - length, length, at.n.length
 
 
 @dataclass(frozen=True)
@@ -252,3 +287,15 @@ class PlasticCable(Cable):
         slack, plastic = at.inner[0], at.inner[1]
         elastic = at.n.stiffness / 2 * (polygon_length(at.frames) - at.n.length + slack - plastic) ** 2
         return elastic + at.n.limit * plastic + at.n.hardening / 2 * plastic**2
+
+    def stretched(self, at: Local) -> Any:
+        """Elongation less the plastic part."""
+        return super().stretched(at) - at.inner[1]
+
+    def result_names(self, dimension: int) -> tuple[str, ...]:
+        """Those of a cable, and the plastic elongation."""
+        return (*super().result_names(dimension), ".plastic")
+
+    def results(self, at: Local, acting: Acting) -> tuple[Any, ...]:
+        """Those of a cable, and the plastic elongation."""
+        return (*super().results(at, acting), at.inner[1])

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from onesided.model.elements.contract import Element, Local, Quantity, Start
+from onesided.model.elements.contract import Acting, Element, Local, Quantity, Start
 from onesided.model.elements.expressions import Expression
 from onesided.model.elements.relative import carried_over, check_pair, coincide, direction, triad, turn_from
 from onesided.model.elements.shapes import distance
@@ -19,6 +19,15 @@ class Coupling(Element):
     between: tuple[str, str] = ("", "")
 
     turning: ClassVar[bool] = False
+    effort: ClassVar[str] = ".force"  # what its multiplier is
+
+    def result_names(self, dimension: int) -> tuple[str, ...]:
+        """Its force or moment."""
+        return (self.effort,)
+
+    def results(self, at: Local, acting: Acting) -> tuple[Any, ...]:
+        """The multiplier."""
+        return (acting.multipliers[0],)
 
     @property
     def places(self) -> tuple[str, ...]:
@@ -85,6 +94,7 @@ class Gear(Coupling):
     ratio: Quantity = 1.0
 
     kind: ClassVar[str] = "gear"
+    effort: ClassVar[str] = ".moment"
     turns: ClassVar[bool] = True
     dimensions: ClassVar[tuple[int, ...]] = (2,)
 
@@ -230,6 +240,14 @@ class OnLine(Axial):
         a, b = at.frames
         return tuple(at.n.across @ (a.rotation.T @ (b.position - a.position) - at.n.through))
 
+    def result_names(self, dimension: int) -> tuple[str, ...]:
+        """Force on the point, in fixed axes."""
+        return tuple(f".force_{axis}" for axis in "xyz"[:dimension])
+
+    def results(self, at: Local, acting: Acting) -> tuple[Any, ...]:
+        """The force on the second place."""
+        return tuple(acting.wrenches()[1].force)
+
 
 @dataclass(frozen=True)
 class OnCurve(Coupling):
@@ -271,6 +289,14 @@ class OnCurve(Coupling):
         local = a.rotation.T @ (b.position - a.position)
         expression = self._expression(len(local))
         return (expression.value([*local, at.p], at.n),)
+
+    def result_names(self, dimension: int) -> tuple[str, ...]:
+        """Force on the point, in fixed axes."""
+        return tuple(f".force_{axis}" for axis in "xyz"[:dimension])
+
+    def results(self, at: Local, acting: Acting) -> tuple[Any, ...]:
+        """The force on the second place."""
+        return tuple(acting.wrenches()[1].force)
 
 
 @dataclass(frozen=True)
@@ -316,6 +342,19 @@ class Prescribed(Element):
         """Coordinate less formula."""
         return (at.reads[0] - Expression(str(self.value), ("p",)).value([at.p], at.n),)
 
+    @property
+    def driven(self) -> bool:
+        """It is."""
+        return True
+
+    def result_names(self, dimension: int) -> tuple[str, ...]:
+        """The force (moment) on the coordinate."""
+        return (".force",)
+
+    def results(self, at: Local, acting: Acting) -> tuple[Any, ...]:
+        """The multiplier."""
+        return (acting.multipliers[0],)
+
 
 @dataclass(frozen=True)
 class DrivenTravel(Axial):
@@ -327,6 +366,11 @@ class DrivenTravel(Axial):
     value: Quantity = "p"
 
     kind: ClassVar[str] = "driven_travel"
+
+    @property
+    def driven(self) -> bool:
+        """It is."""
+        return True
 
     @property
     def variant(self) -> Hashable:
@@ -354,8 +398,14 @@ class DrivenAngle(Axial):
     value: Quantity = "p"
 
     kind: ClassVar[str] = "driven_angle"
+    effort: ClassVar[str] = ".moment"
     turns: ClassVar[bool] = True
     turning: ClassVar[bool] = True
+
+    @property
+    def driven(self) -> bool:
+        """It is."""
+        return True
 
     @property
     def variant(self) -> Hashable:

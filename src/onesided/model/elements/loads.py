@@ -4,7 +4,17 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from onesided.model.elements.contract import Element, Local, Quantity, Start
+from onesided.model.elements.contract import Acting, Element, Local, Quantity, Start
+
+
+def component_names(dimension: int) -> tuple[str, ...]:
+    """Names of the components of a force."""
+    return tuple(f".force_{axis}" for axis in "xyz"[:dimension])
+
+
+def whole_force(acting: Acting) -> tuple[Any, ...]:
+    """Sum of the forces of an element on its places."""
+    return tuple(sum(wrench.force for wrench in acting.wrenches()))
 
 
 @dataclass(frozen=True)
@@ -22,6 +32,7 @@ class Force(Element):
     constant: bool = False
 
     kind: ClassVar[str] = "force"
+    load: ClassVar[bool] = True
 
     @property
     def places(self) -> tuple[str, ...]:
@@ -47,6 +58,14 @@ class Force(Element):
         work = at.n.force @ at.frames[0].position
         return -work if self.constant else -at.p * work
 
+    def result_names(self, dimension: int) -> tuple[str, ...]:
+        """Components of the whole force."""
+        return component_names(dimension)
+
+    def results(self, at: Local, acting: Acting) -> tuple[Any, ...]:
+        """The force on all places."""
+        return whole_force(acting)
+
 
 @dataclass(frozen=True)
 class Moment(Element):
@@ -65,6 +84,7 @@ class Moment(Element):
     constant: bool = False
 
     kind: ClassVar[str] = "moment"
+    load: ClassVar[bool] = True
     turns: ClassVar[bool] = True
 
     @property
@@ -97,6 +117,14 @@ class Moment(Element):
         work = at.n.moment * turned
         return -work if self.constant else -at.p * work
 
+    def result_names(self, dimension: int) -> tuple[str, ...]:
+        """The moment on the last body."""
+        return (".moment",)
+
+    def results(self, at: Local, acting: Acting) -> tuple[Any, ...]:
+        """The moment on the last body."""
+        return (acting.wrenches()[-1].moment,)
+
 
 @dataclass(frozen=True)
 class Gravity(Element):
@@ -114,6 +142,7 @@ class Gravity(Element):
     constant: bool = True
 
     kind: ClassVar[str] = "gravity"
+    load: ClassVar[bool] = True
 
     @property
     def places(self) -> tuple[str, ...]:
@@ -138,6 +167,7 @@ class Weight(Force):
     """Gravity on one place: its mass times the acceleration."""
 
     kind: ClassVar[str] = "weight"
+    load: ClassVar[bool] = True
 
     def numbers(self, start: Start) -> dict[str, Any]:
         """Mass × acceleration."""
@@ -159,6 +189,7 @@ class LineLoad(Element):
     constant: bool = False
 
     kind: ClassVar[str] = "line_load"
+    load: ClassVar[bool] = True
 
     @property
     def places(self) -> tuple[str, ...]:
@@ -187,6 +218,14 @@ class LineLoad(Element):
         work = at.n.half @ (a.position + b.position)
         return -work if self.constant else -at.p * work
 
+    def result_names(self, dimension: int) -> tuple[str, ...]:
+        """Components of the whole force."""
+        return component_names(dimension)
+
+    def results(self, at: Local, acting: Acting) -> tuple[Any, ...]:
+        """The force on all places."""
+        return whole_force(acting)
+
 
 @dataclass(frozen=True)
 class Pressure(Element):
@@ -206,6 +245,7 @@ class Pressure(Element):
     constant: bool = False
 
     kind: ClassVar[str] = "pressure"
+    load: ClassVar[bool] = True
     dimensions: ClassVar[tuple[int, ...]] = (2,)
 
     @property
@@ -233,6 +273,7 @@ class PressureSide(Element):
     constant: bool = False
 
     kind: ClassVar[str] = "pressure_side"
+    load: ClassVar[bool] = True
     dimensions: ClassVar[tuple[int, ...]] = (2,)
 
     @property
@@ -254,3 +295,11 @@ class PressureSide(Element):
         a, b = (frame.position for frame in at.frames)
         work = at.n.pressure * (a[0] * b[1] - a[1] * b[0]) / 2
         return -work if self.constant else -at.p * work
+
+    def result_names(self, dimension: int) -> tuple[str, ...]:
+        """Components of the whole force."""
+        return component_names(dimension)
+
+    def results(self, at: Local, acting: Acting) -> tuple[Any, ...]:
+        """The force on all places."""
+        return whole_force(acting)

@@ -4,7 +4,9 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from onesided.model.elements.contract import Element, Local, Quantity, Start
+import jax
+
+from onesided.model.elements.contract import Acting, Element, Local, Quantity, Start
 from onesided.model.elements.laws import FormulaLaw
 from onesided.model.elements.shapes import distance, distance_squared
 
@@ -97,13 +99,28 @@ class Bar(Element):
 
     def energy(self, at: Local) -> Any:
         """Law of the elongation."""
-        a, b = at.frames
         if self.to_a_point:
-            return at.n.stiffness / 2 * distance_squared(a, b)
-        elongation = distance(a, b) - at.n.length
+            return at.n.stiffness / 2 * distance_squared(*at.frames)
+        return self.stored(at, distance(*at.frames))
+
+    def stored(self, at: Local, length: Any) -> Any:
+        """Energy at a length."""
+        elongation = length - at.n.length
         if self.law is None:
             return at.n.stiffness / 2 * elongation**2
         return FormulaLaw(self.law).energy(elongation, at.n)
+
+    def result_names(self, dimension: int) -> tuple[str, ...]:
+        """Tension (thrust is negative), length, stress-free length, elongation, strain."""
+        lengths = (".force", ".length", ".natural_length", ".elongation")
+        return lengths if self.to_a_point else (*lengths, ".strain")
+
+    def results(self, at: Local, acting: Acting) -> tuple[Any, ...]:
+        """The tension is the derivative of the energy with respect to the length."""
+        length = distance(*at.frames)
+        natural = at.n.length
+        found = (jax.grad(self.stored, 1)(at, length), length, natural, length - natural)
+        return found if self.to_a_point else (*found, (length - natural) / natural)
 
 
 @dataclass(frozen=True)

@@ -4,11 +4,12 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 
 from onesided._types import Array
-from onesided.model.elements.contract import Element, Local, Quantity, Start
+from onesided.model.elements.contract import Acting, Element, Local, Quantity, Start
 from onesided.model.elements.laws import FormulaLaw
 
 
@@ -96,7 +97,20 @@ class TorsionSpring(Element):
 
     def energy(self, at: Local) -> Any:
         """Law of the angle."""
-        angle = self.turn(at) - at.n.angle
+        return self.stored(at, self.turn(at))
+
+    def stored(self, at: Local, turn: Any) -> Any:
+        """Energy at an angle between its ends."""
+        angle = turn - at.n.angle
         if self.law is None:
             return at.n.stiffness / 2 * angle**2
         return FormulaLaw(self.law, "a").energy(angle, at.n)
+
+    def result_names(self, dimension: int) -> tuple[str, ...]:
+        """Moment with which it turns its second end back, angle between its ends, natural angle."""
+        return (".moment", ".angle", ".natural_angle")
+
+    def results(self, at: Local, acting: Acting) -> tuple[Any, ...]:
+        """The moment is the derivative of the energy with respect to the angle."""
+        turn = self.turn(at)
+        return jax.grad(self.stored, 1)(at, turn), turn, at.n.angle
