@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from onesided.model.held import Sampled as Sampled
     from onesided.model.imports import read_mesh as read_mesh
     from onesided.model.imports import read_truss as read_truss
+    from onesided.model.read_members import members as members
     from onesided.model.robots import read_robot as read_robot
     from onesided.model.rows import rows as rows
     from onesided.model.sizes import Scales as Scales
@@ -72,8 +73,8 @@ if TYPE_CHECKING:
     from onesided.results import Equilibrium as Equilibrium
     from onesided.results import Event as Event
     from onesided.results import Kind as Kind
-    from onesided.results import Modes as Modes
     from onesided.results import Members as Members
+    from onesided.results import Modes as Modes
     from onesided.results import Motion as Motion
     from onesided.results import MotionEvent as MotionEvent
     from onesided.results import Occurrence as Occurrence
@@ -98,7 +99,6 @@ if TYPE_CHECKING:
     from onesided.statics.within import Within as Within
     from onesided.statics.within import within as within
     from onesided.tolerances import Tolerances as Tolerances
-    from onesided.model.read_members import members as members
     from onesided.verbs import solve as solve
 
 

@@ -341,6 +341,7 @@ def collect(run: Run, states: list[State], status: Status, note: str, events: tu
     loose = tuple(mechanics.equations.names[i] for i in mechanics.loose)
     notes = [text for text in (run.start.words(), mechanics.words, note, wrong) if text]
     p = np.array([mechanics.equations.control_at(t) for t in points.t])
+    members = system.members(points.q, p, _multipliers(system, points.mu), (points.v, points.a))
     told = (*events, *lift_offs(mechanics, states), *surface_events(system, mechanics.equations.space, points))
     return Motion(
         coordinates=system.coordinates,
@@ -367,8 +368,8 @@ def collect(run: Run, states: list[State], status: Status, note: str, events: tu
         not_unique=tuple(dict.fromkeys((*run.start.redundant, *loose))),
         space=mechanics.equations.space,
         provenance=_provenance(run),
-        measures=system.measured(points.q, p),
-        members=system.members(points.q, p, _multipliers(system, points.mu), (points.v, points.a)),
+        measures=system.measured(points.q, p, members),
+        members=members,
         sketch=system.sketch,
     )
 

@@ -37,7 +37,7 @@ Table = Mapping[str, Callable[..., Any]]
 
 MAX_WORK = 10_000
 MAX_SHOWN = 12
-_TABLES = ("unilateral", "bilateral", "nonholonomic", "mass", "forces", "friction")
+_TABLES = ("unilateral", "bilateral", "nonholonomic", "mass", "forces", "friction", "measures")
 _CONSTRAINTS = ("unilateral", "bilateral", "nonholonomic", "servo")
 
 

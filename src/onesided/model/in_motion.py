@@ -37,7 +37,8 @@ def in_motion(system: System) -> System:
 def _twin(system: System) -> System:
     structure = system.structure
     parts = [part.in_motion() if isinstance(part, Element) else part for part in structure.parts]
-    twin = Structure(parts, dict(system.parameters))
+    twin = Structure(parts, dict(system.parameters), system.control)
+    twin.stated = structure.stated
     scales = system.scales if np.ndim(system.scales.length or 0.0) == 0 else Scales()
     moving = twin.system(system.control, scales, sparse=system.derivatives.large)
     tensions = {
@@ -65,9 +66,9 @@ def _tension(structure: Structure, cable: Any) -> Any:
     positions = [positions_of(structure, structure.places[name]) for name in cable.places]
 
     def tension(q: Any, p: Any, th: Any) -> Array:
-        own = cable.numbers(structure.start_of(dict(th)))
+        natural, stiffness = cable.along(structure.start_of(dict(th)), p)
         points = [position(q, p, th) for position in positions]
         length = sum(np.linalg.norm(b - a, axis=1) for a, b in pairwise(points))
-        return np.asarray(own["stiffness"] * np.maximum(length - own["length"], 0.0))
+        return np.asarray(stiffness * np.maximum(length - natural, 0.0))
 
     return tension

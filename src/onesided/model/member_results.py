@@ -5,7 +5,7 @@ them, −∂ℓ/∂(slot) its generalised forces, on held slots as well. The rea
 support acts on the structure: the sum of ∂ℓ/∂(slot) over all elements, less forces without a potential, plus inertia.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
@@ -19,7 +19,7 @@ from onesided.errors import UsageError
 from onesided.groups.rotations import plane_matrix
 from onesided.model.compiling import compiled
 from onesided.model.elements.contract import Acting, Element, Frame, Local, Wrench
-from onesided.model.elements.places import Guided, Marker, Place
+from onesided.model.elements.places import Guided
 from onesided.model.kernels import KEPT, Data, Form
 from onesided.model.moving import generalised, place_rates
 from onesided.results.members import Members
@@ -34,7 +34,7 @@ MACHINE = "machine_force"
 
 @dataclass(frozen=True, eq=False)
 class Course:
-    """Points of a result: q (N, n), p (N,), ν = (μ, λ) (N, m); in motion velocities and accelerations (N, n) as well."""
+    """Points of a result: q (N, n), p (N,), ν = (μ, λ) (N, m); in motion velocities and accelerations (N, n)."""
 
     q: Array
     p: Array
@@ -49,6 +49,11 @@ def member_results(system: "System", course: Course) -> Members:
         return Members()
     reader = Reader(system, course)
     return Members(reader.names, reader.values, reader.sections)
+
+
+def member_names(system: "System") -> tuple[str, ...]:
+    """Names of all member results of a composed system."""
+    return Reader(system, Course(np.zeros((0, system.n)), np.zeros(0), np.zeros((0, 0)))).names
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,7 +71,7 @@ class Reader:
     def held(self) -> dict[str, int]:
         """Names of reactions with the numbers of the slots that are held."""
         structure, found = self.system.structure, {}
-        for place in _carriers(structure.places):
+        for place in structure.free_standing:
             for slot, number in zip(place.slots, structure.slots[place.name], strict=True):
                 if not slot.free:
                     found[f"{place.name}.reaction_{slot.name.removeprefix(place.name + '_')}"] = int(number)
@@ -94,7 +99,7 @@ class Reader:
     def values(self) -> dict[str, Array]:
         """Name → (N,)."""
         found: dict[str, Array] = {}
-        slots = {number: np.zeros(len(self.course.p)) for number in self.held.values()}
+        slots: dict[int, Array] = {number: np.zeros(len(self.course.p)) for number in self.held.values()}
         guides = {place: 0.0 for place, _ in self.guided.values()}
         machine = np.zeros(len(self.course.p))
         for number, (batch, data) in enumerate(self._batches()):
@@ -109,7 +114,7 @@ class Reader:
             for e, element in enumerate(batch.elements):
                 for column, pull in pulls.items():
                     guides[element.places[column]] += pull[:, e]
-            if whole and not batch.elements[0].load:
+            if whole and not batch.elements[0].is_load:
                 machine += np.sum(by_p, axis=1)
         self._add_inertia(slots)
         held = self.system.structure.held(self.system.parameters)
@@ -150,7 +155,7 @@ class Reader:
             rows = np.minimum(np.arange(first, first + CHUNK), count - 1)
             z = (*(course.q[rows][:, column] for column in index.T), course.p[rows])
             nu = tuple(course.nu[rows][:, row] for row in batch.rows.T)
-            v = () if course.v is None else tuple(course.v[rows][:, c] * f for c, f in zip(index.T, free.T, strict=True))
+            v = () if course.v is None else tuple((course.v[rows][:, index] * free).transpose(2, 0, 1))
             pieces.append(jax.tree.map(np.asarray, function(z, nu, v, data, *more)))
         return tuple(jax.tree.map(lambda *blocks: np.concatenate(blocks)[:count], *pieces))
 
@@ -182,7 +187,7 @@ class Reader:
         moved = {number for number in slots if held[number][1] != 0.0} if np.ptp(p) else set()
         heavy = {
             int(number)
-            for place in _carriers(structure.places)
+            for place in structure.free_standing
             if any(getattr(place, key, 0.0) != 0.0 for key in ("mass", "inertia"))
             for number in structure.slots[place.name]
         }
@@ -190,10 +195,6 @@ class Reader:
         for number in slots:
             if number in (moved & heavy) | rubbed:
                 slots[number] = np.full(len(p), np.nan)
-
-
-def _carriers(places: Mapping[str, Place]) -> list[Place]:
-    return [place for place in places.values() if not isinstance(place, Marker)]
 
 
 @lru_cache(maxsize=KEPT)

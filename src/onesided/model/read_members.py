@@ -65,4 +65,5 @@ def _check(system: System, result: Path | Equilibrium | Motion) -> None:
     for kind in ("coordinates", "bilateral", "unilateral"):
         own, others = tuple(getattr(system, kind)), tuple(getattr(result, kind))
         if own != others:
-            raise UsageError("the result belongs to another system", got=", ".join(others[:8]), expected=", ".join(own[:8]))
+            got, expected = ", ".join(others[:8]), ", ".join(own[:8])
+            raise UsageError("the result belongs to another system", got=got, expected=expected)

@@ -14,8 +14,8 @@ from onesided.groups import Group
 from onesided.model import derivatives
 from onesided.model.contact import Contact, ContactFunctions, ContactStructure, check_contacts
 from onesided.model.derivatives import Derivatives, Evaluation, Function, Scalar
-from onesided.model.member_results import Course, member_results
 from onesided.model.measures import Measure, evaluate_measures
+from onesided.model.member_results import Course, member_results
 from onesided.model.motion import MotionFunctions
 from onesided.model.motion_check import check_motion
 from onesided.model.names import check_names, some, unknown_name
@@ -254,9 +254,9 @@ class System:
         """Derivative of `order` of (L_q, c) along x + s·direction, both packed as (q, p, ν): (n + m,)."""
         return self.derivatives.along(x, direction, self._vector, order)
 
-    def measured(self, q: Array, p: Array) -> dict[str, Array]:
-        """Values of the measures along a result: q (N, n), p (N,) → name → (N,)."""
-        return evaluate_measures(self.measures, q, p, self.parameters)
+    def measured(self, q: Array, p: Array, members: Members | None = None) -> dict[str, Array]:
+        """Values of the measures along a result, q (N, n), p (N,), with its member results: name → (N,)."""
+        return evaluate_measures(self.measures, q, p, self.parameters, members)
 
     def members(self, q: Array, p: Array, nu: Array, rates: tuple[Array, Array] | None = None) -> Members:
         """Member results along q (N, n), p (N,), ν (N, m), in motion with velocities and accelerations, when read."""

@@ -70,7 +70,7 @@ class Members(Mapping[str, Array]):
 
     def get(self, name: str, default: Any = None) -> Any:
         """The values, or the default for an unknown name."""
-        return self[name] if name in self else default
+        return self.values_by_name.get(name, default) if name in self else default
 
     def _unknown(self, name: str) -> UsageError:
         if not self.names:

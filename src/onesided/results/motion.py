@@ -10,8 +10,8 @@ import numpy as np
 from onesided._types import Array, Status
 from onesided.errors import UsageError
 from onesided.groups import Group, Vector
-from onesided.results.path import format_number
 from onesided.results.members import Members
+from onesided.results.path import format_number
 from onesided.results.sketch import Sketch
 from onesided.tolerances import EPS
 

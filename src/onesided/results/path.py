@@ -9,8 +9,8 @@ import numpy as np
 
 from onesided._types import Array, Status
 from onesided.results.equilibrium import ActiveSet, State
-from onesided.results.shape import Shape
 from onesided.results.members import Members
+from onesided.results.shape import Shape
 from onesided.results.sketch import Sketch
 
 

@@ -28,6 +28,7 @@ def collect(system: System, first: Item, pieces: Iterable[Item | Passage], origi
     X = np.concatenate(kept.x)
     worst, gaps, energy = _recheck(kept, X, system, together=len(X) > origin.method.compile_after)
     degrees = np.repeat(np.array(kept.degrees, dtype=np.intp), kept.lengths)
+    members = system.members(X[:, :n], X[:, n], X[:, n + 1 :])
     degrees[0] = degrees[min(1, len(degrees) - 1)]  # that of the leg it starts
     path = Path(
         coordinates=system.coordinates,
@@ -49,8 +50,8 @@ def collect(system: System, first: Item, pieces: Iterable[Item | Passage], origi
         note="; ".join([*notes, *kept.remarks]),
         residual=worst,
         provenance=_provenance(system, origin),
-        measures=system.measured(X[:, :n], X[:, n]),
-        members=system.members(X[:, :n], X[:, n], X[:, n + 1 :]),
+        measures=system.measured(X[:, :n], X[:, n], members),
+        members=members,
         sketch=system.sketch,
     )
     path = replace(path, events=tuple(replace(event, index=i, shape=path.shape(i)) for event, i in kept.events))

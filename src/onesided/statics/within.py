@@ -104,6 +104,7 @@ class Within:
         degrees, residual = self._checked(X, codes, tolerances)
         for event in path.events:
             degrees[event.index] = degrees[max(event.index - 1, 0)]  # at the point itself a mode may be neutral
+        members = system.members(q, path.p, nu)
         whole = replace(
             path,
             coordinates=system.coordinates,
@@ -119,8 +120,8 @@ class Within:
             status=path.status if residual <= 100 * tolerances.residual else Status.inaccurate,
             note="; ".join(text for text in (path.note, _breaking(path, degrees)) if text),
             residual=max(path.residual, residual),
-            measures=system.measured(q, path.p),
-            members=system.members(q, path.p, nu),
+            measures=system.measured(q, path.p, members),
+            members=members,
             sketch=system.sketch,
             isotropy=self.symmetry.name,
         )

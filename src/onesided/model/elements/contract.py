@@ -177,7 +177,7 @@ class Element:
     drawn_as : style of the line between its places in pictures (bar, spring, cable, beam, strut); empty: no line.
     repeats : whether it may be attached to one place more than once (a cable that runs to and fro).
     conservative : whether it has no force at rest but the gradient of its energy; statics refuses others.
-    load : whether it is a load: what it does is not counted as a force of the machine that moves the structure.
+    is_load : whether it is a load: what it does is not counted as a force of the machine that moves the structure.
     section_names : what `sections` gives, for beams: N, Q, M.
     control : what the control parameter is called in its formulas; set when the structure is composed.
     """
@@ -192,7 +192,7 @@ class Element:
     words: ClassVar[Words] = Words()
     drawn_as: ClassVar[str] = ""
     conservative: ClassVar[bool] = True
-    load: ClassVar[bool] = False
+    is_load: ClassVar[bool] = False
     section_names: ClassVar[tuple[str, ...]] = ()
 
     def __init_subclass__(cls) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 from onesided.model.elements.contract import Acting, Element, Local, Quantity, Start
 from onesided.model.elements.expressions import Expression
 from onesided.model.elements.relative import carried_over, check_pair, coincide, direction, triad, turn_from
+from onesided.model.elements.schedules import Schedule, Scheduled
 from onesided.model.elements.shapes import distance
 
 
@@ -55,10 +56,11 @@ class Distance(Coupling):
 
     Parameters
     ----------
-    length : by default the distance at the start; 0 is for a revolute or spherical joint.
+    length : by default the distance at the start; a formula with the control parameter makes it an actuator. 0 is for
+        a revolute or spherical joint.
     """
 
-    length: Quantity | None = None
+    length: Schedule | None = None
 
     kind: ClassVar[str] = "distance"
     drawn_as: ClassVar[str] = "strut"
@@ -68,16 +70,30 @@ class Distance(Coupling):
         super().check(start)
         if start.distance(*self.between) == 0.0:
             raise self.error("its places coincide", advice="use a revolute or spherical joint")
-        if not self.numbers(start)["length"] > 0:
+        if not self.driven and not self.numbers(start)["length"] > 0:
             raise self.error("its length is not positive", got=str(self.length))
+
+    @property
+    def _length(self) -> Scheduled:
+        return Scheduled("length", 0.0 if self.length is None else self.length, self.control)
+
+    @property
+    def driven(self) -> bool:
+        """Whether its length follows the control parameter."""
+        return self._length.moves
+
+    @property
+    def variant(self) -> Hashable:
+        """The formula of its length."""
+        return self._length.shape
 
     def numbers(self, start: Start) -> dict[str, Any]:
         """The length."""
-        return {"length": start.distance(*self.between) if self.length is None else start.value(self.length)}
+        return {"length": start.distance(*self.between)} if self.length is None else self._length.numbers(start)
 
     def closures(self, at: Local) -> tuple[Any, ...]:
         """Length less distance."""
-        return (at.n.length - distance(*at.frames),)
+        return (self._length.value(at) - distance(*at.frames),)
 
 
 @dataclass(frozen=True)
@@ -267,10 +283,10 @@ class OnCurve(Coupling):
     @property
     def variant(self) -> Hashable:
         """The formula."""
-        return self.formula
+        return self.formula, self.control
 
     def _expression(self, size: int) -> Expression:
-        return Expression(self.formula, (*"xyz"[:size], "p"))
+        return Expression(self.formula, (*"xyz"[:size], self.control))
 
     def check(self, start: Start) -> None:
         """A formula of known names that uses the point."""
@@ -310,7 +326,7 @@ class Prescribed(Element):
     """
 
     coordinate: str = ""
-    value: Quantity = 0.0
+    value: Schedule = 0.0
 
     kind: ClassVar[str] = "prescribed"
 
@@ -327,7 +343,7 @@ class Prescribed(Element):
     @property
     def variant(self) -> Hashable:
         """The formula."""
-        return str(self.value)
+        return str(self.value), self.control
 
     @property
     def closure_names(self) -> tuple[str, ...]:
@@ -336,11 +352,11 @@ class Prescribed(Element):
 
     def numbers(self, start: Start) -> dict[str, Any]:
         """Parameters of the formula."""
-        return Expression(str(self.value), ("p",)).numbers(start)
+        return Expression(str(self.value), (self.control,)).numbers(start)
 
     def closures(self, at: Local) -> tuple[Any, ...]:
         """Coordinate less formula."""
-        return (at.reads[0] - Expression(str(self.value), ("p",)).value([at.p], at.n),)
+        return (at.reads[0] - Expression(str(self.value), (self.control,)).value([at.p], at.n),)
 
     @property
     def driven(self) -> bool:
@@ -363,7 +379,7 @@ class DrivenTravel(Axial):
     The multiplier is the force of the drive on the second place, along the axis.
     """
 
-    value: Quantity = "p"
+    value: Schedule = "p"
 
     kind: ClassVar[str] = "driven_travel"
 
@@ -375,16 +391,16 @@ class DrivenTravel(Axial):
     @property
     def variant(self) -> Hashable:
         """The formula."""
-        return str(self.value)
+        return str(self.value), self.control
 
     def numbers(self, start: Start) -> dict[str, Any]:
         """Axis, travel at the start, parameters of the formula."""
         own = {"along": self.along(start), "constant": self.travel_at_start(start)}
-        return {**own, **Expression(str(self.value), ("p",)).numbers(start)}
+        return {**own, **Expression(str(self.value), (self.control,)).numbers(start)}
 
     def closures(self, at: Local) -> tuple[Any, ...]:
         """Travel less formula."""
-        return (travel(at) - at.n.constant - Expression(str(self.value), ("p",)).value([at.p], at.n),)
+        return (travel(at) - at.n.constant - Expression(str(self.value), (self.control,)).value([at.p], at.n),)
 
 
 @dataclass(frozen=True)
@@ -395,7 +411,7 @@ class DrivenAngle(Axial):
     zero; the joint itself must hold the axes together. The multiplier is the moment of the drive on the second place.
     """
 
-    value: Quantity = "p"
+    value: Schedule = "p"
 
     kind: ClassVar[str] = "driven_angle"
     effort: ClassVar[str] = ".moment"
@@ -410,17 +426,17 @@ class DrivenAngle(Axial):
     @property
     def variant(self) -> Hashable:
         """The formula."""
-        return str(self.value)
+        return str(self.value), self.control
 
     def numbers(self, start: Start) -> dict[str, Any]:
         """Axes, turn at the start, parameters of the formula."""
         axes = self.axes(start)
         own = {"axes": axes, "others": carried_over(start, axes, self.between), "constant": self.starting_turn(start)}
-        return {**own, **Expression(str(self.value), ("p",)).numbers(start)}
+        return {**own, **Expression(str(self.value), (self.control,)).numbers(start)}
 
     def closures(self, at: Local) -> tuple[Any, ...]:
         """Turn less formula."""
-        value = Expression(str(self.value), ("p",)).value([at.p], at.n)
+        value = Expression(str(self.value), (self.control,)).value([at.p], at.n)
         a, b = at.frames
         if len(a.position) == 2:
             return (b.angle - a.angle - at.n.constant - value,)

@@ -49,7 +49,7 @@ class Expression:
 
 @dataclass(frozen=True)
 class Written(Element):
-    """Base of elements that are formulas of coordinates, of `p` (the control parameter) and of parameters.
+    """Base of elements that are formulas of coordinates, the control parameter (`p`, or its own name) and parameters.
 
     Parameters
     ----------
@@ -76,13 +76,13 @@ class Written(Element):
 
     @property
     def _expression(self) -> Expression:
-        return Expression(self.formula, (*self.coordinates, "p"))
+        return Expression(self.formula, (*self.coordinates, self.control))
 
     def expand(self, places: Mapping[str, Any], parameters: Mapping[str, float]) -> Sequence[Element]:
         """Itself, knowing which names are coordinates: all that are neither parameters nor p."""
         if not self.formula.strip():
             raise self.error("has no formula", expected="text like 'k/2*a_x**2'")
-        names = tuple(name for name in parse(self.formula).offsets if name not in parameters and name != "p")
+        names = tuple(name for name in parse(self.formula).offsets if name not in parameters and name != self.control)
         if not names:
             raise self.error("its formula has no coordinate", got=self.formula)
         return (replace(self, coordinates=names),)

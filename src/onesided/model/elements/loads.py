@@ -32,7 +32,7 @@ class Force(Element):
     constant: bool = False
 
     kind: ClassVar[str] = "force"
-    load: ClassVar[bool] = True
+    is_load: ClassVar[bool] = True
 
     @property
     def places(self) -> tuple[str, ...]:
@@ -84,7 +84,7 @@ class Moment(Element):
     constant: bool = False
 
     kind: ClassVar[str] = "moment"
-    load: ClassVar[bool] = True
+    is_load: ClassVar[bool] = True
     turns: ClassVar[bool] = True
 
     @property
@@ -142,7 +142,7 @@ class Gravity(Element):
     constant: bool = True
 
     kind: ClassVar[str] = "gravity"
-    load: ClassVar[bool] = True
+    is_load: ClassVar[bool] = True
 
     @property
     def places(self) -> tuple[str, ...]:
@@ -167,7 +167,7 @@ class Weight(Force):
     """Gravity on one place: its mass times the acceleration."""
 
     kind: ClassVar[str] = "weight"
-    load: ClassVar[bool] = True
+    is_load: ClassVar[bool] = True
 
     def numbers(self, start: Start) -> dict[str, Any]:
         """Mass × acceleration."""
@@ -189,7 +189,7 @@ class LineLoad(Element):
     constant: bool = False
 
     kind: ClassVar[str] = "line_load"
-    load: ClassVar[bool] = True
+    is_load: ClassVar[bool] = True
 
     @property
     def places(self) -> tuple[str, ...]:
@@ -245,7 +245,7 @@ class Pressure(Element):
     constant: bool = False
 
     kind: ClassVar[str] = "pressure"
-    load: ClassVar[bool] = True
+    is_load: ClassVar[bool] = True
     dimensions: ClassVar[tuple[int, ...]] = (2,)
 
     @property
@@ -273,7 +273,7 @@ class PressureSide(Element):
     constant: bool = False
 
     kind: ClassVar[str] = "pressure_side"
-    load: ClassVar[bool] = True
+    is_load: ClassVar[bool] = True
     dimensions: ClassVar[tuple[int, ...]] = (2,)
 
     @property

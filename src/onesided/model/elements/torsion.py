@@ -10,7 +10,8 @@ import numpy as np
 
 from onesided._types import Array
 from onesided.model.elements.contract import Acting, Element, Local, Quantity, Start
-from onesided.model.elements.laws import FormulaLaw
+from onesided.model.elements.laws import FormulaLaw, check_law
+from onesided.model.elements.schedules import Schedule, Scheduled
 
 
 @dataclass(frozen=True)
@@ -25,7 +26,7 @@ class TorsionSpring(Element):
     ----------
     ends : two bodies or markers, or one: then it is turned against the ground.
     stiffness : moment per angle.
-    angle : natural angle; by default that of the start.
+    angle : natural angle; by default that of the start. It may follow the control parameter, as the pretension may.
     pretension : moment with which the spring turns its second end back at the start, where `angle` is not given.
     law : energy as a formula of the angle `a` (less the natural one) and parameters, instead of a stiffness.
     axis : in space, the hinge's direction in the axes of the first end (of the ground, for one end).
@@ -33,8 +34,8 @@ class TorsionSpring(Element):
 
     ends: Sequence[str] = ()
     stiffness: Quantity | None = None
-    angle: Quantity | None = None
-    pretension: Quantity = 0.0
+    angle: Schedule | None = None
+    pretension: Schedule = 0.0
     law: str | None = None
     axis: Sequence[Quantity] = (0.0, 0.0, 1.0)
 
@@ -48,8 +49,24 @@ class TorsionSpring(Element):
 
     @property
     def variant(self) -> Hashable:
-        """The formula of its law."""
-        return self.law
+        """The formula of its law, and formulas of the control parameter."""
+        law = (self.law, self.control) if self.law is not None else None
+        return law, self.angle is None, tuple(one.shape for one in self._schedules)
+
+    @property
+    def _schedules(self) -> tuple[Scheduled, Scheduled]:
+        """Natural angle and pretension: they may follow the control parameter."""
+        angle = 0.0 if self.angle is None else self.angle
+        return Scheduled("angle", angle, self.control), Scheduled("pull", self.pretension, self.control)
+
+    @property
+    def _law(self) -> FormulaLaw:
+        return FormulaLaw(self.law or "0", "a", self.control)
+
+    @property
+    def driven(self) -> bool:
+        """Whether its natural angle or law follows the control parameter."""
+        return any(one.moves for one in self._schedules) or (self.law is not None and self._law.moves)
 
     def check(self, start: Start) -> None:
         """One statement of the stiffness; an axis with a direction."""
@@ -57,6 +74,7 @@ class TorsionSpring(Element):
             raise self.error("needs one end or two", got=str(self.ends))
         if (self.stiffness is None) == (self.law is None):
             raise self.error("its stiffness is not clear", expected="one of `stiffness`, `law`")
+        check_law(self, self.law, "a")
         if self.stiffness is not None and not start.value(self.stiffness) > 0:
             got = f"{start.value(self.stiffness):g}"
             raise self.error("its stiffness is not positive", got=got, advice="or use `law`")
@@ -70,12 +88,15 @@ class TorsionSpring(Element):
     def numbers(self, start: Start) -> dict[str, Any]:
         """Natural angle; stiffness or parameters of the law; in space the axis and the start."""
         now, shape = self._at_start(start)
-        if self.law is not None:
-            law: dict[str, Any] = FormulaLaw(self.law, "a").numbers(start)
-            return {"angle": now if self.angle is None else start.value(self.angle), **shape, **law}
-        stiffness = start.value(self.stiffness if self.stiffness is not None else 1.0)
-        natural = now - start.value(self.pretension) / stiffness if self.angle is None else start.value(self.angle)
-        return {"angle": natural, "stiffness": stiffness, **shape}
+        law: dict[str, Any] = {} if self.law is None else self._law.numbers(start)
+        stiffness = 1.0 if self.stiffness is None else start.value(self.stiffness)
+        angle, pull = self._schedules
+        return {"now": now, "stiffness": stiffness, **angle.numbers(start), **pull.numbers(start), **law, **shape}
+
+    def natural(self, at: Local) -> Any:
+        """Natural angle: as given, or such that the moment at the start is the pretension."""
+        angle, pull = self._schedules
+        return angle.value(at) if self.angle is not None else at.n.now - pull.value(at) / at.n.stiffness
 
     def _at_start(self, start: Start) -> tuple[float, dict[str, Array]]:
         frames = [start.frames[name] for name in self.ends]
@@ -101,10 +122,10 @@ class TorsionSpring(Element):
 
     def stored(self, at: Local, turn: Any) -> Any:
         """Energy at an angle between its ends."""
-        angle = turn - at.n.angle
+        angle = turn - self.natural(at)
         if self.law is None:
             return at.n.stiffness / 2 * angle**2
-        return FormulaLaw(self.law, "a").energy(angle, at.n)
+        return self._law.energy(angle, at.p, at.n)
 
     def result_names(self, dimension: int) -> tuple[str, ...]:
         """Moment with which it turns its second end back, angle between its ends, natural angle."""
@@ -113,4 +134,4 @@ class TorsionSpring(Element):
     def results(self, at: Local, acting: Acting) -> tuple[Any, ...]:
         """The moment is the derivative of the energy with respect to the angle."""
         turn = self.turn(at)
-        return jax.grad(self.stored, 1)(at, turn), turn, at.n.angle
+        return jax.grad(self.stored, 1)(at, turn), turn, self.natural(at)
