@@ -6,7 +6,20 @@ import numpy as np
 import pytest
 
 import onesided
-from onesided.elements import Bar, Beam, Body, Cable, Energy, Force, Node, Prescribed, Spring, TorsionSpring, divided
+from onesided.elements import (
+    Bar,
+    Beam,
+    Body,
+    Cable,
+    Energy,
+    Force,
+    Node,
+    PlaneContact,
+    Prescribed,
+    Spring,
+    TorsionSpring,
+    divided,
+)
 from onesided.errors import ModelError
 
 TENT = """
@@ -155,3 +168,16 @@ def test_laws_that_are_none_say_what_is_expected():
         onesided.compose(*ends, Bar("r", ("a", "b"), law=lambda e: e))
     with pytest.raises(ModelError, match=r"has no `e`"):
         onesided.compose(*ends, Bar("r", ("a", "b"), law="x**2"))
+
+
+def test_statics_says_that_it_leaves_friction_out():
+    parts = [Node("a", (0.0, 1.0), fixed="x"), Force("f", "a", (0.0, -1.0))]
+    spring = [Node("b", (0.0, 3.0), fixed=True), Spring("s", ("a", "b"), stiffness=1.0)]
+    rough = onesided.compose(*parts, *spring, PlaneContact("floor", "a", normal=(0.0, 1.0), friction=0.3))
+    told = "statics knows no friction: that of contact 'floor' is left out"
+    assert told in onesided.solve(rough, start=rough.start, p=0.0).note
+    assert told in onesided.trace(rough, rough.start, 0.0, p_bounds=(0.0, 3.0)).note
+    assert told in onesided.drive(rough, rough.start, [0.0, 3.0]).note
+    found = onesided.diagram(rough, rough.start, 0.0, p_bounds=(0.0, 3.0))
+    assert told in found.note
+    assert found.complete

@@ -15,6 +15,7 @@ from onesided.statics.active_set import rounding
 from onesided.statics.audit import Finding, audit, told
 from onesided.statics.balance import doubtful_steps, fails_between, round_off
 from onesided.statics.curve import Curve
+from onesided.statics.frictionless import noted
 from onesided.statics.pieces import Item, Origin, Passage
 from onesided.tolerances import INTEGRATED
 
@@ -47,7 +48,7 @@ def collect(system: System, first: Item, pieces: Iterable[Item | Passage], origi
         codes=_codes(X[:, n + 1 + k :], gaps, kept, origin),
         events=(),
         status=_judged(kept.status, worst, _accuracy(system, X, kept, origin)),
-        note="; ".join([*notes, *kept.remarks]),
+        note=noted(system, "; ".join([*notes, *kept.remarks])),
         residual=worst,
         provenance=_provenance(system, origin),
         measures=system.measured(X[:, :n], X[:, n], members),

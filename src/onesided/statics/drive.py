@@ -18,6 +18,7 @@ from onesided.statics.collect import collect
 from onesided.statics.equilibrium import describe, equilibrium
 from onesided.statics.falls import Fall, Landing, Lost
 from onesided.statics.falls import fall as fall_from
+from onesided.statics.frictionless import noted
 from onesided.statics.hits import Watch
 from onesided.statics.memory import Growth, remember
 from onesided.statics.naming import held_by
@@ -111,7 +112,9 @@ def drive(  # noqa: PLR0913 - each knob is a need of its own
         status, note = Status.interrupted, f"at {system.control} = {run.state.p:.6g}"
     finally:
         progress.end()
-    result = Drive(system.control, values, tuple(run.paths), tuple(run.jumps), status, note, run.provenance())
+    result = Drive(
+        system.control, values, tuple(run.paths), tuple(run.jumps), status, noted(system, note), run.provenance()
+    )
     if throw and not result.ok:
         raise SolveError(status.value, result, got=note)
     return result

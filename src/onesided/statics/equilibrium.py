@@ -15,6 +15,7 @@ from onesided.model.sizes import Sizes
 from onesided.model.system import System
 from onesided.results import Equilibrium, Shape, Solution, State
 from onesided.statics.active_set import classify, constraint_scales, recheck, rounding, working_rows
+from onesided.statics.frictionless import noted
 from onesided.statics.large import large_newton_step
 from onesided.statics.relax import Relaxation, Relaxed, relax
 from onesided.statics.stability import stability_of
@@ -73,7 +74,7 @@ def equilibrium(
     found = settle(system, q, p, system.sizes(q, p), method=method, tolerances=tolerances)
     if throw and not found.ok:
         raise SolveError(found.status.value, found, got=found.note or f"best relative residual {found.residual:.3g}")
-    return found
+    return replace(found, note=noted(system, found.note))
 
 
 def settle(

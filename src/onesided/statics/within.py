@@ -13,6 +13,7 @@ from onesided.model.fixed_space import FixedSpace
 from onesided.model.symmetry import Symmetry
 from onesided.model.system import System
 from onesided.results import ActiveSet, Event, Path, Ray
+from onesided.statics.frictionless import noted
 from onesided.statics.place import place
 from onesided.statics.spectrum import spectrum_at
 from onesided.statics.stability import degree_of_instability
@@ -118,7 +119,7 @@ class Within:
             instability=degrees,
             codes=codes,
             status=path.status if residual <= 100 * tolerances.residual else Status.inaccurate,
-            note="; ".join(text for text in (path.note, _breaking(path, degrees)) if text),
+            note=noted(system, "; ".join(text for text in (path.note, _breaking(path, degrees)) if text)),
             residual=max(path.residual, residual),
             measures=system.measured(q, path.p, members),
             members=members,
