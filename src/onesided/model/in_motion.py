@@ -10,6 +10,7 @@ import numpy as np
 
 from onesided._types import Array
 from onesided.model.compose import Structure
+from onesided.model.elements.cables import Cable
 from onesided.model.elements.contract import Element
 from onesided.model.measures import Elementwise
 from onesided.model.names import joined
@@ -44,7 +45,7 @@ def _twin(system: System) -> System:
     tensions = {
         f"{old.name}_tension": Elementwise(_tension(twin, old))
         for old in structure.elements
-        if old.in_motion() is not old
+        if isinstance(old, Cable) and old.in_motion() is not old
     }
     stated = {name: contact for name, contact in system.contacts.items() if name in moving.unilateral}
     contacts = {**moving.contacts, **stated}

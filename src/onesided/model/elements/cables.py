@@ -66,8 +66,11 @@ class Cable(Bar):
 
     def check(self, start: Start) -> None:
         """A cable has a stiffness and a natural length."""
-        if self.law is not None:
-            raise self.error("has no `law`", expected="one of `stiffness`, `modulus_area`", advice="use a bar")
+        for name in ("law", "table", "polynomial"):
+            if getattr(self, name) is not None:
+                raise self.error(f"has no `{name}`", expected="one of `stiffness`, `modulus_area`", advice="use a bar")
+        if self.material != "linear":
+            raise self.error("has no `material`", expected="one of `stiffness`, `modulus_area`", advice="use a bar")
         if self.to_a_point:
             raise self.error("its natural length is not positive", got="0")
         if not self.moves and start.value(self.pretension) < 0:
@@ -87,6 +90,10 @@ class Cable(Bar):
     def gap_names(self) -> tuple[str, ...]:
         """Its slack is called like the cable."""
         return ("",)
+
+    def gap_words(self, ending: str) -> Words:
+        """It is taut or slack."""
+        return self.words
 
     def gaps(self, at: Local) -> tuple[Any, ...]:
         """Slack ≥ 0; the multiplier is the tension."""

@@ -52,3 +52,8 @@ def check_law(element: Element, law: Any, measure: str) -> None:
         raise element.error("its `law` is not usable", got=type(law).__name__, expected=expected)
     if measure not in parse(law).names:
         raise element.error(f"its `law` has no `{measure}`", got=repr(law), expected=expected)
+
+
+def polynomial_energy(coefficients: Any, value: Any, count: int) -> Any:
+    """Energy of the force k₁ e + k₂ e² + …: Σ k_i e^{i+1}/(i + 1)."""
+    return sum(coefficients[i] * value ** (i + 2) / (i + 2) for i in range(count))

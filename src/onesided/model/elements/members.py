@@ -1,15 +1,18 @@
 """Bars and springs: an energy of the distance of two places."""
 
-from collections.abc import Hashable, Mapping
-from dataclasses import dataclass, field
-from typing import Any, ClassVar, NamedTuple
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, Literal, NamedTuple, get_args
 
 import jax
 
-from onesided.model.elements.contract import Acting, Element, Local, Quantity, Start
-from onesided.model.elements.laws import FormulaLaw, check_law
+from onesided.model.elements.contract import Acting, Element, Local, Quantity, Start, Words
+from onesided.model.elements.laws import FormulaLaw, check_law, polynomial_energy
 from onesided.model.elements.schedules import Schedule, Scheduled
 from onesided.model.elements.shapes import distance, distance_squared
+from onesided.model.elements.tables import TableLaw
+
+MATERIALS = Literal["linear", "neo_hookean"]
 
 
 class Lengths(NamedTuple):
@@ -31,6 +34,11 @@ class Bar(Element):
     pretension : tension at the start, where `length` is not given: the natural length is shorter accordingly.
     strain : without stress, by temperature or swelling: the natural length is (1 + strain) times as long.
     law : energy as a formula of the elongation `e` and parameters, instead of a stiffness: "k*e**2/2 + c*e**4".
+    table : force over elongation by points [[e, force], …], instead of a stiffness: linear in between and beyond. Its
+        kinks are events, `<name>_kink1` and so on.
+    rounding : elongation over which the kinks of the table are rounded; then they are no events.
+    polynomial : force k₁ e + k₂ e² + …, instead of a stiffness: the numbers k₁, k₂, ….
+    material : "neo_hookean": with `modulus_area`, an incompressible rubber of energy EA L/6 (λ² + 2/λ − 3), stretch λ.
 
     Natural length, pretension, strain and law may follow the control parameter: length="2 - 0.5*p".
     """
@@ -42,10 +50,21 @@ class Bar(Element):
     pretension: Schedule = 0.0
     law: str | None = None
     strain: Schedule = field(default=0.0, kw_only=True)
+    table: Sequence[Sequence[Quantity]] | None = field(default=None, kw_only=True)
+    rounding: Quantity = field(default=0.0, kw_only=True)
+    polynomial: Sequence[Quantity] | None = field(default=None, kw_only=True)
+    material: MATERIALS = field(default="linear", kw_only=True)
+    moving: bool = field(default=False, kw_only=True, repr=False)  # in motion kinks have no coordinates
 
     kind: ClassVar[str] = "bar"
     drawn_as: ClassVar[str] = "bar"
-    stiff: ClassVar[tuple[str, ...]] = ("stiffness", "modulus_area", "law")  # one of them is given
+    stiff: ClassVar[tuple[str, ...]] = (
+        "stiffness",
+        "modulus_area",
+        "law",
+        "table",
+        "polynomial",
+    )  # one of them is given
 
     @property
     def places(self) -> tuple[str, ...]:
@@ -55,7 +74,7 @@ class Bar(Element):
     @property
     def to_a_point(self) -> bool:
         """Whether its natural length is zero: the energy then needs the square of the distance only."""
-        return self.law is None and self.length is not None and not isinstance(self.length, str) and self.length == 0
+        return self.linear and self.length is not None and not isinstance(self.length, str) and self.length == 0
 
     @property
     def _schedules(self) -> dict[str, Scheduled]:
@@ -81,7 +100,11 @@ class Bar(Element):
     def variant(self) -> Hashable:
         """The formula of its law, formulas of the control parameter, and whether its natural length is zero."""
         shapes = tuple(one.shape for one in self._schedules.values()) if self.moves else ()
-        law = (self.law, self.control) if self.law is not None else None
+        law: Hashable = (self.law, self.control) if self.law is not None else self.material
+        if self.table is not None:
+            law = self._table.shape
+        elif self.polynomial is not None:
+            law = "polynomial", len(self.polynomial)
         return law, self.to_a_point, shapes, self.length is None, self.modulus_area is None
 
     def span(self, start: Start) -> float:
@@ -100,6 +123,10 @@ class Bar(Element):
                 expected="one of " + ", ".join(f"`{name}`" for name in self.stiff),
             )
         check_law(self, self.law, "e")
+        if self.table is not None:
+            self._table.check(self, start, self.rounding)
+        if self.material not in get_args(MATERIALS) or (self.material != "linear" and self.modulus_area is None):
+            raise self.error("its material is not usable", got=repr(self.material), expected="neo_hookean with EA")
         if self.pretension != 0.0 and (not self.linear or self.length is not None):
             raise self.error("`pretension` has no meaning here", expected="a stiffness, and no natural length")
         if self.span(start) == 0.0 and not self.to_a_point:
@@ -110,7 +137,35 @@ class Bar(Element):
     @property
     def linear(self) -> bool:
         """Whether it has a stiffness."""
-        return self.stiffness is not None or self.modulus_area is not None
+        return (self.stiffness is not None or self.modulus_area is not None) and self.material == "linear"
+
+    @property
+    def _table(self) -> TableLaw:
+        rounded = isinstance(self.rounding, str) or self.rounding != 0.0
+        return TableLaw(self.table or (), rounded=rounded, moving=self.moving)
+
+    def inner(self, start: Start) -> dict[str, float]:
+        """Coordinates of the kinks of its table."""
+        if self.table is None:
+            return {}
+        return self._table.inner(start, self.span(start) - float(self.along(start, 0.0).natural))
+
+    @property
+    def gap_names(self) -> tuple[str, ...]:
+        """Those of the kinks of its table."""
+        return () if self.table is None else self._table.gap_names
+
+    def gap_words(self, ending: str) -> Words:
+        """A kink is passed."""
+        return self._table.words(ending)
+
+    def gaps(self, at: Local) -> tuple[Any, ...]:
+        """The coordinates of its kinks."""
+        return tuple(at.inner[i] for i in range(len(self.gap_names)))
+
+    def in_motion(self) -> Element:
+        """Itself, or with kinks that have no coordinates."""
+        return self if self.table is None or self.moving or not self._table.kinks else replace(self, moving=True)
 
     def _check_stiffness(self, start: Start, given: str) -> None:
         stiffness = start.value(getattr(self, given))
@@ -145,6 +200,10 @@ class Bar(Element):
     def numbers(self, start: Start) -> dict[str, Any]:
         """Natural length and stiffness, or what they are made of along p; parameters of the law."""
         law: dict[str, Any] = {} if self.law is None else self._law.numbers(start)
+        if self.table is not None:
+            law = self._table.numbers(start, self.rounding)
+        elif self.polynomial is not None:
+            law = {"polynomial": start.vector(self.polynomial)}
         if not self.moves:
             return {**self.along(start, 0.0)._asdict(), **law}
         own = {key: value for one in self._schedules.values() for key, value in one.numbers(start).items()}
@@ -168,6 +227,13 @@ class Bar(Element):
         natural, stiffness = self.lengths(at)
         if self.law is not None:
             return self._law.energy(length - natural, at.p, at.n)
+        if self.table is not None:
+            return self._table.energy(length - natural, at)
+        if self.polynomial is not None:
+            return polynomial_energy(at.n.polynomial, length - natural, len(self.polynomial))
+        if self.material == "neo_hookean":
+            stretch = length / natural
+            return stiffness * natural**2 / 6 * (stretch**2 + 2.0 / stretch - 3.0)
         return stiffness / 2 * (length - natural) ** 2
 
     def result_names(self, dimension: int) -> tuple[str, ...]:

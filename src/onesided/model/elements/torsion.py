@@ -1,7 +1,7 @@
 """Torsion springs: an energy of the angle between two places, or of one place and the ground."""
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import jax
@@ -9,9 +9,10 @@ import jax.numpy as jnp
 import numpy as np
 
 from onesided._types import Array
-from onesided.model.elements.contract import Acting, Element, Local, Quantity, Start
+from onesided.model.elements.contract import Acting, Element, Local, Quantity, Start, Words
 from onesided.model.elements.laws import FormulaLaw, check_law
 from onesided.model.elements.schedules import Schedule, Scheduled
+from onesided.model.elements.tables import TableLaw
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,8 @@ class TorsionSpring(Element):
     angle : natural angle; by default that of the start. It may follow the control parameter, as the pretension may.
     pretension : moment with which the spring turns its second end back at the start, where `angle` is not given.
     law : energy as a formula of the angle `a` (less the natural one) and parameters, instead of a stiffness.
+    table : moment over angle (less the natural one) by points [[angle, moment], …], instead of a stiffness; `rounding`:
+        as for a bar. In files angles are radians.
     axis : in space, the hinge's direction in the axes of the first end (of the ground, for one end).
     """
 
@@ -38,6 +41,9 @@ class TorsionSpring(Element):
     pretension: Schedule = 0.0
     law: str | None = None
     axis: Sequence[Quantity] = (0.0, 0.0, 1.0)
+    table: Sequence[Sequence[Quantity]] | None = field(default=None, kw_only=True)
+    rounding: Quantity = field(default=0.0, kw_only=True)
+    moving: bool = field(default=False, kw_only=True, repr=False)  # in motion kinks have no coordinates
 
     kind: ClassVar[str] = "torsion_spring"
     turns: ClassVar[bool] = True
@@ -50,7 +56,8 @@ class TorsionSpring(Element):
     @property
     def variant(self) -> Hashable:
         """The formula of its law, and formulas of the control parameter."""
-        law = (self.law, self.control) if self.law is not None else None
+        law: Hashable = (self.law, self.control) if self.law is not None else None
+        law = self._table.shape if self.table is not None else law
         return law, self.angle is None, tuple(one.shape for one in self._schedules)
 
     @property
@@ -58,6 +65,36 @@ class TorsionSpring(Element):
         """Natural angle and pretension: they may follow the control parameter."""
         angle = 0.0 if self.angle is None else self.angle
         return Scheduled("angle", angle, self.control), Scheduled("pull", self.pretension, self.control)
+
+    @property
+    def _table(self) -> TableLaw:
+        rounded = isinstance(self.rounding, str) or self.rounding != 0.0
+        return TableLaw(self.table or (), rounded=rounded, moving=self.moving)
+
+    def inner(self, start: Start) -> dict[str, float]:
+        """Coordinates of the kinks of its table."""
+        if self.table is None:
+            return {}
+        now = self._at_start(start)[0]
+        natural = now if self.angle is None else float(self._schedules[0].along(start, 0.0))
+        return self._table.inner(start, now - natural)
+
+    @property
+    def gap_names(self) -> tuple[str, ...]:
+        """Those of the kinks of its table."""
+        return () if self.table is None else self._table.gap_names
+
+    def gap_words(self, ending: str) -> Words:
+        """A kink is passed."""
+        return self._table.words(ending)
+
+    def gaps(self, at: Local) -> tuple[Any, ...]:
+        """The coordinates of its kinks."""
+        return tuple(at.inner[i] for i in range(len(self.gap_names)))
+
+    def in_motion(self) -> Element:
+        """Itself, or with kinks that have no coordinates."""
+        return self if self.table is None or self.moving or not self._table.kinks else replace(self, moving=True)
 
     @property
     def _law(self) -> FormulaLaw:
@@ -72,13 +109,15 @@ class TorsionSpring(Element):
         """One statement of the stiffness; an axis with a direction."""
         if isinstance(self.ends, str) or len(self.ends) not in {1, 2}:
             raise self.error("needs one end or two", got=str(self.ends))
-        if (self.stiffness is None) == (self.law is None):
-            raise self.error("its stiffness is not clear", expected="one of `stiffness`, `law`")
+        if sum(one is not None for one in (self.stiffness, self.law, self.table)) != 1:
+            raise self.error("its stiffness is not clear", expected="one of `stiffness`, `law`, `table`")
+        if self.table is not None:
+            self._table.check(self, start, self.rounding)
         check_law(self, self.law, "a")
         if self.stiffness is not None and not start.value(self.stiffness) > 0:
             got = f"{start.value(self.stiffness):g}"
             raise self.error("its stiffness is not positive", got=got, advice="or use `law`")
-        if self.pretension != 0.0 and (self.law is not None or self.angle is not None):
+        if self.pretension != 0.0 and (self.stiffness is None or self.angle is not None):
             raise self.error("`pretension` has no meaning here", expected="a stiffness, and no natural angle")
         if len(start.position(self.ends[0])) == 3:
             axis = start.vector(self.axis)
@@ -89,6 +128,7 @@ class TorsionSpring(Element):
         """Natural angle; stiffness or parameters of the law; in space the axis and the start."""
         now, shape = self._at_start(start)
         law: dict[str, Any] = {} if self.law is None else self._law.numbers(start)
+        law = self._table.numbers(start, self.rounding) if self.table is not None else law
         stiffness = 1.0 if self.stiffness is None else start.value(self.stiffness)
         angle, pull = self._schedules
         return {"now": now, "stiffness": stiffness, **angle.numbers(start), **pull.numbers(start), **law, **shape}
@@ -123,6 +163,8 @@ class TorsionSpring(Element):
     def stored(self, at: Local, turn: Any) -> Any:
         """Energy at an angle between its ends."""
         angle = turn - self.natural(at)
+        if self.table is not None:
+            return self._table.energy(angle, at)
         if self.law is None:
             return at.n.stiffness / 2 * angle**2
         return self._law.energy(angle, at.p, at.n)
