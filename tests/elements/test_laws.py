@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import onesided
-from onesided.elements import Bar, Force, GasSpring, Node, Spring
+from onesided.elements import Bar, Force, GasSpring, LineLoad, Node, Spring
 from onesided.errors import ModelError
 from onesided.model.elements.tables import TableLaw
 
@@ -148,3 +148,31 @@ def test_gas_springs_that_cannot_be_are_refused():
     for wrong in ({"column": 0.0}, {"column": 1.0, "exponent": 0.5}, {"column": 1.0, "length": 3.0}):
         with pytest.raises(ModelError, match="gas_spring 'g'"):
             onesided.compose(*ends, GasSpring("g", ("a", "b"), thrust=1.0, **wrong))
+
+
+def test_load_cases_line_loads_and_loads_that_are_formulas():
+    """A clamped column of three springs-like bars: a dead case, one that p scales, one that is a formula of p."""
+    names = [f"n{i}" for i in range(4)]
+    nodes = [Node(name, (0.0, float(i)), fixed=(i == 0) or "x") for i, name in enumerate(names)]
+    bars = [Bar(f"b{i}", (names[i], names[i + 1]), stiffness=1e3) for i in range(3)]
+    loads = [
+        LineLoad("own", along=names, load=(0.0, -2.0), constant=True),
+        Force("live", "n3", (0.0, -1.0)),
+        Force("wave", "n2", (0.0, "a*sin(p)"), constant=True),
+    ]
+    system = onesided.compose(*nodes, *bars, *loads, parameters={"a": 0.5})
+    found = {k: v[0] for k, v in onesided.solve(system, start=system.start, p=1.2).value.members.items()}
+    assert found["b2.force"] == pytest.approx(-1.0 - 1.2, rel=1e-10)
+    assert found["b0.force"] == pytest.approx(-5.0 - 1.2 + 0.5 * np.sin(1.2), rel=1e-10)
+    assert found["n0.reaction_y"] == pytest.approx(6.0 + 1.2 - 0.5 * np.sin(1.2), rel=1e-10)
+    with pytest.raises(ModelError, match="constant = true"):
+        onesided.compose(*nodes, *bars, Force("wave", "n2", (0.0, "sin(p)")))
+
+
+def test_a_row_of_bars_is_linear_and_yet_has_a_size():
+    """Collinear bars between guided nodes: nothing changes with displacement, and equilibrium is found all the same."""
+    nodes = [Node(f"n{i}", (0.0, float(i)), fixed=(i == 0) or "x") for i in range(4)]
+    bars = [Bar(f"b{i}", (f"n{i}", f"n{i + 1}"), stiffness=1e3) for i in range(3)]
+    system = onesided.compose(*nodes, *bars, Force("f", "n3", (0.0, -1.0)))
+    found = onesided.solve(system, start=system.start, p=1.2).value
+    np.testing.assert_allclose(found.q, [1.0 - 0.0012, 2.0 - 0.0024, 3.0 - 0.0036], rtol=1e-12)

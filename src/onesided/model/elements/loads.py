@@ -1,10 +1,15 @@
 """Loads: dead forces, moments, gravity, pressure; each grows with p unless it is constant."""
 
+import itertools
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
+import jax.numpy as jnp
+
+from onesided.errors import ModelError
 from onesided.model.elements.contract import Acting, Element, Local, Quantity, Start
+from onesided.model.elements.schedules import Schedule, Scheduled
 
 
 def component_names(dimension: int) -> tuple[str, ...]:
@@ -17,6 +22,15 @@ def whole_force(acting: Acting) -> tuple[Any, ...]:
     return tuple(sum(wrench.force for wrench in acting.wrenches()))
 
 
+def follows_twice(element: Element, got: str) -> ModelError:
+    """A load that is a formula of p and would be multiplied by p as well."""
+    return element.error(
+        "is a formula of the control parameter, and would grow with it as well",
+        got=got,
+        expected="constant = true: the formula is then the load itself",
+    )
+
+
 @dataclass(frozen=True)
 class Force(Element):
     """A dead force on a place: its direction does not change.
@@ -24,11 +38,12 @@ class Force(Element):
     Parameters
     ----------
     at : the place.
-    force : components, per unit of p, or the force itself when `constant`.
+    force : components, per unit of p, or the force itself when `constant`; it may then be a formula of p, as a load
+        case of its own beside others.
     """
 
     at: str = ""
-    force: Sequence[Quantity] = ()
+    force: Sequence[Schedule] = ()
     constant: bool = False
 
     kind: ClassVar[str] = "force"
@@ -41,21 +56,31 @@ class Force(Element):
 
     @property
     def variant(self) -> Hashable:
-        """Constant or growing with p."""
-        return self.constant
+        """Constant or growing with p, and formulas of p."""
+        return self.constant, tuple(one.shape for one in self._parts)
+
+    @property
+    def _parts(self) -> tuple[Scheduled, ...]:
+        return tuple(Scheduled(f"part{i}", value, self.control) for i, value in enumerate(self.force))
 
     def check(self, start: Start) -> None:
         """As many components as dimensions."""
         if len(self.force) != len(start.position(self.at)):
             raise self.error("has the wrong number of components", got=str(tuple(self.force)))
+        if not self.constant and any(one.moves for one in self._parts):
+            raise follows_twice(self, str(tuple(self.force)))
 
     def numbers(self, start: Start) -> dict[str, Any]:
         """Components."""
-        return {"force": start.vector(self.force)}
+        return {key: value for one in self._parts for key, value in one.numbers(start).items()}
+
+    def acts(self, at: Local) -> Any:
+        """The force, or that per unit of p."""
+        return jnp.stack([jnp.asarray(one.value(at), float) for one in self._parts])
 
     def energy(self, at: Local) -> Any:
         """Potential −F·x."""
-        work = at.n.force @ at.frames[0].position
+        work = self.acts(at) @ at.frames[0].position
         return -work if self.constant else -at.p * work
 
     def result_names(self, dimension: int) -> tuple[str, ...]:
@@ -76,11 +101,11 @@ class Moment(Element):
     Parameters
     ----------
     bodies : one body or two.
-    moment : counter-clockwise, per unit of p, or the moment itself when `constant`.
+    moment : counter-clockwise, per unit of p, or the moment itself when `constant`; it may then be a formula of p.
     """
 
     bodies: str | tuple[str, ...] = ()
-    moment: Quantity = 0.0
+    moment: Schedule = 0.0
     constant: bool = False
 
     kind: ClassVar[str] = "moment"
@@ -94,13 +119,19 @@ class Moment(Element):
 
     @property
     def variant(self) -> Hashable:
-        """Constant or growing with p."""
-        return self.constant
+        """Constant or growing with p, and the formula of p."""
+        return self.constant, self._moment.shape
+
+    @property
+    def _moment(self) -> Scheduled:
+        return Scheduled("moment", self.moment, self.control)
 
     def check(self, start: Start) -> None:
         """One or two bodies of the plane."""
         if len(self.places) not in {1, 2}:
             raise self.error("needs one or two bodies", got=str(self.bodies))
+        if not self.constant and self._moment.moves:
+            raise follows_twice(self, str(self.moment))
         if len(start.position(self.places[0])) == 3:
             raise self.error(
                 "a moment about a fixed axis has no potential in space",
@@ -109,12 +140,12 @@ class Moment(Element):
 
     def numbers(self, start: Start) -> dict[str, Any]:
         """The moment."""
-        return {"moment": start.value(self.moment)}
+        return self._moment.numbers(start)
 
     def energy(self, at: Local) -> Any:
         """Potential −M·angle."""
         turned = at.frames[-1].angle - (at.frames[0].angle if len(at.frames) == 2 else 0.0)
-        work = at.n.moment * turned
+        work = self._moment.value(at) * turned
         return -work if self.constant else -at.p * work
 
     def result_names(self, dimension: int) -> tuple[str, ...]:
@@ -169,6 +200,15 @@ class Weight(Force):
     kind: ClassVar[str] = "weight"
     is_load: ClassVar[bool] = True
 
+    @property
+    def variant(self) -> Hashable:
+        """Constant or growing with p."""
+        return self.constant
+
+    def acts(self, at: Local) -> Any:
+        """Mass × acceleration."""
+        return at.n.force
+
     def numbers(self, start: Start) -> dict[str, Any]:
         """Mass × acceleration."""
         return {"force": start.value(start.places[self.at].mass) * start.vector(self.force)}
@@ -176,20 +216,31 @@ class Weight(Force):
 
 @dataclass(frozen=True)
 class LineLoad(Element):
-    """A dead load spread evenly over the line between two places, half of it at either end.
+    """A dead load spread evenly over the line between two places, half of it at either end: self-weight, snow, wind.
 
     Parameters
     ----------
-    ends : names of two places.
+    ends : names of two places; or
+    along : names of places in turn, the sections of a divided beam or cable: the load is on all the lines between them.
     load : components per length (that of the start), per unit of p, or itself when `constant`.
     """
 
     ends: tuple[str, str] = ("", "")
     load: Sequence[Quantity] = ()
     constant: bool = False
+    along: Sequence[str] = ()
 
     kind: ClassVar[str] = "line_load"
     is_load: ClassVar[bool] = True
+
+    def expand(self, places: Mapping[str, Any], parameters: Mapping[str, float]) -> Sequence[Element]:
+        """Itself, or one for every line between neighbours."""
+        if not self.along:
+            return (self,)
+        if isinstance(self.along, str) or len(self.along) < 2 or any(self.ends):
+            raise self.error("`along` needs two places or more, and no `ends`", got=str(self.along))
+        pairs = enumerate(itertools.pairwise(self.along), 1)
+        return [replace(self, name=f"{self.name} {i}", ends=pair, along=()) for i, pair in pairs]
 
     @property
     def places(self) -> tuple[str, ...]:
