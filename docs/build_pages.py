@@ -10,8 +10,6 @@ import paper_figures as motion_figures
 import onesided
 from onesided import plots, report, zoo
 from onesided.dynamics.choose import method_named
-from onesided.model.elements.places import Place
-from onesided.model.part_kinds import part_kinds
 
 HERE = Path(__file__).parent
 GALLERY, FIGURES = HERE / "gallery", HERE / "papers" / "figures"
@@ -73,7 +71,6 @@ def main() -> None:
     )
     text = intro + "## Equilibrium\n\n" + _grid(standing) + "\n## Motion\n\n" + _grid(moving)
     (GALLERY / "index.md").write_text(text, encoding="utf-8")
-    (HERE / "kinds.md").write_text(kinds_page(), encoding="utf-8")
     paper_figures()
     for draw in (motion_figures.qi_tu, motion_figures.schwab, motion_figures.arnold):
         draw(FIGURES)
@@ -150,22 +147,6 @@ def _shapes(name: str, found: Any) -> str:
         return ""
     plots.shapes(found).savefig(GALLERY / f"{name}-shapes.svg", metadata={"Date": None})
     return f"![{name} at three points]({name}-shapes.svg)"
-
-
-def kinds_page() -> str:
-    """All kinds of parts with their keys, from the classes themselves."""
-    places, elements = [], []
-    for name, kind in part_kinds().items():
-        rows = places if issubclass(kind.cls, Place) else elements
-        words = (kind.cls.__doc__ or "").strip().split("\n")[0].replace("|", "\\|")
-        rows.append(f"| `{name}` | `{kind.cls.__name__}` | {words} | {', '.join(f'`{key}`' for key in kind.fields)} |")
-    head = "| table | class | what | keys |\n|---|---|---|---|\n"
-    return (
-        "# Kinds of parts\n\nThe name of the table in model files, the class in `onesided.elements`, the keys of both; "
-        "`onesided schema` prints the same for programs, with types. "
-        "How to use them: [structures from parts](elements.md).\n\n"
-        "## Places\n\n" + head + "\n".join(places) + "\n\n## Elements\n\n" + head + "\n".join(sorted(elements)) + "\n"
-    )
 
 
 def paper_figures() -> None:
