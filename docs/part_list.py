@@ -125,8 +125,8 @@ def page() -> str:
     kinds = part_kinds()
     head = (
         "# Kinds of parts\n\n"
-        "The table in model files and the class in `onesided.elements`, keys with units, and what can be read off along "
-        " a result ([member results](howto/members.md)). Units are yours, as long as they belong together. Where "
+        "The table in model files and the class in `onesided.elements`, keys with units, and what can be read off "
+        "along a result ([member results](howto/members.md)). Units are yours, as long as they belong together. Where "
         "the table says *p*, a formula may use the control parameter. `onesided schema` prints the same for programs. "
         "How to use them: [structures from parts](elements.md).\n"
     )
