@@ -176,3 +176,25 @@ def test_a_row_of_bars_is_linear_and_yet_has_a_size():
     system = onesided.compose(*nodes, *bars, Force("f", "n3", (0.0, -1.0)))
     found = onesided.solve(system, start=system.start, p=1.2).value
     np.testing.assert_allclose(found.q, [1.0 - 0.0012, 2.0 - 0.0024, 3.0 - 0.0036], rtol=1e-12)
+
+
+@pytest.mark.parametrize(("law", "smooth"), [("abs(e)", False), ("e*abs(e)", False), ("c*abs(e)**2.5 + e**2", True)])
+def test_kinks_of_abs_are_refused_where_they_are_some(law, smooth):
+    ends = [Node("a", (0.0, 0.0), fixed=True), Node("b", (1.0, 0.0)), Force("f", "b", (1.0, 0.0))]
+
+    def made():
+        return onesided.compose(*ends, Bar("r", ("a", "b"), law=law), parameters={"c": 2.0})
+
+    if smooth:
+        assert made().n == 2
+    else:
+        with pytest.raises(ModelError, match="`abs` has a kink"):
+            made()
+
+
+def test_kinks_in_files_are_refused_with_their_place():
+    text = 'energy = "c*abs(k)*u + x**2"\n[coordinates]\nx = 0.0\n[parameters]\nk = -1.0\nc = 1.0\n[define]\nu = "{}"\n'
+    text += "[control]\nrange = [0, 1]\n"
+    onesided.loads(text.format("x**2"))
+    with pytest.raises(ModelError, match=r"define\.u.*`abs` has a kink"):
+        onesided.loads(text.format("abs(x)"))

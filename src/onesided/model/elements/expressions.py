@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 from onesided.model.elements.contract import Element, Local, Start
 from onesided.model.formula import Formula, parse
+from onesided.model.formula_kinks import check_kinks
 from onesided.model.formula_system import jax_functions
 
 
@@ -85,6 +86,7 @@ class Written(Element):
         names = tuple(name for name in parse(self.formula).offsets if name not in parameters and name != self.control)
         if not names:
             raise self.error("its formula has no coordinate", got=self.formula)
+        check_kinks(parse(self.formula), names)
         return (replace(self, coordinates=names),)
 
     def numbers(self, start: Start) -> dict[str, Any]:

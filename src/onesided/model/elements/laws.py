@@ -7,6 +7,7 @@ from typing import Any
 
 from onesided.model.elements.contract import Element, Start
 from onesided.model.formula import Formula, parse
+from onesided.model.formula_kinks import check_kinks
 from onesided.model.formula_system import jax_functions
 
 
@@ -50,6 +51,7 @@ def check_law(element: Element, law: Any, measure: str) -> None:
     expected = f'the energy as a formula of `{measure}` in quotes, like "k*{measure}**2/2"'
     if not isinstance(law, str):
         raise element.error("its `law` is not usable", got=type(law).__name__, expected=expected)
+    check_kinks(parse(law), {measure})
     if measure not in parse(law).names:
         raise element.error(f"its `law` has no `{measure}`", got=repr(law), expected=expected)
 
