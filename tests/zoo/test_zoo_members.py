@@ -51,9 +51,11 @@ def test_tensegrity_rises_as_its_cables_are_wound_up():
     system, task = zoo.load("tensegrity-deploy")
     path = onesided.trace(system, task.start, task.p, p_bounds=task.p_bounds)
     th, h = system.parameters, path.measures["height"]
+    wide = np.sqrt(th["l"] ** 2 - th["h0"] ** 2)
+    L = wide - wide / (th["k"] * th["h0"]) * (th["kr"] * (th["h0"] - th["Lr"]) + th["G"])
     w = np.sqrt(th["l"] ** 2 - h**2)
     lift = th["kr"] * (h - th["Lr"]) + th["kc"] * np.maximum(h - th["Lc"], 0.0) + th["G"]
-    np.testing.assert_allclose(path.p, th["L"] - w + w / (th["k"] * h) * lift, atol=1e-10)
+    np.testing.assert_allclose(path.p, L - w + w / (th["k"] * h) * lift, atol=1e-10)
     assert path.events[0].constraints == ("side1", "side2")
     np.testing.assert_allclose(path.members["side1.tension"], th["kc"] * np.maximum(h - th["Lc"], 0.0), atol=1e-7)
     np.testing.assert_allclose(path.members["foot1.reaction_y"], th["G"], rtol=1e-9)
