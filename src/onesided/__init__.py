@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     from onesided.results import Equilibrium as Equilibrium
     from onesided.results import Event as Event
     from onesided.results import Kind as Kind
+    from onesided.results import Members as Members
     from onesided.results import Modes as Modes
     from onesided.results import Motion as Motion
     from onesided.results import MotionEvent as MotionEvent
@@ -83,6 +84,7 @@ if TYPE_CHECKING:
     from onesided.statics.within import Within as Within
     from onesided.statics.within import within as within
     from onesided.structures.compose import compose as compose
+    from onesided.structures.read_members import members as members
     from onesided.structures.symmetry_search import symmetry_of as symmetry_of
     from onesided.system.compliance import HuntCrossley as HuntCrossley
     from onesided.system.compliance import KelvinVoigt as KelvinVoigt
@@ -142,6 +144,7 @@ _HOMES = {
     "Contact": "system.contact",
     "with_contacts": "system.contact",
     "Function": "evaluation.derivatives",
+    "members": "structures.read_members",
     "load": "files.reading",
     "loads": "files.reading",
     "Sampled": "system.held",
@@ -165,6 +168,7 @@ _HOMES = {
     "Event": "results",
     "Kind": "results",
     "load_result": "results",
+    "Members": "results",
     "Modes": "results",
     "Motion": "results",
     "MotionEvent": "results",

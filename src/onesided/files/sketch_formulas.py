@@ -55,6 +55,7 @@ def measures_of(file: FileModel, book: Book) -> dict[str, Measure]:
     """All definitions that statics can evaluate, and all formulas of the sketch."""
     moving = {*book.velocities, *book.time, *book.joint_forces, *book.places}
     paths: dict[str, Path] = {n: ("define", n) for n in file.define if not book.bases[n] & moving}
+    paths |= {n: ("measures", n) for n in file.measures}
     paths |= {label: path for label, path, _ in sketch_formulas(file)}
     return {name: _measure(file, book.recipe([path], NUMPY)) for name, path in paths.items()}
 

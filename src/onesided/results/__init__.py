@@ -15,6 +15,7 @@ from onesided.results.equilibrium import State as State
 from onesided.results.history import Drive as Drive
 from onesided.results.history import Jump as Jump
 from onesided.results.interpolated import dense as dense
+from onesided.results.member_series import Members as Members
 from onesided.results.motion import Drift as Drift
 from onesided.results.motion import Motion as Motion
 from onesided.results.motion import MotionEvent as MotionEvent

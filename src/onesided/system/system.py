@@ -18,7 +18,9 @@ from onesided.evaluation.motion_functions import MotionFunctions
 from onesided.evaluation.path_steps import CurveFrame, Here, PathStretch, StepKnobs
 from onesided.evaluation.rows import Row
 from onesided.groups import Group
+from onesided.results.member_series import Members
 from onesided.results.sketch import Sketch
+from onesided.structures.member_results import Course, member_results
 from onesided.structures.motion_of_parts import StructureMotion
 from onesided.system.contact import Contact, ContactFunctions, ContactStructure, check_contacts
 from onesided.system.measures import Measure, evaluate_measures
@@ -252,9 +254,13 @@ class System:
         """Derivative of `order` of (L_q, c) along x + s·direction, both packed as (q, p, ν): (n + m,)."""
         return self.derivatives.along(x, direction, self._vector, order)
 
-    def measured(self, q: Array, p: Array) -> dict[str, Array]:
-        """Values of the measures along a result: q (N, n), p (N,) → name → (N,)."""
-        return evaluate_measures(self.measures, q, p, self.parameters)
+    def measured(self, q: Array, p: Array, members: Members | None = None) -> dict[str, Array]:
+        """Values of the measures along a result, q (N, n), p (N,), with its member results: name → (N,)."""
+        return evaluate_measures(self.measures, q, p, self.parameters, members)
+
+    def members(self, q: Array, p: Array, nu: Array, rates: tuple[Array, Array] | None = None) -> Members:
+        """Member results along q (N, n), p (N,), ν (N, m), in motion with velocities and accelerations, when read."""
+        return member_results(self, Course(q, p, nu, *(rates or ())))
 
     def march(self, here: Here, knobs: StepKnobs, frame: CurveFrame) -> PathStretch:
         """Many steps along the equilibria with a fixed working set, in one compiled call."""
