@@ -10,8 +10,6 @@ import paper_figures as motion_figures
 import onesided
 from onesided import plots, report, zoo
 from onesided.dynamics.choose import method_named
-from onesided.elements.places import Place
-from onesided.files.part_kinds import part_kinds
 
 HERE = Path(__file__).parent
 GALLERY, FIGURES = HERE / "gallery", HERE / "papers" / "figures"
@@ -23,6 +21,7 @@ LESSONS = {
     "arch-on-floor": "A snapping beam lands on a floor, point by point; a point may lift off again under more load.",
     "ball-in-groove": "Two contacts share a load until one lets go; their reactions are part of the result.",
     "bead-on-ring": "A gap may contain p: the wall moves. Two-sided and one-sided constraints stand together.",
+    "bimetal-strip": "Natural curvature may follow p: temperature snaps an arch, and cooling snaps it back later.",
     "bistable-chain": "A path may turn back twenty-six times; none is missed, and every one is located to round-off.",
     "bistable-chain-parts": "Parts can be repeated: ten units in a few lines, and a path of 59,048 limit points.",
     "cable-net": "A net of cables holds itself down; the reactions are the tensions, and slack cables are dashed.",
@@ -47,6 +46,7 @@ LESSONS = {
     "singular-corner": "A contact change and a zero eigenvalue may meet: four shapes, and two different outcomes.",
     "slider-crank": "Definitions in formulas, a driving moment as a potential, friction as a force of velocities.",
     "suspended-deck": "Slings go slack away from the load; tensions of taut ones are multipliers, so nothing is tuned.",
+    "tensegrity-deploy": "Natural lengths may follow p: a winch raises a frame and then builds up self-stress.",
     "tensegrity-prism": "Self-stress holds a mechanism; where cables go slack it has a new stiffness.",
     "tripod-truss": "Snap-through in space: all three coordinates of the apex are free.",
     "two-bar-roller": "A compliant support lowers the snap load: 0.8 times that of the fixed truss.",
@@ -71,7 +71,6 @@ def main() -> None:
     )
     text = intro + "## Equilibrium\n\n" + _grid(standing) + "\n## Motion\n\n" + _grid(moving)
     (GALLERY / "index.md").write_text(text, encoding="utf-8")
-    (HERE / "kinds.md").write_text(kinds_page(), encoding="utf-8")
     paper_figures()
     for draw in (motion_figures.qi_tu, motion_figures.schwab, motion_figures.arnold):
         draw(FIGURES)
@@ -148,22 +147,6 @@ def _shapes(name: str, found: Any) -> str:
         return ""
     plots.shapes(found).savefig(GALLERY / f"{name}-shapes.svg", metadata={"Date": None})
     return f"![{name} at three points]({name}-shapes.svg)"
-
-
-def kinds_page() -> str:
-    """All kinds of parts with their keys, from the classes themselves."""
-    places, elements = [], []
-    for name, kind in part_kinds().items():
-        rows = places if issubclass(kind.cls, Place) else elements
-        words = (kind.cls.__doc__ or "").strip().split("\n")[0].replace("|", "\\|")
-        rows.append(f"| `{name}` | `{kind.cls.__name__}` | {words} | {', '.join(f'`{key}`' for key in kind.fields)} |")
-    head = "| table | class | what | keys |\n|---|---|---|---|\n"
-    return (
-        "# Kinds of parts\n\nThe name of the table in model files, the class in `onesided.elements`, the keys of both; "
-        "`onesided schema` prints the same for programs, with types. "
-        "How to use them: [structures from parts](elements.md).\n\n"
-        "## Places\n\n" + head + "\n".join(places) + "\n\n## Elements\n\n" + head + "\n".join(sorted(elements)) + "\n"
-    )
 
 
 def paper_figures() -> None:

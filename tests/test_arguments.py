@@ -140,7 +140,7 @@ def test_a_class_in_place_of_its_instance_is_recognised(calls):
 PLAIN = {  # data, results and names of kinds: what they are made of is checked by their own rules
     "Status", "CableStructure", "LinearComplementaritySystem", "SlacknessSystem", "LCP", "MLCP", "NCP", "Index3",
     "StabilisedIndex2", "MinimalNorm", "Symmetry", "System", "Coupled", "Diagram", "Drive", "Equilibrium", "Event",
-    "Kind", "Modes", "Motion", "MotionEvent", "Occurrence", "Path", "Ray", "Solution", "Steering", "Within",
+    "Kind", "Members", "Modes", "Motion", "MotionEvent", "Occurrence", "Path", "Ray", "Solution", "Steering", "Within",
     "ModelError", "OnesidedError", "SolveError",
 }  # fmt: skip
 

@@ -21,7 +21,7 @@ from onesided.results import Kind
 from onesided.results.explain import slug
 
 DOCS = Path(__file__).parents[1] / "docs"
-GENERATED = ("gallery", "changes.md", "kinds.md")
+GENERATED = ("gallery", "changes.md")
 PAGES = sorted(p for p in DOCS.rglob("*.md") if p.relative_to(DOCS).parts[0] not in GENERATED)
 BLOCK = re.compile(r"^```(\w+)(?: title=\"([^\"]*)\")?\n(.*?)^```", re.DOTALL | re.MULTILINE)
 
@@ -113,3 +113,16 @@ def test_every_citation_in_the_documentation_has_an_entry():
 def test_the_navigation_names_every_page():
     listed = set(re.findall(r"[\w/]+\.md", (DOCS.parent / "mkdocs.yml").read_text()))
     assert {str(page.relative_to(DOCS)) for page in PAGES} <= listed
+
+
+def test_the_list_of_parts_is_current(monkeypatch):
+    """Every kind has its place, drawing and keys with a meaning; the page is the one that the classes give."""
+    from onesided.files.part_kinds import part_kinds
+
+    monkeypatch.syspath_prepend(str(DOCS))
+    listed = import_module("part_list")
+    own = {name for name, kind in part_kinds().items() if kind.cls.__module__.startswith("onesided.")}
+    assert own == {name for names in listed.GROUPS.values() for name in names} == set(listed.DRAWINGS)
+    page = (DOCS / "kinds.md").read_text(encoding="utf-8")
+    assert page == listed.page(), "run python docs/part_list.py"
+    assert "|  |" not in page

@@ -55,6 +55,7 @@ from .results import Drive as Drive
 from .results import Equilibrium as Equilibrium
 from .results import Event as Event
 from .results import Kind as Kind
+from .results import Members as Members
 from .results import Modes as Modes
 from .results import Motion as Motion
 from .results import MotionEvent as MotionEvent
@@ -80,6 +81,7 @@ from .statics.tracing.steps import PredictorCorrector as PredictorCorrector
 from .statics.within import Within as Within
 from .statics.within import within as within
 from .structures.compose import compose as compose
+from .structures.read_members import members as members
 from .structures.symmetry_search import symmetry_of as symmetry_of
 from .system.compliance import HuntCrossley as HuntCrossley
 from .system.compliance import KelvinVoigt as KelvinVoigt

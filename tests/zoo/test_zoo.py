@@ -15,9 +15,9 @@ NAMES = {
     "flat-contact", "singular-corner", "two-bar-roller", "two-supports", "von-mises", "von-mises-floor", "wedge",
 }  # fmt: skip
 OF_PARTS = {
-    "arch-on-floor", "ball-in-groove", "bistable-chain-parts", "cable-net", "column-between-walls", "guyed-mast",
-    "lee-frame", "panel-ring", "scissor-lift", "suspended-deck", "tensegrity-prism", "tripod-truss", "von-mises-truss",
-    "williams-toggle",
+    "arch-on-floor", "ball-in-groove", "bimetal-strip", "bistable-chain-parts", "cable-net", "column-between-walls",
+    "guyed-mast", "lee-frame", "panel-ring", "scissor-lift", "suspended-deck", "tensegrity-deploy", "tensegrity-prism",
+    "tripod-truss", "von-mises-truss", "williams-toggle",
 }  # fmt: skip
 
 FOR_MOTION = {  # not at rest at the start

@@ -250,6 +250,8 @@ def drive(found: Drive, *, as_json: bool, folder: str) -> None:
             say(f"  [bold]{escape(jumps.pop(0).words())}[/]")
     if not found.ok:
         say(_verdict(ok=False, text=f"{found.status.value} ({found.note})"))
+    elif found.note:
+        say(f"note: {escape(found.note)}")
     _meaning(event for leg in found.paths for event in leg.events)
     worst = max((leg.residual for leg in found.paths), default=0.0)
     say(f"energy lost in jumps {found.dissipated:.10g}, work of the control {found.work:.10g}; {_trust(worst)}")
@@ -304,6 +306,8 @@ def diagram(found: Diagram, *, as_json: bool, folder: str) -> None:
         _events(branch, bounds=False)
     if not found.complete:
         say(f"[yellow]not complete[/]: {escape(found.note)}")
+    elif found.note:
+        say(f"note: {escape(found.note)}")
     _meaning(found.events)
     worst = max((branch.residual for branch in found.paths), default=0.0)
     images = f" ({sum(found.multiplicity)} with their images)" if found.multiplicity else ""

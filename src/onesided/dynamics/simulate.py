@@ -344,6 +344,7 @@ def collect(
     loose = tuple(mechanics.equations.names[i] for i in mechanics.loose)
     notes = [text for text in (run.start.words(), mechanics.words, note, wrong) if text]
     p = np.array([mechanics.equations.control_at(t) for t in points.t])
+    members = system.members(points.q, p, _multipliers(system, points.mu), (points.v, points.a))
     told = (*events, *lift_offs(mechanics, states), *surface_events(system, mechanics.equations.space, points))
     return Motion(
         coordinates=system.coordinates,
@@ -370,9 +371,15 @@ def collect(
         not_unique=tuple(dict.fromkeys((*run.start.redundant, *loose))),
         space=mechanics.equations.space,
         provenance=_provenance(run),
-        measures=system.measured(points.q, p),
+        measures=system.measured(points.q, p, members),
+        members=members,
         sketch=system.sketch,
     )
+
+
+def _multipliers(system: System, mu: Array) -> Array:
+    """Those of bilateral constraints, and zeros for gaps: none of them presses."""
+    return np.hstack([mu[:, : len(system.bilateral)], np.zeros((len(mu), len(system.unilateral)))])
 
 
 def _energy_limit(tolerances: Tolerances, method: Any) -> float:

@@ -1,6 +1,6 @@
 """Geometrically exact beams of two sections, in the plane and in space, and whole beams divided into them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -9,9 +9,16 @@ import numpy as np
 
 from onesided.base.errors import ModelError
 from onesided.base.types import Array
-from onesided.elements.contract import Element, Local, Quantity, Start
+from onesided.elements.contract import Acting, Element, Local, Quantity, Start
 from onesided.elements.places import Body
-from onesided.groups.rotations import half_matrix, matrix_quaternion, plane_matrix, rotation_vector
+from onesided.elements.schedules import Schedule, Scheduled
+from onesided.groups.rotations import (
+    half_matrix,
+    matrix_quaternion,
+    plane_matrix,
+    rotation_matrix,
+    rotation_vector,
+)
 
 
 def _shear(stiffness: float | None, bending: float, length: float) -> tuple[float, float]:
@@ -41,6 +48,14 @@ class _TwoSections(Element):
     def places(self) -> tuple[str, ...]:
         """Its two sections."""
         return tuple(self.ends)
+
+    def result_names(self, dimension: int) -> tuple[str, ...]:
+        """Those of the sections at both ends: ".N_1", …, ".N_2", …."""
+        return tuple(f".{name}_{end}" for end in (1, 2) for name in self.section_names)
+
+    def results(self, at: Local, acting: Acting) -> tuple[Any, ...]:
+        """Both end sections."""
+        return (*self.sections(at, acting, 0.0), *self.sections(at, acting, 1.0))
 
     def _natural(self, start: Start, length: Quantity | None, pretension: Quantity) -> float:
         """Natural length: as given, or such that the normal force at the start is the pretension."""
@@ -85,17 +100,22 @@ class Beam(_TwoSections):
     length : natural length; by default the distance at the start.
     curvature : natural curvature, the turn of the second angle against the first per length; by default the start's.
     pretension : normal force at the start, where `length` is not given.
+    strain : of the axis without stress, by temperature or swelling.
+
+    Natural curvature and strain may follow the control parameter: curvature="alpha*p/h" is a bimetal strip.
     """
 
     EI: Quantity = 0.0
     GA: Quantity | None = None
     length: Quantity | None = None
-    curvature: Quantity | None = None
+    curvature: Schedule | None = None
     pretension: Quantity = 0.0
+    strain: Schedule = 0.0
 
     kind: ClassVar[str] = "beam"
     drawn_as: ClassVar[str] = "beam"
     dimensions: ClassVar[tuple[int, ...]] = (2,)
+    section_names: ClassVar[tuple[str, ...]] = ("N", "Q", "M")
 
     def check(self, start: Start) -> None:
         """Positive stiffnesses and lengths."""
@@ -108,17 +128,37 @@ class Beam(_TwoSections):
         length = self._natural(start, self.length, self.pretension)
         bending = start.value(self.EI)
         shear, bow = _shear(None if self.GA is None else start.value(self.GA), bending, length)
-        turn = float(b.angle - a.angle) if self.curvature is None else start.value(self.curvature) * length
+        bent, swollen = self._schedules
         return {
+            **bent.numbers(start),
+            **swollen.numbers(start),
             "length": length,
             "EA": start.value(self.EA),
             "EI": bending,
             "GA": shear,
             "bow": bow,
-            "turn": turn,
             "start": float(b.angle - a.angle),
             "chord": float(np.arctan2(step[1], step[0]) - 0.5 * (a.angle + b.angle)),
         }
+
+    @property
+    def _schedules(self) -> tuple[Scheduled, Scheduled]:
+        """Natural curvature and strain: they may follow the control parameter."""
+        curvature = 0.0 if self.curvature is None else self.curvature
+        return Scheduled("bent", curvature, self.control), Scheduled("swollen", self.strain, self.control)
+
+    @property
+    def driven(self) -> bool:
+        """Whether its natural curvature or strain follows the control parameter."""
+        return any(one.moves for one in self._schedules)
+
+    @property
+    def variant(self) -> Hashable:
+        """Whether it has a curvature of its own, and formulas of the control parameter."""
+        return self.curvature is None, tuple(one.shape for one in self._schedules)
+
+    def _natural_turn(self, at: Local) -> Any:
+        return at.n.start if self.curvature is None else self._schedules[0].value(at) * at.n.length
 
     def energy(self, at: Local) -> Any:
         """Energy of stretch, shear and bending at the middle."""
@@ -127,9 +167,24 @@ class Beam(_TwoSections):
         e = plane_matrix(0.5 * (a.angle + b.angle) + n.chord)
         strain = (e.T @ (b.position - a.position) - jnp.stack([n.length, 0.0])) / n.length
         turn = b.angle - a.angle
-        stretch = strain[0] + (turn - n.start) ** 2 / 24.0 + n.bow * strain[1] ** 2
-        bend = (turn - n.turn) / n.length
+        stretch = strain[0] + (turn - n.start) ** 2 / 24.0 + n.bow * strain[1] ** 2 - self._schedules[1].value(at)
+        bend = (turn - self._natural_turn(at)) / n.length
         return 0.5 * n.length * (n.EA * stretch**2 + n.GA * strain[1] ** 2 + n.EI * bend**2)
+
+    def sections(self, at: Local, acting: Acting, share: Any) -> tuple[Any, ...]:
+        """Normal force, shear force and moment of a section, in its own axes.
+
+        The force is the same all along, the moment linear; sections turn as a beam with that moment. At the start the
+        axis of an element is its chord: where a beam is curved at the start, N and Q of neighbours differ accordingly.
+        """
+        (a, b), n = at.frames, at.n
+        first, last = acting.wrenches()
+        M = (1.0 - share) * first.moment - share * last.moment
+        turn = b.angle - a.angle - n.start
+        inside = 0.5 * n.length / n.EI * (first.moment + last.moment) * share * (1.0 - share)
+        e = plane_matrix(a.angle + n.chord + 0.5 * n.start + share * turn + inside)
+        N, Q = e.T @ first.force
+        return N, Q, M
 
 
 @dataclass(frozen=True)
@@ -148,7 +203,7 @@ class SpatialBeam(_TwoSections):
     EI : bending stiffnesses about the section's axes 2 and 3; one number for both.
     GA : shear stiffnesses along axes 2 and 3; by default rigid in shear.
     up : the section's axis 2 lies in the plane of the chord and this direction; by default z, or y for a chord along z.
-    length, pretension : as for `Beam`.
+    length, pretension, strain : as for `Beam`.
     curvature : natural twist and curvatures about axes 2 and 3, from the attitudes of the ends; by default as at start.
     """
 
@@ -157,12 +212,14 @@ class SpatialBeam(_TwoSections):
     GA: Quantity | Sequence[Quantity] | None = None
     up: Sequence[Quantity] = ()
     length: Quantity | None = None
-    curvature: Sequence[Quantity] | None = None
+    curvature: Sequence[Schedule] | None = None
     pretension: Quantity = 0.0
+    strain: Schedule = 0.0
 
     kind: ClassVar[str] = "spatial_beam"
     drawn_as: ClassVar[str] = "beam"
     dimensions: ClassVar[tuple[int, ...]] = (3,)
+    section_names: ClassVar[tuple[str, ...]] = ("N", "Q2", "Q3", "T", "M2", "M3")
 
     def check(self, start: Start) -> None:
         """Positive stiffnesses, one or two of bending and shear; an `up` that is not along the chord."""
@@ -201,20 +258,38 @@ class SpatialBeam(_TwoSections):
         EI = np.broadcast_to(start.vector(_two(self.EI)), 2)
         GA = (None, None) if self.GA is None else start.vector(_two(self.GA))
         shear = [_shear(GA[i], float(EI[1 - i]), length) for i in (0, 1)]
-        turn = np.zeros(3)
-        if self.curvature is not None:
-            turn = start.vector(self.curvature) * length - triad.T @ first @ rotation_vector(
-                *matrix_quaternion(first.T @ second)
-            )
+        own = {key: value for one in self._schedules for key, value in one.numbers(start).items()}
         return {
+            **own,
             "length": length,
             "force": np.array([start.value(self.EA), shear[0][0], shear[1][0]]),
             "bow": np.array([shear[0][1], shear[1][1]]),
             "moment": np.array([start.value(self.GJ), *EI]),
-            "turn": turn,
+            "own": triad.T @ first @ rotation_vector(*matrix_quaternion(first.T @ second)),
             "first": first.T @ triad,
             "second": second.T @ triad,
         }
+
+    @property
+    def _schedules(self) -> tuple[Scheduled, ...]:
+        """Strain and natural curvatures: they may follow the control parameter."""
+        given = {"swollen": self.strain, **{f"bent{i}": one for i, one in enumerate(self.curvature or ())}}
+        return tuple(Scheduled(key, value, self.control) for key, value in given.items())
+
+    @property
+    def driven(self) -> bool:
+        """Whether its natural curvature or strain follows the control parameter."""
+        return any(one.moves for one in self._schedules)
+
+    @property
+    def variant(self) -> Hashable:
+        """Whether it has curvatures of its own, and formulas of the control parameter."""
+        return self.curvature is None, tuple(one.shape for one in self._schedules)
+
+    def _natural_turn(self, at: Local) -> Any:
+        if self.curvature is None:
+            return jnp.zeros(3)
+        return jnp.stack([one.value(at) for one in self._schedules[1:]]) * at.n.length - at.n.own
 
     def energy(self, at: Local) -> Any:
         """Energy of stretch, shear, twist and bending at the middle."""
@@ -226,8 +301,21 @@ class SpatialBeam(_TwoSections):
         strain = (middle.T @ (b.position - a.position) - jnp.stack([n.length, 0.0, 0.0])) / n.length
         inside = turn[0] * turn - jnp.stack([turn @ turn, 0.0, 0.0])  # ψ × (ψ × e₁)
         strain = strain - inside / 24.0 + jnp.stack([n.bow @ strain[1:] ** 2, 0.0, 0.0])
-        bend = (turn - n.turn) / n.length
+        strain = strain - jnp.stack([self._schedules[0].value(at), 0.0, 0.0])
+        bend = (turn - self._natural_turn(at)) / n.length
         return 0.5 * n.length * (n.force @ strain**2 + n.moment @ bend**2)
+
+    def sections(self, at: Local, acting: Acting, share: Any) -> tuple[Any, ...]:
+        """Forces N, Q2, Q3 and moments T, M2, M3 of a section, in its own axes; as for `Beam`."""
+        (a, b), n = at.frames, at.n
+        first, last = acting.wrenches()
+        triad = a.rotation @ n.first
+        psi = rotation_vector(*matrix_quaternion(triad.T @ (b.rotation @ n.second)))
+        M = (1.0 - share) * first.moment - share * last.moment
+        change = triad.T @ (first.moment + last.moment)  # of the moment from the second end to the first
+        inside = 0.5 * n.length * change / n.moment * share * (1.0 - share)
+        e = triad @ rotation_matrix(share * psi + inside)
+        return (*(e.T @ first.force), *(e.T @ M))
 
 
 AXIAL = 0.001  # sine of the angle to the chord below which a direction counts as along it

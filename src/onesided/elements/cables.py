@@ -1,14 +1,16 @@
 """Cables: they pull and do not push; straight, or over frictionless pulleys of zero radius."""
 
 import itertools
-from collections.abc import Sequence
+import math
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
 import jax.numpy as jnp
 
-from onesided.elements.contract import Element, Local, Quantity, Start, Words
+from onesided.elements.contract import Acting, Element, Local, Quantity, Start, Words
 from onesided.elements.members import Bar
+from onesided.elements.schedules import Schedule, Scheduled
 from onesided.elements.shapes import polygon_length
 
 SLACK = Words("cable", "becomes taut", "goes slack")
@@ -41,7 +43,7 @@ class Cable(Bar):
 
     Parameters
     ----------
-    ends, stiffness, modulus_area, length, pretension : as for a bar.
+    ends, stiffness, modulus_area, length, pretension, strain : as for a bar; cable shortening is a length with `p`.
     via : places over which it runs from its first to its second end, as over frictionless pulleys of zero radius or
         through rings: the tension is the same all along. A place may come again (a tackle).
     """
@@ -64,22 +66,34 @@ class Cable(Bar):
 
     def check(self, start: Start) -> None:
         """A cable has a stiffness and a natural length."""
-        if self.law is not None:
-            raise self.error("has no `law`", expected="one of `stiffness`, `modulus_area`", advice="use a bar")
+        for name in ("law", "table", "polynomial"):
+            if getattr(self, name) is not None:
+                raise self.error(f"has no `{name}`", expected="one of `stiffness`, `modulus_area`", advice="use a bar")
+        if self.material != "linear":
+            raise self.error("has no `material`", expected="one of `stiffness`, `modulus_area`", advice="use a bar")
         if self.to_a_point:
             raise self.error("its natural length is not positive", got="0")
-        if start.value(self.pretension) < 0:
+        if not self.moves and start.value(self.pretension) < 0:
             raise self.error("cannot push", got=f"pretension {self.pretension}", advice="give a `length`: it is slack")
         super().check(start)
 
     def inner(self, start: Start) -> dict[str, float]:
         """The slack at the start."""
-        return {"slack": max(0.0, self.numbers(start)["length"] - self.span(start))}
+        return {"slack": self.slack_at_start(start, 0.0)}
+
+    def slack_at_start(self, start: Start, plastic: float) -> float:
+        """Slack at p = 0, as far as it has a value there."""
+        slack = float(self.along(start, 0.0).natural) + plastic - self.span(start)
+        return max(0.0, slack) if math.isfinite(slack) else 0.0
 
     @property
     def gap_names(self) -> tuple[str, ...]:
         """Its slack is called like the cable."""
         return ("",)
+
+    def gap_words(self, ending: str) -> Words:
+        """It is taut or slack."""
+        return self.words
 
     def gaps(self, at: Local) -> tuple[Any, ...]:
         """Slack ≥ 0; the multiplier is the tension."""
@@ -87,11 +101,29 @@ class Cable(Bar):
 
     def energy(self, at: Local) -> Any:
         """Energy of the elongation beyond slack."""
-        return at.n.stiffness / 2 * (polygon_length(at.frames) - at.n.length + at.inner[0]) ** 2
+        return self.lengths(at).stiffness / 2 * self.stretched(at) ** 2
 
     def in_motion(self) -> Element:
         """A cable whose slack is not a coordinate."""
         return MovingCable(**{field.name: getattr(self, field.name) for field in fields(Cable)})
+
+    def slack(self, at: Local) -> Any:
+        """What it is longer than it need be."""
+        return at.inner[0]
+
+    def stretched(self, at: Local) -> Any:
+        """Its elastic elongation."""
+        return polygon_length(at.frames) - self.lengths(at).natural + at.inner[0]
+
+    def result_names(self, dimension: int) -> tuple[str, ...]:
+        """Tension, slack, length between its ends, stress-free length, elastic strain."""
+        return (".tension", ".slack", ".length", ".natural_length", ".strain")
+
+    def results(self, at: Local, acting: Acting) -> tuple[Any, ...]:
+        """The tension is the stiffness times the elastic elongation."""
+        stretched, (natural, stiffness) = self.stretched(at), self.lengths(at)
+        length = polygon_length(at.frames)
+        return stiffness * stretched, self.slack(at), length, natural, stretched / natural
 
 
 @dataclass(frozen=True)
@@ -115,11 +147,19 @@ class MovingCable(Cable):
 
     def energy(self, at: Local) -> Any:
         """Energy of the elongation, as far as it is one."""
-        return at.n.stiffness / 2 * jnp.maximum(polygon_length(at.frames) - at.n.length, 0.0) ** 2
+        return self.lengths(at).stiffness / 2 * self.stretched(at) ** 2
 
     def in_motion(self) -> Element:
         """Itself."""
         return self
+
+    def slack(self, at: Local) -> Any:
+        """What its length leaves."""
+        return jnp.maximum(self.lengths(at).natural - polygon_length(at.frames), 0.0)
+
+    def stretched(self, at: Local) -> Any:
+        """The elongation, as far as it is one."""
+        return jnp.maximum(polygon_length(at.frames) - self.lengths(at).natural, 0.0)
 
 
 @dataclass(frozen=True)
@@ -129,12 +169,12 @@ class String(Element):
     Parameters
     ----------
     ends : two places.
-    length : by default the length at the start.
+    length : by default the length at the start; it may follow the control parameter: a winch.
     via : places over which it runs, as for a cable.
     """
 
     ends: tuple[str, str] = ("", "")
-    length: Quantity | None = None
+    length: Schedule | None = None
     via: Sequence[str] = ()
 
     kind: ClassVar[str] = "string"
@@ -149,15 +189,32 @@ class String(Element):
 
     def check(self, start: Start) -> None:
         """Long enough to reach."""
-        span, length = _span(self, start), self.numbers(start)["length"]
+        span = _span(self, start)
+        if self.driven:
+            return
+        length = self.numbers(start)["length"]
         if not length > 0:
             raise self.error("its length is not positive", got=f"{length:g}")
         if length < start.distance(*self.ends) and not self.via:
             raise self.error("is too short for its ends", got=f"{length:g}", expected=f"at least {span:g}")
 
+    @property
+    def _length(self) -> Scheduled:
+        return Scheduled("length", 0.0 if self.length is None else self.length, self.control)
+
+    @property
+    def driven(self) -> bool:
+        """Whether its length follows the control parameter."""
+        return self._length.moves
+
+    @property
+    def variant(self) -> Hashable:
+        """The formula of its length."""
+        return self._length.shape
+
     def numbers(self, start: Start) -> dict[str, Any]:
         """Its length."""
-        return {"length": _span(self, start) if self.length is None else start.value(self.length)}
+        return {"length": _span(self, start)} if self.length is None else self._length.numbers(start)
 
     @property
     def gap_names(self) -> tuple[str, ...]:
@@ -166,7 +223,16 @@ class String(Element):
 
     def gaps(self, at: Local) -> tuple[Any, ...]:
         """Length − polygon ≥ 0; the multiplier is the tension."""
-        return (at.n.length - polygon_length(at.frames),)
+        return (self._length.value(at) - polygon_length(at.frames),)
+
+    def result_names(self, dimension: int) -> tuple[str, ...]:
+        """Tension, slack, length between its ends, own length."""
+        return (".tension", ".slack", ".length", ".natural_length")
+
+    def results(self, at: Local, acting: Acting) -> tuple[Any, ...]:
+        """The tension is the multiplier."""
+        length, own = polygon_length(at.frames), self._length.value(at)
+        return acting.multipliers[0], own - length, length, own
 
 
 @dataclass(frozen=True)
@@ -213,7 +279,7 @@ class PlasticCable(Cable):
             raise self.error("its yield tension is not positive", got=f"{limit:g}")
         if not hardening >= 0:
             raise self.error("its hardening is negative", got=f"{hardening:g}")
-        if start.value(self.pretension) > limit:
+        if not self.moves and start.value(self.pretension) > limit:
             raise self.error("its pretension is beyond yield", got=f"{start.value(self.pretension):g}")
         if not start.parameters[f"{self.name}_set"] >= 0:
             raise self.error("its permanent set is negative", got=f"{start.parameters[f'{self.name}_set']:g}")
@@ -231,8 +297,8 @@ class PlasticCable(Cable):
 
     def inner(self, start: Start) -> dict[str, float]:
         """Slack and plastic elongation."""
-        numbers = self.numbers(start)
-        return {"slack": max(0.0, numbers["length"] + numbers["set"] - self.span(start)), "plastic": numbers["set"]}
+        plastic = start.parameters[f"{self.name}_set"]
+        return {"slack": self.slack_at_start(start, plastic), "plastic": plastic}
 
     @property
     def gap_names(self) -> tuple[str, ...]:
@@ -249,6 +315,18 @@ class PlasticCable(Cable):
 
     def energy(self, at: Local) -> Any:
         """Elastic energy and plastic work."""
-        slack, plastic = at.inner[0], at.inner[1]
-        elastic = at.n.stiffness / 2 * (polygon_length(at.frames) - at.n.length + slack - plastic) ** 2
+        plastic = at.inner[1]
+        elastic = self.lengths(at).stiffness / 2 * self.stretched(at) ** 2
         return elastic + at.n.limit * plastic + at.n.hardening / 2 * plastic**2
+
+    def stretched(self, at: Local) -> Any:
+        """Elongation less the plastic part."""
+        return super().stretched(at) - at.inner[1]
+
+    def result_names(self, dimension: int) -> tuple[str, ...]:
+        """Those of a cable, and the plastic elongation."""
+        return (*super().result_names(dimension), ".plastic")
+
+    def results(self, at: Local, acting: Acting) -> tuple[Any, ...]:
+        """Those of a cable, and the plastic elongation."""
+        return (*super().results(at, acting), at.inner[1])

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple, NewType
 
 import jax.numpy as jnp
 
-from onesided.elements.contract import Element, Frame, Local, Rate
+from onesided.elements.contract import Acting, Element, Frame, Local, Rate
 
 Coefficient = NewType("Coefficient", float)  # a number ≥ 0, infinity included; no formula
 NONE = Coefficient(0.0)
@@ -57,6 +57,21 @@ class Rubbing(Bouncing):
     def rubs(self) -> bool:
         """Whether it has friction of some kind."""
         return any((self.friction, self.static_friction, self.rolling_friction, self.spinning_friction))
+
+    def touching(self, at: Local) -> tuple[tuple[Any, Any], ...]:
+        """For every gap the point of contact and the direction in which its reaction pushes, in fixed axes."""
+        raise NotImplementedError
+
+    def result_names(self, dimension: int) -> tuple[str, ...]:
+        """For every gap force and distance, place and normal."""
+        axes = "xyz"[:dimension]
+        kinds = (".force", ".gap", *(f".{axis}" for axis in axes), *(f".normal_{axis}" for axis in axes))
+        return tuple(ending + what for ending in self.gap_names for what in kinds)
+
+    def results(self, at: Local, acting: Acting) -> tuple[Any, ...]:
+        """Multipliers, gaps, points and normals."""
+        found = zip(acting.multipliers, self.gaps(at), self.touching(at), strict=True)
+        return tuple(value for force, gap, (point, normal) in found for value in (force, gap, *point, *normal))
 
     def rubbing(self, at: Local, rates: tuple[Rate, ...]) -> tuple[Rub, ...]:
         """Velocities at the points of contact, one `Rub` per gap."""

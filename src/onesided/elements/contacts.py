@@ -77,6 +77,16 @@ class PlaneContact(Rubbing):
             normal, through = at.frames[1].rotation @ normal, anchor(at.frames[1], through)
         return (normal @ (at.frames[0].position - through) - at.n.radius - at.n.moves * at.p,)
 
+    @property
+    def driven(self) -> bool:
+        """Whether the wall moves."""
+        return self.moves != 0.0
+
+    def touching(self, at: Local) -> tuple[tuple[Any, Any], ...]:
+        """Where the circle or sphere is nearest to the wall; the wall pushes it."""
+        normal = at.frames[1].rotation @ at.n.normal if self.on else at.n.normal
+        return ((at.frames[0].position - at.n.radius * normal, normal),)
+
     def rubbing(self, at: Local, rates: tuple[Rate, ...]) -> tuple[Rub, ...]:
         """Velocities where the circle or sphere is nearest to the wall."""
         turned = at.frames[1].rotation if self.on else jnp.eye(len(at.n.normal))
@@ -145,6 +155,11 @@ class RoundContact(Rubbing):
         """Distance of the outlines."""
         return (distance(*at.frames) - at.n.reach,)
 
+    def touching(self, at: Local) -> tuple[tuple[Any, Any], ...]:
+        """On the line of centres, on the first outline; the second is pushed."""
+        step, length = at.frames[1].position - at.frames[0].position, distance(*at.frames)
+        return ((at.frames[0].position + at.n.first * step / length, step / length),)
+
     def rubbing(self, at: Local, rates: tuple[Rate, ...]) -> tuple[Rub, ...]:
         """Velocities of the second against the first on the line of centres, whose length is that at contact."""
         a, b = at.frames
@@ -176,6 +191,11 @@ class InsideContact(RoundContact):
     def gaps(self, at: Local) -> tuple[Any, ...]:
         """(ρ² − d²)/(2ρ)."""
         return ((at.n.reach**2 - distance_squared(*at.frames)) / (2.0 * at.n.reach),)
+
+    def touching(self, at: Local) -> tuple[tuple[Any, Any], ...]:
+        """On the outer outline; the inner one is pushed back to the centre."""
+        ((point, normal),) = super().touching(at)
+        return ((point, -normal),)
 
 
 @dataclass(frozen=True)
@@ -242,6 +262,15 @@ class SegmentContact(Rubbing):
         """Distance of each end from the other segment, less the thickness."""
         x = [frame.position for frame in at.frames]
         return tuple(segment_distance(x[i], x[j], x[k]) - at.n.thickness for _, i, (j, k) in self._pairs)
+
+    def touching(self, at: Local) -> tuple[tuple[Any, Any], ...]:
+        """Half the thickness off the other segment; the end is pushed."""
+        x, found = [frame.position for frame in at.frames], []
+        for _, i, (j, k) in self._pairs:
+            foot = x[j] + segment_share(x[i], x[j], x[k]) * (x[k] - x[j])
+            normal = (x[i] - foot) / segment_distance(x[i], x[j], x[k])
+            found.append((foot + 0.5 * at.n.thickness * normal, normal))
+        return tuple(found)
 
     def rubbing(self, at: Local, rates: tuple[Rate, ...]) -> tuple[Rub, ...]:
         """Velocities of each end against the other segment, half the thickness off its centre line."""

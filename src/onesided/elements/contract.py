@@ -6,8 +6,8 @@ elements: `assembly` differentiates, batches and adds up. A new kind is one smal
 """
 
 import math
-from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
 
@@ -56,6 +56,18 @@ class Local(NamedTuple):
     reads: Any
     p: Any
     n: Any
+
+
+class Acting(NamedTuple):
+    """What an element does at one point, for its results.
+
+    Multipliers of its constraints (closures, then gaps), and, computed when called, its wrenches on its places, those
+    of its energy and constraints, and those without a potential.
+    """
+
+    multipliers: tuple[Any, ...]
+    wrenches: Callable[[], tuple[Wrench, ...]]
+    loose: Callable[[], tuple[Wrench, ...]]
 
 
 class Slot(NamedTuple):
@@ -165,9 +177,13 @@ class Element:
     drawn_as : style of the line between its places in pictures (bar, spring, cable, beam, strut); empty: no line.
     repeats : whether it may be attached to one place more than once (a cable that runs to and fro).
     conservative : whether it has no force at rest but the gradient of its energy; statics refuses others.
+    is_load : whether it is a load: what it does is not counted as a force of the machine that moves the structure.
+    section_names : what `sections` gives, for beams: N, Q, M.
+    control : what the control parameter is called in its formulas; set when the structure is composed.
     """
 
     name: str
+    control: str = field(default="p", repr=False, kw_only=True)
 
     kind: ClassVar[str] = ""
     turns: ClassVar[bool] = False
@@ -176,6 +192,8 @@ class Element:
     words: ClassVar[Words] = Words()
     drawn_as: ClassVar[str] = ""
     conservative: ClassVar[bool] = True
+    is_load: ClassVar[bool] = False
+    section_names: ClassVar[tuple[str, ...]] = ()
 
     def __init_subclass__(cls) -> None:
         if "kind" in cls.__dict__ and cls.kind:
@@ -261,6 +279,23 @@ class Element:
 
     def wrenches(self, at: Local, rates: tuple[Rate, ...]) -> tuple[Wrench, ...]:
         """Forces and moments without a potential, one per place, for motion: dampers, follower forces."""
+        return ()
+
+    @property
+    def driven(self) -> bool:
+        """Whether the control parameter moves it or its stress-free state: a machine does work on it."""
+        return False
+
+    def result_names(self, dimension: int) -> tuple[str, ...]:
+        """Endings of the names of what is read off it along a result: ".force", ".length"."""
+        return ()
+
+    def results(self, at: Local, acting: Acting) -> tuple[Any, ...]:
+        """Their values."""
+        return ()
+
+    def sections(self, at: Local, acting: Acting, share: Any) -> tuple[Any, ...]:
+        """Values of `section_names` at a share of its length, 0 to 1."""
         return ()
 
     def error(self, what: str, *, got: str = "", expected: str = "", advice: str = "") -> ModelError:

@@ -1,4 +1,4 @@
-"""Equations of one measure: distances, gears, racks, points on lines and curves, prescribed motions."""
+"""Equations of one measure: distances, gears, racks, points on lines and curves."""
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -6,9 +6,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from onesided.elements.contract import Element, Local, Quantity, Start
+from onesided.elements.contract import Acting, Element, Local, Quantity, Start
 from onesided.elements.expressions import Expression
-from onesided.elements.relative import carried_over, check_pair, coincide, direction, triad, turn_from
+from onesided.elements.relative import check_pair, coincide, direction, triad
+from onesided.elements.schedules import Schedule, Scheduled
 from onesided.elements.shapes import distance
 
 
@@ -19,6 +20,15 @@ class PairEquation(Element):
     between: tuple[str, str] = ("", "")
 
     turning: ClassVar[bool] = False
+    effort: ClassVar[str] = ".force"  # what its multiplier is
+
+    def result_names(self, dimension: int) -> tuple[str, ...]:
+        """Its force or moment."""
+        return (self.effort,)
+
+    def results(self, at: Local, acting: Acting) -> tuple[Any, ...]:
+        """The multiplier."""
+        return (acting.multipliers[0],)
 
     @property
     def places(self) -> tuple[str, ...]:
@@ -46,10 +56,11 @@ class Distance(PairEquation):
 
     Parameters
     ----------
-    length : by default the distance at the start; 0 is for a revolute or spherical joint.
+    length : by default the distance at the start; a formula with the control parameter makes it an actuator. 0 is for
+        a revolute or spherical joint.
     """
 
-    length: Quantity | None = None
+    length: Schedule | None = None
 
     kind: ClassVar[str] = "distance"
     drawn_as: ClassVar[str] = "strut"
@@ -59,16 +70,30 @@ class Distance(PairEquation):
         super().check(start)
         if start.distance(*self.between) == 0.0:
             raise self.error("its places coincide", advice="use a revolute or spherical joint")
-        if not self.numbers(start)["length"] > 0:
+        if not self.driven and not self.numbers(start)["length"] > 0:
             raise self.error("its length is not positive", got=str(self.length))
+
+    @property
+    def _length(self) -> Scheduled:
+        return Scheduled("length", 0.0 if self.length is None else self.length, self.control)
+
+    @property
+    def driven(self) -> bool:
+        """Whether its length follows the control parameter."""
+        return self._length.moves
+
+    @property
+    def variant(self) -> Hashable:
+        """The formula of its length."""
+        return self._length.shape
 
     def numbers(self, start: Start) -> dict[str, Any]:
         """The length."""
-        return {"length": start.distance(*self.between) if self.length is None else start.value(self.length)}
+        return {"length": start.distance(*self.between)} if self.length is None else self._length.numbers(start)
 
     def closures(self, at: Local) -> tuple[Any, ...]:
         """Length less distance."""
-        return (at.n.length - distance(*at.frames),)
+        return (self._length.value(at) - distance(*at.frames),)
 
 
 @dataclass(frozen=True)
@@ -85,6 +110,7 @@ class Gear(PairEquation):
     ratio: Quantity = 1.0
 
     kind: ClassVar[str] = "gear"
+    effort: ClassVar[str] = ".moment"
     turns: ClassVar[bool] = True
     dimensions: ClassVar[tuple[int, ...]] = (2,)
 
@@ -230,6 +256,14 @@ class OnLine(Axial):
         a, b = at.frames
         return tuple(at.n.across @ (a.rotation.T @ (b.position - a.position) - at.n.through))
 
+    def result_names(self, dimension: int) -> tuple[str, ...]:
+        """Force on the point, in fixed axes."""
+        return tuple(f".force_{axis}" for axis in "xyz"[:dimension])
+
+    def results(self, at: Local, acting: Acting) -> tuple[Any, ...]:
+        """The force on the second place."""
+        return tuple(acting.wrenches()[1].force)
+
 
 @dataclass(frozen=True)
 class OnCurve(PairEquation):
@@ -249,10 +283,10 @@ class OnCurve(PairEquation):
     @property
     def variant(self) -> Hashable:
         """The formula."""
-        return self.formula
+        return self.formula, self.control
 
     def _expression(self, size: int) -> Expression:
-        return Expression(self.formula, (*"xyz"[:size], "p"))
+        return Expression(self.formula, (*"xyz"[:size], self.control))
 
     def check(self, start: Start) -> None:
         """A formula of known names that uses the point."""
@@ -272,106 +306,10 @@ class OnCurve(PairEquation):
         expression = self._expression(len(local))
         return (expression.value([*local, at.p], at.n),)
 
+    def result_names(self, dimension: int) -> tuple[str, ...]:
+        """Force on the point, in fixed axes."""
+        return tuple(f".force_{axis}" for axis in "xyz"[:dimension])
 
-@dataclass(frozen=True)
-class Prescribed(Element):
-    """A coordinate that follows a formula of `p` and parameters; the multiplier is the force that this takes.
-
-    Parameters
-    ----------
-    coordinate : its name, like "top_x" or "crank_angle".
-    value : formula, like "0.5*p".
-    """
-
-    coordinate: str = ""
-    value: Quantity = 0.0
-
-    kind: ClassVar[str] = "prescribed"
-
-    @property
-    def places(self) -> tuple[str, ...]:
-        """None: it reads a coordinate."""
-        return ()
-
-    @property
-    def reads(self) -> tuple[str, ...]:
-        """The coordinate."""
-        return (self.coordinate,)
-
-    @property
-    def variant(self) -> Hashable:
-        """The formula."""
-        return str(self.value)
-
-    @property
-    def closure_names(self) -> tuple[str, ...]:
-        """One equation, called like the element."""
-        return ("",)
-
-    def numbers(self, start: Start) -> dict[str, Any]:
-        """Parameters of the formula."""
-        return Expression(str(self.value), ("p",)).numbers(start)
-
-    def closures(self, at: Local) -> tuple[Any, ...]:
-        """Coordinate less formula."""
-        return (at.reads[0] - Expression(str(self.value), ("p",)).value([at.p], at.n),)
-
-
-@dataclass(frozen=True)
-class DrivenTravel(Axial):
-    """Travel of the second place along an axis of the first, from the start, follows a formula of `p` and parameters.
-
-    The multiplier is the force of the drive on the second place, along the axis.
-    """
-
-    value: Quantity = "p"
-
-    kind: ClassVar[str] = "driven_travel"
-
-    @property
-    def variant(self) -> Hashable:
-        """The formula."""
-        return str(self.value)
-
-    def numbers(self, start: Start) -> dict[str, Any]:
-        """Axis, travel at the start, parameters of the formula."""
-        own = {"along": self.along(start), "constant": self.travel_at_start(start)}
-        return {**own, **Expression(str(self.value), ("p",)).numbers(start)}
-
-    def closures(self, at: Local) -> tuple[Any, ...]:
-        """Travel less formula."""
-        return (travel(at) - at.n.constant - Expression(str(self.value), ("p",)).value([at.p], at.n),)
-
-
-@dataclass(frozen=True)
-class DrivenAngle(Axial):
-    """Turn of the second place against the first, from the start, follows a formula of `p` and parameters.
-
-    In space the turn is about the axis, known up to full turns: turn − formula, taken between −180° and 180°, is kept
-    zero; the joint itself must hold the axes together. The multiplier is the moment of the drive on the second place.
-    """
-
-    value: Quantity = "p"
-
-    kind: ClassVar[str] = "driven_angle"
-    turns: ClassVar[bool] = True
-    turning: ClassVar[bool] = True
-
-    @property
-    def variant(self) -> Hashable:
-        """The formula."""
-        return str(self.value)
-
-    def numbers(self, start: Start) -> dict[str, Any]:
-        """Axes, turn at the start, parameters of the formula."""
-        axes = self.axes(start)
-        own = {"axes": axes, "others": carried_over(start, axes, self.between), "constant": self.starting_turn(start)}
-        return {**own, **Expression(str(self.value), ("p",)).numbers(start)}
-
-    def closures(self, at: Local) -> tuple[Any, ...]:
-        """Turn less formula."""
-        value = Expression(str(self.value), ("p",)).value([at.p], at.n)
-        a, b = at.frames
-        if len(a.position) == 2:
-            return (b.angle - a.angle - at.n.constant - value,)
-        return (turn_from(at.frames, at.n, value),)
+    def results(self, at: Local, acting: Acting) -> tuple[Any, ...]:
+        """The force on the second place."""
+        return tuple(acting.wrenches()[1].force)

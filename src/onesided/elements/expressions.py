@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 from onesided.elements.contract import Element, Local, Start
 from onesided.formulas.formula import Formula, parse
 from onesided.formulas.functions import jax_functions
+from onesided.formulas.kinks import check_kinks
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,7 @@ class Expression:
 
 @dataclass(frozen=True)
 class Written(Element):
-    """Base of elements that are formulas of coordinates, of `p` (the control parameter) and of parameters.
+    """Base of elements that are formulas of coordinates, the control parameter (`p`, or its own name) and parameters.
 
     Parameters
     ----------
@@ -76,15 +77,16 @@ class Written(Element):
 
     @property
     def _expression(self) -> Expression:
-        return Expression(self.formula, (*self.coordinates, "p"))
+        return Expression(self.formula, (*self.coordinates, self.control))
 
     def expand(self, places: Mapping[str, Any], parameters: Mapping[str, float]) -> Sequence[Element]:
         """Itself, knowing which names are coordinates: all that are neither parameters nor p."""
         if not self.formula.strip():
             raise self.error("has no formula", expected="text like 'k/2*a_x**2'")
-        names = tuple(name for name in parse(self.formula).offsets if name not in parameters and name != "p")
+        names = tuple(name for name in parse(self.formula).offsets if name not in parameters and name != self.control)
         if not names:
             raise self.error("its formula has no coordinate", got=self.formula)
+        check_kinks(parse(self.formula), names)
         return (replace(self, coordinates=names),)
 
     def numbers(self, start: Start) -> dict[str, Any]:

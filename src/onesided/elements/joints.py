@@ -10,11 +10,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
+import jax.numpy as jnp
 import numpy as np
 
 from onesided.base.tolerances import DEFAULT
 from onesided.base.types import Array
-from onesided.elements.contract import Element, Local, Quantity, Start
+from onesided.elements.contract import Acting, Element, Local, Quantity, Start
 from onesided.elements.relative import (
     anchor,
     carried_over,
@@ -103,6 +104,19 @@ class Joint(Element):
             "relative": start.rotation(first).T @ start.rotation(second),
             "turn": float(start.frames[second].angle) - float(start.frames[first].angle),
         }
+
+    def result_names(self, dimension: int) -> tuple[str, ...]:
+        """Force and moment on the second place at the joint's point, in fixed axes."""
+        turning = (".moment",) if dimension == 2 else tuple(f".moment_{axis}" for axis in "xyz")
+        return (*(f".force_{axis}" for axis in "xyz"[:dimension]), *turning)
+
+    def results(self, at: Local, acting: Acting) -> tuple[Any, ...]:
+        """The wrench on the second place, moved to the joint's point."""
+        force, moment = acting.wrenches()[1]
+        arm = anchor(at.frames[1], at.n.second) - at.frames[1].position
+        if len(arm) == 2:
+            return (*force, moment - arm[0] * force[1] + arm[1] * force[0])
+        return (*force, *(moment - jnp.cross(arm, force)))
 
     # pieces of joints ------------------------------------------------------------------------------------------------
 

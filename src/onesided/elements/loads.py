@@ -1,10 +1,34 @@
 """Loads: dead forces, moments, gravity, pressure; each grows with p unless it is constant."""
 
+import itertools
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
-from onesided.elements.contract import Element, Local, Quantity, Start
+import jax.numpy as jnp
+
+from onesided.base.errors import ModelError
+from onesided.elements.contract import Acting, Element, Local, Quantity, Start
+from onesided.elements.schedules import Schedule, Scheduled
+
+
+def component_names(dimension: int) -> tuple[str, ...]:
+    """Names of the components of a force."""
+    return tuple(f".force_{axis}" for axis in "xyz"[:dimension])
+
+
+def whole_force(acting: Acting) -> tuple[Any, ...]:
+    """Sum of the forces of an element on its places."""
+    return tuple(sum(wrench.force for wrench in acting.wrenches()))
+
+
+def follows_twice(element: Element, got: str) -> ModelError:
+    """A load that is a formula of p and would be multiplied by p as well."""
+    return element.error(
+        "is a formula of the control parameter, and would grow with it as well",
+        got=got,
+        expected="constant = true: the formula is then the load itself",
+    )
 
 
 @dataclass(frozen=True)
@@ -14,14 +38,16 @@ class Force(Element):
     Parameters
     ----------
     at : the place.
-    force : components, per unit of p, or the force itself when `constant`.
+    force : components, per unit of p, or the force itself when `constant`; it may then be a formula of p, as a load
+        case of its own beside others.
     """
 
     at: str = ""
-    force: Sequence[Quantity] = ()
+    force: Sequence[Schedule] = ()
     constant: bool = False
 
     kind: ClassVar[str] = "force"
+    is_load: ClassVar[bool] = True
 
     @property
     def places(self) -> tuple[str, ...]:
@@ -30,22 +56,40 @@ class Force(Element):
 
     @property
     def variant(self) -> Hashable:
-        """Constant or growing with p."""
-        return self.constant
+        """Constant or growing with p, and formulas of p."""
+        return self.constant, tuple(one.shape for one in self._parts)
+
+    @property
+    def _parts(self) -> tuple[Scheduled, ...]:
+        return tuple(Scheduled(f"part{i}", value, self.control) for i, value in enumerate(self.force))
 
     def check(self, start: Start) -> None:
         """As many components as dimensions."""
         if len(self.force) != len(start.position(self.at)):
             raise self.error("has the wrong number of components", got=str(tuple(self.force)))
+        if not self.constant and any(one.moves for one in self._parts):
+            raise follows_twice(self, str(tuple(self.force)))
 
     def numbers(self, start: Start) -> dict[str, Any]:
         """Components."""
-        return {"force": start.vector(self.force)}
+        return {key: value for one in self._parts for key, value in one.numbers(start).items()}
+
+    def acts(self, at: Local) -> Any:
+        """The force, or that per unit of p."""
+        return jnp.stack([jnp.asarray(one.value(at), float) for one in self._parts])
 
     def energy(self, at: Local) -> Any:
         """Potential −F·x."""
-        work = at.n.force @ at.frames[0].position
+        work = self.acts(at) @ at.frames[0].position
         return -work if self.constant else -at.p * work
+
+    def result_names(self, dimension: int) -> tuple[str, ...]:
+        """Components of the whole force."""
+        return component_names(dimension)
+
+    def results(self, at: Local, acting: Acting) -> tuple[Any, ...]:
+        """The force on all places."""
+        return whole_force(acting)
 
 
 @dataclass(frozen=True)
@@ -57,14 +101,15 @@ class Moment(Element):
     Parameters
     ----------
     bodies : one body or two.
-    moment : counter-clockwise, per unit of p, or the moment itself when `constant`.
+    moment : counter-clockwise, per unit of p, or the moment itself when `constant`; it may then be a formula of p.
     """
 
     bodies: str | tuple[str, ...] = ()
-    moment: Quantity = 0.0
+    moment: Schedule = 0.0
     constant: bool = False
 
     kind: ClassVar[str] = "moment"
+    is_load: ClassVar[bool] = True
     turns: ClassVar[bool] = True
 
     @property
@@ -74,13 +119,19 @@ class Moment(Element):
 
     @property
     def variant(self) -> Hashable:
-        """Constant or growing with p."""
-        return self.constant
+        """Constant or growing with p, and the formula of p."""
+        return self.constant, self._moment.shape
+
+    @property
+    def _moment(self) -> Scheduled:
+        return Scheduled("moment", self.moment, self.control)
 
     def check(self, start: Start) -> None:
         """One or two bodies of the plane."""
         if len(self.places) not in {1, 2}:
             raise self.error("needs one or two bodies", got=str(self.bodies))
+        if not self.constant and self._moment.moves:
+            raise follows_twice(self, str(self.moment))
         if len(start.position(self.places[0])) == 3:
             raise self.error(
                 "a moment about a fixed axis has no potential in space",
@@ -89,13 +140,21 @@ class Moment(Element):
 
     def numbers(self, start: Start) -> dict[str, Any]:
         """The moment."""
-        return {"moment": start.value(self.moment)}
+        return self._moment.numbers(start)
 
     def energy(self, at: Local) -> Any:
         """Potential −M·angle."""
         turned = at.frames[-1].angle - (at.frames[0].angle if len(at.frames) == 2 else 0.0)
-        work = at.n.moment * turned
+        work = self._moment.value(at) * turned
         return -work if self.constant else -at.p * work
+
+    def result_names(self, dimension: int) -> tuple[str, ...]:
+        """The moment on the last body."""
+        return (".moment",)
+
+    def results(self, at: Local, acting: Acting) -> tuple[Any, ...]:
+        """The moment on the last body."""
+        return (acting.wrenches()[-1].moment,)
 
 
 @dataclass(frozen=True)
@@ -114,6 +173,7 @@ class Gravity(Element):
     constant: bool = True
 
     kind: ClassVar[str] = "gravity"
+    is_load: ClassVar[bool] = True
 
     @property
     def places(self) -> tuple[str, ...]:
@@ -138,6 +198,16 @@ class Weight(Force):
     """Gravity on one place: its mass times the acceleration."""
 
     kind: ClassVar[str] = "weight"
+    is_load: ClassVar[bool] = True
+
+    @property
+    def variant(self) -> Hashable:
+        """Constant or growing with p."""
+        return self.constant
+
+    def acts(self, at: Local) -> Any:
+        """Mass × acceleration."""
+        return at.n.force
 
     def numbers(self, start: Start) -> dict[str, Any]:
         """Mass × acceleration."""
@@ -146,19 +216,31 @@ class Weight(Force):
 
 @dataclass(frozen=True)
 class LineLoad(Element):
-    """A dead load spread evenly over the line between two places, half of it at either end.
+    """A dead load spread evenly over the line between two places, half of it at either end: self-weight, snow, wind.
 
     Parameters
     ----------
-    ends : names of two places.
+    ends : names of two places; or
+    along : names of places in turn, the sections of a divided beam or cable: the load is on all the lines between them.
     load : components per length (that of the start), per unit of p, or itself when `constant`.
     """
 
     ends: tuple[str, str] = ("", "")
     load: Sequence[Quantity] = ()
     constant: bool = False
+    along: Sequence[str] = ()
 
     kind: ClassVar[str] = "line_load"
+    is_load: ClassVar[bool] = True
+
+    def expand(self, places: Mapping[str, Any], parameters: Mapping[str, float]) -> Sequence[Element]:
+        """Itself, or one for every line between neighbours."""
+        if not self.along:
+            return (self,)
+        if isinstance(self.along, str) or len(self.along) < 2 or any(self.ends):
+            raise self.error("`along` needs two places or more, and no `ends`", got=str(self.along))
+        pairs = enumerate(itertools.pairwise(self.along), 1)
+        return [replace(self, name=f"{self.name} {i}", ends=pair, along=()) for i, pair in pairs]
 
     @property
     def places(self) -> tuple[str, ...]:
@@ -187,6 +269,14 @@ class LineLoad(Element):
         work = at.n.half @ (a.position + b.position)
         return -work if self.constant else -at.p * work
 
+    def result_names(self, dimension: int) -> tuple[str, ...]:
+        """Components of the whole force."""
+        return component_names(dimension)
+
+    def results(self, at: Local, acting: Acting) -> tuple[Any, ...]:
+        """The force on all places."""
+        return whole_force(acting)
+
 
 @dataclass(frozen=True)
 class Pressure(Element):
@@ -206,6 +296,7 @@ class Pressure(Element):
     constant: bool = False
 
     kind: ClassVar[str] = "pressure"
+    is_load: ClassVar[bool] = True
     dimensions: ClassVar[tuple[int, ...]] = (2,)
 
     @property
@@ -233,6 +324,7 @@ class PressureSide(Element):
     constant: bool = False
 
     kind: ClassVar[str] = "pressure_side"
+    is_load: ClassVar[bool] = True
     dimensions: ClassVar[tuple[int, ...]] = (2,)
 
     @property
@@ -254,3 +346,11 @@ class PressureSide(Element):
         a, b = (frame.position for frame in at.frames)
         work = at.n.pressure * (a[0] * b[1] - a[1] * b[0]) / 2
         return -work if self.constant else -at.p * work
+
+    def result_names(self, dimension: int) -> tuple[str, ...]:
+        """Components of the whole force."""
+        return component_names(dimension)
+
+    def results(self, at: Local, acting: Acting) -> tuple[Any, ...]:
+        """The force on all places."""
+        return whole_force(acting)

@@ -1,12 +1,25 @@
 """Bars and springs: an energy of the distance of two places."""
 
-from collections.abc import Hashable
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, Literal, NamedTuple, get_args
 
-from onesided.elements.contract import Element, Local, Quantity, Start
-from onesided.elements.laws import FormulaLaw
+import jax
+
+from onesided.elements.contract import Acting, Element, Local, Quantity, Start, Words
+from onesided.elements.laws import FormulaLaw, check_law, polynomial_energy
+from onesided.elements.schedules import Schedule, Scheduled
 from onesided.elements.shapes import distance, distance_squared
+from onesided.elements.tabulated import TableLaw
+
+MATERIALS = Literal["linear", "neo_hookean"]
+
+
+class Lengths(NamedTuple):
+    """What the stress-free state of a member rests on: length and, for a linear law, stiffness."""
+
+    natural: Any
+    stiffness: Any
 
 
 @dataclass(frozen=True)
@@ -19,18 +32,39 @@ class Bar(Element):
     stiffness : force per elongation; or `modulus_area` (EA): then the stiffness is EA / natural length.
     length : natural length; by default the distance at the start. 0 is allowed: a spring that pulls to a point.
     pretension : tension at the start, where `length` is not given: the natural length is shorter accordingly.
+    strain : without stress, by temperature or swelling: the natural length is (1 + strain) times as long.
     law : energy as a formula of the elongation `e` and parameters, instead of a stiffness: "k*e**2/2 + c*e**4".
+    table : force over elongation by points [[e, force], …], instead of a stiffness: linear in between and beyond. Its
+        kinks are events, `<name>_kink1` and so on.
+    rounding : elongation over which the kinks of the table are rounded; then they are no events.
+    polynomial : force k₁ e + k₂ e² + …, instead of a stiffness: the numbers k₁, k₂, ….
+    material : "neo_hookean": with `modulus_area`, an incompressible rubber of energy EA L/6 (λ² + 2/λ − 3), stretch λ.
+
+    Natural length, pretension, strain and law may follow the control parameter: length="2 - 0.5*p".
     """
 
     ends: tuple[str, str] = ("", "")
     stiffness: Quantity | None = None
     modulus_area: Quantity | None = None
-    length: Quantity | None = None
-    pretension: Quantity = 0.0
+    length: Schedule | None = None
+    pretension: Schedule = 0.0
     law: str | None = None
+    strain: Schedule = field(default=0.0, kw_only=True)
+    table: Sequence[Sequence[Quantity]] | None = field(default=None, kw_only=True)
+    rounding: Quantity = field(default=0.0, kw_only=True)
+    polynomial: Sequence[Quantity] | None = field(default=None, kw_only=True)
+    material: MATERIALS = field(default="linear", kw_only=True)
+    moving: bool = field(default=False, kw_only=True, repr=False)  # in motion kinks have no coordinates
 
     kind: ClassVar[str] = "bar"
     drawn_as: ClassVar[str] = "bar"
+    stiff: ClassVar[tuple[str, ...]] = (
+        "stiffness",
+        "modulus_area",
+        "law",
+        "table",
+        "polynomial",
+    )  # one of them is given
 
     @property
     def places(self) -> tuple[str, ...]:
@@ -40,12 +74,38 @@ class Bar(Element):
     @property
     def to_a_point(self) -> bool:
         """Whether its natural length is zero: the energy then needs the square of the distance only."""
-        return self.law is None and self.length is not None and not isinstance(self.length, str) and self.length == 0
+        return self.linear and self.length is not None and not isinstance(self.length, str) and self.length == 0
+
+    @property
+    def _schedules(self) -> dict[str, Scheduled]:
+        """What may follow the control parameter."""
+        given = {"given": self.length, "pull": self.pretension, "swelling": self.strain}
+        return {key: Scheduled(key, value, self.control) for key, value in given.items() if value is not None}
+
+    @property
+    def moves(self) -> bool:
+        """Whether its natural length follows the control parameter."""
+        return any(one.moves for one in self._schedules.values())
+
+    @property
+    def driven(self) -> bool:
+        """Whether its natural length or law follows the control parameter."""
+        return self.moves or (self.law is not None and self._law.moves)
+
+    @property
+    def _law(self) -> FormulaLaw:
+        return FormulaLaw(self.law or "0", "e", self.control)
 
     @property
     def variant(self) -> Hashable:
-        """The formula of its law, and whether its natural length is zero."""
-        return self.law, self.to_a_point
+        """The formula of its law, formulas of the control parameter, and whether its natural length is zero."""
+        shapes = tuple(one.shape for one in self._schedules.values()) if self.moves else ()
+        law: Hashable = (self.law, self.control) if self.law is not None else self.material
+        if self.table is not None:
+            law = self._table.shape
+        elif self.polynomial is not None:
+            law = "polynomial", len(self.polynomial)
+        return law, self.to_a_point, shapes, self.length is None, self.modulus_area is None
 
     def span(self, start: Start) -> float:
         """Its length at the start."""
@@ -55,55 +115,137 @@ class Bar(Element):
         """Exactly one statement of the stiffness; lengths that make sense."""
         if len(self.ends) != 2:
             raise self.error("needs two ends", got=str(self.ends))
-        given = [name for name in ("stiffness", "modulus_area", "law") if getattr(self, name) is not None]
+        given = [name for name in self.stiff if getattr(self, name) is not None]
         if len(given) != 1:
             raise self.error(
                 "its stiffness is not clear",
                 got=", ".join(given) or "nothing",
-                expected="one of `stiffness`, `modulus_area`, `law`",
+                expected="one of " + ", ".join(f"`{name}`" for name in self.stiff),
             )
-        if self.pretension != 0.0 and (self.law is not None or self.length is not None):
+        check_law(self, self.law, "e")
+        if self.table is not None:
+            self._table.check(self, start, self.rounding)
+        if self.material not in get_args(MATERIALS) or (self.material != "linear" and self.modulus_area is None):
+            raise self.error("its material is not usable", got=repr(self.material), expected="neo_hookean with EA")
+        if self.pretension != 0.0 and (not self.linear or self.length is not None):
             raise self.error("`pretension` has no meaning here", expected="a stiffness, and no natural length")
         if self.span(start) == 0.0 and not self.to_a_point:
             raise self.error("its ends coincide", expected="two different points", advice="or length = 0")
-        if self.law is None:
-            stiffness = start.value(getattr(self, given[0]))
-            if not stiffness > 0:
-                raise self.error("its stiffness is not positive", got=f"{stiffness:g}", advice="or use `law`")
-            if self.modulus_area is not None and start.value(self.pretension) <= -stiffness:
-                raise self.error("its pretension would need a negative length", got=str(self.pretension))
-            natural = self._natural(start)[0]
-            if not natural >= 0 or (natural == 0 and not self.to_a_point):
-                raise self.error("its natural length is not positive", got=f"{natural:g}")
+        if self.linear:
+            self._check_stiffness(start, given[0])
 
-    def _natural(self, start: Start) -> tuple[float, float]:
-        """Natural length and stiffness."""
-        given = None if self.length is None else start.value(self.length)
-        now, tension = self.span(start), start.value(self.pretension)
-        if self.modulus_area is not None:  # EA (now − l)/l = tension
-            area = start.value(self.modulus_area)
-            natural = now / (1.0 + tension / area) if given is None else given
-            return natural, area / natural if natural else float("nan")
-        stiffness = start.value(self.stiffness if self.stiffness is not None else 1.0)
-        return (now - tension / stiffness if given is None else given), stiffness
+    @property
+    def linear(self) -> bool:
+        """Whether it has a stiffness."""
+        return (self.stiffness is not None or self.modulus_area is not None) and self.material == "linear"
+
+    @property
+    def _table(self) -> TableLaw:
+        rounded = isinstance(self.rounding, str) or self.rounding != 0.0
+        return TableLaw(self.table or (), rounded=rounded, moving=self.moving)
+
+    def inner(self, start: Start) -> dict[str, float]:
+        """Coordinates of the kinks of its table."""
+        if self.table is None:
+            return {}
+        return self._table.inner(start, self.span(start) - float(self.along(start, 0.0).natural))
+
+    @property
+    def gap_names(self) -> tuple[str, ...]:
+        """Those of the kinks of its table."""
+        return () if self.table is None else self._table.gap_names
+
+    def gap_words(self, ending: str) -> Words:
+        """A kink is passed."""
+        return self._table.words(ending)
+
+    def gaps(self, at: Local) -> tuple[Any, ...]:
+        """The coordinates of its kinks."""
+        return tuple(at.inner[i] for i in range(len(self.gap_names)))
+
+    def in_motion(self) -> Element:
+        """Itself, or with kinks that have no coordinates."""
+        return self if self.table is None or self.moving or not self._table.kinks else replace(self, moving=True)
+
+    def _check_stiffness(self, start: Start, given: str) -> None:
+        stiffness = start.value(getattr(self, given))
+        if not stiffness > 0:
+            raise self.error("its stiffness is not positive", got=f"{stiffness:g}", advice="or use `law`")
+        if self.moves:
+            return
+        if self.modulus_area is not None and start.value(self.pretension) <= -stiffness:
+            raise self.error("its pretension would need a negative length", got=str(self.pretension))
+        natural = self.along(start, 0.0).natural
+        if not natural >= 0 or (natural == 0 and not self.to_a_point):
+            raise self.error("its natural length is not positive", got=f"{natural:g}")
+
+    def _lengths(self, span: Any, rigid: Any, values: Mapping[str, Any]) -> Lengths:
+        """Natural length and stiffness for given values of what may follow the control parameter."""
+        swollen = 1.0 + values["swelling"]
+        if self.modulus_area is not None:  # EA (span − l)/l = tension
+            natural = swollen * (values["given"] if "given" in values else span / (1.0 + values["pull"] / rigid))
+            return Lengths(natural, float("nan") if self.to_a_point else rigid / natural)
+        return Lengths(swollen * (values["given"] if "given" in values else span - values["pull"] / rigid), rigid)
+
+    def _rigid(self, start: Start) -> float:
+        """Stiffness or EA as a number; 1 where a law takes their place."""
+        given = self.stiffness if self.stiffness is not None else self.modulus_area
+        return 1.0 if given is None else start.value(given)
+
+    def along(self, start: Start, p: Any) -> Lengths:
+        """Natural length and stiffness for values of the control parameter, as numbers."""
+        values = {key: one.along(start, p) for key, one in self._schedules.items()}
+        return self._lengths(self.span(start), self._rigid(start), values)
 
     def numbers(self, start: Start) -> dict[str, Any]:
-        """Natural length, stiffness, parameters of the law."""
-        if self.law is None:
-            length, stiffness = self._natural(start)
-            return {"length": length, "stiffness": stiffness}
-        length = self.span(start) if self.length is None else start.value(self.length)
-        return {"length": length, **FormulaLaw(self.law).numbers(start)}
+        """Natural length and stiffness, or what they are made of along p; parameters of the law."""
+        law: dict[str, Any] = {} if self.law is None else self._law.numbers(start)
+        if self.table is not None:
+            law = self._table.numbers(start, self.rounding)
+        elif self.polynomial is not None:
+            law = {"polynomial": start.vector(self.polynomial)}
+        if not self.moves:
+            return {**self.along(start, 0.0)._asdict(), **law}
+        own = {key: value for one in self._schedules.values() for key, value in one.numbers(start).items()}
+        return {"span": self.span(start), "rigid": self._rigid(start), **own, **law}
+
+    def lengths(self, at: Local) -> Lengths:
+        """Natural length and stiffness where it is."""
+        if not self.moves:
+            return Lengths(at.n.natural, at.n.stiffness)
+        values = {key: one.value(at) for key, one in self._schedules.items()}
+        return self._lengths(at.n.span, at.n.rigid, values)
 
     def energy(self, at: Local) -> Any:
         """Law of the elongation."""
-        a, b = at.frames
         if self.to_a_point:
-            return at.n.stiffness / 2 * distance_squared(a, b)
-        elongation = distance(a, b) - at.n.length
-        if self.law is None:
-            return at.n.stiffness / 2 * elongation**2
-        return FormulaLaw(self.law).energy(elongation, at.n)
+            return at.n.stiffness / 2 * distance_squared(*at.frames)
+        return self.stored(at, distance(*at.frames))
+
+    def stored(self, at: Local, length: Any) -> Any:
+        """Energy at a length."""
+        natural, stiffness = self.lengths(at)
+        if self.law is not None:
+            return self._law.energy(length - natural, at.p, at.n)
+        if self.table is not None:
+            return self._table.energy(length - natural, at)
+        if self.polynomial is not None:
+            return polynomial_energy(at.n.polynomial, length - natural, len(self.polynomial))
+        if self.material == "neo_hookean":
+            stretch = length / natural
+            return stiffness * natural**2 / 6 * (stretch**2 + 2.0 / stretch - 3.0)
+        return stiffness / 2 * (length - natural) ** 2
+
+    def result_names(self, dimension: int) -> tuple[str, ...]:
+        """Tension (thrust is negative), length, stress-free length, elongation, strain."""
+        lengths = (".force", ".length", ".natural_length", ".elongation")
+        return lengths if self.to_a_point else (*lengths, ".strain")
+
+    def results(self, at: Local, acting: Acting) -> tuple[Any, ...]:
+        """The tension is the derivative of the energy with respect to the length."""
+        length, natural = distance(*at.frames), self.lengths(at).natural
+        found = (jax.grad(self.stored, 1)(at, length), length, natural, length - natural)
+        return found if self.to_a_point else (*found, (length - natural) / natural)
 
 
 @dataclass(frozen=True)

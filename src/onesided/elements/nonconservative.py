@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import jax.numpy as jnp
 
-from onesided.elements.contract import Element, Local, Quantity, Rate, Start, Wrench
+from onesided.elements.contract import Acting, Element, Local, Quantity, Rate, Start, Wrench
 from onesided.elements.relative import check_pair
 
 
@@ -141,6 +141,15 @@ class Damper(Element):
         pull = at.n.damping * (speed @ step) / (step @ step) * step
         return Wrench(pull, _no_moment(pull)), Wrench(-pull, _no_moment(pull))
 
+    def result_names(self, dimension: int) -> tuple[str, ...]:
+        """Its tension."""
+        return (".force",)
+
+    def results(self, at: Local, acting: Acting) -> tuple[Any, ...]:
+        """The pull on the first end."""
+        step = at.frames[1].position - at.frames[0].position
+        return (acting.loose()[0].force @ step / jnp.sqrt(step @ step),)
+
 
 @dataclass(frozen=True)
 class TurnDamper(Element):
@@ -182,6 +191,14 @@ class TurnDamper(Element):
         nothing, moment = jnp.zeros(len(at.frames[0].position)), at.n.damping * spin
         last = Wrench(nothing, -moment)
         return (Wrench(nothing, moment), last) if len(rates) == 2 else (last,)
+
+    def result_names(self, dimension: int) -> tuple[str, ...]:
+        """Its moment on the last body."""
+        return (".moment",) if dimension == 2 else (".moment_x", ".moment_y", ".moment_z")
+
+    def results(self, at: Local, acting: Acting) -> tuple[Any, ...]:
+        """The moment on the last body."""
+        return tuple(jnp.atleast_1d(acting.loose()[-1].moment))
 
 
 @dataclass(frozen=True)

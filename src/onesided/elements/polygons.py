@@ -110,6 +110,15 @@ class PolygonContact(Rubbing):
         here = [(1, at.n.second, a.position + a.rotation @ corner) for corner in at.n.first_given]
         return here + [(0, at.n.first, b.position + b.rotation @ corner) for corner in at.n.second_given]
 
+    def touching(self, at: Local) -> tuple[tuple[Any, Any], ...]:
+        """The corner; its body is pushed off the other's edge."""
+        found = []
+        for k, outline, point in self._corners(at):
+            frame = at.frames[k]
+            normal = nearest_edge(frame.rotation.T @ (point - frame.position), outline)[1]
+            found.append((point, frame.rotation @ normal))
+        return tuple(found)
+
     def rubbing(self, at: Local, rates: tuple[Rate, ...]) -> tuple[Rub, ...]:
         """Velocities of each corner against the other body, along its edge."""
         found = []

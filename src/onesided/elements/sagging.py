@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from onesided.elements.contract import Element, Local, Quantity, Start
+from onesided.elements.contract import Acting, Element, Local, Quantity, Start
 from onesided.elements.shapes import distance
 
 STEPS = 12  # of Newton's method: it starts within a factor of two and converges monotonically and quadratically
@@ -125,3 +125,14 @@ class SaggingCable(Element):
         root, a = tension_ratio(stretch, at.n.sag), at.n.sag
         complementary = 0.5 * (root - 1.0) ** 2 + a * (root - 1.0) ** 2 / root
         return at.n.force / at.n.rate * (root * stretch - complementary)
+
+    def result_names(self, dimension: int) -> tuple[str, ...]:
+        """Pull along the chord, in the plane of the model; length of the chord there."""
+        return (".force", ".length")
+
+    def results(self, at: Local, acting: Acting) -> tuple[Any, ...]:
+        """The pull on the first end."""
+        a, b = at.frames
+        chord = b.position - a.position
+        length = jnp.sqrt(chord @ chord)
+        return acting.wrenches()[0].force @ chord / length, length

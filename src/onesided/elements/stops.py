@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from onesided.elements.contact_keys import Bouncing
-from onesided.elements.contract import Local, Quantity, Start, Words
+from onesided.elements.contract import Acting, Local, Quantity, Start, Words
 from onesided.elements.drives import Axial, travel
 from onesided.elements.relative import carried_over, check_pair, direction, triad, turn_from
 from onesided.elements.shapes import distance
@@ -29,6 +29,16 @@ class Stop(Bouncing):
     upper: Quantity | None = field(default=None, kw_only=True)
 
     words: ClassVar[Words] = STOP
+    effort: ClassVar[str] = ".force"
+
+    def result_names(self, dimension: int) -> tuple[str, ...]:
+        """Force (moment) and gap of every limit."""
+        return tuple(ending + what for ending in self.gap_names for what in (self.effort, ".gap"))
+
+    def results(self, at: Local, acting: Acting) -> tuple[Any, ...]:
+        """Multipliers and gaps."""
+        pairs = zip(acting.multipliers, self.gaps(at), strict=True)
+        return tuple(value for pair in pairs for value in pair)
 
     @property
     def gap_names(self) -> tuple[str, ...]:
@@ -162,6 +172,7 @@ class AngleStop(Stop):
     absolute: bool = False
 
     kind: ClassVar[str] = "angle_stop"
+    effort: ClassVar[str] = ".moment"
     turns: ClassVar[bool] = True
 
     @property

@@ -1,15 +1,18 @@
 """Torsion springs: an energy of the angle between two places, or of one place and the ground."""
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 
 from onesided.base.types import Array
-from onesided.elements.contract import Element, Local, Quantity, Start
-from onesided.elements.laws import FormulaLaw
+from onesided.elements.contract import Acting, Element, Local, Quantity, Start, Words
+from onesided.elements.laws import FormulaLaw, check_law
+from onesided.elements.schedules import Schedule, Scheduled
+from onesided.elements.tabulated import TableLaw
 
 
 @dataclass(frozen=True)
@@ -24,18 +27,23 @@ class TorsionSpring(Element):
     ----------
     ends : two bodies or markers, or one: then it is turned against the ground.
     stiffness : moment per angle.
-    angle : natural angle; by default that of the start.
+    angle : natural angle; by default that of the start. It may follow the control parameter, as the pretension may.
     pretension : moment with which the spring turns its second end back at the start, where `angle` is not given.
     law : energy as a formula of the angle `a` (less the natural one) and parameters, instead of a stiffness.
+    table : moment over angle (less the natural one) by points [[angle, moment], …], instead of a stiffness; `rounding`:
+        as for a bar. In files angles are radians.
     axis : in space, the hinge's direction in the axes of the first end (of the ground, for one end).
     """
 
     ends: Sequence[str] = ()
     stiffness: Quantity | None = None
-    angle: Quantity | None = None
-    pretension: Quantity = 0.0
+    angle: Schedule | None = None
+    pretension: Schedule = 0.0
     law: str | None = None
     axis: Sequence[Quantity] = (0.0, 0.0, 1.0)
+    table: Sequence[Sequence[Quantity]] | None = field(default=None, kw_only=True)
+    rounding: Quantity = field(default=0.0, kw_only=True)
+    moving: bool = field(default=False, kw_only=True, repr=False)  # in motion kinks have no coordinates
 
     kind: ClassVar[str] = "torsion_spring"
     turns: ClassVar[bool] = True
@@ -47,19 +55,69 @@ class TorsionSpring(Element):
 
     @property
     def variant(self) -> Hashable:
-        """The formula of its law."""
-        return self.law
+        """The formula of its law, and formulas of the control parameter."""
+        law: Hashable = (self.law, self.control) if self.law is not None else None
+        law = self._table.shape if self.table is not None else law
+        return law, self.angle is None, tuple(one.shape for one in self._schedules)
+
+    @property
+    def _schedules(self) -> tuple[Scheduled, Scheduled]:
+        """Natural angle and pretension: they may follow the control parameter."""
+        angle = 0.0 if self.angle is None else self.angle
+        return Scheduled("angle", angle, self.control), Scheduled("pull", self.pretension, self.control)
+
+    @property
+    def _table(self) -> TableLaw:
+        rounded = isinstance(self.rounding, str) or self.rounding != 0.0
+        return TableLaw(self.table or (), rounded=rounded, moving=self.moving)
+
+    def inner(self, start: Start) -> dict[str, float]:
+        """Coordinates of the kinks of its table."""
+        if self.table is None:
+            return {}
+        now = self._at_start(start)[0]
+        natural = now if self.angle is None else float(self._schedules[0].along(start, 0.0))
+        return self._table.inner(start, now - natural)
+
+    @property
+    def gap_names(self) -> tuple[str, ...]:
+        """Those of the kinks of its table."""
+        return () if self.table is None else self._table.gap_names
+
+    def gap_words(self, ending: str) -> Words:
+        """A kink is passed."""
+        return self._table.words(ending)
+
+    def gaps(self, at: Local) -> tuple[Any, ...]:
+        """The coordinates of its kinks."""
+        return tuple(at.inner[i] for i in range(len(self.gap_names)))
+
+    def in_motion(self) -> Element:
+        """Itself, or with kinks that have no coordinates."""
+        return self if self.table is None or self.moving or not self._table.kinks else replace(self, moving=True)
+
+    @property
+    def _law(self) -> FormulaLaw:
+        return FormulaLaw(self.law or "0", "a", self.control)
+
+    @property
+    def driven(self) -> bool:
+        """Whether its natural angle or law follows the control parameter."""
+        return any(one.moves for one in self._schedules) or (self.law is not None and self._law.moves)
 
     def check(self, start: Start) -> None:
         """One statement of the stiffness; an axis with a direction."""
         if isinstance(self.ends, str) or len(self.ends) not in {1, 2}:
             raise self.error("needs one end or two", got=str(self.ends))
-        if (self.stiffness is None) == (self.law is None):
-            raise self.error("its stiffness is not clear", expected="one of `stiffness`, `law`")
+        if sum(one is not None for one in (self.stiffness, self.law, self.table)) != 1:
+            raise self.error("its stiffness is not clear", expected="one of `stiffness`, `law`, `table`")
+        if self.table is not None:
+            self._table.check(self, start, self.rounding)
+        check_law(self, self.law, "a")
         if self.stiffness is not None and not start.value(self.stiffness) > 0:
             got = f"{start.value(self.stiffness):g}"
             raise self.error("its stiffness is not positive", got=got, advice="or use `law`")
-        if self.pretension != 0.0 and (self.law is not None or self.angle is not None):
+        if self.pretension != 0.0 and (self.stiffness is None or self.angle is not None):
             raise self.error("`pretension` has no meaning here", expected="a stiffness, and no natural angle")
         if len(start.position(self.ends[0])) == 3:
             axis = start.vector(self.axis)
@@ -69,12 +127,16 @@ class TorsionSpring(Element):
     def numbers(self, start: Start) -> dict[str, Any]:
         """Natural angle; stiffness or parameters of the law; in space the axis and the start."""
         now, shape = self._at_start(start)
-        if self.law is not None:
-            law: dict[str, Any] = FormulaLaw(self.law, "a").numbers(start)
-            return {"angle": now if self.angle is None else start.value(self.angle), **shape, **law}
-        stiffness = start.value(self.stiffness if self.stiffness is not None else 1.0)
-        natural = now - start.value(self.pretension) / stiffness if self.angle is None else start.value(self.angle)
-        return {"angle": natural, "stiffness": stiffness, **shape}
+        law: dict[str, Any] = {} if self.law is None else self._law.numbers(start)
+        law = self._table.numbers(start, self.rounding) if self.table is not None else law
+        stiffness = 1.0 if self.stiffness is None else start.value(self.stiffness)
+        angle, pull = self._schedules
+        return {"now": now, "stiffness": stiffness, **angle.numbers(start), **pull.numbers(start), **law, **shape}
+
+    def natural(self, at: Local) -> Any:
+        """Natural angle: as given, or such that the moment at the start is the pretension."""
+        angle, pull = self._schedules
+        return angle.value(at) if self.angle is not None else at.n.now - pull.value(at) / at.n.stiffness
 
     def _at_start(self, start: Start) -> tuple[float, dict[str, Array]]:
         frames = [start.frames[name] for name in self.ends]
@@ -96,7 +158,22 @@ class TorsionSpring(Element):
 
     def energy(self, at: Local) -> Any:
         """Law of the angle."""
-        angle = self.turn(at) - at.n.angle
+        return self.stored(at, self.turn(at))
+
+    def stored(self, at: Local, turn: Any) -> Any:
+        """Energy at an angle between its ends."""
+        angle = turn - self.natural(at)
+        if self.table is not None:
+            return self._table.energy(angle, at)
         if self.law is None:
             return at.n.stiffness / 2 * angle**2
-        return FormulaLaw(self.law, "a").energy(angle, at.n)
+        return self._law.energy(angle, at.p, at.n)
+
+    def result_names(self, dimension: int) -> tuple[str, ...]:
+        """Moment with which it turns its second end back, angle between its ends, natural angle."""
+        return (".moment", ".angle", ".natural_angle")
+
+    def results(self, at: Local, acting: Acting) -> tuple[Any, ...]:
+        """The moment is the derivative of the energy with respect to the angle."""
+        turn = self.turn(at)
+        return jax.grad(self.stored, 1)(at, turn), turn, self.natural(at)

@@ -28,12 +28,13 @@ from onesided.files.sketch_formulas import measures_of, sketch_formulas, sketch_
 from onesided.files.toml_places import Path, Source
 from onesided.formulas.formula import Formula, FormulaError, parse, refusal_of_name, suggestion
 from onesided.formulas.functions import Table, jax_functions
+from onesided.formulas.kinks import check_kinks
 from onesided.system.sizes import Scales
 from onesided.system.system import System
 
 MAX_WORK = 10_000
 MAX_SHOWN = 12
-_TABLES = ("unilateral", "bilateral", "nonholonomic", "mass", "forces", "friction")
+_TABLES = ("unilateral", "bilateral", "nonholonomic", "mass", "forces", "friction", "measures")
 _CONSTRAINTS = ("unilateral", "bilateral", "nonholonomic", "servo")
 
 
@@ -118,6 +119,7 @@ class Book:
         self.formulas = {path: self._parse(path, text) for path, text in _texts(self.file).items()}
         self.order = self._order()
         self._check_uses()
+        self._check_kinks()
         work = sum(self._work(path) for path in self.formulas if path[0] != "define")
         if work > MAX_WORK:
             raise self.source.error((), "the formulas are too much work", got=f"{work} steps", expected=f"{MAX_WORK}")
@@ -257,6 +259,17 @@ class Book:
             if path[0] != "define":
                 inputs = path[0] == "servo" and path[2] == "input"
                 self._check_use(path, fixed if inputs else allowed.get(path[0], statics))
+
+    def _check_kinks(self) -> None:
+        """Check that energies and constraints, and definitions they use, are smooth in the coordinates."""
+        moving = {*self.file.coordinates, *(n for n in self.bases if self.bases[n] & set(self.file.coordinates))}
+        smooth = [path for path in self.formulas if path[0] in ("energy", "unilateral", "bilateral")]
+        used = self._needed(name for path in smooth for name in self.formulas[path].names)
+        for path in (*smooth, *(("define", name) for name in self.order if name in used)):
+            try:
+                check_kinks(self.formulas[path], moving)
+            except FormulaError as error:
+                raise self.source.formula_error(path, error) from None
 
     def _check_use(self, path: Path, allowed: set[str]) -> None:
         formula, here = self.formulas[path], path[0] if path[0] == "energy" else f"`{'.'.join(path)}`"

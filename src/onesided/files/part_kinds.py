@@ -6,14 +6,15 @@ Every place and every element kind that exists is known here by itself: `[bar.le
 
 import types
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from enum import Enum
 from functools import cache
-from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from onesided.elements.contact_keys import Coefficient
 from onesided.elements.contract import KINDS, Element
 from onesided.elements.places import Place
+from onesided.elements.schedules import CONTROL
 from onesided.files.schema import shown
 from onesided.files.schema_tables import FormatError, finite_number
 from onesided.formulas.gate import DEFAULT_LIMITS
@@ -29,11 +30,13 @@ class Field:
     ----------
     read : value from TOML → the same, checked, with arrays as tuples; raises a FormatError without a path.
     quantity : whether text in it is a formula (otherwise it is a name or a word).
+    control : whether the formula may use the control parameter.
     """
 
     read: Callable[[Any], Any]
     schema: dict[str, Any]
     quantity: bool = False
+    control: bool = False
 
 
 @dataclass(frozen=True)
@@ -82,7 +85,7 @@ def _subclasses(cls: type[Any]) -> list[type[Any]]:
 
 
 def _fields(cls: type[Place] | type[Element]) -> dict[str, Field]:
-    hints = get_type_hints(cls)
+    hints = get_type_hints(cls, include_extras=True)
     return {f.name: field_of(hints[f.name]) for f in fields(cls) if f.init and f.repr and f.name != "name"}
 
 
@@ -93,6 +96,8 @@ def _summary(cls: type[Any]) -> str:
 def field_of(hint: Any) -> Field:
     """How a value of this type is written in a file."""
     origin, arguments = get_origin(hint), get_args(hint)
+    if origin is Annotated:
+        return replace(field_of(arguments[0]), control=CONTROL in arguments[1:])
     if origin in {Union, types.UnionType}:
         return _union([argument for argument in arguments if argument is not type(None)])
     if origin is Literal or (isinstance(hint, type) and issubclass(hint, Enum)):
@@ -177,7 +182,7 @@ def _array(items: Field | list[Field]) -> Field:
 
     schema: dict[str, Any] = {"type": "array", "items": each[0].schema}
     sizes = {"minItems": len(each), "maxItems": len(each)} if several else {}
-    return Field(read, schema | sizes, quantity=each[0].quantity)
+    return Field(read, schema | sizes, quantity=each[0].quantity, control=each[0].control)
 
 
 def _table(items: Field) -> Field:

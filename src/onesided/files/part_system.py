@@ -13,6 +13,7 @@ from onesided.files.schema import FileModel
 from onesided.files.toml_places import Source
 from onesided.formulas.functions import jax_functions
 from onesided.structures.compose import Part, Structure
+from onesided.structures.part_measures import Statement, without_members
 from onesided.system.sizes import Scales
 from onesided.system.system import System
 
@@ -68,7 +69,6 @@ class FormulaPart(Element):
     own_gaps: tuple[str, ...] = ()
     coordinates: tuple[str, ...] = ()
     parameters: tuple[str, ...] = ()
-    control: str = "p"
 
     @property
     def places(self) -> tuple[str, ...]:
@@ -149,6 +149,7 @@ def build_parts(file: FileModel, tables: Mapping[str, Any], rows: list[ImportedP
     with reader.located():
         _check_work(parts, source)
         structure = _with_formulas(parts, file, source)
+        structure.stated = Statement(file.measures, file.define, source.formula_error)
         return structure.system(file.control.name, Scales(**file.scales.model_dump()))
 
 
@@ -156,14 +157,15 @@ def _with_formulas(parts: list[Part], file: FileModel, source: Source) -> Struct
     if file.coordinates:
         at = next((part.at for part in parts if isinstance(part, (Node, Guided, Body))), (0.0, 0.0))
         parts = [*parts, FreePlace("coordinates of the file", file.coordinates, at)]
-    structure = Structure(parts, file.parameters)
+    structure = Structure(parts, file.parameters, file.control.name)
     if not (file.energy or file.define or file.unilateral or file.bilateral):
         return structure
-    whole = file.model_copy(update={"coordinates": dict.fromkeys(structure.coordinates, 0.0)})
+    own = {"coordinates": dict.fromkeys(structure.coordinates, 0.0), "measures": {}}
+    whole = file.model_copy(update=own | {"define": without_members(file.define)})
     book = Book(whole, source)
     book.check()
     formulas = _formula_part(whole, book)
-    return structure if formulas is None else Structure([*parts, formulas], file.parameters)
+    return structure if formulas is None else Structure([*parts, formulas], file.parameters, file.control.name)
 
 
 def _formula_part(file: FileModel, book: Book) -> FormulaPart | None:

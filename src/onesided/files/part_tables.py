@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from onesided.base.errors import ModelError, ModelFileError
-from onesided.files.part_kinds import PartKind, part_kinds
+from onesided.files.part_kinds import Field, PartKind, part_kinds
 from onesided.files.part_repeat import Binder, Repeat, Values, quantity_binder, read_repeat, replace_names, text_binder
 from onesided.files.schema import FileModel, shown
 from onesided.files.schema_tables import FormatError
@@ -65,7 +65,8 @@ class PartTables:
 
     def __post_init__(self) -> None:
         self._work = 0
-        self._constants = dict(self._inlined())
+        self._constants = dict(self._inlined(()))
+        self._schedules = dict(self._inlined((self.file.control.name,)))
         self._taken = {
             **dict.fromkeys(self.file.parameters, "parameter"),
             **dict.fromkeys(self.file.define, "definition"),
@@ -200,28 +201,30 @@ class PartTables:
             value = spec.read(raw)
         except FormatError as error:
             raise self.source.error(path, error.what, got=shown(raw), expected=error.expected) from None
-        return self._guard(path, lambda: self._bind(value, repeat, quantity=spec.quantity))  # type: ignore[no-any-return]
+        return self._guard(path, lambda: self._bind(value, repeat, spec))  # type: ignore[no-any-return]
 
-    def _bind(self, value: Any, repeat: Repeat, *, quantity: bool) -> Binder:
+    def _bind(self, value: Any, repeat: Repeat, spec: Field) -> Binder:
         if isinstance(value, str):
-            return self._bind_quantity(value, repeat) if quantity else text_binder(value, repeat)
+            return self._bind_quantity(value, repeat, spec) if spec.quantity else text_binder(value, repeat)
         if isinstance(value, tuple):
-            items = [self._bind(item, repeat, quantity=quantity) for item in value]
+            items = [self._bind(item, repeat, spec) for item in value]
             return lambda values: tuple(item(values) for item in items)
         if isinstance(value, dict):
-            table = {key: self._bind(item, repeat, quantity=quantity) for key, item in value.items()}
+            table = {key: self._bind(item, repeat, spec) for key, item in value.items()}
             return lambda values: {key: item(values) for key, item in table.items()}
         return lambda values: value
 
-    def _bind_quantity(self, text: str, repeat: Repeat) -> Binder:
+    def _bind_quantity(self, text: str, repeat: Repeat, spec: Field) -> Binder:
+        written = self._schedules if spec.control else self._constants
         if "{" not in text:
-            parse(text).require({*self.file.parameters, *self._constants, *repeat.ranges})
-        return quantity_binder(text, repeat, lambda filled: replace_names(filled, self._constants))
+            control = {self.file.control.name} if spec.control else set()
+            parse(text).require({*self.file.parameters, *written, *repeat.ranges, *control})
+        return quantity_binder(text, repeat, lambda filled: replace_names(filled, written))
 
-    def _inlined(self) -> Iterator[tuple[str, str]]:
-        """Definitions that rest on parameters only, written out: quantities may use them."""
+    def _inlined(self, more: tuple[str, ...]) -> Iterator[tuple[str, str]]:
+        """Definitions that rest on parameters and `more` only, written out: quantities may use them."""
         waiting, known = dict(self.file.define), dict[str, str]()
-        while ready := [n for n, text in waiting.items() if _names(text) <= {*self.file.parameters, *known}]:
+        while ready := [n for n, text in waiting.items() if _names(text) <= {*self.file.parameters, *more, *known}]:
             for name in ready:
                 text = replace_names(waiting.pop(name), known)
                 if len(text) > DEFAULT_LIMITS.length:

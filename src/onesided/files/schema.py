@@ -1,10 +1,10 @@
 """The format of model files: tables, keys and types, as pydantic models.
 
 A file is TOML. Keys at the top: `title`, `description`, `energy`, `kinetic`, `space`; tables: `[coordinates]`,
-`[parameters]`, `[control]`, `[define]`, `[unilateral]`, `[bilateral]`, `[smallest]`, `[surfaces]`, `[nonholonomic]`,
-`[contacts]`, `[scales]`, `[mass]`, `[forces]`, `[friction]`, `[servo]`, `[motion]`, `[start]`, `[import]`, `[sketch]`,
-and one per kind of part (see `part_kinds`). Only `[control]` is needed, and either `energy` with `[coordinates]`, or
-parts. `json_schema` gives the same for editors.
+`[parameters]`, `[control]`, `[define]`, `[measures]`, `[unilateral]`, `[bilateral]`, `[smallest]`, `[surfaces]`,
+`[nonholonomic]`, `[contacts]`, `[scales]`, `[mass]`, `[forces]`, `[friction]`, `[servo]`, `[motion]`, `[start]`,
+`[import]`, `[sketch]`, and one per kind of part (see `part_kinds`). Only `[control]` is needed, and either `energy`
+with `[coordinates]`, or parts. `json_schema` gives the same for editors.
 """
 
 from collections.abc import Mapping
@@ -71,6 +71,11 @@ class FileModel(Table):
     )
     control: ControlTable = Field(description="the control parameter")
     define: Formulas = Field(default_factory=dict, description="intermediate quantity = formula; any order")
+    measures: Formulas = Field(
+        default_factory=dict,
+        description="name = formula that is looked at along results: coordinates, p, parameters, definitions; with "
+        "parts also member results like left.force",
+    )
     unilateral: Formulas = Field(default_factory=dict, description="constraint = formula of a gap, ≥ 0")
     smallest: Annotated[dict[Name, SmallestTable], Field(max_length=MAX_ENTRIES)] = Field(
         default_factory=dict, description="constraint = {of = [formula, …], sharpness}: the smallest of them, ≥ 0"

@@ -1,30 +1,20 @@
 """The `[sketch]` and `[define]` tables of a model file as a `Sketch` and as measures, in NumPy: no compilation."""
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from onesided.base.errors import ModelError
 from onesided.files.formula_contacts import gap_names
 from onesided.files.schema import FileModel
 from onesided.files.schema_tables import SketchTable
 from onesided.files.toml_places import Path
-from onesided.formulas.rotating import turned
+from onesided.formulas.functions import NUMPY
 from onesided.results.sketch import Circle, Component, Ground, Line, Sketch, Solid
 from onesided.system.measures import Elementwise, Measure
 
 if TYPE_CHECKING:
     from onesided.files.formula_system import Book, Recipe
-
-_RENAMED = {"asin": "arcsin", "acos": "arccos", "atan": "arctan", "atan2": "arctan2"}
-_SAME = ("sin", "cos", "tan", "sinh", "cosh", "tanh", "sqrt", "exp", "log", "abs", "hypot")
-NUMPY: Mapping[str, Callable[..., Any]] = {
-    **{name: getattr(np, name) for name in _SAME},
-    **{name: getattr(np, theirs) for name, theirs in _RENAMED.items()},
-    **turned(np),
-}
 
 
 def sketch_of(file: FileModel, book: "Book") -> Sketch | None:
@@ -57,6 +47,7 @@ def measures_of(file: FileModel, book: "Book") -> dict[str, Measure]:
     """All definitions that statics can evaluate, and all formulas of the sketch."""
     moving = {*book.velocities, *book.time, *book.joint_forces, *book.places}
     paths: dict[str, Path] = {n: ("define", n) for n in file.define if not book.bases[n] & moving}
+    paths |= {n: ("measures", n) for n in file.measures}
     paths |= {label: path for label, path, _ in sketch_formulas(file)}
     return {name: _measure(file, book.recipe([path], NUMPY)) for name, path in paths.items()}
 

@@ -127,7 +127,8 @@ def _(result: Diagram) -> Story:
     special = _counted(len(result.events), "event")
     state = "all branches in reach" if result.complete else "not complete"
     line = f"Diagram: {len(paths)} branch{'' if len(paths) == 1 else 'es'}, {points}, {special}; {state}"
-    warnings = [] if result.complete else [f"The diagram is not complete: {result.note}"]
+    told = f"The diagram is not complete: {result.note}"
+    warnings = [told] if not result.complete else [result.note] if result.note else []
     warnings += _part_warnings(paths)
     strands = tuple(
         Strand(

@@ -11,6 +11,7 @@ from .equilibrium import State as State
 from .history import Drive as Drive
 from .history import Jump as Jump
 from .interpolated import dense as dense
+from .member_series import Members as Members
 from .motion import Drift as Drift
 from .motion import Motion as Motion
 from .motion import MotionEvent as MotionEvent

@@ -8,6 +8,7 @@ import numpy as np
 
 from onesided.base.types import Array, Indices
 from onesided.base.views import views
+from onesided.results.member_series import Members
 from onesided.results.shape import Shape
 
 
@@ -74,6 +75,7 @@ class Equilibrium:
     minimum : whether the point is a strict minimum on the cone of admissible directions [SP1 (3.19), (3.20)];
         None where that was not decided (too many weakly active constraints).
     shape : what it takes to draw the system, where it has a sketch.
+    members : name → (1,) forces, lengths and reactions of the parts of a structure, computed when read.
     """
 
     coordinates: tuple[str, ...]
@@ -91,6 +93,7 @@ class Equilibrium:
     minimum: bool | None
     recheck: Recheck
     shape: Shape | None = field(default=None, repr=False)
+    members: Members = field(default_factory=Members, repr=False)
 
     @property
     def nu(self) -> Array:

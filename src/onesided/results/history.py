@@ -8,6 +8,7 @@ import numpy as np
 
 from onesided.base.types import Array, Status
 from onesided.base.views import views
+from onesided.results.member_series import Members, joined_members
 from onesided.results.path import Kind, Path, format_number
 
 
@@ -73,6 +74,11 @@ class Drive:
     def q(self) -> Array:
         """Configurations over all paths, in order."""
         return np.concatenate([path.q for path in self.paths])
+
+    @property
+    def members(self) -> Members:
+        """Forces, lengths and reactions of the parts of a structure over all paths, in order, computed when read."""
+        return joined_members([path.members for path in self.paths])
 
     @property
     def energy(self) -> Array:

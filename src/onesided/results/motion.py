@@ -13,6 +13,7 @@ from onesided.base.tolerances import EPS
 from onesided.base.types import Array, Status
 from onesided.base.views import views
 from onesided.groups import Group, Vector
+from onesided.results.member_series import Members
 from onesided.results.path import format_number
 from onesided.results.sketch import Sketch
 
@@ -151,6 +152,7 @@ class Motion:
     smooth: bool = True
     projection: Array = field(default_factory=lambda: np.zeros(0))
     measures: Mapping[str, Array] = field(default_factory=dict)
+    members: Members = field(default_factory=Members)
     sketch: Sketch | None = None
 
     def __len__(self) -> int:

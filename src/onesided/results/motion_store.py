@@ -10,6 +10,7 @@ import numpy as np
 from onesided.base.types import Status
 from onesided.groups import SE2, SE3, SO2, SO3, Group, Product, Vector
 from onesided.results.folder import ARRAYS, read_arrays, same_length
+from onesided.results.member_series import read_members, stored_members
 from onesided.results.motion import Drift, Motion, MotionEvent, Occurrence, StartCorrection
 from onesided.results.sketch import read_sketch, sketch_record
 
@@ -23,7 +24,8 @@ def write_motion(motion: Motion, folder: FilePath) -> dict[str, Any]:
     arrays = {name: getattr(motion, name) for name in _ARRAYS}
     drift = {f"drift_{name}": getattr(motion.drift, name) for name in Drift._fields}
     measures = np.array([*motion.measures.values()], dtype=float).reshape(len(motion.measures), len(motion))
-    np.savez_compressed(folder / ARRAYS, measures=measures, **arrays, **drift)
+    members, of_members = stored_members(motion.members)
+    np.savez_compressed(folder / ARRAYS, measures=measures, members=of_members, **arrays, **drift)
     _write_table(motion, folder / "motion.csv")
     return {
         "type": "motion",
@@ -39,6 +41,7 @@ def write_motion(motion: Motion, folder: FilePath) -> dict[str, Any]:
         },
         "provenance": dict(motion.provenance),
         "measures": list(motion.measures),
+        "members": members,
         "sketch": None if motion.sketch is None else sketch_record(motion.sketch),
         "events": [motion_event_record(event) for event in motion.events],
     }
@@ -94,7 +97,8 @@ def _read_space(record: Any) -> Group | None:
 def read_motion(record: Mapping[str, Any], folder: FilePath) -> Motion:
     """Read back what `write_motion` wrote."""
     drifts = [f"drift_{name}" for name in Drift._fields]
-    arrays = read_arrays(folder, (*_ARRAYS, *drifts, "measures"), optional=(*_ARRAYS, "measures"))
+    arrays = read_arrays(folder, (*_ARRAYS, *drifts, "measures", "members"), optional=(*_ARRAYS, "measures", "members"))
+    members = read_members(record.get("members", ()), arrays.pop("members", ()))
     same_length(arrays, ("t", "q", "v", "a", "p", "energy", "work", *drifts))
     drift = Drift(*(arrays.pop(name) for name in drifts))
     measures = dict(zip(record.get("measures", ()), arrays.pop("measures", ()), strict=True))
@@ -115,6 +119,7 @@ def read_motion(record: Mapping[str, Any], folder: FilePath) -> Motion:
         provenance=record["provenance"],
         smooth=record.get("smooth", True),
         measures=measures,
+        members=members,
         sketch=None if sketch is None else read_sketch(sketch),
     )
 

@@ -10,6 +10,7 @@ import numpy as np
 from onesided.base.types import Array, Status
 from onesided.base.views import views
 from onesided.results.equilibrium import ConstraintStates, State
+from onesided.results.member_series import Members
 from onesided.results.shape import Shape
 from onesided.results.sketch import Sketch
 
@@ -212,6 +213,7 @@ class Path:
     residual : largest relative violation of the equilibrium conditions, rechecked at every point.
     provenance : method, tolerances, version, scales.
     measures : name → (N,) further quantities of the model along the path.
+    members : name → (N,) forces, lengths and reactions of the parts of a structure, computed when read.
     sketch : how to draw the system, or None.
     isotropy : name of the symmetries that all points of the path have, where a symmetry was given.
     """
@@ -236,6 +238,7 @@ class Path:
     residual: float
     provenance: Mapping[str, Any] = field(default_factory=dict)
     measures: Mapping[str, Array] = field(default_factory=dict)
+    members: Members = field(default_factory=Members)
     sketch: Sketch | None = None
     isotropy: str = ""
 

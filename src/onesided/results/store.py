@@ -31,6 +31,7 @@ from onesided.results.folder import (
     seal,
 )
 from onesided.results.history import Drive, Jump
+from onesided.results.member_series import read_members, stored_members
 from onesided.results.motion import Motion
 from onesided.results.motion_store import read_motion, write_motion
 from onesided.results.path import Event, Kind, Path, Ray, Rays
@@ -161,7 +162,8 @@ def load_result(folder: str | FilePath) -> Result:
 def _write_path(path: Path, folder: FilePath) -> dict[str, Any]:
     arrays = {name: getattr(path, name) for name in _PATH_ARRAYS}
     measures = np.array([*path.measures.values()], dtype=float).reshape(len(path.measures), len(path))
-    np.savez_compressed(folder / ARRAYS, measures=measures, **arrays)
+    members, of_members = stored_members(path.members)
+    np.savez_compressed(folder / ARRAYS, measures=measures, members=of_members, **arrays)
     _write_table(path, folder / "path.csv")
     return {
         "type": "path",
@@ -171,6 +173,7 @@ def _write_path(path: Path, folder: FilePath) -> dict[str, Any]:
         "residual": path.residual,
         "provenance": dict(path.provenance),
         "measures": list(path.measures),
+        "members": members,
         "sketch": None if path.sketch is None else sketch_record(path.sketch),
         "isotropy": path.isotropy,
         "events": [event_record(event) for event in path.events],
@@ -218,7 +221,8 @@ def _write_table(path: Path, file: FilePath) -> None:
 
 
 def _read_path(record: Mapping[str, Any], folder: FilePath) -> Path:
-    arrays = read_arrays(folder, (*_PATH_ARRAYS, "measures"), optional=("measures",))
+    arrays = read_arrays(folder, (*_PATH_ARRAYS, "measures", "members"), optional=("measures", "members"))
+    members = read_members(record.get("members", ()), arrays.pop("members", ()))
     measures = dict(zip(record.get("measures", ()), arrays.pop("measures", ()), strict=True))
     same_length(arrays, _PATH_ARRAYS)
     sketch = record.get("sketch")
@@ -234,6 +238,7 @@ def _read_path(record: Mapping[str, Any], folder: FilePath) -> Path:
         residual=record["residual"],
         provenance=record["provenance"],
         measures=measures,
+        members=members,
         sketch=None if sketch is None else read_sketch(sketch),
         isotropy=record.get("isotropy", ""),
     )

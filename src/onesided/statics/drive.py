@@ -20,6 +20,7 @@ from onesided.statics.equilibria.falls import Fall, Landing, Lost
 from onesided.statics.equilibria.falls import fall as fall_from
 from onesided.statics.equilibria.find_equilibrium import describe, equilibrium
 from onesided.statics.equilibria.place import Standpoint, place
+from onesided.statics.frictionless import noted
 from onesided.statics.rays.naming import held_by
 from onesided.statics.rays.rays import rays_at
 from onesided.statics.tracing.hits import PathWatch
@@ -112,7 +113,9 @@ def drive(  # noqa: PLR0913 - each knob is a need of its own
         status, note = Status.interrupted, f"at {system.control} = {run.state.p:.6g}"
     finally:
         progress.end()
-    result = Drive(system.control, values, tuple(run.paths), tuple(run.jumps), status, note, run.provenance())
+    result = Drive(
+        system.control, values, tuple(run.paths), tuple(run.jumps), status, noted(system, note), run.provenance()
+    )
     if throw and not result.ok:
         raise SolveError(status.value, result, got=note)
     return result

@@ -17,6 +17,7 @@ from onesided.results import Diagram, Event, Kind, Path, Ray, Rays
 from onesided.statics.checks.again import checked_twice
 from onesided.statics.checks.collect import collect
 from onesided.statics.equilibria.place import Standpoint
+from onesided.statics.frictionless import noted
 from onesided.statics.paths import start_of
 from onesided.statics.rays.rays import rays_at
 from onesided.statics.symmetric import Marks, chosen_symmetry, images_of, labelled, multiplicities, ray_orbits
@@ -116,7 +117,8 @@ def _explore(origin: Origin, total: Total, limits: tuple[int, int], group: Symme
         queue.extend(_side_rays(path, len(paths) - 1, job.depth + 1))
     told = tuple(labelled(group, path, origin.where.tolerances) for path in paths)
     times = multiplicities(group, told, origin.where.tolerances)
-    return Diagram(told, tuple(parents), complete=not notes, note="; ".join(notes), multiplicity=times)
+    note = noted(origin.where.system, "; ".join(notes))
+    return Diagram(told, tuple(parents), complete=not notes, note=note, multiplicity=times)
 
 
 def _across(path: Path, tolerances: Tolerances) -> bool:

@@ -14,6 +14,7 @@ from onesided.results import ConstraintStates, Event, Path, Ray
 from onesided.statics.curves.spectrum import spectrum_at
 from onesided.statics.curves.stability import degree_of_instability
 from onesided.statics.equilibria.place import place
+from onesided.statics.frictionless import noted
 from onesided.statics.symmetric import chosen_symmetry
 from onesided.system.fixed_space import FixedSpace
 from onesided.system.symmetry import Symmetry
@@ -104,6 +105,7 @@ class Within:
         degrees, residual = self._checked(X, codes, tolerances)
         for event in path.events:
             degrees[event.index] = degrees[max(event.index - 1, 0)]  # at the point itself a mode may be neutral
+        members = system.members(q, path.p, nu)
         whole = replace(
             path,
             coordinates=system.coordinates,
@@ -117,9 +119,10 @@ class Within:
             instability=degrees,
             codes=codes,
             status=path.status if residual <= 100 * tolerances.residual else Status.inaccurate,
-            note="; ".join(text for text in (path.note, _breaking(path, degrees)) if text),
+            note=noted(system, "; ".join(text for text in (path.note, _breaking(path, degrees)) if text)),
             residual=max(path.residual, residual),
-            measures=system.measured(q, path.p),
+            measures=system.measured(q, path.p, members),
+            members=members,
             sketch=system.sketch,
             isotropy=self.symmetry.name,
         )

@@ -14,13 +14,16 @@ from onesided.base.names import check_names, unknown_name
 from onesided.base.types import Array, Indices
 from onesided.elements.contract import Element, Frame, Quantity, Start, Words, evaluate_quantity
 from onesided.elements.places import Body, Marker, Place
+from onesided.results.member_series import Members
 from onesided.structures.assembly import Assembly, Batch
 from onesided.structures.contact_laws import contacts_of_parts
 from onesided.structures.drawing import structure_sketch
 from onesided.structures.kernels import Data
 from onesided.structures.likely import check_masses, warn_of_mixed_units
 from onesided.structures.masses import Moving
+from onesided.structures.member_results import Course, member_results
 from onesided.structures.motion_of_parts import ContactsOfStructure, StructureMotion
+from onesided.structures.part_measures import Statement, with_measures
 from onesided.structures.sparse import SparseAssembly
 from onesided.structures.supports import check_supported
 from onesided.system.sizes import Scales
@@ -37,6 +40,7 @@ def compose(
     control: str = "p",
     scales: Scales | None = None,
     sparse: bool | None = None,
+    measures: Mapping[str, Any] | None = None,
 ) -> System:
     """Make a system of places (nodes, bodies, markers) and elements.
 
@@ -48,6 +52,8 @@ def compose(
     scales : typical sizes; what is not given is estimated.
     sparse : large systems have sparse matrices: paths with all events, branches, diagrams and jumps. By default
         beyond 300 coordinates and constraints.
+    measures : name → formula of coordinates, member results, control and parameters ("left.force - right.force"), or
+        function (q, p, th): results hold their values.
 
     Returns
     -------
@@ -65,7 +71,8 @@ def compose(
     >>> truss.coordinates
     ('top_y',)
     """
-    structure = Structure(_flatten(parts), dict(parameters or {}))
+    structure = Structure(_flatten(parts), dict(parameters or {}), control)
+    structure.stated = Statement(dict(measures or {}), {})
     return structure.system(control, scales or Scales(), sparse=sparse)
 
 
@@ -84,11 +91,12 @@ def _flatten(parts: Iterable[Part | Iterable[Part]]) -> list[Part]:
 class Structure:
     """Parts with their numbering: slots of places, coordinates, constraint rows, batches of elements."""
 
-    def __init__(self, parts: Sequence[Part], parameters: Mapping[str, float]) -> None:
-        self.parts = tuple(parts)
+    def __init__(self, parts: Sequence[Part], parameters: Mapping[str, float], control: str = "p") -> None:
+        self.stated = Statement({}, {})
+        self.parts = tuple(parts) if control == "p" else tuple(_under(part, control) for part in parts)
         self.places = self._places()
         self._check_names()
-        given = [part for part in parts if isinstance(part, Element)]
+        given = [part for part in self.parts if isinstance(part, Element)]
         self.elements = [one for element in given for one in element.expand(self.places, parameters)]
         remembered = {f"{e.name}_{ending}": 0.0 for e in self.elements for ending in e.history}
         self.parameters = parameters = {**remembered, **parameters}
@@ -97,7 +105,7 @@ class Structure:
         self._check_elements(start)
         self.inner = self._number_inner(start)
         self.bilateral, self.unilateral, self.rows = self._number_constraints()
-        self.batches, self._batch_slots = self._make_batches()
+        self.batches, self.batch_slots = self._make_batches()
         self.moving = Moving(self.places, self.slots, self.index, self.batches, len(self.coordinates))
         check_masses(self.places, start)
         warn_of_mixed_units(self.elements, start)
@@ -111,6 +119,10 @@ class Structure:
     def contact_functions(self, system: System) -> ContactsOfStructure:
         """The same with rows for all gaps and slips."""
         return ContactsOfStructure(system)
+
+    def members(self, system: System, q: Array, p: Array, nu: Array, rates: tuple[Array, Array] | None) -> Members:
+        """Member results along q (N, n), p (N,), ν (N, m), to be computed when one is asked for."""
+        return member_results(system, Course(q, p, nu, *(rates or ())))
 
     def check_supported(self, system: System, q: Array, p: float) -> None:
         """Refuse a structure that can move as a whole, or in parts, without resistance."""
@@ -186,6 +198,11 @@ class Structure:
         start = self.start_of(parameters)
         inner = [value for element in self.elements for value in element.inner(start).values()]
         return np.array([*free, *inner], dtype=np.float64)
+
+    @property
+    def free_standing(self) -> list[Place]:
+        """Places with components of their own: all but markers."""
+        return [place for place in self.places.values() if not isinstance(place, Marker)]
 
     def held(self, parameters: Mapping[str, float]) -> dict[int, tuple[float, float]]:
         """Value and rate with p of every held slot."""
@@ -296,7 +313,7 @@ class Structure:
         if dict(parameters) != self.parameters:
             for element in self.elements:
                 element.check(start)
-        return [batch.data(start, held, slots) for batch, slots in zip(self.batches, self._batch_slots, strict=True)]
+        return [batch.data(start, held, slots) for batch, slots in zip(self.batches, self.batch_slots, strict=True)]
 
     def system(self, control: str, scales: Scales, *, sparse: bool | None = None) -> System:
         """The system these parts make."""
@@ -306,7 +323,7 @@ class Structure:
         assembly = kind(n, m, self.batches, self.data, tuple(self.parameters))
         moving = self.moving
         sketch, measures = structure_sketch(self)
-        return System(
+        made = System(
             coordinates=tuple(self.coordinates),
             energy=assembly.potential,
             unilateral=cast("Mapping[str, Any]", self.unilateral),
@@ -322,6 +339,7 @@ class Structure:
             structure=self,
             derivatives=assembly,
         )
+        return with_measures(made, self.stated)
 
     def words(self, name: str) -> Words:
         """How events of a one-sided constraint are told."""
@@ -333,6 +351,11 @@ class Structure:
         """Parameters that remember, with the number of the coordinate whose value each takes over."""
         number = {name: i for i, name in enumerate(self.coordinates)}
         return {f"{e.name}_{a}": number[f"{e.name}_{b}"] for e in self.elements for a, b in e.history.items()}
+
+
+def _under(part: Part, control: str) -> Part:
+    """A part whose formulas call the control parameter by its name."""
+    return replace(part, control=control) if isinstance(part, Element) else part
 
 
 def _value(quantity: Quantity, parameters: Mapping[str, float]) -> float:

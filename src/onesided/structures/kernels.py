@@ -50,7 +50,10 @@ class Form:
 
     def local(self, z: tuple[Any, ...], data: Data) -> Local:
         """What one element sees at z = (slots, p)."""
-        p, values = z[-1], self.slot_values(z, data)
+        return self.seen(self.slot_values(z, data), z[-1], data)
+
+    def seen(self, values: Any, p: Any, data: Data) -> Local:
+        """The same for given values of all slots, held ones included."""
         frames: list[Frame] = []
         first = 0
         for place, numbers in zip(self.places, data["places"], strict=True):

@@ -13,7 +13,7 @@ import numpy as np
 
 from onesided.base.errors import ModelError
 from onesided.base.types import Indices
-from onesided.elements.contract import Element, Quantity, Wrench
+from onesided.elements.contract import Element, Quantity, Rate, Wrench
 from onesided.elements.places import Body, Marker, Place
 from onesided.formulas.formula import parse
 from onesided.formulas.functions import jax_functions
@@ -87,25 +87,30 @@ class Moving:
             batch, one = self.batches[i], data[i]
             z = (*(q[index] for index in one["index"]), jnp.full(len(batch.index), p, dtype=float))
             speeds = tuple(jnp.where(f, v[i], 0.0) for f, i in zip(one["free"], one["index"], strict=True))
-            own = jax.vmap(_generalised(batch.form))(z, speeds, one)
+            own = jax.vmap(generalised(batch.form))(z, speeds, one)
             for column, force in zip(batch.index.T, own, strict=True):
                 total = total.at[np.where(column < 0, self.n, column)].add(force)
         return total[: self.n]
 
 
-def _generalised(form: Form) -> Callable[[tuple[Any, ...], tuple[Any, ...], Data], tuple[Any, ...]]:
+def place_rates(form: Form, values: Any, data: Data, speeds: Any) -> tuple[Rate, ...]:
+    """How the places of one element move, for values and speeds of its slots."""
+    found, first = [], 0
+    for place, numbers in zip(form.places, data["places"], strict=True):
+        last = first + len(place.slots)
+        found.append(place.rate(values[first:last], speeds[first:last], numbers, jnp))
+        first = last
+    return tuple(found)
+
+
+def generalised(form: Form) -> Callable[[tuple[Any, ...], tuple[Any, ...], Data], tuple[Any, ...]]:
     """The generalised force of one element: wrenches against the rates of its places, which are linear in speeds."""
 
     def function(z: tuple[Any, ...], speeds: tuple[Any, ...], data: Data) -> tuple[Any, ...]:
         at, values = form.local(z, data), form.slot_values(z, data)
 
         def rates(*speeds: Any) -> Any:
-            w, found, first = jnp.stack(speeds), [], 0
-            for place, numbers in zip(form.places, data["places"], strict=True):
-                last = first + len(place.slots)
-                found.append(place.rate(values[first:last], w[first:last], numbers, jnp))
-                first = last
-            return tuple(found)
+            return place_rates(form, values, data, jnp.stack(speeds))
 
         now, pull = jax.vjp(rates, *speeds)
         wrenches: tuple[Wrench, ...] = form.element.wrenches(at, now)

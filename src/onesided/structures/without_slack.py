@@ -10,6 +10,7 @@ import numpy as np
 
 from onesided.base.names import joined
 from onesided.base.types import Array
+from onesided.elements.cables import Cable
 from onesided.elements.contract import Element
 from onesided.structures.compose import Structure
 from onesided.structures.drawing import positions_of
@@ -37,13 +38,14 @@ def in_motion(system: System) -> System:
 def _twin(system: System) -> System:
     structure = system.structure
     parts = [part.in_motion() if isinstance(part, Element) else part for part in structure.parts]
-    twin = Structure(parts, dict(system.parameters))
+    twin = Structure(parts, dict(system.parameters), system.control)
+    twin.stated = structure.stated
     scales = system.scales if np.ndim(system.scales.length or 0.0) == 0 else Scales()
     moving = twin.system(system.control, scales, sparse=system.derivatives.large)
     tensions = {
         f"{old.name}_tension": Elementwise(_tension(twin, old))
         for old in structure.elements
-        if old.in_motion() is not old
+        if isinstance(old, Cable) and old.in_motion() is not old
     }
     stated = {name: contact for name, contact in system.contacts.items() if name in moving.unilateral}
     contacts = {**moving.contacts, **stated}
@@ -65,9 +67,9 @@ def _tension(structure: Structure, cable: Any) -> Any:
     positions = [positions_of(structure, structure.places[name]) for name in cable.places]
 
     def tension(q: Any, p: Any, th: Any) -> Array:
-        own = cable.numbers(structure.start_of(dict(th)))
+        natural, stiffness = cable.along(structure.start_of(dict(th)), p)
         points = [position(q, p, th) for position in positions]
         length = sum(np.linalg.norm(b - a, axis=1) for a, b in pairwise(points))
-        return np.asarray(own["stiffness"] * np.maximum(length - own["length"], 0.0))
+        return np.asarray(stiffness * np.maximum(length - natural, 0.0))
 
     return tension

@@ -20,19 +20,35 @@ class Elementwise:
     function: Scalar
 
 
-Measure = Scalar | Elementwise
+@dataclass(frozen=True)
+class OfMembers:
+    """A measure of a composed structure that uses its member results: function(q, p, th, members), elementwise."""
+
+    function: Callable[[Any, Any, Any, Mapping[str, Array]], Any]
+
+
+Measure = Scalar | Elementwise | OfMembers
 
 
 def evaluate_measures(
-    measures: Mapping[str, Measure], q: Array, p: Array, parameters: Mapping[str, float]
+    measures: Mapping[str, Measure],
+    q: Array,
+    p: Array,
+    parameters: Mapping[str, float],
+    members: Mapping[str, Array] | None = None,
 ) -> dict[str, Array]:
-    """Values of every measure at the points q (N, n), p (N,): name → (N,)."""
-    th = Parameters(parameters)
+    """Values of every measure at the points q (N, n), p (N,): name → (N,); those of members where these are known."""
+    th, found = Parameters(parameters), dict[str, Array]()
     with np.errstate(all="ignore"):  # a measure may be undefined somewhere: it is then not a number
-        return {name: _along(name, measure, q, p, th) for name, measure in measures.items()}
+        for name, measure in measures.items():
+            if not isinstance(measure, OfMembers):
+                found[name] = _along(name, measure, q, p, th)
+            elif members is not None:
+                found[name] = np.asarray(measure.function(q.T, p, th, members), dtype=float)
+    return found
 
 
-def _along(name: str, measure: Measure, q: Array, p: Array, th: Parameters) -> Array:
+def _along(name: str, measure: Scalar | Elementwise, q: Array, p: Array, th: Parameters) -> Array:
     if isinstance(measure, Elementwise):
         found = np.asarray(measure.function(q.T, p, th), dtype=float)
         return found if found.shape == p.shape else np.broadcast_to(found, p.shape)

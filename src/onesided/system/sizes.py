@@ -349,8 +349,12 @@ def _factor(change: float, power: float) -> float:
     return float((wanted / change) ** (1.0 / power))
 
 
-def _narrow(change: Callable[[float], float], low: tuple[float, float], high: tuple[float, float]) -> float:
-    """The crossing between two sizes with their changes, to a few per cent: most grow like a power of the size."""
+def _narrow(change: Callable[[float], float], low: tuple[float, float], high: tuple[float, float]) -> float | None:
+    """The crossing between two sizes with their changes, to a few per cent: most grow like a power of the size.
+
+    None where nothing changes at all until the model has no value: points that coincide after so large a displacement
+    that their distances are lost in round-off tell nothing of a linear system.
+    """
     for _ in range(6):
         (a, before), (b, after) = low, high
         if b <= NEAR * a or after <= NEAR * CHANGE:
@@ -362,4 +366,4 @@ def _narrow(change: Callable[[float], float], low: tuple[float, float], high: tu
             middle = math.sqrt(a * b)
         value = change(middle)
         low, high = (low, (middle, value)) if value >= CHANGE else ((middle, value), high)
-    return high[0]
+    return None if low[1] <= ROUNDING and high[1] == math.inf else high[0]

@@ -21,6 +21,7 @@ from onesided.evaluation.motion_functions import MotionFunctions
 from onesided.evaluation.path_steps import CurveFrame, Here, PathStretch, StepKnobs
 from onesided.evaluation.rows import Row
 from onesided.groups import Group
+from onesided.results.member_series import Members
 from onesided.results.sketch import Sketch
 from onesided.system.contact import Contact, ContactFunctions, Leaping, check_contacts
 from onesided.system.measures import Measure, evaluate_measures
@@ -257,9 +258,16 @@ class System:
         """Derivative of `order` of (L_q, c) along x + s·direction, both packed as (q, p, ν): (n + m,)."""
         return self.derivatives.along(x, direction, self._vector, order)
 
-    def measured(self, q: Array, p: Array) -> dict[str, Array]:
-        """Values of the measures along a result: q (N, n), p (N,) → name → (N,)."""
-        return evaluate_measures(self.measures, q, p, self.parameters)
+    def measured(self, q: Array, p: Array, members: Members | None = None) -> dict[str, Array]:
+        """Values of the measures along a result, q (N, n), p (N,), with its member results: name → (N,)."""
+        return evaluate_measures(self.measures, q, p, self.parameters, members)
+
+    def members(self, q: Array, p: Array, nu: Array, rates: tuple[Array, Array] | None = None) -> Members:
+        """Member results along q (N, n), p (N,), ν (N, m), in motion with velocities and accelerations, when read."""
+        if self.structure is None:
+            return Members()
+        found: Members = self.structure.members(self, q, p, nu, rates)
+        return found
 
     def march(self, here: Here, knobs: StepKnobs, frame: CurveFrame) -> PathStretch:
         """Many steps along the equilibria with a fixed working set, in one compiled call."""

@@ -266,6 +266,8 @@ def collect(world: World, outcome: Outcome) -> Motion:
     touching = surface_events(system, equations.space, points)
     events = tuple(sorted((*outcome.events, *touching), key=lambda event: event.t))
     slips = [row for each in rows.slips for row in each]
+    joints = points.mu[:, rows.always][:, : len(system.bilateral)]
+    members = system.members(points.q, p, np.hstack([joints, lam]), (points.v, points.a))
     chosen = [name for name in outcome.not_unique if name not in world.correction.redundant]
     shared = f"the forces of {', '.join(chosen[:SHOWN])} are not unique: the smallest are given"
     notes = [
@@ -289,7 +291,7 @@ def collect(world: World, outcome: Outcome) -> Motion:
         note="; ".join(notes), start=world.correction, space=equations.space, provenance=_provenance(world, outcome),
         not_unique=tuple(dict.fromkeys((*world.correction.redundant, *outcome.not_unique))),
         tangential=points.mu[:, slips], smooth=outcome.smooth, projection=outcome.projection,
-        measures=system.measured(points.q, p), sketch=system.sketch,
+        measures=system.measured(points.q, p, members), sketch=system.sketch, members=members,
     )  # fmt: skip
 
 

@@ -16,6 +16,7 @@ from onesided.statics.checks.audit import Finding, audit, told
 from onesided.statics.checks.balance import doubtful_steps, fails_between, round_off
 from onesided.statics.curves.activity import rounding
 from onesided.statics.curves.curve import Curve
+from onesided.statics.frictionless import noted
 from onesided.statics.tracing.pieces import Origin, Passage, PathItem
 from onesided.system.system import System
 
@@ -31,6 +32,7 @@ def collect(
     X = np.concatenate(kept.x)
     worst, gaps, energy = _recheck(kept, X, system, together=len(X) > origin.method.compile_after)
     degrees = np.repeat(np.array(kept.degrees, dtype=np.intp), kept.lengths)
+    members = system.members(X[:, :n], X[:, n], X[:, n + 1 :])
     degrees[0] = degrees[min(1, len(degrees) - 1)]  # that of the leg it starts
     path = Path(
         coordinates=system.coordinates,
@@ -49,10 +51,11 @@ def collect(
         codes=_codes(X[:, n + 1 + k :], gaps, kept, origin),
         events=(),
         status=_judged(kept.status, worst, _accuracy(system, X, kept, origin)),
-        note="; ".join([*notes, *kept.remarks]),
+        note=noted(system, "; ".join([*notes, *kept.remarks])),
         residual=worst,
         provenance=_provenance(system, origin),
-        measures=system.measured(X[:, :n], X[:, n]),
+        measures=system.measured(X[:, :n], X[:, n], members),
+        members=members,
         sketch=system.sketch,
     )
     path = replace(path, events=tuple(replace(event, index=i, shape=path.shape(i)) for event, i in kept.events))

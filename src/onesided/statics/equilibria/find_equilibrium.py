@@ -17,6 +17,7 @@ from onesided.statics.curves.activity import classify, constraint_scales, rechec
 from onesided.statics.curves.large import large_newton_step
 from onesided.statics.curves.stability import stability_of
 from onesided.statics.equilibria.relax import Relaxation, Relaxed, relax
+from onesided.statics.frictionless import noted
 from onesided.system.sizes import Sizes
 from onesided.system.system import System
 
@@ -73,7 +74,7 @@ def equilibrium(
     found = settle(system, q, p, system.sizes(q, p), method=method, tolerances=tolerances)
     if throw and not found.ok:
         raise SolveError(found.status.value, found, got=found.note or f"best relative residual {found.residual:.3g}")
-    return found
+    return replace(found, note=noted(system, found.note))
 
 
 def settle(
@@ -301,7 +302,8 @@ def _finish(
     system: System, p: float, sizes: Sizes, found: Corrected, tolerances: Tolerances, *, name: str
 ) -> Solution[Equilibrium]:
     state = describe(system, found.q, p, found.nu, sizes=sizes, tolerances=tolerances)
-    state = replace(state, shape=shape_of(system, state))
+    members = system.members(state.q[None], np.array([state.p]), state.nu[None])
+    state = replace(state, shape=shape_of(system, state), members=members)
     status, note = found.status, ""
     if status.ok and not state.recheck.worst <= 10 * _accuracy(system, state, sizes, tolerances):
         status = Status.inaccurate

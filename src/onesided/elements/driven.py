@@ -1,0 +1,139 @@
+"""Prescribed motions: coordinates, travels and angles that follow a formula of the control parameter."""
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from onesided.elements.contract import Acting, Element, Local, Start
+from onesided.elements.drives import Axial, travel
+from onesided.elements.expressions import Expression
+from onesided.elements.relative import carried_over, turn_from
+from onesided.elements.schedules import Schedule
+
+
+@dataclass(frozen=True)
+class Prescribed(Element):
+    """A coordinate that follows a formula of `p` and parameters; the multiplier is the force that this takes.
+
+    Parameters
+    ----------
+    coordinate : its name, like "top_x" or "crank_angle".
+    value : formula, like "0.5*p".
+    """
+
+    coordinate: str = ""
+    value: Schedule = 0.0
+
+    kind: ClassVar[str] = "prescribed"
+
+    @property
+    def places(self) -> tuple[str, ...]:
+        """None: it reads a coordinate."""
+        return ()
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """The coordinate."""
+        return (self.coordinate,)
+
+    @property
+    def variant(self) -> Hashable:
+        """The formula."""
+        return str(self.value), self.control
+
+    @property
+    def closure_names(self) -> tuple[str, ...]:
+        """One equation, called like the element."""
+        return ("",)
+
+    def numbers(self, start: Start) -> dict[str, Any]:
+        """Parameters of the formula."""
+        return Expression(str(self.value), (self.control,)).numbers(start)
+
+    def closures(self, at: Local) -> tuple[Any, ...]:
+        """Coordinate less formula."""
+        return (at.reads[0] - Expression(str(self.value), (self.control,)).value([at.p], at.n),)
+
+    @property
+    def driven(self) -> bool:
+        """It is."""
+        return True
+
+    def result_names(self, dimension: int) -> tuple[str, ...]:
+        """The force (moment) on the coordinate."""
+        return (".force",)
+
+    def results(self, at: Local, acting: Acting) -> tuple[Any, ...]:
+        """The multiplier."""
+        return (acting.multipliers[0],)
+
+
+@dataclass(frozen=True)
+class DrivenTravel(Axial):
+    """Travel of the second place along an axis of the first, from the start, follows a formula of `p` and parameters.
+
+    The multiplier is the force of the drive on the second place, along the axis.
+    """
+
+    value: Schedule = "p"
+
+    kind: ClassVar[str] = "driven_travel"
+
+    @property
+    def driven(self) -> bool:
+        """It is."""
+        return True
+
+    @property
+    def variant(self) -> Hashable:
+        """The formula."""
+        return str(self.value), self.control
+
+    def numbers(self, start: Start) -> dict[str, Any]:
+        """Axis, travel at the start, parameters of the formula."""
+        own = {"along": self.along(start), "constant": self.travel_at_start(start)}
+        return {**own, **Expression(str(self.value), (self.control,)).numbers(start)}
+
+    def closures(self, at: Local) -> tuple[Any, ...]:
+        """Travel less formula."""
+        return (travel(at) - at.n.constant - Expression(str(self.value), (self.control,)).value([at.p], at.n),)
+
+
+@dataclass(frozen=True)
+class DrivenAngle(Axial):
+    """Turn of the second place against the first, from the start, follows a formula of `p` and parameters.
+
+    In space the turn is about the axis, known up to full turns: turn − formula, taken between −180° and 180°, is kept
+    zero; the joint itself must hold the axes together. The multiplier is the moment of the drive on the second place.
+    """
+
+    value: Schedule = "p"
+
+    kind: ClassVar[str] = "driven_angle"
+    effort: ClassVar[str] = ".moment"
+    turns: ClassVar[bool] = True
+    turning: ClassVar[bool] = True
+
+    @property
+    def driven(self) -> bool:
+        """It is."""
+        return True
+
+    @property
+    def variant(self) -> Hashable:
+        """The formula."""
+        return str(self.value), self.control
+
+    def numbers(self, start: Start) -> dict[str, Any]:
+        """Axes, turn at the start, parameters of the formula."""
+        axes = self.axes(start)
+        own = {"axes": axes, "others": carried_over(start, axes, self.between), "constant": self.starting_turn(start)}
+        return {**own, **Expression(str(self.value), (self.control,)).numbers(start)}
+
+    def closures(self, at: Local) -> tuple[Any, ...]:
+        """Turn less formula."""
+        value = Expression(str(self.value), (self.control,)).value([at.p], at.n)
+        a, b = at.frames
+        if len(a.position) == 2:
+            return (b.angle - a.angle - at.n.constant - value,)
+        return (turn_from(at.frames, at.n, value),)

@@ -1,0 +1,85 @@
+"""Member results of the bundled structures: global balance on each, closed forms and work of the two that p drives."""
+
+import numpy as np
+import pytest
+
+import onesided
+from onesided import zoo
+from onesided.elements import Body, Node, PlaneContact
+
+STRUCTURES = (
+    "arch-on-floor", "ball-in-groove", "bimetal-strip", "bistable-chain-parts", "cable-net", "column-between-walls",
+    "guyed-mast", "lee-frame", "panel-ring", "scissor-lift", "suspended-deck", "tensegrity-deploy", "tensegrity-prism",
+    "tripod-truss", "von-mises-truss", "williams-toggle",
+)  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", STRUCTURES)
+def test_reactions_loads_and_walls_balance(name):
+    """In every direction Σ reactions + Σ loads + Σ wall forces = −Σ forces out of balance, here and off equilibrium."""
+    system, task = zoo.load(name)
+    rng = np.random.default_rng(1)
+    q = task.start + 1e-3 * rng.standard_normal(system.n)
+    nu = rng.uniform(0.5, 1.0, len(system.constraint_names))
+    residual = system.residual(q, 0.7, nu)[1]
+    found = {key: values[0] for key, values in system.members(q[None], np.array([0.7]), nu[None]).items()}
+    structure = system.structure
+    for axis in "xyz"[: next(iter(structure.places.values())).dimension]:
+        free = [f"{p.name}_{axis}" for p in structure.free_standing if isinstance(p, Node | Body)]
+        terms = [residual[system.coordinates.index(name)] for name in free if name in system.coordinates]
+        terms += [value for key, value in found.items() if key.endswith(f".reaction_{axis}")]
+        terms += [found[f"{e.name}.force_{axis}"] for e in structure.elements if e.is_load]
+        walls = [e.name for e in structure.elements if isinstance(e, PlaneContact) and not e.on]
+        terms += [found[f"{wall}.force"] * found[f"{wall}.normal_{axis}"] for wall in walls]
+        assert abs(sum(terms)) <= 1e-10 * sum(map(abs, terms))
+
+
+def work(system, low, high, start):
+    """∫ machine force dp by Gauss's rule with an equilibrium at every node, and the change of energy."""
+    nodes, weights = np.polynomial.legendre.leggauss(16)
+    states = []
+    for p in (low, *(0.5 * (high - low) * (nodes + 1.0) + low), high):
+        states.append(onesided.solve(system, start=start, p=float(p)).value)
+        start = states[-1].q
+    force = [state.members["machine_force"][0] for state in states[1:-1]]
+    return 0.5 * (high - low) * float(weights @ force), states[-1].energy - states[0].energy
+
+
+def test_tensegrity_rises_as_its_cables_are_wound_up():
+    """The height in closed form, the event where the side cables become taut, and the work of the winch."""
+    system, task = zoo.load("tensegrity-deploy")
+    path = onesided.trace(system, task.start, task.p, p_bounds=task.p_bounds)
+    th, h = system.parameters, path.measures["height"]
+    wide = np.sqrt(th["l"] ** 2 - th["h0"] ** 2)
+    L = wide - wide / (th["k"] * th["h0"]) * (th["kr"] * (th["h0"] - th["Lr"]) + th["G"])
+    w = np.sqrt(th["l"] ** 2 - h**2)
+    lift = th["kr"] * (h - th["Lr"]) + th["kc"] * np.maximum(h - th["Lc"], 0.0) + th["G"]
+    np.testing.assert_allclose(path.p, L - w + w / (th["k"] * h) * lift, atol=1e-10)
+    assert path.events[0].constraints == ("side1", "side2")
+    np.testing.assert_allclose(path.members["side1.tension"], th["kc"] * np.maximum(h - th["Lc"], 0.0), atol=1e-7)
+    np.testing.assert_allclose(path.members["foot1.reaction_y"], th["G"], rtol=1e-9)
+    taut = path.events[0]
+    for low, high, start in ((0.1, taut.p, task.start), (taut.p, 0.7, taut.q)):
+        put_in, stored = work(system, low, high, start)
+        assert put_in == pytest.approx(stored, rel=1e-8)
+
+
+@pytest.mark.slow
+def test_bimetal_strip_snaps_as_shallow_arch_theory_says():
+    """One sine: EI (π/L)⁴ (A − h)/2 + 2 EI b t π/L² + EA (π/L)⁴ A (A² − h²)/8 = 0; its extremes within 5 %."""
+    system, task = zoo.load("bimetal-strip")
+    path = onesided.trace(system, task.start, task.p, p_bounds=task.p_bounds)
+    limits = [event.p for event in path.events if event.kind.name == "limit"]
+    th, A = system.parameters, np.linspace(-1.0, 0.8, 20001)
+    wave = (np.pi / th["L"]) ** 4
+    held = wave * (th["EI"] * (A - th["h"]) / 2 + th["EA"] * A * (A**2 - th["h"] ** 2) / 8)
+    t = -held * th["L"] ** 2 / (2 * np.pi * th["EI"] * th["b"])
+    turning = t[1:-1][np.diff(np.sign(np.diff(t))) != 0]
+    np.testing.assert_allclose(sorted(limits), sorted(turning), rtol=0.05)
+    put_in, stored = work(system, 0.0, 150.0, task.start)
+    assert put_in == pytest.approx(stored, rel=1e-8)
+    found = path.members
+    np.testing.assert_allclose(found["n0.reaction_x"], -found["n16.reaction_x"], rtol=1e-6, atol=1e-6)
+    loop = onesided.drive(system, task.start, task.programme)
+    assert len(loop.jumps) == 2
