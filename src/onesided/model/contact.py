@@ -20,6 +20,7 @@ from onesided.model.names import unknown_name
 from onesided.model.rows import Row, families
 from onesided.model.structure_motion import StructureMotion
 from onesided.model.structure_rates import StructureRate, rates_of
+from onesided.model.travel import made_by
 
 if TYPE_CHECKING:
     from onesided.model.system import System
@@ -270,4 +271,5 @@ def with_contacts(system: "System", contacts: Mapping[str, Contact]) -> "System"
     """The same system with other statements about some of its contacts in motion: for composed structures."""
     if not hasattr(system, "contacts"):
         raise UsageError("this is not a system", got=type(system).__name__, expected="a System")
-    return replace(system, contacts={**system.contacts, **contacts})
+    changed = replace(system, contacts={**system.contacts, **contacts})
+    return made_by(changed, with_contacts, system, dict(contacts))

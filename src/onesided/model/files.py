@@ -112,6 +112,7 @@ from onesided.model.formula_system import build, time_function
 from onesided.model.schema import FileModel, part_tables, read_format, shown
 from onesided.model.schema_tables import FormatError
 from onesided.model.toml_places import Source, has_long_key
+from onesided.model.travel import made_by
 
 if TYPE_CHECKING:
     from onesided.model.system import System
@@ -234,7 +235,12 @@ def loads(text: str, name: str = "<string>", *, folder: Path | None = None) -> M
             error.path, error.what, got="" if known else got, expected=error.expected, advice=error.advice
         ) from None
     system = _build(file, parts, source, folder) if parts or file.import_ else build(file, source)
+    made_by(system, _system_of, text, name, folder)
     return Model(system, _task(file, system, source))
+
+
+def _system_of(text: str, name: str, folder: Path | None) -> "System":
+    return loads(text, name, folder=folder).system
 
 
 def _check_tables(parts: dict[str, Any]) -> None:

@@ -23,6 +23,7 @@ from onesided.model.rows import Row
 from onesided.model.sizes import Probe, Scales, Sizes, estimate
 from onesided.model.stepping import Frame, Here, Knobs, Stretch
 from onesided.model.structure_motion import StructureMotion
+from onesided.model.travel import Made, travelling
 from onesided.results.sketch import Sketch
 from onesided.tolerances import DEFAULT, Tolerances
 
@@ -96,6 +97,7 @@ class System:
     motion: MotionFunctions = field(init=False, repr=False, compare=False)
     contact_motion: ContactFunctions | ContactStructure = field(init=False, repr=False, compare=False)
     _vector: Any = field(init=False, repr=False, compare=False)
+    made: Made | None = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if isinstance(self.coordinates, str):  # type: ignore[unreachable]
@@ -123,6 +125,7 @@ class System:
         self._set("motion", MotionFunctions(self) if plain else StructureMotion(self))
         self._set("contact_motion", ContactFunctions(self) if plain else ContactStructure(self))
         self._set("_vector", self.derivatives.constants(self.parameters))
+        self._set("made", None)
 
     def _compile(self) -> None:
         """Check the user's functions and make their derivatives."""
@@ -155,6 +158,10 @@ class System:
         gaps = [(f"gap '{name}'", f) for name, f in self.unilateral.items()]
         joints = [(f"bilateral constraint '{name}'", f) for name, f in self.bilateral.items()]
         return [("energy", self.energy), *joints, *gaps]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickled as what it was made from; the copy is compiled anew."""
+        return travelling(self)
 
     def _repr_html_(self) -> str:
         from onesided.model.display import system_html

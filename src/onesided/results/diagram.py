@@ -5,10 +5,11 @@ from typing import Any
 
 from onesided._types import Status
 from onesided.results.path import Event, Kind, Path
+from onesided.results.series import Named
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Diagram:
+class Diagram(Named):
     """Branches reachable from a start, each once.
 
     Attributes

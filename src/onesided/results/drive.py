@@ -8,6 +8,7 @@ import numpy as np
 
 from onesided._types import Array, Status
 from onesided.results.path import Kind, Path, format_number
+from onesided.results.series import Named
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +39,7 @@ class Jump:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Drive:
+class Drive(Named):
     """What happens when p follows a programme.
 
     Attributes

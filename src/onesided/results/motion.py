@@ -11,6 +11,7 @@ from onesided._types import Array, Status
 from onesided.errors import UsageError
 from onesided.groups import Group, Vector
 from onesided.results.path import format_number
+from onesided.results.series import Named
 from onesided.results.sketch import Sketch
 from onesided.tolerances import EPS
 
@@ -103,7 +104,7 @@ class Correction:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Motion:
+class Motion(Named):
     """A motion: arrays over time, with the force of a constraint being (gradient)ᵀ × multiplier.
 
     Attributes

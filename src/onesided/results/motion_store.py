@@ -1,6 +1,5 @@
 """Motions on disk."""
 
-import csv
 from collections.abc import Mapping
 from pathlib import Path as FilePath
 from typing import Any
@@ -12,6 +11,7 @@ from onesided.groups import SE2, SE3, SO2, SO3, Group, Product, Vector
 from onesided.results.folder import ARRAYS, read_arrays, same_length
 from onesided.results.motion import Correction, Drift, Motion, MotionEvent, Occurrence
 from onesided.results.sketch import read_sketch, sketch_record
+from onesided.results.tables import numbers, put_csv
 
 _ARRAYS = ("t", "q", "v", "a", "mu", "lam", "u", "p", "energy", "work", "tangential", "projection")
 _NAMES = ("coordinates", "bilateral", "nonholonomic", "unilateral", "servo", "control", "not_unique")
@@ -24,7 +24,7 @@ def write_motion(motion: Motion, folder: FilePath) -> dict[str, Any]:
     drift = {f"drift_{name}": getattr(motion.drift, name) for name in Drift._fields}
     measures = np.array([*motion.measures.values()], dtype=float).reshape(len(motion.measures), len(motion))
     np.savez_compressed(folder / ARRAYS, measures=measures, **arrays, **drift)
-    _write_table(motion, folder / "motion.csv")
+    put_csv(numbers(motion), folder / "motion.csv")
     return {
         "type": "motion",
         "names": {name: getattr(motion, name) for name in _NAMES},
@@ -55,24 +55,6 @@ def motion_event_record(event: MotionEvent) -> dict[str, Any]:
         "detail": event.detail,
         "words": event.words(),
     }
-
-
-def _write_table(motion: Motion, file: FilePath) -> None:
-    names = [
-        "t",
-        *motion.coordinates,
-        *(f"velocity {name}" for name in motion.coordinates),
-        *(f"acceleration {name}" for name in motion.coordinates),
-        *(f"multiplier {name}" for name in (*motion.bilateral, *motion.nonholonomic)),
-        *(f"input {name}" for name in motion.servo),
-        "energy",
-        "work",
-    ]
-    parts = [motion.t, motion.q, motion.v, motion.a, motion.mu, motion.u, motion.energy, motion.work]
-    with file.open("w", newline="", encoding="utf-8") as stream:
-        writer = csv.writer(stream)
-        writer.writerow(names)
-        writer.writerows([f"{value:.17g}" for value in row] for row in np.column_stack(parts))
 
 
 def _space_record(space: Group | None) -> Any:

@@ -9,6 +9,7 @@ import numpy as np
 
 from onesided._types import Array, Status
 from onesided.results.equilibrium import ActiveSet, State
+from onesided.results.series import Named
 from onesided.results.shape import Shape
 from onesided.results.sketch import Sketch
 
@@ -199,7 +200,7 @@ def _degree(number: int) -> str:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Path:
+class Path(Named):
     """An equilibrium path: arrays along it, its events, and where it came from.
 
     Attributes
