@@ -169,7 +169,7 @@ def solve(
         from onesided.verbs import solve as solve_system
 
         model = _load(file, change)
-        found = solve_system(model.system, start=model.task.start, p=_within(model, p), throw=False)
+        found = solve_system(model.system, p=_within(model, p), throw=False)
         show.solution(found, as_json=as_json)
         raise typer.Exit(exit_code(found.status))
 
@@ -200,8 +200,6 @@ def trace(  # noqa: PLR0913, PLR0917 - one option each
         folder, bounds = _folder(output, file, "trace"), _bounds(model, p_min, p_max)
         found = trace_path(
             model.system,
-            model.task.start,
-            model.task.p,
             direction=_sign(direction, model.task.direction),
             p_bounds=bounds,
             max_points=max_points,
@@ -240,8 +238,6 @@ def diagram(  # noqa: PLR0913, PLR0917 - one option each
         folder, bounds = _folder(output, file, "diagram"), _bounds(model, p_min, p_max)
         found = explore(
             model.system,
-            model.task.start,
-            model.task.p,
             p_bounds=bounds,
             max_branches=max_branches,
             max_depth=max_depth,
@@ -311,11 +307,8 @@ def simulate(  # noqa: PLR0913, PLR0917 - one option each
         span = (task.time[0], task.time[1] if time is None else time)
         found = run(
             model.system,
-            model.task.start,
-            dict(task.velocities),
-            span,
-            method=_method(task, method, rtol, step),
-            control=model.task.p if task.control is None else task.control,
+            t_span=span,
+            method=_method(model, span, method, rtol, step),
             progress=_progress(interrupt, "t", span, quiet=quiet, as_json=as_json),
             throw=False,
         )
@@ -405,16 +398,12 @@ def _progress(interrupt: Interrupt, name: str, span: tuple[float, float], *, qui
     return progress(interrupt.pressed, name, span, quiet=quiet, as_json=as_json)
 
 
-def _method(task: Any, name: str | None, rtol: float | None, step: float | None) -> Any:
-    """The file's method of motion, with what the options change."""
-    from onesided.dynamics.choose import method_named
+def _method(model: "Model", span: tuple[float, float], name: str | None, rtol: float | None, step: float | None) -> Any:
+    """The file's method of motion with what the options change; None where they change nothing."""
+    from onesided.dynamics.asked import method_of
 
-    return method_named(
-        task.method if name is None else name,
-        task.rtol if rtol is None else rtol,
-        task.step if step is None else step,
-        task.theta,
-    )
+    changed = name is not None or rtol is not None or step is not None
+    return method_of(model.system, span, name, rtol, step)[0] if changed else None
 
 
 def _careful(care: str) -> Any:

@@ -18,10 +18,10 @@ from scipy.linalg import eig
 
 from onesided._types import Array, Status
 from onesided.arguments import checked
+from onesided.dynamics.asked import span_of
 from onesided.dynamics.consistent import consistent
 from onesided.dynamics.contracts import check_contracts
 from onesided.dynamics.mechanics import Mechanics
-from onesided.dynamics.simulate import span_of
 from onesided.dynamics.variational import Variational
 from onesided.errors import SolveError, UsageError
 from onesided.model.equations import Equations

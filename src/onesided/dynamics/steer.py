@@ -9,10 +9,11 @@ import numpy as np
 from onesided._types import Array, Status
 from onesided._version import __version__
 from onesided.arguments import checked
+from onesided.dynamics.asked import span_of
 from onesided.dynamics.event_driven import EventDriven
 from onesided.dynamics.explicit import Projected
 from onesided.dynamics.program import Answer, Solver, TrustRegion
-from onesided.dynamics.simulate import simulate, span_of
+from onesided.dynamics.simulate import simulate
 from onesided.dynamics.steer_problem import (
     Phase,
     Problem,

@@ -123,12 +123,12 @@ MAX_DEPTH = 5
 
 @dataclass(frozen=True, eq=False)
 class MotionTask:
-    """What a file says about motion: time span, start velocities, p(t) or None, name and knobs of the method."""
+    """What a file says about motion: time span, start velocities, p(t), name and knobs of the method; or None."""
 
     time: tuple[float, float]
     velocities: Mapping[str, float]
     control: Callable[[Any], Any] | None
-    method: str
+    method: str | None
     rtol: float | None
     step: float | None
     theta: float | None = None
@@ -186,7 +186,9 @@ class Model(NamedTuple):
     def with_parameters(self, parameters: Mapping[str, float]) -> "Model":
         """The same with other parameter values; parts whose places depend on them start elsewhere."""
         system = self.system.replace(parameters=parameters)
-        return Model(system, replace(self.task, start=_start(system, self.task.given)))
+        task = replace(self.task, start=_start(system, self.task.given))
+        system._set("task", task)
+        return Model(system, task)
 
 
 @checked
@@ -236,7 +238,9 @@ def loads(text: str, name: str = "<string>", *, folder: Path | None = None) -> M
         ) from None
     system = _build(file, parts, source, folder) if parts or file.import_ else build(file, source)
     made_by(system, _system_of, text, name, folder)
-    return Model(system, _task(file, system, source))
+    task = _task(file, system, source)
+    system._set("task", task)
+    return Model(system, task)
 
 
 def _system_of(text: str, name: str, folder: Path | None) -> "System":
@@ -306,7 +310,7 @@ def _motion(file: FileModel) -> MotionTask | None:
 
 def _start(system: "System", given: Mapping[str, float]) -> Array:
     """Start values: those given by name, otherwise where the parts are."""
-    own = np.zeros(system.n) if system.structure is None else system.start
+    own = system.start if system.has_start else np.zeros(system.n)
     number = {name: i for i, name in enumerate(system.coordinates)}
     for name, value in given.items():
         own[number[name]] = value

@@ -254,9 +254,10 @@ class MotionTable(Table):
     control: FormulaText | None = Field(
         default=None, description="the control parameter as a formula of t; default: it keeps its start value"
     )
-    method: Literal["projected", "radau", "generalized-alpha", "baumgarte", "event-driven", "moreau"] = Field(
-        default="projected",
-        description="projected: fast; radau: for stiff systems; event-driven, moreau: with contacts; others to compare",
+    method: Literal["projected", "radau", "generalized-alpha", "baumgarte", "event-driven", "moreau"] | None = Field(
+        default=None,
+        description="projected: fast; radau: for stiff systems; event-driven, moreau: contacts; others to compare; "
+        "default: event-driven for few gaps, moreau for many, projected without",
     )
     rtol: Positive | None = Field(default=None, description="accuracy of a step; default: that of the method")
     step: Positive | None = Field(default=None, description="a fixed step instead")

@@ -11,6 +11,7 @@ from onesided._types import Array, Status
 from onesided.arguments import checked
 from onesided.errors import SolveError, UsageError
 from onesided.linalg import one_thread
+from onesided.model.defaults import programme_of
 from onesided.model.system import System
 from onesided.results import SILENT, Drive, Equilibrium, Event, Jump, Kind, Path, Progress, Ray, Total
 from onesided.statics.again import checked_twice
@@ -67,8 +68,8 @@ class _Walk:
 @checked
 def drive(  # noqa: PLR0913 - each knob is a need of its own
     system: System,
-    q0: Any,
-    programme: Sequence[float],
+    q0: Any = None,
+    programme: Sequence[float] | None = None,
     *,
     method: PredictorCorrector | None = None,
     tolerances: Tolerances = DEFAULT,
@@ -81,8 +82,9 @@ def drive(  # noqa: PLR0913 - each knob is a need of its own
 
     Parameters
     ----------
-    q0 : configuration to start from; relaxed to an equilibrium at the first value of the programme.
-    programme : values of p in turn, at least two.
+    q0 : configuration to start from, relaxed to an equilibrium at the first value of the programme; by default that of
+        the file or of the composed structure.
+    programme : values of p in turn, at least two; by default the file's. `drive(system, programme)` will do as well.
     max_jumps : the history is given up after so many.
     fall : how a jump is computed. "descent" lowers the energy by steps as long as it lets them be; "damped" integrates
         the overdamped motion with error control; "both" does both, takes where the motion lands, and the note of the
@@ -94,6 +96,7 @@ def drive(  # noqa: PLR0913 - each knob is a need of its own
     every jump a path ends, the permanent sets are taken over (`path.provenance["parameters"]` has those of the path),
     and the next path begins. During a jump plastic elongations grow as in one step.
     """
+    q0, programme = programme_of(system, q0, programme)
     values = _check(programme)
     state = _start(system, q0, values[0], tolerances)
     sense = 1 if values[1] > values[0] else -1
@@ -125,8 +128,11 @@ def _start(system: System, q0: Any, p: float, tolerances: Tolerances) -> Equilib
     return found.value
 
 
-def _check(programme: Sequence[float]) -> tuple[float, ...]:
-    values = tuple(float(v) for v in programme)
+def _check(programme: Any) -> tuple[float, ...]:
+    try:
+        values = tuple(float(v) for v in programme)
+    except (TypeError, ValueError):
+        values = ()
     if len(values) < 2 or not all(np.isfinite(values)):
         raise UsageError("the programme is not usable", got=repr(programme), expected="at least two finite values of p")
     return values
