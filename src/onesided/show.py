@@ -177,9 +177,8 @@ def solution(found: Solution[Equilibrium], *, as_json: bool) -> None:
         return
     for name, value in zip(state.bilateral, state.mu, strict=True):
         table.add_row(name, f"multiplier {value:.12g}")
-    for i, (name, word) in enumerate(state.states().items()):
-        shown = f"gap {state.gaps[i]:.6g}" if word == "inactive" else f"reaction {state.lam[i]:.12g}"
-        table.add_row(name, f"{word}, {shown}")
+    for name in state.unilateral:
+        table.add_row(name, state.told(name))
     table.add_row("energy", f"{state.energy:.12g}")
     table.add_row("stability", state.words())
     table.add_row("recheck", f"largest relative residual {state.recheck.worst:.1e}")

@@ -134,7 +134,7 @@ class MotionTask:
     theta: float | None = None
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Task:
     """What a model file asks for: where to start and which way to go.
 
@@ -171,12 +171,25 @@ class Task:
     given: Mapping[str, float] = field(default_factory=dict)
     motion: MotionTask | None = None
 
+    def __repr__(self) -> str:
+        from onesided.model.display import task_words
+
+        return task_words(self)
+
+    def _repr_html_(self) -> str:
+        from onesided.model.display import task_html
+
+        return task_html(self)
+
 
 class Model(NamedTuple):
     """A loaded file: `system, task = load(path)`."""
 
     system: "System"
     task: Task
+
+    def __repr__(self) -> str:
+        return f"<Model: {self.system!r}>\n{self.task!r}"
 
     def _repr_html_(self) -> str:
         from onesided.model.display import model_html

@@ -6,6 +6,7 @@ from typing import Any
 from onesided._types import Status
 from onesided.results.path import Event, Kind, Path
 from onesided.results.series import Named
+from onesided.results.wording import Listed, line_by_line
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -26,6 +27,9 @@ class Diagram(Named):
     note: str = ""
     multiplicity: tuple[int, ...] = ()
 
+    def __post_init__(self) -> None:
+        line_by_line(self, "paths")
+
     def __repr__(self) -> str:
         state = "complete" if self.complete else "not complete"
         folded = f" ({sum(self.multiplicity)} with their images)" if self.multiplicity else ""
@@ -43,7 +47,7 @@ class Diagram(Named):
     @property
     def events(self) -> tuple[Event, ...]:
         """All special points, each once; bounds are left out."""
-        return tuple(event for path in self.paths for event in path.events if event.kind is not Kind.bound)
+        return Listed(event for path in self.paths for event in path.events if event.kind is not Kind.bound)
 
     def _repr_html_(self) -> str:
         from onesided.report import result_html

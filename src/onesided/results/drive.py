@@ -9,9 +9,10 @@ import numpy as np
 from onesided._types import Array, Status
 from onesided.results.path import Kind, Path, format_number
 from onesided.results.series import Named
+from onesided.results.wording import line_by_line
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Jump:
     """A loss of stability at constant p: from one stable state to the next.
 
@@ -37,6 +38,17 @@ class Jump:
             f"energy {format_number(self.energy)} released" + (f"; {self.note}" if self.note else "")
         )
 
+    def __repr__(self) -> str:
+        return f"<Jump: {self.words().removeprefix('jump ')}>"
+
+    def __str__(self) -> str:
+        return self.words()
+
+    def _repr_html_(self) -> str:
+        from onesided.results.display import bold
+
+        return bold(self.words())
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Drive(Named):
@@ -55,6 +67,9 @@ class Drive(Named):
     status: Status
     note: str
     provenance: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        line_by_line(self, "paths", "jumps")
 
     def __repr__(self) -> str:
         return f"<Drive: {len(self.paths)} paths, {len(self.jumps)} jumps, {self.status.name}>"

@@ -13,6 +13,7 @@ from onesided.groups import Group, Vector
 from onesided.results.path import format_number
 from onesided.results.series import Named
 from onesided.results.sketch import Sketch
+from onesided.results.wording import line_by_line
 from onesided.tolerances import EPS
 
 ALIKE = 0.05  # ratio of neighbouring steps that are interpolated together
@@ -37,7 +38,7 @@ class Occurrence(Enum):
     jams = "sliding contact jams"
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class MotionEvent:
     """A special moment: what, when, where, and what it rests on in words."""
 
@@ -52,6 +53,9 @@ class MotionEvent:
         """One sentence."""
         name = f" '{self.name}'" if self.name else ""
         return f"{self.kind.value}{name} at t = {format_number(self.t)}" + (f": {self.detail}" if self.detail else "")
+
+    def __repr__(self) -> str:
+        return f"<MotionEvent: {self.words()}>"
 
     def __str__(self) -> str:
         return self.words()
@@ -79,6 +83,10 @@ class Drift(NamedTuple):
     def worst(self) -> float:
         """Largest of all but the energy."""
         return float(max(np.max(values, initial=0.0) for values in self[:4]))
+
+    def __repr__(self) -> str:
+        largest = zip(self._fields, (float(np.max(values, initial=0.0)) for values in self), strict=True)
+        return "<Drift: largest " + ", ".join(f"{name} {value:.1e}" for name, value in largest) + ">"
 
 
 @dataclass(frozen=True)
@@ -154,12 +162,16 @@ class Motion(Named):
     measures: Mapping[str, Array] = field(default_factory=dict)
     sketch: Sketch | None = None
 
+    def __post_init__(self) -> None:
+        line_by_line(self, "events")
+
     def __len__(self) -> int:
         return len(self.t)
 
     def __repr__(self) -> str:
         span = f"t from {format_number(self.t[0])} to {format_number(self.t[-1])}"
-        return f"<Motion: {len(self)} points, {span}, {len(self.events)} events, {self.status.name}>"
+        how = f", {self.provenance['method']}" if "method" in self.provenance else ""
+        return f"<Motion: {len(self)} points, {span}, {len(self.events)} events, {self.status.name}{how}>"
 
     @property
     def ok(self) -> bool:

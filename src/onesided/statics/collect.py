@@ -11,6 +11,7 @@ from onesided import _version
 from onesided._types import Array, Status
 from onesided.model.system import System
 from onesided.results import Event, Path, Progress, State
+from onesided.results.wording import closings
 from onesided.statics.active_set import rounding
 from onesided.statics.audit import Finding, audit, told
 from onesided.statics.balance import doubtful_steps, fails_between, round_off
@@ -239,5 +240,6 @@ def _provenance(system: System, origin: Origin) -> dict[str, Any]:
             "control": origin.where.sizes.control,
         },
         "parameters": dict(system.parameters),
+        "closings": closings({name: system.words_for(name) for name in system.unilateral}),
         "p_bounds": list(origin.watch.p_bounds),
     }

@@ -14,6 +14,7 @@ from onesided.model.derivatives import Evaluation
 from onesided.model.sizes import Sizes
 from onesided.model.system import System
 from onesided.results import Equilibrium, Shape, Solution, State
+from onesided.results.wording import closings
 from onesided.statics.active_set import classify, constraint_scales, recheck, rounding, working_rows
 from onesided.statics.large import large_newton_step
 from onesided.statics.relax import Relaxation, Relaxed, relax
@@ -294,6 +295,7 @@ def describe(
         instability=instability,
         minimum=minimum,
         recheck=recheck(system, q, p, nu, sizes),
+        closings=closings({name: system.words_for(name) for name in system.unilateral}),
     )
 
 
