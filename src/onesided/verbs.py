@@ -1,5 +1,6 @@
 """Verbs that take more than one kind of problem."""
 
+from dataclasses import is_dataclass
 from typing import Any
 
 from onesided import complementarity
@@ -9,7 +10,7 @@ from onesided.model.defaults import where
 from onesided.model.files import Model
 from onesided.model.system import System
 from onesided.results import Solution
-from onesided.statics.equilibrium import Newton, equilibrium
+from onesided.statics.equilibrium import equilibrium
 from onesided.tolerances import DEFAULT, Tolerances
 
 
@@ -35,8 +36,10 @@ def solve(
     """
     if isinstance(problem, Model):
         problem = problem.system
-    if method is None and isinstance(start, complementarity.Method | Newton):
+    if method is None and isinstance(start, complementarity.Method):
         start, method = None, start
+    if is_dataclass(start) or isinstance(start, str):
+        raise UsageError("this is no start", got=repr(start), expected="numbers", advice="solve(problem, method=…)")
     if not isinstance(problem, System):
         if not isinstance(problem, complementarity.Problem) or p is not None:
             raise UsageError(
