@@ -136,9 +136,12 @@ def _environment() -> dict[str, str]:
 
 def _checked(file: Path) -> dict[str, str]:
     """What a model consists of, in words."""
+    from onesided.verbs import mechanism
+
     system, task = _load(file, None)
     examine = system.check_start if task.motion is None else system.check_model
     examine(task.start, task.p)
+    loose = mechanism(system, task.start, task.p)
     sizes = system.sizes(task.start, task.p)
     low, high = task.p_bounds
     lengths = [f"{c} {v:.3g}" for c, v in zip(system.coordinates, sizes.length, strict=True)]
@@ -151,6 +154,7 @@ def _checked(file: Path) -> dict[str, str]:
         "two-sided": _abbreviated(system.bilateral),
         "control": f"{system.control} from {task.p:g}, between {low:g} and {high:g}",
         "start": _start(system, task),
+        **({"mechanism": f"nothing resists {loose}"} if loose else {}),
         **({} if task.motion is None else {"motion": "from t = {:g} to {:g}".format(*task.motion.time)}),
         "scales": f"{_abbreviated(lengths)}; energy {sizes.energy:.3g}; {system.control} {sizes.control:.3g}",
     }
@@ -251,11 +255,13 @@ def diagram(  # noqa: PLR0913, PLR0917 - one option each
 
 
 @app.command()
-def drive(  # noqa: PLR0917 - one option each
+def drive(  # noqa: PLR0913, PLR0917 - one option each
     file: File,
     programme: Annotated[
         str | None, typer.Option(help='Values of p in turn, as in "-1, 1, -1"; default: the file\'s.')
     ] = None,
+    p_min: Low = None,
+    p_max: High = None,
     fall: Annotated[str, typer.Option(help="How jumps are computed: descent, damped (motion) or both.")] = "descent",
     change: Change = None,
     output: Output = None,
@@ -271,7 +277,7 @@ def drive(  # noqa: PLR0917 - one option each
         model = _load(file, change)
         values = _values(programme) if programme is not None else model.task.programme
         for value in values:
-            _within(model, value)
+            _within(model, value, _bounds(model, p_min, p_max))
         folder = _folder(output, file, "drive")
         span = min(values, default=0.0), max(values, default=0.0)
         progress = _progress(interrupt, model.system.control, span, quiet=quiet, as_json=as_json)
@@ -374,15 +380,16 @@ def _values(programme: str) -> tuple[float, ...]:
     return tuple(_number(item, "a value of --programme") for item in programme.replace(",", " ").split())
 
 
-def _within(model: "Model", p: float | None) -> float:
-    low, high = model.task.p_bounds
+def _within(model: "Model", p: float | None, bounds: tuple[float, float] | None = None) -> float:
+    low, high = bounds or model.task.p_bounds
     value = model.task.p if p is None else p
     if not low <= value <= high:
         raise UsageError(
             f"{model.system.control} is outside its range",
             got=f"{value:g}",
             expected=f"{low:g} to {high:g}",
-            advice="choose another value, or widen `range` in the file's [control]",
+            advice="choose another value, or widen `range` in the file's [control]"
+            + (", or --p-min and --p-max" if bounds else ""),
         )
     return value
 

@@ -3,6 +3,8 @@
 from dataclasses import is_dataclass
 from typing import Any
 
+import numpy as np
+
 from onesided import complementarity
 from onesided.arguments import checked
 from onesided.errors import UsageError
@@ -12,6 +14,22 @@ from onesided.model.system import System
 from onesided.results import Solution
 from onesided.statics.equilibrium import equilibrium
 from onesided.tolerances import DEFAULT, Tolerances
+
+
+def mechanism(system: System, q: Any, p: float) -> str:
+    """The motion that nothing resists near a start, in words; empty where there is none, or it was not looked for."""
+    if system.derivatives.large:
+        return ""
+    if system.structure is not None:
+        from onesided.model.supports import free_motion
+
+        found = free_motion(system, q, p)
+        if found is not None:
+            return found
+    e = system.evaluate(q, p, np.zeros(len(system.constraint_names)))
+    if np.linalg.matrix_rank(np.vstack([e.L_qq, e.c_q])) == system.n:
+        return ""
+    return equilibrium(system, q, p, throw=False).value.free
 
 
 @checked

@@ -206,6 +206,8 @@ class System:
 
     def words_for(self, name: str) -> tuple[str, str, str]:
         """How events of a one-sided constraint are told: noun, what closing and what opening is called."""
+        if name in self.bilateral:
+            return "joint", "closes", "opens"
         if self.structure is not None:
             return tuple(self.structure.words(name))
         return self.words.get(name, ("contact", "closes", "opens"))

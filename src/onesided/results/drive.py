@@ -76,7 +76,7 @@ class Drive(Named):
 
     @property
     def ok(self) -> bool:
-        """Whether the programme was carried out to its end."""
+        """Whether the programme was carried out to its end, or as far as a rigid stop lets it (`Status.blocked`)."""
         return self.status.ok
 
     @property
@@ -112,7 +112,12 @@ class Drive(Named):
 
     @property
     def work(self) -> float:
-        """Work of the control: on a path of equilibria it all goes into the energy, dU = U_p dp."""
+        """Work ∫ U_p dp that the machine which moves p puts in, over all paths; positive where it puts energy in.
+
+        On a path of equilibria all of it goes into the energy, dU = U_p dp. Where p is a displacement, U_p is the
+        force that the machine needs; where p is a dead load of energy −p u, U_p = −u, and what is counted is
+        −∫ u dp, not the work ∫ p du of the load on the structure. Jumps happen at constant p: no work, `dissipated`.
+        """
         return float(sum(path.energy[-1] - path.energy[0] for path in self.paths))
 
     def _repr_html_(self) -> str:

@@ -77,6 +77,7 @@ class Equilibrium:
         None where that was not decided (too many weakly active constraints).
     shape : what it takes to draw the system, where it has a sketch.
     closings : what closing is called, of the unilateral constraints that are no contacts: "becomes taut".
+    free : the motion that nothing resists, where the equilibrium is one of a mechanism.
     """
 
     coordinates: tuple[str, ...]
@@ -95,6 +96,7 @@ class Equilibrium:
     recheck: Recheck
     shape: Shape | None = None
     closings: Mapping[str, str] = field(default_factory=dict)
+    free: str = ""
 
     @property
     def nu(self) -> Array:
@@ -150,6 +152,8 @@ class Equilibrium:
             modes = "mode" if self.instability == 1 else "modes"
             beside = "; yet a strict minimum on the admissible side" if self.minimum else ""
             return f"unstable: {self.instability} negative {modes}{beside}"
+        if self.free:
+            return f"mechanism: nothing resists {self.free}"
         return "stable" if self.minimum else "not decided by second derivatives: the reduced Hessian is singular"
 
     def _repr_html_(self) -> str:

@@ -108,7 +108,7 @@ def drive(  # noqa: PLR0913 - each knob is a need of its own
             run.leave_unstable_start(sense)
             for target in values[1:]:
                 status, note = run.go(target, max_jumps)
-                if not status.ok:
+                if status is not Status.bound_reached:
                     break
     except KeyboardInterrupt:  # during a fall; paths keep theirs
         status, note = Status.interrupted, f"at {system.control} = {run.state.p:.6g}"
@@ -182,13 +182,13 @@ class _Run:
                 lost = leg.lost
                 idle = 0 if self._moved(path) else idle + 1
                 if not path.ok:
-                    return path.status, path.note
+                    return (Status.blocked if path.status is Status.jammed else path.status), path.note
             elif len(self.jumps) >= max_jumps:
                 return Status.max_iterations, f"{max_jumps} jumps"
             else:
                 held = self._held(sense)
                 if held:
-                    return Status.jammed, held
+                    return Status.blocked, held
                 status = Status.stalled if lost is None else self._jump(lost, sense)
                 if not status.ok:
                     at = f"{self.system.control} = {self.state.p:.10g}"

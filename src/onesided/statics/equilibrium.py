@@ -17,6 +17,7 @@ from onesided.results import Equilibrium, Shape, Solution, State
 from onesided.results.wording import closings
 from onesided.statics.active_set import classify, constraint_scales, recheck, rounding, working_rows
 from onesided.statics.large import large_newton_step
+from onesided.statics.mechanism import free_motion
 from onesided.statics.relax import Relaxation, Relaxed, relax
 from onesided.statics.stability import stability_of
 from onesided.tolerances import DEFAULT, EPS, Tolerances
@@ -303,7 +304,8 @@ def _finish(
     system: System, p: float, sizes: Sizes, found: Corrected, tolerances: Tolerances, *, name: str
 ) -> Solution[Equilibrium]:
     state = describe(system, found.q, p, found.nu, sizes=sizes, tolerances=tolerances)
-    state = replace(state, shape=shape_of(system, state))
+    free = free_motion(system, state, sizes, tolerances) if found.status.ok and not state.minimum else ""
+    state = replace(state, shape=shape_of(system, state), free=free)
     status, note = found.status, ""
     if status.ok and not state.recheck.worst <= 10 * _accuracy(system, state, sizes, tolerances):
         status = Status.inaccurate
