@@ -300,7 +300,7 @@ def simulate(  # noqa: PLR0913, PLR0917 - one option each
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Follow the motion that the file's [motion] states."""
+    r"""Follow the motion that the file's \[motion] states."""
     with clear_errors(as_json) as interrupt:
         from onesided import show
         from onesided.dynamics.simulate import simulate as run

@@ -8,6 +8,10 @@ from onesided.model.names import nearest
 __all__ = _elements.__all__
 
 
+def __dir__() -> list[str]:
+    return list(__all__)
+
+
 def __getattr__(name: str) -> Any:
     try:
         return getattr(_elements, name)

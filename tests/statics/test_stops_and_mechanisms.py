@@ -40,8 +40,7 @@ def test_a_machine_that_meets_a_wall_is_blocked():
 
 
 def test_a_linkage_is_a_mechanism_and_moves_sideways():
-    system, task = onesided.loads(LINKAGE)
-    state = onesided.solve(system).value
+    state = onesided.solve(onesided.loads(LINKAGE)).value
     assert state.words() == "mechanism: nothing resists b_x (+1), c_x (+1)"
     braced = onesided.loads(LINKAGE + 'brace = {ends = ["a", "c"]}\n')
     assert onesided.solve(braced).value.free == ""

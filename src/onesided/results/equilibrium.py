@@ -125,7 +125,7 @@ class Equilibrium:
         key = self.control if name == "p" and name not in known else name
         if key not in known and key not in members:
             raise UsageError(f"the equilibrium holds no '{name}'", expected="one of " + ", ".join(list(known)[:30]))
-        return float(known[key] if key in known else members[key])
+        return float(known[key] if key in known else np.ravel(members[key])[0])
 
     def _ipython_key_completions_(self) -> list[str]:
         return [*self.keys(), *getattr(self, "members", {})]

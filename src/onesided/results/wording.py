@@ -17,6 +17,8 @@ class Sides(NamedTuple):
     force: str = "force"
     open: str = "open"
     gap: str = "gap"
+    closes: str = "contact closes"
+    opens: str = "contact opens"
 
     @property
     def touching(self) -> str:
@@ -26,9 +28,11 @@ class Sides(NamedTuple):
 
 CONTACT = Sides()
 _SIDES = {
-    "becomes taut": Sides("taut", "tension", "slack", "by"),
-    "is reached": Sides("reached", "force", "free", "distance"),
-    "stops yielding": Sides("does not yield", "distance to yield", "yields", "growth"),
+    "becomes taut": Sides("taut", "tension", "slack", "by", "cable becomes taut", "cable goes slack"),
+    "is reached": Sides("reached", "force", "free", "distance", "stop is reached", "stop is left"),
+    "stops yielding": Sides(
+        "does not yield", "distance to yield", "yields", "growth", "cable stops yielding", "cable yields"
+    ),
 }
 
 
