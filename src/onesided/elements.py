@@ -3,9 +3,12 @@
 from typing import Any
 
 from onesided.model import elements as _elements
+from onesided.model.arrange import mirror as mirror
+from onesided.model.arrange import repeat as repeat
+from onesided.model.arrange import rotate as rotate
 from onesided.model.names import nearest
 
-__all__ = _elements.__all__
+__all__ = sorted([*_elements.__all__, "mirror", "repeat", "rotate"])  # noqa: PLE0605 - made from the kinds found
 
 
 def __dir__() -> list[str]:
