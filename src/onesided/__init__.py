@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from onesided.model.files import load as load
     from onesided.model.files import loads as loads
     from onesided.model.held import Sampled as Sampled
+    from onesided.model.import_dxf import read_dxf as read_dxf
     from onesided.model.imports import read_mesh as read_mesh
     from onesided.model.imports import read_truss as read_truss
     from onesided.model.robots import read_robot as read_robot
@@ -145,6 +146,7 @@ _HOMES = {
     "load": "model.files",
     "loads": "model.files",
     "Sampled": "model.held",
+    "read_dxf": "model.import_dxf",
     "read_mesh": "model.imports",
     "read_truss": "model.imports",
     "read_robot": "model.robots",

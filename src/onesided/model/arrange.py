@@ -1,8 +1,8 @@
 """Copies of parts: `repeat`, `mirror` and `rotate` a list of nodes and members, as `repeat` does in model files.
 
 Each returns the parts together with their copies, for `compose`. Copies are called `<name>_1`, `<name>_2`, …. A node of
-a copy that falls onto a node that is there already is that node, which stays as it is; an element that would be the same
-at the same places, a load as well as a bar, is not made twice. Quantities may be formulas: a moved node is at "(h)+1.5".
+a copy that falls onto a node that is there already is that node, which stays as it is; an element that would be there
+twice, a load as well as a bar, is made once. Quantities may be formulas: a moved node is at "(h)+1.5".
 """
 
 import math

@@ -279,4 +279,10 @@ class ImportTable(Table):
     members: Text | None = Field(default=None, description="CSV with a, b, stiffness or EA, length, kind")
     truss: Text | None = Field(default=None, description="one CSV with both, below lines [nodes] and [members]")
     mesh: Text | None = Field(default=None, description="mesh of line elements (.msh or .vtk), read by meshio")
+    supports: Text | dict[str, bool | Text] | None = Field(
+        default=None, description='CSV with node, fix; of a mesh: group = what is fixed there, like true or "y"'
+    )
+    loads: Text | dict[str, list[Number | Text]] | None = Field(
+        default=None, description="CSV with node, fx, fy (, fz); of a mesh: group = force at each of its nodes"
+    )
     kind: Text = Field(default="bar", description="kind of members for which the file gives none")
