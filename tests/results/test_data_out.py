@@ -101,7 +101,9 @@ def test_events_stand_beside_their_points(path, history):
     flat = history.to_dict()
     assert len(flat["p"]) == sum(len(leg) for leg in history.paths)
     assert set(flat["segment"]) == set(range(len(history.paths)))
-    assert sum("jump at" in text for text in flat["event"]) == len(history.jumps) > 0
+    jumps = [i for i, text in enumerate(flat["event"]) if "jump at" in text]
+    assert [flat["p"][i] for i in jumps] == [jump.p for jump in history.jumps]
+    assert len(jumps) == 2
 
 
 def test_a_diagram_is_one_table(truss):

@@ -98,7 +98,7 @@ class Drive(Named):
         """Each jump with the index of the path it ends, where another path follows."""
         found, jumps = [], list(self.jumps)
         for i, path in enumerate(self.paths[:-1]):
-            if jumps and np.array_equal(jumps[0].q_from, path.q[-1]):
+            if jumps and jumps[0].p == path.p[-1] and np.array_equal(jumps[0].q_from, path.q[-1]):
                 found.append((i, jumps.pop(0)))
         return found
 
