@@ -63,6 +63,14 @@ def test_words_fit_the_thing(hung):
     assert "rope taut, tension 3.2" in repr(taut)
 
 
+def test_cables_go_slack_in_motion_as_well():
+    zero = np.zeros(1)
+    kind = onesided.Occurrence.opens
+    event = onesided.MotionEvent(kind, 0.5, zero, zero, "rope", called="cable goes slack")
+    assert event.words() == "cable 'rope' goes slack at t = 0.5"
+    assert onesided.MotionEvent(kind, 0.5, zero, zero, "floor").words() == "contact opens 'floor' at t = 0.5"
+
+
 def test_drift_says_how_much():
     drift = onesided.results.Drift(*(np.array([0.0, 1e-12]) for _ in range(5)))
     assert repr(drift).startswith("<Drift: largest position 1.0e-12, velocity")

@@ -9,7 +9,7 @@ import numpy as np
 from onesided._types import Array, Status
 from onesided._version import __version__
 from onesided.arguments import checked
-from onesided.dynamics.asked import completed, span_of
+from onesided.dynamics.asked import Asked, completed, span_of
 from onesided.dynamics.between import dips, words
 from onesided.dynamics.consistent import consistent
 from onesided.dynamics.contact_run import ContactMethod, ContactRun, Request
@@ -32,7 +32,8 @@ from onesided.model.equations import Equations
 from onesided.model.held import Sampled
 from onesided.model.motion import Control
 from onesided.model.system import System
-from onesided.results import SILENT, Correction, Motion, MotionEvent, Progress
+from onesided.results import SILENT, Correction, Motion, MotionEvent, Occurrence, Progress
+from onesided.results.wording import closings, sides
 from onesided.tolerances import DEFAULT, Tolerances
 
 MAX_STEPS = 1_000_000
@@ -94,7 +95,7 @@ def simulate(  # noqa: PLR0913 - one verb, all its ends by keyword
         )  # fmt: skip
         with one_thread():
             run = method.begin(request)
-        return _judged(_noted(_followed(run, progress), asked.notes), throw=throw)
+        return _judged(_noted(_followed(run, progress), asked), throw=throw)
     smooth = begin(
         system, (q0, v0), asked.span, method=method, control=control, force=force, multipliers=multipliers,
         tolerances=tolerances,
@@ -115,12 +116,21 @@ def simulate(  # noqa: PLR0913 - one verb, all its ends by keyword
     finally:
         progress.end()
     note = "; ".join(text for text in (note, watch.words) if text)
-    return _judged(_noted(collect(smooth, states, status, note, tuple(watch.found)), asked.notes), throw=throw)
+    return _judged(_noted(collect(smooth, states, status, note, tuple(watch.found)), asked), throw=throw)
 
 
-def _noted(motion: Motion, notes: tuple[str, ...]) -> Motion:
-    """The motion with remarks on what was chosen for it."""
-    return replace(motion, note="; ".join(text for text in (motion.note, *notes) if text)) if notes else motion
+def _noted(motion: Motion, asked: Asked) -> Motion:
+    """The motion with remarks on what was chosen for it, its events in words that fit the thing."""
+    called = closings({name: asked.system.words_for(name) for name in motion.unilateral})
+    events = tuple(_called(event, called[event.name]) if event.name in called else event for event in motion.events)
+    return replace(motion, note="; ".join(text for text in (motion.note, *asked.notes) if text), events=events)
+
+
+def _called(event: MotionEvent, closes: str) -> MotionEvent:
+    """An event of a cable or a stop by its own name: "cable goes slack"."""
+    words = sides(closes)
+    names = {Occurrence.opens: words.opens, Occurrence.contact: words.closes, Occurrence.impact: words.closes}
+    return replace(event, called=names.get(event.kind, ""))
 
 
 def _judged(motion: Motion, *, throw: bool) -> Motion:

@@ -40,7 +40,7 @@ class Occurrence(Enum):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class MotionEvent:
-    """A special moment: what, when, where, and what it rests on in words."""
+    """A special moment: what, when, where, and what it rests on in words; `called` where it is no contact's."""
 
     kind: Occurrence
     t: float
@@ -48,11 +48,14 @@ class MotionEvent:
     v: Array
     name: str = ""
     detail: str = ""
+    called: str = ""
 
     def words(self) -> str:
         """One sentence."""
-        name = f" '{self.name}'" if self.name else ""
-        return f"{self.kind.value}{name} at t = {format_number(self.t)}" + (f": {self.detail}" if self.detail else "")
+        noun, _, verb = self.called.partition(" ")
+        named = f" '{self.name}'" if self.name else ""
+        what = f"{noun}{named} {verb}" if self.called else f"{self.kind.value}{named}"
+        return f"{what} at t = {format_number(self.t)}" + (f": {self.detail}" if self.detail else "")
 
     def __repr__(self) -> str:
         return f"<MotionEvent: {self.words()}>"

@@ -53,6 +53,7 @@ def motion_event_record(event: MotionEvent) -> dict[str, Any]:
         "v": event.v.tolist(),
         "name": event.name,
         "detail": event.detail,
+        "called": event.called,
         "words": event.words(),
     }
 
@@ -109,4 +110,5 @@ def _read_event(record: Mapping[str, Any]) -> MotionEvent:
         np.array(record["v"], dtype=float),
         record["name"],
         record["detail"],
+        record.get("called", ""),
     )
