@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from onesided.dynamics.steering.steer import steer as steer
     from onesided.evaluation.derivatives import Function as Function
     from onesided.evaluation.rows import rows as rows
+    from onesided.files.import_dxf import read_dxf as read_dxf
     from onesided.files.imports import read_mesh as read_mesh
     from onesided.files.imports import read_truss as read_truss
     from onesided.files.reading import load as load
@@ -145,6 +146,7 @@ _HOMES = {
     "load": "files.reading",
     "loads": "files.reading",
     "Sampled": "system.held",
+    "read_dxf": "files.import_dxf",
     "read_mesh": "files.imports",
     "read_truss": "files.imports",
     "read_robot": "files.robots",

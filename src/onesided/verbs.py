@@ -1,23 +1,44 @@
 """Verbs that take more than one kind of problem."""
 
+from dataclasses import is_dataclass
 from typing import Any
+
+import numpy as np
 
 from onesided import complementarity
 from onesided.base.arguments import checked
 from onesided.base.errors import UsageError
 from onesided.base.tolerances import DEFAULT, Tolerances
+from onesided.files.reading import Model
 from onesided.results import Solution
 from onesided.statics.equilibria.find_equilibrium import equilibrium
+from onesided.system.defaults import where
 from onesided.system.system import System
+
+
+def mechanism(system: System, q: Any, p: float) -> str:
+    """The motion that nothing resists near a start, in words; empty where there is none, or it was not looked for."""
+    if system.derivatives.large:
+        return ""
+    if system.structure is not None:
+        from onesided.structures.supports import free_motion
+
+        found = free_motion(system, q, p)
+        if found is not None:
+            return found
+    e = system.evaluate(q, p, np.zeros(len(system.constraint_names)))
+    if np.linalg.matrix_rank(np.vstack([e.L_qq, e.c_q])) == system.n:
+        return ""
+    return equilibrium(system, q, p, throw=False).value.free
 
 
 @checked
 def solve(
     problem: Any,
-    method: Any = None,
     start: Any = None,
-    *,
     p: float | None = None,
+    *,
+    method: Any = None,
     tolerances: Tolerances = DEFAULT,
     throw: bool = True,
 ) -> Solution[Any]:
@@ -25,12 +46,18 @@ def solve(
 
     Parameters
     ----------
-    problem : `LCP`, `MLCP`, `NCP` or `System`.
+    problem : `LCP`, `MLCP`, `NCP`, `System`, or a loaded file.
+    start : where to start. For a `System` the configuration; by default that of the file or of the composed structure.
+    p : value of the control parameter, for a `System` only; by default the file's.
     method : how; None picks a sensible method.
-    start : where to start. For a `System` the configuration, which is needed.
-    p : value of the control parameter, for a `System` only.
     throw : raise a `SolveError` that holds the partial result, or return it.
     """
+    if isinstance(problem, Model):
+        problem = problem.system
+    if method is None and isinstance(start, complementarity.Method):
+        start, method = None, start
+    if is_dataclass(start) or isinstance(start, str):
+        raise UsageError("this is no start", got=repr(start), expected="numbers", advice="solve(problem, method=…)")
     if not isinstance(problem, System):
         if not isinstance(problem, complementarity.Problem) or p is not None:
             raise UsageError(
@@ -41,10 +68,13 @@ def solve(
         if method is not None and not isinstance(method, complementarity.Method):
             raise UsageError("this is not a method", got=repr(method), expected="an object such as Lemke()")
         return complementarity.solve(problem, method, start, tolerances=tolerances, throw=throw)
-    if start is None or p is None:
+    missing = [] if start is not None or problem.has_start else ["a start"]
+    missing += [] if p is not None or problem.task is not None else [f"a value of {problem.control}"]
+    if missing:
         raise UsageError(
-            "an equilibrium needs a start and a value of the control parameter",
+            f"an equilibrium needs {' and '.join(missing)}",
             got=f"start={start!r}, p={p!r}",
             expected="solve(system, start=[…], p=…)",
         )
-    return equilibrium(problem, start, p, method=method, tolerances=tolerances, throw=throw)
+    at = where(problem, start, p)
+    return equilibrium(problem, at.q, at.p, method=method, tolerances=tolerances, throw=throw)

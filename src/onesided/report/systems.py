@@ -8,9 +8,10 @@ import numpy as np
 from onesided.base.types import Array
 from onesided.report.tables import beside, bold, drawing, paragraph, table
 from onesided.results import Shape
+from onesided.results.wording import short
 
 if TYPE_CHECKING:
-    from onesided.files.reading import Model
+    from onesided.files.reading import Model, Task
     from onesided.system.system import System
 
 MOST_NAMES = 24
@@ -30,6 +31,27 @@ def model_html(model: "Model") -> str:
     picture = _picture(system, system.point(task.start), task.p)
     words = paragraph(task.description) + paragraph(about)
     return bold(task.title or "Model") + words + beside(picture, _names(system))
+
+
+def task_words(task: "Task") -> str:
+    """What a model file asks for, in a few lines."""
+    low, high = task.p_bounds
+    way = "up" if task.direction > 0 else "down"
+    lines = [
+        f"<Task: {task.title or 'no title'}>",
+        f"  from p = {task.p:g} {way}, between {low:g} and {high:g}; programme {short(np.array(task.programme))}",
+        f"  start {short(np.asarray(task.start))}",
+    ]
+    if task.motion is not None:
+        span = "from t = {:g} to {:g}".format(*task.motion.time)
+        lines.append(f"  motion {span}" + (f", {task.motion.method}" if task.motion.method else ""))
+    return "\n".join(lines)
+
+
+def task_html(task: "Task") -> str:
+    """The same for a notebook."""
+    head, *rest = task_words(task).splitlines()
+    return bold(head.strip("<>")) + "".join(paragraph(line.strip()) for line in rest)
 
 
 def _names(system: "System") -> str:

@@ -23,6 +23,7 @@ from onesided.structures.sparse import SparseAssembly
 from onesided.system.plausible import check_masses, warn_of_mixed_units
 from onesided.system.sizes import Scales
 from onesided.system.system import System
+from onesided.system.travel import made_by
 
 DENSE_LIMIT = 300  # coordinates and constraints up to which matrices are dense
 Part = Place | Element
@@ -63,8 +64,9 @@ def compose(
     >>> truss.coordinates
     ('top_y',)
     """
-    structure = Structure(_flatten(parts), dict(parameters or {}))
-    return structure.system(control, scales or Scales(), sparse=sparse)
+    flat, given = _flatten(parts), dict(parameters or {})
+    system = Structure(flat, given).system(control, scales or Scales(), sparse=sparse)
+    return made_by(system, compose, *flat, parameters=given, control=control, scales=scales, sparse=sparse)
 
 
 def _flatten(parts: Iterable[Part | Iterable[Part]]) -> list[Part]:

@@ -20,6 +20,7 @@ from onesided.evaluation.rows import Row, families
 from onesided.structures.motion_of_parts import StructureMotion
 from onesided.structures.rubbing import StructureRate, rates_of
 from onesided.system.compliance import Compliance
+from onesided.system.travel import made_by
 
 if TYPE_CHECKING:
     from onesided.system.system import System
@@ -270,4 +271,5 @@ def with_contacts(system: "System", contacts: Mapping[str, Contact]) -> "System"
     """The same system with other statements about some of its contacts in motion: for composed structures."""
     if not hasattr(system, "contacts"):
         raise UsageError("this is not a system", got=type(system).__name__, expected="a System")
-    return replace(system, contacts={**system.contacts, **contacts})
+    changed = replace(system, contacts={**system.contacts, **contacts})
+    return made_by(changed, with_contacts, system, dict(contacts))
