@@ -9,7 +9,6 @@ import paper_figures as motion_figures
 
 import onesided
 from onesided import plots, report, zoo
-from onesided.dynamics.choose import method_named
 
 HERE = Path(__file__).parent
 GALLERY, FIGURES = HERE / "gallery", HERE / "papers" / "figures"
@@ -119,15 +118,7 @@ def _numbered(events: list[str]) -> str:
 
 def _motion(model: Any) -> onesided.Motion:
     """The motion that a file states."""
-    task, motion = model.task, model.task.motion
-    return onesided.simulate(
-        model.system,
-        task.start,
-        dict(motion.velocities),
-        motion.time,
-        method=method_named(motion.method, motion.rtol, motion.step),
-        control=task.p if motion.control is None else motion.control,
-    )
+    return onesided.simulate(model)
 
 
 def _run(system: onesided.System, task: Any, *, long: bool) -> onesided.Diagram:

@@ -1,23 +1,26 @@
 """Verbs that take more than one kind of problem."""
 
+from dataclasses import is_dataclass
 from typing import Any
 
 from onesided import complementarity
 from onesided.base.arguments import checked
 from onesided.base.errors import UsageError
 from onesided.base.tolerances import DEFAULT, Tolerances
+from onesided.files.reading import Model
 from onesided.results import Solution
 from onesided.statics.equilibria.find_equilibrium import equilibrium
+from onesided.system.defaults import where
 from onesided.system.system import System
 
 
 @checked
 def solve(
     problem: Any,
-    method: Any = None,
     start: Any = None,
-    *,
     p: float | None = None,
+    *,
+    method: Any = None,
     tolerances: Tolerances = DEFAULT,
     throw: bool = True,
 ) -> Solution[Any]:
@@ -25,12 +28,18 @@ def solve(
 
     Parameters
     ----------
-    problem : `LCP`, `MLCP`, `NCP` or `System`.
+    problem : `LCP`, `MLCP`, `NCP`, `System`, or a loaded file.
+    start : where to start. For a `System` the configuration; by default that of the file or of the composed structure.
+    p : value of the control parameter, for a `System` only; by default the file's.
     method : how; None picks a sensible method.
-    start : where to start. For a `System` the configuration, which is needed.
-    p : value of the control parameter, for a `System` only.
     throw : raise a `SolveError` that holds the partial result, or return it.
     """
+    if isinstance(problem, Model):
+        problem = problem.system
+    if method is None and isinstance(start, complementarity.Method):
+        start, method = None, start
+    if is_dataclass(start) or isinstance(start, str):
+        raise UsageError("this is no start", got=repr(start), expected="numbers", advice="solve(problem, method=…)")
     if not isinstance(problem, System):
         if not isinstance(problem, complementarity.Problem) or p is not None:
             raise UsageError(
@@ -41,10 +50,13 @@ def solve(
         if method is not None and not isinstance(method, complementarity.Method):
             raise UsageError("this is not a method", got=repr(method), expected="an object such as Lemke()")
         return complementarity.solve(problem, method, start, tolerances=tolerances, throw=throw)
-    if start is None or p is None:
+    missing = [] if start is not None or problem.has_start else ["a start"]
+    missing += [] if p is not None or problem.task is not None else [f"a value of {problem.control}"]
+    if missing:
         raise UsageError(
-            "an equilibrium needs a start and a value of the control parameter",
+            f"an equilibrium needs {' and '.join(missing)}",
             got=f"start={start!r}, p={p!r}",
             expected="solve(system, start=[…], p=…)",
         )
-    return equilibrium(problem, start, p, method=method, tolerances=tolerances, throw=throw)
+    at = where(problem, start, p)
+    return equilibrium(problem, at.q, at.p, method=method, tolerances=tolerances, throw=throw)

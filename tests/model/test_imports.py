@@ -2,6 +2,7 @@
 
 import builtins
 import math
+import re
 
 import numpy as np
 import pytest
@@ -245,3 +246,106 @@ def test_control_characters_of_a_file_are_shown_and_not_obeyed(tmp_path):
         onesided.read_mesh(file)
     assert str(caught.value).isprintable()
     assert r"\x1b" in str(caught.value)
+
+
+TABLES = """[nodes]
+name,x,y
+a,-1,0
+b,1,0
+top,0,0.5
+[members]
+a,b,stiffness
+a,top,1
+b,top,1
+[supports]
+node,fix
+a,xy
+b,all
+top,x
+[loads]
+node,fx,fy
+top,0,-2
+"""
+
+
+def test_supports_and_loads_are_tables_of_their_own(tmp_path):
+    """The same as columns of the nodes: U_y = 2 (ℓ − L) y/ℓ + 2 p."""
+    (tmp_path / "truss.csv").write_text(TABLES)
+    system = onesided.compose(onesided.read_truss(tmp_path / "truss.csv"))
+    assert system.coordinates == ("top_y",)
+    y, rest = 0.3, np.hypot(1.0, 0.5)
+    exact = 2.0 * (np.hypot(1.0, y) - rest) * y / np.hypot(1.0, y) + 2.0 * 0.7
+    assert system.residual([y], 0.7, [])[1] == pytest.approx([exact], rel=1e-13)
+    parts = dict(zip(("nodes", "members", "supports", "loads"), re.split(r"\[\w+\]\n", TABLES)[1:], strict=True))
+    files = {}
+    for name, text in parts.items():
+        files[name] = tmp_path / f"{name}.csv"
+        files[name].write_text(text)
+    apart = onesided.compose(onesided.read_truss(**files))
+    assert apart.residual([y], 0.7, [])[1] == system.residual([y], 0.7, [])[1]
+    (tmp_path / "truss.csv").write_text(TABLES.replace("top,x", "topp,x"))
+    with pytest.raises(onesided.OnesidedError, match=r"no node 'topp'.*did you mean 'top'"):
+        onesided.read_truss(tmp_path / "truss.csv")
+
+
+GMSH = """$MeshFormat
+2.2 0 8
+$EndMeshFormat
+$PhysicalNames
+3
+0 1 "feet"
+0 2 "apex"
+1 3 "bars"
+$EndPhysicalNames
+$Nodes
+3
+1 -1 0 0
+2 1 0 0
+3 0 0.5 0
+$EndNodes
+$Elements
+5
+1 15 2 1 1 1
+2 15 2 1 2 2
+3 15 2 2 3 3
+4 1 2 3 1 1 3
+5 1 2 3 2 2 3
+$EndElements
+"""
+
+
+def test_physical_groups_are_supports_and_loads(tmp_path):
+    pytest.importorskip("meshio")
+    (tmp_path / "truss.msh").write_text(GMSH)
+    supports, loads = {"feet": True, "apex": "x"}, {"apex": (0.0, -2.0)}
+    system = onesided.compose(onesided.read_mesh(tmp_path / "truss.msh", supports=supports, loads=loads))
+    assert system.coordinates == ("n2_y",)
+    y, rest = 0.3, np.hypot(1.0, 0.5)
+    exact = 2.0 * (np.hypot(1.0, y) - rest) * y / np.hypot(1.0, y) + 2.0 * 0.7
+    assert system.residual([y], 0.7, [])[1] == pytest.approx([exact], rel=1e-13)
+    text = "[control]\nrange=[0,1]\n[bar]\nstiffness = 1\n[import]\nmesh='truss.msh'\n"
+    text += "supports={feet=true, apex='x'}\nloads={apex=[0,-2]}\n"
+    (tmp_path / "truss.toml").write_text(text)
+    assert onesided.load(tmp_path / "truss.toml").system.coordinates == ("n2_y",)
+    with pytest.raises(onesided.OnesidedError, match="did you mean 'feet'"):
+        onesided.read_mesh(tmp_path / "truss.msh", supports={"foot": True})
+
+
+def test_a_drawing_is_a_truss(tmp_path):
+    """Two lines and a polyline over the same place; layers hold supports and loads."""
+    ezdxf = pytest.importorskip("ezdxf")
+    drawing = ezdxf.new()
+    space = drawing.modelspace()
+    space.add_line((-1, 0), (0, 0.5), dxfattribs={"layer": "bars"})
+    space.add_lwpolyline([(0, 0.5), (1, 0)], dxfattribs={"layer": "bars"})
+    space.add_line((1, 0), (0, 0.5), dxfattribs={"layer": "bars"})  # drawn twice
+    for x in (-1, 1):
+        space.add_point((x, 0), dxfattribs={"layer": "feet"})
+    space.add_point((0, 0.5), dxfattribs={"layer": "apex"})
+    drawing.saveas(tmp_path / "truss.dxf")
+    supports, loads = {"feet": True, "apex": "x"}, {"apex": (0.0, -2.0)}
+    system = onesided.compose(onesided.read_dxf(tmp_path / "truss.dxf", supports=supports, loads=loads))
+    y, rest = 0.3, np.hypot(1.0, 0.5)
+    exact = 2.0 * (np.hypot(1.0, y) - rest) * y / np.hypot(1.0, y) + 2.0 * 0.7
+    assert system.n == 1
+    assert system.residual([y], 0.7, [])[1] == pytest.approx([exact], rel=1e-13)

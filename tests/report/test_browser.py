@@ -9,7 +9,6 @@ from synthetic import path
 
 import onesided
 from onesided import report, zoo
-from onesided.dynamics.choose import method_named
 from onesided.report import Viewer
 from onesided.results.sketch import Sketch
 
@@ -212,11 +211,7 @@ def test_every_bundled_model_has_a_page_that_works(open_page, tmp_path, name):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in zoo.names() if "[motion]" in zoo.text(name)])
 def test_every_bundled_motion_has_a_page_that_works(open_page, tmp_path, name):
-    system, task = zoo.load(name)
-    asked = task.motion
-    method = method_named(asked.method, asked.rtol, asked.step)
-    control = task.p if asked.control is None else asked.control
-    found = onesided.simulate(system, task.start, dict(asked.velocities), asked.time, method=method, control=control)
+    found = onesided.simulate(zoo.load(name))
     tab = open_page(report.write(found, tmp_path / "page.html", model=zoo.text(name)))
     tab.page.keyboard.press("End")
     assert tab.value("t") == pytest.approx(found.t[-1], rel=1e-9)

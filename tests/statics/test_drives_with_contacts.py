@@ -33,7 +33,7 @@ PEG = System(  # a snap to the right, with a peg of half-width r in the way
 @pytest.mark.parametrize("start", [0.0, 1.0])
 def test_a_history_that_jams_names_what_holds_it(start):
     history = onesided.drive(BLOCK, [start], [start, 2.0], throw=False)
-    assert history.status is Status.jammed and not history.ok
+    assert history.status is Status.blocked and history.ok
     assert "contacts 'wall', 'ram' hold the system" in history.note and "p = 1 " in history.note
     back = onesided.drive(BLOCK, [1.0], [1.0, 0.5])
     assert back.paths[-1].q[-1, 0] == pytest.approx(0.5, abs=1e-12)

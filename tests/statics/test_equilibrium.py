@@ -18,7 +18,7 @@ RING, _ = zoo.load("bead-on-ring")
 @settings(max_examples=40)
 @given(st.floats(-2, 2), st.floats(0.05, 3.1))
 def test_relaxation_ends_in_a_stable_branch_of_the_corner_model(p, phi):
-    found = onesided.solve(CORNER, Relaxation(), [phi], p=p).value
+    found = onesided.solve(CORNER, [phi], p=p, method=Relaxation()).value
     branches = [0.0, np.pi] if p < 0 else [np.pi - np.arctan(p)]
     assert min(abs(found.q[0] - branch) for branch in branches) < 1e-9
     assert found.instability == 0
@@ -30,7 +30,7 @@ def test_relaxation_ends_in_a_stable_branch_of_the_corner_model(p, phi):
 
 @pytest.mark.parametrize("p", [-2.0, -1.0, -0.5, -0.25])
 def test_newton_finds_the_unstable_branch_next_to_its_start(p):
-    found = onesided.solve(CORNER, Newton(), [np.arctan(-p) + 0.02], p=p).value
+    found = onesided.solve(CORNER, [np.arctan(-p) + 0.02], p=p, method=Newton()).value
     assert found.q[0] == pytest.approx(np.arctan(-p), abs=1e-12)
     assert found.instability == 1
     assert "unstable" in found.words()
@@ -63,7 +63,7 @@ def test_bilateral_and_moving_unilateral_constraint_together(p):
 def test_weakly_active_contact_is_named_and_minimum_decided_on_the_cone():
     wedge, _ = zoo.load("wedge")
     for epsilon, minimum in ((0.5, True), (-0.5, True), (-3.0, False)):
-        found = onesided.solve(wedge.replace(parameters={"epsilon": epsilon}), Newton(), [0.0, 0.0], p=0.0).value
+        found = onesided.solve(wedge.replace(parameters={"epsilon": epsilon}), [0.0, 0.0], p=0.0, method=Newton()).value
         assert found.states() == {"right": "weak", "left": "weak"}
         assert found.minimum is minimum  # REFERENCE B3: strict constrained minimum iff k + ε > 0
         assert found.instability == (0 if epsilon > 0 else 1)
@@ -137,4 +137,4 @@ BOX = _box()
 
 def test_solve_of_a_system_needs_start_and_p():
     with pytest.raises(onesided.OnesidedError, match="needs a start and a value"):
-        onesided.solve(CORNER)
+        onesided.solve(onesided.System(("x",), lambda q, p, th: (q[0] - p) ** 2))

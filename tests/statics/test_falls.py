@@ -267,7 +267,7 @@ def test_relaxation_takes_no_energy_for_lower_than_it_is():
     """A shallow well next to a deep one: the slow fall ends in the first."""
     system = single(lambda q, p, th: q[0] ** 2 / 8 + 0.5 * jnp.cos(3 * q[0]) - p * q[0])
     for knobs in (Relaxation(), Relaxation(damped=True)):
-        found = onesided.solve(system, knobs, [3.4], p=0.0).value
+        found = onesided.solve(system, [3.4], p=0.0, method=knobs).value
         roots = np.linspace(0, 4, 400001)
         slope = roots / 4 - 1.5 * np.sin(3 * roots)
         wells = roots[1:][(slope[:-1] < 0) & (slope[1:] >= 0)]

@@ -126,8 +126,7 @@ def _fitted(value: Any, hint: Any, what: str) -> Any:
     try:
         return _fit(value, hint)
     except _MisfitError as misfit:
-        inside = "its `.system`" if hasattr(value, "system") and str(misfit) == "a System" else ""
-        raise UsageError(f"{what} is not usable", got=_shown(value), expected=str(misfit), advice=inside) from None
+        raise UsageError(f"{what} is not usable", got=_shown(value), expected=str(misfit)) from None
 
 
 def _shown(value: Any) -> str:
@@ -247,6 +246,9 @@ def _instance(value: Any, kind: type) -> Any:
         raise _MisfitError(f"an instance, {value.__name__}()")
     if getattr(kind, "_is_protocol", False) and not getattr(kind, "_is_runtime_protocol", False):
         return value
+    system = getattr(value, "system", None) if isinstance(value, tuple) else None
+    if system is not None and isinstance(system, kind):
+        return system  # a loaded file stands for its system
     if kind is not object and not isinstance(value, kind):
         raise _MisfitError(_WORDS.get(kind.__name__, f"a {kind.__name__}"))
     return value

@@ -12,8 +12,13 @@ Value = TypeVar("Value")
 
 def nearest(name: str, known: Iterable[str]) -> str:
     """The known name most like `name`, or an empty string."""
-    matches = get_close_matches(name, list(known), n=1, cutoff=0.5)
-    return matches[0] if matches else ""
+    names = list(known)
+    folded = {word.casefold(): word for word in reversed(names)}
+    matches = get_close_matches(name, names, n=1, cutoff=0.5)
+    if name.casefold() in folded or not matches:  # kD for kd
+        matches = get_close_matches(name.casefold(), folded, n=1, cutoff=0.5)
+        return folded[matches[0]] if matches else ""
+    return matches[0]
 
 
 def unknown_name(kind: str, name: str, known: Iterable[str], *, advice: str = "", about: str = "") -> ModelError:

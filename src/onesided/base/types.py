@@ -41,6 +41,7 @@ class Status(Enum):
     path_ended = "the path ends: no equilibria lead on from its last point"
     not_unique = "the path derivative is not unique: follow one of the extreme rays with `branch`"
     closed = "the path is closed: it came back to its start"
+    blocked = "blocked: a rigid stop, named in the note, lets the control go no further"
     far = "the path runs off to infinity: coordinates or reactions grow without bound; look at the last points"
     step_too_small = "the step became too small: a kink or singularity was not recognised; the points so far are good"
 
@@ -74,6 +75,7 @@ _GOOD = frozenset(
         Status.path_ended,
         Status.not_unique,
         Status.closed,
+        Status.blocked,
         Status.finished,
         Status.stopped,
     }

@@ -134,6 +134,7 @@ def _checked(file: Path) -> dict[str, str]:
     system, task = _load(file, None)
     examine = system.check_start if task.motion is None else system.check_model
     examine(task.start, task.p)
+    loose = cli.mechanisms.mechanism(system, task.start, task.p)
     sizes = system.sizes(task.start, task.p)
     low, high = task.p_bounds
     lengths = [f"{c} {v:.3g}" for c, v in zip(system.coordinates, sizes.length, strict=True)]
@@ -146,6 +147,7 @@ def _checked(file: Path) -> dict[str, str]:
         "two-sided": _abbreviated(system.bilateral),
         "control": f"{system.control} from {task.p:g}, between {low:g} and {high:g}",
         "start": _start(system, task),
+        **({"mechanism": f"nothing resists {loose}"} if loose else {}),
         **({} if task.motion is None else {"motion": "from t = {:g} to {:g}".format(*task.motion.time)}),
         "scales": f"{_abbreviated(lengths)}; energy {sizes.energy:.3g}; {system.control} {sizes.control:.3g}",
     }
@@ -161,7 +163,7 @@ def solve(
     """Find an equilibrium at fixed p from the file's start, also one that is infeasible or far away."""
     with clear_errors(as_json):
         model = _load(file, change)
-        found = onesided.solve(model.system, start=model.task.start, p=_within(model, p), throw=False)
+        found = onesided.solve(model.system, p=_within(model, p), throw=False)
         cli.listing.solution(found, as_json=as_json)
         raise typer.Exit(exit_code(found.status))
 
@@ -188,8 +190,6 @@ def trace(  # noqa: PLR0913, PLR0917 - one option each
         folder, bounds = _folder(output, file, "trace"), _bounds(model, p_min, p_max)
         found = onesided.trace(
             model.system,
-            model.task.start,
-            model.task.p,
             direction=_sign(direction, model.task.direction),
             p_bounds=bounds,
             max_points=max_points,
@@ -225,8 +225,6 @@ def diagram(  # noqa: PLR0913, PLR0917 - one option each
         folder, bounds = _folder(output, file, "diagram"), _bounds(model, p_min, p_max)
         found = onesided.diagram(
             model.system,
-            model.task.start,
-            model.task.p,
             p_bounds=bounds,
             max_branches=max_branches,
             max_depth=max_depth,
@@ -240,11 +238,13 @@ def diagram(  # noqa: PLR0913, PLR0917 - one option each
 
 
 @app.command()
-def drive(  # noqa: PLR0917 - one option each
+def drive(  # noqa: PLR0913, PLR0917 - one option each
     file: File,
     programme: Annotated[
         str | None, typer.Option(help='Values of p in turn, as in "-1, 1, -1"; default: the file\'s.')
     ] = None,
+    p_min: Low = None,
+    p_max: High = None,
     fall: Annotated[str, typer.Option(help="How jumps are computed: descent, damped (motion) or both.")] = "descent",
     change: Change = None,
     output: Output = None,
@@ -257,7 +257,7 @@ def drive(  # noqa: PLR0917 - one option each
         model = _load(file, change)
         values = _values(programme) if programme is not None else model.task.programme
         for value in values:
-            _within(model, value)
+            _within(model, value, _bounds(model, p_min, p_max))
         folder = _folder(output, file, "drive")
         span = min(values, default=0.0), max(values, default=0.0)
         progress = _progress(interrupt, model.system.control, span, quiet=quiet, as_json=as_json)
@@ -280,7 +280,7 @@ def simulate(  # noqa: PLR0913, PLR0917 - one option each
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Follow the motion that the file's [motion] states."""
+    r"""Follow the motion that the file's \[motion] states."""
     with clear_errors(as_json) as interrupt:
         model = _load(file, change)
         task = model.task.motion
@@ -290,11 +290,8 @@ def simulate(  # noqa: PLR0913, PLR0917 - one option each
         span = (task.time[0], task.time[1] if time is None else time)
         found = onesided.simulate(
             model.system,
-            model.task.start,
-            dict(task.velocities),
-            span,
-            method=_method(task, method, rtol, step),
-            control=model.task.p if task.control is None else task.control,
+            t_span=span,
+            method=_method(model, span, method, rtol, step),
             progress=_progress(interrupt, "t", span, quiet=quiet, as_json=as_json),
             throw=False,
         )
@@ -356,15 +353,16 @@ def _values(programme: str) -> tuple[float, ...]:
     return tuple(_number(item, "a value of --programme") for item in programme.replace(",", " ").split())
 
 
-def _within(model: "Model", p: float | None) -> float:
-    low, high = model.task.p_bounds
+def _within(model: "Model", p: float | None, bounds: tuple[float, float] | None = None) -> float:
+    low, high = bounds or model.task.p_bounds
     value = model.task.p if p is None else p
     if not low <= value <= high:
         raise UsageError(
             f"{model.system.control} is outside its range",
             got=f"{value:g}",
             expected=f"{low:g} to {high:g}",
-            advice="choose another value, or widen `range` in the file's [control]",
+            advice="choose another value, or widen `range` in the file's [control]"
+            + (", or --p-min and --p-max" if bounds else ""),
         )
     return value
 
@@ -378,14 +376,10 @@ def _progress(interrupt: Interrupt, name: str, span: tuple[float, float], *, qui
     return cli.listing.progress(interrupt.pressed, name, span, quiet=quiet, as_json=as_json)
 
 
-def _method(task: Any, name: str | None, rtol: float | None, step: float | None) -> Any:
-    """The file's method of motion, with what the options change."""
-    return dynamics.choose.method_named(
-        task.method if name is None else name,
-        task.rtol if rtol is None else rtol,
-        task.step if step is None else step,
-        task.theta,
-    )
+def _method(model: "Model", span: tuple[float, float], name: str | None, rtol: float | None, step: float | None) -> Any:
+    """The file's method of motion with what the options change; None where they change nothing."""
+    changed = name is not None or rtol is not None or step is not None
+    return dynamics.asked.method_of(model.system, span, name, rtol, step)[0] if changed else None
 
 
 def _careful(care: str) -> Any:

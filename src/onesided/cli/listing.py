@@ -177,9 +177,8 @@ def solution(found: Solution[Equilibrium], *, as_json: bool) -> None:
         return
     for name, value in zip(state.bilateral, state.mu, strict=True):
         table.add_row(name, f"multiplier {value:.12g}")
-    for i, (name, word) in enumerate(state.states().items()):
-        shown = f"gap {state.gaps[i]:.6g}" if word == "inactive" else f"reaction {state.lam[i]:.12g}"
-        table.add_row(name, f"{word}, {shown}")
+    for name in state.unilateral:
+        table.add_row(name, state.told(name))
     table.add_row("energy", f"{state.energy:.12g}")
     table.add_row("stability", state.words())
     table.add_row("recheck", f"largest relative residual {state.recheck.worst:.1e}")
@@ -248,8 +247,8 @@ def drive(found: Drive, *, as_json: bool, folder: str) -> None:
         _events(leg, bounds=False)
         if jumps and jumps[0].p == leg.p[-1]:
             say(f"  [bold]{escape(jumps.pop(0).words())}[/]")
-    if not found.ok:
-        say(_verdict(ok=False, text=f"{found.status.value} ({found.note})"))
+    if not found.ok or found.status is Status.blocked:
+        say(_verdict(found.ok, text=f"{found.status.value} ({found.note})"))
     elif found.note:
         say(f"note: {escape(found.note)}")
     _meaning(event for leg in found.paths for event in leg.events)

@@ -1,1 +1,2 @@
+from . import asked as asked
 from . import choose as choose

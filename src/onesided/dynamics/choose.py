@@ -12,6 +12,7 @@ from onesided.dynamics.smooth.explicit import Baumgarte, Projected
 from onesided.dynamics.smooth.generalized_alpha import GeneralizedAlpha
 from onesided.dynamics.smooth.radau import Radau
 from onesided.dynamics.smooth.stepper import SmoothMethod
+from onesided.system.system import System
 
 METHODS: dict[str, Any] = {
     "projected": Projected(),
@@ -21,6 +22,32 @@ METHODS: dict[str, Any] = {
     "event-driven": EventDriven(),
     "moreau": Moreau(),
 }
+
+
+FEW = 16  # gaps up to which the times of events are worth finding
+STEPS = 2000  # of Moreau's method, where nobody said how long they are
+
+
+def name_for(system: System) -> str:
+    """The method for a system of which none was said: few gaps, and compliant contacts, are followed by events."""
+    gaps = len(system.unilateral)
+    if not gaps or system.servo:
+        return "projected"
+    compliant = any(contact.compliance is not None for contact in system.contacts.values())
+    return "event-driven" if gaps <= FEW or compliant else "moreau"
+
+
+def method_for(
+    system: System, span: tuple[float, float], rtol: float | None = None
+) -> tuple[SmoothMethod | ContactMethod, str]:
+    """The same with its knobs, and a remark where its accuracy is not controlled: steps of Moreau, implicit forces."""
+    name = name_for(system)
+    if name != "moreau":
+        return method_named(name, rtol), ""
+    step = (span[1] - span[0]) / STEPS
+    gaps = len(system.unilateral)
+    remark = f"Moreau(step={step:.3g}, theta=0.5) was chosen for {gaps} gaps: compare with a smaller step"
+    return Moreau(step=step, theta=0.5), remark
 
 
 def method_named(

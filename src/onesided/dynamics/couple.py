@@ -20,10 +20,10 @@ from onesided.base.arguments import checked
 from onesided.base.errors import SolveError, UsageError
 from onesided.base.tolerances import DEFAULT, EPS, Tolerances
 from onesided.base.types import Array, Status
+from onesided.dynamics.asked import span_of
 from onesided.dynamics.consistent import consistent
 from onesided.dynamics.contracts import check_contracts
 from onesided.dynamics.mechanics import Mechanics
-from onesided.dynamics.simulate import span_of
 from onesided.dynamics.smooth.variational import Variational
 from onesided.evaluation.joining import Joining, Joint
 from onesided.evaluation.variational_steps import Instant, VariationalSteps

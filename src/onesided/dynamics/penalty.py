@@ -14,6 +14,7 @@ from onesided.dynamics.consistent import consistent
 from onesided.dynamics.mechanics import Mechanics
 from onesided.system.equations import Equations
 from onesided.system.system import System
+from onesided.system.travel import made_by
 
 ROUNDS = 20
 
@@ -41,7 +42,7 @@ def with_penalty(system: System, epsilon: float | Mapping[str, float]) -> System
     def energy(q: Any, p: Any, th: Any) -> Any:
         return plain(q, p, th) + sum(f(q, p, th) ** 2 / chosen[name] ** 2 for name, f in soft.items())
 
-    return replace(system, energy=energy, bilateral=rigid)
+    return made_by(replace(system, energy=energy, bilateral=rigid), with_penalty, system, epsilon)
 
 
 @checked

@@ -1,19 +1,18 @@
 """The verbs of motion: simulate and iter_simulate."""
 
-import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
-from onesided import structures
 from onesided._version import __version__
 from onesided.base.arguments import checked
 from onesided.base.errors import SolveError, UsageError
 from onesided.base.progress import SILENT, Progress
 from onesided.base.tolerances import DEFAULT, Tolerances
 from onesided.base.types import Array, Status
+from onesided.dynamics.asked import Asked, completed, span_of
 from onesided.dynamics.between import dips, words
 from onesided.dynamics.consistent import consistent
 from onesided.dynamics.contacts.contact_run import ContactMethod, ContactRun, Request
@@ -32,7 +31,8 @@ from onesided.dynamics.watching.forcing import Forcing
 from onesided.dynamics.watching.watch import MotionWatch
 from onesided.evaluation.motion_functions import Control
 from onesided.linalg import one_thread
-from onesided.results import Motion, MotionEvent, StartCorrection
+from onesided.results import Motion, MotionEvent, Occurrence, StartCorrection
+from onesided.results.wording import closings, sides
 from onesided.system.equations import Equations
 from onesided.system.held import Sampled
 from onesided.system.system import System
@@ -46,12 +46,12 @@ UserEvents = Mapping[str, Callable[[float, Array, Array], float]]
 @checked
 def simulate(  # noqa: PLR0913 - one verb, all its ends by keyword
     system: System,
-    q0: Any,
-    v0: Any,
-    t_span: tuple[float, float],
+    q0: Any = None,
+    v0: Any = None,
+    t_span: tuple[float, float] | None = None,
     *,
     method: SmoothMethod | ContactMethod | None = None,
-    control: float | Control | Sampled = 0.0,
+    control: float | Control | Sampled | None = None,
     force: Sampled | None = None,
     multipliers: Rule | None = None,
     events: UserEvents | None = None,
@@ -65,12 +65,15 @@ def simulate(  # noqa: PLR0913 - one verb, all its ends by keyword
 
     Parameters
     ----------
-    q0, v0 : start, as sequences or name → value (velocities left out are zero).
-    t_span : first and last time.
-    method : `Projected()` (default), `Radau()` for stiff systems, `GeneralizedAlpha()`, `Baumgarte()`. With
-        contacts that open and close: `EventDriven()`, `Moreau()`.
+    q0, v0 : start, as sequences or name → value (velocities left out are zero); by default those of the file, or the
+        composed structure at rest.
+    t_span : first and last time; by default the file's.
+    method : `Projected()`, `Radau()` for stiff systems, `GeneralizedAlpha()`, `Baumgarte()`. With contacts that open
+        and close: `EventDriven()`, `Moreau()`. By default the file's; otherwise `EventDriven()` for a few gaps,
+        `Moreau` for many, `Projected()` without. What was chosen is in `provenance`.
     control : the control parameter p during motion: a number, a function of time in `jax.numpy` (moving
-        constraints), or `Sampled`: feedback in ordinary Python, held between samples.
+        constraints), or `Sampled`: feedback in ordinary Python, held between samples. By default the file's; 0 for a
+        system that has none, which the note says where p matters.
     force : `Sampled`: forces of a controller in ordinary Python, beside those of the system, held between samples.
     multipliers : how redundant constraints share their force: `MinimalNorm()` (default), `Compliances`, `ReducedSet`.
     events : name → function (t, q, v) whose zeros are located; those named in `stop` end the motion. An attribute
@@ -84,17 +87,18 @@ def simulate(  # noqa: PLR0913 - one verb, all its ends by keyword
     Every point is rechecked from the model: constraints, hidden constraints, force balance, energy. A motion that
     reached the end but fails this has the status `inaccurate`.
     """
-    system, q0, v0 = _as_it_moves(system, q0, v0)
+    asked = completed(system, q0, v0, t_span, method, control)
+    system, q0, v0, method, control = asked.system, asked.q0, asked.v0, asked.method, asked.control
     if isinstance(method, ContactMethod):
         request = Request(
-            system, q0, v0, *span_of(t_span), control=control, force=force, multipliers=multipliers,
+            system, q0, v0, *asked.span, control=control, force=force, multipliers=multipliers,
             events=events or {}, stop=stop, max_steps=max_steps, tolerances=tolerances,
         )  # fmt: skip
         with one_thread():
             run = method.begin(request)
-        return _judged(_followed(run, progress), throw=throw)
+        return _judged(_noted(_followed(run, progress), asked), throw=throw)
     smooth = begin(
-        system, (q0, v0), t_span, method=method, control=control, force=force, multipliers=multipliers,
+        system, (q0, v0), asked.span, method=method, control=control, force=force, multipliers=multipliers,
         tolerances=tolerances,
     )  # fmt: skip
     watch = MotionWatch(smooth.stepper, events or {}, stop, smooth.t_end - smooth.stepper.state.t)
@@ -113,7 +117,21 @@ def simulate(  # noqa: PLR0913 - one verb, all its ends by keyword
     finally:
         progress.end()
     note = "; ".join(text for text in (note, watch.words) if text)
-    return _judged(collect(smooth, states, status, note, tuple(watch.found)), throw=throw)
+    return _judged(_noted(collect(smooth, states, status, note, tuple(watch.found)), asked), throw=throw)
+
+
+def _noted(motion: Motion, asked: Asked) -> Motion:
+    """The motion with remarks on what was chosen for it, its events in words that fit the thing."""
+    called = closings({name: asked.system.words_for(name) for name in motion.unilateral})
+    events = tuple(_called(event, called[event.name]) if event.name in called else event for event in motion.events)
+    return replace(motion, note="; ".join(text for text in (motion.note, *asked.notes) if text), events=events)
+
+
+def _called(event: MotionEvent, closes: str) -> MotionEvent:
+    """An event of a cable or a stop by its own name: "cable goes slack"."""
+    words = sides(closes)
+    names = {Occurrence.opens: words.opens, Occurrence.contact: words.closes, Occurrence.impact: words.closes}
+    return replace(event, called=names.get(event.kind, ""))
 
 
 def _judged(motion: Motion, *, throw: bool) -> Motion:
@@ -141,24 +159,15 @@ def _followed(run: ContactRun, progress: Progress) -> Motion:
     return run.motion()
 
 
-def _as_it_moves(system: System, q0: Any, v0: Any) -> tuple[System, Any, Any]:
-    """The system that moves, and its start: a composed structure without the coordinates that have no inertia."""
-    if system.structure is None:
-        return system, q0, v0
-    slack = structures.without_slack
-    twin = slack.in_motion(system)
-    return (system, q0, v0) if twin is system else (twin, slack.moved(q0, system, twin), slack.moved(v0, system, twin))
-
-
 @checked
 def iter_simulate(  # noqa: PLR0913 - as `simulate`
     system: System,
-    q0: Any,
-    v0: Any,
-    t_span: tuple[float, float],
+    q0: Any = None,
+    v0: Any = None,
+    t_span: tuple[float, float] | None = None,
     *,
     method: SmoothMethod | ContactMethod | None = None,
-    control: float | Control | Sampled = 0.0,
+    control: float | Control | Sampled | None = None,
     force: Sampled | None = None,
     multipliers: Rule | None = None,
     tolerances: Tolerances = DEFAULT,
@@ -172,19 +181,20 @@ def iter_simulate(  # noqa: PLR0913 - as `simulate`
     SolveError
         Where the motion cannot go on.
     """
-    system, q0, v0 = _as_it_moves(system, q0, v0)
+    asked = completed(system, q0, v0, t_span, method, control)
+    system, q0, v0, method, control = asked.system, asked.q0, asked.v0, asked.method, asked.control
     if isinstance(method, ContactMethod):
         yield from _each(
             method.begin(
                 Request(
-                    system, q0, v0, *span_of(t_span), control=control, force=force,
+                    system, q0, v0, *asked.span, control=control, force=force,
                     multipliers=multipliers, tolerances=tolerances,
                 )
             )
         )  # fmt: skip
         return
     run = begin(
-        system, (q0, v0), t_span, method=method, control=control, force=force, multipliers=multipliers,
+        system, (q0, v0), asked.span, method=method, control=control, force=force, multipliers=multipliers,
         tolerances=tolerances,
     )  # fmt: skip
     yield run.stepper.state
@@ -309,22 +319,6 @@ def begin(
         state = _settled(mechanics, pace.begin(state))
     stepper = chosen.start(mechanics, state, last)
     return PreparedMotion(mechanics, stepper, chosen, correction, last, pace)
-
-
-def span_of(t_span: Any) -> tuple[float, float]:
-    """First and last time, checked."""
-    try:
-        first, last = (float(t) for t in t_span)
-    except (TypeError, ValueError):
-        raise UsageError("the time span is not a pair of numbers", got=repr(t_span), expected="(first, last)") from None
-    if not (math.isfinite(first) and math.isfinite(last) and first < last):
-        raise UsageError(
-            "the time span is empty, reversed or not finite",
-            got=f"{first:g} to {last:g}",
-            expected="first < last",
-            advice="to go back in time, reverse the velocities",
-        )
-    return first, last
 
 
 def collect(

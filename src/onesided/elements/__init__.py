@@ -20,6 +20,10 @@ _CLASSES["divided"] = divided
 __all__ = sorted(_CLASSES)  # noqa: PLE0605 - made from the kinds that were found
 
 
+def __dir__() -> list[str]:
+    return list(__all__)
+
+
 def __getattr__(name: str) -> Any:
     if name in _CLASSES:
         return _CLASSES[name]

@@ -8,17 +8,17 @@ with small or capital letters:
 * members: `a`, `b` (or `from`, `to`; `node1`, `node2`; `i`, `j`); `stiffness` (`k`) or `EA`; `length` (`l0`: natural
   length), `pretension`; `kind` (bar, spring, cable); `name`.
 
+* supports: `node` (or `name`), `fix` or `fix_x` …, and loads: `node`, `fx`, `fy`, `fz`, where the nodes do not say it.
+
 Cells are numbers or formulas of parameters. Columns are parted by comma, semicolon or tab; lines that begin with `#`
-are passed over. One file may hold both, below lines `[nodes]` and `[members]`.
+are passed over. One file may hold all, below lines `[nodes]`, `[members]`, `[supports]`, `[loads]`.
 """
 
 import csv
-import io
 import os
 import re
 import stat
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -27,7 +27,7 @@ from onesided.base.arguments import checked
 from onesided.base.errors import ModelError, ModelFileError, UsageError
 from onesided.elements.contract import Element
 from onesided.elements.members import Bar
-from onesided.files.mesh_text import check_mesh_text
+from onesided.files.import_groups import mesh_rows, with_tables
 from onesided.files.part_kinds import part_kinds
 from onesided.files.part_tables import MAX_PARTS, PART_NAME, PART_NAME_LENGTH, ImportedPart
 from onesided.files.schema import shown
@@ -65,24 +65,32 @@ _COLUMNS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {  # those tha
         ("a", "b"),
         ("name", "a", "b", "stiffness", "modulus_area", "length", "pretension", "law", "kind"),
     ),
+    "supports": (("name",), ("name", "fix", *(f"fix_{a}" for a in AXES))),
+    "loads": (("name",), ("name", *(f"f{a}" for a in AXES))),
 }
 _YES = {"1", "true", "yes", "all", "fixed", "pinned", "pin"}
 _NO = {"", "0", "false", "no", "free", "none"}
-_SECTION = re.compile(r"\[?\s*+(nodes|members|elements|bars)\s*+\]?", re.IGNORECASE)
+_SECTION = re.compile(r"\[?\s*+(nodes|members|elements|bars|supports|loads|forces)\s*+\]?", re.IGNORECASE)
+_SECTIONS = {"elements": "members", "bars": "members", "forces": "loads"}
 
 Line = tuple[str, dict[str, str]]  # place, cells by column
 
 
 @checked
 def read_truss(
-    nodes: str | os.PathLike[str], members: str | os.PathLike[str] | None = None, *, kind: str = "bar"
+    nodes: str | os.PathLike[str],
+    members: str | os.PathLike[str] | None = None,
+    *,
+    supports: str | os.PathLike[str] | None = None,
+    loads: str | os.PathLike[str] | None = None,
+    kind: str = "bar",
 ) -> list[Part]:
     """Read a truss from CSV files, for `compose`.
 
     Parameters
     ----------
-    nodes : file of the nodes, or one file with sections `[nodes]` and `[members]`.
-    members : file of the members.
+    nodes : file of the nodes, or one file with sections `[nodes]`, `[members]`, and `[supports]`, `[loads]` if wanted.
+    members : file of the members;  supports, loads : files of those, where the nodes do not say it all.
     kind : kind of the members for which the file gives none.
 
     Raises
@@ -90,18 +98,28 @@ def read_truss(
     ModelFileError
         With file and line.
     """
-    texts = [(_read_text(Path(path)), os.fspath(path)) for path in (nodes, members) if path is not None]
-    return _parts(_truss_rows(texts, kind, single=members is None))
+    paths = {"nodes": nodes, "members": members, "supports": supports, "loads": loads}
+    texts = {key: (_read_text(Path(path)), os.fspath(path)) for key, path in paths.items() if path is not None}
+    return parts_of(_truss_rows(texts, kind))
 
 
 @checked
-def read_mesh(path: str | os.PathLike[str], member: Element | None = None) -> list[Part]:
+def read_mesh(
+    path: str | os.PathLike[str],
+    member: Element | None = None,
+    *,
+    supports: Mapping[str, Any] | None = None,
+    loads: Mapping[str, Any] | None = None,
+) -> list[Part]:
     """Read the line elements of a mesh with meshio (`pip install meshio`), for `compose`.
 
     Parameters
     ----------
     path : any format that meshio reads.
     member : what every line becomes: an element whose name and ends are filled in; default `Bar("", stiffness=1.0)`.
+    supports : name of a group of the mesh (physical groups of gmsh, sets of other formats) → what is fixed at its
+        nodes: True, "x", "xy" …
+    loads : name of a group → force at each of its nodes; it grows with p.
 
     Returns
     -------
@@ -110,11 +128,12 @@ def read_mesh(path: str | os.PathLike[str], member: Element | None = None) -> li
         The mesh is planar when all z are 0.
     """
     template = Bar("", stiffness=1.0) if member is None else member
-    rows = _mesh_rows(Path(path), os.fspath(path), template.kind)
-    nodes = _parts(row for row in rows if row.kind == "node")
-    changes = [{"name": row.name, **row.values} for row in rows if row.kind != "node"]
+    place = Path(path)
+    rows = mesh_rows(place, read_bytes(place), os.fspath(path), template.kind, (supports or {}, loads or {}))
+    changes = [{"name": row.name, **row.values} for row in rows if "ends" in row.values]
+    others = parts_of(row for row in rows if "ends" not in row.values)
     try:
-        return [*nodes, *(replace(template, **change) for change in changes)]
+        return [*others, *(replace(template, **change) for change in changes)]
     except TypeError:
         got = type(template).__name__
         raise UsageError("`member` is no member between two nodes", got=got, expected=MEMBERS) from None
@@ -122,10 +141,12 @@ def read_mesh(path: str | os.PathLike[str], member: Element | None = None) -> li
 
 def import_rows(table: ImportTable, source: Source, folder: Path | None) -> list[ImportedPart]:
     """What `[import]` of a model file asks for; only files inside the folder of the model file are read."""
-    given = {
-        key: getattr(table, key) for key in ("truss", "nodes", "members", "mesh") if getattr(table, key) is not None
-    }
-    if set(given) not in ({"truss"}, {"nodes", "members"}, {"mesh"}):
+    every = ("truss", "nodes", "members", "mesh", "supports", "loads")
+    given = {key: name for key in every if isinstance(name := getattr(table, key), str)}
+    groups = _groups(table)
+    if set(given) - {"supports", "loads"} not in ({"truss"}, {"nodes", "members"}, {"mesh"}) or (
+        "mesh" in given and len(given) > 1
+    ):
         expected = "`nodes` and `members`, or `truss`, or `mesh`"
         raise source.error(
             ("import",), "this import is not clear", got=", ".join(given) or "nothing", expected=expected
@@ -134,9 +155,19 @@ def import_rows(table: ImportTable, source: Source, folder: Path | None) -> list
     if "mesh" in paths:
         if paths["mesh"].suffix.lower() not in SAFE_MESHES:
             raise source.error(("import", "mesh"), "this format is not read", expected=" or ".join(SAFE_MESHES))
-        return _mesh_rows(paths["mesh"], given["mesh"], table.kind)
-    texts = [(_read_text(path), given[key]) for key, path in paths.items()]
-    return _truss_rows(texts, table.kind, single="truss" in given)
+        return mesh_rows(paths["mesh"], read_bytes(paths["mesh"]), given["mesh"], table.kind, groups)
+    if any(groups):
+        raise source.error(
+            ("import",), "groups are those of a mesh", expected="`supports` and `loads` as names of files"
+        )
+    texts = {"nodes" if key == "truss" else key: (_read_text(path), given[key]) for key, path in paths.items()}
+    return _truss_rows(texts, table.kind)
+
+
+def _groups(table: ImportTable) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+    """Supports and loads of groups of a mesh."""
+    supports, loads = (value if isinstance(value, Mapping) else {} for value in (table.supports, table.loads))
+    return supports, loads
 
 
 def _inside(name: str, key: tuple[str, ...], source: Source, folder: Path | None) -> Path:
@@ -175,7 +206,8 @@ def _read_text(path: Path) -> str:
         raise ModelFileError("the file is not text in UTF-8", place=path.name, advice="export it again") from None
 
 
-def _parts(rows: Iterable[ImportedPart]) -> list[Part]:
+def parts_of(rows: Iterable[ImportedPart]) -> list[Part]:
+    """The parts that rows state."""
     kinds, parts = part_kinds(), list[Part]()
     for row in rows:
         if row.kind not in kinds:
@@ -193,16 +225,34 @@ def _parts(rows: Iterable[ImportedPart]) -> list[Part]:
 # CSV -----------------------------------------------------------------------------------------------------------------
 
 
-def _truss_rows(texts: Sequence[tuple[str, str]], kind: str, *, single: bool) -> list[ImportedPart]:
-    if single:
-        sections = _sections(*texts[0])
-    else:
-        sections = {name: _lines(*one, 1, name) for name, one in zip(_COLUMNS, texts, strict=True)}
+def _truss_rows(texts: Mapping[str, tuple[str, str]], kind: str) -> list[ImportedPart]:
+    sections = {} if "members" in texts else _sections(*texts["nodes"])
+    sections |= {name: _lines(*one, 1, name) for name, one in texts.items() if name not in sections}
     nodes = [row for line in sections["nodes"] for row in _node(*line)]
     members = [_member(number, kind, *line) for number, line in enumerate(sections["members"], 1)]
     if not nodes or not members:
-        raise ModelFileError("there are no nodes or no members", place=texts[0][1])
-    return [*nodes, *members]
+        raise ModelFileError("there are no nodes or no members", place=texts["nodes"][1])
+    axes = AXES[: len(nodes[0].values["at"])]
+    supports, loads = sections.get("supports", []), sections.get("loads", [])
+    held = {_named(place, cells): _held(cells, axes, place) for place, cells in supports}
+    forces = [
+        row for n, (place, cells) in enumerate(loads, 1) for row in _load(_named(place, cells), cells, axes, place, n)
+    ]
+    places = {_named(place, cells): place for place, cells in (*supports, *loads)}
+    return with_tables([*nodes, *members], held, forces, places)
+
+
+def _named(place: str, cells: Mapping[str, str]) -> str:
+    return _name(_required(cells, "name", place), "n", place)
+
+
+def _load(
+    name: str, cells: Mapping[str, str], axes: Sequence[str], place: str, number: int | None = None
+) -> list[ImportedPart]:
+    """A force at a node, where there is one."""
+    force = tuple(_quantity(cells.get(f"f{axis}", "0"), place) for axis in axes)
+    label = f"load_{name}" if number is None else f"load{number}_{name}"
+    return [ImportedPart("force", label, {"at": name, "force": force}, place)] if any(force) else []
 
 
 def _sections(text: str, file: str) -> dict[str, list[Line]]:
@@ -211,8 +261,8 @@ def _sections(text: str, file: str) -> dict[str, list[Line]]:
     titles = [
         (n, match[1].lower()) for n, line in enumerate(lines) if (match := _SECTION.fullmatch(line.strip(" \t,;")))
     ]
-    names = ["nodes" if name == "nodes" else "members" for _, name in titles]
-    if sorted(names) != ["members", "nodes"]:
+    names = [_SECTIONS.get(name, name) for _, name in titles]
+    if not {"members", "nodes"} <= set(names) or len(set(names)) < len(names):
         got, expected = ", ".join(names) or "none", "[nodes] and [members], each in a line of its own"
         raise ModelFileError("the sections are not clear", place=file, got=got, expected=expected)
     ends = [n for n, _ in titles[1:]] + [len(lines)]
@@ -296,19 +346,14 @@ def _required(cells: Mapping[str, str], column: str, place: str) -> str:
 
 
 def _node(place: str, cells: Mapping[str, str]) -> list[ImportedPart]:
-    name = _name(_required(cells, "name", place), "n", place)
+    name = _named(place, cells)
     axes = AXES if "z" in cells else AXES[:2]
     values: dict[str, Any] = {"at": tuple(_quantity(_required(cells, axis, place), place) for axis in axes)}
     if held := _held(cells, axes, place):
         values["fixed"] = held
     if "mass" in cells:
         values["mass"] = _quantity(cells["mass"], place)
-    rows = [ImportedPart("node", name, values, place)]
-    if any(f"f{axis}" in cells for axis in axes):
-        force = tuple(_quantity(cells.get(f"f{axis}", "0"), place) for axis in axes)
-        if any(force):
-            rows.append(ImportedPart("force", f"load_{name}", {"at": name, "force": force}, place))
-    return rows
+    return [ImportedPart("node", name, values, place), *_load(name, cells, axes, place)]
 
 
 def _held(cells: Mapping[str, str], axes: Sequence[str], place: str) -> bool | tuple[str, ...]:
@@ -337,40 +382,3 @@ def _member(number: int, kind: str, place: str, cells: Mapping[str, str]) -> Imp
     if "law" in cells:
         values["law"] = cells["law"]
     return ImportedPart(kind, name, values, place)
-
-
-# meshes --------------------------------------------------------------------------------------------------------------
-
-
-def _mesh_rows(path: Path, name: str, kind: str) -> list[ImportedPart]:
-    check_mesh_text(read_bytes(path), path.suffix.lower(), name)
-    try:
-        import meshio
-    except ImportError:
-        what = "meshes are read by meshio, which is not installed"
-        raise ModelFileError(what, place=name, advice="pip install 'onesided[mesh]', or pip install meshio") from None
-    try:
-        with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):  # it prints what it thinks of a file
-            mesh = meshio.read(path)
-    except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever a broken file does inside meshio
-        raise ModelFileError("the mesh cannot be read", place=name, got=f"{type(error).__name__}: {error}") from None
-    lines = [pair for block in mesh.cells if block.type == "line" for pair in block.data.tolist()]
-    if not lines:
-        got = ", ".join(sorted({block.type for block in mesh.cells})) or "no elements"
-        raise ModelFileError("the mesh has no line elements", place=name, got=got, expected="elements of type line")
-    points = mesh.points.tolist()
-    strange = next((end for pair in lines for end in pair if not 0 <= end < len(points)), None)
-    if strange is not None:
-        what, expected = "a line of the mesh ends at a point that is not there", f"0 to {len(points) - 1}"
-        raise ModelFileError(what, place=name, got=str(strange), expected=expected)
-    planar = all(len(point) < 3 or point[2] == 0 for point in points)
-    used = sorted({end for pair in lines for end in pair})
-    if len(used) + len(lines) > MAX_PARTS:
-        raise ModelFileError("the mesh is too large", place=name, expected=f"{MAX_PARTS} parts at most")
-    if len({frozenset(pair) for pair in lines}) < len(lines):
-        raise ModelFileError("two lines of the mesh join the same points", place=name, advice="merge them")
-    nodes = [ImportedPart("node", f"n{i}", {"at": tuple(points[i][: 2 if planar else 3])}, name) for i in used]
-    return [
-        *nodes,
-        *(ImportedPart(kind, f"{kind}{j}", {"ends": (f"n{a}", f"n{b}")}, name) for j, (a, b) in enumerate(lines)),
-    ]

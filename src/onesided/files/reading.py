@@ -113,6 +113,8 @@ from onesided.files.schema import FileModel, part_tables, read_format, shown
 from onesided.files.schema_tables import FormatError
 from onesided.files.toml_places import Source, has_long_key
 from onesided.formulas.gate import suggestion
+from onesided.results.wording import short
+from onesided.system.travel import made_by
 
 if TYPE_CHECKING:
     from onesided.system.system import System
@@ -123,18 +125,18 @@ MAX_DEPTH = 5
 
 @dataclass(frozen=True, eq=False)
 class MotionTask:
-    """What a file says about motion: time span, start velocities, p(t) or None, name and knobs of the method."""
+    """What a file says about motion: time span, start velocities, p(t), name and knobs of the method; or None."""
 
     time: tuple[float, float]
     velocities: Mapping[str, float]
     control: Callable[[Any], Any] | None
-    method: str
+    method: str | None
     rtol: float | None
     step: float | None
     theta: float | None = None
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Task:
     """What a model file asks for: where to start and which way to go.
 
@@ -171,6 +173,22 @@ class Task:
     given: Mapping[str, float] = field(default_factory=dict)
     motion: MotionTask | None = None
 
+    def __repr__(self) -> str:
+        low, high = self.p_bounds
+        way = "up" if self.direction > 0 else "down"
+        lines = [
+            f"<Task: {self.title or 'no title'}>",
+            f"  from p = {self.p:g} {way}, between {low:g} and {high:g}; programme {short(np.array(self.programme))}",
+            f"  start {short(np.asarray(self.start))}",
+        ]
+        if self.motion is not None:
+            span = "from t = {:g} to {:g}".format(*self.motion.time)
+            lines.append(f"  motion {span}" + (f", {self.motion.method}" if self.motion.method else ""))
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        return str(views("report").task_html(self))
+
 
 class Model(NamedTuple):
     """A loaded file: `system, task = load(path)`."""
@@ -178,13 +196,18 @@ class Model(NamedTuple):
     system: "System"
     task: Task
 
+    def __repr__(self) -> str:
+        return f"<Model: {self.system!r}>\n{self.task!r}"
+
     def _repr_html_(self) -> str:
         return str(views("report").model_html(self))
 
     def with_parameters(self, parameters: Mapping[str, float]) -> "Model":
         """The same with other parameter values; parts whose places depend on them start elsewhere."""
         system = self.system.replace(parameters=parameters)
-        return Model(system, replace(self.task, start=_start(system, self.task.given)))
+        task = replace(self.task, start=_start(system, self.task.given))
+        system._set("task", task)
+        return Model(system, task)
 
 
 @checked
@@ -232,7 +255,14 @@ def loads(text: str, name: str = "<string>", *, folder: Path | None = None) -> M
             error.path, error.what, got="" if error.named else got, expected=error.expected, advice=error.advice
         ) from None
     system = _build(file, parts, source, folder) if parts or file.import_ else files.formula_system.build(file, source)
-    return Model(system, _task(file, system, source))
+    made_by(system, _system_of, text, name, folder)
+    task = _task(file, system, source)
+    system._set("task", task)
+    return Model(system, task)
+
+
+def _system_of(text: str, name: str, folder: Path | None) -> "System":
+    return loads(text, name, folder=folder).system
 
 
 def _build(file: FileModel, parts: dict[str, Any], source: Source, folder: Path | None) -> "System":
@@ -279,7 +309,7 @@ def _motion(file: FileModel) -> MotionTask | None:
 
 def _start(system: "System", given: Mapping[str, float]) -> Array:
     """Start values: those given by name, otherwise where the parts are."""
-    own = np.zeros(system.n) if system.structure is None else system.start
+    own = system.start if system.has_start else np.zeros(system.n)
     number = {name: i for i, name in enumerate(system.coordinates)}
     for name, value in given.items():
         own[number[name]] = value

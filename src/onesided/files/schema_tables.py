@@ -259,9 +259,10 @@ class MotionTable(Table):
     control: FormulaText | None = Field(
         default=None, description="the control parameter as a formula of t; default: it keeps its start value"
     )
-    method: Literal["projected", "radau", "generalized-alpha", "baumgarte", "event-driven", "moreau"] = Field(
-        default="projected",
-        description="projected: fast; radau: for stiff systems; event-driven, moreau: with contacts; others to compare",
+    method: Literal["projected", "radau", "generalized-alpha", "baumgarte", "event-driven", "moreau"] | None = Field(
+        default=None,
+        description="projected: fast; radau: for stiff systems; event-driven, moreau: contacts; others to compare; "
+        "default: event-driven for few gaps, moreau for many, projected without",
     )
     rtol: Positive | None = Field(default=None, description="accuracy of a step; default: that of the method")
     step: Positive | None = Field(default=None, description="a fixed step instead")
@@ -283,4 +284,10 @@ class ImportTable(Table):
     members: Text | None = Field(default=None, description="CSV with a, b, stiffness or EA, length, kind")
     truss: Text | None = Field(default=None, description="one CSV with both, below lines [nodes] and [members]")
     mesh: Text | None = Field(default=None, description="mesh of line elements (.msh or .vtk), read by meshio")
+    supports: Text | dict[str, bool | Text] | None = Field(
+        default=None, description='CSV with node, fix; of a mesh: group = what is fixed there, like true or "y"'
+    )
+    loads: Text | dict[str, list[Number | Text]] | None = Field(
+        default=None, description="CSV with node, fx, fy (, fz); of a mesh: group = force at each of its nodes"
+    )
     kind: Text = Field(default="bar", description="kind of members for which the file gives none")

@@ -134,6 +134,13 @@ class FormulaError(ModelFileError):
         return f"{super().__str__()}\n{self.snippet()}"
 
 
+_ONE_SIDED = "state what acts on one side only as a gap in [unilateral], or smooth it: (x + sqrt(x**2 + c**2))/2"
+_KINKED = {
+    **dict.fromkeys(("max", "min", "where", "if", "clip", "heaviside", "step", "relu"), _ONE_SIDED),
+    **dict.fromkeys(("floor", "ceil", "round", "sign", "mod"), "use a smooth function, such as tanh(x/c)"),
+}
+
+
 def suggestion(name: str, known: Iterable[str]) -> str:
     """Return advice naming the known word closest to `name`, or an empty text."""
     words = sorted(set(known))
@@ -259,6 +266,8 @@ class _Gate:
         if call and self.last not in ARITY:
             if not self.last[0].isalpha() or self.last in CONSTANTS:
                 raise self.fail("an operator is missing before `(`", offset, "write * for a product")
+            if self.last in _KINKED:
+                raise self.fail(f"`{self.last}` has kinks: formulas are smooth", self.at, _KINKED[self.last])
             guess = suggestion(self.last, ARITY) if len(self.last) > 1 else ""
             advice = guess or f"write {self.last}*(…) for a product"
             raise self.fail(f"`{self.last}` is not a known function", self.at, advice)

@@ -1,5 +1,7 @@
 """Curves along a result: reactions, gaps, energy."""
 
+from collections.abc import Mapping
+
 import numpy as np
 from matplotlib.axes import Axes
 
@@ -8,6 +10,7 @@ from onesided.base.types import Array
 from onesided.plots.branches import Result, paths_of
 from onesided.plots.style import COLOURS, GREY, MARKS, new_axes, settings
 from onesided.results import Drive, Kind, Path, dense
+from onesided.results.wording import CONTACT, sides
 
 MOST_CURVES = 8
 _DASHES = ("solid", (0, (6, 2)), (0, (2, 1.5)), (0, (6, 2, 1.5, 2)))
@@ -62,10 +65,20 @@ def _curves(result: Result, quantity: str, x: str | None, ax: Axes | None, title
                     label=name if i == 0 else None,
                 )
             _event_lines(axes, path, x, shift[i])
-        _finish(axes, x or paths[0].control, quantity, title)
+        _finish(axes, x or paths[0].control, _called(paths[0], quantity, shown), title)
         left_out = f"the {len(shown)} of {len(names)} that change most" if len(shown) < len(names) else None
         axes.legend(title=left_out, fontsize=8.5)
     return axes
+
+
+def _called(path: Path, quantity: str, shown: list[str]) -> str:
+    """What the quantity is called of these constraints: tension and slack where all are cables."""
+    closings: Mapping[str, str] = path.provenance.get("closings", {})
+    named = {sides(closings.get(name, "")) for name in shown}
+    if len(named) > 1 or named == {CONTACT}:
+        return quantity
+    words = named.pop()
+    return words.force if quantity == "reaction" else words.open
 
 
 def _shifts(result: Result, paths: tuple[Path, ...], x: str | None) -> Array:

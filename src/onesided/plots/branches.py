@@ -12,12 +12,15 @@ from onesided.base.errors import UsageError
 from onesided.base.types import Array
 from onesided.plots import labels
 from onesided.plots.style import ALERT, COLOURS, GREY, INK, MARKERS, dashes, degree_words, new_axes, settings
-from onesided.results import Diagram, Drive, Event, Kind, Path, column, columns, dense
+from onesided.results import Diagram, Drive, Event, Kind, Path, column, dense
 from onesided.results.interpolated import DensePath
+from onesided.results.named_series import members_of
+from onesided.results.wording import sides
 
 MOST_WORDS = 8  # with more events than this, labels are numbers only
 MOST_NUMBERS = 60
 LONG_WORDS = 34
+MACHINE = "machine_force"  # member result: what the machine that moves p needs
 WIDE_WORDS = 25  # three columns of longer words do not fit below a figure
 
 Result = Path | Drive | Diagram
@@ -37,14 +40,14 @@ def diagram(
 
     Parameters
     ----------
-    x, y : names of what to draw: coordinates, measures, "energy", "arc length", "reaction NAME", "gap NAME"; default:
-        the coordinate that changes most, and the control parameter.
+    x, y : names of what to draw: coordinates, measures, "energy", "arc length", "reaction NAME", "gap NAME", results of
+        members; default: the coordinate that changes most, or the first measure of a structure, and the control
+        parameter. Where p is a displacement: the force of the machine that moves p over p.
     ax : axes to draw on; default: a new figure.
     legend, words : whether to write a legend, and labels beside events and jumps.
     """
     paths = paths_of(result)
-    x = x or default_coordinate(paths)
-    y = y or paths[0].control
+    x, y = default_axes(paths, x, y)
     axes = new_axes() if ax is None else ax
     with settings():
         curves = [_branch(axes, path, x, y, _colour(result, i)) for i, path in enumerate(paths)]
@@ -72,6 +75,20 @@ def paths_of(result: Result) -> tuple[Path, ...]:
     if not paths:
         raise UsageError("the result holds no path", advice="look at its status and note")
     return paths
+
+
+def default_axes(paths: tuple[Path, ...], x: str | None, y: str | None) -> tuple[str, str]:
+    """What to draw where nothing was said."""
+    if x is None and y is None and all(MACHINE in members_of(path) for path in paths):
+        return paths[0].control, MACHINE
+    return x or _default_measure(paths[0]) or default_coordinate(paths), y or paths[0].control
+
+
+def _default_measure(path: Path) -> str:
+    """The first measure that was stated for a structure; the others are there to draw it."""
+    drawn = set() if path.sketch is None else set(path.sketch.names())
+    stated = [name for name in path.measures if "." not in name and name not in drawn]
+    return stated[0] if stated and len(members_of(path)) else ""
 
 
 def default_coordinate(paths: tuple[Path, ...]) -> str:
@@ -119,9 +136,9 @@ def _events(axes: Axes, paths: tuple[Path, ...], x: str, y: str) -> list[labels.
     """Markers of all events, each place once, and what to write beside them."""
     found: list[tuple[float, float, Event]] = []
     for path in paths:
-        values = columns(path)
+        values = column(path, x), column(path, y)
         for event in path.events:
-            place = float(values[x][event.index]), float(values[y][event.index])
+            place = float(values[0][event.index]), float(values[1][event.index])
             known = any(np.allclose(place, other[:2], atol=0) and other[2].kind is event.kind for other in found)
             if not known:
                 found.append((*place, event))
@@ -183,7 +200,9 @@ def _handles(result: Result, paths: tuple[Path, ...]) -> list[Line2D]:
     for kind in kinds:
         m = MARKERS[kind]
         face = INK if m.filled else "white"
-        handles.append(Line2D([], [], ls="", marker=m.shape, ms=m.size - 1, mfc=face, mec=INK, label=kind.value))
+        handles.append(
+            Line2D([], [], ls="", marker=m.shape, ms=m.size - 1, mfc=face, mec=INK, label=_kind_words(kind, paths))
+        )
     if isinstance(result, Diagram):
         groups: dict[str, list[str]] = {}
         for i in range(len(paths)):
@@ -195,6 +214,24 @@ def _handles(result: Result, paths: tuple[Path, ...]) -> list[Line2D]:
             Line2D([], [], color=ALERT, lw=1.4, ls=(0, (2, 1.5)), label="jump at constant " + result.control)
         )
     return handles
+
+
+def _kind_words(kind: Kind, paths: tuple[Path, ...]) -> str:
+    """The name of a kind of event; where only cables close and open, that of what cables do."""
+    plain = str(kind.value)
+    if kind not in {Kind.closes, Kind.opens}:
+        return plain
+    named = {
+        sides(path.provenance.get("closings", {}).get(name, ""))
+        for path in paths
+        for event in path.events
+        if event.kind is kind
+        for name in event.constraints
+    }
+    if len(named) != 1:
+        return plain
+    words = named.pop()
+    return words.closes if kind is Kind.closes else words.opens
 
 
 def _legend(axes: Axes, handles: list[Line2D]) -> None:

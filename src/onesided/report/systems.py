@@ -10,7 +10,7 @@ from onesided.report.tables import beside, bold, drawing, paragraph, table
 from onesided.results import Shape
 
 if TYPE_CHECKING:
-    from onesided.files.reading import Model
+    from onesided.files.reading import Model, Task
     from onesided.system.system import System
 
 MOST_NAMES = 24
@@ -30,6 +30,12 @@ def model_html(model: "Model") -> str:
     picture = _picture(system, system.point(task.start), task.p)
     words = paragraph(task.description) + paragraph(about)
     return bold(task.title or "Model") + words + beside(picture, _names(system))
+
+
+def task_html(task: "Task") -> str:
+    """What a model file asks for, in a few lines."""
+    head, *rest = repr(task).splitlines()
+    return bold(head.strip("<>")) + "".join(paragraph(line.strip()) for line in rest)
 
 
 def _names(system: "System") -> str:

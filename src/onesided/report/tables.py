@@ -1,14 +1,17 @@
 """Results and systems in notebooks: small tables, everything escaped."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
+from typing import Any
 
 from onesided.report.display import modes_svg, shape_svg
-from onesided.results import Equilibrium, Event, Kind, Modes, MotionEvent, Occurrence, Shape
+from onesided.results import Equilibrium, Event, Kind, Modes, MotionEvent, Occurrence, Rays, Shape, Solution
 from onesided.results.explain import slug, text
+from onesided.results.wording import short
 
 MOST_MODES = 12
+MOST_ITEMS = 100
 
 
 def table(rows: Iterable[Sequence[str]], *, head: Sequence[str] = ()) -> str:
@@ -34,26 +37,45 @@ def equilibrium_html(state: Equilibrium) -> str:
     """An equilibrium as a table."""
     rows = [(state.control, f"{state.p:.10g}"), *_pairs(state.coordinates, state.q)]
     rows += [(f"multiplier {name}", value) for name, value in _pairs(state.bilateral, state.mu)]
-    for i, (name, word) in enumerate(state.states().items()):
-        shown = f"gap {state.gaps[i]:.6g}" if word == "inactive" else f"reaction {state.lam[i]:.10g}"
-        rows.append((name, f"{word}, {shown}"))
+    rows += [(name, state.told(name)) for name in state.unilateral]
     rows += [("energy", f"{state.energy:.10g}"), ("largest relative residual", f"{state.recheck.worst:.1e}")]
     return bold(f"Equilibrium: {state.words()}") + beside(drawing(state.shape), table(rows))
 
 
 def event_html(event: Event) -> str:
     """An event: its sentence, what it means, and the rays that leave it."""
-    rows = [
-        (
-            str(i) + (" (came along)" if i == event.incoming else " (followed)" if i == event.followed else ""),
-            "+0−"[1 - ray.p_sign],
-            ", ".join(ray.closed) or "none",
-            str(ray.instability),
-        )
-        for i, ray in enumerate(event.rays.rays)
-    ]
-    rays = table(rows, head=("ray", event.control, "closed", "negative modes")) if rows else ""
+    notes = {event.incoming: " (came along)", event.followed: " (followed)"}
+    rays = _ray_table(event.rays, event.control, {i: text for i, text in notes.items() if i is not None})
     return bold(event.words()) + _meaning(event.kind) + beside(drawing(event.shape), rays)
+
+
+def rays_html(rays: Rays) -> str:
+    """All rays at a point as a table."""
+    doubt = "" if rays.complete else paragraph(f"may be incomplete: {rays.reason}")
+    return bold(f"Rays: {len(rays)}") + _ray_table(rays, "p", {}) + doubt
+
+
+def _ray_table(rays: Rays, control: str, notes: Mapping[int, str]) -> str:
+    rows = [
+        (str(i) + notes.get(i, ""), "+0−"[1 - ray.p_sign], ", ".join(ray.closed) or "none", str(ray.instability))
+        for i, ray in enumerate(rays.rays)
+    ]
+    return table(rows, head=("ray", control, "closed", "negative modes")) if rows else ""
+
+
+def solution_html(solution: Solution[Any]) -> str:
+    """How it ended, and the value as it shows itself."""
+    how = f" ({solution.method})" if solution.method else ""
+    own = getattr(solution.value, "_repr_html_", None)
+    inside = f"<pre>{escape(short(solution.value))}</pre>" if own is None else own()
+    return bold(f"{solution.status.value}{how}") + paragraph(solution.note) + inside
+
+
+def listed_html(items: Sequence[object]) -> str:
+    """Items as a numbered list, from 0 as in Python."""
+    rows = "".join(f"<li>{escape(str(item))}</li>" for item in items[:MOST_ITEMS])
+    more = paragraph(f"… and {len(items) - MOST_ITEMS} more") if len(items) > MOST_ITEMS else ""
+    return f'<ol start="0">{rows}</ol>{more}' if items else "<p>none</p>"
 
 
 def motion_event_html(event: MotionEvent) -> str:

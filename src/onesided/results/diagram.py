@@ -5,11 +5,13 @@ from typing import Any
 
 from onesided.base.types import Status
 from onesided.base.views import views
+from onesided.results.named_series import NamedSeries
 from onesided.results.path import Event, Kind, Path
+from onesided.results.wording import Listed, line_by_line
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Diagram:
+class Diagram(NamedSeries):
     """Branches reachable from a start, each once.
 
     Attributes
@@ -25,6 +27,9 @@ class Diagram:
     complete: bool
     note: str = ""
     multiplicity: tuple[int, ...] = ()
+
+    def __post_init__(self) -> None:
+        line_by_line(self, "paths")
 
     def __repr__(self) -> str:
         state = "complete" if self.complete else "not complete"
@@ -43,7 +48,7 @@ class Diagram:
     @property
     def events(self) -> tuple[Event, ...]:
         """All special points, each once; bounds are left out."""
-        return tuple(event for path in self.paths for event in path.events if event.kind is not Kind.bound)
+        return Listed(event for path in self.paths for event in path.events if event.kind is not Kind.bound)
 
     def _repr_html_(self) -> str:
         return str(views("report").result_html(self))

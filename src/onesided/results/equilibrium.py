@@ -1,15 +1,18 @@
 """One equilibrium: configuration, reactions, active set, stability."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
 from functools import cached_property
 
 import numpy as np
 
+from onesided.base.errors import UsageError
 from onesided.base.types import Array, Indices
 from onesided.base.views import views
 from onesided.results.member_series import Members
 from onesided.results.shape import Shape
+from onesided.results.wording import shortened, sides, values
 
 
 class State(IntEnum):
@@ -61,7 +64,7 @@ class Recheck:
         return max(self.force, self.bilateral, self.penetration, self.pulling, self.complementarity)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Equilibrium:
     """A point that satisfies the Kuhn–Tucker conditions [SP1 (3.3), (3.4)] as well as `recheck` says.
 
@@ -76,6 +79,8 @@ class Equilibrium:
         None where that was not decided (too many weakly active constraints).
     shape : what it takes to draw the system, where it has a sketch.
     members : name → (1,) forces, lengths and reactions of the parts of a structure, computed when read.
+    closings : what closing is called, of the unilateral constraints that are no contacts: "becomes taut".
+    free : the motion that nothing resists, where the equilibrium is one of a mechanism.
     """
 
     coordinates: tuple[str, ...]
@@ -94,6 +99,8 @@ class Equilibrium:
     recheck: Recheck
     shape: Shape | None = field(default=None, repr=False)
     members: Members = field(default_factory=Members, repr=False)
+    closings: Mapping[str, str] = field(default_factory=dict)
+    free: str = ""
 
     @property
     def nu(self) -> Array:
@@ -104,12 +111,53 @@ class Equilibrium:
         """Name of each unilateral constraint → "strong", "weak" or "inactive"."""
         return {name: State(code).name for name, code in zip(self.unilateral, self.active.codes, strict=True)}
 
+    def told(self, name: str) -> str:
+        """A unilateral constraint in words: "closed, force 3.2", "slack, by 0.1", "taut without tension"."""
+        i, named = self.unilateral.index(name), sides(self.closings.get(name, ""))
+        state = State(self.active.codes[i])
+        if state is State.inactive:
+            return f"{named.open}, {named.gap} {self.gaps[i]:.6g}"
+        return f"{named.closed}, {named.force} {self.lam[i]:.12g}" if state is State.strong else named.touching
+
+    def keys(self) -> tuple[str, ...]:
+        """Names of all that `state[name]` knows."""
+        return tuple(self._numbers())
+
+    def __getitem__(self, name: str) -> float:
+        """A coordinate, "p" or the control, "energy", "reaction NAME", "gap NAME", "multiplier NAME"."""
+        known, members = self._numbers(), getattr(self, "members", {})
+        key = self.control if name == "p" and name not in known else name
+        if key not in known and key not in members:
+            raise UsageError(f"the equilibrium holds no '{name}'", expected="one of " + ", ".join(list(known)[:30]))
+        return float(known[key] if key in known else np.ravel(members[key])[0])
+
+    def _ipython_key_completions_(self) -> list[str]:
+        return [*self.keys(), *getattr(self, "members", {})]
+
+    def _numbers(self) -> dict[str, float]:
+        groups = (
+            ("", self.coordinates, self.q),
+            ("multiplier ", self.bilateral, self.mu),
+            ("reaction ", self.unilateral, self.lam),
+            ("gap ", self.unilateral, self.gaps),
+        )
+        found = {prefix + name: float(x) for prefix, names, xs in groups for name, x in zip(names, xs, strict=True)}
+        return {self.control: self.p, "energy": self.energy} | found
+
+    def __repr__(self) -> str:
+        head = f"<Equilibrium at {self.control} = {self.p:.10g}: {self.words()}>"
+        held = [f"{name} {self.told(name)}" for name in self.unilateral]
+        lines = [head, f"  {values(self.coordinates, self.q)}", *(f"  {text}" for text in held)]
+        return "\n".join(shortened(lines))
+
     def words(self) -> str:
         """One sentence on the stability of this equilibrium."""
         if self.instability:
             modes = "mode" if self.instability == 1 else "modes"
             beside = "; yet a strict minimum on the admissible side" if self.minimum else ""
             return f"unstable: {self.instability} negative {modes}{beside}"
+        if self.free:
+            return f"mechanism: nothing resists {self.free}"
         return "stable" if self.minimum else "not decided by second derivatives: the reduced Hessian is singular"
 
     def _repr_html_(self) -> str:

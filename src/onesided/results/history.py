@@ -9,10 +9,12 @@ import numpy as np
 from onesided.base.types import Array, Status
 from onesided.base.views import views
 from onesided.results.member_series import Members, joined_members
+from onesided.results.named_series import NamedSeries
 from onesided.results.path import Kind, Path, format_number
+from onesided.results.wording import line_by_line
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Jump:
     """A loss of stability at constant p: from one stable state to the next.
 
@@ -38,9 +40,18 @@ class Jump:
             f"energy {format_number(self.energy)} released" + (f"; {self.note}" if self.note else "")
         )
 
+    def __repr__(self) -> str:
+        return f"<Jump: {self.words().removeprefix('jump ')}>"
+
+    def __str__(self) -> str:
+        return self.words()
+
+    def _repr_html_(self) -> str:
+        return str(views("report").bold(self.words()))
+
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Drive:
+class Drive(NamedSeries):
     """What happens when p follows a programme.
 
     Attributes
@@ -57,12 +68,15 @@ class Drive:
     note: str
     provenance: Mapping[str, Any] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        line_by_line(self, "paths", "jumps")
+
     def __repr__(self) -> str:
         return f"<Drive: {len(self.paths)} paths, {len(self.jumps)} jumps, {self.status.name}>"
 
     @property
     def ok(self) -> bool:
-        """Whether the programme was carried out to its end."""
+        """Whether the programme was carried out to its end, or as far as a rigid stop lets it (`Status.blocked`)."""
         return self.status.ok
 
     @property
@@ -89,7 +103,7 @@ class Drive:
         """Each jump with the index of the path it ends, where another path follows."""
         found, jumps = [], list(self.jumps)
         for i, path in enumerate(self.paths[:-1]):
-            if jumps and np.array_equal(jumps[0].q_from, path.q[-1]):
+            if jumps and jumps[0].p == path.p[-1] and np.array_equal(jumps[0].q_from, path.q[-1]):
                 found.append((i, jumps.pop(0)))
         return found
 
@@ -103,7 +117,12 @@ class Drive:
 
     @property
     def work(self) -> float:
-        """Work of the control: on a path of equilibria it all goes into the energy, dU = U_p dp."""
+        """Work ∫ U_p dp that the machine which moves p puts in, over all paths; positive where it puts energy in.
+
+        On a path of equilibria all of it goes into the energy, dU = U_p dp. Where p is a displacement, U_p is the
+        force that the machine needs; where p is a dead load of energy −p u, U_p = −u, and what is counted is
+        −∫ u dp, not the work ∫ p du of the load on the structure. Jumps happen at constant p: no work, `dissipated`.
+        """
         return float(sum(path.energy[-1] - path.energy[0] for path in self.paths))
 
     def _repr_html_(self) -> str:

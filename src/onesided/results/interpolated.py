@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from onesided.base.types import Array, Indices, Mask
-from onesided.results.named import columns
+from onesided.results.named import column, columns
 from onesided.results.path import Path
 
 WANTED = 300  # points enough for a smooth curve
@@ -49,7 +49,7 @@ def dense(path: Path, wanted: int = WANTED, names: Iterable[str] | None = None) 
     inside = np.concatenate([np.arange(count) / count for count in counts] + [np.zeros(1)])
     exact = inside == 0.0
     values = columns(path)
-    chosen = values if names is None else {name: values[name] for name in names}
+    chosen = values if names is None else {name: column(path, name) for name in names}
     found = {name: _hermite(path, name, y, source, inside) for name, y in chosen.items()}
     after = np.minimum(source + 1, len(path) - 1)
     for label in (f"{what} {name}" for what in ("reaction", "gap") for name in path.unilateral):

@@ -14,8 +14,10 @@ from onesided.base.types import Array, Status
 from onesided.base.views import views
 from onesided.groups import Group, Vector
 from onesided.results.member_series import Members
+from onesided.results.named_series import NamedSeries
 from onesided.results.path import format_number
 from onesided.results.sketch import Sketch
+from onesided.results.wording import line_by_line
 
 ALIKE = 0.05  # ratio of neighbouring steps that are interpolated together
 FAR = 2.0  # a turn [rad] beyond which points do not share local coordinates
@@ -39,9 +41,9 @@ class Occurrence(Enum):
     jams = "sliding contact jams"
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class MotionEvent:
-    """A special moment: what, when, where, and what it rests on in words."""
+    """A special moment: what, when, where, and what it rests on in words; `called` where it is no contact's."""
 
     kind: Occurrence
     t: float
@@ -49,11 +51,17 @@ class MotionEvent:
     v: Array
     name: str = ""
     detail: str = ""
+    called: str = ""
 
     def words(self) -> str:
         """One sentence."""
-        name = f" '{self.name}'" if self.name else ""
-        return f"{self.kind.value}{name} at t = {format_number(self.t)}" + (f": {self.detail}" if self.detail else "")
+        noun, _, verb = self.called.partition(" ")
+        named = f" '{self.name}'" if self.name else ""
+        what = f"{noun}{named} {verb}" if self.called else f"{self.kind.value}{named}"
+        return f"{what} at t = {format_number(self.t)}" + (f": {self.detail}" if self.detail else "")
+
+    def __repr__(self) -> str:
+        return f"<MotionEvent: {self.words()}>"
 
     def __str__(self) -> str:
         return self.words()
@@ -80,6 +88,10 @@ class Drift(NamedTuple):
         """Largest of all but the energy."""
         return float(max(np.max(values, initial=0.0) for values in self[:4]))
 
+    def __repr__(self) -> str:
+        largest = zip(self._fields, (float(np.max(values, initial=0.0)) for values in self), strict=True)
+        return "<Drift: largest " + ", ".join(f"{name} {value:.1e}" for name, value in largest) + ">"
+
 
 @dataclass(frozen=True)
 class StartCorrection:
@@ -104,7 +116,7 @@ class StartCorrection:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Motion:
+class Motion(NamedSeries):
     """A motion: arrays over time, with the force of a constraint being (gradient)ᵀ × multiplier.
 
     Attributes
@@ -155,12 +167,16 @@ class Motion:
     members: Members = field(default_factory=Members)
     sketch: Sketch | None = None
 
+    def __post_init__(self) -> None:
+        line_by_line(self, "events")
+
     def __len__(self) -> int:
         return len(self.t)
 
     def __repr__(self) -> str:
         span = f"t from {format_number(self.t[0])} to {format_number(self.t[-1])}"
-        return f"<Motion: {len(self)} points, {span}, {len(self.events)} events, {self.status.name}>"
+        how = f", {self.provenance['method']}" if "method" in self.provenance else ""
+        return f"<Motion: {len(self)} points, {span}, {len(self.events)} events, {self.status.name}{how}>"
 
     @property
     def ok(self) -> bool:

@@ -5,12 +5,12 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from onesided.base.errors import UsageError
 from onesided.base.types import Array, Indices
 from onesided.results.equilibrium import State
 from onesided.results.interpolated import MOST_BETWEEN, DensePath
 from onesided.results.motion import Motion
-from onesided.results.named import Columns
+from onesided.results.named import Columns, picked
+from onesided.results.named_series import members_of
 
 
 def motion_columns(motion: Motion) -> dict[str, Array]:
@@ -41,12 +41,8 @@ def motion_columns(motion: Motion) -> dict[str, Array]:
 
 
 def motion_column(motion: Motion, name: str) -> Array:
-    """One column of a motion; a name nobody knows is refused."""
-    found = motion_columns(motion)
-    if name not in found:
-        shown = [key for key in found if "." not in key]
-        raise UsageError(f"the motion holds no '{name}'", expected="one of " + ", ".join(shown[:30]))
-    return found[name]
+    """One column of a motion: also "p" for the control, and results of members by name."""
+    return picked("motion", name, motion_columns(motion), members_of(motion), motion.control if name == "p" else name)
 
 
 def motion_dense(motion: Motion, wanted: int, names: Iterable[str] | None = None) -> DensePath:
@@ -60,7 +56,8 @@ def motion_dense(motion: Motion, wanted: int, names: Iterable[str] | None = None
     after = np.minimum(source + 1, n - 1)
     times = motion.t[source] + inside * (motion.t[after] - motion.t[source])
     values = motion_columns(motion)
-    found = {name: _cubic(motion.t, values[name], times, source) for name in (values if names is None else names)}
+    wanted_names = values if names is None else names
+    found = {name: _cubic(motion.t, motion_column(motion, name), times, source) for name in wanted_names}
     if len(source) > n:
         q, v = motion.at(np.clip(times, motion.t[0], motion.t[-1]))
         for i, name in enumerate(motion.coordinates):

@@ -1,6 +1,5 @@
 """Motions on disk."""
 
-import csv
 from collections.abc import Mapping
 from pathlib import Path as FilePath
 from typing import Any
@@ -9,6 +8,7 @@ import numpy as np
 
 from onesided.base.types import Status
 from onesided.groups import SE2, SE3, SO2, SO3, Group, Product, Vector
+from onesided.results.flat_tables import numbers, put_csv
 from onesided.results.folder import ARRAYS, read_arrays, same_length
 from onesided.results.member_series import read_members, stored_members
 from onesided.results.motion import Drift, Motion, MotionEvent, Occurrence, StartCorrection
@@ -26,7 +26,7 @@ def write_motion(motion: Motion, folder: FilePath) -> dict[str, Any]:
     measures = np.array([*motion.measures.values()], dtype=float).reshape(len(motion.measures), len(motion))
     members, of_members = stored_members(motion.members)
     np.savez_compressed(folder / ARRAYS, measures=measures, members=of_members, **arrays, **drift)
-    _write_table(motion, folder / "motion.csv")
+    put_csv(numbers(motion), folder / "motion.csv")
     return {
         "type": "motion",
         "names": {name: getattr(motion, name) for name in _NAMES},
@@ -56,26 +56,9 @@ def motion_event_record(event: MotionEvent) -> dict[str, Any]:
         "v": event.v.tolist(),
         "name": event.name,
         "detail": event.detail,
+        "called": event.called,
         "words": event.words(),
     }
-
-
-def _write_table(motion: Motion, file: FilePath) -> None:
-    names = [
-        "t",
-        *motion.coordinates,
-        *(f"velocity {name}" for name in motion.coordinates),
-        *(f"acceleration {name}" for name in motion.coordinates),
-        *(f"multiplier {name}" for name in (*motion.bilateral, *motion.nonholonomic)),
-        *(f"input {name}" for name in motion.servo),
-        "energy",
-        "work",
-    ]
-    parts = [motion.t, motion.q, motion.v, motion.a, motion.mu, motion.u, motion.energy, motion.work]
-    with file.open("w", newline="", encoding="utf-8") as stream:
-        writer = csv.writer(stream)
-        writer.writerow(names)
-        writer.writerows([f"{value:.17g}" for value in row] for row in np.column_stack(parts))
 
 
 def _space_record(space: Group | None) -> Any:
@@ -132,4 +115,5 @@ def _read_event(record: Mapping[str, Any]) -> MotionEvent:
         np.array(record["v"], dtype=float),
         record["name"],
         record["detail"],
+        record.get("called", ""),
     )

@@ -1,8 +1,16 @@
 """Everything a path holds, by name: what tables, plots and reports show."""
 
+from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
+
+import numpy as np
+
 from onesided.base.errors import UsageError
 from onesided.base.types import Array
+from onesided.results.named_series import members_of
 from onesided.results.path import Path
+
+MOST_NAMES = 30
 
 
 class Columns(dict[str, Array]):
@@ -36,9 +44,28 @@ def columns(path: Path) -> dict[str, Array]:
 
 
 def column(path: Path, name: str) -> Array:
-    """One column of a path; a name nobody knows is refused."""
-    found = columns(path)
-    if name not in found:
-        shown = [key for key in found if "." not in key]
-        raise UsageError(f"the path holds no '{name}'", expected="one of " + ", ".join(shown[:30]))
-    return found[name]
+    """One column of a path: also "p" and "s" for the control and the arc length, and results of members by name."""
+    found, members = columns(path), members_of(path)
+    other = {"p": path.control, "s": "arc length"}.get(name, name)
+    return picked("path", name, found, members, other)
+
+
+def picked(what: str, name: str, found: Mapping[str, Array], members: Mapping[str, Array], other: str) -> Array:
+    """The series of this name, or its other name; one that nobody knows is refused with the nearest ones."""
+    for key in (name, other):
+        if key in found:
+            return found[key]
+        if key in members:
+            return np.asarray(members[key])
+    raise UsageError(f"the {what} holds no '{name}'", expected=_listed(found), advice=_nearest(name, found, members))
+
+
+def _listed(found: Iterable[str]) -> str:
+    shown = [key for key in found if "." not in key]
+    return "one of " + ", ".join(shown[:MOST_NAMES]) + (", …" if len(shown) > MOST_NAMES else "")
+
+
+def _nearest(name: str, *groups: Iterable[str]) -> str:
+    known = [key for group in groups for key in group]
+    near = [key for key in known if key.endswith(f" {name}")] or get_close_matches(name, known, n=3)
+    return "did you mean " + " or ".join(f"'{key}'" for key in near[:3]) + "?" if near else ""

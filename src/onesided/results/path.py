@@ -11,8 +11,10 @@ from onesided.base.types import Array, Status
 from onesided.base.views import views
 from onesided.results.equilibrium import ConstraintStates, State
 from onesided.results.member_series import Members
+from onesided.results.named_series import NamedSeries
 from onesided.results.shape import Shape
 from onesided.results.sketch import Sketch
+from onesided.results.wording import LINES, degree, line_by_line, shortened
 
 
 class Kind(Enum):
@@ -32,7 +34,7 @@ class Kind(Enum):
     user = "user event"
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Ray:
     """One direction in which equilibria leave a point: right-hand derivatives along the path.
 
@@ -71,13 +73,29 @@ class Ray:
     isotropy: str = ""
     beyond: int | None = None
 
+    def words(self) -> str:
+        """Where the branch goes: sense of p, contacts closed, stability."""
+        sense = {1: "p grows", 0: "p stays", -1: "p falls"}[self.p_sign]
+        closed = f"closed: {', '.join(self.closed)}" if self.closed else "nothing closed"
+        parts = [sense, closed, degree(self.instability), *([f"keeps {self.isotropy}"] if self.isotropy else [])]
+        return "; ".join(parts) + ("; one of a continuum" if self.continuum else "")
+
+    def __repr__(self) -> str:
+        return f"<Ray: {self.words()}>"
+
+    def __str__(self) -> str:
+        return self.words()
+
+    def _repr_html_(self) -> str:
+        return str(views("report").bold(f"Ray: {self.words()}"))
+
     @property
     def x_dot(self) -> Array:
         """All derivatives, packed as (q, p, μ, λ)."""
         return np.concatenate([self.q_dot, [self.p_dot], self.mu_dot, self.lam_dot])
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Rays:
     """All rays at a point.
 
@@ -103,8 +121,16 @@ class Rays:
     def __getitem__(self, index: int) -> Ray:
         return self.rays[index]
 
+    def __repr__(self) -> str:
+        state = "complete" if self.complete else f"may be incomplete: {self.reason}"
+        lines = [f"  {i}: {ray}" for i, ray in enumerate(self.rays)]
+        return "\n".join([f"<Rays: {len(self)}, {state}>", *shortened(lines, LINES - 1)])
 
-@dataclass(frozen=True, eq=False)
+    def _repr_html_(self) -> str:
+        return str(views("report").rays_html(self))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
 class Event:
     """A special point of a path.
 
@@ -158,6 +184,9 @@ class Event:
         """Indices of the rays that lead away from where the path came."""
         return tuple(i for i in range(len(self.rays)) if i != self.incoming)
 
+    def __repr__(self) -> str:
+        return f"<Event: {self.words()}>"
+
     def __str__(self) -> str:
         return self.words()
 
@@ -172,9 +201,9 @@ class Event:
             parts = [f"{self.detail} {where}"]  # "cable 'c1' goes slack at p = 2"
         after = self.instability_after
         if after is not None and after != self.instability_before:
-            parts.append(f"{_degree(self.instability_before)} → {_degree(after)}")
+            parts.append(f"{degree(self.instability_before)} → {degree(after)}")
         elif after is not None and not self.neutral:
-            parts.append(f"{'stays ' if after == 0 else ''}{_degree(after)}")
+            parts.append(f"{'stays ' if after == 0 else ''}{degree(after)}")
         if self.neutral:
             parts.append("a mode is neutral: stability is not decided by second derivatives")
         if not self.rays.complete:
@@ -194,12 +223,8 @@ def format_number(value: float) -> str:
     return f"{value + 0.0:.10g}"
 
 
-def _degree(number: int) -> str:
-    return "stable" if number == 0 else f"{number} negative mode{'s' if number > 1 else ''}"
-
-
 @dataclass(frozen=True, eq=False, repr=False)
-class Path:
+class Path(NamedSeries):
     """An equilibrium path: arrays along it, its events, and where it came from.
 
     Attributes
@@ -241,6 +266,9 @@ class Path:
     members: Members = field(default_factory=Members)
     sketch: Sketch | None = None
     isotropy: str = ""
+
+    def __post_init__(self) -> None:
+        line_by_line(self, "events")
 
     def __len__(self) -> int:
         return len(self.p)

@@ -17,10 +17,14 @@ STYLES = ("bar", "spring", "cable", "beam", "strut", "body")
 
 @dataclass(frozen=True)
 class Line:
-    """A line through two or more points; `style` is one of `STYLES` (a body is closed and filled)."""
+    """A line through two or more points; `style` is one of `STYLES` (a body is closed and filled).
+
+    `name` is the member that it stands for, if it has one.
+    """
 
     points: tuple[str, ...]
     style: str = "bar"
+    name: str = ""
 
 
 @dataclass(frozen=True)
@@ -162,7 +166,7 @@ def sketch_record(sketch: Sketch) -> dict[str, Any]:
     """A sketch as plain data for JSON."""
     return {
         "points": {name: list(components) for name, components in sketch.points.items()},
-        "lines": [[list(line.points), line.style] for line in sketch.lines],
+        "lines": [[list(line.points), line.style, *([line.name] if line.name else [])] for line in sketch.lines],
         "circles": [[circle.centre, circle.radius, circle.angle] for circle in sketch.circles],
         "grounds": [[ground.at, list(ground.normal), ground.length] for ground in sketch.grounds],
         "bodies": [[body.at, body.angle, [list(corner) for corner in body.outline]] for body in sketch.bodies],
@@ -178,7 +182,7 @@ def read_sketch(record: Mapping[str, Any]) -> Sketch:
     """A sketch from plain data; what does not fit is refused."""
     return Sketch(
         points={str(name): tuple(_component(c) for c in parts) for name, parts in record["points"].items()},
-        lines=tuple(Line(tuple(map(str, points)), str(style)) for points, style in record["lines"]),
+        lines=tuple(Line(tuple(map(str, points)), *map(str, rest)) for points, *rest in record["lines"]),
         circles=tuple(Circle(str(at), _component(r), _optional(angle)) for at, r, angle in record["circles"]),
         grounds=tuple(
             Ground(str(at), tuple(_component(c) for c in normal), _optional(length))

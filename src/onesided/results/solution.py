@@ -6,6 +6,8 @@ from types import MappingProxyType
 from typing import Generic, TypeVar
 
 from onesided.base.types import Status
+from onesided.base.views import views
+from onesided.results.wording import short, shortened
 
 Value = TypeVar("Value")
 
@@ -14,7 +16,7 @@ def _no_stats() -> Mapping[str, float]:
     return MappingProxyType({})
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Solution(Generic[Value]):
     """A value, how it came about, and how well it fulfils the problem.
 
@@ -37,6 +39,15 @@ class Solution(Generic[Value]):
     method: str = ""
     stats: Mapping[str, float] = field(default_factory=_no_stats)
     note: str = ""
+
+    def __repr__(self) -> str:
+        how = f", {self.method}" if self.method else ""
+        head = f"<Solution: {self.status.name}, residual {self.residual:.1e}{how}>"
+        told = [self.note] if self.note else []
+        return "\n".join(shortened([head, *told, *short(self.value).splitlines()]))
+
+    def _repr_html_(self) -> str:
+        return str(views("report").solution_html(self))
 
     @property
     def ok(self) -> bool:

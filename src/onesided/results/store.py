@@ -1,6 +1,5 @@
 """Results on disk: one folder with arrays (npz), words (json) and a table (csv), written whole or not at all."""
 
-import csv
 import tempfile
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import fields, replace
@@ -19,6 +18,7 @@ from onesided.results.complementarity_motion import (
     write_complementarity_motion,
 )
 from onesided.results.diagram import Diagram
+from onesided.results.flat_tables import numbers, put_csv, table
 from onesided.results.folder import (
     ARRAYS,
     RECORD,
@@ -164,7 +164,7 @@ def _write_path(path: Path, folder: FilePath) -> dict[str, Any]:
     measures = np.array([*path.measures.values()], dtype=float).reshape(len(path.measures), len(path))
     members, of_members = stored_members(path.members)
     np.savez_compressed(folder / ARRAYS, measures=measures, members=of_members, **arrays)
-    _write_table(path, folder / "path.csv")
+    put_csv(numbers(path), folder / "path.csv")
     return {
         "type": "path",
         "names": {name: getattr(path, name) for name in ("coordinates", "bilateral", "unilateral", "control")},
@@ -200,24 +200,6 @@ def _plain(value: Any) -> Any:
     if isinstance(value, np.ndarray):
         return value.tolist()
     return value.name if isinstance(value, Kind) else value
-
-
-def _write_table(path: Path, file: FilePath) -> None:
-    names = [
-        "arc length",
-        path.control,
-        *path.coordinates,
-        *(f"multiplier {name}" for name in path.bilateral),
-        *(f"reaction {name}" for name in path.unilateral),
-        *(f"gap {name}" for name in path.unilateral),
-        "energy",
-        "instability",
-    ]
-    columns = np.column_stack([path.s, path.p, path.q, path.mu, path.lam, path.gaps, path.energy, path.instability])
-    with file.open("w", newline="", encoding="utf-8") as stream:
-        writer = csv.writer(stream)
-        writer.writerow(names)
-        writer.writerows([f"{value:.17g}" for value in row] for row in columns)
 
 
 def _read_path(record: Mapping[str, Any], folder: FilePath) -> Path:
@@ -270,6 +252,7 @@ def _write_drive(drive: Drive, folder: FilePath) -> dict[str, Any]:
     jumps = [
         {**{f.name: _plain(getattr(jump, f.name)) for f in fields(Jump)}, "words": jump.words()} for jump in drive.jumps
     ]
+    put_csv(table(drive), folder / "drive.csv")
     return {
         "type": "drive",
         "control": drive.control,
@@ -329,6 +312,7 @@ def _read_drive(record: Mapping[str, Any], folder: FilePath) -> Drive:
 
 
 def _write_diagram(diagram: Diagram, folder: FilePath) -> dict[str, Any]:
+    put_csv(table(diagram), folder / "diagram.csv")
     return {
         "type": "diagram",
         "parents": diagram.parents,

@@ -28,6 +28,7 @@ from onesided.statics.tracing.memory import Growth, remember
 from onesided.statics.tracing.pieces import Origin, PathItem
 from onesided.statics.tracing.steps import PredictorCorrector
 from onesided.statics.tracing.trace import Tracer
+from onesided.system.defaults import programme_of
 from onesided.system.system import System
 
 IDLE = 4  # so many paths in turn that do not move mean that the history cannot go on
@@ -69,8 +70,8 @@ class _Walk:
 @checked
 def drive(  # noqa: PLR0913 - each knob is a need of its own
     system: System,
-    q0: Any,
-    programme: Sequence[float],
+    q0: Any = None,
+    programme: Sequence[float] | None = None,
     *,
     method: PredictorCorrector | None = None,
     tolerances: Tolerances = DEFAULT,
@@ -83,8 +84,9 @@ def drive(  # noqa: PLR0913 - each knob is a need of its own
 
     Parameters
     ----------
-    q0 : configuration to start from; relaxed to an equilibrium at the first value of the programme.
-    programme : values of p in turn, at least two.
+    q0 : configuration to start from, relaxed to an equilibrium at the first value of the programme; by default that of
+        the file or of the composed structure.
+    programme : values of p in turn, at least two; by default the file's. `drive(system, programme)` will do as well.
     max_jumps : the history is given up after so many.
     fall : how a jump is computed. "descent" lowers the energy by steps as long as it lets them be; "damped" integrates
         the overdamped motion with error control; "both" does both, takes where the motion lands, and the note of the
@@ -96,6 +98,7 @@ def drive(  # noqa: PLR0913 - each knob is a need of its own
     every jump a path ends, the permanent sets are taken over (`path.provenance["parameters"]` has those of the path),
     and the next path begins. During a jump plastic elongations grow as in one step.
     """
+    q0, programme = programme_of(system, q0, programme)
     values = _check(programme)
     state = _start(system, q0, values[0], tolerances)
     sense = 1 if values[1] > values[0] else -1
@@ -107,7 +110,7 @@ def drive(  # noqa: PLR0913 - each knob is a need of its own
             run.leave_unstable_start(sense)
             for target in values[1:]:
                 status, note = run.go(target, max_jumps)
-                if not status.ok:
+                if status is not Status.bound_reached:
                     break
     except KeyboardInterrupt:  # during a fall; paths keep theirs
         status, note = Status.interrupted, f"at {system.control} = {run.state.p:.6g}"
@@ -129,8 +132,11 @@ def _start(system: System, q0: Any, p: float, tolerances: Tolerances) -> Equilib
     return found.value
 
 
-def _check(programme: Sequence[float]) -> tuple[float, ...]:
-    values = tuple(float(v) for v in programme)
+def _check(programme: Any) -> tuple[float, ...]:
+    try:
+        values = tuple(float(v) for v in programme)
+    except (TypeError, ValueError):
+        values = ()
     if len(values) < 2 or not all(np.isfinite(values)):
         raise UsageError("the programme is not usable", got=repr(programme), expected="at least two finite values of p")
     return values
@@ -180,13 +186,13 @@ class _History:
                 lost = leg.lost
                 idle = 0 if self._moved(path) else idle + 1
                 if not path.ok:
-                    return path.status, path.note
+                    return (Status.blocked if path.status is Status.jammed else path.status), path.note
             elif len(self.jumps) >= max_jumps:
                 return Status.max_iterations, f"{max_jumps} jumps"
             else:
                 held = self._held(sense)
                 if held:
-                    return Status.jammed, held
+                    return Status.blocked, held
                 status = Status.stalled if lost is None else self._jump(lost, sense)
                 if not status.ok:
                     at = f"{self.system.control} = {self.state.p:.10g}"

@@ -25,6 +25,7 @@ from onesided.statics.tracing.hits import PathWatch
 from onesided.statics.tracing.pieces import Origin, PathItem
 from onesided.statics.tracing.steps import PredictorCorrector
 from onesided.statics.tracing.trace import Tracer
+from onesided.system.defaults import bounds_of, where
 from onesided.system.symmetry import Symmetry
 from onesided.system.system import System
 
@@ -52,10 +53,10 @@ class _Job:
 @checked
 def diagram(  # noqa: PLR0913 - one verb, all its ends by keyword
     system: System,
-    q0: Any,
-    p0: float,
+    q0: Any = None,
+    p0: float | None = None,
     *,
-    p_bounds: tuple[float, float],
+    p_bounds: tuple[float, float] | None = None,
     max_branches: int = 50,
     max_depth: int = 8,
     method: PredictorCorrector | None = None,
@@ -68,13 +69,16 @@ def diagram(  # noqa: PLR0913 - one verb, all its ends by keyword
 
     Parameters
     ----------
+    q0, p0 : start; by default that of the file, or of the composed structure with p = 0.
+    p_bounds : range of p; by default the file's.
     max_branches, max_depth : limits on the number of branches and on how often a branch may leave another.
     symmetry : a group, or "detect" for that of a composed structure: of branches that are images of each other one is
         followed, `multiplicity` tells how many there are, and rays and paths tell which symmetries they keep.
     throw : after Ctrl-C raise a `SolveError` holding the diagram so far, or return it.
     """
-    origin, _ = start_of(system, q0, p0, PathWatch(p_bounds, {}, tolerances), method, (None, None))
-    group = chosen_symmetry(system, symmetry, p0)
+    start = where(system, q0, p0, bounds_of(system, p_bounds))
+    origin, _ = start_of(system, start.q, start.p, PathWatch(start.bounds, {}, tolerances), method, (None, None))
+    group = chosen_symmetry(system, symmetry, start.p)
     total = Total(progress)
     progress.begin("diagram")
     try:

@@ -26,6 +26,7 @@ from onesided.statics.tracing.memory import refuse_history
 from onesided.statics.tracing.pieces import Origin, PathItem
 from onesided.statics.tracing.steps import PredictorCorrector
 from onesided.statics.tracing.trace import Tracer
+from onesided.system.defaults import where
 from onesided.system.sizes import Sizes
 from onesided.system.symmetry import Symmetry
 from onesided.system.system import System
@@ -34,11 +35,11 @@ from onesided.system.system import System
 @checked
 def trace(  # noqa: PLR0913 - one verb, all its ends by keyword
     system: System,
-    q0: Any,
-    p0: float,
+    q0: Any = None,
+    p0: float | None = None,
     *,
-    direction: int = +1,
-    p_bounds: tuple[float, float] = (-np.inf, np.inf),
+    direction: int | None = None,
+    p_bounds: tuple[float, float] | None = None,
     max_points: int | None = None,
     max_events: int | None = None,
     events: UserEvents | None = None,
@@ -52,8 +53,9 @@ def trace(  # noqa: PLR0913 - one verb, all its ends by keyword
 
     Parameters
     ----------
-    direction : +1 to start with growing p, −1 with falling p.
-    p_bounds : the path ends where p leaves them.
+    q0, p0 : start; by default that of the file, or of the composed structure with p = 0.
+    direction : +1 to start with growing p, −1 with falling p; by default the file's where p0 is, otherwise +1.
+    p_bounds : the path ends where p leaves them; by default the file's range where p0 is the file's.
     max_points, max_events : further ends.
     events : name → function(q, p) whose zeros are located along the path.
     method : `PredictorCorrector()` (default) or `FirstOrder()`, the papers' own integration.
@@ -62,11 +64,12 @@ def trace(  # noqa: PLR0913 - one verb, all its ends by keyword
         symmetries they keep. To follow a path within a symmetry see `within`.
     throw : raise a `SolveError` holding the path so far, or return it with its status.
     """
-    watch = PathWatch(p_bounds, events or {}, tolerances)
-    origin, note = start_of(system, q0, p0, watch, method, (max_points, max_events))
+    start = where(system, q0, p0, p_bounds, direction)
+    watch = PathWatch(start.bounds, events or {}, tolerances)
+    origin, note = start_of(system, start.q, start.p, watch, method, (max_points, max_events))
     origin = replace(origin, progress=progress)
-    ray, remark = _choose(system, rays_at(origin.where), direction)
-    group = chosen_symmetry(system, symmetry, p0)
+    ray, remark = _choose(system, rays_at(origin.where), start.direction)
+    group = chosen_symmetry(system, symmetry, start.p)
     path = labelled(group, _run(origin, ray, [text for text in (note, remark) if text]), tolerances)
     return _judged(path, throw)
 
@@ -74,17 +77,18 @@ def trace(  # noqa: PLR0913 - one verb, all its ends by keyword
 @checked
 def iter_trace(
     system: System,
-    q0: Any,
-    p0: float,
+    q0: Any = None,
+    p0: float | None = None,
     *,
-    direction: int = +1,
-    p_bounds: tuple[float, float] = (-np.inf, np.inf),
+    direction: int | None = None,
+    p_bounds: tuple[float, float] | None = None,
     method: PredictorCorrector | FirstOrder | None = None,
     tolerances: Tolerances = DEFAULT,
 ) -> Iterator[PathItem]:
     """The iterator twin of `trace`: points and events as they are found; an item with a status is the last."""
-    origin, _ = start_of(system, q0, p0, PathWatch(p_bounds, {}, tolerances), method, (None, None))
-    ray, _ = _choose(system, rays_at(origin.where), direction)
+    start = where(system, q0, p0, p_bounds, direction)
+    origin, _ = start_of(system, start.q, start.p, PathWatch(start.bounds, {}, tolerances), method, (None, None))
+    ray, _ = _choose(system, rays_at(origin.where), start.direction)
     tracer = _tracer(origin, ray)
     yield PathItem(tracer.curve, tracer.point, max(tracer.point.negative, 0))
     items = tracer.run()
@@ -97,13 +101,51 @@ def iter_trace(
 
 
 @checked
-def branch(event: Event, k: int, *, throw: bool = True) -> Path:
-    """Follow ray k of an event."""
+def branch(
+    event: Event,
+    k: int,
+    *,
+    p_bounds: tuple[float, float] | None = None,
+    max_points: int | None = None,
+    max_events: int | None = None,
+    method: PredictorCorrector | FirstOrder | None = None,
+    progress: Progress = SILENT,
+    throw: bool = True,
+) -> Path:
+    """Follow ray k of an event; what is not given is as for the path that the event belongs to.
+
+    Parameters
+    ----------
+    p_bounds : the branch ends where p leaves them;  max_points, max_events : further ends, counted anew.
+    method : `PredictorCorrector()` or `FirstOrder()`.
+    throw : raise a `SolveError` holding the path so far, or return it with its status.
+    """
     if event.origin is None:
         raise UsageError("this event cannot be branched from", got="an event loaded from a file", advice="trace again")
     if not 0 <= k < len(event.rays):
         raise UsageError("there is no such ray", got=str(k), expected=f"0 to {len(event.rays) - 1}")
-    return _judged(_run(event.origin, event.rays[k], []), throw)
+    origin = _changed(event.origin, p_bounds, (max_points, max_events), method)
+    return _judged(_run(replace(origin, progress=progress), event.rays[k], []), throw)
+
+
+def _changed(
+    origin: Origin,
+    bounds: tuple[float, float] | None,
+    limits: tuple[int | None, int | None],
+    method: PredictorCorrector | FirstOrder | None,
+) -> Origin:
+    """The origin of a path with other ends or another method."""
+    watch = origin.watch if bounds is None else replace(origin.watch, p_bounds=bounds)
+    ends = [
+        old if new is None else new for old, new in zip((origin.max_points, origin.max_events), limits, strict=True)
+    ]
+    chosen = method or origin.first_order or origin.method
+    system, p = origin.where.system, float(origin.where.x[origin.where.system.n])
+    _check_request(system, watch, chosen, (ends[0], ends[1]))
+    _check_inside(system, p, watch.p_bounds)
+    first_order = chosen if isinstance(chosen, FirstOrder) else None
+    knobs = chosen if isinstance(chosen, PredictorCorrector) else origin.method
+    return Origin(origin.where, watch, knobs, ends[0], ends[1], first_order, origin.progress)
 
 
 def _run(origin: Origin, ray: Ray, notes: list[str]) -> Path:
@@ -142,11 +184,7 @@ def start_of(
 ) -> tuple[Origin, str]:
     """Correct the start, and say by how much it moved."""
     _check_request(system, watch, method, limits)
-    low, high = watch.p_bounds
-    if not low <= p0 <= high:
-        raise UsageError(
-            f"the start is outside the bounds of {system.control}", got=f"{p0:g}", expected=f"{low:g} to {high:g}"
-        )
+    _check_inside(system, p0, watch.p_bounds)
     q = system.point(q0)
     system.check_start(q, p0)
     knobs = method if isinstance(method, PredictorCorrector) else PredictorCorrector()
@@ -159,6 +197,14 @@ def start_of(
     where = place(system, np.concatenate([found.q, [p0], found.nu]), sizes, watch.tolerances)
     first_order = method if isinstance(method, FirstOrder) else None
     return Origin(where, watch, knobs, *limits, first_order), note
+
+
+def _check_inside(system: System, p: float, bounds: tuple[float, float]) -> None:
+    low, high = bounds
+    if not low <= p <= high:
+        raise UsageError(
+            f"the start is outside the bounds of {system.control}", got=f"{p:g}", expected=f"{low:g} to {high:g}"
+        )
 
 
 def _settled(system: System, q: Array, p: float, sizes: Sizes, tolerances: Tolerances) -> Corrected:

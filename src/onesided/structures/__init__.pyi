@@ -1,2 +1,3 @@
+from . import supports as supports
 from . import symmetry_search as symmetry_search
 from . import without_slack as without_slack

@@ -28,6 +28,7 @@ from onesided.structures.sparse import SparseAssembly
 from onesided.structures.supports import check_supported
 from onesided.system.sizes import Scales
 from onesided.system.system import System
+from onesided.system.travel import made_by
 
 DENSE_LIMIT = 300  # coordinates and constraints up to which matrices are dense
 Part = Place | Element
@@ -71,9 +72,12 @@ def compose(
     >>> truss.coordinates
     ('top_y',)
     """
-    structure = Structure(_flatten(parts), dict(parameters or {}), control)
-    structure.stated = Statement(dict(measures or {}), {})
-    return structure.system(control, scales or Scales(), sparse=sparse)
+    flat, given, looked = _flatten(parts), dict(parameters or {}), dict(measures or {})
+    structure = Structure(flat, given, control)
+    structure.stated = Statement(looked, {})
+    system = structure.system(control, scales or Scales(), sparse=sparse)
+    said = {"parameters": given, "control": control, "scales": scales, "sparse": sparse, "measures": looked}
+    return made_by(system, compose, *flat, **said)
 
 
 def _flatten(parts: Iterable[Part | Iterable[Part]]) -> list[Part]:

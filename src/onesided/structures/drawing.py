@@ -87,7 +87,7 @@ def _members(structure: "Structure", places: Mapping[str, Place]) -> Iterator[dr
     for element in structure.elements:
         style = element.drawn_as
         if style and len(element.places) > 1 and all(name in places for name in element.places):
-            yield drawing.Line(tuple(element.places), style)
+            yield drawing.Line(tuple(element.places), style, element.name)
 
 
 def _links(places: Mapping[str, Place]) -> Iterator[drawing.Line]:

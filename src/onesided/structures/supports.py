@@ -26,6 +26,17 @@ def check_supported(system: "System", q: Array, p: float) -> None:
     A motion counts as free when, at the start and aside of it and for two values of p, it changes neither the energy
     nor any constraint. In space a turn about one axis is left alone where it may end on that axis (a hanging cable).
     """
+    free = free_motion(system, q, p)
+    if free is not None:
+        raise ModelError(
+            f"this is a mechanism: nothing resists {free}",
+            expected="supports, springs, joints or contacts against it",
+            advice="fix a component, add a member, or compute the motion instead",
+        )
+
+
+def free_motion(system: "System", q: Array, p: float) -> str | None:
+    """What nothing resists, in words; None where a structure is held."""
     size = system.structure.start_of(system.parameters).size or 1.0
     rng = np.random.default_rng(0)
     dimension = next(iter(system.structure.places.values())).dimension
@@ -34,20 +45,16 @@ def check_supported(system: "System", q: Array, p: float) -> None:
     for group in _connected(system):
         motions = Rigid(system, group, size).free(points)
         if motions:
-            raise _loose(" and ".join(motions), [place.name for place in group])
-    if not system.derivatives.large:
-        mode = _loose_direction(system, points)
-        if mode is not None:
-            names = [system.coordinates[i] for i in np.flatnonzero(np.abs(mode) > np.sqrt(EPS))]
-            raise _loose("a motion", names)
+            return f"{' and '.join(motions)} of {some([place.name for place in group])}"
+    mode = None if system.derivatives.large else _loose_direction(system, points)
+    return None if mode is None else f"a motion of {_shown(system, mode)}"
 
 
-def _loose(motion: str, places: Sequence[str]) -> ModelError:
-    return ModelError(
-        f"nothing resists {motion} of {some(places)}",
-        expected="supports, springs, joints or contacts against it",
-        advice="fix a component, add a member, or compute the motion instead",
-    )
+def _shown(system: "System", mode: Array) -> str:
+    """The coordinates that move, with their rates relative to the largest."""
+    rates = mode / mode[np.argmax(np.abs(mode))]
+    moving = np.flatnonzero(np.abs(rates) > np.sqrt(EPS))
+    return some([f"{system.coordinates[i]} ({rates[i]:+.3g})" for i in moving])
 
 
 def _loose_direction(system: "System", points: Sequence[tuple[Array, float]]) -> Array | None:

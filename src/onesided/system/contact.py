@@ -18,6 +18,7 @@ from onesided.evaluation.derivatives import Parameters
 from onesided.evaluation.motion_functions import Constraints, MotionFunctions
 from onesided.evaluation.rows import Row
 from onesided.system.compliance import Compliance
+from onesided.system.travel import made_by
 
 if TYPE_CHECKING:
     from onesided.system.system import System
@@ -243,4 +244,5 @@ def with_contacts(system: "System", contacts: Mapping[str, Contact]) -> "System"
     """The same system with other statements about some of its contacts in motion: for composed structures."""
     if not hasattr(system, "contacts"):
         raise UsageError("this is not a system", got=type(system).__name__, expected="a System")
-    return replace(system, contacts={**system.contacts, **contacts})
+    changed = replace(system, contacts={**system.contacts, **contacts})
+    return made_by(changed, with_contacts, system, dict(contacts))

@@ -38,6 +38,7 @@ from onesided.system.surface_geometry import Outline, PairGeometry
 from onesided.system.surface_geometry import SurfacePair as SurfacePair
 from onesided.system.surface_watch import SurfaceWatch
 from onesided.system.system import System
+from onesided.system.travel import made_by
 
 _SIDES = {2: ("t", "p"), 3: ("t1", "t2", "p"), 4: ("t1", "t2", "p1", "p2")}
 _LETTERS = {2: ("sA", "sB"), 3: ("sA", "sB1", "sB2"), 4: ("sA1", "sA2", "sB1", "sB2")}
@@ -87,7 +88,7 @@ def with_surfaces(system: System, pairs: Mapping[str, SurfacePair]) -> System:
         contacts = joined("contact", contacts, {name: kind.contact()})
         offset += len(pair.start)
     extra = offset - n
-    return System(
+    whole = System(
         coordinates=tuple(names),
         energy=_short(system.energy, n),
         unilateral=unilateral,
@@ -105,6 +106,7 @@ def with_surfaces(system: System, pairs: Mapping[str, SurfacePair]) -> System:
         sketch=system.sketch,
         surfaces=SurfaceWatch(dict(pairs), n, system.surfaces),
     )
+    return made_by(whole, with_surfaces, system, dict(pairs))
 
 
 @dataclass(frozen=True, eq=False)

@@ -28,6 +28,7 @@ from onesided.system.measures import Measure, evaluate_measures
 from onesided.system.motion_check import check_motion
 from onesided.system.resting_forces import check_forces
 from onesided.system.sizes import Probe, Scales, Sizes, estimate
+from onesided.system.travel import Made, travelling
 
 _TABLES = ("bilateral", "unilateral", "nonholonomic", "servo")
 
@@ -58,6 +59,7 @@ class System:
         "opens").
     structure, derivatives : set by `compose`: the parts the system was made of, and their sum.
     surfaces : set by `with_surfaces`: looks after contact points during a motion.
+    task : set by `load`: the start, p, range and motion that the file states; verbs use them where nothing is said.
 
     Notes
     -----
@@ -98,6 +100,8 @@ class System:
     derivatives: Derivatives = field(default=None, repr=False, compare=False)  # type: ignore[assignment]
     _compilers: "_Compilers" = field(init=False, repr=False, compare=False)
     _vector: Any = field(init=False, repr=False, compare=False)
+    made: Made | None = field(init=False, repr=False, compare=False)
+    task: Any = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if isinstance(self.coordinates, str):  # type: ignore[unreachable]
@@ -123,6 +127,8 @@ class System:
         check_contacts(self)
         self._set("_compilers", _Compilers(self))
         self._set("_vector", self.derivatives.constants(self.parameters))
+        self._set("made", None)
+        self._set("task", None)
 
     def _compile(self) -> None:
         """Check the user's functions and make their derivatives."""
@@ -156,6 +162,10 @@ class System:
         joints = [(f"bilateral constraint '{name}'", f) for name, f in self.bilateral.items()]
         return [("energy", self.energy), *joints, *gaps]
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickled as what it was made from; the copy is compiled anew."""
+        return travelling(self)
+
     def _repr_html_(self) -> str:
         return str(views("report").system_html(self))
 
@@ -188,13 +198,24 @@ class System:
 
     @property
     def start(self) -> Array:
-        """The configuration in which a structure was composed."""
-        if self.structure is None:
-            raise ModelError("this system has no start of its own", expected="one that `compose` made")
-        return np.asarray(self.structure.start_values(self.parameters))
+        """The configuration in which a structure was composed, or that a file states."""
+        if not self.has_start:
+            raise ModelError("this system has no start of its own", expected="one that `compose` or `load` made")
+        own = np.zeros(self.n) if self.structure is None else self.structure.start_values(self.parameters)
+        number = {name: i for i, name in enumerate(self.coordinates)}
+        for name, value in ({} if self.task is None else self.task.given).items():
+            own[number[name]] = value
+        return np.asarray(own)
+
+    @property
+    def has_start(self) -> bool:
+        """Whether there is a configuration to start from."""
+        return self.structure is not None or self.task is not None
 
     def words_for(self, name: str) -> tuple[str, str, str]:
         """How events of a one-sided constraint are told: noun, what closing and what opening is called."""
+        if name in self.bilateral:
+            return "joint", "closes", "opens"
         if self.structure is not None:
             return tuple(self.structure.words(name))
         return self.words.get(name, ("contact", "closes", "opens"))

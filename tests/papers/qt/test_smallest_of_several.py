@@ -9,7 +9,6 @@ import pytest
 from onesided import System, solve
 from onesided.base.errors import ModelError, ModelFileError, UsageError
 from onesided.complementarity_systems import LocatedSwitches, SlacknessSystem, Smallest, Smoothed, simulate
-from onesided.dynamics.choose import method_named
 from onesided.dynamics.simulate import simulate as simulate_system
 from onesided.files.reading import loads
 from onesided.system.nonsmooth import smallest, smallest_smoothed
@@ -127,8 +126,7 @@ def test_split_gap_in_a_model_file():
 def test_split_gap_of_a_model_file_in_motion():
     """Each coordinate swings about −1, −2 with ω = 1 until it meets its own side of the corner, and stays there."""
     system, task = loads(FILE.replace("SHARP", ""))
-    method = method_named(task.motion.method, None, None)
-    motion = simulate_system(system, task.start, {}, task.motion.time, method=method)
+    motion = simulate_system(system, task.start, {}, task.motion.time)
     meets = {e.name: e.t for e in motion.events if e.kind.name == "impact"}
     assert meets["corner_1"] == pytest.approx(math.acos(1 / 2), abs=1e-9)  # −1 + 2 cos t = 0
     assert meets["corner_2"] == pytest.approx(math.acos(2 / 5), abs=1e-9)  # −2 + 5 cos t = 0

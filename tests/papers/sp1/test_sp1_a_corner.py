@@ -60,7 +60,7 @@ def test_table_negative_p(p, lam1, U1, phi2, H2, lam3, U3):
     free = up(system, p0=-1e-3 if p > -1e-3 else p, max_points=None)
     end = onesided.branch(free.events[0], free.events[0].forward[0])
     assert end.p[-1] == -2.0
-    point = onesided.solve(system, onesided.Newton(), [phi2], p=p).value
+    point = onesided.solve(system, [phi2], p=p, method=onesided.Newton()).value
     assert point.q[0] == pytest.approx(phi2, abs=1e-10) and point.instability == 1
     assert system.evaluate(point.q, p, point.nu).L_qq[0, 0] == pytest.approx(H2, abs=1e-9)
     other = onesided.solve(system, start=[PI - 0.01], p=p).value
@@ -77,7 +77,7 @@ def test_table_positive_p(p, phi, H, U):
     assert path.q[-1, 0] == pytest.approx(phi, abs=1e-10) and path.energy[-1] == pytest.approx(U, abs=1e-10)
     assert system.evaluate(path.q[-1], p, np.zeros(1)).L_qq[0, 0] == pytest.approx(H, abs=1e-9)
     for start in (0.0, 0.5, 1.5, 2.5, PI):  # branch 4 is the only equilibrium for p > 0
-        found = onesided.solve(system, onesided.Relaxation(), [start], p=p).value
+        found = onesided.solve(system, [start], p=p, method=onesided.Relaxation()).value
         assert found.q[0] == pytest.approx(phi, abs=1e-9) and found.instability == 0 and found.lam[0] == 0
 
 
@@ -125,7 +125,7 @@ def test_kink_at_180_degrees():
 def test_jump_is_irreversible():
     """The jump lands on branch 4 and releases 2kL²; going back follows branch 4, then branch 3, never φ = 0."""
     system = model("corner-limit")
-    landed = onesided.solve(system, onesided.Relaxation(), [0.1], p=1e-4).value
+    landed = onesided.solve(system, [0.1], p=1e-4, method=onesided.Relaxation()).value
     assert landed.q[0] == pytest.approx(PI - math.atan(1e-4), abs=1e-10)
     assert 2.0 - landed.energy == pytest.approx(2.0, abs=1e-8)
     back = onesided.trace(system, landed.q, 1e-4, direction=-1, p_bounds=(-2.0, 2.0))
@@ -135,11 +135,11 @@ def test_jump_is_irreversible():
 
 
 def test_the_corner_itself_is_not_stable():
-    point = onesided.solve(model("corner-limit"), onesided.Newton(), [0.0], p=0.0).value
+    point = onesided.solve(model("corner-limit"), [0.0], p=0.0, method=onesided.Newton()).value
     assert point.states() == {"stop": "weak"}
     assert point.instability == 1 and point.minimum is False
 
 
 def test_jump_from_a_slight_push():
-    landed = onesided.solve(model("corner-limit"), onesided.Relaxation(), [1e-3], p=1e-9).value
+    landed = onesided.solve(model("corner-limit"), [1e-3], p=1e-9, method=onesided.Relaxation()).value
     assert landed.q[0] == pytest.approx(PI, abs=1e-8)

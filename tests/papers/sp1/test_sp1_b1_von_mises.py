@@ -80,7 +80,7 @@ def test_rates_at_the_limit_point():
 
 def test_dead_load_snap():
     system = model("von-mises")
-    landed = onesided.solve(system, onesided.Relaxation(), [Y_L - 1e-3], p=P_L).value
+    landed = onesided.solve(system, [Y_L - 1e-3], p=P_L, method=onesided.Relaxation()).value
     assert landed.q[0] == pytest.approx(-0.588543535382751, abs=1e-10)
     assert system.evaluate(landed.q, P_L, np.zeros(0)).L_qq[0, 0] == pytest.approx(0.568696166421, abs=1e-10)
 

@@ -44,7 +44,7 @@ def test_positive_stiffness_one_branch_on():
 def test_bifurcation_one_to_three():
     """ε = −0.5: a strict constrained minimum with indefinite H₊, from which three branches lead on."""
     system = model("wedge", epsilon=-0.5)
-    point = onesided.solve(system, onesided.Newton(), [0.0, 0.0], p=0.0).value
+    point = onesided.solve(system, [0.0, 0.0], p=0.0, method=onesided.Newton()).value
     assert point.minimum and point.instability == 1
     path = onesided.trace(system, [0.0, 0.0], -1.0, p_bounds=(-1.0, 1.0))
     assert kinds(path) == [Kind.nonsmooth_bifurcation]

@@ -11,8 +11,9 @@ from onesided.base.arguments import checked
 from onesided.base.errors import SolveError, UsageError
 from onesided.base.tolerances import DEFAULT, Tolerances
 from onesided.base.types import Array, Status
+from onesided.dynamics.asked import span_of
 from onesided.dynamics.contacts.event_driven import EventDriven
-from onesided.dynamics.simulate import simulate, span_of
+from onesided.dynamics.simulate import simulate
 from onesided.dynamics.smooth.explicit import Projected
 from onesided.dynamics.steering.program import Answer, Solver, TrustRegion
 from onesided.dynamics.steering.steer_problem import (

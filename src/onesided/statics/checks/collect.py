@@ -12,6 +12,7 @@ from onesided.base.progress import Progress
 from onesided.base.tolerances import INTEGRATED
 from onesided.base.types import Array, Status
 from onesided.results import Event, Path, State
+from onesided.results.wording import closings
 from onesided.statics.checks.audit import Finding, audit, told
 from onesided.statics.checks.balance import doubtful_steps, fails_between, round_off
 from onesided.statics.curves.activity import rounding
@@ -245,5 +246,6 @@ def _provenance(system: System, origin: Origin) -> dict[str, Any]:
             "control": origin.where.sizes.control,
         },
         "parameters": dict(system.parameters),
+        "closings": closings({name: system.words_for(name) for name in system.unilateral}),
         "p_bounds": list(origin.watch.p_bounds),
     }

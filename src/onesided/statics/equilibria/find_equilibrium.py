@@ -13,11 +13,13 @@ from onesided.base.tolerances import DEFAULT, EPS, Tolerances
 from onesided.base.types import Array, Indices, Status
 from onesided.evaluation.derivatives import Evaluation
 from onesided.results import Equilibrium, Shape, Solution, State
+from onesided.results.wording import closings
 from onesided.statics.curves.activity import classify, constraint_scales, recheck, rounding, working_rows
 from onesided.statics.curves.large import large_newton_step
 from onesided.statics.curves.stability import stability_of
 from onesided.statics.equilibria.relax import Relaxation, Relaxed, relax
 from onesided.statics.frictionless import noted
+from onesided.statics.mechanism import free_motion
 from onesided.system.sizes import Sizes
 from onesided.system.system import System
 
@@ -295,6 +297,7 @@ def describe(
         instability=instability,
         minimum=minimum,
         recheck=recheck(system, q, p, nu, sizes),
+        closings=closings({name: system.words_for(name) for name in system.unilateral}),
     )
 
 
@@ -303,7 +306,8 @@ def _finish(
 ) -> Solution[Equilibrium]:
     state = describe(system, found.q, p, found.nu, sizes=sizes, tolerances=tolerances)
     members = system.members(state.q[None], np.array([state.p]), state.nu[None])
-    state = replace(state, shape=shape_of(system, state), members=members)
+    free = free_motion(system, state, sizes, tolerances) if found.status.ok and not state.minimum else ""
+    state = replace(state, shape=shape_of(system, state), members=members, free=free)
     status, note = found.status, ""
     if status.ok and not state.recheck.worst <= 10 * _accuracy(system, state, sizes, tolerances):
         status = Status.inaccurate
