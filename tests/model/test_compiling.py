@@ -41,6 +41,55 @@ def test_both_ways_give_the_same(name, capfd):
     assert capfd.readouterr().err == ""
 
 
+PLAIN = {  # name → (function, whether NumPy evaluates it)
+    "taken": (lambda x, y: x[np.array([2, 0, 2])] + y[1::2].sum(), True),
+    "taken outside": (lambda x, y: jnp.take(y, np.array([1, 9]), mode="fill") + jnp.take(y, 7, mode="clip"), True),
+    "taken from rows": (
+        lambda x, y: jnp.outer(x, y)[:, np.array([4, 1])][1] + jnp.outer(x, y)[1, np.array([0, 3])],
+        True,
+    ),
+    "taken in pairs": (
+        lambda x, y: jnp.take_along_axis(jnp.outer(x, y), np.array([[1], [0], [4]]), axis=1).ravel(),
+        True,
+    ),
+    "diagonal": (lambda x, y: jnp.diagonal(jnp.outer(x, y)) * jnp.trace(jnp.outer(y, y)), True),
+    "added": (lambda x, y: y.at[np.array([0, 0, 3])].add(x).at[-1].add(2.0).at[99].add(1.0), True),
+    "added rows": (lambda x, y: jnp.outer(x, y).at[np.array([2, 0])].add(jnp.ones((2, 5))).ravel(), True),
+    "gradient": (jax.grad(lambda x, y: jnp.prod(jnp.sin(x)) + jnp.max(x * y[:3]) ** 3 + (x[::-1] @ y[2:]) ** -2), True),
+    "Hessian": (jax.hessian(lambda x, y: jnp.linalg.norm(jnp.outer(x, y) @ y + x) + jnp.exp(x[1]) * x[0] ** 2.5), True),
+    "rows": (jax.vmap(lambda a: jnp.where(a > 0, jnp.stack([a, -a]), jnp.arctan2(a, 2.0)), in_axes=0), True),
+    "many at once": (lambda x, y: jnp.einsum("ij,jk,k->i", jnp.outer(x, y), jnp.outer(y, x), x), True),
+    "tensors": (lambda x, y: jnp.tensordot(jnp.einsum("i,j,k->ijk", x, y, x), jnp.outer(x, y), ((2, 1), (0, 1))), True),
+    "stacks": (lambda x, y: jnp.einsum("bij,bj->bi", jnp.einsum("b,i,j->bij", y, x, x), jnp.outer(y, x)), True),
+    "pads": (lambda x, y: jax.lax.pad(jnp.outer(x, y), 0.5, ((1, -1, 2), (-1, 2, 0))), True),
+    "turned": (lambda x, y: jnp.flip(jnp.outer(x, y), 1).T.reshape(3, 5).cumsum(1)[0] + jnp.sign(y).clip(-0.5), False),
+    "choice of three": (lambda x, y: jax.lax.select_n(np.array([2, 0, 1]), x, 2 * x, 3 * x), True),
+    "whole numbers": (lambda x, y: x * (jnp.arange(3) % 2) + jnp.arange(3) ** 2, False),
+    "loop": (lambda x, y: jax.lax.fori_loop(0, 5, lambda i, z: jnp.sin(z), x), False),
+}
+
+
+@pytest.mark.parametrize("name", PLAIN)
+def test_numpy_gives_the_same_until_it_is_worth_compiling(name, monkeypatch):
+    function, plain = PLAIN[name]
+    x, y = np.array([0.3, -1.2, 2.0]), np.array([1.0, 2.0, -3.0, 0.5, 0.1])
+    arguments = (x,) if name == "rows" else (x, y)
+    monkeypatch.setattr("onesided.model.compiling.PLAIN_CALLS", 2)
+    made, exact = compiled(function, rare=True), function(*map(jnp.asarray, arguments))
+    for call in range(4):
+        found = made(*arguments)
+        np.testing.assert_allclose(found, exact, rtol=1e-13, atol=1e-13)
+        assert isinstance(found, np.ndarray) == (plain and call < 2)
+
+
+def test_what_is_called_often_is_compiled_again_with_the_same_numbers(monkeypatch):
+    monkeypatch.setattr("onesided.model.compiling.HOT_CALLS", 3)
+    made = compiled(lambda x: jnp.sin(x) * jnp.exp(x @ x))
+    found = [np.asarray(made(np.array([0.3, -0.2]))) for _ in range(6)]
+    np.testing.assert_allclose(found, np.sin([[0.3, -0.2]] * 6) * np.exp(0.13), rtol=1e-15)
+    assert made._way.calls == np.inf
+
+
 def test_trees_of_arrays_and_static_arguments():
     made = compiled(lambda tree, how, x: how(tree["a"] @ x + tree["b"][0]), static_argnums=1)
     tree = {"a": np.arange(6.0).reshape(2, 3), "b": (np.array([1.0, -1.0]),)}

@@ -4,6 +4,11 @@ The runtime of the CPU is made for large arrays: it hands every operation over b
 operation where arrays have a few numbers. The compiler has another way for its own smallest loops, one piece of machine
 code; functions of small systems are marked for it. That way cannot call libraries (factorisations) nor split large
 operations between threads: such functions are compiled as usual.
+
+Compiling takes much longer than most functions run. It is therefore done in tiers: functions that are called rarely are
+evaluated by NumPy as long as that takes less time, all are compiled without optimisation first (half the time to
+compile, a quarter slower), and once more, with all optimisation, after so many calls that it pays. Calls are counted,
+not timed: what is done again in another process gives the same numbers.
 """
 
 import math
@@ -15,17 +20,22 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax.flatten_util import ravel_pytree
 
 from onesided.caches import compiled_code
 from onesided.errors import UsageError
+from onesided.model.plain import Plain, can_be_plain
 
 KNOWN = (0, 10), (0, 12)  # versions whose compiler was tried on all our models in one piece
 OPTIONS = {
     "xla_cpu_use_fusion_emitters": False,  # a quarter less time to compile, the same speed afterwards
     "xla_cpu_experimental_ynn_fusion_type": "",  # products of small matrices without a library
 }
-RARE = "xla_backend_optimization_level"  # zero: a third of the time to compile
+QUICK = "xla_backend_optimization_level"  # zero: half the time to compile
+PLAIN_CALLS = 60  # calls of a rare function that take NumPy as long as a compilation
+HOT_CALLS, HOT_LOOPS = 20_000, 100  # calls of a function, and of one with loops, that pay for optimisation
+LOOPS = {"while", "scan"}
 ONE_PIECE = {"inlineable": "false", "xla_cpu_small_call": "true"}
 FEW, SOME = 384, 30_000  # numbers in an array that is computed, or only moved, in one piece
 LONGEST = 20_000  # operations; one piece of more takes much longer to compile
@@ -102,61 +112,93 @@ def devices() -> str:
 def compiled(
     function: Callable[..., Any], *, static_argnums: int | tuple[int, ...] = (), rare: bool = False
 ) -> "Compiled":
-    """The compiled function; `static_argnums` as for `jax.jit`. One that is called `rare`ly is not optimised."""
+    """The compiled function; `static_argnums` as for `jax.jit`. One that is called `rare`ly is left to NumPy first."""
     return Compiled(function, static_argnums, rare=rare)
 
 
 class _Way(NamedTuple):
-    """How a function was compiled."""
+    """How a function is evaluated, and for how many calls."""
 
     call: Callable[..., Any]
     one_piece: bool
+    calls: float = math.inf
 
 
 class Compiled:
-    """A function compiled in one piece or as usual; the first call decides."""
+    """A function evaluated by NumPy, compiled in one piece or as usual; the first call decides."""
 
     def __init__(self, function: Callable[..., Any], static_argnums: int | tuple[int, ...], *, rare: bool) -> None:
         self._rare = rare
         self._static = (static_argnums,) if isinstance(static_argnums, int) else static_argnums
         self._traced = jax.jit(function, static_argnums=static_argnums)
         self._way: _Way | None = None
+        self._plain: dict[Any, Plain] = {}
+        self._calls = 0
 
     def __call__(self, *arguments: Any) -> Any:
         """Call it; compile it where that is to be done."""
         if _Process.forked:
             _refuse_fork()
         way = self._way or self._choose(arguments)
+        self._calls += 1
+        if self._calls > way.calls:
+            way = self._promote(arguments, way)
         try:
             return way.call(*arguments)
         except jax.errors.JaxRuntimeError:
             if not way.one_piece:
                 raise
-        self._way = way = _Way(self._made(self._traced), one_piece=False)
+        self._way = way = _Way(self._made(self._traced, quick=False), one_piece=False)
         return way.call(*arguments)
 
     def _choose(self, arguments: tuple[Any, ...]) -> "_Way":
+        """The first way: NumPy for what is called rarely, a quick compilation otherwise."""
+        if self._rare and can_be_plain(self._traced.trace(*arguments)):
+            self._way = way = _Way(self._evaluate_plainly, one_piece=False, calls=PLAIN_CALLS)
+            return way
+        return self._compile(arguments, quick=True)
+
+    def _promote(self, arguments: tuple[Any, ...], way: "_Way") -> "_Way":
+        """The next way: after NumPy a quick compilation, then a thorough one."""
+        self._calls = 0
+        return self._compile(arguments, quick=way.call == self._evaluate_plainly)
+
+    def _compile(self, arguments: tuple[Any, ...], *, quick: bool) -> "_Way":
         _Process.started = True
-        one_piece = self._fits(arguments)
-        self._way = way = _Way(self._made(self._whole if one_piece else self._traced), one_piece)
+        traced = self._traced.trace(*arguments)
+        one_piece = self._fits(traced)
+        made = self._made(self._whole if one_piece else self._traced, quick=quick)
+        most = HOT_LOOPS if _has_loops(traced.jaxpr.jaxpr) else HOT_CALLS
+        self._way = way = _Way(made, one_piece, most if quick else math.inf)
         return way
 
-    def _made(self, function: Callable[..., Any]) -> Callable[..., Any]:
+    def _made(self, function: Callable[..., Any], *, quick: bool) -> Callable[..., Any]:
         """Compiled, with the options; what has been traced is not traced again."""
-        options = _known_options() | (_accepted_of(RARE) if self._rare else {})
+        options = _known_options() | (_accepted_of(QUICK) if quick else {})
         made: Callable[..., Any] = jax.jit(function, static_argnums=self._static, compiler_options=options)
         return made
+
+    def _evaluate_plainly(self, *arguments: Any) -> Any:
+        """By NumPy; one list of operations for all arguments of the same shapes."""
+        moving = [value for i, value in enumerate(arguments) if i not in self._static]
+        fixed = tuple(value for i, value in enumerate(arguments) if i in self._static)
+        leaves, tree = jax.tree.flatten(moving)
+        leaves = [np.asarray(leaf) for leaf in leaves]
+        key = fixed, tree, tuple((leaf.shape, leaf.dtype) for leaf in leaves)
+        if key not in self._plain:
+            self._plain[key] = Plain(self._traced.trace(*arguments))
+        return self._plain[key](*leaves)
 
     @property
     def ready(self) -> bool:
         """Whether it has been compiled."""
         return self._way is not None
 
-    def _fits(self, arguments: tuple[Any, ...]) -> bool:
+    @staticmethod
+    def _fits(traced: Any) -> bool:
         """Whether one piece is possible: small arrays of double precision in, one of them out, on a known compiler."""
         if jax.default_backend() != "cpu" or not KNOWN[0] <= jax.__version_info__[:2] <= KNOWN[1]:
             return False
-        traced = self._traced.trace(*arguments)
         shapes = [*jax.tree.leaves(traced.in_avals), *jax.tree.leaves(traced.out_info)]
         doubles = all(value.dtype == float for value in shapes) and len(jax.tree.leaves(traced.out_info)) == 1
         return doubles and _is_small(traced.jaxpr.jaxpr)
@@ -192,6 +234,10 @@ def _is_small(jaxpr: Any) -> bool:
     return True
 
 
+def _has_loops(jaxpr: Any) -> bool:
+    return any(equation.primitive.name in LOOPS for equation in _equations(jaxpr))
+
+
 def _equations(jaxpr: Any) -> Iterator[Any]:
     """The operations of a traced function, those of functions in it included."""
     for equation in jaxpr.eqns:
@@ -211,7 +257,7 @@ def _known_options() -> dict[str, Any]:
 
 @cache
 def _accepted_of(key: str) -> dict[str, Any]:
-    one = {key: {**OPTIONS, RARE: 0}[key]}
+    one = {key: {**OPTIONS, QUICK: 0}[key]}
     return one if _accepted(one) else {}
 
 

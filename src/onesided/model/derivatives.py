@@ -232,9 +232,9 @@ class Derivatives:
         self._kkt = compiled(self._packed_kkt)
         self._kkts = compiled(jax.vmap(self._packed_kkt, in_axes=(0, None)))
         self._residual = compiled(self._packed_residual)
-        self._residuals = compiled(jax.vmap(self._packed_residual, in_axes=(0, None)))
-        self._along = compiled(self._packed_along, static_argnums=3)
-        self._looks = compiled(jax.vmap(self._packed_look, in_axes=(0, None)))
+        self._residuals = compiled(jax.vmap(self._packed_residual, in_axes=(0, None)), rare=True)
+        self._along = compiled(self._packed_along, static_argnums=3, rare=True)
+        self._looks = compiled(jax.vmap(self._packed_look, in_axes=(0, None)), rare=True)
         self.stepping = Stepping(n, self.m, self._blocks, self._packed_residual)
         self._ends = (n + 2, n + 2 + self.m, n + 2 + self.m + n * (n + 1), (n, n + 1))
         self._asked = 0

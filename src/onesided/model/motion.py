@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from onesided.model.system import System
 
 Control = Callable[[Any], Any]
-FEW = 50  # coordinates and constraints up to which a recheck costs less than its compilation
 
 
 class Terms(NamedTuple):
@@ -86,12 +85,12 @@ class MotionFunctions:
             self._c = [differentiable(f, self.names) for f in families(system.bilateral.values())]
             self._gaps = [differentiable(f, self.names) for f in families(system.unilateral.values())]
         self._rolling = families(system.nonholonomic.values())
-        self.gaps_at = compiled(self.gaps)
-        self.gaps_along = compiled(jax.vmap(self._gaps_along, in_axes=(0, None, None)), static_argnums=2)
-        self.gap_slopes = compiled(self._gap_slopes, static_argnums=2)
-        self.forcing_along = compiled(jax.vmap(self._forcing, in_axes=(0, None, None)), static_argnums=2)
-        self.linearised = compiled(self._linearised)
-        self.stiffness = compiled(self._stiffness)
+        self.gaps_at = compiled(self.gaps, rare=True)
+        self.gaps_along = compiled(jax.vmap(self._gaps_along, in_axes=(0, None, None)), static_argnums=2, rare=True)
+        self.gap_slopes = compiled(self._gap_slopes, static_argnums=2, rare=True)
+        self.forcing_along = compiled(jax.vmap(self._forcing, in_axes=(0, None, None)), static_argnums=2, rare=True)
+        self.linearised = compiled(self._linearised, rare=True)
+        self.stiffness = compiled(self._stiffness, rare=True)
         self.terms = compiled(self._terms, static_argnums=2)
         self.terms_along = compiled(jax.vmap(self._terms, in_axes=(0, None, None, None)), static_argnums=2)
         self.stepped = compiled(self._stepped, static_argnums=2)
@@ -100,8 +99,7 @@ class MotionFunctions:
         self.balance = compiled(self._balance, static_argnums=2)
         self.stages = compiled(jax.vmap(self._balance, in_axes=(0, None, None)), static_argnums=2)
         self.jacobian = compiled(self._jacobian, static_argnums=2)
-        few = self.n + self.m + self.k <= FEW
-        self.check = compiled(jax.vmap(self._check, in_axes=(0, None, None)), static_argnums=2, rare=few)
+        self.check = compiled(jax.vmap(self._check, in_axes=(0, None, None)), static_argnums=2, rare=True)
 
     @cached_property
     def strides(self) -> Strides:
