@@ -30,6 +30,8 @@ FEW = 4  # least number of points of one call where there are some
 SOME = 8  # coordinates from which on it is worth to look for zeros of the Hessian
 WORTH = 200_000  # points that are looked at, times points of one call, that pay for its compilation
 MANY = 1000  # numbers of one such call that cost no more than the call itself
+SEVERAL = 500  # residuals that are worth a function of their own, where the blocks are there already
+SMALL = 64  # coordinates and constraints up to which residuals may be taken from the blocks
 
 
 @stated
@@ -237,7 +239,7 @@ class Derivatives:
         self._looks = compiled(jax.vmap(self._packed_look, in_axes=(0, None)), rare=True)
         self.stepping = Stepping(n, self.m, self._blocks, self._packed_residual)
         self._ends = (n + 2, n + 2 + self.m, n + 2 + self.m + n * (n + 1), (n, n + 1))
-        self._asked = 0
+        self._asked = self._residuals_asked = 0
         self._constants: tuple[Any, Any] = (None, None)
         self._few = max(FEW, min(MANY // ((n + self.m) * (n + 1)), CHUNK))
         self._last: tuple[bytes, Any, Evaluation] = (b"", None, NOWHERE)  # point, parameters, blocks
@@ -319,8 +321,16 @@ class Derivatives:
 
     def residual(self, x: Array, vector: Any) -> tuple[float, Array, Array]:
         """Energy, L_q and c at the packed point."""
+        if self._from_blocks():
+            blocks = self._evaluate(x, vector)
+            return float(blocks.energy), blocks.L_q, blocks.c
         out = np.asarray(self._residual(x, vector))
         return float(out[0]), out[1 : self.n + 1], out[self.n + 1 :]
+
+    def _from_blocks(self) -> bool:
+        """Whether a residual is taken from the blocks: a function of its own is compiled only where many are wanted."""
+        self._residuals_asked += 1
+        return self.n + self.m <= SMALL and self._residuals_asked <= SEVERAL
 
     def residuals(self, X: Array, vector: Any) -> tuple[Array, Array, Array]:
         """The same at many points (rows of X), `CHUNK` of them per compiled call."""

@@ -12,13 +12,15 @@ from typing import Any, NamedTuple
 import jax
 import numpy as np
 
+from onesided.model.flat import CALLS, called, flattened
 from onesided.model.plain_indexing import added, taken
 
+INLINED = CALLS | {"closed_call", "core_call", "custom_jvp_call"}  # calls whose derivatives are not asked for
 LONGEST = 4_000  # operations; more take longer to prepare than they save
 Operation = Callable[..., Any]
 
 
-class Line(NamedTuple):
+class Step(NamedTuple):
     """One operation: which values it takes, and the numbers of those that it makes."""
 
     operation: Operation
@@ -31,17 +33,14 @@ class Plain:
     """A traced function as a list of NumPy operations on numbered values."""
 
     def __init__(self, traced: Any) -> None:
-        closed = traced.jaxpr
-        self._constants: list[Any] = []
-        self._lines: list[Line] = []
-        self._count = 0
-        known: dict[Any, int] = {}
-        self._inputs = [self._numbered(known, variable) for variable in closed.jaxpr.invars]
-        for variable, value in zip(closed.jaxpr.constvars, closed.consts, strict=True):
-            known[variable] = self._constant(value)
-        self._add(closed.jaxpr, known)
-        self._result = self._number(known, closed.jaxpr.outvars[0])
-        self._values = self._start()
+        flat = flattened(traced.jaxpr, INLINED)
+        self._inputs, self._result, self._values = flat.inputs, flat.outputs[0], flat.start()
+        for number, value in flat.constants:
+            self._values[number] = np.asarray(value)
+        self._steps = [
+            Step(operation_of(line.equation), line.inputs, line.outputs, line.equation.primitive.multiple_results)
+            for line in flat.lines
+        ]
 
     def __call__(self, *leaves: Any) -> Any:
         """The one array that the function returns."""
@@ -49,7 +48,7 @@ class Plain:
         for number, leaf in zip(self._inputs, leaves, strict=True):
             values[number] = leaf
         with np.errstate(all="ignore"):
-            for operation, inputs, outputs, many in self._lines:
+            for operation, inputs, outputs, many in self._steps:
                 made = operation(*[values[i] for i in inputs])
                 if many:
                     for number, value in zip(outputs, made, strict=True):
@@ -57,52 +56,6 @@ class Plain:
                 else:
                     values[outputs[0]] = made
         return np.asarray(values[self._result])
-
-    def _start(self) -> list[Any]:
-        values: list[Any] = [None] * self._count
-        for number, value in self._constants:
-            values[number] = value
-        return values
-
-    def _numbered(self, known: dict[Any, int], variable: Any) -> int:
-        known[variable] = self._count
-        self._count += 1
-        return known[variable]
-
-    def _constant(self, value: Any) -> int:
-        self._constants.append((self._count, np.asarray(value)))
-        self._count += 1
-        return self._count - 1
-
-    def _number(self, known: dict[Any, int], variable: Any) -> int:
-        if hasattr(variable, "val"):
-            return self._constant(np.asarray(variable.val, dtype=variable.aval.dtype))
-        return known[variable]
-
-    def _add(self, jaxpr: Any, known: dict[Any, int]) -> None:
-        """All operations, those of functions in it included."""
-        for equation in jaxpr.eqns:
-            inputs = [self._number(known, variable) for variable in equation.invars]
-            inner = _called(equation)
-            if inner is None:
-                made = tuple(self._numbered(known, variable) for variable in equation.outvars)
-                self._lines.append(
-                    Line(operation_of(equation), tuple(inputs), made, equation.primitive.multiple_results)
-                )
-                continue
-            body, constants = getattr(inner, "jaxpr", inner), getattr(inner, "consts", ())
-            own = dict(zip(body.invars, inputs, strict=True))
-            own |= {v: self._constant(value) for v, value in zip(body.constvars, constants, strict=True)}
-            self._add(body, own)
-            for outside, inside in zip(equation.outvars, body.outvars, strict=True):
-                known[outside] = self._number(own, inside)
-
-
-def _called(equation: Any) -> Any:
-    """The function that an operation merely calls."""
-    if equation.primitive.name in {"jit", "pjit", "closed_call", "core_call", "custom_jvp_call"}:
-        return equation.params.get("jaxpr", equation.params.get("call_jaxpr"))
-    return None
 
 
 def can_be_plain(traced: Any) -> bool:
@@ -114,7 +67,7 @@ def _length(jaxpr: Any) -> float:
     """The number of operations; infinite where one is not known."""
     total = 0.0
     for equation in jaxpr.eqns:
-        inner = _called(equation)
+        inner = called(equation, INLINED)
         if inner is not None:
             total += _length(getattr(inner, "jaxpr", inner))
         else:

@@ -22,7 +22,7 @@ class Windows(NamedTuple):
     sizes: Sequence[int]
 
     def places(self, indices: Any, shape: Sequence[int], count: int) -> tuple[tuple[Array, ...], Any]:
-        """Index along every axis of an array of this shape, for the `count` axes of the other one; whether it exists."""
+        """Index along every axis of an array of this shape, for the `count` axes of the other; whether it exists."""
         others = [axis for axis in range(count) if axis not in self.over]
         running = iter(self.over)
         found, inside = [], np.ones((1,) * count, dtype=bool)
