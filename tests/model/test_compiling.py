@@ -54,6 +54,11 @@ PLAIN = {  # name → (function, whether NumPy evaluates it)
     ),
     "diagonal": (lambda x, y: jnp.diagonal(jnp.outer(x, y)) * jnp.trace(jnp.outer(y, y)), True),
     "added": (lambda x, y: y.at[np.array([0, 0, 3])].add(x).at[-1].add(2.0).at[99].add(1.0), True),
+    "placed": (lambda x, y: y.at[np.array([1, 3, 44])].set(x).at[9].set(1.0, mode="clip") * jnp.argmax(y), True),
+    "largest": (
+        jax.vmap(jax.grad(lambda a: jnp.max(jnp.stack([a, 1 - a, a**2])[jnp.argmin(jnp.stack([a, -a]))]))),
+        True,
+    ),
     "added rows": (lambda x, y: jnp.outer(x, y).at[np.array([2, 0])].add(jnp.ones((2, 5))).ravel(), True),
     "gradient": (jax.grad(lambda x, y: jnp.prod(jnp.sin(x)) + jnp.max(x * y[:3]) ** 3 + (x[::-1] @ y[2:]) ** -2), True),
     "Hessian": (jax.hessian(lambda x, y: jnp.linalg.norm(jnp.outer(x, y) @ y + x) + jnp.exp(x[1]) * x[0] ** 2.5), True),
@@ -73,7 +78,7 @@ PLAIN = {  # name → (function, whether NumPy evaluates it)
 def test_numpy_gives_the_same_until_it_is_worth_compiling(name, monkeypatch):
     function, plain = PLAIN[name]
     x, y = np.array([0.3, -1.2, 2.0]), np.array([1.0, 2.0, -3.0, 0.5, 0.1])
-    arguments = (x,) if name == "rows" else (x, y)
+    arguments = (x,) if name in {"rows", "largest"} else (x, y)
     monkeypatch.setattr("onesided.model.compiling.PLAIN_CALLS", 2)
     made, exact = compiled(function, rare=True), function(*map(jnp.asarray, arguments))
     for call in range(4):

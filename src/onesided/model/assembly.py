@@ -24,6 +24,7 @@ from onesided.model.stepping import Blocks
 
 MANY = 16  # elements from which on short functions matter more than few operations
 
+
 @dataclass(frozen=True, eq=False)
 class Batch:
     """Elements that are evaluated together.

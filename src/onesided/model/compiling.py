@@ -5,8 +5,8 @@ operation where arrays have a few numbers. The compiler has another way for its 
 code; functions of small systems are marked for it. That way cannot call libraries (factorisations) nor split large
 operations between threads: such functions are compiled as usual.
 
-Compiling takes much longer than most functions run. It is therefore done in tiers: functions that are called rarely are
-evaluated by NumPy as long as that takes less time, all are compiled without optimisation first (half the time to
+Compiling takes much longer than most functions run. It is therefore done in tiers: functions that are called rarely or
+are very long are evaluated by NumPy as long as that takes less time, all are compiled without optimisation first (half the time to
 compile, a quarter slower), and once more, with all optimisation, after so many calls that it pays. Calls are counted,
 not timed: what is done again in another process gives the same numbers.
 """
@@ -25,7 +25,7 @@ from jax.flatten_util import ravel_pytree
 
 from onesided.caches import compiled_code
 from onesided.errors import UsageError
-from onesided.model.plain import Plain, can_be_plain
+from onesided.model.plain import Plain, plain_length
 
 KNOWN = (0, 10), (0, 12)  # versions whose compiler was tried on all our models in one piece
 OPTIONS = {
@@ -33,12 +33,13 @@ OPTIONS = {
     "xla_cpu_experimental_ynn_fusion_type": "",  # products of small matrices without a library
 }
 QUICK = "xla_backend_optimization_level"  # zero: half the time to compile
-PLAIN_CALLS = 60  # calls of a rare function that take NumPy as long as a compilation
+PLAIN_CALLS = 100  # calls that take NumPy half as long as a compilation
+LONG = 3_000  # operations; so many take so long to compile that NumPy is asked first, however often it is called
 HOT_CALLS, HOT_LOOPS = 20_000, 100  # calls of a function, and of one with loops, that pay for optimisation
 LOOPS = {"while", "scan"}
 ONE_PIECE = {"inlineable": "false", "xla_cpu_small_call": "true"}
 FEW, SOME = 384, 30_000  # numbers in an array that is computed, or only moved, in one piece
-LONGEST = 20_000  # operations; one piece of more takes much longer to compile
+LONGEST = 6_000  # operations; one piece of more takes much longer to compile
 # fmt: off
 MOVES = {
     "add_any", "broadcast_in_dim", "concatenate", "copy", "dynamic_slice", "dynamic_update_slice", "gather", "iota",
@@ -153,7 +154,8 @@ class Compiled:
 
     def _choose(self, arguments: tuple[Any, ...]) -> "_Way":
         """The first way: NumPy for what is called rarely, a quick compilation otherwise."""
-        if self._rare and can_be_plain(self._traced.trace(*arguments)):
+        length = plain_length(self._traced.trace(*arguments))
+        if length < math.inf and (self._rare or length > LONG):
             self._way = way = _Way(self._evaluate_plainly, one_piece=False, calls=PLAIN_CALLS)
             return way
         return self._compile(arguments, quick=True)

@@ -4,6 +4,7 @@ Compiling a function of a few hundred operations takes as long as some fifty eva
 branches or operations that are not listed here are not evaluated that way.
 """
 
+import math
 from collections.abc import Callable, Sequence
 from itertools import accumulate
 from math import prod
@@ -13,10 +14,9 @@ import jax
 import numpy as np
 
 from onesided.model.flat import CALLS, called, flattened
-from onesided.model.plain_indexing import added, taken
+from onesided.model.plain_indexing import added, placed, taken
 
 INLINED = CALLS | {"closed_call", "core_call", "custom_jvp_call"}  # calls whose derivatives are not asked for
-LONGEST = 4_000  # operations; more take longer to prepare than they save
 Operation = Callable[..., Any]
 
 
@@ -58,9 +58,10 @@ class Plain:
         return np.asarray(values[self._result])
 
 
-def can_be_plain(traced: Any) -> bool:
-    """Whether a traced function returns one array, is short, and has operations that are known here only."""
-    return jax.tree.structure(traced.out_info) == jax.tree.structure(0) and _length(traced.jaxpr.jaxpr) <= LONGEST
+def plain_length(traced: Any) -> float:
+    """The number of operations of a traced function; infinite where NumPy cannot do it, or where it returns a tree."""
+    one = jax.tree.structure(traced.out_info) == jax.tree.structure(0)
+    return _length(traced.jaxpr.jaxpr) if one else math.inf
 
 
 def _length(jaxpr: Any) -> float:
@@ -71,7 +72,7 @@ def _length(jaxpr: Any) -> float:
         if inner is not None:
             total += _length(getattr(inner, "jaxpr", inner))
         else:
-            total += 1 if _is_known(equation) else float("inf")
+            total += 1 if _is_known(equation) else math.inf
     return total
 
 
@@ -196,6 +197,8 @@ def _permuted(params: Any, out: Sequence[Any]) -> Operation:
 
 
 SHAPED: dict[str, Callable[[Any, Sequence[Any]], Operation]] = {
+    "argmax": lambda params, out: lambda x: np.argmax(x, axis=params["axes"][0]).astype(params["index_dtype"]),
+    "argmin": lambda params, out: lambda x: np.argmin(x, axis=params["axes"][0]).astype(params["index_dtype"]),
     "broadcast_in_dim": _broadcast,
     "concatenate": lambda params, out: lambda *x: np.concatenate(x, axis=params["dimension"]),
     "convert_element_type": lambda params, out: lambda x: np.asarray(x).astype(params["new_dtype"], copy=False),
@@ -212,6 +215,7 @@ SHAPED: dict[str, Callable[[Any, Sequence[Any]], Operation]] = {
     "reduce_sum": _reduced(np.sum),
     "reshape": _reshape,
     "rev": lambda params, out: lambda x: np.flip(x, params["dimensions"]),
+    "scatter": placed,
     "scatter-add": added,
     "slice": _slice,
     "split": _split,

@@ -70,8 +70,21 @@ def taken(params: Any, out: Sequence[Any]) -> Callable[..., Any]:
 
 
 def added(params: Any, out: Sequence[Any]) -> Callable[..., Any]:
-    """An array with windows added to it, one for every row of the indices; those outside are dropped."""
-    at, shape = params["dimension_numbers"], out[0].shape
+    """An array with windows added to it, one for every row of the indices; those outside are dropped or moved inside."""
+    return _changed(params, out, np.add.at)
+
+
+def placed(params: Any, out: Sequence[Any]) -> Callable[..., Any]:
+    """The same with windows in place of what was there."""
+    return _changed(params, out, _put)
+
+
+def _put(total: Array, places: Any, values: Any) -> None:
+    total[places] = values
+
+
+def _changed(params: Any, out: Sequence[Any], change: Callable[..., None]) -> Callable[..., Any]:
+    at, shape, drops = params["dimension_numbers"], out[0].shape, params["mode"].name != "CLIP"
     without = (*at.inserted_window_dims, *at.operand_batching_dims)
     inner = [axis for axis in range(len(shape)) if axis not in without]
 
@@ -82,8 +95,8 @@ def added(params: Any, out: Sequence[Any]) -> Callable[..., Any]:
         paired = (at.operand_batching_dims, at.scatter_indices_batching_dims)
         windows = Windows(at.update_window_dims, without, at.scatter_dims_to_operand_dims, paired, sizes)
         places, inside = windows.places(np.asarray(indices), shape, np.ndim(updates))
-        total = np.array(x)
-        np.add.at(total, places, np.where(inside, updates, 0.0))
+        total, kept = np.array(x), np.broadcast_to(inside | (not drops), np.shape(updates))
+        change(total, tuple(np.broadcast_to(place, kept.shape)[kept] for place in places), np.asarray(updates)[kept])
         return total
 
     return made
