@@ -6,9 +6,9 @@ code; functions of small systems are marked for it. That way cannot call librari
 operations between threads: such functions are compiled as usual.
 
 Compiling takes much longer than most functions run. It is therefore done in tiers: functions that are called rarely or
-are very long are evaluated by NumPy as long as that takes less time, all are compiled without optimisation first (half the time to
-compile, a quarter slower), and once more, with all optimisation, after so many calls that it pays. Calls are counted,
-not timed: what is done again in another process gives the same numbers.
+are very long are evaluated by NumPy as long as that takes less time, all are compiled without optimisation first (half
+the time to compile, a quarter slower), and once more, with all optimisation, after so many calls that it pays. Calls
+are counted, not timed: what is done again in another process gives the same numbers.
 """
 
 import math

@@ -363,17 +363,17 @@ class Derivatives:
         energy, c = self._U(q, p, vector), self._constraints(q, p, vector)
         return energy - c @ nu, jnp.append(c, energy)
 
-    def _first(self, qp: Any, nu: Any, vector: Any) -> tuple[Any, Any]:
+    def _gradient(self, qp: Any, nu: Any, vector: Any) -> tuple[Any, Any]:
         """L_x and (c, U)."""
         first: tuple[Any, Any] = jax.grad(self._lagrangian, has_aux=True)(qp, nu, vector)
         return first
 
     def _blocks(self, x: Any, vector: Any) -> Blocks:
         qp, nu = x[: self.n + 1], x[self.n + 1 :]
-        (L_x, values), (L_xx, c_x) = _columns(lambda z: self._first(z, nu, vector), qp, jnp.eye(self.n + 1))
+        (L_x, values), (L_xx, c_x) = _columns(lambda z: self._gradient(z, nu, vector), qp, jnp.eye(self.n + 1))
         few = self._few_directions(nu, vector)
         if few is not None:  # what is computed in vain above is not compiled
-            made = _columns(lambda z: self._first(z, nu, vector)[0], qp, jnp.asarray(few.seeds))[1]
+            made = _columns(lambda z: self._gradient(z, nu, vector)[0], qp, jnp.asarray(few.seeds))[1]
             L_xx = jnp.where(few.mask, few.seeds.T @ made, 0.0)  # faster than taking rows
         head = jnp.concatenate([values[-1:], L_x, values[:-1]], dtype=jnp.float64)
         return Blocks(head, L_xx[:, : self.n].astype(jnp.float64), c_x[:, : self.m].astype(jnp.float64))
@@ -382,14 +382,14 @@ class Derivatives:
         """Directions that make up the Hessian, where they are fewer than coordinates."""
         if self.n < SOME or self._by_user:
             return None
-        return directions(lambda *given: self._first(*given)[0], self.n + 1, self.n, (nu, vector))
+        return directions(lambda *given: self._gradient(*given)[0], self.n + 1, self.n, (nu, vector))
 
     def _packed_kkt(self, x: Any, vector: Any) -> Any:
         head, L_xq, c_x = self._blocks(x, vector)
         return jnp.concatenate([head, L_xq.T.ravel(), c_x.T.ravel()])
 
     def _packed_residual(self, x: Any, vector: Any) -> Any:
-        L_x, values = self._first(x[: self.n + 1], x[self.n + 1 :], vector)
+        L_x, values = self._gradient(x[: self.n + 1], x[self.n + 1 :], vector)
         return jnp.concatenate([values[-1:], L_x[: self.n], values[:-1]])
 
     def _packed_look(self, both: Any, vector: Any) -> Any:

@@ -21,9 +21,9 @@ class Line(NamedTuple):
 
 
 class Flat(NamedTuple):
-    """Operations on numbered values; `constants` are pairs of a number and a value."""
+    """Operations on `size` numbered values; `constants` are pairs of a number and a value."""
 
-    count: int
+    size: int
     inputs: tuple[int, ...]
     constants: tuple[tuple[int, Any], ...]
     lines: tuple[Line, ...]
@@ -31,7 +31,7 @@ class Flat(NamedTuple):
 
     def start(self) -> list[Any]:
         """All values, of which the constants are known."""
-        values: list[Any] = [None] * self.count
+        values: list[Any] = [None] * self.size
         for number, value in self.constants:
             values[number] = value
         return values

@@ -1,9 +1,9 @@
 """Functions of one element and their derivatives, shared by all structures of a process.
 
 For one element, z = (values of its slots, p) and ℓ(z) = energy − νᵀc; wanted are ℓ_z, ℓ_zz, c and c_z (the chain rule
-of shape and law is automatic differentiation of this one function; slots that are held move with p at known rates). Elements of one form have the same functions and
-other numbers: they are traced once, however many elements and structures there are. The z are differentiated as
-separate scalars: one vector over the elements each, three times as fast as small matrices.
+of shape and law is automatic differentiation of this one function; slots that are held move with p at known rates).
+Elements of one form have the same functions and other numbers: they are traced once, however many elements and
+structures there are. The z are differentiated as separate scalars: one vector over the elements each.
 """
 
 from collections.abc import Callable, Hashable

@@ -21,7 +21,7 @@ class Windows(NamedTuple):
     paired: tuple[Sequence[int], Sequence[int]]
     sizes: Sequence[int]
 
-    def places(self, indices: Any, shape: Sequence[int], count: int) -> tuple[tuple[Array, ...], Any]:
+    def places(self, indices: Any, shape: Sequence[int], count: int) -> tuple[tuple[Any, ...], Any]:
         """Index along every axis of an array of this shape, for the `count` axes of the other; whether it exists."""
         others = [axis for axis in range(count) if axis not in self.over]
         running = iter(self.over)
@@ -70,7 +70,7 @@ def taken(params: Any, out: Sequence[Any]) -> Callable[..., Any]:
 
 
 def added(params: Any, out: Sequence[Any]) -> Callable[..., Any]:
-    """An array with windows added to it, one for every row of the indices; those outside are dropped or moved inside."""
+    """An array with windows added to it, one for every row of the indices; those outside are dropped or moved."""
     return _changed(params, out, np.add.at)
 
 
