@@ -29,7 +29,8 @@ def _bundled_models_are_compiled_once():
         return read(text, name)
 
     def loads(text: str, name: str = "<string>", *, folder: Path | None = None) -> files.Model:
-        return shared(text, name) if folder is None else read(text, name, folder=folder)
+        alone = folder is None or "[import" not in text
+        return shared(text, name) if alone else read(text, name, folder=folder)
 
     patch = pytest.MonkeyPatch()
     patch.setattr(files, "loads", loads)
