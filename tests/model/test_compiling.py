@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from onesided import PredictorCorrector, System, trace
-from onesided.model.compiling import compiled, prepare_jax
+from onesided.model.compiling import OPTIONS, QUICK, _options, compiled, prepare_jax
+from onesided.model.flat import flattened, retraced
 
 prepare_jax()
 
@@ -88,11 +89,43 @@ def test_numpy_gives_the_same_until_it_is_worth_compiling(name, monkeypatch):
 
 
 def test_what_is_called_often_is_compiled_again_with_the_same_numbers(monkeypatch):
-    monkeypatch.setattr("onesided.model.compiling.HOT_CALLS", 3)
+    monkeypatch.setattr("onesided.model.compiling.HOT_PIECE", 3)
     made = compiled(lambda x: jnp.sin(x) * jnp.exp(x @ x))
     found = [np.asarray(made(np.array([0.3, -0.2]))) for _ in range(6)]
     np.testing.assert_allclose(found, np.sin([[0.3, -0.2]] * 6) * np.exp(0.13), rtol=1e-15)
     assert made._way.calls == np.inf
+
+
+def test_options_that_the_compiler_does_not_know_are_left_out(monkeypatch):
+    monkeypatch.setattr("onesided.model.compiling.KNOWN", ((0, 0), (0, 0)))
+    monkeypatch.setattr("onesided.model.compiling.OPTIONS", {**OPTIONS, "xla_no_such_option": True})
+    assert _options.__wrapped__(quick=True) == {**OPTIONS, QUICK: 0}
+
+
+def test_a_function_that_is_traced_once_has_all_derivatives():
+    """Calls inside are inlined, what nothing needs is gone, rules of users' derivatives stay."""
+
+    @jax.custom_jvp
+    def cube(x):
+        return x**3
+
+    cube.defjvps(lambda t, _, x: 3 * x**2 * t)
+    traced = []
+
+    def function(tree, y):
+        traced.append(None)
+        unused = jnp.linalg.inv(jnp.outer(y, y))
+        return {"sum": cube(tree["x"]) @ jax.jit(jnp.sin)(y), "rest": (jnp.where(y > 0, y, 0.0), unused[:0])}
+
+    again, x, y = retraced(function), jnp.array([0.3, -1.2]), jnp.array([1.0, 2.0])
+    for derive in (lambda f: f, jax.grad, jax.hessian, lambda f: jax.jacrev(jax.grad(f))):
+        found, exact = (derive(lambda x, f=f: f({"x": x}, y)["sum"])(x) for f in (again, function))
+        np.testing.assert_allclose(found, exact, rtol=1e-14)
+    assert again({"x": x}, y)["rest"][0].tolist() == [1.0, 2.0]
+    before = len(traced)
+    again({"x": x + 1.0}, 2.0 * y)
+    assert len(traced) == before
+    assert len(flattened(jax.make_jaxpr(lambda x: (x + 1.0, jnp.sin(x))[0])(1.0)).lines) == 1
 
 
 def test_trees_of_arrays_and_static_arguments():

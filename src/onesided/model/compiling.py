@@ -35,7 +35,11 @@ OPTIONS = {
 QUICK = "xla_backend_optimization_level"  # zero: half the time to compile
 PLAIN_CALLS = 100  # calls that take NumPy half as long as a compilation
 LONG = 3_000  # operations; so many take so long to compile that NumPy is asked first, however often it is called
-HOT_CALLS, HOT_LOOPS = 20_000, 100  # calls of a function, and of one with loops, that pay for optimisation
+HOT_PIECE, HOT_CALLS, HOT_LOOPS = (
+    20_000,
+    4_000,
+    100,
+)  # calls in one piece, as usual, with loops that pay for optimisation
 LOOPS = {"while", "scan"}
 ONE_PIECE = {"inlineable": "false", "xla_cpu_small_call": "true"}
 FEW, SOME = 384, 30_000  # numbers in an array that is computed, or only moved, in one piece
@@ -170,13 +174,13 @@ class Compiled:
         traced = self._traced.trace(*arguments)
         one_piece = self._fits(traced)
         made = self._made(self._whole if one_piece else self._traced, quick=quick)
-        most = HOT_LOOPS if _has_loops(traced.jaxpr.jaxpr) else HOT_CALLS
+        most = HOT_LOOPS if _has_loops(traced.jaxpr.jaxpr) else HOT_PIECE if one_piece else HOT_CALLS
         self._way = way = _Way(made, one_piece, most if quick else math.inf)
         return way
 
     def _made(self, function: Callable[..., Any], *, quick: bool) -> Callable[..., Any]:
         """Compiled, with the options; what has been traced is not traced again."""
-        options = _known_options() | (_accepted_of(QUICK) if quick else {})
+        options = _options(quick=quick)
         made: Callable[..., Any] = jax.jit(function, static_argnums=self._static, compiler_options=options)
         return made
 
@@ -199,7 +203,7 @@ class Compiled:
     @staticmethod
     def _fits(traced: Any) -> bool:
         """Whether one piece is possible: small arrays of double precision in, one of them out, on a known compiler."""
-        if jax.default_backend() != "cpu" or not KNOWN[0] <= jax.__version_info__[:2] <= KNOWN[1]:
+        if not _is_known_compiler():
             return False
         shapes = [*jax.tree.leaves(traced.in_avals), *jax.tree.leaves(traced.out_info)]
         doubles = all(value.dtype == float for value in shapes) and len(jax.tree.leaves(traced.out_info)) == 1
@@ -252,15 +256,16 @@ def _equations(jaxpr: Any) -> Iterator[Any]:
 
 
 @cache
-def _known_options() -> dict[str, Any]:
+def _options(*, quick: bool) -> dict[str, Any]:
     """The options that this compiler knows."""
-    return dict(OPTIONS) if _accepted(OPTIONS) else {k: v for key in OPTIONS for k, v in _accepted_of(key).items()}
+    wanted = OPTIONS | ({QUICK: 0} if quick else {})
+    if jax.__version_info__[:2] == KNOWN[0] or _accepted(wanted):  # trying takes as long as compiling a small model
+        return wanted
+    return {key: value for key, value in wanted.items() if _accepted({key: value})}
 
 
-@cache
-def _accepted_of(key: str) -> dict[str, Any]:
-    one = {key: {**OPTIONS, QUICK: 0}[key]}
-    return one if _accepted(one) else {}
+def _is_known_compiler() -> bool:
+    return jax.default_backend() == "cpu" and KNOWN[0] <= jax.__version_info__[:2] <= KNOWN[1]
 
 
 def _accepted(options: dict[str, Any]) -> bool:
