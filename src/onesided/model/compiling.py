@@ -6,9 +6,9 @@ code; functions of small systems are marked for it. That way cannot call librari
 operations between threads: such functions are compiled as usual.
 
 Compiling takes much longer than most functions run. It is therefore done in tiers: functions that are called rarely or
-are very long are evaluated by NumPy as long as that takes less time, all are compiled without optimisation first (half
-the time to compile, a quarter slower), and once more, with all optimisation, after so many calls that it pays. Calls
-are counted, not timed: what is done again in another process gives the same numbers.
+are very long are evaluated by NumPy as long as that takes less time, those of small arrays are compiled without
+optimisation first (half the time to compile, a quarter slower), and once more, with all optimisation, after so many
+calls that it pays. Calls are counted, not timed: what is done again in another process gives the same numbers.
 """
 
 import math
@@ -40,6 +40,7 @@ HOT_PIECE, HOT_CALLS, HOT_LOOPS = (
     4_000,
     100,
 )  # calls in one piece, as usual, with loops that pay for optimisation
+LARGE = 1024  # numbers in an array from which on code that is not optimised is many times slower
 LOOPS = {"while", "scan"}
 ONE_PIECE = {"inlineable": "false", "xla_cpu_small_call": "true"}
 FEW, SOME = 384, 30_000  # numbers in an array that is computed, or only moved, in one piece
@@ -172,7 +173,7 @@ class Compiled:
     def _compile(self, arguments: tuple[Any, ...], *, quick: bool) -> "_Way":
         _Process.started = True
         traced = self._traced.trace(*arguments)
-        one_piece = self._fits(traced)
+        one_piece, quick = self._fits(traced), quick and not _has_large(traced.jaxpr.jaxpr)
         made = self._made(self._whole if one_piece else self._traced, quick=quick)
         most = HOT_LOOPS if _has_loops(traced.jaxpr.jaxpr) else HOT_PIECE if one_piece else HOT_CALLS
         self._way = way = _Way(made, one_piece, most if quick else math.inf)
@@ -238,6 +239,12 @@ def _is_small(jaxpr: Any) -> bool:
         if large or name in LIBRARY or number >= LONGEST:
             return False
     return True
+
+
+def _has_large(jaxpr: Any) -> bool:
+    """Whether arrays are computed that are worth optimised code from the first call on."""
+    computed = (equation for equation in _equations(jaxpr) if equation.primitive.name not in MOVES)
+    return any(math.prod(value.aval.shape) > LARGE for equation in computed for value in equation.outvars)
 
 
 def _has_loops(jaxpr: Any) -> bool:
