@@ -9,10 +9,13 @@ from hypothesis import settings
 
 from onesided.files import reading as files
 
-LONGEST = (  # files that take minutes begin first, so that no core waits for another at the end
-    "test_campaign.py", "test_space_by_hand.py", "test_paths_properties.py", "test_peers_paths.py",
-    "test_plane_by_hand.py", "test_readme.py", "test_servo.py", "test_in_space.py", "test_plastic_cables.py",
-    "test_symmetric_diagrams.py", "test_progress.py", "test_notebooks.py", "test_docs.py", "test_interrupt.py",
+LONGEST = (  # files that take longest begin first, so that no core waits for another at the end
+    "test_docs.py", "test_contacts.py", "test_contact_physics.py", "test_progress.py", "test_reference_f.py",
+    "test_stick_slip.py", "test_beams.py", "test_peers_motion.py", "test_paths_properties.py", "test_motion_energy.py",
+    "test_campaign.py", "test_in_space.py", "test_motion_files.py", "test_sparse_motion.py", "test_many_steps.py",
+    "test_cables_in_motion.py", "test_no_event_missed.py", "test_motion_features.py", "test_readme.py",
+    "test_plastic_cables.py", "test_space_by_hand.py", "test_plane_by_hand.py", "test_peers_paths.py", "test_servo.py",
+    "test_symmetric_diagrams.py", "test_notebooks.py", "test_interrupt.py",
 )  # fmt: skip
 
 settings.register_profile("onesided", deadline=None, derandomize=True, print_blob=True)
@@ -29,7 +32,8 @@ def _bundled_models_are_compiled_once():
         return read(text, name)
 
     def loads(text: str, name: str = "<string>", *, folder: Path | None = None) -> files.Model:
-        return shared(text, name) if folder is None else read(text, name, folder=folder)
+        alone = folder is None or "[import" not in text
+        return shared(text, name) if alone else read(text, name, folder=folder)
 
     patch = pytest.MonkeyPatch()
     patch.setattr(files, "loads", loads)

@@ -23,18 +23,26 @@ LINE = onesided.compose(
 )
 
 
+def energy_by_hand(q, p, th):
+    elastic = K / 2 * (jnp.abs(q[0]) - 10.0 + q[1] - q[2]) ** 2
+    return elastic + LIMIT * q[2] + th["h"] / 2 * q[2] ** 2 + S / 2 * (q[0] - 10.0) ** 2 - p * q[0]
+
+
+WRITTEN = System(
+    LINE.coordinates,
+    energy_by_hand,
+    {"c": lambda q, p, th: q[1], "c_flow": lambda q, p, th: q[2] - th["c_set"]},
+    parameters={"h": 1.0, "c_set": 0.0},
+)
+
+
 @given(
     st.tuples(*3 * [st.floats(0.5, 5.0)]), st.floats(0.0, 2.0), st.floats(0.0, 1.0), st.tuples(*2 * [st.floats(0, 3)])
 )
 @settings(max_examples=30)
 def test_the_potential_of_a_step_is_the_hand_written_one(q, h, e0, nu):
-    def energy(q, p, th):
-        elastic = K / 2 * (jnp.abs(q[0]) - 10.0 + q[1] - q[2]) ** 2
-        return elastic + LIMIT * q[2] + th["h"] / 2 * q[2] ** 2 + S / 2 * (q[0] - 10.0) ** 2 - p * q[0]
-
-    gaps = {"c": lambda q, p, th: q[1], "c_flow": lambda q, p, th: q[2] - th["c_set"]}
     values = {"h": h, "c_set": e0}
-    agree(LINE.replace(parameters=values), System(LINE.coordinates, energy, gaps, parameters=values), q, 0.7, nu)
+    agree(LINE.replace(parameters=values), WRITTEN.replace(parameters=values), q, 0.7, nu)
 
 
 def return_mapping(programme, hardening):

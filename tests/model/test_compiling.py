@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from onesided import PredictorCorrector, System, trace
-from onesided.evaluation.compiling import compiled, prepare_jax
+from onesided.evaluation.compiling import OPTIONS, QUICK, _options, compiled, prepare_jax
+from onesided.evaluation.flat import flattened, retraced
 
 prepare_jax()
 
@@ -39,6 +40,92 @@ def test_both_ways_give_the_same(name, capfd):
         np.testing.assert_allclose(made(x, y), function(jnp.asarray(x), jnp.asarray(y)), rtol=1e-13, atol=1e-13)
     assert made._way.one_piece == one_piece
     assert capfd.readouterr().err == ""
+
+
+PLAIN = {  # name → (function, whether NumPy evaluates it)
+    "taken": (lambda x, y: x[np.array([2, 0, 2])] + y[1::2].sum(), True),
+    "taken outside": (lambda x, y: jnp.take(y, np.array([1, 9]), mode="fill") + jnp.take(y, 7, mode="clip"), True),
+    "taken from rows": (
+        lambda x, y: jnp.outer(x, y)[:, np.array([4, 1])][1] + jnp.outer(x, y)[1, np.array([0, 3])],
+        True,
+    ),
+    "taken in pairs": (
+        lambda x, y: jnp.take_along_axis(jnp.outer(x, y), np.array([[1], [0], [4]]), axis=1).ravel(),
+        True,
+    ),
+    "diagonal": (lambda x, y: jnp.diagonal(jnp.outer(x, y)) * jnp.trace(jnp.outer(y, y)), True),
+    "added": (lambda x, y: y.at[np.array([0, 0, 3])].add(x).at[-1].add(2.0).at[99].add(1.0), True),
+    "placed": (lambda x, y: y.at[np.array([1, 3, 44])].set(x).at[9].set(1.0, mode="clip") * jnp.argmax(y), True),
+    "largest": (
+        jax.vmap(jax.grad(lambda a: jnp.max(jnp.stack([a, 1 - a, a**2])[jnp.argmin(jnp.stack([a, -a]))]))),
+        True,
+    ),
+    "added rows": (lambda x, y: jnp.outer(x, y).at[np.array([2, 0])].add(jnp.ones((2, 5))).ravel(), True),
+    "gradient": (jax.grad(lambda x, y: jnp.prod(jnp.sin(x)) + jnp.max(x * y[:3]) ** 3 + (x[::-1] @ y[2:]) ** -2), True),
+    "Hessian": (jax.hessian(lambda x, y: jnp.linalg.norm(jnp.outer(x, y) @ y + x) + jnp.exp(x[1]) * x[0] ** 2.5), True),
+    "rows": (jax.vmap(lambda a: jnp.where(a > 0, jnp.stack([a, -a]), jnp.arctan2(a, 2.0)), in_axes=0), True),
+    "many at once": (lambda x, y: jnp.einsum("ij,jk,k->i", jnp.outer(x, y), jnp.outer(y, x), x), True),
+    "tensors": (lambda x, y: jnp.tensordot(jnp.einsum("i,j,k->ijk", x, y, x), jnp.outer(x, y), ((2, 1), (0, 1))), True),
+    "stacks": (lambda x, y: jnp.einsum("bij,bj->bi", jnp.einsum("b,i,j->bij", y, x, x), jnp.outer(y, x)), True),
+    "pads": (lambda x, y: jax.lax.pad(jnp.outer(x, y), 0.5, ((1, -1, 2), (-1, 2, 0))), True),
+    "turned": (lambda x, y: jnp.flip(jnp.outer(x, y), 1).T.reshape(3, 5).cumsum(1)[0] + jnp.sign(y).clip(-0.5), False),
+    "choice of three": (lambda x, y: jax.lax.select_n(np.array([2, 0, 1]), x, 2 * x, 3 * x), True),
+    "whole numbers": (lambda x, y: x * (jnp.arange(3) % 2) + jnp.arange(3) ** 2, False),
+    "loop": (lambda x, y: jax.lax.fori_loop(0, 5, lambda i, z: jnp.sin(z), x), False),
+}
+
+
+@pytest.mark.parametrize("name", PLAIN)
+def test_numpy_gives_the_same_until_it_is_worth_compiling(name, monkeypatch):
+    function, plain = PLAIN[name]
+    x, y = np.array([0.3, -1.2, 2.0]), np.array([1.0, 2.0, -3.0, 0.5, 0.1])
+    arguments = (x,) if name in {"rows", "largest"} else (x, y)
+    monkeypatch.setattr("onesided.evaluation.compiling.PLAIN_CALLS", 2)
+    made, exact = compiled(function, rare=True), function(*map(jnp.asarray, arguments))
+    for call in range(4):
+        found = made(*arguments)
+        np.testing.assert_allclose(found, exact, rtol=1e-13, atol=1e-13)
+        assert isinstance(found, np.ndarray) == (plain and call < 2)
+
+
+def test_what_is_called_often_is_compiled_again_with_the_same_numbers(monkeypatch):
+    monkeypatch.setattr("onesided.evaluation.compiling.HOT_PIECE", 3)
+    made = compiled(lambda x: jnp.sin(x) * jnp.exp(x @ x))
+    found = [np.asarray(made(np.array([0.3, -0.2]))) for _ in range(6)]
+    np.testing.assert_allclose(found, np.sin([[0.3, -0.2]] * 6) * np.exp(0.13), rtol=1e-15)
+    assert made._way.calls == np.inf
+
+
+def test_options_that_the_compiler_does_not_know_are_left_out(monkeypatch):
+    monkeypatch.setattr("onesided.evaluation.compiling.KNOWN", ((0, 0), (0, 0)))
+    monkeypatch.setattr("onesided.evaluation.compiling.OPTIONS", {**OPTIONS, "xla_no_such_option": True})
+    assert _options.__wrapped__(quick=True) == {**OPTIONS, QUICK: 0}
+
+
+def test_a_function_that_is_traced_once_has_all_derivatives():
+    """Calls inside are inlined, what nothing needs is gone, rules of users' derivatives stay."""
+
+    @jax.custom_jvp
+    def cube(x):
+        return x**3
+
+    cube.defjvps(lambda t, _, x: 3 * x**2 * t)
+    traced = []
+
+    def function(tree, y):
+        traced.append(None)
+        unused = jnp.linalg.inv(jnp.outer(y, y))
+        return {"sum": cube(tree["x"]) @ jax.jit(jnp.sin)(y), "rest": (jnp.where(y > 0, y, 0.0), unused[:0])}
+
+    again, x, y = retraced(function), jnp.array([0.3, -1.2]), jnp.array([1.0, 2.0])
+    for derive in (lambda f: f, jax.grad, jax.hessian, lambda f: jax.jacrev(jax.grad(f))):
+        found, exact = (derive(lambda x, f=f: f({"x": x}, y)["sum"])(x) for f in (again, function))
+        np.testing.assert_allclose(found, exact, rtol=1e-14)
+    assert again({"x": x}, y)["rest"][0].tolist() == [1.0, 2.0]
+    before = len(traced)
+    again({"x": x + 1.0}, 2.0 * y)
+    assert len(traced) == before
+    assert len(flattened(jax.make_jaxpr(lambda x: (x + 1.0, jnp.sin(x))[0])(1.0)).lines) == 1
 
 
 def test_trees_of_arrays_and_static_arguments():

@@ -4,6 +4,11 @@ The runtime of the CPU is made for large arrays: it hands every operation over b
 operation where arrays have a few numbers. The compiler has another way for its own smallest loops, one piece of machine
 code; functions of small systems are marked for it. That way cannot call libraries (factorisations) nor split large
 operations between threads: such functions are compiled as usual.
+
+Compiling takes much longer than most functions run. It is therefore done in tiers: functions that are called rarely or
+are very long are evaluated by NumPy as long as that takes less time, those of small arrays are compiled without
+optimisation first (half the time to compile, a quarter slower), and once more, with all optimisation, after so many
+calls that it pays. Calls are counted, not timed: what is done again in another process gives the same numbers.
 """
 
 import math
@@ -15,21 +20,32 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax.experimental import xla_metadata
 from jax.flatten_util import ravel_pytree
 
 from onesided.base.caches import compiled_code
 from onesided.base.errors import UsageError
+from onesided.evaluation.plain import Plain, plain_length
 
 KNOWN = (0, 10), (0, 12)  # versions whose compiler was tried on all our models in one piece
 OPTIONS = {
     "xla_cpu_use_fusion_emitters": False,  # a quarter less time to compile, the same speed afterwards
     "xla_cpu_experimental_ynn_fusion_type": "",  # products of small matrices without a library
 }
-RARE = "xla_backend_optimization_level"  # zero: a third of the time to compile
+QUICK = "xla_backend_optimization_level"  # zero: half the time to compile
+PLAIN_CALLS = 100  # calls that take NumPy half as long as a compilation
+LONG = 3_000  # operations; so many take so long to compile that NumPy is asked first, however often it is called
+HOT_PIECE, HOT_CALLS, HOT_LOOPS = (
+    20_000,
+    4_000,
+    100,
+)  # calls in one piece, as usual, with loops that pay for optimisation
+LARGE = 1024  # numbers in an array from which on code that is not optimised is many times slower
+LOOPS = {"while", "scan"}
 ONE_PIECE = {"inlineable": "false", "xla_cpu_small_call": "true"}
 FEW, SOME = 384, 30_000  # numbers in an array that is computed, or only moved, in one piece
-LONGEST = 20_000  # operations; one piece of more takes much longer to compile
+LONGEST = 6_000  # operations; one piece of more takes much longer to compile
 # fmt: off
 MOVES = {
     "add_any", "broadcast_in_dim", "concatenate", "copy", "dynamic_slice", "dynamic_update_slice", "gather", "iota",
@@ -103,61 +119,94 @@ def devices() -> str:
 def compiled(
     function: Callable[..., Any], *, static_argnums: int | tuple[int, ...] = (), rare: bool = False
 ) -> "Compiled":
-    """The compiled function; `static_argnums` as for `jax.jit`. One that is called `rare`ly is not optimised."""
+    """The compiled function; `static_argnums` as for `jax.jit`. One that is called `rare`ly is left to NumPy first."""
     return Compiled(function, static_argnums, rare=rare)
 
 
 class _Compiled(NamedTuple):
-    """How a function was compiled."""
+    """How a function is evaluated, and for how many calls."""
 
     call: Callable[..., Any]
     one_piece: bool
+    calls: float = math.inf
 
 
 class Compiled:
-    """A function compiled in one piece or as usual; the first call decides."""
+    """A function evaluated by NumPy, compiled in one piece or as usual; the first call decides."""
 
     def __init__(self, function: Callable[..., Any], static_argnums: int | tuple[int, ...], *, rare: bool) -> None:
         self._rare = rare
         self._static = (static_argnums,) if isinstance(static_argnums, int) else static_argnums
         self._traced = jax.jit(function, static_argnums=static_argnums)
         self._way: _Compiled | None = None
+        self._plain: dict[Any, Plain] = {}
+        self._calls = 0
 
     def __call__(self, *arguments: Any) -> Any:
         """Call it; compile it where that is to be done."""
         if _Process.forked:
             _refuse_fork()
         way = self._way or self._choose(arguments)
+        self._calls += 1
+        if self._calls > way.calls:
+            way = self._promote(arguments, way)
         try:
             return way.call(*arguments)
         except jax.errors.JaxRuntimeError:
             if not way.one_piece:
                 raise
-        self._way = way = _Compiled(self._made(self._traced), one_piece=False)
+        self._way = way = _Compiled(self._made(self._traced, quick=False), one_piece=False)
         return way.call(*arguments)
 
     def _choose(self, arguments: tuple[Any, ...]) -> "_Compiled":
+        """The first way: NumPy for what is called rarely, a quick compilation otherwise."""
+        length = plain_length(self._traced.trace(*arguments))
+        if length < math.inf and (self._rare or length > LONG):
+            self._way = way = _Compiled(self._evaluate_plainly, one_piece=False, calls=PLAIN_CALLS)
+            return way
+        return self._compile(arguments, quick=True)
+
+    def _promote(self, arguments: tuple[Any, ...], way: "_Compiled") -> "_Compiled":
+        """The next way: after NumPy a quick compilation, then a thorough one."""
+        self._calls = 0
+        return self._compile(arguments, quick=way.call == self._evaluate_plainly)
+
+    def _compile(self, arguments: tuple[Any, ...], *, quick: bool) -> "_Compiled":
         _Process.started = True
-        one_piece = self._fits(arguments)
-        self._way = way = _Compiled(self._made(self._whole if one_piece else self._traced), one_piece)
+        traced = self._traced.trace(*arguments)
+        one_piece, quick = self._fits(traced), quick and not _has_large(traced.jaxpr.jaxpr)
+        made = self._made(self._whole if one_piece else self._traced, quick=quick)
+        most = HOT_LOOPS if _has_loops(traced.jaxpr.jaxpr) else HOT_PIECE if one_piece else HOT_CALLS
+        self._way = way = _Compiled(made, one_piece, most if quick else math.inf)
         return way
 
-    def _made(self, function: Callable[..., Any]) -> Callable[..., Any]:
+    def _made(self, function: Callable[..., Any], *, quick: bool) -> Callable[..., Any]:
         """Compiled, with the options; what has been traced is not traced again."""
-        options = _known_options() | (_accepted_of(RARE) if self._rare else {})
+        options = _options(quick=quick)
         made: Callable[..., Any] = jax.jit(function, static_argnums=self._static, compiler_options=options)
         return made
+
+    def _evaluate_plainly(self, *arguments: Any) -> Any:
+        """By NumPy; one list of operations for all arguments of the same shapes."""
+        moving = [value for i, value in enumerate(arguments) if i not in self._static]
+        fixed = tuple(value for i, value in enumerate(arguments) if i in self._static)
+        leaves, tree = jax.tree.flatten(moving)
+        leaves = [np.asarray(leaf) for leaf in leaves]
+        key = fixed, tree, tuple((leaf.shape, leaf.dtype) for leaf in leaves)
+        if key not in self._plain:
+            self._plain[key] = Plain(self._traced.trace(*arguments))
+        return self._plain[key](*leaves)
 
     @property
     def ready(self) -> bool:
         """Whether it has been compiled."""
         return self._way is not None
 
-    def _fits(self, arguments: tuple[Any, ...]) -> bool:
+    @staticmethod
+    def _fits(traced: Any) -> bool:
         """Whether one piece is possible: small arrays of double precision in, one of them out, on a known compiler."""
-        if jax.default_backend() != "cpu" or not KNOWN[0] <= jax.__version_info__[:2] <= KNOWN[1]:
+        if not _is_known_compiler():
             return False
-        traced = self._traced.trace(*arguments)
         shapes = [*jax.tree.leaves(traced.in_avals), *jax.tree.leaves(traced.out_info)]
         doubles = all(value.dtype == float for value in shapes) and len(jax.tree.leaves(traced.out_info)) == 1
         return doubles and _is_small(traced.jaxpr.jaxpr)
@@ -191,6 +240,16 @@ def _is_small(jaxpr: Any) -> bool:
     return True
 
 
+def _has_large(jaxpr: Any) -> bool:
+    """Whether arrays are computed that are worth optimised code from the first call on."""
+    computed = (equation for equation in _equations(jaxpr) if equation.primitive.name not in MOVES)
+    return any(math.prod(value.aval.shape) > LARGE for equation in computed for value in equation.outvars)
+
+
+def _has_loops(jaxpr: Any) -> bool:
+    return any(equation.primitive.name in LOOPS for equation in _equations(jaxpr))
+
+
 def _equations(jaxpr: Any) -> Iterator[Any]:
     """The operations of a traced function, those of functions in it included."""
     for equation in jaxpr.eqns:
@@ -203,15 +262,16 @@ def _equations(jaxpr: Any) -> Iterator[Any]:
 
 
 @cache
-def _known_options() -> dict[str, Any]:
+def _options(*, quick: bool) -> dict[str, Any]:
     """The options that this compiler knows."""
-    return dict(OPTIONS) if _accepted(OPTIONS) else {k: v for key in OPTIONS for k, v in _accepted_of(key).items()}
+    wanted = OPTIONS | ({QUICK: 0} if quick else {})
+    if jax.__version_info__[:2] == KNOWN[0] or _accepted(wanted):  # trying takes as long as compiling a small model
+        return wanted
+    return {key: value for key, value in wanted.items() if _accepted({key: value})}
 
 
-@cache
-def _accepted_of(key: str) -> dict[str, Any]:
-    one = {key: {**OPTIONS, RARE: 0}[key]}
-    return one if _accepted(one) else {}
+def _is_known_compiler() -> bool:
+    return jax.default_backend() == "cpu" and KNOWN[0] <= jax.__version_info__[:2] <= KNOWN[1]
 
 
 def _accepted(options: dict[str, Any]) -> bool:

@@ -30,6 +30,8 @@ FEW = 4  # least number of points of one call where there are some
 SOME = 8  # coordinates from which on it is worth to look for zeros of the Hessian
 WORTH = 200_000  # points that are looked at, times points of one call, that pay for its compilation
 MANY = 1000  # numbers of one such call that cost no more than the call itself
+SEVERAL = 500  # residuals that are worth a function of their own, where the blocks are there already
+SMALL = 64  # coordinates and constraints up to which residuals may be taken from the blocks
 
 
 @stated
@@ -232,12 +234,12 @@ class Derivatives:
         self._kkt = compiled(self._packed_kkt)
         self._kkts = compiled(jax.vmap(self._packed_kkt, in_axes=(0, None)))
         self._residual = compiled(self._packed_residual)
-        self._residuals = compiled(jax.vmap(self._packed_residual, in_axes=(0, None)))
-        self._along = compiled(self._packed_along, static_argnums=3)
-        self._looks = compiled(jax.vmap(self._packed_look, in_axes=(0, None)))
+        self._residuals = compiled(jax.vmap(self._packed_residual, in_axes=(0, None)), rare=True)
+        self._along = compiled(self._packed_along, static_argnums=3, rare=True)
+        self._looks = compiled(jax.vmap(self._packed_look, in_axes=(0, None)), rare=True)
         self.stepping = Stepping(n, self.m, self._blocks, self._packed_residual)
         self._ends = (n + 2, n + 2 + self.m, n + 2 + self.m + n * (n + 1), (n, n + 1))
-        self._asked = 0
+        self._asked = self._residuals_asked = 0
         self._constants: tuple[Any, Any] = (None, None)
         self._few = max(FEW, min(MANY // ((n + self.m) * (n + 1)), CHUNK))
         self._last: tuple[bytes, Any, Evaluation] = (b"", None, NOWHERE)  # point, parameters, blocks
@@ -319,8 +321,16 @@ class Derivatives:
 
     def residual(self, x: Array, vector: Any) -> tuple[float, Array, Array]:
         """Energy, L_q and c at the packed point."""
+        if self._from_blocks():
+            blocks = self._evaluate(x, vector)
+            return float(blocks.energy), blocks.L_q, blocks.c
         out = np.asarray(self._residual(x, vector))
         return float(out[0]), out[1 : self.n + 1], out[self.n + 1 :]
+
+    def _from_blocks(self) -> bool:
+        """Whether a residual is taken from the blocks: a function of its own is compiled only where many are wanted."""
+        self._residuals_asked += 1
+        return self.n + self.m <= SMALL and self._residuals_asked <= SEVERAL
 
     def residuals(self, X: Array, vector: Any) -> tuple[Array, Array, Array]:
         """The same at many points (rows of X), `CHUNK` of them per compiled call."""
@@ -347,48 +357,40 @@ class Derivatives:
         values = [jnp.atleast_1d(f(q, p, vector)) for f in self._c]
         return jnp.concatenate(values) if values else jnp.zeros(0)
 
-    def _lagrangian(self, qp: Any, nu: Any, vector: Any) -> Any:
+    def _lagrangian(self, qp: Any, nu: Any, vector: Any) -> tuple[Any, Any]:
+        """L = U − cᵀν [SP1 (2.2)], with (c, U)."""
         q, p = qp[: self.n], qp[self.n]
-        return self._U(q, p, vector) - self._constraints(q, p, vector) @ nu  # [SP1 (2.2)]
+        energy, c = self._U(q, p, vector), self._constraints(q, p, vector)
+        return energy - c @ nu, jnp.append(c, energy)
+
+    def _gradient(self, qp: Any, nu: Any, vector: Any) -> tuple[Any, Any]:
+        """L_x and (c, U)."""
+        first: tuple[Any, Any] = jax.grad(self._lagrangian, has_aux=True)(qp, nu, vector)
+        return first
 
     def _blocks(self, x: Any, vector: Any) -> Blocks:
         qp, nu = x[: self.n + 1], x[self.n + 1 :]
-
-        def value_and_constraints(qp: Any) -> Any:
-            q, p = qp[: self.n], qp[self.n]
-            return jnp.append(self._constraints(q, p, vector), self._U(q, p, vector))
-
-        gradient = jax.grad(self._lagrangian)
-        L_x, push = jax.linearize(lambda z: gradient(z, nu, vector), qp)
-        L_xq = self._hessian(push, nu, vector)
-        values, push_c = jax.linearize(value_and_constraints, qp)
-        c_x = jax.vmap(push_c)(jnp.eye(self.n + 1))
-        head = jnp.concatenate([values[-1:], L_x, values[:-1]], dtype=jnp.float64)
-        return Blocks(head, L_xq.astype(jnp.float64), c_x[:, : self.m].astype(jnp.float64))
-
-    def _hessian(self, push: Callable[[Any], Any], nu: Any, vector: Any) -> Any:
-        """Second derivatives of the Lagrangian, (n + 1, n), of what changes its gradient by `push`."""
+        (L_x, values), (L_xx, c_x) = _columns(lambda z: self._gradient(z, nu, vector), qp, jnp.eye(self.n + 1))
         few = self._few_directions(nu, vector)
-        if few is None:
-            return jax.vmap(push)(jnp.eye(self.n + 1))[:, : self.n]
-        made = jax.vmap(push)(jnp.asarray(few.seeds))[:, : self.n]
-        return jnp.where(few.mask[:, : self.n], few.seeds.T @ made, 0.0)  # faster than taking rows
+        if few is not None:  # what is computed in vain above is not compiled
+            made = _columns(lambda z: self._gradient(z, nu, vector)[0], qp, jnp.asarray(few.seeds))[1]
+            L_xx = jnp.where(few.mask, few.seeds.T @ made, 0.0)  # faster than taking rows
+        head = jnp.concatenate([values[-1:], L_x, values[:-1]], dtype=jnp.float64)
+        return Blocks(head, L_xx[:, : self.n].astype(jnp.float64), c_x[:, : self.m].astype(jnp.float64))
 
     def _few_directions(self, nu: Any, vector: Any) -> Directions | None:
         """Directions that make up the Hessian, where they are fewer than coordinates."""
         if self.n < SOME or self._by_user:
             return None
-        return directions(jax.grad(self._lagrangian), self.n + 1, self.n, (nu, vector))
+        return directions(lambda *given: self._gradient(*given)[0], self.n + 1, self.n, (nu, vector))
 
     def _packed_kkt(self, x: Any, vector: Any) -> Any:
         head, L_xq, c_x = self._blocks(x, vector)
         return jnp.concatenate([head, L_xq.T.ravel(), c_x.T.ravel()])
 
     def _packed_residual(self, x: Any, vector: Any) -> Any:
-        q, p, nu = self._split(x)
-        L_q = jax.grad(self._lagrangian)(x[: self.n + 1], nu, vector)[: self.n]
-        energy = self._U(q, p, vector)
-        return jnp.concatenate([energy[None], L_q, self._constraints(q, p, vector)])
+        L_x, values = self._gradient(x[: self.n + 1], x[self.n + 1 :], vector)
+        return jnp.concatenate([values[-1:], L_x[: self.n], values[:-1]])
 
     def _packed_look(self, both: Any, vector: Any) -> Any:
         x, direction = jnp.split(both, 2)
@@ -412,6 +414,16 @@ def _in_chunks(function: Callable[[Any, Any], Any], X: Array, vector: Any, size:
         X = np.concatenate([X, np.repeat(X[-1:], -count % size, axis=0)])
     parts = [np.asarray(function(part, vector)) for part in X.reshape(-1, size, X.shape[1])]
     return (parts[0] if len(parts) == 1 else np.concatenate(parts))[:count]
+
+
+def _columns(function: Callable[[Any], Any], x: Any, directions: Any) -> tuple[Any, Any]:
+    """Values of a function at x, and its derivatives along directions, (number of directions, …)."""
+
+    def along(direction: Any) -> tuple[Any, Any]:
+        return jax.jvp(function, (x,), (direction,))
+
+    made: tuple[Any, Any] = jax.vmap(along, out_axes=(None, 0))(directions)
+    return made
 
 
 def _slope(function: Callable[[Any], Any], s: Any) -> Any:

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from onesided.system.system import System
 
 Control = Callable[[Any], Any]
-FEW = 50  # coordinates and constraints up to which a recheck costs less than its compilation
 
 
 class Terms(NamedTuple):
@@ -94,22 +93,22 @@ class MotionFunctions:
             self._c = [differentiable(f, self.names) for f in families(given.bilateral.values())]
             self._gaps = [differentiable(f, self.names) for f in families(system.unilateral.values())]
         self._rolling = families(given.nonholonomic.values())
-        self.gaps_at = compiled(self.gaps)
-        self.gaps_along = compiled(jax.vmap(self._gaps_along, in_axes=(0, None, None)), static_argnums=2)
-        self.gap_slopes = compiled(self._gap_slopes, static_argnums=2)
-        self.forcing_along = compiled(jax.vmap(self._forcing, in_axes=(0, None, None)), static_argnums=2)
-        self.linearised = compiled(self._linearised)
-        self.stiffness = compiled(self._stiffness)
-        self.terms = compiled(self._terms, static_argnums=2)
-        self.terms_along = compiled(jax.vmap(self._terms, in_axes=(0, None, None, None)), static_argnums=2)
+        self.gaps_at = compiled(self.gaps, rare=True)
+        self.gaps_along = compiled(jax.vmap(self._gaps_along, in_axes=(0, None, None)), static_argnums=2, rare=True)
+        self.gap_slopes = compiled(self._gap_slopes, static_argnums=2, rare=True)
+        self.forcing_along = compiled(jax.vmap(self._forcing, in_axes=(0, None, None)), static_argnums=2, rare=True)
+        self.linearised = compiled(self._linearised, rare=True)
+        self.stiffness = compiled(self._stiffness, rare=True)
+        self.terms_once = jax.jit(self._terms, static_argnums=2)  # traced once for all functions that contain it
+        self.terms = compiled(self.terms_once, static_argnums=2)
+        self.terms_along = compiled(jax.vmap(self.terms_once, in_axes=(0, None, None, None)), static_argnums=2)
         self.stepped = compiled(self._stepped, static_argnums=2)
         self.spanned = compiled(self._spanned, static_argnums=2)
         self.pushes = compiled(self._pushes, static_argnums=2)
         self.balance = compiled(self._balance, static_argnums=2)
         self.stages = compiled(jax.vmap(self._balance, in_axes=(0, None, None)), static_argnums=2)
         self.jacobian = compiled(self._jacobian, static_argnums=2)
-        few = self.n + self.m + self.k <= FEW
-        self.check = compiled(jax.vmap(self._check, in_axes=(0, None, None)), static_argnums=2, rare=few)
+        self.check = compiled(jax.vmap(self._check, in_axes=(0, None, None)), static_argnums=2, rare=True)
 
     @cached_property
     def strides(self) -> StrideFunctions:
@@ -295,7 +294,7 @@ class MotionFunctions:
         late, inside = x[0], x[1:].at[0].add(x[0])
         p = self.control(control, inside[0] - late, inside[1])[0]
         first = self.holonomic(inside[2 : 2 + self.n], p, vector)
-        return jnp.concatenate([first, self._terms(inside, vector, control, seeds)])
+        return jnp.concatenate([first, self.terms_once(inside, vector, control, seeds)])
 
     def _spanned(self, x: Any, vector: Any, control: Control | None, seeds: Any) -> Any:
         """Holonomic residuals at the end (t₁, q∘exp δ₁) of a step, then `terms` within it.
@@ -305,7 +304,7 @@ class MotionFunctions:
         end, delta, inside = x[0], x[1 : 1 + self.n], x[1 + self.n :]
         p = self.control(control, end, inside[1])[0]
         last = self.holonomic(self.space.retract(inside[2 : 2 + self.n], delta), p, vector)
-        return jnp.concatenate([last, self._terms(inside, vector, control, seeds)])
+        return jnp.concatenate([last, self.terms_once(inside, vector, control, seeds)])
 
     def _pushes(self, x: Any, vector: Any, control: Control | None) -> Any:
         """The force h at (t, q∘exp δ, v) and its derivatives by configuration and by velocity: n × (1 + n + n)."""

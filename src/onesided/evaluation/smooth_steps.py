@@ -271,7 +271,7 @@ class StrideFunctions:
         """Acceleration, multipliers, steps back to the constraints and the answer to an impulse at one state."""
         n, (q, delta, v), (sizes, rules) = self.n, where, given
         x = jnp.concatenate([jnp.stack([t, rules.p]), q, delta, v, jnp.zeros(self.of.m)])
-        out = self.of._terms(x, vector, None, None)
+        out = self.of.terms_once(x, vector, None, None)
         parts = jnp.split(out, self._cuts)
         q, rate, f, c, c_dot, gamma, Gv, power, rest = parts
         M, G = rest[: n * n].reshape(n, n), rest[n * n :].reshape(self.rows, n)

@@ -22,6 +22,8 @@ from onesided.evaluation.derivatives import Derivatives, Evaluation
 from onesided.evaluation.path_steps import Blocks
 from onesided.structures.kernels import Data, Form, kernel
 
+MANY = 16  # elements from which on short functions matter more than few operations
+
 
 @dataclass(frozen=True, eq=False)
 class Batch:
@@ -70,7 +72,7 @@ class Batch:
     @cached_property
     def form(self) -> Form:
         """What its elements share."""
-        return Form(self.key, self.k, self.r, self.pairs, self.elements[0], self.places[0])
+        return Form(self.key, self.k, self.r, self.pairs, len(self.index) >= MANY, self.elements[0], self.places[0])
 
     def hessian_places(self) -> list[tuple[Indices, Indices]]:
         """Row and column, in the lower triangle, of every wanted entry of ℓ_zz for every element; −1: dropped."""
@@ -154,6 +156,9 @@ class Assembly(Derivatives):
 
     def residual(self, x: Array, vector: Any) -> tuple[float, Array, Array]:
         """Energy, L_q and c at the packed point."""
+        if self._from_blocks():
+            blocks = self._evaluate(x, vector)
+            return float(blocks.energy), blocks.L_q, blocks.c
         targets, size = self._targets[0]
         total: Array = np.asarray(np.bincount(targets, np.asarray(self._first(x, vector)), size + 1), dtype=np.float64)
         return float(total[0]), total[1 : self.n + 1], total[self.n + 2 : size]
@@ -228,8 +233,7 @@ class Assembly(Derivatives):
         """Energy and constraint values (m,), bilateral first, to be differentiated further."""
         energy, c = jnp.zeros(()), jnp.zeros(self.m)
         for batch, one in zip(self.batches, self.data_of(vector), strict=True):
-            z = (*(q[index] for index in one["index"]), jnp.broadcast_to(p, (len(batch.index),)))
-            own, values = jax.vmap(batch.form.values)(z, one)
+            own, values = jax.vmap(batch.form.values)(*_given(q, p, one, len(batch.index)))
             energy = energy + jnp.sum(own)
             for rows, value in zip(batch.rows.T, values, strict=True):
                 c = c.at[rows].add(value)
@@ -240,10 +244,9 @@ class Assembly(Derivatives):
         q, p, nu = self._split(x)
         parts: list[Any] = []
         for batch, one in zip(self.batches, self.data_of(vector), strict=True):
-            ne = len(batch.index)
-            z = (*(q[index] for index in one["index"]), jnp.broadcast_to(p, (ne,)))
-            multipliers = tuple(nu[rows] for rows in one["rows"])
-            parts += kernel(batch.form, second=second)(z, one, multipliers)
+            slots, data = _given(q, p, one, len(batch.index))
+            multipliers = tuple(jnp.unstack(nu[_stacked(one["rows"])])) if one["rows"] else ()
+            parts += kernel(batch.form, second=second)(slots, {**data, "rate": one["rate"]}, multipliers)
         return jnp.concatenate(parts)
 
     def _make_targets(self, n: int, m: int) -> Any:
@@ -281,6 +284,21 @@ class Assembly(Derivatives):
         lower = block[:, :n]
         full = block.at[:, :n].set(lower + jnp.tril(lower, -1).T)
         return packed.at[n + 2 + m : n + 2 + m + n * (n + 1)].set(full.ravel())
+
+
+def _given(q: Any, p: Any, one: Data, count: int) -> tuple[tuple[Any, ...], Data]:
+    """Values of all slots and p for the `count` elements of a batch, and the numbers that their functions need."""
+    data, shared = {name: one[name] for name in ("numbers", "places")}, jnp.broadcast_to(p, (count,))
+    if not one["base"]:
+        return (shared,), data
+    held = _stacked(one["base"]) + _stacked(one["rate"]) * p
+    values = jnp.where(_stacked(one["free"]), q[_stacked(one["index"])], held)
+    return (*jnp.unstack(values), shared), data
+
+
+def _stacked(columns: Sequence[Any]) -> Any:
+    """Columns as one array: what is known stays known."""
+    return (np if all(isinstance(column, np.ndarray) for column in columns) else jnp).stack(columns)
 
 
 def flat_targets(targets: list[Indices], size: int) -> tuple[Indices, int]:

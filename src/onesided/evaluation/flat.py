@@ -1,0 +1,131 @@
+"""Traced functions as flat lists of operations: without the calls between them, and without what no result needs.
+
+Differentiating a function by JAX takes time for every operation, for every call of a function in it, and for what is
+thrown away later. `retraced` finds the operations of a function once and hands only these to all its derivatives.
+"""
+
+from collections.abc import Callable, Set
+from typing import Any, NamedTuple
+
+import jax
+
+CALLS = frozenset({"jit", "pjit"})  # operations that are nothing but calls
+
+
+class Line(NamedTuple):
+    """One operation: which values it takes, and the numbers of those that it makes."""
+
+    equation: Any
+    inputs: tuple[int, ...]
+    outputs: tuple[int, ...]
+
+
+class Flat(NamedTuple):
+    """Operations on `size` numbered values; `constants` are pairs of a number and a value."""
+
+    size: int
+    inputs: tuple[int, ...]
+    constants: tuple[tuple[int, Any], ...]
+    lines: tuple[Line, ...]
+    outputs: tuple[int, ...]
+
+    def start(self) -> list[Any]:
+        """All values, of which the constants are known."""
+        values: list[Any] = [None] * self.size
+        for number, value in self.constants:
+            values[number] = value
+        return values
+
+
+class _Flattening:
+    """Numbers for the values of a traced function."""
+
+    def __init__(self, calls: Set[str]) -> None:
+        self.calls, self.count = calls, 0
+        self.constants: list[tuple[int, Any]] = []
+        self.lines: list[Line] = []
+
+    def new(self, known: dict[Any, int], variable: Any) -> int:
+        known[variable] = self.count
+        self.count += 1
+        return known[variable]
+
+    def constant(self, value: Any) -> int:
+        self.constants.append((self.count, value))
+        self.count += 1
+        return self.count - 1
+
+    def number(self, known: dict[Any, int], variable: Any) -> int:
+        return self.constant(variable.val) if hasattr(variable, "val") else known[variable]
+
+    def add(self, jaxpr: Any, known: dict[Any, int]) -> None:
+        """All operations, those of functions that are called included."""
+        for equation in jaxpr.eqns:
+            inputs = tuple(self.number(known, variable) for variable in equation.invars)
+            inner = called(equation, self.calls)
+            if inner is None:
+                outputs = tuple(self.new(known, variable) for variable in equation.outvars)
+                self.lines.append(Line(equation, inputs, outputs))
+                continue
+            body, constants = getattr(inner, "jaxpr", inner), getattr(inner, "consts", ())
+            own = dict(zip(body.invars, inputs, strict=True))
+            own |= {v: self.constant(value) for v, value in zip(body.constvars, constants, strict=True)}
+            self.add(body, own)
+            for outside, inside in zip(equation.outvars, body.outvars, strict=True):
+                known[outside] = self.number(own, inside)
+
+
+def called(equation: Any, calls: Set[str]) -> Any:
+    """The function that an operation merely calls; None for others."""
+    if equation.primitive.name not in calls:
+        return None
+    return equation.params.get("jaxpr", equation.params.get("call_jaxpr"))
+
+
+def flattened(closed: Any, calls: Set[str] = CALLS) -> Flat:
+    """The operations of a traced function that its results need."""
+    made, known = _Flattening(calls), dict[Any, int]()
+    inputs = tuple(made.new(known, variable) for variable in closed.jaxpr.invars)
+    for variable, value in zip(closed.jaxpr.constvars, closed.consts, strict=True):
+        known[variable] = made.constant(value)
+    made.add(closed.jaxpr, known)
+    outputs = tuple(made.number(known, variable) for variable in closed.jaxpr.outvars)
+    needed, lines = set(outputs), list[Line]()
+    for line in reversed(made.lines):
+        if line.equation.effects or not needed.isdisjoint(line.outputs):
+            needed.update(line.inputs)
+            lines.append(line)
+    constants = tuple((number, value) for number, value in made.constants if number in needed)
+    return Flat(made.count, inputs, constants, tuple(reversed(lines)), outputs)
+
+
+def retraced(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The same function of arrays, traced once for arguments of the same shapes: later calls repeat its operations."""
+    known: dict[Any, tuple[Flat, Any]] = {}
+
+    def repeat(*arguments: Any) -> Any:
+        leaves, tree = jax.tree.flatten(arguments)
+        key = tree, tuple(jax.typeof(leaf) for leaf in leaves)
+        if key not in known:
+            traced, shape = jax.make_jaxpr(function, return_shape=True)(*arguments)
+            known[key] = flattened(traced), jax.tree.structure(shape)
+        flat, result = known[key]
+        return jax.tree.unflatten(result, _repeated(flat, leaves))
+
+    return repeat
+
+
+def _repeated(flat: Flat, leaves: list[Any]) -> list[Any]:
+    """Every operation once more, for other arrays."""
+    values = flat.start()
+    for number, leaf in zip(flat.inputs, leaves, strict=True):
+        values[number] = leaf
+    for equation, inputs, outputs in flat.lines:
+        bound = equation.primitive.get_bind_params(equation.params)
+        functions, params = bound if isinstance(bound, tuple) else ((), bound)  # as in JAX before 0.10.2, and since
+        made = equation.primitive.bind(*functions, *[values[i] for i in inputs], **params)
+        if not equation.primitive.multiple_results:
+            made = [made]
+        for number, value in zip(outputs, made, strict=True):
+            values[number] = value
+    return [values[number] for number in flat.outputs]

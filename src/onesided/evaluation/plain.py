@@ -1,0 +1,224 @@
+"""Traced functions evaluated by NumPy, operation by operation: for those that are called too rarely to be compiled.
+
+Compiling a function of a few hundred operations takes as long as some fifty evaluations by NumPy. Functions with loops,
+branches or operations that are not listed here are not evaluated that way.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from itertools import accumulate
+from math import prod
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from onesided.evaluation.flat import CALLS, called, flattened
+from onesided.evaluation.plain_indexing import added, placed, taken
+
+INLINED = CALLS | {"closed_call", "core_call", "custom_jvp_call"}  # calls whose derivatives are not asked for
+Operation = Callable[..., Any]
+
+
+class Step(NamedTuple):
+    """One operation: which values it takes, and the numbers of those that it makes."""
+
+    operation: Operation
+    inputs: tuple[int, ...]
+    outputs: tuple[int, ...]
+    many: bool
+
+
+class Plain:
+    """A traced function as a list of NumPy operations on numbered values."""
+
+    def __init__(self, traced: Any) -> None:
+        flat = flattened(traced.jaxpr, INLINED)
+        self._inputs, self._result, self._values = flat.inputs, flat.outputs[0], flat.start()
+        for number, value in flat.constants:
+            self._values[number] = np.asarray(value)
+        self._steps = [
+            Step(operation_of(line.equation), line.inputs, line.outputs, line.equation.primitive.multiple_results)
+            for line in flat.lines
+        ]
+
+    def __call__(self, *leaves: Any) -> Any:
+        """The one array that the function returns."""
+        values = self._values.copy()
+        for number, leaf in zip(self._inputs, leaves, strict=True):
+            values[number] = leaf
+        with np.errstate(all="ignore"):
+            for operation, inputs, outputs, many in self._steps:
+                made = operation(*[values[i] for i in inputs])
+                if many:
+                    for number, value in zip(outputs, made, strict=True):
+                        values[number] = value
+                else:
+                    values[outputs[0]] = made
+        return np.asarray(values[self._result])
+
+
+def plain_length(traced: Any) -> float:
+    """The number of operations of a traced function; infinite where NumPy cannot do it, or where it returns a tree."""
+    return _length(traced.jaxpr.jaxpr) if hasattr(traced.out_info, "shape") else math.inf
+
+
+def _length(jaxpr: Any) -> float:
+    """The number of operations; infinite where one is not known."""
+    total = 0.0
+    for equation in jaxpr.eqns:
+        inner = called(equation, INLINED)
+        if inner is not None:
+            total += _length(getattr(inner, "jaxpr", inner))
+        else:
+            total += 1 if _is_known(equation) else math.inf
+    return total
+
+
+def _is_known(equation: Any) -> bool:
+    name = equation.primitive.name
+    if name in {"div", "integer_pow"} and equation.outvars[0].aval.dtype.kind != "f":
+        return False
+    return name in ENTRY_BY_ENTRY or name in SHAPED
+
+
+def operation_of(equation: Any) -> Operation:
+    """What NumPy does for an operation."""
+    name = equation.primitive.name
+    if name in ENTRY_BY_ENTRY:
+        return ENTRY_BY_ENTRY[name]
+    return SHAPED[name](equation.params, [variable.aval for variable in equation.outvars])
+
+
+def _select(which: Any, *cases: Any) -> Any:
+    if len(cases) == 2:
+        return np.where(which, cases[1], cases[0])
+    return np.choose(which, cases)
+
+
+def _clamp(low: Any, x: Any, high: Any) -> Any:
+    return np.minimum(np.maximum(x, low), high)
+
+
+# fmt: off
+ENTRY_BY_ENTRY: dict[str, Operation] = {
+    "abs": np.abs, "acos": np.arccos, "acosh": np.arccosh, "add": np.add, "add_any": np.add, "and": np.bitwise_and,
+    "asin": np.arcsin, "asinh": np.arcsinh, "atan": np.arctan, "atan2": np.arctan2, "atanh": np.arctanh,
+    "cbrt": np.cbrt, "ceil": np.ceil, "clamp": _clamp, "copy": np.asarray, "cos": np.cos, "cosh": np.cosh,
+    "div": np.true_divide, "eq": np.equal, "exp": np.exp, "exp2": np.exp2, "expm1": np.expm1, "floor": np.floor,
+    "ge": np.greater_equal, "gt": np.greater, "is_finite": np.isfinite, "le": np.less_equal, "log": np.log,
+    "log1p": np.log1p, "lt": np.less, "max": np.maximum, "min": np.minimum, "mul": np.multiply, "ne": np.not_equal,
+    "neg": np.negative, "not": np.invert, "or": np.bitwise_or, "pow": np.power, "rem": np.fmod, "select_n": _select,
+    "sign": np.sign, "sin": np.sin, "sinh": np.sinh, "sqrt": np.sqrt, "square": np.square, "sub": np.subtract,
+    "tan": np.tan, "tanh": np.tanh, "xor": np.bitwise_xor,
+    "rsqrt": lambda x: 1.0 / np.sqrt(x), "logistic": lambda x: 1.0 / (1.0 + np.exp(-x)),
+}
+# fmt: on
+
+
+def _broadcast(params: Any, out: Sequence[Any]) -> Operation:
+    shape, places = params["shape"], params["broadcast_dimensions"]
+
+    def made(x: Any, *_: Any) -> Any:
+        wide = [1] * len(shape)
+        for place, size in zip(places, np.shape(x), strict=True):
+            wide[place] = size
+        return np.broadcast_to(np.reshape(x, wide), shape)
+
+    return made
+
+
+def _reshape(params: Any, out: Sequence[Any]) -> Operation:
+    shape, order = out[0].shape, params.get("dimensions")
+    return lambda x, *_: np.reshape(x if order is None else np.transpose(x, order), shape)
+
+
+def _slice(params: Any, out: Sequence[Any]) -> Operation:
+    steps = params["strides"] or (None,) * len(params["start_indices"])
+    places = tuple(map(slice, params["start_indices"], params["limit_indices"], steps))
+    return lambda x: x[places]
+
+
+def _pad(params: Any, out: Sequence[Any]) -> Operation:
+    """Room around and between entries; less than none cuts entries off."""
+    shape, config = out[0].shape, params["padding_config"]
+
+    def made(x: Any, value: Any) -> Any:
+        wide, source, target = np.full(shape, value), [], []
+        for (low, _, between), size, room in zip(config, np.shape(x), shape, strict=True):
+            places = low + np.arange(size) * (between + 1)
+            inside = np.flatnonzero((places >= 0) & (places < room))
+            source.append(inside)
+            target.append(places[inside])
+        wide[np.ix_(*target)] = np.asarray(x)[np.ix_(*source)]
+        return wide
+
+    return made
+
+
+def _dot(params: Any, out: Sequence[Any]) -> Operation:
+    """Sums of products over some axes, of pairs along others: product of two stacks of matrices."""
+    (left, right), (batch_left, batch_right) = params["dimension_numbers"]
+    shape = out[0].shape
+
+    def made(a: Any, b: Any) -> Any:
+        free_a = [i for i in range(np.ndim(a)) if i not in (*left, *batch_left)]
+        free_b = [i for i in range(np.ndim(b)) if i not in (*right, *batch_right)]
+        pairs, inner = prod(np.shape(a)[i] for i in batch_left), prod(np.shape(a)[i] for i in left)
+        rows, columns = prod(np.shape(a)[i] for i in free_a), prod(np.shape(b)[i] for i in free_b)
+        first = np.transpose(a, (*batch_left, *free_a, *left)).reshape(pairs, rows, inner)
+        second = np.transpose(b, (*batch_right, *right, *free_b)).reshape(pairs, inner, columns)
+        return (first @ second).reshape(shape)
+
+    return made
+
+
+def _iota(params: Any, out: Sequence[Any]) -> Operation:
+    wide = [1] * len(params["shape"])
+    wide[params["dimension"]] = -1
+    made = np.broadcast_to(
+        np.arange(params["shape"][params["dimension"]], dtype=params["dtype"]).reshape(wide), params["shape"]
+    )
+    return lambda *_: made
+
+
+def _split(params: Any, out: Sequence[Any]) -> Operation:
+    ends = list(accumulate(params["sizes"]))[:-1]
+    return lambda x: np.split(x, ends, axis=params["axis"])
+
+
+def _reduced(function: Operation) -> Callable[[Any, Sequence[Any]], Operation]:
+    return lambda params, out: lambda x: function(x, axis=tuple(params["axes"]))
+
+
+def _permuted(params: Any, out: Sequence[Any]) -> Operation:
+    return lambda x: np.transpose(x, params["permutation"])
+
+
+SHAPED: dict[str, Callable[[Any, Sequence[Any]], Operation]] = {
+    "argmax": lambda params, out: lambda x: np.argmax(x, axis=params["axes"][0]).astype(params["index_dtype"]),
+    "argmin": lambda params, out: lambda x: np.argmin(x, axis=params["axes"][0]).astype(params["index_dtype"]),
+    "broadcast_in_dim": _broadcast,
+    "concatenate": lambda params, out: lambda *x: np.concatenate(x, axis=params["dimension"]),
+    "convert_element_type": lambda params, out: lambda x: np.asarray(x).astype(params["new_dtype"], copy=False),
+    "dot_general": _dot,
+    "gather": taken,
+    "integer_pow": lambda params, out: lambda x: np.power(x, float(params["y"])) if params["y"] != 2 else x * x,
+    "iota": _iota,
+    "pad": _pad,
+    "reduce_and": _reduced(np.all),
+    "reduce_max": _reduced(np.max),
+    "reduce_min": _reduced(np.min),
+    "reduce_or": _reduced(np.any),
+    "reduce_prod": _reduced(np.prod),
+    "reduce_sum": _reduced(np.sum),
+    "reshape": _reshape,
+    "rev": lambda params, out: lambda x: np.flip(x, params["dimensions"]),
+    "scatter": placed,
+    "scatter-add": added,
+    "slice": _slice,
+    "split": _split,
+    "squeeze": lambda params, out: lambda x: np.reshape(x, out[0].shape),
+    "stack": lambda params, out: lambda *x: np.stack(x, axis=params["axis"]),
+    "transpose": _permuted,
+    "unstack": lambda params, out: lambda x: np.moveaxis(x, params["axis"], 0),
+}
