@@ -77,7 +77,22 @@ def uneventful(curve: Curve, points: Points, watch: Watch) -> Array:
         between_both = (~away & (abs(points.margins) > FLAT)).any(axis=1)
         calm[1:] &= ~(between_both[1:] | between_both[:-1])
         calm &= (points.margins >= -watch.tolerances.residual).all(axis=1)
+        calm[1:] &= ~((points.rates[:-1] < 0) & (points.rates[1:] > 0)).any(axis=1)  # it may touch in between
     return calm
+
+
+def is_calm(curve: Curve, a: Point, b: Point, watch: Watch) -> bool:
+    """The same for one step."""
+    signs = a.negative == b.negative >= 0 and a.orientation == b.orientation != 0 and a.sense == b.sense != 0
+    low, high = watch.p_bounds
+    if not signs or not low <= b.x[curve.n] <= high or watch.user:
+        return False
+    if not len(b.margins):
+        return True
+    sizes = abs(np.array([a.margins, b.margins]))
+    away = sizes > watch.tolerances.gap
+    moved = (away[0] != away[1]) | (~away & (sizes > FLAT)).any(axis=0) | (b.margins < -watch.tolerances.residual)
+    return not (moved | ((a.rates < 0) & (b.rates > 0))).any()
 
 
 def find_hits(curve: Curve, a: Point, b: Point, watch: Watch, sides: Mapping[str, float] = NONE) -> list[Hit]:

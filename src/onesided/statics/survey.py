@@ -9,16 +9,16 @@ whatever the coordinates. Where that is not small the matrix itself is made, and
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
-from typing import Any, NamedTuple, Protocol, cast
+from functools import cache, cached_property, partial
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
-from scipy.linalg import lapack
 
-from onesided._types import Array
+from onesided._types import Array, Indices, Mask
 from onesided.model.derivatives import Evaluation
 from onesided.model.stepping import LONG
 from onesided.statics.curve import Curve, Point
+from onesided.statics.factors import FEW, solve
 from onesided.statics.hits import Watch
 from onesided.statics.inside import interpolate
 from onesided.tolerances import EPS
@@ -33,8 +33,10 @@ CLOSE = 1.0  # |A⁻¹D z| of the two ends of a stretch, up to which A does not 
 TESTS = 8  # vectors z for that
 SAME = 0.05  # |A⁻¹D z| of a place, up to which it lies on that line
 USUAL = 10.0  # unknowns; many that all change a little make longer vectors, by the root of their number
+PROBES = 8  # directions in which |A⁻¹D z| is measured, of many unknowns
 SEED = 0  # of the vectors z
 ADDED = EPS**0.25  # of the usual stiffness: what is added where there is none all along
+Places = tuple[Indices, Array]  # of many places, the numbers of their steps, and at which fractions of these they are
 MANY = 2_000_000  # entries of Hessians that are made for looks before these are compiled
 
 
@@ -73,19 +75,31 @@ class Matrix:
         return A
 
     @cached_property
-    def _factors(self) -> tuple[Array, Any, int]:
+    def probes(self) -> Array | None:
+        """A⁻¹U with columns U of random signs: rows r have |rᵀA⁻¹U| = |A⁻¹r| on average; None where A is singular.
+
+        That they are all small by chance, where |A⁻¹r| is not, is as likely as the length of |A⁻¹r|⁻⁸.
+        """
         A = self.A
         if self.neutral:
             A = A + ADDED * np.diag(np.arange(len(A)) < self.curve.n)
-        return cast("tuple[Array, Any, int]", lapack.dgetrf(A))
+        found, factors = solve(A.copy(order="F"), _signs(len(A)))
+        return None if factors is None else found
 
-    def small(self, rows: Array, most: float) -> bool:
-        """Whether A⁻¹ makes vectors of no more than some length of all rows."""
-        lu, pivots, singular = self._factors
-        if singular:
-            return False
-        solved, _ = lapack.dgetrs(lu, pivots, rows.T)
-        return bool(np.einsum("ij,ij->j", solved, solved).max() <= most**2)  # not if one is no number
+
+@cache
+def _signs(size: int) -> Array:
+    """Orthogonal directions of few unknowns, random ones of many."""
+    if size <= PROBES:
+        return np.eye(size)
+    signs = np.random.default_rng(SEED).choice([-1.0, 1.0], (size, PROBES))
+    return np.asarray(signs / math.sqrt(PROBES))
+
+
+def _small(rows: Array, probes: Array, most: float) -> Any:
+    """Whether A⁻¹ makes vectors of no more than some length of all rows, of one matrix or of each of many."""
+    seen = rows @ probes
+    return np.einsum("...ij,...ij->...i", seen, seen).max(axis=-1) <= most**2  # not if one is no number
 
 
 class Step(NamedTuple):
@@ -143,20 +157,26 @@ class Survey:
         counts = [self._places(curve, step, points) for step in steps]
         if not any(counts):
             return None
-        compiled |= self.looks * curve.n**2 > MANY
-        fractions = [np.arange(1, count + 1) / (count + 1) for count in counts]
-        Y = np.concatenate([interpolate(step.a, step.b, f[:, None]) for step, f in zip(steps, fractions, strict=True)])
+        compiled |= self.looks * curve.n**2 > MANY or curve.system.derivatives.looks_ready
+        owner, share = _spread(counts)
+        Y = _along(steps, owner, share[:, None])
         Z = self._random.uniform(-1.0, 1.0, (len(Y) + TESTS, curve.n + curve.w))
         Z += np.copysign(0.5, Z)  # none is close to zero: of few unknowns every one is felt
         Z, tests = Z[:-TESTS], Z[-TESTS:]
         c, AZ = (_look if compiled else _look_closely)(curve, Y, Z)
+        violated = _violated(curve, steps, owner, Y, c, self.watch)
+        plain = _plain_steps(curve, steps, (owner, share), (Z, AZ, tests))
         ends = np.cumsum([0, *counts])
-        for i, step in enumerate(steps):
-            part = slice(ends[i], ends[i + 1])
-            looks = _Looks(curve, Y[part], Z[part], AZ[part], tests, {step.a.negative, step.b.negative})
-            seen = self._seen(looks, c[part], step)
+        for i in np.flatnonzero(~plain | np.isin(np.arange(len(steps)), owner[violated])).tolist():
+            part, step = slice(ends[i], ends[i + 1]), steps[i]
+            seen: int | None = None
+            if violated[part].any():
+                seen = int(violated[part].argmax())
+            elif step.a.negative >= 0 and counts[i]:
+                looks = _Looks(curve, Y[part], Z[part], AZ[part], tests, {step.a.negative, step.b.negative})
+                seen = looks.odd(_Piece(-1, counts[i], step.A, step.B))
             if seen is not None:
-                return i, float(fractions[i][seen])
+                return i, float(share[part][seen])
         return None
 
     def _places(self, curve: Curve, step: Step, points: int) -> int:
@@ -169,18 +189,6 @@ class Survey:
         places = max(0, min(int(min((step.b.s - step.a.s) / apart, MOST)), int(most) - self.looks))
         self.looks += places
         return places
-
-    def _seen(self, looks: "_Looks", c: Array, step: Step) -> int | None:
-        """Number of a place on a step where a gap is violated, or the inertia is that of neither end."""
-        if not len(looks.Y):
-            return None
-        if len(step.a.margins):
-            violated = _violated(looks.curve, step, looks.Y, c, self.watch)
-            if violated.any():
-                return int(violated.argmax())
-        if step.a.negative < 0:
-            return None
-        return looks.odd(_Piece(-1, len(looks.Y), step.A, step.B))
 
 
 @dataclass(frozen=True, eq=False)
@@ -233,20 +241,68 @@ class _Looks:
         rows = self.AZ[piece.first + 1 : piece.last] - Z @ A.A - share * (Z @ change)
         if self.expected != {0} or self.curve.w:  # the line between positive definite matrices is
             rows = np.concatenate([rows, (SAME / CLOSE) * (self.tests @ change)])
-        return A.small(rows, SAME * more) and B.small(rows, SAME * more)
+        return all(end.probes is not None and bool(_small(rows, end.probes, SAME * more)) for end in (A, B))
 
 
 def _given(e: Evaluation) -> Evaluation:
     return e
 
 
-def _violated(curve: Curve, step: Step, Y: Array, c: Array, watch: Watch) -> Any:
-    """In which places a gap or reaction is below zero, and below both ends."""
+def _spread(counts: Sequence[int]) -> tuple[Indices, Array]:
+    """Numbers of the steps of all places, and the fractions of these at which they are."""
+    owner = np.repeat(np.arange(len(counts)), counts)
+    first = np.repeat(np.cumsum(counts) - counts, counts)
+    return owner, np.asarray((np.arange(len(owner)) - first + 1.0) / (np.array(counts)[owner] + 1.0))
+
+
+def _along(steps: Sequence[Step], owner: Indices, f: Array) -> Array:
+    """Cubic Hermite interpolation in many places [`inside.interpolate`]."""
+    if len(steps) == 1:
+        return interpolate(steps[0].a, steps[0].b, f)
+    ends = [(step.a.y, step.b.y - step.a.y, (h := step.b.s - step.a.s) * step.a.t, h * step.b.t) for step in steps]
+    y, move, left, right = np.array(ends).transpose(1, 0, 2)
+    square = f * f
+    bends = (f * (1.0 - f) ** 2) * left[owner] + (square * (f - 1.0)) * right[owner]
+    return np.asarray(y[owner] + (square * (3.0 - 2.0 * f)) * move[owner] + bends)
+
+
+def _plain_steps(curve: Curve, steps: Sequence[Step], places: Places, looks: tuple[Array, Array, Array]) -> Array:
+    """Which steps are plain as a whole [`_Looks._plain`], of small systems all by one operation; others are not known.
+
+    Steps without a place are plain; where a matrix is singular, all are left to a closer look.
+    """
+    (owner, share), (Z, AZ, tests) = places, looks
+    count, size = len(steps), curve.n + curve.w
+    plain = np.bincount(owner, minlength=count) == 0
+    if size > FEW or count < 2 or any(end.probes is None for step in steps for end in (step.A, step.B)):
+        return plain
+    A, B = np.array([step.A.A for step in steps]), np.array([step.B.A for step in steps])
+    left, right = np.array([step.A.probes for step in steps]), np.array([step.B.probes for step in steps])
+    number = np.arange(len(owner)) - np.searchsorted(owner, owner)  # within its step
+    rows = np.zeros((count, int(number.max()) + 1 + TESTS, size))
+    if rows.size > MANY:
+        return plain
+    here, change = np.zeros_like(rows), B - A
+    here[owner, number] = Z
+    rows[owner, number], shares = AZ, np.zeros(rows.shape[:2])
+    shares[owner, number] = share
+    rows -= here @ A + shares[:, :, None] * (here @ change)
+    calm = [step.a.negative == step.b.negative == 0 and not curve.w for step in steps]
+    rows[:, -TESTS:] = np.where(np.array(calm)[:, None, None], 0.0, (SAME / CLOSE) * (tests @ change))
+    known, most = np.array([step.a.negative < 0 for step in steps]), SAME * max(1.0, math.sqrt(size / USUAL))
+    return np.asarray(plain | known | (_small(rows, left, most) & _small(rows, right, most)))
+
+
+def _violated(curve: Curve, steps: Sequence[Step], owner: Indices, Y: Array, c: Array, watch: Watch) -> Mask:
+    """In which places a gap or reaction is below zero, and below both ends of its step."""
     k = curve.k
-    floor = np.minimum(np.minimum(step.a.margins, step.b.margins), 0.0) - watch.tolerances.residual
+    if c.shape[1] == k:
+        return np.zeros(len(Y), dtype=bool)
+    lower = [np.minimum(step.a.margins, step.b.margins) for step in steps]
+    floor = np.minimum(lower, 0.0) - watch.tolerances.residual
     values = c[:, k:] / curve.scales.gap[k:]
     values[:, curve.rows[k:] - k] = Y[:, curve.n + 1 + k :]
-    return (values < floor).any(axis=1)
+    return np.asarray((values < floor[owner]).any(axis=1))
 
 
 def _packed(curve: Curve, Y: Array) -> Array:

@@ -161,6 +161,7 @@ class Tracer(Walker):
         if last <= first:
             return
         for i in range(max(first, last - 3), last):
+            self.proposed = ahead.middle(i)
             self._move(ahead.points.point(i))
         self.margins.pass_by(self.curve, self.point, self.watch.tolerances)
         self._take(last)
