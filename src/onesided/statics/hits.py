@@ -87,12 +87,16 @@ def is_calm(curve: Curve, a: Point, b: Point, watch: Watch) -> bool:
     low, high = watch.p_bounds
     if not signs or not low <= b.x[curve.n] <= high or watch.user:
         return False
-    if not len(b.margins):
-        return True
-    sizes = abs(np.array([a.margins, b.margins]))
-    away = sizes > watch.tolerances.gap
-    moved = (away[0] != away[1]) | (~away & (sizes > FLAT)).any(axis=0) | (b.margins < -watch.tolerances.residual)
-    return not (moved | ((a.rates < 0) & (b.rates > 0))).any()
+    gap, floor = watch.tolerances.gap, -watch.tolerances.residual
+    each = zip(*(values.tolist() for values in (a.margins, b.margins, a.rates, b.rates)), strict=True)
+    return not any(
+        (abs(left) > gap) != (abs(right) > gap)  # it leaves zero, or comes to it
+        or FLAT < abs(left) <= gap
+        or FLAT < abs(right) <= gap
+        or right < floor
+        or falls < 0 < rises
+        for left, right, falls, rises in each
+    )
 
 
 def find_hits(curve: Curve, a: Point, b: Point, watch: Watch, sides: Mapping[str, float] = NONE) -> list[Hit]:

@@ -11,7 +11,6 @@ from onesided.statics.active_set import roundings
 from onesided.statics.curve import Curve, Point
 from onesided.statics.hits import FLAT
 from onesided.statics.inside import between
-from onesided.statics.large import make_curve
 from onesided.statics.place import Place
 from onesided.statics.quiet import TOGETHER, Quiet, ahead_of, directions_beyond
 from onesided.statics.rays import ways_to_carry
@@ -50,7 +49,7 @@ def _margin_errors(where: Place, curve: Curve, c: Point) -> Array:
 def start_leg(where: Place, ray: Ray, s: float) -> tuple[Curve, Point]:
     """The curve of a ray and the point from which it starts, with the tangent that leads on."""
     system = where.system
-    curve = make_curve(system, np.array(ray.rows, dtype=np.intp), where.sizes, where.scales)
+    curve = where.curve(np.array(ray.rows, dtype=np.intp))
     x = where.x if ray.nu is None else np.concatenate([where.x[: system.n + 1], ray.nu])
     e = system.evaluate_packed(x)
     t = curve.scaled(ray.x_dot)

@@ -12,7 +12,9 @@ from onesided.model.sizes import Sizes
 from onesided.model.system import System
 from onesided.results import ActiveSet
 from onesided.statics.active_set import ConstraintScales, classify, constraint_scales, working_rows
+from onesided.statics.curve import Curve
 from onesided.statics.equilibrium import correct
+from onesided.statics.large import make_curve
 from onesided.tolerances import DEFAULT, Tolerances
 
 
@@ -36,6 +38,17 @@ class Place:
     def unit(self) -> Array:
         """Sizes of the packed unknowns (q, p, ν)."""
         return np.concatenate([self.sizes.length, [self.sizes.control], self.scales.multiplier])
+
+    @cached_property
+    def _curves(self) -> dict[tuple[int, ...], Curve]:
+        return {}
+
+    def curve(self, rows: Indices) -> Curve:
+        """The curve with some constraints as equations; asked for once more it is the same, with what it knows."""
+        key = tuple(rows.tolist())
+        if key not in self._curves:
+            self._curves[key] = make_curve(self.system, rows, self.sizes, self.scales)
+        return self._curves[key]
 
     @cached_property
     def weak(self) -> Indices:

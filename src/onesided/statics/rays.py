@@ -26,7 +26,6 @@ from onesided.model.system import System
 from onesided.results import Ray, Rays
 from onesided.statics.branching import Branch, branches_at, sign_of_p
 from onesided.statics.curve import Curve
-from onesided.statics.large import make_curve
 from onesided.statics.large_rays import large_rays
 from onesided.statics.place import Place, place_near
 from onesided.statics.rates import rates_at
@@ -147,7 +146,7 @@ def _growing_reactions(where: Place, reactions: Reactions | None) -> Iterator[Di
     n = where.system.n
     for z in reactions.blocking():
         rows = np.union1d(where.strong, np.flatnonzero(z)).astype(np.intp)
-        piece = make_curve(where.system, rows, where.sizes, where.scales)
+        piece = where.curve(rows)
         t = piece.scaled(np.concatenate([np.zeros(n + 1), z]))
         yield _direction(where, piece, t / np.sqrt(t @ t), continuum=False)
 
@@ -208,7 +207,7 @@ def _pieces(where: Place) -> Iterator[Curve]:
         subsets = iter([(), *_from_rates(where), tuple(weak)])
     for chosen in subsets:
         rows = np.sort(np.concatenate([where.strong, np.array(chosen, dtype=np.intp)])).astype(np.intp)
-        yield make_curve(where.system, rows, where.sizes, where.scales)
+        yield where.curve(rows)
 
 
 def _from_rates(where: Place) -> Iterator[tuple[int, ...]]:

@@ -206,12 +206,13 @@ def floors(curve: "Curve", x: Array, kappa: Array, modes: Array, known: Array) -
 
 def decided_modes(curve: "Curve", x: Array, tolerances: Tolerances) -> int | None:
     """The same where no mode vanishes there; None where one does, or the system is large."""
-    if curve.large:
-        return None
-    e = curve.evaluate(x)
-    found = spectrum_at(e, e.c_q[curve.rows], curve.sizes, tolerances)
-    decided = bool(np.all(np.abs(found.kappa) > found.floor(tolerances)))
-    return found.negative(tolerances) if decided else None
+    asked = (x.tobytes(), curve.sizes, tolerances)
+    if not curve.large and curve.known_modes[0] != asked:
+        e = curve.evaluate(x)
+        found = spectrum_at(e, e.c_q[curve.rows], curve.sizes, tolerances)
+        decided = bool(np.all(np.abs(found.kappa) > found.floor(tolerances)))
+        curve.known_modes = asked, found.negative(tolerances) if decided else None
+    return cast("int | None", curve.known_modes[1])
 
 
 @dataclass(frozen=True, eq=False)

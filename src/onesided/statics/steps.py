@@ -11,7 +11,7 @@ from onesided._types import Array
 from onesided.arguments import checked
 from onesided.errors import UsageError
 from onesided.model.derivatives import Evaluation
-from onesided.model.resolution import SCALARS, Triple, heads_for_zero, may_fall_below, may_turn, may_vanish, stays_above
+from onesided.model.resolution import SCALARS, Triple, falls_below, heads_for_zero, may_fall_below, may_turn, may_vanish
 from onesided.model.stepping import CHUNK, LONG, MIDDLE, Knobs, integrals
 from onesided.statics.curve import Curve, Plane, Point, make_point, newton
 from onesided.statics.factors import determinant
@@ -357,7 +357,7 @@ def resolved(
     margins, rates = curve.margins(e, y, t)
     shift = curve.margins(e, delta, delta)[1]
     gaps = Triple(a.margins, h * a.rates, margins + shift, h * rates, b.margins, h * b.rates)
-    if len(margins) and not stays_above(gaps, 0.0) and may_fall_below(np, gaps, -watch.tolerances.residual).any():
+    if len(margins) and falls_below(gaps, -watch.tolerances.residual):
         return None
     at_a, at_b = float(a.t[n]), float(b.t[n])
     p = Triple(float(a.y[n]), h * at_a, float(y[n] + delta[n]), h * float(t[n]), float(b.y[n]), h * at_b)

@@ -17,8 +17,8 @@ import numpy as np
 from onesided._types import Array, Indices, Mask
 from onesided.model.derivatives import Evaluation
 from onesided.model.stepping import LONG
-from onesided.statics.curve import Curve, Point
-from onesided.statics.factors import FEW, solve
+from onesided.statics.curve import TOGETHER, Curve, Point
+from onesided.statics.factors import solve
 from onesided.statics.hits import Watch
 from onesided.statics.inside import interpolate
 from onesided.tolerances import EPS
@@ -86,6 +86,11 @@ class Matrix:
         found, factors = solve(A.copy(order="F"), _signs(len(A)))
         return None if factors is None else found
 
+    @cached_property
+    def seen(self) -> Array:
+        """What A itself makes of the probes."""
+        return np.asarray(self.A @ self.probes)
+
 
 @cache
 def _signs(size: int) -> Array:
@@ -96,10 +101,9 @@ def _signs(size: int) -> Array:
     return np.asarray(signs / math.sqrt(PROBES))
 
 
-def _small(rows: Array, probes: Array, most: float) -> Any:
-    """Whether A⁻¹ makes vectors of no more than some length of all rows, of one matrix or of each of many."""
-    seen = rows @ probes
-    return np.einsum("...ij,...ij->...i", seen, seen).max(axis=-1) <= most**2  # not if one is no number
+def _short(seen: Array, most: float) -> Any:
+    """Whether all rows have no more than some length, of one matrix or of each of many; not if one is no number."""
+    return np.einsum("...ij,...ij->...i", seen, seen).max(axis=-1) <= most**2
 
 
 class Step(NamedTuple):
@@ -165,7 +169,7 @@ class Survey:
         Z, tests = Z[:-TESTS], Z[-TESTS:]
         c, AZ = (_look if compiled else _look_closely)(curve, Y, Z)
         violated = _violated(curve, steps, owner, Y, c, self.watch)
-        plain = _plain_steps(curve, steps, (owner, share), (Z, AZ, tests))
+        plain, known = _plain_steps(curve, steps, (owner, share), (Z, AZ, tests))
         ends = np.cumsum([0, *counts])
         for i in np.flatnonzero(~plain | np.isin(np.arange(len(steps)), owner[violated])).tolist():
             part, step = slice(ends[i], ends[i + 1]), steps[i]
@@ -174,7 +178,7 @@ class Survey:
                 seen = int(violated[part].argmax())
             elif step.a.negative >= 0 and counts[i]:
                 looks = _Looks(curve, Y[part], Z[part], AZ[part], tests, {step.a.negative, step.b.negative})
-                seen = looks.odd(_Piece(-1, counts[i], step.A, step.B))
+                seen = looks.odd(_Piece(-1, counts[i], step.A, step.B), known=known)
             if seen is not None:
                 return i, float(share[part][seen])
         return None
@@ -215,12 +219,12 @@ class _Looks:
     tests: Array
     expected: set[int]
 
-    def odd(self, whole: _Piece) -> int | None:
-        """Number of a place whose inertia is not as expected."""
+    def odd(self, whole: _Piece, *, known: bool = False) -> int | None:
+        """Number of a place whose inertia is not as expected; it may be `known` that the whole is not plain."""
         pieces = [whole]
         while pieces:
             piece = pieces.pop()
-            if piece.last - piece.first < 2 or self._plain(piece):
+            if piece.last - piece.first < 2 or (not (known and piece is whole) and self._plain(piece)):
                 continue
             middle = (piece.first + piece.last) // 2
             e = self.curve.evaluate(self.curve.packed(self.Y[middle]))
@@ -235,13 +239,18 @@ class _Looks:
 
         A matrix that becomes singular on this line does so in the half that is closer to A, or closer to B.
         """
-        A, B, Z = piece.A, piece.B, self.Z[piece.first + 1 : piece.last]
-        change, more = B.A - A.A, max(1.0, math.sqrt(len(A.A) / USUAL))
-        share = np.arange(1, len(Z) + 1)[:, None] / (len(Z) + 1)
-        rows = self.AZ[piece.first + 1 : piece.last] - Z @ A.A - share * (Z @ change)
-        if self.expected != {0} or self.curve.w:  # the line between positive definite matrices is
-            rows = np.concatenate([rows, (SAME / CLOSE) * (self.tests @ change)])
-        return all(end.probes is not None and bool(_small(rows, end.probes, SAME * more)) for end in (A, B))
+        A, B, between = piece.A, piece.B, slice(piece.first + 1, piece.last)
+        Z, AZ, change = self.Z[between], self.AZ[between], B.A - A.A
+        share, most = np.arange(1, len(Z) + 1)[:, None] / (len(Z) + 1), SAME * max(1.0, math.sqrt(len(change) / USUAL))
+        bends = self.expected != {0} or self.curve.w > 0  # the line between positive definite matrices is
+        for end, along in ((A, share), (B, share - 1.0)):
+            if end.probes is None:
+                return False
+            turned = change @ end.probes
+            seen = AZ @ end.probes - Z @ end.seen - along * (Z @ turned)
+            if not _short(seen, most) or (bends and not _short((SAME / CLOSE) * (self.tests @ turned), most)):
+                return False
+        return True
 
 
 def _given(e: Evaluation) -> Evaluation:
@@ -266,31 +275,36 @@ def _along(steps: Sequence[Step], owner: Indices, f: Array) -> Array:
     return np.asarray(y[owner] + (square * (3.0 - 2.0 * f)) * move[owner] + bends)
 
 
-def _plain_steps(curve: Curve, steps: Sequence[Step], places: Places, looks: tuple[Array, Array, Array]) -> Array:
-    """Which steps are plain as a whole [`_Looks._plain`], of small systems all by one operation; others are not known.
+def _plain_steps(
+    curve: Curve, steps: Sequence[Step], places: Places, looks: tuple[Array, Array, Array]
+) -> tuple[Mask, bool]:
+    """Which steps are plain as a whole [`_Looks._plain`], all by one operation, and whether that is known.
 
-    Steps without a place are plain; where a matrix is singular, all are left to a closer look.
+    Steps without a place are plain. Of larger systems, and where a matrix is singular, each is left to a closer look.
     """
     (owner, share), (Z, AZ, tests) = places, looks
-    count, size = len(steps), curve.n + curve.w
-    plain = np.bincount(owner, minlength=count) == 0
-    if size > FEW or count < 2 or any(end.probes is None for step in steps for end in (step.A, step.B)):
-        return plain
-    A, B = np.array([step.A.A for step in steps]), np.array([step.B.A for step in steps])
-    left, right = np.array([step.A.probes for step in steps]), np.array([step.B.probes for step in steps])
+    counts, size = np.bincount(owner, minlength=len(steps)), curve.n + curve.w
+    shape = len(steps), int(counts.max()), size
+    ends = [(step.A, step.B) for step in steps]
+    plain = np.asarray(counts == 0)
+    if size > TOGETHER or len(steps) < 2 or math.prod(shape) > MANY or not all(map(_regular, ends)):
+        return plain, False
     number = np.arange(len(owner)) - np.searchsorted(owner, owner)  # within its step
-    rows = np.zeros((count, int(number.max()) + 1 + TESTS, size))
-    if rows.size > MANY:
-        return plain
-    here, change = np.zeros_like(rows), B - A
-    here[owner, number] = Z
-    rows[owner, number], shares = AZ, np.zeros(rows.shape[:2])
-    shares[owner, number] = share
-    rows -= here @ A + shares[:, :, None] * (here @ change)
-    calm = [step.a.negative == step.b.negative == 0 and not curve.w for step in steps]
-    rows[:, -TESTS:] = np.where(np.array(calm)[:, None, None], 0.0, (SAME / CLOSE) * (tests @ change))
-    known, most = np.array([step.a.negative < 0 for step in steps]), SAME * max(1.0, math.sqrt(size / USUAL))
-    return np.asarray(plain | known | (_small(rows, left, most) & _small(rows, right, most)))
+    here, there, along = np.zeros(shape), np.zeros(shape), np.zeros((*shape[:2], 1))
+    here[owner, number], there[owner, number], along[owner, number, 0] = Z, AZ, share
+    change = np.array([B.A - A.A for A, B in ends])
+    stable = np.array([step.a.negative == step.b.negative == 0 and not curve.w for step in steps])
+    most, fine = SAME * max(1.0, math.sqrt(size / USUAL)), np.ones(len(steps), dtype=bool)
+    for side in (0, 1):
+        probes, seen = (np.array([getattr(pair[side], name) for pair in ends]) for name in ("probes", "seen"))
+        turned = change @ probes
+        fine &= _short(there @ probes - here @ seen - (along - side) * (here @ turned), most)
+        fine &= stable | _short((SAME / CLOSE) * (tests @ turned), most)
+    return np.asarray(plain | fine | np.array([step.a.negative < 0 for step in steps])), True
+
+
+def _regular(ends: tuple[Matrix, Matrix]) -> bool:
+    return ends[0].probes is not None and ends[1].probes is not None
 
 
 def _violated(curve: Curve, steps: Sequence[Step], owner: Indices, Y: Array, c: Array, watch: Watch) -> Mask:

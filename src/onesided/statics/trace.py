@@ -387,7 +387,7 @@ class Tracer(Walker):
             precision=_precision(self.curve, c),
             index=self.points,
             detail=named.detail,
-            origin=replace(self.origin, where=where),
+            origin=replace(self.origin, where=replace(where)),  # without the curves that it knows
         )
         self.pending = Item(self.curve, c, self.degree or 0, event)
 
