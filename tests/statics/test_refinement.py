@@ -207,26 +207,38 @@ def mixed_energy(q, p, th):
 MIXED = System(
     ("u", "v", "w"),
     mixed_energy,
-    unilateral={"stop": lambda q, p, th: 1.5 + sum(getattr(th, f"a2{j}") * q[j] for j in range(3))},
-    parameters={f"a{i}{j}": float(i == j) for i in range(3) for j in range(3)},
+    unilateral={"stop": lambda q, p, th: th.stop + sum(getattr(th, f"a2{j}") * q[j] for j in range(3))},
+    parameters={f"a{i}{j}": float(i == j) for i in range(3) for j in range(3)} | {"stop": 1.5},
 )
 
 
-def events_seen_through(A):
-    system = MIXED.replace(parameters={f"a{i}{j}": float(A[i, j]) for i in range(3) for j in range(3)})
-    path = onesided.trace(system, np.linalg.solve(A, [1.0, 0.0, 1.0]), 0.0, p_bounds=(-3, 2), throw=False)
-    return [(e.kind, e.p, e.instability_before, len(e.rays)) for e in path.events]
+def path_seen_through(A, stop):
+    system = MIXED.replace(parameters={f"a{i}{j}": float(A[i, j]) for i in range(3) for j in range(3)} | {"stop": stop})
+    return onesided.trace(system, np.linalg.solve(A, [1.0, 0.0, 1.0]), 0.0, p_bounds=(-3, 2), throw=False)
 
 
-@pytest.mark.parametrize("condition", [1.0, 1e2, 1e4])
-@pytest.mark.parametrize("seed", [0, 1])
-def test_linear_maps_of_the_coordinates_change_nothing(condition, seed):
+def random_map(condition, seed):
     rng = np.random.default_rng(seed)
     left, right = (np.linalg.qr(rng.normal(size=(3, 3)))[0] for _ in range(2))
-    A = left @ np.diag(condition ** -np.linspace(0, 1, 3)) @ right
-    plain, mapped = events_seen_through(np.eye(3)), events_seen_through(A)
+    return left @ np.diag(condition ** -np.linspace(0, 1, 3)) @ right
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize(("condition", "stop"), [(1.0, 1.5), (1e2, 1.5), (1e4, 1.5), (1e6, 1.3)])
+def test_linear_maps_of_the_coordinates_change_nothing(condition, stop, seed):
+    """With the stop at 1.5 a mode vanishes just where it closes: what is left of it is EPS condition² off."""
+    plain, mapped = (
+        [(e.kind, e.p, e.instability_before, len(e.rays)) for e in path_seen_through(A, stop).events]
+        for A in (np.eye(3), random_map(condition, seed))
+    )
     assert [(kind, degree, rays) for kind, _, degree, rays in mapped] == [(k, d, r) for k, _, d, r in plain]
     np.testing.assert_allclose([p for _, p, *_ in mapped], [p for _, p, *_ in plain], atol=1e-9 * condition)
+
+
+def test_a_map_that_leaves_nothing_of_soft_modes_is_named():
+    """Condition 1e8 makes a Hessian of condition 1e16: its soft modes are rounding of the stiff ones."""
+    path = path_seen_through(random_map(1e8, 1), 1.3)
+    assert not path.ok and "better conditioned" in path.note
 
 
 @pytest.mark.parametrize("shift", [0.0, 1e3, 1e6])

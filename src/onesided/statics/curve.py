@@ -112,7 +112,6 @@ class Curve:
         self.weight = np.concatenate([sizes.force, scales.gap[rows]])
         self._all = w == len(scales.gap)
         self.known_split: tuple[Any, Any] = (None, None)  # what was asked for last [`spectrum.split`], and the answer
-        self.known_modes: tuple[Any, Any] = (None, None)  # the same of `spectrum.decided_modes`
         self._prepare()
 
     def _prepare(self) -> None:

@@ -101,10 +101,7 @@ class Walker:
         self.points, self.step, self.blind = 0, method.first_step, False
         self.ahead: Ahead | None = None
         self.taken = 0
-        self.tried: tuple[float, Evaluation | None] = (
-            method.first_step,
-            None,
-        )  # the last step, and the blocks at its end
+        self.tried: tuple[float, Any] = method.first_step, None  # the last step, and the blocks at its end
         self.survey = Survey(method, watch)
         self.middle: Middle | None = None  # of the last step
         self.proposed: Middle | None = None  # of the next

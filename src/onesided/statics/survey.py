@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property, partial
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, cast
 
 import numpy as np
 
@@ -89,7 +89,7 @@ class Matrix:
     @cached_property
     def seen(self) -> Array:
         """What A itself makes of the probes."""
-        return np.asarray(self.A @ self.probes)
+        return np.asarray(self.A @ cast(Array, self.probes))
 
 
 @cache

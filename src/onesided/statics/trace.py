@@ -19,7 +19,7 @@ from onesided.statics.place import Place, place
 from onesided.statics.quiet import Change, Margins, Quiet
 from onesided.statics.rays import rays_at
 from onesided.statics.singular import next_singular, refine_singular
-from onesided.statics.spectrum import negative_modes
+from onesided.statics.spectrum import hidden, negative_modes
 from onesided.statics.steps import Walker
 from onesided.statics.stretch import Ahead
 from onesided.tolerances import EPS
@@ -404,7 +404,8 @@ class Tracer(Walker):
 
     def _why_stuck(self) -> tuple[Status, str]:
         at = f"after {self.origin.where.system.control} = {self.point.x[self.curve.n]:.10g}"
-        return (Status.not_finite if self.blind else Status.step_too_small), at
+        unsure = "" if self.blind else hidden(self.curve, self.point.x, self.watch.tolerances, stuck=True)
+        return (Status.not_finite if self.blind else Status.step_too_small), "; ".join(filter(None, (at, unsure)))
 
     def _end(self, status: Status, note: str = "") -> Iterator[Item]:
         yield from self._release(None)
