@@ -363,7 +363,8 @@ def _ray(where: Place, d: Direction, taylor: Taylor, instability: int) -> Ray:
     if d.branch is not None:
         sign, order = d.branch.p_sign, d.branch.order
     else:
-        sign, order = (int(np.sign(d.t[n])), 1) if d.continuum else taylor.sign_of_p()
+        clear = abs(d.t[n]) > where.tolerances.singularity  # along a continuum p may stand still
+        sign, order = (int(clear * np.sign(d.t[n])), 1) if d.continuum else taylor.sign_of_p()
         if not order:
             sign, order = sign_of_p(d.piece, where.x, d.t, taylor.parts.borders)
     names = system.constraint_names
