@@ -50,6 +50,8 @@ def start_leg(where: Place, ray: Ray, s: float) -> tuple[Curve, Point]:
     """The curve of a ray and the point from which it starts, with the tangent that leads on."""
     system = where.system
     curve = where.curve(np.array(ray.rows, dtype=np.intp))
+    if ray.continuum:
+        curve = curve.along_continuum()
     x = where.x if ray.nu is None else np.concatenate([where.x[: system.n + 1], ray.nu])
     e = system.evaluate_packed(x)
     t = curve.scaled(ray.x_dot)

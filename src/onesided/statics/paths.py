@@ -203,4 +203,6 @@ def _choose(where: Place, rays: Rays, direction: int) -> tuple[Ray, str]:
             advice=other or unsure or f"a start from which {system.control} can change",
         )
     remark = f"{len(fitting)} rays leave the start that way; the first was followed" if len(fitting) > 1 else ""
+    if fitting[0].continuum:
+        remark = "the start is one of a continuum of equilibria: what can move freely was left where it is"
     return fitting[0], remark

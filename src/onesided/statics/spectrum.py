@@ -231,8 +231,10 @@ def hidden(curve: "Curve", x: Array, tolerances: Tolerances, *, stuck: bool = Fa
     worst, lost = float(np.max(parts.noise, initial=0.0)), bool(np.any(np.abs(parts.kappa) <= ROUNDING))
     if worst <= NEAR and not (stuck and lost):
         return ""
-    share = f"{worst:.2g} of the stiffness" if NEAR < worst < 1.0 else "the stiffness"
-    return f"rounding of the stiffest hides {share} of some modes: use coordinates that are better conditioned"
+    if worst <= NEAR:
+        return "some modes have no stiffness but for rounding: free to move, or in coordinates to be conditioned better"
+    share = f"{worst:.2g} of the stiffness" if worst < 1.0 else "the stiffness"
+    return f"rounding hides {share} of some modes: use coordinates that are better conditioned"
 
 
 @dataclass(frozen=True, eq=False)

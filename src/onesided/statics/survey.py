@@ -18,6 +18,7 @@ from onesided._types import Array, Indices, Mask
 from onesided.model.derivatives import Evaluation
 from onesided.model.stepping import LONG
 from onesided.statics.curve import TOGETHER, Curve, Point
+from onesided.statics.dips import dips
 from onesided.statics.factors import solve
 from onesided.statics.hits import Watch
 from onesided.statics.inside import interpolate
@@ -168,10 +169,12 @@ class Survey:
         Z += np.copysign(0.5, Z)  # none is close to zero: of few unknowns every one is felt
         Z, tests = Z[:-TESTS], Z[-TESTS:]
         c, AZ = (_look if compiled else _look_closely)(curve, Y, Z)
-        violated = _violated(curve, steps, owner, Y, c, self.watch)
+        margins = _margins(curve, Y, c)
+        violated = _violated(steps, owner, margins, self.watch)
+        dipped = dips(curve, steps, (owner, share), margins, self.watch.tolerances)
         plain, known = _plain_steps(curve, steps, (owner, share), (Z, AZ, tests))
         ends = np.cumsum([0, *counts])
-        for i in np.flatnonzero(~plain | np.isin(np.arange(len(steps)), owner[violated])).tolist():
+        for i in np.flatnonzero(~plain | np.isin(np.arange(len(steps)), [*owner[violated], *dipped])).tolist():
             part, step = slice(ends[i], ends[i + 1]), steps[i]
             seen: int | None = None
             if violated[part].any():
@@ -179,8 +182,8 @@ class Survey:
             elif step.a.negative >= 0 and counts[i]:
                 looks = _Looks(curve, Y[part], Z[part], AZ[part], tests, {step.a.negative, step.b.negative})
                 seen = looks.odd(_Piece(-1, counts[i], step.A, step.B), known=known)
-            if seen is not None:
-                return i, float(share[part][seen])
+            if seen is not None or i in dipped:
+                return i, dipped[i] if seen is None else float(share[part][seen])
         return None
 
     def _places(self, curve: Curve, step: Step, points: int) -> int:
@@ -307,16 +310,21 @@ def _regular(ends: tuple[Matrix, Matrix]) -> bool:
     return ends[0].probes is not None and ends[1].probes is not None
 
 
-def _violated(curve: Curve, steps: Sequence[Step], owner: Indices, Y: Array, c: Array, watch: Watch) -> Mask:
-    """In which places a gap or reaction is below zero, and below both ends of its step."""
+def _margins(curve: Curve, Y: Array, c: Array) -> Array:
+    """Scaled gaps of open and reactions of closed unilateral constraints in many places."""
     k = curve.k
-    if c.shape[1] == k:
-        return np.zeros(len(Y), dtype=bool)
-    lower = [np.minimum(step.a.margins, step.b.margins) for step in steps]
-    floor = np.minimum(lower, 0.0) - watch.tolerances.residual
     values = c[:, k:] / curve.scales.gap[k:]
     values[:, curve.rows[k:] - k] = Y[:, curve.n + 1 + k :]
-    return np.asarray((values < floor[owner]).any(axis=1))
+    return np.asarray(values)
+
+
+def _violated(steps: Sequence[Step], owner: Indices, margins: Array, watch: Watch) -> Mask:
+    """In which places a gap or reaction is below zero, and below both ends of its step."""
+    if not margins.shape[1]:
+        return np.zeros(len(margins), dtype=bool)
+    lower = [np.minimum(step.a.margins, step.b.margins) for step in steps]
+    floor = np.minimum(lower, 0.0) - watch.tolerances.residual
+    return np.asarray((margins < floor[owner]).any(axis=1))
 
 
 def _packed(curve: Curve, Y: Array) -> Array:
