@@ -51,6 +51,23 @@ def test_a_dip_that_stays_stable_costs_no_points(method):
     assert len(dip) == len(none)
 
 
+BUMPY = System(
+    ("x", "y"),
+    lambda q, p, th: (q[0] - p) ** 2 / 2 + q[1] ** 2 / 2,
+    unilateral={"bump": lambda q, p, th: q[1] + 0.004 - 0.02 * window(q[0], th)},
+    parameters={"at": 5.0, "width": 0.1},
+)
+
+
+@pytest.mark.parametrize(("at", "width"), [(26.1505, 0.003), (11.3077, 0.003), (17.0123, 0.002)])
+def test_a_bump_narrower_than_the_distance_of_looks_is_found(at, width):
+    """It reaches into the path over 2.5 widths, half of the distance of looks or less, and bends the gap beside."""
+    system = BUMPY.replace(parameters={"at": at, "width": width})
+    path = onesided.trace(system, np.zeros(2), 0.0, p_bounds=(0.0, 30.0), max_events=1, throw=False)
+    assert path.events[0].kind is Kind.closes
+    assert path.events[0].p == pytest.approx(at - width * np.sqrt(np.log(5.0)), abs=1e-9)
+
+
 def linked(q, p, th):
     return q[0] ** 4 / 4 + q[0] * q[1] ** 2 + jnp.cos(q[2]) * q[1] + p * q[2]
 

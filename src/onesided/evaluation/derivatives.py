@@ -337,6 +337,11 @@ class Derivatives:
         out = _in_chunks(self._residuals, X, vector, CHUNK)
         return out[:, 0], out[:, 1 : self.n + 1], out[:, self.n + 1 :]
 
+    @property
+    def looks_ready(self) -> bool:
+        """Whether `look` has been compiled."""
+        return self._looks.ready
+
     def look(self, X: Array, directions: Array, vector: Any) -> tuple[Array, Array]:
         """Values c and the derivative of (L_q, c) in a direction of its own, (m,) and (n + m,), at many points."""
         out = _in_chunks(self._looks, np.hstack([X, directions]), vector, CHUNK)

@@ -12,7 +12,7 @@ import jax
 CALLS = frozenset({"jit", "pjit"})  # operations that are nothing but calls
 
 
-class Line(NamedTuple):
+class FlatOperation(NamedTuple):
     """One operation: which values it takes, and the numbers of those that it makes."""
 
     equation: Any
@@ -26,7 +26,7 @@ class Flat(NamedTuple):
     size: int
     inputs: tuple[int, ...]
     constants: tuple[tuple[int, Any], ...]
-    lines: tuple[Line, ...]
+    lines: tuple[FlatOperation, ...]
     outputs: tuple[int, ...]
 
     def start(self) -> list[Any]:
@@ -43,7 +43,7 @@ class _Flattening:
     def __init__(self, calls: Set[str]) -> None:
         self.calls, self.count = calls, 0
         self.constants: list[tuple[int, Any]] = []
-        self.lines: list[Line] = []
+        self.lines: list[FlatOperation] = []
 
     def new(self, known: dict[Any, int], variable: Any) -> int:
         known[variable] = self.count
@@ -65,7 +65,7 @@ class _Flattening:
             inner = called(equation, self.calls)
             if inner is None:
                 outputs = tuple(self.new(known, variable) for variable in equation.outvars)
-                self.lines.append(Line(equation, inputs, outputs))
+                self.lines.append(FlatOperation(equation, inputs, outputs))
                 continue
             body, constants = getattr(inner, "jaxpr", inner), getattr(inner, "consts", ())
             own = dict(zip(body.invars, inputs, strict=True))
@@ -90,7 +90,7 @@ def flattened(closed: Any, calls: Set[str] = CALLS) -> Flat:
         known[variable] = made.constant(value)
     made.add(closed.jaxpr, known)
     outputs = tuple(made.number(known, variable) for variable in closed.jaxpr.outvars)
-    needed, lines = set(outputs), list[Line]()
+    needed, lines = set(outputs), list[FlatOperation]()
     for line in reversed(made.lines):
         if line.equation.effects or not needed.isdisjoint(line.outputs):
             needed.update(line.inputs)

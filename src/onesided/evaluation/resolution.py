@@ -9,8 +9,11 @@ import math
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from onesided.base.tolerances import EPS
 
+FEW = 4  # functions up to which numbers one by one take less time than arrays
 NOISE = 64.0  # roundings in the difference of two values
 STEEP = 1.0  # error of a slope, per step, for an error of one in the middle; smooth functions have less than half of it
 LARGE = 700.0  # its exponential is nearly too large for a number
@@ -92,6 +95,14 @@ def stays_above(f: Triple, floor: float) -> bool:
     slopes = abs(f.slope_a) + 2.0 * abs(f.slope_m) + abs(f.slope_b)
     values = abs(f.m - f.a) + abs(f.b - f.m)
     return bool((f.m - 1.75 * values - 0.25 * slopes >= floor).all())
+
+
+def falls_below(f: Triple, floor: float) -> bool:
+    """Whether one of many functions may fall below a floor; of few they are looked at one by one, which is faster."""
+    if len(f.a) > FEW:
+        return not stays_above(f, 0.0) and bool(may_fall_below(np, f, floor).any())
+    each = zip(*(values.tolist() for values in f), strict=True)
+    return any(may_fall_below(SCALARS, Triple(*values), floor) for values in each)
 
 
 def may_turn(xp: Any, f: Triple, sense: Any, h: Any) -> Any:

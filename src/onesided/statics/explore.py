@@ -95,10 +95,11 @@ def _explore(origin: Origin, total: Total, limits: tuple[int, int], group: Symme
     atlas.group = group
     first = rays_at(origin.where)
     atlas.add(origin.where.x, first).told = False  # should an event lie there, a path that comes back tells it
-    queue = deque(_Job(origin, ray, -1, 0) for ray in first.rays)
+    queue = deque(_Job(origin, ray, -1, 0) for ray in first.rays if ray.p_sign or not ray.continuum)
     paths: list[Path] = []
     parents: list[int] = []
     notes = [] if first.complete else [f"at the start branches may be missing: {first.reason}"]
+    notes += ["the start is one of a continuum of equilibria, the others are not followed"] * (len(queue) < len(first))
     while queue:
         job = queue.popleft()
         if not atlas.take(job.origin.where.x, job.ray):

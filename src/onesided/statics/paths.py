@@ -1,6 +1,6 @@
 """The verbs of equilibrium paths: trace, iter_trace, branch."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -16,8 +16,9 @@ from onesided.results import Event, Path, Ray, Rays
 from onesided.statics.checks.again import checked_twice
 from onesided.statics.checks.collect import collect
 from onesided.statics.curves.large import DENSE_ADVICE
+from onesided.statics.curves.spectrum import hidden
 from onesided.statics.equilibria.find_equilibrium import Corrected, already, settle
-from onesided.statics.equilibria.place import place
+from onesided.statics.equilibria.place import Standpoint, place
 from onesided.statics.rays.rays import rays_at
 from onesided.statics.symmetric import chosen_symmetry, labelled
 from onesided.statics.tracing.hits import PathWatch, UserEvents
@@ -68,9 +69,10 @@ def trace(  # noqa: PLR0913 - one verb, all its ends by keyword
     watch = PathWatch(start.bounds, events or {}, tolerances)
     origin, note = start_of(system, start.q, start.p, watch, method, (max_points, max_events))
     origin = replace(origin, progress=progress)
-    ray, remark = _choose(system, rays_at(origin.where), start.direction)
+    ray, remark = _choose(origin.where, rays_at(origin.where), start.direction)
     group = chosen_symmetry(system, symmetry, start.p)
-    path = labelled(group, _run(origin, ray, [text for text in (note, remark) if text]), tolerances)
+    unsure = _hidden(origin.where, ray.rows)
+    path = labelled(group, _run(origin, ray, [text for text in (note, remark, unsure) if text]), tolerances)
     return _judged(path, throw)
 
 
@@ -88,7 +90,7 @@ def iter_trace(
     """The iterator twin of `trace`: points and events as they are found; an item with a status is the last."""
     start = where(system, q0, p0, p_bounds, direction)
     origin, _ = start_of(system, start.q, start.p, PathWatch(start.bounds, {}, tolerances), method, (None, None))
-    ray, _ = _choose(system, rays_at(origin.where), start.direction)
+    ray, _ = _choose(origin.where, rays_at(origin.where), start.direction)
     tracer = _tracer(origin, ray)
     yield PathItem(tracer.curve, tracer.point, max(tracer.point.negative, 0))
     items = tracer.run()
@@ -228,17 +230,26 @@ def _check_request(system: Any, watch: PathWatch, method: Any, limits: tuple[int
             raise UsageError(f"`{name}` is not usable", got=repr(value), expected="at least 1, or None")
 
 
-def _choose(system: System, rays: Rays, direction: int) -> tuple[Ray, str]:
+def _hidden(where: Standpoint, rows: Sequence[int], *, stuck: bool = False) -> str:
+    """What rounding hides at a place with some constraints as equations, in words."""
+    return hidden(where.curve(np.array(rows, dtype=np.intp)), where.x, where.tolerances, stuck=stuck)
+
+
+def _choose(where: Standpoint, rays: Rays, direction: int) -> tuple[Ray, str]:
+    system = where.system
     if direction not in {1, -1}:
         raise UsageError("`direction` is not a sign", got=repr(direction), expected="+1 or −1")
     fitting = [ray for ray in rays.rays if ray.p_sign == direction]
     if not fitting:
         exist = ", ".join(f"{system.control} {'+0-'[1 - ray.p_sign]}" for ray in rays.rays) or "none"
-        other = any(ray.p_sign == -direction for ray in rays.rays)
+        other = f"direction={-direction:+d}" if any(ray.p_sign == -direction for ray in rays.rays) else ""
+        unsure = _hidden(where, where.strong.tolist(), stuck=True)
         raise UsageError(
             f"no path leaves the start with {'growing' if direction > 0 else 'falling'} {system.control}",
             got=f"rays: {exist}",
-            advice=f"direction={-direction:+d}" if other else f"a start from which {system.control} can change",
+            advice=other or unsure or f"a start from which {system.control} can change",
         )
     remark = f"{len(fitting)} rays leave the start that way; the first was followed" if len(fitting) > 1 else ""
+    if fitting[0].continuum:
+        remark = "the start is one of a continuum of equilibria: what can move freely was left where it is"
     return fitting[0], remark

@@ -20,7 +20,7 @@ from onesided.evaluation.derivatives import Evaluation
 from onesided.evaluation.path_steps import CurveFrame, rounding
 from onesided.statics.curves.activity import ConstraintScales
 from onesided.statics.curves.factors import FEW, Factors, determinant, inertia, least_squares, solve, symmetric_factors
-from onesided.statics.curves.spectrum import undecided
+from onesided.statics.curves.spectrum import spectrum_at, undecided
 from onesided.system.sizes import Sizes
 from onesided.system.system import System
 
@@ -102,6 +102,7 @@ class Curve:
     """
 
     large = False
+    loose = False  # some unknowns are free all along: of all changes the smallest is taken
 
     def __init__(self, system: System, rows: Indices, sizes: Sizes, scales: ConstraintScales) -> None:
         n, w = system.n, len(rows)
@@ -126,6 +127,12 @@ class Curve:
         """The same curve with stiffness measured by what is usual around the packed point x."""
         other = copy(self)
         other.sizes = self.sizes.at(x)
+        return other
+
+    def along_continuum(self) -> "Curve":
+        """The same curve as one of a continuum: nothing moves that need not."""
+        other = copy(self)
+        other.loose = not self.large
         return other
 
     def scaled(self, x: Array) -> Array:
@@ -175,6 +182,8 @@ class Curve:
 
     def solve_bordered(self, e: Evaluation, border: Array, right: Array) -> tuple[Array, Factors | None]:
         """Solve the bordered system; also its factors, if it is regular."""
+        if self.loose:
+            return least_squares(self.matrix(e, border), right), None
         solution, factors = solve(self.matrix(e, border), right)
         return (solution if factors else least_squares(self.matrix(e, border), right)), factors
 
@@ -229,6 +238,8 @@ class Curve:
 
         Both are read off the inertia of K, unless constraints depend on each other.
         """
+        if self.loose:
+            return spectrum_at(e, e.c_q[self.rows], self.sizes, DEFAULT).negative(DEFAULT), True
         diagonal, pivots = symmetric_factors(self.kkt(e))
         negative, neutral = inertia(diagonal, pivots)
         return self._modes_on_null_space(e) if neutral and self.w else (int(negative) - self.w, bool(neutral))

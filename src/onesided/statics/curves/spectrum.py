@@ -15,7 +15,7 @@ import numpy as np
 from scipy.linalg import eigh
 
 from onesided.base.errors import SolveError
-from onesided.base.tolerances import EPS, Tolerances
+from onesided.base.tolerances import EPS, ROUNDING, Tolerances
 from onesided.base.types import Array
 from onesided.evaluation.derivatives import Evaluation
 from onesided.system.sizes import Sizes
@@ -208,10 +208,33 @@ def decided_modes(curve: "Curve", x: Array, tolerances: Tolerances) -> int | Non
     """The same where no mode vanishes there; None where one does, or the system is large."""
     if curve.large:
         return None
-    e = curve.evaluate(x)
-    found = spectrum_at(e, e.c_q[curve.rows], curve.sizes, tolerances)
-    decided = bool(np.all(np.abs(found.kappa) > found.floor(tolerances)))
-    return found.negative(tolerances) if decided else None
+    found: Split | Spectrum
+    if curve.known_split[0] == (x.tobytes(), curve.sizes, tolerances):
+        found = cast(Split, curve.known_split[1])
+    else:
+        e = curve.evaluate(x)
+        found = spectrum_at(e, e.c_q[curve.rows], curve.sizes, tolerances)
+    floor = np.maximum(tolerances.singularity, found.noise)
+    decided = bool(np.all(np.abs(found.kappa) > floor))
+    return int(np.count_nonzero(found.kappa < -floor)) if decided else None
+
+
+def hidden(curve: "Curve", x: Array, tolerances: Tolerances, *, stuck: bool = False) -> str:
+    """In words, where rounding of the Hessian hides modes: those of usual stiffness look like singular ones.
+
+    Coordinates q = A q' make a Hessian AᵀK A of condition cond(A)²: what is left of soft modes is EPS cond(A)² off.
+    Where a path is `stuck`, modes without stiffness but for rounding of the stiffest are named as well.
+    """
+    if curve.large:
+        return ""
+    parts = split(curve, x, tolerances)
+    worst, lost = float(np.max(parts.noise, initial=0.0)), bool(np.any(np.abs(parts.kappa) <= ROUNDING))
+    if worst <= NEAR and not (stuck and lost):
+        return ""
+    if worst <= NEAR:
+        return "some modes have no stiffness but for rounding: free to move, or in coordinates to be conditioned better"
+    share = f"{worst:.2g} of the stiffness" if worst < 1.0 else "the stiffness"
+    return f"rounding hides {share} of some modes: use coordinates that are better conditioned"
 
 
 @dataclass(frozen=True, eq=False)
@@ -229,6 +252,7 @@ class Split:
     linear : tests · J · span.
     floor : (near + dependent,) what counts as zero in the rows of `linear`.
     kappa : all generalised eigenvalues; those of the modes set apart where the system is large.
+    noise : what rounding makes of them; not known where the system is large.
     regular : what the inverse of J outside that space makes of a right-hand side, (size − 1,) → (size,).
     borders : solves J with a few more rows and columns, near the point.
     outside : number of negative modes that are not set apart.
@@ -242,6 +266,7 @@ class Split:
     regular: Callable[[Array], Array]
     borders: Borders
     outside: int
+    noise: Array | float = np.nan
 
     @cached_property
     def _svd(self) -> tuple[Array, Array, Array]:
@@ -346,9 +371,8 @@ def _taken_apart(piece: "Curve", x: Array, tolerances: Tolerances, keep: int | N
     known = np.maximum(modes.floor(tolerances)[near], rounding)
     floor = np.append(floors(piece, x, modes.kappa[near], columns[0], known), np.ones(idle))
     regular, outside = _regular(K, rows, compliance), int(np.count_nonzero(modes.kappa[~near] < 0))
-    return Split(
-        np.hstack(columns), tests, linear, floor, modes.kappa, regular.__matmul__, DenseBorders(piece), outside
-    )
+    parts = np.hstack(columns), tests, linear, floor, modes.kappa
+    return Split(*parts, regular.__matmul__, DenseBorders(piece), outside, modes.noise)
 
 
 def _regular(K: Array, rows: SplitRows, compliance: Array) -> Array:

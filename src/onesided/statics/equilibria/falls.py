@@ -13,6 +13,7 @@ import numpy as np
 from onesided.base.tolerances import EPS
 from onesided.base.types import Array, Indices, Mask, Status
 from onesided.results import Equilibrium, Event, Kind
+from onesided.statics.curves.spectrum import spectrum_at
 from onesided.statics.curves.stability import falling_direction
 from onesided.statics.equilibria.find_equilibrium import confirmed, describe
 from onesided.statics.equilibria.place import Standpoint, place
@@ -23,6 +24,7 @@ from onesided.statics.equilibria.settling import DescentProblem, LocalModel
 Fall = Literal["descent", "damped", "both"]
 SAME = EPS**0.375  # landings that differ by less, in units of length, are the same
 UNDECIDED = EPS**0.375  # share of its terms below which the load does not push a mode to either side
+VERGE = EPS**0.375  # stiffness, relative to the usual one, of states that vanish within rounding of p
 AGAIN = 4  # landings that turn out not to be minima, and are left
 SENSITIVE = "the landing is sensitive: descent and overdamped motion reach different states"
 EITHER = "either side is as good: an imperfection decides which of two states is reached"
@@ -106,16 +108,27 @@ def _land(lost: Lost, end: Relaxed, knobs: Relaxation) -> Landing | Status:
             return end.status
         found = confirmed(system, p, end, sizes, tolerances)
         state = describe(system, found.q, p, found.nu, sizes=sizes, tolerances=tolerances)
-        if state.minimum is not False:
-            return Landing(state, EITHER if end.either else "", end.factorisations)
+        told = Landing(state, EITHER if end.either else "", end.factorisations)
         there = place(system, np.concatenate([found.q, [p], found.nu]), sizes, tolerances)
         here = _stand(there)
+        if state.minimum and not _on_the_verge(there, here):
+            return told
         pushes = (push(here, way.t, way.closed, knobs.push) for way in _modes(Lost(there, None, lost.sense), here))
         pushed = next((one for one in pushes if one is not None), None)
+        if pushed is None and state.minimum is not False:
+            return told
         if pushed is None:
             return Landing(state, NEUTRAL, end.factorisations) if not state.instability else Status.stalled
         end = descend(pushed.end, knobs, shift=pushed.shift, reach=pushed.reach)
-    return Status.stalled
+    return Status.stalled if state.minimum is False else Status.max_iterations  # from one such state to the next
+
+
+def _on_the_verge(where: Standpoint, here: LocalModel) -> bool:
+    """Whether a state is so soft that it may be about to vanish: at a limit point p is known to rounding only."""
+    if where.system.derivatives.large:
+        return False
+    found = spectrum_at(here.blocks, here.blocks.c_q[where.strong], where.sizes, where.tolerances)
+    return bool(np.any(found.kappa <= VERGE))
 
 
 def _ways(lost: Lost, here: LocalModel) -> Iterator[WayOut]:

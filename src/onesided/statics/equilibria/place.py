@@ -11,6 +11,8 @@ from onesided.base.tolerances import DEFAULT, Tolerances
 from onesided.base.types import Array, Indices
 from onesided.results import ConstraintStates
 from onesided.statics.curves.activity import ConstraintScales, classify, constraint_scales, working_rows
+from onesided.statics.curves.curve import Curve
+from onesided.statics.curves.large import make_curve
 from onesided.statics.equilibria.find_equilibrium import correct
 from onesided.system.sizes import Sizes
 from onesided.system.system import System
@@ -36,6 +38,17 @@ class Standpoint:
     def unit(self) -> Array:
         """Sizes of the packed unknowns (q, p, ν)."""
         return np.concatenate([self.sizes.length, [self.sizes.control], self.scales.multiplier])
+
+    @cached_property
+    def _curves(self) -> dict[tuple[int, ...], Curve]:
+        return {}
+
+    def curve(self, rows: Indices) -> Curve:
+        """The curve with some constraints as equations; asked for once more it is the same, with what it knows."""
+        key = tuple(rows.tolist())
+        if key not in self._curves:
+            self._curves[key] = make_curve(self.system, rows, self.sizes, self.scales)
+        return self._curves[key]
 
     @cached_property
     def weak(self) -> Indices:

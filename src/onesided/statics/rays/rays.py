@@ -25,7 +25,6 @@ from onesided.complementarity import solve
 from onesided.linalg.polyhedra import cone_generators
 from onesided.results import Ray, Rays
 from onesided.statics.curves.curve import Curve
-from onesided.statics.curves.large import make_curve
 from onesided.statics.curves.spectrum import InseparableError, Split, decided_modes, negative_modes, split
 from onesided.statics.equilibria.place import Standpoint, place_near
 from onesided.statics.rays.branching import Branch, branches_at, sign_of_p
@@ -147,7 +146,7 @@ def _growing_reactions(where: Standpoint, reactions: Reactions | None) -> Iterat
     n = where.system.n
     for z in reactions.blocking():
         rows = np.union1d(where.strong, np.flatnonzero(z)).astype(np.intp)
-        piece = make_curve(where.system, rows, where.sizes, where.scales)
+        piece = where.curve(rows)
         t = piece.scaled(np.concatenate([np.zeros(n + 1), z]))
         yield _direction(where, piece, t / np.sqrt(t @ t), continuum=False)
 
@@ -208,7 +207,7 @@ def _pieces(where: Standpoint) -> Iterator[Curve]:
         subsets = iter([(), *_from_rates(where), tuple(weak)])
     for chosen in subsets:
         rows = np.sort(np.concatenate([where.strong, np.array(chosen, dtype=np.intp)])).astype(np.intp)
-        yield make_curve(where.system, rows, where.sizes, where.scales)
+        yield where.curve(rows)
 
 
 def _from_rates(where: Standpoint) -> Iterator[tuple[int, ...]]:
@@ -364,7 +363,8 @@ def _ray(where: Standpoint, d: Direction, taylor: Taylor, instability: int) -> R
     if d.branch is not None:
         sign, order = d.branch.p_sign, d.branch.order
     else:
-        sign, order = (int(np.sign(d.t[n])), 1) if d.continuum else taylor.sign_of_p()
+        clear = abs(d.t[n]) > where.tolerances.singularity  # along a continuum p may stand still
+        sign, order = (int(clear * np.sign(d.t[n])), 1) if d.continuum else taylor.sign_of_p()
         if not order:
             sign, order = sign_of_p(d.piece, where.x, d.t, taylor.parts.borders)
     names = system.constraint_names

@@ -77,7 +77,26 @@ def uneventful(curve: Curve, points: CurvePoints, watch: PathWatch) -> Array:
         between_both = (~away & (abs(points.margins) > FLAT)).any(axis=1)
         calm[1:] &= ~(between_both[1:] | between_both[:-1])
         calm &= (points.margins >= -watch.tolerances.residual).all(axis=1)
+        calm[1:] &= ~((points.rates[:-1] < 0) & (points.rates[1:] > 0)).any(axis=1)  # it may touch in between
     return calm
+
+
+def is_calm(curve: Curve, a: CurvePoint, b: CurvePoint, watch: PathWatch) -> bool:
+    """The same for one step."""
+    signs = a.negative == b.negative >= 0 and a.orientation == b.orientation != 0 and a.sense == b.sense != 0
+    low, high = watch.p_bounds
+    if not signs or not low <= b.x[curve.n] <= high or watch.user:
+        return False
+    gap, floor = watch.tolerances.gap, -watch.tolerances.residual
+    each = zip(*(values.tolist() for values in (a.margins, b.margins, a.rates, b.rates)), strict=True)
+    return not any(
+        (abs(left) > gap) != (abs(right) > gap)  # it leaves zero, or comes to it
+        or FLAT < abs(left) <= gap
+        or FLAT < abs(right) <= gap
+        or right < floor
+        or falls < 0 < rises
+        for left, right, falls, rises in each
+    )
 
 
 def find_hits(

@@ -24,12 +24,14 @@ def between(curve: Curve, a: CurvePoint, b: CurvePoint, fraction: float, *, iner
 def interpolate(a: CurvePoint, b: CurvePoint, fraction: Any) -> Array:
     """Cubic Hermite interpolation of the scaled unknowns; for many fractions, a column, a row each."""
     f, h = fraction, b.s - a.s
-    return np.asarray(
-        (2 * f**3 - 3 * f**2 + 1) * a.y
-        + (f**3 - 2 * f**2 + f) * h * a.t
-        + (3 * f**2 - 2 * f**3) * b.y
-        + (f**3 - f**2) * h * b.t
-    )
+    square = f * f
+    late, left, right = square * (3.0 - 2.0 * f), h * f * (1.0 - f) ** 2, h * square * (f - 1.0)
+    return np.asarray(a.y + late * (b.y - a.y) + left * a.t + right * b.t)
+
+
+def halfway(a: CurvePoint, b: CurvePoint) -> Array:
+    """The same in the middle."""
+    return np.asarray(0.5 * (a.y + b.y) + (0.125 * (b.s - a.s)) * (a.t - b.t))
 
 
 def mean_tangent(a: CurvePoint, b: CurvePoint) -> Array:

@@ -10,7 +10,6 @@ from onesided.base.types import Array
 from onesided.results import ConstraintStates, Ray, State
 from onesided.statics.curves.activity import roundings
 from onesided.statics.curves.curve import Curve, CurvePoint
-from onesided.statics.curves.large import make_curve
 from onesided.statics.equilibria.place import Standpoint
 from onesided.statics.rays.rays import ways_to_carry
 from onesided.statics.tracing.hits import FLAT
@@ -50,7 +49,9 @@ def _margin_errors(where: Standpoint, curve: Curve, c: CurvePoint) -> Array:
 def start_leg(where: Standpoint, ray: Ray, s: float) -> tuple[Curve, CurvePoint]:
     """The curve of a ray and the point from which it starts, with the tangent that leads on."""
     system = where.system
-    curve = make_curve(system, np.array(ray.rows, dtype=np.intp), where.sizes, where.scales)
+    curve = where.curve(np.array(ray.rows, dtype=np.intp))
+    if ray.continuum:
+        curve = curve.along_continuum()
     x = where.x if ray.nu is None else np.concatenate([where.x[: system.n + 1], ray.nu])
     e = system.evaluate_packed(x)
     t = curve.scaled(ray.x_dot)

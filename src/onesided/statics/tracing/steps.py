@@ -16,18 +16,18 @@ from onesided.evaluation.path_steps import CHUNK, LONG, MIDDLE, StepKnobs, integ
 from onesided.evaluation.resolution import (
     SCALARS,
     Triple,
+    falls_below,
     heads_for_zero,
     may_fall_below,
     may_turn,
     may_vanish,
-    stays_above,
 )
 from onesided.statics.curves.curve import Curve, CurvePoint, Plane, make_point, newton
 from onesided.statics.curves.factors import determinant
-from onesided.statics.tracing.hits import PathWatch, Trigger, explained
-from onesided.statics.tracing.inside import interpolate
+from onesided.statics.tracing.hits import PathWatch, Trigger, explained, is_calm
+from onesided.statics.tracing.inside import halfway
 from onesided.statics.tracing.singular import first_singular
-from onesided.statics.tracing.stretch import Ahead, Located, Middle, Track, stretch
+from onesided.statics.tracing.stretch import Ahead, Located, Middle, Reached, Track, in_a_row, stretch
 from onesided.statics.tracing.survey import Matrix, Survey, SurveyedStep
 
 if TYPE_CHECKING:  # curves of large systems are made elsewhere
@@ -35,6 +35,7 @@ if TYPE_CHECKING:  # curves of large systems are made elsewhere
 
 NODES = 4  # tangents that the predictor uses at most
 OFF_CENTRE = 0.1  # share of a step by which a place may be off its middle
+ROW = 16  # most single steps in a row: what is seen on the first makes the others useless
 SHORT = 0.1  # steps along which stiffness is taken to change linearly on soft modes
 
 
@@ -108,6 +109,7 @@ class Walker:
         self.points, self.step, self.blind = 0, method.first_step, False
         self.ahead: Ahead | None = None
         self.taken = 0
+        self.tried: tuple[float, Any] = method.first_step, None  # the last step, and the blocks at its end
         self.survey = Survey(method, watch)
         self.middle: Middle | None = None  # of the last step
         self.proposed: Middle | None = None  # of the next
@@ -122,7 +124,7 @@ class Walker:
         if self.ahead is not None:
             i = self.taken
             point, h, self.located = self.ahead.points.point(i), float(self.ahead.steps[i]), self.ahead.located.get(i)
-            point.sense = point.sense or self.point.sense
+            point.sense, self.proposed = point.sense or self.point.sense, self.ahead.middle(i)
             self._take(i + 1)
             if self._explained(self.point, point, h):
                 return point
@@ -147,25 +149,48 @@ class Walker:
         return b
 
     def _look_ahead(self) -> None:
-        """On a long path, have a whole stretch of points made by one compiled call."""
-        long = self._compiles() and not self.curve.large
-        if long and self.ahead is None and self.point.orientation:
+        """Have points in a row made: on a long path by one compiled call, on others by single steps."""
+        if self.ahead is not None or self.curve.large or not self.point.orientation:
+            return
+        if self._compiles():
             track = Track(self.point, self.previous, self.earlier, self._between())
-            made, self.taken = stretch(self.curve, track, self._knobs(), self.watch), 0
-            self.ahead = made and self._survey(made)
+            made = stretch(self.curve, track, self._knobs(), self.watch)
+        else:
+            made = None if self.watch.user else self._row()
+        self.taken = 0
+        self.ahead = made and self._survey(made)
+
+    def _row(self) -> Ahead | None:
+        """Single steps in a row, up to the first on which something may happen; None where none succeeds."""
+        known = self.point, self.previous, self.earlier, self.middle, self.step
+        made: list[Reached] = []
+        while len(made) < min(ROW, self.most - self.points):
+            a, b = self.point, self._try_steps(alone=False)
+            if b is None:
+                break
+            calm = self.located is None and is_calm(self.curve, a, b, self.watch)
+            made.append(Reached(b, *self.tried, self.step, self.proposed, self.located, calm))
+            if not calm:
+                break
+            self._move(b)
+        if not made:
+            return None
+        self.point, self.previous, self.earlier, self.middle, self.step = known
+        self.proposed = self.located = None
+        return in_a_row(made)
 
     def _survey(self, made: Ahead) -> Ahead | None:
         """The points of a compiled stretch up to the first straight step on which something is seen."""
         if self.method.resolution == math.inf:
             return made
-        points, curve, e = made.points, self.curve, made.blocks
+        points, curve = made.points, self.curve
         bent = self.survey.bent(np.vstack([self.point.t, points.t]), np.append(self.point.s, points.s))
         straight = [i for i in np.flatnonzero(bent == 0).tolist() if i not in made.located]
         needed = {*straight, *(i - 1 for i in straight if i)}
-        ends = {i: (points.point(i), Matrix(curve, partial(e.at, i), bool(points.neutral[i]))) for i in needed}
+        ends = {i: (points.point(i), Matrix(curve, partial(made.blocks, i), bool(points.neutral[i]))) for i in needed}
         ends[-1] = self.point, Matrix(curve, partial(curve.evaluate, self.point.x), self.point.neutral)
         steps = [SurveyedStep(ends[i - 1][0], ends[i][0], ends[i - 1][1], ends[i][1]) for i in straight]
-        found = self.survey.first(curve, steps, self.points, compiled=True) if steps else None
+        found = self.survey.first(curve, steps, self.points, compiled=self._compiles()) if steps else None
         if found is None:
             return made
         i = straight[found[0]]
@@ -196,8 +221,8 @@ class Walker:
             wanted=min(CHUNK, self.most - self.points),
         )
 
-    def _try_steps(self) -> CurvePoint | None:
-        """One step that can be trusted, shorter and shorter."""
+    def _try_steps(self, *, alone: bool = True) -> CurvePoint | None:
+        """One step that can be trusted, shorter and shorter; of those `alone` straight ones are looked into at once."""
         a, method = self.point, self.method
         target = 0.01 * self.watch.tolerances.residual
         while self.step > self.watch.tolerances.minimum_step:
@@ -211,9 +236,9 @@ class Walker:
                 angle = math.acos(min(1.0, float(a.t @ b.t)))
                 self.step = h * self._growth(angle, found.first / h)
                 if angle <= 2.0 * method.turn and self._resolved(a, b, h) and self._explained(a, b, h):
-                    until = self._surveyed(a, b, found.e)
+                    until = self._surveyed(a, b, found.e) if alone else 1.0
                     if until == 1.0:
-                        self.step = min(self.step, method.max_step * max(1.0, LONG * b.s))
+                        self.step, self.tried = min(self.step, method.max_step * max(1.0, LONG * b.s)), (h, found.e)
                         return b
                     self.step = until * h
                 else:
@@ -317,7 +342,7 @@ def resolved(
         return Middle(math.nan, math.nan, b.t) if fine else None
     n, move, along = curve.n, b.y - a.y, a.t + b.t
     h, along = math.sqrt(move @ move), along / math.sqrt(along @ along)
-    y = interpolate(a, b, 0.5)
+    y = halfway(a, b)
     e = curve.evaluate(curve.packed(y))
     right = np.zeros((curve.size, 2), order="F")
     right[:-1, 0], right[-1, 1] = -curve.residual(e), 1.0
@@ -337,7 +362,7 @@ def resolved(
     margins, rates = curve.margins(e, y, t)
     shift = curve.margins(e, delta, delta)[1]
     gaps = Triple(a.margins, h * a.rates, margins + shift, h * rates, b.margins, h * b.rates)
-    if len(margins) and not stays_above(gaps, 0.0) and may_fall_below(np, gaps, -watch.tolerances.residual).any():
+    if len(margins) and falls_below(gaps, -watch.tolerances.residual):
         return None
     at_a, at_b = float(a.t[n]), float(b.t[n])
     p = Triple(float(a.y[n]), h * at_a, float(y[n] + delta[n]), h * float(t[n]), float(b.y[n]), h * at_b)
@@ -355,7 +380,7 @@ def _resolved_by_end(curve: "LargeCurve", a: CurvePoint, b: CurvePoint, miss: fl
     h, e = math.sqrt(move @ move), curve.kkt_matrix.holder
     if e is None or curve.kkt_matrix.rows is not curve.rows:
         return True
-    y = interpolate(a, b, 0.5)
+    y = halfway(a, b)
     _, L_q, c = curve.system.residual_packed(curve.packed(y))
     R = np.concatenate([L_q, c[curve.rows]]) / curve.weight
     delta = curve.border(along / math.sqrt(along @ along)).solve(-R, 0.0, refine=False)

@@ -1,7 +1,9 @@
 """Many points of a curve from one compiled call, as the points that single steps would make."""
 
 import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from operator import attrgetter
 from typing import NamedTuple
 
 import numpy as np
@@ -12,6 +14,7 @@ from onesided.evaluation.path_steps import BOUND, TURN, Here, StepKnobs
 from onesided.statics.curves.curve import NO_CHANGE, Curve, CurvePoint, CurvePoints
 from onesided.statics.tracing.hits import PathWatch, Trigger, uneventful
 
+_columns = attrgetter(*CurvePoints._fields)
 TRIGGERS = {TURN: Trigger.limit, BOUND: Trigger.bound}
 
 
@@ -46,15 +49,21 @@ class Ahead:
     """Points that were reached but not yet examined, the steps that led to them, and the steps to go on with.
 
     `located` are the limit points, or the bound, on the way to some of them, by number. `calm`: it is known that
-    nothing happens on the way to the point. `blocks` are those of the model at the points.
+    nothing happens on the way to the point. `blocks` tells those of the model at a point, `middles` are those of the
+    steps, where they are known.
     """
 
     points: CurvePoints
-    blocks: Evaluation
+    blocks: Callable[[int], Evaluation]
     steps: Array
     following: Array
     located: dict[int, Located]
     calm: Array
+    middles: Sequence[Middle | None] = ()
+
+    def middle(self, i: int) -> Middle | None:
+        """The middle of the step to point number i, if it is known."""
+        return self.middles[i] if self.middles else None
 
     def until(self, i: int) -> "Ahead":
         """The first i points."""
@@ -119,7 +128,35 @@ def stretch(curve: Curve, track: Track, knobs: StepKnobs, watch: PathWatch) -> A
     if special:
         points, steps, following = all_points.pick(rest), steps[rest], following[rest]
         e = Evaluation(*(np.asarray(block)[rest] for block in e))
-    return Ahead(points, e, steps, following, located, uneventful(curve, points, watch))
+    return Ahead(points, e.at, steps, following, located, uneventful(curve, points, watch))
+
+
+class Reached(NamedTuple):
+    """A point made by a single step, the step, the blocks there, the step to go on with, and what is known of it."""
+
+    point: CurvePoint
+    step: float
+    blocks: Evaluation
+    following: float
+    middle: Middle | None
+    located: Located | None
+    calm: bool
+
+
+def in_a_row(made: Sequence[Reached]) -> Ahead:
+    """Points of single steps as those of a stretch; nothing is said about the way to the first."""
+    points = (_columns(one.point) for one in made)
+    calm = np.array([one.calm for one in made])
+    calm[0] = False
+    return Ahead(
+        CurvePoints(*(np.array(column) for column in zip(*points, strict=True))),
+        lambda i: made[i].blocks,
+        np.array([one.step for one in made]),
+        np.array([one.following for one in made]),
+        {i: one.located for i, one in enumerate(made) if one.located is not None},
+        calm,
+        [one.middle for one in made],
+    )
 
 
 def _here(curve: Curve, track: Track) -> Here:

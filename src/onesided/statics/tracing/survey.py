@@ -9,17 +9,18 @@ whatever the coordinates. Where that is not small the matrix itself is made, and
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from typing import Any, NamedTuple, Protocol, cast
 
 import numpy as np
-from scipy.linalg import lapack
 
 from onesided.base.tolerances import EPS
-from onesided.base.types import Array
+from onesided.base.types import Array, Indices, Mask
 from onesided.evaluation.derivatives import Evaluation
 from onesided.evaluation.path_steps import LONG
-from onesided.statics.curves.curve import Curve, CurvePoint
+from onesided.statics.curves.curve import TOGETHER, Curve, CurvePoint
+from onesided.statics.curves.factors import solve
+from onesided.statics.dips import dips
 from onesided.statics.tracing.hits import PathWatch
 from onesided.statics.tracing.inside import interpolate
 
@@ -33,8 +34,10 @@ CLOSE = 1.0  # |A⁻¹D z| of the two ends of a stretch, up to which A does not 
 TESTS = 8  # vectors z for that
 SAME = 0.05  # |A⁻¹D z| of a place, up to which it lies on that line
 USUAL = 10.0  # unknowns; many that all change a little make longer vectors, by the root of their number
+PROBES = 8  # directions in which |A⁻¹D z| is measured, of many unknowns
 SEED = 0  # of the vectors z
 ADDED = EPS**0.25  # of the usual stiffness: what is added where there is none all along
+Places = tuple[Indices, Array]  # of many places, the numbers of their steps, and at which fractions of these they are
 MANY = 2_000_000  # entries of Hessians that are made for looks before these are compiled
 
 
@@ -73,19 +76,35 @@ class Matrix:
         return A
 
     @cached_property
-    def _factors(self) -> tuple[Array, Any, int]:
+    def probes(self) -> Array | None:
+        """A⁻¹U with columns U of random signs: rows r have |rᵀA⁻¹U| = |A⁻¹r| on average; None where A is singular.
+
+        That they are all small by chance, where |A⁻¹r| is not, is as likely as the length of |A⁻¹r|⁻⁸.
+        """
         A = self.A
         if self.neutral:
             A = A + ADDED * np.diag(np.arange(len(A)) < self.curve.n)
-        return cast("tuple[Array, Any, int]", lapack.dgetrf(A))
+        found, factors = solve(A.copy(order="F"), _signs(len(A)))
+        return None if factors is None else found
 
-    def small(self, rows: Array, most: float) -> bool:
-        """Whether A⁻¹ makes vectors of no more than some length of all rows."""
-        lu, pivots, singular = self._factors
-        if singular:
-            return False
-        solved, _ = lapack.dgetrs(lu, pivots, rows.T)
-        return bool(np.einsum("ij,ij->j", solved, solved).max() <= most**2)  # not if one is no number
+    @cached_property
+    def seen(self) -> Array:
+        """What A itself makes of the probes."""
+        return np.asarray(self.A @ cast(Array, self.probes))
+
+
+@cache
+def _signs(size: int) -> Array:
+    """Orthogonal directions of few unknowns, random ones of many."""
+    if size <= PROBES:
+        return np.eye(size)
+    signs = np.random.default_rng(SEED).choice([-1.0, 1.0], (size, PROBES))
+    return np.asarray(signs / math.sqrt(PROBES))
+
+
+def _short(seen: Array, most: float) -> Any:
+    """Whether all rows have no more than some length, of one matrix or of each of many; not if one is no number."""
+    return np.einsum("...ij,...ij->...i", seen, seen).max(axis=-1) <= most**2
 
 
 class SurveyedStep(NamedTuple):
@@ -145,20 +164,28 @@ class Survey:
         counts = [self._places(curve, step, points) for step in steps]
         if not any(counts):
             return None
-        compiled |= self.looks * curve.n**2 > MANY
-        fractions = [np.arange(1, count + 1) / (count + 1) for count in counts]
-        Y = np.concatenate([interpolate(step.a, step.b, f[:, None]) for step, f in zip(steps, fractions, strict=True)])
+        compiled |= self.looks * curve.n**2 > MANY or curve.system.derivatives.looks_ready
+        owner, share = _spread(counts)
+        Y = _along(steps, owner, share[:, None])
         Z = self._random.uniform(-1.0, 1.0, (len(Y) + TESTS, curve.n + curve.w))
         Z += np.copysign(0.5, Z)  # none is close to zero: of few unknowns every one is felt
         Z, tests = Z[:-TESTS], Z[-TESTS:]
         c, AZ = (_look if compiled else _look_closely)(curve, Y, Z)
+        margins = _margins(curve, Y, c)
+        violated = _violated(steps, owner, margins, self.watch)
+        dipped = dips(curve, steps, (owner, share), margins, self.watch.tolerances)
+        plain, known = _plain_steps(curve, steps, (owner, share), (Z, AZ, tests))
         ends = np.cumsum([0, *counts])
-        for i, step in enumerate(steps):
-            part = slice(ends[i], ends[i + 1])
-            looks = _Looks(curve, Y[part], Z[part], AZ[part], tests, {step.a.negative, step.b.negative})
-            seen = self._seen(looks, c[part], step)
-            if seen is not None:
-                return i, float(fractions[i][seen])
+        for i in np.flatnonzero(~plain | np.isin(np.arange(len(steps)), [*owner[violated], *dipped])).tolist():
+            part, step = slice(ends[i], ends[i + 1]), steps[i]
+            seen: int | None = None
+            if violated[part].any():
+                seen = int(violated[part].argmax())
+            elif step.a.negative >= 0 and counts[i]:
+                looks = _Looks(curve, Y[part], Z[part], AZ[part], tests, {step.a.negative, step.b.negative})
+                seen = looks.odd(_SurveyPiece(-1, counts[i], step.A, step.B), known=known)
+            if seen is not None or i in dipped:
+                return i, dipped[i] if seen is None else float(share[part][seen])
         return None
 
     def _places(self, curve: Curve, step: SurveyedStep, points: int) -> int:
@@ -171,18 +198,6 @@ class Survey:
         places = max(0, min(int(min((step.b.s - step.a.s) / apart, MOST)), int(most) - self.looks))
         self.looks += places
         return places
-
-    def _seen(self, looks: "_Looks", c: Array, step: SurveyedStep) -> int | None:
-        """Number of a place on a step where a gap is violated, or the inertia is that of neither end."""
-        if not len(looks.Y):
-            return None
-        if len(step.a.margins):
-            violated = _violated(looks.curve, step, looks.Y, c, self.watch)
-            if violated.any():
-                return int(violated.argmax())
-        if step.a.negative < 0:
-            return None
-        return looks.odd(_SurveyPiece(-1, len(looks.Y), step.A, step.B))
 
 
 @dataclass(frozen=True, eq=False)
@@ -209,12 +224,12 @@ class _Looks:
     tests: Array
     expected: set[int]
 
-    def odd(self, whole: _SurveyPiece) -> int | None:
-        """Number of a place whose inertia is not as expected."""
+    def odd(self, whole: _SurveyPiece, *, known: bool = False) -> int | None:
+        """Number of a place whose inertia is not as expected; it may be `known` that the whole is not plain."""
         pieces = [whole]
         while pieces:
             piece = pieces.pop()
-            if piece.last - piece.first < 2 or self._plain(piece):
+            if piece.last - piece.first < 2 or (not (known and piece is whole) and self._plain(piece)):
                 continue
             middle = (piece.first + piece.last) // 2
             e = self.curve.evaluate(self.curve.packed(self.Y[middle]))
@@ -229,26 +244,89 @@ class _Looks:
 
         A matrix that becomes singular on this line does so in the half that is closer to A, or closer to B.
         """
-        A, B, Z = piece.A, piece.B, self.Z[piece.first + 1 : piece.last]
-        change, more = B.A - A.A, max(1.0, math.sqrt(len(A.A) / USUAL))
-        share = np.arange(1, len(Z) + 1)[:, None] / (len(Z) + 1)
-        rows = self.AZ[piece.first + 1 : piece.last] - Z @ A.A - share * (Z @ change)
-        if self.expected != {0} or self.curve.w:  # the line between positive definite matrices is
-            rows = np.concatenate([rows, (SAME / CLOSE) * (self.tests @ change)])
-        return A.small(rows, SAME * more) and B.small(rows, SAME * more)
+        A, B, between = piece.A, piece.B, slice(piece.first + 1, piece.last)
+        Z, AZ, change = self.Z[between], self.AZ[between], B.A - A.A
+        share, most = np.arange(1, len(Z) + 1)[:, None] / (len(Z) + 1), SAME * max(1.0, math.sqrt(len(change) / USUAL))
+        bends = self.expected != {0} or self.curve.w > 0  # the line between positive definite matrices is
+        for end, along in ((A, share), (B, share - 1.0)):
+            if end.probes is None:
+                return False
+            turned = change @ end.probes
+            seen = AZ @ end.probes - Z @ end.seen - along * (Z @ turned)
+            if not _short(seen, most) or (bends and not _short((SAME / CLOSE) * (self.tests @ turned), most)):
+                return False
+        return True
 
 
 def _given(e: Evaluation) -> Evaluation:
     return e
 
 
-def _violated(curve: Curve, step: SurveyedStep, Y: Array, c: Array, watch: PathWatch) -> Any:
-    """In which places a gap or reaction is below zero, and below both ends."""
+def _spread(counts: Sequence[int]) -> tuple[Indices, Array]:
+    """Numbers of the steps of all places, and the fractions of these at which they are."""
+    owner = np.repeat(np.arange(len(counts)), counts)
+    first = np.repeat(np.cumsum(counts) - counts, counts)
+    return owner, np.asarray((np.arange(len(owner)) - first + 1.0) / (np.array(counts)[owner] + 1.0))
+
+
+def _along(steps: Sequence[SurveyedStep], owner: Indices, f: Array) -> Array:
+    """Cubic Hermite interpolation in many places [`inside.interpolate`]."""
+    if len(steps) == 1:
+        return interpolate(steps[0].a, steps[0].b, f)
+    ends = [(step.a.y, step.b.y - step.a.y, (h := step.b.s - step.a.s) * step.a.t, h * step.b.t) for step in steps]
+    y, move, left, right = np.array(ends).transpose(1, 0, 2)
+    square = f * f
+    bends = (f * (1.0 - f) ** 2) * left[owner] + (square * (f - 1.0)) * right[owner]
+    return np.asarray(y[owner] + (square * (3.0 - 2.0 * f)) * move[owner] + bends)
+
+
+def _plain_steps(
+    curve: Curve, steps: Sequence[SurveyedStep], places: Places, looks: tuple[Array, Array, Array]
+) -> tuple[Mask, bool]:
+    """Which steps are plain as a whole [`_Looks._plain`], all by one operation, and whether that is known.
+
+    Steps without a place are plain. Of larger systems, and where a matrix is singular, each is left to a closer look.
+    """
+    (owner, share), (Z, AZ, tests) = places, looks
+    counts, size = np.bincount(owner, minlength=len(steps)), curve.n + curve.w
+    shape = len(steps), int(counts.max()), size
+    ends = [(step.A, step.B) for step in steps]
+    plain = np.asarray(counts == 0)
+    if size > TOGETHER or len(steps) < 2 or math.prod(shape) > MANY or not all(map(_regular, ends)):
+        return plain, False
+    number = np.arange(len(owner)) - np.searchsorted(owner, owner)  # within its step
+    here, there, along = np.zeros(shape), np.zeros(shape), np.zeros((*shape[:2], 1))
+    here[owner, number], there[owner, number], along[owner, number, 0] = Z, AZ, share
+    change = np.array([B.A - A.A for A, B in ends])
+    stable = np.array([step.a.negative == step.b.negative == 0 and not curve.w for step in steps])
+    most, fine = SAME * max(1.0, math.sqrt(size / USUAL)), np.ones(len(steps), dtype=bool)
+    for side in (0, 1):
+        probes, seen = (np.array([getattr(pair[side], name) for pair in ends]) for name in ("probes", "seen"))
+        turned = change @ probes
+        fine &= _short(there @ probes - here @ seen - (along - side) * (here @ turned), most)
+        fine &= stable | _short((SAME / CLOSE) * (tests @ turned), most)
+    return np.asarray(plain | fine | np.array([step.a.negative < 0 for step in steps])), True
+
+
+def _regular(ends: tuple[Matrix, Matrix]) -> bool:
+    return ends[0].probes is not None and ends[1].probes is not None
+
+
+def _margins(curve: Curve, Y: Array, c: Array) -> Array:
+    """Scaled gaps of open and reactions of closed unilateral constraints in many places."""
     k = curve.k
-    floor = np.minimum(np.minimum(step.a.margins, step.b.margins), 0.0) - watch.tolerances.residual
     values = c[:, k:] / curve.scales.gap[k:]
     values[:, curve.rows[k:] - k] = Y[:, curve.n + 1 + k :]
-    return (values < floor).any(axis=1)
+    return np.asarray(values)
+
+
+def _violated(steps: Sequence[SurveyedStep], owner: Indices, margins: Array, watch: PathWatch) -> Mask:
+    """In which places a gap or reaction is below zero, and below both ends of its step."""
+    if not margins.shape[1]:
+        return np.zeros(len(margins), dtype=bool)
+    lower = [np.minimum(step.a.margins, step.b.margins) for step in steps]
+    floor = np.minimum(lower, 0.0) - watch.tolerances.residual
+    return np.asarray((margins < floor[owner]).any(axis=1))
 
 
 def _packed(curve: Curve, Y: Array) -> Array:

@@ -10,7 +10,7 @@ from onesided.base.tolerances import EPS
 from onesided.base.types import Array, Status
 from onesided.results import Event, Kind, Ray, Rays
 from onesided.statics.curves.curve import Curve, CurvePoint
-from onesided.statics.curves.spectrum import negative_modes
+from onesided.statics.curves.spectrum import hidden, negative_modes
 from onesided.statics.equilibria.place import Standpoint, place
 from onesided.statics.rays.naming import Named, name_idle, name_point
 from onesided.statics.rays.rays import rays_at
@@ -161,6 +161,7 @@ class Tracer(Walker):
         if last <= first:
             return
         for i in range(max(first, last - 3), last):
+            self.proposed = ahead.middle(i)
             self._move(ahead.points.point(i))
         self.margins.pass_by(self.curve, self.point, self.watch.tolerances)
         self._take(last)
@@ -386,7 +387,7 @@ class Tracer(Walker):
             precision=_precision(self.curve, c),
             index=self.points,
             detail=named.detail,
-            origin=replace(self.origin, where=where),
+            origin=replace(self.origin, where=replace(where)),  # without the curves that it knows
         )
         self.pending = PathItem(self.curve, c, self.degree or 0, event)
 
@@ -403,7 +404,8 @@ class Tracer(Walker):
 
     def _why_stuck(self) -> tuple[Status, str]:
         at = f"after {self.origin.where.system.control} = {self.point.x[self.curve.n]:.10g}"
-        return (Status.not_finite if self.blind else Status.step_too_small), at
+        unsure = "" if self.blind else hidden(self.curve, self.point.x, self.watch.tolerances, stuck=True)
+        return (Status.not_finite if self.blind else Status.step_too_small), "; ".join(filter(None, (at, unsure)))
 
     def _end(self, status: Status, note: str = "") -> Iterator[PathItem]:
         yield from self._release(None)
