@@ -118,7 +118,7 @@ def test_saving_replaces_results_but_never_other_folders(tmp_path, monkeypatch):
     with pytest.raises(OnesidedError, match="holds no result"):
         onesided.save(path, tmp_path / "mine")
     onesided.save(path, tmp_path / "r")
-    monkeypatch.setattr("onesided.results.store._write_table", lambda *_: 1 / 0)
+    monkeypatch.setattr("onesided.results.store.put_csv", lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         onesided.save(path, tmp_path / "r")
     assert len(onesided.load_result(tmp_path / "r")) == len(path)  # the old result is whole
