@@ -19,7 +19,7 @@ INLINED = CALLS | {"closed_call", "core_call", "custom_jvp_call"}  # calls whose
 Operation = Callable[..., Any]
 
 
-class Step(NamedTuple):
+class PlainStep(NamedTuple):
     """One operation: which values it takes, and the numbers of those that it makes."""
 
     operation: Operation
@@ -37,7 +37,7 @@ class Plain:
         for number, value in flat.constants:
             self._values[number] = np.asarray(value)
         self._steps = [
-            Step(operation_of(line.equation), line.inputs, line.outputs, line.equation.primitive.multiple_results)
+            PlainStep(operation_of(line.equation), line.inputs, line.outputs, line.equation.primitive.multiple_results)
             for line in flat.lines
         ]
 

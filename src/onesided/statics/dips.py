@@ -19,7 +19,7 @@ FINER = 8  # places between two
 MOST = 32  # places of one call beside which more are looked at
 
 
-class Step(Protocol):
+class DippedStep(Protocol):
     """A step: both ends."""
 
     @property
@@ -32,7 +32,7 @@ class Step(Protocol):
 
 
 def dips(
-    curve: Curve, steps: Sequence[Step], places: tuple[Indices, Array], values: Array, tolerances: Tolerances
+    curve: Curve, steps: Sequence[DippedStep], places: tuple[Indices, Array], values: Array, tolerances: Tolerances
 ) -> Mapping[int, float]:
     """Numbers of the steps on which an open gap dips below zero between places, and the first fraction where it does.
 
@@ -58,7 +58,7 @@ def dips(
 
 
 def _with_ends(
-    steps: Sequence[Step], places: tuple[Indices, Array], values: Array, rows: Indices
+    steps: Sequence[DippedStep], places: tuple[Indices, Array], values: Array, rows: Indices
 ) -> tuple[Indices, Array, Array]:
     """Steps, fractions and gaps of the places and of both ends of every step, in order along the path."""
     (owner, share), numbers = places, np.arange(len(steps))

@@ -131,7 +131,7 @@ def stretch(curve: Curve, track: Track, knobs: StepKnobs, watch: PathWatch) -> A
     return Ahead(points, e.at, steps, following, located, uneventful(curve, points, watch))
 
 
-class Reached(NamedTuple):
+class ReachedEnd(NamedTuple):
     """A point made by a single step, the step, the blocks there, the step to go on with, and what is known of it."""
 
     point: CurvePoint
@@ -143,7 +143,7 @@ class Reached(NamedTuple):
     calm: bool
 
 
-def in_a_row(made: Sequence[Reached]) -> Ahead:
+def in_a_row(made: Sequence[ReachedEnd]) -> Ahead:
     """Points of single steps as those of a stretch; nothing is said about the way to the first."""
     points = (_columns(one.point) for one in made)
     calm = np.array([one.calm for one in made])
