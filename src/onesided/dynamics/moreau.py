@@ -17,27 +17,25 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from onesided._types import Array, Status
+from onesided._types import Array, Mask, Status
 from onesided.arguments import checked
 from onesided.dynamics.contact_run import Outcome, Request, World, check_events, collect
 from onesided.dynamics.feedback import FeedbackError
-from onesided.dynamics.impulses import REACH, REST, Impulses, answer
+from onesided.dynamics.impulses import Impulses, answer
 from onesided.dynamics.impulses_sparse import SparseImpulses
 from onesided.dynamics.mechanics import State
 from onesided.dynamics.monitors import Arrays
 from onesided.dynamics.moreau_check import Scheme, Shift, audit, not_unique
 from onesided.dynamics.moreau_events import UserZeros, friction_events
+from onesided.dynamics.moreau_leaps import SLACK, Leaps
 from onesided.dynamics.moreau_steps import Begin, Stepped, Steps
 from onesided.errors import UsageError
 from onesided.model.contact_equations import ContactEquations
-from onesided.model.contact_stepping import Rules
 from onesided.model.motion import Terms
 from onesided.results import Motion, MotionEvent, Occurrence
 from onesided.results.path import format_number
 from onesided.tolerances import EPS
 
-SLACK = 4.0  # round-off units of the coordinates that a gap may be violated by
-LEAP_FROM, LEAP_TO = 200, 40  # steps that pay for the compilation of many in one; coordinates at which it is faster
 BLOW = 0.5  # a contact force that changes by this share in a step comes with a blow to the joints
 JUMP = 0.5  # of the velocities, which a constraint asks for at the end of a step but does not keep
 TURNED = (0.1, 2.5)  # of the change of its drive: how far the rate of a constraint is off where that turns at once
@@ -114,9 +112,7 @@ class March:
         self._given = np.zeros(count + 1)  # energy that a sampled control brought in
         self._pressing = np.zeros(len(world.names), dtype=bool)
         self._flat = world.equations.space.flat
-        self._leaps = self.impulses.plain and not self.steps.restless and count >= LEAP_FROM and n <= LEAP_TO
-        self._leaps = self._leaps and method.theta is None
-        self._ahead = self._pause = self._waited = 0
+        self._leaps, self._ahead = Leaps(world, self.steps, self.impulses, self.h), 0
         self._zeros = UserZeros(world)
 
     def _use_pattern(self) -> None:
@@ -139,7 +135,7 @@ class March:
         """Step after step: the number of points so far."""
         world = self.world
         for i in range(self.count + 1):
-            if i >= self._ahead and self._leaps and i < self.count:
+            if i >= self._ahead and i < self.count and self._leaps.due(self.count - i):
                 self._leap(i)
             terms = self._settled(i) if i >= self._ahead else None
             if terms is not None and 0 < i < self.count and world.pace.sampled:
@@ -247,23 +243,23 @@ class March:
         return np.asarray(log.v[i] + answer(terms.M, terms.G[kept], none, terms.c_dot[kept])[:, 0])
 
     def _leap(self, i: int) -> None:
-        """Several steps in one call, where the same contacts go on pressing; rarely tried where that fails."""
-        self._waited += 1
-        if self._waited <= self._pause:
+        """Several steps in one call."""
+        log, h = self._log, self.h
+        most = self.count - i
+        if self.world.pace.sampled:
+            most = min(most, round((self.world.pace.until() - float(log.t[i])) / h))
+        found = self._leaps.go(float(log.t[i]), log.q[i], log.v[i], h * log.mu[i], most)
+        if found is None:
             return
-        log, world, h = self._log, self.world, self.h
-        slack = SLACK * EPS * float(world.sizes.q.max())
-        rules = Rules(h, REACH, REST, world.closed_below, slack, self.method.accuracy)
-        rows = world.equations.leap(log.t[i], log.q[i], log.v[i], log.mu[i] > 0.0, rules, self.count - i)
-        k, n = len(rows), log.q.shape[1]
-        self._waited, self._pause = 0, 0 if k > 1 else min(2 * self._pause + 1, LEAP_FROM)
-        if k:
-            log.q[i + 1 : i + k + 1], log.v[i + 1 : i + k + 1] = rows[:, :n], rows[:, n : 2 * n]
-            log.a[i + 1 : i + k + 1] = np.diff(log.v[i : i + k + 1], axis=0) / h
-            log.mu[i + 1 : i + k + 1] = rows[:, 2 * n : -1] / h
-            self.impulses.note(float(np.max(rows[:, -1])), int(np.sum(log.mu[i + k] > 0.0)))
-            self._pressing = log.mu[i + k] > 0.0
-            self._ahead = i + k
+        k = len(found)
+        log.q[i + 1 : i + k + 1], log.v[i + 1 : i + k + 1] = found.q, found.v
+        log.a[i + 1 : i + k + 1] = np.diff(log.v[i : i + k + 1], axis=0) / h
+        log.mu[i + 1 : i + k + 1] = found.impulses / h
+        pressing = log.mu[i + 1 : i + k + 1, self.world.rows.gaps] > 0.0
+        self.impulses.note(found.off, int(np.max(np.sum(pressing, axis=1))))
+        self._unsettled, self._ahead = max(self._unsettled, found.unsettled), i + k
+        for step, u in enumerate(found.u):
+            self._tell_blows(i + step, pressing[step], u)
 
     def _evaluate(self, i: int) -> tuple[Array, Terms]:
         log, late = self._log, self.scheme.late
@@ -290,17 +286,21 @@ class March:
         return bool(self._shifts) and self._shifts[-1].point == i
 
     def _tell(self, i: int, found: Stepped) -> None:
-        """Contacts that close with a blow."""
+        """Contacts that close with a blow, and whether joints feel it."""
         log, rows = self._log, self.world.rows.gaps
-        pressing = log.mu[i + 1][rows] > 0.0
-        fresh = pressing & ~self._pressing
-        self._pressing = pressing
         force, before = log.mu[i + 1][rows], log.mu[i][rows]
+        pressing = force > 0.0
         blow = np.abs(force - before) > BLOW * np.maximum(force, before)
         still = self.world.equations.control is None  # then putting velocities back costs next to nothing
         self._jolted = self.scheme.joined and bool(np.any(blow) or (still and pressing.any()))
+        self._tell_blows(i, pressing, found.u)
+
+    def _tell_blows(self, i: int, pressing: Mask, u: Array) -> None:
+        """Contacts that begin to press in the step from point i, with velocities u before."""
+        log, fresh = self._log, pressing & ~self._pressing
+        self._pressing = pressing
         for j in np.flatnonzero(fresh):
-            speed = -float(found.u[j])
+            speed = -float(u[j])
             if speed > self.world.at_rest_below:
                 detail = f"speed {format_number(speed)}"
                 self.events.append(

@@ -72,7 +72,7 @@ class Steps:
         return Stepped(q, found.v, found.rows, terms.c_dot[self.world.rows.gaps], found.hits, off)
 
     @property
-    def _fine(self) -> float:
+    def fine(self) -> float:
         """A change of velocities that does not matter."""
         return float(self.world.tolerances.residual * EPS**0.25 * self.world.sizes.v.max())
 
@@ -96,7 +96,7 @@ class Steps:
             now = self.equations.terms(begin.t + self.scheme.late, terms.q, 0.0 * v, 0.5 * (v + found.v), begin.mu)
             before, found = found, self.impulses.of(step._replace(f=h * now.h, hits=found.hits))
             last_change, change = change, float(np.max(np.abs(found.v - before.v)))
-            if not change > self._fine or (change >= 0.5 * last_change and self._off(change) <= EPS**0.75):
+            if not change > self.fine or (change >= 0.5 * last_change and self._off(change) <= EPS**0.75):
                 break
         return found, self._off(change)
 
@@ -107,7 +107,7 @@ class Steps:
             A, f = self._pushes(begin, terms, guess, last)
             found = self.impulses.of(Pushed(v, terms, A, f, last, aim, hits), symmetric=_symmetric(A))
             change = float(np.max(np.abs(found.v - guess)))
-            if not change > self._fine:
+            if not change > self.fine:
                 break
             guess, last, hits = found.v, found.rows, found.hits if found.hits.any() else None
         return found, self._off(change)
@@ -134,7 +134,7 @@ class Steps:
             found = self.impulses.of(Pushed(v, terms, A, f, last, aim, hits))
             before, change = change, float(np.max(np.abs(found.v - guess)))
             guess, last, hits = found.v, found.rows, found.hits
-            if not change > self._fine or (change >= 0.5 * before and self._off(change) <= EPS**0.75):
+            if not change > self.fine or (change >= 0.5 * before and self._off(change) <= EPS**0.75):
                 break
         mean = v + theta * (found.v - v)
         q = self.equations.space.retract(begin.q, h * mean)
