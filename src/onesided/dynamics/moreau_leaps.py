@@ -12,7 +12,7 @@ from onesided.model.contact_stepping import LONGEST, Leap, Rules
 from onesided.tolerances import EPS
 
 SLACK = 4.0  # round-off units of the coordinates that a gap may be violated by
-WORTH = 1000  # steps, of all motions of a system so far and to come in this one, that pay for the compilation
+WORTH = 2500  # steps, of all motions of a system so far and to come in this one, that pay for the compilation
 MOST, MOST_PLACES = 40, 48  # coordinates, and unknown forces, up to which many steps in one call are faster
 PAUSE = 200  # steps one by one at most before it is tried again
 

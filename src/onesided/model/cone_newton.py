@@ -12,7 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from onesided.model.strides import eliminated, substituted
+from onesided.model.stepping import eliminated, substituted
 from onesided.tolerances import EPS
 
 if TYPE_CHECKING:
@@ -55,9 +55,7 @@ class Cones(NamedTuple):
 def arranged(gaps: int, first_gap: int, first_slip: int, blocks: Sequence["Block"], names: Sequence[str]) -> Cones:
     """The cones of a system: a contact with its slip each, then rolling and spinning."""
     width = 1 + max((block.size for block in blocks), default=0)
-    heads: list[tuple[list[int], float, int, float, float]] = [
-        ([first_gap + i], 1.0, i, 0.0, 0.0) for i in range(gaps)
-    ]
+    heads: list[tuple[list[int], float, int, float, float]] = [([first_gap + i], 1.0, i, 0.0, 0.0) for i in range(gaps)]
     row = first_slip
     for block in blocks:
         rows, i = list(range(row, row + block.size)), names.index(block.contact)
@@ -109,7 +107,12 @@ class ConeNewton:
 
     @cached_property
     def _size(self) -> int:
-        return self.C * self.w
+        return int(self.C * self.w)
+
+    @cached_property
+    def _own(self) -> Any:
+        """Places that there are, those of stand-ins included."""
+        return np.pad(self.cones.real, ((0, 0), (1, 0)), constant_values=True)
 
     def spread(self, rows: Any) -> Any:
         """Values of all rows of G, (R, …), at the places of the cones, (C, w, …): scaled, zero where there is none."""
@@ -163,8 +166,7 @@ class ConeNewton:
         """The natural map, relative to the impulses that u calls for: see `FrictionProblem.residual`."""
         real, near, mu = self.cones.real, problem.near, problem.limits
         diagonal, w = self._diagonal(problem.D), self.velocities(problem, P)
-        rho = _inverse(jnp.max(jnp.where(jnp.asarray(np.pad(real, ((0, 0), (1, 0)), constant_values=True)), diagonal, 0.0),
-                               axis=1))  # fmt: skip
+        rho = _inverse(jnp.max(jnp.where(self._own, diagonal, 0.0), axis=1))
         rough = jnp.isinf(mu)
         soft = jnp.where(rough, 0.0, mu)
         slip, rub = jnp.where(real, w[:, 1:], 0.0), jnp.where(real, P[:, 1:], 0.0)
@@ -181,7 +183,9 @@ class ConeNewton:
         )
         worst = jnp.max(jnp.where(near, jnp.where(rough, held, free), 0.0))
         stiff = jnp.max(jnp.where(near[:, None], diagonal, 0.0))
-        pushed = jnp.maximum(jnp.max(jnp.where(near[:, None], jnp.abs(problem.u), 0.0)), problem.scale) * _inverse(stiff)
+        pushed = jnp.maximum(jnp.max(jnp.where(near[:, None], jnp.abs(problem.u), 0.0)), problem.scale) * _inverse(
+            stiff
+        )
         size = jnp.maximum(pushed, jnp.max(jnp.abs(P)))
         return worst * _inverse(size)
 

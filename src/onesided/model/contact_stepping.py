@@ -127,7 +127,8 @@ class Leap:
             row = jnp.concatenate([q, found.v, P, u, jnp.stack([found.off, found.change])])
             rows = lax.dynamic_update_slice(way.rows, row[None], (way.count.astype(int), 0))
             now = _Way(way.count + 1.0, good, q, found.v, P, rows)
-            return jax.tree.map(lambda a, b: jnp.where(good, a, b), now, way._replace(good=good))
+            chosen: _Way = jax.tree.map(lambda a, b: jnp.where(good, a, b), now, way._replace(good=good))
+            return chosen
 
         width = 2 * self._of.n + self._rows + self._of.gaps_count + 2
         none = jnp.zeros(())
