@@ -25,10 +25,11 @@ from onesided.dynamics.impulses import Impulses, answer
 from onesided.dynamics.impulses_sparse import SparseImpulses
 from onesided.dynamics.mechanics import State
 from onesided.dynamics.monitors import Arrays
-from onesided.dynamics.moreau_check import Scheme, Shift, audit, not_unique
+from onesided.dynamics.moreau_check import Scheme, Shift, audit, middles, not_unique
 from onesided.dynamics.moreau_events import UserZeros, friction_events
 from onesided.dynamics.moreau_leaps import SLACK, Leaps
 from onesided.dynamics.moreau_steps import Begin, Stepped, Steps
+from onesided.dynamics.soft import off_law
 from onesided.errors import UsageError
 from onesided.model.contact_equations import ContactEquations
 from onesided.model.motion import Terms
@@ -72,11 +73,11 @@ class Moreau:
         world = World(request)
         if world.pace.sampled and self.theta == 1.0:
             raise UsageError("feedback needs another `theta`", got="theta = 1", expected="None, or ½ to below 1")
-        if len(world.rows.soft):
+        if len(world.rows.soft) and self.theta is not None:
             raise UsageError(
-                "compliant contacts need another method",
-                got=f"{', '.join(world.names[i] for i in world.rows.soft)} with Moreau(…)",
-                expected="EventDriven()",
+                "compliant contacts need explicit forces",
+                got=f"{', '.join(world.names[i] for i in world.rows.soft)} with theta = {self.theta:g}",
+                expected="Moreau(step=…) with steps that resolve their vibration, or EventDriven()",
             )
         check_events(request.events, request.stop, world.start)
         return March(world, self)
@@ -99,7 +100,7 @@ class March:
         theta = 0.5 if method.theta is None else method.theta
         self.scheme = Scheme(self.h, theta, method.theta is not None, bool(len(world.rows.always)))
         self.equations, self.impulses = world.equations, Impulses(world, self.h, theta * self.h, method.accuracy)
-        if method.theta is None and not len(world.rows.always):
+        if method.theta is None and not len(world.rows.always) and not len(world.rows.soft):
             self._use_pattern()
         self.steps = Steps(world, self.scheme, self.impulses, self.equations)
         sizes = ((), (n,), (n,), (n,), (rows,), (), (0,))
@@ -171,6 +172,7 @@ class March:
             wrong.append("contacts hit each other more often in a step than can be followed: try smaller steps")
         if self._unsettled > np.sqrt(self.world.tolerances.residual):
             wrong.append(f"forces and velocities of a step settle to {self._unsettled:.2g} only: try smaller steps")
+        wrong += off_law(self.world.equations, middles(self.world.equations, points, self.scheme, shifts))
         told = friction_events(self.world, points)
         facts = {
             "complementarity": self.impulses.worst, "contacts": self.impulses.most, "projections": len(shifts),
@@ -189,7 +191,10 @@ class March:
         world, rows, log = self.world, self.world.rows, self._log
         size = float(world.sizes.q.max())
         joints = float(np.max(np.abs(first[rows.joints]), initial=0.0))
-        away = first[rows.gaps].min(initial=0.0) < -SLACK * EPS * size or joints > world.tolerances.residual * size
+        away = (
+            np.delete(first[rows.gaps], rows.soft).min(initial=0.0) < -SLACK * EPS * size
+            or joints > world.tolerances.residual * size
+        )
         kinked = self.scheme.joined and self._driven(i, terms)
         if not self.status.ok and self.status is not Status.max_iterations:
             return terms
@@ -302,9 +307,11 @@ class March:
         for j in np.flatnonzero(fresh):
             speed = -float(u[j])
             if speed > self.world.at_rest_below:
-                detail = f"speed {format_number(speed)}"
+                soft = j in self.world.rows.soft
+                detail = f"{'compliant, ' if soft else ''}speed {format_number(speed)}"
+                kind = Occurrence.contact if soft else Occurrence.impact
                 self.events.append(
-                    MotionEvent(Occurrence.impact, float(log.t[i + 1]), log.q[i], log.v[i], self.world.names[j], detail)
+                    MotionEvent(kind, float(log.t[i + 1]), log.q[i], log.v[i], self.world.names[j], detail)
                 )
 
     def _users(self) -> bool:
