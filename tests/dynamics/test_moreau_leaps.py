@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from onesided import Contact, Moreau, Sampled, System, simulate
+from onesided import Contact, HuntCrossley, Moreau, Sampled, System, simulate, with_contacts
 from onesided.dynamics import moreau_leaps
 from onesided.groups import SO3, Product, Vector, rotate
 
@@ -57,6 +57,10 @@ def block(friction=0.4, static=None, e=0.0):
         contacts={name: Contact(friction=friction, static_friction=static, slip=slip(s), restitution=e)
                   for name, s in (("left", -1.0), ("right", 1.0))},
     )  # fmt: skip
+
+
+def push(t):
+    return 8.0 * jnp.sin(6.0 * t)
 
 
 def both(monkeypatch, *arguments, **options):
@@ -122,8 +126,23 @@ def test_a_pushed_block_sticks_slides_and_falls_the_same(static, tilt, monkeypat
     start = ([0.0, 0.2 * np.cos(tilt) + 0.5 * np.sin(tilt), tilt], [0.5, 0.0, 0.0])
     one, many, _ = both(
         monkeypatch, block(static=static), *start, (0.0, 1.0), method=Moreau(step=2e-3),
-        control=lambda t: 8.0 * jnp.sin(6.0 * t),
+        control=push,
     )  # fmt: skip
+    agree(one, many, 1e-8)
+
+
+def test_a_block_with_a_soft_and_a_bouncing_corner_moves_the_same(monkeypatch):
+    hard = block()
+    slips = {name: contact.slip for name, contact in hard.contacts.items()}
+    system = with_contacts(hard, {
+        "left": Contact(friction=0.4, slip=slips["left"], compliance=HuntCrossley(1e4, 0.3)),
+        "right": Contact(friction=0.4, slip=slips["right"], restitution=0.3),
+    })  # fmt: skip
+    one, many, share = both(
+        monkeypatch, system, [0.0, 0.35, 0.2], [1.0, 0.0, 0.0], (0.0, 0.4), method=Moreau(step=1e-3)
+    )
+    assert one.ok
+    assert share > 0.8
     agree(one, many, 1e-8)
 
 
@@ -138,9 +157,12 @@ def test_samples_are_held_between_steps_at_once(monkeypatch):
 
 
 def test_a_sliding_sphere_begins_to_roll_when_the_closed_form_does(monkeypatch):
-    """Speed v₀ without spin: it rolls from 2 v₀/(7 μ g) on, at 5/7 of the speed."""
+    """Against rolling resistance c: it rolls from v₀/(g (μ + 5/2 (μ − c/R))) on, then slows down by 5/7 g c/R."""
     monkeypatch.setattr(moreau_leaps, "WORTH", 0)
-    system = sphere(friction=0.3).replace(parameters={"drag": 0.0})
-    motion = simulate(system, [0.0, 0.0, R, 0, 0, 0], [1.0, 0, 0, 0, 0, 0], (0.0, 0.2), method=Moreau(step=1e-3))
-    assert motion.v[-1, 0] == pytest.approx(5.0 / 7.0, abs=1e-12)
-    assert motion.events[0].t == pytest.approx(2.0 / (7.0 * 0.3 * G), abs=2e-3)
+    mu, c, end = ALL["friction"], ALL["rolling_friction"] / R, 0.2
+    motion = simulate(sphere(**ALL).replace(parameters={"drag": 0.0}), [0.0, 0.0, R, 0, 0, 0], [1.0, 0, 0, 0, 0, 0],
+                      (0.0, end), method=Moreau(step=1e-3))  # fmt: skip
+    rolls = 1.0 / (G * (mu + 2.5 * (mu - c)))
+    assert motion.v[-1, 0] == pytest.approx(1.0 - mu * G * rolls - 5.0 / 7.0 * G * c * (end - rolls), abs=1e-4)
+    assert motion.v[-1, 4] * R == pytest.approx(motion.v[-1, 0], abs=1e-10)
+    assert next(event.t for event in motion.events if event.name == "floor") == pytest.approx(rolls, abs=2e-3)

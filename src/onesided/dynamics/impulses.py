@@ -279,10 +279,17 @@ class Impulses:
             smaller = least(problem, P, resting=self.accuracy * scale)
             after = problem.residual(smaller)
             P, off = (smaller, after) if after <= max(off, self.accuracy) else (P, off)
+        P = self._without_traces(problem, P)
         normal = problem.normal[: len(near)]
         weakest = self.world.tolerances.force * float(np.max(P[normal]))
         self.note(off, int(np.sum(P[normal] > weakest)))
         return cones.gathered(P)
+
+    def _without_traces(self, problem: FrictionProblem, P: Array) -> Array:
+        """The impulses, with exact zeros for contacts that do not press: iterations leave traces there."""
+        normal = P[problem.normal]
+        idle = normal <= self.accuracy * np.max(normal, initial=0.0)
+        return np.where(np.repeat(idle, 1 + problem.directions), 0.0, P)
 
     def _solve(self, problem: FrictionProblem, start: Array) -> tuple[Array, float]:
         """Impulses and their residual; without friction as a linear complementarity problem."""

@@ -40,7 +40,7 @@ class Leaps:
     def __init__(self, world: World, steps: Steps, impulses: Impulses, h: float) -> None:
         self._world, self._steps, self._impulses, self._h = world, steps, impulses, h
         scheme, equations = steps.scheme, world.equations
-        able = not (scheme.implicit or scheme.joined or len(world.rows.soft)) and steps.equations is equations
+        able = not (scheme.implicit or scheme.joined) and steps.equations is equations
         self.able = bool(able and len(world.names) and equations.n <= MOST and self._leaping.places <= MOST_PLACES)
         self._pause = self._waited = 0
 

@@ -1,7 +1,7 @@
 """Many time steps of Moreau's method as one compiled call.
 
 The formulas of `dynamics.moreau_steps` and `dynamics.impulses` for explicit steps without joints: contacts with
-friction of all kinds, forces that depend on velocities. The call ends before the first step that needs an impact with
+friction of all kinds, compliant ones, forces that depend on velocities. The call ends before the first step that needs an impact with
 restitution, a projection, a contact that begins to slide beyond static friction, forces that are not unique, or more
 rounds than usual: that one is left to the caller.
 """
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import lax
 
 from onesided.model.compiling import compiled
@@ -69,13 +70,17 @@ class _Way(NamedTuple):
 
 
 class _Middle(NamedTuple):
-    """The middle of a step: configuration, p; u of all rows, gaps, τ, b; responses of all places, W and M⁻¹."""
+    """The middle of a step: configuration, p; u of all rows, c and gradients of the gaps; b; responses of all places.
+
+    `gaps` are those at the end without velocities of their own, out of reach where contacts are compliant.
+    """
 
     q: Any
     p: Any
     u: Any
+    c: Any
+    normals: Any
     gaps: Any
-    tangent: Any
     b: Any
     W: Any
     X: Any
@@ -109,6 +114,10 @@ class Leap:
         names = tuple(of.system.unilateral)
         self.cones = arranged(of.gaps_count, of.joints, of.m + of.rolling, of.blocks, names)
         self._newton, self._rows = ConeNewton(self.cones), of.m + of.k
+        laws = [of.system.contacts[name].compliance if name in of.system.contacts else None for name in names]
+        self._laws = [(i, law) for i, law in enumerate(laws) if law is not None]
+        self._soft = np.array([law is not None for law in laws])
+        self._rubs = np.array([(self.cones.real & (self.cones.owner == i)[:, None]).any() for i in range(len(names))])
         self.steps, self.asked = compiled(self._steps, static_argnums=5), 0
 
     @property
@@ -145,7 +154,8 @@ class Leap:
         def round_(last: _Round) -> _Round:
             mean = 0.5 * (x.v + last.v)
             f = of.generalised_force(x.t + half, middle.q, mean, jnp.zeros(of.m), middle.p, vector) + x.held
-            found = self._pushed(x, middle, rules.h * f, last.P, (e, rules))
+            known = self._by_law(middle, mean - x.v, rules.h)
+            found = self._pushed(x, middle, (rules.h * f, known), last.P, (e, rules))
             change = jnp.max(jnp.abs(found.v - last.v))
             small = (change <= rules.fine) | ((change >= 0.5 * last.change) & (change <= SETTLED * rules.speed))
             going = (rules.restless > 0.0) & ~(small & (last.count > 0.0)) & found.good & (last.count < ROUNDS)
@@ -155,7 +165,8 @@ class Leap:
         start = _Round(x.v, self._newton.places(x.P), none, none == 0.0, none + jnp.inf, none, none == 0.0)
         found = lax.while_loop(lambda r: r.going, round_, start)
         off = jnp.where(rules.restless > 0.0, found.change / rules.speed, 0.0)
-        good = found.good & (jnp.min(first) >= -rules.slack) & jnp.all(jnp.isfinite(found.v)) & (found.count <= ROUNDS)
+        violated = jnp.min(jnp.where(self._soft, 0.0, first)) < -rules.slack
+        good = found.good & ~violated & jnp.all(jnp.isfinite(found.v)) & (found.count <= ROUNDS)
         q = of.space.wrap(of.space.retract(middle.q, half * found.v))
         return q, found._replace(change=off, good=good & jnp.all(jnp.isfinite(q))), middle.u[gaps]
 
@@ -164,33 +175,58 @@ class Leap:
         rates, q = of.control(control, x.t + half, x.p), of.space.retract(x.q, half * x.v)
         c, u, gamma = of.constraint_rates(q, x.v, rates, vector)
         M = jax.vmap(lambda d: jax.jvp(lambda w: of.momentum(q, w, vector), (x.v,), (d,))[1], out_axes=1)(jnp.eye(n))
-        W = self._newton.spread(of.gradients(q, x.v, rates[0], vector, jnp.eye(n)))
+        G = of.gradients(q, x.v, rates[0], vector, jnp.eye(n))
+        W = self._newton.spread(G)
+        W = W.at[np.flatnonzero(self._soft), 0].set(0.0)  # their normal impulses are known
         inverse, _ = solved(M, jnp.eye(n))
         tangent = half * gamma[gaps]
-        near = c[gaps] + 0.5 * half * tangent
+        near = jnp.where(self._soft, jnp.inf, c[gaps] + 0.5 * half * tangent)
         b = tangent + jnp.maximum(near / half - tangent, 0.0)
         X = W @ inverse.T
-        return _Middle(q, rates[0], u, near, tangent, b, W, X, self._newton.coupled(W, X), inverse)
+        D = self._given(self._newton.coupled(W, X))
+        return _Middle(q, rates[0], u, c[gaps], G[gaps], near, b, W, X, D, inverse)
 
-    def _pushed(self, x: Start, at: _Middle, f: Any, guess: Any, given: tuple[Any, Rules]) -> _Round:
-        """Velocity at the end and impulses for forces that are known."""
-        (e, rules), newton, cones = given, self._newton, self.cones
-        dv, true = at.inverse @ f, self._of.gaps_count
+    def _given(self, D: Any) -> Any:
+        """D with a diagonal for the normal impulses of compliant contacts."""
+        for i, _ in self._laws:
+            first, last = i * self._newton.w, (i + 1) * self._newton.w
+            most = jnp.max(jnp.diagonal(D[i, :, first:last]))
+            D = D.at[i, 0, first].set(jnp.where(most > 0.0, most, 1.0))
+        return D
+
+    def _by_law(self, at: _Middle, change: Any, h: Any) -> Any:
+        """Normal impulses of compliant contacts at the velocity changed so far, zero for the others."""
+        known = jnp.zeros(len(self._soft))
+        for i, law in self._laws:
+            depth, rate = -at.c[i], -(at.u[self._of.joints + i] + at.normals[i] @ change)
+            force = jnp.maximum(law.force(jnp.maximum(depth, 0.0), rate), 0.0)
+            known = known.at[i].set(h * jnp.where(depth > 0.0, force, 0.0))
+        return known
+
+    def _pushed(self, x: Start, at: _Middle, push: tuple[Any, Any], guess: Any, given: tuple[Any, Rules]) -> _Round:
+        """Velocity at the end and impulses for forces that are known, and normal impulses that are."""
+        (e, rules), newton, cones, (f, known) = given, self._newton, self.cones, push
+        dv, true = at.inverse @ (f + known @ at.normals), self._of.gaps_count
         u = newton.spread(at.u)
         change = at.W @ dv
-        free = (u + change)[:true, 0]
-        own = u[:true, 0]
+        own = at.u[self._of.joints : self._of.m]
+        free = own + change[:true, 0]
         near = at.gaps <= rules.reach * rules.h * jnp.max(jnp.abs(free), initial=0.0) + rules.closed
         b = jnp.where(near, at.b, 0.0)
         slow = jnp.where(e < 1.0, rules.rest, STILL) * jnp.abs(free - own)
         hits = near & (at.gaps + 0.5 * rules.h * free < 0.0) & (own < -slow) & (e > 0.0)
-        wanted, taking = (u + change).at[:true, 0].add(b), near[cones.owner]
+        wanted, held = (u + change).at[:true, 0].add(b), self._soft & self._rubs & (known > 0.0)
+        stiff = jnp.stack([at.D[i, 0, i * newton.w] for i in range(true)])
+        wanted = wanted.at[:true, 0].set(jnp.where(self._soft, -stiff * known, wanted[:true, 0]))
+        taking = (near | held)[cones.owner]
         scale = jnp.maximum(jnp.max(jnp.where(taking[:, None], jnp.abs(wanted), 0.0)), jnp.max(jnp.abs(b)))
-        idle = jnp.all(~near | (wanted[:true, 0] >= -EPS * scale))
+        idle = jnp.all(~near | (wanted[:true, 0] >= -EPS * scale)) & ~jnp.any(held)
         limits = self._limits(x, u, rules, scale)
         problem = Problem(at.D, wanted, taking & ~idle, limits, scale)
         found = newton.solve(problem, guess, SOLVED * rules.accuracy)
-        P = jnp.where(taking[:, None] & ~idle, found.P, 0.0)
+        presses = found.P[:, 0] > rules.accuracy * jnp.max(found.P[:, 0])  # iterations leave traces elsewhere
+        P = jnp.where((taking & presses)[:, None] & ~idle, found.P, 0.0)
+        P = P.at[:true, 0].set(jnp.where(self._soft, known, P[:true, 0]))
         good = idle | ((found.off <= SOLVED * rules.accuracy) & self._sure(problem, P, found.pivot, rules))
         after = x.v + dv + jnp.einsum("cw,cwn->n", P, at.X)
         return _Round(after, P, jnp.where(idle, 0.0, found.off), good & ~jnp.any(hits), dv[0], dv[0], good)
