@@ -1,8 +1,8 @@
 """IFToMM A04, Bricard's mechanism: five rods and six hinges that leave one freedom where counting leaves none.
 
-Its constraints depend on each other everywhere. Rods are 1 m long with a square section of 0.1 m and a mass of 1 kg, six
-edges of a cube together with the ground, and fall from there. By symmetry three hinges turn by a, the others by b with
-sin a + sin b + sin a sin b = 0, so that the motion is also that of one equation for a.
+Its constraints depend on each other everywhere. Rods are 1 m long with a square section of 0.1 m and a mass of 1 kg;
+with the ground they are six edges of a cube, and fall from there. By symmetry three hinges turn by a, the others by b
+with sin a + sin b + sin a sin b = 0, so that the motion is also that of one equation for a.
 """
 
 import jax

@@ -1,9 +1,9 @@
 """Many time steps of Moreau's method as one compiled call.
 
 The formulas of `dynamics.moreau_steps` and `dynamics.impulses` for explicit steps without joints: contacts with
-friction of all kinds, compliant ones, forces that depend on velocities. The call ends before the first step that needs an impact with
-restitution, a projection, a contact that begins to slide beyond static friction, forces that are not unique, or more
-rounds than usual: that one is left to the caller.
+friction of all kinds, compliant ones, forces that depend on velocities. The call ends before the first step that needs
+an impact with restitution, a projection, a contact that begins to slide beyond static friction, forces that are not
+unique, or more rounds than usual: that one is left to the caller.
 """
 
 from typing import TYPE_CHECKING, Any, NamedTuple
