@@ -2,8 +2,8 @@
 
 The formulas of `dynamics.moreau_steps` and `dynamics.impulses` for explicit steps without joints: contacts with
 friction of all kinds, compliant ones, forces that depend on velocities. The call ends before the first step that needs
-an impact with restitution, a projection, a contact that begins to slide beyond static friction, forces that are not
-unique, or more rounds than usual: that one is left to the caller.
+an impact with restitution, a projection, a contact that begins to slide beyond static friction, forces that are hard
+to share, or more rounds than usual: that one is left to the caller.
 """
 
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -14,7 +14,8 @@ import numpy as np
 from jax import lax
 
 from onesided.model.compiling import compiled
-from onesided.model.cone_newton import DEPENDENT, ConeNewton, Problem, arranged
+from onesided.model.cone_least import least
+from onesided.model.cone_newton import DEPENDENT, Answer, ConeNewton, Problem, arranged
 from onesided.model.strides import solved
 from onesided.tolerances import EPS
 
@@ -224,10 +225,11 @@ class Leap:
         limits = self._limits(x, u, rules, scale)
         problem = Problem(at.D, wanted, taking & ~idle, limits, scale)
         found = newton.solve(problem, guess, SOLVED * rules.accuracy)
+        found, sure = self._smallest(problem, found, rules)
         presses = found.P[:, 0] > rules.accuracy * jnp.max(found.P[:, 0])  # iterations leave traces elsewhere
         P = jnp.where((taking & presses)[:, None] & ~idle, found.P, 0.0)
         P = P.at[:true, 0].set(jnp.where(self._soft, known, P[:true, 0]))
-        good = idle | ((found.off <= SOLVED * rules.accuracy) & self._sure(problem, P, found.pivot, rules))
+        good = idle | ((found.off <= SOLVED * rules.accuracy) & sure & self._sticks(problem, P, rules))
         after = x.v + dv + jnp.einsum("cw,cwn->n", P, at.X)
         return _Round(after, P, jnp.where(idle, 0.0, found.off), good & ~jnp.any(hits), dv[0], dv[0], good)
 
@@ -242,14 +244,24 @@ class Leap:
         slid = ~(most > 0.0) | (jnp.abs(force - most) <= jnp.sqrt(rules.accuracy) * most)
         return jnp.where(cones.firm & ~(moves & slid), cones.static, cones.kinetic)
 
-    def _sure(self, problem: Problem, P: Any, pivot: Any, rules: Rules) -> Any:
-        """Whether impulses are unique, and no contact slides that was to stick by static friction."""
-        cones, w = self.cones, self._newton.velocities(problem, P)
-        resting = problem.near & ~(P[:, 0] > 0.0) & (w[:, 0] <= rules.accuracy * problem.scale)
+    def _smallest(self, problem: Problem, found: Answer, rules: Rules) -> tuple[Answer, Any]:
+        """The impulses, the smallest where they are not unique; and whether that is sure."""
+        w = self._newton.velocities(problem, found.P)
+        touching = problem.near & ~(found.P[:, 0] > 0.0) & (w[:, 0] <= rules.accuracy * problem.scale)
         alone = jnp.sum(problem.near[: self._of.gaps_count]) <= 1
-        unique = alone | ((pivot > DEPENDENT) & ~jnp.any(resting))
+        unique = alone | ((found.pivot > DEPENDENT) & ~jnp.any(touching))
+
+        def shared() -> tuple[Any, Any]:
+            return least(self.cones, problem, w, found.P, rules.accuracy * problem.scale)
+
+        P, sure = lax.cond(unique, lambda: (found.P, found.off >= 0.0), shared)
+        return found._replace(P=P, off=jnp.where(unique, found.off, self._newton.residual(problem, P))), sure
+
+    def _sticks(self, problem: Problem, P: Any, rules: Rules) -> Any:
+        """Whether no contact slides that was to stick by static friction."""
+        cones = self.cones
         if not cones.firm.any():
-            return unique
-        slip = jnp.linalg.norm(jnp.where(cones.real, w[:, 1:], 0.0), axis=1)
-        beyond = cones.firm & (problem.limits > cones.kinetic) & (slip > jnp.sqrt(rules.accuracy) * problem.scale)
-        return unique & ~jnp.any(beyond & problem.near)
+            return True
+        slip = jnp.where(cones.real, self._newton.velocities(problem, P)[:, 1:], 0.0)
+        beyond = cones.firm & (problem.limits > cones.kinetic) & problem.near
+        return ~jnp.any(beyond & (jnp.linalg.norm(slip, axis=1) > jnp.sqrt(rules.accuracy) * problem.scale))
