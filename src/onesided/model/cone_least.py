@@ -63,7 +63,7 @@ def _freedom(cones: "Cones", problem: "Problem", w: Any, P: Any, resting: Any) -
 
 
 def _null_space(A: Any, active: Any) -> tuple[Any, Any]:
-    """Columns y with A y = 0 that use active columns only, zero for columns with a pivot; and whether ranks are sure."""
+    """Columns y with A y = 0 of active columns only, zero for columns with a pivot; and whether the rank is sure."""
     size = len(A)
     none = jnp.zeros(())
     A = jnp.where(active, A, 0.0)
