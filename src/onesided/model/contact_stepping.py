@@ -246,6 +246,8 @@ class Leap:
 
     def _smallest(self, problem: Problem, found: Answer, rules: Rules) -> tuple[Answer, Any]:
         """The impulses, the smallest where they are not unique; and whether that is sure."""
+        if self._of.gaps_count == 1:
+            return found, found.off >= 0.0
         w = self._newton.velocities(problem, found.P)
         touching = problem.near & ~(found.P[:, 0] > 0.0) & (w[:, 0] <= rules.accuracy * problem.scale)
         alone = jnp.sum(problem.near[: self._of.gaps_count]) <= 1
