@@ -21,7 +21,6 @@ SPARSE_FROM = 50  # coordinates and constraints together: below, dense matrices 
 PROBES = 3
 BLOCK, LARGE_BLOCK = 256, 32  # points that are rechecked together, for small and large systems
 CHUNK = 64  # columns evaluated together when entries are looked for
-MOST = 25_000  # numbers that all terms at several points may have to be evaluated in one call
 LOOKS, FORCE_LOOKS = 68, 17  # times within a step at which gaps, and all terms, are evaluated together
 
 
@@ -138,16 +137,10 @@ class Equations:
     def _terms_along(self, point: tuple[Any, ...], seeds: Any) -> Terms:
         t, q, delta, v, mu = point
         x = np.concatenate([(t, self.p), q, delta, v, mu[: self.m]])
-        if seeds is None and self._compact:
+        if seeds is None and self.functions.tiny:
             return self._with_held(self._unpacked(self._several([x])[0], None), v)
         out = np.asarray(self.functions.terms(x, self.parameters, self.control, seeds))
         return self._with_held(self._unpacked(out, seeds), v)
-
-    @property
-    def _compact(self) -> bool:
-        """Whether all terms at several points in one call are few numbers."""
-        n, rows = self.functions.n, self.functions.m + self.functions.k
-        return FORCE_LOOKS * (n + rows) * n <= MOST
 
     def _several(self, points: Sequence[Array]) -> Array:
         """All terms at up to `FORCE_LOOKS` points in one call."""
@@ -171,7 +164,7 @@ class Equations:
         self, end: tuple[float, Array], t: float, q: Array, delta: Array, v: Array, mu: Array
     ) -> tuple[Array, Terms]:
         """Holonomic residuals at one end (t₁, q∘exp δ₁) of a step, and the terms at (t, q∘exp δ, v) within it."""
-        if self._seeds is None and self._compact:
+        if self._seeds is None and self.functions.tiny:
             other, inner = (np.concatenate([(s, self.p), q, d, v, mu[: self.m]]) for s, d in (end, (t, delta)))
             at_end, out = self._several([other, inner])[:2]
             return at_end[self._cuts[2] : self._cuts[3]], self._with_held(self._unpacked(out, None), v)
@@ -319,9 +312,8 @@ def _in_turn(evaluate: Callable[[Array, float], Any], x: Array, size: int) -> Ar
     """Values at the rows of x, at most so many in a call; the number of those that count is told."""
     found = []
     for i in range(0, len(x), size):
-        some = np.zeros((size, x.shape[1]))
         count = min(size, len(x) - i)
-        some[:count] = x[i : i + count]
+        some = np.vstack([x[i : i + count], np.repeat(x[-1:], size - count, axis=0)])
         found.append(np.asarray(evaluate(some, float(count)))[:count])
     return np.vstack(found)
 

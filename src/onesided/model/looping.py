@@ -1,12 +1,13 @@
-"""One function at several points in one compiled call, one after the other: compiled as fast as for one point.
+"""One function at several points in one compiled call: one after the other for tiny functions, else all at once.
 
-Tiny functions take less time than handing them over, so that a loop is faster than operations on all points at once,
-and the same code serves any number of points up to the most.
+Tiny functions take less time than handing them over, so that a loop is faster than operations on all points at once; it
+is compiled as fast as for one point, and serves any number of points up to the most.
 """
 
 from collections.abc import Callable
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 from jax import lax
 
@@ -24,5 +25,15 @@ def looped(function: Callable[..., Any], size: Callable[[], int]) -> Callable[..
         start = (jnp.zeros(()), jnp.zeros((len(points), size())))
         end: tuple[Any, Any] = lax.while_loop(lambda state: state[0] < count, step, start)
         return end[1]
+
+    return many
+
+
+def at_once(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The same with operations on all points, however many of them count."""
+
+    def many(points: Any, count: Any, *rest: Any) -> Any:
+        del count
+        return jax.vmap(lambda x: function(x, *rest))(points)
 
     return many

@@ -19,10 +19,11 @@ import numpy as np
 
 from onesided._types import Array
 from onesided.groups import Vector
+from onesided.model.compiling import FEW as SMALL
 from onesided.model.compiling import compiled
 from onesided.model.derivatives import Parameters, differentiable
 from onesided.model.flights import Flights
-from onesided.model.looping import looped
+from onesided.model.looping import at_once, looped
 from onesided.model.rows import families
 from onesided.model.strides import Strides
 
@@ -94,14 +95,21 @@ class MotionFunctions:
         self.linearised = compiled(self._linearised)
         self.stiffness = compiled(self._stiffness)
         self.terms = compiled(self._terms, static_argnums=2)
-        self.terms_along = compiled(looped(self._terms, lambda: self.sizes[0]), static_argnums=3, rare=True)
         self.residuals = compiled(self._residuals, static_argnums=2)
         self.pushes = compiled(self._pushes, static_argnums=2)
         self.balance = compiled(self._balance, static_argnums=2)
         self.stages = compiled(jax.vmap(self._balance, in_axes=(0, None, None)), static_argnums=2)
         self.jacobian = compiled(self._jacobian, static_argnums=2)
         few = self.n + self.m + self.k <= FEW
-        self.check = compiled(looped(self._check, lambda: self.sizes[1]), static_argnums=3, rare=few)
+        terms = looped(self._terms, lambda: self.sizes[0]) if self.tiny else at_once(self._terms)
+        check = looped(self._check, lambda: self.sizes[1]) if self.tiny else at_once(self._check)
+        self.terms_along = compiled(terms, static_argnums=3, rare=self.tiny)
+        self.check = compiled(check, static_argnums=3, rare=few)
+
+    @property
+    def tiny(self) -> bool:
+        """Whether no matrix has more numbers than are computed in one piece."""
+        return self.n * max(self.n, self.m + self.k) <= SMALL
 
     @property
     def sizes(self) -> tuple[int, int]:
