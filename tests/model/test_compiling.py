@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 
 from onesided import PredictorCorrector, System, trace
+from onesided.evaluation import compiling
 from onesided.evaluation.compiling import compiled, prepare_jax
+from onesided.evaluation.looping import looped
 
 prepare_jax()
 
@@ -47,6 +49,24 @@ def test_trees_of_arrays_and_static_arguments():
     for how in (jnp.sin, jnp.cos):
         found = made(tree, how, np.ones(3))
         np.testing.assert_allclose(found, how(tree["a"].sum(axis=1) + tree["b"][0]), rtol=1e-14)
+    assert made._way.one_piece
+
+
+def test_what_is_called_often_is_compiled_with_care(monkeypatch):
+    monkeypatch.setattr(compiling, "OFTEN", 3)
+    made, x = compiled(lambda x: jnp.sin(x) @ x, rare=True), np.array([0.3, -1.2, 2.0])
+    first = [made(x) for _ in range(3)]
+    hasty = made._way
+    np.testing.assert_allclose([*first, made(x), made(x)], np.sin(x) @ x, rtol=1e-14)
+    assert made._way is not hasty
+    assert not made._rare
+
+
+def test_several_points_one_after_the_other():
+    made = compiled(looped(lambda x, k: jnp.stack([jnp.sum(x) * k, x[0]]), lambda: 2))
+    points = np.arange(12.0).reshape(4, 3)
+    found = np.asarray(made(points, 3.0, 2.0))
+    np.testing.assert_array_equal(found, [[6.0, 0.0], [24.0, 3.0], [42.0, 6.0], [0.0, 0.0]])
     assert made._way.one_piece
 
 

@@ -26,6 +26,7 @@ OPTIONS = {
     "xla_cpu_experimental_ynn_fusion_type": "",  # products of small matrices without a library
 }
 RARE = "xla_backend_optimization_level"  # zero: a third of the time to compile
+OFTEN = 5000  # calls after which a function that was thought to be rare is optimised
 ONE_PIECE = {"inlineable": "false", "xla_cpu_small_call": "true"}
 FEW, SOME = 384, 30_000  # numbers in an array that is computed, or only moved, in one piece
 LONGEST = 20_000  # operations; one piece of more takes much longer to compile
@@ -102,7 +103,7 @@ def devices() -> str:
 def compiled(
     function: Callable[..., Any], *, static_argnums: int | tuple[int, ...] = (), rare: bool = False
 ) -> "Compiled":
-    """The compiled function; `static_argnums` as for `jax.jit`. One that is called `rare`ly is not optimised."""
+    """The compiled function; `static_argnums` as for `jax.jit`. What is called `rare`ly is not optimised at first."""
     return Compiled(function, static_argnums, rare=rare)
 
 
@@ -121,11 +122,14 @@ class Compiled:
         self._static = (static_argnums,) if isinstance(static_argnums, int) else static_argnums
         self._traced = jax.jit(function, static_argnums=static_argnums)
         self._way: _Compiled | None = None
+        self._calls = 0
 
     def __call__(self, *arguments: Any) -> Any:
         """Call it; compile it where that is to be done."""
         if _Process.forked:
             _refuse_fork()
+        if self._rare:
+            self._count()
         way = self._way or self._choose(arguments)
         try:
             return way.call(*arguments)
@@ -134,6 +138,13 @@ class Compiled:
                 raise
         self._way = way = _Compiled(self._made(self._traced), one_piece=False)
         return way.call(*arguments)
+
+    def _count(self) -> None:
+        """Compile a function anew, with care, that turns out to be called often."""
+        self._calls += 1
+        if self._calls > OFTEN and self._way is not None:
+            self._rare, one_piece = False, self._way.one_piece
+            self._way = _Compiled(self._made(self._whole if one_piece else self._traced), one_piece)
 
     def _choose(self, arguments: tuple[Any, ...]) -> "_Compiled":
         _Process.started = True
