@@ -137,15 +137,68 @@ hunt_crossley = {stiffness = 1e5, dissipation = 0.1}
     assert found[0].ok
 
 
-def test_what_compliant_contacts_cannot_do_is_refused(particle):
-    with pytest.raises(ModelError, match="no restitution and no friction"):
+@pytest.mark.parametrize("zeta", [0.0, 0.5])
+def test_time_stepping_has_the_restitution_of_kelvin_voigt_too(particle, zeta):
+    omega, root = np.sqrt(K / M), np.sqrt(1 - zeta**2)
+    e = np.exp(-zeta / root * 2 * np.arctan2(root, zeta))
+    law = KelvinVoigt(K, 2 * zeta * np.sqrt(K * M))
+    motion = simulate(soft(particle, law), [0.5], [-2.0], (0.0, 0.4), method=Moreau(step=0.025 / omega))
+    assert motion.v[-1, 0] == pytest.approx(2.0 * e, abs=2e-4)
+    assert [event.kind.name for event in motion.events] == ["contact"]
+    assert motion.energy[-1] - motion.energy[0] == pytest.approx(motion.work[-1], abs=1e-6)
+    assert motion.lam.min() == 0.0
+
+
+@pytest.fixture(scope="module")
+def puck():
+    """A mass that slides on a soft floor, pushed by p."""
+    return System(
+        coordinates=("x", "y"),
+        energy=lambda q, p, th: 9.81 * q[1] - p * q[0],
+        unilateral={"floor": lambda q, p, th: q[1]},
+        mass=lambda q, th: jnp.eye(2),
+        contacts={
+            "floor": Contact(friction=0.3, slip=lambda q, v, th: v[0], compliance=HuntCrossley(1e4, 0.3)),
+        },
+    )
+
+
+def test_a_puck_on_a_soft_floor_slides_as_far_as_coulomb_says_and_sticks(puck):
+    """At the depth of its weight: v²/(2 μ g) in v/(μ g); then it holds what is below μ g."""
+    depth, rub = (9.81 / 1e4) ** (2 / 3), 0.3 * 9.81
+    motion = simulate(puck, [0.0, -depth], [1.0, 0.0], (0.0, 0.5), method=Moreau(step=2e-3))
+    assert motion.q[-1, 0] == pytest.approx(1.0 / (2 * rub), abs=1e-5)
+    assert motion.v[-1, 0] == pytest.approx(0.0, abs=1e-12)
+    assert [event.kind.name for event in motion.events] == ["sticks"]
+    assert motion.events[0].t == pytest.approx(1.0 / rub, abs=2e-3)
+    assert motion.lam[1:, 0] == pytest.approx(9.81)
+    assert motion.tangential[10, 0] == pytest.approx(-rub)
+    held = simulate(puck, [0.0, -depth], [0.0, 0.0], (0.0, 0.1), method=Moreau(step=2e-3), control=0.9 * rub)
+    assert np.max(np.abs(held.q[:, 0])) < 1e-12
+    assert held.tangential[-1, 0] == pytest.approx(-0.9 * rub)
+
+
+def test_a_thrown_puck_loses_as_much_speed_as_the_floor_pushed(puck):
+    """While it slides, the change of speed is −μ times the impulse of the soft floor."""
+    motion = simulate(puck, [0.0, 0.02], [3.0, 0.0], (0.0, 0.3), method=Moreau(step=1e-3))
+    impulse = 1e-3 * np.sum(motion.lam)
+    assert motion.v[-1, 0] == pytest.approx(3.0 - 0.3 * impulse, rel=1e-9)
+    assert motion.v[-1, 1] == pytest.approx(impulse - 9.81 * 0.3, rel=1e-9)
+
+
+def test_what_compliant_contacts_cannot_do_is_refused(particle, puck):
+    with pytest.raises(ModelError, match="has no restitution"):
         Contact(restitution=0.5, compliance=KelvinVoigt(1.0))
+    with pytest.raises(ModelError, match="cannot be rough"):
+        Contact(friction=np.inf, slip=lambda q, v, th: v[0], compliance=KelvinVoigt(1.0))
+    with pytest.raises(UsageError, match="with friction need another method"):
+        simulate(puck, [0.0, 0.1], [0.0, 0.0], (0.0, 0.1), method=EventDriven())
     with pytest.raises(ModelError, match="stiffness"):
         KelvinVoigt(-1.0)
     with pytest.raises(ModelError, match="exponent"):
         HuntCrossley(1.0, exponent=0.5)
-    with pytest.raises(UsageError, match="compliant contacts need another method"):
-        simulate(soft(particle, KelvinVoigt(K)), [0.5], [0.0], (0.0, 0.1), method=Moreau())
+    with pytest.raises(UsageError, match="compliant contacts need explicit forces"):
+        simulate(soft(particle, KelvinVoigt(K)), [0.5], [0.0], (0.0, 0.1), method=Moreau(theta=0.5))
     with pytest.raises(ModelError, match=r"plane_contact 'f': .*two laws"):
         laws = {"kelvin_voigt": {"stiffness": 1.0}, "hunt_crossley": {"stiffness": 1.0}}
         compose(Node("m", (0.0, 1.0), mass=1.0), PlaneContact("f", "m", normal=(0.0, 1.0), **laws))

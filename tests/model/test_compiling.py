@@ -10,6 +10,7 @@ import pytest
 from onesided import PredictorCorrector, System, trace
 from onesided.evaluation.compiling import OPTIONS, QUICK, _options, compiled, prepare_jax
 from onesided.evaluation.flat import flattened, retraced
+from onesided.evaluation.looping import looped
 
 prepare_jax()
 
@@ -134,6 +135,14 @@ def test_trees_of_arrays_and_static_arguments():
     for how in (jnp.sin, jnp.cos):
         found = made(tree, how, np.ones(3))
         np.testing.assert_allclose(found, how(tree["a"].sum(axis=1) + tree["b"][0]), rtol=1e-14)
+    assert made._way.one_piece
+
+
+def test_several_points_one_after_the_other():
+    made = compiled(looped(lambda x, k: jnp.stack([jnp.sum(x) * k, x[0]]), lambda: 2))
+    points = np.arange(12.0).reshape(4, 3)
+    found = np.asarray(made(points, 3.0, 2.0))
+    np.testing.assert_array_equal(found, [[6.0, 0.0], [24.0, 3.0], [42.0, 6.0], [0.0, 0.0]])
     assert made._way.one_piece
 
 

@@ -102,7 +102,7 @@ def couple(  # noqa: PLR0913 - one verb, all its ends by keyword
     starts : (q, v) of the first and of the second system, in which the joint is closed.
     step : between two exchanges of forces;  inner : how many steps of its own each system takes within.
     coupling : `HiddenConstraint()` (default) or `GaussSeidelSweeps()`.
-    throw : raise a `SolveError` holding the motion so far, or return it with its status.
+    throw : raise a `SolveError` holding the motion so far, or return it with its status. Ctrl-C keeps it too.
     """
     if min(inner) < 1:
         raise UsageError("`inner` is out of range", got=repr(inner), expected="two whole numbers, 1 or more")
@@ -188,10 +188,13 @@ class _CoupledRun:
         """All steps, until the end or a failure."""
         count = max(1, round((span[1] - span[0]) / step))
         h = (span[1] - span[0]) / count
-        for _ in range(count):
-            if not self.status.ok:
-                return
-            self._advance(h, inner)
+        try:
+            for _ in range(count):
+                if not self.status.ok:
+                    return
+                self._advance(h, inner)
+        except KeyboardInterrupt:
+            self.status, self.note = Status.interrupted, f"at t = {self.records[-1][0]:.6g}"
 
     def _advance(self, h: float, inner: tuple[int, int]) -> None:
         joined, _, _, D = self._responses()

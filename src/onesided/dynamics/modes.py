@@ -42,6 +42,7 @@ def modes(system: System, q: Any, p: float, *, tolerances: Tolerances = DEFAULT)
     c, rest = rest[: m + k], rest[m + k :]
     E, rest = rest[: (m + k) * n].reshape(m + k, n), rest[(m + k) * n :]
     closed = _closed(system, c[m:], E[m:], point, tolerances)
+    _refuse_soft(system, closed)
     kept = np.concatenate([np.arange(m), m + closed]).astype(int)
     nu = _multipliers(system, force, E[kept], tolerances)
     note = _check_contacts(system, closed, nu[m:], tolerances)
@@ -58,6 +59,14 @@ def _closed(system: System, gaps: Array, E: Array, q: Array, tolerances: Toleran
         if gap < -np.sqrt(tolerances.gap) * one:
             raise UsageError(f"gap '{name}' is violated", got=f"{gap:.6g}", expected="0 or more")
     return np.flatnonzero(gaps <= np.sqrt(tolerances.gap) * scale)
+
+
+def _refuse_soft(system: System, closed: Indices) -> None:
+    """Refuse compliant contacts that touch: they would count as hard ones."""
+    names = [name for i, name in enumerate(system.unilateral) if i in closed and name in system.contacts]
+    soft = [name for name in names if system.contacts[name].compliance is not None]
+    if soft:
+        raise UsageError("modes with compliant contacts are not offered", got=", ".join(soft), expected="hard contacts")
 
 
 def _multipliers(system: System, force: Array, E: Array, tolerances: Tolerances) -> Array:

@@ -1,27 +1,41 @@
-"""Many time steps with the same contacts pressing, as one compiled call.
+"""Many time steps of Moreau's method as one compiled call.
 
-The formulas of `dynamics.impulses` without friction, for contacts whose set is known from the step before. The call
-ends before the first step that needs another set, an impact with restitution, a projection, or more accuracy: that one
-is left to the caller.
+The formulas of `dynamics.moreau_steps` and `dynamics.impulses` for explicit steps without joints: contacts with
+friction of all kinds, compliant ones, forces that depend on velocities. The call ends before the first step that needs
+an impact with restitution, a projection, a contact that begins to slide beyond static friction, forces that are hard
+to share, or more rounds than usual: that one is left to the caller.
 """
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import lax
-from jax.scipy.linalg import cho_factor, cho_solve
 
 from onesided.base.tolerances import EPS
 from onesided.evaluation.compiling import compiled
+from onesided.evaluation.cone_least import least
+from onesided.evaluation.cone_newton import DEPENDENT, ConeAnswer, ConeNewton, ConeProblem, arranged
+from onesided.evaluation.smooth_steps import solved
 
 if TYPE_CHECKING:
-    from onesided.evaluation.motion_functions import Control, MotionFunctions
+    from onesided.evaluation.motion_functions import Control
 
 LONGEST = 64  # steps of one call
+ROUNDS = 20  # of forces that depend on velocities
+SOLVED = 0.01  # of the accuracy: residual of the impulses of a step
+STILL = EPS**0.5  # approach below this share of its change is rest where restitution is one
+SETTLED = EPS**0.75  # a change of velocities, relative, that rounds need not fall below
 
 
 class LeapRules(NamedTuple):
-    """Size of a step; reach per way, least approach and size of an impact; violation and residual that are allowed."""
+    """What does not change in a call.
+
+    Size of a step; reach per way, least approach of an impact; sizes of a closed gap and of a violation that are
+    allowed; accuracy of the impulses; change of velocities that does not matter, size of velocities; whether forces
+    depend on velocities.
+    """
 
     h: float
     reach: float
@@ -29,6 +43,20 @@ class LeapRules(NamedTuple):
     closed: float
     slack: float
     accuracy: float
+    fine: float
+    speed: float
+    restless: float
+
+
+class LeapStart(NamedTuple):
+    """Time and control; configuration, velocity, impulses of the step before; forces that are held."""
+
+    t: Any
+    p: Any
+    q: Any
+    v: Any
+    P: Any
+    held: Any
 
 
 class _LeapWay(NamedTuple):
@@ -38,71 +66,210 @@ class _LeapWay(NamedTuple):
     good: Any
     q: Any
     v: Any
+    P: Any
     rows: Any
 
 
-class Leap:
-    """Compiled steps of one system without joints and friction.
+class _Middle(NamedTuple):
+    """The middle of a step: configuration, p; u of all rows, c and gradients of the gaps; b; responses of all places.
 
-    Called with x = (t, p, q, v), contacts (1 for those that press and 0 for the others, restitution), rules, number of
-    steps wanted, parameters and control; returns the number of good steps, then a row (q, v, P, residual) for each.
+    `gaps` are those at the end without velocities of their own, out of reach where contacts are compliant.
     """
 
-    def __init__(self, functions: "MotionFunctions") -> None:
-        self._of = functions
-        self.steps = compiled(self._steps, static_argnums=5)
+    q: Any
+    p: Any
+    u: Any
+    c: Any
+    normals: Any
+    gaps: Any
+    b: Any
+    W: Any
+    X: Any
+    D: Any
+    inverse: Any
+
+
+class _Round(NamedTuple):
+    """Velocity at the end, impulses (C, w) and their residual, whether all went well; change by this round."""
+
+    v: Any
+    P: Any
+    off: Any
+    good: Any
+    change: Any
+    count: Any
+    going: Any
+
+
+class Leap:
+    """Compiled steps of one system without joints.
+
+    Called with a start, restitution of the contacts, rules, number of steps wanted, parameters and control; returns the
+    number of good steps, then a row for each: q, v, impulses of all rows of G, velocities of the gaps before, residual
+    of the impulses, change of velocities by the last round. `asked` counts steps that were taken one by one: those that
+    would have paid for the compilation.
+    """
+
+    def __init__(self, functions: Any) -> None:
+        of = self._of = functions
+        names = tuple(of.system.unilateral)
+        self.cones = arranged(of.gaps_count, of.joints, of.m + of.rolling, of.blocks, names)
+        self._newton, self._rows = ConeNewton(self.cones), of.m + of.k
+        laws = [of.system.contacts[name].compliance if name in of.system.contacts else None for name in names]
+        self._laws = [(i, law) for i, law in enumerate(laws) if law is not None]
+        self._soft = np.array([law is not None for law in laws])
+        self._rubs = np.array([(self.cones.real & (self.cones.owner == i)[:, None]).any() for i in range(len(names))])
+        self.steps, self.asked = compiled(self._steps, static_argnums=5), 0
+
+    @property
+    def places(self) -> int:
+        """Size of the systems that are solved."""
+        return int(self.cones.source.size)
 
     def _steps(
-        self, x: Any, contacts: tuple[Any, Any], rules: LeapRules, wanted: Any, vector: Any, control: "Control | None"
+        self, x: LeapStart, e: Any, rules: LeapRules, wanted: Any, vector: Any, control: "Control | None"
     ) -> Any:
-        n, m = self._of.n, self._of.m
-
         def more(way: _LeapWay) -> Any:
             return way.good & (way.count < wanted)
 
         def step(way: _LeapWay) -> _LeapWay:
-            t = x[0] + way.count * rules.h
-            here = jnp.concatenate([t[None], x[1:2], way.q, way.v])
-            q, v, P, off, good = self._step(here, contacts, rules, vector, control)
-            row = jnp.concatenate([q, v, P, off[None]])
-            rows = lax.dynamic_update_slice(way.rows, row[None], (way.count, 0))
-            return _LeapWay(way.count + good, good, jnp.where(good, q, way.q), jnp.where(good, v, way.v), rows)
+            here = x._replace(t=x.t + way.count * rules.h, q=way.q, v=way.v, P=way.P)
+            q, found, u = self._step(here, e, rules, vector, control)
+            P, good = self._newton.gathered(found.P, self._rows), found.good
+            row = jnp.concatenate([q, found.v, P, u, jnp.stack([found.off, found.change])])
+            rows = lax.dynamic_update_slice(way.rows, row[None], (way.count.astype(int), 0))
+            now = _LeapWay(way.count + 1.0, good, q, found.v, P, rows)
+            chosen: _LeapWay = jax.tree.map(lambda a, b: jnp.where(good, a, b), now, way._replace(good=good))
+            return chosen
 
-        start = _LeapWay(
-            jnp.zeros((), int), jnp.asarray(True), x[2 : 2 + n], x[2 + n :], jnp.zeros((LONGEST, 2 * n + m + 1))
-        )
+        width = 2 * self._of.n + self._rows + self._of.gaps_count + 2
+        none = jnp.zeros(())
+        start = _LeapWay(none, none == 0.0, x.q, x.v, x.P, jnp.zeros((LONGEST, width)))
         end = lax.while_loop(more, step, start)
-        return jnp.concatenate([end.count[None].astype(jnp.float64), end.rows.ravel()])
+        return jnp.concatenate([end.count[None], end.rows.ravel()])
 
-    def _step(self, x: Any, contacts: tuple[Any, Any], rules: LeapRules, vector: Any, control: "Control | None") -> Any:
-        n, m, half = self._of.n, self._of.m, jnp.asarray(0.5 * rules.h)
-        active, e = contacts
-        q, v = x[2 : 2 + n], x[2 + n :]
-        inside = jnp.concatenate([half[None], x[:2], q, half * v, v, jnp.zeros(m)])
-        out = self._of._stepped(inside, vector, control, None)
-        first, middle = out[:m], out[m : m + n]
-        f, gaps, u, bend = jnp.split(out[m + 2 * n :], [n, n + m, n + 2 * m, n + 3 * m])[:4]
-        tangent = half * bend
-        gaps = gaps + 0.5 * half * tangent
-        M, W = out[-n * (n + m) : -n * m or None].reshape(n, n), out[len(out) - n * m :].reshape(m, n)
-        factor = cho_factor(M, lower=True)
-        answer = cho_solve(factor, jnp.column_stack([rules.h * f, W.T]))
-        dv, X = answer[:, 0], answer[:, 1:]
-        free = u + W @ dv
-        near = gaps <= rules.reach * rules.h * jnp.max(jnp.abs(free)) + rules.closed
-        hits = (
-            (gaps + half * free < 0.0) & (u < -jnp.where(e < 1.0, rules.rest, EPS**0.5) * jnp.abs(free - u)) & (e > 0.0)
-        )
-        b = tangent + jnp.maximum(gaps / half - tangent, 0.0)
-        D, want = W @ X, free + b
-        closed = active * near
-        masked = closed[:, None] * closed[None, :] * D + jnp.diag(1.0 - closed)
-        P = -cho_solve(cho_factor(masked, lower=True), closed * want)
-        w, stiff = want + D @ P, jnp.diagonal(D)
-        off = jnp.max(jnp.where(near, jnp.abs(P - jnp.maximum(0.0, P - w / stiff)), 0.0))
-        size = jnp.max(jnp.where(near, jnp.maximum(jnp.abs(want), jnp.abs(b)), 0.0)) / jnp.max(stiff)
-        size = jnp.maximum(jnp.maximum(size, jnp.max(jnp.abs(P))), EPS * EPS)
-        after = v + dv + X @ P
-        good = (off <= rules.accuracy * size) & jnp.all(P >= 0.0) & (jnp.min(first) >= -rules.slack) & ~jnp.any(hits)
-        q = self._of.space.wrap(self._of.space.retract(middle, half * after))
-        return q, after, P, off / size, good & jnp.all(jnp.isfinite(after)) & jnp.all(jnp.isfinite(P))
+    def _step(
+        self, x: LeapStart, e: Any, rules: LeapRules, vector: Any, control: "Control | None"
+    ) -> tuple[Any, _Round, Any]:
+        """The next configuration, what led there, and the velocities of the gaps before."""
+        of, half, gaps = self._of, 0.5 * rules.h, slice(self._of.joints, self._of.m)
+        first = of.holonomic(x.q, of.control(control, x.t, x.p)[0], vector)[gaps]
+        middle = self._middle(x, half, vector, control)
+
+        def round_(last: _Round) -> _Round:
+            mean = 0.5 * (x.v + last.v)
+            f = of.generalised_force(x.t + half, middle.q, mean, jnp.zeros(of.m), middle.p, vector) + x.held
+            known = self._by_law(middle, mean - x.v, rules.h)
+            found = self._pushed(x, middle, (rules.h * f, known), last.P, (e, rules))
+            change = jnp.max(jnp.abs(found.v - last.v))
+            small = (change <= rules.fine) | ((change >= 0.5 * last.change) & (change <= SETTLED * rules.speed))
+            going = (rules.restless > 0.0) & ~(small & (last.count > 0.0)) & found.good & (last.count < ROUNDS)
+            return found._replace(change=change, count=last.count + 1.0, going=going)
+
+        none = jnp.zeros(())
+        start = _Round(x.v, self._newton.places(x.P), none, none == 0.0, none + jnp.inf, none, none == 0.0)
+        found = lax.while_loop(lambda r: r.going, round_, start)
+        off = jnp.where(rules.restless > 0.0, found.change / rules.speed, 0.0)
+        violated = jnp.min(jnp.where(self._soft, 0.0, first)) < -rules.slack
+        good = found.good & ~violated & jnp.all(jnp.isfinite(found.v)) & (found.count <= ROUNDS)
+        q = of.space.wrap(of.space.retract(middle.q, half * found.v))
+        return q, found._replace(change=off, good=good & jnp.all(jnp.isfinite(q))), middle.u[gaps]
+
+    def _middle(self, x: LeapStart, half: Any, vector: Any, control: "Control | None") -> _Middle:
+        of, gaps, n = self._of, slice(self._of.joints, self._of.m), self._of.n
+        rates, q = of.control(control, x.t + half, x.p), of.space.retract(x.q, half * x.v)
+        c, u, gamma = of.constraint_rates(q, x.v, rates, vector)
+        M = jax.vmap(lambda d: jax.jvp(lambda w: of.momentum(q, w, vector), (x.v,), (d,))[1], out_axes=1)(jnp.eye(n))
+        G = of.gradients(q, x.v, rates[0], vector, jnp.eye(n))
+        W = self._newton.spread(G)
+        W = W.at[np.flatnonzero(self._soft), 0].set(0.0)  # their normal impulses are known
+        inverse, _ = solved(M, jnp.eye(n))
+        tangent = half * gamma[gaps]
+        near = jnp.where(self._soft, jnp.inf, c[gaps] + 0.5 * half * tangent)
+        b = tangent + jnp.maximum(near / half - tangent, 0.0)
+        X = W @ inverse.T
+        D = self._given(self._newton.coupled(W, X))
+        return _Middle(q, rates[0], u, c[gaps], G[gaps], near, b, W, X, D, inverse)
+
+    def _given(self, D: Any) -> Any:
+        """D with a diagonal for the normal impulses of compliant contacts."""
+        for i, _ in self._laws:
+            first, last = i * self._newton.w, (i + 1) * self._newton.w
+            most = jnp.max(jnp.diagonal(D[i, :, first:last]))
+            D = D.at[i, 0, first].set(jnp.where(most > 0.0, most, 1.0))
+        return D
+
+    def _by_law(self, at: _Middle, change: Any, h: Any) -> Any:
+        """Normal impulses of compliant contacts at the velocity changed so far, zero for the others."""
+        known = jnp.zeros(len(self._soft))
+        for i, law in self._laws:
+            depth, rate = -at.c[i], -(at.u[self._of.joints + i] + at.normals[i] @ change)
+            force = jnp.maximum(law.force(jnp.maximum(depth, 0.0), rate), 0.0)
+            known = known.at[i].set(h * jnp.where(depth > 0.0, force, 0.0))
+        return known
+
+    def _pushed(
+        self, x: LeapStart, at: _Middle, push: tuple[Any, Any], guess: Any, given: tuple[Any, LeapRules]
+    ) -> _Round:
+        """Velocity at the end and impulses for forces that are known, and normal impulses that are."""
+        (e, rules), newton, cones, (f, known) = given, self._newton, self.cones, push
+        dv, true = at.inverse @ (f + known @ at.normals), self._of.gaps_count
+        u = newton.spread(at.u)
+        change = at.W @ dv
+        own = at.u[self._of.joints : self._of.m]
+        free = own + change[:true, 0]
+        near = at.gaps <= rules.reach * rules.h * jnp.max(jnp.abs(free), initial=0.0) + rules.closed
+        b = jnp.where(near, at.b, 0.0)
+        slow = jnp.where(e < 1.0, rules.rest, STILL) * jnp.abs(free - own)
+        hits = near & (at.gaps + 0.5 * rules.h * free < 0.0) & (own < -slow) & (e > 0.0)
+        wanted, held = (u + change).at[:true, 0].add(b), self._soft & self._rubs & (known > 0.0)
+        stiff = jnp.stack([at.D[i, 0, i * newton.w] for i in range(true)])
+        wanted = wanted.at[:true, 0].set(jnp.where(self._soft, -stiff * known, wanted[:true, 0]))
+        taking = (near | held)[cones.owner]
+        scale = jnp.maximum(jnp.max(jnp.where(taking[:, None], jnp.abs(wanted), 0.0)), jnp.max(jnp.abs(b)))
+        idle = jnp.all(~near | (wanted[:true, 0] >= -EPS * scale)) & ~jnp.any(held)
+        limits = self._limits(x, u, rules, scale)
+        problem = ConeProblem(at.D, wanted, taking & ~idle, limits, scale)
+        found = newton.solve(problem, guess, SOLVED * rules.accuracy)
+        found, sure = self._smallest(problem, found, rules)
+        presses = found.P[:, 0] > rules.accuracy * jnp.max(found.P[:, 0])  # iterations leave traces elsewhere
+        P = jnp.where((taking & presses)[:, None] & ~idle, found.P, 0.0)
+        P = P.at[:true, 0].set(jnp.where(self._soft, known, P[:true, 0]))
+        good = idle | ((found.off <= SOLVED * rules.accuracy) & sure & self._sticks(problem, P, rules))
+        after = x.v + dv + jnp.einsum("cw,cwn->n", P, at.X)
+        return _Round(after, P, jnp.where(idle, 0.0, found.off), good & ~jnp.any(hits), dv[0], dv[0], good)
+
+    def _limits(self, x: LeapStart, u: Any, rules: LeapRules, scale: Any) -> Any:
+        """Limits of friction: those of sticking for cones that did not slide in the step before."""
+        cones = self.cones
+        if not cones.firm.any():
+            return jnp.asarray(cones.kinetic)
+        P = self._newton.places(x.P)
+        force, most = jnp.linalg.norm(P[:, 1:], axis=1), cones.kinetic * P[:, 0]
+        moves = jnp.linalg.norm(u[:, 1:], axis=1) > rules.accuracy * scale
+        slid = ~(most > 0.0) | (jnp.abs(force - most) <= jnp.sqrt(rules.accuracy) * most)
+        return jnp.where(cones.firm & ~(moves & slid), cones.static, cones.kinetic)
+
+    def _smallest(self, problem: ConeProblem, found: ConeAnswer, rules: LeapRules) -> tuple[ConeAnswer, Any]:
+        """The impulses, the smallest where they are not unique; and whether that is sure."""
+        if self._of.gaps_count == 1:
+            return found, found.off >= 0.0
+        w = self._newton.velocities(problem, found.P)
+        touching = problem.near & ~(found.P[:, 0] > 0.0) & (w[:, 0] <= rules.accuracy * problem.scale)
+        alone = jnp.sum(problem.near[: self._of.gaps_count]) <= 1
+        unique = alone | ((found.pivot > DEPENDENT) & ~jnp.any(touching))
+
+        def shared() -> tuple[Any, Any]:
+            return least(self.cones, problem, w, found.P, rules.accuracy * problem.scale)
+
+        P, sure = lax.cond(unique, lambda: (found.P, found.off >= 0.0), shared)
+        return found._replace(P=P, off=jnp.where(unique, found.off, self._newton.residual(problem, P))), sure
+
+    def _sticks(self, problem: ConeProblem, P: Any, rules: LeapRules) -> Any:
+        """Whether no contact slides that was to stick by static friction."""
+        cones = self.cones
+        if not cones.firm.any():
+            return True
+        slip = jnp.where(cones.real, self._newton.velocities(problem, P)[:, 1:], 0.0)
+        beyond = cones.firm & (problem.limits > cones.kinetic) & problem.near
+        return ~jnp.any(beyond & (jnp.linalg.norm(slip, axis=1) > jnp.sqrt(rules.accuracy) * problem.scale))

@@ -18,9 +18,11 @@ import jax.numpy as jnp
 import numpy as np
 
 from onesided.base.types import Array
+from onesided.evaluation.compiling import FEW as SMALL
 from onesided.evaluation.compiling import compiled
 from onesided.evaluation.derivatives import Parameters, differentiable
 from onesided.evaluation.flight_steps import FlightFunctions
+from onesided.evaluation.looping import at_once, looped
 from onesided.evaluation.rows import families
 from onesided.evaluation.smooth_steps import StrideFunctions
 from onesided.groups import Vector
@@ -101,14 +103,26 @@ class MotionFunctions:
         self.stiffness = compiled(self._stiffness, rare=True)
         self.terms_once = jax.jit(self._terms, static_argnums=2)  # traced once for all functions that contain it
         self.terms = compiled(self.terms_once, static_argnums=2)
-        self.terms_along = compiled(jax.vmap(self.terms_once, in_axes=(0, None, None, None)), static_argnums=2)
-        self.stepped = compiled(self._stepped, static_argnums=2)
-        self.spanned = compiled(self._spanned, static_argnums=2)
+        self.residuals = compiled(self._residuals, static_argnums=2)
         self.pushes = compiled(self._pushes, static_argnums=2)
         self.balance = compiled(self._balance, static_argnums=2)
         self.stages = compiled(jax.vmap(self._balance, in_axes=(0, None, None)), static_argnums=2)
         self.jacobian = compiled(self._jacobian, static_argnums=2)
-        self.check = compiled(jax.vmap(self._check, in_axes=(0, None, None)), static_argnums=2, rare=True)
+        terms = looped(self._terms, lambda: self.sizes[0]) if self.tiny else at_once(self._terms)
+        check = looped(self._check, lambda: self.sizes[1]) if self.tiny else at_once(self._check)
+        self.terms_along = compiled(terms, static_argnums=3, rare=self.tiny)
+        self.check = compiled(check, static_argnums=3, rare=True)
+
+    @property
+    def tiny(self) -> bool:
+        """Whether no matrix has more numbers than are computed in one piece."""
+        return self.n * max(self.n, self.m + self.k) <= SMALL
+
+    @property
+    def sizes(self) -> tuple[int, int]:
+        """How many numbers `terms` and `check` give at a point."""
+        n, m, rows = self.n, self.m, self.m + self.k
+        return 3 * n + m + 3 * rows + 1 + (n + rows) * n, 4 + n + m + 2 * rows + len(self.system.unilateral)
 
     @cached_property
     def strides(self) -> StrideFunctions:
@@ -286,25 +300,10 @@ class MotionFunctions:
             [q, self.space.rate(delta, v), h, c, c_dot, gamma, Gv, power, M.ravel(), G.ravel()], dtype=jnp.float64
         )
 
-    def _stepped(self, x: Any, vector: Any, control: Control | None, seeds: Any) -> Any:
-        """Holonomic residuals at the start (t, q) of a step, then `terms` within it, at (t + late, q∘exp δ).
-
-        x is that of `terms`, with `late` before it.
-        """
-        late, inside = x[0], x[1:].at[0].add(x[0])
-        p = self.control(control, inside[0] - late, inside[1])[0]
-        first = self.holonomic(inside[2 : 2 + self.n], p, vector)
-        return jnp.concatenate([first, self.terms_once(inside, vector, control, seeds)])
-
-    def _spanned(self, x: Any, vector: Any, control: Control | None, seeds: Any) -> Any:
-        """Holonomic residuals at the end (t₁, q∘exp δ₁) of a step, then `terms` within it.
-
-        x is (t₁, δ₁), then that of `terms`.
-        """
-        end, delta, inside = x[0], x[1 : 1 + self.n], x[1 + self.n :]
-        p = self.control(control, end, inside[1])[0]
-        last = self.holonomic(self.space.retract(inside[2 : 2 + self.n], delta), p, vector)
-        return jnp.concatenate([last, self.terms_once(inside, vector, control, seeds)])
+    def _residuals(self, x: Any, vector: Any, control: Control | None) -> Any:
+        """Holonomic residuals at x = (t, p, q, δ): c at (t, q∘exp δ)."""
+        t, p, q, delta = self._split(x, self.n, self.n)
+        return self.holonomic(self.space.retract(q, delta), self.control(control, t, p)[0], vector)
 
     def _pushes(self, x: Any, vector: Any, control: Control | None) -> Any:
         """The force h at (t, q∘exp δ, v) and its derivatives by configuration and by velocity: n × (1 + n + n)."""

@@ -6,6 +6,9 @@ from onesided.plots.along import reactions as reactions
 from onesided.plots.branches import diagram as diagram
 from onesided.plots.cable_plots import cable_history as cable_history
 from onesided.plots.configuration import sketch as sketch
+from onesided.plots.control import coupled as coupled
+from onesided.plots.control import inputs as inputs
+from onesided.plots.control import joint_forces as joint_forces
 from onesided.plots.figures import View as View
 from onesided.plots.figures import write as write
 from onesided.plots.films import animate as animate

@@ -12,11 +12,12 @@ from onesided.base.atomic import whole_file
 from onesided.base.errors import UsageError
 from onesided.plots import along as series
 from onesided.plots import cable_plots as cables
+from onesided.plots import control
 from onesided.plots import motion_plots as motion
 from onesided.plots.branches import diagram
 from onesided.plots.configuration import film_of, sketch
 from onesided.plots.style import settings
-from onesided.results import ComplementarityMotion, Motion
+from onesided.results import ComplementarityMotion, Coupled, Motion, Steering
 
 FORMATS = (".svg", ".pdf", ".png")
 
@@ -70,6 +71,8 @@ def _draw(result: Any, view: View, axes: Axes, names: tuple[str | None, str | No
         _draw_cables(result, view, axes, names, title)
     elif isinstance(result, Motion) and view is not View.sketch:
         _draw_motion(result, view, axes, names, title)
+    elif isinstance(result, Steering | Coupled):
+        _draw_control(result, view, axes, names, title)
     elif view in {View.drift, View.raster}:
         raise UsageError(f"only a motion has a {view.value}", got=type(result).__name__)
     elif view is View.path:
@@ -114,6 +117,25 @@ def _draw_motion(result: Motion, view: View, axes: Axes, names: tuple[str | None
         motion.history(result, *([] if y is None else [y]), x=x or "t", ax=axes, title=title)
     else:
         pictures[view](result, ax=axes, title=title)
+
+
+def _draw_control(
+    result: Steering | Coupled, view: View, axes: Axes, names: tuple[str | None, str | None], title: str
+) -> None:
+    x, y = names
+    chosen = [] if y is None else [y]
+    if view is View.path and isinstance(result, Steering):
+        control.inputs(result, *chosen, x=x or "t", ax=axes, title=title)
+    elif view is View.path and isinstance(result, Coupled):
+        control.coupled(result, *chosen, x=x or "t", ax=axes, title=title)
+    elif view is View.reactions and isinstance(result, Coupled):
+        control.joint_forces(result, ax=axes, title=title)
+    elif view in {View.energy, View.drift} and isinstance(result, Coupled):
+        control.coupled(result, view.value, ax=axes, title=title)
+    else:
+        expected = "path" if isinstance(result, Steering) else "path, reactions, energy or drift"
+        advice = "a motion of `Steering.motions`" if isinstance(result, Steering) else ""
+        raise UsageError("there is no such picture of this result", got=view.value, expected=expected, advice=advice)
 
 
 def _undated(kind: str) -> dict[str, None] | None:

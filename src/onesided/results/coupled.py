@@ -33,6 +33,15 @@ class Coupled:
     def __repr__(self) -> str:
         return f"<Coupled: {len(self.t)} points, t from {self.t[0]:g} to {self.t[-1]:g}, {self.status.name}>"
 
+    def columns(self) -> dict[str, Array]:
+        """Name → (N,) values: t, coordinates ("first x") and velocities of both, forces of the joint, and the rest."""
+        found = {"t": self.t}
+        for part, names, q, v in zip(("first", "second"), self.coordinates, self.q, self.v, strict=True):
+            found |= {f"{part} {name}": values for name, values in zip(names, q.T, strict=True)}
+            found |= {f"velocity {part} {name}": values for name, values in zip(names, v.T, strict=True)}
+        found |= {f"force {i}": values for i, values in enumerate(self.force.T)}
+        return found | {name: getattr(self, name) for name in ("drift", "energy", "contraction", "sweeps")}
+
     @property
     def ok(self) -> bool:
         """Whether the end was reached with the joint closed."""

@@ -44,6 +44,12 @@ class Steering:
         cost = format_number(self.cost)
         return f"<Steering: {len(self.t) - 1} intervals, cost {cost}, error {self.error:.1g}, {self.status.name}>"
 
+    def columns(self) -> dict[str, Array]:
+        """Name → (N + 1,) values at the nodes: t, coordinates, velocities, inputs (at a jump, those after it)."""
+        found = {"t": self.t} | dict(zip(self.coordinates, self.q.T, strict=True))
+        found |= {f"velocity {name}": values for name, values in zip(self.coordinates, self.v.T, strict=True)}
+        return found | dict(zip(self.inputs, self.at(self.t).T, strict=True))
+
     @property
     def ok(self) -> bool:
         """Whether an optimum was found and its motion rechecked."""

@@ -17,6 +17,8 @@ from onesided.results.complementarity_motion import (
     read_complementarity_motion,
     write_complementarity_motion,
 )
+from onesided.results.control_store import read_coupled, read_steering, write_coupled, write_steering
+from onesided.results.coupled import Coupled
 from onesided.results.diagram import Diagram
 from onesided.results.flat_tables import numbers, put_csv, table
 from onesided.results.folder import (
@@ -36,9 +38,10 @@ from onesided.results.motion import Motion
 from onesided.results.motion_store import read_motion, write_motion
 from onesided.results.path import Event, Kind, Path, Ray, Rays
 from onesided.results.sketch import read_sketch, sketch_record
+from onesided.results.steering import Steering
 
 _PATH_ARRAYS = ("q", "p", "mu", "lam", "gaps", "energy", "s", "tangents", "instability", "codes")
-Result = Path | Drive | Diagram | Motion | ComplementarityMotion
+Result = Path | Drive | Diagram | Motion | ComplementarityMotion | Steering | Coupled
 
 
 @checked
@@ -83,9 +86,11 @@ def _writer(result: Result) -> Callable[[Any, FilePath], dict[str, Any]]:
         Diagram: _write_diagram,
         Motion: write_motion,
         ComplementarityMotion: write_complementarity_motion,
+        Steering: write_steering,
+        Coupled: write_coupled,
     }
     if type(result) not in writers:
-        raise UsageError("this cannot be saved", got=type(result).__name__, expected="a Path, Drive, Diagram or Motion")
+        raise UsageError("this cannot be saved", got=type(result).__name__, expected="a Path, Motion or other result")
     return writers[type(result)]
 
 
@@ -154,6 +159,8 @@ def load_result(folder: str | FilePath) -> Result:
         "diagram": _read_diagram,
         "motion": read_motion,
         "complementarity motion": read_complementarity_motion,
+        "steering": lambda record, place: read_steering(record, place, load_result),
+        "coupled": read_coupled,
     }
     with damage(place / RECORD):
         return readers[record["type"]](record, place)

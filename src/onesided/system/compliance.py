@@ -69,7 +69,7 @@ class HuntCrossley:
 
     def force(self, depth: Any, rate: Any) -> Any:
         """Force k δⁿ (1 + (3/2) c δ̇), continued as an odd function of δ."""
-        spring = self.stiffness * np.sign(depth) * np.abs(depth) ** self.exponent
+        spring = self.stiffness * depth * abs(depth) ** (self.exponent - 1.0)
         return spring * (1.0 + HERTZ * self.dissipation * rate)
 
     def margins(self, depth: Any, rate: Any) -> tuple[Any, ...]:

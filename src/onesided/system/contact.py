@@ -65,8 +65,8 @@ class Contact:
     rolling : angular velocity (q, v, th) against the other body about tangential axes: one number in the plane, two in
         space.
     spinning_friction, spinning : the same about the normal: c_s, and one angular velocity, in space.
-    compliance : `KelvinVoigt` or `HuntCrossley`: the gap may become negative, and a force resists. Hard by default. For
-        `EventDriven`; without restitution, which damping makes, and without friction.
+    compliance : `KelvinVoigt` or `HuntCrossley`: the gap may become negative, and a force resists. Hard by default.
+        Without restitution, which damping makes; with friction for `Moreau` only.
     """
 
     restitution: float = 0.0
@@ -86,12 +86,14 @@ class Contact:
             )
         for kind, limit in KINDS.items():
             self._check_limit(kind, limit)
-        if self.compliance is not None and any((self.restitution, *(getattr(self, limit) for limit in KINDS.values()))):
+        if self.compliance is not None and self.restitution:
             raise ModelError(
-                "a compliant contact has no restitution and no friction",
-                got=f"restitution = {self.restitution:g}, friction = {self.friction:g}",
-                expected="damping or dissipation of the law; a hard contact for friction",
+                "a compliant contact has no restitution",
+                got=f"restitution = {self.restitution:g}",
+                expected="damping or dissipation of the law",
             )
+        if self.compliance is not None and self.rough:
+            raise ModelError("a compliant contact cannot be rough", got="friction = inf", expected="a number")
         if self.static_friction is not None and not self.friction <= self.static_friction:
             raise ModelError(
                 "static friction is below kinetic friction",

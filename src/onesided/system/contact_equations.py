@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from onesided.base.types import Array, Indices
-from onesided.evaluation.contact_steps import LONGEST, LeapRules
+from onesided.evaluation.contact_steps import LONGEST, Leap, LeapRules, Start
 from onesided.evaluation.motion_functions import Check, Control, Terms
 from onesided.system.compliance import pushed
 from onesided.system.contact import Block
@@ -115,13 +115,19 @@ class ContactEquations(Equations):
             np.array(kinetic, dtype=float), np.array(static, dtype=float), np.array(owner, dtype=np.intp), labels, laws,
         )  # fmt: skip
 
-    def leap(self, t: float, q: Array, v: Array, pressing: Array, rules: LeapRules, wanted: int) -> Array:
-        """Steps with these contacts pressing, as many as are good: rows (q, v, P, residual). No joints, no friction."""
-        x = np.concatenate([(t, self.p), q, v])
-        contacts = (pressing.astype(float), self.contact_rows.restitution)
+    @property
+    def leaping(self) -> Leap:
+        """Many steps in one call."""
         functions: Any = self.functions
-        wanted = min(wanted, LONGEST)
-        found = np.asarray(functions.leap.steps(x, contacts, rules, wanted, self.parameters, self.control))
+        leap: Leap = functions.leap
+        return leap
+
+    def leap(self, t: float, q: Array, v: Array, impulses: Array, rules: LeapRules, wanted: int) -> Array:
+        """Time steps without joints, as many as are good: rows as `Leap` tells; `impulses` of the step before."""
+        held = np.zeros(self.n) if self.held is None else self.held.force
+        start = Start(t, self.p, q, v, impulses, held)
+        given = (start, self.contact_rows.restitution, rules, float(min(wanted, LONGEST)))
+        found = np.asarray(self.leaping.steps(*given, self.parameters, self.control))
         return found[1:].reshape(LONGEST, -1)[: int(found[0])]
 
 

@@ -4,7 +4,7 @@ Steppers know nothing else of a model: `terms` (all that is linear in accelerati
 `stages` and `jacobian` (residuals of the stabilised form and their derivatives), `check` (for rechecking a result).
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax.numpy as jnp
@@ -137,8 +137,16 @@ class Equations:
     def _terms_along(self, point: tuple[Any, ...], seeds: Any) -> Terms:
         t, q, delta, v, mu = point
         x = np.concatenate([(t, self.p), q, delta, v, mu[: self.m]])
+        if seeds is None and self.functions.tiny:
+            return self._with_held(self._unpacked(self._several([x])[0], None), v)
         out = np.asarray(self.functions.terms(x, self.parameters, self.control, seeds))
         return self._with_held(self._unpacked(out, seeds), v)
+
+    def _several(self, points: Sequence[Array]) -> Array:
+        """All terms at up to `FORCE_LOOKS` points in one call."""
+        x = np.zeros((FORCE_LOOKS, len(points[0])))
+        x[: len(points)] = points
+        return np.asarray(self.functions.terms_along(x, float(len(points)), self.parameters, self.control, None))
 
     def _with_held(self, terms: Terms, v: Array) -> Terms:
         """The terms with forces that are held between samples; each array may have a leading axis."""
@@ -149,18 +157,20 @@ class Equations:
         return terms._replace(h=terms.h + self.held.force, power=terms.power + more)
 
     def stepped(self, late: float, t: float, q: Array, delta: Array, v: Array, mu: Array) -> tuple[Array, Terms]:
-        """Holonomic residuals at (t, q), and the terms at (t + late, q∘exp δ, v): one call for a time step."""
-        x = np.concatenate([(late, t, self.p), q, delta, v, mu[: self.m]])
-        out = np.asarray(self.functions.stepped(x, self.parameters, self.control, self._seeds))
-        return out[: self.m], self._with_held(self._unpacked(out[self.m :], self._seeds), v)
+        """Holonomic residuals at (t, q), and the terms at (t + late, q∘exp δ, v): for a time step."""
+        return self.spanned((t, np.zeros(self.n)), t + late, q, delta, v, mu)
 
     def spanned(
         self, end: tuple[float, Array], t: float, q: Array, delta: Array, v: Array, mu: Array
     ) -> tuple[Array, Terms]:
-        """Holonomic residuals at the end (t₁, q∘exp δ₁) of a step, and the terms at (t, q∘exp δ, v) within it."""
-        x = np.concatenate([end[:1], end[1], (t, self.p), q, delta, v, mu[: self.m]])
-        out = np.asarray(self.functions.spanned(x, self.parameters, self.control, self._seeds))
-        return out[: self.m], self._with_held(self._unpacked(out[self.m :], self._seeds), v)
+        """Holonomic residuals at one end (t₁, q∘exp δ₁) of a step, and the terms at (t, q∘exp δ, v) within it."""
+        if self._seeds is None and self.functions.tiny:
+            other, inner = (np.concatenate([(s, self.p), q, d, v, mu[: self.m]]) for s, d in (end, (t, delta)))
+            at_end, out = self._several([other, inner])[:2]
+            return at_end[self._cuts[2] : self._cuts[3]], self._with_held(self._unpacked(out, None), v)
+        x = np.concatenate([(end[0], self.p), q, end[1]])
+        found = np.asarray(self.functions.residuals(x, self.parameters, self.control))
+        return found, self.terms(t, q, delta, v, mu)
 
     def pushes(self, t: float, q: Array, delta: Array, v: Array, mu: Array) -> tuple[Array, Array, Array]:
         """The force h (n,) at (t, q∘exp δ, v), its derivatives by configuration and by velocity, (n, n) each."""
@@ -229,7 +239,11 @@ class Equations:
 
     def _checked(self, x: Array) -> Array:
         size = BLOCK if self.n + self.rows <= SPARSE_FROM else LARGE_BLOCK
-        return _in_blocks(lambda some: self.functions.check(some, self.parameters, self.control), x, size)
+
+        def check(some: Array, count: float) -> Any:
+            return self.functions.check(some, count, self.parameters, self.control)
+
+        return _in_turn(check, x, size)
 
     def energy(self, t: float, q: Array, v: Array) -> float:
         """Kinetic and potential energy now."""
@@ -276,9 +290,11 @@ class Equations:
         """`terms` at many times, each array with a leading axis; for small systems."""
         none = np.zeros((len(t), self.m))
         x = np.column_stack([t, np.full(len(t), self.p), q, 0.0 * q, v, none])
-        out = _in_blocks(
-            lambda some: self.functions.terms_along(some, self.parameters, self.control, None), x, FORCE_LOOKS
-        )
+
+        def terms(some: Array, count: float) -> Any:
+            return self.functions.terms_along(some, count, self.parameters, self.control, None)
+
+        out = _in_turn(terms, x, FORCE_LOOKS)
         *vectors, rest = np.split(out, self._cuts, axis=1)
         M, G = rest[:, : self.n**2], rest[:, self.n**2 :]
         found = Terms(*vectors, M.reshape(-1, self.n, self.n), G.reshape(-1, self.rows, self.n))  # type: ignore
@@ -290,6 +306,16 @@ def _in_blocks(evaluate: Callable[[Array], Any], x: Array, size: int) -> Array:
     padded = np.vstack([x, np.repeat(x[-1:], -len(x) % size, axis=0)])
     found = [np.asarray(evaluate(padded[i : i + size])) for i in range(0, len(padded), size)]
     return np.vstack(found)[: len(x)]
+
+
+def _in_turn(evaluate: Callable[[Array, float], Any], x: Array, size: int) -> Array:
+    """Values at the rows of x, at most so many in a call; the number of those that count is told."""
+    found = []
+    for i in range(0, len(x), size):
+        count = min(size, len(x) - i)
+        some = np.vstack([x[i : i + count], np.repeat(x[-1:], size - count, axis=0)])
+        found.append(np.asarray(evaluate(some, float(count)))[:count])
+    return np.vstack(found)
 
 
 def _find(evaluate: Callable[[Any, Any], Array], points: list[Any], shape: tuple[int, int]) -> Pattern:

@@ -260,7 +260,7 @@ def collect(world: World, outcome: Outcome) -> Motion:
     wrong = [
         *outcome.wrong, *_verdict(world, outcome, drift, lam, found.gaps), *_cone(world, points.mu),
         *balance.faults(world.tolerances, smooth=outcome.smooth, lossy=outcome.lossy),
-        *_between(world, outcome, lam), *off_law(equations, points),
+        *_between(world, outcome, lam), *(off_law(equations, points) if outcome.smooth else ()),
     ]  # fmt: skip
     p = np.array([equations.control_at(t) for t in points.t])
     touching = surface_events(system, equations.space, points)

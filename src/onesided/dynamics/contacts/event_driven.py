@@ -73,6 +73,13 @@ class EventDriven:
     def begin(self, request: Request) -> "Flight":
         """Make a motion that can begin."""
         world = World(request)
+        rubbing = [world.names[i] for i in world.rows.soft if world.rows.of([i])]
+        if rubbing:
+            raise UsageError(
+                "compliant contacts with friction need another method",
+                got=f"{', '.join(rubbing)} with EventDriven(…)",
+                expected="Moreau(step=…)",
+            )
         check_events(request.events, request.stop, world.start)
         return Flight(world, self)
 

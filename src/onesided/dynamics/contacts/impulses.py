@@ -59,7 +59,10 @@ class Aim(NamedTuple):
 
 
 class Pushed(NamedTuple):
-    """A step's linear equations: A (v⁺ − v) = f + Gᵀ P; impulses of the step before; who hits, where that is known."""
+    """A step's linear equations: A (v⁺ − v) = f + Gᵀ P; impulses of the step before; who hits, where that is known.
+
+    `soft` are the normal impulses of compliant contacts, zero for the others.
+    """
 
     v: Array
     terms: Terms
@@ -68,6 +71,7 @@ class Pushed(NamedTuple):
     last: Array
     aim: Aim
     hits: Mask | None = None
+    soft: Array | None = None
 
 
 class Reach(NamedTuple):
@@ -102,6 +106,7 @@ class Impulses:
         self._directions = np.array([len(some) for some in slips], dtype=np.intp)
         self._firm = bool(np.any(self.rows.static > self.rows.friction))
         self.plain = not np.any(self._directions) and not len(self._always) and len(self.rows.gaps) > 0
+        self.plain = self.plain and not len(self.rows.soft)
 
     def of(self, step: Pushed, *, symmetric: bool = True) -> Impulse:
         """The velocity at the end of the step and the impulses that lead there."""
@@ -131,24 +136,37 @@ class Impulses:
 
     def _general(self, step: Pushed) -> Impulse:
         terms, kept = step.terms, self.held(step.terms.G)
-        held = terms.G[kept]
+        held, soft = terms.G[kept], np.zeros(len(self.rows.gaps)) if step.soft is None else step.soft
         taken = np.zeros(len(terms.G))
         taken[self._always] = step.aim.push
-        change = answer(step.A, held, step.f[:, None], taken[kept])[:, 0]
-        impulses, total = np.zeros(len(terms.G)), step.f
-        hits = np.zeros(len(self.rows.gaps), dtype=bool)
-        reach = self.reach(step.aim, terms.G[self.rows.gaps] @ change)
+        total = step.f + soft @ terms.G[self.rows.gaps]
+        change = answer(step.A, held, total[:, None], taken[kept])[:, 0]
+        impulses, hits = np.zeros(len(terms.G)), np.zeros(len(self.rows.gaps), dtype=bool)
+        impulses[self.rows.gaps] = soft
+        reach = self.reach(step.aim, terms.G[self.rows.gaps] @ change, soft)
         if reach is not None:
             chosen = self._chosen(reach)
             W = terms.G[chosen]
             reach = reach._replace(u=step.aim.u[chosen], change=W @ change)
+            known = reach.normal[soft[reach.near] > 0.0]
+            W[known] = 0.0
             X = answer(step.A, held, W.T.copy(), None)
-            P, hits[reach.near] = self.resolve(W @ X, reach, step.last[chosen], step.hits)
+            D, reach = self._given(W @ X, reach, soft)
+            P, hits[reach.near] = self.resolve(D, reach, step.last[chosen], step.hits)
             impulses[chosen] = P
             change, total = change + X @ P, total + W.T @ P
         if len(held):
             impulses[self._always] = self._shared(terms.G[self._always], step.A @ change - total)
         return Impulse(step.v + change, impulses, hits)
+
+    def _given(self, D: Array, reach: Reach, soft: Array) -> tuple[Array, Reach]:
+        """D and velocities with equations d (P − P_known) = 0 for the normal impulses of compliant contacts."""
+        ends = np.append(reach.normal, len(D))
+        for k in np.flatnonzero(soft[reach.near] > 0.0):
+            n = ends[k]
+            D[n, n] = np.max(np.diagonal(D)[n : ends[k + 1]]) or 1.0
+            reach.u[n], reach.change[n] = -D[n, n] * soft[reach.near[k]], 0.0
+        return D, reach
 
     def _shared(self, G: Array, force: Array) -> Array:
         """Impulses of the rows that always hold, by the rule where they are a choice."""
@@ -159,15 +177,20 @@ class Impulses:
         """Rows of the contacts in reach, normal and tangential."""
         return np.array([r for i in reach.near for r in self._own[i]], dtype=np.intp)
 
-    def reach(self, aim: Aim, change: Array) -> Reach | None:
-        """What contacts in reach must do; None where none of them needs a force. Velocities of normal rows only."""
+    def reach(self, aim: Aim, change: Array, soft: Array | None = None) -> Reach | None:
+        """What contacts in reach must do; None where none of them needs a force. Velocities of normal rows only.
+
+        Compliant contacts that press and rub are among them: their normal impulses are known, friction is not.
+        """
         u = aim.u[self.rows.gaps]
         free = u + change
         far = REACH * self.h * np.max(np.abs(free), initial=0.0) + self.world.closed_below
-        near = np.flatnonzero(aim.gaps <= far)
-        gaps, free, tangent = aim.gaps[near], free[near], aim.tangent[near]
-        b = tangent + np.maximum(gaps / self.end - tangent, 0.0)
-        if not len(near) or np.all(free + b >= -EPS * max(np.max(np.abs(free)), np.max(np.abs(b)))):
+        known = np.zeros(len(u), dtype=bool) if soft is None else (soft > 0.0) & (self._directions > 0)
+        near = np.flatnonzero((aim.gaps <= far) | known)
+        gaps, free, tangent, known = aim.gaps[near], free[near], aim.tangent[near], known[near]
+        b = np.where(known, 0.0, tangent + np.maximum(gaps / self.end - tangent, 0.0))
+        idle = ~known & (free + b >= -EPS * max(np.max(np.abs(free), initial=0.0), np.max(np.abs(b), initial=0.0)))
+        if np.all(idle):
             return None
         normal = np.concatenate([[0], np.cumsum(1 + self._directions[near])[:-1]]).astype(np.intp)
         return Reach(near, u[near], change[near], gaps, b, normal)
@@ -198,7 +221,7 @@ class Impulses:
     def _strike(self, D: Any, reach: Reach, last: Array, first: Mask) -> Array:
         """Impulses of impacts, one set of contacts after the other until none hits."""
         normal, total, hits = reach.normal, np.zeros(len(reach.u)), first
-        touching = (reach.gaps <= self.world.closed_below) | (last[normal] > 0.0)
+        touching = (reach.gaps <= self.world.closed_below) | ((last[normal] > 0.0) & np.isfinite(reach.gaps))
         for _ in range(ROUNDS * (1 + len(normal))):
             if not hits.any():
                 break
@@ -254,10 +277,17 @@ class Impulses:
             smaller = least(problem, P, resting=self.accuracy * scale)
             after = problem.residual(smaller)
             P, off = (smaller, after) if after <= max(off, self.accuracy) else (P, off)
+        P = self._without_traces(problem, P)
         normal = problem.normal[: len(near)]
         weakest = self.world.tolerances.force * float(np.max(P[normal]))
         self.note(off, int(np.sum(P[normal] > weakest)))
         return cones.gathered(P)
+
+    def _without_traces(self, problem: FrictionProblem, P: Array) -> Array:
+        """The impulses, with exact zeros for contacts that do not press: iterations leave traces there."""
+        normal = P[problem.normal]
+        idle = normal <= self.accuracy * np.max(normal, initial=0.0)
+        return np.where(np.repeat(idle, 1 + problem.directions), 0.0, P)
 
     def _solve(self, problem: FrictionProblem, start: Array) -> tuple[Array, float]:
         """Impulses and their residual; without friction as a linear complementarity problem."""

@@ -20,24 +20,23 @@ import numpy as np
 from onesided.base.arguments import checked
 from onesided.base.errors import UsageError
 from onesided.base.tolerances import EPS
-from onesided.base.types import Array, Status
+from onesided.base.types import Array, Mask, Status
 from onesided.dynamics.contacts.contact_run import Outcome, Request, World, check_events, collect
-from onesided.dynamics.contacts.impulses import REACH, REST, Impulses, answer
+from onesided.dynamics.contacts.impulses import Impulses, answer
 from onesided.dynamics.contacts.impulses_sparse import SparseImpulses
-from onesided.dynamics.contacts.moreau_check import Scheme, Shift, audit, not_unique
+from onesided.dynamics.contacts.moreau_check import Scheme, Shift, audit, middles, not_unique
 from onesided.dynamics.contacts.moreau_events import UserZeros, friction_events
+from onesided.dynamics.contacts.moreau_leaps import SLACK, Leaps
 from onesided.dynamics.contacts.moreau_steps import Begin, MoreauSteps, Stepped
+from onesided.dynamics.contacts.soft import off_law
 from onesided.dynamics.feedback import FeedbackError
 from onesided.dynamics.mechanics import MotionState
 from onesided.dynamics.monitors import Arrays
-from onesided.evaluation.contact_steps import LeapRules
 from onesided.evaluation.motion_functions import Terms
 from onesided.results import Motion, MotionEvent, Occurrence
 from onesided.results.path import format_number
 from onesided.system.contact_equations import ContactEquations
 
-SLACK = 4.0  # round-off units of the coordinates that a gap may be violated by
-LEAP_FROM, LEAP_TO = 200, 40  # steps that pay for the compilation of many in one; coordinates at which it is faster
 BLOW = 0.5  # a contact force that changes by this share in a step comes with a blow to the joints
 JUMP = 0.5  # of the velocities, which a constraint asks for at the end of a step but does not keep
 TURNED = (0.1, 2.5)  # of the change of its drive: how far the rate of a constraint is off where that turns at once
@@ -74,11 +73,11 @@ class Moreau:
         world = World(request)
         if world.pace.sampled and self.theta == 1.0:
             raise UsageError("feedback needs another `theta`", got="theta = 1", expected="None, or ½ to below 1")
-        if len(world.rows.soft):
+        if len(world.rows.soft) and self.theta is not None:
             raise UsageError(
-                "compliant contacts need another method",
-                got=f"{', '.join(world.names[i] for i in world.rows.soft)} with Moreau(…)",
-                expected="EventDriven()",
+                "compliant contacts need explicit forces",
+                got=f"{', '.join(world.names[i] for i in world.rows.soft)} with theta = {self.theta:g}",
+                expected="Moreau(step=…) with steps that resolve their vibration, or EventDriven()",
             )
         check_events(request.events, request.stop, world.start)
         return March(world, self)
@@ -101,7 +100,7 @@ class March:
         theta = 0.5 if method.theta is None else method.theta
         self.scheme = Scheme(self.h, theta, method.theta is not None, bool(len(world.rows.always)))
         self.equations, self.impulses = world.equations, Impulses(world, self.h, theta * self.h, method.accuracy)
-        if method.theta is None and not len(world.rows.always):
+        if method.theta is None and not len(world.rows.always) and not len(world.rows.soft):
             self._use_pattern()
         self.steps = MoreauSteps(world, self.scheme, self.impulses, self.equations)
         sizes = ((), (n,), (n,), (n,), (rows,), (), (0,))
@@ -114,9 +113,7 @@ class March:
         self._given = np.zeros(count + 1)  # energy that a sampled control brought in
         self._pressing = np.zeros(len(world.names), dtype=bool)
         self._flat = world.equations.space.flat
-        self._leaps = self.impulses.plain and not self.steps.restless and count >= LEAP_FROM and n <= LEAP_TO
-        self._leaps = self._leaps and method.theta is None
-        self._ahead = self._pause = self._waited = 0
+        self._leaps, self._ahead = Leaps(world, self.steps, self.impulses, self.h), 0
         self._zeros = UserZeros(world)
 
     def _use_pattern(self) -> None:
@@ -139,7 +136,7 @@ class March:
         """Step after step: the number of points so far."""
         world = self.world
         for i in range(self.count + 1):
-            if i >= self._ahead and self._leaps and i < self.count:
+            if i >= self._ahead and i < self.count and self._leaps.due(self.count - i):
                 self._leap(i)
             terms = self._settled(i) if i >= self._ahead else None
             if terms is not None and 0 < i < self.count and world.pace.sampled:
@@ -175,6 +172,7 @@ class March:
             wrong.append("contacts hit each other more often in a step than can be followed: try smaller steps")
         if self._unsettled > np.sqrt(self.world.tolerances.residual):
             wrong.append(f"forces and velocities of a step settle to {self._unsettled:.2g} only: try smaller steps")
+        wrong += off_law(self.world.equations, middles(self.world.equations, points, self.scheme, shifts))
         told = friction_events(self.world, points)
         facts = {
             "complementarity": self.impulses.worst, "contacts": self.impulses.most, "projections": len(shifts),
@@ -193,7 +191,10 @@ class March:
         world, rows, log = self.world, self.world.rows, self._log
         size = float(world.sizes.q.max())
         joints = float(np.max(np.abs(first[rows.joints]), initial=0.0))
-        away = first[rows.gaps].min(initial=0.0) < -SLACK * EPS * size or joints > world.tolerances.residual * size
+        away = (
+            np.delete(first[rows.gaps], rows.soft).min(initial=0.0) < -SLACK * EPS * size
+            or joints > world.tolerances.residual * size
+        )
         kinked = self.scheme.joined and self._driven(i, terms)
         if not self.status.ok and self.status is not Status.max_iterations:
             return terms
@@ -247,23 +248,23 @@ class March:
         return np.asarray(log.v[i] + answer(terms.M, terms.G[kept], none, terms.c_dot[kept])[:, 0])
 
     def _leap(self, i: int) -> None:
-        """Several steps in one call, where the same contacts go on pressing; rarely tried where that fails."""
-        self._waited += 1
-        if self._waited <= self._pause:
+        """Several steps in one call."""
+        log, h = self._log, self.h
+        most = self.count - i
+        if self.world.pace.sampled:
+            most = min(most, round((self.world.pace.until() - float(log.t[i])) / h))
+        found = self._leaps.go(float(log.t[i]), log.q[i], log.v[i], h * log.mu[i], most)
+        if found is None:
             return
-        log, world, h = self._log, self.world, self.h
-        slack = SLACK * EPS * float(world.sizes.q.max())
-        rules = LeapRules(h, REACH, REST, world.closed_below, slack, self.method.accuracy)
-        rows = world.equations.leap(log.t[i], log.q[i], log.v[i], log.mu[i] > 0.0, rules, self.count - i)
-        k, n = len(rows), log.q.shape[1]
-        self._waited, self._pause = 0, 0 if k > 1 else min(2 * self._pause + 1, LEAP_FROM)
-        if k:
-            log.q[i + 1 : i + k + 1], log.v[i + 1 : i + k + 1] = rows[:, :n], rows[:, n : 2 * n]
-            log.a[i + 1 : i + k + 1] = np.diff(log.v[i : i + k + 1], axis=0) / h
-            log.mu[i + 1 : i + k + 1] = rows[:, 2 * n : -1] / h
-            self.impulses.note(float(np.max(rows[:, -1])), int(np.sum(log.mu[i + k] > 0.0)))
-            self._pressing = log.mu[i + k] > 0.0
-            self._ahead = i + k
+        k = len(found)
+        log.q[i + 1 : i + k + 1], log.v[i + 1 : i + k + 1] = found.q, found.v
+        log.a[i + 1 : i + k + 1] = np.diff(log.v[i : i + k + 1], axis=0) / h
+        log.mu[i + 1 : i + k + 1] = found.impulses / h
+        pressing = log.mu[i + 1 : i + k + 1, self.world.rows.gaps] > 0.0
+        self.impulses.note(found.off, int(np.max(np.sum(pressing, axis=1))))
+        self._unsettled, self._ahead = max(self._unsettled, found.unsettled), i + k
+        for step, u in enumerate(found.u):
+            self._tell_blows(i + step, pressing[step], u)
 
     def _evaluate(self, i: int) -> tuple[Array, Terms]:
         log, late = self._log, self.scheme.late
@@ -290,21 +291,27 @@ class March:
         return bool(self._shifts) and self._shifts[-1].point == i
 
     def _tell(self, i: int, found: Stepped) -> None:
-        """Contacts that close with a blow."""
+        """Contacts that close with a blow, and whether joints feel it."""
         log, rows = self._log, self.world.rows.gaps
-        pressing = log.mu[i + 1][rows] > 0.0
-        fresh = pressing & ~self._pressing
-        self._pressing = pressing
         force, before = log.mu[i + 1][rows], log.mu[i][rows]
+        pressing = force > 0.0
         blow = np.abs(force - before) > BLOW * np.maximum(force, before)
         still = self.world.equations.control is None  # then putting velocities back costs next to nothing
         self._jolted = self.scheme.joined and bool(np.any(blow) or (still and pressing.any()))
+        self._tell_blows(i, pressing, found.u)
+
+    def _tell_blows(self, i: int, pressing: Mask, u: Array) -> None:
+        """Contacts that begin to press in the step from point i, with velocities u before."""
+        log, fresh = self._log, pressing & ~self._pressing
+        self._pressing = pressing
         for j in np.flatnonzero(fresh):
-            speed = -float(found.u[j])
+            speed = -float(u[j])
             if speed > self.world.at_rest_below:
-                detail = f"speed {format_number(speed)}"
+                soft = j in self.world.rows.soft
+                detail = f"{'compliant, ' if soft else ''}speed {format_number(speed)}"
+                kind = Occurrence.contact if soft else Occurrence.impact
                 self.events.append(
-                    MotionEvent(Occurrence.impact, float(log.t[i + 1]), log.q[i], log.v[i], self.world.names[j], detail)
+                    MotionEvent(kind, float(log.t[i + 1]), log.q[i], log.v[i], self.world.names[j], detail)
                 )
 
     def _users(self) -> bool:

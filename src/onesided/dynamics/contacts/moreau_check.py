@@ -10,6 +10,7 @@ from onesided.dynamics.contacts.contact_run import World
 from onesided.dynamics.monitors import Arrays, force_size, steepness
 from onesided.dynamics.multipliers import not_unique as loose_rows
 from onesided.evaluation.motion_functions import Check
+from onesided.system.contact_equations import ContactEquations
 
 MOST_SETS, SMALL_ENOUGH = 32, 100  # sets of pressing contacts that are looked at; coordinates up to which they are
 
@@ -80,6 +81,17 @@ def audit(world: World, points: Arrays, scheme: Scheme, shifts: list[Shift]) -> 
     return Audit(points._replace(work=work), balance, projection, lost)
 
 
+def middles(equations: ContactEquations, points: Arrays, scheme: Scheme, shifts: list[Shift]) -> Arrays:
+    """States in the middle of the steps, with the multipliers of these."""
+    t, q, v, after = points.t[:-1], points.q[:-1], points.v[:-1], _arrived(points, shifts)
+    inner = v + scheme.theta * (after - v)
+    base = equations.space.retract(q, scheme.late * (inner if scheme.joined else v))
+    return points._replace(
+        t=t + scheme.late, q=base, v=0.5 * (v + after), a=0.0 * v, mu=points.mu[1:], work=points.work[1:],
+        u=points.u[1:],
+    )  # fmt: skip
+
+
 def _noise(found: Check, v: Array, h: float) -> float:
     """Round-off of the rate of momentum, which is a difference over a step."""
     speed = float(np.max(np.abs(v), initial=0.0))
@@ -111,14 +123,14 @@ def _pushes(world: World, G: Array, mu: Array) -> tuple[list[str], Array]:
     for i, (name, n) in enumerate(zip(world.names, rows.gaps, strict=True)):
         if not mu[n] > 0.0:
             continue
-        normal, found = G[n], []
+        normal, found, law = G[n], [], i in rows.soft
         for b in rows.of([i]):
             rub, slips = mu[list(rows.slips[b])], list(rows.slips[b])
             if np.linalg.norm(rub) >= (1.0 - np.sqrt(EPS)) * rows.friction[b] * mu[n]:
                 normal = normal + rub @ G[slips] / mu[n]
             else:
                 found += [*G[slips]]
-        found = [normal, *found]
+        found = found if law else [normal, *found]
         pushes += found
         owners += [name] * len(found)
     return owners, np.array(pushes).reshape(-1, G.shape[1])

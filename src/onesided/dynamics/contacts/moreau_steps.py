@@ -54,7 +54,7 @@ class MoreauSteps:
     def _restless(self) -> bool:
         system, start = self.world.request.system, self.world.start
         outside = system.force is not None or system.friction is not None or self.equations.held is not None
-        if outside or not self.equations.space.flat:
+        if outside or not self.equations.space.flat or len(self.world.rows.soft):
             return True
         rng, masses = np.random.default_rng(0), []
         for _ in range(PROBES):
@@ -72,7 +72,7 @@ class MoreauSteps:
         return Stepped(q, found.v, found.rows, terms.c_dot[self.world.rows.gaps], found.hits, off)
 
     @property
-    def _fine(self) -> float:
+    def fine(self) -> float:
         """A change of velocities that does not matter."""
         return float(self.world.tolerances.residual * EPS**0.25 * self.world.sizes.v.max())
 
@@ -82,21 +82,34 @@ class MoreauSteps:
     def _aim(self, terms: Terms) -> Aim:
         rows, end = self.world.rows.gaps, self.impulses.end
         tangent = end * terms.gamma[rows]
-        return Aim(terms.c_dot, terms.c[rows] + 0.5 * end * tangent, tangent, np.zeros(0))
+        return Aim(terms.c_dot, self._hard(terms.c[rows] + 0.5 * end * tangent), tangent, np.zeros(0))
+
+    def _hard(self, gaps: Array) -> Array:
+        """The gaps, out of reach where contacts are compliant."""
+        gaps[self.world.rows.soft] = np.inf
+        return gaps
+
+    def _soft(self, terms: Terms) -> Array:
+        """Normal impulses of compliant contacts by their laws, zero for the others."""
+        rows, found = self.world.rows, np.zeros(len(self.world.rows.gaps))
+        for i in rows.soft:
+            depth, rate = -terms.c[rows.gaps[i]], -terms.c_dot[rows.gaps[i]]
+            found[i] = self.scheme.h * max(0.0, float(rows.laws[i].force(depth, rate))) if depth > 0.0 else 0.0
+        return found
 
     def _explicit(self, begin: Begin, terms: Terms) -> tuple[Impulse, float]:
         """Forces in the middle of the step; those that depend on velocities are iterated on."""
         h, v, last = self.scheme.h, begin.v, self.scheme.h * begin.mu
-        step = Pushed(v, terms, terms.M, h * terms.h, last, self._aim(terms))
+        step = Pushed(v, terms, terms.M, h * terms.h, last, self._aim(terms), soft=self._soft(terms))
         found = self.impulses.of(step)
         if not self.restless:
             return found, 0.0
         change = np.inf
         for _ in range(NEWTON):
             now = self.equations.terms(begin.t + self.scheme.late, terms.q, 0.0 * v, 0.5 * (v + found.v), begin.mu)
-            before, found = found, self.impulses.of(step._replace(f=h * now.h, hits=found.hits))
+            before, found = found, self.impulses.of(step._replace(f=h * now.h, hits=found.hits, soft=self._soft(now)))
             last_change, change = change, float(np.max(np.abs(found.v - before.v)))
-            if not change > self._fine or (change >= 0.5 * last_change and self._off(change) <= EPS**0.75):
+            if not change > self.fine or (change >= 0.5 * last_change and self._off(change) <= EPS**0.75):
                 break
         return found, self._off(change)
 
@@ -107,7 +120,7 @@ class MoreauSteps:
             A, f = self._pushes(begin, terms, guess, last)
             found = self.impulses.of(Pushed(v, terms, A, f, last, aim, hits), symmetric=_symmetric(A))
             change = float(np.max(np.abs(found.v - guess)))
-            if not change > self._fine:
+            if not change > self.fine:
                 break
             guess, last, hits = found.v, found.rows, found.hits if found.hits.any() else None
         return found, self._off(change)
@@ -131,10 +144,10 @@ class MoreauSteps:
             )
             aim = self._middle(end, terms, (v, mean, guess))
             A, f = self._pushes(begin, terms, guess, last) if scheme.implicit else (terms.M, h * terms.h)
-            found = self.impulses.of(Pushed(v, terms, A, f, last, aim, hits))
+            found = self.impulses.of(Pushed(v, terms, A, f, last, aim, hits, self._soft(terms)))
             before, change = change, float(np.max(np.abs(found.v - guess)))
             guess, last, hits = found.v, found.rows, found.hits
-            if not change > self._fine or (change >= 0.5 * before and self._off(change) <= EPS**0.75):
+            if not change > self.fine or (change >= 0.5 * before and self._off(change) <= EPS**0.75):
                 break
         mean = v + theta * (found.v - v)
         q = self.equations.space.retract(begin.q, h * mean)
@@ -150,7 +163,7 @@ class MoreauSteps:
         rolling = terms.c_dot[rows.rolling] / self.scheme.theta - ahead[rows.rolling]
         return Aim(
             terms.c_dot - terms.G @ (mean - v),
-            end[rows.gaps] - over * last[rows.gaps],
+            self._hard(end[rows.gaps] - over * last[rows.gaps]),
             tangent,
             np.concatenate([joints, rolling]),
         )

@@ -84,6 +84,10 @@ def _judged(program: Program, y: Array, good: bool, iterations: int, note: str) 
     return Answer(y, Status.solved if good else Status.max_iterations, iterations, "" if good else note)
 
 
+def _interrupted(y: Array) -> Answer:
+    return Answer(y, Status.interrupted, 0, "the inputs are those of the last iteration, not an optimum")
+
+
 @checked
 @dataclass(frozen=True)
 class TrustRegion:
@@ -112,6 +116,7 @@ class TrustRegion:
             diagonal = sparse.csr_array((entries[own], (low_row[own], low_column[own])), shape=low.shape)
             return low + low.T - diagonal
 
+        latest = [y]
         none, by_rows = sparse.csr_array((len(y), len(y))), cast(Any, NonlinearConstraint)
         limits = by_rows(lambda x: program.slopes(x).rows, program.row_lower, program.row_upper, jacobian, hessian)
 
@@ -119,9 +124,13 @@ class TrustRegion:
             return cast(Any, minimize)(
                 lambda z: program.slopes(z).cost, x, method="trust-constr", jac=lambda z: program.slopes(z).gradient,
                 hess=lambda z: none, bounds=_bounds(program), constraints=limits, options=_options(barrier, left),
+                callback=lambda z, _: latest.__setitem__(0, z.copy()),
             )  # fmt: skip
 
-        return self._closer(program, y, minimised)
+        try:
+            return self._closer(program, y, minimised)
+        except KeyboardInterrupt:
+            return _interrupted(latest[0])
 
     def _closer(self, program: Program, y: Array, minimised: Callable[[Array, float, int], Any]) -> Answer:
         """Minimise with a barrier that becomes small: SciPy's gradients may vanish while it is still large."""
@@ -169,7 +178,11 @@ class Uno:
         solver.set_option("max_iterations", self.iterations)
         solver.set_option("primal_tolerance", TIGHT)
         solver.set_option("dual_tolerance", TIGHT)
-        found = solver.optimize(_uno_model(unopy, program, y))
+        latest = [y]
+        try:
+            found = solver.optimize(_uno_model(unopy, program, latest))
+        except KeyboardInterrupt:
+            return _interrupted(latest[0])
         good = found.solution_status.name == "FEASIBLE_KKT_POINT"
         words = f"{found.optimization_status.name}, {found.solution_status.name}".lower().replace("_", " ")
         return _judged(program, np.array(found.primal_solution, dtype=float), good, found.number_iterations, words)
@@ -183,10 +196,12 @@ def _unopy() -> Any:
     return unopy
 
 
-def _uno_model(unopy: Any, program: Program, y: Array) -> Any:
-    """The program by callbacks that write into the solver's own arrays."""
+def _uno_model(unopy: Any, program: Program, latest: list[Array]) -> Any:
+    """The program by callbacks that write into the solver's own arrays; the latest point is kept."""
+    y = latest[0]
 
     def gradient(x: Array, values: Array) -> None:
+        latest[0] = np.array(x, dtype=float)
         values[:] = program.slopes(x).gradient
 
     def rows(x: Array, values: Array) -> None:

@@ -96,7 +96,8 @@ def steer(  # noqa: PLR0913 - one verb, all its ends by keyword
         Contacts close and open without impact; friction is not offered.
     control : as of `simulate`.
     guess : an earlier result to begin with.
-    throw : raise a `SolveError` holding what was achieved, or return it with its status.
+    throw : raise a `SolveError` holding what was achieved, or return it with its status. Ctrl-C keeps it too: inputs of
+        a coarser grid, rechecked, or else those of the last iteration.
 
     Notes
     -----
@@ -128,6 +129,7 @@ def _refined(
     solver, units = method.solver or TrustRegion(), units_of(problem)
     grid = grid_of(problem, phases, method.intervals)
     nodes, iterations = _first(problem, grid, guess), 0
+    best: Steering | None = None
     while True:
         trial = Transcription(collocation, grid, limits, units)
         size = abs(trial.slopes(trial.vector(nodes._replace(u=nodes.u + units.u))).cost)
@@ -136,10 +138,14 @@ def _refined(
         iterations += answer.iterations
         nodes = program.nodes(answer.y)
         cost = program.slopes(answer.y).cost * (size or 1.0)
-        recheck = _rechecked(problem, grid, nodes, units, method.accuracy)
+        if answer.status is Status.interrupted and best is not None:
+            return replace(best, status=Status.interrupted, note=f"while {len(grid.closed)} intervals were tried")
+        recheck = _rechecked(problem, grid, nodes, units, method.accuracy, answer.status)
         found = _result(problem, names, (grid, nodes, cost), recheck, answer, method)
-        found = replace(found, iterations=iterations, provenance=_provenance(problem, method, solver))
-        if not answer.status.ok or found.error <= method.accuracy or 2 * len(grid.closed) > method.most:
+        best = found = replace(found, iterations=iterations, provenance=_provenance(problem, method, solver))
+        if not found.status.ok and found.status is not Status.inaccurate:
+            return found
+        if found.error <= method.accuracy or 2 * len(grid.closed) > method.most:
             return found
         nodes = halved(problem, nodes, grid.t)
         grid = Grid(_halves(grid.t), np.repeat(grid.closed, 2, axis=0))
@@ -161,9 +167,13 @@ def _first(problem: SteeringProblem, grid: Grid, guess: Steering | None) -> Node
     return Nodes(q, v, guess.at(times))
 
 
-def _rechecked(problem: SteeringProblem, grid: Grid, nodes: Nodes, units: Units, accuracy: float) -> Recheck:
-    """The motions under the inputs found, one per mode, and how far they are from the nodes."""
+def _rechecked(
+    problem: SteeringProblem, grid: Grid, nodes: Nodes, units: Units, accuracy: float, status: Status
+) -> Recheck:
+    """The motions under the inputs found, one per mode, and how far they are from the nodes; none after Ctrl-C."""
     motions: list[Motion] = []
+    if status is Status.interrupted:
+        return (), np.inf
     state, error = (nodes.q[0], nodes.v[0]), 0.0
     breaks = np.flatnonzero(np.any(grid.closed[1:] != grid.closed[:-1], axis=1)) + 1
     for part in np.split(np.arange(len(grid.closed)), breaks):
@@ -197,6 +207,8 @@ def _result(
 ) -> Steering:
     (grid, nodes, cost), (motions, error) = found, recheck
     status, notes = answer.status, [answer.note]
+    if any(motion.status is Status.interrupted for motion in motions):
+        status = Status.interrupted
     if status.ok and not error <= method.accuracy:
         status = Status.inaccurate
         notes.append(f"the motion under the inputs is {error:.2g} from the nodes: raise `most`, or `accuracy`")

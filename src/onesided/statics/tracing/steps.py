@@ -27,7 +27,7 @@ from onesided.statics.curves.factors import determinant
 from onesided.statics.tracing.hits import PathWatch, Trigger, explained, is_calm
 from onesided.statics.tracing.inside import halfway
 from onesided.statics.tracing.singular import first_singular
-from onesided.statics.tracing.stretch import Ahead, Located, Middle, Reached, Track, in_a_row, stretch
+from onesided.statics.tracing.stretch import Ahead, Located, Middle, ReachedEnd, Track, in_a_row, stretch
 from onesided.statics.tracing.survey import Matrix, Survey, SurveyedStep
 
 if TYPE_CHECKING:  # curves of large systems are made elsewhere
@@ -163,13 +163,13 @@ class Walker:
     def _row(self) -> Ahead | None:
         """Single steps in a row, up to the first on which something may happen; None where none succeeds."""
         known = self.point, self.previous, self.earlier, self.middle, self.step
-        made: list[Reached] = []
+        made: list[ReachedEnd] = []
         while len(made) < min(ROW, self.most - self.points):
             a, b = self.point, self._try_steps(alone=False)
             if b is None:
                 break
             calm = self.located is None and is_calm(self.curve, a, b, self.watch)
-            made.append(Reached(b, *self.tried, self.step, self.proposed, self.located, calm))
+            made.append(ReachedEnd(b, *self.tried, self.step, self.proposed, self.located, calm))
             if not calm:
                 break
             self._move(b)
