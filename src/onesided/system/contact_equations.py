@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from onesided.base.types import Array, Indices
-from onesided.evaluation.contact_steps import LONGEST, Leap, LeapRules, Start
+from onesided.evaluation.contact_steps import LONGEST, Leap, LeapRules, LeapStart
 from onesided.evaluation.motion_functions import Check, Control, Terms
 from onesided.system.compliance import pushed
 from onesided.system.contact import Block
@@ -125,7 +125,7 @@ class ContactEquations(Equations):
     def leap(self, t: float, q: Array, v: Array, impulses: Array, rules: LeapRules, wanted: int) -> Array:
         """Time steps without joints, as many as are good: rows as `Leap` tells; `impulses` of the step before."""
         held = np.zeros(self.n) if self.held is None else self.held.force
-        start = Start(t, self.p, q, v, impulses, held)
+        start = LeapStart(t, self.p, q, v, impulses, held)
         given = (start, self.contact_rows.restitution, rules, float(min(wanted, LONGEST)))
         found = np.asarray(self.leaping.steps(*given, self.parameters, self.control))
         return found[1:].reshape(LONGEST, -1)[: int(found[0])]
