@@ -8,7 +8,8 @@ twice, a load as well as a bar, is made once. Quantities may be formulas: a move
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any
+from functools import cache
+from typing import Any, get_args, get_type_hints
 
 import numpy as np
 
@@ -18,9 +19,8 @@ from onesided.base.tolerances import EPS
 from onesided.base.types import Array
 from onesided.elements.contract import Element, Quantity
 from onesided.elements.places import AXES, Body, Marker, Place
-from onesided.files.part_kinds import part_kinds
-from onesided.structures.compose import Part
 
+Part = Place | Element
 _POSITIONS = frozenset({"at", "through"})
 _DIRECTIONS = frozenset({"along", "normal", "force", "load", "acceleration", "down", "up", "axis", "cross_axis"})
 _HANDED = frozenset(
@@ -154,10 +154,21 @@ def _arranged(parts: Sequence[Any], moves: Sequence[_Move]) -> list[Part]:
     return whole
 
 
+@cache
+def _keys(kind: type) -> dict[str, bool]:
+    """Keys of a kind of part, and whether each holds quantities (numbers or formulas) rather than names."""
+    hints = get_type_hints(kind)
+    return {f.name: _holds_quantities(hints[f.name]) for f in fields(kind) if f.init and f.repr}
+
+
+def _holds_quantities(hint: Any) -> bool:
+    inside = get_args(hint)
+    return {float, str} <= set(inside) or any(_holds_quantities(one) for one in inside)
+
+
 def _signature(part: Element) -> tuple[Any, ...]:
     """What tells an element from another at the same places, in whichever order these are named."""
-    known = part_kinds()[part.kind].fields
-    numbers = [_plainly(getattr(part, key)) for key, field in known.items() if field.quantity]
+    numbers = [_plainly(getattr(part, key)) for key, quantity in _keys(type(part)).items() if quantity]
     return part.kind, frozenset(part.places), *numbers
 
 
@@ -189,7 +200,7 @@ def _same(x: Quantity, y: Quantity, tolerance: float) -> bool:
 
 def _moved(part: Any, move: _Move, names: Mapping[str, str]) -> Any:
     """A copy of a part, renamed and moved."""
-    known = part_kinds()[part.kind].fields
+    known = _keys(type(part))
     local = isinstance(part, Marker) or bool(getattr(part, "on", "") and getattr(part, "normal", ""))
     changes: dict[str, Any] = {"name": names[part.name]}
     for f in (f for f in fields(part) if f.init and f.repr and f.name != "name"):
@@ -200,7 +211,7 @@ def _moved(part: Any, move: _Move, names: Mapping[str, str]) -> Any:
             )
         if f.name == "formula":
             raise ModelError(f"the {part.kind} '{part.name}' cannot be copied", got="a formula of coordinates")
-        if f.name not in _WORDS and f.name in known and not known[f.name].quantity:
+        if f.name not in _WORDS and not known[f.name]:
             changes[f.name] = _renamed(given, names)
         elif not local and given is not None and not isinstance(given, str) and len(np.shape(given)) == 1:
             if f.name in _POSITIONS:
