@@ -155,7 +155,7 @@ def _arranged(parts: Sequence[Any], moves: Sequence[_Move]) -> list[Part]:
 
 
 @cache
-def _keys(kind: type) -> dict[str, bool]:
+def _keys(kind: Any) -> dict[str, bool]:
     """Keys of a kind of part, and whether each holds quantities (numbers or formulas) rather than names."""
     hints = get_type_hints(kind)
     return {f.name: _holds_quantities(hints[f.name]) for f in fields(kind) if f.init and f.repr}

@@ -95,14 +95,15 @@ class _Numbering:
 
 def _modelspace(path: Path, name: str) -> Any:
     try:
-        import ezdxf
+        from ezdxf.filemanagement import readfile
+        from ezdxf.lldxf.const import DXFError
     except ImportError:
         raise ModelFileError(
             "drawings are read by ezdxf, which is not installed", place=name, advice="pip install 'onesided[dxf]'"
         ) from None
     try:
-        return ezdxf.readfile(path).modelspace()
-    except (OSError, ezdxf.DXFError, ValueError, KeyError, UnicodeError) as error:
+        return readfile(path).modelspace()
+    except (OSError, DXFError, ValueError, KeyError, UnicodeError) as error:
         got = f"{type(error).__name__}: {error}"
         raise ModelFileError("the drawing cannot be read", place=name, got=got) from None
 
