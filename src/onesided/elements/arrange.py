@@ -154,9 +154,13 @@ def _arranged(parts: Sequence[Any], moves: Sequence[_Move]) -> list[Part]:
     return whole
 
 
+def _keys(part: Any) -> dict[str, bool]:
+    """Keys of a part, and whether each holds quantities (numbers or formulas) rather than names."""
+    return _keys_of(type(part))
+
+
 @cache
-def _keys(kind: Any) -> dict[str, bool]:
-    """Keys of a kind of part, and whether each holds quantities (numbers or formulas) rather than names."""
+def _keys_of(kind: Any) -> dict[str, bool]:
     hints = get_type_hints(kind)
     return {f.name: _holds_quantities(hints[f.name]) for f in fields(kind) if f.init and f.repr}
 
@@ -168,7 +172,7 @@ def _holds_quantities(hint: Any) -> bool:
 
 def _signature(part: Element) -> tuple[Any, ...]:
     """What tells an element from another at the same places, in whichever order these are named."""
-    numbers = [_plainly(getattr(part, key)) for key, quantity in _keys(type(part)).items() if quantity]
+    numbers = [_plainly(getattr(part, key)) for key, quantity in _keys(part).items() if quantity]
     return part.kind, frozenset(part.places), *numbers
 
 
@@ -200,7 +204,7 @@ def _same(x: Quantity, y: Quantity, tolerance: float) -> bool:
 
 def _moved(part: Any, move: _Move, names: Mapping[str, str]) -> Any:
     """A copy of a part, renamed and moved."""
-    known = _keys(type(part))
+    known = _keys(part)
     local = isinstance(part, Marker) or bool(getattr(part, "on", "") and getattr(part, "normal", ""))
     changes: dict[str, Any] = {"name": names[part.name]}
     for f in (f for f in fields(part) if f.init and f.repr and f.name != "name"):
