@@ -156,7 +156,8 @@ def _arranged(parts: Sequence[Any], moves: Sequence[_Move]) -> list[Part]:
 
 def _keys(part: Any) -> dict[str, bool]:
     """Keys of a part, and whether each holds quantities (numbers or formulas) rather than names."""
-    return _keys_of(type(part))
+    kind: Any = part.__class__
+    return _keys_of(kind)
 
 
 @cache
