@@ -136,7 +136,7 @@ def page() -> str:
 
 def _section(kind: PartKind) -> str:
     doc = kind.cls.__doc__ or ""
-    drawing = f"\n```text\n{DRAWINGS[kind.name]}\n```\n"
+    drawing = f"\n```\n{DRAWINGS[kind.name]}\n```\n"
     rows = "".join(_row(kind, key) for key in kind.fields if key not in UNUSED.get(kind.name, ()))
     table = f"\n| key | unit | what |\n|---|---|---|\n{rows}" if rows else ""
     return f"\n### `{kind.name}` – {kind.cls.__name__}\n\n{_first(doc)}\n{drawing}{table}{_results(kind)}"

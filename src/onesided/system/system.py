@@ -162,6 +162,12 @@ class System:
         joints = [(f"bilateral constraint '{name}'", f) for name, f in self.bilateral.items()]
         return [("energy", self.energy), *joints, *gaps]
 
+    def __copy__(self) -> "System":
+        """The same statement and the same compiled functions."""
+        new = object.__new__(System)
+        new.__dict__.update(self.__dict__)
+        return new
+
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickled as what it was made from; the copy is compiled anew."""
         return travelling(self)
