@@ -166,7 +166,8 @@ def test_a_large_system_relaxes_and_jumps():
     a, b = (onesided.drive(system, system.start, [0.0, 0.05]) for system in (dense, sparse))
     assert [jump.p for jump in b.jumps] == pytest.approx([limit, 1.02 * limit], rel=1e-10)
     np.testing.assert_allclose([jump.q_to for jump in b.jumps], [jump.q_to for jump in a.jumps], atol=1e-10)
-    relaxed = [onesided.solve(s, onesided.Relaxation(), start=s.start + 0.1, p=0.01).value.q for s in (dense, sparse)]
+    way = onesided.Relaxation()
+    relaxed = [onesided.solve(s, s.start + 0.1, 0.01, method=way).value.q for s in (dense, sparse)]
     np.testing.assert_allclose(*relaxed, atol=1e-10)
     _, net_system = both(net(3))
     there_and_back = onesided.drive(net_system, net_system.start, [0.0, 2.0, 0.0])
