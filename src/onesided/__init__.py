@@ -3,13 +3,23 @@
 Names are imported when first used: `import onesided` loads neither JAX nor SciPy. They are listed in `__init__.pyi`.
 """
 
+from difflib import get_close_matches
 from importlib import import_module
+from typing import Any
 
 import lazy_loader
 
 from onesided.base.views import register
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+_load, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)  # noqa: PLE0605 - the names of the stub
 
 for _views in ("plots", "report"):
     register(_views, lambda name=_views: import_module(f"onesided.{name}"))
+
+
+def __getattr__(name: str) -> Any:
+    if name in __all__:
+        return _load(name)
+    close = get_close_matches(name, __all__, n=1)
+    guess = f": did you mean '{close[0]}'?" if close else ""
+    raise AttributeError(f"module 'onesided' has no attribute '{name}'{guess}")
