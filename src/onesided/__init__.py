@@ -11,7 +11,7 @@ import lazy_loader
 
 from onesided.base.views import register
 
-_load, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)  # noqa: PLE0605 - the names of the stub
+_load, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
 
 for _views in ("plots", "report"):
     register(_views, lambda name=_views: import_module(f"onesided.{name}"))
