@@ -71,7 +71,7 @@ def test_the_cache_is_bounded_and_the_oldest_go(cache, monkeypatch):
     monkeypatch.setattr(caches, "BOUND", 10 * len(packed))
     names = [entry(cache, f"e{i}", packed) for i in range(20)]
     monkeypatch.setattr(caches, "entries", lambda folder: iter(
-        caches.Entry(path, len(packed), float(i)) for i, path in enumerate(names)))  # fmt: skip
+        caches.CacheEntry(path, len(packed), float(i)) for i, path in enumerate(names)))  # fmt: skip
     caches.compiled_code()
     assert [path.exists() for path in names] == [False] * 12 + [True] * 8
 

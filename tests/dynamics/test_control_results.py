@@ -13,7 +13,7 @@ from onesided.dynamics.steering.transcription import Transcription
 from onesided.results import load_result, save
 
 G = 9.81
-coupling, steering_verb = (import_module(f"onesided.dynamics.{name}") for name in ("couple", "steer"))
+coupling, steering_verb = (import_module(f"onesided.dynamics.{name}") for name in ("couple", "steering.steer"))
 
 
 @pytest.fixture(scope="module")
@@ -98,7 +98,7 @@ def presses(patch, where, name, after):
 
 
 def test_ctrl_c_keeps_the_steps_of_both_systems(monkeypatch, both):
-    presses(monkeypatch, coupling._Run, "_advance", 4)
+    presses(monkeypatch, coupling._CoupledRun, "_advance", 4)
     found = joined(throw=False)
     assert found.status is Status.interrupted
     assert "0.03" in found.note
