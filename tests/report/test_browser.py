@@ -191,7 +191,7 @@ def bundled():
     """Models without motion; of those made of parts two, the others in the slow tests."""
     for name in zoo.names():
         if "[motion]" not in zoo.text(name):
-            quick = "energy =" in zoo.text(name) or name in {"guyed-mast", "panel-ring"}
+            quick = "energy =" in zoo.text(name) or name == "guyed-mast"
             yield name if quick else pytest.param(name, marks=pytest.mark.slow)
 
 

@@ -49,7 +49,7 @@ def test_the_whole_path_of_three_units():
     assert degree == 0
 
 
-@pytest.mark.parametrize("N", [10, 30])
+@pytest.mark.parametrize("N", [10, pytest.param(30, marks=pytest.mark.slow)])
 def test_longer_chains(N):
     path = onesided.trace(chain(N), 0.5 * np.arange(1, N + 1), 0.0, max_events=300)
     assert {event.kind for event in path.events} == {Kind.limit} and len(path.events) == 300
