@@ -334,7 +334,7 @@ def resolved(
     """The middle of a step, evaluated on its own, if that agrees with what its ends say; None if not.
 
     The path lies on the cubic through both ends, the determinant keeps away from zero, no gap or reaction dips below
-    zero, p does not turn twice [the same as compiled: `model.stepping`]. `before` are the volumes at the start and in
+    zero, p does not turn twice [the same as compiled: `evaluation.path_steps`]. `before` are the volumes at the start and in
     the middle of the last step, and its length.
     """
     if curve.large:
