@@ -65,7 +65,7 @@ class SeenSizes(NamedTuple):
 
 
 class MotionPoint(NamedTuple):
-    """A state: as `dynamics.mechanics.State`."""
+    """A state: as `dynamics.mechanics.MotionState`."""
 
     t: Any
     q: Any

@@ -334,8 +334,8 @@ def resolved(
     """The middle of a step, evaluated on its own, if that agrees with what its ends say; None if not.
 
     The path lies on the cubic through both ends, the determinant keeps away from zero, no gap or reaction dips below
-    zero, p does not turn twice [the same as compiled: `evaluation.path_steps`]. `before` are the volumes at the start and in
-    the middle of the last step, and its length.
+    zero, p does not turn twice [the same as compiled: `path_steps`]. `before` are the volumes at the start and in the
+    middle of the last step, and its length.
     """
     if curve.large:
         fine = _resolved_by_end(cast("LargeCurve", curve), a, b, method.miss, watch.tolerances)
