@@ -24,9 +24,8 @@ GOAL = {"formulas": 0.4, "parts": 1.5}  # CPU seconds, cold
 CHILD = """
 import json, sys, time
 begin = time.process_time()
-from onesided.files import reading as files
-from onesided.statics.paths import trace
-from onesided import zoo
+import onesided
+from onesided import loads, trace, zoo
 ready = time.process_time()
 system, task = zoo.load(sys.argv[1])
 path = trace(system, task.start, task.p, direction=task.direction, p_bounds=task.p_bounds, throw=False)

@@ -1,10 +1,10 @@
 """Flights between impacts of bodies that touch nothing, many of them as one compiled call.
 
-Steps of `smooth_steps`; along each of them every gap is interpolated as in `dynamics.watching.resolve`, by a polynomial
-on four pieces whose last coefficients tell its error. A gap passes where the polynomial is positive beyond doubt, or monotone
-or concave with ends that are; where it falls through zero once, the impact is located by steps of their own and a
-single contact without friction bounces by Newton's law. All else is left to the caller: contacts that touch together,
-friction, gaps with kinks, impacts that are slow or come to rest.
+Steps of `smooth_steps`; along each of them every gap is interpolated as in `dynamics.watching.resolve`, by a
+polynomial on four pieces whose last coefficients tell its error. A gap passes where the polynomial is positive beyond
+doubt, or monotone or concave with ends that are; where it falls through zero once, the impact is located by steps of
+their own and a single contact without friction bounces by Newton's law. All else is left to the caller: contacts that
+touch together, friction, gaps with kinks, impacts that are slow or come to rest.
 """
 
 from typing import TYPE_CHECKING, Any, NamedTuple
