@@ -13,7 +13,7 @@ import threading
 from onesided.base.atomic import discard_drafts
 
 EXIT_INTERRUPTED = 130
-PATIENCE = 0.5  # seconds until the user is told that the work stops at its next safe place
+PATIENCE = 0.5  # seconds until the user hears that the work stops at its next safe place
 NOTHING = "interrupted: nothing was left half-written"
 SOON = "interrupted: the step in hand is finished first, then what was found is saved; Ctrl-C again ends at once"
 SHOW_CURSOR = "\x1b[?25h"

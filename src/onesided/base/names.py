@@ -22,7 +22,7 @@ def nearest(name: str, known: Iterable[str]) -> str:
 
 
 def unknown_name(kind: str, name: str, known: Iterable[str], *, advice: str = "", about: str = "") -> ModelError:
-    """The error for a name that nobody defined, with the nearest known one."""
+    """The error for a name that is not defined, with the nearest known one."""
     names = list(known)
     guess = nearest(name, names)
     return ModelError(

@@ -9,7 +9,7 @@ from onesided.base.errors import UsageError
 
 EPS = float(np.finfo(np.float64).eps)
 SMALL = EPS**0.625  # a scaled distance to the solution that no longer matters
-ROUNDING = 64.0 * EPS  # stiffness below this share of what is usual cannot be told from none
+ROUNDING = 64.0 * EPS  # stiffness below this share of what is usual cannot be distinguished from none
 ROUND_OFF = EPS**0.625  # a scaled residual below this that no longer falls is as small as it gets
 
 

@@ -118,7 +118,7 @@ class FrictionProblem:
 def block_pattern(D: Any, touched: Any, directions: Indices) -> Any:
     """D (CSR) with explicit zeros, so that all rows of a contact have the same columns.
 
-    `touched` (contacts, n) tells which coordinates a contact moves.
+    `touched` (contacts, n) says which coordinates a contact moves.
     """
     contact = np.repeat(np.arange(len(directions)), 1 + directions)
     belongs = scipy.sparse.csr_array((np.ones(len(contact)), (np.arange(len(contact)), contact)))

@@ -53,7 +53,7 @@ def complementarity(system: System, claim: Claim) -> tuple[Array, Worst]:
 
 
 def _told_taut(system: System, claim: Claim) -> Mask:
-    """(N, m): which pairs are taut at the points by the switches that were told."""
+    """(N, m): which pairs are taut at the points by the switches that were reported."""
     taut = np.repeat(claim.first_taut[None, :] > 0, len(claim.t), axis=0)
     for switch in claim.switches:
         taut[claim.t >= switch.t, list(system.names).index(switch.name)] = switch.taut

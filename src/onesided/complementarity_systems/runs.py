@@ -70,7 +70,7 @@ class LinearRun(ABC):
 class MotionMethod(ABC):
     """A frozen dataclass with the knobs of one method.
 
-    `fixed_step` tells whether its points are its steps; otherwise it gives a trail of steps that are short enough to
+    `fixed_step` says whether its points are its steps; otherwise it gives a trail of steps that are short enough to
     be integrated anew by a method of high order.
     """
 

@@ -33,7 +33,7 @@ class Dip(NamedTuple):
 def dips(equations: Equations, points: Arrays, pressing: Any, *, smooth: bool) -> list[Dip]:
     """Gaps that are negative within a step although they do not press in it, the deepest of each contact.
 
-    `pressing` (steps, contacts) tells where a contact is a joint; `smooth` whether interpolation is that of a smooth
+    `pressing` (steps, contacts) says where a contact is a joint; `smooth` whether interpolation is that of a smooth
     motion, or straight.
     """
     steps = np.flatnonzero(np.diff(points.t) > 0.0)

@@ -70,7 +70,7 @@ def check_distances(equations: ContactEquations, t: float, q: Array, v: Array, s
     Some coordinates move a point freely; by these a distance and its tangential velocities have gradients of equal
     length at right angles, in the coordinates or in the metric of the mass. Where coordinates of equal mass with
     constant gradients do otherwise, and none as they should, the model is wrong; where gradients change or inertias
-    differ, as for angles, nobody can tell.
+    differ, as for angles, that cannot be decided.
     """
     rows = equations.contact_rows
     rubbing = [i for i in range(len(rows.gaps)) if rows.slips[i]][:MOST_CONTACTS]

@@ -306,7 +306,7 @@ class PlasticCable(Cable):
         return ("", "_flow")
 
     def gap_words(self, ending: str) -> Words:
-        """Flow is told in words of its own."""
+        """Flow is reported in words of its own."""
         return self.flow if ending else self.words
 
     def gaps(self, at: Local) -> tuple[Any, ...]:

@@ -80,7 +80,7 @@ class Slot(NamedTuple):
 
 
 class Words(NamedTuple):
-    """How events of one-sided elements are told: noun, what closing and what opening is called."""
+    """How events of one-sided elements are reported: noun, what closing and what opening is called."""
 
     noun: str = "contact"
     closes: str = "closes"
@@ -173,7 +173,7 @@ class Element:
     kind : the element's name in model files.
     turns : whether its places must have an orientation (bodies, not nodes).
     dimensions : the dimensions it works in.
-    words : how events of its one-sided constraints are told.
+    words : how events of its one-sided constraints are reported.
     drawn_as : style of the line between its places in pictures (bar, spring, cable, beam, strut); empty: no line.
     repeats : whether it may be attached to one place more than once (a cable that runs to and fro).
     conservative : whether it has no force at rest but the gradient of its energy; statics refuses others.
@@ -274,7 +274,7 @@ class Element:
         return False
 
     def gap_words(self, ending: str) -> Words:
-        """How events of one of its gaps are told."""
+        """How events of one of its gaps are reported."""
         return self.words
 
     def wrenches(self, at: Local, rates: tuple[Rate, ...]) -> tuple[Wrench, ...]:

@@ -90,7 +90,7 @@ class TableLaw:
         return tuple(f"_kink{i + 1}" for i in range(self.kinks))
 
     def words(self, ending: str) -> Words:
-        """How the event of a kink is told."""
+        """How the event of a kink is reported."""
         if any(isinstance(x, str) for row in self.table for x in row):
             return NEITHER
         points = np.array(self.table, dtype=np.float64)

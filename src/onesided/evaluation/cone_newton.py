@@ -139,7 +139,7 @@ class ConeNewton:
         return D.reshape(self.C, self.w, size)
 
     def solve(self, problem: ConeProblem, start: Any, tol: Any) -> ConeAnswer:
-        """Impulses from a guess on; one more step after they are good tells whether they are unique."""
+        """Impulses from a guess on; one more step after they are good says whether they are unique."""
 
         def step(x: _State) -> _State:
             F, J = self._equations(problem, x.P)

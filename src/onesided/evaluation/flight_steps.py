@@ -65,7 +65,7 @@ class Contacts(NamedTuple):
     """Restitution (negative where an impact is left to the caller), largest gaps and speeds so far, each (F,).
 
     `gap` is the tolerance of gaps, `rounded` that of their terms; speeds are none below `slow` residuals, at rest below
-    a share `rest` of the largest, and `faint` where it is to be seen whether heights can be told from `unseen` ones.
+    a share `rest` of the largest, and `faint` where heights may be too small to be distinguished from `unseen` ones.
     """
 
     e: Any
@@ -303,7 +303,7 @@ def _bend(powers: Any, h: Any) -> Any:
 
 
 def _follow(seen: _Seen, values: Any, doubt: Any, given: tuple[Any, Any], where: tuple[Any, Any]) -> _Seen:
-    """Gaps (17, F) on one piece: whether they stay positive, fall through zero once, or cannot be told.
+    """Gaps (17, F) on one piece: whether they stay positive, fall through zero once, or cannot be decided.
 
     A gap that is left by an impact begins at zero; any other has to be positive beyond doubt at both ends, since a kink
     right after the first sample hides in the error.

@@ -38,7 +38,7 @@ ROUNDS = 80  # a limit point not located by then is left to the caller
 class CurveFrame(NamedTuple):
     """The scaled variables of a curve: sizes of all unknowns (q, p, ν), of all equations, and the constraints.
 
-    `closed` tells which constraints are equations, `onesided` which of them are unilateral.
+    `closed` says which constraints are equations, `onesided` which of them are unilateral.
     """
 
     unit: Any

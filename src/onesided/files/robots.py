@@ -316,7 +316,7 @@ class _Robot:
 
 
 def _turned(axes: Array) -> tuple[float, ...]:
-    """The rotation vector of a rotation matrix; half turns are told by their axis."""
+    """The rotation vector of a rotation matrix; half turns are given by their axis."""
     if float(np.trace(axes)) > -0.9:
         return tuple(map(float, rotation_vector(*matrix_quaternion(axes))))
     values, vectors = np.linalg.eig(axes)

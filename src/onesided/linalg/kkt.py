@@ -44,7 +44,7 @@ class SparseKkt:
         self.rows: Any = None
 
     def factor(self, hessian: Array, gradients: Array, closed: Array | Mask, *, soft: float = 0.0) -> None:
-        """Factorise with these values; `closed` (m,) tells which constraints are equations, of compliance `soft`."""
+        """Factorise with these values; `closed` (m,) says which constraints are equations, of compliance `soft`."""
         self.count += 1
         gradients = np.where(closed[self._constraints], gradients, 0.0)
         values = np.concatenate([hessian, gradients, np.where(closed, -soft, -1.0)])

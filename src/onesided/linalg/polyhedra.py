@@ -120,7 +120,7 @@ def _independent_rows(C: Array) -> list[int]:
 
 
 def _cut(rays: Array, zero: Mask, C: Array, row: int, tol: float) -> tuple[Array, Mask]:
-    """Intersect the cone of `rays` with C[row]·v ≥ 0; `zero` tells which earlier rows vanish on which ray."""
+    """Intersect the cone of `rays` with C[row]·v ≥ 0; `zero` says which earlier rows vanish on which ray."""
     s = rays @ C[row]
     plus, minus = s > tol, s < -tol
     zero = zero.copy()

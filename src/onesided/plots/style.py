@@ -1,4 +1,4 @@
-"""Colours, dashes and markers: safe for the colour-blind, told apart in black and white."""
+"""Colours, dashes and markers: safe for the colour-blind, and distinct in black and white."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

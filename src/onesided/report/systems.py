@@ -59,7 +59,7 @@ def _some(names: tuple[str, ...]) -> str:
 
 
 def _picture(system: "System", q: Array, p: float) -> str:
-    """A drawing in which nothing is told of contacts: whether they are closed is not known here."""
+    """A drawing which says nothing of contacts: whether they are closed is not known here."""
     if system.sketch is None:
         return ""
     plain = replace(system.sketch, marks={})

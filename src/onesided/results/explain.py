@@ -126,7 +126,7 @@ def theory(kind: Kind | Occurrence) -> str:
 
 
 def explanation(name: str) -> str:
-    """Title, explanation and place of the theory; a name nobody knows is refused."""
+    """Title, explanation and place of the theory; an unknown name is refused."""
     known = {slug(kind): kind for kind in _ALL}
     wanted = name.strip().lower().replace("_", "-").replace(" ", "-").removesuffix("-point")
     wanted = wanted if wanted in known else next((key for key in known if key == f"motion-{wanted}"), wanted)

@@ -51,7 +51,7 @@ def column(path: Path, name: str) -> Array:
 
 
 def picked(what: str, name: str, found: Mapping[str, Array], members: Mapping[str, Array], other: str) -> Array:
-    """The series of this name, or its other name; one that nobody knows is refused with the nearest ones."""
+    """The series of this name, or its other name; an unknown one is refused with the nearest ones."""
     for key in (name, other):
         if key in found:
             return found[key]

@@ -73,7 +73,7 @@ def diagram(  # noqa: PLR0913 - one verb, all its ends by keyword
     p_bounds : range of p; by default the file's.
     max_branches, max_depth : limits on the number of branches and on how often a branch may leave another.
     symmetry : a group, or "detect" for that of a composed structure: of branches that are images of each other one is
-        followed, `multiplicity` tells how many there are, and rays and paths tell which symmetries they keep.
+        followed, `multiplicity` says how many there are, and rays and paths tell which symmetries they keep.
     throw : after Ctrl-C raise a `SolveError` holding the diagram so far, or return it.
     """
     start = where(system, q0, p0, bounds_of(system, p_bounds))
@@ -198,7 +198,7 @@ class _Atlas:
         return made[0]
 
     def state(self) -> list[tuple[_Station, bool, tuple[bool, ...]]]:
-        """The points, which of their events are told, and which rays have been travelled, as of now."""
+        """The points, which of their events are reported, and which rays have been travelled, as of now."""
         return [(station, station.told, station.used.state()) for station in self.stations]
 
     def reset(self, state: list[tuple[_Station, bool, tuple[bool, ...]]]) -> None:

@@ -167,7 +167,7 @@ class Assembly(Derivatives):
         """Blocks of which the Hessian is the sum of the |K| of all elements at x, the energies alone.
 
         An element that is softer as a whole than it was before is as stiff as then: it may just have none. Eigenvalues
-        of one element, times lengths, are told apart where those of the whole structure are not.
+        of one element, times lengths, are distinguished where those of the whole structure are not.
         """
         blocks = []
         for batch, now, then in zip(

@@ -346,7 +346,7 @@ class Structure:
         return with_measures(made, self.stated)
 
     def words(self, name: str) -> Words:
-        """How events of a one-sided constraint are told."""
+        """How events of a one-sided constraint are reported."""
         element = self.unilateral[name]
         return element.gap_words(name.removeprefix(element.name))
 

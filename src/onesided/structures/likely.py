@@ -11,7 +11,7 @@ from onesided.base.tolerances import DEFAULT
 from onesided.elements.contract import Element, Start
 from onesided.elements.places import Place
 
-MIXED = 1e12  # ratio of two stiffnesses or lengths that nobody means
+MIXED = 1e12  # ratio of two stiffnesses or lengths that cannot be meant
 
 
 def check_masses(places: Mapping[str, Place], start: Start) -> None:
@@ -30,7 +30,7 @@ def check_masses(places: Mapping[str, Place], start: Start) -> None:
 
 
 def warn_of_mixed_units(elements: Sequence[Element], start: Start) -> None:
-    """Warn where stiffnesses or lengths of one kind of element differ by a factor that nobody means."""
+    """Warn where stiffnesses or lengths of one kind of element differ by a factor that cannot be meant."""
     found: dict[tuple[str, str], list[tuple[float, str]]] = defaultdict(list)
     for element in elements:
         sizes = {"stiffness": 0.0, **element.numbers(start)}

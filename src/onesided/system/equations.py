@@ -309,7 +309,7 @@ def _in_blocks(evaluate: Callable[[Array], Any], x: Array, size: int) -> Array:
 
 
 def _in_turn(evaluate: Callable[[Array, float], Any], x: Array, size: int) -> Array:
-    """Values at the rows of x, at most so many in a call; the number of those that count is told."""
+    """Values at the rows of x, at most so many in a call; the number of those that count is given."""
     found = []
     for i in range(0, len(x), size):
         count = min(size, len(x) - i)

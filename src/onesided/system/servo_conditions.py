@@ -62,7 +62,7 @@ class ServoFunctions:
         self._moves = jax.jit(self._flow)
         self.hidden: list[Level] = []
         self.top: list[Level] = []
-        self.index = 0  # of the equations: one more than derivatives needed until all inputs are told apart
+        self.index = 0  # of the equations: one more than derivatives needed until all inputs are determined
         states = z + 0.1 * np.random.default_rng(0).normal(size=(PROBES, len(z)))
         self._probes = [self._unpack(jnp.asarray(state)) for state in (z, *states)]
         self._differentiate({name: self._position(f) for name, f in equations.system.servo.items()})

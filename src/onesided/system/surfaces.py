@@ -63,7 +63,7 @@ def with_surfaces(system: System, pairs: Mapping[str, SurfacePair]) -> System:
     Notes
     -----
     A motion refuses outlines that are not regular, conformal or pressed into each other at its start
-    (`check_surfaces`), and tells where that happens on the way, or where other points of the outlines come closer than
+    (`check_surfaces`), and says where that happens on the way, or where other points of the outlines come closer than
     those it follows.
     """
     prepare_jax()

@@ -219,7 +219,7 @@ class System:
         return self.structure is not None or self.task is not None
 
     def words_for(self, name: str) -> tuple[str, str, str]:
-        """How events of a one-sided constraint are told: noun, what closing and what opening is called."""
+        """How events of a one-sided constraint are reported: noun, what closing and what opening is called."""
         if name in self.bilateral:
             return "joint", "closes", "opens"
         if self.structure is not None:

@@ -42,7 +42,7 @@ class Wind:
 class GuyLaw(ABC):
     """σ = S/S₀ of a guy as a function of its relative horizontal elongation Δ̄.
 
-    `pulls_only` tells whether σ < 0 means slack; a law without it may push.
+    `pulls_only` says whether σ < 0 means slack; a law without it may push.
     """
 
     pulls_only = True

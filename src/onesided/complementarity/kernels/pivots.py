@@ -127,7 +127,7 @@ def scan(M: Array, q: Array, tolerances: tuple[float, float], first: bool) -> ND
     """Flag, for every index set A, whether its piece {z_A ≥ 0, w_A = 0, w ≥ 0} holds one point, or perhaps more.
 
     For data scaled to size one. `tolerances` bound the negative part of z and w, and the pivots of a regular
-    M_AA. Bit i of the place in the result tells whether i is in A; with `first` the scan ends at the first
+    M_AA. Bit i of the place in the result says whether i is in A; with `first` the scan ends at the first
     point.
     """
     n = q.size

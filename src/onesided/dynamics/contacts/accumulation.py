@@ -53,7 +53,7 @@ class Accumulations:
 
 
 def unseen_hops(world: World, state: MotionState, terms: Terms, hit: list[int]) -> list[int]:
-    """Contacts that would leave for a height u²/(2 a) that cannot be told from round-off."""
+    """Contacts that would leave for a height u²/(2 a) that cannot be distinguished from round-off."""
     rows, zero, speeds = world.rows, np.zeros_like(state.q), terms.c_dot[world.rows.gaps]
     slow = [i for i in hit if -speeds[i] <= FAINT * world.touch.speed[i] and rows.restitution[i] > 0.0]
     if not slow:

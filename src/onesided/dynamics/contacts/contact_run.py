@@ -32,7 +32,7 @@ from onesided.system.system import System
 
 PROJECTIONS = 20
 SHOWN = 8  # names in a note
-PROBE = 0.01  # how far from the start contacts are told apart, relative to the size of the coordinates
+PROBE = 0.01  # how far from the start contacts are distinguished, relative to the size of the coordinates
 UserEvents = Mapping[str, Callable[[float, Array, Array], float]]
 
 
@@ -153,7 +153,7 @@ class World:
         return found
 
     def _tell_apart(self, state: MotionState) -> None:
-        """Refuse a contact that is stated twice: its force could not be told from the other's."""
+        """Refuse a contact that is stated twice: its force could not be distinguished from the other's."""
         rng = np.random.default_rng(0)
         pictures = []
         for shift in (PROBE, 2.0 * PROBE):

@@ -295,7 +295,7 @@ class Flight:
         return len(self.states)
 
     def _keep(self, state: MotionState) -> int:
-        """A point whose contact forces nobody knows: as if there were none."""
+        """A point whose contact forces are unknown: as if there were none."""
         free = self.world.mechanics(OPEN)
         found = free.accelerate(state.t, state.q, np.zeros_like(state.q), state.v, np.zeros(free.equations.rows))
         equations: Any = free.equations
@@ -360,7 +360,7 @@ class Flight:
     def _forced(self, state: MotionState, moment: PhaseEnd | None, before: ContactMode) -> dict[int, Array]:
         """Contacts that begin to slide, against the friction that has reached its limit, with those that just did.
 
-        Those that have slid for a while are told by their slip: where that has ended, they may stick.
+        Those that have slid for a while are known by their slip: where that has ended, they may stick.
         """
         rows = self.world.rows
         fresh = {b: np.array(d) for b, d in before.sliding if self._began.get(b) == state.t}

@@ -24,7 +24,7 @@ FEW = 1000.0  # tolerances of the residual within which an acceleration of slip 
 
 
 class ContactDecision(NamedTuple):
-    """What contacts do next; or why nobody knows."""
+    """What contacts do next; or why that is unknown."""
 
     mode: ContactMode
     status: Status = Status.solved

@@ -69,7 +69,7 @@ class SlidingMechanics(Mechanics):
 
     @property
     def none(self) -> float:
-        """A slip that cannot be told from none."""
+        """A slip that cannot be distinguished from none."""
         return SLOW * self.tolerances.residual * float(self.sizes.v.max())
 
     def accelerate(

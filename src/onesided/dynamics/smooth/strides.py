@@ -34,7 +34,7 @@ class MotionStretch(NamedTuple):
 
 
 def rules(mechanics: Mechanics, limits: StrideLimits) -> StrideRules:
-    """What a call of many steps is told."""
+    """What a call of many steps is given."""
     return StrideRules(
         limits.end, mechanics.equations.p, limits.rtol, limits.longest, limits.smallest, mechanics.tolerances.residual,
         mechanics.weights, mechanics.reference, mechanics.sizes.share, limits.tiny,

@@ -103,7 +103,8 @@ class Search:
     ----------
     look : values of all functions at times (N,): (N, F).
     signs : what is known at `low`; brought up to date.
-    bands : (F,) values that cannot be told from zero;  errors : (F,) of the motion that the functions are looked at on.
+    bands : (F,) values that cannot be distinguished from zero;
+    errors : (F,) of the motion that the functions are looked at on.
     eager : whether falling from zero at the beginning is a crossing;  rounds : pieces that are cut before giving up.
     size : (F,) largest value seen.
     vague : functions that could not be resolved, with the time.
@@ -196,7 +197,7 @@ class Search:
         return self._knots(piece, f, np.array([piece.low, piece.high]), np.array([value, value]), None)
 
     def _sampled(self, piece: _Piece, f: int, noise: float) -> list[SignChange]:
-        """From the ends of a piece alone: what lies between is a jump, or nobody knows."""
+        """From the ends of a piece alone: what lies between is a jump, or unknown."""
         ends = [0, DEGREE]
         values = piece.values[ends, f]  # type: ignore[index]
         known = np.isfinite(values)

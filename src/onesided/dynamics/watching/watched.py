@@ -36,7 +36,7 @@ class Watched(Protocol):
         """Values at a state that was integrated: (F,)."""
 
     def doubt(self, dense: DenseOutput, state: MotionState) -> tuple[Array, Array]:
-        """What cannot be told from zero, and how far the motion within the step may be off: (F,) each."""
+        """What cannot be distinguished from zero, and how far the motion within the step may be off: (F,) each."""
 
 
 class Gaps:

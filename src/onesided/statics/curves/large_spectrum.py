@@ -1,7 +1,7 @@
 """Nearly singular modes of large structures, and linearised equations taken apart without a dense matrix.
 
 Modes with κ near zero [`spectrum`] are found by shift-invert block Lanczos with the sparse KKT matrix of the working
-set; the inertia at two shifts tells how many there are. Bordered by M times these modes, K is regular where it is
+set; the inertia at two shifts says how many there are. Bordered by M times these modes, K is regular where it is
 singular itself: one sparse factorisation gives modes, response to p and the inverse outside them.
 """
 

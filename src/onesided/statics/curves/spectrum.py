@@ -30,7 +30,7 @@ SAFETY = 16.0  # of an estimate of rounding
 
 
 class InseparableError(SolveError):
-    """Singular and regular parts of the equations of a large system cannot be told apart."""
+    """Singular and regular parts of the equations of a large system cannot be distinguished."""
 
 
 class SplitRows(NamedTuple):

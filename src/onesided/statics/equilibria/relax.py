@@ -66,7 +66,7 @@ class Relaxation:
 
 @dataclass(frozen=True)
 class Relaxed:
-    """Where the descent ended; `either` tells that it began or passed where both signs of a mode were alike."""
+    """Where the descent ended; `either` says that it began or passed where both signs of a mode were alike."""
 
     q: Array
     nu: Array

@@ -2,7 +2,7 @@
 
 Variables are z = q / length, energies U / energy, constraints c / gap: a shift σ of the Hessian is a drag that is equal
 for all coordinates. The programme  min ½δᵀ(H + σ)δ + fᵀδ  with c + E δ = 0 or ≥ 0 is solved by exchanging the closed
-constraints until all signs are right; the inertia of its matrix tells whether the solution is a minimum.
+constraints until all signs are right; the inertia of its matrix says whether the solution is a minimum.
 """
 
 from dataclasses import dataclass

@@ -63,7 +63,7 @@ def _unchanged(where: Standpoint, rays: Rays, known: tuple[int | None, int, tupl
 
 
 def _alone(rays: Rays) -> str:
-    """What is told of a singular point beyond which one ray leads on."""
+    """What is said of a singular point beyond which one ray leads on."""
     if rays.family:
         return f"{_several_modes(rays)}; {_beside(rays)}"
     return f"the stiffness is singular, but no other branch {'exists' if rays.complete else 'was found'}{_doubt(rays)}"

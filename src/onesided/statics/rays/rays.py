@@ -58,7 +58,7 @@ class Fan:
     """What leaves along one piece: directions, dimension of the null space, and of continua of branches inside it.
 
     `reason` says why branches may be missing; it is empty where none is. A `cluster` is of several singular points that
-    are too close to be told apart.
+    are too close to be distinguished.
     """
 
     directions: list[Direction]

@@ -19,7 +19,7 @@ from onesided.results import ConstraintStates, State
 from onesided.statics.equilibria.place import Standpoint
 
 VERTEX_LIMIT = 256
-SQUARED = EPS**0.75  # the square of a singular value that is told from zero, where products of gradients are formed
+SQUARED = EPS**0.75  # the square of a singular value that differs from zero, where products of gradients are formed
 AHEAD = EPS**0.25  # arc length, in scaled units, within which reactions do not change much
 
 

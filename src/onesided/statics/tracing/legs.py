@@ -25,7 +25,7 @@ def told_apart(where: Standpoint, curve: Curve, c: CurvePoint, row: int) -> Stan
     """The place of a contact change without those that are about to change a little later on.
 
     Tolerances are shares of sizes that may be far larger than forces and gaps of a fine mesh: by its rate a margin
-    tells how far away its own event is.
+    says how far away its own event is.
     """
     later = c.margins > np.maximum(LATER * np.abs(c.rates), _margin_errors(where, curve, c))
     codes = list(where.active.codes)

@@ -68,7 +68,7 @@ class LegMargins:
         self.trail.append(point)
 
     def find(self, curve: Curve, a: CurvePoint, b: CurvePoint, tolerances: Tolerances) -> Quiet | None:
-        """The first quiet change between a and b; what happens at one place is told together."""
+        """The first quiet change between a and b; what happens at one place is reported together."""
         if not len(b.margins):
             return None
         found = [

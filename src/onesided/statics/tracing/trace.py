@@ -111,7 +111,7 @@ class Tracer(Walker):
         return self.margins.at_corner(self.curve, self.point, self.method.first_step**2)
 
     def _passes_home(self, hit: Hit | None, c: CurvePoint) -> CurvePoint | None:
-        """The start of the path, where it lies on the way to c; at an event that is told first."""
+        """The start of the path, where it lies on the way to c; at an event that is reported first."""
         home = self._returns(c)
         return None if home is not None and hit is not None and self._home.same(home.y, c.y) else home
 
@@ -292,7 +292,7 @@ class Tracer(Walker):
         if hit.trigger in {Trigger.bound, Trigger.user}:
             return (yield from self._pass(hit, c, where, b.s))
         zero = [name for name in self.watch.user if name not in self.sides and self._value(name, c) == 0.0]
-        self.sides |= {name: self._value(name, self.point) for name in zero}  # still to be told
+        self.sides |= {name: self._value(name, self.point) for name in zero}  # still to be reported
         simple = hit.trigger is Trigger.limit and not len(where.weak) and not bifurcates
         rays = Rays(two_rays(where, self.curve, c, self._beyond(b))) if simple else rays_at(where)
         named = name_point(where, rays, self.curve, c)
