@@ -15,7 +15,7 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.linalg import splu
 
-from onesided.base.tolerances import EPS
+from onesided.base.tolerances import EPS, MOST_DIGITS
 from onesided.base.types import Array
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def interior(problem: "FrictionProblem", rounding: float) -> Iterator[Array]:
             yield cone.impulses(beta)
         tau = float(beta @ z) / len(z)
         wanted, slip = cone.slack(beta)
-        if tau < EPS and np.max(np.abs(z - wanted)) < EPS**0.75:
+        if tau < EPS and np.max(np.abs(z - wanted)) < MOST_DIGITS:
             break
         matrix = cone.slope(slip, max(tau, EPS) ** rounding) + sparse.diags_array(z / beta)
         try:

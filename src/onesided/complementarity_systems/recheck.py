@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from onesided.base.tolerances import EPS
+from onesided.base.tolerances import EPS, QUARTER_DIGITS
 from onesided.base.types import Array, Indices, Mask
 from onesided.complementarity import solve
 from onesided.complementarity_systems.cable_structures import CableStructure
@@ -99,7 +99,7 @@ def integrated_anew(system: System, claim: Claim) -> Worst:
 
 def _sizes(largest: Array) -> Array:
     """Sizes of rates to divide by; one that is nothing beside the others is round-off of larger terms."""
-    return np.maximum(largest, EPS**0.25 * float(largest.max())) if largest.any() else np.ones_like(largest)
+    return np.maximum(largest, QUARTER_DIGITS * float(largest.max())) if largest.any() else np.ones_like(largest)
 
 
 def _all_points(claim: Claim, most: int) -> tuple[Array, Array]:

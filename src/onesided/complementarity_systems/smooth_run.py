@@ -8,7 +8,7 @@ import numpy as np
 from scipy.integrate import DOP853
 from scipy.optimize import brentq, minimize_scalar
 
-from onesided.base.tolerances import EPS, SMALL
+from onesided.base.tolerances import EPS, HALF_DIGITS, QUARTER_DIGITS, SMALL
 from onesided.base.types import Array, Mask, Status
 from onesided.complementarity_systems.runs import Claim, LinearRun, RunPoint, RunTrail
 from onesided.complementarity_systems.slackness import SlacknessSystem
@@ -80,7 +80,7 @@ class SmoothRun(LinearRun):
         rate = np.asarray(system.rate(t, x, system.forces(t, x, taut)))
         guards = self._guards(t, x, taut)
         size = np.abs(np.asarray(system.slack(t, x, np.zeros(system.m)))).max(initial=0.0)
-        ahead = (self.times[-1] - t) * EPS**0.5
+        ahead = (self.times[-1] - t) * HALF_DIGITS
         later = system.taut_at(t + ahead, x + ahead * rate, taut)
         return np.where(np.abs(guards) <= SMALL * size, later, taut)
 
@@ -205,13 +205,13 @@ class SmoothRun(LinearRun):
         for _ in range(POLISH):
             s = self.system.forces(t, x, self.taut)
             rate = np.asarray(self.system.rate(t, x, s))
-            ahead = EPS**0.5 * max(abs(t - t0), abs(t) * EPS**0.25)
+            ahead = HALF_DIGITS * max(abs(t - t0), abs(t) * QUARTER_DIGITS)
             if ahead == 0:
                 break
             here = self._watched(t, x)[hit]
             slope = (self._watched(t + ahead, x + ahead * rate)[hit] - here) / ahead
             change = -here / slope if slope != 0 else 0.0
-            if not abs(change) <= (t - t0) * EPS**0.25 or t + change <= t0:
+            if not abs(change) <= (t - t0) * QUARTER_DIGITS or t + change <= t0:
                 break
             t, x = t + change, self._to(t0, x0, t + change)
         return t, x

@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from onesided.base.tolerances import EPS
+from onesided.base.tolerances import EPS, HALF_DIGITS
 from onesided.base.types import Array, Indices
 from onesided.dynamics.contacts.touching import ROUNDED
 from onesided.dynamics.monitors import Arrays
@@ -84,7 +84,7 @@ def words(equations: Equations, found: list[Dip]) -> list[str]:
 
 
 def _tiny(gaps: Array) -> Array:
-    return np.asarray(np.sqrt(EPS) * DEEP[True] * np.max(np.abs(gaps), axis=(0, 1)))
+    return np.asarray(HALF_DIGITS * DEEP[True] * np.max(np.abs(gaps), axis=(0, 1)))
 
 
 def _rounding(equations: Equations, points: Arrays) -> Array:

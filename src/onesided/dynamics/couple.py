@@ -18,7 +18,7 @@ from scipy.linalg import eig
 
 from onesided.base.arguments import checked
 from onesided.base.errors import SolveError, UsageError
-from onesided.base.tolerances import DEFAULT, EPS, Tolerances
+from onesided.base.tolerances import DEFAULT, EPS, HALF_DIGITS, Tolerances
 from onesided.base.types import Array, Status
 from onesided.dynamics.asked import span_of
 from onesided.dynamics.consistent import consistent
@@ -240,7 +240,7 @@ class _CoupledRun:
             if size <= noise or not size <= GROWN * start:
                 break
             push = _corrected(push, response, off + whole @ push)
-        done = float(np.max(np.abs(off + whole @ push))) <= max(noise, np.sqrt(EPS) * start)
+        done = float(np.max(np.abs(off + whole @ push))) <= max(noise, HALF_DIGITS * start)
         for part, x, m in zip(self.parts, X, M, strict=True) if done else ():
             v = part.now.v + x @ push
             part.now = part.now._replace(v=v, momentum=part.now.momentum + m @ x @ push)

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from onesided.base.errors import UsageError
-from onesided.base.tolerances import EPS
+from onesided.base.tolerances import EPS, HALF_DIGITS
 from onesided.base.types import Array
 from onesided.dynamics.mechanics import MotionState
 from onesided.system.equations import Equations
@@ -139,4 +139,4 @@ class Pace:
                     advice="another span or rate, or EventDriven()",
                 )
             count = int(np.lcm(count, whole))
-        return count * max(1, int(np.ceil(span / count / length * (1.0 - np.sqrt(EPS)))))
+        return count * max(1, int(np.ceil(span / count / length * (1.0 - HALF_DIGITS))))

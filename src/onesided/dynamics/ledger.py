@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from onesided.base.tolerances import EPS, Tolerances
+from onesided.base.tolerances import HALF_DIGITS, Tolerances
 from onesided.base.types import Array
 from onesided.evaluation.motion_functions import Check
 from onesided.results.path import format_number
@@ -61,7 +61,7 @@ def ledger(found: Check, books: Books, sizes: Array) -> Ledger:
     potential, work = found.energy - found.kinetic, books.work
     exchanged = float(np.max(found.kinetic) + np.ptp(potential) + np.max(np.abs(work)))
     noise = float(np.max(np.abs(found.energy)) + np.max(found.forces, initial=0.0) * np.max(sizes))
-    play = exchanged + np.sqrt(EPS) * noise or 1.0
+    play = exchanged + HALF_DIGITS * noise or 1.0
     gained = found.energy - found.energy[0] - (work - work[0]) - books.projection
     return Ledger(gained / play, books.projection / play, _uncovered(books) / play, play)
 

@@ -1,12 +1,11 @@
 """Rechecking a motion from the model: constraints, hidden constraints, force balance, energy, continuity."""
 
-import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from onesided.base.tolerances import EPS
+from onesided.base.tolerances import EPS, HALF_DIGITS
 from onesided.base.types import Array, Status
 from onesided.dynamics.mechanics import Mechanics, MotionState
 from onesided.evaluation.motion_functions import Check
@@ -71,7 +70,7 @@ def energy_error(found: Check, work: Array) -> Array:
     """E − E₀ − work, relative to the energy in play; of a system at rest nothing but round-off is in play."""
     potential = found.energy - found.kinetic
     play = float(np.max(found.kinetic) + np.ptp(potential) + np.max(np.abs(work)))
-    play = max(play, math.sqrt(EPS) * float(np.max(np.abs(potential))))
+    play = max(play, HALF_DIGITS * float(np.max(np.abs(potential))))
     return np.asarray(np.abs(found.energy - found.energy[0] - (work - work[0])) / (play or 1.0))
 
 

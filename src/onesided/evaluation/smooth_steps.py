@@ -5,7 +5,6 @@ depend on each other and on which nothing acts that changes with time. The call 
 a singular configuration, leaves its branch or is too small: that one is left to the caller.
 """
 
-import math
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import jax.numpy as jnp
@@ -13,7 +12,7 @@ import numpy as np
 from jax import lax
 from scipy.integrate import DOP853
 
-from onesided.base.tolerances import EPS
+from onesided.base.tolerances import EPS, HALF_DIGITS
 from onesided.evaluation.compiling import compiled
 from onesided.evaluation.path_steps import SMALL_SIZE, eliminated, substituted
 
@@ -182,7 +181,7 @@ class StrideFunctions:
         far = norm(moved, found.dv, lengths, speeds) / rules.rtol
         speed, bend = top(at.v) + top(end.v), top(at.a) + top(end.a)
         h = end.t - at.t
-        jumps = top(moved) > h * speed + h * h * bend + math.sqrt(EPS) * jnp.max(way.sizes.q)
+        jumps = top(moved) > h * speed + h * h * bend + HALF_DIGITS * jnp.max(way.sizes.q)
         return (found.error <= 1.0) & (found.off <= rules.residual) & (far <= BRANCH) & ~jumps
 
     def trial(

@@ -12,7 +12,7 @@ from scipy import sparse
 from scipy.linalg import LinAlgError, cho_solve_banded, cholesky_banded, solve_triangular
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 
-from onesided.base.tolerances import EPS
+from onesided.base.tolerances import EPS, HALF_DIGITS
 from onesided.base.types import Array, Indices
 
 ROUNDS = 12  # of inverse iteration: the smallest singular value is right to a few per cent
@@ -69,7 +69,7 @@ class RowProducts:
         right = self._products[self._order][:, others].toarray()
         found = np.zeros_like(right) if self._factor is None else cho_solve_banded((self._factor, True), right)
         weights = found * (self.lengths[others] / self.lengths[self._order][:, None])
-        weights[np.abs(found) <= np.sqrt(EPS)] = 0.0
+        weights[np.abs(found) <= HALF_DIGITS] = 0.0
         m, count = len(self.lengths), len(others)
         i, j = np.nonzero(weights)
         rows, columns = np.r_[self._order[i], others], np.r_[j, np.arange(count)]

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from onesided.base.tolerances import EPS
+from onesided.base.tolerances import EPS, MOST_DIGITS
 from onesided.base.types import Array
 from onesided.linalg.homotopy import Endpoints
 from onesided.linalg.polynomials import (
@@ -216,7 +216,7 @@ def _values(polynomials: Polynomials, b: Array) -> Array:
 def _newton(polynomials: Polynomials, b: Array, steps: int) -> Array:
     """Gauss–Newton steps of least norm, for many points at once."""
     for _ in range(steps):
-        move = np.linalg.pinv(_matrix(polynomials, b), rcond=EPS**0.75) @ _values(polynomials, b)[..., None]
+        move = np.linalg.pinv(_matrix(polynomials, b), rcond=MOST_DIGITS) @ _values(polynomials, b)[..., None]
         b = b - move[..., 0]
     return b
 
@@ -231,7 +231,7 @@ def _polished(polynomials: Polynomials, b: Array) -> Array:
 def _real_ones(b: Array, sigma: Array, error: float) -> tuple[Array, bool]:
     """Real zeros, each once, and whether a complex one could be real or a real one is there twice."""
     off = np.max(np.abs(b.imag), axis=1, initial=0.0)
-    real = (off <= SAME) & (off * sigma <= EPS**0.75) & (sigma > MARGIN * error)
+    real = (off <= SAME) & (off * sigma <= MOST_DIGITS) & (sigma > MARGIN * error)
     doubtful = bool(np.any(~real & (off * np.maximum(sigma, off) <= MARGIN * error)))
     found = b[real].real
     kept = _distinct(found)

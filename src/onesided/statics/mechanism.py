@@ -3,7 +3,7 @@
 import numpy as np
 
 from onesided.base.names import some
-from onesided.base.tolerances import EPS, Tolerances
+from onesided.base.tolerances import EPS, HALF_DIGITS, QUARTER_DIGITS, Tolerances
 from onesided.base.types import Array, Indices
 from onesided.linalg import null_space
 from onesided.results import Equilibrium
@@ -41,7 +41,9 @@ def free_motion(system: System, state: Equilibrium, sizes: Sizes, tolerances: To
 def _rates(system: System, direction: Array) -> list[tuple[str, float]]:
     """Coordinates that move, relative to the largest."""
     rates = direction / direction[np.argmax(np.abs(direction))]
-    return [(name, float(rate)) for name, rate in zip(system.coordinates, rates, strict=True) if abs(rate) > EPS**0.25]
+    return [
+        (name, float(rate)) for name, rate in zip(system.coordinates, rates, strict=True) if abs(rate) > QUARTER_DIGITS
+    ]
 
 
 def _goes_on(system: System, state: Equilibrium, rows: Indices, direction: Array, sizes: Sizes, whole: float) -> bool:
@@ -56,7 +58,7 @@ def _goes_on(system: System, state: Equilibrium, rows: Indices, direction: Array
         residual = np.concatenate([e.L_q * length, e.c[rows]])
         if not np.all(np.isfinite(residual)) or not np.all(np.isfinite(K)):
             return False
-        step = np.linalg.lstsq(K, -residual, rcond=np.sqrt(EPS))[0]
+        step = np.linalg.lstsq(K, -residual, rcond=HALF_DIGITS)[0]
         q, nu[rows] = q + length * step[:n], nu[rows] + step[n:]
     moved = float(np.max(np.abs(q - state.q) / length))
     stiff = STEP * whole

@@ -8,7 +8,7 @@ import numpy as np
 
 from onesided.base.errors import ModelError
 from onesided.base.names import some
-from onesided.base.tolerances import EPS
+from onesided.base.tolerances import EPS, HALF_DIGITS
 from onesided.base.types import Array
 from onesided.elements.places import AXES, Body, Guided, Place
 
@@ -53,7 +53,7 @@ def free_motion(system: "System", q: Array, p: float) -> str | None:
 def _shown(system: "System", mode: Array) -> str:
     """The coordinates that move, with their rates relative to the largest."""
     rates = mode / mode[np.argmax(np.abs(mode))]
-    moving = np.flatnonzero(np.abs(rates) > np.sqrt(EPS))
+    moving = np.flatnonzero(np.abs(rates) > HALF_DIGITS)
     return some([f"{system.coordinates[i]} ({rates[i]:+.3g})" for i in moving])
 
 
@@ -178,27 +178,27 @@ class Rigid:
         d, words, known = self.dimension, [], np.zeros((0, null.shape[1]))
         for i in range(d):
             axis = np.eye(null.shape[1])[i]
-            if len(null) and abs(np.sqrt(np.sum((null @ axis) ** 2)) - 1.0) <= np.sqrt(EPS):
+            if len(null) and abs(np.sqrt(np.sum((null @ axis) ** 2)) - 1.0) <= HALF_DIGITS:
                 words.append(f"translation along {AXES[i]}")
                 known = np.vstack([known, axis])
         rest = null - (null @ known.T) @ known
         _, values, modes = np.linalg.svd(rest, full_matrices=False) if len(rest) else (0, np.zeros(0), rest)
         turning = 0
-        for mode in modes[values > np.sqrt(EPS)]:
-            if np.max(np.abs(mode[d:])) <= np.sqrt(EPS):
+        for mode in modes[values > HALF_DIGITS]:
+            if np.max(np.abs(mode[d:])) <= HALF_DIGITS:
                 words.append(f"translation along ({', '.join(f'{c:.3g}' for c in mode[:d])})")
             else:
                 turning += 1
-        moves = len(rest) > 0 and bool(np.any(np.abs(V @ rest.T) > np.sqrt(EPS)))
+        moves = len(rest) > 0 and bool(np.any(np.abs(V @ rest.T) > HALF_DIGITS))
         if turning and (d == 2 or turning > 1 or (unloaded and moves)):
-            words.append(self._turn(modes[values > np.sqrt(EPS)], turning))
+            words.append(self._turn(modes[values > HALF_DIGITS], turning))
         return words
 
     def _turn(self, modes: Array, count: int) -> str:
         """Words for free turns."""
         if self.dimension == 3:
             return "turning" if count > 1 else "turning about an axis"
-        mode = next(mode for mode in modes if abs(mode[2]) > np.sqrt(EPS))
+        mode = next(mode for mode in modes if abs(mode[2]) > HALF_DIGITS)
         centre = self.centre + self.size * np.array([-mode[1], mode[0]]) / mode[2]
         x, y = np.round(centre / self.size, 6) * self.size + 0.0
         return f"turning about ({x:.4g}, {y:.4g})"
@@ -209,5 +209,5 @@ def _vector_rates(r: Array) -> Array:
     S = np.array([[0.0, -r[2], r[1]], [r[2], 0.0, -r[0]], [-r[1], r[0], 0.0]])
     square = float(r @ r)
     half = np.sqrt(square) / 2
-    factor: Any = (1.0 - half / np.tan(half)) / square if square > np.sqrt(EPS) else 1.0 / 12.0
+    factor: Any = (1.0 - half / np.tan(half)) / square if square > HALF_DIGITS else 1.0 / 12.0
     return np.asarray(np.eye(3) - S / 2 + factor * (S @ S))

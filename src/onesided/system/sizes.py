@@ -15,7 +15,7 @@ import numpy as np
 
 from onesided.base.arguments import stated
 from onesided.base.errors import ModelError
-from onesided.base.tolerances import EPS, ROUNDING
+from onesided.base.tolerances import EPS, HALF_DIGITS, QUARTER_DIGITS, ROUNDING
 from onesided.base.types import Array
 from onesided.evaluation.derivatives import FEW, Derivatives, Evaluation
 
@@ -234,7 +234,7 @@ def _past_power_law(evaluate: Probe, q: Array, p: float, d: Array, t: float) -> 
     else:
         return t
     decades = math.log10(end / t)
-    return max(t**0.25 * end**0.75, EPS**0.25 * end) if decades >= DECADES_ALIKE else t
+    return max(t**0.25 * end**0.75, QUARTER_DIGITS * end) if decades >= DECADES_ALIKE else t
 
 
 def _zigzag(n: int) -> Array:
@@ -247,7 +247,7 @@ def _weights(rows: Array) -> Array:
     A coordinate without stiffness of its own is measured like the stiffest: nothing is known about it.
     """
     stiffest = float(np.max(rows, initial=0.0)) or 1.0
-    soft = rows <= EPS**0.5 * stiffest
+    soft = rows <= HALF_DIGITS * stiffest
     softness = np.sqrt(stiffest / np.where(soft, stiffest, rows))
     return np.asarray(np.minimum(softness, SPREAD) / math.sqrt(stiffest))
 
@@ -288,7 +288,7 @@ def _linear_reach(e: Evaluation, q: Array, p: float, d: Array) -> float:
     distances, pushed = _ratios(e.c, norms), _ratios(e.c_p * p, norms)
     found = max(_largest(q / d), _largest(distances), _largest(pushed), _largest(e.L_qp * d * p))
     prevented = _largest(e.L_q * d)
-    return prevented if found <= EPS**0.5 * prevented < math.inf else found
+    return prevented if found <= HALF_DIGITS * prevented < math.inf else found
 
 
 def _control(evaluate: Probe, e: Evaluation, q: Array, p: float, sizes: Sizes, usual: Evaluation) -> float:

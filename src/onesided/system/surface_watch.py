@@ -15,7 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from onesided.base.errors import ModelError
-from onesided.base.tolerances import EPS
+from onesided.base.tolerances import EPS, HALF_DIGITS
 from onesided.base.types import Array, Mask
 from onesided.evaluation.compiling import compiled, prepare_jax
 from onesided.evaluation.derivatives import Parameters
@@ -130,7 +130,7 @@ class SurfaceWatch:
         for watch, name in self.all_pairs():
             s = watch.parameters_of(name, x)
             size = float(watch.local(name, x[None], s[None], th).tangent[0])
-            if not size > np.sqrt(EPS):
+            if not size > HALF_DIGITS:
                 raise ModelError(
                     f"an outline of '{name}' is not regular at s = {s}",
                     got=f"a tangent of length {size:.3g}",
@@ -147,7 +147,7 @@ class SurfaceWatch:
 
 def _check_curvature(name: str, found: ContactPoints) -> None:
     sizes = np.linalg.norm(found.J[0], axis=1)
-    flat = abs(np.linalg.det(found.J[0]) / np.prod(np.where(sizes > 0, sizes, 1.0))) < np.sqrt(EPS)
+    flat = abs(np.linalg.det(found.J[0]) / np.prod(np.where(sizes > 0, sizes, 1.0))) < HALF_DIGITS
     if flat:
         raise ModelError(
             f"the outlines of '{name}' are conformal: their curvatures agree, no single pair of points is closest",
@@ -211,7 +211,7 @@ def windows(watch: SurfaceWatch, name: str, x: Array, th: Mapping[str, float]) -
         places = s[spans[side]] + np.vstack([np.zeros(k), 2 * np.pi * np.eye(k), np.pi * np.eye(k)])
         points = watch.outline(name, side, x[None], places[None], th)[0]
         size = float(np.abs(points - points[0]).max())
-        closed[side] = bool(np.abs(points[1 : 1 + k] - points[0]).max() <= np.sqrt(EPS) * max(size, EPS))
+        closed[side] = bool(np.abs(points[1 : 1 + k] - points[0]).max() <= HALF_DIGITS * max(size, EPS))
         reach = max(reach, size if closed[side] else 0.0)
     look = watch.local(name, x[None], s[None], th)
     if not any(closed):
@@ -242,7 +242,7 @@ def rivals(watch: SurfaceWatch, name: str, x: Array, window: Window, th: Mapping
     if starts:
         s, gap = refine(watch, name, x[which], np.array(starts), th)
         for i, place, other in zip(which, s, gap, strict=True):
-            if other < gaps[i] - np.sqrt(EPS) * max(float(np.abs(x[:, : watch.n]).max()), EPS):
+            if other < gaps[i] - HALF_DIGITS * max(float(np.abs(x[:, : watch.n]).max()), EPS):
                 found[i] = place
     return found
 
@@ -306,10 +306,10 @@ def refine(watch: SurfaceWatch, name: str, x: Array, s: Array, th: Mapping[str, 
         look = watch.local(name, x, s, th)
         step = np.array([_solved(J, -c) for J, c in zip(look.J, look.sides, strict=True)])
         size = np.abs(step).max(axis=1)
-        if (size <= np.sqrt(EPS)).all():
+        if (size <= HALF_DIGITS).all():
             break
         s = s + step * np.minimum(1.0, 0.5 / np.maximum(size, EPS))[:, None]
-    good = (size <= np.sqrt(EPS)) & (look.curvature > 0)
+    good = (size <= HALF_DIGITS) & (look.curvature > 0)
     return s, np.where(good, look.gap, np.inf)
 
 

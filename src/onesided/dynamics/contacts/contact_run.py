@@ -8,7 +8,7 @@ import numpy as np
 
 from onesided._version import __version__
 from onesided.base.errors import ModelError, SolveError, UsageError
-from onesided.base.tolerances import DEFAULT, EPS, Tolerances
+from onesided.base.tolerances import DEFAULT, EPS, HALF_DIGITS, Tolerances
 from onesided.base.types import Array, Status
 from onesided.dynamics.between import dips, words
 from onesided.dynamics.consistent import consistent
@@ -161,9 +161,9 @@ class World:
             terms = self.terms(state.t, q, state.v)
             W = np.column_stack([terms.G[self.rows.gaps], terms.c[self.rows.gaps]])
             steep = np.linalg.norm(W[:, :-1], axis=1, keepdims=True)
-            flat = steep <= np.sqrt(EPS) * np.max(steep, initial=0.0)
+            flat = steep <= HALF_DIGITS * np.max(steep, initial=0.0)
             pictures.append(W / np.where(flat, 1.0, steep))
-        marks = np.round(np.hstack(pictures) / np.sqrt(EPS)).astype(np.int64)
+        marks = np.round(np.hstack(pictures) / HALF_DIGITS).astype(np.int64)
         seen: dict[bytes, str] = {}
         for name, mark in zip(self.names, marks, strict=True):
             twin = seen.setdefault((mark + 0).tobytes(), name)

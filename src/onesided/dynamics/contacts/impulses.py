@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.linalg import lapack
 
-from onesided.base.tolerances import EPS
+from onesided.base.tolerances import EPS, HALF_DIGITS
 from onesided.base.types import Array, Indices, Mask
 from onesided.complementarity import LCP, kernels, solve
 from onesided.complementarity.friction import LARGE, FrictionProblem, solve_friction
@@ -215,7 +215,7 @@ class Impulses:
         """Contacts with restitution that approach with velocities u and would pass within the step."""
         change, e = reach.change[reach.normal], self.rows.restitution[reach.near]
         passes = reach.gaps + self.end * (u + change) < 0.0
-        slow = np.where(e < 1.0, REST, np.sqrt(EPS))  # what loses nothing never comes to rest
+        slow = np.where(e < 1.0, REST, HALF_DIGITS)  # what loses nothing never comes to rest
         return np.asarray(passes & (u < -slow * np.abs(change)) & (e > 0.0))
 
     def _strike(self, D: Any, reach: Reach, last: Array, first: Mask) -> Array:

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from onesided.base.tolerances import EPS
+from onesided.base.tolerances import EPS, HALF_DIGITS
 from onesided.base.types import Array
 from onesided.dynamics.contacts.contact_run import World
 from onesided.dynamics.monitors import Arrays, force_size, steepness
@@ -126,7 +126,7 @@ def _pushes(world: World, G: Array, mu: Array) -> tuple[list[str], Array]:
         normal, found, law = G[n], [], i in rows.soft
         for b in rows.of([i]):
             rub, slips = mu[list(rows.slips[b])], list(rows.slips[b])
-            if np.linalg.norm(rub) >= (1.0 - np.sqrt(EPS)) * rows.friction[b] * mu[n]:
+            if np.linalg.norm(rub) >= (1.0 - HALF_DIGITS) * rows.friction[b] * mu[n]:
                 normal = normal + rub @ G[slips] / mu[n]
             else:
                 found += [*G[slips]]

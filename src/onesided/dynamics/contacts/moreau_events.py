@@ -6,7 +6,7 @@ from itertools import pairwise
 import numpy as np
 from scipy.optimize import brentq
 
-from onesided.base.tolerances import EPS
+from onesided.base.tolerances import HALF_DIGITS
 from onesided.base.types import Array
 from onesided.dynamics.contacts.contact_run import World
 from onesided.dynamics.mechanics import MotionState
@@ -65,7 +65,7 @@ def friction_events(world: World, points: Arrays) -> list[MotionEvent]:
 
 def _states(force: Array, rub: Array, friction: float) -> Array:
     """What a contact does in every step; one that sticks may carry more than one that slides."""
-    slides = np.abs(np.linalg.norm(rub, axis=1) - friction * force) <= np.sqrt(EPS) * friction * force
+    slides = np.abs(np.linalg.norm(rub, axis=1) - friction * force) <= HALF_DIGITS * friction * force
     return np.where(force > 0.0, np.where(slides, SLIDES, STICKS), OPEN)
 
 

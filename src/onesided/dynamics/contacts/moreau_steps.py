@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from onesided.base.tolerances import EPS
+from onesided.base.tolerances import EPS, MOST_DIGITS, QUARTER_DIGITS
 from onesided.base.types import Array, Mask
 from onesided.dynamics.contacts.contact_run import World
 from onesided.dynamics.contacts.impulses import Aim, Impulse, Impulses, Pushed
@@ -74,7 +74,7 @@ class MoreauSteps:
     @property
     def fine(self) -> float:
         """A change of velocities that does not matter."""
-        return float(self.world.tolerances.residual * EPS**0.25 * self.world.sizes.v.max())
+        return float(self.world.tolerances.residual * QUARTER_DIGITS * self.world.sizes.v.max())
 
     def _off(self, change: float) -> float:
         return change / float(self.world.sizes.v.max())
@@ -109,7 +109,7 @@ class MoreauSteps:
             now = self.equations.terms(begin.t + self.scheme.late, terms.q, 0.0 * v, 0.5 * (v + found.v), begin.mu)
             before, found = found, self.impulses.of(step._replace(f=h * now.h, hits=found.hits, soft=self._soft(now)))
             last_change, change = change, float(np.max(np.abs(found.v - before.v)))
-            if not change > self.fine or (change >= 0.5 * last_change and self._off(change) <= EPS**0.75):
+            if not change > self.fine or (change >= 0.5 * last_change and self._off(change) <= MOST_DIGITS):
                 break
         return found, self._off(change)
 
@@ -147,7 +147,7 @@ class MoreauSteps:
             found = self.impulses.of(Pushed(v, terms, A, f, last, aim, hits, self._soft(terms)))
             before, change = change, float(np.max(np.abs(found.v - guess)))
             guess, last, hits = found.v, found.rows, found.hits
-            if not change > self.fine or (change >= 0.5 * before and self._off(change) <= EPS**0.75):
+            if not change > self.fine or (change >= 0.5 * before and self._off(change) <= MOST_DIGITS):
                 break
         mean = v + theta * (found.v - v)
         q = self.equations.space.retract(begin.q, h * mean)

@@ -8,7 +8,7 @@ from typing import Protocol
 import numpy as np
 
 from onesided.base.errors import UsageError
-from onesided.base.tolerances import EPS
+from onesided.base.tolerances import HALF_DIGITS
 from onesided.base.types import Array, Status
 from onesided.dynamics.mechanics import Mechanics, MotionState
 from onesided.linalg import dependent_rows
@@ -35,7 +35,7 @@ def jumps(mechanics: Mechanics, before: MotionState, after: MotionState, off: Ar
     h = after.t - before.t
     speed = float(np.max(np.abs(before.v), initial=0.0) + np.max(np.abs(after.v), initial=0.0))
     bend = float(np.max(np.abs(before.a), initial=0.0) + np.max(np.abs(after.a), initial=0.0))
-    noise = math.sqrt(EPS) * float(mechanics.sizes.q.max())
+    noise = HALF_DIGITS * float(mechanics.sizes.q.max())
     return bool(np.max(np.abs(off), initial=0.0) > h * speed + h * h * bend + noise)
 
 

@@ -17,7 +17,7 @@ from scipy.optimize import Bounds, NonlinearConstraint, minimize
 
 from onesided.base.arguments import checked
 from onesided.base.errors import UsageError
-from onesided.base.tolerances import EPS
+from onesided.base.tolerances import EPS, MOST_DIGITS
 from onesided.base.types import Array, Indices, Status
 
 FEASIBLE = EPS**0.375  # rows that are met, relative to their sizes: what solvers with a goal of EPS**0.5 reach
@@ -149,7 +149,7 @@ class TrustRegion:
 
 def _options(barrier: float, iterations: int) -> dict[str, Any]:
     start = {"initial_barrier_parameter": barrier, "initial_barrier_tolerance": barrier}
-    return {"maxiter": iterations, "gtol": TIGHT, "xtol": EPS**0.75, "sparse_jacobian": True, **start}
+    return {"maxiter": iterations, "gtol": TIGHT, "xtol": MOST_DIGITS, "sparse_jacobian": True, **start}
 
 
 def _bounds(program: Program) -> Bounds | None:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from onesided.base.tolerances import EPS
+from onesided.base.tolerances import EPS, HALF_DIGITS
 from onesided.base.types import Array, Indices, Mask
 from onesided.statics.curves.curve import Curve, Plane, newton
 
@@ -162,7 +162,7 @@ def _knot(curve: Curve, guess: Array, along: Array, reach: float) -> Knot | None
 
 def _scatter(curve: Curve, knot: Knot) -> float:
     """Round-off of the energy as its second differences along the path show it: terms that cancel leave it behind."""
-    steps = [nudge * EPS**0.5 * knot.t for nudge in NUDGES]
+    steps = [nudge * HALF_DIGITS * knot.t for nudge in NUDGES]
     sums = [_energy(curve, knot.y + step) + _energy(curve, knot.y - step) for step in steps]
     return max(abs(both - 2.0 * knot.energy) for both in sums)
 

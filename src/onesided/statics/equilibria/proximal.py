@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from onesided.base.tolerances import EPS
+from onesided.base.tolerances import EPS, QUARTER_DIGITS
 from onesided.base.types import Array, Mask
 from onesided.statics.equilibria.clearance import keeps_clear
 from onesided.statics.equilibria.settling import LocalModel, Move, quadratic_step
@@ -173,7 +173,7 @@ def restored(here: LocalModel) -> LocalModel | None:
     closed = here.problem.closed(here)
     for _ in range(5 * CORRECTIONS):
         off = float(np.max(here.violation(), initial=0.0))
-        if off <= ALMOST * EPS**0.25:
+        if off <= ALMOST * QUARTER_DIGITS:
             return here
         move = quadratic_step(here, 1.0, np.zeros_like(here.z), closed, stiff=False)
         there = None if move is None else _less_violated(here, move.d, off)

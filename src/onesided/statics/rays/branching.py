@@ -13,7 +13,7 @@ from itertools import combinations, combinations_with_replacement
 
 import numpy as np
 
-from onesided.base.tolerances import EPS
+from onesided.base.tolerances import EPS, HALF_DIGITS
 from onesided.base.types import Array
 from onesided.linalg.sphere_zeros import Zeros, some_zeros, zeros_on_sphere
 from onesided.statics.curves.curve import Curve
@@ -215,7 +215,7 @@ def _all_known(trails: list[Trail], crossings: Array, level: float) -> bool:
 def _met(crossings: list[Crossing]) -> bool:
     """Whether two of them are the same, to within round-off."""
     pairs = combinations(crossings, 2)
-    return any(np.linalg.norm(a.b - b.b) <= SAFETY * (EPS**0.5 + a.uncertainty + b.uncertainty) for a, b in pairs)
+    return any(np.linalg.norm(a.b - b.b) <= SAFETY * (HALF_DIGITS + a.uncertainty + b.uncertainty) for a, b in pairs)
 
 
 def _branch(reduced: Reduced, trail: Trail, entry: Crossing, forms: Array) -> Branch:

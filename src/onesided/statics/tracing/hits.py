@@ -12,7 +12,7 @@ from enum import Enum
 
 import numpy as np
 
-from onesided.base.tolerances import EPS, Tolerances
+from onesided.base.tolerances import EPS, HALF_DIGITS, Tolerances
 from onesided.base.types import Array
 from onesided.statics.curves.curve import Closed, Correction, Curve, CurvePoint, CurvePoints, Plane, make_point, newton
 from onesided.statics.tracing.inside import between, interpolate, is_inside, mean_tangent, root_between
@@ -266,7 +266,7 @@ def _leaves_zero(curve: Curve, a: CurvePoint, hit: Hit) -> bool:
     if hit.trigger is Trigger.bound:
         return False
     i = hit.row - curve.k
-    return bool(a.rates[i] > 0 and a.margins[i] <= EPS**0.5 * a.rates[i])
+    return bool(a.rates[i] > 0 and a.margins[i] <= HALF_DIGITS * a.rates[i])
 
 
 def _value(curve: Curve, point: CurvePoint, hit: Hit) -> float:

@@ -16,7 +16,7 @@ import scipy
 from onesided import linalg
 from onesided.base.arguments import checked
 from onesided.base.errors import UsageError
-from onesided.base.tolerances import EPS, INTEGRATED
+from onesided.base.tolerances import INTEGRATED, QUARTER_DIGITS
 from onesided.base.types import Array, Status
 from onesided.results import Ray
 from onesided.statics.curves.curve import CurvePoint, sense_of
@@ -204,7 +204,7 @@ class Integrator(Tracer):
         if index != n and a.sense:
             along = a.sense * float(np.sign(a.t[index]))
             events.append((Hit(Trigger.limit, 0.5), lambda _, y: along * float(self.tangent(y, index)[n])))
-        regular = float(np.linalg.det(self._bordered(a.y + EPS**0.25 * a.t, index)[0]))
+        regular = float(np.linalg.det(self._bordered(a.y + QUARTER_DIGITS * a.t, index)[0]))
         if regular:
             events.append(
                 (Hit(Trigger.singular, 0.5), lambda _, y: float(np.linalg.det(self._bordered(y, index)[0])) / regular)

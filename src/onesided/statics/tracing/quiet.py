@@ -11,7 +11,7 @@ from enum import Enum
 
 import numpy as np
 
-from onesided.base.tolerances import EPS, Tolerances
+from onesided.base.tolerances import EPS, HALF_DIGITS, Tolerances
 from onesided.base.types import Array
 from onesided.evaluation.resolution import lowest
 from onesided.statics.curves.curve import Curve, CurvePoint, Plane, make_point, newton
@@ -157,7 +157,7 @@ def _edge(curve: Curve, a: CurvePoint, b: CurvePoint, i: int, *, zero_first: boo
     The latter may lead a little beyond b.
     """
     left, right = 0.0, 1.0
-    while right - left > EPS**0.5:
+    while right - left > HALF_DIGITS:
         middle = between(curve, a, b, 0.5 * (left + right))
         if middle is None:
             return None
@@ -174,7 +174,7 @@ def _extrapolated(curve: Curve, a: CurvePoint, b: CurvePoint, i: int, near: tupl
     """Fraction of the step at which g/ġ vanishes, of a margin g ~ (s − s₀)ᵐ, from points at which g is not 0."""
     zero, away = near
     side, room = (1.0, 1.0 - zero) if away > zero else (-1.0, zero)
-    distance = EPS**0.5
+    distance = HALF_DIGITS
     while distance < room and abs(_margin(curve, a, b, i, zero + side * distance)[0]) <= CLEAR:
         distance *= 2.0
     last = min(4.0 * distance, room)

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from onesided.base.tolerances import EPS, Tolerances
+from onesided.base.tolerances import EPS, HALF_DIGITS, Tolerances
 from onesided.statics.curves.activity import rounding
 from onesided.statics.curves.curve import Curve, CurvePoint
 from onesided.statics.curves.spectrum import (
@@ -99,7 +99,7 @@ def _crossings(curve: Curve, a: CurvePoint, b: CurvePoint, tolerances: Tolerance
     basis = basis[:, sigma > NEAR * sigma[0]] if len(sigma) else basis
     A, B = (stiffness_on(curve, e, basis) for e in ends)
     roots = np.linalg.eigvals(np.linalg.lstsq(A - B, A, rcond=None)[0]) if len(A) else np.zeros(0)
-    real = np.abs(roots.imag) <= EPS**0.5
+    real = np.abs(roots.imag) <= HALF_DIGITS
     return sorted(float(r.real) for r in roots[real] if 0.0 < r.real < 1.0)
 
 
@@ -143,7 +143,7 @@ def _refine(curve: Curve, point: CurvePoint, step: float, tolerances: Tolerances
         bends = [second(curve, x, v, parts.span).T @ parts.tests for v in (back, *parts.span.T)]
         matrix = np.stack([block.ravel() for block in bends[1:]], axis=1)
         right = (parts.linear.T + bends[0]).ravel()
-        move = back - parts.span @ np.linalg.lstsq(matrix, right, rcond=EPS**0.5)[0]
+        move = back - parts.span @ np.linalg.lstsq(matrix, right, rcond=HALF_DIGITS)[0]
         y = y + move
         far = y - point.y
         if not float(np.sqrt(far @ far)) <= 3.0 * step:
