@@ -7,8 +7,10 @@ from . import report as report
 from . import zoo as zoo
 from ._version import __version__ as __version__
 from .base.errors import ModelError as ModelError
+from .base.errors import ModelFileError as ModelFileError
 from .base.errors import OnesidedError as OnesidedError
 from .base.errors import SolveError as SolveError
+from .base.errors import UsageError as UsageError
 from .base.tolerances import Tolerances as Tolerances
 from .base.types import Status as Status
 from .complementarity import LCP as LCP

@@ -27,3 +27,5 @@ from onesided.complementarity_systems.slackness import SlacknessSystem as Slackn
 from onesided.complementarity_systems.smallest import Smallest as Smallest
 from onesided.complementarity_systems.smallest import Smoothed as Smoothed
 from onesided.complementarity_systems.time_stepping import TimeStepping as TimeStepping
+
+EventDriven = LocatedSwitches  # its name before 0.2
