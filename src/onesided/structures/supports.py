@@ -171,7 +171,7 @@ class Rigid:
             return (along @ velocity)[None], velocity - np.outer(along, along @ velocity)
         if not isinstance(place, Body):
             return velocity, nothing
-        return np.vstack([velocity, spin if d == 2 else _vector_rates(values[3:]) @ spin]), nothing
+        return np.vstack([velocity, spin if d == 2 else vector_rates(values[3:]) @ spin]), nothing
 
     def _describe(self, null: Array, V: Array, unloaded: bool) -> list[str]:
         """Words for the free motions: translations along axes first, then what is left."""
@@ -204,7 +204,7 @@ class Rigid:
         return f"turning about ({x:.4g}, {y:.4g})"
 
 
-def _vector_rates(r: Array) -> Array:
+def vector_rates(r: Array) -> Array:
     """Rates of a rotation vector for unit spins about the fixed axes: the inverse of the left tangent of exp."""
     S = np.array([[0.0, -r[2], r[1]], [r[2], 0.0, -r[0]], [-r[1], r[0], 0.0]])
     square = float(r @ r)
