@@ -215,3 +215,15 @@ def test_rounded_table_is_the_table_away_from_its_kinks():
     assert path.q[0, 0] == pytest.approx(2.0, abs=1e-12)
     assert path.q[-1, 0] == pytest.approx(4.5, abs=1e-10)
     assert len(path.events) == 1
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"table": 5}, {"table": [[0, 0], [1, None]]}, {"polynomial": 3.0}, {"polynomial": []}, {"stiffness": [1]},
+     {"stiffness": 1.0, "length": abs}, {"stiffness": 1.0, "strain": None}, {"stiffness": 1.0, "rounding": 0.1},
+     {"stiffness": "k"}],
+)  # fmt: skip
+def test_what_is_no_quantity_is_refused_with_the_name_of_the_part(wrong):
+    parts = (Node("a", (0.0, 0.0), fixed=True), Node("b", (2.0, 0.0), fixed="y"))
+    with pytest.raises(ModelError, match="bar 's'"):
+        onesided.compose(*parts, Bar("s", ("a", "b"), **wrong))

@@ -68,7 +68,7 @@ def test_measures_of_a_file_see_members_and_definitions(tent):
 
 def test_names_that_measures_cannot_use_are_refused():
     for wrong in ("left.forces", "height2", "p"):
-        with pytest.raises(ModelError, match=r"line 13|unknown name|dot") as told:
+        with pytest.raises(ModelError, match=r"line 13|unknown name|no member result") as told:
             onesided.loads(TENT.replace('"pull"\n', f'"{wrong}"\n', 1))
         assert "both" in str(told.value) or "measures" in str(told.value)
 

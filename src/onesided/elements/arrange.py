@@ -131,7 +131,10 @@ def _turn(size: int, angle: float, axis: Sequence[float] | None) -> Array:
     if size == 2:
         return np.array([[cos, -sin], [sin, cos]])
     u = np.array([0.0, 0.0, 1.0] if axis is None else axis, dtype=float)
-    u /= np.linalg.norm(u)
+    length = float(np.linalg.norm(u))
+    if len(u) != 3 or not length > 0 or not math.isfinite(length):
+        raise UsageError("the axis of the turn is not usable", got=repr(axis), expected="a direction in space")
+    u /= length
     cross = np.array([[0.0, -u[2], u[1]], [u[2], 0.0, -u[0]], [-u[1], u[0], 0.0]])
     return np.asarray(np.eye(3) + sin * cross + (1.0 - cos) * cross @ cross)
 

@@ -55,7 +55,8 @@ class TableLaw:
     def check(self, element: Element, start: Start, rounding: Quantity) -> None:
         """Points that make a function, with a kink at each inner one."""
         expected = "two points or more [[measure, force], …], the measure growing"
-        pairs = not isinstance(self.table, str) and all(not isinstance(row, str | float | int) for row in self.table)
+        pairs = np.iterable(self.table) and not isinstance(self.table, str)
+        pairs = pairs and all(np.iterable(row) and not isinstance(row, str) for row in self.table)
         if not pairs or len(self.table) < 2 or any(len(row) != 2 for row in self.table):
             raise element.error("its `table` is not usable", got=str(self.table), expected=expected)
         points = self._points(start)
