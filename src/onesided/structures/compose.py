@@ -13,6 +13,7 @@ from onesided.base.errors import ModelError
 from onesided.base.names import check_names, unknown_name
 from onesided.base.types import Array, Indices
 from onesided.elements.contract import Element, Frame, Quantity, Start, Words, evaluate_quantity
+from onesided.elements.members import Bar
 from onesided.elements.places import Body, Marker, Place
 from onesided.formulas.formula import FormulaError
 from onesided.results.member_series import Members
@@ -319,6 +320,13 @@ class Structure:
             for element in self.elements:
                 element.check(start)
         return [batch.data(start, held, slots) for batch, slots in zip(self.batches, self.batch_slots, strict=True)]
+
+    def shrunk(self, parameters: Mapping[str, float], p: Array) -> list[str]:
+        """Bars and cables whose natural length follows the control parameter and is negative somewhere along p."""
+        bars = [element for element in self.elements if isinstance(element, Bar) and element.moves]
+        start = self.start_of(parameters) if bars else None
+        with np.errstate(all="ignore"):
+            return [bar.name for bar in bars if start is not None and np.any(bar.along(start, p).natural < 0.0)]
 
     def system(self, control: str, scales: Scales, *, sparse: bool | None = None) -> System:
         """The system these parts make."""

@@ -41,13 +41,21 @@ def free_motion(system: "System", q: Array, p: float) -> str | None:
     rng = np.random.default_rng(0)
     dimension = next(iter(system.structure.places.values())).dimension
     samples = [q, *(q + ASIDE * size * rng.normal(size=system.n) for _ in range(SAMPLES[dimension]))]
-    points = [(x, control) for x in samples for control in (p, p + 1.0)]
+    points = [(x, control) for x in samples for control in (p, p + 1.0) if _is_finite(system, x, control)]
+    if not points:
+        return None
     for group in _connected(system):
         motions = Rigid(system, group, size).free(points)
         if motions:
             return f"{' and '.join(motions)} of {some([place.name for place in group])}"
     mode = None if system.derivatives.large else _loose_direction(system, points)
     return None if mode is None else f"a motion of {_shown(system, mode)}"
+
+
+def _is_finite(system: "System", x: Array, p: float) -> bool:
+    """Whether a configuration tells something: a natural length that follows p may vanish there."""
+    with np.errstate(all="ignore"):
+        return bool(np.all(np.isfinite(system.evaluate(x, p, np.zeros(len(system.constraint_names))).L_q)))
 
 
 def _shown(system: "System", mode: Array) -> str:
