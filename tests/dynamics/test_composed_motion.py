@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from motion_models import swing
 
-from onesided import Projected, compose, modes, simulate
-from onesided.elements import Body, Gravity, Marker, Node, Revolute
+from onesided import ModelError, Projected, compose, modes, simulate
+from onesided.elements import Body, Damper, Gravity, Marker, Node, Revolute
 
 
 def hanging_rod():
@@ -35,3 +35,18 @@ def test_compound_pendulum(mass):
 def test_modes_of_a_hanging_rod():
     found = modes(hanging_rod(), [0.0, -0.5, -np.pi / 2], 0.0)
     assert found.frequencies == pytest.approx([np.sqrt(9.81 * 1.5)], rel=1e-10)
+
+
+def test_damper_at_a_place_that_p_moves_is_refused():
+    """Its velocity would count as zero; with a p that stands still there is none."""
+    parts = (
+        Node("a", (0.0, 0.0), fixed="y", moves={"x": 1.0}),
+        Node("m", (1.0, 0.0), fixed="y", mass=1.0),
+        Damper("c", ("a", "m"), damping=2.0),
+    )
+    system = compose(*parts)
+    with pytest.raises(ModelError, match="damper 'c': depends on velocities and is attached to 'a'"):
+        simulate(system, [1.0], [0.0], (0.0, 1.0), control=lambda t: t)
+    assert simulate(system, [1.0], [0.5], (0.0, 0.1), control=0.1).v[-1, 0] == pytest.approx(
+        0.5 * np.exp(-0.2), rel=1e-6
+    )

@@ -5,7 +5,23 @@ import pytest
 
 import onesided
 from onesided.base.errors import ModelError, UsageError
-from onesided.elements import Bar, Body, Force, Node, PlaneContact, mirror, repeat, rotate
+from onesided.elements import (
+    Bar,
+    Body,
+    CoordinateStop,
+    FollowerForce,
+    Force,
+    Gap,
+    Node,
+    OnLine,
+    PlaneContact,
+    Prescribed,
+    Prismatic,
+    TorsionSpring,
+    mirror,
+    repeat,
+    rotate,
+)
 
 
 def test_bays_share_their_nodes():
@@ -79,3 +95,29 @@ def test_what_cannot_be_copied_is_refused():
         repeat([Node("a", (0.0, 0.0))], 2, (1.0, 0.0, 0.0))
     with pytest.raises(UsageError, match="at least 1"):
         repeat([Node("a", (0.0, 0.0))], 0, (1.0, 0.0))
+
+
+def test_what_is_given_in_the_axes_of_a_body_turns_with_it():
+    arm = [Body("o", (0.0, 0.0), fixed=True), Body("b", (2.0, 0.0)), Prismatic("slide", ("o", "b"), axis=(1.0, 0.0)),
+           TorsionSpring("coil", ("b",), stiffness=1.0, angle=0.3), FollowerForce("jet", "b", (1.0, 0.0))]  # fmt: skip
+    turned = {part.name: part for part in rotate(arm, 4)}
+    assert tuple(turned["slide_1"].axis) == (1.0, 0.0)
+    assert turned["coil_1"].angle == pytest.approx(0.3 + np.pi / 2)
+    assert tuple(turned["jet_1"].force) == (1.0, 0.0)
+    nodes = [Node("o", (1.0, 0.0), fixed=True), Node("t", (1.0, 2.0)), OnLine("rail", ("o", "t"), through=(0.0, 2.0))]
+    turned = {part.name: part for part in rotate(nodes, 4)}
+    assert (tuple(turned["rail_1"].axis), tuple(turned["rail_1"].through)) == ((0.0, 1.0), (-2.0, 0.0))
+
+
+def test_stops_and_drives_of_coordinates_are_copied():
+    post = [Node("o", (0.0, 0.0), fixed=True), Node("t", (0.0, 2.0), fixed="x"), Bar("r", ("o", "t"), stiffness=1.0),
+            CoordinateStop("s", coordinate="t_y", lower=1.5),
+            Prescribed("d", coordinate="t_y", value="2+p")]  # fmt: skip
+    up = {part.name: part for part in repeat(post, 2, (1.0, 10.0))}
+    assert (up["s_1"].coordinate, up["s_1"].lower, up["d_1"].value) == ("t_1_y", 11.5, "(2+p)+10.0")
+    aside = {part.name: part for part in repeat(post, 2, (1.0, 0.0))}
+    assert (aside["s_1"].coordinate, aside["s_1"].lower) == ("t_1_y", 1.5)
+    with pytest.raises(ModelError, match="cannot be turned or mirrored"):
+        rotate(post, 4)
+    with pytest.raises(ModelError, match="formula of coordinates"):
+        repeat([*post, Gap("g", "t_y - 1")], 2, (1.0, 0.0))

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.stats import norm
 
 import onesided
 from onesided.base.errors import ModelError
@@ -98,7 +99,8 @@ def test_rounded_polynomial_rubber_and_gas():
     points = np.array(TABLE)
     slopes = np.diff(points[:, 1]) / np.diff(points[:, 0])
     beyond = e - points[1:-1, 0]
-    rounded = np.diff(slopes) @ (beyond + np.sqrt(beyond**2 + 0.01)) / 2
+    x = beyond / 0.025
+    rounded = 0.025 * np.diff(slopes) @ (x * norm.cdf(x) + norm.pdf(x))
     assert found["round.force"] == pytest.approx(-1.0 + (e + 1.0) * slopes[0] + rounded, rel=1e-12)
     assert found["cubic.force"] == pytest.approx(2.0 * e + 0.5 * e**3, rel=1e-12)
     assert found["rubber.force"] == pytest.approx(6.0 / 3.0 * (stretch - stretch**-2), rel=1e-12)
@@ -198,3 +200,30 @@ def test_kinks_in_files_are_refused_with_their_place():
     onesided.loads(text.format("x**2"))
     with pytest.raises(ModelError, match=r"define\.u.*`abs` has a kink"):
         onesided.loads(text.format("abs(x)"))
+
+
+def test_rounded_table_is_the_table_away_from_its_kinks():
+    """No force without elongation, and the last line beyond the kink: F = 2 + (e − 1/2)/2."""
+    table = [[0.0, 0.0], [0.5, 2.0], [1.5, 2.5]]
+    system = onesided.compose(
+        Node("a", (0.0, 0.0), fixed=True),
+        Node("b", (2.0, 0.0), fixed="y"),
+        Spring("s", ("a", "b"), table=table, rounding=0.1),
+        Force("f", "b", (1.0, 0.0)),
+    )
+    path = onesided.trace(system, p_bounds=(0.0, 3.0))
+    assert path.q[0, 0] == pytest.approx(2.0, abs=1e-12)
+    assert path.q[-1, 0] == pytest.approx(4.5, abs=1e-10)
+    assert len(path.events) == 1
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"table": 5}, {"table": [[0, 0], [1, None]]}, {"polynomial": 3.0}, {"polynomial": []}, {"stiffness": [1]},
+     {"stiffness": 1.0, "length": abs}, {"stiffness": 1.0, "strain": None}, {"stiffness": 1.0, "rounding": 0.1},
+     {"stiffness": "k"}],
+)  # fmt: skip
+def test_what_is_no_quantity_is_refused_with_the_name_of_the_part(wrong):
+    parts = (Node("a", (0.0, 0.0), fixed=True), Node("b", (2.0, 0.0), fixed="y"))
+    with pytest.raises(ModelError, match="bar 's'"):
+        onesided.compose(*parts, Bar("s", ("a", "b"), **wrong))

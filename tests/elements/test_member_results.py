@@ -14,6 +14,7 @@ from onesided.elements import (
     Body,
     Cable,
     Distance,
+    Fixed,
     Force,
     Guided,
     Marker,
@@ -243,3 +244,30 @@ def test_reactions_in_motion_hold_inertia():
     np.testing.assert_allclose(found["rod.force"], 2.0 * (9.81 * -y + speed2), rtol=1e-5, atol=1e-5)
     np.testing.assert_allclose(found["pin.reaction_x"], -found["rod.force"] * x, rtol=1e-9, atol=1e-9)
     np.testing.assert_allclose(found["pin.reaction_y"], -found["rod.force"] * y, rtol=1e-9, atol=1e-9)
+
+
+def test_a_body_that_p_turns_in_space_is_held_by_moments_about_fixed_axes():
+    system = onesided.compose(
+        Body("g", (0.0, 0.0, 0.0), moves={"rz": 1.0}, fixed=("x", "y", "z", "rx", "ry")),
+        Body("b", (2.0, 1.0, 0.5)),
+        Fixed("weld", ("g", "b")),
+        Force("f", "b", (0.5, -4.0, 1.0), constant=True),
+    )
+    found = onesided.solve(system, start=system.start, p=1.2).value
+    moment = -np.cross(found.q[:3], (0.5, -4.0, 1.0))
+    read = [found.members[f"g.reaction_r{axis}"][0] for axis in "xyz"]
+    np.testing.assert_allclose(read, moment, atol=1e-10)
+    np.testing.assert_allclose(found.members["machine_force"], moment[2], atol=1e-10)
+
+
+@pytest.mark.parametrize(
+    ("formula", "told"),
+    [
+        ("rod.forc", "no member result is called `rod.forc`.*`rod.force`"),
+        ("rod.force + zz", r"a\.reaction_x.*\n.*rod\.force"),
+    ],
+)
+def test_measures_are_refused_in_the_words_of_the_user(formula, told):
+    parts = [Node("a", (0.0, 0.0), fixed=True), Node("b", (1.0, 0.0), fixed="y"), Bar("rod", ("a", "b"), stiffness=1.0)]
+    with pytest.raises(onesided.ModelError, match=told):
+        onesided.compose(*parts, measures={"x": formula})

@@ -68,7 +68,7 @@ def test_measures_of_a_file_see_members_and_definitions(tent):
 
 def test_names_that_measures_cannot_use_are_refused():
     for wrong in ("left.forces", "height2", "p"):
-        with pytest.raises(ModelError, match=r"line 13|unknown name|dot") as told:
+        with pytest.raises(ModelError, match=r"line 13|unknown name|no member result") as told:
             onesided.loads(TENT.replace('"pull"\n', f'"{wrong}"\n', 1))
         assert "both" in str(told.value) or "measures" in str(told.value)
 
@@ -181,3 +181,18 @@ def test_statics_says_that_it_leaves_friction_out():
     found = onesided.diagram(rough, rough.start, 0.0, p_bounds=(0.0, 3.0))
     assert told in found.note
     assert found.complete
+
+
+@pytest.mark.parametrize("kind", [Bar, Cable])
+def test_a_natural_length_may_vanish_as_p_grows(kind):
+    """EA with length 1 − p is held at p = 0; a stiffness goes on beyond p = 1, and the note says what that means."""
+    for stiff, last in (({"modulus_area": 4.0}, 0.5), ({"stiffness": 4.0}, 1.5)):
+        system = onesided.compose(
+            Node("a", (0.0, 0.0), fixed=True),
+            Node("b", (1.0, 0.0), fixed="y"),
+            Node("c", (2.0, 0.0), fixed=True),
+            kind("u", ("a", "b"), length="1-p", **stiff),
+            Bar("k", ("b", "c"), stiffness=5.0),
+        )
+        path = onesided.trace(system, p_bounds=(0.0, last))
+        assert ("negative" in path.note) == (last > 1.0)

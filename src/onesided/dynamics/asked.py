@@ -42,6 +42,8 @@ def completed(system: System, q0: Any, v0: Any, t_span: Any, method: Any, contro
     if control is None:
         control, remark = _control(system, q0)
         notes.append(remark)
+    if callable(control) and moving.structure is not None:
+        structures.contact_laws.check_dampers(moving.structure)
     if method is None:
         method, remark = method_of(system, span)
         notes.append(remark)

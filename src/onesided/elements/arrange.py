@@ -6,7 +6,7 @@ twice, a load as well as a bar, is made once. Quantities may be formulas: a move
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, fields, replace
 from functools import cache
 from typing import Any, get_args, get_type_hints
@@ -18,11 +18,14 @@ from onesided.base.errors import ModelError, UsageError
 from onesided.base.tolerances import EPS
 from onesided.base.types import Array
 from onesided.elements.contract import Element, Quantity
+from onesided.elements.expressions import Written
 from onesided.elements.places import AXES, Body, Marker, Place
+from onesided.formulas.formula import parse
 
 Part = Place | Element
 _POSITIONS = frozenset({"at", "through"})
 _DIRECTIONS = frozenset({"along", "normal", "force", "load", "acceleration", "down", "up", "axis", "cross_axis"})
+_SLIDES = frozenset({"prismatic", "cylindrical", "screw", "rack", "on_line", "driven_travel", "travel_stop"})
 _HANDED = frozenset(
     {"curvature", "moment", "angle", "turned", "axis", "cross_axis", "pitch", "ratio"}
 )  # change in a mirror
@@ -33,12 +36,16 @@ EXACT = EPS**0.75  # entries of a turn that are 0 or ±1 but for round-off
 
 @dataclass(frozen=True)
 class _Move:
-    """x → A x + b; `angle` of the turn in the plane; `mirrors` where left and right change."""
+    """x → A x + b; `angle` of the turn in the plane; `mirrors` where left and right change.
+
+    `carried` are places whose axes turn with them: what is given in their axes stays as it is.
+    """
 
     A: Array
     b: Array
     angle: float = 0.0
     mirrors: bool = False
+    carried: frozenset[str] = frozenset()
 
     def position(self, x: Sequence[Quantity]) -> tuple[Quantity, ...]:
         """A moved point."""
@@ -124,7 +131,10 @@ def _turn(size: int, angle: float, axis: Sequence[float] | None) -> Array:
     if size == 2:
         return np.array([[cos, -sin], [sin, cos]])
     u = np.array([0.0, 0.0, 1.0] if axis is None else axis, dtype=float)
-    u /= np.linalg.norm(u)
+    length = float(np.linalg.norm(u))
+    if len(u) != 3 or not length > 0 or not math.isfinite(length):
+        raise UsageError("the axis of the turn is not usable", got=repr(axis), expected="a direction in space")
+    u /= length
     cross = np.array([[0.0, -u[2], u[1]], [u[2], 0.0, -u[0]], [-u[1], u[0], 0.0]])
     return np.asarray(np.eye(3) + sin * cross + (1.0 - cos) * cross @ cross)
 
@@ -138,7 +148,8 @@ def _exact(A: Array) -> Array:
 def _arranged(parts: Sequence[Any], moves: Sequence[_Move]) -> list[Part]:
     whole: list[Part] = list(parts)
     own = {part.name for part in parts}
-    for number, move in enumerate(moves, 1):
+    carried = frozenset(part.name for part in parts if isinstance(part, Body | Marker))
+    for number, move in enumerate((replace(move, carried=carried) for move in moves), 1):
         names = {name: f"{name}_{number}" for name in own}
         places = [_moved(part, move, names) for part in parts if isinstance(part, Place)]
         for place in places:
@@ -148,10 +159,16 @@ def _arranged(parts: Sequence[Any], moves: Sequence[_Move]) -> list[Part]:
             else:
                 names = {old: twin if new == place.name else new for old, new in names.items()}
         there = {_signature(part) for part in whole if isinstance(part, Element)}
-        given = [part for part in parts if isinstance(part, Element) and any(name in own for name in part.places)]
+        given = [part for part in parts if isinstance(part, Element) and _touches(part, own)]
         copies = [_moved(part, move, names) for part in given]
         whole += [copy for copy in copies if _signature(copy) not in there]
     return whole
+
+
+def _touches(part: Element, own: Set[str]) -> bool:
+    """Whether an element belongs to places that are copied: by them, or by their coordinates."""
+    read = parse(part.formula).names if isinstance(part, Written) else part.reads
+    return any(name in own for name in part.places) or any(name.rpartition("_")[0] in own for name in read)
 
 
 def _keys(part: Any) -> dict[str, bool]:
@@ -174,7 +191,7 @@ def _holds_quantities(hint: Any) -> bool:
 def _signature(part: Element) -> tuple[Any, ...]:
     """What tells an element from another at the same places, in whichever order these are named."""
     numbers = [_plainly(getattr(part, key)) for key, quantity in _keys(part).items() if quantity]
-    return part.kind, frozenset(part.places), *numbers
+    return part.kind, frozenset(part.places), part.reads, *numbers
 
 
 def _plainly(value: Any) -> str:
@@ -219,13 +236,49 @@ def _moved(part: Any, move: _Move, names: Mapping[str, str]) -> Any:
         if f.name not in _WORDS and not known[f.name]:
             changes[f.name] = _renamed(given, names)
         elif not local and given is not None and not isinstance(given, str) and len(np.shape(given)) == 1:
-            if f.name in _POSITIONS:
+            bearer = _bearer(part, f.name)
+            if bearer in move.carried:
+                continue
+            if f.name in _POSITIONS and not bearer:
                 changes[f.name] = move.position(given)
-            elif f.name in _DIRECTIONS and len(given):
+            elif f.name in _POSITIONS | _DIRECTIONS and len(given):
                 changes[f.name] = move.direction(given)
+        elif f.name == "axis" and given is None and part.kind in _SLIDES and _bearer(part, "axis") not in move.carried:
+            changes["axis"] = move.direction(np.eye(len(move.A))[0 if len(move.A) == 2 else 2].tolist())
     if isinstance(part, Place) and not isinstance(part, Marker):
         changes |= _supports(part, move)
-    return replace(part, **changes)
+    return replace(part, **changes, **_absolute(part, move))
+
+
+def _bearer(part: Any, key: str) -> str:
+    """The place in whose axes, from whose position, a key of an element is given; empty for fixed axes."""
+    if isinstance(part, Place) or (key == "through" and hasattr(part, "normal")):
+        return ""
+    if key in {"axis", "through"} or (key in {"force", "moment"} and not part.conservative):
+        return str(part.places[0])
+    return str(part.places[1]) if key == "cross_axis" else ""
+
+
+def _absolute(part: Any, move: _Move) -> dict[str, Any]:
+    """Values of coordinates and angles against the ground, which the move shifts."""
+    if getattr(part, "coordinate", ""):
+        letter = part.coordinate.rpartition("_")[2]
+        keys = {"value", "lower", "upper"}
+        if letter in AXES[: len(move.A)]:
+            i = AXES.index(letter)
+            if move.A[i, i] != 1.0:
+                what = f"the {part.kind} '{part.name}' cannot be turned or mirrored"
+                raise ModelError(what, got=f"`{part.coordinate}`", advice="add it by hand")
+            shift = float(move.b[i])
+        else:
+            shift = move.angle if letter == "angle" else 0.0
+    elif len(move.A) == 2 and isinstance(part, Element) and part.turns and len(part.places) == 1:
+        keys = {"angle"} if not getattr(part, "absolute", False) else {"lower", "upper"}
+        shift = move.angle
+    else:
+        return {}
+    given = {key: getattr(part, key, None) for key in keys}
+    return {key: _plus(value, shift) for key, value in given.items() if value is not None and shift}
 
 
 def _renamed(given: Any, names: Mapping[str, str]) -> Any:

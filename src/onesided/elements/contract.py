@@ -125,7 +125,11 @@ class Start:
     def value(self, quantity: Quantity) -> float:
         """A quantity as a number."""
         if not isinstance(quantity, str):
-            return float(quantity)
+            try:
+                return float(quantity)
+            except (TypeError, ValueError):
+                got, expected = repr(quantity), "a number, or a formula in quotes"
+                raise ModelError("a quantity is not usable", got=got, expected=expected) from None
         if quantity not in self._formulas:
             self._formulas[quantity] = evaluate_quantity(quantity, self.parameters)
         return self._formulas[quantity]

@@ -60,7 +60,7 @@ class GasSpring(Element):
             raise self.error("needs two ends that are apart", got=str(self.ends))
         if not start.value(self.column) > 0:
             raise self.error("`column` is not positive", got=str(self.column), expected="volume over area")
-        if not self.exponent >= 1.0:
+        if not isinstance(self.exponent, float | int) or not self.exponent >= 1.0:
             raise self.error("its exponent is not usable", got=str(self.exponent), expected="a number, 1 to 1.67")
         if not self._height(start) > 0:
             raise self.error("there is no room for its gas at the start", advice="a longer `column`")

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal, NamedTuple, get_args
 
 import jax
+import numpy as np
 
 from onesided.elements.contract import Acting, Element, Local, Quantity, Start, Words
 from onesided.elements.laws import FormulaLaw, check_law, polynomial_energy
@@ -125,6 +126,13 @@ class Bar(Element):
         check_law(self, self.law, "e")
         if self.table is not None:
             self._table.check(self, start, self.rounding)
+        elif self.rounding != 0.0:
+            raise self.error("`rounding` has no meaning here", expected="a `table`")
+        if self.polynomial is not None and (not np.iterable(self.polynomial) or not len(self.polynomial)):
+            got = repr(self.polynomial)
+            raise self.error("its `polynomial` is not usable", got=got, expected="coefficients [k1, k2, …]")
+        if self.strain is None:
+            raise self.error("its `strain` is not usable", got="None", expected="a number, or a formula in quotes")
         if self.material not in get_args(MATERIALS) or (self.material != "linear" and self.modulus_area is None):
             raise self.error("its material is not usable", got=repr(self.material), expected="neo_hookean with EA")
         if self.pretension != 0.0 and (not self.linear or self.length is not None):
@@ -142,7 +150,7 @@ class Bar(Element):
     @property
     def _table(self) -> TableLaw:
         rounded = isinstance(self.rounding, str) or self.rounding != 0.0
-        return TableLaw(self.table or (), rounded=rounded, moving=self.moving)
+        return TableLaw(() if self.table is None else self.table, rounded=rounded, moving=self.moving)
 
     def inner(self, start: Start) -> dict[str, float]:
         """Coordinates of the kinks of its table."""

@@ -4,6 +4,9 @@ With slopes k₀, k₁, … between the points and changes Δ = k_i − k_{i−1
 first line plus Σ Δ max(e − e_i, 0). Every kink has an internal coordinate s ≥ 0, over which the energy is convex, and
 its gap is the event: for Δ > 0 the energy is Δ/2 (e − e_i + s)², s the slack; for Δ < 0 it is |Δ| (s²/2 − (e − e_i) s),
 s the way beyond the kink. The minimum over s ≥ 0 is Δ/2 max(e − e_i, 0)² in both cases.
+
+A rounded kink is the mean of the force over a bell curve of deviation σ, a quarter of the width: smooth to all orders,
+and the table itself where kinks are far. For x = (e − e_i)/σ its energy is Δ σ²/2 ((x² + 1) Φ(x) + x φ(x)).
 """
 
 from collections.abc import Hashable, Sequence
@@ -12,11 +15,13 @@ from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
+from jax.scipy.special import erf
 
 from onesided.base.types import Array
 from onesided.elements.contract import Element, Local, Quantity, Start, Words
 
 Table = Sequence[Sequence[Quantity]]
+NARROW = 0.25  # deviation of the bell curve, relative to the width over which a kink is rounded
 NEITHER = Words("kink", "is passed", "is passed")
 STIFFER = Words("kink", "is passed upwards", "is passed downwards")
 SOFTER = Words("kink", "is passed downwards", "is passed upwards")
@@ -50,7 +55,8 @@ class TableLaw:
     def check(self, element: Element, start: Start, rounding: Quantity) -> None:
         """Points that make a function, with a kink at each inner one."""
         expected = "two points or more [[measure, force], …], the measure growing"
-        pairs = not isinstance(self.table, str) and all(not isinstance(row, str | float | int) for row in self.table)
+        pairs = np.iterable(self.table) and not isinstance(self.table, str)
+        pairs = pairs and all(np.iterable(row) and not isinstance(row, str) for row in self.table)
         if not pairs or len(self.table) < 2 or any(len(row) != 2 for row in self.table):
             raise element.error("its `table` is not usable", got=str(self.table), expected=expected)
         points = self._points(start)
@@ -108,9 +114,9 @@ class TableLaw:
 
     def _kink(self, beyond: Any, change: Any, at: Local, i: int) -> Any:
         if self.rounded:
-            w = at.n.rounding
-            root = jnp.sqrt(beyond**2 + w**2)
-            return change / 4 * (beyond**2 + beyond * root + w**2 * jnp.arcsinh(beyond / w))
+            x = beyond / (NARROW * at.n.rounding)
+            bell, share = jnp.exp(-(x**2) / 2) / jnp.sqrt(2 * jnp.pi), (1 + erf(x / jnp.sqrt(2.0))) / 2
+            return change / 2 * (NARROW * at.n.rounding) ** 2 * ((x**2 + 1) * share + x * bell)
         if self.moving:
             return change / 2 * jnp.maximum(beyond, 0.0) ** 2
         s = at.inner[i]

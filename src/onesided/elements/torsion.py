@@ -69,7 +69,7 @@ class TorsionSpring(Element):
     @property
     def _table(self) -> TableLaw:
         rounded = isinstance(self.rounding, str) or self.rounding != 0.0
-        return TableLaw(self.table or (), rounded=rounded, moving=self.moving)
+        return TableLaw(() if self.table is None else self.table, rounded=rounded, moving=self.moving)
 
     def inner(self, start: Start) -> dict[str, float]:
         """Coordinates of the kinks of its table."""

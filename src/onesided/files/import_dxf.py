@@ -59,6 +59,10 @@ def read_dxf(
     nodes = [ImportedPart("node", f"n{i}", {"at": number.at(i)}, name) for i in sorted(used)]
     layers = {layer for layer, _ in ends_of}
     groups = {layer: sorted({i for one, ends in ends_of if one == layer for i in ends} & used) for layer in layers}
+    stray = next((ends[0] for layer, ends in ends_of if layer in marked and len(ends) == 1 and ends[0] not in used), -1)
+    if stray >= 0:
+        at = ", ".join(f"{x:g}" for x in number.at(stray))
+        raise ModelFileError("a point for a support or load is at no end of a line", place=name, got=f"({at})")
     others = parts_of(with_groups(nodes, groups, supports or {}, loads or {}, name))
     changes: list[dict[str, Any]] = [
         {"name": f"{template.kind}{j}", "ends": (f"n{a}", f"n{b}")} for j, (a, b) in enumerate(joined)

@@ -80,9 +80,15 @@ def with_groups(
                 expected=", ".join(groups) or "named groups (physical groups in gmsh)",
                 advice=f"did you mean '{nearest(name, groups)}'?" if nearest(name, groups) else "",
             )
-    held = {f"n{i}": fixed for name, fixed in supports.items() for i in groups[name]}
-    found = [_held(row, held[row.name]) if row.kind == "node" and row.name in held else row for row in rows]
     nodes = {row.name for row in rows if row.kind == "node"}
+    for name in (*supports, *loads):
+        if not any(f"n{i}" in nodes for i in groups[name]):
+            what = f"the group {shown(name)} holds no end of a line"
+            raise ModelFileError(what, place=place, expected="points where lines end")
+    found = list(rows)
+    for name, fixed in supports.items():
+        of = {f"n{i}" for i in groups[name]}
+        found = [_held(row, fixed) if row.kind == "node" and row.name in of else row for row in found]
     for name, force in loads.items():
         at = [f"n{i}" for i in groups[name] if f"n{i}" in nodes]
         found += [ImportedPart("force", f"{name}_{node}", {"at": node, "force": tuple(force)}, place) for node in at]
@@ -103,5 +109,13 @@ def with_tables(
 
 
 def _held(row: ImportedPart, fixed: Fixing) -> ImportedPart:
-    given = fixed if isinstance(fixed, bool) or not isinstance(fixed, str) else tuple(fixed)
-    return row._replace(values={**row.values, "fixed": True if fixed == "all" else given})
+    """A node with more held: what it, a group or a table says adds up."""
+    both = both_held(row.values.get("fixed", ()), fixed)
+    return row._replace(values={**row.values, "fixed": both})
+
+
+def both_held(first: Fixing, second: Fixing) -> bool | tuple[str, ...]:
+    """What two statements hold together: True for all components."""
+    if any(one is True or one == "all" for one in (first, second)):
+        return True
+    return tuple(dict.fromkeys(axis for one in (first, second) if not isinstance(one, bool) for axis in one))

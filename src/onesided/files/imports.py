@@ -27,7 +27,7 @@ from onesided.base.arguments import checked
 from onesided.base.errors import ModelError, ModelFileError, UsageError
 from onesided.elements.contract import Element
 from onesided.elements.members import Bar
-from onesided.files.import_groups import mesh_rows, with_tables
+from onesided.files.import_groups import both_held, mesh_rows, with_tables
 from onesided.files.part_kinds import part_kinds
 from onesided.files.part_tables import MAX_PARTS, PART_NAME, PART_NAME_LENGTH, ImportedPart
 from onesided.files.schema import shown
@@ -71,6 +71,7 @@ _COLUMNS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {  # those tha
 _YES = {"1", "true", "yes", "all", "fixed", "pinned", "pin"}
 _NO = {"", "0", "false", "no", "free", "none"}
 _SECTION = re.compile(r"\[?\s*+(nodes|members|elements|bars|supports|loads|forces)\s*+\]?", re.IGNORECASE)
+_HEADING = re.compile(r"\[[^\[\],;]*+\]")
 _SECTIONS = {"elements": "members", "bars": "members", "forces": "loads"}
 
 Line = tuple[str, dict[str, str]]  # place, cells by column
@@ -234,7 +235,12 @@ def _truss_rows(texts: Mapping[str, tuple[str, str]], kind: str) -> list[Importe
         raise ModelFileError("there are no nodes or no members", place=texts["nodes"][1])
     axes = AXES[: len(nodes[0].values["at"])]
     supports, loads = sections.get("supports", []), sections.get("loads", [])
-    held = {_named(place, cells): _held(cells, axes, place) for place, cells in supports}
+    held = dict[str, bool | tuple[str, ...]]()
+    for place, cells in supports:
+        name = _named(place, cells)
+        if not any(column.startswith("fix") for column in cells):
+            raise ModelFileError("the line does not say what is held", place=place, expected="`fix`: x, xy, all, 0, …")
+        held[name] = both_held(held.get(name, ()), _held(cells, axes, place))
     forces = [
         row for n, (place, cells) in enumerate(loads, 1) for row in _load(_named(place, cells), cells, axes, place, n)
     ]
@@ -251,6 +257,10 @@ def _load(
 ) -> list[ImportedPart]:
     """A force at a node, where there is one."""
     force = tuple(_quantity(cells.get(f"f{axis}", "0"), place) for axis in axes)
+    for axis in AXES[len(axes) :]:
+        if _quantity(cells.get(f"f{axis}", "0"), place):
+            got, advice = f"f{axis} = {shown(cells[f'f{axis}'])}", f"give the nodes a column `{axis}`"
+            raise ModelFileError("a load leaves the plane of the truss", place=place, got=got, advice=advice)
     label = f"load_{name}" if number is None else f"load{number}_{name}"
     return [ImportedPart("force", label, {"at": name, "force": force}, place)] if any(force) else []
 
@@ -258,6 +268,13 @@ def _load(
 def _sections(text: str, file: str) -> dict[str, list[Line]]:
     """The two tables of one file, each below its heading."""
     lines = text.splitlines()
+    for n, line in enumerate(lines):
+        title = line.strip(" \t,;")
+        if _HEADING.fullmatch(title) and not _SECTION.fullmatch(title):
+            advice = suggestion(title.strip("[] \t").lower(), [*_COLUMNS])
+            expected = ", ".join(f"[{name}]" for name in _COLUMNS)
+            place = f"{file}, line {n + 1}"
+            raise ModelFileError(f"unknown section {shown(title)}", place=place, expected=expected, advice=advice)
     titles = [
         (n, match[1].lower()) for n, line in enumerate(lines) if (match := _SECTION.fullmatch(line.strip(" \t,;")))
     ]

@@ -5,6 +5,7 @@ from typing import Any
 
 from onesided.base.types import Status
 from onesided.base.views import views
+from onesided.results.member_series import Members, joined_members
 from onesided.results.named_series import NamedSeries
 from onesided.results.path import Event, Kind, Path
 from onesided.results.wording import Listed, line_by_line
@@ -49,6 +50,11 @@ class Diagram(NamedSeries):
     def events(self) -> tuple[Event, ...]:
         """All special points, each once; bounds are left out."""
         return Listed(event for path in self.paths for event in path.events if event.kind is not Kind.bound)
+
+    @property
+    def members(self) -> Members:
+        """Forces, lengths and reactions of the parts of a structure over all branches, in order, computed when read."""
+        return joined_members([path.members for path in self.paths])
 
     def _repr_html_(self) -> str:
         return str(views("report").result_html(self))

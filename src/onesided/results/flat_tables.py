@@ -152,8 +152,12 @@ def data_frame(result: Any) -> Any:
 def write_csv(result: Any, file: str | PathLike[str]) -> FilePath:
     """Write the table, whole or not at all."""
     target = FilePath(file)
-    with whole_file(target) as draft:
-        put_csv(table(result), draft)
+    columns = table(result)
+    try:
+        with whole_file(target) as draft:
+            put_csv(columns, draft)
+    except OSError as error:
+        raise UsageError("the table cannot be written", got=f"{target}: {error.strerror or error}") from error
     return target
 
 

@@ -72,7 +72,9 @@ class Members(Mapping[str, Array]):
         """The values, or the default for an unknown name."""
         return self.values_by_name.get(name, default) if name in self else default
 
-    def _unknown(self, name: str) -> UsageError:
+    def _unknown(self, name: Any) -> UsageError:
+        if not isinstance(name, str):
+            return UsageError("member results are asked for by name", got=repr(name), expected='members["rod.force"]')
         if not self.names:
             return UsageError(f"there is no '{name}': {self.absent}", advice=ADVICE)
         near = get_close_matches(name, self.names, SHOWN) or self.names[:SHOWN]

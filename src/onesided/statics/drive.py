@@ -117,7 +117,13 @@ def drive(  # noqa: PLR0913 - each knob is a need of its own
     finally:
         progress.end()
     result = Drive(
-        system.control, values, tuple(run.paths), tuple(run.jumps), status, noted(system, note), run.provenance()
+        system.control,
+        values,
+        tuple(run.paths),
+        tuple(run.jumps),
+        status,
+        noted(system, note, _passed(run.paths)),
+        run.provenance(),
     )
     if throw and not result.ok:
         raise SolveError(status.value, result, got=note)
@@ -315,3 +321,8 @@ def _goes_on(event: Event, sense: int) -> bool:
     if event.followed is None:
         return False
     return event.instability_after == 0 and event.rays[event.followed].p_sign == sense
+
+
+def _passed(paths: Sequence[Path]) -> Array:
+    """All values of p."""
+    return np.concatenate([np.zeros(0), *(path.p for path in paths)])

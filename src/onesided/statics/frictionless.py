@@ -1,5 +1,8 @@
-"""Statics knows no friction: its results say so where a system states some."""
+"""Notes of results: statics knows no friction where a system states some; lengths that p makes negative."""
 
+import numpy as np
+
+from onesided.base.types import Array
 from onesided.system.system import System
 
 SHOWN = 6  # names of contacts
@@ -13,9 +16,16 @@ def left_out(system: System) -> str:
     return f"statics knows no friction: that of {' and '.join(parts)} is left out, `simulate` has it" if parts else ""
 
 
-def noted(system: System, note: str) -> str:
-    """A note with what statics leaves out."""
-    return "; ".join(text for text in (note, left_out(system)) if text)
+def noted(system: System, note: str, p: Array | None = None) -> str:
+    """A note with what statics leaves out, and with what has no meaning along p."""
+    short = "" if p is None else too_short(system, np.asarray(p))
+    return "; ".join(text for text in (note, left_out(system), short) if text)
+
+
+def too_short(system: System, p: Array) -> str:
+    """Members whose natural length p makes negative, in words: their forces have no meaning there."""
+    names = [] if system.structure is None else system.structure.shrunk(system.parameters, p)
+    return f"the natural length of {_listed(names)} becomes negative: forces have no meaning there" if names else ""
 
 
 def _rubs(contact: object) -> bool:

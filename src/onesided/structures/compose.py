@@ -13,7 +13,9 @@ from onesided.base.errors import ModelError
 from onesided.base.names import check_names, unknown_name
 from onesided.base.types import Array, Indices
 from onesided.elements.contract import Element, Frame, Quantity, Start, Words, evaluate_quantity
+from onesided.elements.members import Bar
 from onesided.elements.places import Body, Marker, Place
+from onesided.formulas.formula import FormulaError
 from onesided.results.member_series import Members
 from onesided.structures.assembly import Assembly, Batch
 from onesided.structures.contact_laws import contacts_of_parts
@@ -239,7 +241,7 @@ class Structure:
                     raise unknown_name(
                         f"coordinate (of {element.kind} '{element.name}')", name, self.coordinates, about=element.name
                     )
-            element.check(start)
+            _check(element, start)
 
     def _number_inner(self, start: Start) -> dict[str, list[int]]:
         """Numbers of the internal coordinates of elements."""
@@ -319,6 +321,13 @@ class Structure:
                 element.check(start)
         return [batch.data(start, held, slots) for batch, slots in zip(self.batches, self.batch_slots, strict=True)]
 
+    def shrunk(self, parameters: Mapping[str, float], p: Array) -> list[str]:
+        """Bars and cables whose natural length follows the control parameter and is negative somewhere along p."""
+        bars = [element for element in self.elements if isinstance(element, Bar) and element.moves]
+        start = self.start_of(parameters) if bars else None
+        with np.errstate(all="ignore"):
+            return [bar.name for bar in bars if start is not None and np.any(bar.along(start, p).natural < 0.0)]
+
     def system(self, control: str, scales: Scales, *, sparse: bool | None = None) -> System:
         """The system these parts make."""
         self._check_connected()
@@ -364,3 +373,15 @@ def _under(part: Part, control: str) -> Part:
 
 def _value(quantity: Quantity, parameters: Mapping[str, float]) -> float:
     return evaluate_quantity(quantity, parameters) if isinstance(quantity, str) else float(quantity)
+
+
+def _check(element: Element, start: Start) -> None:
+    """The element's own check; what it refuses carries the element's name."""
+    try:
+        element.check(start)
+    except FormulaError as error:
+        raise element.error(error.what, got=error.formula, advice=error.advice) from None
+    except ModelError as error:
+        if error.about:
+            raise
+        raise element.error(error.what, got=error.got, expected=error.expected, advice=error.advice) from None

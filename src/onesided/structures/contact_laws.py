@@ -49,13 +49,20 @@ def _soft(element: Bouncing) -> bool:
     return isinstance(element, Rubbing) and bool(element.kelvin_voigt or element.hunt_crossley)
 
 
-def _check_at_rest(structure: "Structure", element: Element) -> None:
-    """Refuse friction with places that the control parameter moves: their velocity is not known to the contact."""
+def check_dampers(structure: "Structure") -> None:
+    """Refuse dampers at places that move as p changes in time: their velocity is not known to the damper."""
+    for element in structure.elements:
+        if element.conservative and type(element).wrenches is not Element.wrenches:
+            _check_at_rest(structure, element, "depends on velocities")
+
+
+def _check_at_rest(structure: "Structure", element: Element, what: str = "has friction") -> None:
+    """Refuse what depends on velocities at places that the control parameter moves."""
     for name in element.places:
         moved = [slot.name for slot in structure.places[name].slots if not slot.free and slot.rate != 0.0]
         if moved:
             raise element.error(
-                f"has friction and is attached to '{name}', which the control parameter moves",
+                f"{what} and is attached to '{name}', which the control parameter moves",
                 got=", ".join(moved),
                 advice="free the place, give it a mass, and move it by a drive",
             )

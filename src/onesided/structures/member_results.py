@@ -23,6 +23,7 @@ from onesided.groups.rotations import plane_matrix
 from onesided.results.member_series import Members
 from onesided.structures.kernels import KEPT, Data, Form
 from onesided.structures.masses import generalised, place_rates
+from onesided.structures.supports import vector_rates
 
 if TYPE_CHECKING:
     from onesided.structures.assembly import Batch
@@ -119,6 +120,7 @@ class Reader:
         self._add_inertia(slots)
         held = self.system.structure.held(self.system.parameters)
         machine += sum((held[number][1] * force for number, force in slots.items()), np.zeros(len(machine)))
+        self._about_fixed_axes(slots)
         reactions = {name: slots[number] for name, number in self.held.items()}
         found |= {name: self._across(place, guides[place])[:, i] for name, (place, i) in self.guided.items()}
         found |= reactions | ({MACHINE: machine} if self.driven else {})
@@ -174,6 +176,19 @@ class Reader:
         along = along / np.linalg.norm(along)
         pull = np.broadcast_to(pull, (len(self.course.p), len(along)))
         return np.asarray(np.outer(pull @ along, along) - pull)
+
+    def _about_fixed_axes(self, slots: dict[int, Array]) -> None:
+        """Reactions of a body that p turns in space: moments about the fixed axes, not forces on a rotation vector."""
+        structure, p = self.system.structure, self.course.p
+        held = structure.held(self.system.parameters)
+        for place in structure.free_standing:
+            numbers = [int(number) for number in structure.slots[place.name][3:]]
+            if len(numbers) != 3 or any(n not in slots for n in numbers) or not any(held[n][1] for n in numbers):
+                continue
+            turns = np.stack([held[n][0] + held[n][1] * p for n in numbers], axis=1)
+            forces = np.stack([slots[n] for n in numbers], axis=1)
+            moments = [vector_rates(turn).T @ force for turn, force in zip(turns, forces, strict=True)]
+            slots |= dict(zip(numbers, np.reshape(moments, (-1, 3)).T, strict=True))
 
     def _add_inertia(self, slots: dict[int, Array]) -> None:
         """In motion a held slot that p moves has an acceleration that the result does not hold: its reaction is NaN.

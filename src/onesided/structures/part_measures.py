@@ -16,6 +16,7 @@ from onesided.base.names import joined
 from onesided.base.types import Array
 from onesided.formulas.formula import Formula, FormulaError, parse
 from onesided.formulas.functions import NUMPY
+from onesided.formulas.gate import suggestion
 from onesided.structures.member_results import member_names
 from onesided.system.measures import Elementwise, Measure, OfMembers
 from onesided.system.system import System
@@ -68,14 +69,31 @@ class _Scope:
     def _steps(self, path: tuple[str, str], text: str, above: tuple[str, ...]) -> Iterator[tuple[str, Formula]]:
         """The definitions a formula needs, each before those that use it, and itself."""
         try:
+            self._check_members(text)
             formula = parse(_DOTTED.sub(self._replaced, text))
             formula.require({*self._known(), *self.stated.define})
         except FormulaError as error:
-            raise self.stated.located(path, error) from None
+            raise self.stated.located(path, self._with_dots(error, text)) from None
         for name in formula.offsets:
             if name in self.stated.define and name not in above:
                 yield from self._steps(("define", name), self.stated.define[name], (*above, name))
         yield path[1], formula
+
+    def _check_members(self, text: str) -> None:
+        for match in _DOTTED.finditer(text):
+            if match[0] not in self._members():
+                what, advice = f"no member result is called `{match[0]}`", suggestion(match[0], self._members())
+                raise FormulaError(what, formula=text, offset=match.start(), advice=advice)
+
+    def _with_dots(self, error: FormulaError, text: str) -> FormulaError:
+        """The error in the words of the user: member results have dots."""
+        names = {_plain(name): name for name in self._members()}
+
+        def told(words: str) -> str:
+            return _WORD.sub(lambda match: names.get(match[0], match[0]), words)
+
+        offset = len(told(error.formula[: error.offset]))
+        return FormulaError(told(error.what), formula=text, offset=offset, advice=told(error.advice))
 
     def _replaced(self, match: re.Match[str]) -> str:
         """A member result as a plain name; others stay, and are refused with their dot."""

@@ -41,13 +41,21 @@ def free_motion(system: "System", q: Array, p: float) -> str | None:
     rng = np.random.default_rng(0)
     dimension = next(iter(system.structure.places.values())).dimension
     samples = [q, *(q + ASIDE * size * rng.normal(size=system.n) for _ in range(SAMPLES[dimension]))]
-    points = [(x, control) for x in samples for control in (p, p + 1.0)]
+    points = [(x, control) for x in samples for control in (p, p + 1.0) if _is_finite(system, x, control)]
+    if not points:
+        return None
     for group in _connected(system):
         motions = Rigid(system, group, size).free(points)
         if motions:
             return f"{' and '.join(motions)} of {some([place.name for place in group])}"
     mode = None if system.derivatives.large else _loose_direction(system, points)
     return None if mode is None else f"a motion of {_shown(system, mode)}"
+
+
+def _is_finite(system: "System", x: Array, p: float) -> bool:
+    """Whether a configuration tells something: a natural length that follows p may vanish there."""
+    with np.errstate(all="ignore"):
+        return bool(np.all(np.isfinite(system.evaluate(x, p, np.zeros(len(system.constraint_names))).L_q)))
 
 
 def _shown(system: "System", mode: Array) -> str:
@@ -171,7 +179,7 @@ class Rigid:
             return (along @ velocity)[None], velocity - np.outer(along, along @ velocity)
         if not isinstance(place, Body):
             return velocity, nothing
-        return np.vstack([velocity, spin if d == 2 else _vector_rates(values[3:]) @ spin]), nothing
+        return np.vstack([velocity, spin if d == 2 else vector_rates(values[3:]) @ spin]), nothing
 
     def _describe(self, null: Array, V: Array, unloaded: bool) -> list[str]:
         """Words for the free motions: translations along axes first, then what is left."""
@@ -204,7 +212,7 @@ class Rigid:
         return f"turning about ({x:.4g}, {y:.4g})"
 
 
-def _vector_rates(r: Array) -> Array:
+def vector_rates(r: Array) -> Array:
     """Rates of a rotation vector for unit spins about the fixed axes: the inverse of the left tangent of exp."""
     S = np.array([[0.0, -r[2], r[1]], [r[2], 0.0, -r[0]], [-r[1], r[0], 0.0]])
     square = float(r @ r)

@@ -52,7 +52,7 @@ def collect(
         codes=_codes(X[:, n + 1 + k :], gaps, kept, origin),
         events=(),
         status=_judged(kept.status, worst, _accuracy(system, X, kept, origin)),
-        note=noted(system, "; ".join([*notes, *kept.remarks])),
+        note=noted(system, "; ".join([*notes, *kept.remarks]), X[:, n]),
         residual=worst,
         provenance=_provenance(system, origin),
         measures=system.measured(X[:, :n], X[:, n], members),
