@@ -38,6 +38,8 @@ def test_contacts_that_do_not_fit():
         stated({"flor": Contact()})
     with pytest.raises(ModelError, match="shape"):
         stated({"floor": Contact(friction=0.1, slip=lambda q, v, th: jnp.ones(3))})
+    with pytest.raises(ModelError, match="does not depend on the velocities"):
+        stated({"floor": Contact(friction=0.1, slip=lambda q, p, th: q[0])})
     with pytest.raises(ModelError, match="not a Contact"):
         stated({"floor": 0.5})
 

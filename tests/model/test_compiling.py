@@ -72,6 +72,15 @@ PLAIN = {  # name → (function, whether NumPy evaluates it)
     "turned": (lambda x, y: jnp.flip(jnp.outer(x, y), 1).T.reshape(3, 5).cumsum(1)[0] + jnp.sign(y).clip(-0.5), False),
     "choice of three": (lambda x, y: jax.lax.select_n(np.array([2, 0, 1]), x, 2 * x, 3 * x), True),
     "whole numbers": (lambda x, y: x * (jnp.arange(3) % 2) + jnp.arange(3) ** 2, False),
+    "changed by a function": (lambda x, y: y.at[jnp.array([1, 3])].apply(jnp.sin), False),
+    "too large for integers": (lambda x, y: x + (jnp.sqrt(x) * 1e30).astype(jnp.int32), True),
+    "a place from a number": (lambda x, y: y[jnp.sqrt(x * 1e30).astype(int)], True),
+    "no such choice": (lambda x, y: jax.lax.select_n((3 * y[2:]).astype(jnp.int32), x, 2 * x, 3 * x), True),
+    "bits of all": (lambda x, y: x * jax.lax.reduce_or((10 * x).astype(int), (0,)), False),
+    "rest by zero": (lambda x, y: x * jax.lax.rem((10 * x).astype(int), 0), False),
+    "single precision": (lambda x, y: (x.astype(jnp.float32) * 1e30 * 1e30).astype(float), False),
+    "largest of none": (lambda x, y: jnp.max(x[:0], initial=2.0) * x, False),
+    "sum that is too large": (lambda x, y: x * jax.lax.reduce_sum((y * 2e9).astype(jnp.int32), (0,)), True),
     "loop": (lambda x, y: jax.lax.fori_loop(0, 5, lambda i, z: jnp.sin(z), x), False),
 }
 
@@ -87,6 +96,16 @@ def test_numpy_gives_the_same_until_it_is_worth_compiling(name, monkeypatch):
         found = made(*arguments)
         np.testing.assert_allclose(found, exact, rtol=1e-13, atol=1e-13)
         assert isinstance(found, np.ndarray) == (plain and call < 2)
+
+
+def test_what_numpy_cannot_do_for_later_arguments_is_compiled():
+    made = compiled(lambda x, order: x if order == 0 else jnp.cumsum(x), static_argnums=1, rare=True)
+    x = np.array([1.0, 2.0])
+    first = made(x, 0)
+    x[0] = 5.0  # what has been returned is not changed with the argument
+    assert first.tolist() == [1.0, 2.0]
+    assert made(x, 1).tolist() == [5.0, 7.0]
+    assert made(x, 0).tolist() == [5.0, 2.0]
 
 
 def test_what_is_called_often_is_compiled_again_with_the_same_numbers(monkeypatch):

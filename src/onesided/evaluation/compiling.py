@@ -194,7 +194,10 @@ class Compiled:
         leaves = [np.asarray(leaf) for leaf in leaves]
         key = fixed, tree, tuple((leaf.shape, leaf.dtype) for leaf in leaves)
         if key not in self._plain:
-            self._plain[key] = Plain(self._traced.trace(*arguments))
+            traced = self._traced.trace(*arguments)
+            if plain_length(traced) == math.inf:  # known to NumPy for the arguments before, not for these
+                return self._compile(arguments, quick=True).call(*arguments)
+            self._plain[key] = Plain(traced)
         return self._plain[key](*leaves)
 
     @property

@@ -15,6 +15,9 @@ import numpy as np
 from onesided.evaluation.flat import CALLS, called, flattened
 from onesided.evaluation.plain_indexing import added, placed, taken
 
+FOR_DOUBLES = {"div", "integer_pow", "rem"}  # for integers other rules, where a divisor is zero or a number too large
+FOR_TRUTHS = {"reduce_and", "reduce_or"}  # of integers bit by bit
+LEAST = {"reduce_max", "reduce_min", "argmax", "argmin"}  # of no numbers unknown to NumPy
 INLINED = CALLS | {"closed_call", "core_call", "custom_jvp_call"}  # calls whose derivatives are not asked for
 Operation = Callable[..., Any]
 
@@ -54,7 +57,7 @@ class Plain:
                         values[number] = value
                 else:
                     values[outputs[0]] = made
-        return np.asarray(values[self._result])
+        return np.array(values[self._result])  # of its own: neither an argument nor a constant
 
 
 def plain_length(traced: Any) -> float:
@@ -75,8 +78,18 @@ def _length(jaxpr: Any) -> float:
 
 
 def _is_known(equation: Any) -> bool:
-    name = equation.primitive.name
-    if name in {"div", "integer_pow"} and equation.outvars[0].aval.dtype.kind != "f":
+    """Whether NumPy does it with the same result: truths, integers and doubles, without what differs for integers."""
+    name, out = equation.primitive.name, equation.outvars[0].aval
+    dtypes = [getattr(variable.aval, "dtype", None) for variable in (*equation.invars, *equation.outvars)]
+    if not all(dtype == np.float64 or getattr(dtype, "kind", "") in "biu" for dtype in dtypes):
+        return False
+    if name in FOR_DOUBLES and out.dtype != np.float64:
+        return False
+    if name in FOR_TRUTHS and out.dtype != bool:
+        return False
+    if name in LEAST and 0 in equation.invars[0].aval.shape:
+        return False
+    if name == "scatter" and equation.params["update_jaxpr"] is not None:  # entries changed by a function
         return False
     return name in ENTRY_BY_ENTRY or name in SHAPED
 
@@ -92,7 +105,7 @@ def operation_of(equation: Any) -> Operation:
 def _select(which: Any, *cases: Any) -> Any:
     if len(cases) == 2:
         return np.where(which, cases[1], cases[0])
-    return np.choose(which, cases)
+    return np.choose(which, cases, mode="clip")
 
 
 def _clamp(low: Any, x: Any, high: Any) -> Any:
@@ -187,7 +200,27 @@ def _split(params: Any, out: Sequence[Any]) -> Operation:
 
 
 def _reduced(function: Operation) -> Callable[[Any, Sequence[Any]], Operation]:
-    return lambda params, out: lambda x: function(x, axis=tuple(params["axes"]))
+    return lambda params, out: (
+        lambda x: np.asarray(function(x, axis=tuple(params["axes"]))).astype(out[0].dtype, copy=False)
+    )
+
+
+def _converted(params: Any, out: Sequence[Any]) -> Operation:
+    """Numbers of another kind; of those too large for integers the largest, zero for none."""
+    dtype = np.dtype(params["new_dtype"])
+    if dtype.kind not in "iu":
+        return lambda x: np.asarray(x).astype(dtype, copy=False)
+    least, most = np.iinfo(dtype).min, np.iinfo(dtype).max
+
+    def made(x: Any) -> Any:
+        x = np.asarray(x)
+        if x.dtype.kind != "f":
+            return x.astype(dtype, copy=False)
+        low, high = x <= float(least), x >= float(most)
+        whole = np.where(low | high | np.isnan(x), 0.0, x).astype(dtype)
+        return np.where(low, dtype.type(least), np.where(high, dtype.type(most), whole))
+
+    return made
 
 
 def _permuted(params: Any, out: Sequence[Any]) -> Operation:
@@ -199,7 +232,7 @@ SHAPED: dict[str, Callable[[Any, Sequence[Any]], Operation]] = {
     "argmin": lambda params, out: lambda x: np.argmin(x, axis=params["axes"][0]).astype(params["index_dtype"]),
     "broadcast_in_dim": _broadcast,
     "concatenate": lambda params, out: lambda *x: np.concatenate(x, axis=params["dimension"]),
-    "convert_element_type": lambda params, out: lambda x: np.asarray(x).astype(params["new_dtype"], copy=False),
+    "convert_element_type": _converted,
     "dot_general": _dot,
     "gather": taken,
     "integer_pow": lambda params, out: lambda x: np.power(x, float(params["y"])) if params["y"] != 2 else x * x,

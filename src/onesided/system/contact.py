@@ -15,6 +15,7 @@ from onesided.base.names import unknown_name
 from onesided.evaluation.compiling import prepare_jax
 from onesided.evaluation.contact_steps import Leap
 from onesided.evaluation.derivatives import Parameters
+from onesided.evaluation.flat import flattened
 from onesided.evaluation.motion_functions import Constraints, MotionFunctions
 from onesided.evaluation.rows import Row
 from onesided.system.compliance import Compliance
@@ -185,19 +186,27 @@ def slip_size(system: "System", name: str, slip: Slip, kind: str = "slip") -> in
     names, shape_of = tuple(system.parameters), cast(Any, jax.ShapeDtypeStruct)
     vector, numbers = shape_of((system.n,), jnp.float64), shape_of((len(names),), jnp.float64)
     try:
-        shape = jax.eval_shape(
-            lambda q, v, th: jnp.asarray(slip(q, v, Parameters(zip(names, th, strict=True)))), vector, vector, numbers
-        ).shape
+        traced = jax.make_jaxpr(lambda q, v, th: jnp.asarray(slip(q, v, Parameters(zip(names, th, strict=True)))))(
+            vector, vector, numbers
+        )
     except (TypeError, ValueError, AttributeError, IndexError, NameError) as e:
         raise ModelError(
             f"the {kind} of contact '{name}' cannot be evaluated",
             got=f"{type(e).__name__}: {e}",
             expected="a function (q, v, th) in jax.numpy",
         ) from e
+    shape = traced.out_avals[0].shape
     if shape not in ((), (1,), (2,)) or (kind == "spinning" and shape == (2,)):
         raise ModelError(
             f"the {kind} of contact '{name}' has shape {shape}",
             expected="one number" if kind == "spinning" else "one number in the plane, (2,) in space",
+            advice=ADVICE[kind],
+        )
+    flat = flattened(traced)
+    if flat.inputs[1] not in {*flat.outputs, *(number for line in flat.lines for number in line.inputs)}:
+        raise ModelError(
+            f"the {kind} of contact '{name}' does not depend on the velocities",
+            expected="a function (q, v, th) that is linear in v",
             advice=ADVICE[kind],
         )
     return int(shape[0]) if shape else 1
