@@ -9,6 +9,7 @@ import pytest
 
 from onesided import PredictorCorrector, System, trace
 from onesided.evaluation.compiling import OPTIONS, QUICK, _options, compiled, prepare_jax
+from onesided.evaluation.derivatives import Derivatives
 from onesided.evaluation.flat import flattened, retraced
 from onesided.evaluation.looping import looped
 
@@ -189,3 +190,21 @@ def test_threads_may_share_a_model_whose_functions_need_a_library():
     for thread in threads:
         thread.join()
     assert len(found) == 4 and all(np.array_equal(one, found[0]) for one in found)
+
+
+def test_systems_with_other_parameters_keep_them_in_threads(monkeypatch):
+    """What they share is read once: another thread may put its own there at any time, here after every reading."""
+    one = System(("x",), lambda q, p, th: th.k * q[0] ** 2 / 2, parameters={"k": 1.0})
+    two, shared = one.replace(parameters={"k": 2.0}), []
+
+    def read(derivatives):
+        found, shared[:] = shared[0], [(two._vector, jnp.asarray(two._vector))]
+        return found
+
+    def write(derivatives, value):
+        shared[:] = [value]
+
+    monkeypatch.setattr(Derivatives, "_constants", property(read, write), raising=False)
+    for x in (1.0, 3.0):
+        shared[:] = [(one._vector, jnp.asarray(one._vector))]
+        assert one.evaluate(np.array([x]), 0.0, np.zeros(0)).L_q[0] == x

@@ -171,6 +171,15 @@ def test_systems_travel(block, truss):
     same(system, pickle.loads(pickle.dumps(system)), task.start, 0.1)
 
 
+def test_a_loaded_model_travels_with_its_task():
+    model = onesided.zoo.load("corner-limit")
+    again = pickle.loads(pickle.dumps(model))
+    same(model.system, again.system, model.task.start, 0.1)
+    assert again.task.given == model.task.given
+    assert again.system.start.tolist() == model.task.start.tolist()
+    assert again.task.motion.control(0.3) == model.task.motion.control(0.3)
+
+
 def test_a_composed_system_travels_with_all_that_was_said():
     parts = (
         elements.Node("a", (0.0, 0.0), fixed=True),

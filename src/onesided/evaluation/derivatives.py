@@ -294,9 +294,11 @@ class Derivatives:
 
     def _handed(self, vector: Any) -> Any:
         """The constants as the compiled functions keep them: handing them over with every call takes time."""
-        if self._constants[0] is not vector:
-            self._constants = vector, jnp.asarray(vector)
-        return self._constants[1]
+        known, handed = self._constants  # read once: systems in other threads share this
+        if known is not vector:
+            handed = jnp.asarray(vector)
+            self._constants = vector, handed
+        return handed
 
     def unpack(self, out: Array) -> Evaluation:
         """The blocks in one packed array, or in many along a first axis."""

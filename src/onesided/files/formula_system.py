@@ -340,11 +340,20 @@ def _make_system(file: FileModel, book: Book) -> System:
     return system if not file.surfaces else add_surfaces(system, file, book, table)
 
 
+class _TimeFunction:
+    """A formula of t as a function, copied and sent to other processes as its text."""
+
+    def __init__(self, text: str) -> None:
+        self._text, self._formula, self._table = text, parse(text), jax_functions()
+
+    def __call__(self, t: Any) -> Any:
+        """Its value."""
+        return jnp.asarray(self._formula.evaluate({"t": jnp.asarray(t, float)}, self._table), float)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _TimeFunction, (self._text,)
+
+
 def time_function(text: str) -> Callable[[Any], Any]:
     """A checked formula of t as a function."""
-    formula, table = parse(text), jax_functions()
-
-    def value(t: Any) -> Any:
-        return jnp.asarray(formula.evaluate({"t": jnp.asarray(t, float)}, table), float)
-
-    return value
+    return _TimeFunction(text)

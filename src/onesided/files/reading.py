@@ -173,6 +173,10 @@ class Task:
     given: Mapping[str, float] = field(default_factory=dict)
     motion: MotionTask | None = None
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Copied and sent to other processes with start values as a plain table."""
+        return {**self.__dict__, "given": dict(self.given)}
+
     def __repr__(self) -> str:
         low, high = self.p_bounds
         way = "up" if self.direction > 0 else "down"
