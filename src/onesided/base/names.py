@@ -39,6 +39,14 @@ def some(names: Iterable[str], most: int = 8) -> str:
     return ", ".join(found[:most]) + (f" and {len(found) - most} more" if len(found) > most else "")
 
 
+def moving(names: Iterable[str], direction: Iterable[float], least: float) -> str:
+    """The coordinates that move in a direction, with their rates relative to the largest, above a `least` one."""
+    rates = [float(rate) for rate in direction]
+    largest = max(rates, key=abs)
+    shares = [(name, rate / largest) for name, rate in zip(names, rates, strict=True)]
+    return some([f"{name} ({share:+.3g})" for name, share in shares if abs(share) > least])
+
+
 def check_names(kind: str, names: Iterable[str]) -> tuple[str, ...]:
     """Return names as a tuple; refuse anything but distinct non-empty strings."""
     if not isinstance(names, Iterable):

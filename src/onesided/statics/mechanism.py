@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from onesided.base.names import some
+from onesided.base.names import moving
 from onesided.base.tolerances import EPS, HALF_DIGITS, QUARTER_DIGITS, Tolerances
 from onesided.base.types import Array, Indices
-from onesided.linalg import null_space
+from onesided.linalg import kkt_matrix, null_space
 from onesided.results import Equilibrium
 from onesided.statics.curves.activity import working_rows
 from onesided.system.sizes import Sizes
@@ -34,16 +34,8 @@ def free_motion(system: System, state: Equilibrium, sizes: Sizes, tolerances: To
         if abs(value) <= tolerances.singularity * whole:
             direction = sizes.length * (T @ mode)
             if _goes_on(system, state, rows, direction, sizes, whole):
-                return some([f"{name} ({rate:+.3g})" for name, rate in _rates(system, direction)])
+                return moving(system.coordinates, direction, QUARTER_DIGITS)
     return ""
-
-
-def _rates(system: System, direction: Array) -> list[tuple[str, float]]:
-    """Coordinates that move, relative to the largest."""
-    rates = direction / direction[np.argmax(np.abs(direction))]
-    return [
-        (name, float(rate)) for name, rate in zip(system.coordinates, rates, strict=True) if abs(rate) > QUARTER_DIGITS
-    ]
 
 
 def _goes_on(system: System, state: Equilibrium, rows: Indices, direction: Array, sizes: Sizes, whole: float) -> bool:
@@ -54,7 +46,7 @@ def _goes_on(system: System, state: Equilibrium, rows: Indices, direction: Array
     for _ in range(ROUNDS):
         e = system.evaluate(q, state.p, nu)
         G = (e.c_q * length)[rows]
-        K = np.block([[e.L_qq * np.outer(length, length), -G.T], [G, np.zeros((len(rows), len(rows)))]])
+        K = kkt_matrix(e.L_qq * np.outer(length, length), G, -G)
         residual = np.concatenate([e.L_q * length, e.c[rows]])
         if not np.all(np.isfinite(residual)) or not np.all(np.isfinite(K)):
             return False

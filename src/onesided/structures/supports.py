@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from onesided.base.errors import ModelError
-from onesided.base.names import some
+from onesided.base.names import moving, some
 from onesided.base.tolerances import EPS, HALF_DIGITS
 from onesided.base.types import Array
 from onesided.elements.places import AXES, Body, Guided, Place
@@ -49,20 +49,13 @@ def free_motion(system: "System", q: Array, p: float) -> str | None:
         if motions:
             return f"{' and '.join(motions)} of {some([place.name for place in group])}"
     mode = None if system.derivatives.large else _loose_direction(system, points)
-    return None if mode is None else f"a motion of {_shown(system, mode)}"
+    return None if mode is None else f"a motion of {moving(system.coordinates, mode, HALF_DIGITS)}"
 
 
 def _is_finite(system: "System", x: Array, p: float) -> bool:
     """Whether a configuration tells something: a natural length that follows p may vanish there."""
     with np.errstate(all="ignore"):
         return bool(np.all(np.isfinite(system.evaluate(x, p, np.zeros(len(system.constraint_names))).L_q)))
-
-
-def _shown(system: "System", mode: Array) -> str:
-    """The coordinates that move, with their rates relative to the largest."""
-    rates = mode / mode[np.argmax(np.abs(mode))]
-    moving = np.flatnonzero(np.abs(rates) > HALF_DIGITS)
-    return some([f"{system.coordinates[i]} ({rates[i]:+.3g})" for i in moving])
 
 
 def _loose_direction(system: "System", points: Sequence[tuple[Array, float]]) -> Array | None:
