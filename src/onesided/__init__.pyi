@@ -58,6 +58,7 @@ from .results import Drive as Drive
 from .results import Equilibrium as Equilibrium
 from .results import Event as Event
 from .results import Kind as Kind
+from .results import ManyPaths as ManyPaths
 from .results import Members as Members
 from .results import Modes as Modes
 from .results import Motion as Motion
@@ -74,6 +75,7 @@ from .statics.drive import drive as drive
 from .statics.equilibria.find_equilibrium import Newton as Newton
 from .statics.equilibria.relax import Relaxation as Relaxation
 from .statics.explore import diagram as diagram
+from .statics.many import trace_many as trace_many
 from .statics.paths import branch as branch
 from .statics.paths import iter_trace as iter_trace
 from .statics.paths import trace as trace

@@ -242,6 +242,7 @@ class Derivatives:
         self._asked = self._residuals_asked = 0
         self._constants: tuple[Any, Any] = (None, None)
         self._few = max(FEW, min(MANY // ((n + self.m) * (n + 1)), CHUNK))
+        self.engines: dict[Any, Any] = {}  # for many paths side by side, by what they were made for
         self._last: tuple[bytes, Any, Evaluation] = (b"", None, NOWHERE)  # point, parameters, blocks
 
     def magnitude(self, x: Array, before: Array, vector: Any, length: Array) -> Any:
@@ -374,6 +375,14 @@ class Derivatives:
         """L_x and (c, U)."""
         first: tuple[Any, Any] = jax.grad(self._lagrangian, has_aux=True)(qp, nu, vector)
         return first
+
+    def blocks(self, x: Any, vector: Any) -> Blocks:
+        """What the model says at a packed point, to be traced into other functions."""
+        return self._blocks(x, vector)
+
+    def packed_residual(self, x: Any, vector: Any) -> Any:
+        """Energy, L_q and c in one array, likewise."""
+        return self._packed_residual(x, vector)
 
     def _blocks(self, x: Any, vector: Any) -> Blocks:
         qp, nu = x[: self.n + 1], x[self.n + 1 :]

@@ -156,7 +156,7 @@ def _pad(params: Any, out: Sequence[Any]) -> Operation:
     shape, config = out[0].shape, params["padding_config"]
 
     def made(x: Any, value: Any) -> Any:
-        wide, source, target = np.full(shape, value), [], []
+        wide, source, target = np.full(shape, value, dtype=np.asarray(x).dtype), [], []
         for (low, _, between), size, room in zip(config, np.shape(x), shape, strict=True):
             places = low + np.arange(size) * (between + 1)
             inside = np.flatnonzero((places >= 0) & (places < room))

@@ -13,6 +13,7 @@ from .equilibrium import State as State
 from .history import Drive as Drive
 from .history import Jump as Jump
 from .interpolated import dense as dense
+from .many_paths import ManyPaths as ManyPaths
 from .member_series import Members as Members
 from .motion import Drift as Drift
 from .motion import Motion as Motion

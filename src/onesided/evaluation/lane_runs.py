@@ -1,0 +1,129 @@
+"""Many paths of one model on what this machine has: its vector units, a graphics processor, or JAX's compiler.
+
+Whichever it is, it runs the same straight line of operations; functions that cannot be told as one are left to JAX.
+"""
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from onesided.base.types import Array, Indices
+from onesided.evaluation.compiling import compiled
+from onesided.evaluation.cuda_lanes import CudaLanes, has_gpu
+from onesided.evaluation.derivatives import Derivatives
+from onesided.evaluation.native_lanes import LaneTable, NativeLanes
+from onesided.evaluation.path_lanes import LaneKnobs, PathLanes
+from onesided.evaluation.straight import NotStraightError, straight
+
+ROOM = 64  # rows that a path may make before it is looked at
+AGAIN = 64  # so often at most; a path with more rows is not done
+CHUNK = {"cpu": 1 << 14, "gpu": 1 << 18, "xla": 1 << 10}  # paths of one call
+
+
+class LaneRunner(Protocol):
+    """Runs states until paths are done, have so many rows, or were evaluated so often."""
+
+    def __call__(self, states: Array, data: Array, most: int, ticks: int) -> LaneTable:
+        """Last states, rows and their paths."""
+        ...
+
+
+class XlaLanes:
+    """The same by JAX's compiler, for functions with loops or branches: all paths wait for the longest."""
+
+    def __init__(self, lanes: PathLanes) -> None:
+        self._lanes = lanes
+        self._many = jax.jit(self._loop, static_argnums=2)
+
+    def __call__(self, states: Array, data: Array, most: int, ticks: int) -> LaneTable:
+        """Last states, rows and their paths."""
+        at = self._lanes.places[1]
+        start = jnp.asarray(states).at[:, at].set(0.0)
+        ends, table = (np.array(one) for one in self._many(start, jnp.asarray(data), most, ticks))
+        made = ends[:, at].astype(np.intp)
+        ends[:, at] += states[:, at]
+        return LaneTable(ends, table[:, :most][np.arange(most) < made[:, None]], np.repeat(np.arange(len(made)), made))
+
+    def _loop(self, states: Any, data: Any, most: int, ticks: Any) -> Any:
+        length, width, (phase, at, done) = self._lanes.length, self._lanes.width, self._lanes.places
+        tick, paths = jax.vmap(self._lanes.tick), jnp.arange(len(states))
+
+        def busy(states: Any) -> Any:
+            return (states[:, phase] != done) & (states[:, at] < most)
+
+        def go(carried: Any) -> Any:
+            states, table, spent = carried
+            made = tick(states, data)
+            after = jnp.where(busy(states)[:, None], made[:, :length], states)
+            told = busy(states) & (made[:, -1] > 0)
+            number = jnp.where(told, after[:, at].astype(int) - 1, most)  # the last place is for what is not kept
+            return after, table.at[paths, number].set(made[:, length : length + width]), spent + 1
+
+        start = states, jnp.zeros((len(states), most + 1, width)), 0
+        return lax.while_loop(lambda carried: jnp.any(busy(carried[0])) & (carried[2] < ticks), go, start)[:2]
+
+
+class LaneEngine:
+    """Everything compiled that many paths of a model need; `name` says what they run on."""
+
+    def __init__(
+        self, derivatives: Derivatives, bilateral: int, parameters: int, knobs: LaneKnobs, device: str
+    ) -> None:
+        self.lanes = PathLanes(derivatives.n, derivatives.m, bilateral, derivatives.blocks, parameters, knobs)
+        self.name, self._run = _runner(self.lanes, device)
+        self._residuals = compiled(jax.vmap(derivatives.packed_residual), rare=True)
+
+    def run(self, states: Array, data: Array, ticks: int, told: Callable[[int, int], None]) -> LaneTable:
+        """Run paths to their ends, some at a time; those with many rows go on where they were."""
+        chunk, parts = CHUNK[self.name], list[tuple[Array, Indices]]()
+        phase, _, done = self.lanes.places
+        ends = np.empty_like(states)
+        for first in range(0, len(states), chunk):
+            which = np.arange(first, min(first + chunk, len(states)))
+            current = states[which]
+            for _ in range(AGAIN):
+                if not len(which):
+                    break
+                made = self._run(current, data[which], ROOM, ticks)
+                ends[which] = made.states
+                parts.append((made.rows, which[made.path]))
+                rows = np.bincount(made.path, minlength=len(which))
+                on = (made.states[:, phase] != done) & (rows >= ROOM)
+                which, current = which[on], made.states[on]
+            told(min(first + chunk, len(states)), sum(len(part[1]) for part in parts))
+        table = np.concatenate([np.zeros((0, self.lanes.width)), *(part[0] for part in parts)])
+        path = np.concatenate([np.zeros(0, dtype=np.intp), *(part[1] for part in parts)])
+        order = np.argsort(path, kind="stable")
+        return LaneTable(ends, table[order], path[order])
+
+    def residuals(self, X: Array, vectors: Array) -> tuple[Array, Array]:
+        """L_q and c at packed points, each with parameters of its own: by other code than that which made them."""
+        n, out = self.lanes.n, np.asarray(self._residuals(X, vectors))
+        return out[:, 1 : n + 1], out[:, n + 1 :]
+
+
+def engine_for(derivatives: Derivatives, bilateral: int, parameters: int, knobs: LaneKnobs, device: str) -> LaneEngine:
+    """The engine of a model: compiled once, whatever its parameters are."""
+    key = bilateral, parameters, knobs, device
+    if key not in derivatives.engines:
+        derivatives.engines[key] = LaneEngine(derivatives, bilateral, parameters, knobs, device)
+    found: LaneEngine = derivatives.engines[key]
+    return found
+
+
+def _runner(lanes: PathLanes, device: str) -> tuple[str, LaneRunner]:
+    """What runs, by name: a graphics processor where there is one, unless another is asked for."""
+    sizes = lanes.length, lanes.given, lanes.width
+    if device == "xla":
+        return "xla", XlaLanes(lanes)
+    try:
+        line = straight(lanes.tick, lanes.length, lanes.given)
+    except NotStraightError:
+        return "xla", XlaLanes(lanes)
+    if device == "gpu" or (device == "auto" and has_gpu()):
+        return "gpu", CudaLanes(line, sizes, lanes.places)
+    return "cpu", NativeLanes(line, sizes, lanes.places)

@@ -1,0 +1,101 @@
+"""Events of many paths of one model, as arrays."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from onesided.base.errors import UsageError
+from onesided.base.types import Array, Indices, Mask
+from onesided.results.path import Kind
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ManyPaths:
+    """What `trace_many` found: B paths with E events in all, each event with the number of its path.
+
+    Attributes
+    ----------
+    parameters : name → (B,), what was varied.
+    status, note : (B,) how each path ended, and what there is to say about it.
+    handed : (B,) whether the path was followed by `trace`, from a point on where several things happen at once.
+    path : (E,) number of the path;  kind : (E,) kinds of events;  constraint : (E,) names, "" where none changes.
+    p : (E,);  q : (E, n);  nu : (E, m), μ and λ;  before, after : (E,) negative modes, −1 where not known.
+    coordinates, constraints, control : names.
+    engine : what the paths ran on.
+    """
+
+    parameters: Mapping[str, Array]
+    status: NDArray[Any]
+    note: NDArray[Any]
+    handed: Mask
+    path: Indices
+    kind: NDArray[Any]
+    constraint: NDArray[Any]
+    p: Array
+    q: Array
+    nu: Array
+    before: Indices
+    after: Indices
+    coordinates: tuple[str, ...]
+    constraints: tuple[str, ...]
+    control: str
+    engine: str = field(default="cpu")
+
+    def __len__(self) -> int:
+        return len(self.status)
+
+    @property
+    def ok(self) -> Mask:
+        """(B,) whether each path can be used as an answer."""
+        return np.array([status.ok for status in self.status], dtype=bool)
+
+    def of(self, number: int) -> Indices:
+        """Places of the events of one path, in order."""
+        if not 0 <= number < len(self):
+            raise UsageError("there is no such path", got=str(number), expected=f"0 to {len(self) - 1}")
+        return np.arange(*np.searchsorted(self.path, (number, number + 1)))
+
+    def first(self, *kinds: Kind | str) -> Array:
+        """(B,) p at the first event of these kinds of every path, NaN where there is none."""
+        wanted = [_kind(kind) for kind in kinds] or list(Kind)
+        chosen = np.flatnonzero(np.isin(self.kind, [kind.name for kind in wanted]))
+        which, where = np.unique(self.path[chosen], return_index=True)
+        found = np.full(len(self), np.nan)
+        found[which] = self.p[chosen[where]]
+        return found
+
+    def words(self) -> str:
+        """One line: how many paths, on what, with how many events of which kinds."""
+        kinds, counts = np.unique(self.kind, return_counts=True)
+        listed = ", ".join(f"{count} × {Kind[kind].value}" for kind, count in zip(kinds, counts, strict=True))
+        failed = int(np.count_nonzero(~self.ok))
+        tail = f"; {int(self.handed.sum())} handed to trace" if self.handed.any() else ""
+        return (
+            f"{len(self)} paths ({self.engine}){tail}{f'; {failed} failed' if failed else ''}: {listed or 'no events'}"
+        )
+
+    def __repr__(self) -> str:
+        return f"ManyPaths: {self.words()}"
+
+    def to_pandas(self) -> Any:
+        """One row per event, as a pandas DataFrame."""
+        try:
+            import pandas
+        except ImportError as e:
+            raise UsageError("pandas is not installed", advice="pip install pandas") from e
+        named = {name: self.q[:, i] for i, name in enumerate(self.coordinates)}
+        named |= {f"reaction {name}": self.nu[:, i] for i, name in enumerate(self.constraints)}
+        own = {name: values[self.path] for name, values in self.parameters.items()}
+        start = {"path": self.path, **own, "event": self.kind, "constraint": self.constraint, self.control: self.p}
+        return pandas.DataFrame({**start, **named, "before": self.before, "after": self.after})
+
+
+def _kind(kind: Kind | str) -> Kind:
+    if isinstance(kind, Kind):
+        return kind
+    if kind not in Kind.__members__:
+        raise UsageError("there is no such kind of event", got=repr(kind), expected=", ".join(Kind.__members__))
+    return Kind[kind]

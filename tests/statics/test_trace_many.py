@@ -1,0 +1,243 @@
+"""Many paths side by side: every event against closed forms, against `trace`, and engine against engine."""
+
+import ctypes
+import math
+import shutil
+import subprocess
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import onesided
+from onesided.evaluation.cuda_lanes import source
+from onesided.evaluation.lane_runs import engine_for
+from onesided.evaluation.straight import NotStraightError, StraightLine, straight
+from onesided.statics.many import _knobs
+
+BOUND = 10.0
+
+
+@pytest.fixture(scope="module")
+def snap():
+    """U' = k/2 q (q − h)(q − 2h) − p with a stop at q = w: limit points at h (1 ∓ 1/√3), contact anywhere."""
+    return onesided.System(
+        coordinates=("q",),
+        energy=lambda q, p, th: th.k / 8 * q[0] ** 2 * (q[0] - 2 * th.h) ** 2 - p * q[0],
+        unilateral={"stop": lambda q, p, th: th.w - q[0]},
+        parameters={"k": 1.0, "h": 1.0, "w": 1.0},
+    )
+
+
+def events_of_snap(k, h, w):
+    """Exact events of the path from 0 upwards: kind, p, negative modes before and after."""
+    force = k / 2 * w * (w - h) * (w - 2 * h)
+    limit, end = k * h**3 / (3 * math.sqrt(3)), ("bound", BOUND, 0, 0)
+    first, second = h * (1 - 1 / math.sqrt(3)), h * (1 + 1 / math.sqrt(3))
+    if w < first:
+        return [("closes", force, 0, 0), end]
+    if w < second:
+        return [("limit", limit, 0, 1), ("corner_limit", force, 1, 0), end]
+    return [("limit", limit, 0, 1), ("limit", -limit, 1, 0), ("closes", force, 0, 0), end]
+
+
+def random_snaps(count, seed=0):
+    rng = np.random.default_rng(seed)
+    h = rng.uniform(0.5, 1.5, count)
+    return {"k": rng.uniform(0.5, 2.0, count), "h": h, "w": h * rng.uniform(0.05, 2.6, count)}
+
+
+def test_every_event_of_two_thousand_paths_is_the_exact_one(snap):
+    given = random_snaps(2000)
+    found = onesided.trace_many(snap, given, [0.0], 0.0, p_bounds=(-BOUND, BOUND))
+    assert found.ok.all() and found.handed.mean() < 0.01
+    for i in range(len(found)):
+        exact, own = events_of_snap(*(values[i] for values in given.values())), found.of(i)
+        assert [(found.kind[j], found.before[j], found.after[j]) for j in own] == [(e[0], *e[2:]) for e in exact]
+        assert np.allclose(found.p[own], [e[1] for e in exact], rtol=1e-10, atol=1e-10)
+
+
+@pytest.mark.parametrize("scale", [1e-6, 1e6])
+def test_units_do_not_matter(snap, scale):
+    given = random_snaps(50, seed=1)
+    given = {"k": given["k"] * scale, "h": given["h"] / scale, "w": given["w"] / scale}
+    high = 5.0 * scale**-2
+    found = onesided.trace_many(snap, given, [0.0], 0.0, p_bounds=(-high, high))
+    exact = [events_of_snap(*(values[i] for values in given.values()))[0][1] for i in range(50)]
+    first = [found.p[found.of(i)[0]] for i in range(50)]
+    assert np.allclose(first, exact, rtol=1e-9, atol=1e-9 * scale**-2)
+
+
+def test_parameters_of_very_different_sizes_in_one_call(snap):
+    sizes = 10.0 ** np.arange(-4, 5)
+    found = onesided.trace_many(snap, {"k": sizes, "h": 1.0, "w": 3.0}, [0.0], 0.0, p_bounds=(-1e9, 1e9))
+    assert np.allclose(found.first("limit"), sizes / (3 * math.sqrt(3)), rtol=1e-10, atol=0)
+
+
+def test_jax_and_vector_units_agree(snap):
+    given = random_snaps(16, seed=2)
+    one, other = (
+        onesided.trace_many(snap, given, [0.0], 0.0, p_bounds=(-BOUND, BOUND), device=device)
+        for device in ("cpu", "xla")
+    )
+    assert (one.engine, other.engine) == ("cpu", "xla")
+    assert one.kind.tolist() == other.kind.tolist()
+    assert np.allclose(one.p, other.p, rtol=1e-12) and np.allclose(one.q, other.q, rtol=1e-9)
+
+
+def test_paths_of_two_coordinates_with_contacts_are_those_of_trace():
+    system = onesided.System(
+        coordinates=("x", "y"),
+        energy=lambda q, p, th: (
+            th.a / 8 * q[0] ** 2 * (q[0] - 2) ** 2 + th.b / 8 * (q[1] - q[0]) ** 2 * (q[1] - q[0] - 1.6) ** 2 - p * q[1]
+        ),
+        unilateral={"first": lambda q, p, th: th.w - q[0], "second": lambda q, p, th: th.v - q[1] + q[0]},
+        parameters={"a": 1.0, "b": 1.3, "w": 1.0, "v": 1.0},
+    )
+    rng = np.random.default_rng(3)
+    given = {name: rng.uniform(low, high, 24) for name, low, high in (("b", 1.0, 1.6), ("w", 0.2, 3), ("v", 0.2, 2.5))}
+    found = onesided.trace_many(system, given, [0.0, 0.0], 0.0, p_bounds=(-3, 3))
+    for i in range(24):
+        own = {name: values[i] for name, values in given.items()}
+        path = onesided.trace(
+            system.replace(parameters=own),
+            [0.0, 0.0],
+            0.0,
+            p_bounds=(-3, 3),
+            method=onesided.PredictorCorrector(compile_after=0),
+        )
+        rows = found.of(i)
+        assert [found.kind[j] for j in rows] == [event.kind.name for event in path.events]
+        assert [found.constraint[j] for j in rows] == [", ".join(event.constraints) for event in path.events]
+        assert [found.before[j] for j in rows] == [event.instability_before for event in path.events]
+        assert np.allclose(found.p[rows], [event.p for event in path.events], rtol=1e-10, atol=1e-10)
+        assert np.allclose(found.q[rows], [event.q for event in path.events], rtol=1e-8, atol=1e-8)
+        assert np.allclose(found.nu[rows], [event.lam for event in path.events], rtol=1e-8, atol=1e-8)
+
+
+def test_bifurcations_are_handed_to_trace():
+    column = onesided.System(
+        coordinates=("q",),
+        energy=lambda q, p, th: th.c / 2 * q[0] ** 2 - p * (1 - jnp.cos(q[0])),
+        parameters={"c": 1.0},
+    )
+    stiffness = np.array([0.5, 1.0, 2.0])
+    found = onesided.trace_many(column, {"c": stiffness}, [0.0], 0.0, p_bounds=(-1, 3))
+    assert found.handed.all() and "3 handed to trace" in found.words()
+    assert np.allclose(found.first("smooth_bifurcation"), stiffness)
+
+
+def test_starts_of_their_own_and_closed_contacts(snap):
+    given = {"k": 1.0, "h": 1.0, "w": np.array([0.2, 0.3])}
+    found = onesided.trace_many(snap, given, [[0.2], [0.3]], [1.0, 1.0], direction=-1, p_bounds=(-BOUND, BOUND))
+    w = given["w"]
+    assert np.allclose(found.first("opens"), w / 2 * (w - 1) * (w - 2), rtol=1e-10)
+    assert found.constraint[found.of(0)[0]] == "stop"
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        (({"kk": [1.0]}, [0.0], 0.0), "kk"),
+        (({"k": [1.0, 2.0], "h": [1.0, 1.0, 1.0]}, [0.0], 0.0), "number of values"),
+        (({"k": [1.0, math.nan]}, [0.0], 0.0), "finite"),
+        (({"k": [1.0, 2.0]}, [[0.0, 1.0], [0.0, 1.0]], 0.0), "shape"),
+    ],
+)
+def test_bad_input_is_refused_in_words(snap, given, words):
+    with pytest.raises(onesided.OnesidedError, match=words):
+        onesided.trace_many(snap, *given, p_bounds=(-1, 1))
+
+
+def test_unknown_device_kind_and_path_are_refused(snap):
+    with pytest.raises(onesided.UsageError, match="device"):
+        onesided.trace_many(snap, {"k": [1.0]}, [0.0], 0.0, p_bounds=(-1, 1), device="abacus")
+    found = onesided.trace_many(snap, {"k": [1.0]}, [0.0], 0.0, p_bounds=(-1, 1))
+    with pytest.raises(onesided.UsageError, match="kind"):
+        found.first("limits")
+    with pytest.raises(onesided.UsageError, match="path"):
+        found.of(1)
+
+
+def test_table_has_a_row_per_event(snap):
+    pandas = pytest.importorskip("pandas")
+    found = onesided.trace_many(snap, {"k": [1.0, 2.0]}, [0.0], 0.0, p_bounds=(-1, 1))
+    table = found.to_pandas()
+    assert isinstance(table, pandas.DataFrame) and len(table) == len(found.p)
+    assert table["k"].tolist() == np.array([1.0, 2.0])[found.path].tolist()
+
+
+def evaluated(line: StraightLine, inputs):
+    """A straight line by Python, operation by operation."""
+    from onesided.evaluation.plain import ENTRY_BY_ENTRY
+    from onesided.evaluation.straight import Scalar
+
+    values = dict(enumerate(inputs))
+
+    def value(one):
+        return values[one.index] if isinstance(one, Scalar) else one
+
+    for index, (name, given, _) in line.operations:
+        numbers = [value(one) for one in given]
+        values[index] = (
+            (numbers[2] if numbers[0] else numbers[1]) if name == "select" else ENTRY_BY_ENTRY[name](*numbers)
+        )
+    return np.array([float(value(one)) for one in line.outputs])
+
+
+def test_straight_line_computes_what_the_function_does():
+    weights = np.arange(12.0).reshape(3, 4)
+
+    def function(x):
+        y = jnp.sin(x) @ weights + jnp.cumprod(jnp.ones(4))[::-1]
+        z = jnp.where(y > 0, y**3, jnp.exp(y)).at[1].add(jnp.max(x))
+        return jnp.concatenate([z, jnp.outer(x, z).sum(axis=1), jnp.linalg.norm(x)[None], jnp.roll(x, 1) ** -2])
+
+    def loop(x):
+        return jnp.asarray([jnp.cumsum(x)[i] for i in range(3)])
+
+    def plain(x):
+        y = jnp.sin(x) @ weights
+        z = jnp.where(y > 0, y**3, jnp.exp(y)).at[1].add(jnp.max(x))
+        return jnp.concatenate([z, jnp.outer(x, z).sum(axis=1), jnp.linalg.norm(x)[None], jnp.roll(x, 1) ** -2])
+
+    x = np.array([0.3, -1.2, 2.1])
+    assert np.allclose(evaluated(straight(plain, 3), x), plain(x), rtol=1e-14)
+    for other in (function, loop):
+        try:
+            line = straight(other, 3)
+        except NotStraightError:
+            continue
+        assert np.allclose(evaluated(line, x), other(x), rtol=1e-14)
+
+
+def test_printed_kernel_runs_the_same_paths(snap, tmp_path):
+    """What a graphics processor is given, compiled for this one."""
+    compiler = shutil.which("c++") or shutil.which("g++") or shutil.which("clang++")
+    if compiler is None:
+        pytest.skip("no C++ compiler")
+    engine = engine_for(snap.derivatives, 0, 3, _knobs(onesided.PredictorCorrector(), onesided.Tolerances()), "cpu")
+    lanes = engine.lanes
+    line = straight(lanes.tick, lanes.length, lanes.given)
+    words = "#include <cmath>\nusing std::isfinite;\n#define __global__\n#define __device__\n"
+    words += "static unsigned long long atomicAdd(unsigned long long* a, unsigned long long b)"
+    words += "{ unsigned long long v = *a; *a += b; return v; }\n"
+    text, library = tmp_path / "lanes.cpp", tmp_path / "lanes.so"
+    text.write_text(words + source(line, (lanes.length, lanes.given, lanes.width), lanes.places))
+    subprocess.run([compiler, "-O0", "-shared", "-fPIC", "-o", library, text], check=True)
+    given = random_snaps(8, seed=5)
+    vectors = np.stack(list(given.values()), axis=1)
+    count = len(vectors)
+    ones = np.ones((count, lanes.size + lanes.n + lanes.m + 1))
+    data = np.hstack([vectors, ones, -5.0 * np.ones((count, 1)), 5.0 * np.ones((count, 1))])
+    states = lanes.start(np.zeros((count, lanes.size)), np.zeros((count, 1)))
+    expected = engine.run(states, data, 10_000, lambda paths, events: None)
+    flat, there = np.ascontiguousarray(states.T), np.ascontiguousarray(data.T)
+    rows, counts = np.zeros((1000, lanes.width + 2)), np.zeros(2, dtype=np.uint64)
+    run = ctypes.CDLL(str(library)).run
+    pointers = [ctypes.c_void_p(array.ctypes.data) for array in (flat, there, rows, counts)]
+    run(*pointers, *(ctypes.c_longlong(number) for number in (count, 1000, 64, 10_000)))
+    made = rows[: int(counts[1])]
+    made = made[np.lexsort((made[:, -1], made[:, -2]))]
+    assert np.array_equal(made[:, -2], expected.path)
+    assert np.allclose(made[:, : lanes.size + 3], expected.rows[:, : lanes.size + 3], rtol=1e-9, atol=1e-9)
