@@ -167,6 +167,25 @@ def test_table_has_a_row_per_event(snap):
     assert table["k"].tolist() == np.array([1.0, 2.0])[found.path].tolist()
 
 
+def test_samples_lie_on_the_paths(snap):
+    given = random_snaps(30, seed=4)
+    found = onesided.trace_many(snap, given, [0.0], 0.0, p_bounds=(-BOUND, BOUND), at=[-0.01, 0.02, 5.0])
+    s = found.samples
+    k, h, w = (given[name][s.path] for name in "khw")
+    q, force = s.q[:, 0], s.nu[:, 0]
+    assert np.allclose(k / 2 * q * (q - h) * (q - 2 * h) + force, s.p, atol=1e-9)
+    assert np.allclose(np.minimum(w - q, force), 0.0, atol=1e-9)
+    low = np.abs(s.p - 0.02) < 1e-9
+    for i in range(30):  # without contact: as many points at one load as the path passes
+        kinds = [found.kind[j] for j in found.of(i)]
+        passes = 1 + kinds.count("limit") + kinds.count("corner_limit")
+        own = np.flatnonzero(low & (s.path == i))
+        turns = [found.p[j] for j in found.of(i) if found.kind[j] in ("limit", "corner_limit")]
+        if all(abs(turn) > 0.021 and (turn > 0) == (number % 2 == 0) for number, turn in enumerate(turns)):
+            assert len(own) == passes
+        assert [int(c) for c in s.instability[own]] == [number % 2 for number in range(len(own))]
+
+
 def evaluated(line: StraightLine, inputs):
     """A straight line by Python, operation by operation."""
     from onesided.evaluation.plain import ENTRY_BY_ENTRY

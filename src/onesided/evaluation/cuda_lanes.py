@@ -126,11 +126,10 @@ class CudaLanes:
             if made <= room:
                 break
             room = made
-        order = np.lexsort((rows[:, -1], rows[:, -2]))
-        return LaneTable(ends, rows[order, :-2], rows[order, -2].astype(np.intp))
+        return LaneTable(ends, rows[:, :-2], rows[:, -2].astype(np.intp))
 
     def _once(self, states: Array, given: Any, numbers: tuple[int, int, int, int]) -> tuple[Array, Array, int]:
-        """The last states, rows in any order with path and number behind them, and how many there are."""
+        """The last states, rows with path and number behind them, and how many there would have been."""
         cupy, at = self._cupy, self._places[1]
         there = cupy.asarray(np.ascontiguousarray(states.T))
         before = there[at].copy()
@@ -141,7 +140,9 @@ class CudaLanes:
         self._run((blocks,), (THREADS,), (there, given, rows, counts, *map(np.int64, numbers)))
         made = int(counts[1])
         there[at] += before
-        return cupy.asnumpy(there).T, cupy.asnumpy(rows[: min(made, numbers[1])]), made
+        rows = rows[: min(made, numbers[1])]
+        order = cupy.lexsort(cupy.stack([rows[:, -1], rows[:, -2]]))
+        return cupy.asnumpy(there).T, cupy.asnumpy(rows[order]), made
 
 
 def _cupy() -> Any:

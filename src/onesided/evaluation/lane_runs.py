@@ -20,6 +20,7 @@ from onesided.evaluation.path_lanes import LaneKnobs, PathLanes
 from onesided.evaluation.straight import NotStraightError, straight
 
 ROOM = 64  # rows that a path may make before it is looked at
+RECHECKED = 1 << 16  # points of one call that are worth a compilation
 AGAIN = 64  # so often at most; a path with more rows is not done
 CHUNK = {"cpu": 1 << 14, "gpu": 1 << 18, "xla": 1 << 10}  # paths of one call
 
@@ -75,7 +76,8 @@ class LaneEngine:
     ) -> None:
         self.lanes = PathLanes(derivatives.n, derivatives.m, bilateral, derivatives.blocks, parameters, knobs)
         self.name, self._run = _runner(self.lanes, device)
-        self._residuals = compiled(jax.vmap(derivatives.packed_residual), rare=True)
+        residuals = jax.vmap(derivatives.packed_residual)
+        self._residuals, self._many_residuals = compiled(residuals, rare=True), jax.jit(residuals)
 
     def run(self, states: Array, data: Array, ticks: int, told: Callable[[int, int], None]) -> LaneTable:
         """Run paths to their ends, some at a time; those with many rows go on where they were."""
@@ -97,12 +99,19 @@ class LaneEngine:
             told(min(first + chunk, len(states)), sum(len(part[1]) for part in parts))
         table = np.concatenate([np.zeros((0, self.lanes.width)), *(part[0] for part in parts)])
         path = np.concatenate([np.zeros(0, dtype=np.intp), *(part[1] for part in parts)])
-        order = np.argsort(path, kind="stable")
-        return LaneTable(ends, table[order], path[order])
+        if np.any(path[1:] < path[:-1]):  # some came in several pieces
+            order = np.argsort(path, kind="stable")
+            table, path = table[order], path[order]
+        return LaneTable(ends, table, path)
 
     def residuals(self, X: Array, vectors: Array) -> tuple[Array, Array]:
         """L_q and c at packed points, each with parameters of its own: by other code than that which made them."""
-        n, out = self.lanes.n, np.asarray(self._residuals(X, vectors))
+        n, parts = self.lanes.n, list[Array]()
+        for first in range(0, len(X), RECHECKED):
+            some, own = X[first : first + RECHECKED], vectors[first : first + RECHECKED]
+            few = len(some) < RECHECKED
+            parts.append(np.asarray(self._residuals(some, own) if few else self._many_residuals(some, own)))
+        out = np.concatenate(parts)
         return out[:, 1 : n + 1], out[:, n + 1 :]
 
 

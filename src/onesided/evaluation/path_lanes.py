@@ -485,6 +485,7 @@ class PathLanes:
             closed=jnp.where(others, lane.closed, 1.0 - lane.closed),
             parity=jnp.sign(t[n]) * -solved.sign,
             s=here.s_b,
+            b_y=lane.y,  # where others go on, should it not be clear how
             phase=1.0 * LEAVE,
         )
         changes = ((clear & sooner, here), (clear & alone & ~sooner, after))
@@ -519,7 +520,8 @@ class PathLanes:
             rounds=0.0,
             chosen=jnp.zeros(self.m),
         )
-        return _Then(((clear, on),), ahead=clear, left=~clear, row=row, told=clear)
+        back = lane._replace(y=lane.b_y)
+        return _Then(((clear, on), (~clear, back)), ahead=clear, left=~clear, row=row, told=clear)
 
     def _cut(self, lane: Lane, solved: _Solved, turned: Any) -> Lane:
         """The step only as far as z."""

@@ -1,7 +1,7 @@
 """Events of many paths of one model, as arrays."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,6 +10,24 @@ from numpy.typing import NDArray
 from onesided.base.errors import UsageError
 from onesided.base.types import Array, Indices, Mask
 from onesided.results.path import Kind
+
+
+@dataclass(frozen=True, eq=False)
+class PathSamples:
+    """Points of many paths at given values of p, each with the number of its path, in the order of the paths.
+
+    path : (S,);  p : (S,);  q : (S, n), nu : (S, m), NaN where no equilibrium was found so close to a limit point;
+    instability : (S,) negative modes.
+    """
+
+    path: Indices
+    p: Array
+    q: Array
+    nu: Array
+    instability: Indices
+
+    def __repr__(self) -> str:
+        return f"Samples: {len(self.p)} points of {len(np.unique(self.path))} paths"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -25,6 +43,7 @@ class ManyPaths:
     p : (E,);  q : (E, n);  nu : (E, m), μ and λ;  before, after : (E,) negative modes, −1 where not known.
     coordinates, constraints, control : names.
     engine : what the paths ran on.
+    samples : the paths at values of p that were asked for.
     """
 
     parameters: Mapping[str, Array]
@@ -42,7 +61,8 @@ class ManyPaths:
     coordinates: tuple[str, ...]
     constraints: tuple[str, ...]
     control: str
-    engine: str = field(default="cpu")
+    engine: str = "cpu"
+    samples: PathSamples | None = None
 
     def __len__(self) -> int:
         return len(self.status)

@@ -6,7 +6,7 @@ from the last point before it. Events are rechecked from the model by other code
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -28,10 +28,12 @@ from onesided.evaluation.path_lanes import (
     CORNER_OPENS,
     ENDED,
     OPENS,
+    POINT,
     LaneKnobs,
 )
 from onesided.results import Kind, Path
 from onesided.results.many_paths import ManyPaths
+from onesided.statics.many_samples import LaneFrame, ManyTracks, sampled
 from onesided.statics.paths import start_of, trace
 from onesided.statics.tracing.hits import PathWatch
 from onesided.statics.tracing.steps import PredictorCorrector
@@ -40,6 +42,7 @@ from onesided.system.system import System
 
 KINDS = {AT_LIMIT: Kind.limit, OPENS: Kind.opens, CLOSES: Kind.closes, AT_BOUND: Kind.bound}
 KINDS |= {CORNER_OPENS: Kind.corner_limit, CORNER_CLOSES: Kind.corner_limit}
+NAMES = np.array([KINDS[code].name if code in KINDS else "" for code in range(POINT + 1)], dtype=object)
 GROUPS = 64  # of paths with parameters of the same orders of magnitude, each with sizes of its own
 MOST_UNKNOWNS = 40  # beyond which a straight line of operations is too long
 TICKS = 100_000  # evaluations of a path until it is handed over: it may be closed
@@ -75,8 +78,10 @@ class _Events(NamedTuple):
 
 @dataclass(frozen=True)
 class _LanesRun:
-    """Events of the compiled paths by unscaled unknowns, and which paths are left to `trace`, from where."""
+    """Rows of the compiled paths by unscaled unknowns, and which paths are left to `trace`, from where."""
 
+    engine: LaneEngine
+    frame: LaneFrame
     table: LaneTable
     x: Array
     left: Mask
@@ -96,6 +101,7 @@ def trace_many(  # noqa: PLR0913 - one verb, all its ends by keyword
     p_bounds: tuple[float, float] | None = None,
     method: PredictorCorrector | None = None,
     tolerances: Tolerances = DEFAULT,
+    at: Any = None,
     device: str = "auto",
     progress: Progress = SILENT,
 ) -> ManyPaths:
@@ -108,6 +114,7 @@ def trace_many(  # noqa: PLR0913 - one verb, all its ends by keyword
     direction, p_bounds : as for `trace`; the bounds must be finite on the side where paths go.
     method : step control; steps are looked at in their middle, straight stretches not more closely
         (`PredictorCorrector.fast()`).
+    at : values of p at which the paths are wanted as well (`ManyPaths.samples`).
     device : "cpu" (all its cores and vector units), "gpu" (needs cupy), "xla" (JAX's compiler), or "auto".
     progress : told about paths as they are done.
 
@@ -116,21 +123,38 @@ def trace_many(  # noqa: PLR0913 - one verb, all its ends by keyword
     ManyPaths : events as arrays; a path that met what compiled code leaves out was followed on by `trace`.
     """
     batch = _batch(system, parameters, q0, p0, (p_bounds, direction))
-    knobs = _knobs(method or PredictorCorrector(), tolerances)
+    wanted = _levels(system, at)
+    knobs = _knobs(method or PredictorCorrector(), tolerances, points=wanted is not None)
+    if device not in {"auto", "cpu", "gpu", "xla"}:
+        raise UsageError("`device` is not known", got=repr(device), expected='"auto", "cpu", "gpu" or "xla"')
     progress.begin("trace_many")
     try:
-        if system.derivatives.large or system.n + 1 + len(system.constraint_names) > MOST_UNKNOWNS:
-            return _collected(system, batch, None, tolerances, "trace")
-        if device not in {"auto", "cpu", "gpu", "xla"}:
-            raise UsageError("`device` is not known", got=repr(device), expected='"auto", "cpu", "gpu" or "xla"')
+        if _is_large(system):
+            return _collected(system, batch, None, tolerances, None)
         engine = engine_for(system.derivatives, len(system.bilateral), batch.vectors.shape[1], knobs, device)
         found = _run(system, batch, engine, tolerances, progress)
-        return _collected(system, batch, found, tolerances, engine.name)
+        return _collected(system, batch, found, tolerances, wanted)
     finally:
         progress.end()
 
 
-def _knobs(method: PredictorCorrector, tolerances: Tolerances) -> LaneKnobs:
+def _is_large(system: System) -> bool:
+    return system.derivatives.large or system.n + 1 + len(system.constraint_names) > MOST_UNKNOWNS
+
+
+def _levels(system: System, at: Any) -> Array | None:
+    """Values of p at which points are wanted."""
+    if at is None:
+        return None
+    levels = np.atleast_1d(np.asarray(at, dtype=np.float64)).ravel()
+    if not np.all(np.isfinite(levels)):
+        raise UsageError("`at` is not finite", got=repr(at), expected=f"values of {system.control}")
+    if _is_large(system):
+        raise UsageError("`at` is for small systems", got=f"{system.n} coordinates", advice="trace(…).p and .q")
+    return levels
+
+
+def _knobs(method: PredictorCorrector, tolerances: Tolerances, *, points: bool = False) -> LaneKnobs:
     return LaneKnobs(
         first_step=method.first_step,
         max_step=method.max_step,
@@ -140,6 +164,7 @@ def _knobs(method: PredictorCorrector, tolerances: Tolerances) -> LaneKnobs:
         resolve=method.first_step**3,
         event=tolerances.event,
         weak=WEAK * max(tolerances.gap, tolerances.force),
+        points=points,
     )
 
 
@@ -196,6 +221,8 @@ def _groups(columns: Mapping[str, Array], count: int) -> tuple[Indices, Indices]
     values = np.stack(list(columns.values()), axis=1)
     sizes = np.where(values == 0, 1.0, np.abs(values))
     keys = np.round(np.log10(sizes)) * 2.0 + (values < 0)
+    if np.all(keys == keys[0]):
+        return np.zeros(1, dtype=np.intp), np.zeros(count, dtype=np.intp)
     _, members, groups, numbers = np.unique(keys, axis=0, return_index=True, return_inverse=True, return_counts=True)
     groups = groups.reshape(-1)
     if len(members) > GROUPS:  # the rare ones take the sizes of the most frequent
@@ -264,7 +291,8 @@ def _rechecked(batch: ManyStarts, engine: LaneEngine, frame: tuple[Array, Array,
     left[wrong], begun[wrong] = True, False
     kept = begun[path] | ~left[path]
     rows, path, x = table.rows[kept], path[kept], x[kept]
-    return _LanesRun(LaneTable(table.states, rows, path), x, left, since, sense, begun)
+    whole = LaneFrame(batch.vectors, unit, weight)
+    return _LanesRun(engine, whole, LaneTable(table.states, rows, path), x, left, since, sense, begun)
 
 
 def _equilibria(engine: LaneEngine, x: Array, vectors: Array, frame: tuple[Array, Array]) -> Mask:
@@ -284,32 +312,57 @@ def _equilibria(engine: LaneEngine, x: Array, vectors: Array, frame: tuple[Array
 
 
 def _collected(
-    system: System, batch: ManyStarts, found: _LanesRun | None, tolerances: Tolerances, engine: str
+    system: System, batch: ManyStarts, found: _LanesRun | None, tolerances: Tolerances, at: Array | None
 ) -> ManyPaths:
     """Events of all paths in order; those that are left are followed by `trace`."""
     n, count, names = system.n, len(batch.p), system.constraint_names
     left = np.ones(count, dtype=bool) if found is None else found.left
     status = np.full(count, Status.bound_reached, dtype=object)
     note = np.full(count, "", dtype=object)
-    pieces = [] if found is None else [_compiled_events(found, n, names)]
+    pieces = [_no_events(n, len(names))] if found is None else [_compiled_events(found, n, names)]
+    tracks = [] if found is None else [_compiled_points(found)]
     for i in np.flatnonzero(left):
         path, note[i] = _traced(system, batch, int(i), found, tolerances)
         status[i] = Status.stalled if path is None else path.status
         if path is not None:
             pieces.append(_traced_events(path, int(i)))
-    columns = _Events(*(np.concatenate(column) for column in zip(*pieces, _no_events(n, len(names)), strict=True)))
-    order = np.argsort(columns.path, kind="stable")
+            tracks.append(_traced_points(path, int(i)))
+    columns = _Events(*_in_order(pieces))
+    samples = (
+        None
+        if at is None or found is None
+        else sampled(found.engine, found.frame, ManyTracks(*_in_order(tracks)), at.tolist())
+    )
     return ManyPaths(
         batch.parameters,
         status,
         note,
         left,
-        **{name: column[order] for name, column in columns._asdict().items()},
+        **columns._asdict(),
         coordinates=system.coordinates,
         constraints=names,
         control=system.control,
-        engine=engine,
+        engine="trace" if found is None else found.engine.name,
+        samples=samples,
     )
+
+
+def _in_order(pieces: Sequence[Any]) -> list[Any]:
+    """Columns of several pieces, joined, by the number of the path."""
+    columns = [np.concatenate(column) for column in zip(*pieces, strict=True)]
+    if np.any(columns[0][1:] < columns[0][:-1]):
+        order = np.argsort(columns[0], kind="stable")
+        columns = [column[order] for column in columns]
+    return columns
+
+
+def _compiled_points(found: _LanesRun) -> ManyTracks:
+    return ManyTracks(found.table.path, found.x, found.table.rows[:, found.x.shape[1] + 2].astype(np.intp))
+
+
+def _traced_points(path: Path, i: int) -> ManyTracks:
+    x = np.hstack([path.q, path.p[:, None], path.mu, path.lam])
+    return ManyTracks(np.full(len(x), i, dtype=np.intp), x, np.asarray(path.instability, dtype=np.intp))
 
 
 def _no_events(n: int, m: int) -> _Events:
@@ -318,14 +371,15 @@ def _no_events(n: int, m: int) -> _Events:
 
 
 def _compiled_events(found: _LanesRun, n: int, names: tuple[str, ...]) -> _Events:
-    rows, x = found.table.rows, found.x
-    size = x.shape[1]
-    kinds = np.array([KINDS[int(code)].name for code in rows[:, size]], dtype=object)
+    size = found.x.shape[1]
+    events = found.table.rows[:, size] != POINT
+    rows, x, path = found.table.rows[events], found.x[events], found.table.path[events]
+    kinds = NAMES[rows[:, size].astype(np.intp)]
     chosen, listed = rows[:, size + 5 :], np.array([*names, ""], dtype=object)
     places = np.where(chosen.any(axis=1), chosen.argmax(axis=1), -1) if names else np.full(len(rows), -1)
     constraint = listed[places]
     degrees = rows[:, size + 1 : size + 3].astype(np.intp)
-    return _Events(found.table.path, kinds, constraint, x[:, n], x[:, :n], x[:, n + 1 :], *degrees.T)
+    return _Events(path, kinds, constraint, x[:, n], x[:, :n], x[:, n + 1 :], *degrees.T)
 
 
 def _traced(

@@ -1,0 +1,68 @@
+"""Many paths at given values of p: between two of their points, corrected by compiled code."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from onesided.base.types import Array, Indices
+from onesided.evaluation.lane_runs import LaneEngine
+from onesided.evaluation.path_lanes import ENDED
+from onesided.results.many_paths import PathSamples
+
+TICKS = 100  # corrections of a point
+
+
+class ManyTracks(NamedTuple):
+    """Points of many paths in a row: number of the path, packed unknowns, negative modes."""
+
+    path: Indices
+    x: Array
+    degree: Indices
+
+
+class LaneFrame(NamedTuple):
+    """Parameters of every path and sizes of its unknowns and equations."""
+
+    vectors: Array
+    unit: Array
+    weight: Array
+
+
+def sampled(engine: LaneEngine, frame: LaneFrame, tracks: ManyTracks, at: Sequence[float]) -> PathSamples:
+    """The points of all paths at these values of p."""
+    n, size = engine.lanes.n, engine.lanes.size
+    pieces = [_between(tracks, n, float(p)) for p in at]
+    first = np.concatenate([np.zeros(0, dtype=np.intp), *(piece[0] for piece in pieces)])
+    guess = np.concatenate([np.zeros((0, size)), *(piece[1] for piece in pieces)])
+    order = np.lexsort((np.arange(len(first)), first))
+    first, guess = first[order], guess[order]
+    path, pushes = tracks.path[first], tracks.x[:, n + 1 :] != 0
+    x = _corrected(engine, LaneFrame(*(column[path] for column in frame)), guess, pushes[first] | pushes[first + 1])
+    far = np.linalg.norm((tracks.x[first + 1] - tracks.x[first]) / frame.unit[path], axis=1)
+    lost = ~(np.linalg.norm((x - guess) / frame.unit[path], axis=1) <= far)
+    x[lost] = np.nan
+    degree = np.maximum(tracks.degree[first], 0)
+    return PathSamples(path, guess[:, n], x[:, :n], x[:, n + 1 :], degree)
+
+
+def _between(tracks: ManyTracks, n: int, level: float) -> tuple[Indices, Array]:
+    """Points after which a path passes a value of p, and about where it does."""
+    p, same = tracks.x[:, n], tracks.path[1:] == tracks.path[:-1]
+    a, b = p[:-1] - level, p[1:] - level
+    first = np.flatnonzero(same & ((a * b < 0) | ((a == 0) & (b != 0))))
+    share = (a[first] / (a[first] - b[first]))[:, None]
+    guess = (1.0 - share) * tracks.x[first] + share * tracks.x[first + 1]
+    guess[:, n] = level
+    return first, guess
+
+
+def _corrected(engine: LaneEngine, frame: LaneFrame, x: Array, closed: Array) -> Array:
+    """Equilibria at the same p; NaN where Newton's method finds none."""
+    lanes, count = engine.lanes, len(x)
+    held = np.hstack([np.ones((count, lanes.k)), closed[:, lanes.k :]])
+    rest = np.zeros((count, 3))  # no direction: a point is corrected, and that is all
+    data, states = np.hstack([*frame, rest]), lanes.start(x / frame.unit, held)
+    table = engine.run(states, data, TICKS, lambda paths, events: None)
+    last = lanes.unpacked(table.states)
+    return np.where(last.how[:, None] == ENDED, last.y * frame.unit, np.nan)
