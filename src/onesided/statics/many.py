@@ -5,8 +5,7 @@ contacts that open or close one by one, corner limit points, bounds. A path at w
 from the last point before it. Events are rechecked from the model by other code.
 """
 
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -14,7 +13,6 @@ import numpy as np
 
 from onesided.base.arguments import checked
 from onesided.base.errors import OnesidedError, SolveError, UsageError
-from onesided.base.names import unknown_name
 from onesided.base.progress import SILENT, Progress
 from onesided.base.tolerances import DEFAULT, Tolerances
 from onesided.base.types import Array, Indices, Mask, Status
@@ -33,34 +31,20 @@ from onesided.evaluation.path_lanes import (
 )
 from onesided.results import Kind, Path
 from onesided.results.many_paths import ManyPaths
+from onesided.statics.equilibria.place import Standpoint
 from onesided.statics.many_samples import LaneFrame, ManyTracks, sampled
+from onesided.statics.many_starts import ManyStarts, alike, starts_of_many
 from onesided.statics.paths import start_of, trace
 from onesided.statics.tracing.hits import PathWatch
 from onesided.statics.tracing.steps import PredictorCorrector
-from onesided.system.defaults import Where, where
 from onesided.system.system import System
 
 KINDS = {AT_LIMIT: Kind.limit, OPENS: Kind.opens, CLOSES: Kind.closes, AT_BOUND: Kind.bound}
 KINDS |= {CORNER_OPENS: Kind.corner_limit, CORNER_CLOSES: Kind.corner_limit}
 NAMES = np.array([KINDS[code].name if code in KINDS else "" for code in range(POINT + 1)], dtype=object)
-GROUPS = 64  # of paths with parameters of the same orders of magnitude, each with sizes of its own
 MOST_UNKNOWNS = 40  # beyond which a straight line of operations is too long
 TICKS = 100_000  # evaluations of a path until it is handed over: it may be closed
 WEAK = 100.0  # tolerances: margins below this are not clear
-
-
-class ManyStarts(NamedTuple):
-    """Paths to be followed: parameters by name, the vectors that functions take for them, starts and bounds."""
-
-    parameters: Mapping[str, Array]
-    vectors: Array
-    q: Array
-    p: Array
-    asked: Where
-
-    def system(self, system: System, i: int) -> System:
-        """The system of one path."""
-        return system.replace(parameters={name: float(values[i]) for name, values in self.parameters.items()})
 
 
 class _Events(NamedTuple):
@@ -122,7 +106,7 @@ def trace_many(  # noqa: PLR0913 - one verb, all its ends by keyword
     -------
     ManyPaths : events as arrays; a path that met what compiled code leaves out was followed on by `trace`.
     """
-    batch = _batch(system, parameters, q0, p0, (p_bounds, direction))
+    batch = starts_of_many(system, parameters, q0, p0, (p_bounds, direction))
     wanted = _levels(system, at)
     knobs = _knobs(method or PredictorCorrector(), tolerances, points=wanted is not None)
     if device not in {"auto", "cpu", "gpu", "xla"}:
@@ -168,140 +152,99 @@ def _knobs(method: PredictorCorrector, tolerances: Tolerances, *, points: bool =
     )
 
 
-def _batch(system: System, parameters: Mapping[str, Any], q0: Any, p0: Any, ends: tuple[Any, Any]) -> ManyStarts:
-    """What was asked, as arrays with an entry per path."""
-    given = {name: np.asarray(values, dtype=np.float64) for name, values in parameters.items()}
-    for name in given:
-        if name not in system.parameters:
-            raise unknown_name("parameter", name, system.parameters, advice="what is varied must be a parameter")
-    first = None if p0 is None else float(np.ravel(np.asarray(p0, dtype=np.float64))[0])
-    start = None if q0 is None or np.ndim(q0) < 2 else np.asarray(q0)[0]
-    asked = where(system, q0 if start is None else start, first, *ends)
-    q = system.point(asked.q)[None] if start is None else np.asarray(q0, dtype=np.float64)
-    p = np.atleast_1d(np.asarray(asked.p if p0 is None else p0, dtype=np.float64))
-    count = max([len(q), len(p), *(values.size for values in given.values())])
-    lengths = {"q0": len(q), "p0": len(p)} | {name: values.size for name, values in given.items()}
-    for name, length in lengths.items():
-        if length not in {1, count}:
-            raise UsageError(f"`{name}` has the wrong number of values", got=str(length), expected=f"1 or {count}")
-    if q.shape[1:] != (system.n,):
-        raise UsageError(
-            "`q0` has the wrong shape", got=str(q.shape), expected=f"({system.n},) or ({count}, {system.n})"
+class _Lanes:
+    """Paths before they run: sizes, starts and closed contacts of each, as far as they are known."""
+
+    def __init__(self, system: System, batch: ManyStarts) -> None:
+        n, m, count = system.n, len(system.constraint_names), len(batch.p)
+        self.n, self.batch = n, batch
+        self.unit, self.weight = np.ones((count, n + 1 + m)), np.ones((count, n + m))
+        self.x, self.closed, self.usable = (
+            np.zeros((count, n + 1 + m)),
+            np.zeros((count, m)),
+            np.zeros(count, dtype=bool),
         )
-    columns = {name: np.broadcast_to(values.ravel(), (count,)) for name, values in given.items()}
-    for name, values in columns.items():
-        if not np.all(np.isfinite(values)):
-            raise UsageError(
-                f"parameter `{name}` is not finite in some paths", got=str(values[~np.isfinite(values)][0])
-            )
-    vectors = _vectors(system, columns, count)
-    return ManyStarts(columns, vectors, np.broadcast_to(q, (count, system.n)), np.broadcast_to(p, (count,)), asked)
 
+    def put(self, own: Indices, member: int, stands: Standpoint | None) -> None:
+        """Some paths with the sizes, contacts and reactions of one of them; its start where theirs is the same."""
+        if stands is None:
+            return
+        n, batch = self.n, self.batch
+        self.usable[own] = True
+        self.unit[own], self.weight[own] = stands.unit, np.concatenate([stands.sizes.force, stands.scales.gap])
+        self.closed[own] = 0.0
+        self.closed[np.ix_(own, stands.strong)] = 1.0
+        self.x[own] = np.hstack([batch.q[own], batch.p[own, None], np.tile(stands.x[n + 1 :], (len(own), 1))])
+        alike = own[np.all(batch.q[own] == batch.q[member], axis=1) & (batch.p[own] == batch.p[member])]
+        self.x[alike, :n] = stands.x[:n]
 
-def _vectors(system: System, columns: Mapping[str, Array], count: int) -> Array:
-    """What functions take for the parameters of every path, (B, ·)."""
-    if system.derivatives.large:
-        return np.zeros((count, 0))
-    if not system.derivatives.elementwise:
-        values: dict[str, Any] = {**system.parameters, **columns}
-        made = [np.broadcast_to(values[name], (count,)) for name in system.derivatives.names]
-        return np.stack(made, axis=1) if made else np.zeros((count, 0))
-    own = dict(system.parameters)
-    rows = []
-    for i in range(count):
-        own |= {name: float(values[i]) for name, values in columns.items()}
-        rows.append(system.derivatives.constants(own))
-    return np.array(rows, dtype=np.float64)
-
-
-def _groups(columns: Mapping[str, Array], count: int) -> tuple[Indices, Indices]:
-    """Groups of paths with parameters of the same orders of magnitude: a member of each, the group of each path."""
-    if not columns:
-        return np.zeros(1, dtype=np.intp), np.zeros(count, dtype=np.intp)
-    values = np.stack(list(columns.values()), axis=1)
-    sizes = np.where(values == 0, 1.0, np.abs(values))
-    keys = np.round(np.log10(sizes)) * 2.0 + (values < 0)
-    if np.all(keys == keys[0]):
-        return np.zeros(1, dtype=np.intp), np.zeros(count, dtype=np.intp)
-    _, members, groups, numbers = np.unique(keys, axis=0, return_index=True, return_inverse=True, return_counts=True)
-    groups = groups.reshape(-1)
-    if len(members) > GROUPS:  # the rare ones take the sizes of the most frequent
-        frequent = np.argsort(-numbers)[:GROUPS]
-        place = np.zeros(len(members), dtype=np.intp)
-        place[frequent] = np.arange(GROUPS)
-        groups, members = place[groups], members[frequent]
-    return members, groups
+    def run(self, engine: LaneEngine, which: Indices, told: Callable[[int, int], None]) -> LaneTable:
+        """Run some of the paths, counted among all."""
+        batch, unit = self.batch, self.unit[which]
+        bounds = np.array(batch.asked.bounds) / unit[:, self.n, None]
+        sense = np.full((len(which), 1), float(batch.asked.direction))
+        data = np.hstack([batch.vectors[which], unit, self.weight[which], sense, bounds])
+        made = engine.run(engine.lanes.start(self.x[which] / unit, self.closed[which]), data, TICKS, told)
+        return LaneTable(made.states, made.rows, which[made.path])
 
 
 def _run(
     system: System, batch: ManyStarts, engine: LaneEngine, tolerances: Tolerances, progress: Progress
 ) -> _LanesRun:
-    """All paths side by side, as far as they come."""
-    n, m, count = system.n, len(system.constraint_names), len(batch.p)
-    unit, weight = np.ones((count, n + 1 + m)), np.ones((count, n + m))
-    y, closed, usable = np.zeros((count, n + 1 + m)), np.zeros((count, m)), np.zeros(count, dtype=bool)
-    members, groups = _groups(batch.parameters, count)
-    for number, member in enumerate(members):
-        own = groups == number
-        stands = _standing(batch.system(system, int(member)), batch, int(member), tolerances)
-        if stands is None:
-            continue
-        usable[own] = True
-        unit[own], weight[own] = stands.unit, np.concatenate([stands.sizes.force, stands.scales.gap])
-        closed[np.ix_(own, stands.strong)] = 1.0
-        x = np.hstack([batch.q[own], batch.p[own, None], np.broadcast_to(stands.x[n + 1 :], (int(own.sum()), m))])
-        alike = np.all(batch.q[own] == batch.q[member], axis=1) & (batch.p[own] == batch.p[member])
-        x[alike, :n] = stands.x[:n]  # the start of one path is close to that of the others
-        y[own] = x / unit[own]
-    bounds = np.clip(np.array(batch.asked.bounds) / unit[:, n, None], -math.inf, math.inf)
-    sense = np.full((count, 1), float(batch.asked.direction))
-    data = np.hstack([batch.vectors, unit, weight, sense, bounds])
-    states = engine.lanes.start(y, closed)
+    """All paths side by side, as far as they come; those that do not start well once more, each with its own start."""
+    count, lanes = len(batch.p), _Lanes(system, batch)
 
     def told(paths: int, events: int) -> None:
         progress.update(control=float(batch.p[0]), points=paths, events=events, step=0.0)
 
-    table = engine.run(states[usable], data[usable], TICKS, told)
-    return _rechecked(batch, engine, (unit, weight, usable), table)
+    members, groups = alike(batch.parameters, count)
+    for number, member in enumerate(members):
+        lanes.put(np.flatnonzero(groups == number), int(member), _standing(system, batch, int(member), tolerances))
+    states = np.zeros((count, engine.lanes.length))
+    which = np.flatnonzero(lanes.usable)
+    table = lanes.run(engine, which, told)
+    states[which] = table.states
+    last = engine.lanes.unpacked(states)
+    again = np.flatnonzero((last.how != ENDED) & (last.points == 0))
+    for i in again:
+        lanes.put(np.array([i]), int(i), _standing(system, batch, int(i), tolerances))
+    again = again[lanes.usable[again]]
+    second = lanes.run(engine, again, told) if len(again) else LaneTable(states[:0], table.rows[:0], table.path[:0])
+    states[again] = second.states
+    rows, path = np.concatenate([table.rows, second.rows]), np.concatenate([table.path, second.path])
+    order = np.argsort(path, kind="stable") if len(again) else slice(None)
+    return _rechecked(lanes, engine, LaneTable(states, rows[order], path[order]))
 
 
-def _standing(system: System, batch: ManyStarts, i: int, tolerances: Tolerances) -> Any:
+def _standing(system: System, batch: ManyStarts, i: int, tolerances: Tolerances) -> Standpoint | None:
     """The start of one path: sizes and closed contacts; None where there is none."""
+    watch = PathWatch(batch.asked.bounds, {}, tolerances)
     try:
-        watch = PathWatch(batch.asked.bounds, {}, tolerances)
-        return start_of(system, batch.q[i], float(batch.p[i]), watch, None, (None, None))[0].where
+        return start_of(batch.system(system, i), batch.q[i], float(batch.p[i]), watch, None, (None, None))[0].where
     except SolveError:
         return None
 
 
-def _rechecked(batch: ManyStarts, engine: LaneEngine, frame: tuple[Array, Array, Mask], table: LaneTable) -> _LanesRun:
+def _rechecked(paths: _Lanes, engine: LaneEngine, table: LaneTable) -> _LanesRun:
     """Events in units, each rechecked; a path with one that fails is left to `trace` from its start."""
-    unit, weight, usable = frame
-    lanes, which = engine.lanes, np.flatnonzero(usable)
-    size = lanes.size
-    path = which[table.path]
-    x = table.rows[:, :size] * unit[path]
-    left, begun = np.ones(len(unit), dtype=bool), np.zeros(len(unit), dtype=bool)
-    since, sense = np.zeros((len(unit), size)), np.zeros(len(unit))
-    last = lanes.unpacked(table.states)
-    left[which], begun[which] = last.how != ENDED, last.points > 0
-    since[which], sense[which] = last.y * unit[which], last.sense
-    good = _equilibria(engine, x, batch.vectors[path], (unit[path], weight[path]))
+    unit, frame = paths.unit, LaneFrame(paths.batch.vectors, paths.unit, paths.weight)
+    path, last = table.path, engine.lanes.unpacked(table.states)
+    x = table.rows[:, : engine.lanes.size] * unit[path]
+    left, begun = last.how != ENDED, last.points > 0
+    good = _equilibria(engine, x, LaneFrame(*(column[path] for column in frame)))
     wrong = np.unique(path[~good])
     left[wrong], begun[wrong] = True, False
     kept = begun[path] | ~left[path]
-    rows, path, x = table.rows[kept], path[kept], x[kept]
-    whole = LaneFrame(batch.vectors, unit, weight)
-    return _LanesRun(engine, whole, LaneTable(table.states, rows, path), x, left, since, sense, begun)
+    rows = LaneTable(table.states, table.rows[kept], path[kept])
+    return _LanesRun(engine, frame, rows, x[kept], left, last.y * unit, last.sense, begun)
 
 
-def _equilibria(engine: LaneEngine, x: Array, vectors: Array, frame: tuple[Array, Array]) -> Mask:
+def _equilibria(engine: LaneEngine, x: Array, frame: LaneFrame) -> Mask:
     """Whether packed points are equilibria with contacts that push [SP1 (3.3), (3.4)]."""
     if not len(x):
         return np.zeros(0, dtype=bool)
-    lanes, (unit, weight) = engine.lanes, frame
-    n, k = lanes.n, lanes.k
-    L_q, c = engine.residuals(x, vectors)
+    n, k, weight, unit = engine.lanes.n, engine.lanes.k, frame.weight, frame.unit
+    L_q, c = engine.residuals(x, frame.vectors)
     small = engine.lanes.knobs.weak
     forces, gaps = np.abs(L_q) / weight[:, :n], c / weight[:, n:]
     pushes = x[:, n + 1 :] / unit[:, n + 1 :]
