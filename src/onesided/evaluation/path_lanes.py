@@ -27,6 +27,7 @@ ENDED, LEFT = 1, 2  # how a path is done: at a bound, or left to others
 TRIES = 12  # so many steps refused in a row
 CLEAR = QUARTER_DIGITS  # a rate, or a sum of terms, whose sign is beyond doubt
 CLOSE = EPS**0.35  # a correction so short leaves an error of its square
+NARROWED = 4  # Newton iterations for where something happens on a step
 LATE = 1.05  # a share of the step that is still on it, with its counterpart at the start
 
 
@@ -589,12 +590,15 @@ def _ahead(lane: Lane) -> Lane:
 
 
 def _root(va: Any, ra: Any, vb: Any, rb: Any) -> Any:
-    """About where the cubic with these values and slopes vanishes: Newton's method from the secant."""
-    f = jnp.clip(va / (va - vb), 0.0, 1.0)
+    """About where the cubic with these values, of opposite signs, and slopes vanishes: Newton's method in a bracket."""
     lead, linear = 2 * (va - vb) + ra + rb, 3 * (vb - va) - 2 * ra - rb
-    for _ in range(2):
-        slope = (3 * lead * f + 2 * linear) * f + ra
-        f = jnp.clip(f - (((lead * f + linear) * f + ra) * f + va) / jnp.where(slope == 0, 1.0, slope), 0.0, 1.0)
+    low, high, f = 0.0 * va, 0.0 * va + 1.0, jnp.clip(va / (va - vb), 0.0, 1.0)
+    for _ in range(NARROWED):
+        value, slope = ((lead * f + linear) * f + ra) * f + va, (3 * lead * f + 2 * linear) * f + ra
+        before = value * va > 0
+        low, high = jnp.where(before, f, low), jnp.where(before, high, f)
+        better = f - value / slope
+        f = jnp.where((better > low) & (better < high), better, (low + high) / 2)
     return f
 
 

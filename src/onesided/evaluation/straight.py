@@ -156,7 +156,7 @@ def straight(function: Callable[..., Any], *shapes: int) -> StraightLine:
     for equation, inputs, outputs in flat.lines:
         made = _done(line, equation, [values[i] for i in inputs])
         for number, value in zip(outputs, made, strict=True):
-            values[number] = value
+            values[number] = np.asarray(value, dtype=object) if isinstance(value, Scalar) else value
     return _needed(line, sum(shapes), list(np.ravel(values[flat.outputs[0]])))
 
 
