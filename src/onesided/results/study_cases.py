@@ -29,8 +29,8 @@ class Cases:
 
     Notes
     -----
-    Numbers count the grid within the sample, the last axis fastest: a longer sample, or without one a longer first axis,
-    leaves the numbers of the cases as they were.
+    Numbers count the grid within the sample, the last axis fastest: a longer sample, or without one a longer first
+    axis, leaves the numbers of the cases as they were.
     """
 
     axes: Mapping[str, Array] = field(default_factory=dict)

@@ -1,7 +1,7 @@
 """Other machines and other pools: any `concurrent.futures.Executor`, and a client of Dask."""
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
 from pathlib import Path
 from typing import Any
@@ -105,7 +105,8 @@ def dask_client(address: str) -> Any:
     except ImportError:
         raise UsageError("Dask is not installed", advice="pip install 'onesided[dask]'") from None
     try:
-        return distributed.Client(address, timeout="10s")
+        connect: Callable[..., Any] = distributed.Client
+        return connect(address, timeout="10s")
     except (OSError, ValueError, TypeError) as error:
         raise UsageError(
             "no scheduler of Dask answers", got=f"{address}: {error}", expected="tcp://HOST:8786"

@@ -40,8 +40,8 @@ def imperfect(
 
     Parameters
     ----------
-    system : a composed structure, or a file of parts. Members keep the lengths that fit the moved nodes: an imperfection
-        brings no stress.
+    system : a composed structure, or a file of parts. Members get the lengths that fit the moved nodes: an
+        imperfection brings no stress.
     shapes : parameters `shape_1`, `shape_2`, … times the shapes of the lowest modes of the stiffness at p, on what is
         closed there; the largest displacement of a shape is 1.
     correlation : parameters `field_1`, `field_2`, … of a random field, whose values at two nodes are correlated by
@@ -118,7 +118,7 @@ def _mode_shapes(system: System, free: list[tuple[str, int]], count: int, p: flo
     """
     if count < 1 or system.derivatives.large:
         raise UsageError(
-            "these shapes cannot be had", got=f"shapes={count}", expected="1 or more, of a structure with dense matrices",
+            "these shapes cannot be had", got=f"shapes={count}", expected="1 or more, with dense matrices",
             advice="correlation=…, or imperfections of single nodes",
         )  # fmt: skip
     state = solve(system, p=p_of(system, p)).value

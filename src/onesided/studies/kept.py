@@ -141,5 +141,6 @@ def _of_modes(modes: Modes) -> Row:
 
 
 _KINDS: dict[type, Callable[[Any], Row]] = {
-    Path: _of_path, Drive: _of_drive, Diagram: _of_diagram, Motion: _of_motion, Solution: _of_solution, Modes: _of_modes,
+    Path: _of_path, Drive: _of_drive, Diagram: _of_diagram, Motion: _of_motion, Solution: _of_solution,
+    Modes: _of_modes,
 }  # fmt: skip

@@ -17,6 +17,7 @@ from onesided.base.types import Indices, Status
 from onesided.results.studied import Study
 from onesided.results.study_cases import Cases
 from onesided.results.study_rows import append_rows, arrow, clear_joined, done_cases
+from onesided.studies.asked_study import asked_study
 from onesided.studies.claims import alone, claim
 from onesided.studies.fingerprint import fingerprint, model_text
 from onesided.studies.futures import Futures, as_executor
@@ -75,7 +76,8 @@ def study(  # noqa: PLR0913 - one verb, all its ends by keyword
 
     Parameters
     ----------
-    task : verb, arguments and what to keep; a system alone is traced.
+    task : verb, arguments and what to keep. A system alone is traced; a loaded file with a table `[study]`
+        needs neither `over` nor `sample`.
     folder : where the study is kept. A case is there whole or not at all, whenever the process is killed.
     over : parameter → values: all combinations (a grid). The control may be varied for `solve`, `modes`, `simulate`.
     sample : a `Sample` or `Imperfections`, lists of equal length {name: values}, or a CSV file with names in its first
@@ -93,6 +95,8 @@ def study(  # noqa: PLR0913 - one verb, all its ends by keyword
         Where the folder belongs to another study, or cannot be written: what is there stays.
     """
     arrow()
+    if isinstance(task, System) and over is None and sample is None:
+        task, over, sample = asked_study(task)
     task = task if isinstance(task, StudyTask) else StudyTask(task)
     if isinstance(sample, Imperfections):
         task, sample = sample.applied(task)
