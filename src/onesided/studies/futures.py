@@ -3,6 +3,7 @@
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -54,7 +55,7 @@ class Futures:
         if self._alone:
             return [self._alone.popleft()]
         size = min(max(int(BATCH / self._seconds), 1), MOST) if self._seconds else 1
-        return [case for case, _ in zip(cases, range(size), strict=False)]
+        return list(islice(cases, size))
 
     def _submitted(self, batch: Batch) -> "Future[list[Row]]":
         try:
