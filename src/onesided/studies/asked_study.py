@@ -14,7 +14,7 @@ from onesided.studies.tasks import StudyTask
 from onesided.system.system import System
 
 
-class Asked(NamedTuple):
+class AskedStudy(NamedTuple):
     """A task, the grid and the sample of a study."""
 
     task: StudyTask
@@ -22,7 +22,7 @@ class Asked(NamedTuple):
     sample: Any
 
 
-def asked_study(system: System) -> Asked:
+def asked_study(system: System) -> AskedStudy:
     """What the file of a system says in `[study]`."""
     table = getattr(system.task, "study", None)
     if not isinstance(table, StudyTable):
@@ -30,8 +30,8 @@ def asked_study(system: System) -> Asked:
     task = StudyTask(system, table.verb, {}, table.keep, table.results)
     over = {name: _axis(given) for name, given in table.over.items()}
     if table.imperfections is not None:
-        return Asked(task, over, Imperfections(**table.imperfections.model_dump()))
-    return Asked(task, over, None if table.sample is None else _sample(table.sample, system))
+        return AskedStudy(task, over, Imperfections(**table.imperfections.model_dump()))
+    return AskedStudy(task, over, None if table.sample is None else _sample(table.sample, system))
 
 
 def _axis(given: list[float] | AxisTable) -> Array:

@@ -141,17 +141,27 @@ def _field(system: System, free: list[tuple[str, int]], correlation: float) -> A
     if not correlation > 0.0:
         raise UsageError("the length of correlation is not usable", got=str(correlation), expected="a positive length")
     start = system.structure.start_of(system.parameters)
-    at = np.array([start.position(name) for name, _ in free])
-    axes = np.array([i for _, i in free])
-    distance = np.linalg.norm(at[:, None] - at[None, :], axis=-1) / correlation
-    values, vectors = eigh(np.exp(-(distance**2) / 2.0) * (axes[:, None] == axes[None, :]))
-    values, vectors = np.maximum(values[::-1], 0.0), vectors[:, ::-1]
-    needed = int(np.searchsorted(np.cumsum(values) / np.sum(values), COVERED)) + 1
-    if needed > MOST_SHAPES:
+    at, axes = np.array([start.position(name) for name, _ in free]), np.array([i for _, i in free])
+    columns = []
+    for one in np.unique(axes):
+        shapes = _principal(at[axes == one] / correlation)
+        columns.append(np.zeros((len(free), shapes.shape[1])))
+        columns[-1][axes == one] = shapes
+    whole = np.hstack(columns)
+    if whole.shape[1] > MOST_SHAPES:
         raise UsageError(
-            "the field has too many shapes", got=str(needed), expected=f"{MOST_SHAPES} at most",
+            "the field has too many shapes", got=str(whole.shape[1]), expected=f"{MOST_SHAPES} at most",
             advice="a longer correlation, or imperfections of single nodes",
         )  # fmt: skip
+    return whole
+
+
+def _principal(at: Array) -> Array:
+    """Principal shapes of a field at some points, of lengths in units of the correlation: S Sᵀ ≈ exp(−d²/2)."""
+    distance = np.linalg.norm(at[:, None] - at[None, :], axis=-1)
+    values, vectors = eigh(np.exp(-(distance**2) / 2.0))
+    values, vectors = np.maximum(values[::-1], 0.0), vectors[:, ::-1]
+    needed = int(np.searchsorted(np.cumsum(values) / np.sum(values), COVERED)) + 1
     shapes = vectors[:, :needed] * np.sqrt(values[:needed])
     return np.asarray(shapes / np.linalg.norm(shapes, axis=1, keepdims=True))
 
