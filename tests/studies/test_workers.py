@@ -2,25 +2,20 @@
 
 import json
 import os
-import random
-import signal
 import subprocess
 import sys
 import time
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
-from pathlib import Path
 
 import numpy as np
 import pytest
+from kills import ENVIRONMENT, kill_often
 from study_models import risky, slow, spring
 
 import onesided
 from onesided.studies import workers
 from onesided.studies.fingerprint import fingerprint
 from onesided.studies.futures import dask_client
-
-HERE = Path(__file__).parent
-ENVIRONMENT = os.environ | {"PYTHONPATH": os.pathsep.join([str(HERE), *sys.path])}
 
 
 def test_a_case_that_ends_its_process_is_marked_and_the_others_are_done(tmp_path, monkeypatch):
@@ -64,39 +59,7 @@ def test_any_executor_will_do_and_what_it_loses_is_tried_alone(tmp_path):
 @pytest.mark.slow
 def test_kills_at_any_time_lose_nothing_and_do_nothing_twice(tmp_path):
     """The parent, or a worker, is killed four times; then the study is complete, each case once."""
-    done = kill_often(tmp_path / "s", kills=4, seed=1)
-    assert done == sorted(done), "a case that was there is gone"
-    study = onesided.open_study(tmp_path / "s")
-    assert study.counts() == {"cases": 400, "done": 400, "failed": 0}
-    assert list(study["double"]) == list(2.0 * np.arange(400.0))
-
-
-def kill_often(folder, *, kills, seed):
-    """Kill a study again and again; numbers of the cases that were there after each kill."""
-    generator, counts = random.Random(seed), []
-    code = (
-        "import numpy, onesided; from study_models import slow, spring\n"
-        f"onesided.study(onesided.StudyTask(spring(), slow), over={{'k': numpy.arange(400.0)}}, folder={str(folder)!r})"
-    )
-    for _ in range(kills):
-        with subprocess.Popen([sys.executable, "-c", code], env=ENVIRONMENT) as process:
-            time.sleep(generator.uniform(0.5, 6.0))
-            children = _children(process.pid)
-            victim = generator.choice([process.pid, *children])
-            os.kill(victim, signal.SIGKILL)
-            if victim != process.pid:
-                time.sleep(generator.uniform(0.0, 1.0))
-                process.kill()
-        counts.append(onesided.open_study(folder).counts()["done"] if (folder / "study.json").exists() else 0)
-    subprocess.run([sys.executable, "-c", code], env=ENVIRONMENT, check=True)
-    return counts
-
-
-def _children(pid):
-    try:
-        return [int(one) for one in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
-    except OSError:
-        return []
+    kill_often(tmp_path / "s", kills=4, cases=400, seed=1)
 
 
 @pytest.mark.slow
