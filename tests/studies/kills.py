@@ -1,4 +1,4 @@
-"""Kill a study again and again, parent or worker, at any time: `python tests/studies/kills.py 100` does it 100 times."""
+"""Kill a study, parent or worker, again and again: `python tests/studies/kills.py 100` does it 100 times."""
 
 import os
 import random

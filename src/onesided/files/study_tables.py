@@ -9,7 +9,7 @@ from onesided.files.schema_tables import MAX_ENTRIES, Name, Number, Positive, Ta
 
 MOST = 100_000  # values in a list of a file
 List = Annotated[list[Number], Field(min_length=1, max_length=MOST)]
-Count = Annotated[int, Field(ge=1, le=100_000_000)]
+Count = Annotated[int, Field(ge=1, le=20_000_000)]
 Seed = Annotated[int, Field(ge=0)]
 
 

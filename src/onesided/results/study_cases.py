@@ -14,7 +14,7 @@ from onesided.base.types import Array
 from onesided.results.folder import damage
 
 CASES = "cases.npz"
-MOST_CASES = 100_000_000
+MOST_CASES = 20_000_000
 SAMPLE = "sample"  # the name of the dimension of a sample
 
 

@@ -79,7 +79,7 @@ def _code(code: CodeType) -> Any:
 def _system(system: System, depth: int) -> Any:
     """What a system was made from: the tables of its file, the call, or its functions; and its parameters."""
     own = dict(system.parameters), _said(system.scales, depth)
-    if isinstance(system.task, Task):
+    if isinstance(system.task, Task) and system.made is not None and system.made.args[:1] == (system.task.source,):
         tables = {key: value for key, value in tomllib.loads(system.task.source).items() if key not in UNSAID}
         return "file", _said(tables, depth), own
     if system.made is not None:

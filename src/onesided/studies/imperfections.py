@@ -25,6 +25,7 @@ from onesided.verbs import solve
 
 COVERED = 0.999  # of the variance of a field that its shapes account for
 MOST_SHAPES = 50
+DIGITS = 12  # of factors, so that they do not depend on the machine
 
 
 @checked
@@ -60,6 +61,12 @@ def imperfect(
         raise UsageError("imperfections are shapes of modes or a field", got="both", expected="one of them")
     free = _free(structure, nodes)
     terms = _terms(system, free, shapes, correlation, p)
+    return with_terms(system, terms)
+
+
+def with_terms(system: System, terms: "Terms") -> System:
+    """The structure whose nodes are moved by parameters times factors."""
+    structure = system.structure
     names = dict.fromkeys(name for term in terms.values() for name in term)
     taken = [name for name in names if name in system.parameters]
     if taken:
@@ -68,8 +75,7 @@ def imperfect(
     changed = Structure(parts, {**system.parameters, **dict.fromkeys(names, 0.0)}, system.control)
     changed.stated = structure.stated
     new = changed.system(system.control, system.scales, sparse=bool(system.derivatives.large))
-    asked = {"shapes": shapes, "correlation": correlation, "nodes": nodes, "p": p}
-    made_by(new, imperfect, system, **asked)
+    made_by(new, with_terms, system, terms)
     new._set("task", system.task)
     return new
 
@@ -100,7 +106,7 @@ def _terms(
     else:
         return {(name, i): {_own(name, i, number): 1.0} for number, (name, i) in enumerate(free)}
     return {
-        key: {f"{stem}_{k + 1}": float(value) for k, value in enumerate(row) if value != 0.0}
+        key: {f"{stem}_{k + 1}": round(float(value), DIGITS) for k, value in enumerate(row) if round(value, DIGITS)}
         for key, row in zip(free, columns, strict=True)
     }
 

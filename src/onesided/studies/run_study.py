@@ -153,7 +153,10 @@ class _Here:
     def rows(self, cases: Iterator[Case]) -> Iterator[Row | None]:
         """Rows in turn."""
         for number, values in cases:
-            yield self._task.row(number, values, self._folder)
+            row = self._task.row(number, values, self._folder)
+            if row["status"] == Status.interrupted.name:  # Ctrl-C was meant for the study
+                raise KeyboardInterrupt
+            yield row
 
 
 @contextlib.contextmanager

@@ -39,6 +39,7 @@ VERBS: dict[str, Callable[..., Any]] = {
 }  # fmt: skip
 CONTROLLED = {"solve": "p", "modes": "p", "simulate": "control"}  # verbs that take one value of the control
 TAKEN = ("system", "problem", "progress", "throw")
+LONGEST = 100  # characters of an argument that a folder states as they are
 MANY = 100  # cases from which it pays to compile whole stretches of steps
 
 
@@ -111,7 +112,7 @@ class StudyTask:
 
     def statement(self) -> dict[str, Any]:
         """What the folder of a study says of its task."""
-        told = {name: fingerprint(value) for name, value in self.arguments.items()}
+        told = {name: _told(value) for name, value in self.arguments.items()}
         own = "" if isinstance(self.verb, str) else fingerprint(self.verb)
         return {"verb": self.named, "code": own, "arguments": told, "keep": list(self.keep), "results": self.results}
 
@@ -141,6 +142,12 @@ class StudyTask:
             row = {"ok": False, "status": "error", "note": f"{type(error).__name__}: {error}"}
         row["seconds"] = time.perf_counter() - begun
         return {CASE: number, **{f"kept {name}" if name in values else name: one for name, one in row.items()}}
+
+
+def _told(value: Any) -> str:
+    """An argument as text: as it is where it is short and plain."""
+    text = repr(value)
+    return text if len(text) <= LONGEST and " at 0x" not in text else fingerprint(value)
 
 
 def _numbers(result: Any) -> Row:

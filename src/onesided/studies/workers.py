@@ -23,6 +23,7 @@ from onesided.studies.kept import Row
 Case = tuple[int, dict[str, float]]
 AHEAD = 0.5  # seconds of work that a process has before it
 MOST_AHEAD = 500  # cases
+MOST_SENT = 1000  # values that are sent at a time: what a process has not read yet must not block the other
 TRIES = 3  # processes that a case may end before it is given up
 PATIENCE = 0.2  # seconds between looks at Ctrl-C
 START = (
@@ -115,7 +116,9 @@ class LocalWorkers:
 
     def _ahead(self) -> int:
         """How many cases a process has before it."""
-        return int(min(max(AHEAD / self._seconds, 1.0), MOST_AHEAD)) if self._seconds else 1
+        first = self._next()
+        most = min(MOST_AHEAD, MOST_SENT // max(len(first[1]), 1)) if first else MOST_AHEAD
+        return int(max(min(AHEAD / self._seconds, most), 1)) if self._seconds else 1
 
     def _batch(self, worker: _Worker) -> list[Case]:
         """The next cases of a process; one that has ended a process before is given alone."""
