@@ -43,6 +43,7 @@ def study(  # noqa: PLR0913, PLR0917 - one option each
     limit: Annotated[int | None, typer.Option(help="Stop after so many cases.")] = None,
     status: Annotated[bool, typer.Option("--status", help="Say how far it is, and what failed.")] = False,
     table: Annotated[Path | None, typer.Option(help="Write the table as .csv or .parquet.")] = None,
+    report: Annotated[bool, typer.Option("--report", help="Write report.html into the folder too.")] = False,
     change: Annotated[list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="Change a parameter.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON lines for machines.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")] = False,
@@ -62,6 +63,8 @@ def study(  # noqa: PLR0913, PLR0917 - one option each
                 )  # fmt: skip
         if table is not None:
             _write(found, table)
+        if report:
+            onesided.report.write(found, folder / "report.html", model=_model(folder))
         _summary(found, running=status and kept.claims.is_running(folder), as_json=as_json)
         failed = found.counts()["failed"] > 0
         raise typer.Exit(EXIT_INTERRUPTED if found.status is Status.interrupted else EXIT_FAILED if failed else 0)
@@ -70,8 +73,14 @@ def study(  # noqa: PLR0913, PLR0917 - one option each
 def _asked(system: Any, over: list[str] | None, verb: str, keep: list[str] | None) -> tuple[Any, Any, Any]:
     """Task, grid and sample: the file's, or those of the options."""
     if not over:
-        return tuple(kept.asked_study.asked_study(system))  # type: ignore[return-value]
+        return tuple(kept.asked_study.asked_study(system))
     return onesided.StudyTask(system, verb, {}, keep or []), _axes(over), None
+
+
+def _model(folder: Path) -> str:
+    """The text of the model file that lies with the study, or nothing."""
+    file = folder / "model.toml"
+    return file.read_text(encoding="utf-8") if file.exists() else ""
 
 
 def _axes(over: list[str]) -> dict[str, list[float]]:

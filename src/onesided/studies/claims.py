@@ -16,8 +16,8 @@ try:
 except ImportError:  # a system without such locks
     fcntl = None  # type: ignore[assignment]
 
-LOCK, MODEL = "running", "model.toml"
-OURS = {LOCK, MODEL, STUDY, CASES, ROWS, KEPT}
+LOCK, MODEL, PAGE = "running", "model.toml", "report.html"
+OURS = {LOCK, MODEL, PAGE, STUDY, CASES, ROWS, KEPT}
 
 
 @contextmanager
