@@ -35,7 +35,7 @@ class Study:
     ----------
     folder : where it is.
     cases : what is varied;  statement : task, model, version and seed, as the folder states them.
-    status : how the run that returned it ended; of one that was opened, whether all cases are there.
+    status : how the run that returned it ended: `finished`, `enough` (a limit was given), `interrupted`.
     """
 
     folder: FilePath
