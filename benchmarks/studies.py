@@ -15,8 +15,10 @@ from onesided.results.study_cases import Cases
 from onesided.results.study_rows import append_rows
 
 SPRING = "energy='k/2*(x-p)**2'\n[coordinates]\nx=1.0\n[parameters]\nk=2.0\n[control]\nrange=[-1,1]\nstart=0.5\n"
-ROW = {"ok": True, "status": "bound_reached", "note": "", "limit_load": 0.1, "first_event": "limit point", "points": 30.0,
-       "event_kinds": ["limit point"] * 2, "event_at": [0.1, -0.1], "event_names": ["", ""], "seconds": 0.01}  # fmt: skip
+ROW = {
+    "ok": True, "status": "bound_reached", "note": "", "limit_load": 0.1, "first_event": "limit point", "points": 30.0,
+    "event_kinds": ["limit point"] * 2, "event_at": [0.1, -0.1], "event_names": ["", ""], "seconds": 0.01,
+}  # fmt: skip
 
 
 def nothing(system):

@@ -4,6 +4,7 @@ import json
 import math
 import sys
 import time
+from contextlib import AbstractContextManager, closing, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -55,11 +56,10 @@ def study(  # noqa: PLR0913, PLR0917 - one option each
             found = onesided.open_study(folder)
         else:
             asked = _asked(load_model(file, change).system, over, verb, keep)
-            with _Shown(interrupt, as_json=as_json, quiet=quiet) as shown:
+            with _Shown(interrupt, as_json=as_json, quiet=quiet) as shown, _client(dask) as client:
                 found = onesided.study(
                     asked[0], over=asked[1], sample=asked[2], folder=folder, workers=workers, limit=limit,
-                    executor=None if dask is None else kept.futures.dask_client(dask), rerun=_rerun(rerun),
-                    progress=shown.tell, throw=False,
+                    executor=client, rerun=_rerun(rerun), progress=shown.tell, throw=False,
                 )  # fmt: skip
         if table is not None:
             _write(found, table)
@@ -75,6 +75,11 @@ def _asked(system: Any, over: list[str] | None, verb: str, keep: list[str] | Non
     if not over:
         return tuple(kept.asked_study.asked_study(system))
     return onesided.StudyTask(system, verb, {}, keep or []), _axes(over), None
+
+
+def _client(address: str | None) -> AbstractContextManager[Any]:
+    """The client of a scheduler of Dask, closed at the end; nothing where none is asked for."""
+    return nullcontext() if address is None else closing(kept.futures.dask_client(address))
 
 
 def _model(folder: Path) -> str:

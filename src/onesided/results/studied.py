@@ -24,6 +24,7 @@ from onesided.results.study_rows import CASE, LISTS, TEXTS, TRUTHS, arrow, read_
 
 STUDY, KEPT = "study.json", "results"
 FORMAT = 1
+REACHED = (Status.bound_reached.name, Status.finished.name)  # all that was asked for was looked at
 INDEPENDENT = "random"  # the one way to draw a sample whose members are independent
 
 
@@ -177,8 +178,8 @@ class Study:
     ) -> tuple[Quantile, ...]:
         """Quantiles of a column over all cases, with bounds that hold for any distribution.
 
-        A case that ended well without a value (no limit point up to the bound) counts as beyond all others; one that
-        failed or is not done could be anything, and widens the bounds.
+        A case that reached its bound without a value (no limit point up to there) counts as beyond all others; one that
+        failed, ended elsewhere without a value, or is not done could be anything, and widens the bounds.
 
         Raises
         ------
@@ -195,7 +196,8 @@ class Study:
         if not all(0.0 < share < 1.0 for share in (*shares, confidence)):
             raise UsageError("a share is not usable", got=repr((*shares, confidence)), expected="between 0 and 1")
         values, ok = self[name].astype(float), self["ok"].astype(bool)
-        known = np.where(np.isnan(values), np.inf, values)[ok]
+        beyond = np.isnan(values) & np.isin(self["status"], REACHED)
+        known = np.where(beyond, np.inf, values)[ok & (beyond | np.isfinite(values))]
         return tuple(quantile(known, len(self) - len(known), share, confidence) for share in shares)
 
     def missing(self) -> Indices:

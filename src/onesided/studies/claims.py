@@ -28,10 +28,12 @@ def alone(folder: Path) -> Iterator[None]:
         if fcntl is not None:
             try:
                 fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError:
+            except BlockingIOError:
                 raise UsageError(
                     f"the study in '{folder}' is running", advice="wait for it; open_study(…) reads it meanwhile"
                 ) from None
+            except OSError:  # a file system without locks
+                pass
         yield
 
 
@@ -42,8 +44,10 @@ def is_running(folder: Path) -> bool:
     with (folder / LOCK).open("a") as handle:
         try:
             fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        except OSError:
+        except BlockingIOError:
             return True
+        except OSError:
+            return False
     return False
 
 

@@ -17,7 +17,7 @@ from multiprocessing import Pipe
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
 
-from onesided.base.errors import SolveError
+from onesided.base.errors import SolveError, UsageError
 from onesided.studies.kept import Row
 
 Case = tuple[int, dict[str, float]]
@@ -170,6 +170,8 @@ class LocalWorkers:
 
     def _start(self) -> _Worker:
         """A fresh process with the task."""
+        if os.name == "nt":
+            raise UsageError("processes of a study need Linux or macOS", advice="workers=0, or executor=…")
         here, there = Pipe()
         command = [sys.executable, "-c", START, str(there.fileno()), str(os.getpid()), json.dumps(sys.path)]
         process = subprocess.Popen(
