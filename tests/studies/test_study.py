@@ -164,6 +164,7 @@ def test_bad_tasks_and_folders_are_answered_in_words(spring, tmp_path):
         (("trace", {"throw": True}), "no argument 'throw'"),
         (("trace", {}, ["largest x"]), "cannot be kept"),
         (("solve", {}, [], True), "not kept as files"),
+        (("modes", {}, ["max x"]), "no series"),
     ):
         with pytest.raises(UsageError, match=words):
             onesided.StudyTask(spring, *arguments)

@@ -28,14 +28,15 @@ def check_keep(keep: Iterable[str]) -> None:
 
 
 def kept(result: Any, keep: Sequence[str]) -> Row:
-    """The row of a result: how it ended, what happened, numbers by name."""
+    """The row of a result: how it ended, what happened, numbers by name; extremes are those of the computed points."""
     row = _ending(result)
     for kind, told in _KINDS.items():
         if isinstance(result, kind):
             row |= told(result)
     for name in keep:
         way, _, what = name.partition(" ")
-        row[name] = float(ENDS[way](np.atleast_1d(result[what])))
+        series = result.value if isinstance(result, Solution) else result
+        row[name] = float(ENDS[way](np.atleast_1d(series[what])))
     return row
 
 

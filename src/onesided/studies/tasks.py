@@ -86,6 +86,8 @@ class StudyTask:
             if name not in known - {*TAKEN, "more"}:
                 expected = ", ".join(sorted(known - {*TAKEN, "more"}))
                 raise UsageError(f"`{verb}` of a study has no argument '{name}'", expected=expected)
+        if self.keep and verb == "modes":
+            raise UsageError("modes have no series", got=f"keep={list(self.keep)}", expected="frequencies, kept anyway")
         if self.results and verb in {"solve", "modes"}:
             raise UsageError(f"results of `{verb}` are not kept as files", expected="results=False, and keep=…")
 
