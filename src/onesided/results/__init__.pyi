@@ -1,5 +1,6 @@
 from . import explain as explain
 from . import flat_tables as flat_tables
+from . import studied as studied
 from . import vtk as vtk
 from .complementarity_motion import ComplementarityMotion as ComplementarityMotion
 from .complementarity_motion import Episode as Episode

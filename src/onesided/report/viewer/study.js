@@ -74,7 +74,7 @@ function painter(values) {
   }
   const [low, high] = span(values);
   byId("legend").replaceChildren();
-  byId("scale").textContent = flat ? "" : `dark ${low.toPrecision(5)} … light ${high.toPrecision(5)}; empty: not known`;
+  byId("scale").textContent = flat ? "" : `dark ${low.toPrecision(5)} … light ${high.toPrecision(5)}; empty: no value`;
   return (value) => (value === null ? null : colour((value - low) / (high - low)));
 }
 
@@ -90,8 +90,9 @@ function drawMap(values) {
     hits.push({ row, box });
     const shade = paint(values[row]);
     if (shade) { pen.fillStyle = shade; pen.fillRect(...box); }
-    if (row === chosen) { pen.strokeStyle = css("--alert"); pen.lineWidth = 3; pen.strokeRect(...box); pen.lineWidth = 1; }
   }
+  const here = hits.find(({ row }) => row === chosen);
+  if (here) { pen.strokeStyle = css("--alert"); pen.lineWidth = 3; pen.strokeRect(...here.box); pen.lineWidth = 1; }
 }
 
 function drawPoints(values) {
