@@ -157,6 +157,22 @@ def test_bad_input_is_answered_in_words(spring, tmp_path, asked, words):
         onesided.study(spring, folder=tmp_path / "s", **asked)
 
 
+def test_names_of_columns_are_not_given_away(tmp_path):
+    text = (
+        "energy='note/2*status**2 + ok*status**2 - p*status'\n[coordinates]\nstatus=1.0\n"
+        "[parameters]\nnote=2.0\nok=0.0\n[control]\nrange=[-1,1]\n"
+    )
+    with pytest.raises(UsageError, match="'ok' is a column"):
+        onesided.study(onesided.loads(text).system, over={"ok": [1.0]}, folder=tmp_path / "a")
+    other, over = onesided.loads(text.replace("note", "k")).system, {"k": [1.0, 2.0]}
+    solved = onesided.study(onesided.StudyTask(other, "solve"), over=over, folder=tmp_path / "b", workers=0)
+    assert list(solved["status"]) == ["solved", "solved"]
+    assert solved["value status"] == pytest.approx([-1.0, -0.5])  # x = p/k at p = −1
+    task = onesided.StudyTask(other, lambda system: {"note": 1.0})
+    refused = onesided.study(task, over=over, folder=tmp_path / "c", workers=0).failed()
+    assert "column of every study" in refused[0]
+
+
 def test_bad_tasks_and_folders_are_answered_in_words(spring, tmp_path):
     for arguments, words in (
         (("follow",), "no such verb"),

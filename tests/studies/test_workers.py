@@ -24,7 +24,7 @@ def test_a_case_that_ends_its_process_is_marked_and_the_others_are_done(tmp_path
     study = onesided.study(onesided.StudyTask(spring(), risky), over={"k": k}, folder=tmp_path / "s", workers=1)
     failed = study.failed()
     assert set(failed) == {3, 4} and "MemoryError: 1e30 bytes" in failed[4]
-    assert "worker died" in failed[3] and "signal 9" in failed[3] and "out of memory" in failed[3]
+    assert "worker died" in failed[3] and "signal 9" in failed[3] and "lack of memory" in failed[3]
     good = [0, 1, 2, 5, 6, 7]
     assert list(study["double"][good]) == list(2.0 * k[good])
     assert os.getpid() not in study["process"]

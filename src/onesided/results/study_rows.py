@@ -22,6 +22,7 @@ TEXTS = ("status", "note", "first_event", "instability_kind")
 TRUTHS = ("ok", "complete", "stable")
 LISTS = {"event_kinds": "text", "event_at": "number", "event_names": "text", "event_before": "number",
          "event_after": "number"}  # fmt: skip
+OWN = frozenset({CASE, "seconds", *TEXTS, *TRUTHS, *LISTS})  # names whose meaning is fixed
 MOST_PARTS = 16  # chunks of one size before they are joined
 TRIES = 20  # when a reader meets a writer that joins chunks
 _NAME = re.compile(r"rows-(\d+)-(\d+)\.parquet")

@@ -10,6 +10,7 @@ from onesided.base.errors import UsageError
 from onesided.results.studied import KEPT, STUDY, read_statement, write_statement
 from onesided.results.study_cases import CASES, Cases, read_cases
 from onesided.results.study_rows import ROWS
+from onesided.studies.workers import LOG
 
 try:
     import fcntl
@@ -17,7 +18,7 @@ except ImportError:  # a system without such locks
     fcntl = None  # type: ignore[assignment]
 
 LOCK, MODEL, PAGE = "running", "model.toml", "report.html"
-OURS = {LOCK, MODEL, PAGE, STUDY, CASES, ROWS, KEPT}
+OURS = {LOCK, MODEL, PAGE, STUDY, CASES, ROWS, KEPT, LOG}
 
 
 @contextmanager

@@ -7,6 +7,7 @@ import numpy as np
 
 from onesided.base.errors import UsageError
 from onesided.results import Diagram, Drive, Equilibrium, Event, Kind, Modes, Motion, Occurrence, Path, Solution
+from onesided.results.study_rows import OWN
 
 ENDS: dict[str, Callable[[Any], Any]] = {
     "max": np.max, "min": np.min, "first": lambda values: values[0], "last": lambda values: values[-1],
@@ -131,9 +132,10 @@ def _of_solution(solution: Solution[Any]) -> Row:
     value = solution.value
     if not isinstance(value, Equilibrium):
         return {"residual": solution.residual}
-    numbers = {name: value[name] for name in value.keys()}  # noqa: SIM118 - no mapping
-    states = {"instability": float(value.instability), "stable": value.words() == "stable"}
-    return {"residual": solution.residual, **states, **numbers}
+    states = {"residual": solution.residual, "instability": float(value.instability)}
+    taken = OWN | states.keys()
+    numbers = {f"value {name}" if name in taken else name: value[name] for name in value.keys()}  # noqa: SIM118
+    return {**states, "stable": value.words() == "stable", **numbers}
 
 
 def _of_modes(modes: Modes) -> Row:

@@ -17,7 +17,7 @@ from onesided.dynamics.simulate import simulate
 from onesided.results import Diagram, Drive, Motion, save
 from onesided.results import Path as EquilibriumPath
 from onesided.results.studied import result_folder
-from onesided.results.study_rows import CASE
+from onesided.results.study_rows import CASE, OWN
 from onesided.statics.drive import drive
 from onesided.statics.explore import diagram
 from onesided.statics.paths import trace
@@ -99,6 +99,8 @@ class StudyTask:
     def check_names(self, names: Sequence[str]) -> None:
         """Refuse to vary what is no parameter, nor the control of a verb that takes one value of it."""
         for name in names:
+            if name in OWN:
+                raise UsageError(f"'{name}' is a column of every study", expected="a parameter of another name")
             if name in self.system.parameters:
                 continue
             if name != self.system.control:
@@ -156,5 +158,7 @@ def _numbers(result: Any) -> Row:
     """What a function of the user returned."""
     if not isinstance(result, Mapping):
         raise UsageError("the function of a study returns names with numbers", got=type(result).__name__)
+    for name in OWN.intersection(result):
+        raise UsageError(f"'{name}' is a column of every study", expected="another name for what the function returns")
     numbers = {str(name): float(np.asarray(value)) for name, value in result.items()}
     return {"ok": True, "status": "solved", "note": "", **numbers}

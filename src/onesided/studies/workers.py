@@ -24,6 +24,7 @@ Case = tuple[int, dict[str, float]]
 AHEAD = 0.5  # seconds of work that a process has before it
 MOST_AHEAD = 500  # cases
 MOST_SENT = 1000  # values that are sent at a time: what a process has not read yet must not block the other
+LOG = "workers.log"
 TRIES = 3  # processes that a case may end before it is given up
 PATIENCE = 0.2  # seconds between looks at Ctrl-C
 START = (
@@ -55,8 +56,8 @@ class _Worker:
         """How it ended."""
         code = self.process.wait()
         if code == -signal.SIGKILL:
-            return "killed (signal 9): out of memory, or by somebody"
-        return f"ended by signal {-code} ({signal.Signals(-code).name})" if code < 0 else f"ended with code {code}"
+            return "was killed (signal 9), by lack of memory or by somebody"
+        return f"was ended by signal {-code} ({signal.Signals(-code).name})" if code < 0 else f"ended with code {code}"
 
 
 class LocalWorkers:
@@ -157,7 +158,9 @@ class LocalWorkers:
         if not worker.ready:
             self._fruitless += 1
             if self._fruitless > 2 * self._count:
-                raise SolveError("processes of the study end before they begin", None, got=words)
+                raise SolveError(
+                    "processes of the study end before they begin", None, got=words, advice=f"read {self._folder / LOG}"
+                )
         if not worker.cases:
             return
         number, values = worker.cases.popleft()
@@ -165,7 +168,7 @@ class LocalWorkers:
         if self._ended[number] < TRIES:
             self._suspects.append((number, values))
         else:
-            yield {"case": number, "ok": False, "status": "worker died", "note": f"{TRIES} processes were {words}"}
+            yield {"case": number, "ok": False, "status": "worker died", "note": f"its process {words}, {TRIES} times"}
         self._suspects.extend(worker.cases)
 
     def _start(self) -> _Worker:
@@ -173,11 +176,13 @@ class LocalWorkers:
         if os.name == "nt":
             raise UsageError("processes of a study need Linux or macOS", advice="workers=0, or executor=…")
         here, there = Pipe()
-        command = [sys.executable, "-c", START, str(there.fileno()), str(os.getpid()), json.dumps(sys.path)]
-        process = subprocess.Popen(
-            command, pass_fds=[there.fileno()], stdin=subprocess.DEVNULL, env={**QUIET, **os.environ},
-            start_new_session=True,
-        )  # fmt: skip
+        start = [sys.executable, "-X", "faulthandler", "-c", START]
+        command = [*start, str(there.fileno()), str(os.getpid()), json.dumps(sys.path)]
+        with (self._folder / LOG).open("ab") as log:  # what it says when it dies
+            process = subprocess.Popen(
+                command, pass_fds=[there.fileno()], stdin=subprocess.DEVNULL, stderr=log, env={**QUIET, **os.environ},
+                start_new_session=True,
+            )  # fmt: skip
         there.close()
         worker = _Worker(process, here)
         with contextlib.suppress(OSError):
