@@ -2,12 +2,15 @@
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy import stats
 
 import onesided
 from onesided.base.errors import UsageError
 from onesided.elements import Bar, Force, Node
 from onesided.results.quantiles import quantile
+from onesided.results.study_cases import Cases
 
 FIRST = 0.783498066738553  # where the two-bar truss of rise 3 sways: l³ = l₀ y², see `critical`
 
@@ -137,3 +140,23 @@ def test_random_imperfections_are_one_line_with_quantiles(truss, tmp_path):
     ):
         with pytest.raises(onesided.OnesidedError, match=words):
             onesided.imperfect(truss, **arguments)
+
+
+sizes = st.lists(st.integers(1, 5), min_size=1, max_size=3)
+
+
+@given(sizes, st.integers(0, 3), st.integers(0, 3))
+def test_cases_keep_their_numbers_when_a_study_grows(shape, drawn, more):
+    axes = {f"a{i}": np.arange(n) + 10.0 * i for i, n in enumerate(shape)}
+    sample = {"s": np.arange(drawn) + 100.0} if drawn else {}
+    cases = Cases(axes, sample)
+    assert len({tuple(cases.values(i).items()) for i in range(len(cases))}) == len(cases)  # each once
+    if drawn:
+        grown = Cases(axes, {"s": np.arange(drawn + more) + 100.0})
+    else:
+        grown = Cases({**axes, "a0": np.arange(shape[0] + more) + 0.0})
+    assert grown.goes_on(cases) and cases.goes_on(grown) == (more == 0)
+    assert all(grown.values(i) == cases.values(i) for i in range(len(cases)))
+    if len(shape) > 1 and not drawn:
+        other = Cases({**axes, "a1": np.append(axes["a1"], 99.0)})
+        assert not other.goes_on(cases)

@@ -18,7 +18,8 @@ from onesided.base.errors import UsageError
 from onesided.base.interrupt import EXIT_INTERRUPTED, INTERRUPT, Interrupt
 from onesided.cli.cable_commands import cables
 from onesided.cli.exits import EXIT_FAILED, clear_errors, exit_code
-from onesided.cli.model_files import load_model, number
+from onesided.cli.model_files import load_model as _load
+from onesided.cli.model_files import number as _number
 from onesided.cli.study_commands import studies
 from onesided.cli.view_commands import views
 
@@ -133,7 +134,7 @@ def _environment() -> dict[str, str]:
 
 def _checked(file: Path) -> dict[str, str]:
     """What a model consists of, in words."""
-    system, task = load_model(file, None)
+    system, task = _load(file, None)
     examine = system.check_start if task.motion is None else system.check_model
     examine(task.start, task.p)
     loose = cli.mechanisms.mechanism(system, task.start, task.p)
@@ -164,7 +165,7 @@ def solve(
 ) -> None:
     """Find an equilibrium at fixed p from the file's start, also one that is infeasible or far away."""
     with clear_errors(as_json):
-        model = load_model(file, change)
+        model = _load(file, change)
         found = onesided.solve(model.system, p=_within(model, p), throw=False)
         cli.listing.solution(found, as_json=as_json)
         raise typer.Exit(exit_code(found.status))
@@ -188,7 +189,7 @@ def trace(  # noqa: PLR0913, PLR0917 - one option each
 ) -> None:
     """Trace the equilibrium path from the file's start; every event is located, named and explained."""
     with clear_errors(as_json) as interrupt:
-        model = load_model(file, change)
+        model = _load(file, change)
         folder, bounds = _folder(output, file, "trace"), _bounds(model, p_min, p_max)
         found = onesided.trace(
             model.system,
@@ -223,7 +224,7 @@ def diagram(  # noqa: PLR0913, PLR0917 - one option each
 ) -> None:
     """Find all branches reachable from the file's start, each once."""
     with clear_errors(as_json) as interrupt:
-        model = load_model(file, change)
+        model = _load(file, change)
         folder, bounds = _folder(output, file, "diagram"), _bounds(model, p_min, p_max)
         found = onesided.diagram(
             model.system,
@@ -256,7 +257,7 @@ def drive(  # noqa: PLR0913, PLR0917 - one option each
 ) -> None:
     """Let p follow a programme: stable states are followed, where they end the system jumps."""
     with clear_errors(as_json) as interrupt:
-        model = load_model(file, change)
+        model = _load(file, change)
         values = _values(programme) if programme is not None else model.task.programme
         for value in values:
             _within(model, value, _bounds(model, p_min, p_max))
@@ -284,7 +285,7 @@ def simulate(  # noqa: PLR0913, PLR0917 - one option each
 ) -> None:
     r"""Follow the motion that the file's \[motion] states."""
     with clear_errors(as_json) as interrupt:
-        model = load_model(file, change)
+        model = _load(file, change)
         task = model.task.motion
         if task is None:
             raise UsageError("the file states no motion", expected="a table [motion] with time = [first, last]")
@@ -330,7 +331,7 @@ def _start(system: Any, task: Any) -> str:
 
 
 def _values(programme: str) -> tuple[float, ...]:
-    return tuple(number(item, "a value of --programme") for item in programme.replace(",", " ").split())
+    return tuple(_number(item, "a value of --programme") for item in programme.replace(",", " ").split())
 
 
 def _within(model: "Model", p: float | None, bounds: tuple[float, float] | None = None) -> float:
