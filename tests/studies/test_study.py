@@ -4,6 +4,7 @@ import errno
 import json
 import os
 
+import jax
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -39,14 +40,6 @@ def double(system):
     if system.parameters["k"] == 13.0:
         raise ValueError("unlucky")
     return {"double": 2.0 * system.parameters["k"]}
-
-
-CALLS = []
-
-
-def counted(system):
-    CALLS.append(system.parameters["k"])
-    return double(system)
 
 
 def snap(h):
@@ -98,9 +91,15 @@ def test_nothing_is_compiled_anew_for_a_case(truss, spring):
         assert other.derivatives is system.derivatives and other.parameters["k"] == 7.0
 
 
-def test_a_study_goes_on_grows_and_reruns(spring, tmp_path):
-    CALLS.clear()
-    calls, folder, task = CALLS, tmp_path / "s", onesided.StudyTask(spring, counted)
+def test_a_study_goes_on_grows_and_reruns(spring, tmp_path, monkeypatch):
+    calls, folder, task = [], tmp_path / "s", onesided.StudyTask(spring, double)
+    result = onesided.StudyTask.result
+
+    def counted(task, values):
+        calls.append(values["k"])
+        return result(task, values)
+
+    monkeypatch.setattr(onesided.StudyTask, "result", counted)
     first = onesided.study(task, over={"k": [11.0, 12.0, 13.0]}, folder=folder, workers=0, limit=2)
     assert calls == [11.0, 12.0] and not first.complete and first.missing().tolist() == [2]
     grown = onesided.study(task, over={"k": [11.0, 12.0, 13.0, 14.0]}, folder=folder, workers=0)
@@ -278,6 +277,44 @@ def test_models_are_recognised_by_what_they_say_not_by_their_words(truss):
     assert fingerprint(onesided.loads(TRUSS.replace("k*(", "2*k*(")).system) != other
     made = [onesided.System(("x",), lambda q, p, th, c=c: c * q[0] ** 2 / 2 - p * q[0]) for c in (1.0, 1.0, 2.0)]
     assert fingerprint(made[0]) == fingerprint(made[1]) != fingerprint(made[2])
+
+
+STIFFNESS = 2.0
+
+
+def stretched(q, p, th):
+    return halved(q[0]) - p * q[0]
+
+
+def halved(x):
+    return STIFFNESS * x**2 / 2 if x is not None else halved(x)
+
+
+class Well:
+    """An energy with a number of its own."""
+
+    def __init__(self, depth):
+        self.depth = depth
+
+    def __call__(self, q, p, th):
+        return self.depth * q[0] ** 2
+
+    def energy(self, q, p, th):
+        return self.depth * q[0] ** 2 - p * q[0]
+
+
+@pytest.mark.parametrize("wrap", [lambda well: well, lambda well: well.energy, lambda well: jax.jit(well.energy)])
+def test_functions_of_any_kind_are_known_by_what_they_hold(wrap):
+    one, same, other = (fingerprint(wrap(Well(depth))) for depth in (1.0, 1.0, 2.0))
+    assert one == same != other
+
+
+def test_a_model_that_uses_numbers_of_its_script_is_known_by_them(monkeypatch):
+    system = onesided.System(("x",), stretched)
+    before = fingerprint(system)
+    assert fingerprint(onesided.System(("x",), stretched)) == before
+    monkeypatch.setitem(globals(), "STIFFNESS", 3.0)
+    assert fingerprint(system) != before
 
 
 FILE = TRUSS + '[study]\nkeep = ["max y"]\nover.k = [1, 2]\nover.h = {from = 0.4, to = 0.5, count = 2}\n'

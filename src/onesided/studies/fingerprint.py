@@ -4,9 +4,9 @@ import dataclasses
 import hashlib
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import partial
-from types import CodeType, FunctionType, ModuleType
+from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -17,12 +17,12 @@ from onesided.system.system import System
 UNSAID = ("study", "title", "description", "sketch")  # tables of a file that change no number
 _COMPILED = frozenset({"structure", "derivatives", "sketch"})
 _ADDRESS = re.compile(r" at 0x[0-9a-f]+")
-DEPTH = 12  # of values within values
+DEPTH = 30  # of values within values
 
 
 def fingerprint(value: Any) -> str:
-    """A digest of what a value says; functions count by their code, wherever they are written."""
-    return hashlib.sha256(repr(_said(value, DEPTH)).encode()).hexdigest()[:16]
+    """A digest of what a value says; functions count by their code and by what it uses, wherever they are written."""
+    return hashlib.sha256(repr(_Saying().said(value, DEPTH)).encode()).hexdigest()[:16]
 
 
 def model_text(system: System) -> str:
@@ -30,37 +30,74 @@ def model_text(system: System) -> str:
     return system.task.source if isinstance(system.task, Task) else ""
 
 
-def _said(value: Any, depth: int) -> Any:
-    """Nested tuples of plain values that say the same."""
-    if value is None or isinstance(value, bool | int | float | str | bytes):
-        return value
-    if depth == 0:
-        return type(value).__qualname__
-    if isinstance(value, System):
-        return _system(value, depth - 1)
-    if isinstance(value, np.ndarray | np.generic):
-        return ("array", np.shape(value), np.asarray(value).ravel().tolist())
-    if isinstance(value, Mapping):
-        return tuple((str(key), _said(one, depth - 1)) for key, one in value.items())
-    if isinstance(value, list | tuple):
-        return tuple(_said(one, depth - 1) for one in value)
-    if isinstance(value, set | frozenset):
-        return tuple(sorted(repr(_said(one, depth - 1)) for one in value))
-    return _object(value, depth - 1)
+class _Saying:
+    """Values as nested tuples of plain ones that say the same; a function is told once, then named."""
 
+    def __init__(self) -> None:
+        self._told: set[int] = set()
 
-def _object(value: Any, depth: int) -> Any:
-    if isinstance(value, partial):
-        return ("partial", _said((value.func, value.args, value.keywords), depth))
-    if isinstance(value, FunctionType):
-        inner = tuple(_cell(cell) for cell in value.__closure__ or ())
-        return ("function", value.__qualname__, _code(value.__code__), _said((inner, value.__defaults__), depth))
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        fields = {f.name: getattr(value, f.name) for f in dataclasses.fields(value) if f.init}
-        return (type(value).__qualname__, _said(fields, depth))
-    if isinstance(value, type | ModuleType):
-        return value.__name__
-    return _ADDRESS.sub("", repr(value))
+    def said(self, value: Any, depth: int) -> Any:
+        """One value."""
+        if value is None or isinstance(value, bool | int | float | complex | str | bytes):
+            return value
+        if depth == 0:
+            return type(value).__qualname__
+        if isinstance(value, System):
+            return self._system(value, depth - 1)
+        if isinstance(value, Mapping):
+            return tuple((str(key), self.said(one, depth - 1)) for key, one in value.items())
+        if isinstance(value, list | tuple):
+            return tuple(self.said(one, depth - 1) for one in value)
+        if isinstance(value, set | frozenset):
+            return tuple(sorted(repr(self.said(one, depth - 1)) for one in value))
+        return self._object(value, depth - 1)
+
+    def _object(self, value: Any, depth: int) -> Any:
+        if isinstance(value, type | ModuleType):
+            return value.__name__
+        if isinstance(value, partial):
+            return ("partial", self.said((value.func, value.args, value.keywords), depth))
+        if isinstance(value, FunctionType):
+            return self._function(value, depth)
+        if isinstance(value, MethodType):
+            return self.said((value.__func__, value.__self__), depth)
+        if hasattr(value, "__wrapped__"):  # compiled by the user
+            return self.said(value.__wrapped__, depth)
+        if dataclasses.is_dataclass(value):
+            fields = {f.name: getattr(value, f.name) for f in dataclasses.fields(value) if f.init}
+            return (type(value).__qualname__, self.said(fields, depth))
+        if hasattr(value, "__array__"):
+            array = np.asarray(value)
+            return ("array", array.shape, array.ravel().tolist() if array.dtype != object else repr(array))
+        if callable(value) and getattr(value, "__dict__", None) and id(value) not in self._told:
+            self._told.add(id(value))
+            return (type(value).__qualname__, self.said((type(value).__call__, vars(value)), depth))
+        return _ADDRESS.sub("", repr(value))
+
+    def _function(self, function: FunctionType, depth: int) -> Any:
+        """Code, defaults, closure, and the values that the code takes from its module: numbers and other functions."""
+        if id(function) in self._told:
+            return ("function", function.__qualname__)
+        self._told.add(id(function))
+        inner = tuple(_cell(cell) for cell in function.__closure__ or ())
+        known = function.__globals__
+        outer = {name: known[name] for name in sorted(set(_names(function.__code__))) if name in known}
+        return (
+            "function", function.__qualname__, _code(function.__code__),
+            self.said((inner, function.__defaults__, function.__kwdefaults__, outer), depth),
+        )  # fmt: skip
+
+    def _system(self, system: System, depth: int) -> Any:
+        """What a system was made from: the tables of its file, the call, or its functions; and its parameters."""
+        own = dict(system.parameters), self.said(system.scales, depth)
+        made, source = system.made, model_text(system)
+        if made is not None and source and made.args[:1] == (source,):
+            tables = {key: value for key, value in tomllib.loads(source).items() if key not in UNSAID}
+            return "file", self.said(tables, depth), own
+        if made is not None:
+            return self.said((made.verb.__qualname__, made.args, made.kwargs), depth), own
+        stated = {f.name: getattr(system, f.name) for f in dataclasses.fields(system) if f.init}
+        return "functions", self.said({key: one for key, one in stated.items() if key not in _COMPILED}, depth), own
 
 
 def _cell(cell: Any) -> Any:
@@ -72,17 +109,18 @@ def _cell(cell: Any) -> Any:
 
 def _code(code: CodeType) -> Any:
     """What a function does, without where it stands in its file."""
-    inner = tuple(_code(one) if isinstance(one, CodeType) else repr(one) for one in code.co_consts)
-    return code.co_code, code.co_names, inner
+    return code.co_code, code.co_names, tuple(_constant(one) for one in code.co_consts)
 
 
-def _system(system: System, depth: int) -> Any:
-    """What a system was made from: the tables of its file, the call, or its functions; and its parameters."""
-    own = dict(system.parameters), _said(system.scales, depth)
-    if isinstance(system.task, Task) and system.made is not None and system.made.args[:1] == (system.task.source,):
-        tables = {key: value for key, value in tomllib.loads(system.task.source).items() if key not in UNSAID}
-        return "file", _said(tables, depth), own
-    if system.made is not None:
-        return _said(tuple(system.made), depth), own
-    fields = {f.name: getattr(system, f.name) for f in dataclasses.fields(system) if f.init and f.name not in _COMPILED}
-    return "functions", _said(fields, depth), own
+def _constant(value: Any) -> Any:
+    if isinstance(value, CodeType):
+        return _code(value)
+    return sorted(map(repr, value)) if isinstance(value, frozenset) else repr(value)
+
+
+def _names(code: CodeType) -> Iterator[str]:
+    """Names that a code looks up, also within the functions it defines."""
+    yield from code.co_names
+    for one in code.co_consts:
+        if isinstance(one, CodeType):
+            yield from _names(one)
