@@ -60,7 +60,9 @@ class _Saying:
         if isinstance(value, FunctionType):
             return self._function(value, depth)
         if isinstance(value, MethodType):
-            return self.said((value.__func__, value.__self__), depth)
+            owner = value.__self__
+            plain = dataclasses.is_dataclass(owner) or not hasattr(owner, "__dict__")
+            return self.said((value.__func__, owner if plain else vars(owner)), depth)
         if hasattr(value, "__wrapped__"):  # compiled by the user
             return self.said(value.__wrapped__, depth)
         if dataclasses.is_dataclass(value):
