@@ -32,7 +32,7 @@ def _bundled_models_are_compiled_once():
         return read(text, name)
 
     def loads(text: str, name: str = "<string>", *, folder: Path | None = None) -> files.Model:
-        alone = folder is None or "[import" not in text
+        alone = folder is None or not any(word in text for word in ("[import", "[study"))
         return shared(text, name) if alone else read(text, name, folder=folder)
 
     patch = pytest.MonkeyPatch()

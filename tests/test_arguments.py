@@ -79,6 +79,32 @@ def calls(tmp_path_factory):
         "Compliances": {"values": {"a": 1.0}},
         "ReducedSet": {"without": ("a",)},
         "all_solutions": {"problem": onesided.LCP(np.eye(2), -np.ones(2)), "tolerances": onesided.Tolerances()},
+        "study": {
+            "task": system,
+            "folder": folder.parent / "study",
+            "over": {"k": [1.0]},
+            "sample": None,
+            "workers": 0,
+            "executor": None,
+            "rerun": (),
+            "limit": None,
+            "progress": None,
+            "throw": True,
+        },
+        "open_study": {"folder": "nothing"},
+        "StudyTask": {"system": system, "verb": "solve", "arguments": {}, "keep": (), "results": False},
+        "Sample": {"count": 3, "of": {"k": (0.0, 1.0)}, "seed": 0, "method": "random"},
+        "Imperfections": {
+            "count": 3,
+            "size": 1.0,
+            "shapes": None,
+            "correlation": None,
+            "nodes": None,
+            "p": None,
+            "kind": "normal",
+            "seed": 0,
+        },
+        "imperfect": {"system": system, "shapes": None, "correlation": None, "nodes": None, "p": None},
     }
 
 
@@ -95,7 +121,8 @@ VERBS = (
     "trace", "diagram", "drive", "solve", "simulate", "branch", "rates", "rays", "modes", "instability",
     "with_contacts", "with_penalty", "save", "load_result", "load", "LCP",
     "System", "compose", "Function", "rows", "read_mesh", "read_truss", "SurfacePair", "symmetry_of", "within",
-    "prepared", "Compliances", "ReducedSet", "all_solutions",
+    "prepared", "Compliances", "ReducedSet", "all_solutions", "study", "open_study", "StudyTask", "Sample",
+    "Imperfections", "imperfect",
 )  # fmt: skip
 
 
@@ -140,7 +167,8 @@ def test_a_class_in_place_of_its_instance_is_recognised(calls):
 PLAIN = {  # data, results and names of kinds: what they are made of is checked by their own rules
     "Status", "CableStructure", "LinearComplementaritySystem", "SlacknessSystem", "LCP", "MLCP", "NCP", "Index3",
     "StabilisedIndex2", "MinimalNorm", "Symmetry", "System", "Coupled", "Diagram", "Drive", "Equilibrium", "Event",
-    "Kind", "Members", "Modes", "Motion", "MotionEvent", "Occurrence", "Path", "Ray", "Solution", "Steering", "Within",
+    "Kind", "Members", "Modes", "Motion", "MotionEvent", "Occurrence", "Path", "Ray", "Solution", "Steering", "Study",
+    "Within",
     "ModelError", "ModelFileError", "OnesidedError", "SolveError", "UsageError",
 }  # fmt: skip
 

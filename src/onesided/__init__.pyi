@@ -68,7 +68,9 @@ from .results import Path as Path
 from .results import Ray as Ray
 from .results import Solution as Solution
 from .results import Steering as Steering
+from .results import Study as Study
 from .results import load_result as load_result
+from .results import open_study as open_study
 from .results import save as save
 from .statics.curves.stability import instability as instability
 from .statics.drive import drive as drive
@@ -88,6 +90,11 @@ from .statics.within import within as within
 from .structures.compose import compose as compose
 from .structures.read_members import members as members
 from .structures.symmetry_search import symmetry_of as symmetry_of
+from .studies.imperfections import Imperfections as Imperfections
+from .studies.imperfections import imperfect as imperfect
+from .studies.run_study import study as study
+from .studies.sampling import Sample as Sample
+from .studies.tasks import StudyTask as StudyTask
 from .system.compliance import HuntCrossley as HuntCrossley
 from .system.compliance import KelvinVoigt as KelvinVoigt
 from .system.contact import Contact as Contact

@@ -16,9 +16,11 @@ from onesided._version import __version__
 from onesided.base import caches
 from onesided.base.errors import UsageError
 from onesided.base.interrupt import EXIT_INTERRUPTED, INTERRUPT, Interrupt
-from onesided.base.names import nearest
 from onesided.cli.cable_commands import cables
 from onesided.cli.exits import EXIT_FAILED, clear_errors, exit_code
+from onesided.cli.model_files import load_model as _load
+from onesided.cli.model_files import number as _number
+from onesided.cli.study_commands import studies
 from onesided.cli.view_commands import views
 
 if TYPE_CHECKING:
@@ -31,6 +33,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.add_typer(views)
+app.add_typer(studies)
 
 File = Annotated[Path, typer.Argument(metavar="FILE", help="Model file (TOML), or the name of a bundled model.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON lines for machines.")]
@@ -325,28 +328,6 @@ def _start(system: Any, task: Any) -> str:
     gaps = system.evaluate(task.start, task.p, [0.0] * len(system.constraint_names)).c[len(system.bilateral) :]
     low = [f"gap '{name}' is {gap:.3g}" for name, gap in zip(system.unilateral, gaps, strict=True) if gap < 0]
     return _abbreviated(low) if low else "no gap is violated"
-
-
-def _load(file: Path, change: list[str] | None) -> "Model":
-    """Read a model file, or a bundled model where there is no such file, and change parameters."""
-    bundled = not file.exists() and str(file) in zoo.names()
-    if not bundled and not file.exists() and not file.suffix and nearest(str(file), zoo.names()):
-        raise UsageError(
-            f"there is no file and no bundled model '{file}'", advice=f"did you mean {nearest(str(file), zoo.names())}?"
-        )
-    model = onesided.loads(zoo.text(str(file)), name=f"{file} (bundled)") if bundled else onesided.load(file)
-    if not change:
-        return model
-    pairs = [item.partition("=") for item in change]
-    values = {name.strip(): _number(value, f"--set {name}") for name, _, value in pairs}
-    return model.with_parameters(values)
-
-
-def _number(text: str, label: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        raise UsageError(f"{label} is not a number", got=repr(text), expected="a number") from None
 
 
 def _values(programme: str) -> tuple[float, ...]:

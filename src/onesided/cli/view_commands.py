@@ -77,9 +77,9 @@ def report(
 ) -> None:
     """Write one interactive page that opens in any browser, without network."""
     with clear_errors():
-        sys.stdout.write(
-            f"{onesided.report.write(_load(results), output or results / 'report.html', model=_model(results))}\n"
-        )
+        found = onesided.open_study(results) if (results / kept.studied.STUDY).exists() else _load(results)
+        written = onesided.report.write(found, output or results / "report.html", model=_model(results))
+        sys.stdout.write(f"{written}\n")
 
 
 @views.command()

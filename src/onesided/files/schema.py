@@ -3,8 +3,8 @@
 A file is TOML. Keys at the top: `title`, `description`, `energy`, `kinetic`, `space`; tables: `[coordinates]`,
 `[parameters]`, `[control]`, `[define]`, `[measures]`, `[unilateral]`, `[bilateral]`, `[smallest]`, `[surfaces]`,
 `[nonholonomic]`, `[contacts]`, `[scales]`, `[mass]`, `[forces]`, `[friction]`, `[servo]`, `[motion]`, `[start]`,
-`[import]`, `[sketch]`, and one per kind of part (see `part_kinds`). Only `[control]` is needed, and either `energy`
-with `[coordinates]`, or parts. `json_schema` gives the same for editors.
+`[import]`, `[sketch]`, `[study]`, and one per kind of part (see `part_kinds`). Only `[control]` is needed, and either
+`energy` with `[coordinates]`, or parts. `json_schema` gives the same for editors.
 """
 
 from collections.abc import Mapping
@@ -42,6 +42,7 @@ from onesided.files.schema_tables import (
     Table,
     Text,
 )
+from onesided.files.study_tables import StudyTable
 from onesided.formulas.gate import NAME_LENGTH, suggestion
 
 
@@ -111,6 +112,7 @@ class FileModel(Table):
         default=None, description='spaces of the coordinates in turn: "R3" (plain), "SO2", "SE2", "SO3", "SE3"'
     )
     sketch: SketchTable | None = Field(default=None, description="how to draw the system")
+    study: StudyTable | None = Field(default=None, description="what `onesided study` does")
 
 
 def json_schema() -> dict[str, Any]:

@@ -1,8 +1,5 @@
 """One self-contained page: template, style, script and data in a single file that needs no network."""
 
-import base64
-import hashlib
-import json
 from functools import cache
 from html import escape
 from importlib.resources import files
@@ -14,7 +11,10 @@ from onesided._version import __version__
 from onesided.base.atomic import whole_file
 from onesided.report.data import payload
 from onesided.report.model_text import description_of, title_of
+from onesided.report.safe_page import safe_json, source_hash
 from onesided.report.stories import MOST_SHOWN, story
+from onesided.report.study_page import study_html
+from onesided.results import Study
 
 _SCRIPTS = ("1_data.js", "2_chart.js", "3_sketch.js", "4_view.js")
 
@@ -29,6 +29,8 @@ def write(result: Any, file: str | FilePath, *, model: str = "") -> FilePath:
 
 def html(result: Any, *, model: str = "") -> str:
     """The page as text. Everything that comes from a model is escaped; only our own script may run."""
+    if isinstance(result, Study):
+        return study_html(result, model)
     told = story(result)
     data = payload(told, taken=len(model.encode()))
     script, style = _asset("script"), _asset("style")
@@ -53,11 +55,11 @@ def html(result: Any, *, model: str = "") -> str:
             f"<tr><th>{escape(key)}</th><td>{escape(value)}</td></tr>"
             for key, value in (*told.provenance, ("page written by", f"onesided {__version__}"))
         ),
-        "data": _json(data),
+        "data": safe_json(data),
         "script": script,
         "style": style,
-        "script_hash": _hash(script),
-        "style_hash": _hash(style),
+        "script_hash": source_hash(script),
+        "style_hash": source_hash(style),
     }
     return Template((files(__package__) / "viewer" / "page.html").read_text(encoding="utf-8")).substitute(fields)
 
@@ -78,12 +80,6 @@ def _event_item(event: dict[str, Any]) -> str:
     return f'<li><button type="button" data-frame="{event["frame"]}">{escape(event["words"])}</button></li>'
 
 
-def _json(data: dict[str, Any]) -> str:
-    """JSON that cannot end the script element it stands in."""
-    plain = json.dumps(data, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
-    return plain.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
-
-
 @cache
 def _asset(kind: str) -> str:
     folder = files(__package__) / "viewer"
@@ -91,7 +87,3 @@ def _asset(kind: str) -> str:
         return (folder / "style.css").read_text(encoding="utf-8")
     parts = "".join((folder / name).read_text(encoding="utf-8") for name in _SCRIPTS)
     return f"(() => {{\n{parts}}})();\n"
-
-
-def _hash(text: str) -> str:
-    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode("utf-8")).digest()).decode("ascii")

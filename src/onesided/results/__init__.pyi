@@ -1,5 +1,6 @@
 from . import explain as explain
 from . import flat_tables as flat_tables
+from . import studied as studied
 from . import vtk as vtk
 from .complementarity_motion import ComplementarityMotion as ComplementarityMotion
 from .complementarity_motion import Episode as Episode
@@ -41,4 +42,7 @@ from .store import check_folder as check_folder
 from .store import event_record as event_record
 from .store import load_result as load_result
 from .store import save as save
+from .studied import Study as Study
+from .studied import open_study as open_study
+from .study_cases import Cases as Cases
 from .vibration import Modes as Modes

@@ -1,0 +1,184 @@
+"""Pictures of studies: curves over one parameter, maps over two, bands of random cases, where events lie."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.colors import ListedColormap
+from matplotlib.patches import Patch
+from numpy.typing import NDArray
+
+from onesided.base.errors import UsageError
+from onesided.plots.style import ALERT, COLOURS, GREY, MARKS, PALE, new_axes, settings
+from onesided.results.studied import Study
+from onesided.results.study_cases import SAMPLE
+
+MOST_CURVES = 12
+SHARES = (0.05, 0.25, 0.5, 0.75, 0.95)
+
+
+def response(
+    study: Study, y: str = "limit_load", x: str | None = None, *, ax: Axes | None = None, title: str = ""
+) -> Axes:
+    """Draw a number over one parameter: a curve for every value of the others, points for a sample without a grid.
+
+    Parameters
+    ----------
+    y : a column of the study;  x : an axis of the grid, or a parameter of the sample; by default the first.
+    """
+    axes = new_axes() if ax is None else ax
+    name = _known(study, x or study.cases.names[0])
+    with settings():
+        if name in study.cases.sample:
+            axes.plot(study[name], study[y], ".", color=COLOURS[0], markersize=3.0)
+        else:
+            _curves(study, y, name, axes)
+        _failures(study, name, axes)
+        axes.set(xlabel=name, ylabel=y, title=title)
+    return axes
+
+
+def _known(study: Study, name: str) -> str:
+    if name not in study.cases.names:
+        raise UsageError(f"'{name}' is not varied", expected="one of " + ", ".join(study.cases.names))
+    return name
+
+
+def _curves(study: Study, y: str, x: str, axes: Axes) -> None:
+    """One curve along x for every point of the other dimensions; the first of them where they are many."""
+    along = study.cases.dimensions.index(x)
+    values = np.moveaxis(study.grid(y).astype(float), along, -1)
+    others = [name for name in study.cases.dimensions if name != x]
+    for i, index in enumerate(list(np.ndindex(values.shape[:-1]))[:MOST_CURVES]):
+        label = ", ".join(_labelled(study, name, k) for name, k in zip(others, index, strict=True))
+        marker = MARKS[i // len(COLOURS) % len(MARKS)]
+        axes.plot(study.cases.axes[x], values[index], color=COLOURS[i % len(COLOURS)], marker=marker, markersize=2.5,
+                  linewidth=1.2, label=label)  # fmt: skip
+    if others and axes.get_lines():
+        axes.legend()
+
+
+def _labelled(study: Study, name: str, index: int) -> str:
+    return f"sample {index}" if name == SAMPLE else f"{name} = {study.cases.axes[name][index]:.4g}"
+
+
+def _failures(study: Study, x: str, axes: Axes) -> None:
+    """Marks at the foot of the picture where a case failed."""
+    failed = study[x][~study["ok"].astype(bool)]
+    if len(failed):
+        axes.plot(failed, np.zeros(len(failed)), "x", color=ALERT, transform=axes.get_xaxis_transform(), clip_on=False)
+
+
+def study_map(
+    study: Study,
+    value: str = "instability_load",
+    x: str | None = None,
+    y: str | None = None,
+    *,
+    ax: Axes | None = None,
+    title: str = "",
+) -> Axes:
+    """Draw a column over two axes of the grid: numbers as colours with a scale, texts (kinds of events) as areas.
+
+    Parameters
+    ----------
+    value : "instability_load", "dissipated", "first_event", "instability_kind" …
+    x, y : axes, by default the first two.
+    """
+    names = list(study.cases.axes)
+    if len(names) < 2 or len({x or names[0], y or names[1]}) < 2:
+        raise UsageError("a map needs two axes", got=", ".join(names) or "no grid", expected="over={name: …, name: …}")
+    x, y = _axis(study, x or names[0]), _axis(study, y or names[1])
+    cells = _plane(study, value, x, y)
+    axes = new_axes() if ax is None else ax
+    edges = study.cases.axes[x], study.cases.axes[y]
+    with settings():
+        if cells.dtype == object:
+            _areas(cells, edges, axes)
+        else:
+            drawn = axes.pcolormesh(*edges, cells, shading="nearest", cmap="viridis", rasterized=cells.size > 10_000)
+            axes.figure.colorbar(drawn, ax=axes, label=value)
+        axes.grid(visible=False)
+        axes.set_facecolor(PALE)  # what is not known
+        axes.set(xlabel=x, ylabel=y, title=title)
+    return axes
+
+
+def _axis(study: Study, name: str) -> str:
+    if name not in study.cases.axes:
+        raise UsageError(f"'{name}' is no axis of the grid", expected="one of " + ", ".join(study.cases.axes))
+    return name
+
+
+def _plane(study: Study, value: str, x: str, y: str) -> NDArray[Any]:
+    """The column as rows along y and columns along x; of further dimensions the first value."""
+    whole, order = study.grid(value), list(study.cases.dimensions)
+    moved = np.moveaxis(whole, (order.index(y), order.index(x)), (-2, -1))
+    return np.asarray(moved[(0,) * (moved.ndim - 2)])
+
+
+def _areas(cells: NDArray[Any], edges: Sequence[NDArray[Any]], axes: Axes) -> None:
+    """A colour for every text; cells without one stay empty."""
+    kinds = sorted({str(kind) for kind in cells.ravel() if kind})
+    numbers = np.full(cells.shape, np.nan)
+    for i, kind in enumerate(kinds):
+        numbers[cells == kind] = i
+    colours = [COLOURS[i % len(COLOURS)] for i in range(max(len(kinds), 1))]
+    axes.pcolormesh(
+        *edges, numbers, shading="nearest", cmap=ListedColormap(colours), vmin=-0.5, vmax=len(colours) - 0.5
+    )
+    axes.legend(handles=[Patch(color=colour, label=kind) for colour, kind in zip(colours, kinds, strict=False)])
+
+
+def bands(
+    study: Study, y: str = "limit_load", x: str | None = None, *, ax: Axes | None = None, title: str = ""
+) -> Axes:
+    """Draw how a number spreads over the sample along one axis of the grid: median, 50 % and 90 % of the cases.
+
+    Without a grid, the share of the cases that lie below each value.
+    """
+    if not study.cases.sample:
+        raise UsageError("bands need a sample", got="a grid", expected="sample=…")
+    axes = new_axes() if ax is None else ax
+    with settings():
+        if study.cases.axes:
+            _spread_along(study, y, _axis(study, x or next(iter(study.cases.axes))), axes)
+            axes.set(title=title)
+        else:
+            values = np.sort(study[y].astype(float))
+            values = values[np.isfinite(values)]
+            shares = np.arange(1, len(values) + 1) / max(len(study["case"]), 1)
+            axes.step(values, shares, where="post", color=COLOURS[0])
+            axes.set(xlabel=y, ylabel="share of the cases below", title=title)
+    return axes
+
+
+def _spread_along(study: Study, y: str, name: str, axes: Axes) -> None:
+    along, place = study.cases.dimensions.index(name), study.cases.axes[name]
+    spread = np.moveaxis(study.grid(y).astype(float), along, 0).reshape(len(place), -1)
+    found = np.full((len(SHARES), len(spread)), np.nan)
+    for i, row in enumerate(spread):
+        if np.any(np.isfinite(row)):
+            found[:, i] = np.nanquantile(row, SHARES)
+    for low, high, alpha, label in ((0, -1, 0.2, "90 % of the cases"), (1, -2, 0.35, "50 %")):
+        axes.fill_between(place, found[low], found[high], color=COLOURS[0], alpha=alpha, linewidth=0, label=label)
+    axes.plot(place, found[2], color=COLOURS[0], label="median")
+    axes.set(xlabel=name, ylabel=y)
+    axes.legend()
+
+
+def loci(study: Study, x: str | None = None, *, ax: Axes | None = None, title: str = "") -> Axes:
+    """Draw where every event of every case lies, over one parameter: a colour and a mark for each kind."""
+    axes = new_axes() if ax is None else ax
+    name, events = _known(study, x or study.cases.names[0]), study.events()
+    place = study.cases.columns(events["case"])[name]
+    with settings():
+        for i, kind in enumerate(sorted({str(kind) for kind in events["kind"]})):
+            here = events["kind"] == kind
+            axes.plot(place[here], events["at"][here], MARKS[i % len(MARKS)], color=COLOURS[i % len(COLOURS)],
+                      markersize=3.0, markeredgecolor=GREY, markeredgewidth=0.2, label=kind)  # fmt: skip
+        axes.set(xlabel=name, ylabel="where events lie", title=title)
+        if axes.get_lines():
+            axes.legend()
+    return axes
