@@ -20,6 +20,7 @@ from .complementarity import all_solutions as all_solutions
 from .complementarity_systems import CableStructure as CableStructure
 from .complementarity_systems import LinearComplementaritySystem as LinearComplementaritySystem
 from .complementarity_systems import SlacknessSystem as SlacknessSystem
+from .design.transitions import transitions as transitions
 from .dynamics.contacts.event_driven import EventDriven as EventDriven
 from .dynamics.contacts.moreau import Moreau as Moreau
 from .dynamics.couple import GaussSeidelSweeps as GaussSeidelSweeps
@@ -67,6 +68,7 @@ from .results import Path as Path
 from .results import Ray as Ray
 from .results import Solution as Solution
 from .results import Steering as Steering
+from .results import Transitions as Transitions
 from .results import load_result as load_result
 from .results import save as save
 from .statics.curves.stability import instability as instability

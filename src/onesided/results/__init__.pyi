@@ -35,6 +35,9 @@ from .sketch import Silhouette as Silhouette
 from .sketch import Sketch as Sketch
 from .solids import Solid as Solid
 from .solution import Solution as Solution
+from .state_graph import StableBranch as StableBranch
+from .state_graph import Transition as Transition
+from .state_graph import Transitions as Transitions
 from .steering import Steering as Steering
 from .store import check_folder as check_folder
 from .store import event_record as event_record

@@ -101,3 +101,11 @@ def _only_forces(where: Standpoint, ray: Ray) -> bool:
     """Whether nothing but reactions changes along a ray, and none of them falls."""
     still = np.abs(np.append(ray.q_dot, ray.p_dot)) / where.unit[: where.system.n + 1]
     return bool(np.all(still <= where.tolerances.singularity) and np.all(ray.lam_dot >= 0.0))
+
+
+def starts_stable(origin: Origin, ray: Ray) -> bool:
+    """Whether the states along a ray are stable, a little way from where it starts."""
+    if ray.beyond is not None:
+        return ray.beyond == 0
+    head = _set_off(origin, ray).head
+    return head.status is None and head.degree == 0

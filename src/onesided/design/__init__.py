@@ -1,0 +1,1 @@
+"""Above paths: sensitivities and curves of events, states of multistable systems, design."""
