@@ -21,6 +21,7 @@ from .complementarity_systems import CableStructure as CableStructure
 from .complementarity_systems import LinearComplementaritySystem as LinearComplementaritySystem
 from .complementarity_systems import SlacknessSystem as SlacknessSystem
 from .design.transitions import transitions as transitions
+from .design.sensitivities import sensitivity as sensitivity
 from .dynamics.contacts.event_driven import EventDriven as EventDriven
 from .dynamics.contacts.moreau import Moreau as Moreau
 from .dynamics.couple import GaussSeidelSweeps as GaussSeidelSweeps
@@ -56,6 +57,7 @@ from .files.robots import read_robot as read_robot
 from .results import Coupled as Coupled
 from .results import Diagram as Diagram
 from .results import Drive as Drive
+from .results import DriveSensitivity as DriveSensitivity
 from .results import Equilibrium as Equilibrium
 from .results import Event as Event
 from .results import Kind as Kind
@@ -66,6 +68,7 @@ from .results import MotionEvent as MotionEvent
 from .results import Occurrence as Occurrence
 from .results import Path as Path
 from .results import Ray as Ray
+from .results import Sensitivity as Sensitivity
 from .results import Solution as Solution
 from .results import Steering as Steering
 from .results import Transitions as Transitions

@@ -1,1 +1,1 @@
-"""Above paths: sensitivities and curves of events, states of multistable systems, design."""
+"""Design: derivatives of events, curves of events in two parameters, and what is built on them."""

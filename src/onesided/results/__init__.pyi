@@ -10,6 +10,8 @@ from .equilibrium import ConstraintStates as ConstraintStates
 from .equilibrium import Equilibrium as Equilibrium
 from .equilibrium import Recheck as Recheck
 from .equilibrium import State as State
+from .event_rates import DriveSensitivity as DriveSensitivity
+from .event_rates import Sensitivity as Sensitivity
 from .history import Drive as Drive
 from .history import Jump as Jump
 from .interpolated import dense as dense
