@@ -1,4 +1,4 @@
-"""Commands above paths: all stable states."""
+"""Commands above paths: all stable states; no numerics."""
 
 from pathlib import Path
 from typing import Annotated, Any, cast
@@ -7,7 +7,84 @@ import typer
 from rich.markup import escape
 
 import onesided
-from onesided.cli import listing
-from onesided.cli.exits import EXIT_FAILED, EXIT_INTERRUPTED, clear_errors
-from onesided.cli.requests import High, Low, File, Change, Output, Report, Json, Quiet, bounds_of, folder_of, loaded, progress_of, saved
-from onesided.results import Transitions
+from onesided import cli, results
+from onesided.base.interrupt import EXIT_INTERRUPTED
+from onesided.base.types import Status
+from onesided.cli.exits import EXIT_FAILED, clear_errors
+from onesided.cli.model_files import load_model
+
+SHOWN = 40  # transitions that are listed
+
+designs = typer.Typer()
+
+File = Annotated[Path, typer.Argument(metavar="FILE", help="Model file (TOML), or the name of a bundled model.")]
+Change = Annotated[list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="Change a parameter.")]
+Output = Annotated[Path | None, typer.Option("--output", "-o", help="Folder for the results.")]
+Report = Annotated[bool, typer.Option("--report", help="Write report.html into the folder as well.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON lines for machines.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")]
+
+
+@designs.command()
+def transitions(  # noqa: PLR0913, PLR0917 - one option each
+    file: File,
+    p_min: Annotated[float | None, typer.Option("--p-min", help="Least p; default: the file's range.")] = None,
+    p_max: Annotated[float | None, typer.Option("--p-max", help="Largest p; default: the file's range.")] = None,
+    max_states: Annotated[int, typer.Option(help="Largest number of stable branches.")] = 1000,
+    fall: Annotated[str, typer.Option(help="How jumps are computed: descent, damped (motion) or both.")] = "descent",
+    graphml: Annotated[Path | None, typer.Option(help="Write the graph for other programs, too.")] = None,
+    change: Change = None,
+    output: Output = None,
+    report: Report = False,
+    as_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Find all stable states that loading up and down can reach, and the jumps between them."""
+    with clear_errors(as_json) as interrupt:
+        model = load_model(file, change)
+        folder = output or Path("onesided-results") / f"{file.stem}-transitions"
+        results.check_folder(folder)
+        low, high = model.task.p_bounds
+        bounds = low if p_min is None else p_min, high if p_max is None else p_max
+        found = onesided.transitions(
+            model.system,
+            bounds,
+            max_states=max_states,
+            fall=cast(Any, fall),  # checked by `transitions`
+            progress=cli.listing.progress(
+                interrupt.pressed, model.system.control, bounds, quiet=quiet, as_json=as_json
+            ),
+            throw=False,
+        )
+        extra = {"model.toml": model.task.source}
+        if report:
+            extra["report.html"] = onesided.report.html(found, model=model.task.source)
+        _list_transitions(found, as_json=as_json, folder=str(onesided.save(found, folder, extra=extra)))
+        if graphml is not None:
+            found.write_graphml(graphml)
+        interrupted = found.status is Status.interrupted
+        raise typer.Exit(EXIT_INTERRUPTED if interrupted else 0 if found.complete else EXIT_FAILED)
+
+
+def _list_transitions(found: "onesided.Transitions", *, as_json: bool, folder: str) -> None:
+    """The graph in words, or as records for machines."""
+    say, line = cli.listing.say, cli.listing.json_line
+    if as_json:
+        for row in found.table():
+            line({"kind": "event", "transition": row})
+        line({"kind": "result", "status": found.status.name, "note": found.note, "complete": found.complete,
+              "states": len(found.states), "transitions": len(found.edges),
+              "return_point_memory": found.return_point_memory, "folder": folder})  # fmt: skip
+        return
+    for number, state in enumerate(found.states[:SHOWN]):
+        say(f"{number:4d}  {escape(state.words())}")
+    for edge in found.edges[:SHOWN]:
+        say(f"      {escape(edge.words())}")
+    left = max(len(found.states), len(found.edges)) - SHOWN
+    if left > 0:
+        say(f"      … more in {escape(folder)}/transitions.csv")
+    if found.note:
+        say(f"note: {escape(found.note)}")
+    state = "all that can be reached" if found.complete else "not complete"
+    say(f"{len(found.states)} stable branches, {len(found.edges)} transitions, {state}; {found.memory_words()}")
+    say(f"results in [bold]{escape(folder)}[/]")

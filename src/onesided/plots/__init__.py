@@ -18,3 +18,4 @@ from onesided.plots.motion_plots import history as history
 from onesided.plots.motion_plots import raster as raster
 from onesided.plots.side_by_side import mode_shapes as mode_shapes
 from onesided.plots.side_by_side import shapes as shapes
+from onesided.plots.state_graph_plot import transitions as transitions

@@ -4,7 +4,7 @@ import tempfile
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import fields, replace
 from pathlib import Path as FilePath
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -38,10 +38,11 @@ from onesided.results.motion import Motion
 from onesided.results.motion_store import read_motion, write_motion
 from onesided.results.path import Event, Kind, Path, Ray, Rays
 from onesided.results.sketch import read_sketch, sketch_record
+from onesided.results.state_graph import Transitions, read_graph, stored_graph
 from onesided.results.steering import Steering
 
 _PATH_ARRAYS = ("q", "p", "mu", "lam", "gaps", "energy", "s", "tangents", "instability", "codes")
-Result = Path | Drive | Diagram | Motion | ComplementarityMotion | Steering | Coupled
+Result = Path | Drive | Diagram | Motion | ComplementarityMotion | Steering | Coupled | Transitions
 
 
 @checked
@@ -88,6 +89,7 @@ def _writer(result: Result) -> Callable[[Any, FilePath], dict[str, Any]]:
         ComplementarityMotion: write_complementarity_motion,
         Steering: write_steering,
         Coupled: write_coupled,
+        Transitions: _write_transitions,
     }
     if type(result) not in writers:
         raise UsageError("this cannot be saved", got=type(result).__name__, expected="a Path, Motion or other result")
@@ -161,6 +163,7 @@ def load_result(folder: str | FilePath) -> Result:
         "complementarity motion": read_complementarity_motion,
         "steering": lambda record, place: read_steering(record, place, load_result),
         "coupled": read_coupled,
+        "transitions": _read_transitions,
     }
     with damage(place / RECORD):
         return readers[record["type"]](record, place)
@@ -334,3 +337,16 @@ def _read_diagram(record: Mapping[str, Any], folder: FilePath) -> Diagram:
     paths = _read_many(record["paths"], folder)
     times = tuple(record.get("multiplicity", ()))
     return Diagram(paths, tuple(record["parents"]), record["complete"], record["note"], times)
+
+
+def _write_transitions(found: Transitions, folder: FilePath) -> dict[str, Any]:
+    record, arrays = stored_graph(found)
+    np.savez_compressed(folder / ARRAYS, **cast(Any, arrays))
+    rows = found.table()
+    put_csv({name: np.array([str(row[name]) for row in rows]) for name in (rows[0] if rows else ())},
+            folder / "transitions.csv")  # fmt: skip
+    return record
+
+
+def _read_transitions(record: Mapping[str, Any], folder: FilePath) -> Transitions:
+    return read_graph(record, read_arrays(folder, ("p", "q", "energy", "lengths")))
