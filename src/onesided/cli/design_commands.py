@@ -85,6 +85,6 @@ def _list_transitions(found: "onesided.Transitions", *, as_json: bool, folder: s
         say(f"      … more in {escape(folder)}/transitions.csv")
     if found.note:
         say(f"note: {escape(found.note)}")
-    state = "all that can be reached" if found.complete else "not complete"
-    say(f"{len(found.states)} stable branches, {len(found.edges)} transitions, {state}; {found.memory_words()}")
+    reach = "all that can be reached" if found.complete else "not complete"
+    say(f"{len(found.states)} stable branches, {len(found.edges)} transitions, {reach}; {found.memory_words()}")
     say(f"results in [bold]{escape(folder)}[/]")

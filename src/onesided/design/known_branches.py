@@ -51,8 +51,8 @@ class KnownBranches:
             return False
         own = correct(self.system, guess, p, sizes=self.sizes, tolerances=self.tolerances)
         if not own.status.ok or self._apart(own.q, guess) > chord + SAME:
-            return self._apart(guess, q) <= SAME
-        return self._apart(own.q, q) <= SAME
+            return bool(self._apart(guess, q) <= SAME)
+        return bool(self._apart(own.q, q) <= SAME)
 
     def same_ends(self, p: Array, q: Array) -> int | None:
         """The number of a branch between the same two ends: a state on it that could not be told is on it after all."""

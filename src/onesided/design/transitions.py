@@ -19,7 +19,8 @@ from onesided.design.known_branches import KnownBranches
 from onesided.linalg import one_thread
 from onesided.results import Equilibrium, Event, Kind, Path, Ray, State
 from onesided.results.state_graph import StableBranch, Transition, Transitions
-from onesided.statics.equilibria.falls import Fall, Lost, fall as fall_from
+from onesided.statics.equilibria.falls import Fall, Lost
+from onesided.statics.equilibria.falls import fall as fall_from
 from onesided.statics.equilibria.find_equilibrium import equilibrium
 from onesided.statics.equilibria.place import Standpoint, place
 from onesided.statics.frictionless import noted
@@ -29,7 +30,8 @@ from onesided.statics.tracing.hits import PathWatch
 from onesided.statics.tracing.memory import refuse_history
 from onesided.statics.tracing.pieces import Origin
 from onesided.statics.tracing.steps import PredictorCorrector
-from onesided.system.defaults import bounds_of, where as asked
+from onesided.system.defaults import bounds_of
+from onesided.system.defaults import where as asked
 from onesided.system.system import System
 
 IDLE = 4  # so many legs in turn that do not move mean that a branch cannot go on

@@ -230,7 +230,7 @@ class Transitions:
     def to_networkx(self) -> Any:
         """The graph as a `networkx.MultiDiGraph` with plain numbers and words at nodes and edges."""
         try:
-            import networkx  # noqa: PLC0415
+            import networkx
         except ImportError:
             raise UsageError("this needs networkx", advice="pip install 'onesided[graphs]'") from None
         graph = networkx.MultiDiGraph(control=self.control, complete=self.complete, note=self.note)
@@ -246,7 +246,7 @@ class Transitions:
     def write_graphml(self, file: str | FilePath) -> FilePath:
         """Write the graph for other programs (Gephi, yEd, Cytoscape), whole or not at all; needs networkx."""
         graph = self.to_networkx()
-        from networkx import write_graphml_xml  # noqa: PLC0415 - optional
+        from networkx import write_graphml_xml
 
         target = FilePath(file)
         with whole_file(target) as draft:

@@ -1,4 +1,4 @@
-"""Stable stretches of paths: followed while the state is stable and p keeps its sense, up to the event that ends them."""
+"""Stable stretches of paths: followed while states are stable and p keeps its sense, up to the event that ends them."""
 
 import itertools
 from collections.abc import Callable, Iterator
