@@ -21,6 +21,7 @@ from .complementarity_systems import CableStructure as CableStructure
 from .complementarity_systems import LinearComplementaritySystem as LinearComplementaritySystem
 from .complementarity_systems import SlacknessSystem as SlacknessSystem
 from .design.sensitivities import sensitivity as sensitivity
+from .design.designing import design as design
 from .design.transitions import transitions as transitions
 from .dynamics.contacts.event_driven import EventDriven as EventDriven
 from .dynamics.contacts.moreau import Moreau as Moreau
@@ -55,6 +56,7 @@ from .files.reading import load as load
 from .files.reading import loads as loads
 from .files.robots import read_robot as read_robot
 from .results import Coupled as Coupled
+from .results import Designed as Designed
 from .results import Diagram as Diagram
 from .results import Drive as Drive
 from .results import DriveSensitivity as DriveSensitivity

@@ -5,6 +5,8 @@ from .complementarity_motion import ComplementarityMotion as ComplementarityMoti
 from .complementarity_motion import Episode as Episode
 from .complementarity_motion import Switch as Switch
 from .coupled import Coupled as Coupled
+from .designed import AimReached as AimReached
+from .designed import Designed as Designed
 from .diagram import Diagram as Diagram
 from .equilibrium import ConstraintStates as ConstraintStates
 from .equilibrium import Equilibrium as Equilibrium
