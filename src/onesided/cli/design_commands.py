@@ -1,4 +1,4 @@
-"""Commands above paths: all stable states; no numerics."""
+"""Commands above paths: all stable states, and design; no numerics."""
 
 from pathlib import Path
 from typing import Annotated, Any, cast
@@ -7,10 +7,11 @@ import typer
 from rich.markup import escape
 
 import onesided
-from onesided import cli, results
+from onesided import cli, files, results
+from onesided.base.errors import UsageError
 from onesided.base.interrupt import EXIT_INTERRUPTED
 from onesided.base.types import Status
-from onesided.cli.exits import EXIT_FAILED, clear_errors
+from onesided.cli.exits import EXIT_FAILED, clear_errors, exit_code
 from onesided.cli.model_files import load_model
 
 SHOWN = 40  # transitions that are listed
@@ -64,6 +65,58 @@ def transitions(  # noqa: PLR0913, PLR0917 - one option each
             found.write_graphml(graphml)
         interrupted = found.status is Status.interrupted
         raise typer.Exit(EXIT_INTERRUPTED if interrupted else 0 if found.complete else EXIT_FAILED)
+
+
+@designs.command()
+def design(  # noqa: PLR0913, PLR0917 - one option each
+    file: File,
+    goal: Annotated[list[str] | None, typer.Option(help='What is wanted instead: "p at limit = 0.05".')] = None,
+    max_gradients: Annotated[int, typer.Option(help="Stop after so many gradients.")] = 100,
+    change: Change = None,
+    output: Output = None,
+    report: Report = False,
+    as_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    r"""Change parameters until events and jumps are as the file's \[design] asks; writes a model file with them."""
+    with clear_errors(as_json) as interrupt:
+        model = load_model(file, change)
+        table = model.task.design
+        if table is None:
+            raise UsageError("the file states no design", expected="a table [design] with variables and goal")
+        folder = output or Path("onesided-results") / f"{file.stem}-design"
+        results.check_folder(folder)
+        found = onesided.design(
+            model.system,
+            {name: (low, high) for name, (low, high) in table.variables.items()},
+            goal or table.goal,
+            table.subject_to,
+            max_gradients=max_gradients,
+            progress=cli.listing.progress(interrupt.pressed, "error", (0.0, 1.0), quiet=quiet, as_json=as_json),
+            throw=False,
+        )
+        text = files.new_numbers.with_numbers(model.task.source, found.parameters)
+        extra = {"model.toml": text, "model-before.toml": model.task.source}
+        if report:
+            extra["report.html"] = onesided.report.html(found, model=text)
+        _list_design(found, as_json=as_json, folder=str(onesided.save(found, folder, extra=extra)))
+        raise typer.Exit(exit_code(found.status))
+
+
+def _list_design(found: "onesided.Designed", *, as_json: bool, folder: str) -> None:
+    """What was asked for and the new numbers, or a record for machines."""
+    if as_json:
+        cli.listing.json_line(
+            {"kind": "result", "status": found.status.name, "note": found.note, "parameters": dict(found.parameters),
+             "aims": [vars(aim) for aim in found.aims], "gradients": found.gradients, "folder": folder}
+        )  # fmt: skip
+        return
+    for text in found.words():
+        cli.listing.say(f"  {escape(text)}")
+    if found.note:
+        cli.listing.say(f"note: {escape(found.note)}")
+    cli.listing.say(f"{escape(found.status.value)}; {found.gradients} gradients, {found.evaluations} evaluations")
+    cli.listing.say(f"results in [bold]{escape(folder)}[/], with the new numbers in model.toml")
 
 
 def _list_transitions(found: "onesided.Transitions", *, as_json: bool, folder: str) -> None:

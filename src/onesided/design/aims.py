@@ -4,6 +4,7 @@
     y at limit 2 - y at limit = 0.3        distance between the first two
     p at closes floor >= p at limit        no contact before the snap
     p at loss of stability >= 3            stable up to p = 3
+    p at return of stability >= 0          snaps back before the load is gone
     p where y is 0.3 = 0.04                a point of a load–displacement curve
     dissipated = 0.1                       energy lost in all jumps of the programme
     maximise energy of jump 1
@@ -15,8 +16,8 @@ from dataclasses import dataclass
 from onesided.base.errors import UsageError
 from onesided.results.explain import slugs
 
-LOSS = "loss of stability"
-_KINDS = sorted((*(name for name in slugs() if not name.startswith("motion-")), LOSS), key=len, reverse=True)
+LOSS, RETURN = "loss of stability", "return of stability"
+_KINDS = sorted((*(name for name in slugs() if not name.startswith("motion-")), LOSS, RETURN), key=len, reverse=True)
 _EVENT = re.compile(rf"(?P<what>.+?) at (?P<kind>{'|'.join(_KINDS)})(?: point)?(?: (?P<name>\D.*?))?(?: (?P<number>\d+))?")
 _WHERE = re.compile(r"(?P<what>.+?) where (?P<name>.+) is (?P<value>\S+)")
 _JUMP = re.compile(r"(?P<what>.+?) of jump (?P<number>\d+)")

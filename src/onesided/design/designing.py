@@ -26,6 +26,7 @@ from onesided.statics.tracing.steps import PredictorCorrector
 from onesided.system.system import System
 
 ITERATIONS = 40  # of SLSQP; where it goes on for longer the aims contradict each other
+NOTES = 4  # changes of events on the way that the note tells
 RESTARTS = 20  # times that the search may step back or go on from where it stopped
 ROOM = 0.5  # share of the way to where an event disappeared that the next attempt may go
 NEAR = HALF_DIGITS  # agreement with the targets that is asked for, relative
@@ -167,7 +168,11 @@ class _Search:
             try:
                 found = self._attempt(begin, room)
             except AbsentError as error:
-                room = ROOM * max(float(np.max(np.abs(self.tried - self.best), initial=0.0)), EPS)
+                far = float(np.max(np.abs(self.tried - self.best)))
+                if far <= HALF_DIGITS:
+                    self.notes.append(f"{error} at {self._words(self.tried)}")
+                    return Status.stalled
+                room = ROOM * far
                 self.notes.append(f"{error} at {self._words(self.tried)}: stepped back")
                 continue
             except _EnoughError:
@@ -243,6 +248,7 @@ class _Search:
         trial = self._trial(u)
         if "gradients" not in vars(trial):
             self._count(trial, np.array(u))
+        self.best = self.tried if len(trial.gradients) else self.best
         return trial.gradients[:, self.columns] * (self.asked.high - self.asked.low) / self.size[:, None]
 
     def _count(self, trial: Trial, u: Array) -> None:
@@ -257,7 +263,6 @@ class _Search:
             old, new = (", ".join(events) or "none" for events in (self.signature, signature))
             self.notes.append(f"at {self._words(u)} the events on the way are others: {new}; before: {old}")
             self.signature = signature
-        self.best = u
 
     def _words(self, u: Array) -> str:
         shown = list(self.asked.parameters(u).items())
@@ -267,7 +272,9 @@ class _Search:
         """What was found."""
         last, aims = self._trial(self.best), self.asked.aims
         unmet = [aim.text for i, aim in enumerate(aims) if not self._holds(i, last)]
-        note = [*self.notes, *([f"not met: {'; '.join(unmet)}"] if unmet else [])]
+        more = len(self.notes) - NOTES
+        told = [*self.notes[:NOTES], f"{more} more such changes"] if more > 0 else self.notes
+        note = [*told, *([f"not met: {'; '.join(unmet)}"] if unmet else [])]
         before, after = (trial.values + [aim.target for aim in aims] for trial in (self.first, last))
         reached = [
             AimReached(aim.text, float(a), float(b), met=self._holds(i, last))

@@ -10,16 +10,13 @@ import numpy as np
 from onesided.base.errors import SolveError, UsageError
 from onesided.base.names import unknown_name
 from onesided.base.types import Array, Status
-from onesided.design.aims import LOSS, Aim, AtEvent, OfJump, Term, Where
+from onesided.design.aims import LOSS, RETURN, Aim, AtEvent, OfJump, Term, Where
 from onesided.design.sensitivities import sensitivity
 from onesided.results import Drive, DriveSensitivity, Event, Kind, Path, Sensitivity
 from onesided.results.explain import slug
 from onesided.statics.drive import drive
 from onesided.statics.paths import trace
 from onesided.system.system import System
-
-LATER = 1.0  # by this share of its size an event that is not there counts as later than asked
-
 
 class AbsentError(Exception):
     """Something that an aim is about is not there with these parameters."""
@@ -76,7 +73,10 @@ class Trial:
 
     @cached_property
     def values(self) -> Array:
-        """(A,) values of the aims, less their targets; +∞ where what should not come early does not come at all."""
+        """(A,) values of the aims, less their targets; +∞ where what should not come early does not come at all.
+
+        That is so where the path goes on to its end, at a p beyond what is asked, without it.
+        """
         return np.array([self._value(aim) for aim in self.aims])
 
     @cached_property
@@ -98,18 +98,23 @@ class Trial:
         return (*(_called(event) for event in passed if event.index <= last and event.kind is not Kind.user), *jumps)
 
     def _value(self, aim: Aim) -> float:
-        total = -aim.target
+        total, late = -aim.target, False
         for sign, term in aim.terms:
             value = self._read(term)
-            if value is None and aim.sense == ">=" and sign > 0:
-                return np.inf
+            if value is None and aim.sense == ">=" and sign > 0 and not isinstance(term, OfJump):
+                value, late = float(self.path.p[-1]), True
             if value is None:
                 raise AbsentError(f"'{aim.text}' is about something that is not there")
             total += sign * value
-        return total
+        if late and total < 0:
+            raise AbsentError(f"'{aim.text}' is about an event that is not on the path, which ends before")
+        return np.inf if late else total
 
     def _slopes(self, aim: Aim) -> Array:
-        return np.sum([sign * self._slope(term) for sign, term in aim.terms], axis=0)
+        try:
+            return np.asarray(np.sum([sign * self._slope(term) for sign, term in aim.terms], axis=0))
+        except UsageError as error:  # events that coincide have no derivatives
+            raise AbsentError(f"'{aim.text}' has no derivative ({error.got or error.what})") from None
 
     def _read(self, term: Term) -> float | None:
         if isinstance(term, OfJump):
@@ -145,7 +150,7 @@ class Trial:
 
     def _finite(self, found: Sensitivity) -> Sensitivity:
         if not np.all(np.isfinite(found.p_rate)):
-            raise UsageError("an aim has no derivative", got=str(found), advice="leave out what breaks the symmetry")
+            raise UsageError("an aim has no derivative", got=f"{found.about} breaks up")
         return found
 
     def _event(self, term: AtEvent | Where) -> Event | None:
@@ -185,9 +190,10 @@ class _Reader:
 
 
 def _is(event: Event, kind: str) -> bool:
-    if kind == LOSS:
-        return event.instability_before == 0 and event.instability_after != 0 and event.kind is not Kind.bound
-    return event.kind is not Kind.bound and slug(event.kind) == kind
+    if event.kind is Kind.bound:
+        return False
+    before, after = event.instability_before == 0, event.instability_after == 0
+    return {LOSS: before and not after, RETURN: after and not before}.get(kind, slug(event.kind) == kind)
 
 
 def _called(event: Event) -> str:

@@ -109,6 +109,7 @@ from onesided.base.arguments import checked
 from onesided.base.errors import ModelFileError, visible
 from onesided.base.types import Array
 from onesided.base.views import views
+from onesided.files.design_table import DesignTable
 from onesided.files.schema import FileModel, part_tables, read_format, shown
 from onesided.files.schema_tables import FormatError
 from onesided.files.toml_places import Source, has_long_key
@@ -160,6 +161,8 @@ class Task:
         Start values that the file gives by name; the others are where the parts are.
     motion : MotionTask or None
         What to simulate.
+    design : DesignTable or None
+        Which parameters may change, and what is wanted.
     """
 
     start: Array
@@ -172,6 +175,7 @@ class Task:
     programme: tuple[float, ...] = ()
     given: Mapping[str, float] = field(default_factory=dict)
     motion: MotionTask | None = None
+    design: DesignTable | None = None
 
     def __getstate__(self) -> dict[str, Any]:
         """Copied and sent to other processes with start values as a plain table."""
@@ -299,6 +303,7 @@ def _task(file: FileModel, system: "System", source: Source) -> Task:
         programme,
         MappingProxyType(given),
         _motion(file),
+        design=file.design,
     )
 
 

@@ -3,6 +3,7 @@
 from onesided.plots.along import energy as energy
 from onesided.plots.along import gaps as gaps
 from onesided.plots.along import reactions as reactions
+from onesided.plots.before_after import before_after as before_after
 from onesided.plots.branches import diagram as diagram
 from onesided.plots.cable_plots import cable_history as cable_history
 from onesided.plots.configuration import sketch as sketch

@@ -14,11 +14,12 @@ from onesided.plots import along as series
 from onesided.plots import cable_plots as cables
 from onesided.plots import control
 from onesided.plots import motion_plots as motion
+from onesided.plots.before_after import before_after
 from onesided.plots.branches import diagram
 from onesided.plots.configuration import film_of, sketch
 from onesided.plots.state_graph_plot import transitions
 from onesided.plots.style import settings
-from onesided.results import ComplementarityMotion, Coupled, Motion, Steering, Transitions
+from onesided.results import ComplementarityMotion, Coupled, Designed, Motion, Steering, Transitions
 
 FORMATS = (".svg", ".pdf", ".png")
 
@@ -58,7 +59,7 @@ def write(
     with settings():
         figure = Figure(figsize=(6.4, 4.8), layout="constrained")
         FigureCanvasAgg(figure)
-        solid = view is View.sketch and not isinstance(result, Transitions) and film_of(result).sketch.dimension == 3
+        solid = view is View.sketch and not isinstance(result, Transitions | Designed) and film_of(result).sketch.dimension == 3
         axes = figure.add_subplot(projection="3d" if solid else None)
         _draw(result, view, axes, (x, y), index, title)
         with whole_file(target) as draft:
@@ -74,6 +75,8 @@ def _draw(result: Any, view: View, axes: Axes, names: tuple[str | None, str | No
         _draw_motion(result, view, axes, names, title)
     elif isinstance(result, Steering | Coupled):
         _draw_control(result, view, axes, names, title)
+    elif isinstance(result, Designed):
+        before_after(result, x=x, y=y, ax=axes, title=title)
     elif isinstance(result, Transitions):
         transitions(result, ax=axes, title=title)
     elif view in {View.drift, View.raster}:

@@ -3,6 +3,7 @@
 from collections import defaultdict, deque
 
 from matplotlib.axes import Axes
+from matplotlib.ticker import MaxNLocator
 
 from onesided.plots.style import COLOURS, GREY, INK, new_axes, settings
 from onesided.results import Transitions
@@ -33,6 +34,7 @@ def transitions(result: Transitions, *, ax: Axes | None = None, title: str = "")
         for name, colour, dashes in (("growing", COLOURS[0], "-"), ("falling", COLOURS[1], "--")):
             axes.plot([], [], color=colour, ls=dashes, lw=1.2, label=f"{name} {result.control}")
         axes.set_ylabel("jumps up less jumps down")
+        axes.yaxis.set_major_locator(MaxNLocator(integer=True))
         axes.set_xticks([])
         axes.grid(visible=False)
         axes.set_title(title or f"{len(result.states)} stable states, {len(result.edges)} transitions")

@@ -74,5 +74,5 @@ class Designed:
         return str(views("report").result_html(self))
 
     def plot(self, x: str | None = None, y: str | None = None, *, ax: Any = None, title: str = "") -> Any:
-        """Draw the result after the design; see `onesided.plots.diagram`. Returns matplotlib axes."""
-        return views("plots").diagram(self.after[0], x=x, y=y, ax=ax, title=title)
+        """Draw what was before and after; see `onesided.plots.before_after`. Returns matplotlib axes."""
+        return views("plots").before_after(self, x=x, y=y, ax=ax, title=title)

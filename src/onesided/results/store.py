@@ -19,6 +19,8 @@ from onesided.results.complementarity_motion import (
 )
 from onesided.results.control_store import read_coupled, read_steering, write_coupled, write_steering
 from onesided.results.coupled import Coupled
+from onesided.results.design_store import read_designed, write_designed
+from onesided.results.designed import Designed
 from onesided.results.diagram import Diagram
 from onesided.results.flat_tables import numbers, put_csv, table
 from onesided.results.folder import (
@@ -42,7 +44,7 @@ from onesided.results.state_graph import Transitions, read_graph, stored_graph
 from onesided.results.steering import Steering
 
 _PATH_ARRAYS = ("q", "p", "mu", "lam", "gaps", "energy", "s", "tangents", "instability", "codes")
-Result = Path | Drive | Diagram | Motion | ComplementarityMotion | Steering | Coupled | Transitions
+Result = Path | Drive | Diagram | Motion | ComplementarityMotion | Steering | Coupled | Transitions | Designed
 
 
 @checked
@@ -90,6 +92,7 @@ def _writer(result: Result) -> Callable[[Any, FilePath], dict[str, Any]]:
         Steering: write_steering,
         Coupled: write_coupled,
         Transitions: _write_transitions,
+        Designed: lambda found, folder: write_designed(found, folder, _writer),
     }
     if type(result) not in writers:
         raise UsageError("this cannot be saved", got=type(result).__name__, expected="a Path, Motion or other result")
@@ -164,6 +167,7 @@ def load_result(folder: str | FilePath) -> Result:
         "steering": lambda record, place: read_steering(record, place, load_result),
         "coupled": read_coupled,
         "transitions": _read_transitions,
+        "design": lambda record, place: read_designed(record, place, load_result),
     }
     with damage(place / RECORD):
         return readers[record["type"]](record, place)
