@@ -20,8 +20,8 @@ from .complementarity import all_solutions as all_solutions
 from .complementarity_systems import CableStructure as CableStructure
 from .complementarity_systems import LinearComplementaritySystem as LinearComplementaritySystem
 from .complementarity_systems import SlacknessSystem as SlacknessSystem
-from .design.sensitivities import sensitivity as sensitivity
 from .design.designing import design as design
+from .design.sensitivities import sensitivity as sensitivity
 from .design.transitions import transitions as transitions
 from .dynamics.contacts.event_driven import EventDriven as EventDriven
 from .dynamics.contacts.moreau import Moreau as Moreau

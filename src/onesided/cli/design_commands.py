@@ -68,7 +68,7 @@ def transitions(  # noqa: PLR0913, PLR0917 - one option each
 
 
 @designs.command()
-def design(  # noqa: PLR0913, PLR0917 - one option each
+def design(  # noqa: PLR0917 - one option each
     file: File,
     goal: Annotated[list[str] | None, typer.Option(help='What is wanted instead: "p at limit = 0.05".')] = None,
     max_gradients: Annotated[int, typer.Option(help="Stop after so many gradients.")] = 100,

@@ -1,13 +1,13 @@
 """What a design is asked for, as text: quantities of events and jumps, and what they shall be.
 
-    p at limit = 0.05                      load at the first limit point
-    y at limit 2 - y at limit = 0.3        distance between the first two
-    p at closes floor >= p at limit        no contact before the snap
-    p at loss of stability >= 3            stable up to p = 3
-    p at return of stability >= 0          snaps back before the load is gone
-    p where y is 0.3 = 0.04                a point of a load–displacement curve
-    dissipated = 0.1                       energy lost in all jumps of the programme
-    maximise energy of jump 1
+p at limit = 0.05                      load at the first limit point
+y at limit 2 - y at limit = 0.3        distance between the first two
+p at closes floor >= p at limit        no contact before the snap
+p at loss of stability >= 3            stable up to p = 3
+p at return of stability >= 0          snaps back before the load is gone
+p where y is 0.3 = 0.04                a point of a load–displacement curve
+dissipated = 0.1                       energy lost in all jumps of the programme
+maximise energy of jump 1
 """
 
 import re
@@ -18,10 +18,14 @@ from onesided.results.explain import slugs
 
 LOSS, RETURN = "loss of stability", "return of stability"
 _KINDS = sorted((*(name for name in slugs() if not name.startswith("motion-")), LOSS, RETURN), key=len, reverse=True)
-_EVENT = re.compile(rf"(?P<what>.+?) at (?P<kind>{'|'.join(_KINDS)})(?: point)?(?: (?P<name>\D.*?))?(?: (?P<number>\d+))?")
+_EVENT = re.compile(
+    rf"(?P<what>.+?) at (?P<kind>{'|'.join(_KINDS)})(?: point)?(?: (?P<name>\D.*?))?(?: (?P<number>\d+))?"
+)
 _WHERE = re.compile(r"(?P<what>.+?) where (?P<name>.+) is (?P<value>\S+)")
 _JUMP = re.compile(r"(?P<what>.+?) of jump (?P<number>\d+)")
-_AIM = re.compile(r"(?:(?P<best>minimi[sz]e|maximi[sz]e) (?P<alone>.+))|(?:(?P<left>.+?) (?P<sense>=|>=|<=) (?P<right>.+))")
+_AIM = re.compile(
+    r"(?:(?P<best>minimi[sz]e|maximi[sz]e) (?P<alone>.+))|(?:(?P<left>.+?) (?P<sense>=|>=|<=) (?P<right>.+))"
+)
 
 
 @dataclass(frozen=True)
@@ -111,7 +115,7 @@ def _unreadable(text: str) -> UsageError:
     return UsageError(
         "this aim cannot be read",
         got=repr(text),
-        expected='"p at limit = 0.05", "p at closes NAME >= p at limit", "dissipated = 0.1", "maximise energy of jump 1", '
-        '"p where NAME is 0.3 = 0.04"',
+        expected='"p at limit = 0.05", "p at closes NAME >= p at limit", "dissipated = 0.1", '
+        '"maximise energy of jump 1", "p where NAME is 0.3 = 0.04"',
         advice=f"kinds of events: {', '.join(sorted(_KINDS))}",
     )

@@ -8,7 +8,7 @@ gets exact gradients from `sensitivity`.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from scipy.optimize import minimize
@@ -17,17 +17,18 @@ from onesided.base.arguments import checked
 from onesided.base.errors import SolveError, UsageError
 from onesided.base.names import unknown_name
 from onesided.base.progress import SILENT, Progress
-from onesided.base.tolerances import EPS, HALF_DIGITS
+from onesided.base.tolerances import HALF_DIGITS
 from onesided.base.types import Array, Status
 from onesided.design.aims import Aim, read_aim
-from onesided.design.measured import AbsentError, Loading, Trial, sizes_of
+from onesided.design.measured import AbsentError, Loading, Trial
 from onesided.results import AimReached, Designed
 from onesided.statics.tracing.steps import PredictorCorrector
 from onesided.system.system import System
 
 ITERATIONS = 40  # of SLSQP; where it goes on for longer the aims contradict each other
 NOTES = 4  # changes of events on the way that the note tells
-RESTARTS = 20  # times that the search may step back or go on from where it stopped
+PROGRESS, PATIENCE = 0.7, 6  # after so many gradients without that much progress the least squares are taken
+RESTARTS = 16  # times that the search may step back or go on from where it stopped
 ROOM = 0.5  # share of the way to where an event disappeared that the next attempt may go
 NEAR = HALF_DIGITS  # agreement with the targets that is asked for, relative
 Aims = str | Sequence[str]
@@ -132,6 +133,10 @@ class _EnoughError(Exception):
     """The number of gradients allowed was used up."""
 
 
+class _SlowError(Exception):
+    """The equations come no nearer to being met: they may contradict each other."""
+
+
 @dataclass
 class _Search:
     """State of a running search."""
@@ -145,6 +150,9 @@ class _Search:
     evaluations: int = 0
     nearest: bool = False  # whether the least sum of squares is looked for, since the equations could not be met
     notes: list[str] = field(default_factory=list)
+    room: float = 1.0
+    slow: int = 0  # gradients since the equations were last clearly nearer to being met
+    least: float = np.inf
     known: dict[bytes, Trial] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -154,25 +162,30 @@ class _Search:
         self.start = (start - self.asked.low) / (self.asked.high - self.asked.low)
         try:
             self.first = self._trial(self.start)
-            self.size = sizes_of(self.asked.aims, self.first)
+            self.size = self.first.sizes()
         except AbsentError as error:
-            raise UsageError(f"{error}, before anything is changed", advice="a wider range of p, or another start") from None
+            raise UsageError(
+                f"{error}, before anything is changed", advice="a wider range of p, or another start"
+            ) from None
         self.best = self.start
         self.signature = self.first.signature()
 
     def run(self) -> Status:
         """Search until the aims are met, stepping back where an event disappears."""
-        room = 1.0
         for _ in range(RESTARTS):
-            begin = self.best
+            begin, room = self.best, self.room
+            self.slow, self.least = 0, np.inf
             try:
-                found = self._attempt(begin, room)
+                found = self._attempt(begin)
+            except _SlowError:
+                self.nearest = True
+                continue
             except AbsentError as error:
                 far = float(np.max(np.abs(self.tried - self.best)))
                 if far <= HALF_DIGITS:
                     self.notes.append(f"{error} at {self._words(self.tried)}")
                     return Status.stalled
-                room = ROOM * far
+                self.room = ROOM * far
                 self.notes.append(f"{error} at {self._words(self.tried)}: stepped back")
                 continue
             except _EnoughError:
@@ -185,7 +198,7 @@ class _Search:
             if inside and (self.nearest or np.array_equal(found.x, begin)):
                 break
             self.nearest = inside and not self.met()
-            room = min(1.0, 2.0 * room)
+            self.room = min(1.0, 2.0 * room)
         return Status.stalled
 
     def met(self) -> bool:
@@ -193,29 +206,38 @@ class _Search:
         return all(self._holds(i, self._trial(self.best)) for i in range(len(self.asked.aims)))
 
     def _holds(self, i: int, trial: Trial) -> bool:
-        relative = trial.values[i] / self.size[i]
-        sense = self.asked.aims[i].sense
-        return bool({"=": abs(relative) <= 10 * NEAR, ">=": relative >= -10 * NEAR, "<=": relative <= 10 * NEAR}.get(sense, True))
+        relative, sense = trial.values[i] / self.size[i], self.asked.aims[i].sense
+        low, high = sense in {"=", ">="}, sense in {"=", "<="}
+        return bool((not low or relative >= -10 * NEAR) and (not high or relative <= 10 * NEAR))
 
-    def _attempt(self, begin: Array, room: float) -> Any:
+    def _attempt(self, begin: Array) -> Any:
         """One run of SLSQP within some room about where it begins."""
-        bounds = [(max(0.0, u - room), min(1.0, u + room)) for u in begin]
-        value, slope = self._objective(begin)
-        equal, least, most = (self.asked.rows(sense) for sense in ("=", ">=", "<="))
-        squares = self._by_squares()
-        constraints = [
-            {"type": kind, "fun": lambda u, i=i, s=s: s * self._residual(u)[i], "jac": lambda u, i=i, s=s: s * self._jacobian(u)[i]}
-            for kind, rows, s in (("eq", [] if squares else equal, 1.0), ("ineq", least, 1.0), ("ineq", most, -1.0))
-            for i in rows
-        ]
-        return minimize(value, begin, jac=slope, bounds=bounds, constraints=constraints, method="SLSQP",
-                        options={"maxiter": ITERATIONS, "ftol": NEAR**2 if self.nearest else NEAR})  # fmt: skip
+        bounds = [(max(0.0, u - self.room), min(1.0, u + self.room)) for u in begin]
+        value, slope = self._objective()
+        equal, upper = (self.asked.rows(sense) for sense in ("=", "<="))
+        signs = np.where([aim.sense == "<=" for aim in self.asked.aims], -1.0, 1.0)
+        parts = (("eq", [] if self._by_squares() else equal), ("ineq", [*self.asked.rows(">="), *upper]))
+        constraints = [self._constraint(kind, rows, signs[rows]) for kind, rows in parts if rows]
+        smallest = NEAR**2 if self._by_squares() else NEAR
+        return minimize(
+            cast(Any, value), begin, jac=cast(Any, slope), bounds=bounds, constraints=cast(Any, constraints),
+            method="SLSQP", options={"maxiter": ITERATIONS, "ftol": smallest},
+        )  # fmt: skip
+
+    def _constraint(self, kind: str, rows: list[int], signs: Array) -> dict[str, Any]:
+        """Some aims as SciPy wants them."""
+        return {
+            "type": kind,
+            "fun": lambda u: signs * self._residual(u)[rows],
+            "jac": lambda u: signs[:, None] * self._jacobian(u)[rows],
+        }
 
     def _by_squares(self) -> bool:
-        """Whether equations are met as well as can be: they are more than the variables, or could not be met."""
-        return not self.asked.rows("min", "max") and (self.nearest or len(self.asked.rows("=")) > len(self.start))
+        """Whether equations are met as well as can be: they are many, could not be met, or there is little room."""
+        many = len(self.asked.rows("=")) > len(self.start)
+        return not self.asked.rows("min", "max") and (self.nearest or self.room < 1.0 or many)
 
-    def _objective(self, begin: Array) -> tuple[Callable[[Array], float], Callable[[Array], Array]]:
+    def _objective(self) -> tuple[Callable[[Array], float], Callable[[Array], Array]]:
         """What is made least, and its gradient."""
         best = self.asked.rows("min", "max")
         if best:
@@ -258,6 +280,9 @@ class _Search:
         self.gradients += 1
         worst = float(np.max(np.abs(self._residual(u)), initial=0.0))
         self.progress.update(control=worst, points=self.evaluations, events=self.gradients, step=worst)
+        self.slow, self.least = (0, worst) if worst < PROGRESS * self.least else (self.slow + 1, self.least)
+        if self.slow > PATIENCE and not self._by_squares() and not self.asked.rows("min", "max"):
+            raise _SlowError
         signature = trial.signature()
         if signature != self.signature:
             old, new = (", ".join(events) or "none" for events in (self.signature, signature))

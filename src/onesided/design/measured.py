@@ -1,6 +1,6 @@
 """Quantities of a system with given parameters, and their derivatives: one trace or drive for all of them."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -17,6 +17,7 @@ from onesided.results.explain import slug
 from onesided.statics.drive import drive
 from onesided.statics.paths import trace
 from onesided.system.system import System
+
 
 class AbsentError(Exception):
     """Something that an aim is about is not there with these parameters."""
@@ -82,8 +83,16 @@ class Trial:
     @cached_property
     def gradients(self) -> Array:
         """(A, P) their derivatives with respect to all parameters."""
-        rows = [self._slopes(aim) if np.isfinite(v) else self._nothing for aim, v in zip(self.aims, self.values, strict=True)]
+        rows = [
+            self._slopes(aim) if np.isfinite(v) else self._nothing
+            for aim, v in zip(self.aims, self.values, strict=True)
+        ]
         return np.array(rows).reshape(len(self.aims), len(self.system.parameters))
+
+    def sizes(self) -> Array:
+        """(A,) by what aims are divided: their targets, or the terms they compare."""
+        found = [[abs(aim.target), *(abs(self._read(term) or 0.0) for _, term in aim.terms)] for aim in self.aims]
+        return np.array([each[0] or max(each) or 1.0 for each in found])
 
     @property
     def _nothing(self) -> Array:
@@ -210,12 +219,3 @@ def _crossing(system: System, term: Where) -> Callable[[Array, float], float]:
         raise unknown_name("coordinate", term.name, system.coordinates)
     i, value = system.coordinates.index(term.name), term.value
     return lambda q, p: q[i] - value
-
-
-def sizes_of(aims: Sequence[Aim], trial: Trial) -> Array:
-    """By what the aims are divided: their targets, or the terms they compare."""
-    found = []
-    for aim in aims:
-        terms = [abs(trial._read(term) or 0.0) for _, term in aim.terms]  # noqa: SLF001
-        found.append(abs(aim.target) or max(terms, default=0.0) or 1.0)
-    return np.array(found)

@@ -14,7 +14,8 @@ class DesignTable(Table):
     """Variables with their bounds, goals and conditions, in the words of `onesided.design`."""
 
     variables: Annotated[
-        dict[Name, Annotated[list[Number], Field(min_length=2, max_length=2)]], Field(min_length=1, max_length=MAX_ENTRIES)
+        dict[Name, Annotated[list[Number], Field(min_length=2, max_length=2)]],
+        Field(min_length=1, max_length=MAX_ENTRIES),
     ] = Field(description="parameter = [low, high]")
     goal: Text | TextList = Field(description='what is wanted: "p at limit = 0.05", or a list')
     subject_to: Text | TextList = Field(

@@ -59,7 +59,11 @@ def write(
     with settings():
         figure = Figure(figsize=(6.4, 4.8), layout="constrained")
         FigureCanvasAgg(figure)
-        solid = view is View.sketch and not isinstance(result, Transitions | Designed) and film_of(result).sketch.dimension == 3
+        solid = (
+            view is View.sketch
+            and not isinstance(result, Transitions | Designed)
+            and film_of(result).sketch.dimension == 3
+        )
         axes = figure.add_subplot(projection="3d" if solid else None)
         _draw(result, view, axes, (x, y), index, title)
         with whole_file(target) as draft:

@@ -22,7 +22,7 @@ def _(result: Designed) -> Story:
         new,
         heading="Design",
         summary=f"Design: {met} of {len(result.aims)} aims met, {result.gradients} gradients; {result.status.value}",
-        warnings=tuple([*result.words(), *([result.note] if result.note else []), *new.warnings]),
+        warnings=(*result.words(), *([result.note] if result.note else []), *new.warnings),
         strands=strands,
         jumps=jumps,
         names=names,
