@@ -68,7 +68,7 @@ def test_no_name_stands_for_two_things(kind):
     assert {name: files for name, files in _defined(kind).items() if len(files) > 1} == {}
 
 
-OPTIONAL = {"cloudpickle", "ezdxf", "imageio_ffmpeg", "meshio", "mujoco", "pandas", "unopy"}
+OPTIONAL = {"cloudpickle", "ezdxf", "imageio_ffmpeg", "meshio", "mujoco", "networkx", "pandas", "unopy"}
 
 
 def test_imports_stand_at_the_top():

@@ -7,7 +7,7 @@ import pytest
 
 import onesided
 from onesided import zoo
-from onesided.design.aims import AtEvent, OfJump, Where, read_aim
+from onesided.design.aims import AtEvent, OfJump, WhereValue, read_aim
 from onesided.files.new_numbers import with_numbers
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -38,7 +38,7 @@ def rise_for(y):
         ("y at limit point 2 - y at limit >= 0.3", ((1.0, SECOND), (-1.0, AtEvent("y", "limit"))), ">=", 0.3),
         ("p at closes floor 2 >= p at corner-limit", ((1.0, FLOOR), (-1.0, AtEvent("p", "corner-limit"))), ">=", 0.0),
         ("p at loss of stability >= 3", ((1.0, AtEvent("p", "loss of stability")),), ">=", 3.0),
-        ("p where y is -0.3 = 4e-2", ((1.0, Where("p", "y", -0.3)),), "=", 0.04),
+        ("p where y is -0.3 = 4e-2", ((1.0, WhereValue("p", "y", -0.3)),), "=", 0.04),
         ("maximise energy of jump 2", ((1.0, OfJump("energy", 2)),), "max", 0.0),
         ("dissipated <= 2", ((1.0, OfJump("energy", 0)),), "<=", 2.0),
     ],

@@ -39,7 +39,7 @@ class AtEvent:
 
 
 @dataclass(frozen=True)
-class Where:
+class WhereValue:
     """A quantity where a coordinate first takes a value."""
 
     what: str
@@ -55,11 +55,11 @@ class OfJump:
     number: int
 
 
-Term = AtEvent | Where | OfJump
+Term = AtEvent | WhereValue | OfJump
 
 
 @dataclass(frozen=True)
-class Aim:
+class DesignAim:
     """Σ sign · term, and what it shall be: =, >= or <= the target, or as small (min) or large (max) as can be."""
 
     text: str
@@ -68,17 +68,17 @@ class Aim:
     target: float = 0.0
 
 
-def read_aim(text: str) -> Aim:
+def read_aim(text: str) -> DesignAim:
     """Read one aim."""
     found = _AIM.fullmatch(" ".join(text.split()))
     if found is None:
         raise _unreadable(text)
     if found["best"]:
         terms, constant = _terms(found["alone"], text)
-        return Aim(text, terms, found["best"][:3], -constant)
+        return DesignAim(text, terms, found["best"][:3], -constant)
     left, a = _terms(found["left"], text)
     right, b = _terms(found["right"], text)
-    return Aim(text, (*left, *((-sign, term) for sign, term in right)), found["sense"], b - a)
+    return DesignAim(text, (*left, *((-sign, term) for sign, term in right)), found["sense"], b - a)
 
 
 def _terms(text: str, whole: str) -> tuple[tuple[tuple[float, Term], ...], float]:
@@ -103,7 +103,7 @@ def _term(text: str, whole: str) -> Term:
         return OfJump(found["what"], int(found["number"]))
     if found := _WHERE.fullmatch(text):
         try:
-            return Where(found["what"], found["name"], float(found["value"]))
+            return WhereValue(found["what"], found["name"], float(found["value"]))
         except ValueError:
             raise _unreadable(whole) from None
     if found := _EVENT.fullmatch(text):

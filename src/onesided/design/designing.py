@@ -19,8 +19,8 @@ from onesided.base.names import unknown_name
 from onesided.base.progress import SILENT, Progress
 from onesided.base.tolerances import HALF_DIGITS
 from onesided.base.types import Array, Status
-from onesided.design.aims import Aim, read_aim
-from onesided.design.measured import AbsentError, Loading, Trial
+from onesided.design.aims import DesignAim, read_aim
+from onesided.design.measured import AbsentError, Loading, TriedDesign
 from onesided.results import AimReached, Designed
 from onesided.statics.tracing.steps import PredictorCorrector
 from onesided.system.system import System
@@ -73,7 +73,7 @@ def design(  # noqa: PLR0913 - each knob is a need of its own
     options = {} if method is None else {"method": method}
     values = None if programme is None else tuple(float(p) for p in programme)
     loading = Loading(q0, p0, direction, p_bounds, values, options)
-    search = _Search(system, asked, loading, max_gradients, progress)
+    search = _DesignSearch(system, asked, loading, max_gradients, progress)
     progress.begin("design")
     try:
         status = search.run()
@@ -94,7 +94,7 @@ class _Asked:
     names: tuple[str, ...]
     low: Array
     high: Array
-    aims: tuple[Aim, ...]
+    aims: tuple[DesignAim, ...]
 
     def parameters(self, u: Array) -> dict[str, float]:
         """Values of the variables; the bounds themselves where they are reached."""
@@ -138,7 +138,7 @@ class _SlowError(Exception):
 
 
 @dataclass
-class _Search:
+class _DesignSearch:
     """State of a running search."""
 
     system: System
@@ -153,7 +153,7 @@ class _Search:
     room: float = 1.0
     slow: int = 0  # gradients since the equations were last clearly nearer to being met
     least: float = np.inf
-    known: dict[bytes, Trial] = field(default_factory=dict)
+    known: dict[bytes, TriedDesign] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         names = list(self.system.parameters)
@@ -205,7 +205,7 @@ class _Search:
         """Whether all equations and conditions hold at the best point."""
         return all(self._holds(i, self._trial(self.best)) for i in range(len(self.asked.aims)))
 
-    def _holds(self, i: int, trial: Trial) -> bool:
+    def _holds(self, i: int, trial: TriedDesign) -> bool:
         relative, sense = trial.values[i] / self.size[i], self.asked.aims[i].sense
         low, high = sense in {"=", ">="}, sense in {"=", "<="}
         return bool((not low or relative >= -10 * NEAR) and (not high or relative <= 10 * NEAR))
@@ -250,11 +250,11 @@ class _Search:
             )
         return (lambda u: 0.5 * float((u - self.start) @ (u - self.start))), (lambda u: u - self.start)
 
-    def _trial(self, u: Array) -> Trial:
+    def _trial(self, u: Array) -> TriedDesign:
         """The system at u; each is computed once."""
         self.tried, key = np.array(u, dtype=float), np.asarray(u, dtype=float).tobytes()
         if key not in self.known:
-            trial = Trial(self.system.replace(parameters=self.asked.parameters(u)), self.asked.aims, self.loading)
+            trial = TriedDesign(self.system.replace(parameters=self.asked.parameters(u)), self.asked.aims, self.loading)
             self.evaluations += 1
             _ = trial.values
             self.known[key] = trial
@@ -273,7 +273,7 @@ class _Search:
         self.best = self.tried if len(trial.gradients) else self.best
         return trial.gradients[:, self.columns] * (self.asked.high - self.asked.low) / self.size[:, None]
 
-    def _count(self, trial: Trial, u: Array) -> None:
+    def _count(self, trial: TriedDesign, u: Array) -> None:
         """One more gradient: tell it, and note where the events on the way have changed."""
         if self.gradients == self.most:
             raise _EnoughError

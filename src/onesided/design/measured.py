@@ -10,7 +10,7 @@ import numpy as np
 from onesided.base.errors import SolveError, UsageError
 from onesided.base.names import unknown_name
 from onesided.base.types import Array, Status
-from onesided.design.aims import LOSS, RETURN, Aim, AtEvent, OfJump, Term, Where
+from onesided.design.aims import LOSS, RETURN, AtEvent, DesignAim, OfJump, Term, WhereValue
 from onesided.design.sensitivities import sensitivity
 from onesided.results import Drive, DriveSensitivity, Event, Kind, Path, Sensitivity
 from onesided.results.explain import slug
@@ -36,18 +36,18 @@ class Loading:
 
 
 @dataclass(frozen=True)
-class Trial:
+class TriedDesign:
     """A system with parameters that are tried: its path and history, values of aims, and gradients when asked for."""
 
     system: System
-    aims: tuple[Aim, ...]
+    aims: tuple[DesignAim, ...]
     loading: Loading
 
     @cached_property
     def path(self) -> Path:
         """The path on which events are looked for."""
         ask, terms = self.loading, [term for aim in self.aims for _, term in aim.terms]
-        marks = {_mark(term): _crossing(self.system, term) for term in terms if isinstance(term, Where)}
+        marks = {_mark(term): _crossing(self.system, term) for term in terms if isinstance(term, WhereValue)}
         found = trace(self.system, ask.q0, ask.p0, direction=ask.direction, p_bounds=ask.p_bounds, events=marks,
                       throw=False, **ask.options)  # fmt: skip
         if found.status in {Status.interrupted, Status.not_finite, Status.contradictory, Status.inaccurate}:
@@ -106,7 +106,7 @@ class Trial:
         jumps = [f"{len(result.jumps)} jumps" for result in self.results if isinstance(result, Drive)]
         return (*(_called(event) for event in passed if event.index <= last and event.kind is not Kind.user), *jumps)
 
-    def _value(self, aim: Aim) -> float:
+    def _value(self, aim: DesignAim) -> float:
         total, late = -aim.target, False
         for sign, term in aim.terms:
             value = self._read(term)
@@ -119,7 +119,7 @@ class Trial:
             raise AbsentError(f"'{aim.text}' is about an event that is not on the path, which ends before")
         return np.inf if late else total
 
-    def _slopes(self, aim: Aim) -> Array:
+    def _slopes(self, aim: DesignAim) -> Array:
         try:
             return np.asarray(np.sum([sign * self._slope(term) for sign, term in aim.terms], axis=0))
         except UsageError as error:  # events that coincide have no derivatives
@@ -162,9 +162,9 @@ class Trial:
             raise UsageError("an aim has no derivative", got=f"{found.about} breaks up")
         return found
 
-    def _event(self, term: AtEvent | Where) -> Event | None:
+    def _event(self, term: AtEvent | WhereValue) -> Event | None:
         """The event that a term is about."""
-        if isinstance(term, Where):
+        if isinstance(term, WhereValue):
             return next((e for e in self.path.events if e.kind is Kind.user and e.detail == _mark(term)), None)
         fitting = [e for e in self.path.events if _is(e, term.kind) and (not term.name or term.name in e.constraints)]
         return fitting[term.number - 1] if len(fitting) >= term.number else None
@@ -209,12 +209,12 @@ def _called(event: Event) -> str:
     return " ".join([event.kind.value, *event.constraints])
 
 
-def _mark(term: Where) -> str:
+def _mark(term: WhereValue) -> str:
     """Name of the user event at which a coordinate takes a value."""
     return f"{term.name} is {term.value:.17g}"
 
 
-def _crossing(system: System, term: Where) -> Callable[[Array, float], float]:
+def _crossing(system: System, term: WhereValue) -> Callable[[Array, float], float]:
     if term.name not in system.coordinates:
         raise unknown_name("coordinate", term.name, system.coordinates)
     i, value = system.coordinates.index(term.name), term.value

@@ -71,7 +71,7 @@ def transitions(  # noqa: PLR0913 - each knob is a need of its own
         )  # fmt: skip
     several = not hasattr(start.q, "keys") and np.ndim(start.q) == 2
     states = [equilibrium(system, q, start.p, tolerances=tolerances).value for q in (start.q if several else [start.q])]
-    search = _Search(Origin(_standing(system, states[0], tolerances), PathWatch(start.bounds, {}, tolerances),
+    search = _GraphSearch(Origin(_standing(system, states[0], tolerances), PathWatch(start.bounds, {}, tolerances),
                             method or PredictorCorrector(), progress=Total(progress)), fall, max_states)  # fmt: skip
     progress.begin("transitions")
     try:
@@ -111,7 +111,7 @@ class _BranchEnd:
         return self.event is not None or bool(self.failure)
 
 
-class _Search:
+class _GraphSearch:
     """The branches and transitions found so far, and the ends that wait."""
 
     def __init__(self, origin: Origin, how: Fall, most: int) -> None:
