@@ -141,7 +141,7 @@ PLAIN = {  # data, results and names of kinds: what they are made of is checked 
     "Status", "CableStructure", "LinearComplementaritySystem", "SlacknessSystem", "LCP", "MLCP", "NCP", "Index3",
     "StabilisedIndex2", "MinimalNorm", "Symmetry", "System", "Coupled", "Diagram", "Drive", "Equilibrium", "Event",
     "Kind", "Members", "Modes", "Motion", "MotionEvent", "Occurrence", "Path", "Ray", "Solution", "Steering", "Within",
-    "ModelError", "ModelFileError", "OnesidedError", "SolveError", "UsageError",
+    "ModelError", "ModelFileError", "OnesidedError", "SolveError", "UsageError", "Designed", "Transitions",
 }  # fmt: skip
 
 
