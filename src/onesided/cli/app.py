@@ -17,7 +17,7 @@ from onesided.base import caches
 from onesided.base.errors import UsageError
 from onesided.base.interrupt import EXIT_INTERRUPTED, INTERRUPT, Interrupt
 from onesided.cli.cable_commands import cables
-from onesided.cli.design_commands import designs
+from onesided.cli.search_commands import searches
 from onesided.cli.exits import EXIT_FAILED, clear_errors, exit_code
 from onesided.cli.model_files import load_model, number
 from onesided.cli.view_commands import views
@@ -32,7 +32,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.add_typer(views)
-app.add_typer(designs)
+app.add_typer(searches)
 
 File = Annotated[Path, typer.Argument(metavar="FILE", help="Model file (TOML), or the name of a bundled model.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON lines for machines.")]

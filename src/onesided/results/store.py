@@ -19,7 +19,7 @@ from onesided.results.complementarity_motion import (
 )
 from onesided.results.control_store import read_coupled, read_steering, write_coupled, write_steering
 from onesided.results.coupled import Coupled
-from onesided.results.design_store import read_designed, write_designed
+from onesided.results.designed_store import read_designed, write_designed
 from onesided.results.designed import Designed
 from onesided.results.diagram import Diagram
 from onesided.results.flat_tables import numbers, put_csv, table

@@ -16,7 +16,7 @@ from onesided.cli.model_files import load_model
 
 SHOWN = 40  # transitions that are listed
 
-designs = typer.Typer()
+searches = typer.Typer()
 
 File = Annotated[Path, typer.Argument(metavar="FILE", help="Model file (TOML), or the name of a bundled model.")]
 Change = Annotated[list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="Change a parameter.")]
@@ -26,7 +26,7 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON lines for machine
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")]
 
 
-@designs.command()
+@searches.command()
 def transitions(  # noqa: PLR0913, PLR0917 - one option each
     file: File,
     p_min: Annotated[float | None, typer.Option("--p-min", help="Least p; default: the file's range.")] = None,
@@ -67,7 +67,7 @@ def transitions(  # noqa: PLR0913, PLR0917 - one option each
         raise typer.Exit(EXIT_INTERRUPTED if interrupted else 0 if found.complete else EXIT_FAILED)
 
 
-@designs.command()
+@searches.command()
 def design(  # noqa: PLR0917 - one option each
     file: File,
     goal: Annotated[list[str] | None, typer.Option(help='What is wanted instead: "p at limit = 0.05".')] = None,
