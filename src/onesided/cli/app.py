@@ -16,9 +16,10 @@ from onesided._version import __version__
 from onesided.base import caches
 from onesided.base.errors import UsageError
 from onesided.base.interrupt import EXIT_INTERRUPTED, INTERRUPT, Interrupt
-from onesided.base.names import nearest
 from onesided.cli.cable_commands import cables
+from onesided.cli.design_commands import designs
 from onesided.cli.exits import EXIT_FAILED, clear_errors, exit_code
+from onesided.cli.given import load_model, number
 from onesided.cli.view_commands import views
 
 if TYPE_CHECKING:
@@ -44,6 +45,7 @@ Change = Annotated[list[str] | None, typer.Option("--set", metavar="NAME=VALUE",
 
 
 app.add_typer(cables)
+app.add_typer(designs)
 
 
 def main() -> None:
@@ -131,7 +133,7 @@ def _environment() -> dict[str, str]:
 
 def _checked(file: Path) -> dict[str, str]:
     """What a model consists of, in words."""
-    system, task = _load(file, None)
+    system, task = load_model(file, None)
     examine = system.check_start if task.motion is None else system.check_model
     examine(task.start, task.p)
     loose = cli.mechanisms.mechanism(system, task.start, task.p)
@@ -162,7 +164,7 @@ def solve(
 ) -> None:
     """Find an equilibrium at fixed p from the file's start, also one that is infeasible or far away."""
     with clear_errors(as_json):
-        model = _load(file, change)
+        model = load_model(file, change)
         found = onesided.solve(model.system, p=_within(model, p), throw=False)
         cli.listing.solution(found, as_json=as_json)
         raise typer.Exit(exit_code(found.status))
@@ -186,7 +188,7 @@ def trace(  # noqa: PLR0913, PLR0917 - one option each
 ) -> None:
     """Trace the equilibrium path from the file's start; every event is located, named and explained."""
     with clear_errors(as_json) as interrupt:
-        model = _load(file, change)
+        model = load_model(file, change)
         folder, bounds = _folder(output, file, "trace"), _bounds(model, p_min, p_max)
         found = onesided.trace(
             model.system,
@@ -221,7 +223,7 @@ def diagram(  # noqa: PLR0913, PLR0917 - one option each
 ) -> None:
     """Find all branches reachable from the file's start, each once."""
     with clear_errors(as_json) as interrupt:
-        model = _load(file, change)
+        model = load_model(file, change)
         folder, bounds = _folder(output, file, "diagram"), _bounds(model, p_min, p_max)
         found = onesided.diagram(
             model.system,
@@ -254,7 +256,7 @@ def drive(  # noqa: PLR0913, PLR0917 - one option each
 ) -> None:
     """Let p follow a programme: stable states are followed, where they end the system jumps."""
     with clear_errors(as_json) as interrupt:
-        model = _load(file, change)
+        model = load_model(file, change)
         values = _values(programme) if programme is not None else model.task.programme
         for value in values:
             _within(model, value, _bounds(model, p_min, p_max))
@@ -282,7 +284,7 @@ def simulate(  # noqa: PLR0913, PLR0917 - one option each
 ) -> None:
     r"""Follow the motion that the file's \[motion] states."""
     with clear_errors(as_json) as interrupt:
-        model = _load(file, change)
+        model = load_model(file, change)
         task = model.task.motion
         if task is None:
             raise UsageError("the file states no motion", expected="a table [motion] with time = [first, last]")
@@ -327,30 +329,8 @@ def _start(system: Any, task: Any) -> str:
     return _abbreviated(low) if low else "no gap is violated"
 
 
-def _load(file: Path, change: list[str] | None) -> "Model":
-    """Read a model file, or a bundled model where there is no such file, and change parameters."""
-    bundled = not file.exists() and str(file) in zoo.names()
-    if not bundled and not file.exists() and not file.suffix and nearest(str(file), zoo.names()):
-        raise UsageError(
-            f"there is no file and no bundled model '{file}'", advice=f"did you mean {nearest(str(file), zoo.names())}?"
-        )
-    model = onesided.loads(zoo.text(str(file)), name=f"{file} (bundled)") if bundled else onesided.load(file)
-    if not change:
-        return model
-    pairs = [item.partition("=") for item in change]
-    values = {name.strip(): _number(value, f"--set {name}") for name, _, value in pairs}
-    return model.with_parameters(values)
-
-
-def _number(text: str, label: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        raise UsageError(f"{label} is not a number", got=repr(text), expected="a number") from None
-
-
 def _values(programme: str) -> tuple[float, ...]:
-    return tuple(_number(item, "a value of --programme") for item in programme.replace(",", " ").split())
+    return tuple(number(item, "a value of --programme") for item in programme.replace(",", " ").split())
 
 
 def _within(model: "Model", p: float | None, bounds: tuple[float, float] | None = None) -> float:

@@ -25,6 +25,7 @@ from onesided.results import (
     MotionEvent,
     Occurrence,
     Path,
+    Sensitivity,
     Solution,
     event_record,
     motion_event_record,
@@ -312,3 +313,22 @@ def diagram(found: Diagram, *, as_json: bool, folder: str) -> None:
     images = f" ({sum(found.multiplicity)} with their images)" if found.multiplicity else ""
     say(f"{len(found.paths)} branches{images}, {len(found.events)} special points; {_trust(worst)}")
     _where(folder)
+
+
+def sensitivity(found: Sensitivity, *, as_json: bool) -> None:
+    """What moves an event, by influence."""
+    if as_json:
+        for name in found.order:
+            json_line({"kind": "sensitivity", **found.record(name)})
+        return
+    say(f"what moves {escape(found.about)}")
+    table = Table(box=None, padding=(0, 2, 0, 2))
+    for head in ("parameter", f"d{found.control}/dparameter", "% per %", ""):
+        table.add_column(head, justify="left" if head in {"parameter", ""} else "right")
+    for name in found.order:
+        record = found.record(name)
+        law = f"{record['coefficient']:.6g} |Δ|^{record['exponent']:.3g}" if record["exponent"] != 1.0 else ""
+        rate = law or f"{record['p_rate']:.10g}"
+        percent = "" if not math.isfinite(record["relative"]) else f"{record['relative']:+.4g}"
+        table.add_row(escape(name), rate, percent, escape(record["note"]))
+    out.print(table, highlight=False)

@@ -23,10 +23,11 @@ class Spot:
     Parameters
     ----------
     border : (size,) a row that is not across the curve: an earlier tangent.
+    lines : (P', P) combinations of parameters that are looked at; by default every parameter.
     """
 
-    def __init__(self, curve: Curve, x: Array, border: Array) -> None:
-        self.curve, self.x, self.border = curve, x, border
+    def __init__(self, curve: Curve, x: Array, border: Array, lines: Array | None = None) -> None:
+        self.curve, self.x, self.border, self.lines = curve, x, border, lines
         self.y, self.e = curve.scaled(x), curve.evaluate(x)
         self.factorisations = 0
 
@@ -65,7 +66,7 @@ class Spot:
 
     @cached_property
     def _slopes(self) -> Array:
-        return self.curve.system.parameter_slopes(self.x)
+        return self.curve.system.parameter_slopes(self.x, self.lines)
 
     @cached_property
     def R_theta(self) -> Array:
@@ -87,7 +88,7 @@ class Spot:
     def R_y_theta(self, v: Array) -> Array:
         """Scaled change of J v with the parameters, (P, size − 1)."""
         curve = self.curve
-        raw = curve.system.parameter_slopes_along(self.x, curve.packed(v))
+        raw = curve.system.parameter_slopes_along(self.x, curve.packed(v), self.lines)
         return np.asarray(np.hstack([raw[:, : curve.n], raw[:, curve.n + curve.rows]]) / curve.weight)
 
     def R_yy(self, u: Array, columns: Array) -> Array:

@@ -12,6 +12,7 @@ from onesided.plots.control import joint_forces as joint_forces
 from onesided.plots.figures import View as View
 from onesided.plots.figures import write as write
 from onesided.plots.films import animate as animate
+from onesided.plots.influence_bars import influence as influence
 from onesided.plots.motion_plots import drift as drift
 from onesided.plots.motion_plots import forces as forces
 from onesided.plots.motion_plots import history as history

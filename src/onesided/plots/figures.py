@@ -16,8 +16,9 @@ from onesided.plots import control
 from onesided.plots import motion_plots as motion
 from onesided.plots.branches import diagram
 from onesided.plots.configuration import film_of, sketch
+from onesided.plots.influence_bars import influence
 from onesided.plots.style import settings
-from onesided.results import ComplementarityMotion, Coupled, Motion, Steering
+from onesided.results import ComplementarityMotion, Coupled, Motion, Sensitivity, Steering
 
 FORMATS = (".svg", ".pdf", ".png")
 
@@ -67,7 +68,9 @@ def write(
 
 def _draw(result: Any, view: View, axes: Axes, names: tuple[str | None, str | None], index: int, title: str) -> None:
     x, y = names
-    if isinstance(result, ComplementarityMotion) and view is not View.sketch:
+    if isinstance(result, Sensitivity):
+        influence(result, ax=axes, title=title)
+    elif isinstance(result, ComplementarityMotion) and view is not View.sketch:
         _draw_cables(result, view, axes, names, title)
     elif isinstance(result, Motion) and view is not View.sketch:
         _draw_motion(result, view, axes, names, title)

@@ -18,4 +18,5 @@ from onesided.report.tables import listed_html as listed_html
 from onesided.report.tables import modes_html as modes_html
 from onesided.report.tables import motion_event_html as motion_event_html
 from onesided.report.tables import rays_html as rays_html
+from onesided.report.tables import sensitivity_html as sensitivity_html
 from onesided.report.tables import solution_html as solution_html
