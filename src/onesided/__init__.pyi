@@ -21,6 +21,7 @@ from .complementarity_systems import CableStructure as CableStructure
 from .complementarity_systems import LinearComplementaritySystem as LinearComplementaritySystem
 from .complementarity_systems import SlacknessSystem as SlacknessSystem
 from .design.event_values import event_value as event_value
+from .design.follow import follow as follow
 from .design.sensitivities import sensitivity as sensitivity
 from .dynamics.contacts.event_driven import EventDriven as EventDriven
 from .dynamics.contacts.moreau import Moreau as Moreau

@@ -11,7 +11,7 @@ import numpy as np
 
 from onesided.base.errors import SolveError
 from onesided.base.tolerances import EPS, SMALL, Tolerances
-from onesided.base.types import Array
+from onesided.base.types import Array, Indices
 from onesided.design.conditions import Condition
 from onesided.design.event_equations import equations_of
 from onesided.design.forks import Fork, fork_of
@@ -103,7 +103,11 @@ class CurveOfEvents:
 
     def curve_at(self, tau: float) -> Curve:
         """The equilibria at other parameters, in the same scales."""
-        return make_curve(self.line.at(tau), self.curve.rows, self.curve.sizes, self.curve.scales)
+        return self.curve_on(self.line.at(tau), self.curve.rows)
+
+    def curve_on(self, system: System, rows: Indices) -> Curve:
+        """The equilibria with some constraints closed, in the same scales."""
+        return make_curve(system, rows, self.curve.sizes, self.curve.scales)
 
     def spot(self, w: Array, border: Array | None = None) -> Spot:
         """The linearised equations at w."""

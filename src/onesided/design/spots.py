@@ -9,6 +9,7 @@ from onesided.base.tolerances import ROUNDING
 from onesided.base.types import Array
 from onesided.linalg.lu import DenseLU
 from onesided.statics.curves.curve import Curve
+from onesided.statics.curves.factors import determinant
 from onesided.statics.curves.spectrum import second
 
 if TYPE_CHECKING:  # elements are loaded by those who compose
@@ -47,6 +48,18 @@ class Spot:
     def regular(self) -> bool:
         """Whether M is regular; a sparse one shows it by its solutions."""
         return self.curve.large or self._lu.pivot > ROUNDING
+
+    @property
+    def orientation(self) -> float:
+        """Sign of the determinant of M."""
+        return self._sparse.orientation if self.curve.large else determinant(self._lu.factors)[0]
+
+    @property
+    def volume(self) -> float:
+        """About how far M is from singular: how much a fixed vector grows by its inverse."""
+        fixed = np.cos(1.0 + np.arange(self.curve.size, dtype=np.float64))
+        x = self.solve(fixed[:-1], float(fixed[-1]))
+        return float(np.linalg.norm(fixed) / np.linalg.norm(x))
 
     @cached_property
     def t(self) -> Array:

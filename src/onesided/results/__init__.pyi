@@ -12,6 +12,9 @@ from .equilibrium import Recheck as Recheck
 from .equilibrium import State as State
 from .event_rates import DriveSensitivity as DriveSensitivity
 from .event_rates import Sensitivity as Sensitivity
+from .followed import Encounter as Encounter
+from .followed import Followed as Followed
+from .followed import Meeting as Meeting
 from .history import Drive as Drive
 from .history import Jump as Jump
 from .interpolated import dense as dense
