@@ -1,9 +1,10 @@
 """The verb `follow`: an event continued in a second parameter, with the special points of its own curve."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy.interpolate import BarycentricInterpolator
 from scipy.optimize import brentq
 
 from onesided.base.arguments import checked
@@ -21,6 +22,7 @@ from onesided.system.system import System
 FIRST_STEP, LARGEST_STEP, SMALLEST_STEP = 0.01, 0.05, EPS**0.5  # in scaled units of (y, τ)
 STRAIGHT, BENT = 0.999, 0.98  # cosine between tangents from which on steps grow, or are made again
 FATAL = {Encounter.corner_limit, Encounter.corners}  # where margins vanish the event ends
+SHARES = tuple(0.5 - 0.5 * np.cos(np.pi * k / 9.0) for k in range(10))  # of a step with a singular point inside
 ENDS = {Status.bound_reached, Status.path_ended}
 
 
@@ -135,6 +137,8 @@ class _Side:
         t = None if seen is None else self.events.tangent(w, like, border)
         if seen is None or t is None or not np.all(np.isfinite(t)):
             return None
+        if self.events.condition is None:
+            seen.numbers[Label(Encounter.turns)] = float(t[-1])
         along = border if self.events.condition is None else seen.spot.t / np.linalg.norm(seen.spot.t)
         return _Node(w, t, along, seen)
 
@@ -170,27 +174,56 @@ class _Side:
 
     def _located(self, a: _Node, b: _Node, label: Label) -> _Met | None:
         """Where a number vanishes between two nodes."""
+        nodes: dict[float, _Node | None] = {0.0: a, 1.0: b}
 
         def at(share: float) -> _Node | None:
-            w = self.events.corrected(_between(a, b, share), b.w - a.w, a.border)
-            return None if w is None else self._node(w, a.t, a.border)
+            if share not in nodes:
+                w = self.events.corrected(_between(a, b, share), b.w - a.w, a.border)
+                nodes[share] = None if w is None else self._node(w, a.t, a.border)
+            return nodes[share]
 
         def value(share: float) -> float:
-            if share in {0.0, 1.0}:
-                return (b if share else a).seen.numbers[label]
             node = at(share)
-            return np.nan if node is None else node.seen.numbers.get(label, np.nan)
+            if node is None:
+                raise _SingularError
+            return node.seen.numbers.get(label, 0.0)
 
-        share = float(brentq(value, 0.0, 1.0, xtol=EPS, rtol=4 * EPS, disp=False))
-        node = at(share)
-        if node is None:
-            return None
-        ends = label[0] in FATAL and not _about_pieces(label)
+        try:
+            node = at(float(brentq(value, 0.0, 1.0, xtol=EPS, rtol=4 * EPS, disp=False)))
+        except _SingularError:
+            return self._guessed([at(share) for share in SHARES], label)
+        return None if node is None else self._met(label, node, a, b)
+
+    def _met(self, label: Label, node: _Node, a: _Node, b: _Node) -> _Met:
+        ends = label.kind in FATAL and not label.piece
         left = abs(node.seen.numbers.get(label, np.nan))
         usual = max(abs(a.seen.numbers[label]), abs(b.seen.numbers[label]))
         if left > usual / 2.0:  # it jumps there: a singular piece, not a zero
-            label = (Encounter.degree, label[1])
+            label = label._replace(kind=Encounter.degree)
         return _Met(label, node, a.seen, None if ends else b.seen, left)
+
+    def _guessed(self, nodes: list[_Node | None], label: Label) -> _Met | None:
+        """Where the equations are singular at the zero itself: from points around it, by polynomials of two degrees."""
+        known = [node for node in nodes if node is not None]
+        values = np.array([node.seen.numbers[label] for node in known])
+        change = np.flatnonzero(values[:-1] * values[1:] < 0.0)
+        if len(known) < 4 or len(change) != 1:
+            return None
+        a, b = known[int(change[0])], known[int(change[0]) + 1]
+        points = np.array([node.w for node in known])
+        w, rough = (_interpolated_zero(values[own], points[own]) for own in (slice(None), slice(1, None)))
+        node = _Node(w, a.t, a.border, replace(a.seen, spot=self.events.spot(w, a.border)))
+        return _Met(label, node, a.seen, b.seen, float(np.max(np.abs(w - rough))))
+
+
+class _SingularError(Exception):
+    """The equations cannot be solved at a point."""
+
+
+def _interpolated_zero(values: Array, points: Array) -> Array:
+    """Points as polynomials of a number that changes monotonously, where it is zero."""
+    size = float(np.max(np.abs(values)))
+    return np.asarray(BarycentricInterpolator(values / size, points)(0.0))
 
 
 def _between(a: _Node, b: _Node, share: float) -> Array:
@@ -199,11 +232,6 @@ def _between(a: _Node, b: _Node, share: float) -> Array:
     s, r = share, 1.0 - share
     ends = (1.0 + 2.0 * s) * r * r * a.w + (1.0 + 2.0 * r) * s * s * b.w
     return np.asarray(ends + length * s * r * (r * a.t - s * b.t))
-
-
-def _about_pieces(label: Label) -> bool:
-    """Whether a corner meets a limit point of one of the pieces at it: then the event changes its name only."""
-    return label[0] is Encounter.corner_limit and label[1][-1:] in {("open",), ("closed",)}
 
 
 def _changed(a: Sighting, b: Sighting) -> list[Label]:
@@ -226,9 +254,9 @@ def _joined(event: Event, events: CurveOfEvents, parameter: str, sides: list[_Ru
         i = place[id(one.node)]
         sides_of = [one.before.words, "" if one.after is None else one.after.words]
         before, after = sides_of[::-1] if reverse and one.after is not None else sides_of
-        names = tuple(dict.fromkeys(one.label[1]))
+        kind, names, piece = one.label
         where = float(theta[i]), float(x[i, n]), x[i, :n]
-        return Meeting(one.label[0], parameter, system.control, *where, names, before, after, one.left, i)
+        return Meeting(kind, parameter, system.control, *where, names, before, after, one.left, i, piece)
 
     meetings = [meeting(one, reverse=True) for one in reversed(back.met)]
     meetings += [meeting(one, reverse=False) for one in ahead.met]

@@ -1,6 +1,7 @@
 """What is watched along a curve of events: numbers whose zeros are its own special points."""
 
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
@@ -10,7 +11,15 @@ from onesided.design.event_curves import CurveOfEvents
 from onesided.design.spots import Spot
 from onesided.results import Encounter, Kind
 
-Label = tuple[Encounter, tuple[str, ...]]
+SIDES = ("open", "closed")
+
+
+class Label(NamedTuple):
+    """What a number tells of: kind of meeting, constraints, and of which piece at a contact it is."""
+
+    kind: Encounter
+    names: tuple[str, ...] = ()
+    piece: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,15 +46,14 @@ def look(events: CurveOfEvents, w: Array, border: Array) -> Sighting | None:
         return None
     numbers = _margins(events, spot)
     if events.condition is None:
-        numbers[Encounter.turns, ()] = float(np.linalg.det(loose.rates[:, :2]))
+        numbers[Label(Encounter.hilltop)] = _next_mode(spot)
         return Sighting(spot, _around(spot), f"{events.event.kind.value}, {_told(_around(spot))}", numbers)
     crossing = float(loose.rates[0, 0] / (spot.t @ spot.t))
     if isinstance(events.condition, Turn):
-        numbers[Encounter.cusp, ()] = crossing
-        numbers[Encounter.hilltop, ()] = spot.orientation * spot.volume
+        numbers[Label(Encounter.cusp)] = crossing
+        numbers[Label(Encounter.hilltop)] = spot.orientation * spot.volume
         return Sighting(spot, _around(spot), f"{Kind.limit.value}, {_told(_around(spot))}", numbers)
     if not isinstance(events.condition, Meets | Release):
-        numbers[Encounter.turns, ()] = crossing
         return Sighting(spot, _around(spot), f"{events.event.kind.value}, {_told(_around(spot))}", numbers)
     return _contact(events, spot, numbers)
 
@@ -58,7 +66,7 @@ def _margins(events: CurveOfEvents, spot: Spot) -> dict[Label, float]:
     corner = own >= 0
     kind = Encounter.corners if corner else Encounter.corner_limit
     first = (names[own],) if corner else ()
-    return {(kind, (*first, names[k + j])): float(value) for j, value in enumerate(margins) if k + j != own}
+    return {Label(kind, (*first, names[k + j])): float(value) for j, value in enumerate(margins) if k + j != own}
 
 
 def _around(spot: Spot) -> tuple[int, int]:
@@ -67,12 +75,21 @@ def _around(spot: Spot) -> tuple[int, int]:
     if curve.large:
         found = curve.modes(spot.e)[0]
         return found, found
-    values = np.sort(np.linalg.eigvalsh(_reduced(spot)))
-    if not len(values):
-        return 0, 0
-    clear = np.delete(values, np.argmin(np.abs(values)))
-    outside = int(np.count_nonzero(clear < 0.0))
+    others = _others(spot)
+    outside = int(np.count_nonzero(others < 0.0))
     return outside, outside + 1
+
+
+def _others(spot: Spot) -> Array:
+    """Eigenvalues of the reduced Hessian but the one that vanishes at the event."""
+    values = np.linalg.eigvalsh(_reduced(spot))
+    return np.delete(values, np.argmin(np.abs(values))) if len(values) else values
+
+
+def _next_mode(spot: Spot) -> float:
+    """Size of the softest other mode, with a sign that changes where it vanishes; it is not watched in large systems."""
+    others = np.zeros(0) if spot.curve.large else _others(spot)
+    return float(np.prod(np.sign(others)) * np.min(np.abs(others), initial=np.inf)) if len(others) else 1.0
 
 
 def _reduced(spot: Spot) -> Array:
@@ -90,10 +107,10 @@ def _contact(events: CurveOfEvents, spot: Spot, numbers: dict[Label, float]) -> 
     rows = set(spot.curve.rows.tolist())
     pieces = [_piece(events, spot, sorted(rows - {j}), Meets(j)), _piece(events, spot, sorted(rows | {j}), Release(j))]
     p_rates, leaving, degrees = zip(*pieces, strict=True)
-    for p_rate in p_rates:
-        numbers[Encounter.corner_limit, (name, "closed" if p_rate is p_rates[1] else "open")] = p_rate
+    for side, p_rate, rate in zip(SIDES, p_rates, leaving, strict=True):
+        numbers[Label(Encounter.corner_limit, (name,), side)] = p_rate
+        numbers[Label(Encounter.grazes, (name,), side)] = rate
     turned = p_rates[0] * leaving[0] * p_rates[1] * leaving[1] > 0.0  # both lead to the same side of p
-    numbers[Encounter.grazes, (name, "open")], numbers[Encounter.grazes, (name, "closed")] = leaving
     kind = Kind.corner_limit if turned else events.event.kind
     kind = Kind.closes if kind is Kind.corner_limit and not turned else kind
     return Sighting(spot, (degrees[0], degrees[1]), f"{kind.value}, {_told((degrees[0], degrees[1]))}", numbers)
@@ -103,6 +120,8 @@ def _piece(events: CurveOfEvents, spot: Spot, rows: list[int], condition: Condit
     """Of a piece with p as the border: part of the unit tangent along p, rate of the gap or reaction, negative modes."""
     curve = events.curve_on(spot.curve.system, np.array(rows, dtype=np.intp))
     piece = Spot(curve, spot.x, np.eye(1, curve.size, curve.n)[0])
+    if not piece.regular:
+        return 0.0, 0.0, int(curve.modes(piece.e)[0])
     size, sign = float(np.linalg.norm(piece.t)), piece.orientation
     rate = float(condition.rates(piece, piece.t[:, None])[0])
     return sign / size, sign * rate / size, int(curve.modes(piece.e)[0])

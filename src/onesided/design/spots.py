@@ -9,7 +9,6 @@ from onesided.base.tolerances import ROUNDING
 from onesided.base.types import Array
 from onesided.linalg.lu import DenseLU
 from onesided.statics.curves.curve import Curve
-from onesided.statics.curves.factors import determinant
 from onesided.statics.curves.spectrum import second
 
 if TYPE_CHECKING:  # elements are loaded by those who compose
@@ -52,7 +51,11 @@ class Spot:
     @property
     def orientation(self) -> float:
         """Sign of the determinant of M."""
-        return self._sparse.orientation if self.curve.large else determinant(self._lu.factors)[0]
+        if self.curve.large:
+            return self._sparse.orientation
+        lu, pivots = self._lu.factors
+        swaps = np.count_nonzero(pivots != np.arange(len(pivots)))
+        return float(np.prod(np.sign(lu.diagonal())) * (-1.0) ** swaps)
 
     @property
     def volume(self) -> float:

@@ -35,6 +35,7 @@ class Meeting:
     theta, p, q : where;  precision : what is left of the quantity that vanishes there, in scaled units.
     before, after : what the event is on either side, in words; `after` is empty where the curve ends.
     index : position in the arrays of the curve.
+    piece : where a contact is concerned, of which branch it is told: the one with the contact "open" or "closed".
     """
 
     kind: Encounter
@@ -48,13 +49,19 @@ class Meeting:
     after: str
     precision: float
     index: int
+    piece: str = ""
 
     def words(self) -> str:
         """One sentence for an engineer."""
         where = f"{self.parameter} = {format_number(self.theta)}, {self.control} = {format_number(self.p)}"
-        names = "".join(f" '{name}'" for name in self.constraints)
-        sides = self.before if self.before == self.after else f"{self.before} → {self.after or 'the event is gone'}"
-        return f"{self.kind.value}{names} at {where}; {sides}"
+        names = " and".join(f" '{name}'" for name in self.constraints)
+        piece = f" (on the branch with it {self.piece})" if self.piece else ""
+        sides = self.before if self.before == self.after else f"{self.before} → {self.after or self._beyond()}"
+        return f"{self.kind.value}{':' if names else ''}{names}{piece} at {where}; {sides}"
+
+    def _beyond(self) -> str:
+        """What takes the place of an event that ends."""
+        return f"beyond it '{self.constraints[-1]}' changes first" if self.constraints else "beyond it there is none"
 
     def __repr__(self) -> str:
         return f"<Meeting: {self.words()}>"
