@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 import onesided
-from onesided import cli
+from onesided import cli, results
 from onesided.base.errors import UsageError
-from onesided.cli.exits import clear_errors
+from onesided.base.names import unknown_name
+from onesided.cli.exits import clear_errors, exit_code
 from onesided.cli.given import load_model
 
 if TYPE_CHECKING:
@@ -53,3 +54,38 @@ def traced_event(system: Any, number: int | None) -> "Event":
         got = f"--event {number}" if number is not None else "no event but a bound"
         raise UsageError("there is no such event", got=got, expected=f"1 to {len(path.events)}: see `onesided trace`")
     return special[0]
+
+
+@designs.command()
+def follow(  # noqa: PLR0913, PLR0917 - one option each
+    file: File,
+    parameter: Annotated[str, typer.Option("--parameter", help="The parameter that changes.")],
+    event: Which = None,
+    low: Annotated[float | None, typer.Option("--from", help="Its lowest value; default: half of it.")] = None,
+    high: Annotated[float | None, typer.Option("--to", help="Its highest value; default: twice it.")] = None,
+    change: Change = None,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="Folder for the results.")] = None,
+    plot: Picture = None,
+    as_json: Json = False,
+) -> None:
+    """Follow an event while a parameter changes; where it ends, turns or changes its kind is told."""
+    with clear_errors(as_json):
+        system = load_model(file, change).system
+        folder = output or Path("onesided-results") / f"{file.stem}-follow"
+        results.check_folder(folder)
+        bounds = _bounds(system, parameter, low, high)
+        found = onesided.follow(traced_event(system, event), parameter, bounds, throw=False)
+        cli.listing.followed(found, as_json=as_json, folder=str(onesided.save(found, folder)))
+        _draw(found, plot)
+        raise typer.Exit(exit_code(found.status))
+
+
+def _bounds(system: Any, parameter: str, low: float | None, high: float | None) -> tuple[float, float]:
+    """The bounds asked for; half and twice the value where they are not."""
+    if parameter not in system.parameters:
+        raise unknown_name("parameter", parameter, system.parameters)
+    value = system.parameters[parameter]
+    usual = sorted((0.5 * value, 2.0 * value))
+    if value == 0.0 and (low is None or high is None):
+        raise UsageError(f"the bounds of {parameter} are not known: it is 0", advice="--from and --to")
+    return (usual[0] if low is None else low, usual[1] if high is None else high)

@@ -20,6 +20,7 @@ from onesided.results import (
     Drive,
     Equilibrium,
     Event,
+    Followed,
     Kind,
     Motion,
     MotionEvent,
@@ -332,3 +333,20 @@ def sensitivity(found: Sensitivity, *, as_json: bool) -> None:
         percent = "" if not math.isfinite(record["relative"]) else f"{record['relative']:+.4g}"
         table.add_row(escape(name), rate, percent, escape(record["note"]))
     out.print(table, highlight=False)
+
+
+def followed(found: Followed, *, as_json: bool, folder: str) -> None:
+    """A curve of events: its ends and special points."""
+    if as_json:
+        for one in found.meetings:
+            place = {"theta": one.theta, "p": one.p}
+            json_line({"kind": "meeting", "meeting": one.kind.name, **place, "words": one.words()})
+        json_line({"kind": "result", "status": found.status.name, "points": len(found), "folder": folder})
+        return
+    say(escape(repr(found).strip("<>")))
+    for number, one in enumerate(found.meetings, 1):
+        say(f"{number:3d}  {escape(one.words())}")
+    for i in (0, -1):
+        say(f"{escape(found.parameter)} = {found.theta[i]:.10g}: {escape(found.control)} = {found.p[i]:.10g}")
+    say(f"[dim]{escape(found.note)}[/]")
+    _where(folder)

@@ -19,8 +19,8 @@ from onesided.linalg import one_thread
 from onesided.results import Encounter, Event, Followed, Kind, Meeting
 from onesided.system.system import System
 
-FIRST_STEP, LARGEST_STEP, SMALLEST_STEP = 0.01, 0.05, EPS**0.5  # in scaled units of (y, τ)
-STRAIGHT, BENT = 0.999, 0.98  # cosine between tangents from which on steps grow, or are made again
+FIRST_STEP, LARGEST_STEP, SMALLEST_STEP = 0.02, 0.2, EPS**0.5  # in scaled units of (y, τ)
+STRAIGHT, BENT = 0.998, 0.97  # cosine between tangents from which on steps grow, or are made again
 FATAL = {Encounter.corner_limit, Encounter.corners}  # where margins vanish the event ends
 SHARES = tuple(0.5 - 0.5 * np.cos(np.pi * k / 9.0) for k in range(10))  # of a step with a singular point inside
 ENDS = {Status.bound_reached, Status.path_ended}
@@ -134,9 +134,9 @@ class _Side:
 
     def _node(self, w: Array, like: Array, border: Array) -> _Node | None:
         seen = look(self.events, w, border)
-        t = None if seen is None else self.events.tangent(w, like, border)
-        if seen is None or t is None or not np.all(np.isfinite(t)):
+        if seen is None or not np.all(np.isfinite(seen.loose.rates)):
             return None
+        t = seen.loose.tangent(like)
         if self.events.condition is None:
             seen.numbers[Label(Encounter.turns)] = float(t[-1])
         along = border if self.events.condition is None else seen.spot.t / np.linalg.norm(seen.spot.t)
@@ -277,6 +277,8 @@ def _joined(event: Event, events: CurveOfEvents, parameter: str, sides: list[_Ru
         start=len(back.nodes) - 1,
         meetings=tuple(meetings),
         status=worst,
-        note="; ".join(f"{word}: {side.status.value}" for word, side in zip(("falling", "growing"), sides, strict=True)),
+        note="; ".join(
+            f"{word}: {side.status.value}" for word, side in zip(("falling", "growing"), sides, strict=True)
+        ),
         provenance={"parameters": dict(system.parameters), "event": Kind(event.kind).name},
     )

@@ -7,7 +7,7 @@ import numpy as np
 
 from onesided.base.types import Array
 from onesided.design.conditions import Condition, Meets, Release, Turn
-from onesided.design.event_curves import CurveOfEvents
+from onesided.design.event_curves import CurveOfEvents, Loose
 from onesided.design.spots import Spot
 from onesided.results import Encounter, Kind
 
@@ -28,11 +28,13 @@ class Sighting:
 
     Attributes
     ----------
+    loose : what the equations leave free there.
     numbers : kind of meeting and constraints → a number that changes its sign there.
     degrees : negative modes on both sides of the event;  words : what the event is.
     """
 
     spot: Spot
+    loose: Loose
     degrees: tuple[int, int]
     words: str
     numbers: dict[Label, float] = field(default_factory=dict)
@@ -47,15 +49,15 @@ def look(events: CurveOfEvents, w: Array, border: Array) -> Sighting | None:
     numbers = _margins(events, spot)
     if events.condition is None:
         numbers[Label(Encounter.hilltop)] = _next_mode(spot)
-        return Sighting(spot, _around(spot), f"{events.event.kind.value}, {_told(_around(spot))}", numbers)
+        return Sighting(spot, loose, _around(spot), f"{events.event.kind.value}, {_told(_around(spot))}", numbers)
     crossing = float(loose.rates[0, 0] / (spot.t @ spot.t))
     if isinstance(events.condition, Turn):
         numbers[Label(Encounter.cusp)] = crossing
         numbers[Label(Encounter.hilltop)] = spot.orientation * spot.volume
-        return Sighting(spot, _around(spot), f"{Kind.limit.value}, {_told(_around(spot))}", numbers)
+        return Sighting(spot, loose, _around(spot), f"{Kind.limit.value}, {_told(_around(spot))}", numbers)
     if not isinstance(events.condition, Meets | Release):
-        return Sighting(spot, _around(spot), f"{events.event.kind.value}, {_told(_around(spot))}", numbers)
-    return _contact(events, spot, numbers)
+        return Sighting(spot, loose, _around(spot), f"{events.event.kind.value}, {_told(_around(spot))}", numbers)
+    return _contact(events, spot, loose, numbers)
 
 
 def _margins(events: CurveOfEvents, spot: Spot) -> dict[Label, float]:
@@ -87,7 +89,7 @@ def _others(spot: Spot) -> Array:
 
 
 def _next_mode(spot: Spot) -> float:
-    """Size of the softest other mode, with a sign that changes where it vanishes; it is not watched in large systems."""
+    """Size of the softest other mode, with a sign that changes where it vanishes; not watched in large systems."""
     others = np.zeros(0) if spot.curve.large else _others(spot)
     return float(np.prod(np.sign(others)) * np.min(np.abs(others), initial=np.inf)) if len(others) else 1.0
 
@@ -100,7 +102,7 @@ def _reduced(spot: Spot) -> Array:
     return np.asarray(T.T @ curve.sizes.hessian(spot.e.L_qq) @ T)
 
 
-def _contact(events: CurveOfEvents, spot: Spot, numbers: dict[Label, float]) -> Sighting:
+def _contact(events: CurveOfEvents, spot: Spot, loose: Loose, numbers: dict[Label, float]) -> Sighting:
     """A contact changes: both pieces that meet there are looked at, with the contact open and closed."""
     j = int(getattr(events.condition, "j", -1))
     name = spot.curve.system.constraint_names[j]
@@ -113,11 +115,11 @@ def _contact(events: CurveOfEvents, spot: Spot, numbers: dict[Label, float]) -> 
     turned = p_rates[0] * leaving[0] * p_rates[1] * leaving[1] > 0.0  # both lead to the same side of p
     kind = Kind.corner_limit if turned else events.event.kind
     kind = Kind.closes if kind is Kind.corner_limit and not turned else kind
-    return Sighting(spot, (degrees[0], degrees[1]), f"{kind.value}, {_told((degrees[0], degrees[1]))}", numbers)
+    return Sighting(spot, loose, (degrees[0], degrees[1]), f"{kind.value}, {_told((degrees[0], degrees[1]))}", numbers)
 
 
 def _piece(events: CurveOfEvents, spot: Spot, rows: list[int], condition: Condition) -> tuple[float, float, int]:
-    """Of a piece with p as the border: part of the unit tangent along p, rate of the gap or reaction, negative modes."""
+    """Of a piece: part of the unit tangent along p, rate of the gap or reaction, number of negative modes."""
     curve = events.curve_on(spot.curve.system, np.array(rows, dtype=np.intp))
     piece = Spot(curve, spot.x, np.eye(1, curve.size, curve.n)[0])
     if not piece.regular:

@@ -52,7 +52,9 @@ def differentiable_once(solved: Solved, name: str) -> Callable[[Any], Any]:
 
 
 def _outside(function: Callable[[Any], Any], shape: tuple[int, ...], vector: Any) -> Any:
-    """Call plain Python from within JAX."""
+    """Call plain Python from within JAX; directly where values are known, so that errors stay what they are."""
+    if not isinstance(vector, jax.core.Tracer):
+        return jnp.asarray(function(vector))
     shape_of: Any = jax.ShapeDtypeStruct
     return jax.pure_callback(function, shape_of(shape, jnp.float64), vector, vmap_method="sequential")
 

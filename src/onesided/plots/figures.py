@@ -16,9 +16,10 @@ from onesided.plots import control
 from onesided.plots import motion_plots as motion
 from onesided.plots.branches import diagram
 from onesided.plots.configuration import film_of, sketch
+from onesided.plots.event_curves_plot import event_curve
 from onesided.plots.influence_bars import influence
 from onesided.plots.style import settings
-from onesided.results import ComplementarityMotion, Coupled, Motion, Sensitivity, Steering
+from onesided.results import ComplementarityMotion, Coupled, Followed, Motion, Sensitivity, StabilityMap, Steering
 
 FORMATS = (".svg", ".pdf", ".png")
 
@@ -70,6 +71,8 @@ def _draw(result: Any, view: View, axes: Axes, names: tuple[str | None, str | No
     x, y = names
     if isinstance(result, Sensitivity):
         influence(result, ax=axes, title=title)
+    elif isinstance(result, Followed | StabilityMap):
+        event_curve(result, ax=axes, title=title)
     elif isinstance(result, ComplementarityMotion) and view is not View.sketch:
         _draw_cables(result, view, axes, names, title)
     elif isinstance(result, Motion) and view is not View.sketch:

@@ -14,6 +14,7 @@ from onesided.report.systems import task_html as task_html
 from onesided.report.tables import bold as bold
 from onesided.report.tables import equilibrium_html as equilibrium_html
 from onesided.report.tables import event_html as event_html
+from onesided.report.tables import followed_html as followed_html
 from onesided.report.tables import listed_html as listed_html
 from onesided.report.tables import modes_html as modes_html
 from onesided.report.tables import motion_event_html as motion_event_html

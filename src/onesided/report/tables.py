@@ -5,10 +5,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import Any
 
-from onesided.report.display import influence_svg, modes_svg, shape_svg
+from onesided.report.display import design_svg, modes_svg, shape_svg
 from onesided.results import (
     Equilibrium,
     Event,
+    Followed,
     Kind,
     Modes,
     MotionEvent,
@@ -17,6 +18,7 @@ from onesided.results import (
     Sensitivity,
     Shape,
     Solution,
+    StabilityMap,
 )
 from onesided.results.explain import slug, text
 from onesided.results.wording import short
@@ -98,7 +100,13 @@ def sensitivity_html(found: Sensitivity) -> str:
     """What moves an event: bars, and the numbers by influence."""
     rows = [_influence_row(name, found.record(name)) for name in found.order]
     numbers = table(rows, head=("parameter", f"d{found.control}/dparameter", "% per %", ""))
-    return bold(f"What moves {found.about}") + beside(influence_svg(found), numbers)
+    return bold(f"What moves {found.about}") + beside(design_svg(found), numbers)
+
+
+def followed_html(found: Followed | StabilityMap) -> str:
+    """A curve of events, or a map of them: picture, and its special points or regions in words."""
+    words = found.meetings if isinstance(found, Followed) else found.regions
+    return bold(repr(found).strip("<>")) + paragraph(found.note) + design_svg(found) + listed_html(words)
 
 
 def _influence_row(name: str, one: Mapping[str, Any]) -> tuple[str, ...]:

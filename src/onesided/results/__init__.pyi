@@ -40,6 +40,8 @@ from .sketch import Silhouette as Silhouette
 from .sketch import Sketch as Sketch
 from .solids import Solid as Solid
 from .solution import Solution as Solution
+from .stability_map import Region as Region
+from .stability_map import StabilityMap as StabilityMap
 from .steering import Steering as Steering
 from .store import check_folder as check_folder
 from .store import event_record as event_record
