@@ -7,7 +7,7 @@ import pytest
 
 import onesided
 from onesided import zoo
-from onesided.linalg.differences import derivative
+from onesided.elements import Bar, Force, Gap, Node
 
 
 def _limit_load(k, b, h):
@@ -89,7 +89,7 @@ def _traced_again(system, number, name):
         ).events[number]
         return np.concatenate([[event.p], event.q, event.lam])
 
-    return derivative(at, 0.1 * abs(value))[0]
+    return _extrapolated(at, 0.02 * abs(value))
 
 
 @pytest.mark.parametrize(("model", "number"), [("von-mises-floor", 1), ("two-bar-roller", 0)])
@@ -123,7 +123,7 @@ def _fork(system):
 
 
 def test_a_side_load_breaks_a_symmetric_fork_by_the_power_two_thirds(column):
-    """−δ a + a³/6 + eps = 0 and −δ + a²/2 = 0 give δ = (9/8)^(1/3) eps^(2/3) [Koiter]."""
+    """−δ a + a³/6 + eps = 0 and −δ + a²/2 = 0 give δ = (9/8)^(1/3) eps^(2/3) [KO]."""
     found = onesided.sensitivity(_fork(column))
     assert found["c"] == pytest.approx(1.0, rel=1e-9)
     assert np.isnan(found["eps"])
@@ -150,7 +150,7 @@ def test_energy_of_jumps_and_area_of_the_loop(truss):
         other = truss.replace(parameters={"h": 0.5 + change})
         return np.array([onesided.drive(other, programme=[0.0, 0.1, -0.1, 0.0]).dissipated])
 
-    assert found["h"] == pytest.approx(float(derivative(dissipated, 0.1)[0][0]), rel=1e-8)
+    assert found["h"] == pytest.approx(float(_extrapolated(dissipated, 0.01)[0]), rel=1e-8)
 
 
 def test_the_value_of_an_event_is_differentiable(truss, limit):
@@ -180,3 +180,89 @@ def test_units_do_not_matter(truss, limit):
     big = truss.replace(parameters={"b": 1000.0, "h": 500.0, "k": 1.0e-6})
     event = onesided.trace(big, [500.0], 0.0, p_bounds=(-1.0, 1.0), max_events=1).events[0]
     assert onesided.sensitivity(event).relative == pytest.approx(onesided.sensitivity(limit).relative, rel=1e-10)
+
+
+def _roof(*, sparse):
+    """A shallow truss of two bars above a floor, positions and stiffness as parameters."""
+    parts = [
+        Node("top", (0.0, "h"), fixed="x"),
+        Node("left", ("-b", 0.0), fixed=True),
+        Node("right", ("b", 0.0), fixed=True),
+        Bar("west", ("left", "top"), stiffness="k"),
+        Bar("east", ("right", "top"), stiffness="k"),
+        Force("load", "top", (0.0, -1.0)),
+        Gap("floor", "top_y - ys"),
+    ]
+    return onesided.compose(parts, parameters={"k": 1.0, "b": 1.0, "h": 0.5, "ys": 0.2}, sparse=sparse)
+
+
+def test_sparse_structures_as_dense_ones():
+    found = []
+    for sparse in (False, True):
+        events = onesided.trace(_roof(sparse=sparse), p_bounds=(-0.1, 0.1)).events[:2]
+        assert [event.kind.name for event in events] == ["limit", "corner_limit"]
+        found.append([onesided.sensitivity(event) for event in events])
+    exact = jax.grad(_limit_load, (0, 1, 2))(1.0, 1.0, 0.5)
+    assert found[1][0].p_rate == pytest.approx([*map(float, exact), 0.0], rel=1e-9, abs=1e-12)
+    for dense, large in zip(*found, strict=True):
+        assert large.p_rate == pytest.approx(dense.p_rate, rel=1e-9, abs=1e-12)
+        assert large.q_rate == pytest.approx(dense.q_rate, rel=1e-9, abs=1e-12)
+        assert large.factorisations == 1
+
+
+def test_what_is_printed_and_drawn(limit, tmp_path):
+    found = onesided.sensitivity(limit)
+    assert found.order == ["h", "b", "k"]
+    assert str(found).splitlines()[1].startswith("  h: dp/dh = 0.2394698")
+    again = onesided.load_result(onesided.save(found, tmp_path / "rates"))
+    assert again.p_rate == pytest.approx(found.p_rate)
+    assert onesided.plots.write(again, tmp_path / "bars.svg").exists()
+    assert "What moves the limit point" in again._repr_html_()
+
+
+def _extrapolated(function, step, levels=4):
+    """Derivative by central differences with four steps, the powers of the step up to h⁶ removed."""
+    rows = []
+    for level in range(levels):
+        h = step / 2**level
+        row = [(function(h) - function(-h)) / (2 * h)]
+        for power, coarse in enumerate(rows[-1] if rows else (), start=1):
+            row.append(row[-1] + (row[-1] - coarse) / (4.0**power - 1.0))
+        rows.append(row)
+    return rows[-1][-1]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(200))
+def test_random_systems_as_traced_again(seed):
+    """Polynomial energies with a stop: every event of the path, all parameters."""
+    rng = np.random.default_rng(seed)
+    values = dict(zip(("a", "b", "c", "d", "gap"), rng.uniform(0.5, 1.5, 5), strict=True))
+
+    def traced(**changed):
+        system = _random.replace(parameters={**values, **changed})
+        path = onesided.trace(system, [-2.0, 0.0], -6.0, p_bounds=(-6.0, 3.0), max_events=3, throw=False)
+        return [event for event in path.events if event.kind is not onesided.Kind.bound]
+
+    events = traced()
+    rates = [onesided.sensitivity(event) for event in events]
+    for i in rng.choice(len(values), 2, replace=False):
+        name, value = list(values.items())[i]
+
+        def at(change, name=name, value=value):
+            again = traced(**{name: value + change})
+            assert [event.kind for event in again] == [event.kind for event in events]
+            return np.array([np.append(event.p, event.q) for event in again]).reshape(len(events), 3)
+
+        own = np.array([np.append(one.p_rate[i], one.q_rate[i]) for one in rates]).reshape(len(events), 3)
+        assert own == pytest.approx(_extrapolated(at, 2e-3), rel=1e-8, abs=1e-9)
+
+
+_random = onesided.System(
+    coordinates=("x", "y"),
+    energy=lambda q, p, th: (
+        th.a * q[0] ** 4 / 4 - th.b * q[0] ** 2 / 2 + th.c * (q[1] - q[0] ** 2 / 4) ** 2 / 2 + th.d * q[1] - p * q[0]
+    ),
+    unilateral={"stop": lambda q, p, th: th.gap + 0.2 - q[0] - 0.3 * q[1]},
+    parameters={"a": 1.0, "b": 1.0, "c": 1.0, "d": 1.0, "gap": 1.0},
+)

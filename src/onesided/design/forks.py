@@ -1,7 +1,7 @@
 """Smooth bifurcations and parameters: how a fork moves, and the power law where a parameter breaks it.
 
 With v the mode without p, t the null vector with ṗ = 1 and z the left null vector, the branches near a simple fork are
-½B_vv a² + B_vt aδ + ½B_tt δ² + C a³/6 + h Δθ = 0, B = zᵀR'', h = zᵀR_θ, δ the change of p [Koiter].
+½B_vv a² + B_vt aδ + ½B_tt δ² + C a³/6 + h Δθ = 0, B = zᵀR'', h = zᵀR_θ, δ the change of p [KO].
 """
 
 from dataclasses import dataclass

@@ -2,7 +2,7 @@
 
 What the compiled functions take in place of the parameters is a vector of them, or, for structures, the numbers of all
 elements. The former is differentiated as it is. The latter are plain Python of the parameters (lengths of positions,
-products of moduli and areas): their rates are extrapolated from differences [Ridders], to rounding; the rest is exact.
+products of moduli and areas): their rates are extrapolated from differences [RI], to rounding; the rest is exact.
 """
 
 from collections.abc import Callable, Mapping

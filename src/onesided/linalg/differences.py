@@ -1,4 +1,4 @@
-"""Derivatives of functions that are only known by their values: differences, extrapolated until they settle."""
+"""Derivatives of functions that are only known by their values: differences, extrapolated until they settle [RI]."""
 
 from collections.abc import Callable
 from typing import NamedTuple
