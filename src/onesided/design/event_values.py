@@ -48,7 +48,7 @@ def event_value(
     def solved(values: Array) -> tuple[float, Array]:
         return _solved(event, system, dict(zip(given, map(float, values), strict=True)), read, tolerances)
 
-    return differentiable_once(solved, "event_value")(stacked([*given.values()]))
+    return differentiable_once(solved, "event_value")(stacked(given))
 
 
 Reader = Callable[[Spot, Array, Array], tuple[float, Array]]
@@ -101,4 +101,4 @@ def event_rates(events: CurveOfEvents, w: Array, chosen: list[int]) -> tuple[Spo
         )
         columns.append(at.curve.packed((loose.free @ moved)[:-1]))
     full = Spot(at.curve, at.x, at.border, lines)
-    return at, np.array(columns).reshape(len(lines), -1).T, full.L_theta
+    return at, np.array(columns).reshape(len(lines), len(at.x)).T, full.L_theta

@@ -119,7 +119,7 @@ class _Survey:
         return found
 
     def _reach(self, sample: _Sample) -> float:
-        return SAME * float(np.ptp(sample.path.p))
+        return float(SAME * np.ptp(sample.path.p))
 
     def change(self, a: _Sample, b: _Sample, curves: list[Followed]) -> tuple[float, str, float]:
         """Where the events change between two samples, why, and how sharply that is known."""

@@ -1,6 +1,6 @@
 """Functions of parameters that are solved for: values and slopes from outside, differentiable by JAX once."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import jax
@@ -59,7 +59,17 @@ def _outside(function: Callable[[Any], Any], shape: tuple[int, ...], vector: Any
     return jax.pure_callback(function, shape_of(shape, jnp.float64), vector, vmap_method="sequential")
 
 
-def stacked(values: list[Any]) -> Any:
-    """Numbers, or what JAX has in their place, as one vector."""
+def stacked(values: Mapping[str, Any]) -> Any:
+    """Named numbers, or what JAX has in their place, as one vector."""
     prepare_jax()
-    return jnp.stack([jnp.asarray(value, dtype=jnp.float64) for value in values]) if values else jnp.zeros(0)
+    return jnp.stack([_number(name, value) for name, value in values.items()]) if values else jnp.zeros(0)
+
+
+def _number(name: str, value: Any) -> Any:
+    try:
+        found = jnp.asarray(value, dtype=jnp.float64)
+    except (TypeError, ValueError, OverflowError):
+        found = None
+    if found is None or found.shape or (not isinstance(found, jax.core.Tracer) and not np.isfinite(found)):
+        raise UsageError(f"parameter '{name}' is not a number", got=repr(value)[:80], expected="a finite number")
+    return found
