@@ -59,6 +59,7 @@ def test_a_limit_point_ends_where_a_corner_comes_first(floor_events):
 def test_a_map_of_events(floor, tmp_path):
     found = onesided.stability_map(floor, "ys", (-0.45, 0.45), samples=5)
     assert found.complete
+    assert len(found.curves) == 3  # two limit points, and the contact once
     assert [len(region.events) for region in found.regions] == [3, 2, 1]
     assert [region.high for region in found.regions] == pytest.approx([-HIGHEST, HIGHEST, 0.45], abs=1e-9)
     again = onesided.load_result(onesided.save(found, tmp_path / "map"))

@@ -14,7 +14,7 @@ from onesided.base.tolerances import DEFAULT, EPS, Tolerances
 from onesided.base.types import Array, Status
 from onesided.design.event_curves import CurveOfEvents, curve_of_events, refuse_broken
 from onesided.design.event_equations import standpoint
-from onesided.design.monitors import Label, Sighting, look
+from onesided.design.sightings import Label, Sighting, look
 from onesided.linalg import one_thread
 from onesided.results import Encounter, Event, Followed, Kind, Meeting
 from onesided.system.system import System

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.interpolate import BarycentricInterpolator
 
 from onesided.base.arguments import checked
 from onesided.base.errors import OnesidedError, UsageError
@@ -145,9 +146,14 @@ def _on(curve: Followed, value: float, event: Event, reach: float) -> bool:
     if curve.kind is not event.kind and not {curve.kind, event.kind} <= CONTACTS:
         return False
     across = np.flatnonzero((curve.theta[:-1] - value) * (curve.theta[1:] - value) <= 0.0)
-    for i in across:
-        span = curve.theta[i + 1] - curve.theta[i]
-        share = (value - curve.theta[i]) / span if span else 0.0
-        if abs(curve.p[i] + share * (curve.p[i + 1] - curve.p[i]) - event.p) <= reach:
-            return True
-    return False
+    return any(abs(_load_at(curve, int(i), value) - event.p) <= reach for i in across)
+
+
+def _load_at(curve: Followed, i: int, value: float) -> float:
+    """P of a curve at a value of the parameter between points i and i + 1, from the points around them."""
+    first = min(max(i - 1, 0), max(len(curve) - 4, 0))
+    theta, p = curve.theta[first : first + 4], curve.p[first : first + 4]
+    if len(theta) < 4 or not (np.all(np.diff(theta) > 0.0) or np.all(np.diff(theta) < 0.0)):
+        theta, p = curve.theta[i : i + 2], curve.p[i : i + 2]
+        return float(np.interp(value, np.sort(theta), p[np.argsort(theta)]))
+    return float(BarycentricInterpolator(theta - value, p)(0.0))

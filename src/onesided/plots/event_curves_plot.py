@@ -37,5 +37,5 @@ def _regions(axes: Axes, found: StabilityMap) -> None:
         middle = 0.5 * (region.low + region.high)
         text = f"{len(region.events)} event{'s' if len(region.events) != 1 else ''}"
         axes.text(
-            middle, 0.98, text, transform=axes.get_xaxis_transform(), ha="center", va="top", color=GREY, fontsize=8
+            middle, 1.0, text, transform=axes.get_xaxis_transform(), ha="center", va="bottom", color=GREY, fontsize=8
         )
