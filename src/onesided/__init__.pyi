@@ -21,6 +21,9 @@ from .complementarity_systems import CableStructure as CableStructure
 from .complementarity_systems import LinearComplementaritySystem as LinearComplementaritySystem
 from .complementarity_systems import SlacknessSystem as SlacknessSystem
 from .design.designing import design as design
+from .design.event_values import event_value as event_value
+from .design.follow import follow as follow
+from .design.maps import stability_map as stability_map
 from .design.sensitivities import sensitivity as sensitivity
 from .design.transitions import transitions as transitions
 from .dynamics.contacts.event_driven import EventDriven as EventDriven
@@ -62,6 +65,7 @@ from .results import Drive as Drive
 from .results import DriveSensitivity as DriveSensitivity
 from .results import Equilibrium as Equilibrium
 from .results import Event as Event
+from .results import Followed as Followed
 from .results import Kind as Kind
 from .results import Members as Members
 from .results import Modes as Modes
@@ -72,6 +76,7 @@ from .results import Path as Path
 from .results import Ray as Ray
 from .results import Sensitivity as Sensitivity
 from .results import Solution as Solution
+from .results import StabilityMap as StabilityMap
 from .results import Steering as Steering
 from .results import Transitions as Transitions
 from .results import load_result as load_result

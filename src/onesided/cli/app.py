@@ -17,9 +17,10 @@ from onesided.base import caches
 from onesided.base.errors import UsageError
 from onesided.base.interrupt import EXIT_INTERRUPTED, INTERRUPT, Interrupt
 from onesided.cli.cable_commands import cables
-from onesided.cli.search_commands import searches
+from onesided.cli.design_commands import designs
 from onesided.cli.exits import EXIT_FAILED, clear_errors, exit_code
-from onesided.cli.model_files import load_model, number
+from onesided.cli.given import load_model, number
+from onesided.cli.search_commands import searches
 from onesided.cli.view_commands import views
 
 if TYPE_CHECKING:
@@ -46,6 +47,7 @@ Change = Annotated[list[str] | None, typer.Option("--set", metavar="NAME=VALUE",
 
 
 app.add_typer(cables)
+app.add_typer(designs)
 
 
 def main() -> None:

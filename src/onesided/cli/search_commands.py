@@ -12,7 +12,7 @@ from onesided.base.errors import UsageError
 from onesided.base.interrupt import EXIT_INTERRUPTED
 from onesided.base.types import Status
 from onesided.cli.exits import EXIT_FAILED, clear_errors, exit_code
-from onesided.cli.model_files import load_model
+from onesided.cli.given import load_model
 
 SHOWN = 40  # transitions that are listed
 

@@ -25,7 +25,7 @@ class Condition(Protocol):
 
 
 @dataclass(frozen=True)
-class Touch:
+class Meets:
     """An open constraint closes: c_j = 0."""
 
     j: int
@@ -52,7 +52,7 @@ class Release:
     j: int
 
     def _column(self, spot: Spot) -> int:
-        return spot.curve.n + 1 + spot.curve.rows.tolist().index(self.j)
+        return spot.curve.n + 1 + int(np.flatnonzero(spot.curve.rows == self.j)[0])
 
     def value(self, spot: Spot) -> float:
         """Scaled multiplier."""
@@ -108,7 +108,7 @@ class Level:
 
 
 @dataclass(frozen=True)
-class Watched:
+class UserZero:
     """A user's function of (q, p) vanishes; it is only known by its values."""
 
     function: Callable[[Array, float], float]

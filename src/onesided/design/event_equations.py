@@ -1,13 +1,14 @@
 """Events as equations: which constraints are closed on the way in, and which condition makes the point special."""
 
 from dataclasses import dataclass, replace
+from typing import cast
 
 import numpy as np
 
 from onesided.base.errors import UsageError
 from onesided.base.tolerances import HALF_DIGITS, Tolerances
 from onesided.base.types import Array
-from onesided.design.conditions import Condition, Level, Release, Touch, Turn, Watched
+from onesided.design.conditions import Condition, Level, Meets, Release, Turn, UserZero
 from onesided.design.spots import Spot
 from onesided.results import Event, Kind, Ray
 from onesided.statics.curves.curve import Curve
@@ -40,14 +41,15 @@ class EventEquations:
 def standpoint(event: Event, system: System | None) -> Standpoint:
     """Where an event is; one that was loaded needs its system."""
     x = np.concatenate([event.q, [event.p], event.mu, event.lam])
-    if system is None:
-        if event.origin is None:
-            raise UsageError("this event does not know its system", got="an event loaded from a file", advice="system=…")
-        return replace(event.origin.where)
-    if event.origin is not None and event.origin.where.system is system:
-        return replace(event.origin.where)
+    known: Standpoint | None = None if event.origin is None else event.origin.where
+    if system is None and known is None:
+        raise UsageError("this event does not know its system", got="an event loaded from a file", advice="system=…")
+    if system is None or (known is not None and known.system is system):
+        return replace(cast(Standpoint, known))
     if (system.n, len(system.constraint_names)) != (len(event.q), len(event.mu) + len(event.lam)):
-        raise UsageError("the event belongs to another system", got=f"{len(event.q)} coordinates", expected=repr(system))
+        raise UsageError(
+            "the event belongs to another system", got=f"{len(event.q)} coordinates", expected=repr(system)
+        )
     return place(system, x, system.sizes(event.q, event.p))
 
 
@@ -83,13 +85,13 @@ def _conditions(event: Event, where: Standpoint, curve: Curve, ray: Ray | None) 
     changing = [int(j) for j in where.weak if j not in idle] or [names.index(name) for name in event.constraints]
     if not changing:
         raise degenerate(event, "no constraint changes there")
-    return tuple(Release(j) if j in rows else Touch(j) for j in changing)
+    return tuple(Release(j) if j in rows else Meets(j) for j in changing)
 
 
 def _watched(event: Event) -> Condition:
     if event.origin is None or event.detail not in event.origin.watch.user:
         raise UsageError("the function of this user event is not known", got="a loaded event", advice="trace again")
-    return Watched(event.origin.watch.user[event.detail])
+    return UserZero(event.origin.watch.user[event.detail])
 
 
 def degenerate(event: Event, why: str) -> UsageError:

@@ -1,7 +1,7 @@
 """Smooth bifurcations and parameters: how a fork moves, and the power law where a parameter breaks it.
 
 With v the mode without p, t the null vector with ṗ = 1 and z the left null vector, the branches near a simple fork are
-½B_vv a² + B_vt aδ + ½B_tt δ² + C a³/6 + h Δθ = 0, B = zᵀR'', h = zᵀR_θ, δ the change of p [Koiter].
+½B_vv a² + B_vt aδ + ½B_tt δ² + C a³/6 + h Δθ = 0, B = zᵀR'', h = zᵀR_θ, δ the change of p [KO].
 """
 
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from onesided.base.tolerances import HALF_DIGITS, Tolerances
-from onesided.base.types import Array
+from onesided.base.types import Array, Mask
 from onesided.design.event_equations import came_along, degenerate, standpoint
 from onesided.design.spots import Spot
 from onesided.results import Event
@@ -68,6 +68,17 @@ class Fork:
         further = second(curve, self.x, v, w[:, None])[:, 0] if np.any(w) else 0.0 * third
         return float(self.z @ (third + 3.0 * further))
 
+    def breaking(self, spot: Spot, change: Array) -> tuple[Array, Mask]:
+        """(P,) h = zᵀR_θ, and where it is more than what the place of the fork, known to half its digits, makes of it.
+
+        `change` is zᵀJ_θ on (v, t), (P, 2).
+        """
+        h = spot.R_theta @ self.z
+        usual = np.abs(spot.R_theta) @ np.abs(self.z) + np.max(
+            np.abs(change) / np.linalg.norm(self.null, axis=0), axis=1
+        )
+        return h, np.abs(h) > HALF_DIGITS * usual
+
     def unfold(self, h: float) -> Unfolding:
         """The limit point that the fork becomes where a parameter breaks it by h = zᵀR_θ."""
         B, unit = self.bends(), float(self.curve.unit[self.curve.n])
@@ -92,15 +103,12 @@ def fork_of(event: Event, system: System | None, tolerances: Tolerances) -> tupl
 
 def fork_slopes(fork: Fork, spot: Spot) -> tuple[Array, list[Unfolding | None]]:
     """(size, P) rates of the fork with the parameters, NaN where one breaks it, and the power laws of those."""
-    h = spot.R_theta @ fork.z
-    usual = np.abs(spot.R_theta) @ np.abs(fork.z)
-    broken = np.abs(h) > HALF_DIGITS * usual
-    rates = np.full((fork.curve.size, len(h)), np.nan)
-    B = fork.bends()
-    change = [spot.R_y_theta(one) @ fork.z for one in fork.null.T]
+    rates = np.full((fork.curve.size, len(spot.R_theta)), np.nan)
+    B, change = fork.bends(), np.stack([spot.R_y_theta(one) @ fork.z for one in fork.null.T], axis=1)
+    h, broken = fork.breaking(spot, change)
     for i in np.flatnonzero(~broken):
         moved = -fork.parts.inverse(spot.R_theta[i])
         bent = fork.z @ spot.R_yy(moved, fork.null) if np.any(moved) else np.zeros(2)
-        along = np.linalg.solve(B, -(bent + np.array([change[0][i], change[1][i]])))
+        along = np.linalg.solve(B, -(bent + change[i]))
         rates[:, i] = moved + fork.null @ along
     return rates, [fork.unfold(float(h[i])) if broken[i] else None for i in range(len(h))]

@@ -36,7 +36,9 @@ def drive_sensitivity(drive: Drive, system: System | None, differentiate: Differ
             notes.append(f"jump {number}: it lands without force on {names}: derivatives of the landing are one-sided")
     rates = [jump.energy_rate for jump in jumps]
     total = np.sum(rates, axis=0) if rates else np.zeros(len(known.parameters))
-    return DriveSensitivity(dict(known.parameters), tuple(jumps), tuple(landings), drive.dissipated, total, tuple(notes))
+    return DriveSensitivity(
+        dict(known.parameters), tuple(jumps), tuple(landings), drive.dissipated, total, tuple(notes)
+    )
 
 
 def _system_of(drive: Drive) -> System:

@@ -19,7 +19,9 @@ from onesided.system.system import System
 @overload
 def sensitivity(event: Event, *, system: System | None = None, tolerances: Tolerances = DEFAULT) -> Sensitivity: ...
 @overload
-def sensitivity(event: Drive, *, system: System | None = None, tolerances: Tolerances = DEFAULT) -> DriveSensitivity: ...
+def sensitivity(
+    event: Drive, *, system: System | None = None, tolerances: Tolerances = DEFAULT
+) -> DriveSensitivity: ...
 @checked
 def sensitivity(
     event: Event | Drive, *, system: System | None = None, tolerances: Tolerances = DEFAULT
@@ -56,9 +58,7 @@ def event_sensitivity(event: Event, system: System | None, tolerances: Tolerance
     return _result(event, spot, after, before, [None] * len(spot.R_theta), spot.factorisations)
 
 
-def contact_slopes(
-    event: Event, equations: EventEquations, spot: Spot, tolerances: Tolerances
-) -> tuple[Array, Array]:
+def contact_slopes(event: Event, equations: EventEquations, spot: Spot, tolerances: Tolerances) -> tuple[Array, Array]:
     """(size, P) rates of an event with growing and with falling parameters.
 
     y_θ = shift + α t with φ_y y_θ + φ_θ = 0. Of several conditions the one counts that is met first.

@@ -23,10 +23,11 @@ class Spot:
     Parameters
     ----------
     border : (size,) a row that is not across the curve: an earlier tangent.
+    lines : (P', P) combinations of parameters that are looked at; by default every parameter.
     """
 
-    def __init__(self, curve: Curve, x: Array, border: Array) -> None:
-        self.curve, self.x, self.border = curve, x, border
+    def __init__(self, curve: Curve, x: Array, border: Array, lines: Array | None = None) -> None:
+        self.curve, self.x, self.border, self.lines = curve, x, border, lines
         self.y, self.e = curve.scaled(x), curve.evaluate(x)
         self.factorisations = 0
 
@@ -47,6 +48,22 @@ class Spot:
         """Whether M is regular; a sparse one shows it by its solutions."""
         return self.curve.large or self._lu.pivot > ROUNDING
 
+    @property
+    def orientation(self) -> float:
+        """Sign of the determinant of M."""
+        if self.curve.large:
+            return self._sparse.orientation
+        lu, pivots = self._lu.factors
+        swaps = np.count_nonzero(pivots != np.arange(len(pivots)))
+        return float(np.prod(np.sign(lu.diagonal())) * (-1.0) ** swaps)
+
+    @property
+    def volume(self) -> float:
+        """About how far M is from singular: how much a fixed vector grows by its inverse."""
+        fixed = np.cos(1.0 + np.arange(self.curve.size, dtype=np.float64))
+        x = self.solve(fixed[:-1], float(fixed[-1]))
+        return float(np.linalg.norm(fixed) / np.linalg.norm(x))
+
     @cached_property
     def t(self) -> Array:
         """Tangent of the curve: J t = 0, bᵀt = 1."""
@@ -65,7 +82,7 @@ class Spot:
 
     @cached_property
     def _slopes(self) -> Array:
-        return self.curve.system.parameter_slopes(self.x)
+        return self.curve.system.parameter_slopes(self.x, self.lines)
 
     @cached_property
     def R_theta(self) -> Array:
@@ -87,7 +104,7 @@ class Spot:
     def R_y_theta(self, v: Array) -> Array:
         """Scaled change of J v with the parameters, (P, size − 1)."""
         curve = self.curve
-        raw = curve.system.parameter_slopes_along(self.x, curve.packed(v))
+        raw = curve.system.parameter_slopes_along(self.x, curve.packed(v), self.lines)
         return np.asarray(np.hstack([raw[:, : curve.n], raw[:, curve.n + curve.rows]]) / curve.weight)
 
     def R_yy(self, u: Array, columns: Array) -> Array:

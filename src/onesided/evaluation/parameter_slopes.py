@@ -2,7 +2,7 @@
 
 What the compiled functions take in place of the parameters is a vector of them, or, for structures, the numbers of all
 elements. The former is differentiated as it is. The latter are plain Python of the parameters (lengths of positions,
-products of moduli and areas): their rates are extrapolated from differences [Ridders], to rounding; the rest is exact.
+products of moduli and areas): their rates are extrapolated from differences [RI], to rounding; the rest is exact.
 """
 
 from collections.abc import Callable, Mapping
@@ -16,7 +16,7 @@ from onesided.base.errors import ModelError
 from onesided.base.tolerances import EPS
 from onesided.base.types import Array
 from onesided.evaluation.compiling import compiled
-from onesided.linalg.differences import SETTLED, derivative
+from onesided.linalg.differences import derivative
 
 if TYPE_CHECKING:  # derivatives hold these
     from onesided.evaluation.derivatives import Derivatives
@@ -38,15 +38,25 @@ class ParameterSlopes:
         self._second = compiled(self._slope_along, rare=True)
         self._known: tuple[Any, Array] = (None, np.zeros((0, 0)))
 
-    def first(self, x: Array, vector: Any, parameters: Mapping[str, float]) -> Array:
-        """(U_θ, L_qθ, c_θ) at a packed point with its multipliers held, a row per parameter: (P, 1 + n + m)."""
-        rows = [np.asarray(self._first(x, vector, way)) for way in self._ways(vector, parameters)]
-        return np.array(rows).reshape(len(parameters), 1 + self._of.n + self._of.m)
+    def first(self, x: Array, vector: Any, parameters: Mapping[str, float], lines: Array | None) -> Array:
+        """(U_θ, L_qθ, c_θ) at a packed point with its multipliers held, a row per parameter: (P, 1 + n + m).
 
-    def along(self, x: Array, direction: Array, vector: Any, parameters: Mapping[str, float]) -> Array:
-        """d/ds of (L_qθ, c_θ) along x + s·direction, a row per parameter: (P, n + m)."""
-        rows = [np.asarray(self._second(x, direction, vector, way)) for way in self._ways(vector, parameters)]
-        return np.array(rows).reshape(len(parameters), self._of.n + self._of.m)
+        With `lines`, (k, P), a row for each of these combinations of parameters instead.
+        """
+        rows = [np.asarray(self._first(x, vector, way)) for way in self._wanted(vector, parameters, lines)]
+        return np.array(rows).reshape(-1, 1 + self._of.n + self._of.m)
+
+    def along(
+        self, x: Array, direction: Array, vector: Any, parameters: Mapping[str, float], lines: Array | None
+    ) -> Array:
+        """d/ds of (L_qθ, c_θ) along x + s·direction, a row per parameter or combination: (P, n + m)."""
+        ways = self._wanted(vector, parameters, lines)
+        rows = [np.asarray(self._second(x, direction, vector, way)) for way in ways]
+        return np.array(rows).reshape(-1, self._of.n + self._of.m)
+
+    def _wanted(self, vector: Any, parameters: Mapping[str, float], lines: Array | None) -> Array:
+        ways = self._ways(vector, parameters)
+        return ways if lines is None else np.asarray(lines @ ways)
 
     def _ways(self, vector: Any, parameters: Mapping[str, float]) -> Array:
         """Rates of the constants, flat, with each parameter."""
@@ -65,7 +75,7 @@ class ParameterSlopes:
         return np.array([_rate(shifted(name), name, abs(parameters[name]) or largest) for name in parameters])
 
     def _slope(self, x: Any, vector: Any, way: Any) -> Any:
-        return jax.jvp(lambda s: self._of._packed_residual(x, _moved(vector, way, s)), *_begin())[1]  # noqa: SLF001
+        return jax.jvp(lambda s: self._of._packed_residual(x, _moved(vector, way, s)), *_begin())[1]
 
     def _slope_along(self, x: Any, direction: Any, vector: Any, way: Any) -> Any:
         return jax.jvp(lambda s: self._slope(x + s * direction, vector, way)[1:], *_begin())[1]
@@ -99,12 +109,11 @@ def _moved(vector: Any, way: Any, s: Any) -> Any:
 
 def _rate(function: Callable[[float], Array], name: str, size: float) -> Array:
     """Rates of the numbers of a structure with a parameter; those that are zero but for rounding have none."""
-    found, error = derivative(function, size)
-    unsettled = error > SETTLED
-    if np.any(np.abs(function(0.0)[unsettled]) > NOISE * EPS):
+    found, settled = derivative(function, size)
+    if np.any(np.abs(function(0.0)[~settled]) > NOISE * EPS):
         raise ModelError(
             f"the structure does not depend smoothly on parameter '{name}'",
-            got=f"its numbers change by rates that differ by {float(np.max(error)):.2g}",
+            got="rates of its numbers that do not settle",
             advice="a value at which no formula has a kink or an end",
         )
-    return np.where(unsettled, 0.0, found)
+    return np.where(settled, found, 0.0)

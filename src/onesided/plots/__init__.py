@@ -10,9 +10,11 @@ from onesided.plots.configuration import sketch as sketch
 from onesided.plots.control import coupled as coupled
 from onesided.plots.control import inputs as inputs
 from onesided.plots.control import joint_forces as joint_forces
+from onesided.plots.event_curves_plot import event_curve as event_curve
 from onesided.plots.figures import View as View
 from onesided.plots.figures import write as write
 from onesided.plots.films import animate as animate
+from onesided.plots.influence_bars import influence as influence
 from onesided.plots.motion_plots import drift as drift
 from onesided.plots.motion_plots import forces as forces
 from onesided.plots.motion_plots import history as history

@@ -17,9 +17,21 @@ from onesided.plots import motion_plots as motion
 from onesided.plots.before_after import before_after
 from onesided.plots.branches import diagram
 from onesided.plots.configuration import film_of, sketch
+from onesided.plots.event_curves_plot import event_curve
+from onesided.plots.influence_bars import influence
 from onesided.plots.state_graph_plot import transitions
 from onesided.plots.style import settings
-from onesided.results import ComplementarityMotion, Coupled, Designed, Motion, Steering, Transitions
+from onesided.results import (
+    ComplementarityMotion,
+    Coupled,
+    Designed,
+    Followed,
+    Motion,
+    Sensitivity,
+    StabilityMap,
+    Steering,
+    Transitions,
+)
 
 FORMATS = (".svg", ".pdf", ".png")
 
@@ -73,7 +85,11 @@ def write(
 
 def _draw(result: Any, view: View, axes: Axes, names: tuple[str | None, str | None], index: int, title: str) -> None:
     x, y = names
-    if isinstance(result, ComplementarityMotion) and view is not View.sketch:
+    if isinstance(result, Sensitivity):
+        influence(result, ax=axes, title=title)
+    elif isinstance(result, Followed | StabilityMap):
+        event_curve(result, ax=axes, title=title)
+    elif isinstance(result, ComplementarityMotion) and view is not View.sketch:
         _draw_cables(result, view, axes, names, title)
     elif isinstance(result, Motion) and view is not View.sketch:
         _draw_motion(result, view, axes, names, title)

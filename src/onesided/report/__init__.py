@@ -16,8 +16,10 @@ from onesided.report.systems import task_html as task_html
 from onesided.report.tables import bold as bold
 from onesided.report.tables import equilibrium_html as equilibrium_html
 from onesided.report.tables import event_html as event_html
+from onesided.report.tables import followed_html as followed_html
 from onesided.report.tables import listed_html as listed_html
 from onesided.report.tables import modes_html as modes_html
 from onesided.report.tables import motion_event_html as motion_event_html
 from onesided.report.tables import rays_html as rays_html
+from onesided.report.tables import sensitivity_html as sensitivity_html
 from onesided.report.tables import solution_html as solution_html

@@ -14,6 +14,9 @@ from .equilibrium import Recheck as Recheck
 from .equilibrium import State as State
 from .event_rates import DriveSensitivity as DriveSensitivity
 from .event_rates import Sensitivity as Sensitivity
+from .followed import Encounter as Encounter
+from .followed import Followed as Followed
+from .followed import Meeting as Meeting
 from .history import Drive as Drive
 from .history import Jump as Jump
 from .interpolated import dense as dense
@@ -39,6 +42,8 @@ from .sketch import Silhouette as Silhouette
 from .sketch import Sketch as Sketch
 from .solids import Solid as Solid
 from .solution import Solution as Solution
+from .stability_map import Region as Region
+from .stability_map import StabilityMap as StabilityMap
 from .state_graph import StableBranch as StableBranch
 from .state_graph import Transition as Transition
 from .state_graph import Transitions as Transitions

@@ -12,6 +12,8 @@ from onesided.base.views import views
 from onesided.results.path import format_number
 from onesided.results.wording import LINES, shortened
 
+_LAW = ("p_rate_below", "exponent", "coefficient", "side")
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Sensitivity:
@@ -91,6 +93,12 @@ class Sensitivity:
         note = self.notes.get(name, "")
         return f"{name}: {text}" + (f"; {note}" if note else "")
 
+    def record(self, name: str) -> dict[str, Any]:
+        """What is known of one parameter, as plain data."""
+        i = self.index(name)
+        numbers = {key: float(getattr(self, key)[i]) for key in ("p_rate", "relative", "energy_rate", *_LAW)}
+        return {"parameter": name, "value": self.parameters[name], **numbers, "note": self.notes.get(name, "")}
+
     def __str__(self) -> str:
         return "\n".join([f"what moves {self.about}:", *(f"  {self.words_for(name)}" for name in self.order)])
 
@@ -142,4 +150,4 @@ class DriveSensitivity:
         return "\n".join([repr(self), *map(str, self.jumps), *self.notes])
 
     def _repr_html_(self) -> str:
-        return "".join(jump._repr_html_() for jump in self.jumps)  # noqa: SLF001
+        return "".join(jump._repr_html_() for jump in self.jumps)
