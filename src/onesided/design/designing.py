@@ -27,7 +27,7 @@ from onesided.system.system import System
 
 ITERATIONS = 40  # of SLSQP; where it goes on for longer the aims contradict each other
 NOTES = 4  # changes of events on the way that the note tells
-PROGRESS, PATIENCE = 0.7, 6  # after so many gradients without that much progress the least squares are taken
+PROGRESS, PATIENCE = 0.7, 4  # after so many gradients without that much progress the least squares are taken
 RESTARTS = 16  # times that the search may step back or go on from where it stopped
 ROOM = 0.5  # share of the way to where an event disappeared that the next attempt may go
 NEAR = HALF_DIGITS  # agreement with the targets that is asked for, relative
