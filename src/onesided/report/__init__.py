@@ -1,7 +1,7 @@
 """One self-contained interactive page from a result; knows results and plots, nothing of solvers."""
 
 from onesided.report import cable_page as _cables  # noqa: F401 - its story
-from onesided.report import design_page as _designs  # noqa: F401 - its story
+from onesided.report import before_after_page as _designs  # noqa: F401 - its story
 from onesided.report import motion_page as _motion  # noqa: F401 - its story
 from onesided.report import state_page as _states  # noqa: F401 - its story
 from onesided.report.display import Viewer as Viewer
