@@ -20,11 +20,12 @@ def run(monkeypatch, tmp_path):
 
 
 def test_what_moves_the_limit_load_is_printed(run, tmp_path):
-    code, text = run("sensitivity", "von-mises", "--plot", "bars.svg")
+    code, text = run("sensitivity", "von-mises", "--plot", "bars.svg", "--report", "bars.html")
     assert code == 0
     names = [line.split()[0] for line in text.splitlines()[2:5]]
     assert names == ["h", "b", "k"]
     assert (tmp_path / "bars.svg").exists()
+    assert "<svg" in (tmp_path / "bars.html").read_text(encoding="utf-8")
     code, text = run("sensitivity", "von-mises", "--json")
     assert json.loads(text.splitlines()[0])["p_rate"] == pytest.approx(0.2394698032)
     code, text = run("sensitivity", "von-mises", "--event", "9")
