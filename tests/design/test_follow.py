@@ -181,3 +181,21 @@ def test_bad_requests_are_refused(floor_events):
         onesided.follow(floor_events[0], "height", (0.1, 1.0))
     with pytest.raises(onesided.UsageError, match="bounds of h"):
         onesided.follow(floor_events[0], "h", (0.6, 1.0))
+
+
+def test_two_contacts_that_close_at_once_end_at_once_where_one_passes_the_other():
+    """Both gaps are 1: p = g1 as long as g1 < g2, and dp/dg1 is 1 below and 0 above."""
+    system = onesided.System(
+        coordinates=("x", "y"),
+        energy=lambda q, p, th: (q[0] - p) ** 2 / 2 + (q[1] - p) ** 2 / 2,
+        unilateral={"one": lambda q, p, th: th.g1 - q[0], "two": lambda q, p, th: th.g2 - q[1]},
+        parameters={"g1": 1.0, "g2": 1.0},
+    )
+    event = onesided.trace(system, [0.0, 0.0], 0.0, p_bounds=(-1.0, 3.0)).events[0]
+    rates = onesided.sensitivity(event)
+    assert (rates["g1"], rates.p_rate_below[0]) == pytest.approx((0.0, 1.0), abs=1e-12)
+    assert "at once" in rates.notes["g1"]
+    found = onesided.follow(event, "g1", (0.5, 1.5))
+    assert found.theta[-1] == 1.0
+    assert found.meetings[-1].kind is Encounter.corners
+    assert found.theta[0] == 0.5

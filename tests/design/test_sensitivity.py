@@ -196,6 +196,7 @@ def _roof(*, sparse):
     return onesided.compose(parts, parameters={"k": 1.0, "b": 1.0, "h": 0.5, "ys": 0.2}, sparse=sparse)
 
 
+@pytest.mark.slow
 def test_sparse_structures_as_dense_ones():
     found = []
     for sparse in (False, True):

@@ -22,6 +22,7 @@ Which = Annotated[int | None, typer.Option("--event", help="Number of the event,
 Change = Annotated[list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="Change a parameter.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON lines for machines.")]
 Picture = Annotated[Path | None, typer.Option("--plot", help="Draw it into this file: .svg, .pdf or .png.")]
+Page = Annotated[Path | None, typer.Option("--report", help="Write a page with picture and table: .html.")]
 
 
 @designs.command()
@@ -30,16 +31,19 @@ def sensitivity(
     event: Which = None,
     change: Change = None,
     plot: Picture = None,
+    report: Page = None,
     as_json: Json = False,
 ) -> None:
     """Tell what moves the limit load: derivatives of an event with respect to all parameters, by influence."""
     with clear_errors(as_json):
         found = onesided.sensitivity(traced_event(load_model(file, change).system, event))
         cli.listing.sensitivity(found, as_json=as_json)
-        _draw(found, plot)
+        _draw(found, plot, report)
 
 
-def _draw(found: Any, plot: Path | None) -> None:
+def _draw(found: Any, plot: Path | None, report: Path | None) -> None:
+    if report is not None:
+        cli.listing.say(str(onesided.report.write_design(found, report)))
     if plot is not None:
         cli.listing.say(str(onesided.plots.write(found, plot)))
 
@@ -66,6 +70,7 @@ def follow(  # noqa: PLR0913, PLR0917 - one option each
     change: Change = None,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Folder for the results.")] = None,
     plot: Picture = None,
+    report: Page = None,
     as_json: Json = False,
 ) -> None:
     """Follow an event while a parameter changes; where it ends, turns or changes its kind is told."""
@@ -76,7 +81,7 @@ def follow(  # noqa: PLR0913, PLR0917 - one option each
         bounds = _bounds(system, parameter, low, high)
         found = onesided.follow(traced_event(system, event), parameter, bounds, throw=False)
         cli.listing.followed(found, as_json=as_json, folder=str(onesided.save(found, folder)))
-        _draw(found, plot)
+        _draw(found, plot, report)
         raise typer.Exit(exit_code(found.status))
 
 

@@ -165,15 +165,28 @@ class _Side:
 
     def _meetings(self, a: _Node, b: _Node) -> Iterator[_Met]:
         """Special points between two nodes, in order, up to the first that ends the curve."""
-        found = [self._located(a, b, label) for label in _changed(a.seen, b.seen)]
+        found = [self._located(a, b, label) for label in self._changed(a.seen, b.seen)]
         along = b.w - a.w
         for one in sorted((one for one in found if one is not None), key=lambda one: float(along @ one.node.w)):
             yield one
             if one.after is None:
                 return
 
+    def _changed(self, a: Sighting, b: Sighting) -> list[Label]:
+        """Numbers that change their sign between two points by more than rounding, and margins that fall below zero."""
+        floor, found = self.events.tolerances.gap, []
+        for label, before in a.numbers.items():
+            after = b.numbers.get(label, before)
+            margin = label.kind in FATAL and not label.piece
+            crossed = before * after < 0.0 and max(abs(before), abs(after)) > floor
+            if (margin and before >= -floor > after) or (not margin and crossed and abs(before) > floor):
+                found.append(label)
+        return found
+
     def _located(self, a: _Node, b: _Node, label: Label) -> _Met | None:
-        """Where a number vanishes between two nodes."""
+        """Where a number vanishes between two nodes; at the first where it is zero there, but for rounding."""
+        if abs(a.seen.numbers[label]) <= self.events.tolerances.gap:
+            return self._met(label, a, a, b)
         nodes: dict[float, _Node | None] = {0.0: a, 1.0: b}
 
         def at(share: float) -> _Node | None:
@@ -232,11 +245,6 @@ def _between(a: _Node, b: _Node, share: float) -> Array:
     s, r = share, 1.0 - share
     ends = (1.0 + 2.0 * s) * r * r * a.w + (1.0 + 2.0 * r) * s * s * b.w
     return np.asarray(ends + length * s * r * (r * a.t - s * b.t))
-
-
-def _changed(a: Sighting, b: Sighting) -> list[Label]:
-    """Numbers that change their sign between two points."""
-    return [label for label, value in a.numbers.items() if value * b.numbers.get(label, value) < 0.0]
 
 
 def _joined(event: Event, events: CurveOfEvents, parameter: str, sides: list[_Run]) -> Followed:
