@@ -34,6 +34,7 @@ LESSONS = {
     "flat-contact": "First-order equations may leave open whether p turns back; second derivatives decide.",
     "guyed-mast": "Guys that go slack make a mast softer, one kink after the other; read off the wind that does it.",
     "heavy-top": "A body on rotations, in formulas: three numbers for a rotation, and nothing to normalise.",
+    "keyboard-dome": "A key that clicks as asked: `[design]` names force and travel, `onesided design` finds the dome.",
     "knife-edge": "A condition on velocities that is no condition on positions: the skate drifts across the slope.",
     "lee-frame": "Beams with large rotations: a limit load, and a way back through negative load, from parts alone.",
     "overhead-crane": "Which forces make a load follow a line? Two conditions, two inputs and a rope: index 5.",

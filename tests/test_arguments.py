@@ -44,6 +44,10 @@ def calls(tmp_path_factory):
         "solve": {"problem": system, "start": [1.0], "p": 0.0, "method": None},
         "simulate": moving | {"method": onesided.EventDriven(), "throw": True},
         "branch": {"event": path.events[0], "k": 0, "throw": True},
+        "sensitivity": {"event": path.events[0], "system": system, "tolerances": onesided.Tolerances()},
+        "event_value": {"system": system, "event": path.events[0], "parameters": {"k": 1.1}, "what": "p"},
+        "follow": {"event": path.events[0], "parameter": "k", "bounds": (0.9, 1.1), "max_points": 20, "throw": True},
+        "stability_map": {"system": system, "parameter": "k", "bounds": (0.9, 1.1), "samples": 2},
         "rates": at,
         "rays": at,
         "modes": at,
@@ -118,7 +122,8 @@ def defaults(name):
 
 
 VERBS = (
-    "trace", "diagram", "drive", "solve", "simulate", "branch", "rates", "rays", "modes", "instability",
+    "trace", "diagram", "drive", "solve", "simulate", "branch", "sensitivity", "event_value",
+    "follow", "stability_map", "rates", "rays", "modes", "instability",
     "with_contacts", "with_penalty", "save", "load_result", "load", "LCP",
     "System", "compose", "Function", "rows", "read_mesh", "read_truss", "SurfacePair", "symmetry_of", "within",
     "prepared", "Compliances", "ReducedSet", "all_solutions", "study", "open_study", "StudyTask", "Sample",
@@ -167,9 +172,10 @@ def test_a_class_in_place_of_its_instance_is_recognised(calls):
 PLAIN = {  # data, results and names of kinds: what they are made of is checked by their own rules
     "Status", "CableStructure", "LinearComplementaritySystem", "SlacknessSystem", "LCP", "MLCP", "NCP", "Index3",
     "StabilisedIndex2", "MinimalNorm", "Symmetry", "System", "Coupled", "Diagram", "Drive", "Equilibrium", "Event",
+    "Sensitivity", "DriveSensitivity", "Followed", "StabilityMap", "ManyPaths",
     "Kind", "Members", "Modes", "Motion", "MotionEvent", "Occurrence", "Path", "Ray", "Solution", "Steering", "Study",
     "Within",
-    "ModelError", "ModelFileError", "OnesidedError", "SolveError", "UsageError",
+    "ModelError", "ModelFileError", "OnesidedError", "SolveError", "UsageError", "Designed", "Transitions",
 }  # fmt: skip
 
 

@@ -69,7 +69,8 @@ def test_no_name_stands_for_two_things(kind):
 
 
 OPTIONAL = {
-    "cloudpickle", "cupy", "distributed", "ezdxf", "imageio_ffmpeg", "meshio", "mujoco", "pandas", "pyarrow", "unopy", "xarray",
+    "cloudpickle", "cupy", "distributed", "ezdxf", "imageio_ffmpeg", "meshio", "mujoco", "networkx",
+    "pandas", "pyarrow", "unopy", "xarray",
 }  # fmt: skip
 
 

@@ -12,7 +12,8 @@ from onesided.base.errors import UsageError
 
 NAMES = {
     "bead-on-ring", "bistable-chain", "column", "column-stop", "corner-limit", "end-point", "end-point-horizontal",
-    "flat-contact", "singular-corner", "two-bar-roller", "two-supports", "von-mises", "von-mises-floor", "wedge",
+    "flat-contact", "keyboard-dome", "singular-corner", "two-bar-roller", "two-supports", "von-mises",
+    "von-mises-floor", "wedge",
 }  # fmt: skip
 OF_PARTS = {
     "arch-on-floor", "ball-in-groove", "bimetal-strip", "bistable-chain-parts", "cable-net", "column-between-walls",

@@ -17,9 +17,10 @@ from onesided.base import caches
 from onesided.base.errors import UsageError
 from onesided.base.interrupt import EXIT_INTERRUPTED, INTERRUPT, Interrupt
 from onesided.cli.cable_commands import cables
+from onesided.cli.design_commands import designs
 from onesided.cli.exits import EXIT_FAILED, clear_errors, exit_code
-from onesided.cli.model_files import load_model as _load
-from onesided.cli.model_files import number as _number
+from onesided.cli.given import load_model, number
+from onesided.cli.search_commands import searches
 from onesided.cli.study_commands import studies
 from onesided.cli.view_commands import views
 
@@ -34,6 +35,7 @@ app = typer.Typer(
 )
 app.add_typer(views)
 app.add_typer(studies)
+app.add_typer(searches)
 
 File = Annotated[Path, typer.Argument(metavar="FILE", help="Model file (TOML), or the name of a bundled model.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON lines for machines.")]
@@ -47,6 +49,7 @@ Change = Annotated[list[str] | None, typer.Option("--set", metavar="NAME=VALUE",
 
 
 app.add_typer(cables)
+app.add_typer(designs)
 
 
 def main() -> None:
@@ -134,7 +137,7 @@ def _environment() -> dict[str, str]:
 
 def _checked(file: Path) -> dict[str, str]:
     """What a model consists of, in words."""
-    system, task = _load(file, None)
+    system, task = load_model(file, None)
     examine = system.check_start if task.motion is None else system.check_model
     examine(task.start, task.p)
     loose = cli.mechanisms.mechanism(system, task.start, task.p)
@@ -165,7 +168,7 @@ def solve(
 ) -> None:
     """Find an equilibrium at fixed p from the file's start, also one that is infeasible or far away."""
     with clear_errors(as_json):
-        model = _load(file, change)
+        model = load_model(file, change)
         found = onesided.solve(model.system, p=_within(model, p), throw=False)
         cli.listing.solution(found, as_json=as_json)
         raise typer.Exit(exit_code(found.status))
@@ -189,7 +192,7 @@ def trace(  # noqa: PLR0913, PLR0917 - one option each
 ) -> None:
     """Trace the equilibrium path from the file's start; every event is located, named and explained."""
     with clear_errors(as_json) as interrupt:
-        model = _load(file, change)
+        model = load_model(file, change)
         folder, bounds = _folder(output, file, "trace"), _bounds(model, p_min, p_max)
         found = onesided.trace(
             model.system,
@@ -224,7 +227,7 @@ def diagram(  # noqa: PLR0913, PLR0917 - one option each
 ) -> None:
     """Find all branches reachable from the file's start, each once."""
     with clear_errors(as_json) as interrupt:
-        model = _load(file, change)
+        model = load_model(file, change)
         folder, bounds = _folder(output, file, "diagram"), _bounds(model, p_min, p_max)
         found = onesided.diagram(
             model.system,
@@ -257,7 +260,7 @@ def drive(  # noqa: PLR0913, PLR0917 - one option each
 ) -> None:
     """Let p follow a programme: stable states are followed, where they end the system jumps."""
     with clear_errors(as_json) as interrupt:
-        model = _load(file, change)
+        model = load_model(file, change)
         values = _values(programme) if programme is not None else model.task.programme
         for value in values:
             _within(model, value, _bounds(model, p_min, p_max))
@@ -285,7 +288,7 @@ def simulate(  # noqa: PLR0913, PLR0917 - one option each
 ) -> None:
     r"""Follow the motion that the file's \[motion] states."""
     with clear_errors(as_json) as interrupt:
-        model = _load(file, change)
+        model = load_model(file, change)
         task = model.task.motion
         if task is None:
             raise UsageError("the file states no motion", expected="a table [motion] with time = [first, last]")
@@ -331,7 +334,7 @@ def _start(system: Any, task: Any) -> str:
 
 
 def _values(programme: str) -> tuple[float, ...]:
-    return tuple(_number(item, "a value of --programme") for item in programme.replace(",", " ").split())
+    return tuple(number(item, "a value of --programme") for item in programme.replace(",", " ").split())
 
 
 def _within(model: "Model", p: float | None, bounds: tuple[float, float] | None = None) -> float:

@@ -20,11 +20,13 @@ from onesided.results import (
     Drive,
     Equilibrium,
     Event,
+    Followed,
     Kind,
     Motion,
     MotionEvent,
     Occurrence,
     Path,
+    Sensitivity,
     Solution,
     event_record,
     motion_event_record,
@@ -311,4 +313,40 @@ def diagram(found: Diagram, *, as_json: bool, folder: str) -> None:
     worst = max((branch.residual for branch in found.paths), default=0.0)
     images = f" ({sum(found.multiplicity)} with their images)" if found.multiplicity else ""
     say(f"{len(found.paths)} branches{images}, {len(found.events)} special points; {_trust(worst)}")
+    _where(folder)
+
+
+def sensitivity(found: Sensitivity, *, as_json: bool) -> None:
+    """What moves an event, by influence."""
+    if as_json:
+        for name in found.order:
+            json_line({"kind": "sensitivity", **found.record(name)})
+        return
+    say(f"what moves {escape(found.about)}")
+    table = Table(box=None, padding=(0, 2, 0, 2))
+    for head in ("parameter", f"d{found.control}/dparameter", "% per %", ""):
+        table.add_column(head, justify="left" if head in {"parameter", ""} else "right")
+    for name in found.order:
+        record = found.record(name)
+        law = f"{record['coefficient']:.6g} |Δ|^{record['exponent']:.3g}" if record["exponent"] != 1.0 else ""
+        rate = law or f"{record['p_rate']:.10g}"
+        percent = "" if not math.isfinite(record["relative"]) else f"{record['relative']:+.4g}"
+        table.add_row(escape(name), rate, percent, escape(record["note"]))
+    out.print(table, highlight=False)
+
+
+def followed(found: Followed, *, as_json: bool, folder: str) -> None:
+    """A curve of events: its ends and special points."""
+    if as_json:
+        for one in found.meetings:
+            place = {"theta": one.theta, "p": one.p}
+            json_line({"kind": "meeting", "meeting": one.kind.name, **place, "words": one.words()})
+        json_line({"kind": "result", "status": found.status.name, "points": len(found), "folder": folder})
+        return
+    say(escape(repr(found).strip("<>")))
+    for number, one in enumerate(found.meetings, 1):
+        say(f"{number:3d}  {escape(one.words())}")
+    for i in (0, -1):
+        say(f"{escape(found.parameter)} = {found.theta[i]:.10g}: {escape(found.control)} = {found.p[i]:.10g}")
+    say(f"[dim]{escape(found.note)}[/]")
     _where(folder)

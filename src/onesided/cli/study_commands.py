@@ -18,7 +18,7 @@ from onesided.base.errors import UsageError
 from onesided.base.interrupt import EXIT_INTERRUPTED, Interrupt
 from onesided.base.types import Status
 from onesided.cli.exits import EXIT_FAILED, clear_errors
-from onesided.cli.model_files import load_model, number
+from onesided.cli.given import load_model, number
 
 if TYPE_CHECKING:
     from onesided.studies.run_study import Progressing

@@ -7,7 +7,7 @@ packed input that returns one packed array.
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import jax
@@ -20,6 +20,7 @@ from onesided.base.names import unknown_name
 from onesided.base.tolerances import ROUNDING
 from onesided.base.types import Array
 from onesided.evaluation.compiling import compiled, prepare_jax
+from onesided.evaluation.parameter_slopes import ParameterSlopes
 from onesided.evaluation.path_steps import Blocks, Stepping
 from onesided.evaluation.rows import families
 from onesided.evaluation.sparsity import Directions, directions
@@ -244,6 +245,11 @@ class Derivatives:
         self._few = max(FEW, min(MANY // ((n + self.m) * (n + 1)), CHUNK))
         self.engines: dict[Any, Any] = {}  # for many paths side by side, by what they were made for
         self._last: tuple[bytes, Any, Evaluation] = (b"", None, NOWHERE)  # point, parameters, blocks
+
+    @cached_property
+    def slopes(self) -> ParameterSlopes:
+        """Derivatives with respect to the parameters."""
+        return ParameterSlopes(self)
 
     def magnitude(self, x: Array, before: Array, vector: Any, length: Array) -> Any:
         """Blocks with the |K| of all parts of the energy in place of the Hessian."""

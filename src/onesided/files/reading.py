@@ -109,6 +109,7 @@ from onesided.base.arguments import checked
 from onesided.base.errors import ModelFileError, visible
 from onesided.base.types import Array
 from onesided.base.views import views
+from onesided.files.design_table import DesignTable
 from onesided.files.schema import FileModel, part_tables, read_format, shown
 from onesided.files.schema_tables import FormatError
 from onesided.files.study_tables import StudyTable
@@ -163,6 +164,8 @@ class Task:
         What to simulate.
     study : StudyTable or None
         What to vary.
+    design : DesignTable or None
+        Which parameters may change, and what is wanted.
     """
 
     start: Array
@@ -176,6 +179,7 @@ class Task:
     given: Mapping[str, float] = field(default_factory=dict)
     motion: MotionTask | None = None
     study: StudyTable | None = None
+    design: DesignTable | None = None
 
     def __getstate__(self) -> dict[str, Any]:
         """Copied and sent to other processes with start values as a plain table."""
@@ -303,7 +307,8 @@ def _task(file: FileModel, system: "System", source: Source) -> Task:
         programme,
         MappingProxyType(given),
         _motion(file),
-        file.study,
+        study=file.study,
+        design=file.design,
     )
 
 

@@ -3,8 +3,8 @@
 A file is TOML. Keys at the top: `title`, `description`, `energy`, `kinetic`, `space`; tables: `[coordinates]`,
 `[parameters]`, `[control]`, `[define]`, `[measures]`, `[unilateral]`, `[bilateral]`, `[smallest]`, `[surfaces]`,
 `[nonholonomic]`, `[contacts]`, `[scales]`, `[mass]`, `[forces]`, `[friction]`, `[servo]`, `[motion]`, `[start]`,
-`[import]`, `[sketch]`, `[study]`, and one per kind of part (see `part_kinds`). Only `[control]` is needed, and either
-`energy` with `[coordinates]`, or parts. `json_schema` gives the same for editors.
+`[import]`, `[sketch]`, `[study]`, `[design]`, and one per kind of part (see `part_kinds`). Only `[control]` is needed, and
+either `energy` with `[coordinates]`, or parts. `json_schema` gives the same for editors.
 """
 
 from collections.abc import Mapping
@@ -18,6 +18,7 @@ from pydantic import (
 )
 
 from onesided import files
+from onesided.files.design_table import DesignTable
 from onesided.files.schema_tables import (
     MAX_ENTRIES,
     TEXT_LENGTH,
@@ -111,6 +112,7 @@ class FileModel(Table):
     space: Annotated[list[SpacePart], Field(min_length=1, max_length=MAX_ENTRIES)] | None = Field(
         default=None, description='spaces of the coordinates in turn: "R3" (plain), "SO2", "SE2", "SO3", "SE3"'
     )
+    design: DesignTable | None = Field(default=None, description="what `onesided design` looks for")
     sketch: SketchTable | None = Field(default=None, description="how to draw the system")
     study: StudyTable | None = Field(default=None, description="what `onesided study` does")
 

@@ -39,6 +39,11 @@ class DenseLU:
         self._lu, self._pivots, _ = factor(A, overwrite_a=1)
         self.pivot = pivot_ratio(np.abs(self._lu.diagonal()))
 
+    @property
+    def factors(self) -> tuple[Any, Any]:
+        """L and U in one matrix, and the pivots."""
+        return self._lu, self._pivots
+
     def solve(self, b: Any) -> Any:
         """X of A x = b."""
         return self._solve(self._lu, self._pivots, b)[0]

@@ -14,10 +14,24 @@ from onesided.plots import along as series
 from onesided.plots import cable_plots as cables
 from onesided.plots import control
 from onesided.plots import motion_plots as motion
+from onesided.plots.before_after import before_after
 from onesided.plots.branches import diagram
 from onesided.plots.configuration import film_of, sketch
+from onesided.plots.event_curves_plot import event_curve
+from onesided.plots.influence_bars import influence
+from onesided.plots.state_graph_plot import transitions
 from onesided.plots.style import settings
-from onesided.results import ComplementarityMotion, Coupled, Motion, Steering
+from onesided.results import (
+    ComplementarityMotion,
+    Coupled,
+    Designed,
+    Followed,
+    Motion,
+    Sensitivity,
+    StabilityMap,
+    Steering,
+    Transitions,
+)
 
 FORMATS = (".svg", ".pdf", ".png")
 
@@ -57,7 +71,11 @@ def write(
     with settings():
         figure = Figure(figsize=(6.4, 4.8), layout="constrained")
         FigureCanvasAgg(figure)
-        solid = view is View.sketch and film_of(result).sketch.dimension == 3
+        solid = (
+            view is View.sketch
+            and not isinstance(result, Transitions | Designed)
+            and film_of(result).sketch.dimension == 3
+        )
         axes = figure.add_subplot(projection="3d" if solid else None)
         _draw(result, view, axes, (x, y), index, title)
         with whole_file(target) as draft:
@@ -67,12 +85,20 @@ def write(
 
 def _draw(result: Any, view: View, axes: Axes, names: tuple[str | None, str | None], index: int, title: str) -> None:
     x, y = names
-    if isinstance(result, ComplementarityMotion) and view is not View.sketch:
+    if isinstance(result, Sensitivity):
+        influence(result, ax=axes, title=title)
+    elif isinstance(result, Followed | StabilityMap):
+        event_curve(result, ax=axes, title=title)
+    elif isinstance(result, ComplementarityMotion) and view is not View.sketch:
         _draw_cables(result, view, axes, names, title)
     elif isinstance(result, Motion) and view is not View.sketch:
         _draw_motion(result, view, axes, names, title)
     elif isinstance(result, Steering | Coupled):
         _draw_control(result, view, axes, names, title)
+    elif isinstance(result, Designed):
+        before_after(result, x=x, y=y, ax=axes, title=title)
+    elif isinstance(result, Transitions):
+        transitions(result, ax=axes, title=title)
     elif view in {View.drift, View.raster}:
         raise UsageError(f"only a motion has a {view.value}", got=type(result).__name__)
     elif view is View.path:

@@ -11,12 +11,23 @@ from matplotlib.figure import Figure
 
 from onesided.plots import cable_plots as cables
 from onesided.plots.branches import diagram, paths_of
+from onesided.plots.influence_bars import MOST_BARS
 from onesided.plots.motion_plots import history
 from onesided.plots.side_by_side import mode_shapes, shapes
 from onesided.plots.style import settings
 from onesided.report.page import html
 from onesided.report.stories import MOST_DRAWN, story
-from onesided.results import ComplementarityMotion, Drive, Kind, Modes, Motion, Shape
+from onesided.results import (
+    ComplementarityMotion,
+    Drive,
+    Followed,
+    Kind,
+    Modes,
+    Motion,
+    Sensitivity,
+    Shape,
+    StabilityMap,
+)
 
 MOST_EVENTS = 30
 
@@ -66,6 +77,16 @@ def modes_svg(modes: Modes) -> str:
     """The slowest modes, exaggerated, over the configuration at rest; nothing where that would be too large."""
     small = modes.sketch is not None and len(modes.sketch.names()) <= MOST_DRAWN
     return element(mode_shapes(modes), tight=True) if small else ""
+
+
+def design_svg(found: Sensitivity | Followed | StabilityMap) -> str:
+    """Bars of what moves an event, or curves of events."""
+    height = 1.2 + 0.28 * min(len(found.parameters), MOST_BARS) if isinstance(found, Sensitivity) else 4.0
+    with settings():
+        figure = Figure(figsize=(5.6, height), layout="constrained")
+        FigureCanvasAgg(figure)
+        found.plot(ax=figure.add_subplot())
+    return element(figure)
 
 
 def element(figure: Figure, *, tight: bool = False) -> str:

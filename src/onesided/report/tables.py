@@ -5,8 +5,21 @@ from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import Any
 
-from onesided.report.display import modes_svg, shape_svg
-from onesided.results import Equilibrium, Event, Kind, Modes, MotionEvent, Occurrence, Rays, Shape, Solution
+from onesided.report.display import design_svg, modes_svg, shape_svg
+from onesided.results import (
+    Equilibrium,
+    Event,
+    Followed,
+    Kind,
+    Modes,
+    MotionEvent,
+    Occurrence,
+    Rays,
+    Sensitivity,
+    Shape,
+    Solution,
+    StabilityMap,
+)
 from onesided.results.explain import slug, text
 from onesided.results.wording import short
 
@@ -81,6 +94,25 @@ def listed_html(items: Sequence[object]) -> str:
 def motion_event_html(event: MotionEvent) -> str:
     """A moment of a motion: its sentence and what it means."""
     return bold(event.words()) + _meaning(event.kind)
+
+
+def sensitivity_html(found: Sensitivity) -> str:
+    """What moves an event: bars, and the numbers by influence."""
+    rows = [_influence_row(name, found.record(name)) for name in found.order]
+    numbers = table(rows, head=("parameter", f"d{found.control}/dparameter", "% per %", ""))
+    return bold(f"What moves {found.about}") + beside(design_svg(found), numbers)
+
+
+def followed_html(found: Followed | StabilityMap) -> str:
+    """A curve of events, or a map of them: picture, and its special points or regions in words."""
+    words = found.meetings if isinstance(found, Followed) else found.regions
+    return bold(repr(found).strip("<>")) + paragraph(found.note) + design_svg(found) + listed_html(words)
+
+
+def _influence_row(name: str, one: Mapping[str, Any]) -> tuple[str, ...]:
+    law = f"{one['coefficient']:.6g} |Δ|^{one['exponent']:.3g}"
+    rate = f"{one['p_rate']:.10g}" if one["exponent"] == 1.0 else law
+    return name, rate, f"{one['relative']:+.4g}" if math.isfinite(one["relative"]) else "", one["note"]
 
 
 def _meaning(kind: Kind | Occurrence) -> str:

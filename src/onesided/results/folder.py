@@ -22,7 +22,20 @@ from onesided.base.errors import UsageError
 
 FORMAT = 2  # since 2: digests, numbers that are not finite as valid JSON
 RECORD, ARRAYS = "result.json", "arrays.npz"
-TYPES = ("path", "drive", "diagram", "motion", "complementarity motion", "steering", "coupled")
+TYPES = (
+    "path",
+    "drive",
+    "diagram",
+    "motion",
+    "complementarity motion",
+    "steering",
+    "coupled",
+    "sensitivity",
+    "followed",
+    "stability map",
+    "transitions",
+    "design",
+)
 MOST_RECORD = 512 * 2**20  # bytes
 FREE, SWOLLEN = 256 * 2**20, 200  # arrays larger than the first may be as many times as large as their file
 _FIRST = re.compile(r"result\.json|arrays\.npz|(path|motion)\.csv|model\.toml|report\.html|path-\d{3,}")  # of format 1

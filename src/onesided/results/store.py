@@ -4,7 +4,7 @@ import tempfile
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import fields, replace
 from pathlib import Path as FilePath
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -19,7 +19,18 @@ from onesided.results.complementarity_motion import (
 )
 from onesided.results.control_store import read_coupled, read_steering, write_coupled, write_steering
 from onesided.results.coupled import Coupled
+from onesided.results.design_store import (
+    read_followed,
+    read_map,
+    read_sensitivity,
+    write_followed,
+    write_map,
+    write_sensitivity,
+)
+from onesided.results.designed import Designed
+from onesided.results.designed_store import read_designed, write_designed
 from onesided.results.diagram import Diagram
+from onesided.results.event_rates import Sensitivity
 from onesided.results.flat_tables import numbers, put_csv, table
 from onesided.results.folder import (
     ARRAYS,
@@ -32,16 +43,20 @@ from onesided.results.folder import (
     same_length,
     seal,
 )
+from onesided.results.followed import Followed
 from onesided.results.history import Drive, Jump
 from onesided.results.member_series import read_members, stored_members
 from onesided.results.motion import Motion
 from onesided.results.motion_store import read_motion, write_motion
 from onesided.results.path import Event, Kind, Path, Ray, Rays
 from onesided.results.sketch import read_sketch, sketch_record
+from onesided.results.stability_map import StabilityMap
+from onesided.results.state_graph import Transitions, read_graph, stored_graph
 from onesided.results.steering import Steering
 
 _PATH_ARRAYS = ("q", "p", "mu", "lam", "gaps", "energy", "s", "tangents", "instability", "codes")
-Result = Path | Drive | Diagram | Motion | ComplementarityMotion | Steering | Coupled
+Statics = Path | Drive | Diagram | Sensitivity | Followed | StabilityMap | Transitions | Designed
+Result = Statics | Motion | ComplementarityMotion | Steering | Coupled
 
 
 @checked
@@ -88,6 +103,11 @@ def _writer(result: Result) -> Callable[[Any, FilePath], dict[str, Any]]:
         ComplementarityMotion: write_complementarity_motion,
         Steering: write_steering,
         Coupled: write_coupled,
+        Transitions: _write_transitions,
+        Designed: lambda found, folder: write_designed(found, folder, _writer),
+        Sensitivity: write_sensitivity,
+        Followed: write_followed,
+        StabilityMap: write_map,
     }
     if type(result) not in writers:
         raise UsageError("this cannot be saved", got=type(result).__name__, expected="a Path, Motion or other result")
@@ -161,6 +181,11 @@ def load_result(folder: str | FilePath) -> Result:
         "complementarity motion": read_complementarity_motion,
         "steering": lambda record, place: read_steering(record, place, load_result),
         "coupled": read_coupled,
+        "transitions": _read_transitions,
+        "design": lambda record, place: read_designed(record, place, load_result),
+        "sensitivity": read_sensitivity,
+        "followed": read_followed,
+        "stability map": lambda record, place: read_map(record, place, load_result),
     }
     with damage(place / RECORD):
         return readers[record["type"]](record, place)
@@ -334,3 +359,16 @@ def _read_diagram(record: Mapping[str, Any], folder: FilePath) -> Diagram:
     paths = _read_many(record["paths"], folder)
     times = tuple(record.get("multiplicity", ()))
     return Diagram(paths, tuple(record["parents"]), record["complete"], record["note"], times)
+
+
+def _write_transitions(found: Transitions, folder: FilePath) -> dict[str, Any]:
+    record, arrays = stored_graph(found)
+    np.savez_compressed(folder / ARRAYS, **cast(Any, arrays))
+    rows = found.table()
+    put_csv({name: np.array([str(row[name]) for row in rows]) for name in (rows[0] if rows else ())},
+            folder / "transitions.csv")  # fmt: skip
+    return record
+
+
+def _read_transitions(record: Mapping[str, Any], folder: FilePath) -> Transitions:
+    return read_graph(record, read_arrays(folder, ("p", "q", "energy", "lengths")))

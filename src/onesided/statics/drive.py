@@ -1,8 +1,6 @@
 """Quasi-static loading histories: follow the stable path, jump where it ends, go on."""
 
-import itertools
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -13,58 +11,22 @@ from onesided.base.progress import SILENT, Progress, Total
 from onesided.base.tolerances import DEFAULT, Tolerances
 from onesided.base.types import Array, Status
 from onesided.linalg import one_thread
-from onesided.results import Drive, Equilibrium, Event, Jump, Kind, Path, Ray
-from onesided.statics.checks.again import checked_twice
-from onesided.statics.checks.collect import collect
+from onesided.results import Drive, Equilibrium, Event, Jump, Path
 from onesided.statics.equilibria.falls import Fall, Landing, Lost
 from onesided.statics.equilibria.falls import fall as fall_from
 from onesided.statics.equilibria.find_equilibrium import describe, equilibrium
 from onesided.statics.equilibria.place import Standpoint, place
 from onesided.statics.frictionless import noted
 from onesided.statics.rays.naming import held_by
-from onesided.statics.rays.rays import rays_at
+from onesided.statics.stable_legs import StableLeg, known_rays, leading_rays, stable_leg
 from onesided.statics.tracing.hits import PathWatch
-from onesided.statics.tracing.memory import Growth, remember
-from onesided.statics.tracing.pieces import Origin, PathItem
+from onesided.statics.tracing.memory import remember
+from onesided.statics.tracing.pieces import Origin
 from onesided.statics.tracing.steps import PredictorCorrector
-from onesided.statics.tracing.trace import Tracer
 from onesided.system.defaults import programme_of
 from onesided.system.system import System
 
 IDLE = 4  # so many paths in turn that do not move mean that the history cannot go on
-
-
-@dataclass(frozen=True)
-class _Leg:
-    """One stable path towards a value of p, and the event that ended it early, if one did."""
-
-    path: Path
-    lost: Event | None
-
-
-@dataclass(frozen=True)
-class _Walk:
-    """A trace that has begun: its start, its first item, and those that follow."""
-
-    origin: Origin
-    start: PathItem
-    head: PathItem
-    rest: Iterator[PathItem]
-
-    def leg(self, sense: int) -> _Leg:
-        """The path up to where stability or the sense of p is lost."""
-        lost: list[Event] = []
-
-        def stable() -> Iterator[PathItem]:
-            for item in itertools.chain([self.head], self.rest):
-                yield item
-                if item.event is not None and item.event.kind is not Kind.bound and not _goes_on(item.event, sense):
-                    lost.append(item.event)
-                    yield PathItem(item.curve, item.point, 0, status=Status.enough)
-                    return
-
-        path = collect(self.origin.where.system, self.start, stable(), self.origin, [])
-        return _Leg(path, lost[0] if lost else None)
 
 
 @checked
@@ -218,7 +180,7 @@ class _History:
         self.system = remember(self.system, q)
         self.state = describe(self.system, q, p, nu, sizes=self.sizes, tolerances=self.tolerances)
 
-    def _leg(self, target: float) -> _Leg | None:
+    def _leg(self, target: float) -> StableLeg | None:
         """Follow a stable ray towards the target until p arrives or stability is lost.
 
         Where none leads there, reactions may grow at constant p until one does.
@@ -227,34 +189,11 @@ class _History:
         where = self._place()
         bounds = (min(self.state.p, target), max(self.state.p, target))
         origin = Origin(where, PathWatch(bounds, {}, self.tolerances), self.method, progress=self.progress)
-        rays = _rays(where)
-        for ray in (*(r for r in rays if r.p_sign == sense), *(r for r in rays if _only_forces(where, r))):
-            leg = self._follow(origin, ray, sense)
+        for ray in leading_rays(where, known_rays(where), sense):
+            leg = stable_leg(origin, ray, sense)
             if leg is not None:
                 return leg
         return None
-
-    def _follow(self, origin: Origin, ray: Ray, sense: int) -> _Leg | None:
-        """The path along one ray while it is stable and p moves the right way, audited; None if it starts unstable."""
-        walk = self._set_off(origin, ray)
-        if walk.head.status is None and walk.head.degree > 0:
-            return None
-        legs: list[_Leg] = []
-
-        def follow(chosen: Origin) -> Path:
-            fresh = walk if chosen is origin else self._set_off(chosen, ray)
-            legs.append(fresh.leg(sense))
-            return legs[-1].path
-
-        checked_twice(origin, follow)
-        return legs[-1]
-
-    def _set_off(self, origin: Origin, ray: Ray) -> "_Walk":
-        """Begin to follow a ray."""
-        tracer = Tracer(origin, ray)
-        start = PathItem(tracer.curve, tracer.point, 0)
-        items = Growth(self.system, self.tolerances).follow(tracer)
-        return _Walk(origin, start, next(items), items)
 
     def _held(self, sense: int) -> str:
         """What keeps p from going on where the history stands, in words; empty if nothing does."""
@@ -300,27 +239,6 @@ def _why(status: Status) -> str:
     if status is Status.max_iterations:
         return ": the energy still falls after many steps; check the loads, or add the missing stop"
     return "" if status is Status.stalled else f": {status.value}"
-
-
-def _rays(where: Standpoint) -> tuple[Ray, ...]:
-    """Rays at a place; none where a large system has a singular stiffness: it will have to jump."""
-    try:
-        return rays_at(where).rays
-    except SolveError:
-        return ()
-
-
-def _only_forces(where: Standpoint, ray: Ray) -> bool:
-    """Whether nothing but reactions changes along a ray, and none of them falls."""
-    still = np.abs(np.append(ray.q_dot, ray.p_dot)) / where.unit[: where.system.n + 1]
-    return bool(np.all(still <= where.tolerances.singularity) and np.all(ray.lam_dot >= 0.0))
-
-
-def _goes_on(event: Event, sense: int) -> bool:
-    """Whether the branch followed after an event is stable and p keeps its sense."""
-    if event.followed is None:
-        return False
-    return event.instability_after == 0 and event.rays[event.followed].p_sign == sense
 
 
 def _passed(paths: Sequence[Path]) -> Array:

@@ -285,6 +285,14 @@ class System:
         """Derivative of `order` of (L_q, c) along x + s·direction, both packed as (q, p, ν): (n + m,)."""
         return self.derivatives.along(x, direction, self._vector, order)
 
+    def parameter_slopes(self, x: Array, lines: Array | None = None) -> Array:
+        """(U_θ, L_qθ, c_θ) at a packed point, a row per parameter, or per combination of them: (P, 1 + n + m)."""
+        return self.derivatives.slopes.first(x, self._vector, self.parameters, lines)
+
+    def parameter_slopes_along(self, x: Array, direction: Array, lines: Array | None = None) -> Array:
+        """Derivative of (L_qθ, c_θ) along x + s·direction, a row per parameter or combination: (P, n + m)."""
+        return self.derivatives.slopes.along(x, direction, self._vector, self.parameters, lines)
+
     def measured(self, q: Array, p: Array, members: Members | None = None) -> dict[str, Array]:
         """Values of the measures along a result, q (N, n), p (N,), with its member results: name → (N,)."""
         return evaluate_measures(self.measures, q, p, self.parameters, members)

@@ -1,4 +1,4 @@
-"""Model files on the command line: by path, or by the name of a bundled model, with parameters changed."""
+"""What commands are given: model files, bundled models, changed parameters, numbers."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -23,11 +23,12 @@ def load_model(file: Path, change: list[str] | None) -> "Model":
     if not change:
         return model
     pairs = [item.partition("=") for item in change]
-    return model.with_parameters({name.strip(): number(value, f"--set {name}") for name, _, value in pairs})
+    values = {name.strip(): number(value, f"--set {name}") for name, _, value in pairs}
+    return model.with_parameters(values)
 
 
 def number(text: str, label: str) -> float:
-    """A number that was given as text."""
+    """A number given as text; `label` names what it is for."""
     try:
         return float(text)
     except ValueError:

@@ -1,0 +1,96 @@
+"""Commands about parameters: what moves an event, and where an event goes."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+import onesided
+from onesided import cli, results
+from onesided.base.errors import UsageError
+from onesided.base.names import unknown_name
+from onesided.cli.exits import clear_errors, exit_code
+from onesided.cli.given import load_model
+
+if TYPE_CHECKING:
+    from onesided.results import Event
+
+designs = typer.Typer()
+
+File = Annotated[Path, typer.Argument(metavar="FILE", help="Model file (TOML), or the name of a bundled model.")]
+Which = Annotated[int | None, typer.Option("--event", help="Number of the event, as `trace` lists them, from 1.")]
+Change = Annotated[list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="Change a parameter.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON lines for machines.")]
+Picture = Annotated[Path | None, typer.Option("--plot", help="Draw it into this file: .svg, .pdf or .png.")]
+Page = Annotated[Path | None, typer.Option("--report", help="Write a page with picture and table: .html.")]
+
+
+@designs.command()
+def sensitivity(
+    file: File,
+    event: Which = None,
+    change: Change = None,
+    plot: Picture = None,
+    report: Page = None,
+    as_json: Json = False,
+) -> None:
+    """Tell what moves the limit load: derivatives of an event with respect to all parameters, by influence."""
+    with clear_errors(as_json):
+        found = onesided.sensitivity(traced_event(load_model(file, change).system, event))
+        cli.listing.sensitivity(found, as_json=as_json)
+        _draw(found, plot, report)
+
+
+def _draw(found: Any, plot: Path | None, report: Path | None) -> None:
+    if report is not None:
+        cli.listing.say(str(onesided.report.write_design(found, report)))
+    if plot is not None:
+        cli.listing.say(str(onesided.plots.write(found, plot)))
+
+
+def traced_event(system: Any, number: int | None) -> "Event":
+    """An event of the path from the file's start; by default the first that is not a bound."""
+    path = onesided.trace(system, max_events=number, throw=False)
+    if number is not None and 1 <= number <= len(path.events):
+        return path.events[number - 1]
+    special = [one for one in path.events if one.kind is not onesided.Kind.bound]
+    if number is not None or not special:
+        got = f"--event {number}" if number is not None else "no event but a bound"
+        raise UsageError("there is no such event", got=got, expected=f"1 to {len(path.events)}: see `onesided trace`")
+    return special[0]
+
+
+@designs.command()
+def follow(  # noqa: PLR0913, PLR0917 - one option each
+    file: File,
+    parameter: Annotated[str, typer.Option("--parameter", help="The parameter that changes.")],
+    event: Which = None,
+    low: Annotated[float | None, typer.Option("--from", help="Its lowest value; default: half of it.")] = None,
+    high: Annotated[float | None, typer.Option("--to", help="Its highest value; default: twice it.")] = None,
+    change: Change = None,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="Folder for the results.")] = None,
+    plot: Picture = None,
+    report: Page = None,
+    as_json: Json = False,
+) -> None:
+    """Follow an event while a parameter changes; where it ends, turns or changes its kind is told."""
+    with clear_errors(as_json):
+        system = load_model(file, change).system
+        folder = output or Path("onesided-results") / f"{file.stem}-follow"
+        results.check_folder(folder)
+        bounds = _bounds(system, parameter, low, high)
+        found = onesided.follow(traced_event(system, event), parameter, bounds, throw=False)
+        cli.listing.followed(found, as_json=as_json, folder=str(onesided.save(found, folder)))
+        _draw(found, plot, report)
+        raise typer.Exit(exit_code(found.status))
+
+
+def _bounds(system: Any, parameter: str, low: float | None, high: float | None) -> tuple[float, float]:
+    """The bounds asked for; half and twice the value where they are not."""
+    if parameter not in system.parameters:
+        raise unknown_name("parameter", parameter, system.parameters)
+    value = system.parameters[parameter]
+    usual = sorted((0.5 * value, 2.0 * value))
+    if value == 0.0 and (low is None or high is None):
+        raise UsageError(f"the bounds of {parameter} are not known: it is 0", advice="--from and --to")
+    return (usual[0] if low is None else low, usual[1] if high is None else high)

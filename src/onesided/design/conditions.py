@@ -1,0 +1,137 @@
+"""What makes a point of a curve an event: one further equation φ = 0, with its derivatives."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from onesided.base.types import Array
+from onesided.design.spots import Spot
+from onesided.linalg.differences import derivative
+
+
+class Condition(Protocol):
+    """φ(y, θ) = 0 in scaled unknowns of a curve."""
+
+    def value(self, spot: Spot) -> float:
+        """φ."""
+
+    def rates(self, spot: Spot, columns: Array) -> Array:
+        """φ_y d for the columns d."""
+
+    def slopes(self, spot: Spot) -> Array:
+        """φ_θ, (P,)."""
+
+
+@dataclass(frozen=True)
+class Meets:
+    """An open constraint closes: c_j = 0."""
+
+    j: int
+
+    def value(self, spot: Spot) -> float:
+        """Scaled gap."""
+        return float(spot.e.c[self.j] / spot.curve.scales.gap[self.j])
+
+    def rates(self, spot: Spot, columns: Array) -> Array:
+        """c_x d."""
+        n, curve = spot.curve.n, spot.curve
+        row = spot.e.constraint_row(self.j) * curve.unit[: n + 1] / curve.scales.gap[self.j]
+        return np.asarray(row @ columns[: n + 1])
+
+    def slopes(self, spot: Spot) -> Array:
+        """c_θ."""
+        return np.asarray(spot.c_theta[:, self.j] / spot.curve.scales.gap[self.j])
+
+
+@dataclass(frozen=True)
+class Release:
+    """A closed constraint opens: ν_j = 0."""
+
+    j: int
+
+    def _column(self, spot: Spot) -> int:
+        return spot.curve.n + 1 + int(np.flatnonzero(spot.curve.rows == self.j)[0])
+
+    def value(self, spot: Spot) -> float:
+        """Scaled multiplier."""
+        return float(spot.y[self._column(spot)])
+
+    def rates(self, spot: Spot, columns: Array) -> Array:
+        """Its change."""
+        return np.asarray(columns[self._column(spot)])
+
+    def slopes(self, spot: Spot) -> Array:
+        """It is an unknown."""
+        return np.zeros(len(spot.R_theta))
+
+
+@dataclass(frozen=True)
+class Turn:
+    """The curve turns back: the tangent t, J t = 0, bᵀt = 1, has no part along p.
+
+    J t' = −R''(d, t) gives its change, so that φ_y d = −(M⁻¹R''(d, t))_p.
+    """
+
+    def value(self, spot: Spot) -> float:
+        """Part of the tangent along p."""
+        return float(spot.t[spot.curve.n])
+
+    def rates(self, spot: Spot, columns: Array) -> Array:
+        """−(M⁻¹R''(d, t))_p."""
+        bends = spot.R_yy(spot.t, columns)
+        return np.array([-spot.solve(bend)[spot.curve.n] for bend in bends.T])
+
+    def slopes(self, spot: Spot) -> Array:
+        """−(M⁻¹J_θ t)_p."""
+        return np.array([-spot.solve(row)[spot.curve.n] for row in spot.R_y_theta(spot.t)])
+
+
+@dataclass(frozen=True)
+class Level:
+    """P has a given value."""
+
+    p: float
+
+    def value(self, spot: Spot) -> float:
+        """Scaled distance."""
+        return float(spot.x[spot.curve.n] - self.p) / float(spot.curve.unit[spot.curve.n])
+
+    def rates(self, spot: Spot, columns: Array) -> Array:
+        """Change of p."""
+        return np.asarray(columns[spot.curve.n])
+
+    def slopes(self, spot: Spot) -> Array:
+        """The bound is what it is."""
+        return np.zeros(len(spot.R_theta))
+
+
+@dataclass(frozen=True)
+class UserZero:
+    """A user's function of (q, p) vanishes; it is only known by its values."""
+
+    function: Callable[[Array, float], float]
+
+    def _at(self, spot: Spot, y: Array) -> Array:
+        x, n = y[: spot.curve.n + 1] * spot.curve.unit[: spot.curve.n + 1], spot.curve.n
+        return np.array([float(self.function(x[:n], float(x[n])))])
+
+    def value(self, spot: Spot) -> float:
+        """The function."""
+        return float(self._at(spot, spot.y)[0])
+
+    def rates(self, spot: Spot, columns: Array) -> Array:
+        """Differences along the columns, extrapolated."""
+        return np.array([self._rate(spot, d) for d in columns.T])
+
+    def _rate(self, spot: Spot, d: Array) -> float:
+        size = float(np.max(np.abs(d[: spot.curve.n + 1]), initial=0.0))
+        if size == 0.0:
+            return 0.0
+        found, _ = derivative(lambda s: self._at(spot, spot.y + s * d), 1.0 / size)
+        return float(found[0])
+
+    def slopes(self, spot: Spot) -> Array:
+        """It knows no parameter."""
+        return np.zeros(len(spot.R_theta))

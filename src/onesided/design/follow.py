@@ -1,0 +1,292 @@
+"""The verb `follow`: an event continued in a second parameter, with the special points of its own curve."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.interpolate import BarycentricInterpolator
+from scipy.optimize import brentq
+
+from onesided.base.arguments import checked
+from onesided.base.errors import SolveError, UsageError
+from onesided.base.names import unknown_name
+from onesided.base.tolerances import DEFAULT, EPS, Tolerances
+from onesided.base.types import Array, Status
+from onesided.design.event_curves import CurveOfEvents, curve_of_events, refuse_broken
+from onesided.design.event_equations import standpoint
+from onesided.design.sightings import Label, Sighting, look
+from onesided.linalg import one_thread
+from onesided.results import Encounter, Event, Followed, Kind, Meeting
+from onesided.system.system import System
+
+FIRST_STEP, LARGEST_STEP, SMALLEST_STEP = 0.02, 0.2, EPS**0.5  # in scaled units of (y, τ)
+STRAIGHT, BENT = 0.998, 0.97  # cosine between tangents from which on steps grow, or are made again
+FATAL = {Encounter.corner_limit, Encounter.corners}  # where margins vanish the event ends
+SHARES = tuple(0.5 - 0.5 * np.cos(np.pi * k / 9.0) for k in range(10))  # of a step with a singular point inside
+ENDS = {Status.bound_reached, Status.path_ended}
+
+
+@checked
+def follow(
+    event: Event,
+    parameter: str,
+    bounds: tuple[float, float],
+    *,
+    system: System | None = None,
+    max_points: int = 2000,
+    tolerances: Tolerances = DEFAULT,
+    throw: bool = True,
+) -> Followed:
+    """Continue an event in (p, θ): to both sides, until θ leaves its bounds or the event ends.
+
+    Special points of the curve are located and named: cusps, corners that meet limit points or each other, hilltops,
+    contacts that stop mattering, turns; with what the event is on either side.
+
+    Parameters
+    ----------
+    parameter : name of θ;  bounds : its lowest and highest value.
+    system : the system of the event; needed where the event was loaded from a file.
+    max_points : at most so many to either side.
+    throw : raise a `SolveError` holding the curve so far, or return it with its status.
+    """
+    known = standpoint(event, system).system
+    if parameter not in known.parameters:
+        raise unknown_name("parameter", parameter, known.parameters)
+    value, (low, high) = known.parameters[parameter], bounds
+    if not low <= value <= high or not low < high or not np.isfinite(high - low):
+        raise UsageError(
+            f"the bounds of {parameter} are not usable", got=repr(bounds), expected=f"low ≤ {value:g} ≤ high, finite"
+        )
+    direction = np.array([high - low if name == parameter else 0.0 for name in known.parameters])
+    events = curve_of_events(event, system, direction, tolerances)
+    refuse_broken(events)
+    limits = ((low - value) / (high - low), (high - value) / (high - low))
+    with one_thread():
+        sides = [_Side(events, sense, limits, max_points).run() for sense in (-1.0, 1.0)]
+    result = _joined(event, events, parameter, sides)
+    if throw and not result.ok:
+        raise SolveError(result.status.value, result, got=result.note)
+    return result
+
+
+@dataclass(frozen=True, eq=False)
+class _Node:
+    """A point of the curve of events with its tangent, and what was seen there."""
+
+    w: Array
+    t: Array
+    border: Array
+    seen: Sighting
+
+
+@dataclass(frozen=True, eq=False)
+class _Met:
+    """A meeting at a node; `after` is the next one, None where the curve ends."""
+
+    label: Label
+    node: _Node
+    before: Sighting
+    after: Sighting | None
+    left: float
+
+
+@dataclass(frozen=True, eq=False)
+class _Run:
+    """One side of the curve."""
+
+    nodes: tuple[_Node, ...]
+    met: tuple[_Met, ...]
+    status: Status
+
+
+class _Side:
+    """Predictor and corrector along a curve of events, to one side."""
+
+    def __init__(self, events: CurveOfEvents, sense: float, limits: tuple[float, float], most: int) -> None:
+        self.events, self.sense, self.limits, self.most = events, sense, limits, most
+
+    def run(self) -> _Run:
+        """All nodes until an end."""
+        size = len(self.events.start)
+        here = self._node(self.events.start, self.sense * np.eye(1, size, size - 1)[0], self.events.border)
+        if here is None:
+            raise UsageError("the event is degenerate: its equations are singular", got=self.events.event.words())
+        nodes, met, step = [here], list[_Met](), FIRST_STEP
+        while len(nodes) < self.most:
+            found = self._next(here, step)
+            if found is None:
+                step /= 4.0
+                if step < SMALLEST_STEP:
+                    return _Run(tuple(nodes), tuple(met), Status.step_too_small)
+                continue
+            ending, status = self._inside(here, found)
+            for one in self._meetings(here, ending):
+                met.append(one)
+                nodes.append(one.node)
+                if one.after is None:
+                    return _Run(tuple(nodes), tuple(met), Status.path_ended)
+            nodes.append(ending)
+            if status is not None:
+                return _Run(tuple(nodes), tuple(met), status)
+            straight = float(here.t @ found.t) > STRAIGHT
+            here, step = found, min(step * (2.0 if straight else 1.0), LARGEST_STEP)
+        return _Run(tuple(nodes), tuple(met), Status.enough)
+
+    def _node(self, w: Array, like: Array, border: Array) -> _Node | None:
+        seen = look(self.events, w, border)
+        if seen is None or not np.all(np.isfinite(seen.loose.rates)):
+            return None
+        t = seen.loose.tangent(like)
+        if self.events.condition is None:
+            seen.numbers[Label(Encounter.turns)] = float(t[-1])
+        along = border if self.events.condition is None else seen.spot.t / np.linalg.norm(seen.spot.t)
+        return _Node(w, t, along, seen)
+
+    def _next(self, here: _Node, step: float) -> _Node | None:
+        """The next point; None where it is not found, or the curve bends too much on the way."""
+        w = self.events.corrected(here.w + step * here.t, here.t, here.border)
+        found = None if w is None else self._node(w, here.t, here.border)
+        return found if found is not None and float(found.t @ here.t) > BENT else None
+
+    def _inside(self, here: _Node, found: _Node) -> tuple[_Node, Status | None]:
+        """The point, or where the curve leaves the bounds before it."""
+        low, high = self.limits
+        tau = float(found.w[-1])
+        if low < tau < high:
+            return found, None
+        bound = low if tau <= low else high
+        normal = np.eye(1, len(found.w), len(found.w) - 1)[0]
+        share = (bound - here.w[-1]) / (tau - here.w[-1])
+        guess = _between(here, found, share)
+        guess[-1] = bound
+        w = self.events.corrected(guess, normal, here.border)
+        ending = None if w is None else self._node(np.append(w[:-1], bound), here.t, here.border)
+        return (found if ending is None else ending), Status.bound_reached
+
+    def _meetings(self, a: _Node, b: _Node) -> Iterator[_Met]:
+        """Special points between two nodes, in order, up to the first that ends the curve."""
+        found = [self._located(a, b, label) for label in self._changed(a.seen, b.seen)]
+        along = b.w - a.w
+        for one in sorted((one for one in found if one is not None), key=lambda one: float(along @ one.node.w)):
+            yield one
+            if one.after is None:
+                return
+
+    def _changed(self, a: Sighting, b: Sighting) -> list[Label]:
+        """Numbers that change their sign between two points by more than rounding, and margins that fall below zero."""
+        floor, found = self.events.tolerances.gap, []
+        for label, before in a.numbers.items():
+            after = b.numbers.get(label, before)
+            margin = label.kind in FATAL and not label.piece
+            crossed = before * after < 0.0 and max(abs(before), abs(after)) > floor
+            if (margin and before >= -floor > after) or (not margin and crossed and abs(before) > floor):
+                found.append(label)
+        return found
+
+    def _located(self, a: _Node, b: _Node, label: Label) -> _Met | None:
+        """Where a number vanishes between two nodes; at the first where it is zero there, but for rounding."""
+        if abs(a.seen.numbers[label]) <= self.events.tolerances.gap:
+            return self._met(label, a, a, b)
+        nodes: dict[float, _Node | None] = {0.0: a, 1.0: b}
+
+        def at(share: float) -> _Node | None:
+            if share not in nodes:
+                w = self.events.corrected(_between(a, b, share), b.w - a.w, a.border)
+                nodes[share] = None if w is None else self._node(w, a.t, a.border)
+            return nodes[share]
+
+        def value(share: float) -> float:
+            node = at(share)
+            if node is None:
+                raise _SingularError
+            return node.seen.numbers.get(label, 0.0)
+
+        try:
+            node = at(float(brentq(value, 0.0, 1.0, xtol=EPS, rtol=4 * EPS, disp=False)))
+        except _SingularError:
+            return self._guessed([at(share) for share in SHARES], label)
+        return None if node is None else self._met(label, node, a, b)
+
+    def _met(self, label: Label, node: _Node, a: _Node, b: _Node) -> _Met:
+        ends = label.kind in FATAL and not label.piece
+        left = abs(node.seen.numbers.get(label, np.nan))
+        usual = max(abs(a.seen.numbers[label]), abs(b.seen.numbers[label]))
+        if left > usual / 2.0:  # it jumps there: a singular piece, not a zero
+            label = label._replace(kind=Encounter.degree)
+        return _Met(label, node, a.seen, None if ends else b.seen, left)
+
+    def _guessed(self, nodes: list[_Node | None], label: Label) -> _Met | None:
+        """Where the equations are singular at the zero itself: from points around it, by polynomials of two degrees."""
+        known = [node for node in nodes if node is not None]
+        values = np.array([node.seen.numbers[label] for node in known])
+        change = np.flatnonzero(values[:-1] * values[1:] < 0.0)
+        if len(known) < 4 or len(change) != 1:
+            return None
+        a, b = known[int(change[0])], known[int(change[0]) + 1]
+        points = np.array([node.w for node in known])
+        w, rough = (_interpolated_zero(values[own], points[own]) for own in (slice(None), slice(1, None)))
+        node = _Node(w, a.t, a.border, replace(a.seen, spot=self.events.spot(w, a.border)))
+        return _Met(label, node, a.seen, b.seen, float(np.max(np.abs(w - rough))))
+
+
+class _SingularError(Exception):
+    """The equations cannot be solved at a point."""
+
+
+def _interpolated_zero(values: Array, points: Array) -> Array:
+    """Points as polynomials of a number that changes monotonously, where it is zero."""
+    size = float(np.max(np.abs(values)))
+    return np.asarray(BarycentricInterpolator(values / size, points)(0.0))
+
+
+def _between(a: _Node, b: _Node, share: float) -> Array:
+    """A point of the cubic through two nodes with their tangents."""
+    length = float(np.linalg.norm(b.w - a.w))
+    s, r = share, 1.0 - share
+    ends = (1.0 + 2.0 * s) * r * r * a.w + (1.0 + 2.0 * r) * s * s * b.w
+    return np.asarray(ends + length * s * r * (r * a.t - s * b.t))
+
+
+def _joined(event: Event, events: CurveOfEvents, parameter: str, sides: list[_Run]) -> Followed:
+    """Both sides as one curve, the falling side first."""
+    back, ahead = sides
+    nodes = [*reversed(back.nodes[1:]), *ahead.nodes]
+    place = {id(node): i for i, node in enumerate(nodes)}
+    x = np.array([node.seen.spot.x for node in nodes])
+    system = events.where.system
+    n, k, number = system.n, len(system.bilateral), list(system.parameters).index(parameter)
+    origin, span = system.parameters[parameter], events.line.direction[number]
+    theta = origin + span * np.array([node.w[-1] for node in nodes])
+
+    def meeting(one: _Met, *, reverse: bool) -> Meeting:
+        i = place[id(one.node)]
+        sides_of = [one.before.words, "" if one.after is None else one.after.words]
+        before, after = sides_of[::-1] if reverse and one.after is not None else sides_of
+        kind, names, piece = one.label
+        where = float(theta[i]), float(x[i, n]), x[i, :n]
+        return Meeting(kind, parameter, system.control, *where, names, before, after, one.left, i, piece)
+
+    meetings = [meeting(one, reverse=True) for one in reversed(back.met)]
+    meetings += [meeting(one, reverse=False) for one in ahead.met]
+    worst = next((side.status for side in sides if side.status not in ENDS), ahead.status)
+    return Followed(
+        kind=event.kind,
+        about=event.words(),
+        parameter=parameter,
+        control=system.control,
+        coordinates=system.coordinates,
+        theta=theta,
+        p=x[:, n],
+        q=x[:, :n],
+        mu=x[:, n + 1 : n + 1 + k],
+        lam=x[:, n + 1 + k :],
+        energy=np.array([float(node.seen.spot.e.energy) for node in nodes]),
+        degrees=np.array([node.seen.degrees for node in nodes], dtype=np.intp),
+        start=len(back.nodes) - 1,
+        meetings=tuple(meetings),
+        status=worst,
+        note="; ".join(
+            f"{word}: {side.status.value}" for word, side in zip(("falling", "growing"), sides, strict=True)
+        ),
+        provenance={"parameters": dict(system.parameters), "event": Kind(event.kind).name},
+    )

@@ -1,0 +1,159 @@
+"""The verb `stability_map`: for which values of a parameter a path has which events."""
+
+import itertools
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.interpolate import BarycentricInterpolator
+
+from onesided.base.arguments import checked
+from onesided.base.errors import OnesidedError, UsageError
+from onesided.base.names import unknown_name
+from onesided.base.tolerances import QUARTER_DIGITS
+from onesided.design.event_equations import CONTACTS
+from onesided.design.follow import follow
+from onesided.results import Event, Followed, Kind, Path, Region, StabilityMap
+from onesided.statics.paths import trace
+from onesided.system.system import System
+
+SHARP = QUARTER_DIGITS  # share of the bounds to which a change without a meeting is bracketed
+SAME = QUARTER_DIGITS  # share of the range of p within which an event lies on a curve that is known
+
+
+@checked
+def stability_map(
+    system: System,
+    parameter: str,
+    bounds: tuple[float, float],
+    *,
+    q0: Any = None,
+    p0: float | None = None,
+    p_bounds: tuple[float, float] | None = None,
+    samples: int = 9,
+) -> StabilityMap:
+    """Regions of a parameter in which the path from a start has the same events, and the curves of these events.
+
+    Paths are traced at some values of the parameter; where their events differ, the change is located on the curves of
+    the events, or bracketed by further paths where no curve has a special point there.
+
+    Parameters
+    ----------
+    parameter, bounds : what changes, from where to where.
+    q0, p0, p_bounds : of the paths, as for `trace`.
+    samples : paths that are traced first; a region that is narrower than their distance may be missed.
+    """
+    if parameter not in system.parameters:
+        raise unknown_name("parameter", parameter, system.parameters)
+    if not bounds[0] < bounds[1] or samples < 2:
+        raise UsageError(
+            "the bounds are not usable", got=f"{bounds}, {samples} samples", expected="low < high, 2 or more"
+        )
+    work = _Survey(system, parameter, bounds, (q0, p0, p_bounds))
+    values = np.linspace(*bounds, samples)
+    found = [work.at(float(value)) for value in values]
+    curves = work.curves([one for one in found if one is not None])
+    ends: list[tuple[float, str, float]] = []
+    lists: list[tuple[str, ...]] = []
+    for a, b in itertools.pairwise(found):
+        if a is not None and b is not None and a.signature != b.signature:
+            ends.append(work.change(a, b, curves))
+            lists.append(a.signature)
+    known = [one for one in found if one is not None]
+    lists.append(known[-1].signature if known else ())
+    lows, highs = [bounds[0], *(end[0] for end in ends)], [*(end[0] for end in ends), bounds[1]]
+    further = [*ends, (bounds[1], "", 0.0)]
+    regions = [Region(*one[:3], *one[3][1:]) for one in zip(lows, highs, lists, further, strict=True)]
+    return StabilityMap(
+        parameter, system.control, tuple(regions), tuple(curves), not work.failed, "; ".join(work.failed)
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Sample:
+    """A path at one value of the parameter."""
+
+    value: float
+    path: Path
+
+    @property
+    def events(self) -> tuple[Event, ...]:
+        """Its events but bounds."""
+        return tuple(event for event in self.path.events if event.kind is not Kind.bound)
+
+    @property
+    def signature(self) -> tuple[str, ...]:
+        """Kinds and constraints, in words."""
+        return tuple(" ".join([one.kind.value, *(f"'{name}'" for name in one.constraints)]) for one in self.events)
+
+
+class _Survey:
+    """Paths and curves of events over a parameter; `failed` tells what could not be computed."""
+
+    def __init__(
+        self, system: System, parameter: str, bounds: tuple[float, float], start: tuple[Any, Any, Any]
+    ) -> None:
+        self.system, self.parameter, self.bounds, self.start = system, parameter, bounds, start
+        self.failed: list[str] = []
+
+    def at(self, value: float) -> _Sample | None:
+        """The path at a value of the parameter."""
+        q0, p0, p_bounds = self.start
+        changed = self.system.replace(parameters={self.parameter: value})
+        try:
+            return _Sample(value, trace(changed, q0, p0, p_bounds=p_bounds))
+        except OnesidedError as error:
+            self.failed.append(f"no path at {self.parameter} = {value:.6g}: {error}")
+            return None
+
+    def curves(self, samples: list[_Sample]) -> list[Followed]:
+        """The curves of all events, each once."""
+        found: list[Followed] = []
+        for sample in samples:
+            for event in sample.events:
+                if any(_on(curve, sample.value, event, self._reach(sample)) for curve in found):
+                    continue
+                try:
+                    found.append(follow(event, self.parameter, self.bounds, throw=False))
+                except OnesidedError as error:
+                    self.failed.append(f"{event.words()} cannot be followed: {error}")
+        return found
+
+    def _reach(self, sample: _Sample) -> float:
+        return float(SAME * np.ptp(sample.path.p))
+
+    def change(self, a: _Sample, b: _Sample, curves: list[Followed]) -> tuple[float, str, float]:
+        """Where the events change between two samples, why, and how sharply that is known."""
+        met = [one for curve in curves for one in curve.meetings if a.value < one.theta < b.value]
+        near = {round(one.theta, 12): one for one in met}
+        if len(near) == 1:
+            (one,) = near.values()
+            return one.theta, one.kind.value, 0.0
+        low, high = a, b
+        while high.value - low.value > SHARP * (self.bounds[1] - self.bounds[0]):
+            middle = self.at(0.5 * (low.value + high.value))
+            if middle is None:
+                break
+            low, high = (middle, high) if middle.signature == a.signature else (low, middle)
+        inside = [one for one in met if low.value <= one.theta <= high.value]
+        if inside:
+            return inside[0].theta, inside[0].kind.value, 0.0
+        return 0.5 * (low.value + high.value), "an event enters or leaves the path", 0.5 * (high.value - low.value)
+
+
+def _on(curve: Followed, value: float, event: Event, reach: float) -> bool:
+    """Whether an event lies on a curve of events of its kind."""
+    if curve.kind is not event.kind and not {curve.kind, event.kind} <= CONTACTS:
+        return False
+    across = np.flatnonzero((curve.theta[:-1] - value) * (curve.theta[1:] - value) <= 0.0)
+    return any(abs(_load_at(curve, int(i), value) - event.p) <= reach for i in across)
+
+
+def _load_at(curve: Followed, i: int, value: float) -> float:
+    """P of a curve at a value of the parameter between points i and i + 1, from the points around them."""
+    first = min(max(i - 1, 0), max(len(curve) - 4, 0))
+    theta, p = curve.theta[first : first + 4], curve.p[first : first + 4]
+    if len(theta) < 4 or not (np.all(np.diff(theta) > 0.0) or np.all(np.diff(theta) < 0.0)):
+        theta, p = curve.theta[i : i + 2], curve.p[i : i + 2]
+        return float(np.interp(value, np.sort(theta), p[np.argsort(theta)]))
+    return float(BarycentricInterpolator(theta - value, p)(0.0))

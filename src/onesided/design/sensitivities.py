@@ -1,0 +1,129 @@
+"""The verb `sensitivity`: derivatives of events and jumps with respect to all parameters at once."""
+
+from typing import overload
+
+import numpy as np
+
+from onesided.base.arguments import checked
+from onesided.base.errors import UsageError
+from onesided.base.tolerances import DEFAULT, HALF_DIGITS, Tolerances
+from onesided.base.types import Array
+from onesided.design.event_equations import EventEquations, crossing, degenerate, equations_of
+from onesided.design.forks import Unfolding, fork_of, fork_slopes
+from onesided.design.landings import drive_sensitivity
+from onesided.design.spots import Spot
+from onesided.results import Drive, DriveSensitivity, Event, Kind, Sensitivity
+from onesided.system.system import System
+
+
+@overload
+def sensitivity(event: Event, *, system: System | None = None, tolerances: Tolerances = DEFAULT) -> Sensitivity: ...
+@overload
+def sensitivity(
+    event: Drive, *, system: System | None = None, tolerances: Tolerances = DEFAULT
+) -> DriveSensitivity: ...
+@checked
+def sensitivity(
+    event: Event | Drive, *, system: System | None = None, tolerances: Tolerances = DEFAULT
+) -> Sensitivity | DriveSensitivity:
+    """Derivatives of an event, or of all jumps of a loading history, with respect to every parameter of the system.
+
+    The event's own equations F(y, θ) = 0 are differentiated: F_y y_θ = −F_θ. One factorisation serves all parameters.
+
+    Parameters
+    ----------
+    event : an event of a path or diagram, or what `drive` returned.
+    system : the system it belongs to; needed where the event was loaded from a file.
+
+    Raises
+    ------
+    UsageError
+        Where the event is degenerate, with the reason.
+    """
+    if isinstance(event, Drive):
+        return drive_sensitivity(event, system, lambda one: event_sensitivity(one, system, tolerances))
+    return event_sensitivity(event, system, tolerances)
+
+
+def event_sensitivity(event: Event, system: System | None, tolerances: Tolerances) -> Sensitivity:
+    """Derivatives of one event."""
+    if event.kind is Kind.smooth_bifurcation:
+        where, fork = fork_of(event, system, tolerances)
+        spot = Spot(fork.curve, where.x, fork.t)
+        rates, laws = fork_slopes(fork, spot)
+        return _result(event, spot, rates, rates, laws, 2)
+    equations = equations_of(event, system)
+    spot = equations.spot()
+    after, before = contact_slopes(event, equations, spot, tolerances)
+    return _result(event, spot, after, before, [None] * len(spot.R_theta), spot.factorisations)
+
+
+def contact_slopes(event: Event, equations: EventEquations, spot: Spot, tolerances: Tolerances) -> tuple[Array, Array]:
+    """(size, P) rates of an event with growing and with falling parameters.
+
+    y_θ = shift + α t with φ_y y_θ + φ_θ = 0. Of several conditions the one counts that is met first.
+    """
+    if not spot.regular:
+        raise degenerate(event, "the equilibria on the way to it are singular there")
+    along = []
+    for condition in equations.conditions:
+        rate = crossing(spot, condition, tolerances)
+        if not np.isfinite(rate):
+            raise degenerate(event, "its condition is met without being crossed")
+        along.append(-(condition.rates(spot, spot.shift) + condition.slopes(spot)) / rate)
+    sense = 1.0 if event.incoming is not None else -1.0  # t goes on in the direction of travel
+    first, last = (sense * pick(sense * np.array(along), axis=0) for pick in (np.min, np.max))
+    return spot.shift + np.outer(spot.t, first), spot.shift + np.outer(spot.t, last)
+
+
+def _result(
+    event: Event, spot: Spot, rates: Array, below: Array, laws: list[Unfolding | None], factorisations: int
+) -> Sensitivity:
+    """Rates of scaled unknowns as those of the quantities."""
+    curve, system = spot.curve, spot.curve.system
+    n, k = curve.n, len(system.bilateral)
+    x = np.array([curve.packed(column) for column in rates.T]).reshape(-1, len(spot.x))
+    p_below = below[n] * curve.unit[n]
+    p_rate = x[:, n]
+    names = list(system.parameters)
+    return Sensitivity(
+        about=f"the {event.kind.value} at {event.control} = {event.p:.10g}",
+        control=event.control,
+        p=event.p,
+        energy=float(spot.e.energy),
+        parameters=dict(system.parameters),
+        p_rate=p_rate,
+        q_rate=x[:, :n],
+        mu_rate=x[:, n + 1 : n + 1 + k],
+        lam_rate=x[:, n + 1 + k :],
+        energy_rate=spot.L_theta + spot.e.L_p * p_rate,
+        p_rate_below=p_below,
+        exponent=np.array([1.0 if law is None else law.exponent for law in laws]),
+        coefficient=np.array([p if law is None else law.coefficient for p, law in zip(p_rate, laws, strict=True)]),
+        side=np.array([0.0 if law is None else law.side for law in laws]),
+        notes={name: text for name, text in zip(names, _notes(x, p_rate, p_below, laws), strict=True) if text},
+        factorisations=factorisations,
+    )
+
+
+def _notes(rates: Array, above: Array, below: Array, laws: list[Unfolding | None]) -> list[str]:
+    """What is to be said of the parameters, in words."""
+    found = []
+    for i, law in enumerate(laws):
+        if law is not None:
+            sides = {1.0: " where it grows", -1.0: " where it falls", 0.0: ""}[law.side]
+            both = "two limit points take its place" if law.side else "a limit point takes its place"
+            found.append(f"there is no derivative: {both}{sides}")
+        elif abs(above[i] - below[i]) > HALF_DIGITS * max(abs(above[i]), abs(below[i])):
+            found.append(f"several constraints change at once: {below[i]:.10g} where it falls")
+        else:
+            found.append("" if np.any(rates[i]) else "no influence")
+    return found
+
+
+def refuse_unknown(system: System, name: str) -> None:
+    """Refuse a parameter that the system has not."""
+    if name not in system.parameters:
+        raise UsageError(
+            "there is no such parameter", got=f"'{name}'", expected=", ".join(system.parameters) or "a system with some"
+        )

@@ -1,0 +1,133 @@
+"""What is watched along a curve of events: numbers whose zeros are its own special points."""
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+
+from onesided.base.types import Array
+from onesided.design.conditions import Condition, Meets, Release, Turn
+from onesided.design.event_curves import CurveOfEvents, Loose
+from onesided.design.spots import Spot
+from onesided.results import Encounter, Kind
+
+SIDES = ("open", "closed")
+
+
+class Label(NamedTuple):
+    """What a number tells of: kind of meeting, constraints, and of which piece at a contact it is."""
+
+    kind: Encounter
+    names: tuple[str, ...] = ()
+    piece: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Sighting:
+    """A point of a curve of events, looked at.
+
+    Attributes
+    ----------
+    loose : what the equations leave free there.
+    numbers : kind of meeting and constraints → a number that changes its sign there.
+    degrees : negative modes on both sides of the event;  words : what the event is.
+    """
+
+    spot: Spot
+    loose: Loose
+    degrees: tuple[int, int]
+    words: str
+    numbers: dict[Label, float] = field(default_factory=dict)
+
+
+def look(events: CurveOfEvents, w: Array, border: Array) -> Sighting | None:
+    """The numbers to be watched at a point; None where the equations are singular."""
+    spot = events.spot(w, border)
+    loose = events.loose(spot)
+    if loose is None:
+        return None
+    numbers = _margins(events, spot)
+    if events.condition is None:
+        numbers[Label(Encounter.hilltop)] = _next_mode(spot)
+        return Sighting(spot, loose, _around(spot), f"{events.event.kind.value}, {_told(_around(spot))}", numbers)
+    crossing = float(loose.rates[0, 0] / (spot.t @ spot.t))
+    if isinstance(events.condition, Turn):
+        numbers[Label(Encounter.cusp)] = crossing
+        numbers[Label(Encounter.hilltop)] = spot.orientation * spot.volume
+        return Sighting(spot, loose, _around(spot), f"{Kind.limit.value}, {_told(_around(spot))}", numbers)
+    if not isinstance(events.condition, Meets | Release):
+        return Sighting(spot, loose, _around(spot), f"{events.event.kind.value}, {_told(_around(spot))}", numbers)
+    return _contact(events, spot, loose, numbers)
+
+
+def _margins(events: CurveOfEvents, spot: Spot) -> dict[Label, float]:
+    """Gaps and reactions of all constraints but those of the event."""
+    k, names = len(spot.curve.system.bilateral), spot.curve.system.constraint_names
+    margins, _ = spot.curve.margins(spot.e, spot.y, np.zeros(spot.curve.size))
+    own = getattr(events.condition, "j", -1)
+    corner = own >= 0
+    kind = Encounter.corners if corner else Encounter.corner_limit
+    first = (names[own],) if corner else ()
+    return {Label(kind, (*first, names[k + j])): float(value) for j, value in enumerate(margins) if k + j != own}
+
+
+def _around(spot: Spot) -> tuple[int, int]:
+    """Negative modes on both sides of a singular point: with and without the mode that vanishes there."""
+    curve = spot.curve
+    if curve.large:
+        found = curve.modes(spot.e)[0]
+        return found, found
+    others = _others(spot)
+    outside = int(np.count_nonzero(others < 0.0))
+    return outside, outside + 1
+
+
+def _others(spot: Spot) -> Array:
+    """Eigenvalues of the reduced Hessian but the one that vanishes at the event."""
+    values = np.linalg.eigvalsh(_reduced(spot))
+    return np.delete(values, np.argmin(np.abs(values))) if len(values) else values
+
+
+def _next_mode(spot: Spot) -> float:
+    """Size of the softest other mode, with a sign that changes where it vanishes; not watched in large systems."""
+    others = np.zeros(0) if spot.curve.large else _others(spot)
+    return float(np.prod(np.sign(others)) * np.min(np.abs(others), initial=np.inf)) if len(others) else 1.0
+
+
+def _reduced(spot: Spot) -> Array:
+    """The scaled Hessian on the null space of the closed constraints."""
+    curve = spot.curve
+    E = spot.e.c_q[curve.rows] * curve.sizes.length
+    T = np.linalg.svd(E)[2][len(E) :].T if len(E) else np.eye(curve.n)
+    return np.asarray(T.T @ curve.sizes.hessian(spot.e.L_qq) @ T)
+
+
+def _contact(events: CurveOfEvents, spot: Spot, loose: Loose, numbers: dict[Label, float]) -> Sighting:
+    """A contact changes: both pieces that meet there are looked at, with the contact open and closed."""
+    j = int(getattr(events.condition, "j", -1))
+    name = spot.curve.system.constraint_names[j]
+    rows = set(spot.curve.rows.tolist())
+    pieces = [_piece(events, spot, sorted(rows - {j}), Meets(j)), _piece(events, spot, sorted(rows | {j}), Release(j))]
+    p_rates, leaving, degrees = zip(*pieces, strict=True)
+    for side, p_rate, rate in zip(SIDES, p_rates, leaving, strict=True):
+        numbers[Label(Encounter.corner_limit, (name,), side)] = p_rate
+        numbers[Label(Encounter.grazes, (name,), side)] = rate
+    turned = p_rates[0] * leaving[0] * p_rates[1] * leaving[1] > 0.0  # both lead to the same side of p
+    kind = Kind.corner_limit if turned else events.event.kind
+    kind = Kind.closes if kind is Kind.corner_limit and not turned else kind
+    return Sighting(spot, loose, (degrees[0], degrees[1]), f"{kind.value}, {_told((degrees[0], degrees[1]))}", numbers)
+
+
+def _piece(events: CurveOfEvents, spot: Spot, rows: list[int], condition: Condition) -> tuple[float, float, int]:
+    """Of a piece: part of the unit tangent along p, rate of the gap or reaction, number of negative modes."""
+    curve = events.curve_on(spot.curve.system, np.array(rows, dtype=np.intp))
+    piece = Spot(curve, spot.x, np.eye(1, curve.size, curve.n)[0])
+    if not piece.regular:
+        return 0.0, 0.0, int(curve.modes(piece.e)[0])
+    size, sign = float(np.linalg.norm(piece.t)), piece.orientation
+    rate = float(condition.rates(piece, piece.t[:, None])[0])
+    return sign / size, sign * rate / size, int(curve.modes(piece.e)[0])
+
+
+def _told(degrees: tuple[int, int]) -> str:
+    return f"negative modes {degrees[0]} | {degrees[1]}"

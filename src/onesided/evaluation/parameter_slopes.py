@@ -1,0 +1,119 @@
+"""How the equations of equilibrium change with the parameters: U_θ, L_qθ, c_θ, and their rates along a direction.
+
+What the compiled functions take in place of the parameters is a vector of them, or, for structures, the numbers of all
+elements. The former is differentiated as it is. The latter are plain Python of the parameters (lengths of positions,
+products of moduli and areas): their rates are extrapolated from differences [RI], to rounding; the rest is exact.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from onesided.base.errors import ModelError
+from onesided.base.tolerances import EPS
+from onesided.base.types import Array
+from onesided.evaluation.compiling import compiled
+from onesided.linalg.differences import derivative
+
+if TYPE_CHECKING:  # derivatives hold these
+    from onesided.evaluation.derivatives import Derivatives
+
+NOISE = 64.0  # roundings by which numbers that are zero but for rounding may change
+
+
+class ParameterSlopes:
+    """Derivatives of energy, balance and constraints with respect to the parameters of a system.
+
+    Parameters
+    ----------
+    derivatives : the functions of (q, p) with the constants that stand for the parameters.
+    """
+
+    def __init__(self, derivatives: "Derivatives") -> None:
+        self._of = derivatives
+        self._first = compiled(self._slope, rare=True)
+        self._second = compiled(self._slope_along, rare=True)
+        self._known: tuple[Any, Array] = (None, np.zeros((0, 0)))
+
+    def first(self, x: Array, vector: Any, parameters: Mapping[str, float], lines: Array | None) -> Array:
+        """(U_θ, L_qθ, c_θ) at a packed point with its multipliers held, a row per parameter: (P, 1 + n + m).
+
+        With `lines`, (k, P), a row for each of these combinations of parameters instead.
+        """
+        rows = [np.asarray(self._first(x, vector, way)) for way in self._wanted(vector, parameters, lines)]
+        return np.array(rows).reshape(-1, 1 + self._of.n + self._of.m)
+
+    def along(
+        self, x: Array, direction: Array, vector: Any, parameters: Mapping[str, float], lines: Array | None
+    ) -> Array:
+        """d/ds of (L_qθ, c_θ) along x + s·direction, a row per parameter or combination: (P, n + m)."""
+        ways = self._wanted(vector, parameters, lines)
+        rows = [np.asarray(self._second(x, direction, vector, way)) for way in ways]
+        return np.array(rows).reshape(-1, self._of.n + self._of.m)
+
+    def _wanted(self, vector: Any, parameters: Mapping[str, float], lines: Array | None) -> Array:
+        ways = self._ways(vector, parameters)
+        return ways if lines is None else np.asarray(lines @ ways)
+
+    def _ways(self, vector: Any, parameters: Mapping[str, float]) -> Array:
+        """Rates of the constants, flat, with each parameter."""
+        known, ways = self._known
+        if known is not vector:
+            ways = self._rates(parameters) if self._of.elementwise else np.eye(len(parameters))
+            self._known = vector, ways
+        return ways
+
+    def _rates(self, parameters: Mapping[str, float]) -> Array:
+        largest = max((abs(value) for value in parameters.values()), default=0.0) or 1.0
+
+        def shifted(name: str) -> Callable[[float], Array]:
+            return lambda by: _numbers(self._of.constants({**parameters, name: parameters[name] + by}))
+
+        return np.array([_rate(shifted(name), name, abs(parameters[name]) or largest) for name in parameters])
+
+    def _slope(self, x: Any, vector: Any, way: Any) -> Any:
+        return jax.jvp(lambda s: self._of._packed_residual(x, _moved(vector, way, s)), *_begin())[1]
+
+    def _slope_along(self, x: Any, direction: Any, vector: Any, way: Any) -> Any:
+        return jax.jvp(lambda s: self._slope(x + s * direction, vector, way)[1:], *_begin())[1]
+
+
+def _begin() -> tuple[tuple[Any], tuple[Any]]:
+    """Where a rate along a line is taken."""
+    return (jnp.zeros(()),), (jnp.ones(()),)
+
+
+def _is_number(leaf: Any) -> bool:
+    return bool(jnp.issubdtype(leaf.dtype, jnp.floating))
+
+
+def _numbers(vector: Any) -> Array:
+    """All numbers among constants, flat; indices are left out."""
+    leaves = [np.asarray(leaf).ravel() for leaf in jax.tree.leaves(vector) if _is_number(leaf)]
+    return np.concatenate([np.zeros(0), *leaves])
+
+
+def _moved(vector: Any, way: Any, s: Any) -> Any:
+    """The constants, moved along a flat direction."""
+    leaves, tree = jax.tree.flatten(vector)
+    moved, at = [], 0
+    for leaf in leaves:
+        size = leaf.size if _is_number(leaf) else 0
+        moved.append(leaf + s * way[at : at + size].reshape(leaf.shape) if size else leaf)
+        at += size
+    return jax.tree.unflatten(tree, moved)
+
+
+def _rate(function: Callable[[float], Array], name: str, size: float) -> Array:
+    """Rates of the numbers of a structure with a parameter; those that are zero but for rounding have none."""
+    found, settled = derivative(function, size)
+    if np.any(np.abs(function(0.0)[~settled]) > NOISE * EPS):
+        raise ModelError(
+            f"the structure does not depend smoothly on parameter '{name}'",
+            got="rates of its numbers that do not settle",
+            advice="a value at which no formula has a kink or an end",
+        )
+    return np.where(settled, found, 0.0)

@@ -1,0 +1,41 @@
+"""Curves of events in the plane of a parameter and p, with their special points and the regions between them."""
+
+from matplotlib.axes import Axes
+
+from onesided.plots.style import COLOURS, GREY, INK, MARKS, PALE, new_axes, settings
+from onesided.results import Encounter, Followed, StabilityMap
+
+
+def event_curve(result: Followed | StabilityMap, *, ax: Axes | None = None, title: str = "") -> Axes:
+    """Draw p of an event, or of all events of a map, over the parameter; markers are special points."""
+    axes = new_axes() if ax is None else ax
+    curves = result.curves if isinstance(result, StabilityMap) else (result,)
+    shapes = dict(zip(Encounter, MARKS, strict=True))
+    with settings():
+        for i, curve in enumerate(curves):
+            colour = COLOURS[i % (len(COLOURS) - 1)]
+            axes.plot(curve.theta, curve.p, color=colour, lw=1.8, label=curve.kind.value)
+            axes.plot(curve.theta[curve.start], curve.p[curve.start], ".", color=colour, ms=8)
+        for kind in Encounter:
+            met = [one for curve in curves for one in curve.meetings if one.kind is kind]
+            if met:
+                places = [one.theta for one in met], [one.p for one in met]
+                axes.plot(*places, shapes[kind], color=INK, ms=7, mfc="white", label=kind.value, ls="none")
+        if isinstance(result, StabilityMap):
+            _regions(axes, result)
+        axes.set_xlabel(result.parameter)
+        axes.set_ylabel(result.control)
+        axes.legend()
+        axes.set_title(title or (repr(result).strip("<>") if isinstance(result, StabilityMap) else result.about[:60]))
+    return axes
+
+
+def _regions(axes: Axes, found: StabilityMap) -> None:
+    for number, region in enumerate(found.regions):
+        if number % 2:
+            axes.axvspan(region.low, region.high, color=PALE, alpha=0.4, lw=0)
+        middle = 0.5 * (region.low + region.high)
+        text = f"{len(region.events)} event{'s' if len(region.events) != 1 else ''}"
+        axes.text(
+            middle, 1.0, text, transform=axes.get_xaxis_transform(), ha="center", va="bottom", color=GREY, fontsize=8
+        )

@@ -1,0 +1,91 @@
+"""Curves of events and their maps on disk."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import fields
+from pathlib import Path as FilePath
+from typing import Any
+
+import numpy as np
+
+from onesided.base.types import Status
+from onesided.results.event_rates import Sensitivity
+from onesided.results.folder import ARRAYS, read_arrays, same_length, seal
+from onesided.results.followed import Encounter, Followed, Meeting
+from onesided.results.path import Kind
+from onesided.results.stability_map import Region, StabilityMap
+
+_CURVE = ("theta", "p", "q", "mu", "lam", "energy", "degrees")
+_RATES = ("p_rate", "q_rate", "mu_rate", "lam_rate", "energy_rate", "p_rate_below", "exponent", "coefficient", "side")
+
+
+def write_followed(curve: Followed, folder: FilePath) -> dict[str, Any]:
+    """Arrays of a curve of events into a folder; returns its record."""
+    np.savez_compressed(folder / ARRAYS, **{name: getattr(curve, name) for name in _CURVE})
+    plain = ("about", "parameter", "control", "coordinates", "start", "note")
+    return {
+        "type": "followed",
+        **{name: getattr(curve, name) for name in plain},
+        "kind": curve.kind.name,
+        "status": curve.status.name,
+        "provenance": dict(curve.provenance),
+        "meetings": [_meeting_record(one) for one in curve.meetings],
+    }
+
+
+def _meeting_record(one: Meeting) -> dict[str, Any]:
+    plain = {f.name: getattr(one, f.name) for f in fields(Meeting) if f.name not in {"kind", "q"}}
+    return {**plain, "kind": one.kind.name, "q": one.q.tolist(), "words": one.words()}
+
+
+def read_followed(record: Mapping[str, Any], folder: FilePath) -> Followed:
+    """A curve of events from its folder."""
+    arrays = read_arrays(folder, _CURVE)
+    same_length(arrays, _CURVE)
+    return Followed(
+        **arrays,
+        **{name: record[name] for name in ("about", "parameter", "control", "start", "note", "provenance")},
+        coordinates=tuple(record["coordinates"]),
+        kind=Kind[record["kind"]],
+        status=Status[record["status"]],
+        meetings=tuple(_read_meeting(one) for one in record["meetings"]),
+    )
+
+
+def _read_meeting(record: Mapping[str, Any]) -> Meeting:
+    values = {f.name: record[f.name] for f in fields(Meeting)}
+    values |= {"kind": Encounter[record["kind"]], "q": np.array(record["q"], dtype=float)}
+    return Meeting(**{**values, "constraints": tuple(record["constraints"])})
+
+
+def write_map(found: StabilityMap, folder: FilePath) -> dict[str, Any]:
+    """Regions as words, curves as folders of their own."""
+    names = [f"curve-{i:03d}" for i in range(len(found.curves))]
+    for name, curve in zip(names, found.curves, strict=True):
+        (folder / name).mkdir()
+        seal(folder / name, write_followed(curve, folder / name))
+    plain = ("parameter", "control", "complete", "note")
+    regions = [{f.name: getattr(one, f.name) for f in fields(Region)} for one in found.regions]
+    return {"type": "stability map", **{key: getattr(found, key) for key in plain}, "regions": regions, "curves": names}
+
+
+def read_map(record: Mapping[str, Any], folder: FilePath, load: Callable[[FilePath], Any]) -> StabilityMap:
+    """A map from its folder."""
+    regions = tuple(Region(**{**one, "events": tuple(one["events"])}) for one in record["regions"])
+    curves = tuple(load(folder / FilePath(str(name)).name) for name in record["curves"])
+    return StabilityMap(record["parameter"], record["control"], regions, curves, record["complete"], record["note"])
+
+
+def write_sensitivity(found: Sensitivity, folder: FilePath) -> dict[str, Any]:
+    """Derivatives of an event."""
+    np.savez_compressed(folder / ARRAYS, **{name: getattr(found, name) for name in _RATES})
+    plain = ("about", "control", "p", "energy", "factorisations")
+    words = {"parameters": dict(found.parameters), "notes": dict(found.notes)}
+    return {"type": "sensitivity", **{key: getattr(found, key) for key in plain}, **words}
+
+
+def read_sensitivity(record: Mapping[str, Any], folder: FilePath) -> Sensitivity:
+    """Derivatives of an event from their folder."""
+    arrays = read_arrays(folder, _RATES)
+    same_length(arrays, _RATES)
+    plain = ("about", "control", "p", "energy", "parameters", "notes", "factorisations")
+    return Sensitivity(**arrays, **{name: record[name] for name in plain})

@@ -1,0 +1,162 @@
+"""Designs against closed forms, and what happens where events disappear or aims cannot be met."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import onesided
+from onesided import zoo
+from onesided.design.aims import AtEvent, OfJump, WhereValue, read_aim
+from onesided.files.new_numbers import with_numbers
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+SECOND, FLOOR = AtEvent("y", "limit", "", 2), AtEvent("p", "closes", "floor", 2)
+WIDE = {"p_bounds": (-0.5, 0.5)}
+
+
+@pytest.fixture(scope="module")
+def truss():
+    """Limit load 2 k b (ℓ^(2/3) − 1)^(3/2) at the height y = b (ℓ^(2/3) − 1)^(1/2), with ℓ = (1 + h²/b²)^(1/2)."""
+    return zoo.load("von-mises").system
+
+
+@pytest.fixture(scope="module")
+def dome():
+    model = zoo.load("keyboard-dome")
+    return model, onesided.design(model.system)
+
+
+def rise_for(y):
+    return float(np.sqrt((1 + y**2) ** 3 - 1))
+
+
+@pytest.mark.parametrize(
+    ("text", "terms", "sense", "target"),
+    [
+        ("p at limit = 0.05", ((1.0, AtEvent("p", "limit")),), "=", 0.05),
+        ("y at limit point 2 - y at limit >= 0.3", ((1.0, SECOND), (-1.0, AtEvent("y", "limit"))), ">=", 0.3),
+        ("p at closes floor 2 >= p at corner-limit", ((1.0, FLOOR), (-1.0, AtEvent("p", "corner-limit"))), ">=", 0.0),
+        ("p at loss of stability >= 3", ((1.0, AtEvent("p", "loss of stability")),), ">=", 3.0),
+        ("p where y is -0.3 = 4e-2", ((1.0, WhereValue("p", "y", -0.3)),), "=", 0.04),
+        ("maximise energy of jump 2", ((1.0, OfJump("energy", 2)),), "max", 0.0),
+        ("dissipated <= 2", ((1.0, OfJump("energy", 0)),), "<=", 2.0),
+    ],
+)  # fmt: skip
+def test_aims_are_read(text, terms, sense, target):
+    aim = read_aim(text)
+    assert (aim.terms, aim.sense, aim.target) == (terms, sense, target)
+
+
+def test_a_limit_load_is_reached_at_the_closed_form(truss):
+    found = onesided.design(truss, {"h": (0.2, 0.8)}, "p at limit = 0.06", **WIDE)
+    assert found.ok
+    assert found.parameters["h"] == pytest.approx(np.sqrt(((0.06 / 2) ** (2 / 3) + 1) ** 3 - 1), rel=1e-8)
+    assert found.gradients <= 6
+
+
+def test_load_and_place_of_a_limit_point(truss):
+    bounds = {"h": (0.2, 0.8), "k": (0.5, 5.0)}
+    found = onesided.design(truss, bounds, ["p at limit = 0.06", "y at limit = 0.2"], **WIDE)
+    assert found.parameters["h"] == pytest.approx(rise_for(0.2), rel=1e-8)
+    assert found.parameters["k"] == pytest.approx(0.06 / (2 * 0.2**3), rel=1e-8)
+
+
+def test_an_objective_with_a_condition_ends_on_it(truss):
+    """The limit load grows with k and h, the energy of the jump too: the stiffer, lower truss is best."""
+    ask = {"p_bounds": (-1.0, 1.0), "programme": (0.0, 0.9)}
+    bounds = {"h": (0.2, 0.8), "k": (0.5, 3.0)}
+    found = onesided.design(truss, bounds, "maximise p at limit", "energy of jump 1 <= 0.15", **ask)
+    best = found.aims[0].after
+    for k in (2.6, 2.9):
+        h = onesided.design(truss.replace(parameters={"k": k}), {"h": (0.2, 0.8)}, "energy of jump 1 = 0.15", **ask)
+        y = np.sqrt((1 + h.parameters["h"] ** 2) ** (1 / 3) - 1)
+        assert 2 * k * y**3 < best
+    assert found.parameters["k"] == 3.0
+    assert found.aims[1].after == pytest.approx(0.15, rel=1e-7)
+
+
+def test_a_curve_is_fitted(truss):
+    """Five points of the closed form p = 2 k y (ℓ₀/ℓ − 1) of another truss."""
+    y = np.array([0.45, 0.3, 0.2, 0.1, -0.2])
+    p = 2 * 1.3 * y * (np.hypot(1.0, 0.6) / np.hypot(1.0, y) - 1)
+    goal = [f"p where y is {a} = {float(b)!r}" for a, b in zip(y, p, strict=True)]
+    found = onesided.design(truss, {"h": (0.46, 0.8), "k": (0.5, 3.0)}, goal, q0=[0.7], p0=0.0, p_bounds=(-1.0, 1.0))
+    assert found.parameters == pytest.approx({"h": 0.6, "k": 1.3}, rel=1e-5)
+
+
+def test_what_cannot_be_met_is_told(truss):
+    with pytest.raises(onesided.SolveError) as caught:
+        onesided.design(truss, {"h": (0.45, 0.55)}, "p at limit = 0.2", **WIDE)
+    found = caught.value.partial
+    assert not found.ok
+    assert "not met: p at limit" in found.note
+    assert found.parameters["h"] == 0.55  # as near as can be
+
+
+def test_a_limit_point_that_disappears_is_stepped_back_from(dome):
+    """The stronger the return spring the higher the click, until there is none: the search stays where there is one."""
+    system = dome[0].system
+    found = onesided.design(system, {"c": (0.0, 2.0)}, "p at limit = 0.9", throw=False)
+    assert not found.ok
+    assert "stepped back" in found.note
+    assert found.aims[0].after > found.aims[0].before
+    kinds = onesided.trace(system.replace(parameters=found.parameters)).kinds()
+    assert onesided.Kind.limit in kinds
+
+
+def test_keyboard_dome_clicks_as_asked(dome):
+    model, found = dome
+    text = with_numbers(model.task.source, found.parameters)
+    system, task = onesided.loads(text)
+    assert dict(system.parameters) == {**model.system.parameters, **found.parameters}
+    path = onesided.trace(system)
+    assert path.events[0].p == pytest.approx(0.6, rel=1e-7)
+    assert path.events[0].q[0] == pytest.approx(1.0, rel=1e-7)
+    assert onesided.drive(system).q[-1, 0] == pytest.approx(0.0, abs=1e-6)  # it comes up again
+    assert "others" in found.note  # the corner gave way to a limit point, which is told
+    assert task.design.goal[0] == "p at limit = 0.6"
+
+
+def test_saved_loaded_drawn(dome, tmp_path):
+    _, found = dome
+    again = onesided.load_result(onesided.save(found, tmp_path / "design"))
+    assert again.parameters == found.parameters
+    assert again.aims == found.aims
+    assert again.bounds == found.bounds
+    assert np.array_equal(again.after[0].q, found.after[0].q)
+    onesided.plots.write(again, tmp_path / "design.svg")
+    assert "4 of 4 aims met" in onesided.report.html(again)
+
+
+def test_bad_input_is_refused_in_clear_words(truss):
+    bad = [
+        ({"H": (0.1, 0.8)}, "p at limit = 0.06", "parameter"),
+        ({"h": (0.6, 0.8)}, "p at limit = 0.06", "does not lie within its bounds"),
+        ({"h": (0.1, 0.8)}, "the load is 3", "cannot be read"),
+        ({"h": (0.1, 0.8)}, "z at limit = 0.06", "quantity"),
+        ({"h": (0.1, 0.8)}, "p at limit 7 = 0.06", "before anything is changed"),
+        ({"h": (0.1, 0.8)}, ["minimise p at limit", "maximise y at limit"], "one objective"),
+    ]
+    for variables, goal, words in bad:
+        with pytest.raises(onesided.OnesidedError, match=words):
+            onesided.design(truss, variables, goal, **WIDE)
+
+
+@pytest.mark.slow
+def test_a_chain_of_twenty_parameters_dissipates_what_is_asked():
+    """Energy of a snap of one unit in closed form: the sum over both jumps of all is what was asked."""
+    system = onesided.load(EXAMPLES / "dissipating_chain.toml").system
+    found = onesided.design(system)
+    assert found.gradients <= 30
+    heights = np.array([found.parameters[f"h{i}"] for i in range(1, 21)])
+    length = np.hypot(1.0, heights)
+    y = np.sqrt(length ** (2 / 3) - 1)  # where a unit turns
+    p = y**3
+    low, high = np.full(20, -3.0), -y  # the other equilibrium at the same load: y (ℓ/√(1 + y²) − 1) = p, y < 0
+    for _ in range(100):
+        middle = (low + high) / 2
+        above = middle * (length / np.hypot(1.0, middle) - 1) > p
+        low, high = np.where(above, middle, low), np.where(above, high, middle)
+    before, after = ((np.hypot(1.0, z) - length) ** 2 / 2 + p * z for z in (y, low))
+    assert 2 * np.sum(before - after) == pytest.approx(1.2, rel=0.01)

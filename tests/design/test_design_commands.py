@@ -1,0 +1,43 @@
+"""Commands about parameters."""
+
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+from onesided.cli.app import app
+
+
+@pytest.fixture
+def run(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+
+    def call(*words):
+        found = CliRunner().invoke(app, list(words))
+        return found.exit_code, found.output
+
+    return call
+
+
+def test_what_moves_the_limit_load_is_printed(run, tmp_path):
+    code, text = run("sensitivity", "von-mises", "--plot", "bars.svg", "--report", "bars.html")
+    assert code == 0
+    names = [line.split()[0] for line in text.splitlines()[2:5]]
+    assert names == ["h", "b", "k"]
+    assert (tmp_path / "bars.svg").exists()
+    assert "<svg" in (tmp_path / "bars.html").read_text(encoding="utf-8")
+    code, text = run("sensitivity", "von-mises", "--json")
+    assert json.loads(text.splitlines()[0])["p_rate"] == pytest.approx(0.2394698032)
+    code, text = run("sensitivity", "von-mises", "--event", "9")
+    assert code != 0
+    assert "there is no such event" in text
+
+
+def test_an_event_is_followed_and_kept(run, tmp_path):
+    code, text = run("follow", "von-mises-floor", "--event", "2", "--parameter", "ys", "--from", "0.1", "-o", "kept")
+    assert code == 0
+    assert "corner meets limit point: 'floor'" in text
+    assert (tmp_path / "kept" / "result.json").exists()
+    code, text = run("follow", "von-mises-floor", "--parameter", "why")
+    assert code != 0
+    assert "did you mean" in text

@@ -1,0 +1,269 @@
+"""Derivatives of events against closed forms and against events traced again."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import onesided
+from onesided import zoo
+from onesided.elements import Bar, Force, Gap, Node
+
+
+def _limit_load(k, b, h):
+    """Two bars under a dead load: p = 2 k b ((l0/b)^(2/3) − 1)^(3/2)."""
+    return 2 * k * b * (jnp.cbrt(1 + (h / b) ** 2) - 1) ** 1.5
+
+
+@pytest.fixture(scope="module")
+def truss():
+    return zoo.load("von-mises").system
+
+
+@pytest.fixture(scope="module")
+def limit(truss):
+    return onesided.trace(truss, max_events=1).events[0]
+
+
+@pytest.mark.parametrize("model", ["von-mises", "von-mises-truss"])
+def test_limit_load_of_two_bars(model):
+    """Also of the truss made of parts, whose lengths follow from positions."""
+    system = zoo.load(model).system
+    found = onesided.sensitivity(onesided.trace(system, max_events=1).events[0])
+    exact = jax.grad(_limit_load, (0, 1, 2))(1.0, 1.0, 0.5)
+    assert [found[name] for name in ("k", "b", "h")] == pytest.approx([float(value) for value in exact], rel=1e-11)
+    assert found.factorisations == 1
+    assert found.relative @ np.ones(3) == pytest.approx(2.0, rel=1e-10)  # a force: k b × function of h/b
+
+
+def _corner():
+    """A bar on a stop at height `gap`, pushed off by p: λ = k·gap − p·a vanishes, and the stop moves with `gap`."""
+    return onesided.System(
+        coordinates=("x",),
+        energy=lambda q, p, th: th.k * (q[0] ** 2 / 2 - th.a * q[0] ** 3 / 3) - p * q[0],
+        unilateral={"stop": lambda q, p, th: th.gap - q[0]},
+        parameters={"k": 2.0, "a": 0.5, "gap": 0.4},
+    )
+
+
+def test_a_contact_closes_where_the_force_at_the_gap_says():
+    """x = gap at p = k (gap − a gap²)."""
+    path = onesided.trace(_corner(), [0.0], 0.0, p_bounds=(-1.0, 2.0))
+    found = onesided.sensitivity(path.events[0])
+    assert path.events[0].kind is onesided.Kind.closes
+    assert [found[name] for name in ("k", "a", "gap")] == pytest.approx([0.4 - 0.08, -0.32, 2 * (1 - 0.4)], rel=1e-12)
+    assert found.q_rate[:, 0] == pytest.approx([0.0, 0.0, 1.0], abs=1e-14)
+    assert found.energy_rate == pytest.approx(_closing_energy(), rel=1e-11)
+
+
+def _closing_energy():
+    def energy(k, a, g):
+        return k * (g**2 / 2 - a * g**3 / 3) - k * (g - a * g**2) * g
+
+    return [float(value) for value in jax.grad(energy, (0, 1, 2))(2.0, 0.5, 0.4)]
+
+
+def test_a_bound_does_not_move_but_what_is_there_does():
+    path = onesided.trace(_corner(), [0.0], 0.0, p_bounds=(-1.0, 2.0))
+    found = onesided.sensitivity(path.events[-1])
+    assert path.events[-1].kind is onesided.Kind.bound
+    assert not np.any(found.p_rate)
+    assert found.lam_rate[:, 0] == pytest.approx([-(0.4 - 0.08), 0.32, -2 * (1 - 0.4)], rel=1e-12)
+
+
+def test_user_event():
+    """x = 0.2 at p = k (0.2 − 0.04 a)."""
+    watched = {"half way": lambda q, p: q[0] - 0.2}
+    path = onesided.trace(_corner(), [0.0], 0.0, p_bounds=(-1.0, 2.0), events=watched)
+    found = onesided.sensitivity(path.events[0])
+    assert [found[name] for name in ("k", "a", "gap")] == pytest.approx([0.2 - 0.02, -0.08, 0.0], rel=1e-9)
+
+
+def _traced_again(system, number, name):
+    """Derivatives of an event by extrapolated differences of paths traced again."""
+    value = system.parameters[name]
+
+    def at(change):
+        event = onesided.trace(
+            system.replace(parameters={name: value + change}), max_events=number + 1, throw=False
+        ).events[number]
+        return np.concatenate([[event.p], event.q, event.lam])
+
+    return _extrapolated(at, 0.02 * abs(value))
+
+
+@pytest.mark.parametrize(("model", "number"), [("von-mises-floor", 1), ("two-bar-roller", 0)])
+def test_the_same_as_tracing_again(model, number):
+    system = zoo.load(model).system
+    found = onesided.sensitivity(onesided.trace(system, max_events=number + 1, throw=False).events[number])
+    for i, name in enumerate(system.parameters):
+        again = _traced_again(system, number, name)
+        own = np.concatenate([[found.p_rate[i]], found.q_rate[i], found.lam_rate[i]])
+        assert own == pytest.approx(again, rel=1e-8, abs=1e-10 * np.max(np.abs(again)))
+
+
+@pytest.fixture(scope="module")
+def column():
+    """A rigid column with a cubic spring and a side load eps: a perfect fork at p = c for eps = 0."""
+    return onesided.System(
+        coordinates=("a",),
+        energy=lambda q, p, th: (
+            th.c * q[0] ** 2 / 2 - p * (1 - jnp.cos(q[0])) + th.skew * q[0] ** 3 / 3 + th.eps * q[0]
+        ),
+        parameters={"c": 1.0, "skew": 0.0, "eps": 0.0},
+    )
+
+
+def _fork(system):
+    return next(
+        event
+        for event in onesided.trace(system, [0.0], 0.0, p_bounds=(0.0, 2.0)).events
+        if event.kind is onesided.Kind.smooth_bifurcation
+    )
+
+
+def test_a_side_load_breaks_a_symmetric_fork_by_the_power_two_thirds(column):
+    """−δ a + a³/6 + eps = 0 and −δ + a²/2 = 0 give δ = (9/8)^(1/3) eps^(2/3) [KO]."""
+    found = onesided.sensitivity(_fork(column))
+    assert found["c"] == pytest.approx(1.0, rel=1e-9)
+    assert np.isnan(found["eps"])
+    assert found.exponent[2] == pytest.approx(2 / 3)
+    assert found.coefficient[2] == pytest.approx((9 / 8) ** (1 / 3), rel=1e-9)
+    assert "no derivative" in found.notes["eps"]
+
+
+def test_a_side_load_breaks_an_asymmetric_fork_by_the_square_root(column):
+    """−δ a + s a² + eps = 0 and −δ + 2 s a = 0 give δ² = 4 s eps."""
+    found = onesided.sensitivity(_fork(column.replace(parameters={"skew": 0.3})))
+    assert found.exponent[2] == pytest.approx(0.5)
+    assert found.coefficient[2] == pytest.approx(np.sqrt(4 * 0.3), rel=1e-8)
+    assert found.side[2] == 1.0
+
+
+def test_energy_of_jumps_and_area_of_the_loop(truss):
+    history = onesided.drive(truss, programme=[0.0, 0.1, -0.1, 0.0])
+    found = onesided.sensitivity(history)
+    assert len(found.jumps) == 2
+    assert found["k"] == pytest.approx(history.dissipated, rel=1e-9)  # energies are proportional to k
+
+    def dissipated(change):
+        other = truss.replace(parameters={"h": 0.5 + change})
+        return np.array([onesided.drive(other, programme=[0.0, 0.1, -0.1, 0.0]).dissipated])
+
+    assert found["h"] == pytest.approx(float(_extrapolated(dissipated, 0.01)[0]), rel=1e-8)
+
+
+def test_the_value_of_an_event_is_differentiable(truss, limit):
+    def load(values):
+        return onesided.event_value(truss, limit, dict(zip(("k", "b", "h"), values, strict=True)))
+
+    point = jnp.array([1.2, 0.9, 0.6])
+    assert float(load(point)) == pytest.approx(float(_limit_load(*point)), rel=1e-11)
+    exact = jax.grad(lambda v: _limit_load(*v))(point)
+    assert np.asarray(jax.grad(load)(point)) == pytest.approx(np.asarray(exact), rel=1e-9)
+    with pytest.raises(onesided.UsageError, match="second derivatives"):
+        jax.grad(jax.grad(lambda g: onesided.event_value(truss, limit, {"h": g})))(0.6)
+
+
+def test_what_cannot_be_told_is_refused(truss, limit, tmp_path):
+    path = onesided.load_result(onesided.save(onesided.trace(truss, max_events=1), tmp_path / "path"))
+    with pytest.raises(onesided.UsageError, match="does not know its system"):
+        onesided.sensitivity(path.events[0])
+    again = onesided.sensitivity(path.events[0], system=truss)
+    assert again.p_rate == pytest.approx(onesided.sensitivity(limit).p_rate, rel=1e-10)
+    with pytest.raises(onesided.OnesidedError, match="unknown parameter"):
+        onesided.event_value(truss, limit, {"hh": 1.0})
+
+
+def test_units_do_not_matter(truss, limit):
+    """Lengths in millimetres: forces of k b do not change their relative rates."""
+    big = truss.replace(parameters={"b": 1000.0, "h": 500.0, "k": 1.0e-6})
+    event = onesided.trace(big, [500.0], 0.0, p_bounds=(-1.0, 1.0), max_events=1).events[0]
+    assert onesided.sensitivity(event).relative == pytest.approx(onesided.sensitivity(limit).relative, rel=1e-10)
+
+
+def _roof(*, sparse):
+    """A shallow truss of two bars above a floor, positions and stiffness as parameters."""
+    parts = [
+        Node("top", (0.0, "h"), fixed="x"),
+        Node("left", ("-b", 0.0), fixed=True),
+        Node("right", ("b", 0.0), fixed=True),
+        Bar("west", ("left", "top"), stiffness="k"),
+        Bar("east", ("right", "top"), stiffness="k"),
+        Force("load", "top", (0.0, -1.0)),
+        Gap("floor", "top_y - ys"),
+    ]
+    return onesided.compose(parts, parameters={"k": 1.0, "b": 1.0, "h": 0.5, "ys": 0.2}, sparse=sparse)
+
+
+@pytest.mark.slow
+def test_sparse_structures_as_dense_ones():
+    found = []
+    for sparse in (False, True):
+        events = onesided.trace(_roof(sparse=sparse), p_bounds=(-0.1, 0.1)).events[:2]
+        assert [event.kind.name for event in events] == ["limit", "corner_limit"]
+        found.append([onesided.sensitivity(event) for event in events])
+    exact = jax.grad(_limit_load, (0, 1, 2))(1.0, 1.0, 0.5)
+    assert found[1][0].p_rate == pytest.approx([*map(float, exact), 0.0], rel=1e-9, abs=1e-12)
+    for dense, large in zip(*found, strict=True):
+        assert large.p_rate == pytest.approx(dense.p_rate, rel=1e-9, abs=1e-12)
+        assert large.q_rate == pytest.approx(dense.q_rate, rel=1e-9, abs=1e-12)
+        assert large.factorisations == 1
+
+
+def test_what_is_printed_and_drawn(limit, tmp_path):
+    found = onesided.sensitivity(limit)
+    assert found.order == ["h", "b", "k"]
+    assert str(found).splitlines()[1].startswith("  h: dp/dh = 0.2394698")
+    again = onesided.load_result(onesided.save(found, tmp_path / "rates"))
+    assert again.p_rate == pytest.approx(found.p_rate)
+    assert onesided.plots.write(again, tmp_path / "bars.svg").exists()
+    assert "What moves the limit point" in again._repr_html_()
+
+
+def _extrapolated(function, step, levels=4):
+    """Derivative by central differences with four steps, the powers of the step up to h⁶ removed."""
+    rows = []
+    for level in range(levels):
+        h = step / 2**level
+        row = [(function(h) - function(-h)) / (2 * h)]
+        for power, coarse in enumerate(rows[-1] if rows else (), start=1):
+            row.append(row[-1] + (row[-1] - coarse) / (4.0**power - 1.0))
+        rows.append(row)
+    return rows[-1][-1]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(200))
+def test_random_systems_as_traced_again(seed):
+    """Polynomial energies with a stop: every event of the path, all parameters."""
+    rng = np.random.default_rng(seed)
+    values = dict(zip(("a", "b", "c", "d", "gap"), rng.uniform(0.5, 1.5, 5), strict=True))
+
+    def traced(**changed):
+        system = _random.replace(parameters={**values, **changed})
+        path = onesided.trace(system, [-2.0, 0.0], -6.0, p_bounds=(-6.0, 3.0), max_events=3, throw=False)
+        return [event for event in path.events if event.kind is not onesided.Kind.bound]
+
+    events = traced()
+    rates = [onesided.sensitivity(event) for event in events]
+    for i in rng.choice(len(values), 2, replace=False):
+        name, value = list(values.items())[i]
+
+        def at(change, name=name, value=value):
+            again = traced(**{name: value + change})
+            assert [event.kind for event in again] == [event.kind for event in events]
+            return np.array([np.append(event.p, event.q) for event in again]).reshape(len(events), 3)
+
+        own = np.array([np.append(one.p_rate[i], one.q_rate[i]) for one in rates]).reshape(len(events), 3)
+        assert own == pytest.approx(_extrapolated(at, 2e-3), rel=1e-8, abs=1e-9)
+
+
+_random = onesided.System(
+    coordinates=("x", "y"),
+    energy=lambda q, p, th: (
+        th.a * q[0] ** 4 / 4 - th.b * q[0] ** 2 / 2 + th.c * (q[1] - q[0] ** 2 / 4) ** 2 / 2 + th.d * q[1] - p * q[0]
+    ),
+    unilateral={"stop": lambda q, p, th: th.gap + 0.2 - q[0] - 0.3 * q[1]},
+    parameters={"a": 1.0, "b": 1.0, "c": 1.0, "d": 1.0, "gap": 1.0},
+)
