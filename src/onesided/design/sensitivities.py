@@ -5,7 +5,6 @@ from typing import overload
 import numpy as np
 
 from onesided.base.arguments import checked
-from onesided.base.errors import UsageError
 from onesided.base.tolerances import DEFAULT, HALF_DIGITS, Tolerances
 from onesided.base.types import Array
 from onesided.design.event_equations import EventEquations, crossing, degenerate, equations_of
@@ -129,11 +128,3 @@ def _notes(rates: Array, above: Array, below: Array, laws: list[Unfolding | None
         else:
             found.append("" if np.any(rates[i]) else "no influence")
     return found
-
-
-def refuse_unknown(system: System, name: str) -> None:
-    """Refuse a parameter that the system has not."""
-    if name not in system.parameters:
-        raise UsageError(
-            "there is no such parameter", got=f"'{name}'", expected=", ".join(system.parameters) or "a system with some"
-        )
