@@ -93,7 +93,7 @@ def event_rates(events: CurveOfEvents, w: Array, chosen: list[int]) -> tuple[Spo
     for line in lines:
         single = Spot(at.curve, at.x, at.border, line[None, :])
         loose = events.loose(single)
-        if loose is None:
+        if loose is None or abs(float(np.linalg.det(loose.rates[:, :-1]))) <= np.finfo(float).tiny:
             raise UsageError("the event is degenerate at these parameters", got=events.event.words())
         tau = np.eye(1, len(w), len(w) - 1)[0]
         moved = np.linalg.solve(

@@ -5,7 +5,6 @@ from typing import overload
 import numpy as np
 
 from onesided.base.arguments import checked
-from onesided.base.errors import UsageError
 from onesided.base.tolerances import DEFAULT, HALF_DIGITS, Tolerances
 from onesided.base.types import Array
 from onesided.design.event_equations import EventEquations, crossing, degenerate, equations_of
@@ -61,19 +60,25 @@ def event_sensitivity(event: Event, system: System | None, tolerances: Tolerance
 def contact_slopes(event: Event, equations: EventEquations, spot: Spot, tolerances: Tolerances) -> tuple[Array, Array]:
     """(size, P) rates of an event with growing and with falling parameters.
 
-    y_θ = shift + α t with φ_y y_θ + φ_θ = 0. Of several conditions the one counts that is met first.
+    y_θ = shift + α t with φ_y y_θ + φ_θ = 0. Of several conditions the one counts that is met first. Those that are met
+    all along (constraints that are closed without force) must stay so: where a parameter changes that, rates are NaN.
     """
     if not spot.regular:
         raise degenerate(event, "the equilibria on the way to it are singular there")
-    along = []
+    along, lost = [], np.zeros(len(spot.R_theta))
     for condition in equations.conditions:
-        rate = crossing(spot, condition, tolerances)
-        if not np.isfinite(rate):
-            raise degenerate(event, "its condition is met without being crossed")
-        along.append(-(condition.rates(spot, spot.shift) + condition.slopes(spot)) / rate)
+        rate, change = crossing(spot, condition, tolerances), condition.rates(spot, spot.shift) + condition.slopes(spot)
+        if np.isfinite(rate):
+            along.append(-change / rate)
+        else:
+            lost = np.where(
+                np.abs(change) > HALF_DIGITS * np.max(np.abs(spot.shift), axis=0, initial=1.0), np.nan, lost
+            )
+    if not along:
+        raise degenerate(event, "its condition is met without being crossed")
     sense = 1.0 if event.incoming is not None else -1.0  # t goes on in the direction of travel
     first, last = (sense * pick(sense * np.array(along), axis=0) for pick in (np.min, np.max))
-    return spot.shift + np.outer(spot.t, first), spot.shift + np.outer(spot.t, last)
+    return spot.shift + np.outer(spot.t, first) + lost, spot.shift + np.outer(spot.t, last) + lost
 
 
 def _result(
@@ -114,16 +119,12 @@ def _notes(rates: Array, above: Array, below: Array, laws: list[Unfolding | None
             sides = {1.0: " where it grows", -1.0: " where it falls", 0.0: ""}[law.side]
             both = "two limit points take its place" if law.side else "a limit point takes its place"
             found.append(f"there is no derivative: {both}{sides}")
+        elif np.isnan(above[i]):
+            found.append(
+                "a contact that is closed without force begins to matter, or ceases to: there is no derivative"
+            )
         elif abs(above[i] - below[i]) > HALF_DIGITS * max(abs(above[i]), abs(below[i])):
             found.append(f"several constraints change at once: {below[i]:.10g} where it falls")
         else:
             found.append("" if np.any(rates[i]) else "no influence")
     return found
-
-
-def refuse_unknown(system: System, name: str) -> None:
-    """Refuse a parameter that the system has not."""
-    if name not in system.parameters:
-        raise UsageError(
-            "there is no such parameter", got=f"'{name}'", expected=", ".join(system.parameters) or "a system with some"
-        )
