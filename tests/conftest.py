@@ -1,8 +1,11 @@
 """Settings for all tests: compilation may exceed any deadline, and CI must not depend on luck."""
 
 import gc
+import os
 from functools import cache
 from pathlib import Path
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # two workers have a core each: threads would wait for each other
 
 import pytest
 from hypothesis import settings
@@ -18,6 +21,7 @@ LONGEST = (  # files that take longest begin first, so that no core waits for an
     "test_symmetric_diagrams.py", "test_notebooks.py", "test_interrupt.py",
 )  # fmt: skip
 
+gc.set_threshold(100_000, 20, 20)  # most of what tracing makes stays: looking through it finds little
 settings.register_profile("onesided", deadline=None, derandomize=True, print_blob=True)
 settings.load_profile("onesided")
 
