@@ -53,10 +53,9 @@ class Tab:
     def values(self):
         """All numbers of the table, by their names: one question to the browser."""
         rows = self.page.evaluate(
-            "() => [...document.querySelectorAll('#values tr')].filter(r => r.querySelector('th') && r.querySelector('td'))"
-            ".map(r => [r.querySelector('th').innerText.trim(), r.querySelector('td').innerText])"
+            "() => [...document.querySelectorAll('#values tr')].map(r => [...r.cells].map(c => c.innerText.trim()))"
         )
-        return {name: number(text) for name, text in rows}
+        return {name: number(text) for name, text, *_ in rows}
 
     def constraint(self, name):
         row = self.page.locator("#constraints tbody tr", has=self.page.get_by_role("rowheader", name=name, exact=True))
