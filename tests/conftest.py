@@ -2,8 +2,7 @@
 
 import gc
 import os
-from functools import cache
-from pathlib import Path
+from functools import lru_cache, wraps
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # two workers have a core each: threads would wait for each other
 
@@ -26,23 +25,19 @@ settings.register_profile("onesided", deadline=None, derandomize=True, print_blo
 settings.load_profile("onesided")
 
 
-@pytest.fixture(autouse=True, scope="session")
-def _bundled_models_are_compiled_once():
+def _once(read):
     """Hand out one system for one text: systems do not change, and most of the time of a test is compilation."""
-    read = files.loads
+    shared = lru_cache(maxsize=512)(read)
 
-    @cache
-    def shared(text: str, name: str) -> files.Model:
-        return read(text, name)
-
-    def loads(text: str, name: str = "<string>", *, folder: Path | None = None) -> files.Model:
-        alone = folder is None or "[import" not in text
+    @wraps(read)
+    def loads(text, name="<string>", *, folder=None):
+        alone = isinstance(text, str) and isinstance(name, str) and (folder is None or "[import" not in text)
         return shared(text, name) if alone else read(text, name, folder=folder)
 
-    patch = pytest.MonkeyPatch()
-    patch.setattr(files, "loads", loads)
-    yield
-    patch.undo()
+    return loads
+
+
+files.loads = _once(files.loads)  # before any test imports it
 
 
 @pytest.fixture(autouse=True, scope="module")

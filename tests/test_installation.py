@@ -10,8 +10,10 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+import onesided
 from onesided.base import caches
 from onesided.cli.app import app
+from onesided.dynamics.choose import method_for
 
 
 @pytest.fixture
@@ -56,6 +58,17 @@ def test_damaged_entries_are_removed_whole_ones_stay(cache):
     caches.compiled_code()
     assert whole.exists()
     assert not any(path.exists() for path in damaged)
+
+
+def test_what_is_decided_alone_is_logged(cache, caplog):
+    caplog.set_level("INFO", "onesided")
+    entry(cache, "cut", b"")
+    caches.compiled_code()
+    ball = onesided.System(("z",), lambda q, p, th: q[0], {"floor": lambda q, p, th: q[0]}, mass=lambda q, th: 1.0)
+    method_for(ball, (0.0, 1.0))
+    removed, chosen = (record.getMessage() for record in caplog.records)
+    assert "cut-cache" in removed
+    assert "event-driven" in chosen
 
 
 def test_an_entry_that_is_damaged_later_is_found_too(cache):

@@ -220,7 +220,7 @@ class _Linear:
 
     def slacks(self, t: Array, x: Array, s: Array) -> Array:
         """Slacks with the forces s (k, m): D s + C x + offset(t)."""
-        return self._free(t, x) + s @ self.D.T
+        return np.asarray(self._free(t, x) + s @ self.D.T)
 
     def driven(self, t: Array, x: Array, s: Array) -> Array:
         """ẋ with the forces s (k, m): A x + B s + input(t)."""

@@ -26,6 +26,7 @@ from jax.flatten_util import ravel_pytree
 
 from onesided.base.caches import compiled_code
 from onesided.base.errors import UsageError
+from onesided.base.log import LOG
 from onesided.evaluation.plain import Plain, plain_length
 
 KNOWN = (0, 10), (0, 12)  # versions whose compiler was tried on all our models in one piece
@@ -135,7 +136,7 @@ class Compiled:
     """A function evaluated by NumPy, compiled in one piece or as usual; the first call decides."""
 
     def __init__(self, function: Callable[..., Any], static_argnums: int | tuple[int, ...], *, rare: bool) -> None:
-        self._rare = rare
+        self._rare, self._name = rare, getattr(function, "__qualname__", type(function).__name__)
         self._static = (static_argnums,) if isinstance(static_argnums, int) else static_argnums
         self._traced = jax.jit(function, static_argnums=static_argnums)
         self._way: _Compiled | None = None
@@ -155,6 +156,7 @@ class Compiled:
         except jax.errors.JaxRuntimeError:
             if not way.one_piece:
                 raise
+            LOG.info("%s does not compile in one piece: it is compiled as usual", self)
         self._way = way = _Compiled(self._made(self._traced, quick=False), one_piece=False)
         return way.call(*arguments)
 
@@ -168,6 +170,7 @@ class Compiled:
 
     def _promote(self, arguments: tuple[Any, ...], way: "_Compiled") -> "_Compiled":
         """The next way: after NumPy a quick compilation, then a thorough one."""
+        LOG.debug("%s was called %d times: it is compiled, or compiled once more thoroughly", self, way.calls)
         self._calls = 0
         return self._compile(arguments, quick=way.call == self._evaluate_plainly)
 
@@ -199,6 +202,9 @@ class Compiled:
                 return self._compile(arguments, quick=True).call(*arguments)
             self._plain[key] = Plain(traced)
         return self._plain[key](*leaves)
+
+    def __repr__(self) -> str:
+        return f"the function {self._name}"
 
     @property
     def ready(self) -> bool:

@@ -230,7 +230,9 @@ class StrideFunctions:
                 inside = middle(x.end)
                 q, v = (jnp.where(x.i >= MIDDLE, a, b) for a, b in zip(inside, (q, v), strict=True))
             delta = jnp.where(stage, y[:n], x.ahead)
-            now = self._accelerated(at.t + jnp.asarray(tableau().times)[k] * h, (q, delta, v), push, (sizes, rules), vector)
+            now = self._accelerated(
+                at.t + jnp.asarray(tableau().times)[k] * h, (q, delta, v), push, (sizes, rules), vector
+            )
             x = x._replace(
                 nearest=jnp.where(now.pivot < x.nearest, now.pivot, x.nearest), evaluations=x.evaluations + 1.0
             )
