@@ -64,7 +64,7 @@ def test_what_is_decided_alone_is_logged(cache, caplog):
     caplog.set_level("INFO", "onesided")
     entry(cache, "cut", b"")
     caches.compiled_code()
-    ball = onesided.System(("z",), lambda q, p, th: q[0], {"floor": lambda q, p, th: q[0]}, mass=lambda q, th: 1.0)
+    ball = onesided.System(("z",), lambda q, p, th: q[0], {"floor": lambda q, p, th: q[0]})
     method_for(ball, (0.0, 1.0))
     removed, chosen = (record.getMessage() for record in caplog.records)
     assert "cut-cache" in removed

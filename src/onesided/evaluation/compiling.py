@@ -179,7 +179,9 @@ class Compiled:
         traced = self._traced.trace(*arguments)
         one_piece, quick = self._fits(traced), quick and not _has_large(traced.jaxpr.jaxpr)
         made = self._made(self._whole if one_piece else self._traced, quick=quick)
-        most = HOT_LOOPS if _has_loops(traced.jaxpr.jaxpr) else HOT_PIECE if one_piece else HOT_CALLS
+        most = HOT_PIECE if one_piece else HOT_CALLS
+        if _has_loops(traced.jaxpr.jaxpr):
+            most = HOT_CALLS if self._rare else HOT_LOOPS  # those of rare functions run over few points
         self._way = way = _Compiled(made, one_piece, most if quick else math.inf)
         return way
 

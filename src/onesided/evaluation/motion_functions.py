@@ -233,7 +233,7 @@ class MotionFunctions:
     # equations
 
     def generalised_force(self, t: Any, q: Any, v: Any, mu: Any, p: Any, vector: Any) -> Any:
-        """H of M a = h + Gᵀμ."""
+        """The right-hand side h of M a = h + Gᵀμ."""
         space, zero = self.space, jnp.zeros(self.n)
 
         def conservative(delta: Any) -> Any:
