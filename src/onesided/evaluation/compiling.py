@@ -118,10 +118,17 @@ def devices() -> str:
 
 
 def compiled(
-    function: Callable[..., Any], *, static_argnums: int | tuple[int, ...] = (), rare: bool = False
+    function: Callable[..., Any],
+    *,
+    static_argnums: int | tuple[int, ...] = (),
+    rare: bool = False,
+    plain: Callable[..., Any] | None = None,
 ) -> "Compiled":
-    """The compiled function; `static_argnums` as for `jax.jit`. One that is called `rare`ly is left to NumPy first."""
-    return Compiled(function, static_argnums, rare=rare)
+    """The compiled function; `static_argnums` as for `jax.jit`. One that is called `rare`ly is left to NumPy first.
+
+    `plain` is the same function stated in a way that is better for NumPy: without loops.
+    """
+    return Compiled(function, static_argnums, rare=rare, plain=plain or function)
 
 
 class _Compiled(NamedTuple):
@@ -135,10 +142,18 @@ class _Compiled(NamedTuple):
 class Compiled:
     """A function evaluated by NumPy, compiled in one piece or as usual; the first call decides."""
 
-    def __init__(self, function: Callable[..., Any], static_argnums: int | tuple[int, ...], *, rare: bool) -> None:
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        static_argnums: int | tuple[int, ...],
+        *,
+        rare: bool,
+        plain: Callable[..., Any],
+    ) -> None:
         self._rare, self._name = rare, getattr(function, "__qualname__", type(function).__name__)
         self._static = (static_argnums,) if isinstance(static_argnums, int) else static_argnums
         self._traced = jax.jit(function, static_argnums=static_argnums)
+        self._loopless = self._traced if plain is function else jax.jit(plain, static_argnums=static_argnums)
         self._way: _Compiled | None = None
         self._plain: dict[Any, Plain] = {}
         self._calls = 0
@@ -162,7 +177,7 @@ class Compiled:
 
     def _choose(self, arguments: tuple[Any, ...]) -> "_Compiled":
         """The first way: NumPy for what is called rarely, a quick compilation otherwise."""
-        length = plain_length(self._traced.trace(*arguments))
+        length = plain_length(self._loopless.trace(*arguments))
         if length < math.inf and (self._rare or length > LONG):
             self._way = way = _Compiled(self._evaluate_plainly, one_piece=False, calls=PLAIN_CALLS)
             return way
@@ -199,7 +214,7 @@ class Compiled:
         leaves = [np.asarray(leaf) for leaf in leaves]
         key = fixed, tree, tuple((leaf.shape, leaf.dtype) for leaf in leaves)
         if key not in self._plain:
-            traced = self._traced.trace(*arguments)
+            traced = self._loopless.trace(*arguments)
             if plain_length(traced) == math.inf:  # known to NumPy for the arguments before, not for these
                 return self._compile(arguments, quick=True).call(*arguments)
             self._plain[key] = Plain(traced)
