@@ -3,6 +3,7 @@
 import builtins
 import math
 import re
+from functools import cache
 
 import numpy as np
 import pytest
@@ -26,6 +27,7 @@ def folder(tmp_path):
     return tmp_path
 
 
+@cache
 def by_hand():
     return onesided.compose(
         elements.Node("a", (0, 0), fixed=True),

@@ -26,6 +26,7 @@ from jax.flatten_util import ravel_pytree
 
 from onesided.base.caches import compiled_code
 from onesided.base.errors import UsageError
+from onesided.base.log import LOG
 from onesided.evaluation.plain import Plain, plain_length
 
 KNOWN = (0, 10), (0, 12)  # versions whose compiler was tried on all our models in one piece
@@ -117,10 +118,17 @@ def devices() -> str:
 
 
 def compiled(
-    function: Callable[..., Any], *, static_argnums: int | tuple[int, ...] = (), rare: bool = False
+    function: Callable[..., Any],
+    *,
+    static_argnums: int | tuple[int, ...] = (),
+    rare: bool = False,
+    plain: Callable[..., Any] | None = None,
 ) -> "Compiled":
-    """The compiled function; `static_argnums` as for `jax.jit`. One that is called `rare`ly is left to NumPy first."""
-    return Compiled(function, static_argnums, rare=rare)
+    """The compiled function; `static_argnums` as for `jax.jit`. One that is called `rare`ly is left to NumPy first.
+
+    `plain` is the same function stated in a way that is better for NumPy: without loops.
+    """
+    return Compiled(function, static_argnums, rare=rare, plain=plain or function)
 
 
 class _Compiled(NamedTuple):
@@ -134,10 +142,18 @@ class _Compiled(NamedTuple):
 class Compiled:
     """A function evaluated by NumPy, compiled in one piece or as usual; the first call decides."""
 
-    def __init__(self, function: Callable[..., Any], static_argnums: int | tuple[int, ...], *, rare: bool) -> None:
-        self._rare = rare
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        static_argnums: int | tuple[int, ...],
+        *,
+        rare: bool,
+        plain: Callable[..., Any],
+    ) -> None:
+        self._rare, self._name = rare, getattr(function, "__qualname__", type(function).__name__)
         self._static = (static_argnums,) if isinstance(static_argnums, int) else static_argnums
         self._traced = jax.jit(function, static_argnums=static_argnums)
+        self._loopless = self._traced if plain is function else jax.jit(plain, static_argnums=static_argnums)
         self._way: _Compiled | None = None
         self._plain: dict[Any, Plain] = {}
         self._calls = 0
@@ -155,12 +171,13 @@ class Compiled:
         except jax.errors.JaxRuntimeError:
             if not way.one_piece:
                 raise
+            LOG.info("%s does not compile in one piece: it is compiled as usual", self)
         self._way = way = _Compiled(self._made(self._traced, quick=False), one_piece=False)
         return way.call(*arguments)
 
     def _choose(self, arguments: tuple[Any, ...]) -> "_Compiled":
         """The first way: NumPy for what is called rarely, a quick compilation otherwise."""
-        length = plain_length(self._traced.trace(*arguments))
+        length = plain_length(self._loopless.trace(*arguments))
         if length < math.inf and (self._rare or length > LONG):
             self._way = way = _Compiled(self._evaluate_plainly, one_piece=False, calls=PLAIN_CALLS)
             return way
@@ -168,6 +185,7 @@ class Compiled:
 
     def _promote(self, arguments: tuple[Any, ...], way: "_Compiled") -> "_Compiled":
         """The next way: after NumPy a quick compilation, then a thorough one."""
+        LOG.debug("%s was called %d times: it is compiled, or compiled once more thoroughly", self, way.calls)
         self._calls = 0
         return self._compile(arguments, quick=way.call == self._evaluate_plainly)
 
@@ -176,7 +194,9 @@ class Compiled:
         traced = self._traced.trace(*arguments)
         one_piece, quick = self._fits(traced), quick and not _has_large(traced.jaxpr.jaxpr)
         made = self._made(self._whole if one_piece else self._traced, quick=quick)
-        most = HOT_LOOPS if _has_loops(traced.jaxpr.jaxpr) else HOT_PIECE if one_piece else HOT_CALLS
+        most = HOT_PIECE if one_piece else HOT_CALLS
+        if _has_loops(traced.jaxpr.jaxpr):
+            most = HOT_CALLS if self._rare else HOT_LOOPS  # those of rare functions run over few points
         self._way = way = _Compiled(made, one_piece, most if quick else math.inf)
         return way
 
@@ -194,11 +214,14 @@ class Compiled:
         leaves = [np.asarray(leaf) for leaf in leaves]
         key = fixed, tree, tuple((leaf.shape, leaf.dtype) for leaf in leaves)
         if key not in self._plain:
-            traced = self._traced.trace(*arguments)
+            traced = self._loopless.trace(*arguments)
             if plain_length(traced) == math.inf:  # known to NumPy for the arguments before, not for these
                 return self._compile(arguments, quick=True).call(*arguments)
             self._plain[key] = Plain(traced)
         return self._plain[key](*leaves)
+
+    def __repr__(self) -> str:
+        return f"the function {self._name}"
 
     @property
     def ready(self) -> bool:

@@ -5,14 +5,16 @@ depend on each other and on which nothing acts that changes with time. The call 
 a singular configuration, leaves its branch or is too small: that one is left to the caller.
 """
 
+from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import jax.numpy as jnp
 import numpy as np
+import scipy
 from jax import lax
-from scipy.integrate import DOP853
 
 from onesided.base.tolerances import EPS, HALF_DIGITS
+from onesided.base.types import Array
 from onesided.evaluation.compiling import compiled
 from onesided.evaluation.path_steps import SMALL_SIZE, eliminated, substituted
 
@@ -24,15 +26,30 @@ LONGEST = 128  # points of one call
 STAGES = 12
 STRIKE, SETTLE, MIDDLE = STAGES, STAGES + 1, 64  # evaluations after the stages: of a blow, of the end, of the middle
 PROJECTIONS = 12
-TABLEAU = np.vstack([DOP853.A[:STAGES, :STAGES], np.zeros(STAGES)])
-TIMES = np.append(DOP853.C[:STAGES], 1.0)
-B, E3, E5 = DOP853.B, DOP853.E3[:STAGES], DOP853.E5[:STAGES]
 ORDER = 8
 SAFETY, SHRINK, GROW = 0.9, 0.2, 6.0
 FLOOR = 0.01  # of the largest coordinate or velocity: what errors are at least compared with
 NEAR = 0.01  # pivots below this share of the start's count as nearly singular
 BRANCH = 100.0  # a projection longer than so many tolerances has left the branch
 TRIES = 24  # refused in a row
+
+
+class Tableau(NamedTuple):
+    """Coefficients of Dormand and Prince's method of order eight, with a row for the end of the step."""
+
+    A: Array
+    times: Array
+    B: Array
+    E3: Array
+    E5: Array
+
+
+@cache
+def tableau() -> Tableau:
+    """The coefficients as SciPy has them; its integrators are loaded by the first motion, not by a path."""
+    rule = scipy.integrate.DOP853
+    A, times = np.vstack([rule.A[:STAGES, :STAGES], np.zeros(STAGES)]), np.append(rule.C[:STAGES], 1.0)
+    return Tableau(A, times, rule.B, rule.E3[:STAGES], rule.E5[:STAGES])
 
 
 class StrideRules(NamedTuple):
@@ -207,13 +224,15 @@ class StrideFunctions:
         def evaluate(x: Trial) -> Trial:
             stage = x.i < STAGES
             k = jnp.minimum(x.i, STAGES).astype(int)
-            y = h * (jnp.asarray(TABLEAU)[k] @ x.stages)
+            y = h * (jnp.asarray(tableau().A)[k] @ x.stages)
             q, v = (jnp.where(stage, a, b) for a, b in ((at.q, x.end.q), (at.v + y[n : 2 * n], x.end.v)))
             if middle is not None:
                 inside = middle(x.end)
                 q, v = (jnp.where(x.i >= MIDDLE, a, b) for a, b in zip(inside, (q, v), strict=True))
             delta = jnp.where(stage, y[:n], x.ahead)
-            now = self._accelerated(at.t + jnp.asarray(TIMES)[k] * h, (q, delta, v), push, (sizes, rules), vector)
+            now = self._accelerated(
+                at.t + jnp.asarray(tableau().times)[k] * h, (q, delta, v), push, (sizes, rules), vector
+            )
             x = x._replace(
                 nearest=jnp.where(now.pivot < x.nearest, now.pivot, x.nearest), evaluations=x.evaluations + 1.0
             )
@@ -235,12 +254,12 @@ class StrideFunctions:
         row = jnp.concatenate([now.rate, now.a, now.power[None]])
         stages = lax.dynamic_update_slice(x.stages, row[None], (x.i.astype(int), 0))
         last = x.i == STAGES - 1
-        y = h * (jnp.asarray(B) @ stages)
+        y = h * (jnp.asarray(tableau().B) @ stages)
         lengths, speeds = compared(sizes, rules)
         five, three = (
             norm(h * (jnp.asarray(E) @ stages)[:n], h * (jnp.asarray(E) @ stages)[n : 2 * n], lengths, speeds)
             / rules.rtol
-            for E in (E5, E3)
+            for E in (tableau().E5, tableau().E3)
         )
         size = jnp.sqrt(five * five + 0.01 * three * three)
         error = jnp.where(five == 0.0, 0.0, five * five / jnp.where(size == 0.0, 1.0, size))

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from onesided.base.tolerances import SMALL
 from onesided.base.types import Array, Indices, Mask
 from onesided.linalg.engine import engine
-from onesided.linalg.ldl import Inertia
+from onesided.linalg.ldl import Inertia, best_ordered
 
 REFINEMENTS = 5
 
@@ -51,16 +51,9 @@ class SparseKkt:
         self._matrix.set_values(values[self._order])
         self._lower.data = values[self._lower_order]
         if self._solver is None:
-            self._solver = self._best_ordering()
+            self._solver = best_ordered(self._matrix)
         else:
             self._solver.refactor(self._matrix)
-
-    def _best_ordering(self) -> Any:
-        """Compare the fill of two orderings once: the automatic choice can be five times slower."""
-        solvers = [engine().Solver(ordering=name) for name in ("amf", "scotch")]
-        for solver in solvers:
-            solver.factor(self._matrix)
-        return min(solvers, key=lambda solver: solver.factor_nnz)
 
     @property
     def inertia(self) -> Inertia:

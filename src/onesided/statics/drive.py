@@ -16,7 +16,7 @@ from onesided.statics.equilibria.falls import Fall, Landing, Lost
 from onesided.statics.equilibria.falls import fall as fall_from
 from onesided.statics.equilibria.find_equilibrium import describe, equilibrium
 from onesided.statics.equilibria.place import Standpoint, place
-from onesided.statics.frictionless import noted
+from onesided.statics.notes import noted
 from onesided.statics.rays.naming import held_by
 from onesided.statics.stable_legs import StableLeg, known_rays, leading_rays, stable_leg
 from onesided.statics.tracing.hits import PathWatch

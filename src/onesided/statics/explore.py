@@ -17,7 +17,7 @@ from onesided.results import Diagram, Event, Kind, Path, Ray, Rays
 from onesided.statics.checks.again import checked_twice
 from onesided.statics.checks.collect import collect
 from onesided.statics.equilibria.place import Standpoint
-from onesided.statics.frictionless import noted
+from onesided.statics.notes import noted
 from onesided.statics.paths import start_of
 from onesided.statics.rays.rays import rays_at
 from onesided.statics.symmetric import Marks, chosen_symmetry, images_of, labelled, multiplicities, ray_orbits
