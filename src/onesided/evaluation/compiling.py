@@ -192,10 +192,11 @@ class Compiled:
     def _compile(self, arguments: tuple[Any, ...], *, quick: bool) -> "_Compiled":
         _Process.started = True
         traced = self._traced.trace(*arguments)
-        one_piece, quick = self._fits(traced), quick and not _has_large(traced.jaxpr.jaxpr)
+        one_piece, loops = self._fits(traced), _has_loops(traced.jaxpr.jaxpr)
+        quick = quick and not _has_large(traced.jaxpr.jaxpr) and (one_piece or self._rare or not loops)
         made = self._made(self._whole if one_piece else self._traced, quick=quick)
         most = HOT_PIECE if one_piece else HOT_CALLS
-        if _has_loops(traced.jaxpr.jaxpr):
+        if loops:
             most = HOT_CALLS if self._rare else HOT_LOOPS  # those of rare functions run over few points
         self._way = way = _Compiled(made, one_piece, most if quick else math.inf)
         return way
