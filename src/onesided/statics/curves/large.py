@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from scipy import sparse
 
-from onesided.base.tolerances import DEFAULT, EPS, SMALL, Tolerances
+from onesided.base.tolerances import DEFAULT, EPS, Tolerances
 from onesided.base.types import Array, Indices
 from onesided.evaluation.derivatives import Evaluation
 from onesided.linalg import SparseKkt
@@ -27,6 +27,7 @@ if TYPE_CHECKING:  # elements are loaded by those who compose
     from onesided.structures.sparse import SparseAssembly, SparseEvaluation
 
 SLOW = 0.3  # a step of the kept factorisation that shrinks the error less than this asks for a new one
+CHORDS = 8  # most steps with one factorisation
 FAR = EPS**-0.25  # a response to p larger than this: K is nearly singular
 
 
@@ -179,8 +180,8 @@ class LargeCurve(Curve):
         """Solve R = 0 with one further equation: steps with the kept factorisation, then a full one where it ends."""
         first, previous = 0.0, np.inf
         for iteration in range(limit + 1):
-            if isinstance(border, Plane) and self.kkt_matrix.rows is self.rows:
-                y, moved = self._approach(y, border, target, reach)
+            if isinstance(border, Plane) and self._is_at_hand():
+                y, moved, previous = self._approach(y, border, target, reach)
                 first = first or moved
             e = self.evaluate(self.packed(y))
             row, value = border(e, y)
@@ -212,25 +213,31 @@ class LargeCurve(Curve):
             converged=False,
         )
 
-    def _approach(self, y: Array, border: Plane, target: float, reach: float) -> tuple[Array, float]:
-        """Newton steps with the factorisation at hand, as long as they converge quickly; residuals only."""
+    def _is_at_hand(self) -> bool:
+        """Whether what was factorised last is a stiffness of this curve, with its response to p."""
+        kkt = self.kkt_matrix
+        return kkt.holder is not None and kkt.holder is self._responded and kkt.rows is self.rows
+
+    def _approach(self, y: Array, border: Plane, target: float, reach: float) -> tuple[Array, float, float]:
+        """Newton steps with the factorisation at hand, as long as they converge quickly; residuals only.
+
+        Also the length of the first step, and the error before the last one.
+        """
         bordered = self.border(border.row)
         first, previous = 0.0, np.inf
-        for _ in range(6):
+        for _ in range(CHORDS):
             energy, L_q, c = self.system.residual_packed(self.packed(y))
             R = np.concatenate([L_q, c[self.rows]]) / self.weight
             value = float(border.row @ y) - border.level
             error = max(float(np.max(np.abs(R), initial=0.0)), abs(value))
-            if not math.isfinite(error + energy) or error <= target or error > SLOW * previous:
+            if not math.isfinite(error + energy) or error > SLOW * previous:
                 break
             delta = bordered.solve(-R, -value, refine=False)
             size = math.sqrt(delta @ delta)
-            if not size < reach:
+            if not size < reach or settled(error, previous, target, size):
                 break
             first, previous, y = first or size, error, y + delta
-            if size <= SMALL:
-                break
-        return y, first
+        return y, first, previous
 
 
 class Border:
