@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from scipy import sparse
 
-from onesided.base.tolerances import DEFAULT, EPS, Tolerances
+from onesided.base.tolerances import DEFAULT, EPS, SMALL, Tolerances
 from onesided.base.types import Array, Indices
 from onesided.evaluation.derivatives import Evaluation
 from onesided.linalg import SparseKkt
@@ -180,8 +180,9 @@ class LargeCurve(Curve):
         """Solve R = 0 with one further equation: steps with the kept factorisation, then a full one where it ends."""
         first, previous = 0.0, np.inf
         for iteration in range(limit + 1):
+            before = np.inf  # the error before the last of the cheap steps
             if isinstance(border, Plane) and self._is_at_hand():
-                y, moved, previous = self._approach(y, border, target, reach)
+                y, moved, before = self._approach(y, border, target, reach)
                 first = first or moved
             e = self.evaluate(self.packed(y))
             row, value = border(e, y)
@@ -193,7 +194,7 @@ class LargeCurve(Curve):
             bordered = self.border(row)
             delta, tangent = bordered.solve(-R, -value, refine=False), bordered.tangent()
             size = math.sqrt(delta @ delta)
-            if settled(error, previous, target, size):
+            if settled(error, previous, target, size) or (size <= SMALL and settled(error, before, target, size)):
                 turn = bordered.orientation
                 return Correction(y, e, tangent, turn, 0.0, first, error, iteration, converged=True)
             if not size < reach or not error < 1e3 * previous:
@@ -224,19 +225,19 @@ class LargeCurve(Curve):
         Also the length of the first step, and the error before the last one.
         """
         bordered = self.border(border.row)
-        first, previous = 0.0, np.inf
+        first, previous, last = 0.0, np.inf, reach / SLOW
         for _ in range(CHORDS):
             energy, L_q, c = self.system.residual_packed(self.packed(y))
             R = np.concatenate([L_q, c[self.rows]]) / self.weight
             value = float(border.row @ y) - border.level
             error = max(float(np.max(np.abs(R), initial=0.0)), abs(value))
-            if not math.isfinite(error + energy) or error > SLOW * previous:
+            if not math.isfinite(error + energy) or error > SLOW * previous or (not first and error <= target):
                 break
             delta = bordered.solve(-R, -value, refine=False)
             size = math.sqrt(delta @ delta)
-            if not size < reach or settled(error, previous, target, size):
+            if not size < SLOW * last or settled(error, previous, target, size):
                 break
-            first, previous, y = first or size, error, y + delta
+            first, previous, last, y = first or size, error, size, y + delta
         return y, first, previous
 
 
