@@ -20,7 +20,7 @@ from onesided.results.complementarity_motion import (
 from onesided.results.control_store import read_coupled, read_steering, write_coupled, write_steering
 from onesided.results.coupled import Coupled
 from onesided.results.diagram import Diagram
-from onesided.results.flat_tables import numbers, put_csv, table
+from onesided.results.flat_tables import listed, numbers, put_csv, table
 from onesided.results.folder import (
     ARRAYS,
     RECORD,
@@ -172,6 +172,7 @@ def _write_path(path: Path, folder: FilePath) -> dict[str, Any]:
     members, of_members = stored_members(path.members)
     np.savez_compressed(folder / ARRAYS, measures=measures, members=of_members, **arrays)
     put_csv(numbers(path), folder / "path.csv")
+    put_csv(listed(path), folder / "events.csv")
     return {
         "type": "path",
         "names": {name: getattr(path, name) for name in ("coordinates", "bilateral", "unilateral", "control")},
