@@ -128,7 +128,7 @@ class Tracer(Walker):
 
     def _leave(self, where: Standpoint, ray: Ray, s: float) -> tuple[Curve, CurvePoint]:
         """Start a new leg at a place along a ray; inertia is unknown until its first regular point."""
-        self.previous = self.earlier = None
+        self.previous = self.earlier = self.middle = self.proposed = None
         self.degree = None
         self.margins = LegMargins({where.system.constraint_names.index(name) for name in ray.idle})
         curve, point = start_leg(where, ray, s)
