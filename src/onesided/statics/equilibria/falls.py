@@ -113,7 +113,8 @@ def _land(lost: Lost, end: Relaxed, knobs: Relaxation) -> Landing | Status:
         here = _stand(there)
         if state.minimum and not _on_the_verge(there, here):
             return told
-        pushes = (push(here, way.t, way.closed, knobs.push) for way in _modes(Lost(there, None, lost.sense), here, set()))
+        ways = _modes(Lost(there, None, lost.sense), here, set())
+        pushes = (push(here, way.t, way.closed, knobs.push) for way in ways)
         pushed = next((one for one in pushes if one is not None), None)
         if pushed is None and state.minimum is not False:
             return told
