@@ -210,7 +210,7 @@ class _History:
         """Whether an event that was met is known to lead nowhere in the sense of p: all its rays turn back."""
         if lost is None or self.system.history or not lost.rays.complete or not len(lost.rays):
             return False
-        return lost.kind is Kind.limit and all(ray.p_sign == -sense for ray in lost.rays)
+        return lost.kind is Kind.limit and all(ray.p_sign == -sense for ray in lost.rays.rays)
 
     def _moved(self, path: Path) -> bool:
         return bool(path.s[-1] > self.method.first_step**2)
