@@ -149,13 +149,14 @@ def _events(axes: Axes, paths: tuple[Path, ...], x: str, y: str) -> list[labels.
     for path in paths:
         values = column(path, x), column(path, y)
         for event in path.events:
-            place = float(values[0][event.index]), float(values[1][event.index])
-            seen.setdefault((event.kind, *(f"{value + 0.0:.4e}" for value in place)), (*place, event))
+            a, b = float(values[0][event.index]), float(values[1][event.index])
+            seen.setdefault((event.kind, f"{a + 0.0:.4e}", f"{b + 0.0:.4e}"), (a, b, event))
     found = list(seen.values())
     special = [item for item in found if item[2].kind is not Kind.bound]
     if len(special) > MOST_NUMBERS:
         for kind in {event.kind for _, _, event in found}:
-            _mark(axes, *np.array([item[:2] for item in found if item[2].kind is kind]).T, kind)
+            places = np.array([item[:2] for item in found if item[2].kind is kind])
+            _mark(axes, places[:, 0], places[:, 1], kind)
         return []
     for a, b, event in found:
         _mark(axes, np.array([a]), np.array([b]), event.kind)
