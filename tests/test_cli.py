@@ -83,7 +83,8 @@ def test_trace_writes_one_folder_that_loads_back():
     result = run("trace", "von-mises-floor")
     assert result.exit_code == 0
     folder = Path("onesided-results/von-mises-floor-trace")
-    assert sorted(p.name for p in folder.iterdir()) == ["arrays.npz", "model.toml", "path.csv", "result.json"]
+    files = ["arrays.npz", "events.csv", "model.toml", "path.csv", "result.json"]
+    assert sorted(p.name for p in folder.iterdir()) == files
     path = onesided.load_result(folder)
     assert [e.kind.name for e in path.events] == ["limit", "corner_limit", "bound"]
     assert path.events[1].p == pytest.approx(0.038529009653515, abs=1e-13)

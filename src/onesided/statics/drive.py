@@ -143,7 +143,7 @@ class _History:
         idle = 0
         sense = 1 if target > self.state.p else -1
         while self.state.p != target:
-            leg = self._leg(target) if idle < IDLE else None
+            leg = self._leg(target) if idle < IDLE and not self._falls(lost, sense) else None
             if leg is not None and lost is not None and self._stuck(leg.path):
                 leg = None  # the event at which stability was lost stands
             if leg is not None:
@@ -167,6 +167,12 @@ class _History:
                     return status, f"no stable state in reach at {at}{_why(status)}"
                 lost, idle = None, 0
         return Status.bound_reached, ""
+
+    def _falls(self, lost: Event | None, sense: int) -> bool:
+        """Whether an event that was met is known to lead nowhere in the sense of p: all its rays turn back."""
+        if lost is None or self.system.history or not lost.rays.complete or not len(lost.rays):
+            return False
+        return lost.kind is Kind.limit and all(ray.p_sign == -sense for ray in lost.rays.rays)
 
     def _moved(self, path: Path) -> bool:
         return bool(path.s[-1] > self.method.first_step**2)

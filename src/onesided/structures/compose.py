@@ -323,10 +323,21 @@ class Structure:
 
     def shrunk(self, parameters: Mapping[str, float], p: Array) -> list[str]:
         """Bars and cables whose natural length follows the control parameter and is negative somewhere along p."""
-        bars = [element for element in self.elements if isinstance(element, Bar) and element.moves]
-        start = self.start_of(parameters) if bars else None
+        if not self._following:
+            return []
+        start = self.start_of(parameters)
         with np.errstate(all="ignore"):
-            return [bar.name for bar in bars if start is not None and np.any(bar.along(start, p).natural < 0.0)]
+            return [bar.name for bar in self._following if np.any(bar.along(start, p).natural < 0.0)]
+
+    @cached_property
+    def _following(self) -> list[Bar]:
+        """Bars and cables whose natural length follows the control parameter."""
+        return [element for element in self.elements if isinstance(element, Bar) and element.moves]
+
+    @cached_property
+    def driven(self) -> bool:
+        """Whether some element follows the control parameter."""
+        return any(element.driven for element in self.elements)
 
     def system(self, control: str, scales: Scales, *, sparse: bool | None = None) -> System:
         """The system these parts make."""

@@ -89,7 +89,7 @@ class Reader:
         """Whether the control parameter moves a support, a drive, or a stress-free state."""
         structure = self.system.structure
         moved = any(rate != 0.0 for _, rate in structure.held(self.system.parameters).values())
-        return moved or any(element.driven for element in structure.elements)
+        return moved or structure.driven
 
     @property
     def names(self) -> tuple[str, ...]:

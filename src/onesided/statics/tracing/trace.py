@@ -25,7 +25,7 @@ from onesided.statics.tracing.singular import next_singular, refine_singular
 from onesided.statics.tracing.steps import Walker
 from onesided.statics.tracing.stretch import Ahead, Located
 
-POINT_LIMIT = 200_000
+POINT_LIMIT = 20_000  # points of a path that nothing else ends
 CROWD = 30  # so many events or failures in a row without progress end a path
 FAR = EPS**-0.75  # scaled distance from its start beyond which a path is no longer followed
 LAST = {Kind.continuum: Status.not_unique, Kind.jammed: Status.jammed}  # how a path ends at an event of this kind
@@ -138,7 +138,7 @@ class Tracer(Walker):
 
     def _leave(self, where: Standpoint, ray: Ray, s: float) -> tuple[Curve, CurvePoint]:
         """Start a new leg at a place along a ray; inertia is unknown until its first regular point."""
-        self.previous = self.earlier = None
+        self.previous = self.earlier = self.middle = self.proposed = None
         self.degree = None
         self.margins = LegMargins({where.system.constraint_names.index(name) for name in ray.idle})
         curve, point = start_leg(where, ray, s)
@@ -419,6 +419,9 @@ class Tracer(Walker):
 
     def _end(self, status: Status, note: str = "") -> Iterator[PathItem]:
         yield from self._release(None)
+        if status is Status.enough and self.origin.max_points is None and self.points >= self.most:
+            control = self.origin.where.system.control
+            note = f"nothing had ended it after {self.most} points: give a larger `max_points`, or bounds of {control}"
         yield PathItem(self.curve, self.point, self.degree or 0, status=status, note=note)
 
 
