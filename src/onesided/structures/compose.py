@@ -13,6 +13,7 @@ from onesided.base.errors import ModelError
 from onesided.base.names import check_names, unknown_name
 from onesided.base.types import Array, Indices
 from onesided.elements.contract import Element, Frame, Quantity, Start, Words, evaluate_quantity
+from onesided.elements.line_loads import on_beams
 from onesided.elements.members import Bar
 from onesided.elements.places import Body, Marker, Place
 from onesided.formulas.formula import FormulaError
@@ -103,7 +104,7 @@ class Structure:
         self.places = self._places()
         self._check_names()
         given = [part for part in self.parts if isinstance(part, Element)]
-        self.elements = [one for element in given for one in element.expand(self.places, parameters)]
+        self.elements = on_beams([one for element in given for one in element.expand(self.places, parameters)])
         remembered = {f"{e.name}_{ending}": 0.0 for e in self.elements for ending in e.history}
         self.parameters = parameters = {**remembered, **parameters}
         self.slots, self.coordinates, self.index = self._number_slots()
