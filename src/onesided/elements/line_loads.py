@@ -1,4 +1,4 @@
-"""Line loads: dead loads spread evenly between two places, which bend the beam that lies there, and what they do inside.
+"""Line loads: dead loads spread evenly between two places, which bend the beam that lies there.
 
 With w the load per length and L the length of the start, the axis x(s) of a beam between sections with the tangents t₁,
 t₂ is Hermite's cubic: ∫ x ds = L (x₁ + x₂)/2 + L²/12 (t₁ − t₂). The potential −w·∫ x ds has half of the load at either
@@ -139,7 +139,7 @@ def borne_at(at: Local, share: Any) -> Borne:
 
 
 def cross(a: Any, b: Any) -> Any:
-    """a × b, a number in the plane."""
+    """Vector product, a number in the plane."""
     return a[0] * b[1] - a[1] * b[0] if len(a) == 2 else jnp.cross(a, b)
 
 
