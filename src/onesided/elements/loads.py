@@ -252,13 +252,13 @@ class Pressure(Element):
 
 @dataclass(frozen=True)
 class PressureSide(Element):
-    """The share of one side in the potential of a pressure."""
+    """The share of one side in the potential of a pressure: of a closed polygon alone, so no kind of its own."""
 
     ends: tuple[str, str] = ("", "")
     pressure: Quantity = 0.0
     constant: bool = False
 
-    kind: ClassVar[str] = "pressure_side"
+    kind: ClassVar[str] = ""
     is_load: ClassVar[bool] = True
     dimensions: ClassVar[tuple[int, ...]] = (2,)
 
@@ -287,5 +287,7 @@ class PressureSide(Element):
         return component_names(dimension)
 
     def results(self, at: Local, acting: Acting) -> tuple[Any, ...]:
-        """The force on all places."""
-        return whole_force(acting)
+        """The force on this side, normal to it: pressure × length."""
+        a, b = (frame.position for frame in at.frames)
+        force = at.n.pressure * (1.0 if self.constant else at.p)
+        return force * (b[1] - a[1]), force * (a[0] - b[0])
