@@ -46,15 +46,21 @@ def work(system, low, high, start):
     return 0.5 * (high - low) * float(weights @ force), states[-1].energy - states[0].energy
 
 
+def position(system, name, q):
+    """Where a place is, that nothing moves but q."""
+    structure, held = system.structure, system.structure.held(system.parameters)
+    start, place = structure.start_of(system.parameters), structure.places[name]
+    slots = [int(number) for number in structure.slots[name]]
+    values = np.array([q[structure.index[n]] if n in structure.index else held[n][0] for n in slots])
+    return place.frame(values, {key: start.vector(value) for key, value in place.numbers.items()}, np).position
+
+
 def load_rate(system, state):
     """∂(work of the dead loads)/∂p at fixed places: Σ force per p · position."""
-    start, total = system.structure.start_of(system.parameters), 0.0
-    number = {name: i for i, name in enumerate(system.coordinates)}
+    total = 0.0
     for load in (e for e in system.structure.elements if e.is_load and not e.constant):
-        for i, axis in enumerate("xyz"[: len(load.force)]):
-            name = f"{load.at}_{axis}"
-            place = state.q[number[name]] if name in number else start.position(load.at)[i]
-            total += state.members[f"{load.name}.force_{axis}"][0] / state.p * place
+        force = [state.members[f"{load.name}.force_{axis}"][0] / state.p for axis in "xyz"[: len(load.force)]]
+        total += np.dot(force, position(system, load.at, state.q))
     return total
 
 
