@@ -1,9 +1,10 @@
 """`compose`: places and elements to a `System`, with coordinates and constraints numbered and attachments checked."""
 
 from collections import defaultdict
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
+from itertools import islice
 from typing import Any, cast
 
 import numpy as np
@@ -34,6 +35,7 @@ from onesided.system.system import System
 from onesided.system.travel import made_by
 
 DENSE_LIMIT = 300  # coordinates and constraints up to which matrices are dense
+MAX_PARTS, MAX_DEPTH = 200_000, 16  # of lists within lists
 Part = Place | Element
 
 
@@ -84,15 +86,20 @@ def compose(
 
 
 def _flatten(parts: Iterable[Part | Iterable[Part]]) -> list[Part]:
-    flat: list[Part] = []
+    flat = list(islice(_single(parts), MAX_PARTS + 1))
+    if len(flat) > MAX_PARTS:
+        raise ModelError(f"more than {MAX_PARTS} parts", expected="a list, or an iterator that ends")
+    return flat
+
+
+def _single(parts: Iterable[Part | Iterable[Part]], depth: int = 0) -> Iterator[Part]:
     for part in parts:
         if isinstance(part, (Place, Element)):
-            flat.append(part)
-        elif isinstance(part, Iterable) and not isinstance(part, (str, Mapping)):
-            flat.extend(_flatten(part))
+            yield part
+        elif isinstance(part, Iterable) and not isinstance(part, (str, Mapping)) and depth < MAX_DEPTH:
+            yield from _single(part, depth + 1)
         else:
             raise ModelError("this is neither a place nor an element", got=repr(part), expected="Node(…), Bar(…), …")
-    return flat
 
 
 class Structure:

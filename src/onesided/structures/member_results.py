@@ -204,7 +204,7 @@ class Reader:
         if number in structure.index:
             return self.course.q[:, structure.index[number]]
         value, rate = structure.held(self.system.parameters)[number]
-        return value + rate * p
+        return np.asarray(value + rate * p)
 
     def _add_inertia(self, slots: dict[int, Array]) -> None:
         """In motion a held slot that p moves has an acceleration that the result does not hold: its reaction is NaN.
