@@ -12,9 +12,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from onesided.evaluation.flat import CALLS, called, flattened
+from onesided.evaluation.flat import CALLS, Flat, FlatOperation, called, flattened
 from onesided.evaluation.plain_indexing import added, placed, taken
 
+MOVED_ONLY = {"broadcast_in_dim", "reshape", "squeeze", "transpose"}  # entries stay what they are
 FOR_DOUBLES = {"div", "integer_pow", "rem"}  # for integers other rules, where a divisor is zero or a number too large
 FOR_TRUTHS = {"reduce_and", "reduce_or"}  # of integers bit by bit
 LEAST = {"reduce_max", "reduce_min", "argmax", "argmin"}  # of no numbers unknown to NumPy
@@ -39,8 +40,14 @@ class Plain:
         self._inputs, self._result, self._values = flat.inputs, flat.outputs[0], flat.start()
         for number, value in flat.constants:
             self._values[number] = np.asarray(value)
+        truths = _truths(flat)
         self._steps = [
-            PlainStep(operation_of(line.equation), line.inputs, line.outputs, line.equation.primitive.multiple_results)
+            PlainStep(
+                _masked(line, truths) or operation_of(line.equation),
+                line.inputs,
+                line.outputs,
+                line.equation.primitive.multiple_results,
+            )
             for line in flat.lines
         ]
 
@@ -92,6 +99,26 @@ def _is_known(equation: Any) -> bool:
     if name == "scatter" and equation.params["update_jaxpr"] is not None:  # entries changed by a function
         return False
     return name in ENTRY_BY_ENTRY or name in SHAPED
+
+
+def _truths(flat: Flat) -> set[int]:
+    """Numbers of the values that are truths turned into numbers: zeros and ones."""
+    found: set[int] = set()
+    for line in flat.lines:
+        name = line.equation.primitive.name
+        turned = name == "convert_element_type" and line.equation.invars[0].aval.dtype == bool
+        if turned or (name in MOVED_ONLY and line.inputs[0] in found):
+            found.update(line.outputs)
+    return found
+
+
+def _masked(line: FlatOperation, truths: set[int]) -> Operation | None:
+    """A product with a truth, which the compiler makes a choice: nothing where it is false, whatever stands there."""
+    if line.equation.primitive.name != "mul" or truths.isdisjoint(line.inputs):
+        return None
+    if line.inputs[0] in truths:
+        return lambda a, b: np.where(a, b, np.zeros_like(b))
+    return lambda a, b: np.where(b, a, np.zeros_like(a))
 
 
 def operation_of(equation: Any) -> Operation:
