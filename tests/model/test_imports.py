@@ -420,7 +420,7 @@ def test_edges_of_faces_are_members_each_once(tmp_path, suffix):
         ("v 0 0 0\nl 1 2\n", "line 2: there is no such point"), ("v 0 0\n", "line 1: a point needs three"),
         ("v 0 0 x\n", "line 1: the mesh cannot be read"), ("v 0 0 0\nl 1\n", "needs two points"),
         ("v 0 0 0\nl 0 1\n", "line 2: there is no such point"), ("v 0 0 0\n", "no line elements"),
-        ("", "no line elements"), ("v nan 0 0\nv 0 0 0\nl 1 2\n", "n0"),
+        ("", "no line elements"), ("v nan 0 0\nv 0 0 0\nl 1 2\n", "line 1: the mesh"),
     ],
 )  # fmt: skip
 def test_broken_obj_files_are_refused_with_the_line(tmp_path, text, why):

@@ -4,6 +4,7 @@ OBJ: points `v x y z`, lines `l i j …`, faces `f i/… j/… k/…`, groups `g
 that follow. Where there are no lines the edges of the faces are taken, each once.
 """
 
+import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
@@ -44,9 +45,12 @@ class _Reading:
 
     def numbers(self, words: Sequence[str], kind: Callable[[str], float] = float) -> list[float]:
         try:
-            return [kind(word) for word in words]
+            found = [kind(word) for word in words]
         except ValueError:
-            raise self.error("the mesh cannot be read here", "numbers") from None
+            found = [math.nan]
+        if not all(math.isfinite(value) for value in found):
+            raise self.error("the mesh cannot be read here", "finite numbers")
+        return found
 
 
 def edges(faces: Iterable[Sequence[int]]) -> list[list[int]]:
