@@ -72,6 +72,19 @@ def test_parts_and_files_of_parts():
         onesided.solve(system.replace(parameters={"k": 0.0}), start=system.start, p=0.0)
 
 
+def test_in_motion_a_piece_has_no_coordinate():
+    """A mass runs into a spring at x = 1, is turned back after half a period π √(m/k), and is at 1/2 a while later."""
+    parts = [Node("a", (0.0, 0.0), fixed="y", mass=1.0)]
+    system = onesided.compose(parts, Energy("buffer", "k/2*max(a_x - 1, 0)**2"), parameters={"k": 100.0})
+    end = 1.0 + np.pi / 10 + 0.5
+    motion = onesided.simulate(system, q0=[0.0, 1.0], v0=[1.0, 0.0], t_span=(0.0, end))
+    assert motion.coordinates == ("a_x",)
+    assert motion.q[-1, 0] == pytest.approx(0.5, abs=1e-6)
+    jumps = onesided.compose(parts, Energy("rub", "abs(a_x - 1)"))
+    with pytest.raises(ModelError, match="its force jumps"):
+        onesided.simulate(jumps, q0=[0.0, 1.0], v0=[1.0, 0.0], t_span=(0.0, 1.0))
+
+
 NUMBER = st.floats(-2, 2).map(lambda x: round(x, 3))
 
 

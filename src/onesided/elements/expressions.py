@@ -9,7 +9,7 @@ from onesided.elements.contract import Element, Local, Start
 from onesided.formulas.formula import Formula, parse
 from onesided.formulas.functions import jax_functions
 from onesided.formulas.kinks import check_kinks
-from onesided.formulas.unfolding import Unfolded, unfolded_energy, unfolded_gap
+from onesided.formulas.unfolding import Unfolded, has_kinks, unfolded_energy, unfolded_gap
 
 
 @dataclass(frozen=True)
@@ -107,9 +107,18 @@ class Written(Element):
 class Energy(Written):
     """A potential energy given as a formula."""
 
+    moving: bool = field(default=False, repr=False, kw_only=True)  # in motion kinks have no coordinates
+
     kind: ClassVar[str] = "energy"
 
+    def in_motion(self) -> Element:
+        """Itself, or with kinks that have no coordinates."""
+        kinked = not self.coordinates and has_kinks(parse(self.formula))
+        return replace(self, moving=True) if kinked and not self.moving else self
+
     def _unfolded(self, known: Self, parameters: Mapping[str, float]) -> Sequence[Element]:
+        if self.moving:
+            return (known,)
         found = unfolded_energy(self.formula, parameters, {self.control})
         check_kinks(parse(found.text), known.coordinates)
         return (OneSidedEnergy(**vars(known), pieces=found) if found.slacks else known,)
@@ -124,21 +133,18 @@ class OneSidedEnergy(Energy):
     """An energy with kinks: a coordinate and gaps in place of each; in motion the formula as it is."""
 
     pieces: Unfolded = field(default=Unfolded("0", ()), repr=False, kw_only=True)
-    moving: bool = field(default=False, repr=False, kw_only=True)
 
     kind: ClassVar[str] = ""
 
     @property
     def _texts(self) -> dict[str, str]:
         """Formulas by ending: the energy, then the gaps."""
-        if self.moving:
-            return {"": self.formula}
         gaps = {f"_{s.name}{ending}": text for s in self.pieces.slacks for ending, text in s.gaps.items()}
         return {"": self.pieces.text, **gaps}
 
     @property
     def _expressions(self) -> tuple[Expression, ...]:
-        own = () if self.moving else tuple(slack.name for slack in self.pieces.slacks)
+        own = tuple(slack.name for slack in self.pieces.slacks)
         return tuple(Expression(text, (*self.coordinates, *own, self.control)) for text in self._texts.values())
 
     @property
@@ -159,10 +165,13 @@ class OneSidedEnergy(Energy):
         """The coordinates of the kinks, as they are at the start."""
         slots = {slot.name: start.value(slot.start) for place in start.places.values() for slot in place.slots}
         known = {**dict.fromkeys(self.coordinates, 0.0), self.control: 0.0, **slots, **start.parameters}
-        return {} if self.moving else {s.name: float(parse(s.start).evaluate(known)) for s in self.pieces.slacks}
+        return {slack.name: float(parse(slack.start).evaluate(known)) for slack in self.pieces.slacks}
 
     def in_motion(self) -> Element:
-        """The formula as it is: in motion its kinks have no coordinates."""
+        """The formula as it is; a force that jumps has no motion that rests where it does."""
+        if any(tuple(slack.gaps) != ("",) for slack in self.pieces.slacks):
+            advice = "smooth it: sqrt(x**2 + c**2) for abs(x), or state a stop with friction"
+            raise self.error("its force jumps at a kink: motion cannot follow it", got=self.formula, advice=advice)
         return replace(self, moving=True)
 
     def _values(self, at: Local) -> list[Any]:

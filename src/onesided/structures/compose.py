@@ -23,7 +23,7 @@ from onesided.structures.assembly import Assembly, Batch
 from onesided.structures.contact_laws import contacts_of_parts
 from onesided.structures.drawing import structure_sketch
 from onesided.structures.kernels import Data
-from onesided.structures.likely import check_masses, warn_of_mixed_units
+from onesided.structures.likely import check_masses, check_numbers, check_places, warn_of_mixed_units
 from onesided.structures.masses import Moving
 from onesided.structures.member_results import Course, member_results
 from onesided.structures.motion_of_parts import ContactsOfStructure, StructureMotion
@@ -116,7 +116,9 @@ class Structure:
         self.parameters = parameters = {**remembered, **parameters}
         self.slots, self.coordinates, self.index = self._number_slots()
         start = self.start_of(parameters)
+        check_places(self.places, start)
         self._check_elements(start)
+        check_numbers(self.elements, start)
         self.inner = self._number_inner(start)
         self.bilateral, self.unilateral, self.rows = self._number_constraints()
         self.batches, self.batch_slots = self._make_batches()
