@@ -8,8 +8,10 @@ from onesided.files.schema import FileModel
 from onesided.files.toml_places import Path, Source
 from onesided.formulas.formula import Formula, FormulaError, parse
 from onesided.formulas.kinks import KINKED
+from onesided.formulas.unfolding import MAX_GAPS as IN_ONE
 from onesided.formulas.unfolding import has_kinks, unfolded_energy, unfolded_gap
 
+MAX_GAPS = 4 * IN_ONE  # of a file
 T = TypeVar("T")
 
 
@@ -32,6 +34,10 @@ def without_kinks(file: FileModel, source: Source) -> FileModel:
         new = {name: text} if len(found) == 1 else {f"{name}_{i}": one for i, one in enumerate(found, 1)}
         _check_new(new, {*gaps, *file.unilateral} - {name}, ("unilateral", name), source)
         gaps |= new
+    if len(gaps) > max(MAX_GAPS, len(file.unilateral)):
+        raise source.error(
+            ("unilateral",), "kinks make too many gaps", got=str(len(gaps)), expected=f"{MAX_GAPS} at most"
+        )
     whole = file.model_copy(update={"unilateral": gaps})
     return _with_slacks(whole, known, source) if ("energy",) in kinked else whole
 

@@ -21,6 +21,7 @@ from onesided.formulas.kinks import KINKED, SMOOTH, SMOOTH_SIDE
 from onesided.formulas.written import ONE, ZERO, Text, binary, called, negative, number, raised
 
 MAX_GAPS = 16  # that one formula may stand for
+MAX_KINKS = 12  # of one energy: each is a coordinate
 
 
 class Slack(NamedTuple):
@@ -172,6 +173,8 @@ class _Reader:
             operands = stack[-count:]
             del stack[-count:]
             stack.append(self._applied(kind, value, operands))
+        if len(stack[0].kinks) > MAX_KINKS:
+            raise self._refuse(stack, f"more than {MAX_KINKS} kinks in one formula: each would be a coordinate")
         return stack[0]
 
     def _leaf(self, kind: str, value: object) -> Sum:
