@@ -110,7 +110,8 @@ def test_minimum_over_the_new_coordinate_is_the_energy(a, b, x, y, k, c):
     [
         ("x*abs(x)", "what moves"), ("p*max(x, 0)**2", "control parameter"), ("-abs(x)", "leads away from the kink"),
         ("exp(abs(x))", "inside of `exp`"), ("max(x, 0)**2.5", "of powers of kinks"), ("max(x, 1)**2", "of powers of"),
-        ("max(abs(x), 1)", "a kink itself"), ("+".join(["abs(x)"] * 13), "more than 12 kinks"), ("where(x, 1)", "has kinks"),
+        ("max(abs(x), 1)", "a kink itself"), ("+".join(["abs(x)"] * 13), "more than 12 kinks"),
+        ("where(x, 1)", "has kinks"),
     ],
 )  # fmt: skip
 def test_other_kinks_are_refused_with_the_reason(energy, why):
