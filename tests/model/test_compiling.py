@@ -24,6 +24,7 @@ FUNCTIONS = {  # name → (function, whether it can be one piece)
     "uses nothing": (lambda x, y: jnp.arange(5.0), True),
     "its argument": (lambda x, y: x, True),
     "a number": (lambda x, y: x @ x, True),
+    "products with truths": (lambda x, y: (x > 0) * jnp.log(x) + jnp.sqrt(-x) * (x < 0), True),
     "loop": (lambda x, y: jax.lax.fori_loop(0, 50, lambda i, z: jnp.sin(z) + y[i % 5], x), True),
     "linear equations": (lambda x, y: jnp.linalg.solve(jnp.outer(x, x) + jnp.eye(3), x), False),
     "eigenvalues": (lambda x, y: jnp.linalg.eigvalsh(jnp.outer(x, x)), False),

@@ -12,9 +12,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from onesided.evaluation.flat import CALLS, called, flattened
+from onesided.evaluation.flat import CALLS, Flat, FlatOperation, called, flattened
 from onesided.evaluation.plain_indexing import added, placed, taken
 
+MOVED_ONLY = {"broadcast_in_dim", "reshape", "squeeze", "transpose"}  # entries stay what they are
 FOR_DOUBLES = {"div", "integer_pow", "rem"}  # for integers other rules, where a divisor is zero or a number too large
 FOR_TRUTHS = {"reduce_and", "reduce_or"}  # of integers bit by bit
 LEAST = {"reduce_max", "reduce_min", "argmax", "argmin"}  # of no numbers unknown to NumPy
@@ -40,9 +41,10 @@ class Plain:
         for number, value in flat.constants:
             self._values[number] = _constant(value)
         self._steps: list[PlainStep] = []
+        truths = _truths(flat)
         for line in flat.lines:
-            primitive = line.equation.primitive
-            step = PlainStep(operation_of(line.equation), line.inputs, line.outputs, primitive.multiple_results)
+            operation = _masked(line, truths) or operation_of(line.equation)
+            step = PlainStep(operation, line.inputs, line.outputs, line.equation.primitive.multiple_results)
             if any(self._values[i] is None for i in step.inputs):
                 self._steps.append(step)
                 continue
@@ -110,6 +112,26 @@ def _is_known(equation: Any) -> bool:
     if name == "scatter" and equation.params["update_jaxpr"] is not None:  # entries changed by a function
         return False
     return name in ENTRY_BY_ENTRY or name in SHAPED or name in SHAPED_BY_INPUT
+
+
+def _truths(flat: Flat) -> set[int]:
+    """Numbers of the values that are truths turned into numbers: zeros and ones."""
+    found: set[int] = set()
+    for line in flat.lines:
+        name = line.equation.primitive.name
+        turned = name == "convert_element_type" and line.equation.invars[0].aval.dtype == bool
+        if turned or (name in MOVED_ONLY and line.inputs[0] in found):
+            found.update(line.outputs)
+    return found
+
+
+def _masked(line: FlatOperation, truths: set[int]) -> Operation | None:
+    """A product with a truth, which the compiler makes a choice: nothing where it is false, whatever stands there."""
+    if line.equation.primitive.name != "mul" or truths.isdisjoint(line.inputs):
+        return None
+    if line.inputs[0] in truths:
+        return lambda a, b: np.where(a, b, np.zeros_like(b))
+    return lambda a, b: np.where(b, a, np.zeros_like(a))
 
 
 def operation_of(equation: Any) -> Operation:

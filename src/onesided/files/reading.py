@@ -266,6 +266,7 @@ def loads(text: str, name: str = "<string>", *, folder: Path | None = None) -> M
         raise source.error(
             error.path, error.what, got="" if error.named else got, expected=error.expected, advice=error.advice
         ) from None
+    file = files.formula_kinks.without_kinks(file, source)
     system = _build(file, parts, source, folder) if parts or file.import_ else files.formula_system.build(file, source)
     made_by(system, _system_of, text, name, folder)
     task = _task(file, system, source)

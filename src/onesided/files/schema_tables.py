@@ -283,7 +283,7 @@ class ImportTable(Table):
     nodes: Text | None = Field(default=None, description="CSV with name, x, y (, z), fix")
     members: Text | None = Field(default=None, description="CSV with a, b, stiffness or EA, length, kind")
     truss: Text | None = Field(default=None, description="one CSV with both, below lines [nodes] and [members]")
-    mesh: Text | None = Field(default=None, description="mesh of line elements (.msh or .vtk), read by meshio")
+    mesh: Text | None = Field(default=None, description="mesh of line elements (.msh, .vtk by meshio; .obj)")
     supports: Text | dict[str, bool | Text] | None = Field(
         default=None, description='CSV with node, fix; of a mesh: group = what is fixed there, like true or "y"'
     )

@@ -76,7 +76,7 @@ def equilibrium(
     found = settle(system, q, p, system.sizes(q, p), method=method, tolerances=tolerances)
     if throw and not found.ok:
         raise SolveError(found.status.value, found, got=found.note or f"best relative residual {found.residual:.3g}")
-    return replace(found, note=noted(system, found.note))
+    return replace(found, note=noted(system, found.note, np.array([p])))
 
 
 def settle(
