@@ -19,7 +19,7 @@ import numpy as np
 
 from onesided.base.types import Array
 from onesided.evaluation.compiling import FEW as SMALL
-from onesided.evaluation.compiling import compiled
+from onesided.evaluation.compiling import HOT_PIECE, compiled
 from onesided.evaluation.derivatives import Parameters, differentiable
 from onesided.evaluation.flight_steps import FlightFunctions
 from onesided.evaluation.looping import at_once, looped
@@ -110,8 +110,8 @@ class MotionFunctions:
         self.jacobian = compiled(self._jacobian, static_argnums=2)
         terms = looped(self._terms, lambda: self.sizes[0]) if self.tiny else at_once(self._terms)
         check = looped(self._check, lambda: self.sizes[1]) if self.tiny else at_once(self._check)
-        self.terms_along = compiled(terms, static_argnums=3, rare=self.tiny)
-        self.check = compiled(check, static_argnums=3, rare=True)
+        self.terms_along = compiled(terms, static_argnums=3, hot=HOT_PIECE)
+        self.check = compiled(check, static_argnums=3, rare=True, block=at_once(self._check))
 
     @property
     def tiny(self) -> bool:
