@@ -111,6 +111,7 @@ from onesided.base.types import Array
 from onesided.base.views import views
 from onesided.files.schema import FileModel, part_tables, read_format, shown
 from onesided.files.schema_tables import FormatError
+from onesided.files.steer_table import SteerTask, steer_task
 from onesided.files.toml_places import Source, has_long_key
 from onesided.formulas.gate import suggestion
 from onesided.results.wording import short
@@ -160,6 +161,8 @@ class Task:
         Start values that the file gives by name; the others are where the parts are.
     motion : MotionTask or None
         What to simulate.
+    steer : SteerTask or None
+        Where to steer.
     """
 
     start: Array
@@ -172,6 +175,7 @@ class Task:
     programme: tuple[float, ...] = ()
     given: Mapping[str, float] = field(default_factory=dict)
     motion: MotionTask | None = None
+    steer: SteerTask | None = None
 
     def __getstate__(self) -> dict[str, Any]:
         """Copied and sent to other processes with start values as a plain table."""
@@ -299,6 +303,7 @@ def _task(file: FileModel, system: "System", source: Source) -> Task:
         programme,
         MappingProxyType(given),
         _motion(file),
+        steer_task(file, system, source),
     )
 
 
