@@ -36,7 +36,11 @@ OPTIONS = {
 QUICK = "xla_backend_optimization_level"  # zero: half the time to compile
 PLAIN_CALLS, PLAIN_BLOCKS = 100, 20  # calls, with one point or many, that take NumPy half as long as a compilation
 LONG = 3_000  # operations; so many take so long to compile that NumPy is asked first, however often it is called
-HOT_PIECE, HOT_CALLS, HOT_LOOPS = 20_000, 4_000, 100  # calls in one piece, as usual, with loops, that pay for optimising
+HOT_PIECE, HOT_CALLS, HOT_LOOPS = (
+    20_000,
+    4_000,
+    100,
+)  # calls in one piece, as usual, with loops, that pay for optimising
 LARGE = 1024  # numbers in an array from which on code that is not optimised is many times slower
 LOOPS = {"while", "scan"}
 ONE_PIECE = {"inlineable": "false", "xla_cpu_small_call": "true"}
@@ -231,9 +235,7 @@ class Compiled:
 
     def _strong(self, arguments: tuple[Any, ...]) -> list[Any]:
         """The arguments as arrays with a type of their own: plain numbers would be traced once more in one piece."""
-        return [
-            value if i in self._static else jax.tree.map(_as_array, value) for i, value in enumerate(arguments)
-        ]
+        return [value if i in self._static else jax.tree.map(_as_array, value) for i, value in enumerate(arguments)]
 
     def _as_usual(self, *arguments: Any) -> Any:
         """The function as it was traced."""

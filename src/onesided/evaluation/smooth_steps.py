@@ -38,8 +38,8 @@ TRIES = 24  # refused in a row
 class StrideRules(NamedTuple):
     """What does not change: last time, control p, accuracy, limits of steps, residual, weights of rows, pivot.
 
-    `home`, `least` and `share` are those of `dynamics.mechanics.MotionSizes`; steps below a share `tiny` of the time left are left to the caller; `wanted` is the
-    number of points.
+    `home`, `least` and `share` are those of `dynamics.mechanics.MotionSizes`; steps below a share `tiny` of the time
+    left are left to the caller; `wanted` is the number of points.
     """
 
     end: Any

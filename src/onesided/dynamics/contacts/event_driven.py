@@ -160,7 +160,8 @@ class Flight:
     def _passed(self, before: MotionState, after: MotionState) -> bool:
         """Tell of users' functions that vanish just where contacts change the motion; whether one ends it."""
         names, earlier = list(self.world.request.events), self.states[-2] if len(self.states) > 1 else before
-        return any([self._user(after, names[f]) for f in self._users.passed(earlier, before, after)])
+        ends = [self._user(after, names[f]) for f in self._users.passed(earlier, before, after)]
+        return any(ends)
 
     def _too_many(self) -> bool:
         if len(self.events) < self.method.max_events:
