@@ -47,13 +47,15 @@ class MotionSizes:
 
     Coordinates may be counted from far away, and velocities of a system that starts at rest are guessed: errors of
     steps are compared with what was `seen`, the longest way from `home` and the largest velocity, or if that is more,
-    with a length `least` and a small `share` of the guess.
+    with a length `least` and a small `share` of the guess. Explicit methods, whose errors have no noise of iterations,
+    can do with a smaller length `close`.
     """
 
     q: Array
     v: Array
     home: Array
     least: float = np.inf
+    close: float = np.inf
     share: float = 1.0
     seen: tuple[float, float] = (0.0, 0.0)
 
@@ -64,10 +66,10 @@ class MotionSizes:
         np.maximum(self.v, fastest, out=self.v)
         self.seen = (max(self.seen[0], farthest), max(self.seen[1], fastest))
 
-    def of_errors(self) -> tuple[Array, Array]:
+    def of_errors(self, *, closely: bool = False) -> tuple[Array, Array]:
         """Sizes that errors of steps are compared with."""
         speeds = self.v if self.share == 1.0 else np.maximum(self.share * self.v, self.seen[1])
-        return np.minimum(self.q, max(self.least, self.seen[0])), speeds
+        return np.minimum(self.q, max(self.close if closely else self.least, self.seen[0])), speeds
 
 
 @dataclass(frozen=True, eq=False)

@@ -38,7 +38,7 @@ TRIES = 24  # refused in a row
 class StrideRules(NamedTuple):
     """What does not change: last time, control p, accuracy, limits of steps, residual, weights of rows, pivot.
 
-    `home`, `least` and `share` are those of `dynamics.mechanics.MotionSizes`; steps below a share `tiny` of the time
+    `home`, `close` and `share` are those of `dynamics.mechanics.MotionSizes`; steps below a share `tiny` of the time
     left are left to the caller; `wanted` is the number of points.
     """
 
@@ -51,7 +51,7 @@ class StrideRules(NamedTuple):
     weights: Any
     reference: Any
     home: Any
-    least: Any
+    close: Any
     share: Any
     tiny: Any
     wanted: Any
@@ -341,7 +341,7 @@ def grown_sizes(sizes: SeenSizes, end: MotionPoint, rules: StrideRules) -> SeenS
 
 def compared(sizes: SeenSizes, rules: StrideRules) -> tuple[Any, Any]:
     """Sizes that errors of steps are compared with."""
-    lengths = jnp.minimum(sizes.q, jnp.maximum(rules.least, sizes.seen[0]))
+    lengths = jnp.minimum(sizes.q, jnp.maximum(rules.close, sizes.seen[0]))
     return lengths, jnp.where(rules.share == 1.0, sizes.v, jnp.maximum(rules.share * sizes.v, sizes.seen[1]))
 
 

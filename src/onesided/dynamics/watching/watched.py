@@ -122,8 +122,8 @@ class Users:
         if not self.functions:
             return []
         band = ROUNDING * self._largest
-        old, now, new = (np.where(np.abs(f) > band, np.sign(f), 0.0) for f in map(self.real, (earlier, before, after)))
-        comes, jumps = (old != 0.0) & (now == 0.0), (now != 0.0) & (now * new <= 0.0)
+        old, now, new = (np.where(np.abs(f) <= band, 0.0, np.sign(f)) for f in map(self.real, (earlier, before, after)))
+        comes, jumps = (np.abs(old) == 1.0) & (now == 0.0), (np.abs(now) == 1.0) & (now * new <= 0.0)
         rises = np.where(comes, old, now) < 0.0
         return [int(f) for f in np.flatnonzero(comes | jumps) if crosses(self.senses[f], falling=not rises[f])]
 
