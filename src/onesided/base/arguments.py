@@ -19,12 +19,12 @@ from typing import Any, Literal, ParamSpec, TypeVar, Union, cast, get_args, get_
 import numpy as np
 
 from onesided.base.errors import ModelError, OnesidedError, UsageError
+from onesided.base.types import MOST
 
 P = ParamSpec("P")
 R = TypeVar("R")
 VARIABLE = inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD
 LARGEST = 2**53  # whole numbers beyond have no meaning here
-MOST = 1_000_000  # values of an iterator: one that gives more may never end
 LONGEST = 80  # characters of a wrong argument that are shown
 
 

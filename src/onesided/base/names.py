@@ -6,8 +6,8 @@ from difflib import get_close_matches
 from itertools import islice
 from typing import TypeVar
 
-from onesided.base.arguments import MOST
 from onesided.base.errors import ModelError
+from onesided.base.types import MOST
 
 Value = TypeVar("Value")
 

@@ -155,6 +155,7 @@ def _checked(file: Path) -> dict[str, str]:
         "start": _start(system, task),
         **({"mechanism": f"nothing resists {loose}"} if loose else {}),
         **({} if task.motion is None else {"motion": "from t = {:g} to {:g}".format(*task.motion.time)}),
+        **({} if task.steer is None else {"steer": "from t = {:g} to {:g}".format(*task.steer.time)}),
         "scales": f"{_abbreviated(lengths)}; energy {sizes.energy:.3g}; {system.control} {sizes.control:.3g}",
     }
 
@@ -302,6 +303,24 @@ def simulate(  # noqa: PLR0913, PLR0917 - one option each
             throw=False,
         )
         cli.listing.motion(found, as_json=as_json, folder=_save(found, folder, model, report=report))
+        raise typer.Exit(exit_code(found.status))
+
+
+@app.command()
+def steer(
+    file: File,
+    change: Change = None,
+    output: Output = None,
+    as_json: Json = False,
+) -> None:
+    r"""Find inputs that bring the system where the file's \[steer] says, at the least cost."""
+    with clear_errors(as_json):
+        model = load_model(file, change)
+        if model.task.steer is None:
+            raise UsageError("the file states no goal", expected="a table [steer] with time, inputs and goal")
+        folder = _folder(output, file, "steer")
+        found = onesided.steer(model.system, throw=False)
+        cli.listing.steering(found, as_json=as_json, folder=_save(found, folder, model))
         raise typer.Exit(exit_code(found.status))
 
 

@@ -28,10 +28,12 @@ from onesided.results import (
     Path,
     Sensitivity,
     Solution,
+    Steering,
     event_record,
     motion_event_record,
 )
 from onesided.results.explain import slug, theory
+from onesided.results.path import format_number
 
 SHOWN = 12  # coordinates in a table
 LISTED = 30  # events of a path, branches of a diagram, pieces of a drive
@@ -209,7 +211,7 @@ def _event_lines(found: Path, **where: int) -> None:
         json_line({"kind": "event", **where, "event": {**event_record(event), "theory": theory(event.kind)}})
 
 
-def _result_line(found: Path | Drive | Motion, folder: str, **more: Any) -> None:
+def _result_line(found: Path | Drive | Motion | Steering, folder: str, **more: Any) -> None:
     json_line({"kind": "result", "status": found.status.name, "note": found.note, **more, "folder": folder})
 
 
@@ -271,6 +273,16 @@ def drive(found: Drive, *, as_json: bool, folder: str) -> None:
     _where(folder)
 
 
+def _end_table(found: Motion | Steering) -> None:
+    """Positions and velocities at the last time."""
+    table = Table(box=None, padding=(0, 2, 0, 2))
+    for title in (f"at t = {found.t[-1]:.6g}", "position", "velocity"):
+        table.add_column(title)
+    for name, q, v in list(zip(found.coordinates, found.q[-1], found.v[-1], strict=True))[:SHOWN]:
+        table.add_row(name, f"{q:.10g}", f"{v:.10g}")
+    out.print(table, highlight=False)
+
+
 def motion(found: Motion, *, as_json: bool, folder: str) -> None:
     """Events of a motion in words, how it ended, what was rechecked, and where it lies."""
     drift = {name: float(max(values, default=0.0)) for name, values in found.drift._asdict().items()}
@@ -288,14 +300,27 @@ def motion(found: Motion, *, as_json: bool, folder: str) -> None:
     if found.note:
         say(f"note: {escape(found.note)}")
     _meaning(found.events)
-    table = Table(box=None, padding=(0, 2, 0, 2))
-    for title in (f"at t = {found.t[-1]:.6g}", "position", "velocity"):
-        table.add_column(title)
-    for name, q, v in list(zip(found.coordinates, found.q[-1], found.v[-1], strict=True))[:SHOWN]:
-        table.add_row(name, f"{q:.10g}", f"{v:.10g}")
-    out.print(table, highlight=False)
+    _end_table(found)
     worst = max(value for name, value in drift.items() if name != "energy")
     say(f"{len(found)} points; {_trust(worst)}, energy error {drift['energy']:.1e}")
+    _where(folder)
+
+
+def steering(found: Steering, *, as_json: bool, folder: str) -> None:
+    """Cost and range of the inputs, the state at the end, how it went, and where it lies."""
+    if as_json:
+        end = dict(zip(found.coordinates, (float(value) for value in found.q[-1]), strict=True))
+        _result_line(found, folder, cost=found.cost, error=found.error, end=end, intervals=len(found.t) - 1)
+        return
+    say(_verdict(found.ok, found.status.value))
+    if found.note:
+        say(f"note: {escape(found.note)}")
+    for i, name in enumerate(found.inputs):
+        values = found.u[:, :, i]
+        say(f"{name}: from {format_number(float(values.min()))} to {format_number(float(values.max()))}")
+    _end_table(found)
+    say(f"cost {format_number(found.cost)}; {len(found.t) - 1} intervals, the motion under the inputs is "
+        f"{found.error:.1e} from the nodes")  # fmt: skip
     _where(folder)
 
 

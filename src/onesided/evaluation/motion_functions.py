@@ -19,7 +19,7 @@ import numpy as np
 
 from onesided.base.types import Array
 from onesided.evaluation.compiling import FEW as SMALL
-from onesided.evaluation.compiling import compiled
+from onesided.evaluation.compiling import HOT_PIECE, compiled
 from onesided.evaluation.derivatives import Parameters, differentiable
 from onesided.evaluation.flight_steps import FlightFunctions
 from onesided.evaluation.looping import at_once, looped
@@ -115,7 +115,7 @@ class MotionFunctions:
         """A function at many points: of tiny systems in a loop where it is compiled, otherwise at all at once."""
         many = at_once(function)
         chosen = looped(function, lambda: self.sizes[which]) if self.tiny else many
-        return compiled(chosen, static_argnums=3, rare=rare, plain=many)
+        return compiled(chosen, static_argnums=3, rare=rare, plain=many, hot=HOT_PIECE)
 
     @property
     def tiny(self) -> bool:

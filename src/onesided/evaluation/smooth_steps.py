@@ -55,8 +55,8 @@ def tableau() -> Tableau:
 class StrideRules(NamedTuple):
     """What does not change: last time, control p, accuracy, limits of steps, residual, weights of rows, pivot.
 
-    `share` is that of `SeenSizes`; steps below a share `tiny` of the time left are left to the caller; `wanted` is the
-    number of points.
+    `home`, `close` and `share` are those of `dynamics.mechanics.MotionSizes`; steps below a share `tiny` of the time
+    left are left to the caller; `wanted` is the number of points.
     """
 
     end: Any
@@ -67,13 +67,15 @@ class StrideRules(NamedTuple):
     residual: Any
     weights: Any
     reference: Any
+    home: Any
+    close: Any
     share: Any
     tiny: Any
     wanted: Any
 
 
 class SeenSizes(NamedTuple):
-    """Sizes of coordinates and velocities so far, and what was seen of both."""
+    """Sizes of coordinates and velocities so far; the longest way from home and the largest velocity seen."""
 
     q: Any
     v: Any
@@ -344,22 +346,22 @@ def decided(way: StrideWay, found: Trial, h: Any, good: Any, rules: StrideRules,
     small = h < jnp.maximum(rules.smallest, 4.0 * EPS * jnp.abs(at.t))
     going = ~leave & ~small & (count < rules.wanted) & (at.t < rules.end) & (tries < TRIES)
     return way._replace(
-        at=at, h=h, sizes=chosen(taken, grown_sizes(way.sizes, found.end), way.sizes), tries=tries,
+        at=at, h=h, sizes=chosen(taken, grown_sizes(way.sizes, found.end, rules), way.sizes), tries=tries,
         refused=way.refused + refused, count=count, going=going, rows=rows,
     )  # fmt: skip
 
 
-def grown_sizes(sizes: SeenSizes, end: MotionPoint) -> SeenSizes:
+def grown_sizes(sizes: SeenSizes, end: MotionPoint, rules: StrideRules) -> SeenSizes:
     """Take a state into account."""
     fast = top(end.v)
-    seen = jnp.maximum(sizes.seen, jnp.stack([top(end.q), fast]))
+    seen = jnp.maximum(sizes.seen, jnp.stack([top(end.q - rules.home), fast]))
     return SeenSizes(jnp.maximum(sizes.q, jnp.abs(end.q)), jnp.maximum(sizes.v, fast), seen)
 
 
 def compared(sizes: SeenSizes, rules: StrideRules) -> tuple[Any, Any]:
     """Sizes that errors of steps are compared with."""
-    seen = jnp.where(rules.share == 1.0, 0.0, sizes.seen)
-    return jnp.maximum(rules.share * sizes.q, seen[0]), jnp.maximum(rules.share * sizes.v, seen[1])
+    lengths = jnp.minimum(sizes.q, jnp.maximum(rules.close, sizes.seen[0]))
+    return lengths, jnp.where(rules.share == 1.0, sizes.v, jnp.maximum(rules.share * sizes.v, sizes.seen[1]))
 
 
 def norm(dq: Any, dv: Any, lengths: Any, speeds: Any) -> Any:

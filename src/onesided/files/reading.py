@@ -112,6 +112,7 @@ from onesided.base.views import views
 from onesided.files.design_table import DesignTable
 from onesided.files.schema import FileModel, part_tables, read_format, shown
 from onesided.files.schema_tables import FormatError
+from onesided.files.steer_table import SteerTask, steer_task
 from onesided.files.study_tables import StudyTable
 from onesided.files.toml_places import Source, has_long_key
 from onesided.formulas.gate import suggestion
@@ -166,6 +167,8 @@ class Task:
         What to vary.
     design : DesignTable or None
         Which parameters may change, and what is wanted.
+    steer : SteerTask or None
+        Where to steer.
     """
 
     start: Array
@@ -180,6 +183,7 @@ class Task:
     motion: MotionTask | None = None
     study: StudyTable | None = None
     design: DesignTable | None = None
+    steer: SteerTask | None = None
 
     def __getstate__(self) -> dict[str, Any]:
         """Copied and sent to other processes with start values as a plain table."""
@@ -308,6 +312,7 @@ def _task(file: FileModel, system: "System", source: Source) -> Task:
         programme,
         MappingProxyType(given),
         _motion(file),
+        steer=steer_task(file, system, source),
         study=file.study,
         design=file.design,
     )

@@ -11,7 +11,7 @@ from onesided.base.progress import SILENT, Progress, Total
 from onesided.base.tolerances import DEFAULT, Tolerances
 from onesided.base.types import Array, Status
 from onesided.linalg import one_thread
-from onesided.results import Drive, Equilibrium, Event, Jump, Path
+from onesided.results import Drive, Equilibrium, Event, Jump, Kind, Path
 from onesided.statics.equilibria.falls import Fall, Landing, Lost
 from onesided.statics.equilibria.falls import fall as fall_from
 from onesided.statics.equilibria.find_equilibrium import describe, equilibrium
