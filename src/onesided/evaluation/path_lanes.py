@@ -23,7 +23,7 @@ from onesided.evaluation.resolution import Triple, heads_for_zero, may_fall_belo
 
 START, STEP, CENTRE, TURNS, BOUND, TOUCH, LEAVE, DONE = range(8)  # what a path is about
 AT_LIMIT, OPENS, CLOSES, CORNER_OPENS, CORNER_CLOSES, AT_BOUND, POINT = range(1, 8)  # kinds of rows
-ENDED, LEFT = 1, 2  # how a path is done: at a bound, or left to others
+ENDED, LEFT = 1, 2  # how a path is done: at a bound, or left to others (with the phase added)
 TRIES = 12  # so many steps refused in a row
 CLEAR = QUARTER_DIGITS  # a rate, or a sum of terms, whose sign is beyond doubt
 CLOSE = EPS**0.35  # a correction so short leaves an error of its square
@@ -245,7 +245,7 @@ class PathLanes:
         now = _merged(now, [(shorter, again)])
         now = _merged(now, [(accept | shorter | asked("ahead"), _ahead(now))])
         left |= (examine & ~nothing & lost) | hopeless
-        now = _merged(now, [(left, now._replace(phase=1.0 * DONE, how=1.0 * LEFT))])
+        now = _merged(now, [(left, now._replace(phase=1.0 * DONE, how=LEFT + lane.phase))])
         count = 1.0 * (told & ~left)
         now = now._replace(events=lane.events + count)
         flat = [jnp.ravel(jnp.asarray(value, dtype=float)) for value in now]
