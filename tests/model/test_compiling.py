@@ -228,7 +228,7 @@ def test_blocks_of_points_by_numpy_first_are_those_of_the_loop_afterwards():
     def function(x, k):
         return jnp.stack([jnp.sum(x) * k, jnp.cos(x[0])])
 
-    made = compiled(looped(function, lambda: 2), rare=True, block=at_once(function))
+    made = compiled(looped(function, lambda: 2), rare=True, plain=at_once(function))
     points = np.random.default_rng(0).normal(size=(8, 3))
     exact = np.column_stack([2.0 * points.sum(axis=1), np.cos(points[:, 0])])
     for _ in range(PLAIN_BLOCKS + 2):
