@@ -20,6 +20,7 @@ from onesided.cli.cable_commands import cables
 from onesided.cli.design_commands import designs
 from onesided.cli.exits import EXIT_FAILED, clear_errors, exit_code
 from onesided.cli.given import load_model, number
+from onesided.cli.options import Care, Change, File, High, Json, Low, Output, Quiet, Report
 from onesided.cli.search_commands import searches
 from onesided.cli.study_commands import studies
 from onesided.cli.view_commands import views
@@ -36,16 +37,6 @@ app = typer.Typer(
 app.add_typer(views)
 app.add_typer(studies)
 app.add_typer(searches)
-
-File = Annotated[Path, typer.Argument(metavar="FILE", help="Model file (TOML), or the name of a bundled model.")]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON lines for machines.")]
-Output = Annotated[Path | None, typer.Option("--output", "-o", help="Folder for the results.")]
-Care = Annotated[str, typer.Option(help="How closely steps are looked into: fast, normal or thorough.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")]
-Report = Annotated[bool, typer.Option("--report", help="Write report.html into the folder as well.")]
-Low = Annotated[float | None, typer.Option("--p-min", help="Lower bound of p; default: the file's range.")]
-High = Annotated[float | None, typer.Option("--p-max", help="Upper bound of p; default: the file's range.")]
-Change = Annotated[list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="Change a parameter.")]
 
 
 app.add_typer(cables)
