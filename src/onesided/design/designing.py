@@ -117,9 +117,9 @@ def _asked(system: System, variables: Mapping[str, Any] | None, goal: Aims | Non
     for name, (low, high) in variables.items():
         if name not in system.parameters:
             raise unknown_name("parameter", name, system.parameters)
-        if not low <= system.parameters[name] <= high or not low < high:
-            raise UsageError(f"'{name}' does not lie within its bounds", got=f"{system.parameters[name]:g}",
-                             expected=f"a value between {low:g} and {high:g}")  # fmt: skip
+        if not low <= system.parameters[name] <= high or not 0.0 < high - low < np.inf:
+            raise UsageError(f"'{name}' does not lie within its bounds, or they are not usable",
+                             got=f"{system.parameters[name]:g}", expected=f"between {low:g} and {high:g}, both finite")  # fmt: skip
     goals, conditions = ([read_aim(text) for text in ([aims] if isinstance(aims, str) else aims)]
                          for aims in (goal, further))  # fmt: skip
     best = [aim for aim in (*goals, *conditions) if aim.sense in {"min", "max"}]
@@ -263,7 +263,7 @@ class _DesignSearch:
     def _residual(self, u: Array) -> Array:
         """Values of the aims less their targets, relative; what never comes counts as late enough."""
         relative = self._trial(u).values / self.size
-        return np.where(np.isfinite(relative), relative, 1.0)
+        return np.where(np.isfinite(relative), relative, np.sign(relative))
 
     def _jacobian(self, u: Array) -> Array:
         """(A, V) its derivatives with the scaled variables."""
