@@ -3,8 +3,8 @@
 A file is TOML. Keys at the top: `title`, `description`, `energy`, `kinetic`, `space`; tables: `[coordinates]`,
 `[parameters]`, `[control]`, `[define]`, `[measures]`, `[unilateral]`, `[bilateral]`, `[smallest]`, `[surfaces]`,
 `[nonholonomic]`, `[contacts]`, `[scales]`, `[mass]`, `[forces]`, `[friction]`, `[servo]`, `[motion]`, `[start]`,
-`[import]`, `[sketch]`, `[study]`, `[design]`, and one per kind of part (see `part_kinds`). Only `[control]` is needed, and
-either `energy` with `[coordinates]`, or parts. `json_schema` gives the same for editors.
+`[import]`, `[sketch]`, `[study]`, `[design]`, and one per kind of part (see `part_kinds`). Only `[control]` is needed,
+and either `energy` with `[coordinates]`, or parts. `json_schema` gives the same for editors.
 """
 
 from collections.abc import Mapping
