@@ -222,6 +222,18 @@ def test_sparse_structures_as_dense_ones():
         assert large.factorisations == 1
 
 
+@pytest.mark.slow
+def test_a_sparse_structure_on_a_stop_at_its_highest_load():
+    """No coordinate is free where the floor is met; the limit point itself has a mode that changes its sign."""
+    height = np.sqrt(1.25 ** (1 / 3) - 1)
+    roof = _roof(sparse=True)
+    first = onesided.trace(roof.replace(parameters={"ys": float(height)}), p_bounds=(-0.1, 0.1)).events[0]
+    assert first.kind is onesided.Kind.closes
+    limit = onesided.trace(roof, p_bounds=(-0.1, 0.1), max_events=1).events[0]
+    followed = onesided.follow(limit, "h", (0.45, 0.55))
+    assert np.array_equal(followed.degrees, np.tile([0, 1], (len(followed), 1)))
+
+
 def test_what_is_printed_and_drawn(limit, tmp_path):
     found = onesided.sensitivity(limit)
     assert found.order == ["h", "b", "k"]

@@ -47,8 +47,10 @@ class Spot:
 
     @property
     def regular(self) -> bool:
-        """Whether M is regular; a sparse one shows it by its solutions."""
-        return self.curve.large or self._lu.pivot > ROUNDING
+        """Whether M is regular; of a sparse one no pivot of K may vanish to the last bit, as it is factorised alone."""
+        if self.curve.large:
+            return not self._sparse.kkt.inertia.zero
+        return self._lu.pivot > ROUNDING
 
     @property
     def orientation(self) -> float:
@@ -74,7 +76,9 @@ class Spot:
     def solve(self, R: Array, along: float = 0.0) -> Array:
         """Unknowns y of J y = R, bᵀy = `along`, (size,)."""
         if self.curve.large:
-            return self._sparse.solve(R, along)
+            border = self._sparse
+            cast("LargeCurve", self.curve).factor(cast(Any, self.e))  # others may have factorised in between
+            return border.solve(R, along)
         return np.asarray(self._lu.solve(np.append(R, along)))
 
     @property
