@@ -81,13 +81,13 @@ def test_a_curve_is_fitted(truss):
     y = np.array([0.45, 0.3, 0.2, 0.1, -0.2])
     p = 2 * 1.3 * y * (np.hypot(1.0, 0.6) / np.hypot(1.0, y) - 1)
     goal = [f"p where y is {a} = {float(b)!r}" for a, b in zip(y, p, strict=True)]
-    found = onesided.design(truss, {"h": (0.46, 0.8), "k": (0.5, 3.0)}, goal, q0=[0.7], p0=0.0, p_bounds=(-1.0, 1.0))
+    found = onesided.design(truss, {"h": (0.46, 0.8), "k": (0.5, 3.0)}, goal, q0=[0.7], p0=0.0, p_bounds=(-1.0, 0.3))
     assert found.parameters == pytest.approx({"h": 0.6, "k": 1.3}, rel=1e-5)
 
 
 def test_what_cannot_be_met_is_told(truss):
     with pytest.raises(onesided.SolveError) as caught:
-        onesided.design(truss, {"h": (0.45, 0.55)}, "p at limit = 0.2", **WIDE)
+        onesided.design(truss, {"h": (0.45, 0.55)}, "p at limit = 0.2", p_bounds=(-0.01, 0.06))
     found = caught.value.partial
     assert not found.ok
     assert "not met: p at limit" in found.note
@@ -118,6 +118,22 @@ def test_keyboard_dome_clicks_as_asked(dome):
     assert task.design.goal[0] == "p at limit = 0.6"
 
 
+def test_a_load_that_never_comes_is_late_enough_on_either_side_of_an_aim(truss):
+    """Nothing closes in a free truss."""
+    for condition in ("p at closes >= 0.05", "0.05 <= p at closes"):
+        found = onesided.design(truss, {"h": (0.2, 0.8)}, "p at limit = 0.05", condition, p_bounds=(-0.06, 0.06))
+        assert found.ok
+        assert abs(found.aims[1].after) == np.inf
+
+
+def test_searches_from_many_starts_are_a_study(truss, tmp_path):
+    ask = {"variables": {"h": (0.2, 0.8)}, "goal": "p at limit = 0.06", "p_bounds": (-0.01, 0.4)}
+    task = onesided.StudyTask(truss, "design", ask)
+    found = onesided.study(task, over={"h": [0.45, 0.6]}, folder=tmp_path / "starts", workers=0)
+    exact = np.sqrt(((0.06 / 2) ** (2 / 3) + 1) ** 3 - 1)
+    assert list(found["designed h"]) == pytest.approx([exact, exact], rel=1e-8)
+
+
 def test_saved_loaded_drawn(dome, tmp_path):
     _, found = dome
     again = onesided.load_result(onesided.save(found, tmp_path / "design"))
@@ -133,7 +149,11 @@ def test_bad_input_is_refused_in_clear_words(truss):
     bad = [
         ({"H": (0.1, 0.8)}, "p at limit = 0.06", "parameter"),
         ({"h": (0.6, 0.8)}, "p at limit = 0.06", "does not lie within its bounds"),
+        ({"h": (0.1, np.inf)}, "p at limit = 0.06", "both finite"),
         ({"h": (0.1, 0.8)}, "the load is 3", "cannot be read"),
+        ({"h": (0.1, 0.8)}, "p at limit = nan", "cannot be read"),
+        ({"h": (0.1, 0.8)}, "2 >= 1", "cannot be read"),
+        ({"h": (0.1, 0.8)}, "y at closes >= -9", "not there"),
         ({"h": (0.1, 0.8)}, "z at limit = 0.06", "quantity"),
         ({"h": (0.1, 0.8)}, "p at limit 7 = 0.06", "before anything is changed"),
         ({"h": (0.1, 0.8)}, ["minimise p at limit", "maximise y at limit"], "one objective"),

@@ -57,7 +57,7 @@ def test_a_limit_point_ends_where_a_corner_comes_first(floor_events):
 
 
 def test_a_map_of_events(floor, tmp_path):
-    found = onesided.stability_map(floor, "ys", (-0.45, 0.45), samples=5)
+    found = onesided.stability_map(floor, "ys", (-0.45, 0.45), samples=2)  # both changes between two samples
     assert found.complete
     assert len(found.curves) == 3  # two limit points, and the contact once
     assert [len(region.events) for region in found.regions] == [3, 2, 1]
@@ -127,6 +127,22 @@ def test_a_corner_limit_point_over_its_gap():
     assert turned.theta == pytest.approx(0.0, abs=1e-10)
     assert turned.before.startswith("corner limit point")
     assert turned.after.startswith("contact")
+
+
+def test_a_meeting_at_the_very_start_is_told(floor):
+    """The floor is where the load is largest."""
+    event = onesided.trace(floor.replace(parameters={"ys": float(HIGHEST)})).events[0]
+    (met,) = onesided.follow(event, "ys", (0.2, 0.4)).meetings
+    assert met.kind is Encounter.corner_limit
+    assert met.theta == HIGHEST
+
+
+def test_long_curves_of_large_displacements_take_few_points(floor, floor_events):
+    """Lengths of a thousand times the scale at the start: steps go by bends, not by how far the state moves."""
+    found = onesided.follow(floor_events[0], "b", (0.9, 1000.0), throw=False)
+    assert len(found) < 60
+    b = found.theta
+    assert found.p == pytest.approx(2 * b * (np.cbrt(1 + (0.5 / b) ** 2) - 1) ** 1.5, rel=1e-9)
 
 
 def test_a_contact_stops_mattering():

@@ -140,11 +140,14 @@ def test_a_side_load_breaks_an_asymmetric_fork_by_the_square_root(column):
     assert found.side[2] == 1.0
 
 
-def test_energy_of_jumps_and_area_of_the_loop(truss):
+def test_energy_of_jumps_and_area_of_the_loop(truss, tmp_path):
     history = onesided.drive(truss, programme=[0.0, 0.1, -0.1, 0.0])
     found = onesided.sensitivity(history)
     assert len(found.jumps) == 2
     assert found["k"] == pytest.approx(history.dissipated, rel=1e-9)  # energies are proportional to k
+    again = onesided.load_result(onesided.save(found, tmp_path / "rates"))
+    assert str(again) == str(found)
+    assert np.array_equal(again.landings, found.landings)
 
     def dissipated(change):
         other = truss.replace(parameters={"h": 0.5 + change})
@@ -159,6 +162,7 @@ def test_the_value_of_an_event_is_differentiable(truss, limit):
 
     point = jnp.array([1.2, 0.9, 0.6])
     assert float(load(point)) == pytest.approx(float(_limit_load(*point)), rel=1e-11)
+    assert float(load([1e6, 1.0, 0.5])) == pytest.approx(1e6 * float(load([1.0, 1.0, 0.5])), rel=1e-9)
     exact = jax.grad(lambda v: _limit_load(*v))(point)
     assert np.asarray(jax.grad(load)(point)) == pytest.approx(np.asarray(exact), rel=1e-9)
     with pytest.raises(onesided.UsageError, match="second derivatives"):
@@ -173,6 +177,13 @@ def test_what_cannot_be_told_is_refused(truss, limit, tmp_path):
     assert again.p_rate == pytest.approx(onesided.sensitivity(limit).p_rate, rel=1e-10)
     with pytest.raises(onesided.OnesidedError, match="unknown parameter"):
         onesided.event_value(truss, limit, {"hh": 1.0})
+
+
+def test_rounding_is_no_influence():
+    """Two reactions of a wedge vanish at once at p = 0, whatever the parameters are."""
+    found = onesided.sensitivity(onesided.trace(zoo.load("wedge").system).events[0])
+    assert not np.any(found.p_rate)
+    assert set(found.notes.values()) == {"no influence"}
 
 
 def test_units_do_not_matter(truss, limit):
@@ -209,6 +220,18 @@ def test_sparse_structures_as_dense_ones():
         assert large.p_rate == pytest.approx(dense.p_rate, rel=1e-9, abs=1e-12)
         assert large.q_rate == pytest.approx(dense.q_rate, rel=1e-9, abs=1e-12)
         assert large.factorisations == 1
+
+
+@pytest.mark.slow
+def test_a_sparse_structure_on_a_stop_at_its_highest_load():
+    """No coordinate is free where the floor is met; the limit point itself has a mode that changes its sign."""
+    height = np.sqrt(1.25 ** (1 / 3) - 1)
+    roof = _roof(sparse=True)
+    first = onesided.trace(roof.replace(parameters={"ys": float(height)}), p_bounds=(-0.1, 0.1)).events[0]
+    assert first.kind is onesided.Kind.closes
+    limit = onesided.trace(roof, p_bounds=(-0.1, 0.1), max_events=1).events[0]
+    followed = onesided.follow(limit, "h", (0.45, 0.55))
+    assert np.array_equal(followed.degrees, np.tile([0, 1], (len(followed), 1)))
 
 
 def test_what_is_printed_and_drawn(limit, tmp_path):

@@ -64,24 +64,43 @@ def test_eight_units_give_all_256_states():
     check_preisach(onesided.transitions(bistable_units(8), (-1.0, 1.0), q0=-np.ones(8), p0=0.0), 8)
 
 
+GRID = (-1.2, -0.5, 0.5, 1.2)
+
+
+def driven_everywhere(system):
+    """Every state that programmes over the grid lead to, by drives from one to the next: programme → jumps, state."""
+    found, waiting, seen = {}, [((-1.2,), -np.ones(3))], set()
+    for programme, q in waiting:
+        for p in set(GRID) - {programme[-1]}:
+            history = onesided.drive(system, q, [programme[-1], p])
+            found[*programme, p] = history
+            place = (p, *np.round(history.q[-1], 4))
+            if place not in seen:
+                seen.add(place)
+                waiting.append(((*programme, p), history.q[-1]))
+    return found
+
+
 @pytest.mark.parametrize("coupling", [0.08, -0.05])
-def test_coupled_units_go_where_drive_goes(three, coupling):
+def test_coupled_units_go_where_all_programmes_drive_them(three, coupling):
+    """Until no programme over the grid leads to another state; jump by jump."""
     system = three.replace(parameters={**three.parameters, "c": coupling})
-    found = onesided.transitions(system, (-1.2, 1.2), q0=-np.ones(3), p0=-1.2)
-    assert found.complete
-    rng = np.random.default_rng(1)
-    programme = [-1.2, *rng.uniform(-1.2, 1.2, 12)]
-    history = onesided.drive(system, -np.ones(3), programme)
-    visited = found.walk(programme)
-    assert len(visited) == 1 + len(history.jumps)
-    jumps = [next(e for e in found.edges if (e.source, e.target) == pair) for pair in pairwise(visited)]
-    for edge, jump in zip(jumps, history.jumps, strict=True):
-        assert edge.p == pytest.approx(jump.p, abs=1e-9)
-        assert edge.energy == pytest.approx(jump.energy, abs=1e-9)
-    last = found.states[visited[-1]]
-    assert np.interp(programme[-1], last.p, last.q[:, 0]) == pytest.approx(history.q[-1, 0], abs=0.05)
+    graph = onesided.transitions(system, (-1.2, 1.2), q0=-np.ones(3), p0=-1.2)
+    assert graph.complete
+    histories = driven_everywhere(system)
+    assert len(histories) > 12
+    for programme, history in histories.items():
+        before, visited = graph.walk(programme[:-1]), graph.walk(programme)
+        jumps = [
+            next(e for e in graph.edges if (e.source, e.target) == pair)
+            for pair in pairwise(visited[len(before) - 1 :])
+        ]
+        assert [e.p for e in jumps] == pytest.approx([jump.p for jump in history.jumps], abs=1e-9)
+        assert [e.energy for e in jumps] == pytest.approx([jump.energy for jump in history.jumps], abs=1e-9)
+        last = graph.states[visited[-1]]
+        assert np.interp(programme[-1], last.p, last.q[:, 0]) == pytest.approx(history.q[-1, 0], abs=0.05)
     if coupling > 0:  # springs that pull units along keep the order of states: [Sethna 1993]
-        assert found.return_point_memory is True
+        assert graph.return_point_memory is True
 
 
 def test_lost_memory_is_found_and_told(free):

@@ -9,7 +9,7 @@ import onesided
 from onesided import cli, results
 from onesided.base.errors import UsageError
 from onesided.base.names import unknown_name
-from onesided.cli.exits import clear_errors, exit_code
+from onesided.cli.exits import EXIT_FAILED, clear_errors, exit_code
 from onesided.cli.given import load_model
 from onesided.cli.options import Change, File, Json
 
@@ -81,6 +81,31 @@ def follow(  # noqa: PLR0913, PLR0917 - one option each
         cli.listing.followed(found, as_json=as_json, folder=str(onesided.save(found, folder)))
         _draw(found, plot, report)
         raise typer.Exit(exit_code(found.status))
+
+
+@designs.command("stability-map")
+def stability_map(  # noqa: PLR0913, PLR0917 - one option each
+    file: File,
+    parameter: Annotated[str, typer.Option("--parameter", help="The parameter that changes.")],
+    low: Annotated[float | None, typer.Option("--from", help="Its lowest value; default: half of it.")] = None,
+    high: Annotated[float | None, typer.Option("--to", help="Its highest value; default: twice it.")] = None,
+    samples: Annotated[int, typer.Option("--samples", help="Paths that are traced first.")] = 9,
+    change: Change = None,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="Folder for the results.")] = None,
+    plot: Picture = None,
+    report: Page = None,
+    as_json: Json = False,
+) -> None:
+    """Tell for which values of a parameter the path has which events."""
+    with clear_errors(as_json):
+        system = load_model(file, change).system
+        folder = output or Path("onesided-results") / f"{file.stem}-map"
+        results.check_folder(folder)
+        bounds = _bounds(system, parameter, low, high)
+        found = onesided.stability_map(system, parameter, bounds, samples=samples)
+        cli.listing.regions(found, as_json=as_json, folder=str(onesided.save(found, folder)))
+        _draw(found, plot, report)
+        raise typer.Exit(0 if found.complete else EXIT_FAILED)
 
 
 def _bounds(system: Any, parameter: str, low: float | None, high: float | None) -> tuple[float, float]:

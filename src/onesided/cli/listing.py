@@ -28,6 +28,7 @@ from onesided.results import (
     Path,
     Sensitivity,
     Solution,
+    StabilityMap,
     Steering,
     event_record,
     motion_event_record,
@@ -372,6 +373,22 @@ def sensitivity(found: Sensitivity, *, as_json: bool) -> None:
         percent = "" if not math.isfinite(record["relative"]) else f"{record['relative']:+.4g}"
         table.add_row(escape(name), rate, percent, escape(record["note"]))
     out.print(table, highlight=False)
+
+
+def regions(found: StabilityMap, *, as_json: bool, folder: str) -> None:
+    """Where a path has which events."""
+    for one in found.regions:
+        if as_json:
+            ends = {"low": one.low, "high": one.high, "sharp": one.sharp}
+            json_line({"kind": "region", **ends, "events": list(one.events), "words": one.words()})
+        else:
+            say(escape(one.words()))
+    if as_json:
+        json_line({"kind": "result", "complete": found.complete, "note": found.note, "folder": folder})
+        return
+    if found.note:
+        say(f"[dim]{escape(found.note)}[/]")
+    _where(folder)
 
 
 def followed(found: Followed, *, as_json: bool, folder: str) -> None:

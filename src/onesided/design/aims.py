@@ -10,6 +10,7 @@ dissipated = 0.1                       energy lost in all jumps of the programme
 maximise energy of jump 1
 """
 
+import math
 import re
 from dataclasses import dataclass
 
@@ -73,12 +74,12 @@ def read_aim(text: str) -> DesignAim:
     found = _AIM.fullmatch(" ".join(text.split()))
     if found is None:
         raise _unreadable(text)
-    if found["best"]:
-        terms, constant = _terms(found["alone"], text)
-        return DesignAim(text, terms, found["best"][:3], -constant)
-    left, a = _terms(found["left"], text)
-    right, b = _terms(found["right"], text)
-    return DesignAim(text, (*left, *((-sign, term) for sign, term in right)), found["sense"], b - a)
+    left, a = _terms(found["alone"] or found["left"], text)
+    right, b = _terms(found["right"], text) if found["right"] else ((), 0.0)
+    sense = found["best"][:3] if found["best"] else found["sense"]
+    if not (left or right) or not math.isfinite(b - a):
+        raise _unreadable(text)
+    return DesignAim(text, (*left, *((-sign, term) for sign, term in right)), sense, b - a)
 
 
 def _terms(text: str, whole: str) -> tuple[tuple[tuple[float, Term], ...], float]:

@@ -28,6 +28,7 @@ from onesided.system.system import System
 ITERATIONS = 40  # of SLSQP; where it goes on for longer the aims contradict each other
 NOTES = 4  # changes of events on the way that the note tells
 PROGRESS, PATIENCE = 0.7, 4  # after so many gradients without that much progress the least squares are taken
+SEARCHED = 8  # evaluations between two gradients from which on they count thrice: steps come to nothing
 RESTARTS = 16  # times that the search may step back or go on from where it stopped
 ROOM = 0.5  # share of the way to where an event disappeared that the next attempt may go
 NEAR = HALF_DIGITS  # agreement with the targets that is asked for, relative
@@ -117,9 +118,12 @@ def _asked(system: System, variables: Mapping[str, Any] | None, goal: Aims | Non
     for name, (low, high) in variables.items():
         if name not in system.parameters:
             raise unknown_name("parameter", name, system.parameters)
-        if not low <= system.parameters[name] <= high or not low < high:
-            raise UsageError(f"'{name}' does not lie within its bounds", got=f"{system.parameters[name]:g}",
-                             expected=f"a value between {low:g} and {high:g}")  # fmt: skip
+        if not low <= system.parameters[name] <= high or not 0.0 < high - low < np.inf:
+            raise UsageError(
+                f"'{name}' does not lie within its bounds, or they are not usable",
+                got=f"{system.parameters[name]:g}",
+                expected=f"a value between {low:g} and {high:g}, both finite",
+            )
     goals, conditions = ([read_aim(text) for text in ([aims] if isinstance(aims, str) else aims)]
                          for aims in (goal, further))  # fmt: skip
     best = [aim for aim in (*goals, *conditions) if aim.sense in {"min", "max"}]
@@ -148,6 +152,7 @@ class _DesignSearch:
     progress: Progress
     gradients: int = 0
     evaluations: int = 0
+    searched: int = 0  # evaluations at the last gradient
     nearest: bool = False  # whether the least sum of squares is looked for, since the equations could not be met
     notes: list[str] = field(default_factory=list)
     room: float = 1.0
@@ -263,7 +268,7 @@ class _DesignSearch:
     def _residual(self, u: Array) -> Array:
         """Values of the aims less their targets, relative; what never comes counts as late enough."""
         relative = self._trial(u).values / self.size
-        return np.where(np.isfinite(relative), relative, 1.0)
+        return np.where(np.isfinite(relative), relative, np.sign(relative))
 
     def _jacobian(self, u: Array) -> Array:
         """(A, V) its derivatives with the scaled variables."""
@@ -280,7 +285,9 @@ class _DesignSearch:
         self.gradients += 1
         worst = float(np.max(np.abs(self._residual(u)), initial=0.0))
         self.progress.update(control=worst, points=self.evaluations, events=self.gradients, step=worst)
-        self.slow, self.least = (0, worst) if worst < PROGRESS * self.least else (self.slow + 1, self.least)
+        lost = 3 if self.evaluations - self.searched > SEARCHED else 1
+        self.slow, self.least = (0, worst) if worst < PROGRESS * self.least else (self.slow + lost, self.least)
+        self.searched = self.evaluations
         if self.slow > PATIENCE and not self._by_squares() and not self.asked.rows("min", "max"):
             raise _SlowError
         signature = trial.signature()

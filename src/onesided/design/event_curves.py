@@ -9,7 +9,7 @@ from functools import cached_property
 
 import numpy as np
 
-from onesided.base.errors import SolveError
+from onesided.base.errors import ModelError, SolveError
 from onesided.base.tolerances import EPS, SMALL, Tolerances
 from onesided.base.types import Array, Indices
 from onesided.design.conditions import Condition
@@ -24,9 +24,9 @@ from onesided.statics.equilibria.place import Standpoint
 from onesided.system.system import System
 
 NEWTON = 12  # steps of Newton's method
-SHORTEST = 2.0**-12  # share of the way to other parameters
+SHORTEST = EPS**0.5  # share of the way to other parameters
 SLOW = 0.5  # error of a step relative to the one before, above which it does not converge
-FAR = 0.5  # scaled distance that one correction may move the event
+FAR = 0.5  # scaled distance that one correction may move the event, relative where it has gone far itself
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,22 +147,29 @@ class CurveOfEvents:
         """The event on the plane through w across `normal`; None where there is none near."""
         here, before = w, np.inf
         for _ in range(NEWTON):
-            loose = self.loose(self.spot(here, border))
+            loose = self._loose_at(here, border)
             if loose is None:
                 return None
             move = loose.step(normal, float(normal @ (here - w)))
             size = float(np.max(np.abs(move) / (1.0 + np.abs(here))))
             here = here + move
-            if not np.isfinite(size) or float(np.max(np.abs(here - w))) > FAR:
+            if not np.isfinite(size) or _apart(here, w) > FAR:
                 return None
             if size <= 16.0 * EPS or (size <= SMALL and size > SLOW * before):
                 return here
             before = size
         return here if before <= SMALL else None
 
+    def _loose_at(self, w: Array, border: Array | None) -> Loose | None:
+        """What is free near w; None also where there is no system with such parameters."""
+        try:
+            return self.loose(self.spot(w, border))
+        except (ModelError, ArithmeticError):
+            return None
+
     def tangent(self, w: Array, like: Array | None = None, border: Array | None = None) -> Array | None:
         """Direction along the curve of events; None where the equations are singular."""
-        loose = self.loose(self.spot(w, border))
+        loose = self._loose_at(w, border)
         return None if loose is None else loose.tangent(like)
 
     def moved_to(self, tau: float) -> Array:
@@ -174,8 +181,7 @@ class CurveOfEvents:
             t = self.tangent(w)
             guess = w + t * (step / t[-1]) if t is not None and t[-1] else np.full(len(w), np.nan)
             guess[-1] = tau if step == tau - w[-1] else w[-1] + step
-            far = float(np.max(np.abs(guess[:-1] - w[:-1])))
-            found = self.corrected(guess, normal) if far <= FAR else None
+            found = self.corrected(guess, normal) if _apart(guess[:-1], w[:-1]) <= FAR else None
             if found is None:
                 step /= 2.0
                 if abs(step) < SHORTEST * abs(tau):
@@ -234,6 +240,11 @@ def refuse_broken(events: CurveOfEvents) -> None:
             got=f"{events.event.kind.value} at {events.event.control} = {events.event.p:.10g}",
             advice="`onesided.sensitivity` tells the power law; follow the limit point that takes its place",
         )
+
+
+def _apart(a: Array, b: Array) -> float:
+    """Largest difference of entries, relative where they are large."""
+    return float(np.max(np.abs(a - b) / np.maximum(1.0, np.abs(b))))
 
 
 def _with_tau(columns: Array) -> Array:

@@ -19,7 +19,8 @@ from onesided.linalg import one_thread
 from onesided.results import Encounter, Event, Followed, Kind, Meeting
 from onesided.system.system import System
 
-FIRST_STEP, LARGEST_STEP, SMALLEST_STEP = 0.02, 0.2, EPS**0.5  # in scaled units of (y, τ)
+FIRST_STEP, SMALLEST_STEP = 0.02, EPS**0.5  # in scaled units of (y, τ)
+LARGEST_STEP = 0.1  # share of the bounds of the parameter; how far the state moves is for the bends to say
 STRAIGHT, BENT = 0.998, 0.97  # cosine between tangents from which on steps grow, or are made again
 FATAL = {Encounter.corner_limit, Encounter.corners}  # where margins vanish the event ends
 SHARES = tuple(0.5 - 0.5 * np.cos(np.pi * k / 9.0) for k in range(10))  # of a step with a singular point inside
@@ -129,7 +130,8 @@ class _Side:
             if status is not None:
                 return _Run(tuple(nodes), tuple(met), status)
             straight = float(here.t @ found.t) > STRAIGHT
-            here, step = found, min(step * (2.0 if straight else 1.0), LARGEST_STEP)
+            most = LARGEST_STEP / max(abs(float(found.t[-1])), SMALLEST_STEP)
+            here, step = found, min(step * (2.0 if straight else 1.0), most)
         return _Run(tuple(nodes), tuple(met), Status.enough)
 
     def _node(self, w: Array, like: Array, border: Array) -> _Node | None:
@@ -220,11 +222,13 @@ class _Side:
         known = [node for node in nodes if node is not None]
         values = np.array([node.seen.numbers[label] for node in known])
         change = np.flatnonzero(values[:-1] * values[1:] < 0.0)
-        if len(known) < 4 or len(change) != 1:
+        if not len(change):
             return None
         a, b = known[int(change[0])], known[int(change[0]) + 1]
-        points = np.array([node.w for node in known])
+        points, apart = np.array([node.w for node in known]), float(np.max(np.abs(b.w - a.w)))
         w, rough = (_interpolated_zero(values[own], points[own]) for own in (slice(None), slice(1, None)))
+        if len(known) < 4 or len(change) > 1 or float(np.max(np.abs(w - a.w))) > apart:
+            return _Met(label, a, a.seen, b.seen, apart)  # no smooth zero: all that is known is between which points
         node = _Node(w, a.t, a.border, replace(a.seen, spot=self.events.spot(w, a.border)))
         return _Met(label, node, a.seen, b.seen, float(np.max(np.abs(w - rough))))
 
@@ -247,6 +251,20 @@ def _between(a: _Node, b: _Node, share: float) -> Array:
     return np.asarray(ends + length * s * r * (r * a.t - s * b.t))
 
 
+def _at_start(back: _Run, ahead: _Run, floor: float) -> Iterator[_Met]:
+    """Meetings at the first point itself: numbers that are zero there and have other signs to its two sides.
+
+    Those that end the event, and turns, whose number goes with the sense of travel, are seen on the sides.
+    """
+    start = ahead.nodes[0]
+    before, after = (side.nodes[min(1, len(side.nodes) - 1)].seen for side in (back, ahead))
+    for label, here in start.seen.numbers.items():
+        watched = label.kind is not Encounter.turns and (label.piece or label.kind not in FATAL)
+        a, b = before.numbers.get(label, 0.0), after.numbers.get(label, 0.0)
+        if watched and abs(here) <= floor < min(abs(a), abs(b)) and a * b < 0.0:
+            yield _Met(label, start, before, after, abs(here))
+
+
 def _joined(event: Event, events: CurveOfEvents, parameter: str, sides: list[_Run]) -> Followed:
     """Both sides as one curve, the falling side first."""
     back, ahead = sides
@@ -267,6 +285,7 @@ def _joined(event: Event, events: CurveOfEvents, parameter: str, sides: list[_Ru
         return Meeting(kind, parameter, system.control, *where, names, before, after, one.left, i, piece)
 
     meetings = [meeting(one, reverse=True) for one in reversed(back.met)]
+    meetings += [meeting(one, reverse=False) for one in _at_start(back, ahead, events.tolerances.gap)]
     meetings += [meeting(one, reverse=False) for one in ahead.met]
     worst = next((side.status for side in sides if side.status not in ENDS), ahead.status)
     return Followed(

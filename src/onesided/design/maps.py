@@ -13,11 +13,14 @@ from onesided.base.names import unknown_name
 from onesided.base.tolerances import QUARTER_DIGITS
 from onesided.design.event_equations import CONTACTS
 from onesided.design.follow import follow
-from onesided.results import Event, Followed, Kind, Path, Region, StabilityMap
+from onesided.results import Event, Followed, Kind, Meeting, Path, Region, StabilityMap
 from onesided.statics.paths import trace
 from onesided.system.system import System
 
 SHARP = QUARTER_DIGITS  # share of the bounds to which a change without a meeting is bracketed
+CHANGES = 8  # between two samples; more of them are not looked for
+ENTERS = "an event enters or leaves the path"
+Change = tuple[tuple[str, ...], float, str, float]
 SAME = QUARTER_DIGITS  # share of the range of p within which an event lies on a curve that is known
 
 
@@ -53,14 +56,10 @@ def stability_map(
     values = np.linspace(*bounds, samples)
     found = [work.at(float(value)) for value in values]
     curves = work.curves([one for one in found if one is not None])
-    ends: list[tuple[float, str, float]] = []
-    lists: list[tuple[str, ...]] = []
-    for a, b in itertools.pairwise(found):
-        if a is not None and b is not None and a.signature != b.signature:
-            ends.append(work.change(a, b, curves))
-            lists.append(a.signature)
     known = [one for one in found if one is not None]
-    lists.append(known[-1].signature if known else ())
+    changes = [one for a, b in itertools.pairwise(known) for one in work.changes(a, b, curves)]
+    ends = [one[1:] for one in changes]
+    lists = [*(one[0] for one in changes), known[-1].signature if known else ()]
     lows, highs = [bounds[0], *(end[0] for end in ends)], [*(end[0] for end in ends), bounds[1]]
     further = [*ends, (bounds[1], "", 0.0)]
     regions = [Region(*one[:3], *one[3][1:]) for one in zip(lows, highs, lists, further, strict=True)]
@@ -122,23 +121,38 @@ class _Survey:
     def _reach(self, sample: _Sample) -> float:
         return float(SAME * np.ptp(sample.path.p))
 
-    def change(self, a: _Sample, b: _Sample, curves: list[Followed]) -> tuple[float, str, float]:
-        """Where the events change between two samples, why, and how sharply that is known."""
+    def changes(self, a: _Sample, b: _Sample, curves: list[Followed]) -> list[Change]:
+        """Where the events change between two samples: what they were, where, why, and how sharply that is known."""
+        found: list[Change] = []
+        while a.signature != b.signature:
+            if len(found) == CHANGES:
+                self.failed.append(f"the events change more than {CHANGES} times before {b.value:.6g}")
+                break
+            low, high, why = self._first_change(a, b, curves)
+            middle, sharp = 0.5 * (low.value + high.value), 0.5 * (high.value - low.value)
+            found.append((a.signature, *((middle, ENTERS, sharp) if why is None else (why.theta, why.kind.value, 0.0))))
+            a = high
+        return found
+
+    def _first_change(self, a: _Sample, b: _Sample, curves: list[Followed]) -> tuple[_Sample, _Sample, Meeting | None]:
+        """Two paths with other events between which is the first change, and the meeting of curves that is there.
+
+        Meetings are tried first: one counts where the events differ on its two sides.
+        """
+        width = SHARP * (self.bounds[1] - self.bounds[0])
         met = [one for curve in curves for one in curve.meetings if a.value < one.theta < b.value]
-        near = {round(one.theta, 12): one for one in met}
-        if len(near) == 1:
-            (one,) = near.values()
-            return one.theta, one.kind.value, 0.0
         low, high = a, b
-        while high.value - low.value > SHARP * (self.bounds[1] - self.bounds[0]):
-            middle = self.at(0.5 * (low.value + high.value))
+        while high.value - low.value > width:
+            inside = [one.theta for one in met if low.value + width < one.theta < high.value - width]
+            value = min(inside) - 0.4 * width if inside else 0.5 * (low.value + high.value)
+            middle = self.at(value)
+            if inside and middle is not None and middle.signature == a.signature:
+                low, middle = middle, self.at(value + 0.8 * width)
             if middle is None:
                 break
             low, high = (middle, high) if middle.signature == a.signature else (low, middle)
-        inside = [one for one in met if low.value <= one.theta <= high.value]
-        if inside:
-            return inside[0].theta, inside[0].kind.value, 0.0
-        return 0.5 * (low.value + high.value), "an event enters or leaves the path", 0.5 * (high.value - low.value)
+        there = [one for one in met if low.value <= one.theta <= high.value]
+        return low, high, there[0] if there else None
 
 
 def _on(curve: Followed, value: float, event: Event, reach: float) -> bool:

@@ -18,6 +18,8 @@ from onesided.statics.drive import drive
 from onesided.statics.paths import trace
 from onesided.system.system import System
 
+LATE = {(">=", 1.0), ("<=", -1.0)}  # sense of an aim and sign of a load in it that may as well come never
+
 
 class AbsentError(Exception):
     """Something that an aim is about is not there with these parameters."""
@@ -74,7 +76,7 @@ class TriedDesign:
 
     @cached_property
     def values(self) -> Array:
-        """(A,) values of the aims, less their targets; +∞ where what should not come early does not come at all.
+        """(A,) values of the aims, less their targets; ±∞ where a load that should not come early does not come at all.
 
         That is so where the path goes on to its end, at a p beyond what is asked, without it.
         """
@@ -110,14 +112,17 @@ class TriedDesign:
         total, late = -aim.target, False
         for sign, term in aim.terms:
             value = self._read(term)
-            if value is None and aim.sense == ">=" and sign > 0 and not isinstance(term, OfJump):
+            if value is None and (aim.sense, sign) in LATE and not isinstance(term, OfJump) and self._is_load(term):
                 value, late = float(self.path.p[-1]), True
             if value is None:
                 raise AbsentError(f"'{aim.text}' is about something that is not there")
             total += sign * value
-        if late and total < 0:
+        if late and total * (1.0 if aim.sense == ">=" else -1.0) < 0:
             raise AbsentError(f"'{aim.text}' is about an event that is not on the path, which ends before")
-        return np.inf if late else total
+        return (np.inf if aim.sense == ">=" else -np.inf) if late else total
+
+    def _is_load(self, term: AtEvent | WhereValue) -> bool:
+        return term.what in {"p", self.system.control} and term.what not in self.system.coordinates
 
     def _slopes(self, aim: DesignAim) -> Array:
         try:

@@ -66,19 +66,21 @@ def contact_slopes(event: Event, equations: EventEquations, spot: Spot, toleranc
     if not spot.regular:
         raise degenerate(event, "the equilibria on the way to it are singular there")
     along, lost = [], np.zeros(len(spot.R_theta))
+    doubt = spot.doubt if len(equations.conditions) > 1 else np.zeros(len(lost))
+    shift = np.where(np.abs(spot.shift) > doubt, spot.shift, 0.0)
     for condition in equations.conditions:
-        rate, change = crossing(spot, condition, tolerances), condition.rates(spot, spot.shift) + condition.slopes(spot)
+        rate, change = crossing(spot, condition, tolerances), condition.rates(spot, shift) + condition.slopes(spot)
+        change = np.where(np.abs(change) > doubt, change, 0.0)
         if np.isfinite(rate):
             along.append(-change / rate)
         else:
-            lost = np.where(
-                np.abs(change) > HALF_DIGITS * np.max(np.abs(spot.shift), axis=0, initial=1.0), np.nan, lost
-            )
+            usual = np.max(np.abs(shift), axis=0, initial=0.0) + np.abs(condition.slopes(spot))
+            lost = np.where(np.abs(change) > HALF_DIGITS * usual, np.nan, lost)
     if not along:
         raise degenerate(event, "its condition is met without being crossed")
     sense = 1.0 if event.incoming is not None else -1.0  # t goes on in the direction of travel
     first, last = (sense * pick(sense * np.array(along), axis=0) for pick in (np.min, np.max))
-    return spot.shift + np.outer(spot.t, first) + lost, spot.shift + np.outer(spot.t, last) + lost
+    return shift + np.outer(spot.t, first) + lost, shift + np.outer(spot.t, last) + lost
 
 
 def _result(

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from onesided.base.tolerances import QUARTER_DIGITS
 from onesided.base.types import Array
 from onesided.design.conditions import Condition, Meets, Release, Turn
 from onesided.design.event_curves import CurveOfEvents, Loose
@@ -75,8 +76,9 @@ def _around(spot: Spot) -> tuple[int, int]:
     """Negative modes on both sides of a singular point: with and without the mode that vanishes there."""
     curve = spot.curve
     if curve.large:
-        found = curve.modes(spot.e)[0]
-        return found, found
+        along = QUARTER_DIGITS * spot.border / np.linalg.norm(spot.border)
+        beside = [curve.modes(curve.evaluate(curve.packed(spot.y + way)))[0] for way in (-along, along)]
+        return min(beside), max(beside)
     others = _others(spot)
     outside = int(np.count_nonzero(others < 0.0))
     return outside, outside + 1

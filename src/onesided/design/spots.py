@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from onesided.base.tolerances import ROUNDING
+from onesided.base.tolerances import EPS, ROUNDING
 from onesided.base.types import Array
 from onesided.linalg.lu import DenseLU
 from onesided.statics.curves.curve import Curve
@@ -13,6 +13,8 @@ from onesided.statics.curves.spectrum import second
 
 if TYPE_CHECKING:  # elements are loaded by those who compose
     from onesided.statics.curves.large import Border, LargeCurve
+
+NOISE = 64.0  # roundings by which rates that are zero but for rounding may differ from it
 
 
 class Spot:
@@ -45,8 +47,10 @@ class Spot:
 
     @property
     def regular(self) -> bool:
-        """Whether M is regular; a sparse one shows it by its solutions."""
-        return self.curve.large or self._lu.pivot > ROUNDING
+        """Whether M is regular; of a sparse one no pivot of K may vanish to the last bit, as it is factorised alone."""
+        if self.curve.large:
+            return not self._sparse.kkt.inertia.zero
+        return self._lu.pivot > ROUNDING
 
     @property
     def orientation(self) -> float:
@@ -72,7 +76,9 @@ class Spot:
     def solve(self, R: Array, along: float = 0.0) -> Array:
         """Unknowns y of J y = R, bᵀy = `along`, (size,)."""
         if self.curve.large:
-            return self._sparse.solve(R, along)
+            border = self._sparse
+            cast("LargeCurve", self.curve).factor(cast(Any, self.e))  # others may have factorised in between
+            return border.solve(R, along)
         return np.asarray(self._lu.solve(np.append(R, along)))
 
     @property
@@ -116,6 +122,13 @@ class Spot:
         """How the curve moves with the parameters across its border: J y = −R_θ, bᵀy = 0, (size, P)."""
         columns = [self.solve(-one) for one in self.R_theta]
         return np.array(columns).reshape(len(columns), self.curve.size).T
+
+    @cached_property
+    def doubt(self) -> Array:
+        """What rounding of the unknowns makes of `shift`, (P,): smaller rates are none."""
+        rounded = EPS * (1.0 + np.abs(self.y)) * np.cos(1.0 + np.arange(len(self.y)))
+        moved = [np.max(np.abs(self.solve(row)), initial=0.0) for row in self.R_y_theta(rounded)]
+        return NOISE * np.array(moved, dtype=np.float64)
 
 
 def _second(curve: Curve, x: Array, u: Array, columns: Array) -> Array:

@@ -36,7 +36,7 @@ class ParameterSlopes:
         self._of = derivatives
         self._first = compiled(self._slope, rare=True)
         self._second = compiled(self._slope_along, rare=True)
-        self._known: tuple[Any, Array] = (None, np.zeros((0, 0)))
+        self._known: tuple[Any, dict[str, Array]] = (None, {})
 
     def first(self, x: Array, vector: Any, parameters: Mapping[str, float], lines: Array | None) -> Array:
         """(U_θ, L_qθ, c_θ) at a packed point with its multipliers held, a row per parameter: (P, 1 + n + m).
@@ -55,24 +55,26 @@ class ParameterSlopes:
         return np.array(rows).reshape(-1, self._of.n + self._of.m)
 
     def _wanted(self, vector: Any, parameters: Mapping[str, float], lines: Array | None) -> Array:
-        ways = self._ways(vector, parameters)
-        return ways if lines is None else np.asarray(lines @ ways)
+        """Rates of the constants, flat, with each parameter or combination; only of those that take part."""
+        shares = np.eye(len(parameters)) if lines is None else lines
+        if not self._of.elementwise:
+            return shares
+        used = [i for i, name in enumerate(parameters) if np.any(shares[:, i])]
+        ways = [self._way(vector, parameters, list(parameters)[i]) for i in used]
+        return np.asarray(shares[:, used] @ np.array(ways).reshape(len(used), -1))
 
-    def _ways(self, vector: Any, parameters: Mapping[str, float]) -> Array:
-        """Rates of the constants, flat, with each parameter."""
-        known, ways = self._known
-        if known is not vector:
-            ways = self._rates(parameters) if self._of.elementwise else np.eye(len(parameters))
-            self._known = vector, ways
-        return ways
+    def _way(self, vector: Any, parameters: Mapping[str, float], name: str) -> Array:
+        """Rates of the constants with one parameter; they are kept as long as the constants are the same."""
+        if self._known[0] is not vector:
+            self._known = vector, {}
+        ways = self._known[1]
+        if name not in ways:
+            largest = max(abs(value) for value in parameters.values()) or 1.0
+            ways[name] = _rate(self._shifted(parameters, name), name, abs(parameters[name]) or largest)
+        return ways[name]
 
-    def _rates(self, parameters: Mapping[str, float]) -> Array:
-        largest = max((abs(value) for value in parameters.values()), default=0.0) or 1.0
-
-        def shifted(name: str) -> Callable[[float], Array]:
-            return lambda by: _numbers(self._of.constants({**parameters, name: parameters[name] + by}))
-
-        return np.array([_rate(shifted(name), name, abs(parameters[name]) or largest) for name in parameters])
+    def _shifted(self, parameters: Mapping[str, float], name: str) -> Callable[[float], Array]:
+        return lambda by: _numbers(self._of.constants({**parameters, name: parameters[name] + by}))
 
     def _slope(self, x: Any, vector: Any, way: Any) -> Any:
         return jax.jvp(lambda s: self._of._packed_residual(x, _moved(vector, way, s)), *_begin())[1]

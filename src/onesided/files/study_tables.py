@@ -72,7 +72,7 @@ class ImperfectionTable(Table):
 class StudyTable(Table):
     """What `onesided study` does: a verb for many cases."""
 
-    verb: Literal["trace", "drive", "diagram", "solve", "simulate", "modes"] = Field(
+    verb: Literal["trace", "drive", "diagram", "solve", "simulate", "modes", "design"] = Field(
         default="trace", description="what is done with every case"
     )
     over: Annotated[dict[Name, List | AxisTable], Field(max_length=MAX_ENTRIES)] = Field(

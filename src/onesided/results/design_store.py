@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from onesided.base.types import Status
-from onesided.results.event_rates import Sensitivity
+from onesided.results.event_rates import DriveSensitivity, Sensitivity
 from onesided.results.folder import ARRAYS, read_arrays, same_length, seal
 from onesided.results.followed import Encounter, Followed, Meeting
 from onesided.results.path import Kind
@@ -89,3 +89,28 @@ def read_sensitivity(record: Mapping[str, Any], folder: FilePath) -> Sensitivity
     same_length(arrays, _RATES)
     plain = ("about", "control", "p", "energy", "parameters", "notes", "factorisations")
     return Sensitivity(**arrays, **{name: record[name] for name in plain})
+
+
+def write_drive_sensitivity(found: DriveSensitivity, folder: FilePath) -> dict[str, Any]:
+    """Derivatives of a loading history: those of its jumps as folders of their own."""
+    names = [f"jump-{i:03d}" for i in range(len(found.jumps))]
+    for name, jump in zip(names, found.jumps, strict=True):
+        (folder / name).mkdir()
+        seal(folder / name, write_sensitivity(jump, folder / name))
+    size = len(found.parameters)
+    landings = np.array(found.landings).reshape(len(names), size, -1) if names else np.zeros((0, size, 0))
+    np.savez_compressed(folder / ARRAYS, landings=landings, dissipated_rate=found.dissipated_rate)
+    words = {"parameters": dict(found.parameters), "dissipated": found.dissipated, "notes": list(found.notes)}
+    return {"type": "drive sensitivity", **words, "jumps": names}
+
+
+def read_drive_sensitivity(
+    record: Mapping[str, Any], folder: FilePath, load: Callable[[FilePath], Any]
+) -> DriveSensitivity:
+    """Derivatives of a loading history from their folder."""
+    arrays = read_arrays(folder, ("landings", "dissipated_rate"))
+    jumps = tuple(load(folder / FilePath(str(name)).name) for name in record["jumps"])
+    words = tuple(record["notes"])
+    return DriveSensitivity(
+        record["parameters"], jumps, tuple(arrays["landings"]), record["dissipated"], arrays["dissipated_rate"], words
+    )

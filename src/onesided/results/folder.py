@@ -31,6 +31,7 @@ TYPES = (
     "steering",
     "coupled",
     "sensitivity",
+    "drive sensitivity",
     "followed",
     "stability map",
     "transitions",

@@ -20,9 +20,11 @@ from onesided.results.complementarity_motion import (
 from onesided.results.control_store import read_coupled, read_steering, write_coupled, write_steering
 from onesided.results.coupled import Coupled
 from onesided.results.design_store import (
+    read_drive_sensitivity,
     read_followed,
     read_map,
     read_sensitivity,
+    write_drive_sensitivity,
     write_followed,
     write_map,
     write_sensitivity,
@@ -30,7 +32,7 @@ from onesided.results.design_store import (
 from onesided.results.designed import Designed
 from onesided.results.designed_store import read_designed, write_designed
 from onesided.results.diagram import Diagram
-from onesided.results.event_rates import Sensitivity
+from onesided.results.event_rates import DriveSensitivity, Sensitivity
 from onesided.results.flat_tables import listed, numbers, put_csv, table
 from onesided.results.folder import (
     ARRAYS,
@@ -55,7 +57,7 @@ from onesided.results.state_graph import Transitions, read_graph, stored_graph
 from onesided.results.steering import Steering
 
 _PATH_ARRAYS = ("q", "p", "mu", "lam", "gaps", "energy", "s", "tangents", "instability", "codes")
-Statics = Path | Drive | Diagram | Sensitivity | Followed | StabilityMap | Transitions | Designed
+Statics = Path | Drive | Diagram | Sensitivity | DriveSensitivity | Followed | StabilityMap | Transitions | Designed
 Result = Statics | Motion | ComplementarityMotion | Steering | Coupled
 
 
@@ -106,6 +108,7 @@ def _writer(result: Result) -> Callable[[Any, FilePath], dict[str, Any]]:
         Transitions: _write_transitions,
         Designed: lambda found, folder: write_designed(found, folder, _writer),
         Sensitivity: write_sensitivity,
+        DriveSensitivity: write_drive_sensitivity,
         Followed: write_followed,
         StabilityMap: write_map,
     }
@@ -184,6 +187,7 @@ def load_result(folder: str | FilePath) -> Result:
         "transitions": _read_transitions,
         "design": lambda record, place: read_designed(record, place, load_result),
         "sensitivity": read_sensitivity,
+        "drive sensitivity": lambda record, place: read_drive_sensitivity(record, place, load_result),
         "followed": read_followed,
         "stability map": lambda record, place: read_map(record, place, load_result),
     }

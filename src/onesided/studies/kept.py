@@ -6,7 +6,19 @@ from typing import Any
 import numpy as np
 
 from onesided.base.errors import UsageError
-from onesided.results import Diagram, Drive, Equilibrium, Event, Kind, Modes, Motion, Occurrence, Path, Solution
+from onesided.results import (
+    Designed,
+    Diagram,
+    Drive,
+    Equilibrium,
+    Event,
+    Kind,
+    Modes,
+    Motion,
+    Occurrence,
+    Path,
+    Solution,
+)
 from onesided.results.study_rows import OWN
 
 ENDS: dict[str, Callable[[Any], Any]] = {
@@ -143,7 +155,14 @@ def _of_modes(modes: Modes) -> Row:
     return {"stable": modes.stable, **rates}
 
 
+def _of_designed(found: Designed) -> Row:
+    """Parameters that were found, and what the aims came to."""
+    values = {f"designed {name}": value for name, value in found.parameters.items()}
+    aims = {f"aim {i}": one.after for i, one in enumerate(found.aims, start=1)}
+    return {**values, **aims, "gradients": float(found.gradients)}
+
+
 _KINDS: dict[type, Callable[[Any], Row]] = {
     Path: _of_path, Drive: _of_drive, Diagram: _of_diagram, Motion: _of_motion, Solution: _of_solution,
-    Modes: _of_modes,
+    Modes: _of_modes, Designed: _of_designed,
 }  # fmt: skip

@@ -12,9 +12,10 @@ import numpy as np
 from onesided.base.arguments import checked
 from onesided.base.errors import OnesidedError, UsageError
 from onesided.base.names import nearest, unknown_name
+from onesided.design.designing import design
 from onesided.dynamics.modes import modes
 from onesided.dynamics.simulate import simulate
-from onesided.results import Diagram, Drive, Motion, save
+from onesided.results import Designed, Diagram, Drive, Motion, save
 from onesided.results import Path as EquilibriumPath
 from onesided.results.studied import result_folder
 from onesided.results.study_rows import CASE, OWN
@@ -36,8 +37,10 @@ def _modes_of(system: System, start: Any = None, p: float | None = None, **more:
 
 VERBS: dict[str, Callable[..., Any]] = {
     "trace": trace, "drive": drive, "diagram": diagram, "solve": solve, "simulate": simulate, "modes": _modes_of,
+    "design": design,
 }  # fmt: skip
 CONTROLLED = {"solve": "p", "modes": "p", "simulate": "control"}  # verbs that take one value of the control
+KEPT_WHOLE = EquilibriumPath | Drive | Diagram | Motion | Designed
 TAKEN = ("system", "problem", "progress", "throw")
 LONGEST = 100  # characters of an argument that a folder states as they are
 MANY = 100  # cases from which it pays to compile whole stretches of steps
@@ -51,8 +54,8 @@ class StudyTask:
     Parameters
     ----------
     system : the system whose parameters are varied; a loaded file will do.
-    verb : "trace", "drive", "diagram", "solve", "simulate", "modes" (about the equilibrium that `solve` finds), or a
-        function of the system that returns names with numbers.
+    verb : "trace", "drive", "diagram", "solve", "simulate", "modes" (about the equilibrium that `solve` finds),
+        "design" (from the varied parameters as starts), or a function of the system that returns names with numbers.
     arguments : of the verb, by name; what is left out is the file's, as always.
     keep : beside events, loads, status, note and extremes of measures: "max NAME", "min NAME", "first NAME" or
         "last NAME" of any series of the result ("max reaction stop", "last rafter.force").
@@ -86,8 +89,8 @@ class StudyTask:
             if name not in known - {*TAKEN, "more"}:
                 expected = ", ".join(sorted(known - {*TAKEN, "more"}))
                 raise UsageError(f"`{verb}` of a study has no argument '{name}'", expected=expected)
-        if self.keep and verb == "modes":
-            raise UsageError("modes have no series", got=f"keep={list(self.keep)}", expected="frequencies, kept anyway")
+        if self.keep and verb in {"modes", "design"}:
+            raise UsageError(f"`{verb}` has no series", got=f"keep={list(self.keep)}", expected="what is kept anyway")
         if self.results and verb in {"solve", "modes"}:
             raise UsageError(f"results of `{verb}` are not kept as files", expected="results=False, and keep=…")
 
@@ -138,7 +141,7 @@ class StudyTask:
         try:
             result = self.result(values)
             row = kept(result, self.keep) if isinstance(self.verb, str) else _numbers(result)
-            if self.results and folder is not None and isinstance(result, EquilibriumPath | Drive | Diagram | Motion):
+            if self.results and folder is not None and isinstance(result, KEPT_WHOLE):
                 save(result, result_folder(folder, number))
         except OnesidedError as error:
             row = {"ok": False, "status": "error", "note": str(error)}

@@ -69,6 +69,8 @@ def _shift(curve: "LargeCurve", e: Any, shift: float) -> int:
 def _lanczos(curve: "LargeCurve", e: Any, count: int) -> Array:
     """Block Lanczos with the factorised K + shift · M, fully orthogonalised; then Rayleigh and Ritz."""
     n, m, free = curve.n, len(curve.closed), curve.n - len(curve.rows)
+    if not free:
+        return np.zeros((n, 0))
     block: Array = np.random.default_rng(0).normal(size=(n, min(count + SPARE, free)))
     block = np.asarray(block / np.sqrt(np.abs(_diagonal(curve)))[:, None])
     basis = np.zeros((n, 0))
@@ -179,7 +181,8 @@ class Deflated:
         found = [self.apply(*right) for right in rights]
         columns = [self.curve.contract(x, p) for x, _ in found]
         shape = (self.curve.size, len(rights))
-        return np.array(columns).reshape(shape[::-1]).T, np.array([tau for _, tau in found]).reshape(-1, self.d).T
+        shares = np.array([tau for _, tau in found]).reshape(len(found), self.d)
+        return np.array(columns).reshape(shape[::-1]).T, shares.T
 
     def solve(self, e: Any, columns: Array, rows: Array, right: Array) -> Array:
         """(y, g) with J y + B g = r, C y = s: p, g and the shares of the modes from as many equations."""
