@@ -363,7 +363,15 @@ def test_side_by_side_gives_the_table_of_one_by_one(truss, tmp_path):
     assert "6 cases side by side" in repr(many) and many.complete and not one.done_by
     left_out = {"points", "max l0", "min l0"}
     assert set(one) - set(many) == left_out
-    for name in set(many) - {"seconds", "note", "event_kinds", "event_at", "event_names", "event_before", "event_after"}:
+    for name in set(many) - {
+        "seconds",
+        "note",
+        "event_kinds",
+        "event_at",
+        "event_names",
+        "event_before",
+        "event_after",
+    }:
         if one[name].dtype == object:
             assert one[name].tolist() == many[name].tolist()
         else:

@@ -317,7 +317,9 @@ class PathLanes:
         settled = (good | stuck | near) & jnp.isfinite(solved.blocks.head[0]) & jnp.isfinite(error)
         goes = ~settled & (solved.distance < reach) & (error < 1e3 * lane.previous) & (lane.iterations < limit)
         by_newton = (lane.phase < CENTRE) | (lane.phase == BOUND) | (lane.phase == TOUCH)
-        return settled, goes & by_newton & ((lane.phase != START) | (given.direction == 0) | self._draws_near(lane, solved))
+        return settled, goes & by_newton & (
+            (lane.phase != START) | (given.direction == 0) | self._draws_near(lane, solved)
+        )
 
     def _draws_near(self, lane: Lane, solved: _Solved) -> Any:
         """Whether the start leads to one equilibrium only, however it is looked for.

@@ -271,9 +271,7 @@ def _equilibria(engine: LaneEngine, x: Array, frame: LaneFrame) -> Mask:
     return np.asarray(good & met.all(axis=1))
 
 
-def _collected(
-    system: System, batch: ManyStarts, found: _LanesRun | None, how: _How, at: Array | None
-) -> ManyPaths:
+def _collected(system: System, batch: ManyStarts, found: _LanesRun | None, how: _How, at: Array | None) -> ManyPaths:
     """Events of all paths in order; those that are left are followed by `trace`."""
     n, count, names = system.n, len(batch.p), system.constraint_names
     left = np.ones(count, dtype=bool) if found is None else found.left
@@ -348,7 +346,7 @@ def _compiled_events(found: _LanesRun, n: int, names: tuple[str, ...]) -> _Event
 def _traced(
     system: System, batch: ManyStarts, i: int, found: _LanesRun | None, how: _How
 ) -> tuple[Path | None, str, bool]:
-    """One path by `trace`, from where it was left or else from its start; None where it has none; whether it goes on."""
+    """One path by `trace`, from where it was left, or from its start; None where it has none; whether it goes on."""
     own = batch.system(system, i)
     if found is not None and found.begun[i]:
         q, p, unit = found.since[i, : system.n], float(found.since[i, system.n]), found.frame.unit[i, : system.n]

@@ -39,8 +39,8 @@ class Batches:
 
     Parameters
     ----------
-    task : a `trace` of which events and loads are kept [`check_batch`]; what needs all points of a path, their number and
-        extremes of measures, is left out.
+    task : a `trace` of which events and loads are kept [`check_batch`]; what needs all points of a path, such as extremes
+        of measures, is left out.
     """
 
     def __init__(self, task: StudyTask, folder: Path) -> None:

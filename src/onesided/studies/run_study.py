@@ -87,7 +87,7 @@ def study(  # noqa: PLR0913 - one verb, all its ends by keyword
     workers : processes on this machine, by default one for each core; 0 works in this process.
     executor : any `concurrent.futures.Executor`, or a client of Dask, instead.
     engine : "cases", one by one, or "batch": side by side in compiled code [`trace_many`], for `trace` where events and
-        loads are kept. The table is the same but for points, extremes of measures and notes on starts; see `Study.done_by`.
+        loads are kept. The table is the same but for points, extremes of measures and notes on starts.
     rerun : "failed", or numbers of cases that are to be done once more.
     limit : stop after so many cases, to see what the rest will take.
     progress : called with how far the study is, several times a second; `print` will do.
