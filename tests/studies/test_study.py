@@ -397,3 +397,9 @@ def test_what_cannot_be_done_side_by_side_is_refused_or_done_alone(truss, tmp_pa
     found = onesided.study(task, over={"k": [1.0, 2.0]}, folder=tmp_path / "s", engine="batch")
     assert found.counts()["failed"] == 2 and "outside the bounds" in found.failed()[0]
     assert "2 one by one" in found.done_by
+
+
+@pytest.mark.parametrize("count", ["1e12", "2.5", "0", "inf", "nan"])
+def test_counts_on_the_command_line_are_whole_and_bearable(count, tmp_path):
+    ran = CliRunner().invoke(app, ["study", "von-mises", "--over", f"k=1:2:{count}", "-o", str(tmp_path / "s")])
+    assert ran.exit_code == 2 and "count" in ran.output and not (tmp_path / "s").exists()

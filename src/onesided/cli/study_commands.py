@@ -19,6 +19,7 @@ from onesided.base.interrupt import EXIT_INTERRUPTED, Interrupt
 from onesided.base.types import Status
 from onesided.cli.exits import EXIT_FAILED, clear_errors
 from onesided.cli.given import load_model, number
+from onesided.results.study_cases import MOST_CASES
 
 if TYPE_CHECKING:
     from onesided.studies.run_study import Progressing
@@ -97,6 +98,8 @@ def _axes(over: list[str]) -> dict[str, list[float]]:
         ends = text.split(":")
         if len(ends) == 3:
             low, high, count = (number(part, f"--over {name}") for part in ends)
+            if count not in range(1, MOST_CASES + 1):
+                raise UsageError(f"--over {name} has no usable count", got=ends[2], expected=f"1 to {MOST_CASES:,}")
             steps = max(int(count) - 1, 1)
             found[name.strip()] = [low + (high - low) * i / steps for i in range(int(count))]
         else:

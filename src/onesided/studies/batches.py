@@ -39,7 +39,7 @@ class Batches:
 
     Parameters
     ----------
-    task : a `trace` of which events and loads are kept [`check_batch`]; what needs all points of a path, such as extremes
+    task : a `trace` of which events and loads are kept [`check_batch`]; what needs all points of a path, extremes
         of measures, is left out.
     """
 
