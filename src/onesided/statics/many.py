@@ -351,7 +351,11 @@ def _traced(
     if found is not None and found.begun[i]:
         q, p, unit = found.since[i, : system.n], float(found.since[i, system.n]), found.frame.unit[i, : system.n]
         path, note = _followed(own, (q, p, int(found.sense[i])), batch.asked.bounds, how)
-        same = path is not None and np.all(np.abs(path.q[0] - q) <= found.engine.lanes.knobs.near * unit)
+        same = (
+            path is not None
+            and path.status.ok
+            and np.all(np.abs(path.q[0] - q) <= found.engine.lanes.knobs.near * unit)
+        )
         if path is not None and same and path.instability[0] == found.degree[i]:
             return path, note, True
     start = batch.q[i], float(batch.p[i]), batch.asked.direction
