@@ -136,6 +136,8 @@ def by_exudyn(problem: Problem) -> list[Row]:
     elif problem.name.startswith("four-bars"):
         steps = (2e-3, 1e-3, 5e-4) if problem.name == "four-bars 1" else (1e-3, 3.5e-4)
         tries = [(peers.exudyn_four_bars(int(problem.name.split()[1]), h), h) for h in steps]
+    elif problem.name == "heavy top":
+        tries = [(peers.exudyn_top(h, SPIN, START[:3]), h) for h in (5e-4, 2e-4, 1e-4)]
     else:
         return []
     rows = []

@@ -179,6 +179,33 @@ def exudyn_andrews(h: float, th: Mapping[str, float], q: Any, moment: float) -> 
     return run
 
 
+def exudyn_top(h: float, spin: Any, arm: Any) -> Run | None:
+    """The heavy top by Euler parameters and a spherical joint; returns its centre of mass."""
+    code = _exudyn()
+    if code is None:
+        return None
+    import exudyn.utilities
+
+    inertia = exudyn.utilities.RigidBodyInertia(mass=15.0, inertiaTensor=np.diag([0.234375, 0.46875, 0.234375]))
+    made = code.mbs.CreateRigidBody(
+        inertia=inertia, nodeType=code.exu.NodeType.RotationEulerParameters, referencePosition=list(arm),
+        initialVelocity=list(np.cross(spin, arm)), initialAngularVelocity=list(spin), gravity=[0.0, 0.0, -G],
+        returnDict=True,
+    )  # fmt: skip
+    ends = [
+        code.mbs.AddMarker(code.items.MarkerBodyPosition(bodyNumber=body, localPosition=list(at)))
+        for body, at in ((code.ground, np.zeros(3)), (made["bodyNumber"], -np.asarray(arm)))
+    ]
+    code.mbs.AddObject(code.items.ObjectJointSpherical(markerNumbers=ends))
+    code.mbs.Assemble()
+
+    def run() -> Any:
+        code.solve(h, 1.0, sparse=False)
+        return code.mbs.GetNodeOutput(made["nodeNumber"], code.exu.OutputVariableType.Position)
+
+    return run
+
+
 def _direction(angle: float) -> Any:
     return np.array([np.cos(angle), np.sin(angle)])
 

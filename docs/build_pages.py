@@ -32,6 +32,7 @@ LESSONS = {
     "end-point": "Equilibria can end, but only where a contact stays closed without force all along the path.",
     "end-point-horizontal": "What looks like an end may go on at constant load: count rays with ṗ = 0 as well.",
     "flat-contact": "First-order equations may leave open whether p turns back; second derivatives decide.",
+    "gantry-crane": "The cheapest way to carry a load from rest to rest: it swings on the way, and arrives at rest.",
     "guyed-mast": "Guys that go slack make a mast softer, one kink after the other; read off the wind that does it.",
     "heavy-top": "A body on rotations, in formulas: three numbers for a rotation, and nothing to normalise.",
     "keyboard-dome": "A key that clicks as asked: `[design]` names force and travel, `onesided design` finds the dome.",

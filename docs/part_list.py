@@ -18,7 +18,7 @@ GROUPS = {
     "Contacts": ("plane_contact", "round_contact", "inside_contact", "segment_contact", "polygon_contact"),
     "Stops": ("coordinate_stop", "distance_stop", "travel_stop", "angle_stop"),
     "Loads": (
-        "force", "moment", "gravity", "weight", "line_load", "pressure", "pressure_side", "follower_force",
+        "force", "moment", "gravity", "weight", "line_load", "pressure", "surface_pressure", "follower_force",
         "follower_moment",
     ),
     "Dampers": ("damper", "turn_damper", "place_damper"),
@@ -69,7 +69,7 @@ DRAWINGS = {
     "weight": "o\n↓",
     "line_load": "↓↓↓↓↓↓↓\no──────o",
     "pressure": "┌─↑─┐\n←   →\n└─↓─┘",
-    "pressure_side": "↑↑↑↑\no──o",
+    "surface_pressure": "  ╱╲ ↗\n ╱↑ ╲\n╱____╲",
     "follower_force": "╱▶  turns with the body",
     "follower_moment": "↺  turns with the body",
     "damper": "o──┤]──o",
@@ -96,6 +96,7 @@ UNITS = {
     "kelvin_voigt": "force/length, force·time/length", "hunt_crossley": "force/lengthⁿ, time/length, 1",
 }  # fmt: skip
 OWN_UNITS = {
+    ("surface_pressure", "pressure"): "force/area",
     ("torsion_spring", "stiffness"): "force·length/rad", ("torsion_spring", "pretension"): "force·length",
     ("torsion_spring", "table"): "rad, force·length", ("torsion_spring", "rounding"): ANGLE,
     ("turn_damper", "damping"): "force·length·time", ("driven_travel", "value"): LENGTH,

@@ -1,8 +1,10 @@
 """Settings for all tests: compilation may exceed any deadline, and CI must not depend on luck."""
 
 import gc
-from functools import cache
-from pathlib import Path
+import os
+from functools import lru_cache, wraps
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # two workers have a core each: threads would wait for each other
 
 import pytest
 from hypothesis import settings
@@ -10,35 +12,36 @@ from hypothesis import settings
 from onesided.files import reading as files
 
 LONGEST = (  # files that take longest begin first, so that no core waits for another at the end
-    "test_docs.py", "test_contacts.py", "test_contact_physics.py", "test_progress.py", "test_reference_f.py",
-    "test_stick_slip.py", "test_beams.py", "test_peers_motion.py", "test_paths_properties.py", "test_motion_energy.py",
-    "test_campaign.py", "test_in_space.py", "test_motion_files.py", "test_sparse_motion.py", "test_many_steps.py",
-    "test_cables_in_motion.py", "test_no_event_missed.py", "test_motion_features.py", "test_readme.py",
-    "test_plastic_cables.py", "test_space_by_hand.py", "test_plane_by_hand.py", "test_peers_paths.py", "test_servo.py",
-    "test_symmetric_diagrams.py", "test_notebooks.py", "test_interrupt.py",
+    "test_every_result.py", "test_docs.py", "test_contacts.py", "test_refinement.py", "test_zoo_parts.py",
+    "test_browser.py", "test_motion_energy.py", "test_peers_motion.py", "test_reference_f.py",
+    "test_dependent_contacts.py", "test_large_branches.py", "test_branching.py", "test_surface_watch.py",
+    "test_paths_properties.py", "test_moreau_checked.py", "test_no_event_missed.py", "test_stick_slip.py",
+    "test_rolling_disk.py", "test_motion_files.py", "test_paths_hostile.py", "test_stretches.py", "test_pictures.py",
+    "test_motion_features.py", "test_qt_c_methods.py", "test_symmetry.py", "test_cli.py", "test_two_methods.py",
+    "test_motion_contracts.py", "test_pattern.py", "test_sparse_motion.py", "test_orders.py", "test_qt_d_mast.py",
+    "test_dependent_contacts_in_motion.py", "test_moreau_leaps.py", "test_compiling.py", "test_many_steps.py",
+    "test_progress.py", "test_in_space.py", "test_servo.py", "test_beams.py",
 )  # fmt: skip
 
+gc.set_threshold(100_000, 20, 20)  # most of what tracing makes stays: looking through it finds little
 settings.register_profile("onesided", deadline=None, derandomize=True, print_blob=True)
 settings.load_profile("onesided")
 
 
-@pytest.fixture(autouse=True, scope="session")
-def _bundled_models_are_compiled_once():
+def _once(read):
     """Hand out one system for one text: systems do not change, and most of the time of a test is compilation."""
-    read = files.loads
+    shared = lru_cache(maxsize=512)(read)
 
-    @cache
-    def shared(text: str, name: str) -> files.Model:
-        return read(text, name)
-
-    def loads(text: str, name: str = "<string>", *, folder: Path | None = None) -> files.Model:
+    @wraps(read)
+    def loads(text, name="<string>", *, folder=None):
         alone = folder is None or not any(word in text for word in ("[import", "[study"))
+        alone = alone and isinstance(text, str) and isinstance(name, str)
         return shared(text, name) if alone else read(text, name, folder=folder)
 
-    patch = pytest.MonkeyPatch()
-    patch.setattr(files, "loads", loads)
-    yield
-    patch.undo()
+    return loads
+
+
+files.loads = _once(files.loads)  # before any test imports it
 
 
 @pytest.fixture(autouse=True, scope="module")

@@ -1,6 +1,7 @@
 """Wrong arguments from Python: every public verb and method answers in words, never by an error from inside."""
 
 import inspect
+import itertools
 from types import ModuleType
 
 import numpy as np
@@ -186,3 +187,23 @@ def test_no_public_verb_or_method_is_forgotten():
             continue
         entry = public.__init__ if isinstance(public, type) else public
         assert hasattr(entry, "__wrapped__"), f"{name} is not marked @checked"
+
+
+def test_iterators_that_never_end_are_refused():
+    @checked
+    def verb(values: tuple[float, ...], pair: tuple[float, float] = (0.0, 1.0)) -> int:
+        return len(values)
+
+    assert verb(iter(range(5))) == 5
+    for wrong in ({"values": itertools.count()}, {"values": (1.0,), "pair": itertools.repeat(1.0)}):
+        with pytest.raises(UsageError, match="values"):
+            verb(**wrong)
+    with pytest.raises(ModelError, match="iterator that ends"):
+        onesided.System((f"x{i}" for i in itertools.count()), well)
+    node = onesided.elements.Node("a", (0.0, 0.0))
+    with pytest.raises(ModelError, match="iterator that ends"):
+        onesided.compose(itertools.repeat(node))
+    itself = [node]
+    itself.append(itself)
+    with pytest.raises(ModelError, match="neither a place"):
+        onesided.compose(itself)

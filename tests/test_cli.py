@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.linalg import expm
 from typer.testing import CliRunner
 
 import onesided
@@ -83,7 +84,8 @@ def test_trace_writes_one_folder_that_loads_back():
     result = run("trace", "von-mises-floor")
     assert result.exit_code == 0
     folder = Path("onesided-results/von-mises-floor-trace")
-    assert sorted(p.name for p in folder.iterdir()) == ["arrays.npz", "model.toml", "path.csv", "result.json"]
+    files = ["arrays.npz", "events.csv", "model.toml", "path.csv", "result.json"]
+    assert sorted(p.name for p in folder.iterdir()) == files
     path = onesided.load_result(folder)
     assert [e.kind.name for e in path.events] == ["limit", "corner_limit", "bound"]
     assert path.events[1].p == pytest.approx(0.038529009653515, abs=1e-13)
@@ -214,6 +216,29 @@ def test_simulate_shows_the_end_and_writes_a_folder_that_loads_back():
     assert motion.q[-1, :2] == pytest.approx([0.181459842925, 5.851375221574], abs=1e-6)
     assert Path("out/model.toml").exists()
     assert Path("out/motion.csv").exists()
+
+
+def test_steer_brings_the_load_to_rest_at_the_least_cost():
+    """For a short way the swing is small, and the least cost that of the controllability Gramian, dᵀ W⁻¹ d."""
+    Path("crane.toml").write_text(
+        zoo.text("gantry-crane").replace("trolley = 2.0,", "trolley = 0.02,").replace("[0, 3]", "[0, 2]"),
+        encoding="utf-8",
+    )
+    result = run("steer", "crane.toml", "--json", "-o", "out")
+    assert result.exit_code == 0, result.output
+    M, m, L, g = 20.0, 5.0, 1.0, 9.81
+    A = np.zeros((4, 4))
+    A[0, 2] = A[1, 3] = 1.0
+    A[2, 1], A[3, 1] = m * g / M, -(M + m) * g / (M * L)
+    b = np.array([0.0, 0.0, 1.0 / M, -1.0 / (M * L)])
+    times, weights = np.polynomial.legendre.leggauss(40)
+    pushes = np.array([expm(A * (2.0 - (1.0 + s))) @ b for s in times])
+    W = np.einsum("k,ki,kj->ij", weights, pushes, pushes)
+    d = np.array([0.02, 0.0, 0.0, 0.0])
+    assert json.loads(result.output.splitlines()[-1])["cost"] == pytest.approx(d @ np.linalg.solve(W, d), rel=1e-3)
+    found = onesided.load_result("out")
+    assert found.motions[0].q[-1] == pytest.approx([0.02, 0.0], abs=1e-5)
+    assert "states no goal" in run("steer", "pendulum").output
 
 
 def test_simulate_in_json_and_with_other_parameters():

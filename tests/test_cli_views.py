@@ -3,11 +3,14 @@
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
+import onesided
+from onesided.cli import listing
 from onesided.cli.app import app
 from onesided.results import Kind, Occurrence
 from onesided.results.explain import slug, slugs, theory
@@ -50,6 +53,19 @@ def test_plot_refuses_in_words(results, arguments, message, tmp_path, monkeypatc
     done = run("plot", str(results), *arguments)
     assert (done.exit_code, message in done.output) == (2, True), done.output
     assert "Traceback" not in done.output
+
+
+def test_long_lists_are_cut_and_say_where_the_rest_is(results, capsys):
+    path = onesided.load_result(results)
+    many = replace(path, events=tuple(path.events[i % len(path.events)] for i in range(6138)))
+    listing.path(many, as_json=False, folder="here")
+    told = capsys.readouterr().out.splitlines()
+    assert len(told) < 40
+    assert "  … 6,108 more events, in events.csv" in told
+    rows = (results / "events.csv").read_text().splitlines()
+    assert rows[0] == "point,kind,control,constraints,words"
+    assert len(rows) == 1 + len(path.events)
+    assert [float(row.split(",")[2]) for row in rows[1:]] == [event.p for event in path.events]
 
 
 def test_a_folder_without_results_is_refused(tmp_path):

@@ -10,8 +10,10 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+import onesided
 from onesided.base import caches
 from onesided.cli.app import app
+from onesided.dynamics.choose import method_for
 
 
 @pytest.fixture
@@ -58,6 +60,17 @@ def test_damaged_entries_are_removed_whole_ones_stay(cache):
     assert not any(path.exists() for path in damaged)
 
 
+def test_what_is_decided_alone_is_logged(cache, caplog):
+    caplog.set_level("INFO", "onesided")
+    entry(cache, "cut", b"")
+    caches.compiled_code()
+    ball = onesided.System(("z",), lambda q, p, th: q[0], {"floor": lambda q, p, th: q[0]})
+    method_for(ball, (0.0, 1.0))
+    removed, chosen = (record.getMessage() for record in caplog.records)
+    assert "cut-cache" in removed
+    assert "event-driven" in chosen
+
+
 def test_an_entry_that_is_damaged_later_is_found_too(cache):
     path = entry(cache, "late", zlib.compress(b"x" * 1000))
     caches.compiled_code()
@@ -89,10 +102,10 @@ def test_without_a_place_to_write_there_is_no_cache_and_no_complaint(place):
 def test_kernels_compile_where_nothing_can_be_kept():
     code = (
         "import numba.core.caching as c; c.CacheImpl._locator_classes = []\n"
-        "import numpy as np; from onesided.complementarity import LCP, solve\n"
-        "print(solve(LCP(np.eye(2), -np.ones(2))).status.name)"
+        "import numpy as np; from onesided.complementarity import LCP, GaussSeidel, solve\n"
+        "print(solve(LCP(np.eye(2), -np.ones(2)), GaussSeidel()).status.name)"
     )
-    done = run(code)
+    done = run(code, NUMBA_OPT="0")  # quickly: the machine code is not looked at
     assert (done.stdout, done.returncode) == ("solved\n", 0), done.stderr
 
 

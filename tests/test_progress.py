@@ -10,8 +10,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 import onesided
+from onesided.cli.app import app
 
 COMMAND = [sys.executable, "-c", "from onesided.cli.app import main; main()"]
 RUNS = [
@@ -30,8 +32,8 @@ def elsewhere(tmp_path, monkeypatch):
 
 
 def run(*arguments):
-    done = subprocess.run([*COMMAND, *arguments], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
+    done = CliRunner().invoke(app, list(arguments))
+    assert done.exit_code == 0, done.output
     return done
 
 
@@ -85,8 +87,8 @@ def test_motions_of_cables_are_told_alike():
 
 
 def test_errors_are_lines_too():
-    done = subprocess.run([*COMMAND, "trace", "nowhere", "--json"], capture_output=True, text=True, check=False)
-    assert done.returncode == 2
+    done = CliRunner().invoke(app, ["trace", "nowhere", "--json"])
+    assert done.exit_code == 2
     assert json.loads(done.stdout)["kind"] == "error"
 
 

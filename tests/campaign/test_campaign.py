@@ -37,6 +37,11 @@ def test_a_few(family, record_property):
     check(family, range(QUICK[family]), record_property)
 
 
+def test_the_middle_of_a_step_does_not_outlive_its_leg():
+    """A step beyond a contact that opened left its middle on the next leg, which has fewer unknowns."""
+    assert straight.judge(700109).outcome == "right"
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("family", "first"),

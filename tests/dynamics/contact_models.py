@@ -1,5 +1,7 @@
 """Models of motion with contacts, stated once for tests, benchmarks and examples."""
 
+from functools import cache
+
 import jax.numpy as jnp
 import numpy as np
 
@@ -8,6 +10,7 @@ from onesided import Contact, System, rows
 G = 9.81
 
 
+@cache
 def ball(e=0.8):
     return System(
         coordinates=("z",),
@@ -36,6 +39,7 @@ def zeno_time(e=0.8, h=1.0, g=G):
     return np.sqrt(2 * h / g) * (1 + e) / (1 - e)
 
 
+@cache
 def column(N=10, R=0.1):
     """Balls of radius R above each other."""
     return System(
@@ -50,6 +54,7 @@ def column_start(N=10, R=0.1, gap=0.01):
     return R + 2 * R * np.arange(N) + gap * np.arange(1, N + 1)
 
 
+@cache
 def rocking_block(a=0.2, b=1.0, e=0.0, friction=np.inf):
     """A block of half width a and half height b on a floor; unit mass."""
     I = (a**2 + b**2) / 3  # noqa: E741
@@ -76,6 +81,7 @@ def tilted(angle, a=0.2, b=1.0):
     return np.array([-a + c * a - s * b, s * a + c * b, angle])
 
 
+@cache
 def incline(phi, mu, e=0.0):
     """A particle on a plane of inclination phi, falling towards −x."""
     n, t = np.array([-np.sin(phi), np.cos(phi)]), np.array([np.cos(phi), np.sin(phi)])
@@ -88,6 +94,7 @@ def incline(phi, mu, e=0.0):
     )
 
 
+@cache
 def puck(mu):
     """A particle that slides on a floor in space."""
     return System(
@@ -99,6 +106,7 @@ def puck(mu):
     )
 
 
+@cache
 def cradle(N=5, e=1.0):
     """Balls of unit diameter on a line."""
     gaps = rows("pair", N - 1, lambda q, p, th: q[1:] - q[:-1] - 1.0)
@@ -111,6 +119,7 @@ def cradle(N=5, e=1.0):
     )
 
 
+@cache
 def slider_crank(clearance, e=0.5, r=0.3, length=1.0):
     """A crank of radius r and a rod to a slider on the x axis; the crank's pin has clearance in the rod."""
 
@@ -167,6 +176,7 @@ def hopper(rows_of_discs=11, first=9, radius=0.05, friction=0.0):
     return system, start.ravel(), (a, b, n, radius)
 
 
+@cache
 def belt(mu, X=0.1, omega=8.0):
     """A block on a belt that moves as X sin(p), p = ω t as control; coordinates of belt and block along, height."""
     return System(
@@ -179,6 +189,7 @@ def belt(mu, X=0.1, omega=8.0):
     )
 
 
+@cache
 def rod(mu, length=2.0):
     """Painlevé's rod: uniform, unit mass, its lower end touches a rough floor; the angle is that to the floor."""
     half = length / 2

@@ -1,6 +1,7 @@
 """Small systems with known motions."""
 
 import sys
+from functools import cache
 from pathlib import Path
 
 import jax.numpy as jnp
@@ -11,8 +12,12 @@ from onesided import System
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "examples"))
 
-from ex10_four_bars import four_bars, four_bars_start  # noqa: F401
-from ex11_heavy_top import ARM, INERTIA, MASS, SPEED, SPIN, START, heavy_top  # noqa: F401
+import ex10_four_bars
+import ex11_heavy_top
+from ex10_four_bars import four_bars_start  # noqa: F401
+from ex11_heavy_top import ARM, INERTIA, MASS, SPEED, SPIN, START  # noqa: F401
+
+four_bars, heavy_top = cache(ex10_four_bars.four_bars), cache(ex11_heavy_top.heavy_top)
 
 G = 9.81
 TOP_END = np.array([0.173343964, 0.640088592, -0.748490791])
@@ -20,6 +25,15 @@ TOP_END = np.array([0.173343964, 0.640088592, -0.748490791])
 
 def pendulum(**changes):
     """A point mass on a rod of length l, in Cartesian coordinates."""
+    return changed_pendulum(**changes) if changes else plain_pendulum()
+
+
+@cache
+def plain_pendulum():
+    return changed_pendulum()
+
+
+def changed_pendulum(**changes):
     parts = dict(  # noqa: C408
         coordinates=("x", "y"),
         energy=lambda q, p, th: th.m * th.g * q[1],
@@ -43,6 +57,7 @@ def on_circle(angle, rate, l=1.0):  # noqa: E741
     return q, rate * l * np.array([np.cos(angle), np.sin(angle)])
 
 
+@cache
 def platform(s=(-1.0, 0.0, 2.0), scale=(1.0, 1.0, 1.0), cranks=(0, 1, 2)):
     """REFERENCE F.2: a platform on parallel cranks."""
 
@@ -72,6 +87,7 @@ def heavy_top_start(system):
     return START, SPEED  # the same in both axes: the top starts unrotated
 
 
+@cache
 def quaternion_top():
     """The same with a unit quaternion and its length as a constraint: an independent second route.
 

@@ -1,5 +1,7 @@
 """Motion of structures composed of bodies, joints and fields: the same results as by hand."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 from motion_models import swing
@@ -8,6 +10,7 @@ from onesided import ModelError, Projected, compose, modes, simulate
 from onesided.elements import Body, Damper, Gravity, Marker, Node, Revolute
 
 
+@cache
 def hanging_rod():
     """A uniform rod of length 1 on a hinge, held out horizontally."""
     return compose(

@@ -1,5 +1,7 @@
 """Static and kinetic, rolling and spinning friction, keys of composed contacts: against closed forms."""
 
+from functools import cache
+
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -28,6 +30,7 @@ def moments(motion, *kinds):
 # static and kinetic coefficient
 
 
+@cache
 def on_a_belt(static=0.6, kinetic=0.3):
     """A unit mass on a spring, on a belt that moves at V."""
     return System(

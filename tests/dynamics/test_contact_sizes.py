@@ -5,6 +5,7 @@ from functools import cache
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from scipy.optimize import brentq
 
 from onesided import Contact, EventDriven, System, simulate
 
@@ -89,3 +90,49 @@ def test_a_shift_of_the_origin_costs_no_more_than_its_round_off():
     assert [name for _, name in also] == [name for _, name in stops] == ["floor", "stop"]
     assert [t for t, _ in also] == pytest.approx([t for t, _ in stops], abs=1e-8)
     assert times(far)[:6] == pytest.approx(times(usual)[:6], abs=1e-8)
+
+
+# an oscillator that is pushed and hits a wall: from wall to wall in closed form
+
+PUSH, RATE, WALL, BOUNCE = 1.0, 2.7, 0.3, 0.8
+
+
+@cache
+def shaken():
+    return System(
+        coordinates=("x",),
+        energy=lambda q, p, th: 2.0 * (q[0] - th.origin) ** 2,
+        mass=lambda q, th: jnp.eye(1),
+        force=lambda t, q, v, p, th: jnp.array([PUSH * jnp.cos(RATE * (t - th.first))]),
+        unilateral={"wall": lambda q, p, th: q[0] - th.origin + WALL},
+        contacts={"wall": Contact(restitution=BOUNCE)},
+        parameters={"origin": 0.0, "first": 0.0},
+    )
+
+
+def hits(x, v, end):
+    """Times at which x'' = −4 x + cos 2.7 t meets −0.3, from x and v at 0."""
+    t, w, steady, found = 0.0, 2.0, PUSH / (4.0 - RATE**2), []
+    while True:
+        a, b = x - steady * np.cos(RATE * t), (v + steady * RATE * np.sin(RATE * t)) / w
+
+        def place(s, t=t, a=a, b=b):
+            return a * np.cos(w * (s - t)) + b * np.sin(w * (s - t)) + steady * np.cos(RATE * s) + WALL
+
+        s = np.linspace(t, end, 20001)[1:]
+        falls = np.flatnonzero((place(s)[:-1] > 0.0) & (place(s)[1:] <= 0.0))
+        if not len(falls):
+            return found
+        now = brentq(place, s[falls[0]], s[falls[0] + 1], xtol=1e-15)
+        speed = w * (b * np.cos(w * (now - t)) - a * np.sin(w * (now - t))) - RATE * steady * np.sin(RATE * now)
+        x, v, t = -WALL, -BOUNCE * speed, now
+        found.append(now)
+
+
+@pytest.mark.parametrize(("origin", "first"), [(0.0, 0.0), (1e4, 0.0), (1e6, 0.0), (0.0, 1e5)])
+def test_a_shaken_oscillator_keeps_its_digits_far_from_the_origin(origin, first):
+    """From rest, far away: errors are compared with the way that is gone, not with coordinates."""
+    truth = hits(0.5, 0.0, 20.0)
+    system = shaken().replace(parameters={"origin": origin, "first": first})
+    motion = simulate(system, [origin + 0.5], [0.0], (first, first + 20.0), method=EVENTS)
+    assert times(motion) - first == pytest.approx(truth, abs=3e-9)

@@ -9,6 +9,7 @@ import pytest
 from onesided import Contact, EventDriven, Moreau, Occurrence, System, simulate
 from onesided.base.errors import UsageError
 
+G = 9.81
 METHODS = {"default": None, "events": EventDriven(), "steps": Moreau(step=2e-3)}
 
 
@@ -73,3 +74,23 @@ def test_time_stepping_tells_when_contacts_stick_and_slip():
     assert kinds[0][:2] == [Occurrence.slips, Occurrence.sticks]
     np.testing.assert_allclose(*([t for _, t in some] for some in told), rtol=0.0, atol=4e-3)
     assert told[0][0][1] == pytest.approx(np.arcsin(5.0 / 8.0) / 3.0, abs=1e-8)
+
+
+@pytest.mark.parametrize("restitution", [0.0, 0.5])
+def test_functions_that_vanish_just_at_an_impact_are_told(restitution):
+    """A height that comes to zero there, a velocity that jumps through zero or to it: each impact, up and down."""
+    ball = System(
+        coordinates=("z",), energy=lambda q, p, th: G * q[0], mass=lambda q, th: jnp.eye(1),
+        unilateral={"floor": lambda q, p, th: q[0]}, contacts={"floor": Contact(restitution=restitution)},
+    )  # fmt: skip
+    first = np.sqrt(2.0 / G)
+    hits = first * (np.array([1.0]) if restitution == 0.0 else np.array([1.0, 2.0, 2.5]))
+    events = {"height": lambda t, q, v: q[0], "turn": lambda t, q, v: v[0], "above": lambda t, q, v: q[0] + 1.0}
+    motion = simulate(ball, [1.0], [0.0], (0.0, 2.6 * first), method=EventDriven(), events=events)
+    told = {name: [e.t for e in motion.events if e.name == name] for name in events}
+    assert told["height"] == pytest.approx(hits, abs=1e-9)
+    tops = 0.5 * (hits[1:] + hits[:-1])
+    assert told["turn"] == pytest.approx(np.sort(np.concatenate([hits, tops])), abs=1e-9)
+    assert told["above"] == []
+    ended = simulate(ball, [1.0], [0.0], (0.0, 2.0), method=EventDriven(), events=events, stop=("height",))
+    assert ended.t[-1] == pytest.approx(first, abs=1e-12)

@@ -1,5 +1,7 @@
 """Time stepping that checks itself: momentum balance, work of projections, implicit forces against closed forms."""
 
+from functools import cache
+
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -10,6 +12,7 @@ from onesided.dynamics.contacts import moreau_leaps
 from onesided.dynamics.contacts.impulses import Impulses
 
 
+@cache
 def oscillator(k, e=0.0, c=0.0, rest=0.0):
     """A unit mass on a spring that is loose at `rest`, in front of a stop at x = 0."""
     return System(

@@ -1,5 +1,7 @@
 """What models promise is checked at the start; motions that cannot go on say so."""
 
+from functools import cache
+
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -119,6 +121,7 @@ def test_a_constraint_that_jumps_ends_the_motion(method):
     assert motion.t[-1] == pytest.approx(0.5, abs=1.1e-2)
 
 
+@cache
 def four_bar():
     """A parallelogram, which turns through positions in which all bars are in line."""
     return System(

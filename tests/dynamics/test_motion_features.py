@@ -1,5 +1,7 @@
 """Moving constraints, forces, friction in joints, events, starts, singular positions, results on disk."""
 
+from functools import cache
+
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -202,6 +204,7 @@ def test_saved_and_loaded(tmp_path):
     assert (tmp_path / "m" / "motion.csv").read_text().startswith("t,x,y,velocity x")
 
 
+@cache
 def slider_crank(r, l):  # noqa: E741
     """Massless rods, a mass at the crank pin and one at the slider."""
     return System(

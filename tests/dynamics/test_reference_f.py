@@ -1,5 +1,7 @@
 """Closed forms and tables of constrained dynamics (Arnold's abstract): penalty limit, redundancy, knife edge."""
 
+from functools import cache
+
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -139,6 +141,7 @@ def test_a_joint_stated_twice_changes_nothing(method):
     assert twice.not_unique == ("rod", "again")
 
 
+@cache
 def knife_edge(m=1.0, J=0.7):
     return System(
         coordinates=("x", "y", "phi"),

@@ -1,5 +1,7 @@
 """Servo constraints: two masses on a spring, driven so that the far one follows a path (index 5)."""
 
+from functools import cache
+
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -30,6 +32,7 @@ def path_derivative(t, order):
     return np.sum(factors * (t / T) ** (POWERS - order)) / T**order
 
 
+@cache
 def masses(actuation=((1.0,), (0.0,))):
     return System(
         coordinates=("x1", "x2"),

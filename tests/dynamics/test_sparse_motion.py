@@ -1,5 +1,7 @@
 """Large systems: the sparse route gives what the dense one gives, redundant constraints included."""
 
+from functools import cache
+
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -52,6 +54,7 @@ def test_dense_and_sparse_agree(both, N, method):
     assert sparse.mu == pytest.approx(dense.mu, abs=1e-7)
 
 
+@cache
 def doubled(N=10, twice=(0, 3, 12)):
     """The chain with some of its rods stated twice, the second time ten times as large."""
     plain = four_bars(N)

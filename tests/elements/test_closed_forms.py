@@ -203,8 +203,42 @@ def test_a_pressed_square_has_equal_tension_in_its_sides():
         Node("d", (0, side)),
     ]
     sides = [parts.Distance(x + y, (x, y)) for x, y in ("ab", "bc", "cd", "da")]
-    _, held = at_rest(nodes, sides, parts.Pressure("gas", ("a", "b", "c", "d"), pressure, constant=True))
+    found, held = at_rest(nodes, sides, parts.Pressure("gas", ("a", "b", "c", "d"), pressure, constant=True))
     assert [held[name] for name in ("ab", "bc", "cd", "da")] == pytest.approx([pressure * side / 2] * 4)
+    forces = [found.members[f"gas between b and c.force_{axis}"][0] for axis in "xy"]
+    assert forces == pytest.approx([pressure * side, 0.0])
+
+
+def test_a_pressed_box_pulls_at_its_bars():
+    """Pressure inside a tetrahedron: the force on its free corner is a third of that on the three faces there."""
+    x = {"o": (1.0, 2.0, 3.0), "a": (3.0, 2.0, 3.0), "b": (1.0, 5.0, 3.0), "t": (1.5, 2.5, 4.5)}
+    nodes = [Node(name, at, fixed=name != "t") for name, at in x.items()]
+    legs = [parts.Bar(f"leg_{name}", (name, "t"), stiffness=1e4) for name in "oab"]
+    faces = [("o", "b", "a"), ("o", "a", "t"), ("a", "b", "t"), ("b", "o", "t")]
+    found, _ = at_rest(nodes, legs, parts.SurfacePressure("gas", faces, 2.0), p=0.5)
+    o, a, b = (np.array(x[name]) for name in "oab")
+    t = found.q
+    legs = [(found.members[f"leg_{name}.force"][0], t - np.array(x[name])) for name in "oab"]
+    total = sum(force * leg / np.linalg.norm(leg) for force, leg in legs)
+    np.testing.assert_allclose(total, -np.cross(b - o, a - o) / 6.0, atol=1e-9)
+    on_face = [found.members[f"gas on a-b-t.force_{axis}"][0] for axis in "xyz"]
+    np.testing.assert_allclose(on_face, np.cross(b - a, t - a) / 2.0, atol=1e-12)
+    held = sum(found.members[f"{name}.reaction_{axis}"][0] for name in "oab" for axis in "xyz")
+    assert held == pytest.approx(0.0, abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("faces", "why"),
+    [
+        ([("o", "b", "a"), ("o", "a", "t")], "not closed"),
+        ([("o", "b", "a"), ("o", "a", "t"), ("b", "a", "t"), ("b", "o", "t")], "turn alike"),
+        ([("o", "b")], "not usable"),
+    ],
+)
+def test_an_open_surface_has_no_potential(faces, why):
+    nodes = [Node(n, (float(i), i**2, i**3), fixed=n != "t") for i, n in enumerate("oabt")]
+    with pytest.raises(onesided.ModelError, match=why):
+        onesided.compose(*nodes, parts.SurfacePressure("gas", faces, 2.0))
 
 
 def test_crossing_rods_stay_a_thickness_apart():

@@ -5,6 +5,7 @@ import pickle
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
 import onesided
 from onesided.base.errors import UsageError
@@ -258,6 +259,22 @@ def test_a_body_that_p_turns_in_space_is_held_by_moments_about_fixed_axes():
     read = [found.members[f"g.reaction_r{axis}"][0] for axis in "xyz"]
     np.testing.assert_allclose(read, moment, atol=1e-10)
     np.testing.assert_allclose(found.members["machine_force"], moment[2], atol=1e-10)
+
+
+def test_a_body_in_space_held_against_some_turns_is_held_by_moments_about_fixed_axes():
+    """The held turn has no power M + r × F, free ones none of M alone: the power of a moment is M·ω."""
+    arm, force, turn = np.array([1.0, 0.5, -0.3]), np.array([0.5, -4.0, 1.0]), np.array([0.0, 0.4, 0.7])
+    system = onesided.compose(
+        Body("b", (0.0, 0.0, 0.0), fixed=("x", "y", "z", "rx")),
+        Marker("tip", "b", arm),
+        Force("f", "tip", force),
+    )
+    found = system.members(turn[None, 1:], np.ones(1), np.zeros((1, 0)))
+    moment = np.array([found[f"b.reaction_r{axis}"][0] for axis in "xyz"])
+    load = np.cross(Rotation.from_rotvec(turn).apply(arm), force)
+    for i, step in enumerate(1e-6 * np.eye(3)):
+        spin = (Rotation.from_rotvec(turn + step) * Rotation.from_rotvec(turn - step).inv()).as_rotvec() / 2e-6
+        assert (moment + (load if i == 0 else 0.0)) @ spin == pytest.approx(0.0, abs=1e-8)
 
 
 @pytest.mark.parametrize(

@@ -219,7 +219,7 @@ def test_the_names_are_those_written_by_hand():
 
 
 @given(st.lists(numbers, min_size=9, max_size=9), numbers, st.integers(0, 2**31), st.floats(0.2, 2.0))
-@settings(max_examples=40)
+@settings(max_examples=24)
 def test_all_blocks_agree(shift, p, seed, scale):
     """Anywhere around the start, contacts open and closed (violated), with any multipliers and parameters."""
     nu = np.random.default_rng(seed).normal(size=len(COMPOSED.constraint_names))

@@ -141,7 +141,7 @@ numbers = st.floats(-0.8, 0.8, allow_nan=False)
 
 
 @given(st.lists(numbers, min_size=9, max_size=9), numbers, st.integers(0, 2**31), st.floats(0.1, 2.0))
-@settings(max_examples=40)
+@settings(max_examples=12)
 def test_all_blocks_agree(shift, p, seed, c):
     """Value, gradient and Hessian of the Lagrangian, constraints and their slopes, for any multipliers."""
     nu = np.random.default_rng(seed).normal(size=len(COMPOSED.constraint_names))

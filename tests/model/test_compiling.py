@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from onesided import PredictorCorrector, System, trace
-from onesided.evaluation.compiling import OPTIONS, QUICK, _options, compiled, prepare_jax
+from onesided.evaluation.compiling import OPTIONS, PLAIN_BLOCKS, QUICK, _options, compiled, prepare_jax
 from onesided.evaluation.derivatives import Derivatives
 from onesided.evaluation.flat import flattened, retraced
-from onesided.evaluation.looping import looped
+from onesided.evaluation.looping import at_once, looped
 
 prepare_jax()
 
@@ -24,6 +24,7 @@ FUNCTIONS = {  # name → (function, whether it can be one piece)
     "uses nothing": (lambda x, y: jnp.arange(5.0), True),
     "its argument": (lambda x, y: x, True),
     "a number": (lambda x, y: x @ x, True),
+    "products with truths": (lambda x, y: (x > 0) * jnp.log(x) + jnp.sqrt(-x) * (x < 0), True),
     "loop": (lambda x, y: jax.lax.fori_loop(0, 50, lambda i, z: jnp.sin(z) + y[i % 5], x), True),
     "linear equations": (lambda x, y: jnp.linalg.solve(jnp.outer(x, x) + jnp.eye(3), x), False),
     "eigenvalues": (lambda x, y: jnp.linalg.eigvalsh(jnp.outer(x, x)), False),
@@ -208,3 +209,27 @@ def test_systems_with_other_parameters_keep_them_in_threads(monkeypatch):
     for x in (1.0, 3.0):
         shared[:] = [(one._vector, jnp.asarray(one._vector))]
         assert one.evaluate(np.array([x]), 0.0, np.zeros(0)).L_q[0] == x
+
+
+def test_a_function_of_a_plain_number_is_traced_once():
+    traced = []
+
+    def function(x, k):
+        traced.append(k)
+        return k * jnp.sin(x)
+
+    made = compiled(function)
+    for k in (2.0, 3.0):
+        np.testing.assert_allclose(made(np.arange(3.0), k), k * np.sin(np.arange(3.0)), rtol=1e-15)
+    assert len(traced) == 1
+
+
+def test_blocks_of_points_by_numpy_first_are_those_of_the_loop_afterwards():
+    def function(x, k):
+        return jnp.stack([jnp.sum(x) * k, jnp.cos(x[0])])
+
+    made = compiled(looped(function, lambda: 2), rare=True, plain=at_once(function))
+    points = np.random.default_rng(0).normal(size=(8, 3))
+    exact = np.column_stack([2.0 * points.sum(axis=1), np.cos(points[:, 0])])
+    for _ in range(PLAIN_BLOCKS + 2):
+        np.testing.assert_allclose(made(points, 8.0, 2.0), exact, rtol=1e-14)

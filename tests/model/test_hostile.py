@@ -50,6 +50,8 @@ def warm():
         loads("")
     with pytest.raises(ModelFileError):
         loads(f"[bar]\n{HEAD}")
+    with pytest.raises(ModelFileError):
+        loads(f"[import]\ntruss = 'none.csv'\n{HEAD}")
 
 
 def formula(text):

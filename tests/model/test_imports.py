@@ -3,13 +3,14 @@
 import builtins
 import math
 import re
+from functools import cache
 
 import numpy as np
 import pytest
 
 import onesided
 from onesided import elements
-from onesided.base.errors import ModelFileError, UsageError
+from onesided.base.errors import ModelError, ModelFileError, UsageError
 from onesided.files import imports
 from onesided.files.reading import load, loads
 
@@ -26,6 +27,7 @@ def folder(tmp_path):
     return tmp_path
 
 
+@cache
 def by_hand():
     return onesided.compose(
         elements.Node("a", (0, 0), fixed=True),
@@ -382,3 +384,48 @@ def test_a_support_drawn_off_the_lines_is_refused(tmp_path):
     drawing.saveas(tmp_path / "bar.dxf")
     with pytest.raises(ModelFileError, match="at no end of a line"):
         onesided.read_dxf(tmp_path / "bar.dxf", supports={"feet": True})
+
+
+OBJ = "# a pyramid\nv 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nv 0.5 0.5 1\ng feet\nl 1 2 3 4 1\ng\nl 1 5\nl -1 2\n"
+
+
+def test_lines_of_an_obj_file_and_its_groups(tmp_path):
+    (tmp_path / "p.obj").write_text(OBJ, encoding="utf-8")
+    parts = onesided.read_mesh(tmp_path / "p.obj", supports={"feet": True})
+    ends = [part.ends for part in parts if hasattr(part, "ends")]
+    assert ends == [("n0", "n1"), ("n1", "n2"), ("n2", "n3"), ("n3", "n0"), ("n0", "n4"), ("n4", "n1")]
+    assert [part.name for part in parts if getattr(part, "fixed", False) is True] == ["n0", "n1", "n2", "n3"]
+    (tmp_path / "m.toml").write_text(
+        '[import]\nmesh = "p.obj"\nsupports = {feet = true}\n[bar]\nstiffness = 1\n[control]\nrange = [0, 1]\n'
+    )
+    assert onesided.load(tmp_path / "m.toml").system.coordinates == ("n4_x", "n4_y", "n4_z")
+
+
+@pytest.mark.parametrize("suffix", ["obj", "ply"])
+def test_edges_of_faces_are_members_each_once(tmp_path, suffix):
+    points, faces = ["0 0 0", "1 0 0", "1 1 0", "0 1 0"], [(0, 1, 2), (0, 2, 3)]
+    if suffix == "obj":
+        text = "\n".join([*(f"v {p}" for p in points), *(f"f {a + 1}/1/1 {b + 1} {c + 1}//2" for a, b, c in faces)])
+    else:
+        pytest.importorskip("meshio")
+        head = "ply\nformat ascii 1.0\nelement vertex 4\nproperty float x\nproperty float y\nproperty float z\n"
+        head += "element face 2\nproperty list uchar int vertex_indices\nend_header\n"
+        text = head + "\n".join([*points, *(f"3 {a} {b} {c}" for a, b, c in faces)]) + "\n"
+    (tmp_path / f"s.{suffix}").write_text(text, encoding="utf-8")
+    ends = {frozenset(p.ends) for p in onesided.read_mesh(tmp_path / f"s.{suffix}") if hasattr(p, "ends")}
+    assert ends == {frozenset((f"n{a}", f"n{b}")) for a, b in ((0, 1), (1, 2), (0, 2), (2, 3), (0, 3))}
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("v 0 0 0\nl 1 2\n", "line 2: there is no such point"), ("v 0 0\n", "line 1: a point needs three"),
+        ("v 0 0 x\n", "line 1: the mesh cannot be read"), ("v 0 0 0\nl 1\n", "needs two points"),
+        ("v 0 0 0\nl 0 1\n", "line 2: there is no such point"), ("v 0 0 0\n", "no line elements"),
+        ("", "no line elements"), ("v nan 0 0\nv 0 0 0\nl 1 2\n", "line 1: the mesh"),
+    ],
+)  # fmt: skip
+def test_broken_obj_files_are_refused_with_the_line(tmp_path, text, why):
+    (tmp_path / "b.obj").write_text(text, encoding="utf-8")
+    with pytest.raises(ModelError, match=why):
+        onesided.compose(onesided.read_mesh(tmp_path / "b.obj"))

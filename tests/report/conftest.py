@@ -50,6 +50,13 @@ class Tab:
         cell = self.page.locator("#values tr", has=self.page.get_by_role("rowheader", name=name, exact=True))
         return number(cell.locator("td").inner_text())
 
+    def values(self):
+        """All numbers of the table, by their names: one question to the browser."""
+        rows = self.page.evaluate(
+            "() => [...document.querySelectorAll('#values tr')].map(r => [...r.cells].map(c => c.innerText.trim()))"
+        )
+        return {name: number(text) for name, text, *_ in rows}
+
     def constraint(self, name):
         row = self.page.locator("#constraints tbody tr", has=self.page.get_by_role("rowheader", name=name, exact=True))
         state, gap, reaction = row.locator("td").all_inner_texts()

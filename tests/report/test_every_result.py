@@ -81,11 +81,11 @@ def result(kind):
     return MAKERS[kind]()
 
 
-@pytest.fixture(params=MAKERS)
-def page(request, tmp_path):
+@pytest.fixture(params=MAKERS, scope="module")
+def page(request, tmp_path_factory):
     """Kind, result, file and data of a page."""
     found = result(request.param)
-    file = report.write(found, tmp_path / "report.html")
+    file = report.write(found, tmp_path_factory.mktemp("page") / "report.html")
     return request.param, found, file, data_of(file.read_text(encoding="utf-8"))
 
 
@@ -105,9 +105,10 @@ def test_numbers_read_back_are_those_of_the_arrays(page, open_page):
     assert len(frames) == len(values[data["control"]])
     for i in np.unique(np.linspace(0, len(frames) - 1, 12).astype(int)):
         tab.slide(frames[i])
+        told = tab.values()
         for name in data["shown"]:
             size = np.max(np.abs(values[name]))
-            assert tab.value(name) == pytest.approx(values[name][i], rel=1e-9, abs=1e-13 * size), name
+            assert told[name] == pytest.approx(values[name][i], rel=1e-9, abs=1e-13 * size), name
         for k in data["listed"]:
             name = data["unilateral"][k]
             _, gap, reaction = tab.page.evaluate(

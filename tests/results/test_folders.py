@@ -162,7 +162,7 @@ def test_only_what_belongs_to_a_result_is_replaced(old, path, tmp_path):
     assert (target / "thesis.tex").read_text() == "years of work"
     assert (target / "figures" / "one.svg").read_text() == "<svg/>"
     found = sorted(entry.name for entry in target.iterdir())
-    assert found == ["arrays.npz", "figures", "path.csv", "result.json", "thesis.tex"]
+    assert found == ["arrays.npz", "events.csv", "figures", "path.csv", "result.json", "thesis.tex"]
 
 
 @pytest.mark.parametrize("content", ["{}", "", '{"format": 1, "type": "something"}', '{"name": "of another program"}'])

@@ -1,6 +1,7 @@
 """Builders of symmetric structures for tests: pyramids, domes, a frame, a Kresling ring, normal forms of D_n."""
 
 import math
+from functools import cache
 
 import numpy as np
 from scipy.optimize import brentq
@@ -9,6 +10,7 @@ from onesided import System, compose
 from onesided.elements import Bar, Beam, Force, Node, divided
 
 
+@cache
 def pyramid(n, h=2.0, stiffness=6.0):
     """Apex (0, 0, h) on n equal bars to the unit circle, loaded downwards: C_nv, three coordinates.
 
@@ -40,6 +42,7 @@ def sway_load(h, stiffness=6.0):
     return stiffness * z * (math.hypot(1.0, h) / math.hypot(1.0, z) - 1.0)
 
 
+@cache
 def dome(n, rings=1, height=0.3, stiffness=1.0):
     """A spherical cap of pin-jointed bars: apex, `rings` free rings of n nodes, a ring of supports; apex load: C_nv.
 
@@ -62,6 +65,7 @@ def dome(n, rings=1, height=0.3, stiffness=1.0):
     return compose(nodes, bars, Force("load", "apex", (0.0, 0.0, -1.0)))
 
 
+@cache
 def symmetric_frame(elements=2):
     """A portal frame on hinges with equal loads on its corners: one mirror, which sway breaks."""
     beam = {"EA": 1e4, "EI": 1.0}
@@ -75,6 +79,7 @@ def symmetric_frame(elements=2):
     return compose(left, right, girder, loads)
 
 
+@cache
 def kresling(n, height=0.6, turn=0.35, stiffness=1.0):
     """A Kresling cell as bars: a fixed n-gon, a free one above it turned by `turn` of a step, folds between: C_n."""
     low = [Node(f"a{i}", (*_polar(1.0, i / n), 0.0), fixed=True) for i in range(n)]
@@ -86,6 +91,7 @@ def kresling(n, height=0.6, turn=0.35, stiffness=1.0):
     return compose(low, high, sides, mountains, valleys, loads)
 
 
+@cache
 def normal_form(n, size=0.3):
     """The normal form of a double bifurcation with D_n symmetry at p = 0, in two coordinates: 2 + 2 n rays."""
 

@@ -2,6 +2,7 @@
 
 import itertools
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import ClassVar
 
 import numpy as np
@@ -43,6 +44,7 @@ class Wall(Element):
         return (at.n.place - at.frames[0].position[0],)
 
 
+@cache
 def pyramid(feet, *, sparse):
     """Bars from the corners of a regular polygon to a high top: both sideways modes vanish together."""
     parts = [Node("top", (0.0, 0.0, TALL)), Force("load", "top", (0.0, 0.0, -1.0))]
@@ -53,6 +55,7 @@ def pyramid(feet, *, sparse):
     return onesided.compose(parts, sparse=sparse)
 
 
+@cache
 def roof(wall, *, sparse):
     """A high truss of two bars that gives way sideways, beside a wall."""
     parts = [Node("top", (0.0, TALL)), Force("load", "top", (0.0, -1.0)), Wall("wall", "top", wall)]
@@ -74,6 +77,7 @@ def tower(storeys, *, sparse):
     return onesided.compose(parts, sparse=sparse)
 
 
+@cache
 def column(count, *, sparse, clamped=False):
     """A straight column of length one under a load on its end, EI = 1."""
     ends = ("x", "y", "angle") if clamped else ("x", "y")

@@ -71,19 +71,16 @@ def test_sparse_columns_of_any_mesh_and_slenderness(N, EA, support):
 def test_all_branches_of_a_fork_are_found_from_one_of_them(EA):
     """Rounding hides how p and stiffness change close to the fork of a slender column; sizes are of another state.
 
-    At 1e8 it may hide the way to the fork as well: then the path ends before it and says so.
+    At 1e8 it hides the way to the fork as well, which is then located ahead of the path.
     """
     system = column(20, EA, PINNED[0])
     fork = onesided.trace(system, system.start, 0.0, p_bounds=(0, 10.5)).events[0]
     bent = onesided.branch(fork, next(i for i in fork.forward if fork.rays[i].order == 2))
     start = bent.q[-1], float(bent.p[-1])
-    path = onesided.trace(system, *start, direction=-1, p_bounds=(9.0, 10.6), throw=EA < 1e8)
-    if not path.ok:
-        assert path.p[-1] > fork.p and not path.events
-        return
+    path = onesided.trace(system, *start, direction=-1, p_bounds=(9.0, 10.6))
     again, end = path.events
     assert (again.kind, end.kind) == (Kind.smooth_bifurcation, Kind.bound)
-    assert again.p == pytest.approx(fork.p, rel=1e-8)
+    assert again.p == pytest.approx(fork.p, rel=1e-10)
     assert [sorted(ray.p_sign for ray in event.rays.rays) for event in (fork, again)] == 2 * [[-1, 1, 1, 1]]
 
 
@@ -164,7 +161,12 @@ def test_a_clamped_column_touches_a_wall_and_begins_to_lie_down(N):
 
 @pytest.mark.slow
 def test_a_clamped_column_lies_down_on_a_wall_and_buckles_again():
-    """Collapse at 36 P_E; the wall is touched at nodes, each of which is 2/N of the length and 6 % of the load."""
+    """Collapse at 36 P_E.
+
+    What is free of the wall has kl = 2π all the way: there its curvature vanishes at the wall, and there it buckles
+    itself. Nothing but the wall decides where it ends, and that is touched at nodes, each of which is 2/N of the length
+    and 6 % of the load: an error of the division, of first order.
+    """
     loads = []
     for N in (24, 48):
         system = clamped_half_column_at_a_wall(N, sideways=0.096 / N)

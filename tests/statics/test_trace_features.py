@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from functools import partial
+from itertools import islice
 
 import jax.numpy as jnp
 import numpy as np
@@ -10,6 +11,7 @@ from scipy.optimize import nnls
 
 import onesided
 from onesided import Kind, OnesidedError, SolveError, Status, System, zoo
+from onesided.statics.tracing import trace as tracing
 from onesided.statics.tracing.trace import Tracer
 
 
@@ -21,6 +23,29 @@ def test_a_closed_path_ends_where_it_began():
     assert [(e.kind, e.instability_after) for e in path.events] == [(Kind.limit, 1), (Kind.limit, 0)]
     assert [e.p for e in path.events] == pytest.approx([1, -1], abs=1e-14)
     assert (path.q[-1, 0], path.p[-1]) == (path.q[0, 0], path.p[0])
+
+
+def wave():
+    """p = sin x: a path without end between two bounds that it never leaves."""
+    return System(coordinates=("x",), energy=lambda q, p, th: -jnp.cos(q[0]) - p * q[0])
+
+
+def test_a_path_without_end_stops_and_says_so(monkeypatch):
+    monkeypatch.setattr(tracing, "POINT_LIMIT", 200)
+    system = wave()
+    path = onesided.trace(system, [0.0], 0.0)
+    assert path.ok and path.status is Status.enough and len(path) == pytest.approx(200, abs=1)
+    assert "200 points" in path.note and "max_points" in path.note
+    asked = onesided.trace(system, [0.0], 0.0, max_points=50)
+    assert asked.status is Status.enough and not asked.note
+    found = onesided.diagram(system, [0.0], 0.0, p_bounds=(-2.0, 2.0))
+    assert not found.complete and "200 points" in found.note
+
+
+def test_an_iterator_goes_on_as_long_as_it_is_asked(monkeypatch):
+    monkeypatch.setattr(tracing, "POINT_LIMIT", 20)
+    items = islice(onesided.iter_trace(wave(), [0.0], 0.0), 60)
+    assert len([item for item in items if item.status is None]) == 60
 
 
 def test_more_weak_constraints_than_can_be_enumerated_are_said_and_still_passed():

@@ -22,8 +22,8 @@ OF_PARTS = {
 }  # fmt: skip
 
 FOR_MOTION = {  # not at rest at the start
-    "andrews-squeezer", "bouncing-ball", "heavy-top", "knife-edge", "overhead-crane", "pendulum", "platform",
-    "rolling-disk", "slider-crank",
+    "andrews-squeezer", "bouncing-ball", "gantry-crane", "heavy-top", "knife-edge", "overhead-crane", "pendulum",
+    "platform", "rolling-disk", "slider-crank",
 }  # fmt: skip
 
 

@@ -46,6 +46,42 @@ def work(system, low, high, start):
     return 0.5 * (high - low) * float(weights @ force), states[-1].energy - states[0].energy
 
 
+def position(system, name, q):
+    """Where a place is, that nothing moves but q."""
+    structure, held = system.structure, system.structure.held(system.parameters)
+    start, place = structure.start_of(system.parameters), structure.places[name]
+    slots = [int(number) for number in structure.slots[name]]
+    values = np.array([q[structure.index[n]] if n in structure.index else held[n][0] for n in slots])
+    return place.frame(values, {key: start.vector(value) for key, value in place.numbers.items()}, np).position
+
+
+def load_rate(system, state):
+    """∂(work of the dead loads)/∂p at fixed places: Σ force per p · position."""
+    total = 0.0
+    for load in (e for e in system.structure.elements if e.is_load and not e.constant):
+        force = [state.members[f"{load.name}.force_{axis}"][0] / state.p for axis in "xyz"[: len(load.force)]]
+        total += np.dot(force, position(system, load.at, state.q))
+    return total
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", STRUCTURES)
+def test_work_of_loads_and_machines_is_the_energy_on_every_structure(name):
+    """Along the first stretch of each path: ΔU = ∫ (force of the machine − load per p · its place) dp, to 1e-8."""
+    system, task = zoo.load(name)
+    low, high = task.p, task.p + 0.02 * task.direction * np.ptp(task.p_bounds)
+    low += 0.1 * (high - low)  # not at p = 0: loads per p are read off
+    nodes, weights = np.polynomial.legendre.leggauss(8)
+    start, states = task.start, []
+    for p in (low, *(0.5 * (high - low) * (nodes + 1.0) + low), high):
+        states.append(onesided.solve(system, start=start, p=float(p)).value)
+        start = states[-1].q
+    driven = "machine_force" in states[0].members
+    rates = [(s.members["machine_force"][0] if driven else 0.0) - load_rate(system, s) for s in states]
+    put_in, stored = 0.5 * (high - low) * float(weights @ rates[1:-1]), states[-1].energy - states[0].energy
+    assert put_in == pytest.approx(stored, rel=1e-8)
+
+
 def test_tensegrity_rises_as_its_cables_are_wound_up():
     """The height in closed form, the event where the side cables become taut, and the work of the winch."""
     system, task = zoo.load("tensegrity-deploy")

@@ -9,15 +9,17 @@ import builtins
 import inspect
 import math
 import types
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
 from difflib import get_close_matches
 from functools import cache, wraps
+from itertools import islice
 from operator import index
 from typing import Any, Literal, ParamSpec, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
 import numpy as np
 
 from onesided.base.errors import ModelError, OnesidedError, UsageError
+from onesided.base.types import MOST
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -210,9 +212,9 @@ def _tuple(value: Any, hints: tuple[Any, ...]) -> tuple[Any, ...]:
     wanted = "several values" if each else f"{len(hints)} values"
     if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
         raise _MisfitError(wanted)
-    values = tuple(value)
-    if not each and len(values) != len(hints):
-        raise _MisfitError(wanted)
+    values = tuple(value) if isinstance(value, Sized) else tuple(islice(value, (MOST if each else len(hints)) + 1))
+    if (not each and len(values) != len(hints)) or (len(values) > MOST and not isinstance(value, Sized)):
+        raise _MisfitError(f"{wanted}, {MOST} at most where their number is not known" if each else wanted)
     return tuple(_within(item, hints[0] if each else hints[i], wanted) for i, item in enumerate(values))
 
 

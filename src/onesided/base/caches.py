@@ -14,6 +14,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
+from onesided.base.log import LOG
+
 BOUND = 256 * 2**20  # bytes; the entries that were not written for the longest time go first
 ROOM = 0.8  # of the bound is kept when it is exceeded
 STAMP = ".looked-at"
@@ -65,6 +67,7 @@ def _sweep(folder: Path) -> None:
     kept = []
     for entry in entries(folder):
         if entry.changed >= seen and not _is_whole(entry.path):
+            LOG.info("compiled code that was damaged is removed: %s", entry.path.name)
             _remove(entry.path)
         else:
             kept.append(entry)

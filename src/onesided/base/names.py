@@ -1,11 +1,13 @@
 """Names of coordinates, parameters and constraints: checks and suggestions."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sized
 from difflib import get_close_matches
+from itertools import islice
 from typing import TypeVar
 
 from onesided.base.errors import ModelError
+from onesided.base.types import MOST
 
 Value = TypeVar("Value")
 
@@ -51,7 +53,9 @@ def check_names(kind: str, names: Iterable[str]) -> tuple[str, ...]:
     """Return names as a tuple; refuse anything but distinct non-empty strings."""
     if not isinstance(names, Iterable):
         raise ModelError(f"{kind} names are not a sequence", got=repr(names), expected="a tuple of names")
-    names = tuple(names)
+    names = tuple(names) if isinstance(names, Sized) else tuple(islice(names, MOST + 1))
+    if len(names) > MOST:
+        raise ModelError(f"more than {MOST} {kind} names", expected="an iterator that ends")
     for name in names:
         if not isinstance(name, str) or not name.strip() or not name.isprintable():
             expected = "a non-empty string of characters that can be printed"

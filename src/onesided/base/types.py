@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 Array = NDArray[np.floating[Any]]  # float64 in fact: NumPy's stubs do not know it of linalg
 Indices = NDArray[np.intp]
 Mask = NDArray[np.bool_]
+MOST = 1_000_000  # values of an iterator: one that gives more may never end
 
 
 class Status(Enum):

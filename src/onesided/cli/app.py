@@ -20,6 +20,7 @@ from onesided.cli.cable_commands import cables
 from onesided.cli.design_commands import designs
 from onesided.cli.exits import EXIT_FAILED, clear_errors, exit_code
 from onesided.cli.given import load_model, number
+from onesided.cli.options import Care, Change, File, High, Json, Low, Output, Quiet, Report
 from onesided.cli.search_commands import searches
 from onesided.cli.study_commands import studies
 from onesided.cli.view_commands import views
@@ -36,16 +37,6 @@ app = typer.Typer(
 app.add_typer(views)
 app.add_typer(studies)
 app.add_typer(searches)
-
-File = Annotated[Path, typer.Argument(metavar="FILE", help="Model file (TOML), or the name of a bundled model.")]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON lines for machines.")]
-Output = Annotated[Path | None, typer.Option("--output", "-o", help="Folder for the results.")]
-Care = Annotated[str, typer.Option(help="How closely steps are looked into: fast, normal or thorough.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")]
-Report = Annotated[bool, typer.Option("--report", help="Write report.html into the folder as well.")]
-Low = Annotated[float | None, typer.Option("--p-min", help="Lower bound of p; default: the file's range.")]
-High = Annotated[float | None, typer.Option("--p-max", help="Upper bound of p; default: the file's range.")]
-Change = Annotated[list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="Change a parameter.")]
 
 
 app.add_typer(cables)
@@ -155,6 +146,7 @@ def _checked(file: Path) -> dict[str, str]:
         "start": _start(system, task),
         **({"mechanism": f"nothing resists {loose}"} if loose else {}),
         **({} if task.motion is None else {"motion": "from t = {:g} to {:g}".format(*task.motion.time)}),
+        **({} if task.steer is None else {"steer": "from t = {:g} to {:g}".format(*task.steer.time)}),
         "scales": f"{_abbreviated(lengths)}; energy {sizes.energy:.3g}; {system.control} {sizes.control:.3g}",
     }
 
@@ -302,6 +294,24 @@ def simulate(  # noqa: PLR0913, PLR0917 - one option each
             throw=False,
         )
         cli.listing.motion(found, as_json=as_json, folder=_save(found, folder, model, report=report))
+        raise typer.Exit(exit_code(found.status))
+
+
+@app.command()
+def steer(
+    file: File,
+    change: Change = None,
+    output: Output = None,
+    as_json: Json = False,
+) -> None:
+    r"""Find inputs that bring the system where the file's \[steer] says, at the least cost."""
+    with clear_errors(as_json):
+        model = load_model(file, change)
+        if model.task.steer is None:
+            raise UsageError("the file states no goal", expected="a table [steer] with time, inputs and goal")
+        folder = _folder(output, file, "steer")
+        found = onesided.steer(model.system, throw=False)
+        cli.listing.steering(found, as_json=as_json, folder=_save(found, folder, model))
         raise typer.Exit(exit_code(found.status))
 
 

@@ -1,13 +1,13 @@
 """The commands for the cable structures of Qi and Tu; no numerics."""
 
 from enum import Enum
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from onesided import cli
 from onesided.cli.exits import clear_errors
+from onesided.cli.options import Json, Output, Quiet
 
 cables = typer.Typer(
     name="cables",
@@ -37,9 +37,6 @@ class Law(str, Enum):
 Until = Annotated[float, typer.Option(help="Last time [s].")]
 Step = Annotated[float, typer.Option(help="Step of the methods other than events [s].")]
 Show = Annotated[int, typer.Option(help="How many switches to print.")]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON lines for machines.")]
-Output = Annotated[Path | None, typer.Option("--output", "-o", help="Folder for the results.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")]
 
 
 @cables.command()

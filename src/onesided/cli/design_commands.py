@@ -11,16 +11,14 @@ from onesided.base.errors import UsageError
 from onesided.base.names import unknown_name
 from onesided.cli.exits import clear_errors, exit_code
 from onesided.cli.given import load_model
+from onesided.cli.options import Change, File, Json
 
 if TYPE_CHECKING:
     from onesided.results import Event
 
 designs = typer.Typer()
 
-File = Annotated[Path, typer.Argument(metavar="FILE", help="Model file (TOML), or the name of a bundled model.")]
 Which = Annotated[int | None, typer.Option("--event", help="Number of the event, as `trace` lists them, from 1.")]
-Change = Annotated[list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="Change a parameter.")]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON lines for machines.")]
 Picture = Annotated[Path | None, typer.Option("--plot", help="Draw it into this file: .svg, .pdf or .png.")]
 Page = Annotated[Path | None, typer.Option("--report", help="Write a page with picture and table: .html.")]
 

@@ -19,7 +19,7 @@ def load_model(file: Path, change: list[str] | None) -> "Model":
         raise UsageError(
             f"there is no file and no bundled model '{file}'", advice=f"did you mean {nearest(str(file), zoo.names())}?"
         )
-    model = onesided.loads(zoo.text(str(file)), name=f"{file} (bundled)") if bundled else onesided.load(file)
+    model = zoo.load(str(file)) if bundled else onesided.load(file)
     if not change:
         return model
     pairs = [item.partition("=") for item in change]

@@ -28,12 +28,15 @@ from onesided.results import (
     Path,
     Sensitivity,
     Solution,
+    Steering,
     event_record,
     motion_event_record,
 )
 from onesided.results.explain import slug, theory
+from onesided.results.path import format_number
 
 SHOWN = 12  # coordinates in a table
+LISTED = 30  # events of a path, branches of a diagram, pieces of a drive
 SECONDS_BETWEEN = 0.2  # lines of progress for machines
 
 out = Console()
@@ -208,13 +211,23 @@ def _event_lines(found: Path, **where: int) -> None:
         json_line({"kind": "event", **where, "event": {**event_record(event), "theory": theory(event.kind)}})
 
 
-def _result_line(found: Path | Drive | Motion, folder: str, **more: Any) -> None:
+def _result_line(found: Path | Drive | Motion | Steering, folder: str, **more: Any) -> None:
     json_line({"kind": "result", "status": found.status.name, "note": found.note, **more, "folder": folder})
 
 
-def _events(found: Path, *, bounds: bool = True) -> None:
-    for number, event in enumerate((e for e in found.events if bounds or e.kind is not Kind.bound), 1):
+def _events(found: Path, *, part: int | None = None) -> None:
+    """Events in words; of a part of a drive or diagram those that are not its end."""
+    bounds, folder = part is None, "" if part is None else f"path-{part:03d}/"
+    told = [event for event in found.events if bounds or event.kind is not Kind.bound]
+    for number, event in enumerate(told[:LISTED], 1):
         say(f"{number:3d}  {escape(event.words())}")
+    _more(len(told), "events", f"{folder}events.csv")
+
+
+def _more(count: int, what: str, file: str) -> None:
+    """What a listing leaves out, and where it is."""
+    if count > LISTED:
+        say(f"  … {count - LISTED:,} more {what}, in {file}")
 
 
 def _meaning(events: Iterable[Event | MotionEvent]) -> None:
@@ -244,11 +257,12 @@ def drive(found: Drive, *, as_json: bool, folder: str) -> None:
         _result_line(found, folder, dissipated=found.dissipated, jumps=len(found.jumps), points=points)
         return
     jumps = list(found.jumps)
-    for leg in found.paths:
+    for i, leg in enumerate(found.paths[:LISTED]):
         say(f"{found.control} from {leg.p[0]:.6g} to {leg.p[-1]:.6g}: {len(leg)} points")
-        _events(leg, bounds=False)
+        _events(leg, part=i)
         if jumps and jumps[0].p == leg.p[-1]:
             say(f"  [bold]{escape(jumps.pop(0).words())}[/]")
+    _more(len(found.paths), "pieces", "drive.csv")
     if not found.ok or found.status is Status.blocked:
         say(_verdict(found.ok, text=f"{found.status.value} ({found.note})"))
     elif found.note:
@@ -257,6 +271,16 @@ def drive(found: Drive, *, as_json: bool, folder: str) -> None:
     worst = max((leg.residual for leg in found.paths), default=0.0)
     say(f"energy lost in jumps {found.dissipated:.10g}, work of the control {found.work:.10g}; {_trust(worst)}")
     _where(folder)
+
+
+def _end_table(found: Motion | Steering) -> None:
+    """Positions and velocities at the last time."""
+    table = Table(box=None, padding=(0, 2, 0, 2))
+    for title in (f"at t = {found.t[-1]:.6g}", "position", "velocity"):
+        table.add_column(title)
+    for name, q, v in list(zip(found.coordinates, found.q[-1], found.v[-1], strict=True))[:SHOWN]:
+        table.add_row(name, f"{q:.10g}", f"{v:.10g}")
+    out.print(table, highlight=False)
 
 
 def motion(found: Motion, *, as_json: bool, folder: str) -> None:
@@ -268,21 +292,35 @@ def motion(found: Motion, *, as_json: bool, folder: str) -> None:
         end = dict(zip(found.coordinates, (float(value) for value in found.q[-1]), strict=True))
         _result_line(found, folder, t=float(found.t[-1]), end=end, drift=drift, points=len(found))
         return
-    for number, event in enumerate(found.events, 1):
+    for number, event in enumerate(found.events[:LISTED], 1):
         say(f"{number:3d}  {escape(event.words())}")
+    _more(len(found.events), "events", "result.json")
     if not found.ok or found.status is not Status.finished:
         say(_verdict(found.ok, found.status.value))
     if found.note:
         say(f"note: {escape(found.note)}")
     _meaning(found.events)
-    table = Table(box=None, padding=(0, 2, 0, 2))
-    for title in (f"at t = {found.t[-1]:.6g}", "position", "velocity"):
-        table.add_column(title)
-    for name, q, v in list(zip(found.coordinates, found.q[-1], found.v[-1], strict=True))[:SHOWN]:
-        table.add_row(name, f"{q:.10g}", f"{v:.10g}")
-    out.print(table, highlight=False)
+    _end_table(found)
     worst = max(value for name, value in drift.items() if name != "energy")
     say(f"{len(found)} points; {_trust(worst)}, energy error {drift['energy']:.1e}")
+    _where(folder)
+
+
+def steering(found: Steering, *, as_json: bool, folder: str) -> None:
+    """Cost and range of the inputs, the state at the end, how it went, and where it lies."""
+    if as_json:
+        end = dict(zip(found.coordinates, (float(value) for value in found.q[-1]), strict=True))
+        _result_line(found, folder, cost=found.cost, error=found.error, end=end, intervals=len(found.t) - 1)
+        return
+    say(_verdict(found.ok, found.status.value))
+    if found.note:
+        say(f"note: {escape(found.note)}")
+    for i, name in enumerate(found.inputs):
+        values = found.u[:, :, i]
+        say(f"{name}: from {format_number(float(values.min()))} to {format_number(float(values.max()))}")
+    _end_table(found)
+    say(f"cost {format_number(found.cost)}; {len(found.t) - 1} intervals, the motion under the inputs is "
+        f"{found.error:.1e} from the nodes")  # fmt: skip
     _where(folder)
 
 
@@ -299,12 +337,13 @@ def diagram(found: Diagram, *, as_json: bool, folder: str) -> None:
         state = {"complete": found.complete, "note": found.note, "branches": len(tree), "tree": tree}
         json_line({"kind": "result", **state, "points": sum(len(branch) for branch in found.paths), "folder": folder})
         return
-    for i, branch in enumerate(found.paths):
+    for i, branch in enumerate(found.paths[:LISTED]):
         origin = f"leaves branch {found.parents[i]}" if found.parents[i] >= 0 else "from the start"
         span = f"{branch.control} from {branch.p[0]:.6g} to {branch.p[-1]:.6g}"
         folded = f" {found.times(i)}, symmetry {branch.isotropy}" if found.multiplicity else ""
         say(f"[bold]branch {i}[/]{folded} ({origin}): {span}, {len(branch)} points, {escape(branch.status.value)}")
-        _events(branch, bounds=False)
+        _events(branch, part=i)
+    _more(len(found.paths), "branches", "diagram.csv")
     if not found.complete:
         say(f"[yellow]not complete[/]: {escape(found.note)}")
     elif found.note:

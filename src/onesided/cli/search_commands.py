@@ -13,17 +13,11 @@ from onesided.base.interrupt import EXIT_INTERRUPTED
 from onesided.base.types import Status
 from onesided.cli.exits import EXIT_FAILED, clear_errors, exit_code
 from onesided.cli.given import load_model
+from onesided.cli.options import Change, File, Json, Output, Quiet, Report
 
 SHOWN = 40  # transitions that are listed
 
 searches = typer.Typer()
-
-File = Annotated[Path, typer.Argument(metavar="FILE", help="Model file (TOML), or the name of a bundled model.")]
-Change = Annotated[list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="Change a parameter.")]
-Output = Annotated[Path | None, typer.Option("--output", "-o", help="Folder for the results.")]
-Report = Annotated[bool, typer.Option("--report", help="Write report.html into the folder as well.")]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON lines for machines.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")]
 
 
 @searches.command()

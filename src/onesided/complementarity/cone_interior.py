@@ -46,7 +46,7 @@ class PlanarCone:
         return sparse.csr_array((values, (rows, columns)), shape=(size, size))
 
     def slack(self, beta: Array) -> tuple[Array, Array]:
-        """Z of β, and the slip w_T."""
+        """The variables z of β, and the slip w_T."""
         w = self.DE @ beta + self.u
         press, slip = w[self.normal], w[self.normal + 1]
         z = np.empty(len(w))
@@ -61,7 +61,7 @@ class PlanarCone:
         return self._block(values, self._edges, self._rows) @ self.DE
 
     def impulses(self, beta: Array) -> Array:
-        """P of β."""
+        """The impulses P of β."""
         return np.asarray(self.E @ beta) * self.size / self.stiff
 
 

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from onesided.base.errors import SolveError, UsageError
+from onesided.base.log import LOG
 from onesided.base.tolerances import DEFAULT, Tolerances
 from onesided.base.types import Array, Status
 from onesided.complementarity.active_set import ActiveSet
@@ -62,6 +63,7 @@ def solve(
         if solution.status is Status.solved:
             return solution
         tried.append(f"{solution.method}: {solution.status.name}")
+        LOG.debug("a complementarity problem of %d unknowns was not solved by %s", problem.n, tried[-1])
         if best is None or solution.status is Status.no_solution or not best.residual <= solution.residual:
             best = solution
         if solution.status is Status.no_solution:

@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -11,7 +12,7 @@ from onesided.base.tolerances import Tolerances
 from onesided.base.types import Array, Mask, Status
 from onesided.complementarity import Method, QuadraticProgram, solve
 from onesided.complementarity_systems.linear import LinearComplementaritySystem
-from onesided.complementarity_systems.recheck import System
+from onesided.complementarity_systems.recheck import System, slacks
 from onesided.complementarity_systems.runs import Claim, LinearRun, MotionMethod, Positive, RunPoint
 from onesided.complementarity_systems.slackness import SlacknessSystem
 from onesided.complementarity_systems.time_stepping import switches_of
@@ -88,10 +89,9 @@ class PrintedNetwork(Decider):
     def decide(self, system: System, t: float, x: Array, last: Mask) -> ModeDecision:
         """Sweep from the last decision until V stands still or returns."""
         linear = _linear(system, self)
-        z, full, D = linear.augmented(t, x), linear.full, np.asarray(linear.D)
-        size = np.abs(np.linalg.solve(D, full.C @ z))
-        CA = np.linalg.solve(D, full.C @ full.A) * (-1.0 if self.literal_sign else 1.0)
-        bias, weights = CA @ (full.A @ z), CA @ full.B * size
+        z, full, (law, change) = linear.augmented(t, x), linear.full, _tension_law(linear)
+        CA = -change if self.literal_sign else change
+        bias, weights = CA @ (full.A @ z), CA @ full.B * np.abs(law @ z)
         V, seen = last.copy(), {last.tobytes()}
         for sweep in range(1, self.max_sweeps + 1):
             new = weights @ V + bias > 0
@@ -102,6 +102,13 @@ class PrintedNetwork(Decider):
                 return ModeDecision(V, sweep, cycled=True)
             seen.add(V.tobytes())
         return ModeDecision(V, self.max_sweeps, cycled=True)
+
+
+@lru_cache(maxsize=8)
+def _tension_law(linear: LinearComplementaritySystem) -> tuple[Array, Array]:
+    """D⁻¹ C and D⁻¹ C A of the system with its inputs: the tension law (but for its sign) and its change in time."""
+    D, full = np.asarray(linear.D), linear.full
+    return np.linalg.solve(D, full.C), np.linalg.solve(D, full.C @ full.A)
 
 
 def _linear(system: System, rule: Decider) -> LinearComplementaritySystem:
@@ -246,7 +253,7 @@ class _FrozenSteps(LinearRun):
         """All steps so far."""
         system = self.frozen.system
         t, x, s, taut = (np.array(part) for part in zip(*self.rows, strict=True))
-        w = np.array([system.slack(*row) for row in zip(t, x, s, strict=True)])
+        w = slacks(system, t, x, s)
         switches = switches_of(t, taut, tuple(system.names))
         peaks = s.max(axis=0), w.max(axis=0)
         return Claim(t, x, s, taut[0].astype(float), *peaks, switches, self.status, self.note, self.stats)

@@ -88,11 +88,11 @@ class LinearComplementaritySystem:
         return LCP(np.asarray(self.D), self.full.C @ self.augmented(t, x))
 
     def rate(self, t: float, x: Array, s: Array) -> Array:
-        """ẋ."""
+        """The rate ẋ at a state with the forces s."""
         return (self.full.A @ self.augmented(t, x))[: self.n] + np.asarray(self.B) @ s
 
     def slack(self, t: float, x: Array, s: Array) -> Array:
-        """Return w."""
+        """Return the slacks w at a state with the forces s."""
         return self.full.C @ self.augmented(t, x) + np.asarray(self.D) @ s
 
     def check_state(self, x0: ArrayLike) -> Array:

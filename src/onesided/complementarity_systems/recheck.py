@@ -37,9 +37,8 @@ class Worst(NamedTuple):
 
 def complementarity(system: System, claim: Claim) -> tuple[Array, Worst]:
     """Slacks w (N, m), and how far 0 ≤ s ⊥ w ≥ 0, the switches and the yield tensions are violated."""
-    rows = list(zip(claim.t, claim.x, claim.s, strict=True))
-    w = np.array([system.slack(*row) for row in rows]).reshape(claim.s.shape)
-    free = np.array([system.slack(t, x, np.zeros(system.m)) for t, x, _ in rows]).reshape(claim.s.shape)
+    w = slacks(system, claim.t, claim.x, claim.s)
+    free = slacks(system, claim.t, claim.x, np.zeros_like(claim.s))
     size_s = max(float(np.abs(a).max(initial=0.0)) for a in (claim.s, claim.peak_s)) or 1.0
     size_w = max(float(np.abs(a).max(initial=0.0)) for a in (free, w, claim.peak_w)) or 1.0
     off = np.abs(np.minimum(claim.s / size_s, w / size_w))
@@ -50,6 +49,20 @@ def complementarity(system: System, claim: Claim) -> tuple[Array, Worst]:
     worst = off.max(axis=1, initial=0.0)
     k = int(np.argmax(worst))
     return w, Worst(float(worst[k]), float(claim.t[k]))
+
+
+def slacks(system: System, t: Array, x: Array, s: Array) -> Array:
+    """Slacks w (N, m) at N states with their forces s; those of a linear system at once."""
+    if isinstance(system, LinearComplementaritySystem):
+        return _Linear(system).slacks(t, x, s)
+    return np.array([system.slack(*row) for row in zip(t, x, s, strict=True)]).reshape(s.shape)
+
+
+def _rates(system: System, claim: Claim) -> Array:
+    """ẋ (N, n) at the points of a claim, with its forces."""
+    if isinstance(system, LinearComplementaritySystem):
+        return _Linear(system).driven(claim.t, claim.x, claim.s)
+    return np.array([system.rate(*row) for row in zip(claim.t, claim.x, claim.s, strict=True)])
 
 
 def _told_taut(system: System, claim: Claim) -> Mask:
@@ -64,7 +77,7 @@ def between_rates(system: System, claim: Claim) -> Worst:
     """How far difference quotients lie outside the rates at the two ends of a step, relative to the largest rate."""
     if len(claim.t) < 2:
         return Worst(0.0, float(claim.t[0]))
-    f = np.array([system.rate(*row) for row in zip(claim.t, claim.x, claim.s, strict=True)])
+    f = _rates(system, claim)
     size = _sizes(np.abs(f).max(axis=0))
     f = f / size
     d = np.diff(claim.x[:, : f.shape[1]], axis=0) / np.diff(claim.t)[:, None] / size
@@ -197,10 +210,21 @@ class _Linear:
 
     def taut(self, t: Array, x: Array) -> Mask:
         """(k, m): where s > 0 at the states."""
-        q = x @ self.C.T + _generators(t, self.system.frequencies) @ self.E.T
         if self.system.uncoupled:
-            return np.asarray(q < 0)
+            return self._free(t, x) < 0
         return np.array([solve(self.system.problem(a, b)).value > 0 for a, b in zip(t, x, strict=True)])
+
+    def _free(self, t: Array, x: Array) -> Array:
+        """Slacks without forces: C x + offset(t)."""
+        return np.asarray(x @ self.C.T + _generators(t, self.system.frequencies) @ self.E.T)
+
+    def slacks(self, t: Array, x: Array, s: Array) -> Array:
+        """Slacks with the forces s (k, m): D s + C x + offset(t)."""
+        return np.asarray(self._free(t, x) + s @ self.D.T)
+
+    def driven(self, t: Array, x: Array, s: Array) -> Array:
+        """ẋ with the forces s (k, m): A x + B s + input(t)."""
+        return np.asarray(x @ self.A.T + s @ self.B.T + _generators(t, self.system.frequencies) @ self.F.T)
 
     def rates(self, taut: Mask) -> Rates:
         """ẋ while these pairs are taut."""

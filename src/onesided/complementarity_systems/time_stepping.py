@@ -10,7 +10,7 @@ from onesided.base.tolerances import DEFAULT, Tolerances
 from onesided.base.types import Array, Mask, Status
 from onesided.complementarity import LCP, Method, solve
 from onesided.complementarity_systems.linear import LinearComplementaritySystem
-from onesided.complementarity_systems.recheck import System
+from onesided.complementarity_systems.recheck import System, slacks
 from onesided.complementarity_systems.runs import Claim, LinearRun, MotionMethod, Positive, RunPoint
 from onesided.complementarity_systems.signals import generator
 from onesided.results.complementarity_motion import Switch
@@ -150,7 +150,7 @@ class _ImplicitSteps(LinearRun):
         t, x, s = (np.array(part) for part in zip(*self.rows, strict=True))
         if self.method.theta == 1.0 and len(t) > 1:
             t, x, s = t[1:], x[1:], s[1:]  # the start has no force of its own
-        w = np.array([self.system.slack(*row) for row in zip(t, x, s, strict=True)])
+        w = slacks(self.system, t, x, s)
         taut, note = s > 0, self.note if self.status is not Status.solved else ""
         return Claim(
             t, x, s, taut[0].astype(float), s.max(axis=0), w.max(axis=0),

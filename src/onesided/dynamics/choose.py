@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from onesided.base.errors import UsageError
+from onesided.base.log import LOG
 from onesided.dynamics.contacts.contact_run import ContactMethod
 from onesided.dynamics.contacts.event_driven import EventDriven
 from onesided.dynamics.contacts.moreau import Moreau
@@ -42,6 +43,7 @@ def method_for(
 ) -> tuple[SmoothMethod | ContactMethod, str]:
     """The same with its knobs, and a remark where its accuracy is not controlled: steps of Moreau, implicit forces."""
     name = name_for(system)
+    LOG.info("no method was given: %s is chosen for this system", name)
     if name != "moreau":
         return method_named(name, rtol), ""
     step = (span[1] - span[0]) / STEPS

@@ -6,6 +6,7 @@ import numpy as np
 from scipy import sparse
 
 from onesided.base.errors import ModelError, SolveError, UsageError
+from onesided.base.tolerances import EPS, QUARTER_DIGITS
 from onesided.base.types import Array
 from onesided.dynamics.mechanics import Mechanics, MotionSizes, MotionState, Settled
 from onesided.evaluation.motion_functions import Terms
@@ -13,6 +14,7 @@ from onesided.linalg import RankKKT, SparseKkt
 from onesided.results import StartCorrection
 
 GUESSED = 0.001  # of sizes that are guessed from forces and time: what errors of steps are compared with at first
+SEEN = EPS**0.375  # of coordinates: ways, and over the time span speeds, that round-off leaves some digits of
 NAMED = 1000  # up to so many coordinates the motions without inertia are named, which takes dense matrices
 
 
@@ -81,11 +83,20 @@ def _set_sizes(mechanics: Mechanics, q: Array, v: Array, terms: Terms, span: flo
     largest = float(np.max(np.abs(q), initial=0.0))
     fast = float(np.max(np.abs(v), initial=0.0))
     push = float(np.max(np.abs(a), initial=0.0)) if a is not None else 0.0
-    length = largest or max(fast * span, push * span**2 / 2.0) or 1.0
+    reach = max(fast * span, push * span**2 / 2.0)
+    length = largest or reach or 1.0
     lengths = np.maximum(np.abs(q), length) if given is None else given
-    speed = max(fast, (push * length) ** 0.5) or length / span
-    share = GUESSED if given is None and largest == 0.0 and fast == 0.0 else 1.0
-    mechanics.sizes = MotionSizes(np.array(lengths, dtype=float), np.full(len(q), speed), share)
+    told = given is None and mechanics.equations.control is None and reach > 0.0  # whether the start tells of the way
+    speed = max(fast, (push * (min(length, reach) if told else length)) ** 0.5) or length / span
+    least, close, share = np.inf, np.inf, 1.0
+    if given is None and fast == 0.0 and largest == 0.0:
+        least, close, share = GUESSED * length, GUESSED * length, GUESSED
+    elif told:
+        least, close = max(reach, QUARTER_DIGITS * largest), max(GUESSED * reach, SEEN * largest)
+        share = min(1.0, max(GUESSED, SEEN * length / (span * speed))) if fast == 0.0 else 1.0
+    mechanics.sizes = MotionSizes(
+        np.array(lengths, dtype=float), np.full(len(q), speed), np.array(q, dtype=float), least, close, share
+    )
 
 
 def _check_mass(mechanics: Mechanics, terms: Terms) -> None:

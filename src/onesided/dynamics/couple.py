@@ -59,7 +59,7 @@ class HiddenConstraint:
     sweeps: int = 20
 
     def response(self, first: Array, second: Array) -> Array:
-        """D₁ + D₂."""
+        """What both sides give way by together, D₁ + D₂."""
         return first + second
 
 
@@ -76,7 +76,7 @@ class GaussSeidelSweeps:
     sweeps: int = 100
 
     def response(self, first: Array, second: Array) -> Array:
-        """D₂."""
+        """What the second side alone gives way by, D₂."""
         return second
 
 

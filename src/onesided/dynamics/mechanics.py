@@ -45,27 +45,31 @@ class Accelerated(NamedTuple):
 class MotionSizes:
     """Typical sizes of coordinates and velocities, which grow with the motion.
 
-    Those of a system that starts at rest at the origin are guessed from forces and time, and may be far too large:
-    errors of steps are compared with what was `seen`, or a small `share` of the guess.
+    Coordinates may be counted from far away, and velocities of a system that starts at rest are guessed: errors of
+    steps are compared with what was `seen`, the longest way from `home` and the largest velocity, or if that is more,
+    with a length `least` and a small `share` of the guess. Explicit methods, whose errors have no noise of iterations,
+    can do with a smaller length `close`.
     """
 
     q: Array
     v: Array
+    home: Array
+    least: float = np.inf
+    close: float = np.inf
     share: float = 1.0
     seen: tuple[float, float] = (0.0, 0.0)
 
     def grow(self, q: Array, v: Array) -> None:
-        """Take a state into account."""
-        largest, fastest = float(np.max(np.abs(q), initial=0.0)), float(np.max(np.abs(v), initial=0.0))
-        np.maximum(self.q, np.abs(q), out=self.q)
+        """Take states into account, one or several."""
+        farthest, fastest = float(np.max(np.abs(q - self.home), initial=0.0)), float(np.max(np.abs(v), initial=0.0))
+        np.maximum(self.q, np.max(np.abs(np.atleast_2d(q)), axis=0), out=self.q)
         np.maximum(self.v, fastest, out=self.v)
-        self.seen = (max(self.seen[0], largest), max(self.seen[1], fastest))
+        self.seen = (max(self.seen[0], farthest), max(self.seen[1], fastest))
 
-    def of_errors(self) -> tuple[Array, Array]:
+    def of_errors(self, *, closely: bool = False) -> tuple[Array, Array]:
         """Sizes that errors of steps are compared with."""
-        if self.share == 1.0:
-            return self.q, self.v
-        return np.maximum(self.share * self.q, self.seen[0]), np.maximum(self.share * self.v, self.seen[1])
+        speeds = self.v if self.share == 1.0 else np.maximum(self.share * self.v, self.seen[1])
+        return np.minimum(self.q, max(self.close if closely else self.least, self.seen[0])), speeds
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,7 +99,7 @@ class Mechanics:
         self.rows: Indices = np.arange(equations.rows)
         self.weights = np.ones(equations.rows)
         self.loose: tuple[int, ...] = ()
-        self.sizes = MotionSizes(np.ones(equations.n), np.ones(equations.n))
+        self.sizes = MotionSizes(np.ones(equations.n), np.ones(equations.n), np.zeros(equations.n))
         self.closest = 1.0  # smallest pivot met, relative to the one at the start
         self._reference = 0.0
         self._factorise: Any = None

@@ -1,7 +1,7 @@
 """Geometrically exact beams of two sections, in the plane and in space, and whole beams divided into them."""
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import jax.numpy as jnp
@@ -10,6 +10,7 @@ import numpy as np
 from onesided.base.errors import ModelError
 from onesided.base.types import Array
 from onesided.elements.contract import Acting, Element, Local, Quantity, Start
+from onesided.elements.line_loads import LineLoad, borne_at, borne_numbers, with_loads
 from onesided.elements.places import Body
 from onesided.elements.schedules import Schedule, Scheduled
 from onesided.groups.rotations import (
@@ -41,6 +42,7 @@ class _TwoSections(Element):
 
     ends: tuple[str, str] = ("", "")
     EA: Quantity = 0.0
+    bears: tuple[LineLoad, ...] = field(default=(), repr=False, kw_only=True)  # loads on it; set by `compose`
 
     turns: ClassVar[bool] = True
 
@@ -56,6 +58,9 @@ class _TwoSections(Element):
     def results(self, at: Local, acting: Acting) -> tuple[Any, ...]:
         """Both end sections."""
         return (*self.sections(at, acting, 0.0), *self.sections(at, acting, 1.0))
+
+    def _load_numbers(self, start: Start) -> dict[str, Any]:
+        return borne_numbers(start, self.ends, self.bears) if self.bears else {}
 
     def _natural(self, start: Start, length: Quantity | None, pretension: Quantity) -> float:
         """Natural length: as given, or such that the normal force at the start is the pretension."""
@@ -132,6 +137,7 @@ class Beam(_TwoSections):
         return {
             **bent.numbers(start),
             **swollen.numbers(start),
+            **self._load_numbers(start),
             "length": length,
             "EA": start.value(self.EA),
             "EI": bending,
@@ -154,8 +160,8 @@ class Beam(_TwoSections):
 
     @property
     def variant(self) -> Hashable:
-        """Whether it has a curvature of its own, and formulas of the control parameter."""
-        return self.curvature is None, tuple(one.shape for one in self._schedules)
+        """Whether it has a curvature of its own and bears loads, and formulas of the control parameter."""
+        return self.curvature is None, bool(self.bears), tuple(one.shape for one in self._schedules)
 
     def _natural_turn(self, at: Local) -> Any:
         return at.n.start if self.curvature is None else self._schedules[0].value(at) * at.n.length
@@ -174,16 +180,18 @@ class Beam(_TwoSections):
     def sections(self, at: Local, acting: Acting, share: Any) -> tuple[Any, ...]:
         """Normal force, shear force and moment of a section, in its own axes.
 
-        The force is the same all along, the moment linear; sections turn as a beam with that moment. At the start the
-        axis of an element is its chord: where a beam is curved at the start, N and Q of neighbours differ accordingly.
+        The force is the same all along, the moment linear, but for what line loads add; sections turn as a beam with
+        that moment. At the start the axis of an element is its chord: where a beam is curved at the start, N and Q of
+        neighbours differ accordingly.
         """
         (a, b), n = at.frames, at.n
         first, last = acting.wrenches()
-        M = (1.0 - share) * first.moment - share * last.moment
-        turn = b.angle - a.angle - n.start
-        inside = 0.5 * n.length / n.EI * (first.moment + last.moment) * share * (1.0 - share)
-        e = plane_matrix(a.angle + n.chord + 0.5 * n.start + share * turn + inside)
-        N, Q = e.T @ first.force
+        borne = borne_at(at, share) if self.bears else None
+        force, M = with_loads((first, last), share, borne)
+        change = 0.5 * (first.moment + last.moment) * share * (1.0 - share) + (0.0 if borne is None else borne.turn)
+        turn = share * (b.angle - a.angle - n.start) + n.length / n.EI * change
+        e = plane_matrix(a.angle + n.chord + 0.5 * n.start + turn)
+        N, Q = e.T @ force
         return N, Q, M
 
 
@@ -261,6 +269,7 @@ class SpatialBeam(_TwoSections):
         own = {key: value for one in self._schedules for key, value in one.numbers(start).items()}
         return {
             **own,
+            **self._load_numbers(start),
             "length": length,
             "force": np.array([start.value(self.EA), shear[0][0], shear[1][0]]),
             "bow": np.array([shear[0][1], shear[1][1]]),
@@ -283,8 +292,8 @@ class SpatialBeam(_TwoSections):
 
     @property
     def variant(self) -> Hashable:
-        """Whether it has curvatures of its own, and formulas of the control parameter."""
-        return self.curvature is None, tuple(one.shape for one in self._schedules)
+        """Whether it has curvatures of its own and bears loads, and formulas of the control parameter."""
+        return self.curvature is None, bool(self.bears), tuple(one.shape for one in self._schedules)
 
     def _natural_turn(self, at: Local) -> Any:
         if self.curvature is None:
@@ -311,11 +320,11 @@ class SpatialBeam(_TwoSections):
         first, last = acting.wrenches()
         triad = a.rotation @ n.first
         psi = rotation_vector(*matrix_quaternion(triad.T @ (b.rotation @ n.second)))
-        M = (1.0 - share) * first.moment - share * last.moment
-        change = triad.T @ (first.moment + last.moment)  # of the moment from the second end to the first
-        inside = 0.5 * n.length * change / n.moment * share * (1.0 - share)
-        e = triad @ rotation_matrix(share * psi + inside)
-        return (*(e.T @ first.force), *(e.T @ M))
+        borne = borne_at(at, share) if self.bears else None
+        force, M = with_loads((first, last), share, borne)
+        change = 0.5 * (first.moment + last.moment) * share * (1.0 - share) + (0.0 if borne is None else borne.turn)
+        e = triad @ rotation_matrix(share * psi + n.length * (triad.T @ change) / n.moment)
+        return (*(e.T @ force), *(e.T @ M))
 
 
 AXIAL = 0.001  # sine of the angle to the chord below which a direction counts as along it

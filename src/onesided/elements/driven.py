@@ -56,7 +56,7 @@ class Prescribed(Element):
 
     @property
     def driven(self) -> bool:
-        """It is."""
+        """It is: its equation changes with p."""
         return True
 
     def result_names(self, dimension: int) -> tuple[str, ...]:
@@ -81,7 +81,7 @@ class DrivenTravel(Axial):
 
     @property
     def driven(self) -> bool:
-        """It is."""
+        """It is: its equation changes with p."""
         return True
 
     @property
@@ -116,7 +116,7 @@ class DrivenAngle(Axial):
 
     @property
     def driven(self) -> bool:
-        """It is."""
+        """It is: its equation changes with p."""
         return True
 
     @property

@@ -1,8 +1,7 @@
 """Loads: dead forces, moments, gravity, pressure; each grows with p unless it is constant."""
 
-import itertools
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import jax.numpy as jnp
@@ -215,70 +214,6 @@ class Weight(Force):
 
 
 @dataclass(frozen=True)
-class LineLoad(Element):
-    """A dead load spread evenly over the line between two places, half of it at either end: self-weight, snow, wind.
-
-    Parameters
-    ----------
-    ends : names of two places; or
-    along : names of places in turn, the sections of a divided beam or cable: the load is on all the lines between them.
-    load : components per length (that of the start), per unit of p, or itself when `constant`.
-    """
-
-    ends: tuple[str, str] = ("", "")
-    load: Sequence[Quantity] = ()
-    constant: bool = False
-    along: Sequence[str] = ()
-
-    kind: ClassVar[str] = "line_load"
-    is_load: ClassVar[bool] = True
-
-    def expand(self, places: Mapping[str, Any], parameters: Mapping[str, float]) -> Sequence[Element]:
-        """Itself, or one for every line between neighbours."""
-        if not self.along:
-            return (self,)
-        if isinstance(self.along, str) or len(self.along) < 2 or any(self.ends):
-            raise self.error("`along` needs two places or more, and no `ends`", got=str(self.along))
-        pairs = enumerate(itertools.pairwise(self.along), 1)
-        return [replace(self, name=f"{self.name} {i}", ends=pair, along=()) for i, pair in pairs]
-
-    @property
-    def places(self) -> tuple[str, ...]:
-        """The ends."""
-        return tuple(self.ends)
-
-    @property
-    def variant(self) -> Hashable:
-        """Constant or growing with p."""
-        return self.constant
-
-    def check(self, start: Start) -> None:
-        """Two ends that are apart, as many components as dimensions."""
-        if len(self.ends) != 2 or start.distance(*self.ends) == 0.0:
-            raise self.error("needs two ends that are apart", got=", ".join(self.ends))
-        if len(self.load) != len(start.position(self.ends[0])):
-            raise self.error("has the wrong number of components", got=str(tuple(self.load)))
-
-    def numbers(self, start: Start) -> dict[str, Any]:
-        """Half of the whole load."""
-        return {"half": start.vector(self.load) * start.distance(*self.ends) / 2}
-
-    def energy(self, at: Local) -> Any:
-        """Potential of the two halves."""
-        a, b = at.frames
-        work = at.n.half @ (a.position + b.position)
-        return -work if self.constant else -at.p * work
-
-    def result_names(self, dimension: int) -> tuple[str, ...]:
-        """Components of the whole force."""
-        return component_names(dimension)
-
-    def results(self, at: Local, acting: Acting) -> tuple[Any, ...]:
-        """The force on all places."""
-        return whole_force(acting)
-
-
-@dataclass(frozen=True)
 class Pressure(Element):
     """Pressure inside a closed polygon of places in the plane: potential −pressure × enclosed area.
 
@@ -317,13 +252,13 @@ class Pressure(Element):
 
 @dataclass(frozen=True)
 class PressureSide(Element):
-    """The share of one side in the potential of a pressure."""
+    """The share of one side in the potential of a pressure: of a closed polygon alone, so no kind of its own."""
 
     ends: tuple[str, str] = ("", "")
     pressure: Quantity = 0.0
     constant: bool = False
 
-    kind: ClassVar[str] = "pressure_side"
+    kind: ClassVar[str] = ""
     is_load: ClassVar[bool] = True
     dimensions: ClassVar[tuple[int, ...]] = (2,)
 
@@ -352,5 +287,7 @@ class PressureSide(Element):
         return component_names(dimension)
 
     def results(self, at: Local, acting: Acting) -> tuple[Any, ...]:
-        """The force on all places."""
-        return whole_force(acting)
+        """The force on this side, normal to it: pressure × length."""
+        a, b = (frame.position for frame in at.frames)
+        force = at.n.pressure * (1.0 if self.constant else at.p)
+        return force * (b[1] - a[1]), force * (a[0] - b[0])

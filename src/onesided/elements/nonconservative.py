@@ -52,7 +52,7 @@ class FollowerForce(Element):
         return {"force": start.vector(self.force)}
 
     def wrenches(self, at: Local, rates: tuple[Rate, ...]) -> tuple[Wrench, ...]:
-        """R F."""
+        """The force in fixed axes, R F."""
         force = at.frames[0].rotation @ at.n.force * (1.0 if self.constant else at.p)
         return (Wrench(force, _no_moment(force)),)
 
@@ -97,7 +97,7 @@ class FollowerMoment(Element):
         return {"moment": start.vector(self.moment)}
 
     def wrenches(self, at: Local, rates: tuple[Rate, ...]) -> tuple[Wrench, ...]:
-        """R M."""
+        """The moment in fixed axes, R M."""
         moment = at.frames[0].rotation @ at.n.moment * (1.0 if self.constant else at.p)
         return (Wrench(jnp.zeros(3), moment),)
 
@@ -231,6 +231,6 @@ class PlaceDamper(Element):
         return {"damping": start.value(self.damping)}
 
     def wrenches(self, at: Local, rates: tuple[Rate, ...]) -> tuple[Wrench, ...]:
-        """−c v."""
+        """The force −c v against the velocity of the place."""
         force = -at.n.damping * rates[0].velocity
         return (Wrench(force, _no_moment(force)),)

@@ -19,12 +19,14 @@ TURNS = ("rx", "ry", "rz")
 class Place:
     """Base of nodes, bodies and markers.
 
-    `slots` are its components, `frame(values, numbers, xp)` turns their values into a frame for NumPy or JAX.
+    `slots` are its components, `frame(values, numbers, xp)` turns their values into a frame for NumPy or JAX;
+    `moves_rigidly` says whether they change when the structure moves as a whole.
     """
 
     name: str
     kind: ClassVar[str] = ""
     oriented: ClassVar[bool] = False
+    moves_rigidly: ClassVar[bool] = True
 
     @property
     def dimension(self) -> int:

@@ -26,6 +26,7 @@ from jax.flatten_util import ravel_pytree
 
 from onesided.base.caches import compiled_code
 from onesided.base.errors import UsageError
+from onesided.base.log import LOG
 from onesided.evaluation.plain import Plain, plain_length
 
 KNOWN = (0, 10), (0, 12)  # versions whose compiler was tried on all our models in one piece
@@ -34,13 +35,13 @@ OPTIONS = {
     "xla_cpu_experimental_ynn_fusion_type": "",  # products of small matrices without a library
 }
 QUICK = "xla_backend_optimization_level"  # zero: half the time to compile
-PLAIN_CALLS = 100  # calls that take NumPy half as long as a compilation
+PLAIN_CALLS, PLAIN_BLOCKS = 100, 20  # calls, with one point or many, that take NumPy half as long as a compilation
 LONG = 3_000  # operations; so many take so long to compile that NumPy is asked first, however often it is called
 HOT_PIECE, HOT_CALLS, HOT_LOOPS = (
     20_000,
     4_000,
     100,
-)  # calls in one piece, as usual, with loops that pay for optimisation
+)  # calls in one piece, as usual, with loops, that pay for optimising
 LARGE = 1024  # numbers in an array from which on code that is not optimised is many times slower
 LOOPS = {"while", "scan"}
 ONE_PIECE = {"inlineable": "false", "xla_cpu_small_call": "true"}
@@ -117,10 +118,19 @@ def devices() -> str:
 
 
 def compiled(
-    function: Callable[..., Any], *, static_argnums: int | tuple[int, ...] = (), rare: bool = False
+    function: Callable[..., Any],
+    *,
+    static_argnums: int | tuple[int, ...] = (),
+    rare: bool = False,
+    plain: Callable[..., Any] | None = None,
+    hot: int | None = None,
 ) -> "Compiled":
-    """The compiled function; `static_argnums` as for `jax.jit`. One that is called `rare`ly is left to NumPy first."""
-    return Compiled(function, static_argnums, rare=rare)
+    """The compiled function; `static_argnums` as for `jax.jit`. One that is called `rare`ly is left to NumPy first.
+
+    `plain` is the same function of many points without a loop, which is what NumPy is given; `hot` says after how many
+    calls optimisation pays where the length of loops does not tell.
+    """
+    return Compiled(function, static_argnums, rare=rare, plain=plain, hot=hot)
 
 
 class _Compiled(NamedTuple):
@@ -134,10 +144,20 @@ class _Compiled(NamedTuple):
 class Compiled:
     """A function evaluated by NumPy, compiled in one piece or as usual; the first call decides."""
 
-    def __init__(self, function: Callable[..., Any], static_argnums: int | tuple[int, ...], *, rare: bool) -> None:
-        self._rare = rare
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        static_argnums: int | tuple[int, ...],
+        *,
+        rare: bool,
+        plain: Callable[..., Any] | None = None,
+        hot: int | None = None,
+    ) -> None:
+        self._rare, self._hot, self._name = rare, hot, getattr(function, "__qualname__", type(function).__name__)
+        self._most = PLAIN_CALLS if plain is None else PLAIN_BLOCKS
         self._static = (static_argnums,) if isinstance(static_argnums, int) else static_argnums
         self._traced = jax.jit(function, static_argnums=static_argnums)
+        self._loopless = self._traced if plain is None else jax.jit(plain, static_argnums=static_argnums)
         self._way: _Compiled | None = None
         self._plain: dict[Any, Plain] = {}
         self._calls = 0
@@ -155,28 +175,34 @@ class Compiled:
         except jax.errors.JaxRuntimeError:
             if not way.one_piece:
                 raise
-        self._way = way = _Compiled(self._made(self._traced, quick=False), one_piece=False)
+            LOG.info("%s does not compile in one piece: it is compiled as usual", self)
+        self._way = way = _Compiled(self._made(self._as_usual, quick=False), one_piece=False)
         return way.call(*arguments)
 
     def _choose(self, arguments: tuple[Any, ...]) -> "_Compiled":
         """The first way: NumPy for what is called rarely, a quick compilation otherwise."""
-        length = plain_length(self._traced.trace(*arguments))
+        length = plain_length(self._loopless.trace(*self._strong(arguments)))
         if length < math.inf and (self._rare or length > LONG):
-            self._way = way = _Compiled(self._evaluate_plainly, one_piece=False, calls=PLAIN_CALLS)
+            self._way = way = _Compiled(self._evaluate_plainly, one_piece=False, calls=self._most)
             return way
         return self._compile(arguments, quick=True)
 
     def _promote(self, arguments: tuple[Any, ...], way: "_Compiled") -> "_Compiled":
         """The next way: after NumPy a quick compilation, then a thorough one."""
+        LOG.debug("%s was called %d times: it is compiled, or compiled once more thoroughly", self, way.calls)
         self._calls = 0
         return self._compile(arguments, quick=way.call == self._evaluate_plainly)
 
     def _compile(self, arguments: tuple[Any, ...], *, quick: bool) -> "_Compiled":
         _Process.started = True
-        traced = self._traced.trace(*arguments)
-        one_piece, quick = self._fits(traced), quick and not _has_large(traced.jaxpr.jaxpr)
-        made = self._made(self._whole if one_piece else self._traced, quick=quick)
-        most = HOT_LOOPS if _has_loops(traced.jaxpr.jaxpr) else HOT_PIECE if one_piece else HOT_CALLS
+        traced = self._traced.trace(*self._strong(arguments))
+        one_piece, loops = self._fits(traced), _has_loops(traced.jaxpr.jaxpr)
+        quick = quick and not _has_large(traced.jaxpr.jaxpr) and (one_piece or self._rare or not loops)
+        made = self._made(self._whole if one_piece else self._as_usual, quick=quick)
+        most = HOT_PIECE if one_piece else HOT_CALLS
+        if loops:
+            most = HOT_CALLS if self._rare else HOT_LOOPS  # those of rare functions run over few points
+        most = self._hot or most
         self._way = way = _Compiled(made, one_piece, most if quick else math.inf)
         return way
 
@@ -194,11 +220,14 @@ class Compiled:
         leaves = [np.asarray(leaf) for leaf in leaves]
         key = fixed, tree, tuple((leaf.shape, leaf.dtype) for leaf in leaves)
         if key not in self._plain:
-            traced = self._traced.trace(*arguments)
+            traced = self._loopless.trace(*self._strong(arguments))
             if plain_length(traced) == math.inf:  # known to NumPy for the arguments before, not for these
                 return self._compile(arguments, quick=True).call(*arguments)
             self._plain[key] = Plain(traced)
         return self._plain[key](*leaves)
+
+    def __repr__(self) -> str:
+        return f"the function {self._name}"
 
     @property
     def ready(self) -> bool:
@@ -214,6 +243,14 @@ class Compiled:
         doubles = all(value.dtype == float for value in shapes) and len(jax.tree.leaves(traced.out_info)) == 1
         return doubles and _is_small(traced.jaxpr.jaxpr)
 
+    def _strong(self, arguments: tuple[Any, ...]) -> list[Any]:
+        """The arguments as arrays with a type of their own: plain numbers would be traced once more in one piece."""
+        return [value if i in self._static else jax.tree.map(_as_array, value) for i, value in enumerate(arguments)]
+
+    def _as_usual(self, *arguments: Any) -> Any:
+        """The function as it was traced."""
+        return self._traced(*self._strong(arguments))
+
     def _whole(self, *arguments: Any) -> Any:
         """The function as one call of one vector that returns one vector.
 
@@ -221,7 +258,7 @@ class Compiled:
         """
         moving = [value for i, value in enumerate(arguments) if i not in self._static]
         packed, unpack = ravel_pytree(moving)
-        shape = jax.eval_shape(self._traced, *arguments).shape
+        shape = jax.eval_shape(self._traced, *self._strong(arguments)).shape
 
         def piece(vector: Any) -> Any:
             given = iter(unpack(vector))
@@ -230,6 +267,13 @@ class Compiled:
 
         mark: Any = xla_metadata.set_xla_metadata
         return mark(jax.jit(piece)(packed), **ONE_PIECE)[:-1].reshape(shape)
+
+
+def _as_array(value: Any) -> Any:
+    """A number or an array as an array that keeps its type."""
+    if isinstance(value, jax.core.Tracer):
+        return jax.lax.convert_element_type(value, value.dtype)
+    return np.asarray(value) if isinstance(value, float | int) else value
 
 
 def _is_small(jaxpr: Any) -> bool:

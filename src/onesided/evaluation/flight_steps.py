@@ -28,6 +28,7 @@ from onesided.evaluation.smooth_steps import (
     Trial,
     TrialTask,
     chosen,
+    compared,
     decided,
     grown_sizes,
     limited,
@@ -214,7 +215,7 @@ class FlightFunctions:
 
         start = _Seen(jnp.zeros(len(first)), none > 0.0, none > 0.0, x.zero)
         _, seen = lax.while_loop(lambda s: (s[0] < PARTS) & ~s[1].falls & ~s[1].unclear, piece, (none, start))
-        loose = jnp.max(off / x.way.sizes.q) > LOOSE
+        loose = jnp.max(off / compared(x.way.sizes, rules)[0]) > LOOSE
         found_seen: _Seen = seen._replace(unclear=seen.unclear | loose)
         return found_seen
 
@@ -237,7 +238,7 @@ class FlightFunctions:
         arrived = there & plain
         row = jnp.concatenate([jnp.stack([BEFORE + 0.0 * value, zero.f, 0.0 * value, 0.0 * value]), end.row])
         rows = lax.dynamic_update_slice(way.rows, row[None], (way.count.astype(int), 0))
-        kept = way._replace(at=end, rows=rows, count=way.count + 1.0, sizes=grown_sizes(way.sizes, end))
+        kept = way._replace(at=end, rows=rows, count=way.count + 1.0, sizes=grown_sizes(way.sizes, end, rules))
         stay = way._replace(going=way.going & ~there & ~lost)
         following = zero._replace(tau=tau, last=zero.tau, value=value, slope=slope, rounds=zero.rounds + 1.0)
         return x._replace(way=chosen(arrived, kept, stay), task=jnp.where(arrived, BOUNCE, LOCATE), zero=following)
@@ -277,7 +278,7 @@ class FlightFunctions:
         fast = jnp.where(jnp.arange(len(contacts.speed)) == x.zero.f, jnp.maximum(contacts.speed, -u), contacts.speed)
         going = (count < rules.wanted - 1.0) & (end.t < rules.end)
         way = way._replace(
-            at=end, rows=rows, count=count, sizes=grown_sizes(way.sizes, end), tries=0.0 * way.tries, going=going
+            at=end, rows=rows, count=count, sizes=grown_sizes(way.sizes, end, rules), tries=0.0 * way.tries, going=going
         )
         cap = 0.5 * (end.t - x.since)
         return x._replace(way=way, task=0.0 * u, cap=cap, since=end.t, contacts=contacts._replace(speed=fast))

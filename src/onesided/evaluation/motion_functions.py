@@ -19,7 +19,7 @@ import numpy as np
 
 from onesided.base.types import Array
 from onesided.evaluation.compiling import FEW as SMALL
-from onesided.evaluation.compiling import compiled
+from onesided.evaluation.compiling import HOT_PIECE, compiled
 from onesided.evaluation.derivatives import Parameters, differentiable
 from onesided.evaluation.flight_steps import FlightFunctions
 from onesided.evaluation.looping import at_once, looped
@@ -108,10 +108,14 @@ class MotionFunctions:
         self.balance = compiled(self._balance, static_argnums=2)
         self.stages = compiled(jax.vmap(self._balance, in_axes=(0, None, None)), static_argnums=2)
         self.jacobian = compiled(self._jacobian, static_argnums=2)
-        terms = looped(self._terms, lambda: self.sizes[0]) if self.tiny else at_once(self._terms)
-        check = looped(self._check, lambda: self.sizes[1]) if self.tiny else at_once(self._check)
-        self.terms_along = compiled(terms, static_argnums=3, rare=self.tiny)
-        self.check = compiled(check, static_argnums=3, rare=True)
+        self.terms_along = self._along(self._terms, 0, rare=self.tiny)
+        self.check = self._along(self._check, 1, rare=True)
+
+    def _along(self, function: Callable[..., Any], which: int, *, rare: bool) -> Any:
+        """A function at many points: of tiny systems in a loop where it is compiled, otherwise at all at once."""
+        many = at_once(function)
+        chosen = looped(function, lambda: self.sizes[which]) if self.tiny else many
+        return compiled(chosen, static_argnums=3, rare=rare, plain=many, hot=HOT_PIECE)
 
     @property
     def tiny(self) -> bool:
@@ -233,7 +237,7 @@ class MotionFunctions:
     # equations
 
     def generalised_force(self, t: Any, q: Any, v: Any, mu: Any, p: Any, vector: Any) -> Any:
-        """H of M a = h + Gᵀμ."""
+        """The right-hand side h of M a = h + Gᵀμ."""
         space, zero = self.space, jnp.zeros(self.n)
 
         def conservative(delta: Any) -> Any:

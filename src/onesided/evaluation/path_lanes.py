@@ -23,7 +23,7 @@ from onesided.evaluation.resolution import Triple, heads_for_zero, may_fall_belo
 
 START, STEP, CENTRE, TURNS, BOUND, TOUCH, LEAVE, DONE = range(8)  # what a path is about
 AT_LIMIT, OPENS, CLOSES, CORNER_OPENS, CORNER_CLOSES, AT_BOUND, POINT = range(1, 8)  # kinds of rows
-ENDED, LEFT = 1, 2  # how a path is done: at a bound, or left to others
+ENDED, LEFT = 1, 2  # how a path is done: at a bound, or left to others (with the phase added)
 TRIES = 12  # so many steps refused in a row
 CLEAR = QUARTER_DIGITS  # a rate, or a sum of terms, whose sign is beyond doubt
 CLOSE = EPS**0.35  # a correction so short leaves an error of its square
@@ -247,7 +247,7 @@ class PathLanes:
         now = _merged(now, [(shorter, again)])
         now = _merged(now, [(accept | shorter | asked("ahead"), _ahead(now))])
         left |= (examine & ~nothing & lost) | hopeless
-        now = _merged(now, [(left, now._replace(phase=1.0 * DONE, how=1.0 * LEFT))])
+        now = _merged(now, [(left, now._replace(phase=1.0 * DONE, how=LEFT + lane.phase))])
         count = 1.0 * (told & ~left)
         now = now._replace(events=lane.events + count)
         flat = [jnp.ravel(jnp.asarray(value, dtype=float)) for value in now]
@@ -447,8 +447,7 @@ class PathLanes:
         n, h, t, along = self.n, lane.s_b - lane.s, solved.tangent, _along(lane)
         w = lane.z + solved.delta
         s = lane.s + along @ (w - lane.y)
-        slope = (t[n] - lane.p_dot) / (s - lane.s_z)
-        move = -t[n] / slope
+        move = self._secant(lane, s, t[n])
         exact = (jnp.abs(move) <= self.knobs.event * h) | (jnp.abs(t[n]) <= 4 * EPS)
         exact &= (solved.distance <= SMALL) & (solved.error <= jnp.maximum(ROUND_OFF, solved.noise))
         z = w + move * t
@@ -478,6 +477,14 @@ class PathLanes:
         row = self._row(lane, solved, 1.0 * AT_LIMIT, (lane.degree, degree), s)
         left = hopeless | (exact & ~sooner & ~clear)
         return _Then(changes, examine=exact & sooner, accept=found, left=left, row=row, told=found & ~left)
+
+    def _secant(self, lane: Lane, s: Any, p_dot: Any) -> Any:
+        """How far ahead ṗ vanishes: by the iterate before, or by the end beyond the zero where that leads past it."""
+        before = lane.sense * p_dot > 0
+        s_end, end = jnp.where(before, lane.s_b, lane.s), jnp.where(before, lane.b_t[self.n], lane.t[self.n])
+        close, far = -p_dot * (s - lane.s_z) / (p_dot - lane.p_dot), -p_dot * (s - s_end) / (p_dot - end)
+        within = (close * (s_end - s) > 0) & (jnp.abs(close) < jnp.abs(s_end - s))
+        return jnp.where(within, close, jnp.where(p_dot == lane.p_dot, 0.0, far))
 
     def _bounded(self, lane: Lane, solved: _Solved) -> _Then:
         """The bound of p: the path ends, unless something comes before."""

@@ -473,13 +473,14 @@ class Stepping:
             lu, swaps = eliminated(augmented)
             solution = substituted(lu[:, :size], lu[:, size:])
         else:
-            lu, pivots, order = lax.linalg.lu(augmented)
+            lu, pivots, _ = lax.linalg.lu(augmented)
             swaps, M = jnp.sum(pivots != jnp.arange(size)), lu[:, :size]
             upper = partial(lax.linalg.triangular_solve, M, left_side=True, lower=False)
             lower = partial(lax.linalg.triangular_solve, M, left_side=True, lower=True, unit_diagonal=True)
             solution = upper(lu[:, size:])
 
             def again(right: Any) -> Any:
+                order = lax.linalg.lu_pivots_to_permutation(pivots, size)
                 return upper(lower(right[order][:, None]))[:, 0]
 
         diagonal, idle = jnp.diagonal(lu), jnp.sum(~closed)  # the unit entry of an open row is off the diagonal by one

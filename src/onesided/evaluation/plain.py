@@ -12,9 +12,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from onesided.evaluation.flat import CALLS, called, flattened
+from onesided.evaluation.flat import CALLS, Flat, FlatOperation, called, flattened
 from onesided.evaluation.plain_indexing import added, placed, taken
 
+MOVED_ONLY = {"broadcast_in_dim", "reshape", "squeeze", "transpose"}  # entries stay what they are
 FOR_DOUBLES = {"div", "integer_pow", "rem"}  # for integers other rules, where a divisor is zero or a number too large
 FOR_TRUTHS = {"reduce_and", "reduce_or"}  # of integers bit by bit
 LEAST = {"reduce_max", "reduce_min", "argmax", "argmin"}  # of no numbers unknown to NumPy
@@ -32,32 +33,51 @@ class PlainStep(NamedTuple):
 
 
 class Plain:
-    """A traced function as a list of NumPy operations on numbered values."""
+    """A traced function as a list of NumPy operations on numbered values; those of constants alone are done once."""
 
     def __init__(self, traced: Any) -> None:
         flat = flattened(traced.jaxpr, INLINED)
         self._inputs, self._result, self._values = flat.inputs, flat.outputs[0], flat.start()
         for number, value in flat.constants:
-            self._values[number] = np.asarray(value)
-        self._steps = [
-            PlainStep(operation_of(line.equation), line.inputs, line.outputs, line.equation.primitive.multiple_results)
-            for line in flat.lines
-        ]
+            self._values[number] = _constant(value)
+        self._steps: list[PlainStep] = []
+        truths = _truths(flat)
+        for line in flat.lines:
+            operation = _masked(line, truths) or operation_of(line.equation)
+            step = PlainStep(operation, line.inputs, line.outputs, line.equation.primitive.multiple_results)
+            if any(self._values[i] is None for i in step.inputs):
+                self._steps.append(step)
+                continue
+            _run([step], self._values)
+            for number in step.outputs:
+                self._values[number] = _constant(self._values[number])
 
     def __call__(self, *leaves: Any) -> Any:
         """The one array that the function returns."""
         values = self._values.copy()
         for number, leaf in zip(self._inputs, leaves, strict=True):
             values[number] = leaf
-        with np.errstate(all="ignore"):
-            for operation, inputs, outputs, many in self._steps:
-                made = operation(*[values[i] for i in inputs])
-                if many:
-                    for number, value in zip(outputs, made, strict=True):
-                        values[number] = value
-                else:
-                    values[outputs[0]] = made
+        _run(self._steps, values)
         return np.array(values[self._result])  # of its own: neither an argument nor a constant
+
+
+def _run(steps: Sequence[PlainStep], values: list[Any]) -> None:
+    """Do operations one after the other, on values that are numbered."""
+    with np.errstate(all="ignore"):
+        for operation, inputs, outputs, many in steps:
+            made = operation(*[values[i] for i in inputs])
+            if many:
+                for number, value in zip(outputs, made, strict=True):
+                    values[number] = value
+            else:
+                values[outputs[0]] = made
+
+
+def _constant(value: Any) -> Any:
+    """An array that cannot be written to."""
+    fixed = np.array(value)
+    fixed.setflags(write=False)
+    return fixed
 
 
 def plain_length(traced: Any) -> float:
@@ -91,7 +111,27 @@ def _is_known(equation: Any) -> bool:
         return False
     if name == "scatter" and equation.params["update_jaxpr"] is not None:  # entries changed by a function
         return False
-    return name in ENTRY_BY_ENTRY or name in SHAPED
+    return name in ENTRY_BY_ENTRY or name in SHAPED or name in SHAPED_BY_INPUT
+
+
+def _truths(flat: Flat) -> set[int]:
+    """Numbers of the values that are truths turned into numbers: zeros and ones."""
+    found: set[int] = set()
+    for line in flat.lines:
+        name = line.equation.primitive.name
+        turned = name == "convert_element_type" and line.equation.invars[0].aval.dtype == bool
+        if turned or (name in MOVED_ONLY and line.inputs[0] in found):
+            found.update(line.outputs)
+    return found
+
+
+def _masked(line: FlatOperation, truths: set[int]) -> Operation | None:
+    """A product with a truth, which the compiler makes a choice: nothing where it is false, whatever stands there."""
+    if line.equation.primitive.name != "mul" or truths.isdisjoint(line.inputs):
+        return None
+    if line.inputs[0] in truths:
+        return lambda a, b: np.where(a, b, np.zeros_like(b))
+    return lambda a, b: np.where(b, a, np.zeros_like(a))
 
 
 def operation_of(equation: Any) -> Operation:
@@ -99,7 +139,10 @@ def operation_of(equation: Any) -> Operation:
     name = equation.primitive.name
     if name in ENTRY_BY_ENTRY:
         return ENTRY_BY_ENTRY[name]
-    return SHAPED[name](equation.params, [variable.aval for variable in equation.outvars])
+    given, out = ([variable.aval for variable in some] for some in (equation.invars, equation.outvars))
+    if name in SHAPED_BY_INPUT:
+        return SHAPED_BY_INPUT[name](equation.params, given, out)
+    return SHAPED[name](equation.params, out)
 
 
 def _select(which: Any, *cases: Any) -> Any:
@@ -128,16 +171,13 @@ ENTRY_BY_ENTRY: dict[str, Operation] = {
 # fmt: on
 
 
-def _broadcast(params: Any, out: Sequence[Any]) -> Operation:
-    shape, places = params["shape"], params["broadcast_dimensions"]
-
-    def made(x: Any, *_: Any) -> Any:
-        wide = [1] * len(shape)
-        for place, size in zip(places, np.shape(x), strict=True):
-            wide[place] = size
-        return np.broadcast_to(np.reshape(x, wide), shape)
-
-    return made
+def _broadcast(params: Any, given: Sequence[Any], out: Sequence[Any]) -> Operation:
+    shape, wide = params["shape"], [1] * len(params["shape"])
+    for place, size in zip(params["broadcast_dimensions"], given[0].shape, strict=True):
+        wide[place] = size
+    if tuple(wide) == shape:
+        return lambda x, *_: np.reshape(x, shape)
+    return lambda x, *_: np.broadcast_to(np.reshape(x, wide), shape)
 
 
 def _reshape(params: Any, out: Sequence[Any]) -> Operation:
@@ -168,19 +208,19 @@ def _pad(params: Any, out: Sequence[Any]) -> Operation:
     return made
 
 
-def _dot(params: Any, out: Sequence[Any]) -> Operation:
-    """Sums of products over some axes, of pairs along others: product of two stacks of matrices."""
+def _dot(params: Any, given: Sequence[Any], out: Sequence[Any]) -> Operation:
+    """Sums of products over some axes, of pairs along others: product of two (stacks of) matrices."""
     (left, right), (batch_left, batch_right) = params["dimension_numbers"]
-    shape = out[0].shape
+    a, b, shape = given[0].shape, given[1].shape, out[0].shape
+    free_a = [i for i in range(len(a)) if i not in (*left, *batch_left)]
+    free_b = [i for i in range(len(b)) if i not in (*right, *batch_right)]
+    pairs, inner = [a[i] for i in batch_left], prod(a[i] for i in left)
+    turn_a, turn_b = (*batch_left, *free_a, *left), (*batch_right, *right, *free_b)
+    first = *([prod(pairs)] if pairs else []), prod(a[i] for i in free_a), inner
+    second = *([prod(pairs)] if pairs else []), inner, prod(b[i] for i in free_b)
 
-    def made(a: Any, b: Any) -> Any:
-        free_a = [i for i in range(np.ndim(a)) if i not in (*left, *batch_left)]
-        free_b = [i for i in range(np.ndim(b)) if i not in (*right, *batch_right)]
-        pairs, inner = prod(np.shape(a)[i] for i in batch_left), prod(np.shape(a)[i] for i in left)
-        rows, columns = prod(np.shape(a)[i] for i in free_a), prod(np.shape(b)[i] for i in free_b)
-        first = np.transpose(a, (*batch_left, *free_a, *left)).reshape(pairs, rows, inner)
-        second = np.transpose(b, (*batch_right, *right, *free_b)).reshape(pairs, inner, columns)
-        return (first @ second).reshape(shape)
+    def made(x: Any, y: Any) -> Any:
+        return (np.transpose(x, turn_a).reshape(first) @ np.transpose(y, turn_b).reshape(second)).reshape(shape)
 
     return made
 
@@ -199,10 +239,14 @@ def _split(params: Any, out: Sequence[Any]) -> Operation:
     return lambda x: np.split(x, ends, axis=params["axis"])
 
 
-def _reduced(function: Operation) -> Callable[[Any, Sequence[Any]], Operation]:
-    return lambda params, out: (
-        lambda x: np.asarray(function(x, axis=tuple(params["axes"]))).astype(out[0].dtype, copy=False)
-    )
+def _reduced(function: np.ufunc) -> Callable[[Any, Sequence[Any]], Operation]:
+    """Sums, products or largest entries along some axes."""
+
+    def of(params: Any, out: Sequence[Any]) -> Operation:
+        axes, dtype = tuple(params["axes"]), out[0].dtype
+        return lambda x: np.asarray(function.reduce(x, axis=axes)).astype(dtype, copy=False)
+
+    return of
 
 
 def _converted(params: Any, out: Sequence[Any]) -> Operation:
@@ -230,28 +274,30 @@ def _permuted(params: Any, out: Sequence[Any]) -> Operation:
 SHAPED: dict[str, Callable[[Any, Sequence[Any]], Operation]] = {
     "argmax": lambda params, out: lambda x: np.argmax(x, axis=params["axes"][0]).astype(params["index_dtype"]),
     "argmin": lambda params, out: lambda x: np.argmin(x, axis=params["axes"][0]).astype(params["index_dtype"]),
-    "broadcast_in_dim": _broadcast,
     "concatenate": lambda params, out: lambda *x: np.concatenate(x, axis=params["dimension"]),
     "convert_element_type": _converted,
-    "dot_general": _dot,
-    "gather": taken,
     "integer_pow": lambda params, out: lambda x: np.power(x, float(params["y"])) if params["y"] != 2 else x * x,
     "iota": _iota,
     "pad": _pad,
-    "reduce_and": _reduced(np.all),
-    "reduce_max": _reduced(np.max),
-    "reduce_min": _reduced(np.min),
-    "reduce_or": _reduced(np.any),
-    "reduce_prod": _reduced(np.prod),
-    "reduce_sum": _reduced(np.sum),
+    "reduce_and": _reduced(np.logical_and),
+    "reduce_max": _reduced(np.maximum),
+    "reduce_min": _reduced(np.minimum),
+    "reduce_or": _reduced(np.logical_or),
+    "reduce_prod": _reduced(np.multiply),
+    "reduce_sum": _reduced(np.add),
     "reshape": _reshape,
     "rev": lambda params, out: lambda x: np.flip(x, params["dimensions"]),
-    "scatter": placed,
-    "scatter-add": added,
     "slice": _slice,
     "split": _split,
     "squeeze": lambda params, out: lambda x: np.reshape(x, out[0].shape),
     "stack": lambda params, out: lambda *x: np.stack(x, axis=params["axis"]),
     "transpose": _permuted,
     "unstack": lambda params, out: lambda x: np.moveaxis(x, params["axis"], 0),
+}
+SHAPED_BY_INPUT: dict[str, Callable[[Any, Sequence[Any], Sequence[Any]], Operation]] = {
+    "broadcast_in_dim": _broadcast,
+    "dot_general": _dot,
+    "gather": taken,
+    "scatter": placed,
+    "scatter-add": added,
 }

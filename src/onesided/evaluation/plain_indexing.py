@@ -49,7 +49,19 @@ def _spread(values: Any, axes: Sequence[int], count: int) -> Any:
     return np.reshape(values, shape)
 
 
-def taken(params: Any, out: Sequence[Any]) -> Callable[..., Any]:
+def _remembered(find: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """What is found for indices, found again only where they are not the same constant array as before."""
+    last: list[Any] = [None, None]
+
+    def found(indices: Any) -> Any:
+        if last[0] is not indices or indices.flags.writeable:
+            last[:] = indices, find(indices)
+        return last[1]
+
+    return found
+
+
+def taken(params: Any, given: Sequence[Any], out: Sequence[Any]) -> Callable[..., Any]:
     """Windows of an array, one for every row of the indices; those outside are filled or moved inside."""
     at, shape, fills = params["dimension_numbers"], out[0].shape, "FILL" in params["mode"].name
     none = np.nan if params["fill_value"] is None else params["fill_value"]
@@ -61,42 +73,52 @@ def taken(params: Any, out: Sequence[Any]) -> Callable[..., Any]:
         params["slice_sizes"],
     )
 
+    find = _remembered(lambda indices: windows.places(indices, given[0].shape, len(shape)))
+
     def made(x: Any, indices: Any) -> Any:
-        places, inside = windows.places(np.asarray(indices), np.shape(x), len(shape))
-        values = np.broadcast_to(np.asarray(x)[places], shape)
+        places, inside = find(np.asarray(indices))
+        values = np.asarray(x)[places]
+        values = values if values.shape == shape else np.broadcast_to(values, shape)
         return np.where(inside, values, none) if fills and not inside.all() else values
 
     return made
 
 
-def added(params: Any, out: Sequence[Any]) -> Callable[..., Any]:
+def added(params: Any, given: Sequence[Any], out: Sequence[Any]) -> Callable[..., Any]:
     """An array with windows added to it, one for every row of the indices; those outside are dropped or moved."""
-    return _changed(params, out, np.add.at)
+    return _changed(params, given, np.add.at)
 
 
-def placed(params: Any, out: Sequence[Any]) -> Callable[..., Any]:
+def placed(params: Any, given: Sequence[Any], out: Sequence[Any]) -> Callable[..., Any]:
     """The same with windows in place of what was there."""
-    return _changed(params, out, _put)
+    return _changed(params, given, _put)
 
 
 def _put(total: Array, places: Any, values: Any) -> None:
     total[places] = values
 
 
-def _changed(params: Any, out: Sequence[Any], change: Callable[..., None]) -> Callable[..., Any]:
-    at, shape, drops = params["dimension_numbers"], out[0].shape, params["mode"].name != "CLIP"
+def _changed(params: Any, given: Sequence[Any], change: Callable[..., None]) -> Callable[..., Any]:
+    at, shape, updated = params["dimension_numbers"], given[0].shape, given[2].shape
+    drops = params["mode"].name != "CLIP"
     without = (*at.inserted_window_dims, *at.operand_batching_dims)
     inner = [axis for axis in range(len(shape)) if axis not in without]
+    sizes = [1] * len(shape)
+    for axis, own in zip(inner, at.update_window_dims, strict=True):
+        sizes[axis] = updated[own]
+    paired = (at.operand_batching_dims, at.scatter_indices_batching_dims)
+    windows = Windows(at.update_window_dims, without, at.scatter_dims_to_operand_dims, paired, sizes)
+
+    @_remembered
+    def find(indices: Any) -> Any:
+        places, inside = windows.places(indices, shape, len(updated))
+        kept = np.broadcast_to(inside | (not drops), updated)
+        return tuple(np.broadcast_to(place, updated)[kept] for place in places), kept
 
     def made(x: Any, indices: Any, updates: Any) -> Any:
-        sizes = [1] * len(shape)
-        for axis, own in zip(inner, at.update_window_dims, strict=True):
-            sizes[axis] = np.shape(updates)[own]
-        paired = (at.operand_batching_dims, at.scatter_indices_batching_dims)
-        windows = Windows(at.update_window_dims, without, at.scatter_dims_to_operand_dims, paired, sizes)
-        places, inside = windows.places(np.asarray(indices), shape, np.ndim(updates))
-        total, kept = np.array(x), np.broadcast_to(inside | (not drops), np.shape(updates))
-        change(total, tuple(np.broadcast_to(place, kept.shape)[kept] for place in places), np.asarray(updates)[kept])
+        places, kept = find(np.asarray(indices))
+        total = np.array(x)
+        change(total, places, np.asarray(updates)[kept])
         return total
 
     return made

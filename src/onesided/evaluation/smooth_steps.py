@@ -5,14 +5,16 @@ depend on each other and on which nothing acts that changes with time. The call 
 a singular configuration, leaves its branch or is too small: that one is left to the caller.
 """
 
+from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import jax.numpy as jnp
 import numpy as np
+import scipy
 from jax import lax
-from scipy.integrate import DOP853
 
 from onesided.base.tolerances import EPS, HALF_DIGITS
+from onesided.base.types import Array
 from onesided.evaluation.compiling import compiled
 from onesided.evaluation.path_steps import SMALL_SIZE, eliminated, substituted
 
@@ -24,9 +26,6 @@ LONGEST = 128  # points of one call
 STAGES = 12
 STRIKE, SETTLE, MIDDLE = STAGES, STAGES + 1, 64  # evaluations after the stages: of a blow, of the end, of the middle
 PROJECTIONS = 12
-TABLEAU = np.vstack([DOP853.A[:STAGES, :STAGES], np.zeros(STAGES)])
-TIMES = np.append(DOP853.C[:STAGES], 1.0)
-B, E3, E5 = DOP853.B, DOP853.E3[:STAGES], DOP853.E5[:STAGES]
 ORDER = 8
 SAFETY, SHRINK, GROW = 0.9, 0.2, 6.0
 FLOOR = 0.01  # of the largest coordinate or velocity: what errors are at least compared with
@@ -35,11 +34,29 @@ BRANCH = 100.0  # a projection longer than so many tolerances has left the branc
 TRIES = 24  # refused in a row
 
 
+class Tableau(NamedTuple):
+    """Coefficients of Dormand and Prince's method of order eight, with a row for the end of the step."""
+
+    A: Array
+    times: Array
+    B: Array
+    E3: Array
+    E5: Array
+
+
+@cache
+def tableau() -> Tableau:
+    """The coefficients as SciPy has them; its integrators are loaded by the first motion, not by a path."""
+    rule = scipy.integrate.DOP853
+    A, times = np.vstack([rule.A[:STAGES, :STAGES], np.zeros(STAGES)]), np.append(rule.C[:STAGES], 1.0)
+    return Tableau(A, times, rule.B, rule.E3[:STAGES], rule.E5[:STAGES])
+
+
 class StrideRules(NamedTuple):
     """What does not change: last time, control p, accuracy, limits of steps, residual, weights of rows, pivot.
 
-    `share` is that of `SeenSizes`; steps below a share `tiny` of the time left are left to the caller; `wanted` is the
-    number of points.
+    `home`, `close` and `share` are those of `dynamics.mechanics.MotionSizes`; steps below a share `tiny` of the time
+    left are left to the caller; `wanted` is the number of points.
     """
 
     end: Any
@@ -50,13 +67,15 @@ class StrideRules(NamedTuple):
     residual: Any
     weights: Any
     reference: Any
+    home: Any
+    close: Any
     share: Any
     tiny: Any
     wanted: Any
 
 
 class SeenSizes(NamedTuple):
-    """Sizes of coordinates and velocities so far, and what was seen of both."""
+    """Sizes of coordinates and velocities so far; the longest way from home and the largest velocity seen."""
 
     q: Any
     v: Any
@@ -207,13 +226,15 @@ class StrideFunctions:
         def evaluate(x: Trial) -> Trial:
             stage = x.i < STAGES
             k = jnp.minimum(x.i, STAGES).astype(int)
-            y = h * (jnp.asarray(TABLEAU)[k] @ x.stages)
+            y = h * (jnp.asarray(tableau().A)[k] @ x.stages)
             q, v = (jnp.where(stage, a, b) for a, b in ((at.q, x.end.q), (at.v + y[n : 2 * n], x.end.v)))
             if middle is not None:
                 inside = middle(x.end)
                 q, v = (jnp.where(x.i >= MIDDLE, a, b) for a, b in zip(inside, (q, v), strict=True))
             delta = jnp.where(stage, y[:n], x.ahead)
-            now = self._accelerated(at.t + jnp.asarray(TIMES)[k] * h, (q, delta, v), push, (sizes, rules), vector)
+            now = self._accelerated(
+                at.t + jnp.asarray(tableau().times)[k] * h, (q, delta, v), push, (sizes, rules), vector
+            )
             x = x._replace(
                 nearest=jnp.where(now.pivot < x.nearest, now.pivot, x.nearest), evaluations=x.evaluations + 1.0
             )
@@ -235,12 +256,12 @@ class StrideFunctions:
         row = jnp.concatenate([now.rate, now.a, now.power[None]])
         stages = lax.dynamic_update_slice(x.stages, row[None], (x.i.astype(int), 0))
         last = x.i == STAGES - 1
-        y = h * (jnp.asarray(B) @ stages)
+        y = h * (jnp.asarray(tableau().B) @ stages)
         lengths, speeds = compared(sizes, rules)
         five, three = (
             norm(h * (jnp.asarray(E) @ stages)[:n], h * (jnp.asarray(E) @ stages)[n : 2 * n], lengths, speeds)
             / rules.rtol
-            for E in (E5, E3)
+            for E in (tableau().E5, tableau().E3)
         )
         size = jnp.sqrt(five * five + 0.01 * three * three)
         error = jnp.where(five == 0.0, 0.0, five * five / jnp.where(size == 0.0, 1.0, size))
@@ -325,22 +346,22 @@ def decided(way: StrideWay, found: Trial, h: Any, good: Any, rules: StrideRules,
     small = h < jnp.maximum(rules.smallest, 4.0 * EPS * jnp.abs(at.t))
     going = ~leave & ~small & (count < rules.wanted) & (at.t < rules.end) & (tries < TRIES)
     return way._replace(
-        at=at, h=h, sizes=chosen(taken, grown_sizes(way.sizes, found.end), way.sizes), tries=tries,
+        at=at, h=h, sizes=chosen(taken, grown_sizes(way.sizes, found.end, rules), way.sizes), tries=tries,
         refused=way.refused + refused, count=count, going=going, rows=rows,
     )  # fmt: skip
 
 
-def grown_sizes(sizes: SeenSizes, end: MotionPoint) -> SeenSizes:
+def grown_sizes(sizes: SeenSizes, end: MotionPoint, rules: StrideRules) -> SeenSizes:
     """Take a state into account."""
     fast = top(end.v)
-    seen = jnp.maximum(sizes.seen, jnp.stack([top(end.q), fast]))
+    seen = jnp.maximum(sizes.seen, jnp.stack([top(end.q - rules.home), fast]))
     return SeenSizes(jnp.maximum(sizes.q, jnp.abs(end.q)), jnp.maximum(sizes.v, fast), seen)
 
 
 def compared(sizes: SeenSizes, rules: StrideRules) -> tuple[Any, Any]:
     """Sizes that errors of steps are compared with."""
-    seen = jnp.where(rules.share == 1.0, 0.0, sizes.seen)
-    return jnp.maximum(rules.share * sizes.q, seen[0]), jnp.maximum(rules.share * sizes.v, seen[1])
+    lengths = jnp.minimum(sizes.q, jnp.maximum(rules.close, sizes.seen[0]))
+    return lengths, jnp.where(rules.share == 1.0, sizes.v, jnp.maximum(rules.share * sizes.v, sizes.seen[1]))
 
 
 def norm(dq: Any, dv: Any, lengths: Any, speeds: Any) -> Any:

@@ -14,13 +14,14 @@ import jax
 import numpy as np
 
 from onesided.evaluation.flat import flattened
-from onesided.evaluation.plain import ENTRY_BY_ENTRY, INLINED, SHAPED, operation_of
+from onesided.evaluation.plain import ENTRY_BY_ENTRY, INLINED, SHAPED, SHAPED_BY_INPUT, operation_of
 
 TRUTHS = frozenset({"eq", "ne", "lt", "le", "gt", "ge", "and", "or", "xor", "not", "is_finite"})  # what yields one
 NAMES = {"add_any": "add", "square": "integer_pow"}
 REDUCED = {"reduce_sum": "add", "reduce_prod": "mul", "reduce_max": "max", "reduce_min": "min"}
 REDUCED |= {"reduce_and": "and", "reduce_or": "or"}
 NEUTRAL = {"add": 0.0, "mul": 1.0, "and": True, "or": False}
+BY_SHAPE = SHAPED.keys() | SHAPED_BY_INPUT.keys()
 MOST = 200_000  # operations beyond which one straight line is no longer worth it
 
 
@@ -169,7 +170,7 @@ def _done(line: _Line, equation: Any, given: list[Any]) -> Sequence[Any]:
     """One operation on arrays, entry by entry."""
     name, params = equation.primitive.name, equation.params
     if not any(_unknown(array) for array in given):
-        if name not in ENTRY_BY_ENTRY and name not in SHAPED:
+        if name not in ENTRY_BY_ENTRY and name not in BY_SHAPE:
             raise NotStraightError(name)
         with np.errstate(all="ignore"):
             made = operation_of(equation)(*given)
@@ -184,7 +185,7 @@ def _done(line: _Line, equation: Any, given: list[Any]) -> Sequence[Any]:
         return [_reduced(line, REDUCED[name], given[0], tuple(params["axes"]))]
     if name in ENTRY_BY_ENTRY:
         return [_entry(line, NAMES.get(name, name), given)]
-    if name not in SHAPED or name in {"argmax", "argmin"}:
+    if name not in BY_SHAPE or name in {"argmax", "argmin"}:
         raise NotStraightError(name)
     mixed = [array.astype(object) if np.asarray(array).dtype.kind in "fb" else array for array in given]
     try:

@@ -1,4 +1,5 @@
 from . import formula_contacts as formula_contacts
+from . import formula_kinks as formula_kinks
 from . import formula_system as formula_system
 from . import imports as imports
 from . import new_numbers as new_numbers

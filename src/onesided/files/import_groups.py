@@ -9,10 +9,12 @@ from typing import Any
 from onesided.base.errors import ModelFileError
 from onesided.base.names import nearest
 from onesided.elements.contract import Quantity
+from onesided.files.import_edges import SURFACES, EdgeMesh, edges, read_obj
 from onesided.files.mesh_text import check_mesh_text
 from onesided.files.part_tables import MAX_PARTS, ImportedPart
 from onesided.files.schema import shown
 
+FLAT = ("triangle", "quad", "polygon")
 Fixing = bool | str | Sequence[str]
 Supports = Mapping[str, Fixing]
 Loads = Mapping[str, Sequence[Quantity]]
@@ -22,22 +24,8 @@ def mesh_rows(
     path: Path, content: bytes, name: str, kind: str, groups: tuple[Mapping[str, Any], Mapping[str, Any]] = ({}, {})
 ) -> list[ImportedPart]:
     """Nodes and members of a mesh that meshio reads, with supports and loads of its groups."""
-    check_mesh_text(content, path.suffix.lower(), name)
-    try:
-        import meshio
-    except ImportError:
-        what = "meshes are read by meshio, which is not installed"
-        raise ModelFileError(what, place=name, advice="pip install 'onesided[mesh]', or pip install meshio") from None
-    try:
-        with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):  # it prints what it thinks of a file
-            mesh = meshio.read(path)
-    except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever a broken file does inside meshio
-        raise ModelFileError("the mesh cannot be read", place=name, got=f"{type(error).__name__}: {error}") from None
-    lines = [pair for block in mesh.cells if block.type == "line" for pair in block.data.tolist()]
-    if not lines:
-        got = ", ".join(sorted({block.type for block in mesh.cells})) or "no elements"
-        raise ModelFileError("the mesh has no line elements", place=name, got=got, expected="elements of type line")
-    points = mesh.points.tolist()
+    suffix = path.suffix.lower()
+    points, lines, named = read_obj(content, name) if suffix == ".obj" else _by_meshio(path, content, name)
     strange = next((end for pair in lines for end in pair if not 0 <= end < len(points)), None)
     if strange is not None:
         what, expected = "a line of the mesh ends at a point that is not there", f"0 to {len(points) - 1}"
@@ -50,7 +38,29 @@ def mesh_rows(
         raise ModelFileError("two lines of the mesh join the same points", place=name, advice="merge them")
     nodes = [ImportedPart("node", f"n{i}", {"at": tuple(points[i][: 2 if planar else 3])}, name) for i in used]
     members = [ImportedPart(kind, f"{kind}{j}", {"ends": (f"n{a}", f"n{b}")}, name) for j, (a, b) in enumerate(lines)]
-    return with_groups([*nodes, *members], mesh_groups(mesh) if any(groups) else {}, *groups, name)
+    return with_groups([*nodes, *members], named if any(groups) else {}, *groups, name)
+
+
+def _by_meshio(path: Path, content: bytes, name: str) -> EdgeMesh:
+    """Points, lines and groups of a mesh that meshio reads; of formats of surfaces the edges of faces."""
+    check_mesh_text(content, path.suffix.lower(), name)
+    try:
+        import meshio
+    except ImportError:
+        what = "meshes are read by meshio, which is not installed"
+        raise ModelFileError(what, place=name, advice="pip install 'onesided[mesh]', or pip install meshio") from None
+    try:
+        with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):  # it prints what it thinks of a file
+            mesh = meshio.read(path)
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever a broken file does inside meshio
+        raise ModelFileError("the mesh cannot be read", place=name, got=f"{type(error).__name__}: {error}") from None
+    lines = [pair for block in mesh.cells if block.type == "line" for pair in block.data.tolist()]
+    if not lines and path.suffix.lower() in SURFACES:
+        lines = edges(face for block in mesh.cells if block.type in FLAT for face in block.data.tolist())
+    if not lines:
+        got = ", ".join(sorted({block.type for block in mesh.cells})) or "no elements"
+        raise ModelFileError("the mesh has no line elements", place=name, got=got, expected="elements of type line")
+    return EdgeMesh(mesh.points.tolist(), lines, mesh_groups(mesh))
 
 
 def mesh_groups(mesh: Any) -> dict[str, list[int]]:

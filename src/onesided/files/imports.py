@@ -39,7 +39,7 @@ from onesided.structures.compose import Part
 
 MAX_BYTES = 32 * 1024 * 1024
 MEMBERS = "an element with two ends: bar, spring, cable, …"
-SAFE_MESHES = (".msh", ".vtk")  # formats that do not refer to other files
+SAFE_MESHES = (".msh", ".vtk", ".obj")  # formats that do not refer to other files
 
 AXES = ("x", "y", "z")
 _SYNONYMS = {
@@ -116,7 +116,8 @@ def read_mesh(
 
     Parameters
     ----------
-    path : any format that meshio reads.
+    path : any format that meshio reads, and OBJ (lines `l`, groups `g`). Of surfaces (OBJ, PLY, STL, OFF) without lines
+        the edges of the faces are taken.
     member : what every line becomes: an element whose name and ends are filled in; default `Bar("", stiffness=1.0)`.
     supports : name of a group of the mesh (physical groups of gmsh, sets of other formats) → what is fixed at its
         nodes: True, "x", "xy" …

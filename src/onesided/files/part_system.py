@@ -2,7 +2,7 @@
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 from onesided.base.errors import ModelFileError
 from onesided.elements.contract import Element, Frame, Local, Quantity, Slot, Start
@@ -31,6 +31,8 @@ class FreePlace(Place):
 
     starts: Mapping[str, float] = field(default_factory=dict)
     at: Sequence[Quantity] = (0.0, 0.0)
+
+    moves_rigidly: ClassVar[bool] = False
 
     @property
     def dimension(self) -> int:

@@ -112,6 +112,7 @@ from onesided.base.views import views
 from onesided.files.design_table import DesignTable
 from onesided.files.schema import FileModel, part_tables, read_format, shown
 from onesided.files.schema_tables import FormatError
+from onesided.files.steer_table import SteerTask, steer_task
 from onesided.files.study_tables import StudyTable
 from onesided.files.toml_places import Source, has_long_key
 from onesided.formulas.gate import suggestion
@@ -166,6 +167,8 @@ class Task:
         What to vary.
     design : DesignTable or None
         Which parameters may change, and what is wanted.
+    steer : SteerTask or None
+        Where to steer.
     """
 
     start: Array
@@ -180,6 +183,7 @@ class Task:
     motion: MotionTask | None = None
     study: StudyTable | None = None
     design: DesignTable | None = None
+    steer: SteerTask | None = None
 
     def __getstate__(self) -> dict[str, Any]:
         """Copied and sent to other processes with start values as a plain table."""
@@ -266,6 +270,7 @@ def loads(text: str, name: str = "<string>", *, folder: Path | None = None) -> M
         raise source.error(
             error.path, error.what, got="" if error.named else got, expected=error.expected, advice=error.advice
         ) from None
+    file = files.formula_kinks.without_kinks(file, source)
     system = _build(file, parts, source, folder) if parts or file.import_ else files.formula_system.build(file, source)
     made_by(system, _system_of, text, name, folder)
     task = _task(file, system, source)
@@ -307,6 +312,7 @@ def _task(file: FileModel, system: "System", source: Source) -> Task:
         programme,
         MappingProxyType(given),
         _motion(file),
+        steer=steer_task(file, system, source),
         study=file.study,
         design=file.design,
     )

@@ -2,9 +2,9 @@
 
 A file is TOML. Keys at the top: `title`, `description`, `energy`, `kinetic`, `space`; tables: `[coordinates]`,
 `[parameters]`, `[control]`, `[define]`, `[measures]`, `[unilateral]`, `[bilateral]`, `[smallest]`, `[surfaces]`,
-`[nonholonomic]`, `[contacts]`, `[scales]`, `[mass]`, `[forces]`, `[friction]`, `[servo]`, `[motion]`, `[start]`,
-`[import]`, `[sketch]`, `[study]`, `[design]`, and one per kind of part (see `part_kinds`). Only `[control]` is needed, and
-either `energy` with `[coordinates]`, or parts. `json_schema` gives the same for editors.
+`[nonholonomic]`, `[contacts]`, `[scales]`, `[mass]`, `[forces]`, `[friction]`, `[servo]`, `[motion]`, `[steer]`,
+`[start]`, `[import]`, `[sketch]`, `[study]`, `[design]`, and one per kind of part (see `part_kinds`). Only `[control]`
+is needed, and either `energy` with `[coordinates]`, or parts. `json_schema` gives the same for editors.
 """
 
 from collections.abc import Mapping
@@ -39,6 +39,7 @@ from onesided.files.schema_tables import (
     SmallestTable,
     SolidTable,
     SpacePart,
+    SteerTable,
     SurfaceTable,
     Table,
     Text,
@@ -94,6 +95,7 @@ class FileModel(Table):
         default_factory=dict, description="one-sided constraint = {restitution, friction, slip}"
     )
     motion: MotionTable | None = Field(default=None, description="what `onesided simulate` does")
+    steer: SteerTable | None = Field(default=None, description="what `onesided steer` does")
     mass: Formulas = Field(
         default_factory=dict,
         description="coordinate = mass: formula of coordinates, parameters; or give `kinetic`",
@@ -217,6 +219,8 @@ _EXAMPLES = {
     "condition": 'condition = "x - p"',
     "input": 'input = {x = "1"}',
     "time": "time = [0, 10]",
+    "inputs": 'inputs = {pull = "x"}',
+    "goal": "goal = {x = 1.0, x_dot = 0.0}",
 }
 
 
@@ -225,6 +229,7 @@ def _fields(path: tuple[str, ...]) -> list[str]:
         ("control",): ControlTable,
         ("scales",): ScalesTable,
         ("motion",): MotionTable,
+        ("steer",): SteerTable,
         ("import",): ImportTable,
         ("sketch",): SketchTable,
         ("sketch", "circles"): CircleTable,

@@ -277,13 +277,56 @@ class MotionTable(Table):
         return self
 
 
+class SteerMode(Table):
+    """Gaps that are closed until a time."""
+
+    until: Number = Field(description="time at which the mode ends")
+    closed: Annotated[list[Name], Field(max_length=MAX_ENTRIES)] = Field(
+        default_factory=list, description="one-sided constraints that are closed until then; the others are open"
+    )
+
+
+class SteerTable(Table):
+    """Where inputs shall bring the system, in which time, at the least sum of their squares over time."""
+
+    time: Annotated[list[Number], Field(min_length=2, max_length=2)] = Field(description="first and last time")
+    inputs: Annotated[dict[Name, Name], Field(min_length=1, max_length=MAX_ENTRIES)] = Field(
+        description="input = coordinate that it pushes"
+    )
+    goal: Annotated[Numbers, Field(min_length=1, max_length=MAX_ENTRIES)] = Field(
+        description="coordinate, or velocity <coordinate>_dot = value at the end; those left out are free"
+    )
+    velocities: Annotated[Numbers, Field(max_length=MAX_ENTRIES)] = Field(
+        default_factory=dict, description="coordinate = start velocity; those left out are 0"
+    )
+    weights: Annotated[dict[Name, Positive], Field(max_length=MAX_ENTRIES)] = Field(
+        default_factory=dict, description="input = weight of its square in the cost; default: 1"
+    )
+    bounds: Annotated[
+        dict[Name, Annotated[list[Number], Field(min_length=2, max_length=2)]], Field(max_length=MAX_ENTRIES)
+    ] = Field(default_factory=dict, description="coordinate, velocity <coordinate>_dot or input = [least, largest]")
+    modes: Annotated[list[SteerMode], Field(max_length=MAX_ENTRIES)] = Field(
+        default_factory=list, description="[{until, closed}, …]: gaps that are closed, one mode after the other"
+    )
+    intervals: Annotated[int, Field(ge=1, le=1000, strict=True)] | None = Field(
+        default=None, description="of the first grid; default: 20"
+    )
+    accuracy: Positive | None = Field(default=None, description="of the motion under the inputs; default: 1e-4")
+
+    @model_validator(mode="after")
+    def _check(self) -> "SteerTable":
+        if not self.time[0] < self.time[1]:
+            raise PydanticCustomError("time", "the time span is empty or reversed")
+        return self
+
+
 class ImportTable(Table):
     """Nodes and members from other files, named relative to the model file's folder."""
 
     nodes: Text | None = Field(default=None, description="CSV with name, x, y (, z), fix")
     members: Text | None = Field(default=None, description="CSV with a, b, stiffness or EA, length, kind")
     truss: Text | None = Field(default=None, description="one CSV with both, below lines [nodes] and [members]")
-    mesh: Text | None = Field(default=None, description="mesh of line elements (.msh or .vtk), read by meshio")
+    mesh: Text | None = Field(default=None, description="mesh of line elements (.msh, .vtk by meshio; .obj)")
     supports: Text | dict[str, bool | Text] | None = Field(
         default=None, description='CSV with node, fix; of a mesh: group = what is fixed there, like true or "y"'
     )

@@ -7,6 +7,7 @@ ever executed but the steps below. The parser needs no JAX: the caller brings th
 """
 
 import ast
+import builtins
 import math
 import operator
 from collections.abc import Callable, Collection, Mapping
@@ -31,7 +32,7 @@ __all__ = ["FUNCTIONS", "Formula", "FormulaError", "FormulaLimits", "parse", "re
 
 FUNCTIONS = tuple(ARITY)
 MATH: Mapping[str, Callable[..., Any]] = {
-    **{name: getattr(math, name, abs) for name in ARITY},
+    **{name: getattr(math, name, getattr(builtins, name, abs)) for name in ARITY},
     **turned(np),
 }
 

@@ -9,7 +9,14 @@ import numpy as np
 from onesided.formulas.rotating import turned
 
 Table = Mapping[str, Callable[..., Any]]
-_RENAMED = {"asin": "arcsin", "acos": "arccos", "atan": "arctan", "atan2": "arctan2"}
+_RENAMED = {
+    "asin": "arcsin",
+    "acos": "arccos",
+    "atan": "arctan",
+    "atan2": "arctan2",
+    "max": "maximum",
+    "min": "minimum",
+}
 _SAME = ("sin", "cos", "tan", "sinh", "cosh", "tanh", "sqrt", "exp", "log", "abs")
 NUMPY: Table = {
     **{name: getattr(np, name) for name in (*_SAME, "hypot")},

@@ -18,7 +18,7 @@ from onesided.base.names import nearest
 ARITY = {
     **dict.fromkeys(("sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh"), 1),
     **dict.fromkeys(("sqrt", "exp", "log", "abs"), 1),
-    **dict.fromkeys(("atan2", "hypot"), 2),
+    **dict.fromkeys(("atan2", "hypot", "max", "min"), 2),
     **dict.fromkeys(("turn_x", "turn_y", "turn_z"), 6),
 }
 CONSTANTS = {"pi": math.pi}
@@ -134,9 +134,9 @@ class FormulaError(ModelFileError):
         return f"{super().__str__()}\n{self.snippet()}"
 
 
-_ONE_SIDED = "state what acts on one side only as a gap in [unilateral], or smooth it: (x + sqrt(x**2 + c**2))/2"
+_ONE_SIDED = "use max(x, 0)**2 in an energy, a gap in [unilateral], or smooth it: (x + sqrt(x**2 + c**2))/2"
 _KINKED = {
-    **dict.fromkeys(("max", "min", "where", "if", "clip", "heaviside", "step", "relu"), _ONE_SIDED),
+    **dict.fromkeys(("where", "if", "clip", "heaviside", "step", "relu"), _ONE_SIDED),
     **dict.fromkeys(("floor", "ceil", "round", "sign", "mod"), "use a smooth function, such as tanh(x/c)"),
 }
 

@@ -20,11 +20,11 @@ class Vector(Group):
             raise ModelError("a vector space has no such size", got=repr(self.size), expected="a positive whole number")
 
     def retract(self, q: Any, delta: Any) -> Any:
-        """Q + δ."""
+        """The sum q + δ."""
         return q + delta
 
     def local(self, q: Any, other: Any) -> Any:
-        """Other − q."""
+        """The difference of two points, other − q."""
         return other - q
 
     def bracket(self, v: Any, w: Any) -> Any:
@@ -40,7 +40,7 @@ class Vector(Group):
         return 0.0 * delta[..., 0]
 
     def rate(self, delta: Any, v: Any) -> Any:
-        """V."""
+        """The velocity v itself: coordinates are flat."""
         return v
 
     @property

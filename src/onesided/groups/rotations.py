@@ -120,7 +120,7 @@ class SO2(Group):
         return delta[..., 0] ** 2
 
     def rate(self, delta: Any, v: Any) -> Any:
-        """V."""
+        """The velocity v itself: coordinates are flat."""
         return v
 
     def wrap(self, q: Any) -> Any:
@@ -154,7 +154,7 @@ class SO3(Group):
         return self.wrap(rotation_vector(*multiply(quaternion(-q), quaternion(other))))
 
     def bracket(self, v: Any, w: Any) -> Any:
-        """V × w."""
+        """The cross product v × w."""
         return cross(v, w)
 
     def coadjoint(self, v: Any, momentum: Any) -> Any:

@@ -1,9 +1,10 @@
 """The sparse symmetric factorisation that is used: that of feral, or SciPy's where feral cannot be had.
 
 feral is young. Where it cannot be imported, or lacks a name that is used here, SuperLU takes its place: with diagonal
-pivots A = L D Lᵀ up to the order of rows, so that the signs of the pivots are the inertia (Sylvester). It is several
-times slower, and pivots that are zero (constraints before the coordinates they hold) are moved by a little, which
-refinement takes back. A matrix that is exactly singular is refused, since its inertia cannot be read off.
+pivots L D Lᵀ = A + E up to the order of rows, so that the signs of the pivots are the inertia of A + E (Sylvester). It
+is several times slower, and pivots that are zero (constraints before the coordinates they hold) are moved by a little,
+which refinement takes back. As long as ‖E‖ ‖(A + E)⁻¹‖ < 1 no eigenvalue changes its sign between A + E and A; where
+that is not so the smallest pivot counts as zero: the inertia cannot be told. What is exactly singular is refused.
 """
 
 from functools import cache
@@ -12,14 +13,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.sparse.linalg import splu
+from scipy.sparse.linalg import LinearOperator, onenormest, splu
 
 from onesided.base.errors import UsageError
 from onesided.base.tolerances import EPS
 from onesided.base.types import Array, Indices
 
 NAMES = "CscMatrix", "Solver", "from_scipy"
-MOVED = EPS**0.75  # of the largest entry, by which a diagonal entry that is zero is moved: below it no digit is lost
+MOVED = EPS**0.75, EPS**0.5  # of the largest entry, by which zeros of the diagonal are moved: little, or less growth
+PROBES = 4  # random vectors that measure E
+SAFETY = 10.0  # of both norms, which are estimated
 REFINEMENTS = 5
 
 
@@ -77,10 +80,16 @@ class Factors:
     def factor(self, lower: Lower) -> None:
         """Factorise, and count the signs of the pivots."""
         A = lower.whole()
-        size = float(np.max(np.abs(A.data), initial=0.0))
-        diagonal = A.diagonal()
-        small = np.abs(diagonal) <= MOVED * size
-        moved = np.where(small, -MOVED * size, 0.0)
+        for share in MOVED:
+            self._factor(A, share * float(np.max(np.abs(A.data), initial=0.0)))
+            certain = self._is_certain(A)
+            if certain:
+                break
+        self._count(self._lu.U.diagonal(), certain=certain)
+        self._A, self.factor_nnz = A, self._lu.nnz
+
+    def _factor(self, A: Any, little: float) -> None:
+        moved = np.where(np.abs(A.diagonal()) <= little, -little, 0.0)
         try:
             self._lu: Any = splu(
                 sp.csc_array(A + sp.diags_array(moved)), permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0,
@@ -92,13 +101,24 @@ class Factors:
             raise UsageError(
                 "this sparse matrix cannot be factorised by SuperLU", advice="install the package feral-solver"
             )
-        self._count(self._lu.U.diagonal(), A.shape[0] * EPS * size)
-        self._A, self.factor_nnz = A, self._lu.nnz
+
+    def _is_certain(self, A: Any) -> bool:
+        """Whether A has the inertia of its factors: what they miss is less than their smallest eigenvalue."""
+        n, order = A.shape[0], self._lu.perm_r
+        x = np.random.default_rng(0).normal(size=(n, PROBES))
+        missed = A @ x - (self._lu.L @ (self._lu.U @ x[np.argsort(order)]))[order]
+        error = np.sqrt(np.sum(missed**2) / PROBES)  # of Frobenius's norm
+        inverse = LinearOperator((n, n), matvec=self._lu.solve, rmatvec=self._lu.solve, dtype=np.float64)
+        with np.errstate(all="ignore"):
+            return bool(SAFETY * error * onenormest(inverse) < 1.0)
 
     refactor = factor
 
-    def _count(self, pivots: Array, zero: float) -> None:
-        positive, negative = int(np.sum(pivots > zero)), int(np.sum(pivots < -zero))
+    def _count(self, pivots: Array, *, certain: bool) -> None:
+        signs = np.sign(pivots)
+        if not certain:
+            signs[np.argmin(np.abs(pivots))] = 0.0
+        positive, negative = int(np.sum(signs > 0)), int(np.sum(signs < 0))
         self.inertia = Counts(positive, negative, len(pivots) - positive - negative)
 
     def solve(self, b: Array) -> Array:

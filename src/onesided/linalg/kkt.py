@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from onesided.base.tolerances import SMALL
 from onesided.base.types import Array, Indices, Mask
 from onesided.linalg.engine import engine
-from onesided.linalg.ldl import Inertia
+from onesided.linalg.ldl import Inertia, best_ordered
 
 REFINEMENTS = 5
 
@@ -38,6 +38,7 @@ class SparseKkt:
         self._order = np.asarray(self._matrix.values()).astype(np.intp)
         self._lower = sp.csc_array((numbers + 1.0, (rows, columns)), shape=(n + m, n + m))
         self._lower_order = self._lower.data.astype(np.intp) - 1
+        self._upper = self._lower.T
         self._solver: Any = None
         self.count = 0  # factorisations so far
         self.holder: Any = None  # what was factorised last: an evaluation, with the working set
@@ -49,18 +50,12 @@ class SparseKkt:
         gradients = np.where(closed[self._constraints], gradients, 0.0)
         values = np.concatenate([hessian, gradients, np.where(closed, -soft, -1.0)])
         self._matrix.set_values(values[self._order])
-        self._lower.data = values[self._lower_order]
+        self._lower.data = self._upper.data = values[self._lower_order]
+        self._diagonal = self._lower.diagonal()
         if self._solver is None:
-            self._solver = self._best_ordering()
+            self._solver = best_ordered(self._matrix)
         else:
             self._solver.refactor(self._matrix)
-
-    def _best_ordering(self) -> Any:
-        """Compare the fill of two orderings once: the automatic choice can be five times slower."""
-        solvers = [engine().Solver(ordering=name) for name in ("amf", "scotch")]
-        for solver in solvers:
-            solver.factor(self._matrix)
-        return min(solvers, key=lambda solver: solver.factor_nnz)
 
     @property
     def inertia(self) -> Inertia:
@@ -83,4 +78,4 @@ class SparseKkt:
 
     def _times(self, x: Array) -> Array:
         """K x from its lower triangle."""
-        return np.asarray(self._lower @ x + self._lower.T @ x - self._lower.diagonal() * x)
+        return np.asarray(self._lower @ x + self._upper @ x - self._diagonal * x)

@@ -59,6 +59,14 @@ class DenseFactor:
         return np.asarray(x.reshape(b.shape))
 
 
+def best_ordered(matrix: Any) -> Any:
+    """The solver with less fill of two orderings, factorised: its own choice can be five times slower."""
+    solvers = [engine().Solver(ordering=name) for name in ("amf", "scotch")]
+    for solver in solvers:
+        solver.factor(matrix)
+    return min(solvers, key=lambda solver: solver.factor_nnz)
+
+
 class SparseFactor:
     """LDLᵀ of a sparse symmetric matrix; the analysis is reused while the pattern stays.
 
@@ -71,19 +79,12 @@ class SparseFactor:
     def __init__(self, A: Any, previous: "SparseFactor | None" = None) -> None:
         self._matrix = engine().from_scipy(A.tocsc())
         if previous is None:
-            self._solver = self._best_ordering()
+            self._solver = best_ordered(self._matrix)
         else:
             self._solver = previous._solver
             self._solver.factor(self._matrix)
         counted = self._solver.inertia
         self.inertia = Inertia(counted.n_pos, counted.n_neg, counted.n_zero)
-
-    def _best_ordering(self) -> Any:
-        """Compare the fill of two orderings once per pattern: the automatic choice can be five times slower."""
-        solvers = [engine().Solver(ordering=name) for name in ("amf", "scotch")]
-        for solver in solvers:
-            solver.factor(self._matrix)
-        return min(solvers, key=lambda solver: solver.factor_nnz)
 
     def solve(self, b: Array) -> Array:
         """Solve A x = b with iterative refinement."""

@@ -22,7 +22,7 @@ class LU(Protocol):
         """Smallest pivot relative to the largest: zero means singular."""
 
     def solve(self, b: Any) -> Any:
-        """X of A x = b."""
+        """The solution x of A x = b."""
 
 
 def pivot_ratio(diagonal: Any) -> float:
@@ -45,7 +45,7 @@ class DenseLU:
         return self._lu, self._pivots
 
     def solve(self, b: Any) -> Any:
-        """X of A x = b."""
+        """The solution x of A x = b."""
         return self._solve(self._lu, self._pivots, b)[0]
 
 
@@ -66,7 +66,7 @@ class BandLU:
         self.pivot = pivot_ratio(np.abs(self._lu[2 * width]))
 
     def solve(self, b: Any) -> Any:
-        """X of A x = b."""
+        """The solution x of A x = b."""
         permuted = np.empty(len(self._order), dtype=self._lu.dtype)
         permuted[self._order] = b
         x, _ = self._solve(self._lu, self._width, self._width, permuted, self._pivots, overwrite_b=1)
@@ -86,7 +86,7 @@ class SparseLU:
             pass
 
     def solve(self, b: Any) -> Any:
-        """X of A x = b; not a number where A is singular."""
+        """The solution x of A x = b; not a number where A is singular."""
         return np.full(self._size, np.nan) if self._lu is None else self._lu.solve(b)
 
 

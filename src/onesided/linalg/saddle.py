@@ -19,7 +19,7 @@ class KKTFactor(Protocol):
         """Smallest pivot relative to the largest: zero means singular."""
 
     def solve(self, f: Array, g: Array) -> tuple[Array, Array]:
-        """X (n,) and ν (m,)."""
+        """The solution x (n,) and the multipliers ν (m,)."""
 
 
 class DenseKKT:
@@ -32,7 +32,7 @@ class DenseKKT:
         self.pivot = pivot_ratio(diagonal)
 
     def solve(self, f: Array, g: Array) -> tuple[Array, Array]:
-        """X and ν."""
+        """The solution x and the multipliers ν."""
         x, _ = lapack.dgetrs(self._lu, self._pivots, np.concatenate([f, g]))
         return x[: self.n], x[self.n :]
 
@@ -44,7 +44,7 @@ class KKT:
         self._lu, self.n, self.pivot = lu, n, lu.pivot
 
     def solve(self, f: Array, g: Array) -> tuple[Array, Array]:
-        """X and ν."""
+        """The solution x and the multipliers ν."""
         x = self._lu.solve(np.concatenate([f, g]))
         return x[: self.n], x[self.n :]
 
@@ -69,7 +69,7 @@ class RankKKT:
         self._reduced = reduced
 
     def solve(self, f: Array, g: Array) -> tuple[Array, Array]:
-        """X and the smallest ν."""
+        """The solution x and the smallest multipliers ν."""
         x = self._V @ ((self._U.T @ (g * self._weights)) / self._sigma)
         if self._Z.shape[1]:
             _, _, free, singular = lapack.dgesv(self._reduced, self._Z.T @ (f - self._M @ x))

@@ -17,6 +17,7 @@ from onesided.results.interpolated import DensePath
 from onesided.results.named_series import members_of
 from onesided.results.wording import sides
 
+MOST_PIECES = 200  # of a path; where there are more, those of one degree of instability are drawn together
 MOST_WORDS = 8  # with more events than this, labels are numbers only
 MOST_NUMBERS = 60
 LONG_WORDS = 34
@@ -111,8 +112,7 @@ def _branch(axes: Axes, path: Path, x: str, y: str, colour: str) -> Array:
     column(path, x), column(path, y)
     curve = dense(path, names=(x, y))
     points = np.column_stack([curve.columns[x], curve.columns[y]])
-    for begin, end, degree in pieces(curve):
-        line = points[begin : end + 1]
+    for line, degree in _lines(points, list(pieces(curve))):
         width = 2.0 if degree == 0 else 1.6
         axes.plot(line[:, 0], line[:, 1], color=colour, lw=width, ls=dashes(degree), solid_capstyle="round")
         if degree > 2:
@@ -121,6 +121,17 @@ def _branch(axes: Axes, path: Path, x: str, y: str, colour: str) -> Array:
                 str(degree), tuple(middle), fontsize=7.5, color=colour, textcoords="offset points", xytext=(4, 4)
             )
     return points
+
+
+def _lines(points: Array, found: list[tuple[int, int, int]]) -> Iterator[tuple[Array, int]]:
+    """Polylines with their degrees of instability: one for each piece, or of very many one for each degree."""
+    if len(found) <= MOST_PIECES:
+        yield from ((points[begin : end + 1], degree) for begin, end, degree in found)
+        return
+    gap = np.full((1, 2), np.nan)
+    for one in sorted({degree for _, _, degree in found}):
+        parts = [np.vstack([points[begin : end + 1], gap]) for begin, end, degree in found if degree == one]
+        yield np.vstack(parts), one
 
 
 def pieces(curve: DensePath) -> Iterator[tuple[int, int, int]]:
@@ -134,18 +145,21 @@ def pieces(curve: DensePath) -> Iterator[tuple[int, int, int]]:
 
 def _events(axes: Axes, paths: tuple[Path, ...], x: str, y: str) -> list[labels.Note]:
     """Markers of all events, each place once, and what to write beside them."""
-    found: list[tuple[float, float, Event]] = []
+    seen: dict[tuple[Kind, str, str], tuple[float, float, Event]] = {}
     for path in paths:
         values = column(path, x), column(path, y)
         for event in path.events:
-            place = float(values[0][event.index]), float(values[1][event.index])
-            known = any(np.allclose(place, other[:2], atol=0) and other[2].kind is event.kind for other in found)
-            if not known:
-                found.append((*place, event))
-                _mark(axes, *place, event.kind)
+            a, b = float(values[0][event.index]), float(values[1][event.index])
+            seen.setdefault((event.kind, f"{a + 0.0:.4e}", f"{b + 0.0:.4e}"), (a, b, event))
+    found = list(seen.values())
     special = [item for item in found if item[2].kind is not Kind.bound]
     if len(special) > MOST_NUMBERS:
+        for kind in {event.kind for _, _, event in found}:
+            places = np.array([item[:2] for item in found if item[2].kind is kind])
+            _mark(axes, places[:, 0], places[:, 1], kind)
         return []
+    for a, b, event in found:
+        _mark(axes, np.array([a]), np.array([b]), event.kind)
     wordy = len(special) <= MOST_WORDS
     return [
         labels.Note(a, b, label(event, number) if wordy else str(number))
@@ -163,11 +177,11 @@ def label(event: Event, number: int) -> str:
     return f"{number} {words}\n{event.control} = {event.p + 0.0:.5g}"
 
 
-def _mark(axes: Axes, x: float, y: float, kind: Kind) -> None:
+def _mark(axes: Axes, x: Array, y: Array, kind: Kind) -> None:
     marker = MARKERS[kind]
     colour = GREY if kind is Kind.bound else INK
     face = colour if marker.filled else "white"
-    axes.plot([x], [y], marker.shape, ms=marker.size, mfc=face, mec=colour, mew=1.2, zorder=5, clip_on=False)
+    axes.plot(x, y, marker.shape, ms=marker.size, mfc=face, mec=colour, mew=1.2, zorder=5, clip_on=False)
 
 
 def _history(axes: Axes, drive: Drive, x: str, y: str) -> tuple[list[labels.Note], list[Array]]:

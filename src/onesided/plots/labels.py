@@ -14,6 +14,7 @@ from onesided.plots.style import GREY, INK
 
 _REACHES = (11.0, 18.0, 28.0, 42.0, 60.0, 85.0, 115.0)  # points from the marker to the label
 _TURNS = np.radians([45, 135, -45, -135, 0, 180, 90, -90, 22, 158, -22, -158, 67, 113, -67, -113])
+_MANY = 20_000  # dots; a path that goes round and round covers the same places
 _LEADER = 24.0  # a label further away than this gets a line to its marker
 
 
@@ -114,7 +115,7 @@ def _crowd(box: Bbox, busy: Array) -> float:
 
 
 def _dots(axes: Axes, curves: list[Array]) -> Array:
-    """Curves as dots a few pixels apart."""
+    """Curves as dots a few pixels apart; of very many each place once."""
     dots = [np.zeros((0, 2))]
     for curve in curves:
         points = axes.transData.transform(curve)
@@ -122,7 +123,8 @@ def _dots(axes: Axes, curves: list[Array]) -> Array:
         along = np.concatenate([[0.0], np.cumsum(steps)])
         fine = np.arange(0.0, along[-1], 4.0) if np.isfinite(along[-1]) else along
         dots.append(np.column_stack([np.interp(fine, along, points[:, i]) for i in (0, 1)]))
-    return np.concatenate(dots)
+    found = np.concatenate(dots)
+    return found if len(found) <= _MANY else np.unique(np.round(found / 4.0), axis=0) * 4.0
 
 
 def _write(axes: Axes, note: Note, reach: float, turn: float, size: float) -> None:

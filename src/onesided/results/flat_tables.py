@@ -111,6 +111,18 @@ def _events(path: Path) -> Column:
     return _told(len(path), told)
 
 
+def listed(path: Path) -> dict[str, Column]:
+    """The events of a path, a row each."""
+    events = path.events
+    return {
+        "point": np.array([event.index for event in events], dtype=np.intp),
+        "kind": np.array([event.kind.name for event in events], dtype=object),
+        "control": np.array([event.p for event in events]),
+        "constraints": np.array([" ".join(event.constraints) for event in events], dtype=object),
+        "words": np.array([event.words() for event in events], dtype=object),
+    }
+
+
 def _moments(motion: Motion) -> Column:
     """Each event beside the last point at its time, or the next one after it."""
     last = len(motion) - 1

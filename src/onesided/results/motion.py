@@ -277,7 +277,7 @@ def local_ends(space: Group, delta: Array, v: Array, a: Array) -> tuple[Array, A
 
 
 def local_velocity(space: Group, delta: Array, slope: Array) -> Array:
-    """V of δ̇: the inverse of `rate`, which is linear in v."""
+    """The velocity v of δ̇: the inverse of `rate`, which is linear in v."""
     if space.flat:
         return slope
     identity = np.eye(space.size)

@@ -31,7 +31,7 @@ from onesided.results.designed import Designed
 from onesided.results.designed_store import read_designed, write_designed
 from onesided.results.diagram import Diagram
 from onesided.results.event_rates import Sensitivity
-from onesided.results.flat_tables import numbers, put_csv, table
+from onesided.results.flat_tables import listed, numbers, put_csv, table
 from onesided.results.folder import (
     ARRAYS,
     RECORD,
@@ -197,6 +197,7 @@ def _write_path(path: Path, folder: FilePath) -> dict[str, Any]:
     members, of_members = stored_members(path.members)
     np.savez_compressed(folder / ARRAYS, measures=measures, members=of_members, **arrays)
     put_csv(numbers(path), folder / "path.csv")
+    put_csv(listed(path), folder / "events.csv")
     return {
         "type": "path",
         "names": {name: getattr(path, name) for name in ("coordinates", "bilateral", "unilateral", "control")},

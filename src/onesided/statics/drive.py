@@ -11,12 +11,12 @@ from onesided.base.progress import SILENT, Progress, Total
 from onesided.base.tolerances import DEFAULT, Tolerances
 from onesided.base.types import Array, Status
 from onesided.linalg import one_thread
-from onesided.results import Drive, Equilibrium, Event, Jump, Path
+from onesided.results import Drive, Equilibrium, Event, Jump, Kind, Path
 from onesided.statics.equilibria.falls import Fall, Landing, Lost
 from onesided.statics.equilibria.falls import fall as fall_from
 from onesided.statics.equilibria.find_equilibrium import describe, equilibrium
 from onesided.statics.equilibria.place import Standpoint, place
-from onesided.statics.frictionless import noted
+from onesided.statics.notes import noted
 from onesided.statics.rays.naming import held_by
 from onesided.statics.stable_legs import StableLeg, known_rays, leading_rays, stable_leg
 from onesided.statics.tracing.hits import PathWatch
@@ -143,7 +143,7 @@ class _History:
         idle = 0
         sense = 1 if target > self.state.p else -1
         while self.state.p != target:
-            leg = self._leg(target) if idle < IDLE else None
+            leg = self._leg(target) if idle < IDLE and not self._falls(lost, sense) else None
             if leg is not None and lost is not None and self._stuck(leg.path):
                 leg = None  # the event at which stability was lost stands
             if leg is not None:
@@ -167,6 +167,12 @@ class _History:
                     return status, f"no stable state in reach at {at}{_why(status)}"
                 lost, idle = None, 0
         return Status.bound_reached, ""
+
+    def _falls(self, lost: Event | None, sense: int) -> bool:
+        """Whether an event that was met is known to lead nowhere in the sense of p: all its rays turn back."""
+        if lost is None or self.system.history or not lost.rays.complete or not len(lost.rays):
+            return False
+        return lost.kind is Kind.limit and all(ray.p_sign == -sense for ray in lost.rays.rays)
 
     def _moved(self, path: Path) -> bool:
         return bool(path.s[-1] > self.method.first_step**2)

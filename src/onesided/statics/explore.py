@@ -17,7 +17,7 @@ from onesided.results import Diagram, Event, Kind, Path, Ray, Rays
 from onesided.statics.checks.again import checked_twice
 from onesided.statics.checks.collect import collect
 from onesided.statics.equilibria.place import Standpoint
-from onesided.statics.frictionless import noted
+from onesided.statics.notes import noted
 from onesided.statics.paths import start_of
 from onesided.statics.rays.rays import rays_at
 from onesided.statics.symmetric import Marks, chosen_symmetry, images_of, labelled, multiplicities, ray_orbits
@@ -105,7 +105,7 @@ def _explore(origin: Origin, total: Total, limits: tuple[int, int], group: Symme
         if not atlas.take(job.origin.where.x, job.ray):
             continue
         if len(paths) == max_branches or job.depth > max_depth:
-            notes.append(f"limits reached with {len(queue) + 1} rays not followed")
+            notes.append(_left(len(queue) + 1, folded=group is not None))
             break
         with one_thread():
             path = _travel(job, atlas)
@@ -131,8 +131,16 @@ def _across(path: Path, tolerances: Tolerances) -> bool:
     return path.status is Status.bound_reached and float(path.s[-1]) <= tolerances.minimum_step
 
 
+def _left(rays: int, *, folded: bool) -> str:
+    """What the limits left out, and what to ask for."""
+    fold = "" if folded else "; `symmetry` folds images"
+    return f"limits reached with {rays} rays not followed: give a larger `max_branches` or `max_depth`{fold}"
+
+
 def _doubts(path: Path) -> Iterator[str]:
-    """Events at which branches may be missing, or are too many to be followed."""
+    """Where a branch was not followed to its end, events at which branches may be missing or are too many."""
+    if path.status is Status.enough and path.note:
+        yield path.note
     for event in path.events:
         if not event.rays.complete:
             yield f"at {event.control} = {event.p:.6g} branches may be missing: {event.rays.reason}"

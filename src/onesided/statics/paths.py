@@ -1,5 +1,6 @@
 """The verbs of equilibrium paths: trace, iter_trace, branch."""
 
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
@@ -32,6 +33,8 @@ from onesided.system.sizes import Sizes
 from onesided.system.symmetry import Symmetry
 from onesided.system.system import System
 
+ENDLESS = sys.maxsize, None  # points and events of an iterator: who takes them knows when it is enough
+
 
 @checked
 def trace(  # noqa: PLR0913 - one verb, all its ends by keyword
@@ -57,7 +60,7 @@ def trace(  # noqa: PLR0913 - one verb, all its ends by keyword
     q0, p0 : start; by default that of the file, or of the composed structure with p = 0.
     direction : +1 to start with growing p, −1 with falling p; by default the file's where p0 is, otherwise +1.
     p_bounds : the path ends where p leaves them; by default the file's range where p0 is the file's.
-    max_points, max_events : further ends.
+    max_points, max_events : further ends; a path that nothing else ends stops after 20,000 points, and says so.
     events : name → function(q, p) whose zeros are located along the path.
     method : `PredictorCorrector()` (default) or `FirstOrder()`, the papers' own integration.
     progress : told about points as they are found.
@@ -89,7 +92,7 @@ def iter_trace(
 ) -> Iterator[PathItem]:
     """The iterator twin of `trace`: points and events as they are found; an item with a status is the last."""
     start = where(system, q0, p0, p_bounds, direction)
-    origin, _ = start_of(system, start.q, start.p, PathWatch(start.bounds, {}, tolerances), method, (None, None))
+    origin, _ = start_of(system, start.q, start.p, PathWatch(start.bounds, {}, tolerances), method, ENDLESS)
     ray, _ = _choose(origin.where, rays_at(origin.where), start.direction)
     tracer = _tracer(origin, ray)
     yield PathItem(tracer.curve, tracer.point, max(tracer.point.negative, 0))

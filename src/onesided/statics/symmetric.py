@@ -2,7 +2,8 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -78,36 +79,49 @@ def ray_orbits(symmetry: Symmetry | None, x: Array, rays: Rays, unit: Array, nea
     orbit = list(range(len(rays)))
     if symmetry is None:
         return tuple(orbit)
-    here = symmetry.subgroup(_leaving(symmetry, x, unit, near))
+    here, known = symmetry.subgroup(_leaving(symmetry, x, unit, near)), _Recognition(rays, unit, near)
     for i in range(len(rays)):
         if orbit[i] == i:
-            for j in _images_among(here, rays, i, unit, near):
+            for j in known.images(here, i):
                 if j is not None and j > i:
                     orbit[j] = i
     return tuple(orbit)
 
 
-def _images_among(symmetry: Symmetry, rays: Rays, i: int, unit: Array, near: float) -> list[int | None]:
-    """For each element which ray the image of ray i is."""
-    return [_recognised(turned_ray(symmetry, g, rays[i]), rays, unit, near) for g in range(len(symmetry))]
+@dataclass(frozen=True, eq=False)
+class _Recognition:
+    """Rays at a point, to tell which of them an image of one is."""
 
+    rays: Rays
+    unit: Array
+    near: float
 
-def _recognised(image: Ray, rays: Rays, unit: Array, near: float) -> int | None:
-    """The ray that an image is: the nearest, if it is clearly nearer than any other.
+    @cached_property
+    def _directions(self) -> Array:
+        """Those of all rays, a row each."""
+        return np.array([self._direction(ray) for ray in self.rays.rays])
 
-    Where high orders alone decide between directions, these are known to a few degrees only.
-    """
-    distances = np.array([_apart(image, ray, unit) for ray in rays.rays])
-    nearest = np.argsort(distances)
-    second = float(distances[nearest[1]]) if len(distances) > 1 else np.inf
-    clear = distances[nearest[0]] <= min(CLEARLY * second, ROUGHLY) and second > near
-    return int(nearest[0]) if clear else None
+    def _direction(self, ray: Ray) -> Array:
+        """Of length one in scaled variables."""
+        u = ray.x_dot / self.unit
+        return np.asarray(u / np.linalg.norm(u))
 
+    def images(self, symmetry: Symmetry, i: int) -> list[int | None]:
+        """For each element which ray the image of ray i is."""
+        return [self._recognised(turned_ray(symmetry, g, self.rays[i])) for g in range(len(symmetry))]
 
-def _apart(a: Ray, b: Ray, unit: Array) -> float:
-    """Distance of two rays of length one in scaled variables; infinite where different constraints are closed."""
-    u, v = (ray.x_dot / unit for ray in (a, b))
-    return float(np.linalg.norm(u / np.linalg.norm(u) - v / np.linalg.norm(v))) if a.rows == b.rows else np.inf
+    def _recognised(self, image: Ray) -> int | None:
+        """The ray that an image is: the nearest, if it is clearly nearer than any other with the same constraints.
+
+        Where high orders alone decide between directions, these are known to a few degrees only.
+        """
+        alike = np.array([ray.rows == image.rows for ray in self.rays.rays])
+        apart = np.linalg.norm(self._directions - self._direction(image), axis=1)
+        distances = np.where(alike, apart, np.inf)
+        nearest = np.argsort(distances)
+        second = float(distances[nearest[1]]) if len(distances) > 1 else np.inf
+        clear = distances[nearest[0]] <= min(CLEARLY * second, ROUGHLY) and second > self.near
+        return int(nearest[0]) if clear else None
 
 
 class Marks:
@@ -150,10 +164,8 @@ def _labelled_event(symmetry: Symmetry, event: Event, near: float) -> Event:
     if event.kind is Kind.bound or event.origin is None or not len(event.rays):
         return event
     x, unit = event.origin.where.x, event.origin.where.unit
-    here = symmetry.subgroup(_leaving(symmetry, x, unit, near))
-    rays = tuple(
-        replace(ray, isotropy=_isotropy(here, event.rays, i, unit, near)) for i, ray in enumerate(event.rays.rays)
-    )
+    here, known = symmetry.subgroup(_leaving(symmetry, x, unit, near)), _Recognition(event.rays, unit, near)
+    rays = tuple(replace(ray, isotropy=_isotropy(here, known, i)) for i, ray in enumerate(event.rays.rays))
     detail = event.detail
     if len(event.forward) > 1:
         told = Counter(rays[i].isotropy or "not clear" for i in event.forward)
@@ -162,9 +174,9 @@ def _labelled_event(symmetry: Symmetry, event: Event, near: float) -> Event:
     return replace(event, rays=replace(event.rays, rays=rays), detail=detail)
 
 
-def _isotropy(symmetry: Symmetry, rays: Rays, i: int, unit: Array, near: float) -> str:
+def _isotropy(symmetry: Symmetry, known: _Recognition, i: int) -> str:
     """Name of the elements that leave ray i at a point that all of them leave; empty where it is not clear."""
-    keep = np.array([j == i for j in _images_among(symmetry, rays, i, unit, near)])
+    keep = np.array([j == i for j in known.images(symmetry, i)])
     closed = keep[0] and np.all(keep[symmetry.table[np.ix_(keep, keep)]])
     return symmetry.subgroup(keep).name if closed else ""
 

@@ -14,7 +14,7 @@ from onesided.results import ConstraintStates, Event, Path, Ray
 from onesided.statics.curves.spectrum import spectrum_at
 from onesided.statics.curves.stability import degree_of_instability
 from onesided.statics.equilibria.place import place
-from onesided.statics.frictionless import noted
+from onesided.statics.notes import noted
 from onesided.statics.symmetric import chosen_symmetry
 from onesided.system.fixed_space import FixedSpace
 from onesided.system.symmetry import Symmetry

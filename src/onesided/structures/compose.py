@@ -1,9 +1,10 @@
 """`compose`: places and elements to a `System`, with coordinates and constraints numbered and attachments checked."""
 
 from collections import defaultdict
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
+from itertools import islice
 from typing import Any, cast
 
 import numpy as np
@@ -13,6 +14,7 @@ from onesided.base.errors import ModelError
 from onesided.base.names import check_names, unknown_name
 from onesided.base.types import Array, Indices
 from onesided.elements.contract import Element, Frame, Quantity, Start, Words, evaluate_quantity
+from onesided.elements.line_loads import on_beams
 from onesided.elements.members import Bar
 from onesided.elements.places import Body, Marker, Place
 from onesided.formulas.formula import FormulaError
@@ -21,7 +23,7 @@ from onesided.structures.assembly import Assembly, Batch
 from onesided.structures.contact_laws import contacts_of_parts
 from onesided.structures.drawing import structure_sketch
 from onesided.structures.kernels import Data
-from onesided.structures.likely import check_masses, warn_of_mixed_units
+from onesided.structures.likely import check_masses, check_numbers, check_places, warn_of_mixed_units
 from onesided.structures.masses import Moving
 from onesided.structures.member_results import Course, member_results
 from onesided.structures.motion_of_parts import ContactsOfStructure, StructureMotion
@@ -33,6 +35,7 @@ from onesided.system.system import System
 from onesided.system.travel import made_by
 
 DENSE_LIMIT = 300  # coordinates and constraints up to which matrices are dense
+MAX_PARTS, MAX_DEPTH = 200_000, 16  # of lists within lists
 Part = Place | Element
 
 
@@ -83,15 +86,20 @@ def compose(
 
 
 def _flatten(parts: Iterable[Part | Iterable[Part]]) -> list[Part]:
-    flat: list[Part] = []
+    flat = list(islice(_single(parts), MAX_PARTS + 1))
+    if len(flat) > MAX_PARTS:
+        raise ModelError(f"more than {MAX_PARTS} parts", expected="a list, or an iterator that ends")
+    return flat
+
+
+def _single(parts: Iterable[Part | Iterable[Part]], depth: int = 0) -> Iterator[Part]:
     for part in parts:
         if isinstance(part, (Place, Element)):
-            flat.append(part)
-        elif isinstance(part, Iterable) and not isinstance(part, (str, Mapping)):
-            flat.extend(_flatten(part))
+            yield part
+        elif isinstance(part, Iterable) and not isinstance(part, (str, Mapping)) and depth < MAX_DEPTH:
+            yield from _single(part, depth + 1)
         else:
             raise ModelError("this is neither a place nor an element", got=repr(part), expected="Node(…), Bar(…), …")
-    return flat
 
 
 class Structure:
@@ -103,12 +111,14 @@ class Structure:
         self.places = self._places()
         self._check_names()
         given = [part for part in self.parts if isinstance(part, Element)]
-        self.elements = [one for element in given for one in element.expand(self.places, parameters)]
+        self.elements = on_beams([one for element in given for one in element.expand(self.places, parameters)])
         remembered = {f"{e.name}_{ending}": 0.0 for e in self.elements for ending in e.history}
         self.parameters = parameters = {**remembered, **parameters}
         self.slots, self.coordinates, self.index = self._number_slots()
         start = self.start_of(parameters)
+        check_places(self.places, start)
         self._check_elements(start)
+        check_numbers(self.elements, start)
         self.inner = self._number_inner(start)
         self.bilateral, self.unilateral, self.rows = self._number_constraints()
         self.batches, self.batch_slots = self._make_batches()
@@ -323,10 +333,21 @@ class Structure:
 
     def shrunk(self, parameters: Mapping[str, float], p: Array) -> list[str]:
         """Bars and cables whose natural length follows the control parameter and is negative somewhere along p."""
-        bars = [element for element in self.elements if isinstance(element, Bar) and element.moves]
-        start = self.start_of(parameters) if bars else None
+        if not self._following:
+            return []
+        start = self.start_of(parameters)
         with np.errstate(all="ignore"):
-            return [bar.name for bar in bars if start is not None and np.any(bar.along(start, p).natural < 0.0)]
+            return [bar.name for bar in self._following if np.any(bar.along(start, p).natural < 0.0)]
+
+    @cached_property
+    def _following(self) -> list[Bar]:
+        """Bars and cables whose natural length follows the control parameter."""
+        return [element for element in self.elements if isinstance(element, Bar) and element.moves]
+
+    @cached_property
+    def driven(self) -> bool:
+        """Whether some element follows the control parameter."""
+        return any(element.driven for element in self.elements)
 
     def system(self, control: str, scales: Scales, *, sparse: bool | None = None) -> System:
         """The system these parts make."""

@@ -14,6 +14,25 @@ from onesided.elements.places import Place
 MIXED = 1e12  # ratio of two stiffnesses or lengths that cannot be meant
 
 
+def check_places(places: Mapping[str, Place], start: Start) -> None:
+    """Refuse places that are nowhere: positions and angles are finite."""
+    for place in places.values():
+        frame = start.frames[place.name]
+        if not all(np.all(np.isfinite(part)) for part in frame):
+            got = f"position {np.array(frame.position)}, angle {float(frame.angle):g}"
+            raise ModelError(
+                f"{place.kind} '{place.name}' has no place", about=place.name, got=got, expected="finite numbers"
+            )
+
+
+def check_numbers(elements: Sequence[Element], start: Start) -> None:
+    """Refuse elements with a quantity that is no number."""
+    for element in elements:
+        for name, value in element.numbers(start).items():
+            if np.any(np.isnan(np.asarray(value, dtype=np.float64))):
+                raise element.error("one of its quantities is no number", got=f"{name} = {value}")
+
+
 def check_masses(places: Mapping[str, Place], start: Start) -> None:
     """Refuse negative masses and moments of inertia."""
     for place in places.values():

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 CHUNK = 64  # points per compiled call: one shape for results of any length
 MACHINE = "machine_force"
+TURNING = 6  # components of a body in space: a position, then a rotation vector
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,11 +71,15 @@ class Reader:
 
     @cached_property
     def held(self) -> dict[str, int]:
-        """Names of reactions with the numbers of the slots that are held."""
+        """Names of reactions with the numbers of the slots that are held.
+
+        Where a support holds some of the turns of a body in space, its moment may have components about all axes.
+        """
         structure, found = self.system.structure, {}
         for place in structure.free_standing:
-            for slot, number in zip(place.slots, structure.slots[place.name], strict=True):
-                if not slot.free:
+            turns = len(place.slots) == TURNING and any(not slot.free for slot in place.slots[3:])
+            for i, (slot, number) in enumerate(zip(place.slots, structure.slots[place.name], strict=True)):
+                if not slot.free or (turns and i >= 3):
                     found[f"{place.name}.reaction_{slot.name.removeprefix(place.name + '_')}"] = int(number)
         return found
 
@@ -89,7 +94,7 @@ class Reader:
         """Whether the control parameter moves a support, a drive, or a stress-free state."""
         structure = self.system.structure
         moved = any(rate != 0.0 for _, rate in structure.held(self.system.parameters).values())
-        return moved or any(element.driven for element in structure.elements)
+        return moved or structure.driven
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -119,7 +124,7 @@ class Reader:
                 machine += np.sum(by_p, axis=1)
         self._add_inertia(slots)
         held = self.system.structure.held(self.system.parameters)
-        machine += sum((held[number][1] * force for number, force in slots.items()), np.zeros(len(machine)))
+        machine += sum((held[n][1] * force for n, force in slots.items() if n in held), np.zeros(len(machine)))
         self._about_fixed_axes(slots)
         reactions = {name: slots[number] for name, number in self.held.items()}
         found |= {name: self._across(place, guides[place])[:, i] for name, (place, i) in self.guided.items()}
@@ -178,17 +183,28 @@ class Reader:
         return np.asarray(np.outer(pull @ along, along) - pull)
 
     def _about_fixed_axes(self, slots: dict[int, Array]) -> None:
-        """Reactions of a body that p turns in space: moments about the fixed axes, not forces on a rotation vector."""
-        structure, p = self.system.structure, self.course.p
-        held = structure.held(self.system.parameters)
+        """Reactions to turns of a body in space: moments about the fixed axes, not forces on a rotation vector.
+
+        With ω = T(r) ṙ the power of forces Q on r is Q·ṙ = M·ω: M = T⁻ᵀ Q.
+        """
+        structure = self.system.structure
         for place in structure.free_standing:
             numbers = [int(number) for number in structure.slots[place.name][3:]]
-            if len(numbers) != 3 or any(n not in slots for n in numbers) or not any(held[n][1] for n in numbers):
+            if len(place.slots) != TURNING or any(n not in slots for n in numbers):
                 continue
-            turns = np.stack([held[n][0] + held[n][1] * p for n in numbers], axis=1)
+            turns = np.stack([self._slot(n) for n in numbers], axis=1)
             forces = np.stack([slots[n] for n in numbers], axis=1)
-            moments = [vector_rates(turn).T @ force for turn, force in zip(turns, forces, strict=True)]
-            slots |= dict(zip(numbers, np.reshape(moments, (-1, 3)).T, strict=True))
+            if np.any(turns):
+                forces = np.stack([vector_rates(turn).T @ Q for turn, Q in zip(turns, forces, strict=True)])
+            slots |= dict(zip(numbers, forces.T, strict=True))
+
+    def _slot(self, number: int) -> Array:
+        """Values of a slot, free or held, along the result."""
+        structure, p = self.system.structure, self.course.p
+        if number in structure.index:
+            return self.course.q[:, structure.index[number]]
+        value, rate = structure.held(self.system.parameters)[number]
+        return np.asarray(value + rate * p)
 
     def _add_inertia(self, slots: dict[int, Array]) -> None:
         """In motion a held slot that p moves has an acceleration that the result does not hold: its reaction is NaN.
@@ -199,7 +215,7 @@ class Reader:
             return
         structure, p = self.system.structure, self.course.p
         held = structure.held(self.system.parameters)
-        moved = {number for number in slots if held[number][1] != 0.0} if np.ptp(p) else set()
+        moved = {n for n in slots if n in held and held[n][1] != 0.0} if np.ptp(p) else set()
         heavy = {
             int(number)
             for place in structure.free_standing

@@ -76,7 +76,8 @@ def _loose_direction(system: "System", points: Sequence[tuple[Array, float]]) ->
 def _connected(system: "System") -> list[list[Place]]:
     """Groups of places that elements connect; what is held entirely belongs to none."""
     moving = system.structure.moving
-    names = [place.name for place in moving.places if any(c >= 0 for c in moving.columns[place.name])]
+    places = [place for place in moving.places if place.moves_rigidly]
+    names = [place.name for place in places if any(c >= 0 for c in moving.columns[place.name])]
     owner = {column: name for name in names for column in moving.columns[name] if column >= 0}
     parent = {name: name for name in names}
 
@@ -92,7 +93,7 @@ def _connected(system: "System") -> list[list[Place]]:
             for name in touched[1:]:
                 parent[root(name)] = root(touched[0])
     groups: dict[str, list[Place]] = defaultdict(list)
-    for place in moving.places:
+    for place in places:
         if place.name in parent:
             groups[root(place.name)].append(place)
     return list(groups.values())

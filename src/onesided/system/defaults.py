@@ -90,7 +90,9 @@ def programme_of(system: System, q0: Any, programme: Any) -> tuple[Any, Any]:
 
 def silent_p(system: System, q: Array) -> str:
     """A remark where p was taken as 0 and matters; empty where the system does not depend on it."""
-    e = system.evaluate(q, 0.0, np.zeros(len(system.constraint_names)))
-    if not (np.any(e.L_qp) or np.any(e.c_p)):
+    here = system.derivatives.pack(q, 0.0, np.zeros(len(system.constraint_names)))
+    direction = np.zeros(len(here))
+    direction[system.n] = 1.0
+    if not np.any(system.along(here, direction, 1)):  # (L_qp, c_p), without a compilation
         return ""
     return f"{system.control} = 0 throughout, since nothing was said of it: control=…"

@@ -16,12 +16,15 @@ if TYPE_CHECKING:
 def check_forces(system: "System", q: Array, p: float) -> None:
     """Refuse, for statics, forces at rest that have no potential: equilibrium paths are made of energies."""
     advice = "model it as an energy, or compute the motion instead"
-    if system.structure is not None:
-        for element in system.structure.elements:
-            if not element.conservative:
-                raise ModelError(
-                    f"{element.kind} '{element.name}' has no potential: statics cannot treat it", advice=advice
-                )
+    for element in () if system.structure is None else system.structure.elements:
+        if not element.conservative:
+            raise ModelError(
+                f"{element.kind} '{element.name}' has no potential: statics cannot treat it",
+                got="a force whose work depends on the way: its stiffness is not symmetric, and stability may be lost "
+                "by flutter, which no energy shows",
+                expected="forces with a potential: a dead `force`, `pressure` in a closed polygon, `surface_pressure`",
+                advice="simulate with dampers and a slow `control`; that is valid beyond flutter too",
+            )
     if system.force is None:
         return
     rest, size = np.zeros(system.n), 1.0 + np.abs(q)

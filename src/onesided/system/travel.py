@@ -23,8 +23,10 @@ class Made(NamedTuple):
 
 
 def made_by(system: "System", verb: Callable[..., "System"], *args: Any, **kwargs: Any) -> "System":
-    """The system, which now knows the call that makes it."""
+    """The system, which now knows the call that makes it; a variant of a loaded system keeps what the file states."""
     system._set("made", Made(verb, args, kwargs))
+    if args and system.task is None:
+        system._set("task", getattr(args[0], "task", None))
     return system
 
 

@@ -94,10 +94,13 @@ class Catenary(GuyLaw):
     printed: bool = False
 
     def tension(self, elongation: Array, mast: "Mast") -> Array:
-        """The one positive root, by Newton's method from above, where it converges monotonically."""
+        """The one positive root, by Newton's method from above, where it converges monotonically.
+
+        Above it lie −c + a^⅓ and a^⅓, and for c > a^⅓ also (a/c)^½, because σ²c ≤ a.
+        """
         a = mast.a_printed if self.printed else mast.a
         c = a - mast.b * np.asarray(elongation, dtype=float) - 1.0
-        sigma = np.maximum(-c, 0.0) + a ** (1 / 3)
+        sigma = np.maximum(-c, 0.0) + np.sqrt(a / np.maximum(c, a ** (1 / 3)))
         if not np.isfinite(sigma).all():
             return np.full_like(sigma, np.nan)
         for _ in range(100):

@@ -1,6 +1,7 @@
 """PEERS section 1: chains of bistable bars, two-bar trusses, the force-driven bar."""
 
 import math
+from functools import cache
 
 import jax.numpy as jnp
 import numpy as np
@@ -12,6 +13,7 @@ from onesided import Kind, Status, zoo
 C = 1.25 ** (1 / 3)
 
 
+@cache
 def chain(N):
     k, l0 = 1 + 0.02 * np.arange(N), math.sqrt(1.25)
 

@@ -1,5 +1,7 @@
 """Schwab's disk on a cosine road: closed forms (energy, curvature), tables computed from them by quadrature."""
 
+from functools import cache
+
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -48,6 +50,7 @@ def pairs(r=R, **changes):
     return {"road": SurfacePair(**{**parts, **changes})}
 
 
+@cache
 def disk(r=R, **changes):
     base = System(
         coordinates=("x", "y", "phi"),

@@ -148,11 +148,20 @@ class Flight:
                 return
             if moment.margin is not None:
                 mode, moment = self._squeezed(state, mode, moment.margin), None
-            before = mode
+            before, last = mode, state
             state, mode = self._meet(state, moment, before)
+            if self._passed(last, state):
+                yield self._keep(state)
+                return
             slid = dict(before.sliding)
             self._began = {i: self._began.get(i, -math.inf) if i in slid else state.t for i, _ in mode.sliding}
             self._tell_friction(state, before, mode)
+
+    def _passed(self, before: MotionState, after: MotionState) -> bool:
+        """Tell of users' functions that vanish just where contacts change the motion; whether one ends it."""
+        names, earlier = list(self.world.request.events), self.states[-2] if len(self.states) > 1 else before
+        ends = [self._user(after, names[f]) for f in self._users.passed(earlier, before, after)]
+        return any(ends)
 
     def _too_many(self) -> bool:
         if len(self.events) < self.method.max_events:

@@ -144,7 +144,7 @@ class March:
             self.points = i + 1
             if i % GROW == 0 or i == self.count:
                 recent = slice(max(0, i - GROW), i + 1)
-                self.world.sizes.grow(np.max(np.abs(self._log.q[recent]), axis=0), self._log.v[recent])
+                self.world.sizes.grow(self._log.q[recent], self._log.v[recent])
             yield self.points
             if not self.status.ok and self.status is not Status.max_iterations:
                 return

@@ -51,7 +51,7 @@ class Projected:
 
     Attributes
     ----------
-    rtol : accuracy of a step, relative to the size of coordinates and velocities.
+    rtol : accuracy of a step, relative to the way gone so far and to the velocities.
     step : a fixed step instead.
     max_step : the largest step.
     """
@@ -114,7 +114,7 @@ class ExplicitStepper(Stepper):
         span = abs(t_end - state.t)
         h = method.step or min(first_step(mechanics, state, method.rtol, ORDER, span), method.max_step)
         super().__init__(mechanics, state, h, t_end)
-        self.method, self.accuracy = method, Accuracy(method.rtol)
+        self.method, self.accuracy = method, Accuracy(method.rtol, closely=True)
         self._rates = (method.alpha, method.beta) if isinstance(method, Baumgarte) else None
         self._tiny = 0
         self._coarse = max(COARSE / method.rtol, 1.0)

@@ -108,7 +108,7 @@ class Stabilised:
         return Linearised(*(values[source] for source, _, _ in self._entries))
 
     def mass_times(self, blocks: Linearised, x: Array) -> Array:
-        """M x."""
+        """The product M x with the mass matrix."""
         if self.equations.jacobian_pattern is None:
             return np.asarray(blocks.M @ x)
         _, i, j = self._entries[M]

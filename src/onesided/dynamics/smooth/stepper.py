@@ -95,18 +95,18 @@ class SmoothMethod(Protocol):
 
 @dataclass(frozen=True)
 class Accuracy:
-    """Error control: each step is accurate to `rtol` of the size of the coordinates and velocities.
+    """Error control: each step is accurate to `rtol` of the way gone so far and of the velocities.
 
-    Sizes are those of the coordinates and velocities so far, component by component, but at least `floor` of the
-    largest.
+    Sizes are those of `MotionSizes.of_errors`, component by component, but at least `floor` of the largest.
     """
 
     rtol: float
+    closely: bool = False
     floor: float = 0.01
 
     def norm(self, mechanics: Mechanics, dq: Array, dv: Array) -> float:
         """Root mean square of an error in units of the tolerance: 1 is as good as asked."""
-        lengths, speeds = mechanics.sizes.of_errors()
+        lengths, speeds = mechanics.sizes.of_errors(closely=self.closely)
         q = dq / np.maximum(lengths, self.floor * lengths.max())
         v = dv / np.maximum(speeds, self.floor * speeds.max())
         return math.sqrt((q @ q + v @ v) / (2 * len(q))) / self.rtol

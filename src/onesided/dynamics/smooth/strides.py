@@ -37,7 +37,8 @@ def rules(mechanics: Mechanics, limits: StrideLimits) -> StrideRules:
     """What a call of many steps is given."""
     return StrideRules(
         limits.end, mechanics.equations.p, limits.rtol, limits.longest, limits.smallest, mechanics.tolerances.residual,
-        mechanics.weights, mechanics.reference, mechanics.sizes.share, limits.tiny,
+        mechanics.weights, mechanics.reference, mechanics.sizes.home, mechanics.sizes.close, mechanics.sizes.share,
+        limits.tiny,
         float(limits.wanted),
     )  # fmt: skip
 

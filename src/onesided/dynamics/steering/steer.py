@@ -16,6 +16,7 @@ from onesided.dynamics.contacts.event_driven import EventDriven
 from onesided.dynamics.simulate import simulate
 from onesided.dynamics.smooth.explicit import Projected
 from onesided.dynamics.steering.program import Answer, Solver, TrustRegion
+from onesided.dynamics.steering.steer_asked import SteerAsked, completed_steering
 from onesided.dynamics.steering.steer_problem import (
     Phase,
     SteeringProblem,
@@ -32,7 +33,7 @@ from onesided.evaluation.collocation import Collocation
 from onesided.evaluation.motion_functions import Control
 from onesided.linalg import one_thread
 from onesided.results import Motion, Steering
-from onesided.system.inputs import Cost, Force, squares, with_inputs
+from onesided.system.inputs import Cost, Force, with_inputs
 from onesided.system.system import System
 
 Recheck = tuple[tuple[Motion, ...], float]
@@ -67,21 +68,23 @@ class DirectCollocation:
 @checked
 def steer(  # noqa: PLR0913 - one verb, all its ends by keyword
     system: System,
-    start: tuple[Any, Any],
-    goal: tuple[Any, Any],
-    inputs: Mapping[str, str | Force],
-    objective: Cost = squares,
+    start: tuple[Any, Any] | None = None,
+    goal: tuple[Any, Any] | None = None,
+    inputs: Mapping[str, str | Force] | None = None,
+    objective: Cost | None = None,
     *,
-    t_span: tuple[float, float],
+    t_span: tuple[float, float] | None = None,
     bounds: Mapping[str, tuple[float, float]] | None = None,
-    modes: Sequence[tuple[float, Sequence[str]]] = (),
-    control: float | Control = 0.0,
+    modes: Sequence[tuple[float, Sequence[str]]] | None = None,
+    control: float | Control | None = None,
     method: DirectCollocation | None = None,
     guess: Steering | None = None,
     tolerances: Tolerances = DEFAULT,
     throw: bool = True,
 ) -> Steering:
     """Find inputs that bring a system from one state to another at the least cost.
+
+    What is not given is what the model file's `[steer]` says.
 
     Parameters
     ----------
@@ -105,15 +108,25 @@ def steer(  # noqa: PLR0913 - one verb, all its ends by keyword
     parabolas on the intervals, continuous but where a mode ends; `simulate` is run under them and compared at all
     nodes.
     """
-    problem = stated((system, control), (start, goal), inputs, objective, span_of(t_span), tolerances)
-    chosen = DirectCollocation() if method is None else method
-    phases = modes_of(problem, modes)
-    limits = limits_of(problem, bounds or {}, tuple(inputs), phases[-1][1])
+    asked = completed_steering(system, SteerAsked(start, goal, inputs, objective, t_span, bounds, modes, control))
+    problem = stated(
+        (system, asked.control), (asked.start, asked.goal), asked.inputs, asked.objective, span_of(asked.t_span),
+        tolerances,
+    )  # fmt: skip
+    phases, names = modes_of(problem, asked.modes), tuple(asked.inputs)
+    limits = limits_of(problem, asked.bounds, names, phases[-1][1])
     with one_thread():
-        found = _refined(problem, chosen, (phases, limits), tuple(inputs), guess)
+        found = _refined(problem, method or _method(system), (phases, limits), names, guess)
     if throw and not found.ok:
         raise SolveError(found.status.value, found, got=found.note)
     return found
+
+
+def _method(system: System) -> DirectCollocation:
+    """The file's grid and accuracy, or the usual ones."""
+    task = None if system.task is None else system.task.steer
+    given = {} if task is None else {"intervals": task.intervals, "accuracy": task.accuracy}
+    return DirectCollocation(**{name: value for name, value in given.items() if value is not None})
 
 
 def _refined(

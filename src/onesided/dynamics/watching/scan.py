@@ -93,7 +93,7 @@ class Scanner:
 def spans(before: Stepper, after: MotionState, left: int = HALVES) -> Iterator[Span]:
     """The step, or parts of it on which the motion is known well enough."""
     dense = DenseOutput(before.mechanics, before.state, after)
-    off = float(np.max(dense.error / before.mechanics.sizes.q))
+    off = float(np.max(dense.error / before.mechanics.sizes.of_errors()[0]))
     middle = 0.5 * (before.state.t + after.t)
     if off <= LOOSE or not left or not before.state.t < middle < after.t:
         yield Span(before, after, dense)

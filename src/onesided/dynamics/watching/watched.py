@@ -114,6 +114,19 @@ class Users:
     def _values(self, t: float, q: Array, v: Array) -> list[float]:
         return [float(function(t, q, v)) for function in self.functions]
 
+    def passed(self, earlier: MotionState, before: MotionState, after: MotionState) -> list[int]:
+        """Functions that come to zero just where contacts change the motion, or jump through it there.
+
+        The signs of `earlier` are told already.
+        """
+        if not self.functions:
+            return []
+        band = ROUNDING * self._largest
+        old, now, new = (np.where(np.abs(f) <= band, 0.0, np.sign(f)) for f in map(self.real, (earlier, before, after)))
+        comes, jumps = (np.abs(old) == 1.0) & (now == 0.0), (np.abs(now) == 1.0) & (now * new <= 0.0)
+        rises = np.where(comes, old, now) < 0.0
+        return [int(f) for f in np.flatnonzero(comes | jumps) if crosses(self.senses[f], falling=not rises[f])]
+
     def doubt(self, dense: DenseOutput, state: MotionState) -> tuple[Array, Array]:
         """Round-off of the largest value so far; nothing else is known about them."""
         return ROUNDING * self._largest, np.zeros(len(self.functions))

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 
+from onesided.base.log import LOG
 from onesided.base.types import Status
 from onesided.results import Path
 from onesided.statics.tracing.pieces import Origin
@@ -15,4 +16,5 @@ def checked_twice(origin: Origin, follow: Callable[[Origin], Path]) -> Path:
     path = follow(origin)
     if path.status is not Status.contradictory or origin.first_order is not None:
         return path
+    LOG.info("the path from p = %g contradicts theory and is traced again by shorter steps: %s", path.p[0], path.note)
     return follow(replace(origin, method=origin.method.shortened(SHORTER)))

@@ -17,7 +17,7 @@ from onesided.statics.checks.audit import Finding, audit, told
 from onesided.statics.checks.balance import doubtful_steps, fails_between, round_off
 from onesided.statics.curves.activity import rounding
 from onesided.statics.curves.curve import Curve
-from onesided.statics.frictionless import noted
+from onesided.statics.notes import noted
 from onesided.statics.tracing.pieces import Origin, Passage, PathItem
 from onesided.system.system import System
 

@@ -83,7 +83,7 @@ class CurvePoints(NamedTuple):
 
     def point(self, i: int) -> CurvePoint:
         """Point number i."""
-        point = CurvePoint(*(column[i] for column in self))
+        point = CurvePoint(*[column[i] for column in self])
         point.negative, point.neutral, point.s = int(point.negative), bool(point.neutral), float(point.s)
         return point
 
@@ -227,10 +227,11 @@ class Curve:
     def kkt(self, e: Evaluation) -> Array:
         """Lower triangle of K = [[L_qq, Eᵀ], [E, 0]] without units."""
         n, w = self.n, self.w
+        if not w:
+            return np.asarray(np.multiply(e.L_qx[:, :n], self._square, order="F"))
         K = np.zeros((n + w, n + w), order="F")
         np.multiply(e.L_qx[:, :n], self._square, out=K[:n, :n])
-        if w:
-            K[n:, :n] = e.c_x[self.rows, :n] * self._slope
+        K[n:, :n] = e.c_x[self.rows, :n] * self._slope
         return K
 
     def modes(self, e: Evaluation) -> tuple[int, bool]:
@@ -238,33 +239,41 @@ class Curve:
 
         Both are read off the inertia of K, unless constraints depend on each other.
         """
+        return self.modes_by(symmetric_factors(self.kkt(e)), e)
+
+    def modes_by(self, factors: Factors, e: Evaluation) -> tuple[int, bool]:
+        """The same with factors of K."""
         if self.loose:
             return spectrum_at(e, e.c_q[self.rows], self.sizes, DEFAULT).negative(DEFAULT), True
-        diagonal, pivots = symmetric_factors(self.kkt(e))
-        negative, neutral = inertia(diagonal, pivots)
+        negative, neutral = inertia(factors[0].diagonal(), factors[1])
         return self._modes_on_null_space(e) if neutral and self.w else (int(negative) - self.w, bool(neutral))
 
-    def modes_along(self, e: Evaluation) -> tuple[Array, Array]:
-        """The same at many points, along the first axis of the blocks."""
+    def modes_along(self, e: Evaluation) -> tuple[Array, Array, list[Factors]]:
+        """The same at many points, along the first axis of the blocks, and the factors."""
         factors = [symmetric_factors(K) for K in self._kkt_along(e)]
-        diagonals, pivots = zip(*factors, strict=True)
-        negative, neutral = inertia(np.array(diagonals), np.array(pivots))
+        diagonals, pivots = np.array([ldu.diagonal() for ldu, _ in factors]), np.array([one for _, one in factors])
+        negative, neutral = inertia(diagonals, pivots)
         negative -= self.w
         for i in np.flatnonzero(neutral) if self.w else ():
             negative[i], neutral[i] = self._modes_on_null_space(e.at(int(i)))
-        return negative, neutral
+        return negative, neutral, factors
 
     def _kkt_along(self, e: Evaluation) -> Iterator[Array]:
         """K at many points, one by one; small matrices are made together, large ones do not fit into the cache."""
-        n, size, count = self.n, self.n + self.w, len(e.L_qx)
-        if size > TOGETHER:
-            yield from (self.kkt(e.at(i)) for i in range(count))
+        if self.n + self.w > TOGETHER:
+            yield from (self.kkt(e.at(i)) for i in range(len(e.L_qx)))
             return
-        K = np.zeros((count, size, size))
-        np.multiply(e.L_qx[:, :, :n], self._square, out=K[:, :n, :n])
+        yield from (one.T for one in self.kkt_along(e.L_qx, e.c_x))
+
+    def kkt_along(self, L_qx: Array, c_x: Array) -> Array:
+        """K at many points, both triangles."""
+        n, size = self.n, self.n + self.w
+        K = np.zeros((len(L_qx), size, size))
+        np.multiply(L_qx[:, :, :n], self._square, out=K[:, :n, :n])
         if self.w:
-            K[:, :n, n:] = (e.c_x[:, self.rows, :n] * self._slope).transpose(0, 2, 1)
-        yield from (one.T for one in K)
+            K[:, n:, :n] = E = c_x[:, self.rows, :n] * self._slope
+            K[:, :n, n:] = E.transpose(0, 2, 1)
+        return K
 
     def _modes_on_null_space(self, e: Evaluation) -> tuple[int, bool]:
         H = linalg.reduced_hessian(e.L_qq * self._square, e.c_q[self.rows] * self._slope)

@@ -43,13 +43,18 @@ def determinant(factors: Factors | None) -> tuple[float, float]:
     return -1.0 if flips % 2 else 1.0, float(np.log(abs(diagonal)).sum())
 
 
-def symmetric_factors(K: Array) -> tuple[Array, Array]:
-    """Diagonal and pivots of the factorisation of K (lower triangle, Fortran order, overwritten)."""
+def symmetric_factors(K: Array) -> Factors:
+    """Factors of K (lower triangle, Fortran order, overwritten) and pivots."""
     ldu, pivots, _ = lapack.dsytrf(K, lower=1, lwork=16 * len(K), overwrite_a=1)
-    return ldu.diagonal(), pivots
+    return ldu, pivots
 
 
-def inertia(diagonal: Array, pivots: Array) -> tuple[Any, Any]:
+def solve_symmetric(factors: Factors, right: Array) -> Array:
+    """Solution of K x = right from the factors of a regular K."""
+    return np.asarray(lapack.dsytrs(*factors, right, lower=1)[0])
+
+
+def inertia(diagonal: Array, pivots: Indices) -> tuple[Any, Any]:
     """Number of negative eigenvalues, and whether there is a zero one, from the factors' diagonals and pivots."""
     small = diagonal.shape[-1] * EPS
     if len(pivots) <= FEW and diagonal.ndim == 1:

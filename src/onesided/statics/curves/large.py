@@ -27,6 +27,7 @@ if TYPE_CHECKING:  # elements are loaded by those who compose
     from onesided.structures.sparse import SparseAssembly, SparseEvaluation
 
 SLOW = 0.3  # a step of the kept factorisation that shrinks the error less than this asks for a new one
+CHORDS = 8  # most steps with one factorisation
 FAR = EPS**-0.25  # a response to p larger than this: K is nearly singular
 
 
@@ -179,8 +180,9 @@ class LargeCurve(Curve):
         """Solve R = 0 with one further equation: steps with the kept factorisation, then a full one where it ends."""
         first, previous = 0.0, np.inf
         for iteration in range(limit + 1):
-            if isinstance(border, Plane) and self.kkt_matrix.rows is self.rows:
-                y, moved = self._approach(y, border, target, reach)
+            before = np.inf  # the error before the last of the cheap steps
+            if isinstance(border, Plane) and self._is_at_hand():
+                y, moved, before = self._approach(y, border, target, reach)
                 first = first or moved
             e = self.evaluate(self.packed(y))
             row, value = border(e, y)
@@ -192,7 +194,7 @@ class LargeCurve(Curve):
             bordered = self.border(row)
             delta, tangent = bordered.solve(-R, -value, refine=False), bordered.tangent()
             size = math.sqrt(delta @ delta)
-            if settled(error, previous, target, size):
+            if settled(error, previous, target, size) or (size <= SMALL and settled(error, before, target, size)):
                 turn = bordered.orientation
                 return Correction(y, e, tangent, turn, 0.0, first, error, iteration, converged=True)
             if not size < reach or not error < 1e3 * previous:
@@ -212,25 +214,31 @@ class LargeCurve(Curve):
             converged=False,
         )
 
-    def _approach(self, y: Array, border: Plane, target: float, reach: float) -> tuple[Array, float]:
-        """Newton steps with the factorisation at hand, as long as they converge quickly; residuals only."""
+    def _is_at_hand(self) -> bool:
+        """Whether what was factorised last is a stiffness of this curve, with its response to p."""
+        kkt = self.kkt_matrix
+        return kkt.holder is not None and kkt.holder is self._responded and kkt.rows is self.rows
+
+    def _approach(self, y: Array, border: Plane, target: float, reach: float) -> tuple[Array, float, float]:
+        """Newton steps with the factorisation at hand, as long as they converge quickly; residuals only.
+
+        Also the length of the first step, and the error before the last one.
+        """
         bordered = self.border(border.row)
-        first, previous = 0.0, np.inf
-        for _ in range(6):
+        first, previous, last = 0.0, np.inf, reach / SLOW
+        for _ in range(CHORDS):
             energy, L_q, c = self.system.residual_packed(self.packed(y))
             R = np.concatenate([L_q, c[self.rows]]) / self.weight
             value = float(border.row @ y) - border.level
             error = max(float(np.max(np.abs(R), initial=0.0)), abs(value))
-            if not math.isfinite(error + energy) or error <= target or error > SLOW * previous:
+            if not math.isfinite(error + energy) or error > SLOW * previous or (not first and error <= target):
                 break
             delta = bordered.solve(-R, -value, refine=False)
             size = math.sqrt(delta @ delta)
-            if not size < reach:
+            if not size < SLOW * last or settled(error, previous, target, size):
                 break
-            first, previous, y = first or size, error, y + delta
-            if size <= SMALL:
-                break
-        return y, first
+            first, previous, last, y = first or size, error, size, y + delta
+        return y, first, previous
 
 
 class Border:

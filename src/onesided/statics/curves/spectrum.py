@@ -319,14 +319,19 @@ def split(
     keep : number of modes set apart, the softest ones; by default those that are nearly singular.
     like : what was found at a point close by; large systems take over in which modes they are nearly singular.
     """
-    if piece.large:
-        return cast("LargeCurve", piece).split(x, tolerances, keep, like)
-    if keep is not None:
-        return _taken_apart(piece, x, tolerances, keep)
+    if keep is not None or like is not None:
+        return _split(piece, x, tolerances, keep, like)
     asked = (x.tobytes(), piece.sizes, tolerances)
     if piece.known_split[0] != asked:
-        piece.known_split = asked, _taken_apart(piece, x, tolerances, None)
+        piece.known_split = asked, _split(piece, x, tolerances, None, None)
     return cast(Split, piece.known_split[1])
+
+
+def _split(piece: "Curve", x: Array, tolerances: Tolerances, keep: int | None, like: Split | None) -> Split:
+    """The same, dense or sparse as the curve is."""
+    if piece.large:
+        return cast("LargeCurve", piece).split(x, tolerances, keep, like)
+    return _taken_apart(piece, x, tolerances, keep)
 
 
 def _taken_apart(piece: "Curve", x: Array, tolerances: Tolerances, keep: int | None) -> Split:

@@ -4,7 +4,7 @@ The lost point is left along its falling direction: the critical mode, in the se
 there the energy is lowered until a minimum confirms itself.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -113,7 +113,8 @@ def _land(lost: Lost, end: Relaxed, knobs: Relaxation) -> Landing | Status:
         here = _stand(there)
         if state.minimum and not _on_the_verge(there, here):
             return told
-        pushes = (push(here, way.t, way.closed, knobs.push) for way in _modes(Lost(there, None, lost.sense), here))
+        ways = _modes(Lost(there, None, lost.sense), here, set())
+        pushes = (push(here, way.t, way.closed, knobs.push) for way in ways)
         pushed = next((one for one in pushes if one is not None), None)
         if pushed is None and state.minimum is not False:
             return told
@@ -133,12 +134,14 @@ def _on_the_verge(where: Standpoint, here: LocalModel) -> bool:
 
 def _ways(lost: Lost, here: LocalModel) -> Iterator[WayOut]:
     """Directions off a lost point, the most likely first."""
-    event = lost.event
+    event, tried = lost.event, set[bytes]()
     if event is not None and event.kind is Kind.limit:
         yield from _along_rays(lost, event)
-    yield from _modes(lost, here)
+    yield from _modes(lost, here, tried)
     if event is not None:
         yield from _along_rays(lost, event)
+        rows = (np.array(event.rays[i].rows, dtype=np.intp) for i in event.forward)
+        yield from _modes_on(lost, here, rows, tried)  # of which there may be hundreds
 
 
 def _along_rays(lost: Lost, event: Event) -> Iterator[WayOut]:
@@ -149,20 +152,23 @@ def _along_rays(lost: Lost, event: Event) -> Iterator[WayOut]:
             yield WayOut(ray.q_dot / lost.where.sizes.length, _mask(lost.where, np.array(ray.rows, dtype=np.intp)))
 
 
-def _modes(lost: Lost, here: LocalModel) -> Iterator[WayOut]:
-    """Lowest modes with the weakly active constraints open, closed, and as the rays have them; to both sides."""
+def _modes(lost: Lost, here: LocalModel, tried: set[bytes]) -> Iterator[WayOut]:
+    """Lowest modes with the weakly active constraints open, and closed, to both sides; one that all of them admit."""
     where = lost.where
-    sets = [where.strong, *([np.concatenate([where.strong, where.weak])] if len(where.weak) else [])]
-    if lost.event is not None:
-        sets += [np.array(lost.event.rays[i].rows, dtype=np.intp) for i in lost.event.forward]
-    masks = {mask.tobytes(): mask for mask in (_mask(where, rows) for rows in sets)}
-    for mask in masks.values():
-        mode = lowest_mode(here, mask)
+    plain = [where.strong, *([np.concatenate([where.strong, where.weak])] if len(where.weak) else [])]
+    yield from _modes_on(lost, here, plain, tried)
+    if len(where.weak) > 1 and not where.system.derivatives.large:
+        yield from _inside_the_cone(where)
+
+
+def _modes_on(lost: Lost, here: LocalModel, sets: Iterable[Indices], tried: set[bytes]) -> Iterator[WayOut]:
+    """Lowest modes on sets of closed constraints that have not been tried yet, to both sides."""
+    for mask in (_mask(lost.where, rows) for rows in sets):
+        mode = None if mask.tobytes() in tried else lowest_mode(here, mask)
+        tried.add(mask.tobytes())
         if mode is not None:
             side, either = _side(lost, here, mode, mask)
             yield from (WayOut(side * mode, mask, either), WayOut(-side * mode, mask, either))
-    if len(where.weak) > 1 and not where.system.derivatives.large:
-        yield from _inside_the_cone(where)
 
 
 def _inside_the_cone(where: Standpoint) -> Iterator[WayOut]:

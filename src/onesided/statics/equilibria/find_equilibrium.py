@@ -18,8 +18,8 @@ from onesided.statics.curves.activity import classify, constraint_scales, rechec
 from onesided.statics.curves.large import large_newton_step
 from onesided.statics.curves.stability import stability_of
 from onesided.statics.equilibria.relax import Relaxation, Relaxed, relax
-from onesided.statics.frictionless import noted
 from onesided.statics.mechanism import free_motion
+from onesided.statics.notes import noted
 from onesided.system.sizes import Sizes
 from onesided.system.system import System
 
@@ -76,7 +76,7 @@ def equilibrium(
     found = settle(system, q, p, system.sizes(q, p), method=method, tolerances=tolerances)
     if throw and not found.ok:
         raise SolveError(found.status.value, found, got=found.note or f"best relative residual {found.residual:.3g}")
-    return replace(found, note=noted(system, found.note))
+    return replace(found, note=noted(system, found.note, np.array([p])))
 
 
 def settle(

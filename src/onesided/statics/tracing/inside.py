@@ -6,9 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from onesided.base.tolerances import EPS
+from onesided.base.tolerances import EPS, HALF_DIGITS
 from onesided.base.types import Array
 from onesided.statics.curves.curve import Curve, CurvePoint, Plane, make_point, newton
+
+FALLS = 0.9  # share of a value below which the next one has fallen
 
 
 def between(curve: Curve, a: CurvePoint, b: CurvePoint, fraction: float, *, inertia: bool = True) -> CurvePoint | None:
@@ -49,21 +51,29 @@ def is_inside(a: CurvePoint, b: CurvePoint, c: CurvePoint) -> bool:
 def root_between(
     curve: Curve, a: CurvePoint, b: CurvePoint, function: Callable[[CurvePoint], float], width: float
 ) -> CurvePoint | None:
-    """Regula falsi with the Illinois modification on corrected points, to round-off."""
+    """Regula falsi on corrected points, to round-off, with the modification of Anderson and Björck.
+
+    The end that is kept counts for less, by how much the function fell at the other: of order 1.7. Values that have
+    become small and no longer fall are noise.
+    """
     (x, fx), (y, fy) = (0.0, function(a)), (1.0, function(b))
     best: CurvePoint | None = None
     if abs(fx) <= 4 * EPS and fy:
         return replace(a)
     if not fx * fy < 0:
         return None
+    noise, smallest, worse = HALF_DIGITS * max(abs(fx), abs(fy)), np.inf, 0
     for _ in range(80):
         z = (x * fy - y * fx) / (fy - fx)
         middle = between(curve, a, b, z, inertia=False)
         if middle is None:
             return best
-        best, fz = middle, function(middle)
-        (x, fx) = (y, fy) if fz * fy < 0 else (x, fx / 2)
-        done = abs(z - y) <= width or abs(fz) <= 4 * EPS
+        fz = function(middle)
+        worse = 0 if abs(fz) < FALLS * smallest else worse + 1
+        best, smallest = (middle, abs(fz)) if abs(fz) < smallest else (best, smallest)
+        less = 1.0 - fz / fy
+        (x, fx) = (y, fy) if fz * fy < 0 else (x, fx * (less if less > 0 else 0.5))
+        done = abs(z - y) <= width or abs(fz) <= 4 * EPS or (worse > 1 and smallest <= noise)
         y, fy = z, fz
         if done:
             break

@@ -110,14 +110,14 @@ def refine_singular(curve: Curve, point: CurvePoint, step: float, tolerances: To
         close = int(np.count_nonzero(np.abs(split(curve, point.x, tolerances).kappa) <= CLOSE))
         for keep in dict.fromkeys((max(close, 1), 1)):
             refined = _refine(curve, point, step, tolerances, keep)
-            if refined is not None and _singular_equilibrium(curve, refined, tolerances):
+            if refined is not None and is_singular_equilibrium(curve, refined, tolerances):
                 return refined
     except InseparableError:
         return None
     return None
 
 
-def _singular_equilibrium(curve: Curve, point: CurvePoint, tolerances: Tolerances) -> bool:
+def is_singular_equilibrium(curve: Curve, point: CurvePoint, tolerances: Tolerances) -> bool:
     """Whether the point is an equilibrium at which J loses rank."""
     e = curve.evaluate(point.x)
     error = float(np.max(np.abs(curve.residual(e)), initial=0.0))

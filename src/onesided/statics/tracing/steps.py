@@ -187,7 +187,7 @@ class Walker:
         bent = self.survey.bent(np.vstack([self.point.t, points.t]), np.append(self.point.s, points.s))
         straight = [i for i in np.flatnonzero(bent == 0).tolist() if i not in made.located]
         needed = {*straight, *(i - 1 for i in straight if i)}
-        ends = {i: (points.point(i), Matrix(curve, partial(made.blocks, i), bool(points.neutral[i]))) for i in needed}
+        ends = {i: (points.point(i), _matrix(curve, made, i)) for i in needed}
         ends[-1] = self.point, Matrix(curve, partial(curve.evaluate, self.point.x), self.point.neutral)
         steps = [SurveyedStep(ends[i - 1][0], ends[i][0], ends[i - 1][1], ends[i][1]) for i in straight]
         found = self.survey.first(curve, steps, self.points, compiled=self._compiles()) if steps else None
@@ -321,6 +321,12 @@ class Walker:
             self.earlier, self.previous = self.previous, self.point
             self.middle, self.proposed = self.proposed, None
         self.point = b
+
+
+def _matrix(curve: Curve, made: Ahead, i: int) -> Matrix:
+    """K at point number i, with its factors where these are known."""
+    factors = made.factors[i] if made.factors else None
+    return Matrix(curve, partial(made.blocks, i), bool(made.points.neutral[i]), factors)
 
 
 def resolved(

@@ -12,6 +12,7 @@ from onesided.base.types import Array
 from onesided.evaluation.derivatives import Evaluation
 from onesided.evaluation.path_steps import BOUND, TURN, Here, StepKnobs
 from onesided.statics.curves.curve import NO_CHANGE, Curve, CurvePoint, CurvePoints
+from onesided.statics.curves.factors import Factors
 from onesided.statics.tracing.hits import PathWatch, Trigger, uneventful
 
 _columns = attrgetter(*CurvePoints._fields)
@@ -50,7 +51,7 @@ class Ahead:
 
     `located` are the limit points, or the bound, on the way to some of them, by number. `calm`: it is known that
     nothing happens on the way to the point. `blocks` tells those of the model at a point, `middles` are those of the
-    steps, where they are known.
+    steps and `factors` those of K at the points, where they are known.
     """
 
     points: CurvePoints
@@ -60,6 +61,7 @@ class Ahead:
     located: dict[int, Located]
     calm: Array
     middles: Sequence[Middle | None] = ()
+    factors: Sequence[Factors] = ()
 
     def middle(self, i: int) -> Middle | None:
         """The middle of the step to point number i, if it is known."""
@@ -99,7 +101,7 @@ def stretch(curve: Curve, track: Track, knobs: StepKnobs, watch: PathWatch) -> A
         y, t = y[:, curve.columns], t[:, curve.columns]
     p_dot = t[:, curve.n]
     sense = np.sign(p_dot) * (abs(p_dot) > NO_CHANGE)
-    negative, neutral = curve.modes_along(e)
+    negative, neutral, factors = curve.modes_along(e)
     margins = curve.margins(e, y, t)
     all_points = CurvePoints(
         x,
@@ -124,11 +126,11 @@ def stretch(curve: Curve, track: Track, knobs: StepKnobs, watch: PathWatch) -> A
         i - 1 - number: Located(TRIGGERS[kind[i]], all_points.point(i), e.at(i))
         for number, i in enumerate(special)  # each comes after the point that was reached across it
     }
-    points, rest = all_points, kind == 0
+    points, rest = all_points, np.flatnonzero(kind == 0)
     if special:
         points, steps, following = all_points.pick(rest), steps[rest], following[rest]
-        e = Evaluation(*(np.asarray(block)[rest] for block in e))
-    return Ahead(points, e.at, steps, following, located, uneventful(curve, points, watch))
+    calm, known = uneventful(curve, points, watch), [factors[i] for i in rest]
+    return Ahead(points, lambda i: e.at(rest[i]), steps, following, located, calm, factors=known)
 
 
 class ReachedEnd(NamedTuple):

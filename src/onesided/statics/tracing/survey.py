@@ -19,7 +19,7 @@ from onesided.base.types import Array, Indices, Mask
 from onesided.evaluation.derivatives import Evaluation
 from onesided.evaluation.path_steps import LONG
 from onesided.statics.curves.curve import TOGETHER, Curve, CurvePoint
-from onesided.statics.curves.factors import solve
+from onesided.statics.curves.factors import Factors, solve, solve_symmetric, symmetric_factors
 from onesided.statics.dips import dips
 from onesided.statics.tracing.hits import PathWatch
 from onesided.statics.tracing.inside import interpolate
@@ -67,6 +67,7 @@ class Matrix:
     curve: Curve
     blocks: Callable[[], Evaluation]
     neutral: bool = False
+    factors: Factors | None = None
 
     @cached_property
     def A(self) -> Array:
@@ -82,6 +83,10 @@ class Matrix:
         That they are all small by chance, where |A⁻¹r| is not, is as likely as the length of |A⁻¹r|⁻⁸.
         """
         A = self.A
+        if self.factors is not None and not self.neutral:
+            found = solve_symmetric(self.factors, _signs(len(A)))
+            if np.isfinite(found).all():
+                return found
         if self.neutral:
             A = A + ADDED * np.diag(np.arange(len(A)) < self.curve.n)
         found, factors = solve(A.copy(order="F"), _signs(len(A)))
@@ -233,9 +238,12 @@ class _Looks:
                 continue
             middle = (piece.first + piece.last) // 2
             e = self.curve.evaluate(self.curve.packed(self.Y[middle]))
-            if self.curve.modes(e)[0] not in self.expected:
+            factors = symmetric_factors(self.curve.kkt(e))
+            negative, neutral = self.curve.modes_by(factors, e)
+            if negative not in self.expected:
                 return middle
-            C = Matrix(self.curve, partial(_given, e), piece.A.neutral and piece.B.neutral)
+            both = piece.A.neutral and piece.B.neutral
+            C = Matrix(self.curve, partial(_given, e), both, None if neutral else factors)
             pieces += [_SurveyPiece(middle, piece.last, C, piece.B), _SurveyPiece(piece.first, middle, piece.A, C)]
         return None
 
@@ -290,26 +298,45 @@ def _plain_steps(
     (owner, share), (Z, AZ, tests) = places, looks
     counts, size = np.bincount(owner, minlength=len(steps)), curve.n + curve.w
     shape = len(steps), int(counts.max()), size
-    ends = [(step.A, step.B) for step in steps]
     plain = np.asarray(counts == 0)
-    if size > TOGETHER or len(steps) < 2 or math.prod(shape) > MANY or not all(map(_regular, ends)):
+    if size > TOGETHER or len(steps) < 2 or math.prod(shape) > MANY:
         return plain, False
+    ends = {id(end): end for step in steps for end in (step.A, step.B)}
+    made = _made_together(curve, list(ends.values()))
+    if made is None:
+        return plain, False
+    A, probes, seen = made
+    order = {key: number for number, key in enumerate(ends)}
+    first, second = (
+        np.array([order[id(end)] for end in side]) for side in zip(*(step[2:] for step in steps), strict=True)
+    )
     number = np.arange(len(owner)) - np.searchsorted(owner, owner)  # within its step
     here, there, along = np.zeros(shape), np.zeros(shape), np.zeros((*shape[:2], 1))
     here[owner, number], there[owner, number], along[owner, number, 0] = Z, AZ, share
-    change = np.array([B.A - A.A for A, B in ends])
+    change = A[second] - A[first]
     stable = np.array([step.a.negative == step.b.negative == 0 and not curve.w for step in steps])
     most, fine = SAME * max(1.0, math.sqrt(size / USUAL)), np.ones(len(steps), dtype=bool)
-    for side in (0, 1):
-        probes, seen = (np.array([getattr(pair[side], name) for pair in ends]) for name in ("probes", "seen"))
-        turned = change @ probes
-        fine &= _short(there @ probes - here @ seen - (along - side) * (here @ turned), most)
+    for side, chosen in enumerate((first, second)):
+        turned = change @ probes[chosen]
+        fine &= _short(there @ probes[chosen] - here @ seen[chosen] - (along - side) * (here @ turned), most)
         fine &= stable | _short((SAME / CLOSE) * (tests @ turned), most)
     return np.asarray(plain | fine | np.array([step.a.negative < 0 for step in steps])), True
 
 
-def _regular(ends: tuple[Matrix, Matrix]) -> bool:
-    return ends[0].probes is not None and ends[1].probes is not None
+def _made_together(curve: Curve, matrices: Sequence[Matrix]) -> tuple[Array, Array, Array] | None:
+    """A, A⁻¹U and what A makes of that, of many places by one operation each; None where one A is singular."""
+    blocks = [matrix.blocks() for matrix in matrices]
+    A = curve.kkt_along(np.array([e.L_qx for e in blocks]), np.array([e.c_x for e in blocks]))
+    added = ADDED * np.diag(np.arange(A.shape[1]) < curve.n)
+    neutral = np.array([matrix.neutral for matrix in matrices])
+    try:
+        probes = np.linalg.solve(A + neutral[:, None, None] * added if neutral.any() else A, _signs(A.shape[1]))
+    except np.linalg.LinAlgError:
+        return None
+    seen = A @ probes
+    for matrix, *parts in zip(matrices, A, probes, seen, strict=True):
+        matrix.__dict__.update(zip(("A", "probes", "seen"), parts, strict=True))
+    return A, probes, seen
 
 
 def _margins(curve: Curve, Y: Array, c: Array) -> Array:

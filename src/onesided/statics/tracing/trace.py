@@ -14,6 +14,7 @@ from onesided.statics.curves.spectrum import hidden, negative_modes
 from onesided.statics.equilibria.place import Standpoint, place
 from onesided.statics.rays.naming import Named, name_idle, name_point
 from onesided.statics.rays.rays import rays_at
+from onesided.statics.tracing.forks import fork_ahead
 from onesided.statics.tracing.hits import Hit, Trigger, find_hits, locate
 from onesided.statics.tracing.home import Home
 from onesided.statics.tracing.inside import between
@@ -22,9 +23,9 @@ from onesided.statics.tracing.pieces import Origin, Passage, PathItem
 from onesided.statics.tracing.quiet import Change, LegMargins, Quiet
 from onesided.statics.tracing.singular import next_singular, refine_singular
 from onesided.statics.tracing.steps import Walker
-from onesided.statics.tracing.stretch import Ahead
+from onesided.statics.tracing.stretch import Ahead, Located
 
-POINT_LIMIT = 200_000
+POINT_LIMIT = 20_000  # points of a path that nothing else ends
 CROWD = 30  # so many events or failures in a row without progress end a path
 FAR = EPS**-0.75  # scaled distance from its start beyond which a path is no longer followed
 LAST = {Kind.continuum: Status.not_unique, Kind.jammed: Status.jammed}  # how a path ends at an event of this kind
@@ -63,15 +64,16 @@ class Tracer(Walker):
         status, note, b = None, "", self._advance()
         while status is None:
             candidate: CurvePoint | None = None
-            if b is None:
-                corner = self._corner()
-                if corner is None:
-                    status, note = self._why_stuck()
-                    break
+            corner = self._corner() if b is None else None
+            if corner is not None:
                 status = yield from self._meet_idle(corner, corner.beyond)
                 self.step = self._first_step()
                 b = self._advance() if status is None else None
                 continue
+            b = b or self._fork()
+            if b is None:
+                status, note = self._why_stuck()
+                break
             hit, c, quiet = self._first_change(b)
             home = None if c is None else self._passes_home(hit, c)
             if quiet is not None and quiet.change is Change.dips:
@@ -110,6 +112,14 @@ class Tracer(Walker):
             return None
         return self.margins.at_corner(self.curve, self.point, self.method.first_step**2)
 
+    def _fork(self) -> CurvePoint | None:
+        """A fork ahead of a path that is lost in rounding: the end of a step that leads there at once."""
+        b = None if self.curve.large else fork_ahead(self.curve, self.point, self.watch.tolerances)
+        if b is not None:
+            self.located = Located(Trigger.singular, b, self.curve.evaluate(b.x))
+            self.step, self.ahead = self._first_step(), None
+        return b
+
     def _passes_home(self, hit: Hit | None, c: CurvePoint) -> CurvePoint | None:
         """The start of the path, where it lies on the way to c; at an event that is reported first."""
         home = self._returns(c)
@@ -128,7 +138,7 @@ class Tracer(Walker):
 
     def _leave(self, where: Standpoint, ray: Ray, s: float) -> tuple[Curve, CurvePoint]:
         """Start a new leg at a place along a ray; inertia is unknown until its first regular point."""
-        self.previous = self.earlier = None
+        self.previous = self.earlier = self.middle = self.proposed = None
         self.degree = None
         self.margins = LegMargins({where.system.constraint_names.index(name) for name in ray.idle})
         curve, point = start_leg(where, ray, s)
@@ -409,6 +419,9 @@ class Tracer(Walker):
 
     def _end(self, status: Status, note: str = "") -> Iterator[PathItem]:
         yield from self._release(None)
+        if status is Status.enough and self.origin.max_points is None and self.points >= self.most:
+            control = self.origin.where.system.control
+            note = f"nothing had ended it after {self.most} points: give a larger `max_points`, or bounds of {control}"
         yield PathItem(self.curve, self.point, self.degree or 0, status=status, note=note)
 
 

@@ -1,4 +1,4 @@
-"""Notes of results: statics knows no friction where a system states some; lengths that p makes negative."""
+"""What every result of statics notes: friction that a system states is left out; lengths that p makes negative."""
 
 import numpy as np
 

@@ -1,0 +1,140 @@
+"""`max`, `min`, `abs` in energies and gaps: one-sided pieces with events at the kinks, or refused in words."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import onesided
+from onesided.base.errors import ModelError
+from onesided.elements import Bar, Energy, Force, Gap, Node
+from onesided.formulas.formula import FormulaError, parse
+from onesided.formulas.unfolding import unfolded_energy, unfolded_gap
+
+HEAD = "[coordinates]\nx = 0.0\n[control]\nrange = [0, 4]\n[parameters]\nk = 3.0\nc = 1.0\n"
+
+
+def model(energy: str, more: str = ""):
+    return onesided.loads(f'energy = "{energy}"\n{HEAD}{more}')
+
+
+@pytest.mark.parametrize("start", [0.0, 2.0])
+def test_a_spring_behind_a_gap(start):
+    """x²/2 + k/2 max(x − c, 0)² − p x: x = p up to the touch at p = c, then (1 + k) x = p + k c."""
+    text = f'energy = "x**2/2 + k/2*max(x - c, 0)**2 - p*x"\n{HEAD}'.replace("x = 0.0", f"x = {start}")
+    path = onesided.trace(onesided.loads(text), p_bounds=(0.0, 4.0))
+    assert [event.p for event in path.events if event.kind.name.lower() == "closes"] == pytest.approx([1.0], abs=1e-10)
+    np.testing.assert_allclose(path["x"], np.where(path.p < 1, path.p, (path.p + 3) / 4), atol=1e-9)
+    assert path.ok
+
+
+def test_a_spring_that_softens_keeps_its_degree_of_stability():
+    """x²/2 − k/2 max(x − c, 0)² with k = 3: unstable beyond the kink, where 1 − k < 0; k may change its sign later."""
+    found = model("x**2/2 - k/2*max(x - c, 0)**2 - p*x")
+    path = onesided.trace(found, p_bounds=(0.0, 4.0), throw=False)
+    beyond = path["x"] > 1.0 + 1e-6
+    assert np.all(path.instability[beyond] == 1)
+    assert np.all(path.instability[path["x"] < 1.0 - 1e-6] == 0)
+    np.testing.assert_allclose(path.p[beyond], path["x"][beyond] - 3 * (path["x"][beyond] - 1), atol=1e-9)
+    other = found.system.replace(parameters={"k": -3.0, "c": 1.0})
+    assert onesided.solve(other, start=[0.0, 0.0], p=2.0).value.q[0] == pytest.approx(1.25, abs=1e-12)
+
+
+def test_rest_on_a_kink():
+    """x²/2 + c |x − 1/2| − p x: x = p + c, but for −1/2 ≤ p − … where the force is less than c: stuck at 1/2."""
+    path = onesided.trace(model("x**2/2 + c*abs(x - 0.5) - p*x"), p_bounds=(0.0, 4.0))
+    x = np.clip(0.5, path.p - 1.0, path.p + 1.0)
+    np.testing.assert_allclose(path["x"], x, atol=1e-9)
+    assert [event.p for event in path.events if event.kind.name.lower() == "opens"] == pytest.approx([1.5], abs=1e-10)
+
+
+def test_parts_and_files_of_parts():
+    """The same piece as an `energy` part, as a formula beside parts, and a gap |y| ≤ 1/4 as two."""
+    parts = [
+        Node("a", (0.0, 0.0), fixed=True), Node("b", (1.0, 0.0), fixed="y"), Bar("rod", ("a", "b"), stiffness=1.0),
+        Force("pull", "b", (1.0, 0.0)),
+    ]  # fmt: skip
+    piece = Energy("buffer", "k/2*max(b_x - 2, 0)**2")
+    system = onesided.compose(*parts, piece, Gap("band", "2 - abs(b_x - 1)"), parameters={"k": 3.0})
+    assert set(system.unilateral) == {"buffer_max_1", "band_1", "band_2"}
+    path = onesided.trace(system, p_bounds=(0.0, 6.0))
+    expected = np.where(path.p < 1, 1 + path.p, np.minimum((path.p + 7) / 4, 3.0))
+    np.testing.assert_allclose(path["b_x"], expected, atol=1e-9)
+    text = (
+        'energy = "k/2*max(b_x - 2, 0)**2"\nparameters = {k = 3}\ncontrol = {range = [0, 6]}\n'
+        "node.a = {at = [0, 0], fixed = true}\nnode.b = {at = [1, 0], fixed = 'y'}\n"
+        'bar.rod = {ends = ["a", "b"], stiffness = 1}\nforce.pull = {at = "b", force = [1, 0]}\n'
+        '[unilateral]\nband = "2 - abs(b_x - 1)"\n'
+    )
+    again = onesided.trace(onesided.loads(text))
+    np.testing.assert_allclose([e.p for e in again.events], [e.p for e in path.events], atol=1e-9)
+    with pytest.raises(ModelError, match="zero"):
+        onesided.solve(system.replace(parameters={"k": 0.0}), start=system.start, p=0.0)
+
+
+def test_in_motion_a_piece_has_no_coordinate():
+    """A mass runs into a spring at x = 1, is turned back after half a period π √(m/k), and is at 1/2 a while later."""
+    parts = [Node("a", (0.0, 0.0), fixed="y", mass=1.0)]
+    system = onesided.compose(parts, Energy("buffer", "k/2*max(a_x - 1, 0)**2"), parameters={"k": 100.0})
+    end = 1.0 + np.pi / 10 + 0.5
+    motion = onesided.simulate(system, q0=[0.0, 1.0], v0=[1.0, 0.0], t_span=(0.0, end))
+    assert motion.coordinates == ("a_x",)
+    assert motion.q[-1, 0] == pytest.approx(0.5, abs=1e-6)
+    jumps = onesided.compose(parts, Energy("rub", "abs(a_x - 1)"))
+    with pytest.raises(ModelError, match="its force jumps"):
+        onesided.simulate(jumps, q0=[0.0, 1.0], v0=[1.0, 0.0], t_span=(0.0, 1.0))
+
+
+NUMBER = st.floats(-2, 2).map(lambda x: round(x, 3))
+
+
+@settings(max_examples=60, deadline=None)
+@given(a=NUMBER, b=NUMBER, x=NUMBER, y=NUMBER, k=NUMBER.filter(bool), c=st.floats(0.1, 2))
+def test_minimum_over_the_new_coordinate_is_the_energy(a, b, x, y, k, c):
+    """At the start of the new coordinate the unfolded formula has the value of the formula, and its gaps are ≥ 0."""
+    names = {"a": a, "b": b, "k": k, "c": c}
+    for text in ("k/2*max(a*x - b, 0)**2 + x", "-k*min(x*y, 0)**2/3", "c*abs(x - y) - y", "y - c*min(x, min(y, b))"):
+        found = unfolded_energy(text, names, {"p"})
+        values = {**names, "x": x, "y": y}
+        values |= {slack.name: parse(slack.start).evaluate(values) for slack in found.slacks}
+        assert parse(found.text).evaluate(values) == pytest.approx(parse(text).evaluate(values), abs=1e-12)
+        for gap in (one for slack in found.slacks for one in slack.gaps.values()):
+            assert parse(gap).evaluate(values) >= 0.0
+    for text in ("b - abs(x - y)", "min(x, min(y, a)) - b", "a - 2*max(x, y) - abs(x)"):
+        gaps = [parse(one).evaluate({**names, "x": x, "y": y}) for one in unfolded_gap(text, names, {"p"})]
+        assert min(gaps) == pytest.approx(parse(text).evaluate({**names, "x": x, "y": y}), abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("energy", "why"),
+    [
+        ("x*abs(x)", "what moves"), ("p*max(x, 0)**2", "control parameter"), ("-abs(x)", "leads away from the kink"),
+        ("exp(abs(x))", "inside of `exp`"), ("max(x, 0)**2.5", "of powers of kinks"), ("max(x, 1)**2", "of powers of"),
+        ("max(abs(x), 1)", "a kink itself"), ("+".join(["abs(x)"] * 13), "more than 12 kinks"),
+        ("where(x, 1)", "has kinks"),
+    ],
+)  # fmt: skip
+def test_other_kinks_are_refused_with_the_reason(energy, why):
+    with pytest.raises(FormulaError, match=why):
+        model(energy)
+
+
+@pytest.mark.parametrize(
+    ("more", "why"),
+    [
+        ('[unilateral]\ng = "max(x, 1)"', "one of its arguments"), ('[unilateral]\ng = "1 - k*abs(x)"', "times `-k`"),
+        ('[unilateral]\ng = "min(x, 1)"\ng_1 = "x"', "there is one"), ('[bilateral]\ng = "abs(x) - 1"', "has a kink"),
+        ('[mass]\nx = "1"', None),
+    ],
+)  # fmt: skip
+def test_gaps_and_equations_with_kinks_are_refused_with_the_reason(more, why):
+    if why is None:
+        with pytest.raises(FormulaError, match="without a mass"):
+            model("max(x, 0)**2", more)
+        return
+    with pytest.raises(ModelError, match=why):
+        model("x**2", more)
+
+
+def test_kinks_of_parameters_and_high_powers_are_plain():
+    assert onesided.solve(model("max(k, c)/2*(x - 1)**2 + max(x, 0)**4 - 4*x"), p=0.0).value.q[0] < 1.0
