@@ -260,3 +260,68 @@ def test_printed_kernel_runs_the_same_paths(snap, tmp_path):
     made = made[np.lexsort((made[:, -1], made[:, -2]))]
     assert np.array_equal(made[:, -2], expected.path)
     assert np.allclose(made[:, : lanes.size + 3], expected.rows[:, : lanes.size + 3], rtol=1e-9, atol=1e-9)
+
+
+def test_closed_paths_are_told_once():
+    """q² + p² = r²: two limit points at p = ±r, once around."""
+    circle = onesided.System(
+        coordinates=("q",),
+        energy=lambda q, p, th: q[0] ** 3 / 3 + (p**2 - th.r**2) * q[0],
+        parameters={"r": 1.0},
+    )
+    r = np.array([0.5, 1.0])
+    found = onesided.trace_many(circle, {"r": r}, r[:, None], 0.0, p_bounds=(-5, 5))
+    assert np.allclose(found.p.reshape(2, 2), np.outer(r, [1, -1])) and set(found.status) == {onesided.Status.closed}
+
+
+def test_starts_that_are_no_equilibria_lead_where_trace_goes_and_bounds_hide_what_is_beyond():
+    """Wells side by side; limit points at sin(a q) = ∓1 climb with p, the last ones beyond the bound."""
+    wells = onesided.System(
+        coordinates=("q",),
+        energy=lambda q, p, th: jnp.cos(th.a * q[0]) / th.a + 0.05 * q[0] ** 2 - p * q[0],
+        parameters={"a": 3.0},
+    )
+    a = np.array([2.3, 4.1, 6.126514434588337, 7.8])
+    found = onesided.trace_many(wells, {"a": a}, [0.7], 0.1, p_bounds=(-2, 2))
+    assert np.all(np.abs(found.p) <= 2.0)
+    for i, value in enumerate(a):
+        path = onesided.trace(wells.replace(parameters={"a": value}), [0.7], 0.1, p_bounds=(-2, 2))
+        own = found.of(i)
+        assert [found.kind[j] for j in own] == [event.kind.name for event in path.events]
+        assert np.allclose(found.p[own], [event.p for event in path.events], rtol=1e-10)
+
+
+def test_degree_at_limit_points_of_constraints_that_move_with_p():
+    """A joint y = p leaves x: U = x³/3 − x + x y has its limit at p = 1, from a minimum to a maximum."""
+    moved = onesided.System(
+        coordinates=("x", "y"),
+        energy=lambda q, p, th: th.k * (q[0] ** 3 / 3 - q[0] + q[0] * q[1]),
+        bilateral={"guide": lambda q, p, th: q[1] - p},
+        parameters={"k": 1.0},
+    )
+    found = onesided.trace_many(moved, {"k": [1.0, 2.0]}, [1.0, 0.0], 0.0, p_bounds=(-3, 3))
+    limits = found.kind == "limit"
+    assert not found.handed.any() and np.allclose(found.p[limits], 1.0)
+    assert found.before[limits].tolist() == [0, 0] and found.after[limits].tolist() == [1, 1]
+
+
+def test_samples_at_the_start_close_to_it_and_at_the_bound(snap):
+    found = onesided.trace_many(snap, {"w": [0.1, 0.3]}, [0.0], 0.0, p_bounds=(-1, 1), at=[0.0, 1e-5, 1.0])
+    s = found.samples
+    assert s.p.tolist() == [0.0, 1e-5, 1.0] * 2
+    assert np.allclose(s.q[:, 0], [0.0, 1e-5, 0.1, 0.0, 1e-5, 0.3], atol=1e-9)
+
+
+def test_a_start_outside_the_bounds_is_named(snap):
+    with pytest.raises(onesided.UsageError, match="path 1"):
+        onesided.trace_many(snap, {"k": [1.0, 1.1]}, [0.0], [0.0, 7.0], p_bounds=(-5, 5))
+
+
+def test_a_structure_starts_where_its_parameters_put_it():
+    truss = onesided.zoo.load("von-mises-truss")[0]
+    off = onesided.imperfect(truss)
+    name = next(name for name in off.parameters if name.startswith("off_"))
+    found = onesided.trace_many(off, {name: [0.0, 0.02]}, p0=0.0, p_bounds=(-0.01, 0.01))
+    other = onesided.trace(off.replace(parameters={name: 0.02}), p0=0.0, p_bounds=(-0.01, 0.01))
+    own = found.of(1)
+    assert np.allclose(found.q[own], [event.q for event in other.events], atol=1e-8)

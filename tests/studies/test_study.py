@@ -354,3 +354,52 @@ def test_wrong_tables_are_refused_before_anything_is_written(tmp_path, monkeypat
     (tmp_path / "truss.toml").write_text(TRUSS + text)
     run = CliRunner().invoke(app, ["study", "truss.toml", "--workers", "0"])
     assert run.exit_code == 2 and words in run.output and not (tmp_path / "onesided-results").exists()
+
+
+def test_side_by_side_gives_the_table_of_one_by_one(truss, tmp_path):
+    over = {"h": [0.45, 0.5], "k": [0.5, 1.0, 2.0]}
+    one = onesided.study(truss, over=over, folder=tmp_path / "one", workers=0)
+    many = onesided.study(truss, over=over, folder=tmp_path / "many", engine="batch")
+    assert "6 cases side by side" in repr(many) and many.complete and not one.done_by
+    left_out = {"points", "max l0", "min l0"}
+    assert set(one) - set(many) == left_out
+    for name in set(many) - {
+        "seconds",
+        "note",
+        "event_kinds",
+        "event_at",
+        "event_names",
+        "event_before",
+        "event_after",
+    }:
+        if one[name].dtype == object:
+            assert one[name].tolist() == many[name].tolist()
+        else:
+            assert many[name] == pytest.approx(one[name], rel=1e-10, abs=1e-12, nan_ok=True), name
+    ours, theirs = many.events(), one.events()
+    assert all(ours[name].tolist() == theirs[name].tolist() for name in ("case", "kind", "name", "before", "after"))
+    assert ours["at"] == pytest.approx(theirs["at"], rel=1e-10)
+
+
+def test_what_cannot_be_done_side_by_side_is_refused_or_done_alone(truss, tmp_path):
+    asked = [
+        ({"task": onesided.StudyTask(truss, "drive", {"programme": [0.0, 0.1]}), "engine": "batch"}, "drive"),
+        ({"task": onesided.StudyTask(truss, keep=["max y"]), "engine": "batch"}, "max y"),
+        ({"task": onesided.StudyTask(truss, "trace", {"max_events": 1}), "engine": "batch"}, "max_events"),
+        ({"task": truss, "engine": "abacus"}, "abacus"),
+        ({"task": truss, "engine": "batch", "workers": 2}, "workers"),
+    ]
+    for arguments, words in asked:
+        with pytest.raises(UsageError, match=words):
+            onesided.study(**arguments, over={"k": [1.0]}, folder=tmp_path / "s")
+    assert not (tmp_path / "s").exists()
+    task = onesided.StudyTask(truss, "trace", {"p_bounds": (-1.0, -0.5)})  # the start is outside
+    found = onesided.study(task, over={"k": [1.0, 2.0]}, folder=tmp_path / "s", engine="batch")
+    assert found.counts()["failed"] == 2 and "outside the bounds" in found.failed()[0]
+    assert "2 one by one" in found.done_by
+
+
+@pytest.mark.parametrize("count", ["1e12", "2.5", "0", "inf", "nan"])
+def test_counts_on_the_command_line_are_whole_and_bearable(count, tmp_path):
+    ran = CliRunner().invoke(app, ["study", "von-mises", "--over", f"k=1:2:{count}", "-o", str(tmp_path / "s")])
+    assert ran.exit_code == 2 and "count" in ran.output and not (tmp_path / "s").exists()

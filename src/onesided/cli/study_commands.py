@@ -19,6 +19,7 @@ from onesided.base.interrupt import EXIT_INTERRUPTED, Interrupt
 from onesided.base.types import Status
 from onesided.cli.exits import EXIT_FAILED, clear_errors
 from onesided.cli.given import load_model, number
+from onesided.results.study_cases import MOST_CASES
 
 if TYPE_CHECKING:
     from onesided.studies.run_study import Progressing
@@ -39,6 +40,7 @@ def study(  # noqa: PLR0913, PLR0917 - one option each
     keep: Annotated[list[str] | None, typer.Option(help='With --over, keep too: "max NAME", "last NAME" …')] = None,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Folder of the study.")] = None,
     workers: Annotated[int | None, typer.Option(help="Processes; default: one for each core; 0: this one.")] = None,
+    engine: Annotated[str, typer.Option(help='"cases", or "batch": traced side by side in compiled code.')] = "cases",
     dask: Annotated[str | None, typer.Option(metavar="ADDRESS", help="Scheduler of Dask instead.")] = None,
     rerun: Annotated[str | None, typer.Option(help='Do once more: "failed", or numbers as in "3,17".')] = None,
     limit: Annotated[int | None, typer.Option(help="Stop after so many cases.")] = None,
@@ -59,7 +61,7 @@ def study(  # noqa: PLR0913, PLR0917 - one option each
             with _Shown(interrupt, as_json=as_json, quiet=quiet) as shown, _client(dask) as client:
                 found = onesided.study(
                     asked[0], over=asked[1], sample=asked[2], folder=folder, workers=workers, limit=limit,
-                    executor=client, rerun=_rerun(rerun), progress=shown.tell, throw=False,
+                    executor=client, engine=engine, rerun=_rerun(rerun), progress=shown.tell, throw=False,
                 )  # fmt: skip
         if table is not None:
             _write(found, table)
@@ -96,6 +98,8 @@ def _axes(over: list[str]) -> dict[str, list[float]]:
         ends = text.split(":")
         if len(ends) == 3:
             low, high, count = (number(part, f"--over {name}") for part in ends)
+            if count not in range(1, MOST_CASES + 1):
+                raise UsageError(f"--over {name} has no usable count", got=ends[2], expected=f"1 to {MOST_CASES:,}")
             steps = max(int(count) - 1, 1)
             found[name.strip()] = [low + (high - low) * i / steps for i in range(int(count))]
         else:
@@ -166,6 +170,8 @@ def _summary(found: Any, *, running: bool, as_json: bool) -> None:
         return
     state = "runs now" if running else "complete" if counts["done"] == counts["cases"] else "not complete"
     sys.stdout.write(f"{counts['done']} of {counts['cases']} cases, {counts['failed']} failed; {state}\n")
+    if found.done_by:
+        sys.stdout.write(f"{found.done_by}\n")
     for case, why in list(failed.items())[:SHOWN]:
         values = ", ".join(f"{name} = {value:.10g}" for name, value in found.cases.values(case).items())
         sys.stdout.write(f"  case {case} ({values}): {why}\n")

@@ -21,7 +21,7 @@ from onesided.evaluation.straight import NotStraightError, straight
 
 ROOM = 64  # rows that a path may make before it is looked at
 RECHECKED = 1 << 16  # points of one call that are worth a compilation
-AGAIN = 64  # so often at most; a path with more rows is not done
+AGAIN, OFTEN = 64, 8  # so often at most, with all points and with events alone; a path with more rows is not done
 CHUNK = {"cpu": 1 << 14, "gpu": 1 << 18, "xla": 1 << 10}  # paths of one call
 
 
@@ -87,7 +87,7 @@ class LaneEngine:
         for first in range(0, len(states), chunk):
             which = np.arange(first, min(first + chunk, len(states)))
             current = states[which]
-            for _ in range(AGAIN):
+            for _ in range(AGAIN if self.lanes.knobs.points else OFTEN):
                 if not len(which):
                     break
                 made = self._run(current, data[which], ROOM, ticks)

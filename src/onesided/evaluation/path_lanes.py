@@ -34,6 +34,7 @@ LATE = 1.05  # a share of the step that is still on it, with its counterpart at 
 class LaneKnobs(NamedTuple):
     """Step control and tolerances, as in `StepKnobs`; compiled in. `weak`: margins below it are not clear.
 
+    near : a start that is corrected by less is an equilibrium, stable or not.
     points : whether every point of a path is told, not only events.
     """
 
@@ -45,6 +46,7 @@ class LaneKnobs(NamedTuple):
     resolve: float
     event: float
     weak: float
+    near: float
     points: bool = False
 
 
@@ -199,7 +201,7 @@ class PathLanes:
         """The next state of a path, then a row for the table of events and whether it is one."""
         lane, given = self._read(state, data)
         solved = self._solved(lane, given)
-        settled, goes = self._newton(lane, solved)
+        settled, goes = self._newton(lane, solved, given)
         phases = (
             (START, self._started(lane, solved, given)),
             (STEP, self._stepped(lane, solved)),
@@ -301,7 +303,7 @@ class PathLanes:
         at_margin = (lane.phase == TOUCH) | (lane.phase == LEAVE)
         return jnp.where(at_margin, touch, row), jnp.where(at_margin, margin, value)
 
-    def _newton(self, lane: Lane, solved: _Solved) -> tuple[Any, Any]:
+    def _newton(self, lane: Lane, solved: _Solved, given: LaneData) -> tuple[Any, Any]:
         """Whether the iterate is as good as it gets, or is to be corrected once more [`path_steps`].
 
         A step is good enough where one more correction leaves the square of a small number.
@@ -315,7 +317,20 @@ class PathLanes:
         settled = (good | stuck | near) & jnp.isfinite(solved.blocks.head[0]) & jnp.isfinite(error)
         goes = ~settled & (solved.distance < reach) & (error < 1e3 * lane.previous) & (lane.iterations < limit)
         by_newton = (lane.phase < CENTRE) | (lane.phase == BOUND) | (lane.phase == TOUCH)
-        return settled, goes & by_newton
+        return settled, goes & by_newton & (
+            (lane.phase != START) | (given.direction == 0) | self._draws_near(lane, solved)
+        )
+
+    def _draws_near(self, lane: Lane, solved: _Solved) -> Any:
+        """Whether the start leads to one equilibrium only, however it is looked for.
+
+        It is one but for little, or the energy is convex around the start and up to the equilibrium: Newton's method
+        converges from there by Kantorovich's condition, and so does every descent.
+        """
+        move = solved.delta[: self.n]
+        convex = solved.counted & (solved.negative == 0)
+        contracts = (lane.iterations == 0) | (solved.distance <= 0.25 * lane.first)
+        return (jnp.sqrt(move @ move) <= self.knobs.near) | (convex & contracts)
 
     def _iterated(self, lane: Lane, solved: _Solved) -> Lane:
         return lane._replace(
@@ -341,7 +356,11 @@ class PathLanes:
         only = given.direction == 0
         clear = self._all(solved.margins > self.knobs.weak) & (only | solved.counted)
         ended = lane._replace(y=lane.z + solved.delta, phase=1.0 * DONE, how=1.0 * ENDED)
-        return _Then(((clear & ~only, a), (clear & only, ended)), ahead=clear & ~only, left=~clear)
+        changes, goes = ((clear & ~only, a), (clear & only, ended)), clear & ~only
+        if not self.knobs.points:
+            return _Then(changes, ahead=goes, left=~clear)
+        row = self._row(lane, solved, 1.0 * POINT, (solved.negative, solved.negative), lane.s)
+        return _Then(changes, ahead=goes, left=~clear, row=row, told=goes)
 
     def _stepped(self, lane: Lane, solved: _Solved) -> _Then:
         """The corrected point is proposed; next the middle of the step is looked at."""
@@ -435,11 +454,12 @@ class PathLanes:
         narrowed = lane._replace(z=z, level=along @ z, s_z=s, p_dot=t[n], rounds=lane.rounds + 1.0)
         inside = (jnp.abs(s + move - (lane.s + lane.s_b) / 2) <= (LATE - 0.5) * h) & jnp.isfinite(solved.error)
         hopeless = ~inside | (lane.rounds > ROUNDS)
-        sooner = self._any(solved.margins < -self.knobs.residual)
+        sooner = self._any(solved.margins < -self.knobs.residual) | (w[n] > given.high) | (w[n] < given.low)
         moves, pushes = t[:n] * given.unit[:n], t[n + 1 :] * given.unit[n + 1 :]
-        terms = jnp.concatenate([moves * solved.blocks.L_xq[n], pushes * solved.blocks.c_x[n]])
+        terms = jnp.concatenate([moves * solved.blocks.L_xq[n], -pushes * solved.blocks.c_x[n]])
         lean = jnp.sum(terms)
-        degree = lane.degree + jnp.where(lane.sense * lean > 0, -1.0, 1.0)  # q̇ᵀL_qq q̇ = −ṗ (q̇ᵀL_qp + ν̇ᵀc_p)
+        # vᵀL_qq v = −ṗ (q̇ᵀL_qp − ν̇ᵀc_p) + O(ṗ²) for the part v of q̇ with c_q v = 0
+        degree = lane.degree + jnp.where(lane.sense * lean > 0, -1.0, 1.0)
         clear = (jnp.abs(lean) > CLEAR * jnp.sum(jnp.abs(terms))) & (degree >= 0)
         clear &= self._all(solved.margins > self.knobs.weak)
         beyond = self._any(lane.b_margins < -self.knobs.residual)

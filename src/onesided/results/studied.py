@@ -37,19 +37,22 @@ class Study:
     folder : where it is.
     cases : what is varied;  statement : task, model, version and seed, as the folder states them.
     status : how the run that returned it ended: `finished`, `enough` (a limit was given), `interrupted`.
+    done_by : what that run did side by side, and what one by one; empty where all was one by one.
     """
 
     folder: FilePath
     cases: Cases
     statement: Mapping[str, Any]
     status: Status = Status.finished
+    done_by: str = ""
 
     def __len__(self) -> int:
         return len(self.cases)
 
     def __repr__(self) -> str:
         counts = self.counts()
-        return f"<Study: {counts['done']} of {len(self)} cases, {counts['failed']} failed, in '{self.folder}'>"
+        tail = f"; {self.done_by}" if self.done_by else ""
+        return f"<Study: {counts['done']} of {len(self)} cases, {counts['failed']} failed, in '{self.folder}'{tail}>"
 
     def counts(self) -> dict[str, int]:
         """Numbers of all cases, of those that are done, and of those of them that failed."""

@@ -6,7 +6,7 @@ from the last point before it. Events are rechecked from the model by other code
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,6 +25,7 @@ from onesided.evaluation.path_lanes import (
     CORNER_CLOSES,
     CORNER_OPENS,
     ENDED,
+    LEFT,
     OPENS,
     POINT,
     LaneKnobs,
@@ -71,7 +72,21 @@ class _LanesRun:
     left: Mask
     since: Array
     sense: Array
+    degree: Array
     begun: Mask
+
+    def without(self, paths: Sequence[int]) -> "_LanesRun":
+        """The same without the rows of some paths: these were followed anew."""
+        kept = ~np.isin(self.table.path, paths)
+        table = LaneTable(self.table.states, self.table.rows[kept], self.table.path[kept])
+        return replace(self, table=table, x=self.x[kept])
+
+
+class _How(NamedTuple):
+    """How `trace` follows what is left to it."""
+
+    method: PredictorCorrector
+    tolerances: Tolerances
 
 
 @checked
@@ -108,16 +123,17 @@ def trace_many(  # noqa: PLR0913 - one verb, all its ends by keyword
     """
     batch = starts_of_many(system, parameters, q0, p0, (p_bounds, direction))
     wanted = _levels(system, at)
-    knobs = _knobs(method or PredictorCorrector(), tolerances, points=wanted is not None)
+    how = _How(method or PredictorCorrector(), tolerances)
+    knobs = _knobs(*how, points=wanted is not None)
     if device not in {"auto", "cpu", "gpu", "xla"}:
         raise UsageError("`device` is not known", got=repr(device), expected='"auto", "cpu", "gpu" or "xla"')
     progress.begin("trace_many")
     try:
         if _is_large(system):
-            return _collected(system, batch, None, tolerances, None)
+            return _collected(system, batch, None, how, None)
         engine = engine_for(system.derivatives, len(system.bilateral), batch.vectors.shape[1], knobs, device)
         found = _run(system, batch, engine, tolerances, progress)
-        return _collected(system, batch, found, tolerances, wanted)
+        return _collected(system, batch, found, how, wanted)
     finally:
         progress.end()
 
@@ -148,6 +164,7 @@ def _knobs(method: PredictorCorrector, tolerances: Tolerances, *, points: bool =
         resolve=method.first_step**3,
         event=tolerances.event,
         weak=WEAK * max(tolerances.gap, tolerances.force),
+        near=float(np.sqrt(tolerances.residual)),
         points=points,
     )
 
@@ -166,7 +183,7 @@ class _Lanes:
         )
 
     def put(self, own: Indices, member: int, stands: Standpoint | None) -> None:
-        """Some paths with the sizes, contacts and reactions of one of them; its start where theirs is the same."""
+        """Some paths with the sizes, contacts and reactions of one of them, each from its own start."""
         if stands is None:
             return
         n, batch = self.n, self.batch
@@ -175,8 +192,7 @@ class _Lanes:
         self.closed[own] = 0.0
         self.closed[np.ix_(own, stands.strong)] = 1.0
         self.x[own] = np.hstack([batch.q[own], batch.p[own, None], np.tile(stands.x[n + 1 :], (len(own), 1))])
-        alike = own[np.all(batch.q[own] == batch.q[member], axis=1) & (batch.p[own] == batch.p[member])]
-        self.x[alike, :n] = stands.x[:n]
+        self.x[member, :n] = stands.x[:n]
 
     def run(self, engine: LaneEngine, which: Indices, told: Callable[[int, int], None]) -> LaneTable:
         """Run some of the paths, counted among all."""
@@ -230,13 +246,14 @@ def _rechecked(paths: _Lanes, engine: LaneEngine, table: LaneTable) -> _LanesRun
     unit, frame = paths.unit, LaneFrame(paths.batch.vectors, paths.unit, paths.weight)
     path, last = table.path, engine.lanes.unpacked(table.states)
     x = table.rows[:, : engine.lanes.size] * unit[path]
-    left, begun = last.how != ENDED, last.points > 0
+    left = last.how != ENDED
+    begun = (last.how == LEFT) & (last.points > 0) & (last.s_1 != last.s - 1.0)  # not where two legs meet
     good = _equilibria(engine, x, LaneFrame(*(column[path] for column in frame)))
     wrong = np.unique(path[~good])
     left[wrong], begun[wrong] = True, False
     kept = begun[path] | ~left[path]
     rows = LaneTable(table.states, table.rows[kept], path[kept])
-    return _LanesRun(engine, frame, rows, x[kept], left, last.y * unit, last.sense, begun)
+    return _LanesRun(engine, frame, rows, x[kept], left, last.y * unit, last.sense, last.degree, begun)
 
 
 def _equilibria(engine: LaneEngine, x: Array, frame: LaneFrame) -> Mask:
@@ -254,22 +271,23 @@ def _equilibria(engine: LaneEngine, x: Array, frame: LaneFrame) -> Mask:
     return np.asarray(good & met.all(axis=1))
 
 
-def _collected(
-    system: System, batch: ManyStarts, found: _LanesRun | None, tolerances: Tolerances, at: Array | None
-) -> ManyPaths:
+def _collected(system: System, batch: ManyStarts, found: _LanesRun | None, how: _How, at: Array | None) -> ManyPaths:
     """Events of all paths in order; those that are left are followed by `trace`."""
     n, count, names = system.n, len(batch.p), system.constraint_names
     left = np.ones(count, dtype=bool) if found is None else found.left
     status = np.full(count, Status.bound_reached, dtype=object)
     note = np.full(count, "", dtype=object)
-    pieces = [_no_events(n, len(names))] if found is None else [_compiled_events(found, n, names)]
-    tracks = [] if found is None else [_compiled_points(found)]
+    pieces, tracks, anew = list[_Events](), list[ManyTracks](), list[int]()
     for i in np.flatnonzero(left):
-        path, note[i] = _traced(system, batch, int(i), found, tolerances)
+        path, note[i], on = _traced(system, batch, int(i), found, how)
         status[i] = Status.stalled if path is None else path.status
+        anew += [] if on else [int(i)]
         if path is not None:
             pieces.append(_traced_events(path, int(i)))
             tracks.append(_traced_points(path, int(i)))
+    found = None if found is None else found.without(anew)
+    pieces.insert(0, _no_events(n, len(names)) if found is None else _compiled_events(found, n, names))
+    tracks = tracks if found is None else [_compiled_points(found), *tracks]
     columns = _Events(*_in_order(pieces))
     samples = (
         None
@@ -326,21 +344,38 @@ def _compiled_events(found: _LanesRun, n: int, names: tuple[str, ...]) -> _Event
 
 
 def _traced(
-    system: System, batch: ManyStarts, i: int, found: _LanesRun | None, tolerances: Tolerances
+    system: System, batch: ManyStarts, i: int, found: _LanesRun | None, how: _How
+) -> tuple[Path | None, str, bool]:
+    """One path by `trace`, from where it was left, or from its start; None where it has none; whether it goes on."""
+    own = batch.system(system, i)
+    if found is not None and found.begun[i]:
+        q, p, unit = found.since[i, : system.n], float(found.since[i, system.n]), found.frame.unit[i, : system.n]
+        path, note = _followed(own, (q, p, int(found.sense[i])), batch.asked.bounds, how)
+        same = (
+            path is not None
+            and path.status.ok
+            and np.all(np.abs(path.q[0] - q) <= found.engine.lanes.knobs.near * unit)
+        )
+        if path is not None and same and path.instability[0] == found.degree[i]:
+            return path, note, True
+    start = batch.q[i], float(batch.p[i]), batch.asked.direction
+    return *_followed(own, start, batch.asked.bounds, how), False
+
+
+def _followed(
+    system: System, start: tuple[Array, float, int], bounds: tuple[float, float], how: _How
 ) -> tuple[Path | None, str]:
-    """One path from where it was left, by `trace`; None where it has none."""
-    n, begun = system.n, found is not None and bool(found.begun[i])
-    q, p = (found.since[i, :n], float(found.since[i, n])) if found is not None and begun else (batch.q[i], batch.p[i])
-    direction = int(found.sense[i]) if found is not None and begun else batch.asked.direction
+    """A path by `trace`, or why there is none."""
+    q, p, direction = start
     try:
         path = trace(
-            batch.system(system, i),
+            system,
             q,
-            float(p),
+            p,
             direction=direction,
-            p_bounds=batch.asked.bounds,
-            method=PredictorCorrector(compile_after=0),
-            tolerances=tolerances,
+            p_bounds=bounds,
+            method=replace(how.method, compile_after=0),
+            tolerances=how.tolerances,
             throw=False,
         )
     except OnesidedError as e:

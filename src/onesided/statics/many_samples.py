@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from onesided.base.tolerances import ROUND_OFF
 from onesided.base.types import Array, Indices
 from onesided.evaluation.lane_runs import LaneEngine
 from onesided.evaluation.path_lanes import ENDED
@@ -49,8 +50,9 @@ def sampled(engine: LaneEngine, frame: LaneFrame, tracks: ManyTracks, at: Sequen
 def _between(tracks: ManyTracks, n: int, level: float) -> tuple[Indices, Array]:
     """Points after which a path passes a value of p, and about where it does."""
     p, same = tracks.x[:, n], tracks.path[1:] == tracks.path[:-1]
-    a, b = p[:-1] - level, p[1:] - level
-    first = np.flatnonzero(same & ((a * b < 0) | ((a == 0) & (b != 0))))
+    away = np.where(np.abs(p - level) <= ROUND_OFF * np.maximum(np.abs(p), abs(level)), 0.0, p - level)
+    a, b, last = away[:-1], away[1:], np.append(~same, True)[1:]
+    first = np.flatnonzero(same & ((a * b < 0) | ((a == 0) & (b != 0)) | ((a != 0) & (b == 0) & last)))
     share = (a[first] / (a[first] - b[first]))[:, None]
     guess = (1.0 - share) * tracks.x[first] + share * tracks.x[first + 1]
     guess[:, n] = level

@@ -50,6 +50,12 @@ def starts_of_many(
         raise UsageError(
             "`q0` has the wrong shape", got=str(q.shape), expected=f"({system.n},) or ({count}, {system.n})"
         )
+    low, high = asked.bounds
+    for i in np.flatnonzero(~((p >= low) & (p <= high)))[:1]:
+        raise UsageError(
+            f"a start is outside the bounds of {system.control}", got=f"{p[i]:g} (path {i})",
+            expected=f"{low:g} to {high:g}",
+        )  # fmt: skip
     columns = {name: np.broadcast_to(values.ravel(), (count,)) for name, values in given.items()}
     for name, values in columns.items():
         if not np.all(np.isfinite(values)):
@@ -57,7 +63,10 @@ def starts_of_many(
                 f"parameter `{name}` is not finite in some paths", got=str(values[~np.isfinite(values)][0])
             )
     vectors = _vectors(system, columns, count)
-    return ManyStarts(columns, vectors, np.broadcast_to(q, (count, system.n)), np.broadcast_to(p, (count,)), asked)
+    made = ManyStarts(columns, vectors, np.broadcast_to(q, (count, system.n)), np.broadcast_to(p, (count,)), asked)
+    if q0 is None and system.structure is not None and columns:  # composed anew with other parameters
+        made = made._replace(q=np.array([made.system(system, i).start for i in range(count)]))
+    return made
 
 
 def _vectors(system: System, columns: Mapping[str, Array], count: int) -> Array:

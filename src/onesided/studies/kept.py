@@ -83,11 +83,14 @@ def _of_diagram(diagram: Diagram) -> Row:
 
 
 def _of_paths(paths: Sequence[Path], events: Sequence[Event]) -> Row:
+    return {"points": float(sum(len(path) for path in paths)), **of_events(events)}
+
+
+def of_events(events: Sequence[Any]) -> Row:
     """Loads of the first limit point, corner, bifurcation and loss of stability, and all events."""
     told = [event for event in events if event.kind is not Kind.bound]
     lost = next((e for e in told if e.instability_before == 0 and e.instability_after != 0), None)
     return {
-        "points": float(sum(len(path) for path in paths)),
         "limit_load": _first(told, LIMITS),
         "corner_load": _first(told, {Kind.corner_limit}),
         "bifurcation_load": _first(told, FORKS),

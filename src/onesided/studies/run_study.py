@@ -18,6 +18,7 @@ from onesided.results.studied import Study
 from onesided.results.study_cases import Cases
 from onesided.results.study_rows import append_rows, arrow, clear_joined, done_cases
 from onesided.studies.asked_study import asked_study
+from onesided.studies.batches import Batches, check_batch
 from onesided.studies.claims import alone, claim
 from onesided.studies.fingerprint import fingerprint, model_text
 from onesided.studies.futures import Futures, as_executor
@@ -67,6 +68,7 @@ def study(  # noqa: PLR0913 - one verb, all its ends by keyword
     sample: Sample | Imperfections | Mapping[str, Any] | str | PathLike[str] | None = None,
     workers: int | None = None,
     executor: Any = None,
+    engine: str = "cases",
     rerun: str | Sequence[int] = (),
     limit: int | None = None,
     progress: Callable[[Progressing], Any] | None = None,
@@ -84,6 +86,8 @@ def study(  # noqa: PLR0913 - one verb, all its ends by keyword
         line; together with `over`, every case of the sample at every point of the grid.
     workers : processes on this machine, by default one for each core; 0 works in this process.
     executor : any `concurrent.futures.Executor`, or a client of Dask, instead.
+    engine : "cases", one by one, or "batch": side by side in compiled code [`trace_many`], for `trace` where events and
+        loads are kept. The table is the same but for points, extremes of measures and notes on starts.
     rerun : "failed", or numbers of cases that are to be done once more.
     limit : stop after so many cases, to see what the rest will take.
     progress : called with how far the study is, several times a second; `print` will do.
@@ -95,6 +99,7 @@ def study(  # noqa: PLR0913 - one verb, all its ends by keyword
         Where the folder belongs to another study, or cannot be written: what is there stays.
     """
     arrow()
+    _check_engine(engine, workers, executor)
     if isinstance(task, System) and over is None and sample is None:
         task, over, sample = asked_study(task)
     task = task if isinstance(task, StudyTask) else StudyTask(task)
@@ -103,6 +108,8 @@ def study(  # noqa: PLR0913 - one verb, all its ends by keyword
     values, drawn, seed = sampled(sample)
     cases = Cases({name: axis(name, given) for name, given in (over or {}).items()}, values)
     task.check_names(cases.names)
+    if engine == "batch":
+        check_batch(task)
     place = Path(folder)
     statement = {
         "task": task.statement(), "model": fingerprint(task.system), "version": __version__, "sampling": drawn,
@@ -112,11 +119,18 @@ def study(  # noqa: PLR0913 - one verb, all its ends by keyword
         claim(place, statement, cases, model_text(task.system))
         clear_joined(place)
         found = Study(place, cases, statement)
-        status = _run(task, found, _numbers(found, rerun, limit), (workers, executor), progress)
-    found = Study(place, cases, statement, status)
+        status, words = _run(task, found, _numbers(found, rerun, limit), (workers, executor, engine), progress)
+    found = Study(place, cases, statement, status, words)
     if throw and status is Status.interrupted:
         raise SolveError(status.value, found, got=f"{len(done_cases(place))} of {len(cases)} cases")
     return found
+
+
+def _check_engine(engine: str, workers: int | None, executor: Any) -> None:
+    if engine not in {"cases", "batch"}:
+        raise UsageError("`engine` is not known", got=repr(engine), expected='"cases" or "batch"')
+    if engine == "batch" and (workers or executor is not None):
+        raise UsageError('engine="batch" uses all cores of this machine by itself', expected="no workers, no executor")
 
 
 def _numbers(found: Study, rerun: str | Sequence[int], limit: int | None) -> Indices:
@@ -161,13 +175,15 @@ class _Here:
 
 @contextlib.contextmanager
 def _engine(
-    task: StudyTask, folder: Path, count: int, workers: int | None, executor: Any
-) -> Iterator[_Here | LocalWorkers | Futures]:
+    task: StudyTask, folder: Path, count: int, workers: int | None, executor: Any, engine: str
+) -> Iterator[_Here | LocalWorkers | Futures | Batches]:
     """What carries out the cases."""
     if workers is not None and workers < 0:
         raise UsageError("the number of processes is not usable", got=str(workers), expected="0 or more")
     where, quick = folder.resolve(), task.quick(count)
-    if executor is not None:
+    if engine == "batch":
+        yield Batches(task, where)
+    elif executor is not None:
         chosen, slots = as_executor(executor)
         with Futures(chosen, slots, packed(quick), where) as futures:
             yield futures
@@ -182,22 +198,23 @@ def _run(
     task: StudyTask,
     found: Study,
     numbers: Indices,
-    how: tuple[int | None, Any],
+    how: tuple[int | None, Any, str],
     progress: Callable[[Progressing], Any] | None,
-) -> Status:
-    """Do the cases; what is done is written whatever ends the run."""
+) -> tuple[Status, str]:
+    """Do the cases; what is done is written whatever ends the run. How it ended, and who did them."""
     if not len(numbers):
-        return Status.finished
-    ledger = _Ledger(found, len(numbers), progress)
+        return Status.finished, ""
+    ledger, words = _Ledger(found, len(numbers), progress), ""
     try:
         with _engine(task, found.folder, len(numbers), *how) as engine:
             for row in engine.rows(_cases(found.cases, numbers)):
                 ledger.add(row)
+            words = engine.words if isinstance(engine, Batches) else ""
     except KeyboardInterrupt:
-        return Status.interrupted
+        return Status.interrupted, words
     finally:
         ledger.write()
-    return Status.finished if found.complete else Status.enough
+    return Status.finished if found.complete else Status.enough, words
 
 
 class _Ledger:

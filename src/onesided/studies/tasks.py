@@ -148,7 +148,12 @@ class StudyTask:
         except Exception as error:  # noqa: BLE001 - a case must not end the study
             row = {"ok": False, "status": "error", "note": f"{type(error).__name__}: {error}"}
         row["seconds"] = time.perf_counter() - begun
-        return {CASE: number, **{f"kept {name}" if name in values else name: one for name, one in row.items()}}
+        return as_row(number, values, row)
+
+
+def as_row(number: int, values: Mapping[str, float], row: Row) -> Row:
+    """A row with the number of its case; names that are varied stay those of the values."""
+    return {CASE: number, **{f"kept {name}" if name in values else name: one for name, one in row.items()}}
 
 
 def _told(value: Any) -> str:

@@ -182,7 +182,10 @@ def _extrapolated(curve: Curve, a: CurvePoint, b: CurvePoint, i: int, near: tupl
     values = [_margin(curve, a, b, i, place) for place in places]
     if distance >= last or not all(abs(g) > 0 and abs(rate) > 0 for g, rate in values):
         return zero
-    found = _vanishing([g / rate for g, rate in values], places)
+    ratios = [g / rate for g, rate in values]
+    if len(set(ratios)) < len(ratios):  # no power law
+        return zero
+    found = _vanishing(ratios, places)
     return found if abs(found - zero) <= distance else zero
 
 
