@@ -81,7 +81,7 @@ def driven_everywhere(system):
     return found
 
 
-@pytest.mark.parametrize("coupling", [0.08, -0.05])
+@pytest.mark.parametrize("coupling", [0.08, pytest.param(-0.05, marks=pytest.mark.slow)])
 def test_coupled_units_go_where_all_programmes_drive_them(three, coupling):
     """Until no programme over the grid leads to another state; jump by jump."""
     system = three.replace(parameters={**three.parameters, "c": coupling})

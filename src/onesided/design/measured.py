@@ -178,25 +178,25 @@ class TriedDesign:
         if what not in {"p", self.system.control}:
             raise unknown_name("quantity of a jump", what, ["energy", self.system.control])
 
-    def _reader(self, what: str) -> "_Reader":
+    def _reader(self, what: str) -> "_AimReader":
         """How to read a quantity off an event."""
         system = self.system
         if what in {"p", system.control} and what not in system.coordinates:
-            return _Reader(lambda e: e.p, lambda s: s.p_rate)
+            return _AimReader(lambda e: e.p, lambda s: s.p_rate)
         if what in system.coordinates:
             i = system.coordinates.index(what)
-            return _Reader(lambda e: float(e.q[i]), lambda s: s.q_rate[:, i])
+            return _AimReader(lambda e: float(e.q[i]), lambda s: s.q_rate[:, i])
         reactions = [f"reaction {name}" for name in system.unilateral]
         if what in reactions:
             j = reactions.index(what)
-            return _Reader(lambda e: float(e.lam[j]), lambda s: s.lam_rate[:, j])
+            return _AimReader(lambda e: float(e.lam[j]), lambda s: s.lam_rate[:, j])
         if what == "energy":
-            return _Reader(lambda e: sensitivity(e, system=system).energy, lambda s: s.energy_rate)
+            return _AimReader(lambda e: sensitivity(e, system=system).energy, lambda s: s.energy_rate)
         raise unknown_name("quantity", what, [system.control, *system.coordinates, "energy", *reactions])
 
 
 @dataclass(frozen=True)
-class _Reader:
+class _AimReader:
     """Value of a quantity at an event, and its derivatives among those of the event."""
 
     value: Callable[[Event], float]

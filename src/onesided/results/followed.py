@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from onesided.base.tolerances import HALF_DIGITS
 from onesided.base.types import Array, Status
 from onesided.base.views import views
 from onesided.results.path import Kind, format_number
@@ -53,7 +54,8 @@ class Meeting:
 
     def words(self) -> str:
         """One sentence for an engineer."""
-        where = f"{self.parameter} = {format_number(self.theta)}, {self.control} = {format_number(self.p)}"
+        about = "about " if self.precision > HALF_DIGITS else ""
+        where = f"{about}{self.parameter} = {format_number(self.theta)}, {self.control} = {format_number(self.p)}"
         names = " and".join(f" '{name}'" for name in self.constraints)
         piece = f" (on the branch with it {self.piece})" if self.piece else ""
         sides = self.before if self.before == self.after else f"{self.before} → {self.after or self._beyond()}"

@@ -14,7 +14,7 @@ from onesided.statics.curves.spectrum import hidden, negative_modes
 from onesided.statics.equilibria.place import Standpoint, place
 from onesided.statics.rays.naming import Named, name_idle, name_point
 from onesided.statics.rays.rays import rays_at
-from onesided.statics.tracing.forks import fork_ahead
+from onesided.statics.tracing.fork_ahead import fork_ahead
 from onesided.statics.tracing.hits import Hit, Trigger, find_hits, locate
 from onesided.statics.tracing.home import Home
 from onesided.statics.tracing.inside import between
