@@ -17,6 +17,7 @@ from onesided.results import MotionEvent, Occurrence
 from onesided.results.motion import NeighbourPoints, interpolate
 
 PLACES = 17  # within a step, where singular values are looked at
+CLOSER = 3  # so often they are set closer around the lowest value
 
 
 class MotionWatch:
@@ -92,10 +93,13 @@ class MotionWatch:
         now, mechanics.closest = mechanics.closest, 1.0
         if now < NEAR:
             space, points = mechanics.equations.space, _points(before, after)
-            times = np.linspace(before.t, after.t, PLACES)
-            q, v = interpolate(space, points, 0, times)
-            values = [mechanics.independence(*state) for state in zip(times, q, v, strict=True)]
-            i = int(np.argmin(values))
+            first, last = before.t, after.t
+            for _ in range(CLOSER):  # a dip may be narrower than a step
+                times = np.linspace(first, last, PLACES)
+                q, v = interpolate(space, points, 0, times)
+                values = [mechanics.independence(*state) for state in zip(times, q, v, strict=True)]
+                i = int(np.argmin(values))
+                first, last = times[max(i - 1, 0)], times[min(i + 1, PLACES - 1)]
             share = values[i] / self.stepper.independence
             if share < min(DEPENDENT, self._lowest):
                 self._lowest, self._where = share, MotionEvent(Occurrence.singular, times[i], q[i], v[i])
