@@ -17,6 +17,7 @@ from onesided.results import MotionEvent, Occurrence
 from onesided.results.motion import NeighbourPoints, interpolate
 
 PLACES = 17  # within a step, where singular values are looked at
+LOOK = NEAR**0.5  # pivots below this may have come close to zero between two evaluations
 CLOSER = 3  # so often they are set closer around the lowest value
 
 
@@ -91,7 +92,7 @@ class MotionWatch:
         """A dip of the smallest pivot, confirmed by singular values along the step, told once, when it is over."""
         mechanics = self.stepper.mechanics
         now, mechanics.closest = mechanics.closest, 1.0
-        if now < NEAR:
+        if now < LOOK:
             space, points = mechanics.equations.space, _points(before, after)
             first, last = before.t, after.t
             for _ in range(CLOSER):  # a dip may be narrower than a step
