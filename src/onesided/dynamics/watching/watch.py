@@ -1,5 +1,6 @@
 """Events of a motion: zeros of user functions, gaps that close, and nearly singular configurations."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -34,7 +35,7 @@ class MotionWatch:
         if self.events and getattr(stepper, "coarse", False):
             raise UsageError("events need a point at every step", got=", ".join(self.events), expected="every = 1")
         self.found: list[MotionEvent] = []
-        self._lowest = 1.0
+        self._lowest, self._looked = 1.0, math.inf
         self._check(stepper.state)
         equations = stepper.mechanics.equations
         gaps = tuple(equations.system.unilateral)
@@ -92,6 +93,9 @@ class MotionWatch:
         """A dip of the smallest pivot, confirmed by singular values along the step, told once, when it is over."""
         mechanics = self.stepper.mechanics
         now, mechanics.closest = mechanics.closest, 1.0
+        if before.t > self._looked:  # steps in between were taken without a look: nothing was near there
+            self._tell_dip()
+        self._looked = after.t
         if now < LOOK:
             space, points = mechanics.equations.space, _points(before, after)
             first, last = before.t, after.t
@@ -105,11 +109,13 @@ class MotionWatch:
             if share < min(DEPENDENT, self._lowest):
                 self._lowest, self._where = share, MotionEvent(Occurrence.singular, times[i], q[i], v[i])
                 return
+        self._tell_dip()
+
+    def _tell_dip(self) -> None:
+        """The lowest place of a dip that is over."""
         if self._lowest < 1.0:
-            detail = (
-                f"the constraints were nearly dependent (smallest singular value {self._lowest:.1g} of the start's)"
-            )
-            self.found.append(replace(self._where, detail=detail))
+            share = f"smallest singular value {self._lowest:.1g} of the start's"
+            self.found.append(replace(self._where, detail=f"the constraints were nearly dependent ({share})"))
             self._lowest = 1.0
 
 
