@@ -15,8 +15,9 @@ from onesided.base.types import Array, Indices
 from onesided.evaluation.compiling import compiled
 from onesided.evaluation.cuda_lanes import CudaLanes, has_gpu
 from onesided.evaluation.derivatives import Derivatives
+from onesided.evaluation.lane_state import LaneKnobs
 from onesided.evaluation.native_lanes import LaneTable, NativeLanes
-from onesided.evaluation.path_lanes import LaneKnobs, PathLanes
+from onesided.evaluation.path_lanes import PathLanes
 from onesided.evaluation.straight import NotStraightError, straight
 
 ROOM = 64  # rows that a path may make before it is looked at

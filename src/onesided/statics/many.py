@@ -17,8 +17,7 @@ from onesided.base.progress import SILENT, Progress
 from onesided.base.tolerances import DEFAULT, Tolerances
 from onesided.base.types import Array, Indices, Mask, Status
 from onesided.evaluation.lane_runs import LaneEngine, engine_for
-from onesided.evaluation.native_lanes import LaneTable
-from onesided.evaluation.path_lanes import (
+from onesided.evaluation.lane_state import (
     AT_BOUND,
     AT_LIMIT,
     CLOSES,
@@ -30,6 +29,7 @@ from onesided.evaluation.path_lanes import (
     POINT,
     LaneKnobs,
 )
+from onesided.evaluation.native_lanes import LaneTable
 from onesided.results import Kind, Path
 from onesided.results.many_paths import ManyPaths
 from onesided.statics.equilibria.place import Standpoint

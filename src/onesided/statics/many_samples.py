@@ -8,7 +8,7 @@ import numpy as np
 from onesided.base.tolerances import ROUND_OFF
 from onesided.base.types import Array, Indices
 from onesided.evaluation.lane_runs import LaneEngine
-from onesided.evaluation.path_lanes import ENDED
+from onesided.evaluation.lane_state import ENDED
 from onesided.results.many_paths import PathSamples
 
 TICKS = 100  # corrections of a point
