@@ -11,7 +11,7 @@ from onesided.base.errors import UsageError
 from onesided.base.names import unknown_name
 from onesided.cli.exits import EXIT_FAILED, clear_errors, exit_code
 from onesided.cli.given import load_model
-from onesided.cli.options import Change, File, Json
+from onesided.cli.options import Change, File, Json, Output
 
 if TYPE_CHECKING:
     from onesided.results import Event
@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 designs = typer.Typer()
 
 Which = Annotated[int | None, typer.Option("--event", help="Number of the event, as `trace` lists them, from 1.")]
+Varied = Annotated[str, typer.Option("--parameter", help="The parameter that changes.")]
+Lowest = Annotated[float | None, typer.Option("--from", help="Its lowest value; default: half of it.")]
+Highest = Annotated[float | None, typer.Option("--to", help="Its highest value; default: twice it.")]
 Picture = Annotated[Path | None, typer.Option("--plot", help="Draw it into this file: .svg, .pdf or .png.")]
 Page = Annotated[Path | None, typer.Option("--report", help="Write a page with picture and table: .html.")]
 
@@ -61,12 +64,12 @@ def traced_event(system: Any, number: int | None) -> "Event":
 @designs.command()
 def follow(  # noqa: PLR0913, PLR0917 - one option each
     file: File,
-    parameter: Annotated[str, typer.Option("--parameter", help="The parameter that changes.")],
+    parameter: Varied,
     event: Which = None,
-    low: Annotated[float | None, typer.Option("--from", help="Its lowest value; default: half of it.")] = None,
-    high: Annotated[float | None, typer.Option("--to", help="Its highest value; default: twice it.")] = None,
+    low: Lowest = None,
+    high: Highest = None,
     change: Change = None,
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="Folder for the results.")] = None,
+    output: Output = None,
     plot: Picture = None,
     report: Page = None,
     as_json: Json = False,
@@ -86,12 +89,12 @@ def follow(  # noqa: PLR0913, PLR0917 - one option each
 @designs.command("stability-map")
 def stability_map(  # noqa: PLR0913, PLR0917 - one option each
     file: File,
-    parameter: Annotated[str, typer.Option("--parameter", help="The parameter that changes.")],
-    low: Annotated[float | None, typer.Option("--from", help="Its lowest value; default: half of it.")] = None,
-    high: Annotated[float | None, typer.Option("--to", help="Its highest value; default: twice it.")] = None,
+    parameter: Varied,
+    low: Lowest = None,
+    high: Highest = None,
     samples: Annotated[int, typer.Option("--samples", help="Paths that are traced first.")] = 9,
     change: Change = None,
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="Folder for the results.")] = None,
+    output: Output = None,
     plot: Picture = None,
     report: Page = None,
     as_json: Json = False,

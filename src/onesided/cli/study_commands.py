@@ -19,6 +19,7 @@ from onesided.base.interrupt import EXIT_INTERRUPTED, Interrupt
 from onesided.base.types import Status
 from onesided.cli.exits import EXIT_FAILED, clear_errors
 from onesided.cli.given import load_model, number
+from onesided.cli.options import Change
 from onesided.results.study_cases import MOST_CASES
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ def study(  # noqa: PLR0913, PLR0917 - one option each
     status: Annotated[bool, typer.Option("--status", help="Say how far it is, and what failed.")] = False,
     table: Annotated[Path | None, typer.Option(help="Write the table as .csv or .parquet.")] = None,
     report: Annotated[bool, typer.Option("--report", help="Write report.html into the folder too.")] = False,
-    change: Annotated[list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="Change a parameter.")] = None,
+    change: Change = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON lines for machines.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")] = False,
 ) -> None:

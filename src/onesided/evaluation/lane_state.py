@@ -9,7 +9,7 @@ from onesided.evaluation.path_steps import Blocks, integrals
 
 START, STEP, CENTRE, TURNS, BOUND, TOUCH, LEAVE, DONE = range(8)  # what a path is about
 AT_LIMIT, OPENS, CLOSES, CORNER_OPENS, CORNER_CLOSES, AT_BOUND, POINT = range(1, 8)  # kinds of rows
-ENDED, LEFT = 1, 2  # how a path is done: at a bound, or left to others (with the phase added)
+ENDED, LEFT = 1, 2  # how a path is done: at a bound, or left to others
 
 
 class LaneKnobs(NamedTuple):

@@ -139,7 +139,7 @@ class PathLanes:
         now = merged(now, [(shorter, again)])
         now = merged(now, [(accept | shorter | asked("ahead"), ahead(now))])
         left |= (examine & ~nothing & lost) | hopeless
-        now = merged(now, [(left, now._replace(phase=1.0 * DONE, how=LEFT + lane.phase))])
+        now = merged(now, [(left, now._replace(phase=1.0 * DONE, how=1.0 * LEFT))])
         count = 1.0 * (told & ~left)
         now = now._replace(events=lane.events + count)
         flat = [jnp.ravel(jnp.asarray(value, dtype=float)) for value in now]
