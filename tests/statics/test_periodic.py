@@ -1,10 +1,15 @@
 """Stiffness that is periodic in a coordinate: sizes above the period say nothing, and walls must hold."""
 
+import math
+
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import onesided
+from onesided.system.crossing import first_crossing
 
 NAMES = ("k", "a", "b", "c", "e", "f", "w")
 
@@ -53,3 +58,12 @@ def test_lengths_are_those_of_the_period(washboard, w):
     system = washboard.replace(parameters={**washboard.parameters, "w": w})
     length = system.sizes([0.0, 0.0], 0.0).length
     assert 0.1 < length[1] < 2.0 * np.pi
+
+
+@given(st.floats(-6.0, 1.0), st.floats(-9.0, 9.0), st.floats(0.3, 100.0))
+def test_crossings_of_what_is_periodic(below, unit, amplitude):
+    """A change A (1 − cos t/L) is one half at t = L arccos(1 − 1/(2A)), from guesses far below to above a period."""
+    period = 10.0**unit
+    found = first_crossing(lambda t: amplitude * (1.0 - math.cos(t / period)), period * 10.0**below)
+    exact = period * math.acos(1.0 - 0.5 / amplitude)
+    assert found is not None and 0.99 * exact < found < 10.0 * exact
