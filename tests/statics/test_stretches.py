@@ -10,7 +10,8 @@ import onesided
 from onesided import Kind, OnesidedError, PredictorCorrector, Status, System, zoo
 from onesided.base.tolerances import DEFAULT
 from onesided.elements import Bar, Force, Node
-from onesided.evaluation.path_steps import CHUNK, StepKnobs
+from onesided.evaluation.path_steps import CHUNK
+from onesided.evaluation.step_data import StepKnobs
 from onesided.statics.curves.curve import Curve, Plane, make_point, newton
 from onesided.statics.equilibria.place import place_near
 from onesided.statics.tracing.hits import PathWatch, Trigger, explained, find_hits

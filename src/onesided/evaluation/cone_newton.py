@@ -13,7 +13,7 @@ import numpy as np
 from jax import lax
 
 from onesided.base.tolerances import EPS
-from onesided.evaluation.path_steps import eliminated, substituted
+from onesided.evaluation.lane_algebra import eliminated, substituted
 
 if TYPE_CHECKING:
     from onesided.system.contact import Block

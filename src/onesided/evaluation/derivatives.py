@@ -17,9 +17,10 @@ from onesided.base.tolerances import ROUNDING
 from onesided.base.types import Array
 from onesided.evaluation.compiling import compiled, prepare_jax
 from onesided.evaluation.parameter_slopes import ParameterSlopes
-from onesided.evaluation.path_steps import Blocks, Stepping
+from onesided.evaluation.path_steps import Stepping
 from onesided.evaluation.rows import families
 from onesided.evaluation.sparsity import Directions, directions
+from onesided.evaluation.step_data import Blocks
 from onesided.evaluation.user_functions import Function, Scalar, differentiable
 
 CHUNK = 64  # points of one call where there are many

@@ -1,8 +1,9 @@
-"""Small linear systems and cubics, written out without loops and branches at run time."""
+"""Small linear systems, by loops or written out without loops and branches at run time, and cubics."""
 
 from typing import Any
 
 import jax.numpy as jnp
+from jax import lax
 
 from onesided.base.tolerances import HALF_DIGITS
 
@@ -61,3 +62,30 @@ def negative_pivots(A: Any, n: int, m: int) -> tuple[Any, Any]:
         for i in range(k + 1, n + m):
             rows[i] = rows[i].at[k + 1 :].add(-rows[i][k] / pivot * rows[k][k + 1 :])
     return negative, clear
+
+
+def eliminated(A: Any) -> tuple[Any, Any]:
+    """Gaussian elimination with partial pivoting: what is left above the diagonal, and the number of swaps."""
+    rows = jnp.arange(len(A))
+
+    def step(k: Any, state: tuple[Any, Any]) -> tuple[Any, Any]:
+        A, swaps = state
+        pivot = jnp.argmax(jnp.where(rows >= k, jnp.abs(A[:, k]), -1.0))
+        above, chosen = A[k], A[pivot]
+        A = A.at[pivot].set(above).at[k].set(chosen)
+        share = jnp.where(rows > k, A[:, k] / chosen[k], 0.0)
+        return A - share[:, None] * chosen, swaps + (pivot != k)
+
+    made: tuple[Any, Any] = lax.fori_loop(0, len(A), step, (A, jnp.zeros((), dtype=int)))
+    return made
+
+
+def substituted(U: Any, B: Any) -> Any:
+    """Solution of U X = B, from the last row up."""
+    last = len(U) - 1
+
+    def step(i: Any, X: Any) -> Any:
+        k = last - i
+        return X.at[k].set((B[k] - U[k] @ X) / U[k, k])
+
+    return lax.fori_loop(0, last + 1, step, jnp.zeros_like(B))

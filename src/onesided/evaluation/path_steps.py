@@ -9,7 +9,7 @@ where it is returned.
 import math
 from collections.abc import Callable
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -18,7 +18,19 @@ from jax import lax
 
 from onesided.base.tolerances import EPS, ROUND_OFF, SMALL
 from onesided.evaluation.compiling import compiled
+from onesided.evaluation.lane_algebra import eliminated, substituted
 from onesided.evaluation.resolution import Triple, heads_for_zero, may_fall_below, may_turn, may_vanish
+from onesided.evaluation.step_data import (
+    Blocks,
+    CurveFrame,
+    Here,
+    NewtonEnd,
+    PathStretch,
+    PathWay,
+    PointAt,
+    StepKnobs,
+    StepPlane,
+)
 
 CHUNK = 64  # most points of one call
 VECTORS = 7  # of `Here`
@@ -33,160 +45,6 @@ LONG = 0.1  # steps may grow with the path: by this share of `max_step` per unit
 NOISE = 4.0  # roundings of a unit in a residual
 SHRINKS = 0.25  # corrections with old factors are this much shorter each time, or new factors are made
 ROUNDS = 80  # a limit point not located by then is left to the caller
-
-
-class CurveFrame(NamedTuple):
-    """The scaled variables of a curve: sizes of all unknowns (q, p, ν), of all equations, and the constraints.
-
-    `closed` says which constraints are equations, `onesided` which of them are unilateral.
-    """
-
-    unit: Any
-    weight: Any
-    closed: Any
-    onesided: Any
-
-
-class Here(NamedTuple):
-    """Where a curve stands: point, tangent, tangents of the `known` points before it, with their arc lengths.
-
-    `t_m` and `s_m` are those in the middle of the last step; where that is not known, s_m is s. `margins` and `rates`
-    are those of the constraints, behind n + 1 zeros; `volume` is the logarithm of a determinant, `volume_m` and
-    `volume_1` that in the middle and at the start of the last step.
-    """
-
-    y: Any
-    t: Any
-    t_1: Any
-    t_2: Any
-    t_m: Any
-    margins: Any
-    rates: Any
-    s: float
-    s_1: float
-    s_2: float
-    s_m: float
-    orientation: float
-    known: float
-    volume: float
-    volume_m: float
-    volume_1: float
-
-
-class StepKnobs(NamedTuple):
-    """First step, step control, tolerances, bounds of the scaled p, and the number of points wanted."""
-
-    step: float
-    turn: float
-    miss: float
-    max_step: float
-    resolve: float
-    minimum_step: float
-    residual: float
-    event: float
-    low: float
-    high: float
-    wanted: int
-
-
-class PathStretch(NamedTuple):
-    """Points in a row: scaled unknowns, unit tangents, blocks one after the other, and `numbers`.
-
-    The numbers of a point are its arc length, the step that led to it, the step to go on with, the orientation, the
-    logarithm of a determinant, the residual, and `TURN` or `BOUND` where it was located between the two before it; then
-    the arc length in the middle of the step, and the slope of the energy there, both NaN where it was not looked at.
-    """
-
-    y: Any
-    t: Any
-    blocks: Any
-    numbers: Any
-
-
-class Blocks(NamedTuple):
-    """What the model says at a point: `head` holds (energy, L_x, c); the matrices have a row per unknown.
-
-    L_xq : (n + 1, n), the transpose of L_qx;  c_x : (n + 1, m), gradients as columns.
-    """
-
-    head: Any
-    L_xq: Any
-    c_x: Any
-
-
-class _Plane(NamedTuple):
-    """A point to start from, the plane through it across `row`, and what Newton's method may do."""
-
-    guess: Any
-    row: Any
-    target: Any
-    limit: Any
-    reach: Any
-
-
-class _Found(NamedTuple):
-    """Outcome of Newton's method: the point, with the blocks and the tangent there, oriented like the row."""
-
-    y: Any
-    blocks: Blocks
-    tangent: Any
-    orientation: Any
-    volume: Any
-    first: Any
-    error: Any
-    iterations: Any
-    converged: Any
-    delta: Any
-
-
-class _At(NamedTuple):
-    """The last point, its tangent, those of two before it and in between, margins and rates, and the point before.
-
-    One array while stepping.
-    """
-
-    y: Any
-    t: Any
-    t_1: Any
-    t_2: Any
-    t_m: Any
-    margins: Any
-    rates: Any
-    y_1: Any
-
-
-class _PathWay(NamedTuple):
-    """What else is known on the way: arc lengths, the next step, points and failures so far: one vector while stepping.
-
-    While `locating` a limit point on the last step, `left` and `right` are fractions of it between which ṗ vanishes,
-    with its values there, narrowed `rounds` times; for a bound, `right` is the fraction where it should be. Before,
-    a point that is proposed is checked: `tried`, `s_b`, `volume_b` are the step to it, its arc length and volume,
-    `next_phase` what is located afterwards, `stop` whether something seems to have happened.
-    """
-
-    s: Any
-    s_1: Any
-    s_2: Any
-    s_m: Any
-    orientation: Any
-    known: Any
-    volume: Any
-    volume_m: Any
-    volume_1: Any
-    step: Any
-    count: Any = 0.0
-    tries: Any = 0.0
-    locating: Any = 0.0
-    left: Any = 0.0
-    f_left: Any = 0.0
-    right: Any = 0.0
-    f_right: Any = 0.0
-    rounds: Any = 0.0
-    tried: Any = 0.0
-    s_b: Any = 0.0
-    volume_b: Any = 0.0
-    next_phase: Any = 0.0
-    stop: Any = 0.0
 
 
 class Stepping:
@@ -214,21 +72,21 @@ class Stepping:
         rows, ends = made[: int(made[-1, 0])], np.cumsum([self.size, self.size, made.shape[1] - 2 * self.size - LAST])
         return PathStretch(*np.split(rows, ends, axis=1))
 
-    def _unpacked(self, numbers: Any) -> tuple[_At, _PathWay, StepKnobs, CurveFrame]:
+    def _unpacked(self, numbers: Any) -> tuple[PointAt, PathWay, StepKnobs, CurveFrame]:
         """The start, the knobs and the frame in the vector of `march`."""
         n, m, size = self.n, self.m, self.size
         lengths = (VECTORS * size, len(Here._fields) - VECTORS, len(StepKnobs._fields), size, n + m, m, m)
         vectors, scalars, knobs, unit, weight, closed, onesided = jnp.split(numbers, np.cumsum(lengths)[:-1])
         here = vectors.reshape(VECTORS, size)
         chosen, frame = StepKnobs(*knobs), CurveFrame(unit, weight, closed > 0, onesided > 0)
-        return _At(*jnp.concatenate([here, here[:1]])), _PathWay(*(*scalars, chosen.step)), chosen, frame
+        return PointAt(*jnp.concatenate([here, here[:1]])), PathWay(*(*scalars, chosen.step)), chosen, frame
 
     def _steps(self, numbers: Any, th: Any) -> Any:
         """One use of Newton's method after the other: for the next point, or for a limit point just passed."""
         start, outset, knobs, frame = self._unpacked(numbers)
 
         def go(state: tuple[Any, Any, Any, Any]) -> tuple[Any, Any, Any, Any]:
-            at, ahead, way, table = _At(*state[0]), _At(*state[1]), _PathWay(*state[2]), state[3]
+            at, ahead, way, table = PointAt(*state[0]), PointAt(*state[1]), PathWay(*state[2]), state[3]
             checking, locating = way.locating == CHECK, (way.locating > 0) & (way.locating < CHECK)
             special = _where(checking, _plane_in_the_middle(at, ahead, way), self._plane_inside(at, way, knobs))
             plane = _where(way.locating > 0, special, _plane_ahead(at, way, knobs))
@@ -241,7 +99,7 @@ class Stepping:
             told = (
                 jnp.where(locating, s_turn, s_next),
                 way.step,
-                _PathWay(*after).step,
+                PathWay(*after).step,
                 found.orientation,
                 found.volume,
             )
@@ -257,12 +115,12 @@ class Stepping:
         table = jnp.zeros((CHUNK + 3, 2 * self.size + width + LAST))
         numbers = jnp.stack([jnp.asarray(value, dtype=float) for value in outset])
         here = jnp.stack(start)
-        state = lax.while_loop(lambda state: _PathWay(*state[2]).tries < TRIES, go, (here, here, numbers, table))
-        return state[3].at[-1, 0].set(_PathWay(*state[2]).count)
+        state = lax.while_loop(lambda state: PathWay(*state[2]).tries < TRIES, go, (here, here, numbers, table))
+        return state[3].at[-1, 0].set(PathWay(*state[2]).count)
 
     def _advance(
-        self, a: _At, way: _PathWay, found: _Found, given: tuple[StepKnobs, CurveFrame]
-    ) -> tuple[_At, _PathWay, Any]:
+        self, a: PointAt, way: PathWay, found: NewtonEnd, given: tuple[StepKnobs, CurveFrame]
+    ) -> tuple[PointAt, PathWay, Any]:
         """Propose the point, or shorten the step; tell whether something has happened. Returns its arc length."""
         knobs, frame = given
         n, h, y, t = self.n, way.step, found.y, found.tangent
@@ -274,7 +132,7 @@ class Stepping:
         happened = jnp.any(frame.onesided & (margins[n + 1 :] < -knobs.residual))
         happened |= (found.orientation != way.orientation) | (outside & turned)
         accepted = found.converged & (angle <= 2.0 * knobs.turn)
-        beyond = _At(y, t, a.t, a.t_1, t, margins, rates, a.y)  # the middle is not known yet
+        beyond = PointAt(y, t, a.t, a.t_1, t, margins, rates, a.y)  # the middle is not known yet
         most = knobs.max_step * jnp.maximum(1.0, LONG * s)
         shorter = jnp.where(found.converged, jnp.minimum(longer, 0.5 * h), 0.4 * h)
         step = jnp.where(accepted, jnp.minimum(longer, most), shorter)
@@ -302,7 +160,7 @@ class Stepping:
         )
         return beyond, told, s
 
-    def _slope(self, found: _Found, frame: CurveFrame) -> Any:
+    def _slope(self, found: NewtonEnd, frame: CurveFrame) -> Any:
         """Slope dU/ds = L_p ṗ of the energy along the curve."""
         return found.blocks.head[self.n + 1] * found.tangent[self.n] * frame.unit[self.n]
 
@@ -315,8 +173,8 @@ class Stepping:
         return jnp.concatenate([zeros, values]), jnp.concatenate([zeros, rates])
 
     def _checked(
-        self, a: _At, way: _PathWay, b: _At, found: _Found, given: tuple[StepKnobs, CurveFrame]
-    ) -> tuple[_At, _PathWay]:
+        self, a: PointAt, way: PathWay, b: PointAt, found: NewtonEnd, given: tuple[StepKnobs, CurveFrame]
+    ) -> tuple[PointAt, PathWay]:
         """Go on to b if the middle of the step agrees with its ends; otherwise halve the step."""
         knobs, _ = given
         resolved = self._resolved(a, way, b, found, given)
@@ -338,7 +196,9 @@ class Stepping:
         after = _where(resolved, moved, way)._replace(step=step, count=count, tries=tries, locating=locating)
         return _where(resolved, b._replace(t_m=found.tangent), a), after
 
-    def _resolved(self, a: _At, way: _PathWay, b: _At, found: _Found, given: tuple[StepKnobs, CurveFrame]) -> Any:
+    def _resolved(
+        self, a: PointAt, way: PathWay, b: PointAt, found: NewtonEnd, given: tuple[StepKnobs, CurveFrame]
+    ) -> Any:
         """Whether the middle of a step agrees with its ends: as `statics.steps.resolved`."""
         knobs, frame = given
         n, h = self.n, way.s_b - way.s
@@ -356,16 +216,16 @@ class Stepping:
         below = frame.onesided & may_fall_below(jnp, margins, -knobs.residual)[n + 1 :]
         return ~(far | lost | jnp.any(below) | may_turn(jnp, p, jnp.sign(a.t[n]), h))
 
-    def _plane_inside(self, at: _At, way: _PathWay, knobs: StepKnobs) -> _Plane:
+    def _plane_inside(self, at: PointAt, way: PathWay, knobs: StepKnobs) -> StepPlane:
         """Cubic Hermite interpolation on the last step, where ṗ should vanish or a bound should be."""
         f, h, along, p = _fraction(way), way.s - way.s_1, at.t_1 + at.t, np.eye(self.size)[self.n]
         left = (2 * f**3 - 3 * f**2 + 1) * at.y_1 + (f**3 - 2 * f**2 + f) * h * at.t_1
         guess = left + (3 * f**2 - 2 * f**3) * at.y + (f**3 - f**2) * h * at.t
         there = jnp.where(p > 0, _level(at.y[self.n], knobs), guess)
         guess, row = _where(way.locating == BOUND, (there, p), (guess, along / jnp.sqrt(along @ along)))
-        return _Plane(guess, row, EPS, FINE, h)
+        return StepPlane(guess, row, EPS, FINE, h)
 
-    def _narrow(self, at: _At, way: _PathWay, found: _Found, knobs: StepKnobs) -> tuple[_PathWay, Any]:
+    def _narrow(self, at: PointAt, way: PathWay, found: NewtonEnd, knobs: StepKnobs) -> tuple[PathWay, Any]:
         """Regula falsi with the Illinois modification, to round-off; the point goes behind those of the steps.
 
         On a bound Newton's method needs no narrowing.
@@ -391,10 +251,10 @@ class Stepping:
         )
         return after, way.s_1 + z * h
 
-    def _newton(self, plane: _Plane, frame: CurveFrame, th: Any) -> _Found:
+    def _newton(self, plane: StepPlane, frame: CurveFrame, th: Any) -> NewtonEnd:
         level = plane.row @ plane.guess
 
-        def iterate(state: tuple[_Found, Any, Any]) -> tuple[_Found, Any, Any]:
+        def iterate(state: tuple[NewtonEnd, Any, Any]) -> tuple[NewtonEnd, Any, Any]:
             last, previous, _ = state
             value = plane.row @ last.y - level
             blocks, R, augmented = self._linearised(last.y, plane.row, value, frame, th)
@@ -412,17 +272,17 @@ class Stepping:
                 y = self._chords(y, jnp.where(goes, distance, 0.0), again, (plane, frame, th))
             first = jnp.where(goes & (last.first == 0), distance, last.first)
             count = last.iterations + goes
-            found = _Found(y, blocks, solution[:, 1], orientation, volume, first, error, count, settled, delta)
+            found = NewtonEnd(y, blocks, solution[:, 1], orientation, volume, first, error, count, settled, delta)
             return found, jnp.where(goes, error, previous), goes
 
         zero, shapes = jnp.zeros(()), jax.eval_shape(self._evaluate, plane.guess, th)
         blocks = Blocks(*(jnp.zeros(block.shape) for block in shapes))
-        start = _Found(plane.guess, blocks, plane.row, zero, zero, zero, zero, 0, jnp.asarray(False), plane.guess)
+        start = NewtonEnd(plane.guess, blocks, plane.row, zero, zero, zero, zero, 0, jnp.asarray(False), plane.guess)
         state = (start, jnp.inf * jnp.ones(()), jnp.asarray(True))
-        found: _Found = lax.while_loop(lambda state: state[2], iterate, state)[0]
+        found: NewtonEnd = lax.while_loop(lambda state: state[2], iterate, state)[0]
         return found._replace(tangent=found.tangent / jnp.sqrt(found.tangent @ found.tangent))
 
-    def _chords(self, y: Any, moved: Any, again: Callable[[Any], Any], given: tuple[_Plane, CurveFrame, Any]) -> Any:
+    def _chords(self, y: Any, moved: Any, again: Callable[[Any], Any], given: tuple[StepPlane, CurveFrame, Any]) -> Any:
         """Further corrections with the factors at hand, as long as each is much shorter than the one before it."""
         plane, frame, th = given
         level = plane.row @ plane.guess
@@ -496,45 +356,18 @@ def rounding(xp: Any, M: Any, y: Any) -> Any:
     return NOISE * EPS * xp.max(xp.abs(M) @ xp.abs(y))
 
 
-def eliminated(A: Any) -> tuple[Any, Any]:
-    """Gaussian elimination with partial pivoting: what is left above the diagonal, and the number of swaps."""
-    rows = jnp.arange(len(A))
-
-    def step(k: Any, state: tuple[Any, Any]) -> tuple[Any, Any]:
-        A, swaps = state
-        pivot = jnp.argmax(jnp.where(rows >= k, jnp.abs(A[:, k]), -1.0))
-        above, chosen = A[k], A[pivot]
-        A = A.at[pivot].set(above).at[k].set(chosen)
-        share = jnp.where(rows > k, A[:, k] / chosen[k], 0.0)
-        return A - share[:, None] * chosen, swaps + (pivot != k)
-
-    made: tuple[Any, Any] = lax.fori_loop(0, len(A), step, (A, jnp.zeros((), dtype=int)))
-    return made
-
-
-def substituted(U: Any, B: Any) -> Any:
-    """Solution of U X = B, from the last row up."""
-    last = len(U) - 1
-
-    def step(i: Any, X: Any) -> Any:
-        k = last - i
-        return X.at[k].set((B[k] - U[k] @ X) / U[k, k])
-
-    return lax.fori_loop(0, last + 1, step, jnp.zeros_like(B))
-
-
 def _where(condition: Any, yes: Any, no: Any) -> Any:
     return jax.tree.map(lambda a, b: jnp.where(condition, a, b), yes, no)
 
 
-def _plane_in_the_middle(a: _At, b: _At, way: _PathWay) -> _Plane:
+def _plane_in_the_middle(a: PointAt, b: PointAt, way: PathWay) -> StepPlane:
     """One evaluation in the middle of the cubic through a point and the one proposed."""
     h, along = way.s_b - way.s, a.t + b.t
     guess = (a.y + b.y) / 2 + h / 8 * (a.t - b.t)
-    return _Plane(guess, along / jnp.sqrt(along @ along), 0.0, 0, jnp.inf)
+    return StepPlane(guess, along / jnp.sqrt(along @ along), 0.0, 0, jnp.inf)
 
 
-def _plane_ahead(at: _At, way: _PathWay, knobs: StepKnobs) -> _Plane:
+def _plane_ahead(at: PointAt, way: PathWay, knobs: StepKnobs) -> StepPlane:
     """Extrapolate the tangent through the last points and the middle of the last step; integrate it over the step."""
     h, inside = way.step, (way.known >= 1) & (way.s_m < way.s)
     first, near = (at.t - at.t_1) / (way.s - way.s_1), (at.t - at.t_m) / (way.s - way.s_m)
@@ -545,7 +378,7 @@ def _plane_ahead(at: _At, way: _PathWay, knobs: StepKnobs) -> _Plane:
     bends = _where(inside, (near, close, jnp.where(way.known >= 2, third, 0.0)), rough)
     weights = integrals(h, way.s - jnp.where(inside, way.s_m, way.s_1), way.s - way.s_1)
     guess = at.y + h * at.t + weights[1] * bends[0] + weights[2] * bends[1] + weights[3] * bends[2]
-    return _Plane(guess, at.t, 0.01 * knobs.residual, LIMIT, knobs.miss * h)
+    return StepPlane(guess, at.t, 0.01 * knobs.residual, LIMIT, knobs.miss * h)
 
 
 def integrals(h: Any, d1: Any, d2: Any) -> tuple[Any, Any, Any, Any]:
@@ -553,7 +386,7 @@ def integrals(h: Any, d1: Any, d2: Any) -> tuple[Any, Any, Any, Any]:
     return h, h**2 / 2, h**3 / 3 + d1 * h**2 / 2, h**4 / 4 + (d1 + d2) * h**3 / 3 + d1 * d2 * h**2 / 2
 
 
-def _fraction(way: _PathWay) -> Any:
+def _fraction(way: PathWay) -> Any:
     return (way.left * way.f_right - way.right * way.f_left) / (way.f_right - way.f_left)
 
 
@@ -562,7 +395,7 @@ def _level(p: Any, knobs: StepKnobs) -> Any:
     return jnp.where(p > knobs.high, knobs.high, knobs.low)
 
 
-def _oriented(found: _Found, t: Any) -> _Found:
+def _oriented(found: NewtonEnd, t: Any) -> NewtonEnd:
     """With the tangent in the sense of t: only across a bound it may have the other one."""
     sign = jnp.where(found.tangent @ t < 0, -1.0, 1.0)
     return found._replace(tangent=sign * found.tangent, orientation=sign * found.orientation)

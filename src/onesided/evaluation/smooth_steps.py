@@ -16,7 +16,8 @@ from jax import lax
 from onesided.base.tolerances import EPS, HALF_DIGITS
 from onesided.base.types import Array
 from onesided.evaluation.compiling import compiled
-from onesided.evaluation.path_steps import SMALL_SIZE, eliminated, substituted
+from onesided.evaluation.lane_algebra import eliminated, substituted
+from onesided.evaluation.path_steps import SMALL_SIZE
 
 if TYPE_CHECKING:
     from onesided.evaluation.motion_functions import MotionFunctions

@@ -19,7 +19,7 @@ from onesided.elements.contract import Element, Start
 from onesided.elements.places import Place
 from onesided.evaluation.compiling import compiled
 from onesided.evaluation.derivatives import Derivatives, Evaluation
-from onesided.evaluation.path_steps import Blocks
+from onesided.evaluation.step_data import Blocks
 from onesided.structures.kernels import Data, Form, kernel
 
 MANY = 16  # elements from which on short functions matter more than few operations

@@ -17,8 +17,8 @@ from onesided.base.types import Array
 from onesided.base.views import views
 from onesided.evaluation.derivatives import Derivatives, Evaluation
 from onesided.evaluation.motion_functions import MotionFunctions
-from onesided.evaluation.path_steps import CurveFrame, Here, PathStretch, StepKnobs
 from onesided.evaluation.rows import Row
+from onesided.evaluation.step_data import CurveFrame, Here, PathStretch, StepKnobs
 from onesided.evaluation.user_functions import Function, Scalar, check_function, compare_derivatives
 from onesided.groups import Group
 from onesided.results.member_series import Members

@@ -17,7 +17,8 @@ from onesided import linalg
 from onesided.base.tolerances import DEFAULT, EPS, ROUND_OFF, SMALL
 from onesided.base.types import Array, Indices
 from onesided.evaluation.derivatives import Evaluation
-from onesided.evaluation.path_steps import CurveFrame, rounding
+from onesided.evaluation.path_steps import rounding
+from onesided.evaluation.step_data import CurveFrame
 from onesided.statics.curves.activity import ConstraintScales
 from onesided.statics.curves.factors import FEW, Factors, determinant, inertia, least_squares, solve, symmetric_factors
 from onesided.statics.curves.spectrum import spectrum_at, undecided

@@ -12,7 +12,7 @@ from onesided.base.errors import UsageError
 from onesided.base.tolerances import EPS, Tolerances
 from onesided.base.types import Array
 from onesided.evaluation.derivatives import Evaluation
-from onesided.evaluation.path_steps import CHUNK, LONG, MIDDLE, StepKnobs, integrals
+from onesided.evaluation.path_steps import CHUNK, LONG, MIDDLE, integrals
 from onesided.evaluation.resolution import (
     SCALARS,
     Triple,
@@ -22,6 +22,7 @@ from onesided.evaluation.resolution import (
     may_turn,
     may_vanish,
 )
+from onesided.evaluation.step_data import StepKnobs
 from onesided.statics.curves.curve import Curve, CurvePoint, Plane, make_point, newton
 from onesided.statics.curves.factors import determinant
 from onesided.statics.tracing.hits import PathWatch, Trigger, explained, is_calm

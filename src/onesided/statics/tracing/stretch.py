@@ -10,7 +10,8 @@ import numpy as np
 
 from onesided.base.types import Array
 from onesided.evaluation.derivatives import Evaluation
-from onesided.evaluation.path_steps import BOUND, TURN, Here, StepKnobs
+from onesided.evaluation.path_steps import BOUND, TURN
+from onesided.evaluation.step_data import Here, StepKnobs
 from onesided.statics.curves.curve import NO_CHANGE, Curve, CurvePoint, CurvePoints
 from onesided.statics.curves.factors import Factors
 from onesided.statics.tracing.hits import PathWatch, Trigger, uneventful
