@@ -14,7 +14,7 @@ from onesided.results import Jump, Kind
 LONG = {"arch-on-floor", "bimetal-strip", "cable-net", "lee-frame", "panel-ring", "scissor-lift", "tensegrity-prism",
         "tensegrity-deploy", "platform", "keyboard-dome", "tripod-truss", "williams-toggle", "guyed-mast",
         "column-between-walls", "bistable-chain-parts", "suspended-deck"}  # fmt: skip
-DRIVES = [name for name in zoo.names() if "programme" in zoo.text(name)]
+DRIVES = [name for name in zoo.names() if "[motion]" not in zoo.text(name) or name == "corner-limit"]
 
 
 @functools.cache

@@ -1,7 +1,8 @@
 """One numbering of everything that happens along a result, the same in figures, lists, notebooks and terminals."""
 
 from collections.abc import Iterable
-from typing import Any, NamedTuple, Protocol
+from dataclasses import dataclass
+from typing import Any, Protocol
 
 from onesided.results.wording import Listed
 
@@ -14,7 +15,8 @@ class Told(Protocol):
         ...
 
 
-class Numbered(NamedTuple):
+@dataclass(frozen=True, eq=False, repr=False)
+class Numbered:
     """An event or a jump with its number, counted from 1 in the order in which things happen.
 
     Attributes
@@ -36,6 +38,9 @@ class Numbered(NamedTuple):
 
     def __str__(self) -> str:
         return f"{self.number}: {self.words()}"
+
+    def __repr__(self) -> str:
+        return f"<Numbered {self}>"
 
 
 class Happenings(Listed[Numbered]):
