@@ -30,6 +30,7 @@ from onesided.files.schema_tables import (
     FormulaText,
     GroundTable,
     ImportTable,
+    LoadArrowTable,
     MotionTable,
     Name,
     Numbers,
@@ -235,6 +236,7 @@ def _fields(path: tuple[str, ...]) -> list[str]:
         ("sketch", "circles"): CircleTable,
         ("sketch", "grounds"): GroundTable,
         ("sketch", "solids"): SolidTable,
+        ("sketch", "loads"): LoadArrowTable,
     }
     entries: dict[str, type[BaseModel]] = {"contacts": ContactTable, "servo": ServoTable}
     table = entries[path[0]] if len(path) == 2 and path[0] in entries else tables.get(path[:2], FileModel)

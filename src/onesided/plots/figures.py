@@ -69,7 +69,7 @@ def write(
     if target.suffix.lower() not in FORMATS:
         raise UsageError("this kind of file is not known", got=repr(target.suffix), expected=" or ".join(FORMATS))
     with settings():
-        figure = Figure(figsize=(6.4, 4.8), layout="constrained")
+        figure = Figure(figsize=(8.2, 4.8), layout="constrained")
         FigureCanvasAgg(figure)
         solid = (
             view is View.sketch

@@ -1,5 +1,6 @@
 """Colours, dashes and markers: safe for the colour-blind, and distinct in black and white."""
 
+import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
@@ -7,16 +8,18 @@ from typing import Any, NamedTuple
 import matplotlib as mpl
 from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
+from matplotlib.ticker import FuncFormatter, NullFormatter
 
+from onesided.plots.palette import ACCENT, GREY, HUES, INK
+from onesided.plots.palette import PALE as PALE
 from onesided.results import Kind
 
-# Okabe and Ito's palette, the dark ones first
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-INK, GREY, PALE, ALERT = "#1a1a1a", "#6b6b6b", "#d9d9d9", "#D55E00"
+COLOURS, ALERT = (*HUES, ACCENT), ACCENT
 MARKS = ("o", "s", "^", "D", "v", "P", "X")
 
-_DASHES: dict[int, Any] = {0: "solid", 1: (0, (5, 2)), 2: (0, (6, 2, 1.2, 2))}
-_MORE: Any = (0, (1.2, 1.6))
+_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+DASHED: Any = (0, (4, 2))
+LONG_DASHED: Any = (0, (8, 2))
 
 SETTINGS: Any = {
     "font.size": 10,
@@ -67,16 +70,15 @@ MARKERS = {
 }
 
 
-def dashes(instability: int) -> Any:
-    """Solid where stable, dashed with one negative mode, dash-dotted with two, dotted with more."""
-    return _DASHES.get(instability, _MORE)
+def powers_of_ten(axes: Axes) -> None:
+    """A logarithmic scale upwards with plain text at its ticks: our texts are never parsed as formulas."""
+    axes.set_yscale("log")
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: _power(value)))
+    axes.yaxis.set_minor_formatter(NullFormatter())
 
 
-def degree_words(instability: int) -> str:
-    """What a legend says of a degree of instability."""
-    if instability == 0:
-        return "stable"
-    return f"unstable, {instability} negative mode{'s' if instability > 1 else ''}"
+def _power(value: float) -> str:
+    return "10" + str(round(math.log10(value))).translate(_RAISED) if value > 0.0 else ""
 
 
 @contextmanager
