@@ -164,6 +164,13 @@ class SolidTable(Table):
         return self
 
 
+class LabelTable(Table):
+    """What pictures call a quantity."""
+
+    label: Annotated[str, Field(max_length=NAME_LENGTH)] = Field(default="", description="in place of its name")
+    unit: Annotated[str, Field(max_length=NAME_LENGTH)] = Field(default="", description="as text, in brackets behind")
+
+
 class LoadArrowTable(Table):
     """An arrow of the drawing that stands for a load."""
 

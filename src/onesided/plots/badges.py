@@ -1,12 +1,12 @@
 """Circled numbers of events and jumps, and the key beside the figure that says what they are."""
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 from matplotlib.legend import Legend
 from matplotlib.legend_handler import HandlerBase
 from matplotlib.lines import Line2D
@@ -17,7 +17,7 @@ from matplotlib.transforms import Transform
 from onesided.base.types import Array
 from onesided.plots import labels
 from onesided.plots.palette import ACCENT, GREY, INK, PAPER
-from onesided.plots.style import MARKERS
+from onesided.plots.style import MARKERS, key_place
 from onesided.results import Event, Kind
 from onesided.results.numbering import Numbered
 
@@ -129,19 +129,31 @@ def _entry(one: Numbered) -> Line2D:
 
 def draw_key(axes: Axes, handles: list[Line2D], events: Sequence[Numbered]) -> None:
     """The key beside axes that have the figure for themselves; elsewhere a legend of the lines inside them."""
-    figure = axes.figure
-    if not alone(axes) or not isinstance(figure, Figure):
+    figure: Any = axes.figure
+    if not alone(axes):
         if len(handles) > 1:
             axes.legend(handles=handles, fontsize=7.5, handlelength=2.6)
         return
-    entries = {_entry(one): one for one in events[:MOST_KEYED]}
+    entries = {_entry(one): one for one in events[: max(MOST_KEYED - len(handles), 0)]}
     handlers = {entry: BadgeHandler(one.number, badge_colour(one)) for entry, one in entries.items()}
     more = len(events) - len(entries)
     rest = [Line2D([], [], ls="", label=f"… {more:,} more")] if more else []
-    rows = [*handles, *entries, *rest]
+    rows = [*handles, *entries, *rest] if len(events) <= MOST_BADGES else [*handles, *_kinds(events)]
     if rows:
-        figure.legend(handles=rows, loc="outside right upper", alignment="left", handler_map=handlers,
-                      handlelength=3.4, labelspacing=0.6)  # fmt: skip
+        figure.legend(handles=rows, handler_map=handlers, handlelength=3.4, labelspacing=0.6, **key_place())
+
+
+def _kinds(events: Sequence[Numbered]) -> list[Line2D]:
+    """Entries for kinds of events, where there are too many to be listed."""
+    kinds = Counter(one.what.kind for one in events if isinstance(one.what, Event))
+    found = []
+    for kind, count in kinds.most_common():
+        look = MARKERS[kind]
+        face = INK if look.filled else PAPER
+        words = f"{kind.value} × {count:,}"
+        found.append(Line2D([], [], ls="", marker=look.shape, ms=look.size - 1, mfc=face, mec=INK, label=words))
+    jumps = len(events) - sum(kinds.values())
+    return [*found, *([Line2D([], [], label=f"jump × {jumps:,}", **JUMP)] if jumps else [])]
 
 
 def badge_colour(one: Numbered) -> str:
@@ -150,6 +162,6 @@ def badge_colour(one: Numbered) -> str:
 
 
 def alone(axes: Axes) -> bool:
-    """Whether axes have a figure for themselves that makes room for a key."""
+    """Whether axes have a figure, or a part of one, for themselves that makes room for a key."""
     figure = axes.figure
-    return isinstance(figure, Figure) and len(figure.axes) == 1 and figure.get_layout_engine() is not None
+    return len(figure.axes) == 1 and figure.get_layout_engine() is not None

@@ -14,6 +14,7 @@ from onesided.plots.palette import ACCENT, HUES, INK, hue
 from onesided.plots.strokes import MACHINE, Firmness, draw_path, stroke_handle, write_modes
 from onesided.plots.style import new_axes, settings
 from onesided.results import Diagram, Drive, Event, Kind, Path, column, dense
+from onesided.results.named import label_of
 from onesided.results.named_series import members_of
 from onesided.results.numbering import Numbered
 
@@ -64,7 +65,7 @@ def diagram(
     with settings():
         strokes = [draw_path(axes, one.path, (x, y), one.colour, held=three) for one in shown]
         curves, looks = [points for points, _ in strokes], set().union(*(found for _, found in strokes))
-        axes.set(xlabel=x, ylabel=y)
+        axes.set(xlabel=label_of(paths[0], x), ylabel=label_of(paths[0], y))
         axes.margins(0.1, 0.13)
         axes.autoscale_view()
         if title:

@@ -248,6 +248,8 @@ def extent(found: Film) -> tuple[Array, Array]:
     for body in found.sketch.bodies:
         reach = max(float(np.hypot(x, y)) for x, y in body.outline)
         parts += [places[body.at] - reach, places[body.at] + reach]
+    for load in found.sketch.acting.loads if len(found.p) else ():
+        parts.append(places[load.at] - overlays.longest(load, found.p, parts))
     for i in np.unique(np.linspace(0, len(found) - 1, SAMPLES).round().astype(int)) if found.sketch.solids else ():
         parts += corners_of(found.sketch, places, found.columns, int(i))
     points = np.concatenate(parts)

@@ -11,6 +11,7 @@ from onesided.plots.configuration import Film, film_of, no_sketch
 from onesided.plots.style import COLOURS, GREY, MARKS, PALE, new_axes, powers_of_ten, settings
 from onesided.results import Motion
 from onesided.results.motion_columns import motion_at, motion_column, motion_columns, motion_dense
+from onesided.results.named import label_of
 
 MOST_CURVES = 6
 SMOOTH = 600
@@ -31,14 +32,14 @@ def history(
             look: dict[str, Any] = {"color": COLOURS[k % len(COLOURS)], "ls": _DASHES[k % len(_DASHES)], "lw": 1.6}
             if len(chosen) > 1:
                 look |= {"marker": MARKS[k % len(MARKS)], "markevery": 0.19, "ms": 4}
-            axes.plot(fine[x], fine[name], label=name, **look)
+            axes.plot(fine[x], fine[name], label=label_of(motion, name), **look)
         if x == "t":
             for event in motion.events:
                 axes.axvline(event.t, color=GREY, lw=0.7, ls=(0, (1, 2)), zorder=0)
         if logarithmic:
             powers_of_ten(axes)
-        axes.set_xlabel(x)
-        axes.set_ylabel(chosen[0] if len(chosen) == 1 else "")
+        axes.set_xlabel(label_of(motion, x))
+        axes.set_ylabel(label_of(motion, chosen[0]) if len(chosen) == 1 else "")
         axes.set_title(title)
         if len(chosen) > 1:
             axes.legend()

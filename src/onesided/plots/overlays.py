@@ -1,6 +1,6 @@
 """What acts on a drawn system: load arrows scaled with p, support symbols, reactions where contacts touch."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from onesided.base.types import Array
 from onesided.plots.palette import ACCENT, GREY, INK, PAPER
 from onesided.results.sketch import Sketch
-from onesided.results.sketch_forces import Support, Touch
+from onesided.results.sketch_forces import LoadArrow, Support, Touch
 
 LONGEST = 0.2  # of the largest arrow, as a share of the picture
 SYMBOL = 0.035  # height of a support
@@ -27,6 +27,13 @@ def draw_loads(axes: Axes, sketch: Sketch, places: Places, p: Array, i: int, siz
     for load in sketch.acting.loads:
         force = np.array(load.now(float(p[i])))
         _arrow(axes, places[load.at], force / (most or 1.0) * LONGEST * size, size, INK)
+
+
+def longest(load: LoadArrow, p: Array, points: Sequence[Array]) -> Array:
+    """The longest arrow of a load in a film of these points, as a picture must make room for it."""
+    size = float(np.max(np.ptp(np.concatenate(points), axis=0)))
+    force = np.array(load.now(float(p[np.argmax(np.abs(p))])))
+    return np.asarray(force / (np.linalg.norm(force) or 1.0) * LONGEST * 1.3 * size)
 
 
 def draw_reactions(
@@ -54,7 +61,7 @@ def _arrow(axes: Axes, at: Array, along: Array, size: float, colour: str) -> Non
         solid.quiver(*(at - along), *along, color=colour, lw=1.6, arrow_length_ratio=0.25)
         return
     style = {"arrowstyle": "-|>", "color": colour, "lw": 1.8, "mutation_scale": 13, "shrinkA": 0, "shrinkB": 3}
-    axes.annotate("", at, xytext=at - along, arrowprops=style, zorder=7, annotation_clip=False)
+    axes.annotate("", tuple(at), xytext=tuple(at - along), arrowprops=style, zorder=7, annotation_clip=False)
 
 
 def draw_supports(axes: Axes, sketch: Sketch, places: Places, size: float) -> None:

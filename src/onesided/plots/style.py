@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any, NamedTuple
 
 import matplotlib as mpl
@@ -46,6 +47,19 @@ SETTINGS: Any = {
 }
 
 
+COLUMN = 3.5  # width of a column of a paper, in inches
+PAPER_SETTINGS: Any = {
+    "font.size": 8,
+    "axes.labelsize": 8,
+    "xtick.labelsize": 7,
+    "ytick.labelsize": 7,
+    "legend.fontsize": 6.5,
+    "axes.linewidth": 0.6,
+    "lines.linewidth": 1.0,
+}
+_FOR_PAPER: ContextVar[bool] = ContextVar("for_paper", default=False)
+
+
 class EventMarker(NamedTuple):
     """How a kind of event is drawn."""
 
@@ -84,8 +98,26 @@ def _power(value: float) -> str:
 @contextmanager
 def settings() -> Iterator[None]:
     """Our look, for the figures made inside; the user's settings stay as they are."""
-    with mpl.rc_context(SETTINGS):
+    with mpl.rc_context({**SETTINGS, **(PAPER_SETTINGS if _FOR_PAPER.get() else {})}):
         yield
+
+
+@contextmanager
+def paper() -> Iterator[None]:
+    """Figures made inside suit a column of a paper: small type, the key below, no title; fonts go into the file."""
+    token = _FOR_PAPER.set(True)
+    try:
+        with settings():
+            yield
+    finally:
+        _FOR_PAPER.reset(token)
+
+
+def key_place() -> dict[str, Any]:
+    """Where the key stands: beside the axes, in a paper below them."""
+    if _FOR_PAPER.get():
+        return {"loc": "outside lower center", "ncols": 2, "columnspacing": 1.2}
+    return {"loc": "outside right upper", "alignment": "left"}
 
 
 def new_axes(width: float = 6.4, height: float = 4.6) -> Axes:

@@ -50,7 +50,9 @@ class ActingForces:
 
     def points(self) -> Iterator[str]:
         """Names of all points that are used."""
-        yield from (one.at for one in (*self.loads, *self.supports, *(self.touches or {}).values()))
+        yield from (load.at for load in self.loads)
+        yield from (support.at for support in self.supports)
+        yield from (touch.at for touch in (self.touches or {}).values())
 
 
 def forces_record(acting: ActingForces) -> dict[str, Any]:
