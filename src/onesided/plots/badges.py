@@ -21,7 +21,7 @@ from onesided.plots.style import MARKERS, key_place
 from onesided.results import Event, Kind
 from onesided.results.numbering import Numbered
 
-MOST_BADGES = 60
+MOST_BADGES = 30
 MOST_KEYED = 18  # lines of the key
 MOST_MERGED = 3  # numbers in one badge
 NEAR = 0.006  # share of the picture within which markers are one

@@ -20,7 +20,6 @@ from onesided.results.named_series import members_of
 from onesided.results.numbering import Numbered
 
 MOST_BRANCHES = 9  # of more, one of each family is drawn
-MOST_LABELLED = 12  # branches with their names on them
 MOST_LISTED = 14  # families in the key
 
 Result = Path | Drive | Diagram
@@ -82,7 +81,7 @@ def diagram(
         for one in shown:
             write_modes(axes, one.path, (x, y), one.colour, held=three)
         if words:
-            named = list(_branch_names(axes, shown, curves))
+            named = list(_branch_names(axes, shown, curves)) if len(paths) <= MOST_BRANCHES else []
             labels.place(axes, [*badges.notes(spots), *named], curves)
     return axes
 
@@ -149,8 +148,8 @@ def _handles(result: Result, shown: list[Drawn], looks: set[Firmness]) -> list[L
 
 
 def _branch_names(axes: Axes, shown: list[Drawn], curves: list[Array]) -> Iterator[labels.Note]:
-    """The number of each branch, near its middle, in its colour; nothing where there is one, or too many."""
-    if not 1 < sum(bool(one.name) for one in shown) <= MOST_LABELLED:
+    """The number of each branch, near its middle, in its colour; nothing where there is one."""
+    if sum(bool(one.name) for one in shown) < 2:
         return
     for one, points in zip(shown, curves, strict=False):
         if one.name:
