@@ -22,10 +22,10 @@ from onesided.results import Event, Kind
 from onesided.results.numbering import Numbered
 
 MOST_BADGES = 30
-MOST_KEYED = 18  # lines of the key
+MOST_LINES = 19  # of the key
 MOST_MERGED = 3  # numbers in one badge
 NEAR = 0.006  # share of the picture within which markers are one
-WIDE = 30  # characters of a line of the key
+WIDE = 33  # characters of a line of the key
 LONG_WORDS = 34
 JUMP: dict[str, Any] = {"color": ACCENT, "lw": 1.5, "ls": (0, (2, 1.3))}
 
@@ -134,13 +134,21 @@ def draw_key(axes: Axes, handles: list[Line2D], events: Sequence[Numbered]) -> N
         if len(handles) > 1:
             axes.legend(handles=handles, fontsize=7.5, handlelength=2.6)
         return
-    entries = {_entry(one): one for one in events[: max(MOST_KEYED - len(handles), 0)]}
+    room = MOST_LINES - sum(_height(handle) for handle in handles)
+    listed = [(_entry(one), one) for one in events[:MOST_LINES]]
+    filled = np.cumsum([_height(entry) for entry, _ in listed])
+    entries = {entry: one for (entry, one), used in zip(listed, filled, strict=True) if used <= room}
     handlers = {entry: BadgeHandler(one.number, badge_colour(one)) for entry, one in entries.items()}
     more = len(events) - len(entries)
     rest = [Line2D([], [], ls="", label=f"… {more:,} more")] if more else []
     rows = [*handles, *entries, *rest] if len(events) <= MOST_BADGES else [*handles, *_kinds(events)]
     if rows:
         figure.legend(handles=rows, handler_map=handlers, handlelength=3.4, labelspacing=0.6, **key_place())
+
+
+def _height(entry: Line2D) -> int:
+    """Lines of text of an entry."""
+    return 1 + str(entry.get_label()).count("\n")
 
 
 def _kinds(events: Sequence[Numbered]) -> list[Line2D]:
