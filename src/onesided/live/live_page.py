@@ -1,0 +1,67 @@
+"""The page itself: one text with its style and script inside, which loads nothing."""
+
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from string import Template
+
+from onesided.report.safe_page import source_hash
+
+_PARTS = "report"  # the package whose drawings are used
+_OWN = ("1_wire.js", "2_stage.js", "3_controls.js", "4_editor.js", "5_start.js")
+
+
+@dataclass(frozen=True)
+class LivePage:
+    """A page as text, with what its script and style may do.
+
+    Attributes
+    ----------
+    html : the whole text;  policy : what browsers are told it may load.
+    """
+
+    html: str
+    policy: str
+
+    def headers(self) -> dict[str, str]:
+        """Headers that keep the page, and the token in its address, to itself."""
+        return {
+            "Content-Security-Policy": self.policy,
+            "X-Content-Type-Options": "nosniff",
+            "X-Frame-Options": "DENY",
+            "Referrer-Policy": "no-referrer",
+            "Cache-Control": "no-store",
+            "Cross-Origin-Opener-Policy": "same-origin",
+            "Cross-Origin-Resource-Policy": "same-origin",
+            "Permissions-Policy": "camera=(), microphone=(), geolocation=()",
+        }
+
+
+@cache
+def live_page() -> LivePage:
+    """The page; everything in it is ours, models come later and as data."""
+    script, style = _script(), _style()
+    allowed = f"script-src '{source_hash(script)}'; style-src '{source_hash(style)}'; connect-src 'self'; img-src data:"
+    policy = f"default-src 'none'; {allowed}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    return LivePage(Template(_text("live.html")).substitute(style=style, script=script), policy)
+
+
+def _script() -> str:
+    """The drawings of the report, bound to new data by each call of `drawn`, and our own parts."""
+    viewer = files(f"onesided.{_PARTS}") / "viewer"
+    names = sorted(item.name for item in viewer.iterdir() if item.name.endswith(".js") and item.name[0].isdigit())
+    shared = [name for name in names if not name.endswith("_view.js")]
+    parts = "".join((viewer / name).read_text(encoding="utf-8") for name in shared)
+    drawn = f"function drawn(view) {{\n{parts}return {{ Chart, Drawing, D, M, columns, codes, degree, states, colour }};\n}}\n"
+    own = "".join(_text(name) for name in _OWN)
+    return f'(() => {{\n"use strict";\n{drawn}{own}}})();\n'
+
+
+def _style() -> str:
+    """Colours and forms of the report, then our own."""
+    shared = (files(f"onesided.{_PARTS}") / "viewer" / "style.css").read_text(encoding="utf-8")
+    return shared + _text("live.css")
+
+
+def _text(name: str) -> str:
+    return (files(__package__) / "page" / name).read_text(encoding="utf-8")

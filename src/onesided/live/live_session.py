@@ -1,0 +1,313 @@
+"""The logic of a live page without the page: one system with memory, moved by its handle and its parameters."""
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from threading import Event as Flag
+
+import numpy as np
+
+from onesided.base.errors import OnesidedError, SolveError, UsageError
+from onesided.base.names import nearest
+from onesided.base.progress import Progress
+from onesided.base.types import Array, Status
+from onesided.live.live_model import LiveModel
+from onesided.live.stretches import KnownStretches, Passage, Position, Stretch, stretches
+from onesided.report.stories import story
+from onesided.results import Drive, Equilibrium, Path
+from onesided.results.explain import text
+from onesided.results.named import Columns
+from onesided.statics.drive import drive
+from onesided.statics.equilibria.find_equilibrium import correct, equilibrium
+from onesided.statics.paths import trace
+from onesided.statics.tracing.memory import remember
+from onesided.system.system import System
+
+MOST_TURNS = 400  # of the handle that a saved history holds
+MOST_JUMPS = 200  # in one movement of the handle
+
+
+class CancelledError(Exception):
+    """The work was asked to stop: something newer is wanted."""
+
+
+class Stop(Progress):
+    """A flag and a limit of time that work looks at between its steps."""
+
+    def __init__(self, seconds: float = np.inf) -> None:
+        self._flag, self.until = Flag(), time.monotonic() + seconds
+
+    def ask(self) -> None:
+        """Ask the work to stop."""
+        self._flag.set()
+
+    @property
+    def asked(self) -> bool:
+        """Whether the work should stop."""
+        return self._flag.is_set()
+
+    @property
+    def late(self) -> bool:
+        """Whether the time is over."""
+        return time.monotonic() > self.until
+
+    def update(self, *, control: float, points: int, events: int, step: float) -> None:
+        """Stop here, where that is asked for."""
+        if self.asked or self.late:
+            raise KeyboardInterrupt
+
+    def check(self, status: Status) -> None:
+        """Refuse what was cut short."""
+        if self.asked:
+            raise CancelledError
+        if status is Status.interrupted:
+            raise SolveError("the computation took too long and was given up", None, advice="a smaller model or range")
+
+
+@dataclass(frozen=True, eq=False)
+class Happening:
+    """One line of the list of what happened: its number, words, and for a jump the states before and behind it."""
+
+    number: int
+    passage: Passage
+    before: Position | None = None
+    after: Position | None = None
+
+
+class LiveSession:
+    """One system that stands in a state, is moved, and remembers.
+
+    Parameters
+    ----------
+    model : what it starts with.
+    standing : configuration and p to begin with, relaxed there; by default the model's start.
+
+    Notes
+    -----
+    While p moves, the system follows stable states and jumps where they end, as `drive` does; a state that is left and
+    met again is the same state (hysteresis). When parameters change at constant p the system moves on from the
+    configuration that it has: along with its equilibrium while that is there, down to the next stable one where not.
+    """
+
+    def __init__(self, model: LiveModel, standing: tuple[Array, float] | None = None, *, stop: Stop | None = None):
+        self.model = model
+        q, p = (model.q, model.p) if standing is None else standing
+        low, high = model.bounds
+        if not low <= p <= high or np.shape(q) != (model.system.n,) or not np.all(np.isfinite(q)):
+            q, p = model.q, model.p
+        self.names: tuple[str, ...] = ()
+        self.log: list[Happening] = []
+        self._begin(np.asarray(q, dtype=float), float(p), stop or Stop())
+
+    def _begin(self, q: Array, p: float, stop: Stop) -> None:
+        """Stand at (q, p), with nothing known of what lies beside."""
+        low, high = self.model.bounds
+        self._system = self.model.system
+        self._q0 = q
+        self._programme = [p]
+        self._known = KnownStretches(self._system, self._system.sizes(q, p))
+        sense = 1 if p < high else -1
+        self.stretch = self._driven(q, p, sense, stop)
+        self.here = self.stretch.at(p)
+        self.note = ""
+
+    @property
+    def p(self) -> float:
+        """Where the control parameter is."""
+        return self.here.p
+
+    @property
+    def q(self) -> Array:
+        """The configuration."""
+        return self._configuration(self.here)
+
+    def value(self, name: str) -> float:
+        """One of the columns."""
+        return float(self.here.row[self.names.index(name)])
+
+    def _configuration(self, position: Position) -> Array:
+        p, q = self.stretch.points
+        at = int(np.argmin(np.abs(p - position.p)))
+        own = [self.names.index(c) if c in self.names else -1 for c in self._system.coordinates]
+        return np.array([q[at, i] if k < 0 else position.row[k] for i, k in enumerate(own)])
+
+    def change(self, parameters: Mapping[str, float], stop: Stop | None = None) -> None:
+        """Change parameters at constant p; the system goes on from the configuration that it has."""
+        stop, known = stop or Stop(), self.model.system.parameters
+        for name in parameters:
+            if name not in known:
+                raise UsageError(f"there is no parameter '{name}'", advice=nearest(name, known))
+        before, q = self.model, self.q
+        self.model = before.changed({**self._memory(q), **parameters})
+        try:
+            self._settle(q, self.p, stop)
+        except (OnesidedError, CancelledError):
+            self.model = before
+            raise
+
+    def _memory(self, q: Array) -> dict[str, float]:
+        """What the system remembers where it stands: permanent elongations."""
+        if not self._system.history:
+            return {}
+        now = remember(self._system.replace(parameters=self.stretch.parameters), q)
+        return {name: now.parameters[name] for name in now.history}
+
+    def _settle(self, q: Array, p: float, stop: Stop) -> None:
+        """Find the state at p below a configuration that need not be an equilibrium any more."""
+        system = self.model.system
+        found = equilibrium(system, q, p, throw=False)
+        if not found.ok and found.status is not Status.dependent:
+            raise SolveError(found.status.value, found, got=found.note)
+        if found.value.instability:
+            self._begin(found.value.q, p, stop)
+            return
+        self._system, self._q0, self._programme, self.note = system, found.value.q, [p], ""
+        self._known = KnownStretches(system, system.sizes(found.value.q, p))
+        self.here = self._described(found.value)
+        self.stretch = _standing(self.here, found.value, system)
+
+    def _described(self, state: Equilibrium) -> Position:
+        """An equilibrium as a row of columns."""
+        row = columns_of(self.model.system, state)
+        values = np.array([row.get(name, np.nan) for name in self.names])
+        return Position(state.p, values, np.array(state.active.codes, dtype=np.int8), state.instability)
+
+    def move(self, targets: Sequence[float], stop: Stop | None = None) -> list[Happening]:
+        """Bring p to one value after the other; return what happened on the way."""
+        told = len(self.log)
+        for target in targets:
+            self._go(float(np.clip(target, *self.model.bounds)), stop or Stop())
+        return self.log[told:]
+
+    def _go(self, target: float, stop: Stop) -> None:
+        sense = 1 if target > self.p else -1
+        self.note = ""
+        for _ in range(MOST_JUMPS):
+            if target == self.p:
+                break
+            self._face(sense, stop)
+            begin, stretch = self.p, self.stretch
+            reached = target if stretch.covers(target) else stretch.end
+            for passage in stretch.passed(begin, reached):
+                self._tell(passage)
+            self.here = stretch.at(reached)
+            if reached == target or not self._jump():
+                break
+        self._remember_turn(sense)
+
+    def _face(self, sense: int, stop: Stop) -> None:
+        """Have a stretch in this sense of p under the feet: the present one, one that is known, or a new one."""
+        stretch = self.stretch
+        if stretch.sense == sense and stretch.covers(self.p) and len(stretch.way) > 1:
+            return
+        q, p = self.q, self.p
+        if self._system.history:
+            self._system = self._system.replace(parameters=self._memory(q))
+            self.stretch = self._driven(q, p, sense, stop)
+            return
+        near = correct(self._system, q, p, sizes=self._system.sizes(q, p))
+        q = near.q if near.status.ok else q
+        self.stretch = self._known.find(sense, q, p) or self._driven(q, p, sense, stop)
+
+    def _driven(self, q: Array, p: float, sense: int, stop: Stop) -> Stretch:
+        """All that happens from here to the end of the range, computed."""
+        low, high = self.model.bounds
+        found = drive(self._system, q, (p, high if sense > 0 else low), progress=stop, throw=False)
+        stop.check(found.status)
+        if not found.paths:
+            raise SolveError(found.status.value, found, got=found.note)
+        self.names = self.names or story(found).names
+        first = stretches(found, sense, self.names)
+        if not self._system.history:
+            self._known.add(first)
+        return first
+
+    def _jump(self) -> bool:
+        """Go over the end of the present stretch, if a jump leads on."""
+        stretch, before = self.stretch, self.here
+        if stretch.jump is None or stretch.landing is None:
+            self.note = stretch.stop
+            return False
+        self.stretch = stretch.landing
+        self.here = stretch.landing.at(stretch.jump.p)
+        why = text(stretch.jump.reason)
+        self._tell(Passage(stretch.jump.p, "jump", stretch.jump.words(), why), before, self.here)
+        return True
+
+    def _tell(self, passage: Passage, before: Position | None = None, after: Position | None = None) -> None:
+        self.log.append(Happening(len(self.log) + 1, passage, before, after))
+
+    def _remember_turn(self, sense: int) -> None:
+        """Keep the turning points of p since parameters were changed last."""
+        values = self._programme
+        if len(values) > 1 and (values[-1] - values[-2]) * sense > 0:
+            values[-1] = self.p
+        elif values[-1] != self.p and len(values) < MOST_TURNS:
+            values.append(self.p)
+
+    def path(self, stop: Stop | None = None) -> Path | Drive:
+        """The equilibrium path through the model's start; for models that remember, what they did."""
+        return self.record().path(stop or Stop())
+
+    def history(self, stop: Stop | None = None) -> Drive:
+        """What the handle did since parameters were changed last, as a drive; at least to the end of the range."""
+        return self.record().history(stop or Stop())
+
+    def record(self) -> "Record":
+        """What was done so far, as data that does not change: another thread may compute with it."""
+        return Record(self.model, self._q0, tuple(self._programme))
+
+
+@dataclass(frozen=True, eq=False)
+class Record:
+    """A model with the configuration and the values of p that it was brought through."""
+
+    model: LiveModel
+    q0: Array
+    programme: tuple[float, ...]
+
+    def path(self, stop: Stop) -> Path | Drive:
+        """The equilibrium path through the model's start; for models that remember, what they did."""
+        system, model = self.model.system, self.model
+        if system.history:
+            return self.history(stop)
+        found = trace(
+            system, model.q, model.p, direction=model.direction, p_bounds=model.bounds, progress=stop, throw=False
+        )  # fmt: skip
+        stop.check(found.status)
+        return found
+
+    def history(self, stop: Stop) -> Drive:
+        """The drive through all values of p; to the end of the range where there is one value only."""
+        low, high = self.model.bounds
+        ahead = high if self.programme[0] < high else low
+        values = self.programme if len(self.programme) > 1 else (*self.programme, ahead)
+        found = drive(self.model.system, self.q0, values, progress=stop, throw=False)
+        stop.check(found.status)
+        return found
+
+
+def columns_of(system: System, state: Equilibrium) -> dict[str, float]:
+    """What a path would tell of one of its points, by the names of its columns."""
+    found = Columns({"arc length": np.zeros(1)})
+    found.put("control", system.control, np.array([state.p]))
+    groups = (
+        ("", system.coordinates, state.q),
+        ("multiplier ", tuple(system.bilateral), state.mu),
+        ("reaction ", tuple(system.unilateral), state.lam),
+        ("gap ", tuple(system.unilateral), state.gaps),
+    )
+    for prefix, names, values in groups:
+        for name, value in zip(names, values, strict=True):
+            found.put("coordinate", prefix + name, np.array([value]))
+    found.put("total", "energy", np.array([state.energy]))
+    for name, series in system.measured(state.q[None], np.array([state.p]), state.members).items():
+        found.put("measure", name, series)
+    return {name: float(values[0]) for name, values in found.items()}
+
+
+def _standing(here: Position, state: Equilibrium, system: System) -> Stretch:
+    """A stretch of one point: nothing is known yet of what lies beside it."""
+    points = np.array([state.p]), state.q[None]
+    return Stretch(1, points[0], here.row[None], here.codes[None], (), points, dict(system.parameters))
+

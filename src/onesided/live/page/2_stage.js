@@ -1,0 +1,158 @@
+// The stage: path, trail and mechanism. The last frame of a scene is the present state, written anew for each picture.
+const MOST_TRAIL = 4000, JUMP = 300; // positions of the trail; milliseconds of a jump
+const stage = { drawing: null, chart: null, trail: [], jumps: [], film: null, asked: false, frames: 0, view: { frame: 0 } };
+const calm = matchMedia("(prefers-reduced-motion: reduce)");
+
+function fresh(id) {
+  const old = byId(id), canvas = old.cloneNode(false);
+  old.replaceWith(canvas);
+  return canvas;
+}
+
+wire.handlers.scene = (message) => {
+  if (message.version < (S.scene ? S.scene.version : 0)) return;
+  S.note = message.note || "";
+  good("");
+  byId("chart-figure").hidden = byId("sketch-figure").hidden = !message.data;
+  if (S.note) trouble(S.note);
+  if (!message.data) { S.scene = null; return; }
+  byId("data").textContent = JSON.stringify(message.data);
+  const parts = drawn(stage.view);
+  S.scene = { ...parts, version: message.version, from: parts.D.names.map((name) => S.names.get(name)) };
+  stage.view.frame = parts.M - 1;
+  axes();
+  chart();
+  mechanism();
+  picture();
+};
+
+function axes() {
+  const names = S.scene.D.choices;
+  for (const [id, chosen] of [["x", S.scene.D.x], ["y", S.scene.D.y]]) {
+    const select = byId(id), before = select.value;
+    if ([...select.options].map((o) => o.value).join("\n") === names.join("\n")) continue;
+    select.replaceChildren(...names.map((name) => node("option", { value: name }, name)));
+    select.value = names.includes(before) && before ? before : chosen;
+  }
+}
+
+function chart() {
+  const { Chart, D, M, columns, colour } = S.scene, zoom = stage.chart ? stage.chart.zoom : null;
+  const top = fresh("diagram-top"), x = () => byId("x").value, y = () => byId("y").value;
+  const made = new Chart(byId("diagram"), top, {
+    marks: true, jumps: true, at: () => M - 1, xName: x, yName: y,
+    pick: (frame) => { if (frame >= 0) grab(columns.get(D.control)[frame]); },
+    lines: () => D.branches.map((b) => ({ x: columns.get(x()), y: columns.get(y()), begin: b.begin, end: b.end, colour: colour("c0") })),
+  });
+  const draw = made.draw.bind(made);
+  made.draw = () => { draw(); trail(); };
+  made.zoom = zoom;
+  stage.chart = made;
+}
+
+// While parameters change a little the scale of the drawing stays: what changes is seen.
+function mechanism() {
+  const { Drawing, D } = S.scene, old = stage.drawing;
+  byId("sketch-figure").hidden = !D.sketch;
+  if (!D.sketch) { stage.drawing = null; return; }
+  write(row());
+  const made = new Drawing(fresh("sketch"), D.sketch), near = old && Math.abs(Math.log(made.size / old.size)) < 0.35;
+  if (old) Object.assign(made, { turn: old.turn, tilt: old.tilt });
+  if (near && made.solid === old.solid) Object.assign(made, { size: old.size, centre: old.centre, half: old.half });
+  stage.drawing = made;
+}
+
+// Values to be drawn: those of the present state, or on the way of a jump between two states.
+function row() {
+  const film = stage.film;
+  if (!film) return S.now.values;
+  const share = Math.min(1, (performance.now() - film.begun) / JUMP), u = share * share * (3 - 2 * share);
+  if (share >= 1) { stage.film = null; return S.now.values; }
+  return film.from.map((v, i) => v + u * (film.to[i] - v));
+}
+
+function write(values) {
+  const { M, columns, D, codes, degree, from } = S.scene, width = D.unilateral.length;
+  D.names.forEach((name, i) => { const v = from[i] === undefined ? NaN : values[from[i]]; columns.get(name)[M - 1] = v === null ? NaN : v; });
+  for (let k = 0; k < width; k++) codes[(M - 1) * width + k] = S.now.codes[k];
+  degree[M - 1] = S.now.degree;
+}
+
+function picture() {
+  if (stage.asked) return;
+  stage.asked = true;
+  requestAnimationFrame(() => {
+    stage.asked = false;
+    stage.frames += 1;
+    if (!S.scene || !S.now) return;
+    write(row());
+    if (stage.chart.frame) { stage.chart.cursor(); trail(); } else stage.chart.draw();
+    if (stage.drawing) stage.drawing.draw(S.scene.M - 1);
+    if (stage.film) picture();
+  });
+}
+
+function whole() {
+  if (!S.scene) return;
+  stage.chart.draw();
+  picture();
+}
+
+// Where the system has been, and its jumps, over the path.
+function trail() {
+  const canvas = byId("trail"), ratio = window.devicePixelRatio || 1, w = canvas.clientWidth, h = canvas.clientHeight;
+  if (canvas.width !== Math.round(w * ratio) || canvas.height !== Math.round(h * ratio)) { canvas.width = Math.round(w * ratio); canvas.height = Math.round(h * ratio); }
+  const c = canvas.getContext("2d"), made = stage.chart, i = S.names.get(byId("x").value), j = S.names.get(byId("y").value);
+  c.setTransform(ratio, 0, 0, ratio, 0, 0);
+  c.clearRect(0, 0, w, h);
+  if (i === undefined || j === undefined || !made.frame) return;
+  const [l, t, r, b] = made.frame;
+  c.save();
+  c.beginPath(); c.rect(l, t, r - l, b - t); c.clip();
+  c.strokeStyle = c.fillStyle = S.scene.colour("alert");
+  c.lineWidth = 4.5; c.globalAlpha = 0.28; c.lineJoin = c.lineCap = "round";
+  c.beginPath();
+  let down = false;
+  for (const at of stage.trail) {
+    if (!at) { down = false; continue; }
+    c[down ? "lineTo" : "moveTo"](made.X(at[i]), made.Y(at[j]));
+    down = true;
+  }
+  c.stroke();
+  c.globalAlpha = 1; c.lineWidth = 1.8;
+  for (const { from, to, number } of stage.jumps) arrow(c, [made.X(from[i]), made.Y(from[j])], [made.X(to[i]), made.Y(to[j])], number);
+  c.restore();
+}
+
+function arrow(c, a, b, number) {
+  const turn = Math.atan2(b[1] - a[1], b[0] - a[0]), middle = [(a[0] + b[0]) / 2, (a[1] + b[1]) / 2];
+  c.setLineDash([4, 3]);
+  c.beginPath(); c.moveTo(...a); c.lineTo(...b); c.stroke();
+  c.setLineDash([]);
+  c.beginPath(); c.moveTo(...b);
+  for (const s of [-1, 1]) c.lineTo(b[0] - 10 * Math.cos(turn + s * 0.4), b[1] - 10 * Math.sin(turn + s * 0.4));
+  c.fill();
+  c.beginPath(); c.arc(...middle, 9, 0, 7); c.fill();
+  const ink = c.fillStyle;
+  c.fillStyle = S.scene.colour("paper"); c.font = "600 11px system-ui, sans-serif"; c.textAlign = "center"; c.textBaseline = "middle";
+  c.fillText(String(number), middle[0], middle[1] + 0.5);
+  c.fillStyle = ink;
+}
+
+// Add what came to the trail; a jump is a break in it, an arrow, a flash and a short film.
+function follow(state) {
+  for (const one of state.news) {
+    if (!one.jump) continue;
+    const [from, to] = one.jump;
+    stage.trail.push(from, null, to);
+    stage.jumps = [...stage.jumps.filter((old) => !same(old, { from, to })), { from, to, number: one.number }].slice(-40);
+    if (!calm.matches) stage.film = { from, to, begun: performance.now() };
+    const figure = byId("sketch-figure");
+    figure.classList.add("flash");
+    setTimeout(() => figure.classList.remove("flash"), 120);
+  }
+  stage.trail.push(state.values);
+  if (stage.trail.length > MOST_TRAIL) stage.trail.splice(0, stage.trail.length - MOST_TRAIL);
+}
+
+const same = (a, b) => ["from", "to"].every((end) => a[end].every((v, i) => Math.abs(v - b[end][i]) <= 1e-6 * (Math.abs(v) + Math.abs(b[end][i]))));
