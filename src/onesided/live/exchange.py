@@ -110,14 +110,14 @@ class Tracing:
     def run(self, stop: Stop) -> dict[str, Any]:
         """The scene; an error in words where there is no path."""
         try:
-            return {"kind": "scene", "version": self.version, "data": scene(self.record.path(stop))}
+            return {"kind": "scene", "version": self.version, "data": scene(self.record.paths(stop))}
         except OnesidedError as error:
             return self._without_path(str(error), stop)
 
     def _without_path(self, why: str, stop: Stop) -> dict[str, Any]:
         """Where no path leads on from the start, what the system does when p moves is shown."""
         try:
-            found = scene(self.record.history(stop))
+            found = scene([self.record.history(stop)])
         except OnesidedError:
             return {"kind": "scene", "version": self.version, "data": None, "note": why}
         return {"kind": "scene", "version": self.version, "data": found, "note": why}
@@ -154,6 +154,15 @@ class Exchange:
             log.exception("a request failed")
             found = [{"kind": "error", "words": f"this failed unexpectedly: {type(error).__name__}: {error}"[:400]}]
         return [{**one, "serial": request.serial, "asked": request.kind} for one in found]
+
+    def rest(self) -> list[dict[str, Any]]:
+        """The state when nothing moves any more, with all its digits; nothing where it was told."""
+        session = self.session
+        if session is None or session.here.exact:
+            return []
+        session.way = []
+        session.rest()
+        return [state(session, []) | {"version": self.version, "serial": 0, "asked": "rest"}]
 
     def tracing(self) -> Tracing | None:
         """The path that belongs to the present state."""

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from dataclasses import replace as dataclass_replace
 from threading import Event as Flag
 
 import numpy as np
@@ -18,12 +19,13 @@ from onesided.results import Drive, Equilibrium, Path
 from onesided.results.explain import text
 from onesided.results.named import Columns
 from onesided.statics.drive import drive
-from onesided.statics.equilibria.find_equilibrium import correct, equilibrium
+from onesided.statics.equilibria.find_equilibrium import correct, describe, equilibrium
 from onesided.statics.paths import trace
 from onesided.statics.tracing.memory import remember
 from onesided.system.system import System
 
 MOST_TURNS = 400  # of the handle that a saved history holds
+MOST_DRAWN = 2000  # numbers of a way that is drawn
 MOST_JUMPS = 200  # in one movement of the handle
 
 
@@ -97,6 +99,7 @@ class LiveSession:
             q, p = model.q, model.p
         self.names: tuple[str, ...] = ()
         self.log: list[Happening] = []
+        self.way: list[Array | None] = []
         self._begin(np.asarray(q, dtype=float), float(p), stop or Stop())
 
     def _begin(self, q: Array, p: float, stop: Stop) -> None:
@@ -113,7 +116,7 @@ class LiveSession:
 
     @property
     def p(self) -> float:
-        """Where the control parameter is."""
+        """The value of the control parameter."""
         return self.here.p
 
     @property
@@ -168,16 +171,30 @@ class LiveSession:
 
     def _described(self, state: Equilibrium) -> Position:
         """An equilibrium as a row of columns."""
-        row = columns_of(self.model.system, state)
+        row = columns_of(self._system, state)
         values = np.array([row.get(name, np.nan) for name in self.names])
-        return Position(state.p, values, np.array(state.active.codes, dtype=np.int8), state.instability)
+        return Position(state.p, values, np.array(state.active.codes, dtype=np.int8), state.instability, exact=True)
 
     def move(self, targets: Sequence[float], stop: Stop | None = None) -> list[Happening]:
-        """Bring p to one value after the other; return what happened on the way."""
-        told = len(self.log)
+        """Bring p to one value after the other; return what happened; `way` has states passed, None at jumps."""
+        told, self.way = len(self.log), []
         for target in targets:
             self._go(float(np.clip(target, *self.model.bounds)), stop or Stop())
         return self.log[told:]
+
+    def rest(self) -> None:
+        """Correct the state that is stood in: what is between points of a path is for pictures, not for numbers."""
+        if self.here.exact:
+            return
+        system, q, p = self._system, self.q, self.p
+        sizes = system.sizes(q, p)
+        near = correct(system, q, p, sizes=sizes)
+        state = describe(system, near.q, p, near.nu, sizes=sizes)
+        known = self.stretch.points[1]
+        room = np.max(np.abs(np.diff(known, axis=0)), initial=0.0)  # it may bulge by a share of a step, not by a step
+        if near.status.ok and not state.instability and np.max(np.abs(near.q - q)) <= room:
+            members = system.members(near.q[None], np.array([p]), near.nu[None])
+            self.here = self._described(dataclass_replace(state, members=members))
 
     def _go(self, target: float, stop: Stop) -> None:
         sense = 1 if target > self.p else -1
@@ -190,6 +207,7 @@ class LiveSession:
             reached = target if stretch.covers(target) else stretch.end
             for passage in stretch.passed(begin, reached):
                 self._tell(passage)
+            self.way += stretch.between(begin, reached, max(MOST_DRAWN // len(self.names), 2))
             self.here = stretch.at(reached)
             if reached == target or not self._jump():
                 break
@@ -230,6 +248,7 @@ class LiveSession:
             return False
         self.stretch = stretch.landing
         self.here = stretch.landing.at(stretch.jump.p)
+        self.way += [None, self.here.row]
         why = text(stretch.jump.reason)
         self._tell(Passage(stretch.jump.p, "jump", stretch.jump.words(), why), before, self.here)
         return True
@@ -245,9 +264,9 @@ class LiveSession:
         elif values[-1] != self.p and len(values) < MOST_TURNS:
             values.append(self.p)
 
-    def path(self, stop: Stop | None = None) -> Path | Drive:
-        """The equilibrium path through the model's start; for models that remember, what they did."""
-        return self.record().path(stop or Stop())
+    def paths(self, stop: Stop | None = None) -> tuple[Path | Drive, ...]:
+        """The equilibrium path through the model's start, both ways; for models that remember, what they did."""
+        return self.record().paths(stop or Stop())
 
     def history(self, stop: Stop | None = None) -> Drive:
         """What the handle did since parameters were changed last, as a drive; at least to the end of the range."""
@@ -266,13 +285,23 @@ class Record:
     q0: Array
     programme: tuple[float, ...]
 
-    def path(self, stop: Stop) -> Path | Drive:
-        """The equilibrium path through the model's start; for models that remember, what they did."""
-        system, model = self.model.system, self.model
-        if system.history:
-            return self.history(stop)
+    def paths(self, stop: Stop) -> tuple[Path | Drive, ...]:
+        """The equilibrium path through the model's start, both ways; for models that remember, what they did."""
+        if self.model.system.history:
+            return (self.history(stop),)
+        first = self._traced(self.model.direction, stop)
+        low, high = self.model.bounds
+        if not low < self.model.p < high:
+            return (first,)
+        try:
+            return first, self._traced(-self.model.direction, stop)
+        except OnesidedError:  # nothing leads that way
+            return (first,)
+
+    def _traced(self, direction: int, stop: Stop) -> Path:
+        model = self.model
         found = trace(
-            system, model.q, model.p, direction=model.direction, p_bounds=model.bounds, progress=stop, throw=False
+            model.system, model.q, model.p, direction=direction, p_bounds=model.bounds, progress=stop, throw=False
         )  # fmt: skip
         stop.check(found.status)
         return found

@@ -1,6 +1,7 @@
 """What the page of a live session draws, as plain data: the path around the system, and the state it is in."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -14,10 +15,11 @@ from onesided.results import Drive, Path
 from onesided.results.interpolated import DensePath
 
 
-def scene(result: Path | Drive) -> dict[str, Any]:
+def scene(results: Sequence[Path | Drive]) -> dict[str, Any]:
     """The data of a report's page with one frame more, the last: it is filled with the present state as it comes."""
-    told = story(result)
-    return payload(replace(told, strands=(*told.strands, Strand(_present(told), "now"))))
+    told, *more = (story(result) for result in results)
+    others = [strand for one in more if one.names == told.names for strand in one.strands]
+    return payload(replace(told, strands=(*told.strands, *others, Strand(_present(told), "now"))))
 
 
 def _present(told: Story) -> DensePath:
@@ -33,18 +35,20 @@ def _present(told: Story) -> DensePath:
 
 
 def state(session: LiveSession, news: list[Happening]) -> dict[str, Any]:
-    """Where a session stands, and what happened on the way there."""
+    """Where a session stands, what happened on the way there, and the states passed."""
     return {
         "kind": "state",
         **_position(session.here),
         "note": session.note,
         "happened": len(session.log),
         "news": [_line(one) for one in news],
+        "way": [None if row is None else _numbers(row) for row in session.way],
     }
 
 
 def _position(here: Position) -> dict[str, Any]:
-    return {"p": here.p, "values": _numbers(here.row), "codes": [int(c) for c in here.codes], "degree": here.degree}
+    codes = [int(code) for code in here.codes]
+    return {"p": here.p, "values": _numbers(here.row), "codes": codes, "degree": here.degree, "exact": here.exact}
 
 
 def _line(one: Happening) -> dict[str, Any]:

@@ -33,12 +33,16 @@ class Passage:
 
 @dataclass(frozen=True, eq=False)
 class Position:
-    """Where a system stands: values by column, states of the constraints, degree of instability."""
+    """Where a system stands: values by column, states of the constraints, degree of instability.
+
+    `exact` is whether the values were computed there, and not between points of a path.
+    """
 
     p: float
     row: Array
     codes: Any
     degree: int = 0
+    exact: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,6 +89,12 @@ class Stretch:
         share = (there - low) / (high - low) if high > low else 1.0
         row = self.rows[after - 1] + share * (self.rows[after] - self.rows[after - 1])
         return Position(self.sense * there, row, self.codes[after if share > 0.5 else after - 1])
+
+    def between(self, begin: float, end: float, most: int) -> list[Array]:
+        """Some of the states on the way from p = begin to p = end, the last included."""
+        first, last = np.searchsorted(self.way, [self.sense * begin, self.sense * end], side="right")
+        chosen = np.unique(np.linspace(first, last, most + 1).astype(int)[:-1]) if last > first else []
+        return [*(self.rows[i] for i in chosen), self.at(end).row]
 
     def passed(self, begin: float, end: float) -> list[Passage]:
         """What happens after p = begin, up to p = end; the event that sets off the jump is told by the jump."""

@@ -31,6 +31,7 @@ log = logging.getLogger(__name__)
 
 SECONDS = 60.0  # for one request
 LET_GO = 0.25  # seconds after which a path that is not wanted any more is given up; shorter ones are shown
+REST = 0.1  # seconds without a request after which a state is told with all its digits
 MOST_BYTES = 1_000_000  # of one message
 MOST_PAGES = 12  # open at the same time
 MOST_WAITING = 500  # requests of one page
@@ -160,9 +161,7 @@ class Conversation:
 
     async def _work(self) -> None:
         while True:
-            await self.news.wait()
-            if not self.waiting:
-                self.news.clear()
+            if not await self._wanted():
                 continue
             request = self.waiting.popleft()
             self.working = Stop(self.seconds)
@@ -170,6 +169,19 @@ class Conversation:
                 await self._send(one)
             if not isinstance(request, Move):
                 self.wanted.set()
+
+    async def _wanted(self) -> bool:
+        """Wait for a request; where none comes for a while, tell the digits of the state that is rested in."""
+        if self.waiting:
+            return True
+        self.news.clear()
+        try:
+            await asyncio.wait_for(self.news.wait(), REST)
+        except TimeoutError:
+            for one in await asyncio.to_thread(self.exchange.rest):
+                await self._send(one)
+            await self.news.wait()
+        return bool(self.waiting)
 
     async def _trace(self) -> None:
         """Trace the path of the latest state; what was begun for an older one may end if that is soon."""

@@ -144,14 +144,13 @@ function follow(state) {
   for (const one of state.news) {
     if (!one.jump) continue;
     const [from, to] = one.jump;
-    stage.trail.push(from, null, to);
     stage.jumps = [...stage.jumps.filter((old) => !same(old, { from, to })), { from, to, number: one.number }].slice(-40);
     if (!calm.matches) stage.film = { from, to, begun: performance.now() };
     const figure = byId("sketch-figure");
     figure.classList.add("flash");
     setTimeout(() => figure.classList.remove("flash"), 120);
   }
-  stage.trail.push(state.values);
+  stage.trail.push(...(state.asked === "move" ? state.way : [null, state.values]));
   if (stage.trail.length > MOST_TRAIL) stage.trail.splice(0, stage.trail.length - MOST_TRAIL);
 }
 

@@ -35,7 +35,7 @@ wire.handlers.state = (message) => {
   if (message.asked === "change") { S.changing = false; stage.trail = []; stage.jumps = []; if (!S.note) trouble(""); }
   if (message.asked === "hello" || message.asked === "edit" || message.asked === "restart") { S.target = null; S.moving = S.changing = false; }
   if (S.target === null) handle.value = String(message.p);
-  follow(message);
+  if (message.asked !== "rest") follow(message);
   list(message.news);
   numbers();
   picture();
@@ -134,7 +134,8 @@ function fill(table, entries) {
 }
 
 function numbers() {
-  const get = (name) => { const v = S.now.values[S.names.get(name)]; return told(v === null || v === undefined ? NaN : v); };
+  const sure = S.now.exact; // between computed points numbers are about right
+  const get = (name) => { const v = S.now.values[S.names.get(name)]; return (sure || !Number.isFinite(v) ? "" : "≈ ") + told(v === null || v === undefined ? NaN : v, sure ? 8 : 4); };
   byId("value").textContent = told(S.now.p);
   byId("blocked").textContent = S.now.note;
   handle.setAttribute("aria-valuetext", `${S.model.control} = ${told(S.now.p)}`);
