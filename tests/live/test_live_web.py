@@ -171,7 +171,9 @@ def test_an_error_in_the_text_is_told_at_its_line_and_the_model_stays(exchange, 
     for wrong, line in (("[parameters]\nk = 1.0", "[parameters]\nk = 'one'"), ('p*y"', 'p*yy"'), ("h = 0.5", "h 0.5")):
         text = model.source.replace(wrong, line)
         assert text != model.source
-        place = next(i for i, (a, b) in enumerate(zip(text.split("\n"), model.source.split("\n"), strict=True)) if a != b)
+        place = next(
+            i for i, (a, b) in enumerate(zip(text.split("\n"), model.source.split("\n"), strict=True)) if a != b
+        )
         (told,) = ask(exchange, kind="edit", serial=5, text=text)
         assert (told["kind"], told["serial"], told["spot"][0]) == ("error", 5, place + 1)
     assert exchange.session.model.source == model.source
@@ -243,7 +245,9 @@ def test_imports_stay_in_the_folder(tmp_path, model):
     made = Exchange(model, "m.toml", ChosenFolder.at(tmp_path / "chosen"))
     ask(made, kind="hello")
     for name in ("../secret.csv", "link.csv", str(tmp_path / "secret.csv")):
-        (told,) = ask(made, kind="edit", text=f"[control]\nrange = [0, 1]\n[import]\nnodes = '{name}'\nmembers = '{name}'\n")
+        (told,) = ask(
+            made, kind="edit", text=f"[control]\nrange = [0, 1]\n[import]\nnodes = '{name}'\nmembers = '{name}'\n"
+        )
         assert told["kind"] == "error"
         assert "secret,1,2" not in told["words"]
         assert "folder" in told["words"]

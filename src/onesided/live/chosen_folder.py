@@ -40,7 +40,9 @@ class ChosenFolder:
         if self.place.resolve() != self.place or target.is_symlink() or (target.exists() and not target.is_file()):
             raise UsageError("this is a link or no file: it is left alone", got=repr(name))
         if target.exists() and not replace:
-            raise OccupiedNameError("there is a file of this name", got=repr(name), advice="replace it, or another name")
+            raise OccupiedNameError(
+                "there is a file of this name", got=repr(name), advice="replace it, or another name"
+            )
         return target
 
     def write(

@@ -339,4 +339,3 @@ def _standing(here: Position, state: Equilibrium, system: System) -> Stretch:
     """A stretch of one point: nothing is known yet of what lies beside it."""
     points = np.array([state.p]), state.q[None]
     return Stretch(1, points[0], here.row[None], here.codes[None], (), points, dict(system.parameters))
-

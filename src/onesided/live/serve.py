@@ -121,7 +121,7 @@ def serve(
 def _web() -> tuple[Any, Any]:
     """The optional packages, or words about them."""
     try:
-        import uvicorn  # noqa: F401 - tried before anything is opened
+        import uvicorn
 
         return import_module("onesided.live.web"), uvicorn
     except ImportError as e:
@@ -161,4 +161,3 @@ def _started(server: Any, listening: socket.socket) -> Callable[[], None]:
             listening.close()
 
     return end
-
