@@ -15,6 +15,7 @@ BYTES = 5_800_000  # of a page, less its script
 LEAST = 400_000  # of them for numbers, however long the texts are
 MOST_SERIES = 8
 MOST_MOMENTS = 1000  # in the list
+MOST_READ = 7  # numbers beside the pointer
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +53,7 @@ def payload(told: Story, taken: int = 0) -> dict[str, Any]:
     told = _bounded(told)
     room = max(BYTES - taken - _length(told), LEAST) * 3 // 4  # base64 makes numbers a third longer
     points = sum(len(strand.curve.source) for strand in told.strands)
-    extra = 3 + len(told.unilateral)  # bytes of stability and states
+    extra = 7 + len(told.unilateral)  # bytes of stability, source and states
     single = points * (8 * len(told.names) + extra) > room
     frames = _frames(told, room // ((4 if single else 8) * len(told.names) + extra))
     curves = [strand.curve for strand in told.strands]
@@ -71,14 +72,22 @@ def payload(told: Story, taken: int = 0) -> dict[str, Any]:
         "degree": _base64(frames.joined([curve.instability for curve in curves]).astype("<i2")),
         "codes": _base64(frames.joined([curve.codes for curve in curves]).astype("u1")),
         "exact": _base64(frames.joined([curve.exact for curve in curves]).astype("u1")),
+        "source": _base64(frames.joined([curve.source for curve in curves]).astype("<u4")),
         "branches": _branches(frames),
         "events": events,
         "explanations": explanations,
+        "kinds": _kinds(told),
         "jumps": [
             {"from": frames.position(i, -1), "to": frames.position(i + 1, 0), "words": words} for i, words in told.jumps
         ],
         "sketch": None if told.sketch is None else sketch_record(told.sketch),
         "choices": [name for name in told.names if "." not in name],
+        "along": told.along,
+        "driven": told.driven,
+        "coordinates": list(told.coordinates),
+        "parameter": told.parameter,
+        "velocities": bool(told.coordinates) and told.parameter != told.driver,
+        "readout": list(told.shown[:MOST_READ]),
         "x": told.x,
         "y": told.y,
         "shown": list(told.shown),
@@ -144,11 +153,21 @@ def _events(frames: Frames) -> tuple[list[dict[str, Any]], list[str]]:
             "why": known.setdefault(_explained(moment), len(known)),
             "before": moment.before,
             "after": moment.after,
+            "number": moment.number,
         }
         for i, strand in enumerate(frames.story.strands)
         for moment in strand.moments
     ]
     return sorted(found, key=lambda event: event["frame"]), list(known)
+
+
+def _kinds(told: Story) -> list[tuple[str, str]]:
+    """Names of the markers on the page, and what a legend says of them."""
+    found: dict[str, dict[str, None]] = {}
+    for strand in told.strands:
+        for moment in strand.moments:
+            found.setdefault(moment.kind, {})[moment.label] = None
+    return [(name, ", ".join(labels)) for name, labels in found.items()]
 
 
 def _base64(array: Any) -> str:

@@ -4,7 +4,7 @@ A new kind of result comes to a page by one function, registered with `story`.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import singledispatch
 from typing import Any
 
@@ -13,10 +13,11 @@ import numpy as np
 from onesided.base.errors import UsageError
 from onesided.base.types import Array
 from onesided.plots.branches import default_coordinate, paths_of
-from onesided.results import Diagram, Drive, Event, Kind, Path, dense
+from onesided.results import Diagram, Drive, Event, Jump, Kind, Path, dense
 from onesided.results.explain import slug, text
 from onesided.results.interpolated import DensePath
 from onesided.results.sketch import Sketch
+from onesided.results.wording import sides
 
 WANTED = 600  # positions for a smooth slider
 MOST_SHOWN = 60  # coordinates, constraints, measures in lists
@@ -27,7 +28,8 @@ MOST_DRAWN = 4000  # quantities that a sketch may need
 class Station:
     """A special position: the point's index in its strand, the name of its marker, and words.
 
-    `before` and `after` are degrees of instability, None where that means nothing.
+    `before` and `after` are degrees of instability, None where that means nothing; `number` is the one that every view
+    shows, None where it has none; `label` is what a legend says of its marker.
     """
 
     index: int
@@ -37,6 +39,8 @@ class Station:
     slug: str = ""
     before: int | None = None
     after: int | None = None
+    number: int | None = None
+    label: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,6 +66,10 @@ class Story:
     names : columns that go into the page;  shown : those listed as numbers.
     stability : whether degrees of instability are to be shown.
     provenance : pairs of words;  points : how many were computed.
+    along : the column by which it is played: time, or arc length.
+    driven : whether the strands follow each other as one history.
+    coordinates : of the state that can be taken along, with velocities where `parameter` is not what drives; the name
+        of the control parameter is `parameter`. Nothing where a state is not a point of a system.
     """
 
     heading: str
@@ -80,6 +88,10 @@ class Story:
     points: int
     jumps: tuple[tuple[int, str], ...] = ()
     stability: bool = True
+    along: str = "arc length"
+    driven: bool = False
+    coordinates: tuple[str, ...] = ()
+    parameter: str = ""
 
 
 @singledispatch
@@ -93,7 +105,8 @@ def _(result: Path) -> Story:
     line = f"Path: {_counted(len(result), 'point')}, {_counted(len(result.events), 'event')}; {result.status.value}"
     warnings = [] if result.ok else [f"This computation did not reach its goal: {result.status.value}"]
     warnings += [result.note] if result.note else []
-    moments = tuple(_moment(event) for event in result.events)
+    known = numbers(result)
+    moments = tuple(_moment(event, result, known) for event in result.events)
     strand = Strand(_curve(result, (result,)), "path", 0, moments)
     return _tell((result,), line, warnings, f"{result.status.name}: {result.status.value}", (strand,))
 
@@ -107,17 +120,17 @@ def _(result: Drive) -> Story:
     warnings = [] if result.ok else [f"This computation did not reach its goal: {result.status.value}"]
     warnings += [result.note] if result.note else []
     warnings += _part_warnings(paths)
-    places = tuple((i, jump.words()) for i, jump in result.jump_places())
-    landings = {i + 1: words for i, words in places}
+    places, known = result.jump_places(), numbers(result)
+    landings = {i + 1: jump for i, jump in places}
     strands = []
     for i, path in enumerate(paths):
-        label = f"path {i + 1} of {len(paths)}, {result.control} from {path.p[0]:.4g} to {path.p[-1]:.4g}"
-        reason = "Stability was lost: the system moved to the next stable state."
-        landing = [Station(0, "jump", landings[i], reason, "limit")] if i in landings else []
-        moments = (*landing, *(_moment(event) for event in path.events if event.kind is not Kind.bound))
+        label = f"path {i + 1} of {len(paths)}"
+        landing = [_landing(landings[i], known)] if i in landings else []
+        moments = (*landing, *(_moment(event, path, known) for event in path.events if event.kind is not Kind.bound))
         strands.append(Strand(_curve(path, paths), label, 0, moments))
     status = f"{result.status.name}: {result.status.value}"
-    return _tell(paths, line, warnings, status, tuple(strands), places)
+    jumps = tuple((i, jump.words()) for i, jump in places)
+    return replace(_tell(paths, line, warnings, status, tuple(strands), jumps), driven=True)
 
 
 @story.register
@@ -130,12 +143,13 @@ def _(result: Diagram) -> Story:
     told = f"The diagram is not complete: {result.note}"
     warnings = [told] if not result.complete else [result.note] if result.note else []
     warnings += _part_warnings(paths)
+    known = numbers(result)
     strands = tuple(
         Strand(
             _curve(path, paths),
             f"branch {i} {result.times(i)}".rstrip(),
             0 if result.parents[i] < 0 else i,
-            tuple(_moment(event) for event in path.events if event.kind is not Kind.bound),
+            tuple(_moment(event, path, known) for event in path.events if event.kind is not Kind.bound),
         )
         for i, path in enumerate(paths)
     )
@@ -176,6 +190,8 @@ def _tell(
         provenance=provenance_rows(facts, first.provenance),
         points=sum(len(path) for path in paths),
         jumps=jumps,
+        coordinates=first.coordinates,
+        parameter=first.control,
     )
 
 
@@ -187,9 +203,30 @@ def _part_warnings(paths: tuple[Path, ...]) -> list[str]:
     return [f"Part {i}: {path.note}" for i, path in enumerate(paths) if path.note and not path.ok]
 
 
-def _moment(event: Event) -> Station:
+def numbers(result: Any) -> dict[int, int]:
+    """The number of each event, by its identity."""
+    return {id(item.what): item.number for item in result.numbered}
+
+
+def _moment(event: Event, path: Path, known: Mapping[int, int]) -> Station:
     degrees = event.instability_before, event.instability_after
-    return Station(event.index, event.kind.name, event.words(), text(event.kind), slug(event.kind), *degrees)
+    what = event.kind.name, event.words(), text(event.kind), slug(event.kind)
+    return Station(event.index, *what, *degrees, known.get(id(event)), _label(event, path))
+
+
+def _label(event: Event, path: Path) -> str:
+    """The name of a kind of event; where only cables close or open, that of what cables do."""
+    closings = path.provenance.get("closings", {})
+    named = {sides(closings.get(name, "")) for name in event.constraints}
+    if event.kind not in {Kind.closes, Kind.opens} or len(named) != 1:
+        return str(event.kind.value)
+    words = named.pop()
+    return words.closes if event.kind is Kind.closes else words.opens
+
+
+def _landing(jump: Jump, known: Mapping[int, int]) -> Station:
+    reason = "Stability was lost: the system moved to the next stable state."
+    return Station(0, "jump", jump.words(), reason, "limit", number=known.get(id(jump)), label="jump")
 
 
 def _curve(path: Path, paths: tuple[Path, ...]) -> DensePath:
