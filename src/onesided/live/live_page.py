@@ -5,9 +5,11 @@ from functools import cache
 from importlib.resources import files
 from string import Template
 
-from onesided.report.safe_page import source_hash
+from onesided.report.page import SCRIPTS
+from onesided.report.safe_page import asset, source_hash
 
-_PARTS = "report"  # the package whose drawings are used
+_LAST = "3_sketch.js"  # of the report's scripts those up to this one draw, and know nothing of its page
+_TAKEN = "Chart, Drawing, D, M, columns, codes, degree, states, colour, equation, eventsAt, stability"
 _OWN = ("1_wire.js", "2_stage.js", "3_controls.js", "4_editor.js", "5_start.js")
 
 
@@ -48,19 +50,16 @@ def live_page() -> LivePage:
 
 def _script() -> str:
     """The drawings of the report, bound to new data by each call of `drawn`, and our own parts."""
-    viewer = files(f"onesided.{_PARTS}") / "viewer"
-    names = sorted(item.name for item in viewer.iterdir() if item.name.endswith(".js") and item.name[0].isdigit())
-    shared = [name for name in names if not name.endswith("_view.js")]
-    parts = "".join((viewer / name).read_text(encoding="utf-8") for name in shared)
-    drawn = f"function drawn(view) {{\n{parts}return {{ Chart, Drawing, D, M, columns, codes, degree, states, colour }};\n}}\n"
+    shared = SCRIPTS[: SCRIPTS.index(_LAST) + 1]
+    parts = "".join(asset(name) for name in shared)
+    drawn = f"function drawn() {{\n{parts}return {{ {_TAKEN} }};\n}}\n"
     own = "".join(_text(name) for name in _OWN)
     return f'(() => {{\n"use strict";\n{drawn}{own}}})();\n'
 
 
 def _style() -> str:
     """Colours and forms of the report, then our own."""
-    shared = (files(f"onesided.{_PARTS}") / "viewer" / "style.css").read_text(encoding="utf-8")
-    return shared + _text("live.css")
+    return asset("style.css") + _text("live.css")
 
 
 def _text(name: str) -> str:

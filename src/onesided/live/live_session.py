@@ -104,12 +104,11 @@ class LiveSession:
 
     def _begin(self, q: Array, p: float, stop: Stop) -> None:
         """Stand at (q, p), with nothing known of what lies beside."""
-        low, high = self.model.bounds
         self._system = self.model.system
         self._q0 = q
         self._programme = [p]
         self._known = KnownStretches(self._system, self._system.sizes(q, p))
-        sense = 1 if p < high else -1
+        sense = 1 if p < self.model.bounds[1] else -1
         self.stretch = self._driven(q, p, sense, stop)
         self.here = self.stretch.at(p)
         self.note = ""

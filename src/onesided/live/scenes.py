@@ -19,7 +19,9 @@ def scene(results: Sequence[Path | Drive]) -> dict[str, Any]:
     """The data of a report's page with one frame more, the last: it is filled with the present state as it comes."""
     told, *more = (story(result) for result in results)
     others = [strand for one in more if one.names == told.names for strand in one.strands]
-    return payload(replace(told, strands=(*told.strands, *others, Strand(_present(told), "now"))))
+    data = payload(replace(told, strands=(*told.strands, *others, Strand(_present(told), "now"))))
+    numberless = [{**event, "number": 0} for event in data["events"]]  # what happens to the system is numbered, as it happens
+    return data | {"events": numberless}
 
 
 def _present(told: Story) -> DensePath:

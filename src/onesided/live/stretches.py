@@ -5,6 +5,7 @@ drive are a chain; each holds the jump that ends it and the stretch on which the
 """
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -93,8 +94,8 @@ class Stretch:
     def between(self, begin: float, end: float, most: int) -> list[Array]:
         """Some of the states on the way from p = begin to p = end, the last included."""
         first, last = np.searchsorted(self.way, [self.sense * begin, self.sense * end], side="right")
-        chosen = np.unique(np.linspace(first, last, most + 1).astype(int)[:-1]) if last > first else []
-        return [*(self.rows[i] for i in chosen), self.at(end).row]
+        chosen = np.unique(np.linspace(first, last, most + 1).astype(int)[:-1])
+        return [*(self.rows[i] for i in chosen if i < last), self.at(end).row]
 
     def passed(self, begin: float, end: float) -> list[Passage]:
         """What happens after p = begin, up to p = end; the event that sets off the jump is told by the jump."""
@@ -112,7 +113,7 @@ def stretches(drive: Drive, sense: int, names: tuple[str, ...]) -> Stretch:
     cuts = [0, *(i + 1 for i in sorted(ended)), len(drive.paths)]
     found: Stretch | None = None
     stop = "" if drive.status is Status.bound_reached else f"{drive.status.value}: {drive.note}".removesuffix(": ")
-    for begin, end in reversed(list(zip(cuts, cuts[1:], strict=False))):
+    for begin, end in reversed(list(pairwise(cuts))):
         if begin < end:
             jump = ended.get(end - 1)
             found = _stretch(drive.paths[begin:end], sense, names, "" if jump else stop, (jump, found))

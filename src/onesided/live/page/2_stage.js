@@ -1,6 +1,6 @@
 // The stage: path, trail and mechanism. The last frame of a scene is the present state, written anew for each picture.
 const MOST_TRAIL = 4000, JUMP = 300; // positions of the trail; milliseconds of a jump
-const stage = { drawing: null, chart: null, trail: [], jumps: [], film: null, asked: false, frames: 0, view: { frame: 0 } };
+const stage = { drawing: null, chart: null, trail: [], jumps: [], film: null, asked: false, frames: 0 };
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
 
 function fresh(id) {
@@ -17,9 +17,8 @@ wire.handlers.scene = (message) => {
   if (S.note) trouble(S.note);
   if (!message.data) { S.scene = null; return; }
   byId("data").textContent = JSON.stringify(message.data);
-  const parts = drawn(stage.view);
+  const parts = drawn();
   S.scene = { ...parts, version: message.version, from: parts.D.names.map((name) => S.names.get(name)) };
-  stage.view.frame = parts.M - 1;
   axes();
   chart();
   mechanism();
@@ -40,14 +39,27 @@ function chart() {
   const { Chart, D, M, columns, colour } = S.scene, zoom = stage.chart ? stage.chart.zoom : null;
   const top = fresh("diagram-top"), x = () => byId("x").value, y = () => byId("y").value;
   const made = new Chart(byId("diagram"), top, {
-    marks: true, jumps: true, at: () => M - 1, xName: x, yName: y,
+    marks: true, jumps: true, at: () => M - 1, xName: x, yName: y, hides: () => false, tip,
     pick: (frame) => { if (frame >= 0) grab(columns.get(D.control)[frame]); },
     lines: () => D.branches.map((b) => ({ x: columns.get(x()), y: columns.get(y()), begin: b.begin, end: b.end, colour: colour("c0") })),
   });
+  byId("tip").hidden = true;
   const draw = made.draw.bind(made);
   made.draw = () => { draw(); trail(); };
   made.zoom = zoom;
   stage.chart = made;
+}
+
+// What the path is at the place of the pointer.
+function tip(frame, x, y) {
+  const box = byId("tip"), { D, M, equation, eventsAt, stability } = S.scene;
+  box.hidden = frame < 0 || frame === M - 1;
+  if (box.hidden) return;
+  const names = new Set([D.control, byId("x").value, byId("y").value]);
+  box.replaceChildren(...eventsAt(frame).map((e) => node("b", {}, e.words)), ...[...names].map((name) => node("div", {}, equation(name, frame, 6))), node("div", {}, stability(frame)));
+  const left = x + box.offsetWidth + 24 > this.top.clientWidth ? x - box.offsetWidth - 14 : x + 16;
+  box.style.left = `${Math.max(left, 0)}px`;
+  box.style.top = `${Math.max(Math.min(y + 14, this.top.clientHeight - box.offsetHeight), 0)}px`;
 }
 
 // While parameters change a little the scale of the drawing stays: what changes is seen.
@@ -56,9 +68,10 @@ function mechanism() {
   byId("sketch-figure").hidden = !D.sketch;
   if (!D.sketch) { stage.drawing = null; return; }
   write(row());
-  const made = new Drawing(fresh("sketch"), D.sketch), near = old && Math.abs(Math.log(made.size / old.size)) < 0.35;
-  if (old) Object.assign(made, { turn: old.turn, tilt: old.tilt });
+  const made = new Drawing(fresh("sketch"), D.sketch, picture), near = old && Math.abs(Math.log(made.size / old.size)) < 0.35;
+  if (old) Object.assign(made, { turn: old.turn, tilt: old.tilt, zoom: old.zoom, shift: old.shift });
   if (near && made.solid === old.solid) Object.assign(made, { size: old.size, centre: old.centre, half: old.half });
+  byId("larger").textContent = made.times === 1 ? "" : `; displacements × ${made.times}`;
   stage.drawing = made;
 }
 

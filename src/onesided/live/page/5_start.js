@@ -8,7 +8,7 @@ byId("theme").addEventListener("click", () => {
 // Colours may be remembered by the parts that draw: they are made anew.
 function again() {
   if (!S.scene) return;
-  const parts = drawn(stage.view);
+  const parts = drawn();
   S.scene = { ...S.scene, ...parts };
   chart();
   mechanism();
