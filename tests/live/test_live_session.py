@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 import onesided
 from onesided import zoo
 from onesided.base.errors import UsageError
+from onesided.elements import Force, Node, PlasticCable, Spring
 from onesided.live.live_model import LiveModel, of_model, of_system
 from onesided.live.live_session import CancelledError, LiveSession, Stop
 from onesided.live.web import turning
@@ -138,6 +139,34 @@ def test_a_rigid_stop_holds_the_handle_and_lets_it_go_back():
     assert session.note
     session.move([0.25])
     assert (session.value("x"), session.note) == (pytest.approx(0.75), "")
+
+
+def test_a_cable_that_yielded_remembers_it_also_when_parameters_change():
+    stiffness, beside, limit, hardening = 10.0, 3.0, 2.0, 1.0
+    line = onesided.compose(
+        Node("a", (0.0, 0.0), fixed=True),
+        Node("m", (10.0, 0.0), fixed="y"),
+        PlasticCable("c", ("a", "m"), stiffness=stiffness, yield_tension=limit, hardening=hardening),
+        Spring("s", ("a", "m"), stiffness="s"),
+        Force("P", "m", (1.0, 0.0)),
+        parameters={"s": beside},
+    )
+    session = LiveSession(of_system(line, None, None, (-8.0, 12.0)))
+    session.move([1.0, 5.0, 2.0, 4.0])  # it yields on the way to 5: K (u − e) = limit + h e, K (u − e) + S u = 5
+    _, e = np.linalg.solve([[stiffness + beside, -stiffness], [stiffness, -stiffness - hardening]], [5.0, limit])
+    session.rest()
+    assert session.value("m_x") - 10.0 == pytest.approx((4.0 + stiffness * e) / (stiffness + beside), rel=1e-8)
+    session.change({"s": 4.0})
+    assert session.value("m_x") - 10.0 == pytest.approx((4.0 + stiffness * e) / (stiffness + 4.0), rel=1e-8)
+    session.move([-4.0])  # slack: the spring alone
+    session.rest()
+    assert session.value("m_x") - 10.0 == pytest.approx(-1.0, rel=1e-8)
+
+
+def test_where_nothing_stable_leads_on_the_state_is_shown_with_a_note():
+    session = LiveSession(of_model(onesided.loads("energy='-x**2/2 + p*x'\n[coordinates]\nx=0\n[control]\nrange=[-1,1]\nstart=0")))
+    assert (session.value("x"), session.here.degree) == (0.0, 1)
+    assert session.note
 
 
 def test_what_was_done_is_a_drive(session):

@@ -2,8 +2,7 @@
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from dataclasses import replace as dataclass_replace
+from dataclasses import dataclass, replace
 from threading import Event as Flag
 
 import numpy as np
@@ -104,14 +103,42 @@ class LiveSession:
 
     def _begin(self, q: Array, p: float, stop: Stop) -> None:
         """Stand at (q, p), with nothing known of what lies beside."""
-        self._system = self.model.system
-        self._q0 = q
-        self._programme = [p]
-        self._known = KnownStretches(self._system, self._system.sizes(q, p))
-        sense = 1 if p < self.model.bounds[1] else -1
-        self.stretch = self._driven(q, p, sense, stop)
-        self.here = self.stretch.at(p)
-        self.note = ""
+        low, high = self.model.bounds
+        first = self.model.direction
+        failed: SolveError | None = None
+        for sense in (one for one in (first, -first) if (p < high if one > 0 else p > low)):
+            try:
+                stretch = self._driven(self.model.system, q, p, sense, stop)
+            except SolveError as error:
+                if stop.late:
+                    raise
+                failed = failed or error
+                continue
+            self._stand(q, stretch.at(p), stretch)
+            self._found = [stretch]
+            return
+        self._stay(q, p, "" if failed is None else str(failed))
+
+    def _stay(self, q: Array, p: float, why: str) -> None:
+        """Stand at an equilibrium from which nothing stable leads on, and say so."""
+        system = self.model.system
+        try:
+            state = equilibrium(system, q, p).value
+        except SolveError as error:
+            moving = system.task is not None and system.task.motion is not None
+            advice = "this model is about motion: onesided simulate" if moving else "another start"
+            raise SolveError(error.what, error.partial, got=error.got, advice=advice) from None
+        self.names = self.names or tuple(columns_of(system, state))
+        here = self._described(system, state)
+        self._stand(state.q, here, _standing(here, state, system))
+        self.note = why
+
+    def _stand(self, q: Array, here: Position, stretch: Stretch) -> None:
+        """Forget what was known with other parameters."""
+        self._system, self._q0, self._programme, self.note = self.model.system, q, [here.p], ""
+        self.here, self.stretch = here, stretch
+        self._found: list[Stretch] = []
+        self._known: KnownStretches | None = None
 
     @property
     def p(self) -> float:
@@ -149,10 +176,14 @@ class LiveSession:
 
     def _memory(self, q: Array) -> dict[str, float]:
         """What the system remembers where it stands: permanent elongations."""
-        if not self._system.history:
-            return {}
-        now = remember(self._system.replace(parameters=self.stretch.parameters), q)
+        now = remember(self._remembering(), q)
         return {name: now.parameters[name] for name in now.history}
+
+    def _remembering(self) -> System:
+        """The system as it remembers on the path that it stands on."""
+        if not self._system.history:
+            return self._system
+        return self._system.replace(parameters=self.stretch.parameters[self.here.part])
 
     def _settle(self, q: Array, p: float, stop: Stop) -> None:
         """Find the state at p below a configuration that need not be an equilibrium any more."""
@@ -163,16 +194,15 @@ class LiveSession:
         if found.value.instability:
             self._begin(found.value.q, p, stop)
             return
-        self._system, self._q0, self._programme, self.note = system, found.value.q, [p], ""
-        self._known = KnownStretches(system, system.sizes(found.value.q, p))
-        self.here = self._described(found.value)
-        self.stretch = _standing(self.here, found.value, system)
+        here = self._described(system, found.value)
+        self._stand(found.value.q, here, _standing(here, found.value, system))
 
-    def _described(self, state: Equilibrium) -> Position:
+    def _described(self, system: System, state: Equilibrium, part: int = 0) -> Position:
         """An equilibrium as a row of columns."""
-        row = columns_of(self._system, state)
+        row = columns_of(system, state)
         values = np.array([row.get(name, np.nan) for name in self.names])
-        return Position(state.p, values, np.array(state.active.codes, dtype=np.int8), state.instability, exact=True)
+        codes = np.array(state.active.codes, dtype=np.int8)
+        return Position(state.p, values, codes, state.instability, exact=True, part=part)
 
     def move(self, targets: Sequence[float], stop: Stop | None = None) -> list[Happening]:
         """Bring p to one value after the other; return what happened; `way` has states passed, None at jumps."""
@@ -185,15 +215,15 @@ class LiveSession:
         """Correct the state that is stood in: what is between points of a path is for pictures, not for numbers."""
         if self.here.exact:
             return
-        system, q, p = self._system, self.q, self.p
-        sizes = system.sizes(q, p)
+        system, q, p = self._remembering(), self.q, self.p
+        sizes = self._sized(q, p).sizes
         near = correct(system, q, p, sizes=sizes)
         state = describe(system, near.q, p, near.nu, sizes=sizes)
         known = self.stretch.points[1]
         room = np.max(np.abs(np.diff(known, axis=0)), initial=0.0)  # it may bulge by a share of a step, not by a step
         if near.status.ok and not state.instability and np.max(np.abs(near.q - q)) <= room:
             members = system.members(near.q[None], np.array([p]), near.nu[None])
-            self.here = self._described(dataclass_replace(state, members=members))
+            self.here = self._described(system, replace(state, members=members), self.here.part)
 
     def _go(self, target: float, stop: Stop) -> None:
         sense = 1 if target > self.p else -1
@@ -219,25 +249,32 @@ class LiveSession:
             return
         q, p = self.q, self.p
         if self._system.history:
-            self._system = self._system.replace(parameters=self._memory(q))
-            self.stretch = self._driven(q, p, sense, stop)
+            system = self._system.replace(parameters=self._memory(q))
+            self.stretch, self._system = self._driven(system, q, p, sense, stop), system
             return
-        near = correct(self._system, q, p, sizes=self._system.sizes(q, p))
+        known = self._sized(q, p)
+        near = correct(self._system, q, p, sizes=known.sizes)
         q = near.q if near.status.ok else q
-        self.stretch = self._known.find(sense, q, p) or self._driven(q, p, sense, stop)
+        self.stretch = known.find(sense, q, p) or self._driven(self._system, q, p, sense, stop)
+        known.add(self.stretch)
 
-    def _driven(self, q: Array, p: float, sense: int, stop: Stop) -> Stretch:
+    def _sized(self, q: Array, p: float) -> KnownStretches:
+        """What is known with these parameters; sizes are those of the place where they were first asked for."""
+        if self._known is None:
+            self._known = KnownStretches(self._system, self._system.sizes(q, p))
+            for stretch in self._found:
+                self._known.add(stretch)
+        return self._known
+
+    def _driven(self, system: System, q: Array, p: float, sense: int, stop: Stop) -> Stretch:
         """All that happens from here to the end of the range, computed."""
         low, high = self.model.bounds
-        found = drive(self._system, q, (p, high if sense > 0 else low), progress=stop, throw=False)
+        found = drive(system, q, (p, high if sense > 0 else low), progress=stop, throw=False)
         stop.check(found.status)
         if not found.paths:
             raise SolveError(found.status.value, found, got=found.note)
         self.names = self.names or story(found).names
-        first = stretches(found, sense, self.names)
-        if not self._system.history:
-            self._known.add(first)
-        return first
+        return stretches(found, sense, self.names)
 
     def _jump(self) -> bool:
         """Go over the end of the present stretch, if a jump leads on."""
@@ -337,4 +374,6 @@ def columns_of(system: System, state: Equilibrium) -> dict[str, float]:
 def _standing(here: Position, state: Equilibrium, system: System) -> Stretch:
     """A stretch of one point: nothing is known yet of what lies beside it."""
     points = np.array([state.p]), state.q[None]
-    return Stretch(1, points[0], here.row[None], here.codes[None], (), points, dict(system.parameters))
+    return Stretch(
+        1, points[0], here.row[None], here.codes[None], (), points, np.zeros(1, dtype=np.intp), (dict(system.parameters),)
+    )

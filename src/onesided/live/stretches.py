@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from onesided.base.tolerances import DEFAULT
-from onesided.base.types import Array, Status
+from onesided.base.types import Array, Indices, Status
 from onesided.design.known_branches import KnownBranches
 from onesided.results import Drive, Jump, Kind, Path, dense
 from onesided.results.explain import text
@@ -36,7 +36,8 @@ class Passage:
 class Position:
     """Where a system stands: values by column, states of the constraints, degree of instability.
 
-    `exact` is whether the values were computed there, and not between points of a path.
+    `exact` is whether the values were computed there, and not between points of a path; `part` is the number of the
+    path within its stretch.
     """
 
     p: float
@@ -44,6 +45,7 @@ class Position:
     codes: Any
     degree: int = 0
     exact: bool = False
+    part: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +57,7 @@ class Stretch:
     sense : of p, ±1;  way : (M,) sense · p, which never falls.
     rows : (M, columns) values;  codes : (M, m) states of the constraints.
     points : p and q of the computed points.
-    parameters : those of the path, which remembers plastic elongations.
+    owner : (M,) the path that each row belongs to;  parameters : those of each path, with what it remembers.
     stop : in words, what keeps p from going on; empty at a jump and at the end of the range.
     jump, landing : the jump that ends it, and the stretch behind it.
     """
@@ -66,7 +68,8 @@ class Stretch:
     codes: Any
     passages: tuple[Passage, ...]
     points: tuple[Array, Array]
-    parameters: dict[str, float]
+    owner: Indices
+    parameters: tuple[dict[str, float], ...]
     stop: str = ""
     jump: Jump | None = None
     landing: "Stretch | None" = None
@@ -89,7 +92,8 @@ class Stretch:
         low, high = self.way[after - 1], self.way[after]
         share = (there - low) / (high - low) if high > low else 1.0
         row = self.rows[after - 1] + share * (self.rows[after] - self.rows[after - 1])
-        return Position(self.sense * there, row, self.codes[after if share > 0.5 else after - 1])
+        codes = self.codes[after if share > 0.5 else after - 1]
+        return Position(self.sense * there, row, codes, part=int(self.owner[after]))
 
     def between(self, begin: float, end: float, most: int) -> list[Array]:
         """Some of the states on the way from p = begin to p = end, the last included."""
@@ -137,7 +141,8 @@ def _stretch(
         np.concatenate([one.codes for one in fine]),
         tuple(_passage(event) for path in paths for event in path.events if event.kind is not Kind.bound),
         (np.concatenate([path.p for path in paths]), np.concatenate([path.q for path in paths])),
-        dict(paths[-1].provenance.get("parameters", {})),
+        np.repeat(np.arange(len(fine)), [len(one.source) for one in fine]),
+        tuple(dict(path.provenance.get("parameters", {})) for path in paths),
         stop,
         jump,
         landing,
@@ -152,17 +157,21 @@ class KnownStretches:
     """Stretches found so far with one set of parameters, by the sense of p, and which of them a state lies on."""
 
     def __init__(self, system: System, sizes: Sizes) -> None:
+        self.sizes = sizes
         self._known = {sense: KnownBranches(system, sizes, DEFAULT) for sense in (1, -1)}
         self._stretches: dict[int, list[Stretch]] = {1: [], -1: []}
 
     def add(self, stretch: Stretch | None) -> None:
         """Know a stretch and those behind its jumps."""
-        while stretch is not None and len(self._stretches[stretch.sense]) < MOST_KNOWN:
+        while stretch is not None and len(self._stretches[stretch.sense]) < MOST_KNOWN and not self._has(stretch):
             p, q = stretch.points
             order = slice(None, None, stretch.sense)
             self._known[stretch.sense].add(p[order], q[order])
             self._stretches[stretch.sense].append(stretch)
             stretch = stretch.landing
+
+    def _has(self, stretch: Stretch) -> bool:
+        return any(stretch is one for one in self._stretches[stretch.sense])
 
     def find(self, sense: int, q: Array, p: float) -> Stretch | None:
         """A stretch in this sense that passes through (q, p)."""
