@@ -287,3 +287,16 @@ def test_the_public_verb_serves_and_ends():
         onesided.live(system, browser=False, token="short")
     with pytest.raises(UsageError, match="not a folder"):
         onesided.live(system, browser=False, folder="/nowhere/at/all")
+
+
+def test_the_widget_carries_the_same_messages(model):
+    widget = pytest.importorskip("onesided.live.notebook_widget", reason="anywidget is not installed")
+    made = Exchange(model, "von-mises.toml")
+    told = [one["kind"] for one in widget.answers(made, {"kind": "hello", "serial": 1})]
+    assert told == ["model", "state", "state", "scene"]
+    jumped, rested = widget.answers(made, {"kind": "move", "serial": 2, "turns": [0.05]})
+    assert ([one["event"] for one in jumped["news"]], rested["exact"]) == (["jump"], True)
+    assert [one["kind"] for one in widget.answers(made, {"kind": "steal"})] == ["error"]
+    page = widget.LiveWidget(made).page
+    assert "connect-src" not in page  # it may connect to nothing
+    assert 'data-bridge="1"' in page

@@ -90,10 +90,10 @@ Request = Hello | Move | Change | Edit | Restart | Save
 _REQUESTS: TypeAdapter[Request] = TypeAdapter(Annotated[Request, Field(discriminator="kind")])
 
 
-def understood(text: str) -> Request:
-    """A request from JSON; what is not one is refused in words."""
+def understood(message: Any) -> Request:
+    """A request from JSON, or from what it stands for; what is not one is refused in words."""
     try:
-        return _REQUESTS.validate_json(text)
+        return _REQUESTS.validate_json(message) if isinstance(message, str) else _REQUESTS.validate_python(message)
     except ValidationError as error:
         first = error.errors(include_url=False, include_context=False, include_input=False)[0]
         where = ".".join(str(part) for part in first["loc"][:4])[:100]

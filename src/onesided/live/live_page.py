@@ -43,9 +43,21 @@ class LivePage:
 def live_page() -> LivePage:
     """The page; everything in it is ours, models come later and as data."""
     script, style = _script(), _style()
-    allowed = f"script-src '{source_hash(script)}'; style-src '{source_hash(style)}'; connect-src 'self'; img-src data:"
-    policy = f"default-src 'none'; {allowed}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-    return LivePage(Template(_text("live.html")).substitute(style=style, script=script), policy)
+    text = Template(_text("live.html")).substitute(style=style, script=script, attributes="", head="")
+    return LivePage(text, f"{_policy(script, style)}; connect-src 'self'; frame-ancestors 'none'")
+
+
+@cache
+def framed_page() -> str:
+    """The page for the frame of a notebook: it connects to nothing, messages are handed in."""
+    script, style = _script(), _style()
+    head = f'<meta http-equiv="Content-Security-Policy" content="{_policy(script, style)}">'
+    return Template(_text("live.html")).substitute(style=style, script=script, attributes=' data-bridge="1"', head=head)
+
+
+def _policy(script: str, style: str) -> str:
+    allowed = f"script-src '{source_hash(script)}'; style-src '{source_hash(style)}'"
+    return f"default-src 'none'; {allowed}; base-uri 'none'; form-action 'none'"
 
 
 def _script() -> str:

@@ -27,6 +27,7 @@ log = logging.getLogger(__name__)
 HOST = "127.0.0.1"
 SECONDS_TO_START, SECONDS_TO_END = 20.0, 5.0
 TOKEN = re.compile(r"[A-Za-z0-9_-]{16,100}")
+WIDGET = "the page inside a notebook needs anywidget, which is not installed"
 NEEDED = "the live page needs starlette, uvicorn and websockets, which are not installed"
 
 
@@ -41,10 +42,19 @@ class LiveServer:
 
     url: str
     _end: Callable[[], None]
+    _opened: Callable[[], Exchange]
 
     def close(self) -> None:
         """Stop serving; pages that are open say so."""
         self._end()
+
+    def widget(self) -> Any:
+        """The same page inside a notebook, with a session of its own in the kernel; needs anywidget."""
+        try:
+            notebook = import_module("onesided.live.notebook_widget")
+        except ImportError as e:
+            raise UsageError(WIDGET, got=str(e), advice="pip install 'onesided[notebook]'") from None
+        return notebook.LiveWidget(self._opened())
 
     def __enter__(self) -> "LiveServer":
         return self
@@ -107,12 +117,16 @@ def serve(
     web, uvicorn = _web()
     listening = _bound(port)
     door = web.Door(listening.getsockname()[1], token)
-    app = web.application(door, lambda: Exchange(model, file, folder), live_page())
+
+    def opened() -> Exchange:
+        return Exchange(model, file, folder)
+
+    app = web.application(door, opened, live_page())
     config = uvicorn.Config(
         app, lifespan="off", access_log=False, log_level="error", ws="websockets-sansio", ws_max_size=web.MOST_BYTES,
         server_header=False, timeout_graceful_shutdown=1, h11_max_incomplete_event_size=16_384,
     )  # fmt: skip
-    server = LiveServer(f"http://{HOST}:{door.port}/{token}/", _started(uvicorn.Server(config), listening))
+    server = LiveServer(f"http://{HOST}:{door.port}/{token}/", _started(uvicorn.Server(config), listening), opened)
     if browser:
         webbrowser.open(server.url)
     return server

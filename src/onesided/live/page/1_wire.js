@@ -14,6 +14,7 @@ const S = {
 };
 const KEPT = "onesided-live" + location.pathname;
 
+const shelf = document.documentElement.dataset.bridge === "1" ? null : sessionStorage; // frames of notebooks have none
 const wire = { socket: null, serial: 0, sent: new Map(), tries: 0, handlers: {} };
 const bridged = document.documentElement.dataset.bridge === "1"; // inside a notebook: the widget carries messages
 
@@ -50,7 +51,7 @@ function pulse() {
 
 // What is needed to go on elsewhere: after a reload, or with a server that was started again.
 function standing() {
-  if (!S.model || !S.now) return JSON.parse(sessionStorage.getItem(KEPT) || "null");
+  if (!S.model || !S.now) return shelf && JSON.parse(shelf.getItem(KEPT) || "null");
   const q = S.model.coordinates.map((name) => S.now.values[S.names.get(name)]);
   const parameters = Object.fromEntries(S.parameters);
   return q.every(Number.isFinite) ? { text: S.text, parameters, p: S.now.p, q } : null;
@@ -58,7 +59,7 @@ function standing() {
 
 function keep() {
   const now = standing();
-  try { if (now) sessionStorage.setItem(KEPT, JSON.stringify(now)); } catch { /* no room: a reload starts anew */ }
+  try { if (now && shelf) shelf.setItem(KEPT, JSON.stringify(now)); } catch { /* no room: a reload starts anew */ }
 }
 
 function connect() {

@@ -47,7 +47,7 @@ wire.handlers.error = (message) => {
   S.moving = S.changing = false;
   if (message.asked === "edit" || (message.spot && message.asked !== "hello")) refused(message);
   else trouble(message.words);
-  if (message.asked === "hello") { sessionStorage.removeItem(KEPT); if (!wire.again) { wire.again = true; send("hello", { standing: null }); } }
+  if (message.asked === "hello") { if (shelf) shelf.removeItem(KEPT); if (!wire.again) { wire.again = true; send("hello", { standing: null }); } }
   pump();
 };
 wire.handlers.cancelled = () => { S.moving = S.changing = false; pump(); };
