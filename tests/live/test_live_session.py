@@ -10,7 +10,7 @@ from onesided import zoo
 from onesided.base.errors import UsageError
 from onesided.elements import Force, Node, PlasticCable, Spring
 from onesided.live.live_model import LiveModel, of_model, of_system
-from onesided.live.live_session import CancelledError, LiveSession, Stop
+from onesided.live.live_session import CancelledError, LiveSession, StopFlag
 from onesided.live.web import turning
 
 K, B, H = 1.0, 1.0, 0.5
@@ -114,7 +114,7 @@ def test_what_does_not_work_leaves_everything_as_it_was(session):
     before = session.p, session.value("y")
     with pytest.raises(UsageError, match="no parameter 'hh'"):
         session.change({"hh": 1.0})
-    stop = Stop()
+    stop = StopFlag()
     stop.ask()
     with pytest.raises(CancelledError):
         session.move([-0.1], stop)
@@ -125,7 +125,7 @@ def test_what_does_not_work_leaves_everything_as_it_was(session):
 
 def test_a_computation_that_takes_too_long_is_given_up(session):
     with pytest.raises(onesided.SolveError, match="took too long"):
-        session.move([-0.05], Stop(0.0))
+        session.move([-0.05], StopFlag(0.0))
 
 
 def test_a_rigid_stop_holds_the_handle_and_lets_it_go_back():
@@ -164,7 +164,8 @@ def test_a_cable_that_yielded_remembers_it_also_when_parameters_change():
 
 
 def test_where_nothing_stable_leads_on_the_state_is_shown_with_a_note():
-    session = LiveSession(of_model(onesided.loads("energy='-x**2/2 + p*x'\n[coordinates]\nx=0\n[control]\nrange=[-1,1]\nstart=0")))
+    text = "energy='-x**2/2 + p*x'\n[coordinates]\nx=0\n[control]\nrange=[-1,1]\nstart=0"
+    session = LiveSession(of_model(onesided.loads(text)))
     assert (session.value("x"), session.here.degree) == (0.0, 1)
     assert session.note
 

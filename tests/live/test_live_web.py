@@ -13,9 +13,9 @@ import onesided
 from onesided import zoo
 from onesided.base.errors import UsageError
 from onesided.live.chosen_folder import ChosenFolder, OccupiedNameError
-from onesided.live.exchange import Change, Edit, Exchange, Move, Save, understood
+from onesided.live.exchange import Edit, Exchange, HandleMove, ParameterChange, Save, understood
 from onesided.live.live_model import of_model
-from onesided.live.live_session import Stop
+from onesided.live.live_session import StopFlag
 from onesided.live.serve import serve
 from onesided.live.web import MOST_BYTES, in_line, turning
 
@@ -66,7 +66,7 @@ def exchange(model, folder):
 
 
 def ask(exchange, **request):
-    return exchange.answer(understood(json.dumps(request)), Stop())
+    return exchange.answer(understood(json.dumps(request)), StopFlag())
 
 
 def test_the_page_is_there_for_who_knows_the_token_and_loads_nothing(port):
@@ -206,7 +206,10 @@ def test_model_report_and_picture_are_saved_in_the_folder(exchange, folder):
 
 @pytest.mark.parametrize(
     "name",
-    ["../x.toml", "/etc/x.toml", "a/b.toml", "a\\b.toml", ".hidden.toml", "", "x.py", "x.toml\0", "nul.toml", "x.toml.", "é.toml", "~x.toml"],
+    [
+        "../x.toml", "/etc/x.toml", "a/b.toml", "a\\b.toml", ".hidden.toml", "", "x.py", "x.toml\0", "nul.toml",
+        "x.toml.", "é.toml", "~x.toml",
+    ],
 )  # fmt: skip
 def test_names_that_lead_elsewhere_are_refused(exchange, folder, name):
     before = sorted(folder.place.parent.rglob("*"))
@@ -255,12 +258,12 @@ def test_imports_stay_in_the_folder(tmp_path, model):
 
 def test_of_waiting_requests_the_latest_count_and_no_turn_is_lost():
     def move(*turns):
-        return Move(kind="move", turns=list(turns))
+        return HandleMove(kind="move", turns=list(turns))
 
     line = deque(in_line(deque([move(0.1, 0.3)]), move(0.2, 0.1, 0.4)))
     assert [one.turns for one in line] == [[0.1, 0.3, 0.1, 0.4]]
-    line = deque(in_line(line, Change(kind="change", parameters={"k": 1.0, "b": 2.0})))
-    line = deque(in_line(line, Change(kind="change", parameters={"k": 3.0})))
+    line = deque(in_line(line, ParameterChange(kind="change", parameters={"k": 1.0, "b": 2.0})))
+    line = deque(in_line(line, ParameterChange(kind="change", parameters={"k": 3.0})))
     assert [one.kind for one in line] == ["move", "change"]
     assert line[-1].parameters == {"k": 3.0, "b": 2.0}
     line = deque(in_line(line, Save(kind="save", what="model", name="a.toml")))

@@ -107,11 +107,12 @@ def test_the_handle_moves_the_truss_which_jumps_and_stays_down(opened, address):
 
 def test_parameters_move_the_system_and_trace_the_path_again(opened, address):
     tab = opened(address)
-    before = tab.page.evaluate("document.getElementById('data').textContent.length > 10 && JSON.parse(document.getElementById('data').textContent).columns")
+    columns = "JSON.parse(document.getElementById('data').textContent).columns"
+    before = tab.page.evaluate(columns)
     tab.page.get_by_label("h, as a number").fill("0.6")
     tab.page.get_by_label("h, as a number").press("Enter")
     for _ in range(200):
-        after = tab.page.evaluate("JSON.parse(document.getElementById('data').textContent).columns")
+        after = tab.page.evaluate(columns)
         if after != before:
             break
         time.sleep(0.02)
@@ -125,7 +126,7 @@ def test_parameters_move_the_system_and_trace_the_path_again(opened, address):
 def test_an_error_is_shown_at_its_line_and_what_is_saved_is_there(opened, address, model, folder):
     tab = opened(address)
     tab.page.locator("#model summary").click()
-    text = model.source.replace('range = [-0.1, 0.1]', 'range = [-0.1, "x"]')
+    text = model.source.replace("range = [-0.1, 0.1]", 'range = [-0.1, "x"]')
     line = text[: text.index("range =")].count("\n") + 1
     tab.page.locator("#text").fill(text)
     tab.page.locator("#wrong").wait_for(state="visible")

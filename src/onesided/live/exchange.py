@@ -15,7 +15,7 @@ from onesided.files.new_numbers import with_numbers
 from onesided.files.reading import MAX_BYTES
 from onesided.live.chosen_folder import ChosenFolder, OccupiedNameError
 from onesided.live.live_model import LiveModel, of_file
-from onesided.live.live_session import CancelledError, LiveSession, Record, Stop
+from onesided.live.live_session import CancelledError, LiveSession, Record, StopFlag
 from onesided.live.scenes import introduction, scene, state
 
 log = logging.getLogger(__name__)
@@ -50,14 +50,14 @@ class Hello(_Message):
     standing: Standing | None = None
 
 
-class Move(_Message):
+class HandleMove(_Message):
     """The handle went through these values of p."""
 
     kind: Literal["move"]
     turns: list[Number] = Field(min_length=1, max_length=MOST_TURNS)
 
 
-class Change(_Message):
+class ParameterChange(_Message):
     """Parameters have new values."""
 
     kind: Literal["change"]
@@ -86,7 +86,7 @@ class Save(_Message):
     replace: bool = False
 
 
-Request = Hello | Move | Change | Edit | Restart | Save
+Request = Hello | HandleMove | ParameterChange | Edit | Restart | Save
 _REQUESTS: TypeAdapter[Request] = TypeAdapter(Annotated[Request, Field(discriminator="kind")])
 
 
@@ -107,14 +107,14 @@ class Tracing:
     version: int
     record: Record
 
-    def run(self, stop: Stop) -> dict[str, Any]:
+    def run(self, stop: StopFlag) -> dict[str, Any]:
         """The scene; an error in words where there is no path."""
         try:
             return {"kind": "scene", "version": self.version, "data": scene(self.record.paths(stop))}
         except OnesidedError as error:
             return self._without_path(str(error), stop)
 
-    def _without_path(self, why: str, stop: Stop) -> dict[str, Any]:
+    def _without_path(self, why: str, stop: StopFlag) -> dict[str, Any]:
         """Where no path leads on from the start, what the system does when p moves is shown."""
         try:
             found = scene([self.record.history(stop)])
@@ -137,12 +137,12 @@ class Exchange:
         self.session: LiveSession | None = None
         self.stated = dict(model.system.parameters)
         self.version = 0
-        self._answers: dict[type[_Message], Callable[[Any, Stop], Iterator[dict[str, Any]]]] = {
-            Hello: self._hello, Move: self._move, Change: self._change, Edit: self._edit, Restart: self._restart,
-            Save: self._save,
+        self._answers: dict[type[_Message], Callable[[Any, StopFlag], Iterator[dict[str, Any]]]] = {
+            Hello: self._hello, HandleMove: self._move, ParameterChange: self._change, Edit: self._edit,
+            Restart: self._restart, Save: self._save,
         }  # fmt: skip
 
-    def answer(self, request: Request, stop: Stop) -> list[dict[str, Any]]:
+    def answer(self, request: Request, stop: StopFlag) -> list[dict[str, Any]]:
         """What the page is told; every answer carries the serial number of its request."""
         try:
             found = list(self._answers[type(request)](request, stop))
@@ -179,7 +179,7 @@ class Exchange:
         yield introduction(session, self.file, saves=self.folder is not None) | {"version": self.version}
         yield state(session, []) | {"version": self.version}
 
-    def _hello(self, request: Hello, stop: Stop) -> Iterator[dict[str, Any]]:
+    def _hello(self, request: Hello, stop: StopFlag) -> Iterator[dict[str, Any]]:
         was = request.standing
         if was is None:
             return self._opened(LiveSession(self.first, stop=stop))
@@ -191,18 +191,18 @@ class Exchange:
     def _read(self, text: str) -> LiveModel:
         return of_file(text, self.file or "model", None if self.folder is None else self.folder.place)
 
-    def _move(self, request: Move, stop: Stop) -> Iterator[dict[str, Any]]:
+    def _move(self, request: HandleMove, stop: StopFlag) -> Iterator[dict[str, Any]]:
         session = self._now()
         news = session.move(request.turns, stop)
         yield state(session, news) | {"version": self.version}
 
-    def _change(self, request: Change, stop: Stop) -> Iterator[dict[str, Any]]:
+    def _change(self, request: ParameterChange, stop: StopFlag) -> Iterator[dict[str, Any]]:
         session = self._now()
         session.change(request.parameters, stop)
         self.version += 1
         yield state(session, []) | {"version": self.version}
 
-    def _edit(self, request: Edit, stop: Stop) -> Iterator[dict[str, Any]]:
+    def _edit(self, request: Edit, stop: StopFlag) -> Iterator[dict[str, Any]]:
         if not self.first.source:
             raise UsageError("this system was stated in Python: there is no text to edit")
         old, model = self._now(), self._read(request.text)
@@ -210,10 +210,10 @@ class Exchange:
         same = old.model.system.coordinates == model.system.coordinates
         return self._opened(LiveSession(model, (old.q, old.p) if same else None, stop=stop))
 
-    def _restart(self, request: Restart, stop: Stop) -> Iterator[dict[str, Any]]:
+    def _restart(self, request: Restart, stop: StopFlag) -> Iterator[dict[str, Any]]:
         return self._opened(LiveSession(self._now().model, stop=stop))
 
-    def _save(self, request: Save, stop: Stop) -> Iterator[dict[str, Any]]:
+    def _save(self, request: Save, stop: StopFlag) -> Iterator[dict[str, Any]]:
         if self.folder is None:
             raise UsageError("there is no folder to save to", advice="onesided.live(system, folder=…)")
         endings, writing = self._writing(request, self._now(), stop)
@@ -225,7 +225,7 @@ class Exchange:
         yield {"kind": "saved", "name": target.name, "folder": str(self.folder.place)}
 
     def _writing(
-        self, request: Save, session: LiveSession, stop: Stop
+        self, request: Save, session: LiveSession, stop: StopFlag
     ) -> tuple[tuple[str, ...], Callable[[Any], object]]:  # fmt: skip
         """Endings that fit, and what writes the file."""
         text = self._text(session)

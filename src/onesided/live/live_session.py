@@ -12,7 +12,7 @@ from onesided.base.names import nearest
 from onesided.base.progress import Progress
 from onesided.base.types import Array, Status
 from onesided.live.live_model import LiveModel
-from onesided.live.stretches import KnownStretches, Passage, Position, Stretch, stretches
+from onesided.live.stretches import KnownStretches, Landmark, Position, Stretch, stretches
 from onesided.report.stories import story
 from onesided.results import Drive, Equilibrium, Path
 from onesided.results.explain import text
@@ -32,7 +32,7 @@ class CancelledError(Exception):
     """The work was asked to stop: something newer is wanted."""
 
 
-class Stop(Progress):
+class StopFlag(Progress):
     """A flag and a limit of time that work looks at between its steps."""
 
     def __init__(self, seconds: float = np.inf) -> None:
@@ -70,7 +70,7 @@ class Happening:
     """One line of the list of what happened: its number, words, and for a jump the states before and behind it."""
 
     number: int
-    passage: Passage
+    passage: Landmark
     before: Position | None = None
     after: Position | None = None
 
@@ -90,7 +90,7 @@ class LiveSession:
     configuration that it has: along with its equilibrium while that is there, down to the next stable one where not.
     """
 
-    def __init__(self, model: LiveModel, standing: tuple[Array, float] | None = None, *, stop: Stop | None = None):
+    def __init__(self, model: LiveModel, standing: tuple[Array, float] | None = None, *, stop: StopFlag | None = None):
         self.model = model
         q, p = (model.q, model.p) if standing is None else standing
         low, high = model.bounds
@@ -99,9 +99,11 @@ class LiveSession:
         self.names: tuple[str, ...] = ()
         self.log: list[Happening] = []
         self.way: list[Array | None] = []
-        self._begin(np.asarray(q, dtype=float), float(p), stop or Stop())
+        self._found: list[Stretch] = []
+        self._known: KnownStretches | None = None
+        self._begin(np.asarray(q, dtype=float), float(p), stop or StopFlag())
 
-    def _begin(self, q: Array, p: float, stop: Stop) -> None:
+    def _begin(self, q: Array, p: float, stop: StopFlag) -> None:
         """Stand at (q, p), with nothing known of what lies beside."""
         low, high = self.model.bounds
         first = self.model.direction
@@ -137,8 +139,7 @@ class LiveSession:
         """Forget what was known with other parameters."""
         self._system, self._q0, self._programme, self.note = self.model.system, q, [here.p], ""
         self.here, self.stretch = here, stretch
-        self._found: list[Stretch] = []
-        self._known: KnownStretches | None = None
+        self._found, self._known = [], None
 
     @property
     def p(self) -> float:
@@ -160,9 +161,9 @@ class LiveSession:
         own = [self.names.index(c) if c in self.names else -1 for c in self._system.coordinates]
         return np.array([q[at, i] if k < 0 else position.row[k] for i, k in enumerate(own)])
 
-    def change(self, parameters: Mapping[str, float], stop: Stop | None = None) -> None:
+    def change(self, parameters: Mapping[str, float], stop: StopFlag | None = None) -> None:
         """Change parameters at constant p; the system goes on from the configuration that it has."""
-        stop, known = stop or Stop(), self.model.system.parameters
+        stop, known = stop or StopFlag(), self.model.system.parameters
         for name in parameters:
             if name not in known:
                 raise UsageError(f"there is no parameter '{name}'", advice=nearest(name, known))
@@ -185,7 +186,7 @@ class LiveSession:
             return self._system
         return self._system.replace(parameters=self.stretch.parameters[self.here.part])
 
-    def _settle(self, q: Array, p: float, stop: Stop) -> None:
+    def _settle(self, q: Array, p: float, stop: StopFlag) -> None:
         """Find the state at p below a configuration that need not be an equilibrium any more."""
         system = self.model.system
         found = equilibrium(system, q, p, throw=False)
@@ -204,11 +205,11 @@ class LiveSession:
         codes = np.array(state.active.codes, dtype=np.int8)
         return Position(state.p, values, codes, state.instability, exact=True, part=part)
 
-    def move(self, targets: Sequence[float], stop: Stop | None = None) -> list[Happening]:
+    def move(self, targets: Sequence[float], stop: StopFlag | None = None) -> list[Happening]:
         """Bring p to one value after the other; return what happened; `way` has states passed, None at jumps."""
         told, self.way = len(self.log), []
         for target in targets:
-            self._go(float(np.clip(target, *self.model.bounds)), stop or Stop())
+            self._go(float(np.clip(target, *self.model.bounds)), stop or StopFlag())
         return self.log[told:]
 
     def rest(self) -> None:
@@ -225,7 +226,7 @@ class LiveSession:
             members = system.members(near.q[None], np.array([p]), near.nu[None])
             self.here = self._described(system, replace(state, members=members), self.here.part)
 
-    def _go(self, target: float, stop: Stop) -> None:
+    def _go(self, target: float, stop: StopFlag) -> None:
         sense = 1 if target > self.p else -1
         self.note = ""
         for _ in range(MOST_JUMPS):
@@ -242,7 +243,7 @@ class LiveSession:
                 break
         self._remember_turn(sense)
 
-    def _face(self, sense: int, stop: Stop) -> None:
+    def _face(self, sense: int, stop: StopFlag) -> None:
         """Have a stretch in this sense of p under the feet: the present one, one that is known, or a new one."""
         stretch = self.stretch
         if stretch.sense == sense and stretch.covers(self.p) and len(stretch.way) > 1:
@@ -266,7 +267,7 @@ class LiveSession:
                 self._known.add(stretch)
         return self._known
 
-    def _driven(self, system: System, q: Array, p: float, sense: int, stop: Stop) -> Stretch:
+    def _driven(self, system: System, q: Array, p: float, sense: int, stop: StopFlag) -> Stretch:
         """All that happens from here to the end of the range, computed."""
         low, high = self.model.bounds
         found = drive(system, q, (p, high if sense > 0 else low), progress=stop, throw=False)
@@ -286,10 +287,10 @@ class LiveSession:
         self.here = stretch.landing.at(stretch.jump.p)
         self.way += [None, self.here.row]
         why = text(stretch.jump.reason)
-        self._tell(Passage(stretch.jump.p, "jump", stretch.jump.words(), why), before, self.here)
+        self._tell(Landmark(stretch.jump.p, "jump", stretch.jump.words(), why), before, self.here)
         return True
 
-    def _tell(self, passage: Passage, before: Position | None = None, after: Position | None = None) -> None:
+    def _tell(self, passage: Landmark, before: Position | None = None, after: Position | None = None) -> None:
         self.log.append(Happening(len(self.log) + 1, passage, before, after))
 
     def _remember_turn(self, sense: int) -> None:
@@ -300,13 +301,13 @@ class LiveSession:
         elif values[-1] != self.p and len(values) < MOST_TURNS:
             values.append(self.p)
 
-    def paths(self, stop: Stop | None = None) -> tuple[Path | Drive, ...]:
+    def paths(self, stop: StopFlag | None = None) -> tuple[Path | Drive, ...]:
         """The equilibrium path through the model's start, both ways; for models that remember, what they did."""
-        return self.record().paths(stop or Stop())
+        return self.record().paths(stop or StopFlag())
 
-    def history(self, stop: Stop | None = None) -> Drive:
+    def history(self, stop: StopFlag | None = None) -> Drive:
         """What the handle did since parameters were changed last, as a drive; at least to the end of the range."""
-        return self.record().history(stop or Stop())
+        return self.record().history(stop or StopFlag())
 
     def record(self) -> "Record":
         """What was done so far, as data that does not change: another thread may compute with it."""
@@ -321,7 +322,7 @@ class Record:
     q0: Array
     programme: tuple[float, ...]
 
-    def paths(self, stop: Stop) -> tuple[Path | Drive, ...]:
+    def paths(self, stop: StopFlag) -> tuple[Path | Drive, ...]:
         """The equilibrium path through the model's start, both ways; for models that remember, what they did."""
         if self.model.system.history:
             return (self.history(stop),)
@@ -334,7 +335,7 @@ class Record:
         except OnesidedError:  # nothing leads that way
             return (first,)
 
-    def _traced(self, direction: int, stop: Stop) -> Path:
+    def _traced(self, direction: int, stop: StopFlag) -> Path:
         model = self.model
         found = trace(
             model.system, model.q, model.p, direction=direction, p_bounds=model.bounds, progress=stop, throw=False
@@ -342,7 +343,7 @@ class Record:
         stop.check(found.status)
         return found
 
-    def history(self, stop: Stop) -> Drive:
+    def history(self, stop: StopFlag) -> Drive:
         """The drive through all values of p; to the end of the range where there is one value only."""
         low, high = self.model.bounds
         ahead = high if self.programme[0] < high else low
@@ -375,5 +376,12 @@ def _standing(here: Position, state: Equilibrium, system: System) -> Stretch:
     """A stretch of one point: nothing is known yet of what lies beside it."""
     points = np.array([state.p]), state.q[None]
     return Stretch(
-        1, points[0], here.row[None], here.codes[None], (), points, np.zeros(1, dtype=np.intp), (dict(system.parameters),)
+        1,
+        points[0],
+        here.row[None],
+        here.codes[None],
+        (),
+        points,
+        np.zeros(1, dtype=np.intp),
+        (dict(system.parameters),),
     )

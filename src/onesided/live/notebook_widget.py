@@ -6,9 +6,9 @@ import anywidget
 import traitlets
 
 from onesided.base.errors import OnesidedError
-from onesided.live.exchange import Exchange, Move, refusal, understood
+from onesided.live.exchange import Exchange, HandleMove, refusal, understood
 from onesided.live.live_page import framed_page
-from onesided.live.live_session import CancelledError, Stop
+from onesided.live.live_session import CancelledError, StopFlag
 
 SECONDS = 60.0  # for one request
 
@@ -50,13 +50,13 @@ class LiveWidget(anywidget.AnyWidget):
 
 def answers(exchange: Exchange, content: Any) -> list[dict[str, Any]]:
     """Everything that one message of the page brings about, one after the other."""
-    stop = Stop(SECONDS)
+    stop = StopFlag(SECONDS)
     try:
         request = understood(content)
     except OnesidedError as error:
         return [refusal(error) | {"serial": -1, "asked": ""}]
     found = exchange.answer(request, stop) + exchange.rest()
-    task = None if isinstance(request, Move) else exchange.tracing()
+    task = None if isinstance(request, HandleMove) else exchange.tracing()
     try:
         return found if task is None else [*found, task.run(stop)]
     except CancelledError:

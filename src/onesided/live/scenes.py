@@ -20,8 +20,7 @@ def scene(results: Sequence[Path | Drive]) -> dict[str, Any]:
     told, *more = (story(result) for result in results)
     others = [strand for one in more if one.names == told.names for strand in one.strands]
     data = payload(replace(told, strands=(*told.strands, *others, Strand(_present(told), "now"))))
-    numberless = [{**event, "number": 0} for event in data["events"]]  # what happens to the system is numbered, as it happens
-    return data | {"events": numberless}
+    return data | {"events": [{**event, "number": 0} for event in data["events"]]}  # numbers are for what happens
 
 
 def _present(told: Story) -> DensePath:

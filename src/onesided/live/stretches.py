@@ -23,7 +23,7 @@ MOST_KNOWN = 60  # stretches that are kept for later
 
 
 @dataclass(frozen=True)
-class Passage:
+class Landmark:
     """Something that happens on the way: where, its kind, and words."""
 
     p: float
@@ -66,7 +66,7 @@ class Stretch:
     way: Array
     rows: Array
     codes: Any
-    passages: tuple[Passage, ...]
+    passages: tuple[Landmark, ...]
     points: tuple[Array, Array]
     owner: Indices
     parameters: tuple[dict[str, float], ...]
@@ -101,12 +101,12 @@ class Stretch:
         chosen = np.unique(np.linspace(first, last, most + 1).astype(int)[:-1])
         return [*(self.rows[i] for i in chosen if i < last), self.at(end).row]
 
-    def passed(self, begin: float, end: float) -> list[Passage]:
+    def passed(self, begin: float, end: float) -> list[Landmark]:
         """What happens after p = begin, up to p = end; the event that sets off the jump is told by the jump."""
         low, high = self.sense * begin, self.sense * end
         return [one for one in self.passages if low < self.sense * one.p <= high and not self._sets_off(one)]
 
-    def _sets_off(self, passage: Passage) -> bool:
+    def _sets_off(self, passage: Landmark) -> bool:
         jump = self.jump
         return jump is not None and jump.p == passage.p and jump.reason.name == passage.kind
 
@@ -149,8 +149,8 @@ def _stretch(
     )
 
 
-def _passage(event: Any) -> Passage:
-    return Passage(event.p, event.kind.name, event.words(), text(event.kind))
+def _passage(event: Any) -> Landmark:
+    return Landmark(event.p, event.kind.name, event.words(), text(event.kind))
 
 
 class KnownStretches:

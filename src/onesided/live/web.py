@@ -23,9 +23,20 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from onesided.base.errors import OnesidedError
-from onesided.live.exchange import Change, Edit, Exchange, Hello, Move, Request, Restart, Tracing, refusal, understood
+from onesided.live.exchange import (
+    Edit,
+    Exchange,
+    HandleMove,
+    Hello,
+    ParameterChange,
+    Request,
+    Restart,
+    Tracing,
+    refusal,
+    understood,
+)
 from onesided.live.live_page import LivePage
-from onesided.live.live_session import CancelledError, Stop
+from onesided.live.live_session import CancelledError, StopFlag
 
 log = logging.getLogger(__name__)
 
@@ -119,7 +130,7 @@ class Conversation:
         self.socket, self.exchange, self.seconds = socket, exchange, seconds
         self.waiting: deque[Request] = deque()
         self.news, self.wanted = asyncio.Event(), asyncio.Event()
-        self.working, self.tracing = Stop(), Stop()
+        self.working, self.tracing = StopFlag(), StopFlag()
         self.sending = asyncio.Lock()
 
     async def run(self) -> None:
@@ -164,10 +175,10 @@ class Conversation:
             if not await self._wanted():
                 continue
             request = self.waiting.popleft()
-            self.working = Stop(self.seconds)
+            self.working = StopFlag(self.seconds)
             for one in await asyncio.to_thread(self.exchange.answer, request, self.working):
                 await self._send(one)
-            if not isinstance(request, Move):
+            if not isinstance(request, HandleMove):
                 self.wanted.set()
 
     async def _wanted(self) -> bool:
@@ -188,11 +199,11 @@ class Conversation:
         while True:
             await self.wanted.wait()
             self.wanted.clear()
-            task, self.tracing = self.exchange.tracing(), Stop(self.seconds)
+            task, self.tracing = self.exchange.tracing(), StopFlag(self.seconds)
             if task is not None:
                 await self._shown(task, self.tracing)
 
-    async def _shown(self, task: Tracing, stop: Stop) -> None:
+    async def _shown(self, task: Tracing, stop: StopFlag) -> None:
         work = asyncio.create_task(asyncio.to_thread(_traced, task, stop))
         await asyncio.wait([work], timeout=LET_GO)
         newer = asyncio.create_task(self.wanted.wait())
@@ -209,7 +220,7 @@ class Conversation:
             await self.socket.send_text(json.dumps(message, allow_nan=False, separators=(",", ":")))
 
 
-def _traced(task: Tracing, stop: Stop) -> dict[str, Any] | None:
+def _traced(task: Tracing, stop: StopFlag) -> dict[str, Any] | None:
     try:
         return task.run(stop)
     except CancelledError:
@@ -228,12 +239,12 @@ def in_line(waiting: deque[Request], request: Request) -> list[Request]:
     """
     kept = list(waiting)
     if isinstance(request, Hello | Edit | Restart):
-        kept = [one for one in kept if not isinstance(one, Move | Change | Edit | Restart)]
+        kept = [one for one in kept if not isinstance(one, HandleMove | ParameterChange | Edit | Restart)]
     last = kept[-1] if kept else None
-    if isinstance(request, Move) and isinstance(last, Move):
+    if isinstance(request, HandleMove) and isinstance(last, HandleMove):
         turns = turning([*last.turns, *request.turns])
         return [*kept[:-1], request.model_copy(update={"turns": turns})]
-    if isinstance(request, Change) and isinstance(last, Change):
+    if isinstance(request, ParameterChange) and isinstance(last, ParameterChange):
         values = {**last.parameters, **request.parameters}
         return [*kept[:-1], request.model_copy(update={"parameters": values})]
     return [*kept, request]
