@@ -18,10 +18,11 @@ wire.handlers.scene = (message) => {
   if (!message.data) { S.scene = null; return; }
   byId("data").textContent = JSON.stringify(message.data);
   const parts = drawn();
-  S.scene = { ...parts, version: message.version, from: parts.D.names.map((name) => S.names.get(name)) };
+  S.scene = { ...parts, version: message.version, sizes: new Map(), from: parts.D.names.map((name) => S.names.get(name)) };
   axes();
   chart();
   mechanism();
+  numbers();
   picture();
 };
 

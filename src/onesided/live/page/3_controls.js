@@ -133,14 +133,25 @@ function fill(table, entries) {
   });
 }
 
+// The largest value of a column along the path: what is round-off beside it is zero.
+function size(name) {
+  const column = S.scene ? S.scene.columns.get(name) : undefined;
+  if (!column) return 0;
+  if (!S.scene.sizes.has(name)) S.scene.sizes.set(name, column.reduce((most, v) => Math.max(most, Math.abs(v) || 0), 0));
+  return S.scene.sizes.get(name);
+}
+
 function numbers() {
   const sure = S.now.exact; // between computed points numbers are about right
-  const get = (name) => { const v = S.now.values[S.names.get(name)]; return (sure || !Number.isFinite(v) ? "" : "≈ ") + told(v === null || v === undefined ? NaN : v, sure ? 8 : 4); };
+  const get = (name) => {
+    const v = S.now.values[S.names.get(name)];
+    if (!Number.isFinite(v)) return "–";
+    return (sure ? "" : "≈ ") + told(Math.abs(v) < 1e-14 * size(name) ? 0 : v, sure ? 8 : 4);
+  };
   byId("value").textContent = told(S.now.p);
   byId("blocked").textContent = S.now.note;
   handle.setAttribute("aria-valuetext", `${S.model.control} = ${told(S.now.p)}`);
-  const prefixes = ["gap ", "reaction ", "arc length"];
-  const names = S.model.names.filter((name) => !name.includes(".") && !prefixes.some((one) => name.startsWith(one)));
+  const names = S.scene ? S.scene.D.shown : [S.model.control, ...S.model.coordinates];
   fill(byId("values"), names.slice(0, MOST_VALUES).map((name) => [name, get(name)]));
   const words = S.scene ? S.scene.states : () => ["open", "closed, no force", "closed"];
   byId("contacts-box").hidden = !S.model.unilateral.length;
