@@ -194,7 +194,7 @@ def test_notebooks_get_pictures_and_tables():
     assert "phi" in system._repr_html_()
     state = onesided.solve(system, start=[0.0], p=0.3).value
     assert "stable" in state._repr_html_()
-    assert Viewer(found)._repr_html_().startswith('<iframe sandbox="allow-scripts"')
+    assert Viewer(found)._repr_html_().startswith('<iframe sandbox="allow-scripts allow-downloads"')
 
 
 def test_notebook_displays_escape_names():
