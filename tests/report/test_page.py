@@ -84,7 +84,7 @@ def test_branches_and_jumps_keep_their_places():
 
 
 def test_every_kind_of_event_has_a_shape_of_its_own():
-    drawn = html(path()).split("function mark(", 1)[1].split("c.closePath();", 1)[0]
+    drawn = html(path()).split("const HOLLOW", 1)[1].split("c.closePath();", 1)[0]
     kinds = {kind.name for kind in Kind} - {Kind.limit.name}  # a limit point is the disk that is left
     assert {name for name in kinds if not re.search(rf"\b{name}\b", drawn)} == set()
 
