@@ -215,7 +215,7 @@ def test_play_goes_by_arc_length_and_loops(open_page, spiral):
 
 
 def test_a_jump_is_played_as_a_flash_on_the_way_to_where_it_lands(open_page, history):
-    _, found, file = history
+    _, _, file = history
     tab = open_page(file)
     stopped(tab)
     tab.page.locator("#play").click()
@@ -262,7 +262,7 @@ def test_pictures_and_tables_are_taken_along(open_page, history):
 
 
 def test_a_state_is_taken_along_as_python_and_as_toml(open_page, history):
-    system, found, file = history
+    _, found, file = history
     tab = open_page(file)
     tab.page.keyboard.press("End")
     tab.page.locator("#as-python").click()
@@ -357,7 +357,8 @@ def test_fingers_zoom_and_turn(open_page, history):
     for canvas, seen in (("diagram-top", "diagram"), ("sketch", "sketch")):
         before = tab.picture(seen)
         tab.page.evaluate(
-            "n => { const k = document.getElementById(n), b = k.getBoundingClientRect(); k.setPointerCapture = () => {};"
+            "n => { const k = document.getElementById(n), b = k.getBoundingClientRect();"
+            "k.setPointerCapture = () => {};"
             "const at = (type, id, x) => k.dispatchEvent(new PointerEvent(type, { pointerId: id, pointerType: 'touch',"
             "clientX: b.left + x, clientY: b.top + 120, bubbles: true, button: 0 }));"
             "at('pointerdown', 1, 120); at('pointerdown', 2, 180); at('pointermove', 1, 60); at('pointermove', 2, 240);"

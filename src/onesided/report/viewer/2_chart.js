@@ -1,5 +1,5 @@
 // A chart of curves that need not be functions: a still layer with curves and events, and a layer with the cursor.
-const STABLE = { width: 2.8, alpha: 1, dash: [] }, UNSTABLE = { width: 1.8, alpha: 0.6, dash: [6, 4] };
+const LOOKS_OF = [{ width: 2.8, alpha: 1, dash: [] }, { width: 2.3, alpha: 0.8, dash: [14, 4] }, { width: 1.8, alpha: 0.6, dash: [6, 4] }];
 const MOST_DEGREES = 40, MOST_BADGES = 150; // numbers written on curves, and beside events
 const NEAR = 30, TOUCH = 10, SLIP = 5; // pixels: a readout appears, a marker is meant, a click is not a drag
 
@@ -41,7 +41,7 @@ class Chart {
   paint(c, w, h) {
     this.measure();
     this.layout(w, h);
-    axes(c, this.frame, this.view, [this.X, this.Y], [this.xName(), this.yName()]);
+    axes(c, this.frame, this.view, [this.X, this.Y], [titled(this.xName()), titled(this.yName())]);
     const [l, t, r, b] = this.frame;
     this.degrees = [];
     c.save();
@@ -62,8 +62,8 @@ class Chart {
     let begin = k.begin;
     while (begin < k.end - 1) {
       let end = begin + 1;
-      while (end < k.end - 1 && (k.dash || degree[end + 1] === degree[end])) end++;
-      const look = k.dash ? { width: 2, alpha: 1, dash: k.dash } : degree[end] === 0 ? STABLE : UNSTABLE;
+      while (end < k.end - 1 && (k.dash || (degree[end + 1] === degree[end] && firmness[end + 1] === firmness[end]))) end++;
+      const look = k.dash ? { width: 2, alpha: 1, dash: k.dash } : LOOKS_OF[firmness[end]];
       c.setLineDash(look.dash); c.lineWidth = look.width; c.globalAlpha = look.alpha * (k.faint ? 0.25 : 1);
       const length = this.piece(c, k, begin, end);
       if (this.marks && !k.dash && !k.faint && degree[end] > 0 && length > 60) this.degreeAt(k, begin, end);
@@ -106,7 +106,7 @@ class Chart {
     c.fillStyle = colour("paper");
     c.beginPath(); c.arc(u, v, 8, 0, 7); c.fill();
     c.fillStyle = ink;
-    c.fillText(`−${count}`, u, v + 0.5);
+    c.fillText(String(count), u, v + 0.5);
     c.font = FONT;
   }
 
