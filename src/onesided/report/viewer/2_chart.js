@@ -212,7 +212,7 @@ class Chart {
   // The frame meant by a place: an event, a jump, or the nearest point; and how far it is, in pixels.
   nearest(a, b) {
     if (this.marks) {
-      const special = D.events.find((e) => { const [u, v] = this.place(e); return Math.hypot(u - a, v - b) < TOUCH; });
+      const special = D.events.find((e) => { const [u, v] = this.hides && this.hides(e) ? [NaN, NaN] : this.place(e); return Math.hypot(u - a, v - b) < TOUCH; });
       const jump = special ? null : D.jumps.find((j) => besides(a, b, ...this.ends(j)) < TOUCH / 2);
       if (special || jump) return [special ? special.frame : jump.to, 0];
     }
