@@ -22,8 +22,8 @@ class Page:
     ----------
     title, summary : plain texts;  body : HTML whose texts are escaped.
     scripts : names of our scripts, in order;  data : what they read.
-    facts : pairs of plain texts on how it was computed;  model : text of the model file, if there is one; nothing is said
-        of both where there are no facts.
+    facts : pairs of plain texts on how it was computed;  model : text of the model file, if there is one; where there
+        are no facts nothing is said of either.
     inline : whether pictures in the body bring styles of their own.
     """
 

@@ -249,8 +249,8 @@ class Drawing {
   }
 
   spring(a, b) {
-    const dx = b[0] - a[0], dy = b[1] - a[1], length = Math.hypot(dx, dy) || 1, swing = Math.min(8, length / 5);
-    const found = [a], coils = 16;
+    const dx = b[0] - a[0], dy = b[1] - a[1], length = Math.hypot(dx, dy) || 1, swing = Math.min(8 * this.thin, length / 5);
+    const found = [a], coils = this.thin < 0.7 ? 8 : 16;
     for (let i = 0; i <= coils; i++) {
       const u = 0.14 + (0.72 * i) / coils, s = i === 0 || i === coils ? 0 : (i % 2 ? 1 : -1) * swing;
       found.push([a[0] + u * dx - (s * dy) / length, a[1] + u * dy + (s * dx) / length]);

@@ -44,6 +44,7 @@ const player = new Player(byId("play"), byId("speed"), byId("loop"), show);
 byId("sketch-figure").hidden = !drawing;
 byId("stage").classList.toggle("alone", !drawing);
 byId("curves-section").hidden = !curves;
+byId("constraints-section").hidden = !width;
 byId("state-buttons").hidden = !D.coordinates.length;
 
 // Everything about a point beside the pointer.
