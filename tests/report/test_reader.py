@@ -13,7 +13,9 @@ from synthetic import path
 
 import onesided
 from onesided import report, zoo
-from onesided.results import Diagram
+from onesided.report.stories import Strand, _held
+from onesided.results import Diagram, dense
+from onesided.results.sketch_forces import ActingForces, LoadArrow, Support
 
 LEFT, RIGHT, TOP, BOTTOM = 64, 14, 12, 40  # of the diagram, in pixels
 PHONES = [(390, 844), (360, 640), (740, 360)]
@@ -386,3 +388,39 @@ def test_small_displacements_are_drawn_larger_and_it_is_said(open_page, tmp_path
     tab.page.locator("#sketch-scale").click()
     assert tab.picture() != larger and "as they are" in tab.page.locator("#sketch-scale").inner_text()
     tab.quiet()
+
+
+def test_branches_that_look_alike_are_pale_until_asked_for(open_page, tmp_path):
+    parts = (path(60, events=0),) * 14
+    tab = open_page(report.write(Diagram(parts, (-1,) * 14, complete=True, note=""), tmp_path / "page.html"))
+    assert tab.page.locator("#branches li:visible").all_inner_texts()[0].startswith("branch 0 and 13 alike")
+    assert tab.page.locator("#branches li:visible").count() == 1
+    tab.page.locator("#alike").check()
+    assert tab.page.locator("#branches li:visible").count() == 14
+    tab.quiet()
+
+
+def test_loads_supports_and_labels_are_shown(open_page, tmp_path):
+    plain = replace(path(60, n=2, m=1, events=0), provenance={"labels": {"q0": ("tip height", "mm")}})
+    acting = ActingForces((LoadArrow("a", (0.0, -1.0)),), (Support("o", "xy"),))
+    loaded = replace(plain, sketch=replace(plain.sketch, acting=acting))
+    bare, full = (open_page(report.write(one, tmp_path / f"{i}.html")) for i, one in enumerate((plain, loaded)))
+    for tab in (bare, full):
+        tab.slide(tab.frames()[45])
+        assert tab.value("tip height [mm]") == pytest.approx(plain.q[45, 0], rel=1e-9)
+    assert full.painted("sketch") > bare.painted("sketch") + 100
+    full.slide(0)
+    unloaded = full.painted("sketch") - bare.painted("sketch")
+    assert plain.p[0] == 0 and unloaded < 400, "at p = 0 only the support is left"
+    bare.quiet()
+    full.quiet()
+
+
+def test_what_is_stable_only_while_held(monkeypatch):
+    """U = p³ under a displacement p: the force 3 p² falls with p where p < 0, so that only a machine holds it there."""
+    for module in ("onesided.report.stories", "onesided.plots.strokes"):
+        monkeypatch.setattr(f"{module}.members_of", lambda found: {"machine_force": found.p})
+    p = np.linspace(-1, 1, 201)
+    found = replace(path(201, n=1, m=1, events=0), p=p, energy=p**3, instability=np.zeros(201, dtype=np.intp))
+    (strand,) = _held((found,), (Strand(dense(found, 0), "path"),))
+    assert np.all(strand.firmness[p < -0.02] == 1) and np.all(strand.firmness[p > 0.02] == 0)
