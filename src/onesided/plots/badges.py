@@ -30,7 +30,7 @@ LONG_WORDS = 34
 JUMP: dict[str, Any] = {"color": ACCENT, "lw": 1.5, "ls": (0, (2, 1.3))}
 
 
-class Spot(NamedTuple):
+class EventSpot(NamedTuple):
     """A place with everything that happens there, in order; drawn once."""
 
     x: float
@@ -45,14 +45,14 @@ class Spot(NamedTuple):
         return ",".join(numbers[:MOST_MERGED]) + ("…" if len(numbers) > MOST_MERGED else "")
 
 
-def merged(axes: Axes, places: list[tuple[float, float, Numbered]], colour: str = INK) -> list[Spot]:
+def merged(axes: Axes, places: list[tuple[float, float, Numbered]], colour: str = INK) -> list[EventSpot]:
     """Places with their events; those that the picture shows at one place are one, as of loading and unloading."""
-    spots: list[tuple[Array, Spot]] = []
+    spots: list[tuple[Array, EventSpot]] = []
     for x, y, one in places:
         shown = axes.transAxes.inverted().transform(axes.transData.transform((x, y)))
         near = next((i for i, (where, _) in enumerate(spots) if np.max(np.abs(where - shown)) < NEAR), None)
         if near is None:
-            spots.append((shown, Spot(x, y, (one,), colour)))
+            spots.append((shown, EventSpot(x, y, (one,), colour)))
         else:
             where, spot = spots[near]
             spots[near] = where, spot._replace(events=(*spot.events, one))
@@ -67,7 +67,7 @@ def mark(axes: Axes, x: Array, y: Array, kind: Kind) -> None:
     axes.plot(x, y, marker.shape, ms=marker.size, mfc=face, mec=colour, mew=1.2, zorder=5, clip_on=False)
 
 
-def notes(spots: list[Spot]) -> list[labels.Note]:
+def notes(spots: list[EventSpot]) -> list[labels.Note]:
     """The badges as labels that keep clear of each other."""
     return [labels.Note(spot.x, spot.y, spot.text, spot.colour, badge=True) for spot in spots]
 

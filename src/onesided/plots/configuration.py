@@ -193,7 +193,7 @@ def _visible(found: Film) -> float:
     if moved <= HALF_DIGITS * size or moved > UNSEEN * size:
         return 1.0
     power, rest = divmod(float(np.log10(SEEN * size / moved)), 1.0)
-    return max(step for step in (1.0, 2.0, 5.0) if step <= 10.0**rest) * 10.0**power
+    return float(max(step for step in (1.0, 2.0, 5.0) if step <= 10.0**rest) * 10.0**power)
 
 
 def member_colours(axes: Axes, result: Any, quantity: str, index: int) -> dict[str, Any]:
