@@ -84,7 +84,7 @@ def test_branches_and_jumps_keep_their_places():
 
 
 def test_every_kind_of_event_has_a_shape_of_its_own():
-    drawn = html(path()).split("function mark(", 1)[1].split("c.closePath();", 1)[0]
+    drawn = html(path()).split("const HOLLOW", 1)[1].split("c.closePath();", 1)[0]
     kinds = {kind.name for kind in Kind} - {Kind.limit.name}  # a limit point is the disk that is left
     assert {name for name in kinds if not re.search(rf"\b{name}\b", drawn)} == set()
 
@@ -194,7 +194,7 @@ def test_notebooks_get_pictures_and_tables():
     assert "phi" in system._repr_html_()
     state = onesided.solve(system, start=[0.0], p=0.3).value
     assert "stable" in state._repr_html_()
-    assert Viewer(found)._repr_html_().startswith('<iframe sandbox="allow-scripts"')
+    assert Viewer(found)._repr_html_().startswith('<iframe sandbox="allow-scripts allow-downloads"')
 
 
 def test_notebook_displays_escape_names():

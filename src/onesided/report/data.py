@@ -53,11 +53,13 @@ def payload(told: Story, taken: int = 0) -> dict[str, Any]:
     told = _bounded(told)
     room = max(BYTES - taken - _length(told), LEAST) * 3 // 4  # base64 makes numbers a third longer
     points = sum(len(strand.curve.source) for strand in told.strands)
-    extra = 7 + len(told.unilateral)  # bytes of stability, source and states
+    extra = 8 + len(told.unilateral)  # bytes of stability, firmness, source and states
     single = points * (8 * len(told.names) + extra) > room
     frames = _frames(told, room // ((4 if single else 8) * len(told.names) + extra))
     curves = [strand.curve for strand in told.strands]
     table = np.array([frames.column(name) for name in told.names], dtype="<f4" if single else "<f8")
+    held = [strand.firmness for strand in told.strands if strand.firmness is not None]
+    firmness = frames.joined(held).astype("u1") if len(held) == len(curves) else None
     known = set(told.names)
     quantities = [what for what in ("reaction", "gap") if any(f"{what} {name}" in known for name in told.unilateral)]
     events, explanations = _events(frames)
@@ -87,6 +89,8 @@ def payload(told: Story, taken: int = 0) -> dict[str, Any]:
         "coordinates": list(told.coordinates),
         "parameter": told.parameter,
         "velocities": bool(told.coordinates) and told.parameter != told.driver,
+        "labels": dict(told.labels),
+        "firmness": None if firmness is None else _base64(firmness),
         "readout": list(told.shown[:MOST_READ]),
         "x": told.x,
         "y": told.y,
@@ -132,7 +136,13 @@ def _frames(told: Story, most: int) -> Frames:
 def _branches(frames: Frames) -> list[dict[str, Any]]:
     edges = np.searchsorted(frames.kept, frames.begins)
     return [
-        {"begin": int(edges[i]), "end": int(edges[i + 1]), "label": strand.label, "colour": strand.colour}
+        {
+            "begin": int(edges[i]),
+            "end": int(edges[i + 1]),
+            "label": strand.label,
+            "colour": strand.colour,
+            "alike": strand.alike,
+        }
         for i, strand in enumerate(frames.story.strands)
     ]
 

@@ -49,7 +49,7 @@ def _listed(result: Any, words: list[str]) -> str:
 def svg(result: Any) -> str:
     """The path diagram, or the history of a motion, as an SVG element."""
     with settings():
-        figure = Figure(figsize=(5.6, 4.0), layout="constrained")
+        figure = Figure(figsize=(7.6, 4.2), layout="constrained")
         FigureCanvasAgg(figure)
         axes = figure.add_subplot()
         if isinstance(result, Motion):
@@ -107,4 +107,5 @@ class Viewer:
     def _repr_html_(self) -> str:
         page = escape(html(self.result, model=self.model), quote=True)
         look = f"width:100%;height:{int(self.height)}px;border:0"
-        return f'<iframe sandbox="allow-scripts" style="{look}" srcdoc="{page}"></iframe>'
+        may = "allow-scripts allow-downloads"
+        return f'<iframe sandbox="{may}" title="Report" style="{look}" srcdoc="{page}"></iframe>'

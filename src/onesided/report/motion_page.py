@@ -7,6 +7,7 @@ from onesided.report.stories import (
     Station,
     Story,
     Strand,
+    labelled,
     provenance_rows,
     ranking,
     story,
@@ -49,6 +50,7 @@ def _(result: Motion) -> Story:
         along="t",
         coordinates=result.coordinates,
         parameter=result.control,
+        labels=labelled(result, names),
     )
 
 

@@ -22,7 +22,8 @@ class Page:
     ----------
     title, summary : plain texts;  body : HTML whose texts are escaped.
     scripts : names of our scripts, in order;  data : what they read.
-    facts : pairs of plain texts on how it was computed;  model : text of the model file.
+    facts : pairs of plain texts on how it was computed;  model : text of the model file, if there is one; where there
+        are no facts nothing is said of either.
     inline : whether pictures in the body bring styles of their own.
     """
 
@@ -42,10 +43,7 @@ class Page:
             "title": escape(self.title),
             "summary": escape(self.summary),
             "body": self.body,
-            "model": escape(self.model or NO_MODEL),
-            "facts": "".join(
-                f'<tr><th scope="row">{escape(key)}</th><td>{escape(value)}</td></tr>' for key, value in self.facts
-            ),
+            "about": self._about(),
             "data": safe_json(self.data),
             "script": script,
             "style": style,
@@ -53,6 +51,13 @@ class Page:
             "style_policy": "'unsafe-inline'" if self.inline else f"'{source_hash(style)}'",
         }
         return Template(asset("shell.html")).substitute(fields)
+
+    def _about(self) -> str:
+        rows = "".join(
+            f'<tr><th scope="row">{escape(key)}</th><td>{escape(value)}</td></tr>' for key, value in self.facts
+        )
+        fields = {"model": escape(self.model or NO_MODEL), "facts": rows}
+        return body("about.html", fields) if rows else ""
 
 
 def body(name: str, fields: dict[str, str]) -> str:

@@ -90,7 +90,7 @@ function themes(redraw) {
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", again);
   let before = null;
   window.addEventListener("beforeprint", () => {
-    before = root.theme || "";
+    if (before === null) before = root.theme || "";
     root.paper = "1";
     for (const part of document.querySelectorAll("details.paper")) part.open = true;
     turn("light");

@@ -1,6 +1,9 @@
 // Data of the page: numbers come as base64, little-endian, column after column.
 const D = JSON.parse(document.getElementById("data").textContent);
-if (D.sketch) for (const key of ["points", "marks"]) D.sketch[key] = mapped(D.sketch[key]);
+const labels = mapped(D.labels || {}), titled = (name) => labels.get(name) || name;
+if (D.sketch) for (const key of ["points", "marks", "touches"]) D.sketch[key] = mapped(D.sketch[key] || {});
+
+if (D.sketch) for (const key of ["loads", "supports"]) D.sketch[key] = D.sketch[key] || []; // pages of others may lack them
 
 function bytes(text) {
   const raw = atob(text), out = new Uint8Array(raw.length);
@@ -12,6 +15,7 @@ const M = D.count;
 const flat = D.single ? new Float32Array(bytes(D.columns)) : new Float64Array(bytes(D.columns));
 const columns = new Map(D.names.map((name, i) => [name, flat.subarray(i * M, (i + 1) * M)]));
 const degree = new Int16Array(bytes(D.degree));
+const firmness = D.firmness ? new Uint8Array(bytes(D.firmness)) : degree.map((d) => (d > 0 ? 2 : 0)); // 1: while held
 const exact = new Uint8Array(bytes(D.exact));
 const source = new Uint32Array(bytes(D.source)); // of each frame, the computed point at or before it
 const codes = new Uint8Array(bytes(D.codes)); // frame after frame, one state for each constraint
@@ -64,15 +68,16 @@ function number(name, frame, digits = 10) {
   return (sure ? "" : "≈ ") + plain(value, sure ? Math.min(digits, D.single ? 7 : 10) : 4);
 }
 
-const equation = (name, frame, digits) => { const text = number(name, frame, digits); return text.startsWith("≈") ? `${name} ${text}` : `${name} = ${text}`; };
+const equation = (name, frame, digits) => { const text = number(name, frame, digits); return `${titled(name)} ${text.startsWith("≈") ? "" : "= "}${text}`; };
 
 const degreeWords = (d) => (d === 0 ? "stable" : `unstable: ${d} negative mode${d > 1 ? "s" : ""}`);
 
 // At an event stability is told for both sides.
 function stability(frame) {
+  if (firmness[frame] === 1) return "stable only while held";
   const e = D.events.find((item) => item.frame === frame && item.before !== null);
   if (!e || e.after === null || e.after === e.before) return degreeWords(degree[frame]);
   return `${degreeWords(e.before)} → ${degreeWords(e.after)}`;
 }
 
-const branchColour = (i) => colour("c" + (D.branches[i].colour % 7));
+const branchColour = (i) => colour("c" + (D.branches[i].colour % 6));

@@ -1,5 +1,5 @@
 // A chart of curves that need not be functions: a still layer with curves and events, and a layer with the cursor.
-const STABLE = { width: 2.8, alpha: 1, dash: [] }, UNSTABLE = { width: 1.8, alpha: 0.6, dash: [6, 4] };
+const LOOKS_OF = [{ width: 2.8, alpha: 1, dash: [] }, { width: 2.3, alpha: 0.8, dash: [14, 4] }, { width: 1.8, alpha: 0.6, dash: [6, 4] }];
 const MOST_DEGREES = 40, MOST_BADGES = 150; // numbers written on curves, and beside events
 const NEAR = 30, TOUCH = 10, SLIP = 5; // pixels: a readout appears, a marker is meant, a click is not a drag
 
@@ -41,7 +41,7 @@ class Chart {
   paint(c, w, h) {
     this.measure();
     this.layout(w, h);
-    axes(c, this.frame, this.view, [this.X, this.Y], [this.xName(), this.yName()]);
+    axes(c, this.frame, this.view, [this.X, this.Y], [titled(this.xName()), titled(this.yName())]);
     const [l, t, r, b] = this.frame;
     this.degrees = [];
     c.save();
@@ -62,8 +62,8 @@ class Chart {
     let begin = k.begin;
     while (begin < k.end - 1) {
       let end = begin + 1;
-      while (end < k.end - 1 && (k.dash || degree[end + 1] === degree[end])) end++;
-      const look = k.dash ? { width: 2, alpha: 1, dash: k.dash } : degree[end] === 0 ? STABLE : UNSTABLE;
+      while (end < k.end - 1 && (k.dash || (degree[end + 1] === degree[end] && firmness[end + 1] === firmness[end]))) end++;
+      const look = k.dash ? { width: 2, alpha: 1, dash: k.dash } : LOOKS_OF[firmness[end]];
       c.setLineDash(look.dash); c.lineWidth = look.width; c.globalAlpha = look.alpha * (k.faint ? 0.25 : 1);
       const length = this.piece(c, k, begin, end);
       if (this.marks && !k.dash && !k.faint && degree[end] > 0 && length > 60) this.degreeAt(k, begin, end);
@@ -106,7 +106,7 @@ class Chart {
     c.fillStyle = colour("paper");
     c.beginPath(); c.arc(u, v, 8, 0, 7); c.fill();
     c.fillStyle = ink;
-    c.fillText(`−${count}`, u, v + 0.5);
+    c.fillText(String(count), u, v + 0.5);
     c.font = FONT;
   }
 
@@ -150,29 +150,22 @@ class Chart {
       one.kinds.add(e.kind);
       if (e.number) one.numbers.push(e.number);
     }
-    const taken = [...groups.values()].slice(0, 400).map(({ u, v }) => [u - 7, v - 7, 14, 14]);
-    for (const { u, v, kinds } of groups.values()) for (const kind of kinds) mark(c, u, v, kind);
-    [...groups.values()].filter((one) => one.numbers.length).slice(0, MOST_BADGES).forEach((one) => this.badge(c, one, taken));
+    const room = new Room(this.frame), found = [...groups.values()];
+    for (const { u, v } of found) room.take([u - 7, v - 7, 14, 14]);
+    for (const { u, v, kinds } of found) for (const kind of kinds) mark(c, u, v, kind);
+    for (const one of found.filter(({ numbers }) => numbers.length).slice(0, MOST_BADGES)) this.badge(c, one, room);
   }
 
-  badge(c, { u, v, kinds, numbers }, taken) {
-    const some = numbers.slice(0, 3).join(", ") + (numbers.length > 3 ? " …" : "");
+  badge(c, { u, v, kinds, numbers }, room) {
+    const some = numbers.slice(0, 3).join(", ") + (numbers.length > 3 ? " …" : ""), accent = kinds.has("jump");
     c.font = "600 11px system-ui, sans-serif"; c.textAlign = "center"; c.textBaseline = "middle";
-    const wide = Math.max(17, c.measureText(some).width + 9), high = 17, [l, t, r, b] = this.frame;
-    const spots = kinds.has("jump") ? [[0, 0]] : [];
-    for (const far of [17, 25]) for (let k = 0; k < 8; k++) {
-      const turn = (k + 1.5) * Math.PI / 4, across = Math.cos(turn);
-      spots.push([(far + (wide - high) / 2) * across, -far * Math.sin(turn)]);
-    }
-    const free = ([x, y, w, h]) => x >= l - 50 && x + w <= r + 12 && y >= t - 10 && y + h <= b + 4
-      && taken.every(([p, q, m, n]) => x > p + m || p > x + w || y > q + n || q > y + h);
-    const spot = spots.find(([dx, dy], i) => (i === 0 && kinds.has("jump")) || free([u + dx - wide / 2, v + dy - high / 2, wide, high]));
+    const high = 17, wide = Math.max(high, c.measureText(some).width + 9);
+    const spot = accent ? [u, v] : room.beside(u, v, wide, high);
     if (spot) {
-      const [x, y] = [u + spot[0], v + spot[1]], accent = kinds.has("jump");
-      taken.push([x - wide / 2, y - high / 2, wide, high]);
-      pill(c, x, y, wide, high, accent ? colour("alert") : colour("paper"), accent ? colour("alert") : colour("ink"));
+      room.take([spot[0] - wide / 2, spot[1] - high / 2, wide, high]);
+      pill(c, ...spot, wide, high, accent ? colour("alert") : colour("paper"), accent ? colour("alert") : colour("ink"));
       c.fillStyle = accent ? colour("paper") : colour("ink");
-      c.fillText(some, x, y + 0.5);
+      c.fillText(some, spot[0], spot[1] + 0.5);
     }
     c.font = FONT;
   }
@@ -219,7 +212,7 @@ class Chart {
   // The frame meant by a place: an event, a jump, or the nearest point; and how far it is, in pixels.
   nearest(a, b) {
     if (this.marks) {
-      const special = D.events.find((e) => { const [u, v] = this.place(e); return Math.hypot(u - a, v - b) < TOUCH; });
+      const special = D.events.find((e) => { const [u, v] = this.hides && this.hides(e) ? [NaN, NaN] : this.place(e); return Math.hypot(u - a, v - b) < TOUCH; });
       const jump = special ? null : D.jumps.find((j) => besides(a, b, ...this.ends(j)) < TOUCH / 2);
       if (special || jump) return [special ? special.frame : jump.to, 0];
     }
@@ -276,6 +269,35 @@ class Chart {
   }
 }
 
+// Boxes that are taken, kept by cells, so that very many of them are as quick as a few.
+const CELL = 24;
+class Room {
+  constructor(frame) { Object.assign(this, { frame, cells: new Map() }); }
+
+  keys([x, y, w, h]) {
+    const found = [];
+    for (let i = Math.floor(x / CELL); i <= Math.floor((x + w) / CELL); i++) for (let j = Math.floor(y / CELL); j <= Math.floor((y + h) / CELL); j++) found.push(i * 10000 + j);
+    return found;
+  }
+
+  take(box) { for (const key of this.keys(box)) { if (!this.cells.has(key)) this.cells.set(key, []); this.cells.get(key).push(box); } }
+
+  free(box) {
+    const [x, y, w, h] = box, [l, t, r, b] = this.frame;
+    if (x < l - 50 || x + w > r + 12 || y < t - 10 || y + h > b + 4) return false;
+    return this.keys(box).every((key) => (this.cells.get(key) || []).every(([p, q, m, n]) => x > p + m || p > x + w || y > q + n || q > y + h));
+  }
+
+  // The middle of a free box beside a marker, if there is one.
+  beside(u, v, wide, high) {
+    for (const far of [17, 25]) for (let k = 0; k < 8; k++) {
+      const turn = (k + 1.5) * Math.PI / 4, x = u + (far + (wide - high) / 2) * Math.cos(turn), y = v - far * Math.sin(turn);
+      if (this.free([x - wide / 2, y - high / 2, wide, high])) return [x, y];
+    }
+    return null;
+  }
+}
+
 // Distance of a place from a stretch.
 function besides(a, b, u, v, p, q) {
   const dx = p - u, dy = q - v, share = Math.max(0, Math.min(1, ((a - u) * dx + (b - v) * dy) / (dx * dx + dy * dy || 1)));
@@ -329,15 +351,15 @@ function gestures(canvas, on) {
   canvas.addEventListener("pointerleave", (event) => { if (on.hover) on.hover(event); });
 }
 
-// One shape for each kind of event, told apart without colour.
+// One shape for each kind of event, told apart without colour: corners, turn, size, width.
+const HOLLOW = new Set(["opens", "smooth_bifurcation", "continuum", "idle", "user"]);
+const SHAPES = new Map(Object.entries({
+  closes: [3, Math.PI / 2, 7], opens: [3, -Math.PI / 2, 7], corner_limit: [4, 0, 7], smooth_bifurcation: [4, Math.PI / 4, 7],
+  nonsmooth_bifurcation: [5, -Math.PI / 2, 8], continuum: [6, 0, 7], user: [5, -Math.PI / 2, 6], idle: [4, 0, 7, 0.6],
+}));
 function mark(c, x, y, kind) {
   if (kind === "jump") return;
-  const ink = colour("ink"), hollow = ["opens", "smooth_bifurcation", "continuum", "idle", "user"].includes(kind);
-  const shapes = new Map(Object.entries({
-    closes: [3, Math.PI / 2, 7], opens: [3, -Math.PI / 2, 7], corner_limit: [4, 0, 7], smooth_bifurcation: [4, Math.PI / 4, 7],
-    nonsmooth_bifurcation: [5, -Math.PI / 2, 8], continuum: [6, 0, 7], user: [5, -Math.PI / 2, 6],
-    idle: [4, 0, 7, 0.6],
-  }));
+  const ink = colour("ink"), hollow = HOLLOW.has(kind);
   c.strokeStyle = ink; c.lineWidth = 1.5; c.fillStyle = hollow ? colour("paper") : ink;
   c.beginPath();
   if (kind === "end" || kind === "jammed") { // a cross, upright where contacts hold the path
@@ -346,7 +368,7 @@ function mark(c, x, y, kind) {
     return;
   }
   if (kind === "bound") { c.moveTo(x, y - 5); c.lineTo(x, y + 5); c.stroke(); return; }
-  const shape = shapes.get(kind);
+  const shape = SHAPES.get(kind);
   if (!shape) c.arc(x, y, 5.5, 0, 7);
   else for (let i = 0; i < shape[0]; i++) {
     const turn = shape[1] + (2 * Math.PI * i) / shape[0];

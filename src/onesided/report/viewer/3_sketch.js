@@ -1,4 +1,5 @@
 // The configuration at one frame, from the sketch saved with the result.
+const LONGEST = 0.2; // arrow, as a share of the picture
 const SMALL = 0.02, SEEN = 0.1; // displacements below this share of the size are drawn larger, the largest as this share
 
 class Drawing {
@@ -56,6 +57,8 @@ class Drawing {
     this.size = Math.max(...[0, 1, 2].map((i) => (high[i] >= low[i] ? high[i] - low[i] : 0))) || 1;
     this.centre = low.map((v, i) => (high[i] >= v ? (v + high[i]) / 2 : 0));
     this.half = low.map((v, i) => (high[i] >= v ? Math.max((high[i] - v) / 2, this.size / 8) + 0.14 * this.size : 0));
+    const p = columns.get(D.parameter), reach = p ? Math.max(...range([p]).map(Math.abs)) : 0;
+    this.heavy = Math.max(...this.sketch.loads.map(([, force, grows]) => Math.hypot(...force) * (grows ? reach : 1)), 0);
     this.most = Math.max(...D.unilateral.map((name) => { const r = columns.get("reaction " + name); return r ? range([r])[1] : 0; }), 0);
   }
 
@@ -123,6 +126,7 @@ class Drawing {
     this.screen = (p) => { const [u, v] = this.flat(p); return [w / 2 + this.shift[0] + u * scale, h / 2 + this.shift[1] - v * scale]; };
     Object.assign(this, { scale, thin: Math.min(1, Math.min(w, h) / 240) });
     for (const ground of this.sketch.grounds) this.ground(c, ground, frame);
+    for (const [at, held] of this.sketch.supports) this.support(c, at, held, frame);
     if (frame > 0 || this.blend) this.ghost(c);
     for (const [at, radius, angle] of this.sketch.circles) this.circle(c, at, radius, angle, frame);
     for (const [at, angle, outline] of this.sketch.bodies) this.body(c, at, angle, outline, frame);
@@ -130,10 +134,11 @@ class Drawing {
     const loose = this.slack(frame);
     for (const [names, style] of this.sketch.lines) {
       const points = names.map((n) => this.screen(this.point(n, frame))), key = names.join(" ");
-      this.line(c, points, loose.has(key) ? "slack" : style, loose.get(key) ? colour("alert") : null);
+      this.line(c, points, loose.has(key) ? "slack" : style, loose.has(key) ? colour("alert") : null);
     }
     this.joints(c, frame);
     D.unilateral.forEach((name, k) => this.contact(c, name, k, frame));
+    for (const load of this.sketch.loads) this.load(c, load, frame);
   }
 
   // Where everything was at the start, pale.
@@ -154,34 +159,33 @@ class Drawing {
     this.blend = blend;
   }
 
-  // Lines of open constraints, cables without tension, and whether they had some at the start.
+  // Lines of open constraints: cables without tension.
   slack(frame) {
-    const loose = new Map();
+    const loose = new Set();
     D.unilateral.forEach((name, k) => {
-      if (state(frame, k) === 0) for (const part of this.sketch.marks.get(name) || []) if (part.length > 1) loose.set(part.join(" "), state(0, k) > 0);
+      if (state(frame, k) === 0) for (const part of this.sketch.marks.get(name) || []) if (part.length > 1) loose.add(part.join(" "));
     });
     return loose;
   }
 
-  // What changed since the start is highlighted; what stays closed is a quiet ring. Reactions are arrows where a wall tells their direction.
+  // What changed since the start is highlighted; what stays closed is a quiet dot. Reactions are arrows where a wall tells their direction.
   contact(c, name, k, frame) {
     const now = state(frame, k) > 0, changed = now !== (state(0, k) > 0);
     for (const part of this.sketch.marks.get(name) || []) {
       if (part.length > 1) { if (now && changed) this.taut(c, part, frame); continue; }
       if (!now && !changed) continue;
-      const [at, normal] = this.touch(part[0], frame), [u, v] = this.screen(at);
-      c.strokeStyle = changed ? colour("alert") : colour("muted"); c.lineWidth = changed ? 2.5 : 1.5;
-      c.setLineDash(now ? [] : [3, 3]);
-      c.beginPath(); c.arc(u, v, 8 * this.thin, 0, 7); c.stroke();
-      c.setLineDash([]);
-      const force = columns.get("reaction " + name);
-      if (now && normal && force && this.most > 0) this.push(c, at, normal, force[frame] / this.most);
+      const [at, normal] = this.touch(name, part[0], frame), [u, v] = this.screen(at), force = columns.get("reaction " + name);
+      if (now && normal && force && this.most > 0) this.arrow(c, at, normal.map((w) => (w * force[frame]) / this.most), colour("alert"));
+      c.strokeStyle = c.fillStyle = changed ? colour("alert") : colour("muted"); c.lineWidth = 2;
+      c.beginPath(); c.arc(u, v, (now ? 4.5 : 6) * this.thin, 0, 7);
+      if (now) c.fill(); else c.stroke();
     }
   }
 
   // The touching point of a contact and the direction in which it pushes, from the wall that is nearest.
-  touch(name, frame) {
-    const at = this.point(name, frame);
+  touch(constraint, name, frame) {
+    const known = this.sketch.touches.get(constraint), at = this.point(known ? known[0] : name, frame);
+    if (known) return [at.map((v, i) => v - known[2] * known[1][i]), known[1]];
     const round = this.sketch.circles.find(([centre]) => centre === name), r = round ? Math.abs(this.value(round[1], frame)) : 0;
     let best = null, least = 0.03 * this.size;
     for (const [foot, normal] of this.sketch.grounds) {
@@ -192,17 +196,39 @@ class Drawing {
     return best ? [at.map((v, i) => v - r * best[i]), best] : [at, null];
   }
 
-  push(c, at, normal, share) {
-    const long = 0.2 * this.size * Math.max(share, 0), foot = this.screen(at), tail = this.screen(at.map((w, i) => w - long * normal[i]));
+  // An arrow that ends at a point; of length one it is a fifth of the picture.
+  arrow(c, at, along, ink) {
+    const foot = this.screen(at), tail = this.screen(at.map((v, i) => v - LONGEST * this.size * along[i]));
     const far = Math.hypot(tail[0] - foot[0], tail[1] - foot[1]), turn = Math.atan2(foot[1] - tail[1], foot[0] - tail[0]);
     if (far < 3) return;
-    const head = Math.min(10 * this.thin, far), ring = 9 * this.thin; // the tip stands at the edge of the ring
-    const [u, v, a, b] = [foot[0] - ring * Math.cos(turn), foot[1] - ring * Math.sin(turn), tail[0] - ring * Math.cos(turn), tail[1] - ring * Math.sin(turn)];
-    c.strokeStyle = c.fillStyle = colour("force"); c.lineWidth = 2.4 * this.thin;
-    c.beginPath(); c.moveTo(a, b); c.lineTo(u, v); c.stroke();
+    const head = Math.min(10 * this.thin, far), gap = 5 * this.thin, [dx, dy] = [gap * Math.cos(turn), gap * Math.sin(turn)];
+    const [u, v] = [foot[0] - dx, foot[1] - dy];
+    c.strokeStyle = c.fillStyle = ink; c.lineWidth = 2.4 * this.thin; c.setLineDash([]);
+    c.beginPath(); c.moveTo(tail[0] - dx, tail[1] - dy); c.lineTo(u - 0.7 * head * Math.cos(turn), v - 0.7 * head * Math.sin(turn)); c.stroke();
     c.beginPath(); c.moveTo(u, v);
     for (const s of [-1, 1]) c.lineTo(u - head * Math.cos(turn + 0.42 * s), v - head * Math.sin(turn + 0.42 * s));
     c.closePath(); c.fill();
+  }
+
+  // Loads grow with p; the longest of all frames has length one.
+  load(c, [at, force, grows], frame) {
+    const p = columns.get(D.parameter), now = grows ? (p ? p[frame] : 0) : 1;
+    if (this.heavy) this.arrow(c, this.point(at, frame), force.map((v) => (v * now) / this.heavy), colour("ink"));
+  }
+
+  // A triangle below a pin, with wheels where one axis is free; in space a square.
+  support(c, name, held, frame) {
+    const at = this.point(name, frame), [x, y] = this.screen(at), h = 11 * this.thin;
+    c.strokeStyle = colour("muted"); c.fillStyle = colour("paper"); c.lineWidth = 1.2; c.setLineDash([]);
+    if (this.solid) { c.fillStyle = colour("muted"); c.fillRect(x - 4 * this.thin, y - 4 * this.thin, 8 * this.thin, 8 * this.thin); return; }
+    const side = at[0] > this.centre[0] ? 1 : -1, [dx, dy] = held.includes("y") ? [0, 1] : [side, 0];
+    const spot = (down, across) => [x + h * (down * dx - across * dy), y + h * (down * dy + across * dx)];
+    this.path(c, [spot(0, 0), spot(1, -0.7), spot(1, 0.7)]); c.closePath(); c.fill(); c.stroke();
+    const base = held.length === 1 ? 1.5 : 1;
+    if (held.length === 1) for (const s of [-0.4, 0.4]) { c.beginPath(); c.arc(...spot(1.25, s), 0.25 * h, 0, 7); c.stroke(); }
+    this.path(c, [spot(base, -1), spot(base, 1)]); c.stroke();
+    c.lineWidth = 0.8;
+    for (let k = 0; k < 5; k++) { const s = -0.8 + 0.45 * k; this.path(c, [spot(base, s), spot(base + 0.35, s - 0.35)]); c.stroke(); }
   }
 
   path(c, points) { c.beginPath(); points.forEach((p, i) => c[i ? "lineTo" : "moveTo"](...p)); }
@@ -223,8 +249,8 @@ class Drawing {
   }
 
   spring(a, b) {
-    const dx = b[0] - a[0], dy = b[1] - a[1], length = Math.hypot(dx, dy) || 1, swing = Math.min(8, length / 5);
-    const found = [a], coils = 16;
+    const dx = b[0] - a[0], dy = b[1] - a[1], length = Math.hypot(dx, dy) || 1, swing = Math.min(8 * this.thin, length / 5);
+    const found = [a], coils = this.thin < 0.7 ? 8 : 16;
     for (let i = 0; i <= coils; i++) {
       const u = 0.14 + (0.72 * i) / coils, s = i === 0 || i === coils ? 0 : (i % 2 ? 1 : -1) * swing;
       found.push([a[0] + u * dx - (s * dy) / length, a[1] + u * dy + (s * dx) / length]);

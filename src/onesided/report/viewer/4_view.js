@@ -4,19 +4,19 @@ const slider = byId("slider");
 Object.assign(slider, { min: "0", max: "1", step: "any", value: "0" });
 
 function fill(select, chosen) {
-  for (const name of D.choices) select.append(element("option", { value: name }, name));
+  for (const name of D.choices) select.append(element("option", { value: name }, titled(name)));
   select.value = chosen;
 }
 fill(byId("x"), D.x);
 fill(byId("y"), D.y);
 
 const events = new EventList(byId("events"), byId("event-filter"), byId("event-kind"), () => redraw());
-const branches = D.branches.length > 1 ? new BranchList(byId("branches"), byId("branch-filter"), (frame) => show(frame), () => redraw()) : null;
+const branches = D.branches.length > 1 ? new BranchList(byId("branches"), byId("branch-filter"), byId("alike"), (frame) => show(frame), () => redraw()) : null;
 byId("branches-section").hidden = !branches;
 
 const chart = new Chart(byId("diagram"), byId("diagram-top"), {
   marks: true, jumps: true, tip,
-  at: () => view.frame, way: () => view.blend, pick: (frame) => show(frame), hides: (e) => events.hides(e),
+  at: () => view.frame, way: () => view.blend, pick: (frame) => show(frame), hides: (e) => events.hides(e) || (!!branches && branches.hides(branchOf(e.frame))),
   xName: () => byId("x").value, yName: () => byId("y").value,
   lines: () => D.branches.map((b, i) => ({
     x: columns.get(byId("x").value), y: columns.get(byId("y").value), begin: b.begin, end: b.end, colour: branchColour(i),
@@ -28,14 +28,14 @@ const quantity = byId("quantity"), against = byId("against");
 const LINES = [[], [7, 4], [2, 3], [8, 3, 2, 3]];
 for (const name of D.quantities) quantity.append(element("option", {}, name));
 const apart = D.branches.length > 1 && !D.driven; // branches, each with an arc length of its own
-for (const name of new Set(apart ? [D.control, D.along] : [D.along, D.control])) against.append(element("option", {}, name));
+for (const name of new Set(apart ? [D.control, D.along] : [D.along, D.control])) against.append(element("option", { value: name }, titled(name)));
 const wanted = () => (quantity.value === "energy" ? ["energy"] : D.series.map((n) => `${quantity.value} ${n}`)).filter((n) => columns.has(n));
 const curves = D.quantities.length ? new Chart(byId("curves"), byId("curves-top"), {
   at: () => view.frame, pick: (frame) => show(frame), tip,
   xName: () => against.value, yName: () => quantity.value,
   lines: () => wanted().flatMap((name, k) => D.branches.map((b) => ({
     x: against.value === D.along && !apart ? lengths : columns.get(against.value), y: columns.get(name), begin: b.begin, end: b.end,
-    colour: colour("c" + (k % 7)), dash: LINES[k % 4],
+    colour: colour("c" + (k % 6)), dash: LINES[k % 4],
   }))),
 }) : null;
 const drawing = D.sketch ? new Drawing(byId("sketch"), D.sketch, () => show(view.frame)) : null;
@@ -44,6 +44,7 @@ const player = new Player(byId("play"), byId("speed"), byId("loop"), show);
 byId("sketch-figure").hidden = !drawing;
 byId("stage").classList.toggle("alone", !drawing);
 byId("curves-section").hidden = !curves;
+byId("constraints-section").hidden = !width;
 byId("state-buttons").hidden = !D.coordinates.length;
 
 // Everything about a point beside the pointer.
@@ -77,16 +78,15 @@ const stroke = (look, ink) => (c, w) => {
 
 function legends() {
   const found = [], kinds = new Set(D.events.map((e) => e.kind));
-  if (D.stability) {
-    found.push(key("stable", stroke(STABLE, colour("c0"))));
-    if (degree.some((d) => d > 0)) found.push(key("unstable, −n: n negative modes", stroke(UNSTABLE, colour("c0"))));
-  }
+  ["stable", "stable only while held", "unstable; number: negative modes"].forEach((words, i) => {
+    if (D.stability && (i === 0 || firmness.includes(i))) found.push(key(words, stroke(LOOKS_OF[i], colour("c0"))));
+  });
   for (const [name, words] of D.kinds) if (kinds.has(name) && name !== "jump") found.push(key(words, (c) => mark(c, 9, 8, name), 18));
   if (D.jumps.length) found.push(key("jump", stroke({ width: 1.8, alpha: 1, dash: [3, 3] }, colour("alert"))));
   byId("diagram-legend").replaceChildren(...found);
   if (!curves) return;
   const names = quantity.value === "energy" ? [] : D.series.filter((name) => columns.has(`${quantity.value} ${name}`));
-  byId("legend").replaceChildren(...names.map((name, k) => key(name, stroke({ width: 2, alpha: 1, dash: LINES[k % 4] }, colour("c" + (k % 7))))));
+  byId("legend").replaceChildren(...names.map((name, k) => key(name, stroke({ width: 2, alpha: 1, dash: LINES[k % 4] }, colour("c" + (k % 6))))));
 }
 
 function rows(table, entries) {
@@ -108,7 +108,7 @@ function tell(f) {
   word.textContent = stability(f);
   word.dataset.degree = String(Math.min(Math.max(degree[f], ...eventsAt(f).map((e) => e.after || 0)), 3));
   slider.setAttribute("aria-valuetext", equation(D.control, f) + (D.stability ? `, ${stability(f)}` : ""));
-  rows(byId("values"), D.shown.map((name) => [name, number(name, f)]));
+  rows(byId("values"), D.shown.map((name) => [titled(name), number(name, f)]));
   rows(byId("constraints"), D.listed.map((k) => {
     const name = D.unilateral[k];
     return [name, states(name)[state(f, k)], number("gap " + name, f), number("reaction " + name, f)];

@@ -23,19 +23,23 @@ class EventList {
   }
 }
 
+const MOST_ALIKE = 12; // of more branches, those that look like another are pale until asked for
 class BranchList {
-  constructor(list, filter, go, changed) {
-    Object.assign(this, { filter, told: D.branches.map((b) => this.words(b)) });
+  constructor(list, filter, alike, go, changed) {
+    Object.assign(this, { filter, alike, told: D.branches.map((b) => this.words(b)) });
     this.items = D.branches.map((b, i) => {
       const swatch = element("span", { class: "swatch", "aria-hidden": "true" });
-      swatch.style.background = `var(--c${b.colour % 7})`;
+      swatch.style.background = `var(--c${b.colour % 6})`;
       const button = element("button", { type: "button" }, swatch, `${b.label}`, element("small", {}, this.told[i].slice(b.label.length + 2)));
       button.addEventListener("click", () => go(b.begin));
       return element("li", {}, button);
     });
     list.append(...this.items);
-    filter.addEventListener("input", () => { this.apply(); changed(); });
+    for (const input of [filter, alike]) input.addEventListener("input", () => { this.apply(); changed(); });
+    alike.checked = D.branches.length <= MOST_ALIKE;
+    alike.parentElement.hidden = !D.branches.some((b) => b.alike);
     filter.parentElement.parentElement.hidden = D.branches.length < 6;
+    this.apply();
   }
 
   words({ begin, end, label }) {
@@ -45,7 +49,7 @@ class BranchList {
     return `${label}, ${D.control} ${plain(control[begin], 4)} … ${plain(control[end - 1], 4)}${told}`;
   }
 
-  hides(i) { return !holds(this.told[i], this.filter.value.trim()); }
+  hides(i) { return (D.branches[i].alike && !this.alike.checked) || !holds(this.told[i], this.filter.value.trim()); }
   apply() { this.items.forEach((item, i) => { item.hidden = this.hides(i); }); }
   mark(branch) { this.items.forEach((item, i) => item.firstChild.toggleAttribute("data-here", i === branch)); }
 }

@@ -47,11 +47,11 @@ function painter(values) {
     const kinds = [...new Set(values.filter((value) => value))].sort();
     byId("legend").replaceChildren(...kinds.map((kind, i) => {
       const swatch = element("span", { class: "swatch", "aria-hidden": "true" });
-      swatch.style.background = colour(`c${i % 7}`);
+      swatch.style.background = colour(`c${i % 6}`);
       return element("span", { class: "key" }, swatch, kind);
     }));
     byId("scale").textContent = "";
-    return (value) => (value ? colour(`c${kinds.indexOf(value) % 7}`) : null);
+    return (value) => (value ? colour(`c${kinds.indexOf(value) % 6}`) : null);
   }
   const [low, high] = range([values]);
   byId("legend").replaceChildren();
