@@ -174,6 +174,14 @@ def test_a_server_that_goes_away_is_told_and_found_again(opened, model, folder):
         assert tab.jumps(1)[0] == pytest.approx(-LIMIT, rel=1e-9)
 
 
+def test_it_is_accessible(opened, address):
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe is not installed")
+    tab = opened(address, color_scheme="dark")
+    tab.page.locator("#model summary").click()
+    found = axe.Axe().run(tab.page).response
+    assert [(one["id"], [node["html"] for node in one["nodes"]]) for one in found["violations"]] == []
+
+
 def test_on_a_phone_the_handle_is_in_sight_and_nothing_is_cut_off(opened, address):
     tab = opened(address, viewport={"width": 390, "height": 780}, has_touch=True)
     box = tab.page.locator("#handle").bounding_box()

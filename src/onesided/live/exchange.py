@@ -146,11 +146,11 @@ class Exchange:
         """What the page is told; every answer carries the serial number of its request."""
         try:
             found = list(self._answers[type(request)](request, stop))
-        except CancelledError:
+        except (CancelledError, KeyboardInterrupt):  # the latter from a flag, between steps that keep nothing
             found = [{"kind": "cancelled"}]
         except OnesidedError as error:
             found = [refusal(error)]
-        except (ArithmeticError, ValueError, RecursionError, MemoryError, OSError) as error:
+        except Exception as error:
             log.exception("a request failed")
             found = [{"kind": "error", "words": f"this failed unexpectedly: {type(error).__name__}: {error}"[:400]}]
         return [{**one, "serial": request.serial, "asked": request.kind} for one in found]

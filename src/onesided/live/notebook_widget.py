@@ -59,5 +59,5 @@ def answers(exchange: Exchange, content: Any) -> list[dict[str, Any]]:
     task = None if isinstance(request, HandleMove) else exchange.tracing()
     try:
         return found if task is None else [*found, task.run(stop)]
-    except CancelledError:
+    except (CancelledError, KeyboardInterrupt):
         return found

@@ -223,9 +223,9 @@ class Conversation:
 def _traced(task: Tracing, stop: StopFlag) -> dict[str, Any] | None:
     try:
         return task.run(stop)
-    except CancelledError:
+    except (CancelledError, KeyboardInterrupt):
         return None
-    except (ArithmeticError, ValueError, RecursionError, MemoryError) as error:
+    except Exception as error:
         log.exception("a path failed")
         words = f"the path failed unexpectedly: {type(error).__name__}"
         return {"kind": "scene", "version": task.version, "data": None, "note": words}

@@ -134,22 +134,24 @@ function trail() {
   }
   c.stroke();
   c.globalAlpha = 1; c.lineWidth = 1.8;
-  for (const { from, to, number } of stage.jumps) arrow(c, [made.X(from[i]), made.Y(from[j])], [made.X(to[i]), made.Y(to[j])], number);
+  for (const { from, to, numbers } of stage.jumps) arrow(c, [made.X(from[i]), made.Y(from[j])], [made.X(to[i]), made.Y(to[j])], numbers);
   c.restore();
 }
 
-function arrow(c, a, b, number) {
-  const turn = Math.atan2(b[1] - a[1], b[0] - a[0]), middle = [(a[0] + b[0]) / 2, (a[1] + b[1]) / 2];
+function arrow(c, a, b, numbers) {
+  const turn = Math.atan2(b[1] - a[1], b[0] - a[0]), place = [0, 1].map((i) => a[i] + 0.36 * (b[i] - a[i]));
+  const words = (numbers.length > 3 ? "… " : "") + numbers.slice(-3).join(", ");
   c.setLineDash([4, 3]);
   c.beginPath(); c.moveTo(...a); c.lineTo(...b); c.stroke();
   c.setLineDash([]);
   c.beginPath(); c.moveTo(...b);
   for (const s of [-1, 1]) c.lineTo(b[0] - 10 * Math.cos(turn + s * 0.4), b[1] - 10 * Math.sin(turn + s * 0.4));
   c.fill();
-  c.beginPath(); c.arc(...middle, 9, 0, 7); c.fill();
-  const ink = c.fillStyle;
-  c.fillStyle = S.scene.colour("paper"); c.font = "600 11px system-ui, sans-serif"; c.textAlign = "center"; c.textBaseline = "middle";
-  c.fillText(String(number), middle[0], middle[1] + 0.5);
+  c.font = "600 11px system-ui, sans-serif"; c.textAlign = "center"; c.textBaseline = "middle";
+  const ink = c.fillStyle, wide = Math.max(18, c.measureText(words).width + 12);
+  c.beginPath(); c.roundRect(place[0] - wide / 2, place[1] - 9, wide, 18, 9); c.fill();
+  c.fillStyle = S.scene.colour("paper");
+  c.fillText(words, place[0], place[1] + 0.5);
   c.fillStyle = ink;
 }
 
@@ -158,7 +160,8 @@ function follow(state) {
   for (const one of state.news) {
     if (!one.jump) continue;
     const [from, to] = one.jump;
-    stage.jumps = [...stage.jumps.filter((old) => !same(old, { from, to })), { from, to, number: one.number }].slice(-40);
+    const before = stage.jumps.find((old) => same(old, { from, to })), numbers = [...(before ? before.numbers : []), one.number];
+    stage.jumps = [...stage.jumps.filter((old) => old !== before), { from, to, numbers }].slice(-40);
     if (!calm.matches) stage.film = { from, to, begun: performance.now() };
     const figure = byId("sketch-figure");
     figure.classList.add("flash");
