@@ -1,5 +1,5 @@
 // The stage: path, trail and mechanism. The last frame of a scene is the present state, written anew for each picture.
-const MOST_TRAIL = 4000, JUMP = 300; // positions of the trail; milliseconds of a jump
+const MOST_TRAIL = 4000, MOST_JUMPS = 60, JUMP = 300; // positions of the trail; milliseconds of a jump
 const stage = { drawing: null, chart: null, trail: [], jumps: [], film: null, asked: false, frames: 0 };
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
 
@@ -134,7 +134,13 @@ function trail() {
   }
   c.stroke();
   c.globalAlpha = 1; c.lineWidth = 1.8;
-  for (const { from, to, numbers } of stage.jumps) arrow(c, [made.X(from[i]), made.Y(from[j])], [made.X(to[i]), made.Y(to[j])], numbers);
+  const arrows = new Map(); // those that look the same are one, with all their numbers
+  for (const { from, to, number } of stage.jumps) {
+    const ends = [made.X(from[i]), made.Y(from[j]), made.X(to[i]), made.Y(to[j])], key = ends.map((v) => Math.round(v / 3)).join();
+    if (!arrows.has(key)) arrows.set(key, { ends, numbers: [] });
+    arrows.get(key).numbers.push(number);
+  }
+  for (const { ends, numbers } of arrows.values()) arrow(c, ends.slice(0, 2), ends.slice(2), numbers);
   c.restore();
 }
 
@@ -160,8 +166,7 @@ function follow(state) {
   for (const one of state.news) {
     if (!one.jump) continue;
     const [from, to] = one.jump;
-    const before = stage.jumps.find((old) => same(old, { from, to })), numbers = [...(before ? before.numbers : []), one.number];
-    stage.jumps = [...stage.jumps.filter((old) => old !== before), { from, to, numbers }].slice(-40);
+    stage.jumps = [...stage.jumps, { from, to, number: one.number }].slice(-MOST_JUMPS);
     if (!calm.matches) stage.film = { from, to, begun: performance.now() };
     const figure = byId("sketch-figure");
     figure.classList.add("flash");
@@ -170,5 +175,3 @@ function follow(state) {
   stage.trail.push(...(state.asked === "move" ? state.way : [null, state.values]));
   if (stage.trail.length > MOST_TRAIL) stage.trail.splice(0, stage.trail.length - MOST_TRAIL);
 }
-
-const same = (a, b) => ["from", "to"].every((end) => a[end].every((v, i) => Math.abs(v - b[end][i]) <= 1e-6 * (Math.abs(v) + Math.abs(b[end][i]))));
