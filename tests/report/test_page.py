@@ -14,6 +14,7 @@ from synthetic import path
 import onesided
 from onesided import report, zoo
 from onesided.base.errors import ModelError
+from onesided.plots.palette import HUES
 from onesided.report import Viewer, html
 from onesided.results import Diagram, Kind, columns
 
@@ -203,3 +204,8 @@ def test_notebook_displays_escape_names():
         assert {"script", "img"}.isdisjoint(tag for tag, _ in Elements(shown).tags)
     inside = dict(Elements(Viewer(found)._repr_html_()).tags)["iframe"]["srcdoc"]
     assert inside == html(found)
+
+
+def test_pages_have_the_hues_of_all_pictures():
+    style = html(path(50)).split("<style>", 1)[1].split("@media", 1)[0]
+    assert re.findall(r"--c\d: (#[0-9a-f]{6})", style) == [hue.lower() for hue in HUES]

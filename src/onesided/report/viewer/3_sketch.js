@@ -4,7 +4,7 @@ const SMALL = 0.02, SEEN = 0.1; // displacements below this share of the size ar
 
 class Drawing {
   constructor(canvas, sketch, refresh) {
-    Object.assign(this, { canvas, sketch, refresh, turn: -0.9, tilt: 0.35, zoom: 1, shift: [0, 0], times: 1, blend: null });
+    Object.assign(this, { canvas, sketch, refresh, turn: -0.9, tilt: 0.35, zoom: 1, shift: [0, 0], times: 1 });
     this.solid = sketch.points.values().next().value.length === 3;
     this.times = this.exaggeration();
     this.measure();
@@ -12,11 +12,10 @@ class Drawing {
     this.listen();
   }
 
-  // A number, or a column here: on the way to another frame during a jump, and further from the start where told.
+  // A number, or a column here; further from the start where displacements are drawn larger.
   value(component, frame) {
     if (typeof component !== "string") return component;
-    const column = columns.get(component), here = column[frame];
-    const now = this.blend ? here + this.blend[1] * (column[this.blend[0]] - here) : here;
+    const column = columns.get(component), now = column[frame];
     return this.times === 1 ? now : column[0] + this.times * (now - column[0]);
   }
 
@@ -113,11 +112,18 @@ class Drawing {
     }
   }
 
+  // A frame; during a jump it fades while the one where it lands appears: what lies between is not known here.
   draw(frame, blend = null) {
     const { c, w, h } = prepare(this.canvas);
-    this.blend = blend;
-    this.paint(c, w, h, frame);
-    this.blend = null;
+    if (!blend) { this.paint(c, w, h, frame); return; }
+    for (const [one, alpha] of [[frame, 1 - blend[1]], [blend[0], blend[1]]]) {
+      const sheet = element("canvas", { width: this.canvas.width, height: this.canvas.height }), pen = sheet.getContext("2d");
+      pen.setTransform(this.canvas.width / w, 0, 0, this.canvas.height / h, 0, 0);
+      this.paint(pen, w, h, one);
+      c.globalAlpha = alpha;
+      c.drawImage(sheet, 0, 0, w, h);
+    }
+    c.globalAlpha = 1;
   }
 
   paint(c, w, h, frame) {
@@ -127,7 +133,7 @@ class Drawing {
     Object.assign(this, { scale, thin: Math.min(1, Math.min(w, h) / 240) });
     for (const ground of this.sketch.grounds) this.ground(c, ground, frame);
     for (const [at, held] of this.sketch.supports) this.support(c, at, held, frame);
-    if (frame > 0 || this.blend) this.ghost(c);
+    if (frame > 0) this.ghost(c);
     for (const [at, radius, angle] of this.sketch.circles) this.circle(c, at, radius, angle, frame);
     for (const [at, angle, outline] of this.sketch.bodies) this.body(c, at, angle, outline, frame);
     this.solids(c, frame);
@@ -143,8 +149,6 @@ class Drawing {
 
   // Where everything was at the start, pale.
   ghost(c) {
-    const blend = this.blend;
-    this.blend = null;
     c.save();
     c.globalAlpha = 0.28; c.lineWidth = 1.4; c.strokeStyle = colour("muted"); c.setLineDash([]);
     for (const [names, style] of this.sketch.lines) {
@@ -156,7 +160,6 @@ class Drawing {
     }
     for (const body of this.sketch.bodies) { const points = this.outline(body, 0); this.path(c, [...points, points[0]]); c.stroke(); }
     c.restore();
-    this.blend = blend;
   }
 
   // Lines of open constraints: cables without tension.

@@ -1,4 +1,4 @@
-// Play: motions by time, paths by arc length, jumps as a quick fall to where the system comes to rest.
+// Play: motions by time, paths by arc length, jumps as a flash that leads to where the system comes to rest.
 const SECONDS = 12; // for all of it, at speed 1
 
 class Player {
