@@ -177,6 +177,7 @@ PLAIN = {  # data, results and names of kinds: what they are made of is checked 
     "Kind", "Members", "Modes", "Motion", "MotionEvent", "Occurrence", "Path", "Ray", "Solution", "Steering", "Study",
     "Within",
     "ModelError", "ModelFileError", "OnesidedError", "SolveError", "UsageError", "Designed", "Transitions",
+    "LiveServer",
 }  # fmt: skip
 
 

@@ -70,7 +70,7 @@ def test_no_name_stands_for_two_things(kind):
 
 OPTIONAL = {
     "cloudpickle", "cupy", "distributed", "ezdxf", "imageio_ffmpeg", "meshio", "mujoco", "networkx",
-    "pandas", "pyarrow", "unopy", "xarray",
+    "pandas", "pyarrow", "unopy", "uvicorn", "xarray",
 }  # fmt: skip
 
 

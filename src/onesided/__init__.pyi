@@ -58,6 +58,8 @@ from .files.imports import read_truss as read_truss
 from .files.reading import load as load
 from .files.reading import loads as loads
 from .files.robots import read_robot as read_robot
+from .live.serve import LiveServer as LiveServer
+from .live.serve import live as live
 from .results import Coupled as Coupled
 from .results import Designed as Designed
 from .results import Diagram as Diagram

@@ -38,13 +38,15 @@ class Tab:
         self.page.goto(Path(file).as_uri())
 
     def slide(self, frame):
+        """Go to a frame by the address, as a link does."""
         self.page.evaluate(
-            "f => { const s = document.getElementById('slider'); s.value = f; s.dispatchEvent(new Event('input')); }",
+            "f => new Promise((done) => { history.replaceState(null, '', location.pathname);"
+            "window.addEventListener('hashchange', () => done(), { once: true }); location.hash = '#' + f; })",
             frame,
         )
 
     def position(self):
-        return int(self.page.locator("#slider").input_value())
+        return int(self.page.locator("#slider").get_attribute("data-frame"))
 
     def value(self, name):
         cell = self.page.locator("#values tr", has=self.page.get_by_role("rowheader", name=name, exact=True))

@@ -14,6 +14,7 @@ from synthetic import path
 import onesided
 from onesided import report, zoo
 from onesided.base.errors import ModelError
+from onesided.plots.palette import HUES
 from onesided.report import Viewer, html
 from onesided.results import Diagram, Kind, columns
 
@@ -84,7 +85,7 @@ def test_branches_and_jumps_keep_their_places():
 
 
 def test_every_kind_of_event_has_a_shape_of_its_own():
-    drawn = html(path()).split("function mark(", 1)[1].split("c.closePath();", 1)[0]
+    drawn = html(path()).split("const HOLLOW", 1)[1].split("c.closePath();", 1)[0]
     kinds = {kind.name for kind in Kind} - {Kind.limit.name}  # a limit point is the disk that is left
     assert {name for name in kinds if not re.search(rf"\b{name}\b", drawn)} == set()
 
@@ -194,7 +195,7 @@ def test_notebooks_get_pictures_and_tables():
     assert "phi" in system._repr_html_()
     state = onesided.solve(system, start=[0.0], p=0.3).value
     assert "stable" in state._repr_html_()
-    assert Viewer(found)._repr_html_().startswith('<iframe sandbox="allow-scripts"')
+    assert Viewer(found)._repr_html_().startswith('<iframe sandbox="allow-scripts allow-downloads"')
 
 
 def test_notebook_displays_escape_names():
@@ -203,3 +204,8 @@ def test_notebook_displays_escape_names():
         assert {"script", "img"}.isdisjoint(tag for tag, _ in Elements(shown).tags)
     inside = dict(Elements(Viewer(found)._repr_html_()).tags)["iframe"]["srcdoc"]
     assert inside == html(found)
+
+
+def test_pages_have_the_hues_of_all_pictures():
+    style = html(path(50)).split("<style>", 1)[1].split("@media", 1)[0]
+    assert re.findall(r"--c\d: (#[0-9a-f]{6})", style) == [hue.lower() for hue in HUES]

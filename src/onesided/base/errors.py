@@ -47,12 +47,30 @@ class ModelError(OnesidedError):
         self.about = about
 
 
+class FilePlace(str):
+    """A place in a file in words, which also knows its line and column, both from 1."""
+
+    spot: tuple[int, int] | None = None
+
+    @classmethod
+    def at(cls, words: str, spot: tuple[int, int] | None) -> "FilePlace":
+        """The words together with line and column, where they are known."""
+        place = cls(words)
+        place.spot = spot
+        return place
+
+
 class ModelFileError(ModelError):
     """A model file cannot be read; carries the place in the file."""
 
     def __init__(self, what: str, *, place: str = "", got: str = "", expected: str = "", advice: str = "") -> None:
         super().__init__(what, got=got, expected=expected, advice=advice)
         self.place = place
+
+    @property
+    def spot(self) -> tuple[int, int] | None:
+        """Line and column in the file, both from 1; None where they are not known."""
+        return self.place.spot if isinstance(self.place, FilePlace) else None
 
     def __str__(self) -> str:
         return f"{self.place}: {super().__str__()}" if self.place else super().__str__()

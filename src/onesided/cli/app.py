@@ -20,6 +20,7 @@ from onesided.cli.cable_commands import cables
 from onesided.cli.design_commands import designs
 from onesided.cli.exits import EXIT_FAILED, clear_errors, exit_code
 from onesided.cli.given import load_model, number
+from onesided.cli.live_command import lives
 from onesided.cli.options import Care, Change, File, High, Json, Low, Output, Quiet, Report
 from onesided.cli.search_commands import searches
 from onesided.cli.study_commands import studies
@@ -41,6 +42,7 @@ app.add_typer(searches)
 
 app.add_typer(cables)
 app.add_typer(designs)
+app.add_typer(lives)
 
 
 def main() -> None:

@@ -106,7 +106,7 @@ import numpy as np
 
 from onesided import files
 from onesided.base.arguments import checked
-from onesided.base.errors import ModelFileError, visible
+from onesided.base.errors import FilePlace, ModelFileError, visible
 from onesided.base.names import nearest
 from onesided.base.types import Array
 from onesided.base.views import views
@@ -409,7 +409,7 @@ def _toml_error(source: Source, message: str) -> ModelFileError:
     line, column = int(match[1]), int(match[2])
     return ModelFileError(
         f"not valid TOML: {message[: match.start()]}",
-        place=f"{source.name}, line {line}, column {column}",
+        place=FilePlace.at(f"{source.name}, line {line}, column {column}", (line, column)),
         got=shown(source.text.split("\n")[line - 1].strip()),
     )
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-from onesided.base.errors import ModelFileError
+from onesided.base.errors import FilePlace, ModelFileError
 from onesided.formulas.gate import FormulaError
 
 Path = tuple[str, ...]
@@ -74,10 +74,11 @@ class Source:
         inside = string_offset(self.text, place, error.offset)
         return error.at(self._place(path, place.key if inside is None else inside))
 
-    def _place(self, path: Path, offset: int | None) -> str:
+    def _place(self, path: Path, offset: int | None) -> FilePlace:
         key = [".".join("".join(c if c.isprintable() else "?" for c in part[:64]) for part in path)] if path else []
-        where = [] if offset is None else ["line {}, column {}".format(*line_and_column(self.text, offset))]
-        return ", ".join([self.name, *key, *where])
+        spot = None if offset is None else line_and_column(self.text, offset)
+        where = [] if spot is None else ["line {}, column {}".format(*spot)]
+        return FilePlace.at(", ".join([self.name, *key, *where]), spot)
 
 
 def line_and_column(text: str, offset: int) -> tuple[int, int]:

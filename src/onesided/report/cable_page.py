@@ -19,7 +19,8 @@ def _(result: ComplementarityMotion) -> Story:
     found = {name: result.columns()[name] for name in names}
     curve = DensePath(found, every, np.ones(len(every), dtype=bool), np.zeros(len(every), dtype=np.intp), codes)
     moments = tuple(
-        Station(int(abs(result.t - switch.t).argmin()), "user", switch.words(), "") for switch in result.switches
+        Station(int(abs(result.t - item.what.t).argmin()), "user", item.words(), "", number=item.number, label="switch")
+        for item in result.numbered
     )
     warnings = [] if result.ok else [f"This computation did not reach its goal: {result.status.value}"]
     warnings += [result.note] if result.note else []
@@ -49,4 +50,5 @@ def _(result: ComplementarityMotion) -> Story:
         provenance=provenance_rows(facts, result.provenance),
         points=len(result),
         stability=False,
+        along="t",
     )

@@ -15,6 +15,7 @@ BYTES = 5_800_000  # of a page, less its script
 LEAST = 400_000  # of them for numbers, however long the texts are
 MOST_SERIES = 8
 MOST_MOMENTS = 1000  # in the list
+MOST_READ = 7  # numbers beside the pointer
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,11 +53,13 @@ def payload(told: Story, taken: int = 0) -> dict[str, Any]:
     told = _bounded(told)
     room = max(BYTES - taken - _length(told), LEAST) * 3 // 4  # base64 makes numbers a third longer
     points = sum(len(strand.curve.source) for strand in told.strands)
-    extra = 3 + len(told.unilateral)  # bytes of stability and states
+    extra = 8 + len(told.unilateral)  # bytes of stability, firmness, source and states
     single = points * (8 * len(told.names) + extra) > room
     frames = _frames(told, room // ((4 if single else 8) * len(told.names) + extra))
     curves = [strand.curve for strand in told.strands]
     table = np.array([frames.column(name) for name in told.names], dtype="<f4" if single else "<f8")
+    held = [strand.firmness for strand in told.strands if strand.firmness is not None]
+    firmness = frames.joined(held).astype("u1") if len(held) == len(curves) else None
     known = set(told.names)
     quantities = [what for what in ("reaction", "gap") if any(f"{what} {name}" in known for name in told.unilateral)]
     events, explanations = _events(frames)
@@ -71,14 +74,24 @@ def payload(told: Story, taken: int = 0) -> dict[str, Any]:
         "degree": _base64(frames.joined([curve.instability for curve in curves]).astype("<i2")),
         "codes": _base64(frames.joined([curve.codes for curve in curves]).astype("u1")),
         "exact": _base64(frames.joined([curve.exact for curve in curves]).astype("u1")),
+        "source": _base64(frames.joined([curve.source for curve in curves]).astype("<u4")),
         "branches": _branches(frames),
         "events": events,
         "explanations": explanations,
+        "kinds": _kinds(told),
         "jumps": [
             {"from": frames.position(i, -1), "to": frames.position(i + 1, 0), "words": words} for i, words in told.jumps
         ],
         "sketch": None if told.sketch is None else sketch_record(told.sketch),
         "choices": [name for name in told.names if "." not in name],
+        "along": told.along,
+        "driven": told.driven,
+        "coordinates": list(told.coordinates),
+        "parameter": told.parameter,
+        "velocities": bool(told.coordinates) and told.parameter != told.driver,
+        "labels": dict(told.labels),
+        "firmness": None if firmness is None else _base64(firmness),
+        "readout": list(told.shown[:MOST_READ]),
         "x": told.x,
         "y": told.y,
         "shown": list(told.shown),
@@ -123,7 +136,13 @@ def _frames(told: Story, most: int) -> Frames:
 def _branches(frames: Frames) -> list[dict[str, Any]]:
     edges = np.searchsorted(frames.kept, frames.begins)
     return [
-        {"begin": int(edges[i]), "end": int(edges[i + 1]), "label": strand.label, "colour": strand.colour}
+        {
+            "begin": int(edges[i]),
+            "end": int(edges[i + 1]),
+            "label": strand.label,
+            "colour": strand.colour,
+            "alike": strand.alike,
+        }
         for i, strand in enumerate(frames.story.strands)
     ]
 
@@ -144,11 +163,21 @@ def _events(frames: Frames) -> tuple[list[dict[str, Any]], list[str]]:
             "why": known.setdefault(_explained(moment), len(known)),
             "before": moment.before,
             "after": moment.after,
+            "number": moment.number,
         }
         for i, strand in enumerate(frames.story.strands)
         for moment in strand.moments
     ]
     return sorted(found, key=lambda event: event["frame"]), list(known)
+
+
+def _kinds(told: Story) -> list[tuple[str, str]]:
+    """Names of the markers on the page, and what a legend says of them."""
+    found: dict[str, dict[str, None]] = {}
+    for strand in told.strands:
+        for moment in strand.moments:
+            found.setdefault(moment.kind, {})[moment.label] = None
+    return [(name, ", ".join(labels)) for name, labels in found.items()]
 
 
 def _base64(array: Any) -> str:

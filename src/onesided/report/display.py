@@ -107,4 +107,5 @@ class Viewer:
     def _repr_html_(self) -> str:
         page = escape(html(self.result, model=self.model), quote=True)
         look = f"width:100%;height:{int(self.height)}px;border:0"
-        return f'<iframe sandbox="allow-scripts" style="{look}" srcdoc="{page}"></iframe>'
+        may = "allow-scripts allow-downloads"
+        return f'<iframe sandbox="{may}" title="Report" style="{look}" srcdoc="{page}"></iframe>'

@@ -7,6 +7,7 @@ from onesided.report.stories import (
     Station,
     Story,
     Strand,
+    labelled,
     provenance_rows,
     ranking,
     story,
@@ -14,18 +15,14 @@ from onesided.report.stories import (
 from onesided.results import Motion, MotionEvent, Occurrence
 from onesided.results.explain import slug, text
 from onesided.results.motion_columns import motion_columns, motion_dense
+from onesided.results.numbering import Numbered
 
 
 @story.register
 def _(result: Motion) -> Story:
     names = _names(result)
     first, last = result.t[0], result.t[-1]
-    moments = tuple(
-        Station(
-            int(abs(result.t - event.t).argmin()), _marker(event), event.words(), text(event.kind), slug(event.kind)
-        )
-        for event in result.events
-    )
+    moments = tuple(_moment(result, item) for item in result.numbered)
     warnings = [] if result.ok else [f"This computation did not reach its goal: {result.status.value}"]
     warnings += [result.note] if result.note else []
     sketch = result.sketch if result.sketch is not None and len(result.sketch.names()) <= MOST_DRAWN else None
@@ -50,7 +47,18 @@ def _(result: Motion) -> Story:
         provenance=provenance_rows(facts, result.provenance),
         points=len(result),
         stability=False,
+        along="t",
+        coordinates=result.coordinates,
+        parameter=result.control,
+        labels=labelled(result, names),
     )
+
+
+def _moment(motion: Motion, item: Numbered) -> Station:
+    event = item.what
+    place = int(abs(motion.t - event.t).argmin())
+    told = event.words(), text(event.kind), slug(event.kind)
+    return Station(place, _marker(event), *told, number=item.number, label=event.kind.value)
 
 
 def _marker(event: MotionEvent) -> str:

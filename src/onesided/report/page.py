@@ -1,22 +1,22 @@
 """One self-contained page: template, style, script and data in a single file that needs no network."""
 
-from functools import cache
 from html import escape
-from importlib.resources import files
 from pathlib import Path as FilePath
-from string import Template
 from typing import Any
 
 from onesided._version import __version__
 from onesided.base.atomic import whole_file
 from onesided.report.data import payload
 from onesided.report.model_text import description_of, title_of
-from onesided.report.safe_page import safe_json, source_hash
-from onesided.report.stories import MOST_SHOWN, story
+from onesided.report.safe_page import Page, body
+from onesided.report.stories import MOST_SHOWN, Story, story
 from onesided.report.study_page import study_html
 from onesided.results import Study
 
-_SCRIPTS = ("1_data.js", "2_chart.js", "3_sketch.js", "4_view.js")
+SCRIPTS = (
+    "0_base.js", "1_data.js", "svg_pen.js", "2_chart.js", "3_sketch.js", "raster.js", "play.js", "lists.js",
+    "export.js", "4_view.js", "wiring.js",
+)  # fmt: skip
 
 
 def write(result: Any, file: str | FilePath, *, model: str = "") -> FilePath:
@@ -32,41 +32,34 @@ def html(result: Any, *, model: str = "") -> str:
     if isinstance(result, Study):
         return study_html(result, model)
     told = story(result)
-    data = payload(told, taken=len(model.encode()))
-    script, style = _asset("script"), _asset("style")
+    data = payload(told, taken=len(model.encode())) | {"model": bool(model)}
     description = description_of(model)
-    warnings = list(told.warnings)
-    if data["count"] < told.points:
-        warnings.append(f"The page shows {data['count']} of {told.points} points; the result holds them all")
-    moments = sum(len(strand.moments) for strand in told.strands)
-    if len(data["events"]) < moments:
-        warnings.append(
-            f"The page lists the first {len(data['events'])} of {moments} events; the result holds them all"
-        )
     fields = {
-        "title": escape(title_of(model) or told.heading),
-        "summary": escape(told.summary),
-        "warnings": "".join(f'<p class="warnings" role="note">{escape(text)}</p>' for text in warnings),
+        "warnings": "".join(
+            f'<p class="warnings" role="note">{escape(text)}</p>' for text in (*told.warnings, *_left_out(told, data))
+        ),
         "description": f"<section><h2>About</h2><p>{escape(description)}</p></section>" if description else "",
         "events": "".join(_event_item(event) for event in data["events"]) or '<li class="none">Nothing special.</li>',
         "listed": _listed(len(told.unilateral)),
-        "model": escape(model or "The model was stated in Python; no file lies with the result."),
-        "provenance": "".join(
-            f"<tr><th>{escape(key)}</th><td>{escape(value)}</td></tr>"
-            for key, value in (*told.provenance, ("page written by", f"onesided {__version__}"))
-        ),
-        "data": safe_json(data),
-        "script": script,
-        "style": style,
-        "script_hash": source_hash(script),
-        "style_hash": source_hash(style),
     }
-    return Template((files(__package__) / "viewer" / "page.html").read_text(encoding="utf-8")).substitute(fields)
+    facts = (*told.provenance, ("page written by", f"onesided {__version__}"))
+    heading = title_of(model) or told.heading
+    return Page(heading, told.summary, body("result_body.html", fields), SCRIPTS, data, facts, model).text()
 
 
 def summary(result: Any) -> str:
     """One line on a result."""
     return story(result).summary
+
+
+def _left_out(told: Story, data: dict[str, Any]) -> list[str]:
+    """What the page does not hold because it would be too large."""
+    words, moments = [], sum(len(strand.moments) for strand in told.strands)
+    if data["count"] < told.points:
+        words.append(f"The page shows {data['count']} of {told.points} points; the result holds them all")
+    if len(data["events"]) < moments:
+        words.append(f"The page lists the first {len(data['events'])} of {moments} events; the result holds them all")
+    return words
 
 
 def _listed(count: int) -> str:
@@ -76,14 +69,7 @@ def _listed(count: int) -> str:
 
 
 def _event_item(event: dict[str, Any]) -> str:
-    """An event in the list; the script adds what it means."""
-    return f'<li><button type="button" data-frame="{event["frame"]}">{escape(event["words"])}</button></li>'
-
-
-@cache
-def _asset(kind: str) -> str:
-    folder = files(__package__) / "viewer"
-    if kind == "style":
-        return (folder / "style.css").read_text(encoding="utf-8")
-    parts = "".join((folder / name).read_text(encoding="utf-8") for name in _SCRIPTS)
-    return f"(() => {{\n{parts}}})();\n"
+    """An event in the list, with the number that every view shows; the script adds what it means."""
+    look = ' class="jump"' if event["kind"] == "jump" else ""
+    number = f'<span class="number">{event["number"] or ""}</span>'
+    return f'<li{look}><button type="button">{number}<span>{escape(event["words"])}</span></button></li>'

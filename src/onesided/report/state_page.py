@@ -37,6 +37,7 @@ def _(result: Transitions) -> Story:
         provenance=provenance_rows(facts, result.provenance),
         points=sum(len(branch.p) for branch in result.states),
         stability=False,
+        along=result.control,
     )
 
 
@@ -51,7 +52,7 @@ def _stations(result: Transitions, number: int) -> tuple[Station, ...]:
     """The transitions at both ends of a branch, the lower end first."""
     last = len(result.states[number].p) - 1
     return tuple(
-        Station(0 if sense < 0 else last, "jump", edge.words(), REASON, "limit")
+        Station(0 if sense < 0 else last, "jump", edge.words(), REASON, "limit", label="transition")
         for sense in (-1, 1)
         for edge in result.leaving(number, sense)
     )

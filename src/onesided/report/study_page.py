@@ -2,8 +2,6 @@
 
 import math
 from html import escape
-from importlib.resources import files
-from string import Template
 from typing import Any
 
 import numpy as np
@@ -12,7 +10,7 @@ from numpy.typing import NDArray
 from onesided.base.errors import UsageError
 from onesided.plots.branches import default_coordinate, paths_of
 from onesided.report.model_text import title_of
-from onesided.report.safe_page import safe_json, source_hash
+from onesided.report.safe_page import Page, body
 from onesided.results import Motion, Study
 from onesided.results.study_cases import SAMPLE
 from onesided.results.study_rows import CASE, TEXTS
@@ -41,21 +39,10 @@ def study_html(study: Study, model: str = "") -> str:
         "events": _events(study, set(numbers[shown].tolist())),
         "curves": _curves(study, numbers[shown]),
     }
-    script, style = _asset("study.js"), _asset("style.css")
-    fields = {
-        "title": escape(title_of(model) or f"Study: {study.statement['task']['verb']}"),
-        "summary": escape(_summary(study, int(shown.sum()))),
-        "failed": _failed(study),
-        "model": escape(model or "No model file lies with the study."),
-        "facts": "".join(f"<tr><th>{escape(k)}</th><td>{escape(v)}</td></tr>" for k, v in _facts(study)),
-        "data": safe_json(data), "script": script, "style": style,
-        "script_hash": source_hash(script), "style_hash": source_hash(style),
-    }  # fmt: skip
-    return Template(_asset("study.html")).substitute(fields)
-
-
-def _asset(name: str) -> str:
-    return (files(__package__) / "viewer" / name).read_text(encoding="utf-8")
+    title = title_of(model) or f"Study: {study.statement['task']['verb']}"
+    inside = body("study_body.html", {"failed": _failed(study)})
+    scripts = ("0_base.js", "study.js")
+    return Page(title, _summary(study, int(shown.sum())), inside, scripts, data, _facts(study), model).text()
 
 
 def _parts(study: Study) -> list[NDArray[Any]]:

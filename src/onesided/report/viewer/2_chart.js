@@ -1,32 +1,49 @@
 // A chart of curves that need not be functions: a still layer with curves and events, and a layer with the cursor.
+const LOOKS_OF = [{ width: 2.8, alpha: 1, dash: [] }, { width: 2.3, alpha: 0.8, dash: [14, 4] }, { width: 1.8, alpha: 0.6, dash: [6, 4] }];
+const MOST_DEGREES = 40, MOST_BADGES = 150; // numbers written on curves, and beside events
+const NEAR = 30, TOUCH = 10, SLIP = 5; // pixels: a readout appears, a marker is meant, a click is not a drag
+
 class Chart {
   constructor(base, top, options) {
-    Object.assign(this, { base, top, zoom: null }, options);
+    Object.assign(this, { base, top, zoom: null, tool: "move", box: null, hovered: -1, faint: null }, options);
     this.listen();
   }
 
-  get box() { return this.zoom || this.home; }
+  get view() { return this.zoom || this.home; }
 
   layout(w, h) {
     const left = 64, right = 14, up = 12, down = 40;
-    const [x0, x1, y0, y1] = this.box;
-    this.X = (v) => left + ((v - x0) / (x1 - x0)) * (w - left - right);
-    this.Y = (v) => h - down - ((v - y0) / (y1 - y0)) * (h - up - down);
-    this.inverse = (a, b) => [x0 + ((a - left) / (w - left - right)) * (x1 - x0),
-                              y0 + ((h - down - b) / (h - up - down)) * (y1 - y0)];
+    const [x0, x1, y0, y1] = this.view;
+    const sx = (w - left - right) / (x1 - x0), sy = (h - up - down) / (y1 - y0);
+    this.map = [sx, left - x0 * sx, -sy, h - down + y0 * sy];
+    this.X = (v) => left + (v - x0) * sx;
+    this.Y = (v) => h - down - (v - y0) * sy;
+    this.inverse = (a, b) => [x0 + (a - left) / sx, y0 + (h - down - b) / sy];
     this.frame = [left, up, w - right, h - down];
   }
 
   draw() {
     const { c, w, h } = prepare(this.base);
+    this.paint(c, w, h);
+    if (document.documentElement.dataset.paper) this.dot(c, this.at(), true); // on paper there is one layer
+    else this.cursor();
+  }
+
+  measure() {
     this.curves = this.lines();
-    const xs = range(this.curves.map((k) => k.x.subarray(k.begin, k.end)));
-    const ys = range(this.curves.map((k) => k.y.subarray(k.begin, k.end)));
+    const known = `${this.xName()} ${this.yName()}`;
+    if (this.home && this.known === known) return;
+    const xs = range(new Set(this.curves.map((k) => k.x))), ys = range(new Set(this.curves.map((k) => k.y)));
     const mx = 0.06 * (xs[1] - xs[0]), my = 0.09 * (ys[1] - ys[0]);
-    this.home = [xs[0] - mx, xs[1] + mx, ys[0] - my, ys[1] + my];
+    Object.assign(this, { known, home: [xs[0] - mx, xs[1] + mx, ys[0] - my, ys[1] + my] });
+  }
+
+  paint(c, w, h) {
+    this.measure();
     this.layout(w, h);
-    this.axes(c);
+    axes(c, this.frame, this.view, [this.X, this.Y], [titled(this.xName()), titled(this.yName())]);
     const [l, t, r, b] = this.frame;
+    this.degrees = [];
     c.save();
     c.beginPath();
     c.rect(l, t, r - l, b - t);
@@ -34,90 +51,157 @@ class Chart {
     for (const k of this.curves) this.curve(c, k);
     if (this.jumps) this.arrows(c);
     c.restore();
+    for (const place of this.degrees.slice(0, MOST_DEGREES)) this.degree(c, ...place);
     if (this.marks) this.events(c);
-    this.cursor();
   }
 
-  axes(c) {
-    const [l, t, r, b] = this.frame, [x0, x1, y0, y1] = this.box;
-    c.lineWidth = 1;
-    c.fillStyle = colour("muted");
-    for (const [v, text] of ticks(x0, x1, (r - l) / 80)) {
-      c.strokeStyle = colour("grid");
-      c.beginPath(); c.moveTo(this.X(v), t); c.lineTo(this.X(v), b); c.stroke();
-      c.textAlign = "center"; c.textBaseline = "top";
-      c.fillText(text, this.X(v), b + 5);
-    }
-    for (const [v, text] of ticks(y0, y1, (b - t) / 48)) {
-      c.strokeStyle = colour("grid");
-      c.beginPath(); c.moveTo(l, this.Y(v)); c.lineTo(r, this.Y(v)); c.stroke();
-      c.textAlign = "right"; c.textBaseline = "middle";
-      c.fillText(text, l - 6, this.Y(v));
-    }
-    c.strokeStyle = colour("muted");
-    c.beginPath(); c.moveTo(l, t); c.lineTo(l, b); c.lineTo(r, b); c.stroke();
-    c.fillStyle = colour("ink");
-    c.textAlign = "center"; c.textBaseline = "bottom";
-    c.fillText(this.xName(), (l + r) / 2, b + 37);
-    c.save();
-    c.translate(12, (t + b) / 2); c.rotate(-Math.PI / 2); c.textBaseline = "middle";
-    c.fillText(this.yName(), 0, 0);
-    c.restore();
-  }
-
-  // Pieces of equal stability, each with its dashes; points closer than half a pixel are left out.
+  // Pieces of equal stability; points closer than half a pixel, and all that is out of sight, are left out.
   curve(c, k) {
     c.strokeStyle = k.colour;
-    c.lineWidth = 2;
+    c.lineCap = "round";
     let begin = k.begin;
     while (begin < k.end - 1) {
       let end = begin + 1;
-      while (end < k.end - 1 && degree[end + 1] === degree[end]) end++;
-      c.setLineDash(k.dash || dash(degree[end]));
-      c.beginPath();
-      let a = this.X(k.x[begin]), b = this.Y(k.y[begin]);
-      c.moveTo(a, b);
-      for (let i = begin + 1; i <= end; i++) {
-        const u = this.X(k.x[i]), v = this.Y(k.y[i]);
-        if (Math.abs(u - a) + Math.abs(v - b) > 0.5 || i === end) { c.lineTo(u, v); a = u; b = v; }
-      }
-      c.stroke();
+      while (end < k.end - 1 && (k.dash || (degree[end + 1] === degree[end] && firmness[end + 1] === firmness[end]))) end++;
+      const look = k.dash ? { width: 2, alpha: 1, dash: k.dash } : LOOKS_OF[firmness[end]];
+      c.setLineDash(look.dash); c.lineWidth = look.width; c.globalAlpha = look.alpha * (k.faint ? 0.25 : 1);
+      const length = this.piece(c, k, begin, end);
+      if (this.marks && !k.dash && !k.faint && degree[end] > 0 && length > 60) this.degreeAt(k, begin, end);
       begin = end;
     }
-    c.setLineDash([]);
+    c.setLineDash([]); c.globalAlpha = 1; c.lineCap = "butt";
+  }
+
+  piece(c, { x, y }, begin, end) {
+    const [ax, bx, ay, by] = this.map, [l, t, r, b] = this.frame, far = 40;
+    let u = x[begin] * ax + bx, v = y[begin] * ay + by, down = false, length = 0;
+    c.beginPath();
+    for (let i = begin + 1; i <= end; i++) {
+      const a = x[i] * ax + bx, e = y[i] * ay + by, step = Math.abs(a - u) + Math.abs(e - v);
+      if (step <= 0.5 && i !== end) continue;
+      const out = (a < l - far && u < l - far) || (a > r + far && u > r + far) || (e < t - far && v < t - far) || (e > b + far && v > b + far);
+      if (out || step !== step) down = false;
+      else { if (!down) c.moveTo(u, v); c.lineTo(a, e); down = true; length += step; }
+      u = a; v = e;
+    }
+    c.stroke();
+    return length;
+  }
+
+  // The number of negative modes stands on the curve, in the middle of what is seen of the piece.
+  degreeAt({ x, y, colour: ink }, begin, end) {
+    const seen = [];
+    const [l, t, r, b] = this.frame, step = Math.max(1, Math.floor((end - begin) / 200));
+    for (let i = begin; i <= end; i += step) {
+      const u = this.X(x[i]), v = this.Y(y[i]);
+      if (u > l + 8 && u < r - 8 && v > t + 8 && v < b - 8) seen.push([u, v]);
+    }
+    if (!seen.length) return;
+    const [u, v] = seen[seen.length >> 1];
+    if (this.degrees.every(([p, q]) => Math.hypot(p - u, q - v) > 26)) this.degrees.push([u, v, degree[end], ink]);
+  }
+
+  degree(c, u, v, count, ink) {
+    c.font = "600 11px system-ui, sans-serif"; c.textAlign = "center"; c.textBaseline = "middle";
+    c.fillStyle = colour("paper");
+    c.beginPath(); c.arc(u, v, 8, 0, 7); c.fill();
+    c.fillStyle = ink;
+    c.fillText(String(count), u, v + 0.5);
+    c.font = FONT;
+  }
+
+  ends(j) {
+    const { x, y } = this.curves[0];
+    return [this.X(x[j.from]), this.Y(y[j.from]), this.X(x[j.to]), this.Y(y[j.to])];
   }
 
   arrows(c) {
     c.strokeStyle = c.fillStyle = colour("alert");
-    c.lineWidth = 1.5;
-    const x = this.curves[0].x, y = this.curves[0].y;
+    c.lineWidth = 1.8;
     for (const j of D.jumps) {
-      const a = [this.X(x[j.from]), this.Y(y[j.from])], b = [this.X(x[j.to]), this.Y(y[j.to])];
-      const turn = Math.atan2(b[1] - a[1], b[0] - a[0]);
+      const [u, v, a, b] = this.ends(j), turn = Math.atan2(b - v, a - u);
       c.setLineDash([3, 3]);
-      c.beginPath(); c.moveTo(...a); c.lineTo(...b); c.stroke();
+      c.beginPath(); c.moveTo(u, v); c.lineTo(a, b); c.stroke();
       c.setLineDash([]);
-      c.beginPath(); c.moveTo(...b);
-      for (const s of [-1, 1]) c.lineTo(b[0] - 10 * Math.cos(turn + s * 0.4), b[1] - 10 * Math.sin(turn + s * 0.4));
+      c.beginPath(); c.moveTo(a, b);
+      for (const s of [-1, 1]) c.lineTo(a - 10 * Math.cos(turn + s * 0.4), b - 10 * Math.sin(turn + s * 0.4));
       c.fill();
     }
   }
 
+  // Where an event is on the screen: a jump in the middle of its arrow.
+  place(e) {
+    const { x, y } = this.curves[0], j = e.kind === "jump" ? D.jumps.find((one) => one.to === e.frame) : null;
+    if (!j) return [this.X(x[e.frame]), this.Y(y[e.frame])];
+    const [u, v, a, b] = this.ends(j);
+    return [(u + a) / 2, (v + b) / 2];
+  }
+
+  // Markers, each place once, and the numbers of all that happens there in a badge beside it.
   events(c) {
-    const { x, y } = this.curves[0], [l, t, r, b] = this.frame;
+    const [l, t, r, b] = this.frame, groups = new Map();
     for (const e of D.events) {
-      const u = this.X(x[e.frame]), v = this.Y(y[e.frame]);
-      if (u >= l - 1 && u <= r + 1 && v >= t - 1 && v <= b + 1) mark(c, u, v, e.kind);
+      if (this.hides && this.hides(e)) continue;
+      const [u, v] = this.place(e);
+      if (!(u >= l - 1 && u <= r + 1 && v >= t - 1 && v <= b + 1)) continue;
+      const key = `${Math.round(u / 4)} ${Math.round(v / 4)}`;
+      if (!groups.has(key)) groups.set(key, { u, v, kinds: new Set(), numbers: [] });
+      const one = groups.get(key);
+      one.kinds.add(e.kind);
+      if (e.number) one.numbers.push(e.number);
     }
+    const room = new Room(this.frame), found = [...groups.values()];
+    for (const { u, v } of found) room.take([u - 7, v - 7, 14, 14]);
+    for (const { u, v, kinds } of found) for (const kind of kinds) mark(c, u, v, kind);
+    for (const one of found.filter(({ numbers }) => numbers.length).slice(0, MOST_BADGES)) this.badge(c, one, room);
+  }
+
+  badge(c, { u, v, kinds, numbers }, room) {
+    const some = numbers.slice(0, 3).join(", ") + (numbers.length > 3 ? " …" : ""), accent = kinds.has("jump");
+    c.font = "600 11px system-ui, sans-serif"; c.textAlign = "center"; c.textBaseline = "middle";
+    const high = 17, wide = Math.max(high, c.measureText(some).width + 9);
+    const spot = accent ? [u, v] : room.beside(u, v, wide, high);
+    if (spot) {
+      room.take([spot[0] - wide / 2, spot[1] - high / 2, wide, high]);
+      pill(c, ...spot, wide, high, accent ? colour("alert") : colour("paper"), accent ? colour("alert") : colour("ink"));
+      c.fillStyle = accent ? colour("paper") : colour("ink");
+      c.fillText(some, spot[0], spot[1] + 0.5);
+    }
+    c.font = FONT;
   }
 
   cursor() {
-    const { c } = prepare(this.top), now = this.at(), [l, t, r, b] = this.frame;
+    const { c } = prepare(this.top), now = this.at();
+    if (this.hovered >= 0) this.dot(c, this.hovered, false);
+    const way = this.way ? this.way() : null;
+    if (way) this.leap(c, now, ...way); else this.dot(c, now, true);
+    if (this.box) {
+      c.strokeStyle = colour("alert"); c.lineWidth = 1; c.setLineDash([4, 3]);
+      const [a, b, u, v] = this.box;
+      c.beginPath(); c.rect(a, b, u - a, v - b); c.stroke(); c.setLineDash([]);
+    }
+  }
+
+  // During a jump the mark runs along its arrow.
+  leap(c, from, to, share) {
+    const [u, v, a, b] = this.ends({ from, to });
+    c.fillStyle = colour("alert");
+    for (const [r, alpha] of [[15, 0.3], [7, 1]]) {
+      c.globalAlpha = alpha;
+      c.beginPath(); c.arc(u + share * (a - u), v + share * (b - v), r, 0, 7); c.fill();
+    }
+    c.globalAlpha = 1;
+  }
+
+  dot(c, frame, full) {
+    const [l, t, r, b] = this.frame;
     for (const k of this.curves) {
-      if (now < k.begin || now >= k.end) continue;
-      const u = this.X(k.x[now]), v = this.Y(k.y[now]);
+      if (frame < k.begin || frame >= k.end) continue;
+      const u = this.X(k.x[frame]), v = this.Y(k.y[frame]);
       if (!(u >= l && u <= r && v >= t && v <= b)) continue;
-      c.strokeStyle = colour("alert"); c.lineWidth = 1;
+      c.strokeStyle = colour("alert");
+      if (!full) { c.lineWidth = 2; c.beginPath(); c.arc(u, v, 6, 0, 7); c.stroke(); continue; }
+      c.lineWidth = 1;
       c.beginPath(); c.moveTo(l, v); c.lineTo(u, v); c.lineTo(u, b); c.globalAlpha = 0.5; c.stroke(); c.globalAlpha = 1;
       c.fillStyle = colour("alert");
       c.beginPath(); c.arc(u, v, 6, 0, 7); c.fill();
@@ -125,58 +209,157 @@ class Chart {
     }
   }
 
+  // The frame meant by a place: an event, a jump, or the nearest point; and how far it is, in pixels.
   nearest(a, b) {
+    if (this.marks) {
+      const special = D.events.find((e) => { const [u, v] = this.hides && this.hides(e) ? [NaN, NaN] : this.place(e); return Math.hypot(u - a, v - b) < TOUCH; });
+      const jump = special ? null : D.jumps.find((j) => besides(a, b, ...this.ends(j)) < TOUCH / 2);
+      if (special || jump) return [special ? special.frame : jump.to, 0];
+    }
     let best = -1, least = Infinity;
-    for (const k of this.curves) for (let i = k.begin; i < k.end; i++) {
-      const d = (this.X(k.x[i]) - a) ** 2 + (this.Y(k.y[i]) - b) ** 2;
+    const [ax, bx, ay, by] = this.map;
+    for (const { x, y, begin, end, faint } of this.curves) for (let i = begin; i < end && !faint; i++) {
+      const u = x[i] * ax + bx - a, v = y[i] * ay + by - b, d = u * u + v * v;
       if (d < least || (d === least && exact[i])) { least = d; best = i; }
     }
-    const special = this.marks ? D.events.find((e) => {
-      const { x, y } = this.curves[0];
-      return (this.X(x[e.frame]) - a) ** 2 + (this.Y(y[e.frame]) - b) ** 2 < 100;
-    }) : null;
-    return special ? special.frame : best;
+    return [best, Math.sqrt(least)];
+  }
+
+  to(box) { this.zoom = box; this.top.classList.toggle("zoomed", !!box); this.draw(); }
+  scaled(f, u, v) { const o = this.view; this.to([u + (o[0] - u) * f, u + (o[1] - u) * f, v + (o[2] - v) * f, v + (o[3] - v) * f]); }
+  closer(f) { const o = this.view; this.scaled(f, (o[0] + o[1]) / 2, (o[2] + o[3]) / 2); }
+
+  moved(from, now) {
+    const a = this.inverse(...from), b = this.inverse(...now), o = this.view;
+    this.to([o[0] + a[0] - b[0], o[1] + a[0] - b[0], o[2] + a[1] - b[1], o[3] + a[1] - b[1]]);
+  }
+
+  boxed() {
+    const [a, b, u, v] = this.box, [p, q] = [this.inverse(Math.min(a, u), Math.max(b, v)), this.inverse(Math.max(a, u), Math.min(b, v))];
+    this.box = null;
+    if (Math.abs(a - u) > SLIP && Math.abs(b - v) > SLIP) this.to([p[0], q[0], p[1], q[1]]); else this.cursor();
+  }
+
+  hover(event) {
+    if (!this.tip || event.pointerType === "touch") return;
+    const [frame, far] = event.type === "pointerleave" ? [-1, Infinity] : this.nearest(event.offsetX, event.offsetY);
+    this.hovered = far < NEAR ? frame : -1;
+    this.tip(this.hovered, event.offsetX, event.offsetY);
+    this.cursor();
   }
 
   listen() {
-    let down = null, moved = false;
-    const place = (event) => [event.offsetX, event.offsetY];
-    this.top.addEventListener("pointerdown", (event) => { down = place(event); moved = false; });
-    this.top.addEventListener("pointermove", (event) => {
-      if (!down || event.pointerType === "touch" || !event.buttons) return;
-      const now = place(event), a = this.inverse(...down), b = this.inverse(...now);
-      if (!moved && Math.hypot(now[0] - down[0], now[1] - down[1]) < 5) return;
-      moved = true;
-      const [dx, dy] = [a[0] - b[0], a[1] - b[1]], o = this.box;
-      this.zoom = [o[0] + dx, o[1] + dx, o[2] + dy, o[3] + dy];
-      down = now;
-      this.draw();
+    gestures(this.top, {
+      slip: SLIP,
+      start: (place, event) => { if (this.tool === "box" || event.shiftKey) this.box = [...place, ...place]; },
+      drag: (from, now) => { if (this.box) { this.box.splice(2, 2, ...now); this.cursor(); } else this.moved(from, now); },
+      end: (dragged, place) => {
+        if (this.box && dragged) this.boxed();
+        else { this.box = null; if (!dragged) this.pick(this.nearest(...place)[0]); }
+      },
+      pinch: (f, from, now) => { this.moved(from, now); this.scaled(1 / f, ...this.inverse(...now)); },
+      hover: (event) => this.hover(event),
     });
-    this.top.addEventListener("pointerup", (event) => {
-      if (down && !moved) this.pick(this.nearest(...place(event)));
-      down = null;
-    });
-    this.top.addEventListener("pointerleave", () => { down = null; });
     this.top.addEventListener("wheel", (event) => {
       if (!event.ctrlKey && document.activeElement !== this.top) return;
       event.preventDefault();
-      const f = Math.exp(Math.sign(event.deltaY) * 0.2), [u, v] = this.inverse(...place(event)), o = this.box;
-      this.zoom = [u + (o[0] - u) * f, u + (o[1] - u) * f, v + (o[2] - v) * f, v + (o[3] - v) * f];
-      this.draw();
+      this.scaled(Math.exp(Math.sign(event.deltaY) * 0.2), ...this.inverse(event.offsetX, event.offsetY));
     }, { passive: false });
-    this.top.addEventListener("dblclick", () => { this.zoom = null; this.draw(); });
+    this.top.addEventListener("dblclick", () => this.to(null));
   }
 }
 
-// One shape for each kind of event, told apart without colour.
+// Boxes that are taken, kept by cells, so that very many of them are as quick as a few.
+const CELL = 24;
+class Room {
+  constructor(frame) { Object.assign(this, { frame, cells: new Map() }); }
+
+  keys([x, y, w, h]) {
+    const found = [];
+    for (let i = Math.floor(x / CELL); i <= Math.floor((x + w) / CELL); i++) for (let j = Math.floor(y / CELL); j <= Math.floor((y + h) / CELL); j++) found.push(i * 10000 + j);
+    return found;
+  }
+
+  take(box) { for (const key of this.keys(box)) { if (!this.cells.has(key)) this.cells.set(key, []); this.cells.get(key).push(box); } }
+
+  free(box) {
+    const [x, y, w, h] = box, [l, t, r, b] = this.frame;
+    if (x < l - 50 || x + w > r + 12 || y < t - 10 || y + h > b + 4) return false;
+    return this.keys(box).every((key) => (this.cells.get(key) || []).every(([p, q, m, n]) => x > p + m || p > x + w || y > q + n || q > y + h));
+  }
+
+  // The middle of a free box beside a marker, if there is one.
+  beside(u, v, wide, high) {
+    for (const far of [17, 25]) for (let k = 0; k < 8; k++) {
+      const turn = (k + 1.5) * Math.PI / 4, x = u + (far + (wide - high) / 2) * Math.cos(turn), y = v - far * Math.sin(turn);
+      if (this.free([x - wide / 2, y - high / 2, wide, high])) return [x, y];
+    }
+    return null;
+  }
+}
+
+// Distance of a place from a stretch.
+function besides(a, b, u, v, p, q) {
+  const dx = p - u, dy = q - v, share = Math.max(0, Math.min(1, ((a - u) * dx + (b - v) * dy) / (dx * dx + dy * dy || 1)));
+  return Math.hypot(u + share * dx - a, v + share * dy - b);
+}
+
+function pill(c, x, y, w, h, inside, outside) {
+  const r = h / 2;
+  c.beginPath();
+  c.arc(x - w / 2 + r, y, r, Math.PI / 2, 1.5 * Math.PI);
+  c.arc(x + w / 2 - r, y, r, -Math.PI / 2, Math.PI / 2);
+  c.closePath();
+  c.fillStyle = inside; c.fill();
+  c.strokeStyle = outside; c.lineWidth = 1.2; c.stroke();
+}
+
+// Drags of one pointer and pinches of two; a finger moves the page unless the canvas says otherwise (touch-action).
+function gestures(canvas, on) {
+  const held = new Map();
+  let dragged = false, from = null;
+  const place = (event) => { const box = canvas.getBoundingClientRect(); return [event.clientX - box.left, event.clientY - box.top]; };
+  const spread = () => { const [a, b] = [...held.values()]; return [Math.hypot(a[0] - b[0], a[1] - b[1]), [(a[0] + b[0]) / 2, (a[1] + b[1]) / 2]]; };
+  canvas.addEventListener("pointerdown", (event) => {
+    if (event.button !== 0) return;
+    held.set(event.pointerId, place(event));
+    canvas.setPointerCapture(event.pointerId);
+    if (held.size === 1) { dragged = false; from = place(event); if (on.start) on.start(from, event); } else dragged = true;
+  });
+  canvas.addEventListener("pointermove", (event) => {
+    if (!held.has(event.pointerId)) { if (on.hover) on.hover(event); return; }
+    const now = place(event);
+    if (held.size === 2) {
+      const [size, middle] = spread();
+      held.set(event.pointerId, now);
+      const [larger, moved] = spread();
+      on.pinch(larger / (size || 1), middle, moved);
+    } else if (held.size === 1) {
+      if (!dragged && Math.hypot(now[0] - from[0], now[1] - from[1]) < on.slip) return;
+      dragged = true;
+      on.drag(from, now, event);
+      from = now;
+    }
+    held.set(event.pointerId, now);
+  });
+  const stop = (event) => {
+    if (!held.delete(event.pointerId) || held.size) return;
+    if (on.end) on.end(dragged || event.type === "pointercancel", place(event));
+  };
+  canvas.addEventListener("pointerup", stop);
+  canvas.addEventListener("pointercancel", stop);
+  canvas.addEventListener("pointerleave", (event) => { if (on.hover) on.hover(event); });
+}
+
+// One shape for each kind of event, told apart without colour: corners, turn, size, width.
+const HOLLOW = new Set(["opens", "smooth_bifurcation", "continuum", "idle", "user"]);
+const SHAPES = new Map(Object.entries({
+  closes: [3, Math.PI / 2, 7], opens: [3, -Math.PI / 2, 7], corner_limit: [4, 0, 7], smooth_bifurcation: [4, Math.PI / 4, 7],
+  nonsmooth_bifurcation: [5, -Math.PI / 2, 8], continuum: [6, 0, 7], user: [5, -Math.PI / 2, 6], idle: [4, 0, 7, 0.6],
+}));
 function mark(c, x, y, kind) {
   if (kind === "jump") return;
-  const ink = colour("ink"), hollow = ["opens", "smooth_bifurcation", "continuum", "idle", "user"].includes(kind);
-  const shapes = {
-    closes: [3, Math.PI / 2, 7], opens: [3, -Math.PI / 2, 7], corner_limit: [4, 0, 7], smooth_bifurcation: [4, Math.PI / 4, 7],
-    nonsmooth_bifurcation: [5, -Math.PI / 2, 8], continuum: [6, 0, 7], user: [5, -Math.PI / 2, 6],
-    idle: [4, 0, 7, 0.6],
-  };
+  const ink = colour("ink"), hollow = HOLLOW.has(kind);
   c.strokeStyle = ink; c.lineWidth = 1.5; c.fillStyle = hollow ? colour("paper") : ink;
   c.beginPath();
   if (kind === "end" || kind === "jammed") { // a cross, upright where contacts hold the path
@@ -185,7 +368,7 @@ function mark(c, x, y, kind) {
     return;
   }
   if (kind === "bound") { c.moveTo(x, y - 5); c.lineTo(x, y + 5); c.stroke(); return; }
-  const shape = shapes[kind];
+  const shape = SHAPES.get(kind);
   if (!shape) c.arc(x, y, 5.5, 0, 7);
   else for (let i = 0; i < shape[0]; i++) {
     const turn = shape[1] + (2 * Math.PI * i) / shape[0];

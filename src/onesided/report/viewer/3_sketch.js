@@ -1,16 +1,42 @@
 // The configuration at one frame, from the sketch saved with the result.
+const LONGEST = 0.2; // arrow, as a share of the picture
+const SMALL = 0.02, SEEN = 0.1; // displacements below this share of the size are drawn larger, the largest as this share
+
 class Drawing {
-  constructor(canvas, sketch) {
-    Object.assign(this, { canvas, sketch, turn: -0.9, tilt: 0.35 });
+  constructor(canvas, sketch, refresh) {
+    Object.assign(this, { canvas, sketch, refresh, turn: -0.9, tilt: 0.35, zoom: 1, shift: [0, 0], times: 1 });
     this.solid = sketch.points.values().next().value.length === 3;
+    this.times = this.exaggeration();
     this.measure();
     canvas.classList.toggle("solid", this.solid);
-    if (this.solid) this.listen();
+    this.listen();
   }
 
-  value(component, frame) { return typeof component === "string" ? columns.get(component)[frame] : component; }
+  // A number, or a column here; further from the start where displacements are drawn larger.
+  value(component, frame) {
+    if (typeof component !== "string") return component;
+    const column = columns.get(component), now = column[frame];
+    return this.times === 1 ? now : column[0] + this.times * (now - column[0]);
+  }
 
   point(name, frame) { return this.sketch.points.get(name).map((part) => this.value(part, frame)); }
+
+  sampled() { const step = Math.max(1, Math.floor(M / 2000)); return Array.from({ length: Math.ceil(M / step) }, (_, i) => i * step); }
+
+  // How many times larger displacements must be drawn to be seen: 1, or a round number.
+  exaggeration() {
+    const low = [Infinity, Infinity, Infinity], high = [-Infinity, -Infinity, -Infinity];
+    let far = 0;
+    for (const name of this.sketch.points.keys()) {
+      const first = this.point(name, 0);
+      first.forEach((v, i) => { low[i] = Math.min(low[i], v); high[i] = Math.max(high[i], v); });
+      for (const f of this.sampled()) far = Math.max(far, Math.hypot(...this.point(name, f).map((v, i) => v - first[i])) || 0);
+    }
+    const size = Math.max(...[0, 1, 2].map((i) => (high[i] > low[i] ? high[i] - low[i] : 0)));
+    if (!(far > 1e-9 * size) || far > SMALL * size || this.sketch.circles.length + this.sketch.bodies.length + this.sketch.solids.length) return 1;
+    const raw = (SEEN * size) / far, power = 10 ** Math.floor(Math.log10(raw));
+    return [5, 2, 1].find((k) => k * power <= raw) * power;
+  }
 
   // The size of everything over all frames, so that the picture does not jump.
   measure() {
@@ -19,8 +45,7 @@ class Drawing {
       if (!Number.isFinite(v)) return;
       low[i] = Math.min(low[i], v - reach); high[i] = Math.max(high[i], v + reach);
     });
-    const step = Math.max(1, Math.floor(M / 2000));
-    for (let f = 0; f < M; f += step) {
+    for (const f of this.sampled()) {
       for (const name of this.sketch.points.keys()) take(this.point(name, f), 0);
       for (const [at, radius] of this.sketch.circles) take(this.point(at, f), Math.abs(this.value(radius, f)));
       for (const [at, , outline] of this.sketch.bodies) {
@@ -31,6 +56,9 @@ class Drawing {
     this.size = Math.max(...[0, 1, 2].map((i) => (high[i] >= low[i] ? high[i] - low[i] : 0))) || 1;
     this.centre = low.map((v, i) => (high[i] >= v ? (v + high[i]) / 2 : 0));
     this.half = low.map((v, i) => (high[i] >= v ? Math.max((high[i] - v) / 2, this.size / 8) + 0.14 * this.size : 0));
+    const p = columns.get(D.parameter), reach = p ? Math.max(...range([p]).map(Math.abs)) : 0;
+    this.heavy = Math.max(...this.sketch.loads.map(([, force, grows]) => Math.hypot(...force) * (grows ? reach : 1)), 0);
+    this.most = Math.max(...D.unilateral.map((name) => { const r = columns.get("reaction " + name); return r ? range([r])[1] : 0; }), 0);
   }
 
   // Half the width and height of the box around everything, as seen now.
@@ -84,24 +112,54 @@ class Drawing {
     }
   }
 
-  draw(frame) {
+  // A frame; during a jump it fades while the one where it lands appears: what lies between is not known here.
+  draw(frame, blend = null) {
     const { c, w, h } = prepare(this.canvas);
+    if (!blend) { this.paint(c, w, h, frame); return; }
+    for (const [one, alpha] of [[frame, 1 - blend[1]], [blend[0], blend[1]]]) {
+      const sheet = element("canvas", { width: this.canvas.width, height: this.canvas.height }), pen = sheet.getContext("2d");
+      pen.setTransform(this.canvas.width / w, 0, 0, this.canvas.height / h, 0, 0);
+      this.paint(pen, w, h, one);
+      c.globalAlpha = alpha;
+      c.drawImage(sheet, 0, 0, w, h);
+    }
+    c.globalAlpha = 1;
+  }
+
+  paint(c, w, h, frame) {
     const reach = this.solid ? this.seen() : this.half;
-    const scale = Math.min(w / (2 * reach[0]), h / (2 * reach[1]));
-    this.screen = (p) => { const [u, v] = this.flat(p); return [w / 2 + u * scale, h / 2 - v * scale]; };
-    this.scale = scale;
+    const scale = Math.min(w / (2 * reach[0]), h / (2 * reach[1])) * this.zoom;
+    this.screen = (p) => { const [u, v] = this.flat(p); return [w / 2 + this.shift[0] + u * scale, h / 2 + this.shift[1] - v * scale]; };
+    Object.assign(this, { scale, thin: Math.min(1, Math.min(w, h) / 240) });
     for (const ground of this.sketch.grounds) this.ground(c, ground, frame);
+    for (const [at, held] of this.sketch.supports) this.support(c, at, held, frame);
+    if (frame > 0) this.ghost(c);
     for (const [at, radius, angle] of this.sketch.circles) this.circle(c, at, radius, angle, frame);
     for (const [at, angle, outline] of this.sketch.bodies) this.body(c, at, angle, outline, frame);
     this.solids(c, frame);
     const loose = this.slack(frame);
     for (const [names, style] of this.sketch.lines) {
-      this.line(c, names.map((n) => this.screen(this.point(n, frame))), loose.has(names.join(" ")) ? "slack" : style);
+      const points = names.map((n) => this.screen(this.point(n, frame))), key = names.join(" ");
+      this.line(c, points, loose.has(key) ? "slack" : style, loose.has(key) ? colour("alert") : null);
     }
     this.joints(c, frame);
-    D.unilateral.forEach((name, k) => {
-      if (state(frame, k) > 0) for (const part of this.sketch.marks.get(name) || []) this.highlight(c, part, frame);
-    });
+    D.unilateral.forEach((name, k) => this.contact(c, name, k, frame));
+    for (const load of this.sketch.loads) this.load(c, load, frame);
+  }
+
+  // Where everything was at the start, pale.
+  ghost(c) {
+    c.save();
+    c.globalAlpha = 0.28; c.lineWidth = 1.4; c.strokeStyle = colour("muted"); c.setLineDash([]);
+    for (const [names, style] of this.sketch.lines) {
+      const points = names.map((n) => this.screen(this.point(n, 0)));
+      this.path(c, style === "body" ? [...points, points[0]] : points); c.stroke();
+    }
+    for (const [at, radius] of this.sketch.circles) {
+      c.beginPath(); c.arc(...this.screen(this.point(at, 0)), Math.abs(this.value(radius, 0)) * this.scale, 0, 7); c.stroke();
+    }
+    for (const body of this.sketch.bodies) { const points = this.outline(body, 0); this.path(c, [...points, points[0]]); c.stroke(); }
+    c.restore();
   }
 
   // Lines of open constraints: cables without tension.
@@ -113,13 +171,76 @@ class Drawing {
     return loose;
   }
 
+  // What changed since the start is highlighted; what stays closed is a quiet dot. Reactions are arrows where a wall tells their direction.
+  contact(c, name, k, frame) {
+    const now = state(frame, k) > 0, changed = now !== (state(0, k) > 0);
+    for (const part of this.sketch.marks.get(name) || []) {
+      if (part.length > 1) { if (now && changed) this.taut(c, part, frame); continue; }
+      if (!now && !changed) continue;
+      const [at, normal] = this.touch(name, part[0], frame), [u, v] = this.screen(at), force = columns.get("reaction " + name);
+      if (now && normal && force && this.most > 0) this.arrow(c, at, normal.map((w) => (w * force[frame]) / this.most), colour("alert"));
+      c.strokeStyle = c.fillStyle = changed ? colour("alert") : colour("muted"); c.lineWidth = 2;
+      c.beginPath(); c.arc(u, v, (now ? 4.5 : 6) * this.thin, 0, 7);
+      if (now) c.fill(); else c.stroke();
+    }
+  }
+
+  // The touching point of a contact and the direction in which it pushes, from the wall that is nearest.
+  touch(constraint, name, frame) {
+    const known = this.sketch.touches.get(constraint), at = this.point(known ? known[0] : name, frame);
+    if (known) return [at.map((v, i) => v - known[2] * known[1][i]), known[1]];
+    const round = this.sketch.circles.find(([centre]) => centre === name), r = round ? Math.abs(this.value(round[1], frame)) : 0;
+    let best = null, least = 0.03 * this.size;
+    for (const [foot, normal] of this.sketch.grounds) {
+      const p = this.point(foot, frame), raw = normal.map((v) => this.value(v, frame)), size = Math.hypot(...raw) || 1;
+      const n = raw.map((v) => v / size), far = Math.abs(n.reduce((sum, v, i) => sum + v * (at[i] - p[i]), 0) - r);
+      if (far < least) { least = far; best = n; }
+    }
+    return best ? [at.map((v, i) => v - r * best[i]), best] : [at, null];
+  }
+
+  // An arrow that ends at a point; of length one it is a fifth of the picture.
+  arrow(c, at, along, ink) {
+    const foot = this.screen(at), tail = this.screen(at.map((v, i) => v - LONGEST * this.size * along[i]));
+    const far = Math.hypot(tail[0] - foot[0], tail[1] - foot[1]), turn = Math.atan2(foot[1] - tail[1], foot[0] - tail[0]);
+    if (far < 3) return;
+    const head = Math.min(10 * this.thin, far), gap = 5 * this.thin, [dx, dy] = [gap * Math.cos(turn), gap * Math.sin(turn)];
+    const [u, v] = [foot[0] - dx, foot[1] - dy];
+    c.strokeStyle = c.fillStyle = ink; c.lineWidth = 2.4 * this.thin; c.setLineDash([]);
+    c.beginPath(); c.moveTo(tail[0] - dx, tail[1] - dy); c.lineTo(u - 0.7 * head * Math.cos(turn), v - 0.7 * head * Math.sin(turn)); c.stroke();
+    c.beginPath(); c.moveTo(u, v);
+    for (const s of [-1, 1]) c.lineTo(u - head * Math.cos(turn + 0.42 * s), v - head * Math.sin(turn + 0.42 * s));
+    c.closePath(); c.fill();
+  }
+
+  // Loads grow with p; the longest of all frames has length one.
+  load(c, [at, force, grows], frame) {
+    const p = columns.get(D.parameter), now = grows ? (p ? p[frame] : 0) : 1;
+    if (this.heavy) this.arrow(c, this.point(at, frame), force.map((v) => (v * now) / this.heavy), colour("ink"));
+  }
+
+  // A triangle below a pin, with wheels where one axis is free; in space a square.
+  support(c, name, held, frame) {
+    const at = this.point(name, frame), [x, y] = this.screen(at), h = 11 * this.thin;
+    c.strokeStyle = colour("muted"); c.fillStyle = colour("paper"); c.lineWidth = 1.2; c.setLineDash([]);
+    if (this.solid) { c.fillStyle = colour("muted"); c.fillRect(x - 4 * this.thin, y - 4 * this.thin, 8 * this.thin, 8 * this.thin); return; }
+    const side = at[0] > this.centre[0] ? 1 : -1, [dx, dy] = held.includes("y") ? [0, 1] : [side, 0];
+    const spot = (down, across) => [x + h * (down * dx - across * dy), y + h * (down * dy + across * dx)];
+    this.path(c, [spot(0, 0), spot(1, -0.7), spot(1, 0.7)]); c.closePath(); c.fill(); c.stroke();
+    const base = held.length === 1 ? 1.5 : 1;
+    if (held.length === 1) for (const s of [-0.4, 0.4]) { c.beginPath(); c.arc(...spot(1.25, s), 0.25 * h, 0, 7); c.stroke(); }
+    this.path(c, [spot(base, -1), spot(base, 1)]); c.stroke();
+    c.lineWidth = 0.8;
+    for (let k = 0; k < 5; k++) { const s = -0.8 + 0.45 * k; this.path(c, [spot(base, s), spot(base + 0.35, s - 0.35)]); c.stroke(); }
+  }
+
   path(c, points) { c.beginPath(); points.forEach((p, i) => c[i ? "lineTo" : "moveTo"](...p)); }
 
-  line(c, points, style) {
-    const widths = { bar: 5, spring: 1.6, cable: 1.8, beam: 6, strut: 4, body: 1.8, slack: 1.2 };
+  line(c, points, style, ink = null) {
+    const widths = new Map(Object.entries({ bar: 5, spring: 1.6, cable: 1.8, beam: 6, strut: 4, body: 1.8, slack: 1.8 }));
     c.setLineDash(style === "slack" ? [5, 4] : []);
-    c.lineWidth = widths[style]; c.lineCap = "round";
-    c.strokeStyle = ["bar", "beam", "strut"].includes(style) ? colour("c0") : colour("ink");
+    c.lineWidth = widths.get(style) * this.thin; c.lineCap = "round";
+    c.strokeStyle = ink || (style === "slack" ? colour("muted") : ["bar", "beam", "strut"].includes(style) ? colour("c0") : colour("ink"));
     if (style === "spring") {
       for (let i = 1; i < points.length; i++) { this.path(c, this.spring(points[i - 1], points[i])); c.stroke(); }
       return;
@@ -131,8 +252,8 @@ class Drawing {
   }
 
   spring(a, b) {
-    const dx = b[0] - a[0], dy = b[1] - a[1], length = Math.hypot(dx, dy) || 1, swing = Math.min(8, length / 5);
-    const found = [a], coils = 16;
+    const dx = b[0] - a[0], dy = b[1] - a[1], length = Math.hypot(dx, dy) || 1, swing = Math.min(8 * this.thin, length / 5);
+    const found = [a], coils = this.thin < 0.7 ? 8 : 16;
     for (let i = 0; i <= coils; i++) {
       const u = 0.14 + (0.72 * i) / coils, s = i === 0 || i === coils ? 0 : (i % 2 ? 1 : -1) * swing;
       found.push([a[0] + u * dx - (s * dy) / length, a[1] + u * dy + (s * dx) / length]);
@@ -150,9 +271,13 @@ class Drawing {
     c.beginPath(); c.moveTo(x, y); c.lineTo(x + r * Math.cos(turn), y - r * Math.sin(turn)); c.stroke();
   }
 
-  body(c, at, angle, outline, frame) {
+  outline([at, angle, outline], frame) {
     const p = this.point(at, frame), t = this.value(angle, frame), a = Math.cos(t), b = Math.sin(t);
-    this.path(c, outline.map(([x, y]) => this.screen([p[0] + a * x - b * y, p[1] + b * x + a * y, ...p.slice(2)])));
+    return outline.map(([x, y]) => this.screen([p[0] + a * x - b * y, p[1] + b * x + a * y, ...p.slice(2)]));
+  }
+
+  body(c, at, angle, outline, frame) {
+    this.path(c, this.outline([at, angle, outline], frame));
     c.closePath();
     c.fillStyle = colour("grid"); c.fill();
     c.strokeStyle = colour("ink"); c.lineWidth = 1.8; c.stroke();
@@ -181,30 +306,46 @@ class Drawing {
   joints(c, frame) {
     const names = new Set(this.sketch.lines.filter(([, style]) => style !== "body").flatMap(([points]) => points));
     c.strokeStyle = colour("ink"); c.fillStyle = colour("paper"); c.lineWidth = 1.2;
-    if (names.size > 400) return;
+    if (names.size > 400 || this.thin < 0.7) return;
     for (const name of names) {
       c.beginPath(); c.arc(...this.screen(this.point(name, frame)), 3.2, 0, 7); c.fill(); c.stroke();
     }
   }
 
-  highlight(c, part, frame) {
-    c.strokeStyle = colour("alert");
-    if (part.length === 1) {
-      c.lineWidth = 2.5;
-      c.beginPath(); c.arc(...this.screen(this.point(part[0], frame)), 8, 0, 7); c.stroke();
-    } else {
-      c.lineWidth = 7; c.globalAlpha = 0.45;
-      this.path(c, part.map((n) => this.screen(this.point(n, frame)))); c.stroke();
-      c.globalAlpha = 1;
-    }
+  taut(c, part, frame) {
+    c.strokeStyle = colour("alert"); c.lineWidth = 7 * this.thin; c.globalAlpha = 0.45;
+    this.path(c, part.map((n) => this.screen(this.point(n, frame)))); c.stroke();
+    c.globalAlpha = 1;
   }
 
+  again() { this.canvas.classList.toggle("zoomed", this.zoom !== 1); this.refresh(); }
+  closer(f) { this.zoom = Math.max(0.2, Math.min(50, this.zoom * f)); this.again(); }
+  whole() { Object.assign(this, { zoom: 1, shift: [0, 0], turn: -0.9, tilt: 0.35 }); this.again(); }
+  rescale(times) { this.times = times; this.measure(); this.again(); }
+
+  turned(dx, dy) {
+    this.turn += dx * 0.01;
+    this.tilt = Math.max(-1.5, Math.min(1.5, this.tilt + dy * 0.01));
+  }
+
+  // One pointer turns what is in space, and moves what was zoomed in the plane; two pointers, the wheel and + − zoom.
   listen() {
-    this.canvas.addEventListener("pointermove", (event) => {
-      if (!event.buttons) return;
-      this.turn += event.movementX * 0.01;
-      this.tilt = Math.max(-1.5, Math.min(1.5, this.tilt + event.movementY * 0.01));
-      this.draw(view.frame);
+    gestures(this.canvas, {
+      slip: 1,
+      drag: (from, now) => {
+        const [dx, dy] = [now[0] - from[0], now[1] - from[1]];
+        if (this.solid) this.turned(dx, dy);
+        else if (this.zoom !== 1) this.shift = [this.shift[0] + dx, this.shift[1] + dy];
+        else return;
+        this.again();
+      },
+      pinch: (f, from, now) => { this.shift = [this.shift[0] + now[0] - from[0], this.shift[1] + now[1] - from[1]]; this.closer(f); },
     });
+    this.canvas.addEventListener("wheel", (event) => {
+      if (!event.ctrlKey && document.activeElement !== this.canvas) return;
+      event.preventDefault();
+      this.closer(Math.exp(-Math.sign(event.deltaY) * 0.15));
+    }, { passive: false });
+    this.canvas.addEventListener("dblclick", () => this.whole());
   }
 }

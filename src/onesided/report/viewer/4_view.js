@@ -1,74 +1,92 @@
-// The page: one position, shown by the diagram, the drawing, the raster, the numbers and the list of events.
-const view = { frame: 0, timer: null, here: -1 };
-const buttons = [...document.querySelectorAll("#events button")];
+// The page: one position, shown by the diagram, the drawing, the raster, the numbers and the lists.
+const view = { frame: 0, blend: null };
 const slider = byId("slider");
-slider.max = String(M - 1);
+Object.assign(slider, { min: "0", max: "1", step: "any", value: "0" });
 
 function fill(select, chosen) {
-  for (const name of D.choices) select.append(element("option", { value: name }, name));
+  for (const name of D.choices) select.append(element("option", { value: name }, titled(name)));
   select.value = chosen;
 }
 fill(byId("x"), D.x);
 fill(byId("y"), D.y);
 
+const events = new EventList(byId("events"), byId("event-filter"), byId("event-kind"), () => redraw());
+const branches = D.branches.length > 1 ? new BranchList(byId("branches"), byId("branch-filter"), byId("alike"), (frame) => show(frame), () => redraw()) : null;
+byId("branches-section").hidden = !branches;
+
 const chart = new Chart(byId("diagram"), byId("diagram-top"), {
-  marks: true, jumps: true,
-  at: () => view.frame, pick: (frame) => show(frame),
+  marks: true, jumps: true, tip,
+  at: () => view.frame, way: () => view.blend, pick: (frame) => show(frame), hides: (e) => events.hides(e) || (!!branches && branches.hides(branchOf(e.frame))),
   xName: () => byId("x").value, yName: () => byId("y").value,
   lines: () => D.branches.map((b, i) => ({
     x: columns.get(byId("x").value), y: columns.get(byId("y").value), begin: b.begin, end: b.end, colour: branchColour(i),
+    faint: !!branches && branches.hides(i),
   })),
 });
 
-const quantity = byId("quantity");
+const quantity = byId("quantity"), against = byId("against");
 const LINES = [[], [7, 4], [2, 3], [8, 3, 2, 3]];
 for (const name of D.quantities) quantity.append(element("option", {}, name));
+const apart = D.branches.length > 1 && !D.driven; // branches, each with an arc length of its own
+for (const name of new Set(apart ? [D.control, D.along] : [D.along, D.control])) against.append(element("option", { value: name }, titled(name)));
+const wanted = () => (quantity.value === "energy" ? ["energy"] : D.series.map((n) => `${quantity.value} ${n}`)).filter((n) => columns.has(n));
 const curves = D.quantities.length ? new Chart(byId("curves"), byId("curves-top"), {
-  at: () => view.frame, pick: (frame) => show(frame),
-  xName: () => (D.stability ? "position along the result" : D.control), yName: () => quantity.value,
-  lines: () => (quantity.value === "energy" ? ["energy"] : D.series.map((n) => `${quantity.value} ${n}`)).filter((n) => columns.has(n)).flatMap((name, k) =>
-    D.branches.map((b) => ({
-      x: D.stability ? places : columns.get(D.control), y: columns.get(name), begin: b.begin, end: b.end, colour: colour("c" + (k % 7)), dash: LINES[k % 4],
-    }))),
+  at: () => view.frame, pick: (frame) => show(frame), tip,
+  xName: () => against.value, yName: () => quantity.value,
+  lines: () => wanted().flatMap((name, k) => D.branches.map((b) => ({
+    x: against.value === D.along && !apart ? lengths : columns.get(against.value), y: columns.get(name), begin: b.begin, end: b.end,
+    colour: colour("c" + (k % 6)), dash: LINES[k % 4],
+  }))),
 }) : null;
-const places = Float64Array.from({ length: M }, (_, i) => i);
-const drawing = D.sketch ? new Drawing(byId("sketch"), D.sketch) : null;
-if (!drawing) byId("sketch-figure").hidden = true;
-if (!curves) byId("curves-section").hidden = true;
+const drawing = D.sketch ? new Drawing(byId("sketch"), D.sketch, () => show(view.frame)) : null;
+const raster = new Raster(byId("raster"), byId("needle"), byId("all-rows"));
+const player = new Player(byId("play"), byId("speed"), byId("loop"), show);
+byId("sketch-figure").hidden = !drawing;
+byId("stage").classList.toggle("alone", !drawing);
+byId("curves-section").hidden = !curves;
+byId("constraints-section").hidden = !width;
+byId("state-buttons").hidden = !D.coordinates.length;
 
-function legend() {
-  const list = byId("legend");
-  list.replaceChildren();
-  if (!curves || quantity.value === "energy") return;
-  D.series.forEach((name, k) => {
-    const key = element("canvas", { width: 36, height: 10 }), c = key.getContext("2d");
-    c.strokeStyle = colour("c" + (k % 7)); c.lineWidth = 2; c.setLineDash(LINES[k % 4]);
-    c.beginPath(); c.moveTo(0, 5); c.lineTo(36, 5); c.stroke();
-    list.append(element("span", {}, key, " " + name));
-  });
+// Everything about a point beside the pointer.
+function tip(frame, x, y) {
+  const box = this.top.parentElement.querySelector(".tip");
+  box.hidden = frame < 0;
+  if (frame < 0) return;
+  const found = eventsAt(frame).map((e) => element("b", {}, (e.number ? `${e.number} ` : "") + e.words));
+  const pushes = D.listed.map((k) => D.unilateral[k]).filter((name) => columns.has("reaction " + name) && state(frame, D.unilateral.indexOf(name)) > 0);
+  const names = new Set([D.control, byId("x").value, byId("y").value, ...(this === curves ? wanted() : []), ...D.readout, ...pushes.slice(0, 4).map((name) => "reaction " + name)]);
+  const lines = [...names].map((name) => element("div", {}, equation(name, frame, 6)));
+  if (D.stability) lines.push(element("div", {}, stability(frame)));
+  box.replaceChildren(...found, ...lines);
+  const left = x + box.offsetWidth + 24 > this.top.clientWidth ? x - box.offsetWidth - 14 : x + 16;
+  box.style.left = `${Math.max(left, 0)}px`;
+  box.style.top = `${Math.max(Math.min(y + 14, this.top.clientHeight - box.offsetHeight), 0)}px`;
 }
 
-const ROW = 17;
-// Rows against position: stability, then each constraint; filled where closed, pale where closed without force.
-function raster() {
-  const { c, w } = prepare(byId("raster")), first = D.stability ? 1 : 0, rows = Math.min(width, 12) + first, high = ROW;
-  const step = w / Math.max(M - 1, 1);
-  const stretch = (row, code, look) => {
-    let begin = 0;
-    for (let i = 1; i <= M; i++) if (i === M || code(i) !== code(begin)) {
-      c.fillStyle = look(code(begin));
-      c.fillRect(Math.max(0, (begin - 0.5) * step), row * high + 1, Math.max((i - begin) * step, 1.5), high - 3);
-      begin = i;
-    }
-  };
-  if (D.stability) stretch(0, (i) => Math.min(degree[i], 3), (d) => (d === 0 ? colour("good") : colour("bad" + d)));
-  for (let k = 0; k < rows - first; k++) stretch(k + first, (i) => state(i, k), (s) => [colour("grid"), colour("weak"), colour("c0")][s]);
-  c.fillStyle = colour("ink");
-  for (const e of D.events) if (e.kind !== "bound") c.fillRect(e.frame * step - 0.5, 0, 1, rows * high);
-  c.font = "11px system-ui, sans-serif"; c.textBaseline = "middle"; c.lineWidth = 3; c.strokeStyle = colour("paper");
-  [...(first ? ["stability"] : []), ...D.unilateral.slice(0, rows - first)].forEach((name, k) => {
-    c.strokeText(name, 4, (k + 0.5) * high); c.fillText(name, 4, (k + 0.5) * high);
+function key(words, draw, wide = 36) {
+  const canvas = element("canvas", { width: wide * 2, height: 32 }), c = canvas.getContext("2d");
+  canvas.style.width = `${wide}px`;
+  c.scale(2, 2);
+  draw(c, wide);
+  return element("span", { class: "key" }, canvas, words);
+}
+
+const stroke = (look, ink) => (c, w) => {
+  Object.assign(c, { strokeStyle: ink, lineWidth: look.width, globalAlpha: look.alpha });
+  c.setLineDash(look.dash); c.beginPath(); c.moveTo(0, 8); c.lineTo(w, 8); c.stroke();
+};
+
+function legends() {
+  const found = [], kinds = new Set(D.events.map((e) => e.kind));
+  ["stable", "stable only while held", "unstable; number: negative modes"].forEach((words, i) => {
+    if (D.stability && (i === 0 || firmness.includes(i))) found.push(key(words, stroke(LOOKS_OF[i], colour("c0"))));
   });
+  for (const [name, words] of D.kinds) if (kinds.has(name) && name !== "jump") found.push(key(words, (c) => mark(c, 9, 8, name), 18));
+  if (D.jumps.length) found.push(key("jump", stroke({ width: 1.8, alpha: 1, dash: [3, 3] }, colour("alert"))));
+  byId("diagram-legend").replaceChildren(...found);
+  if (!curves) return;
+  const names = quantity.value === "energy" ? [] : D.series.filter((name) => columns.has(`${quantity.value} ${name}`));
+  byId("legend").replaceChildren(...names.map((name, k) => key(name, stroke({ width: 2, alpha: 1, dash: LINES[k % 4] }, colour("c" + (k % 6))))));
 }
 
 function rows(table, entries) {
@@ -77,101 +95,68 @@ function rows(table, entries) {
   while (body.rows.length > entries.length) body.lastChild.remove();
   entries.forEach((entry, i) => {
     const row = body.rows[i];
-    while (row.cells.length < entry.length) row.append(element(row.cells.length ? "td" : "th"));
+    while (row.cells.length < entry.length) row.append(row.cells.length ? element("td") : element("th", { scope: "row" }));
     entry.forEach((text, k) => { if (row.cells[k].textContent !== text) row.cells[k].textContent = text; });
   });
 }
 
-function show(frame) {
-  view.frame = Math.max(0, Math.min(M - 1, frame));
-  const f = view.frame, sure = exact[f] === 1;
-  slider.value = String(f);
-  const branch = branchOf(f), source = D.branches[branch];
-  byId("position").textContent = source.label + (sure ? "" : "; between computed points, interpolated");
-  const word = byId("stability");
+function tell(f) {
+  const branch = branchOf(f), sure = exact[f] === 1;
+  byId("position").textContent = `${equation(D.control, f, 6)}; ${D.branches[branch].label}` + (sure ? "" : "; interpolated");
+  const word = byId("stability"), here = D.events.findIndex((e) => e.frame === f);
   word.hidden = !D.stability;
   word.textContent = stability(f);
-  const worst = Math.max(degree[f], ...D.events.filter((e) => e.frame === f).map((e) => e.after || 0));
-  word.dataset.degree = String(Math.min(worst, 3));
-  slider.setAttribute("aria-valuetext", `${D.control} = ${number(D.control, f)}` + (D.stability ? `, ${stability(f)}` : ""));
-  rows(byId("values"), D.shown.map((name) => [name, number(name, f)]));
+  word.dataset.degree = String(Math.min(Math.max(degree[f], ...eventsAt(f).map((e) => e.after || 0)), 3));
+  slider.setAttribute("aria-valuetext", equation(D.control, f) + (D.stability ? `, ${stability(f)}` : ""));
+  rows(byId("values"), D.shown.map((name) => [titled(name), number(name, f)]));
   rows(byId("constraints"), D.listed.map((k) => {
     const name = D.unilateral[k];
     return [name, states(name)[state(f, k)], number("gap " + name, f), number("reaction " + name, f)];
   }));
-  const here = D.events.findIndex((e) => e.frame === f);
   byId("here").textContent = here >= 0 ? D.events[here].words : "";
   byId("why").textContent = here >= 0 ? D.explanations[D.events[here].why] : "";
-  if (here !== view.here) {
-    if (view.here >= 0) buttons[view.here].removeAttribute("aria-current");
-    if (here >= 0) buttons[here].setAttribute("aria-current", "true");
-    view.here = here;
-  }
-  chart.cursor();
-  if (curves) curves.cursor();
-  if (drawing) drawing.draw(f);
-  const box = byId("raster").getBoundingClientRect();
-  byId("needle").style.left = `${(box.width * f) / Math.max(M - 1, 1)}px`;
+  events.mark(here);
+  if (branches) branches.mark(branch);
+}
+
+// Show a frame; during a jump also how far the system is on its way to another one.
+function show(frame, blend = null) {
+  view.frame = Math.max(0, Math.min(M - 1, frame));
+  view.blend = blend;
+  const f = view.frame, place = blend ? along[f] + Math.sqrt(blend[1]) * (along[blend[0]] - along[f]) : along[f];
+  slider.value = String(place / whole);
+  slider.dataset.frame = String(f);
+  byId("stage").classList.toggle("jumping", !!blend);
+  if (!blend) tell(f);
+  if (!document.documentElement.dataset.paper) for (const one of [chart, curves]) if (one) one.cursor();
+  if (drawing) drawing.draw(f, blend);
+  raster.point(place);
 }
 
 function hop(sense) {
-  const frames = D.events.map((e) => e.frame).sort((a, b) => a - b);
-  const next = sense > 0 ? frames.find((f) => f > view.frame) : frames.reverse().find((f) => f < view.frame);
+  const frames = D.events.filter((e) => !events.hides(e)).map((e) => e.frame);
+  const next = sense > 0 ? frames.find((f) => f > view.frame) : frames.findLast((f) => f < view.frame);
   if (next !== undefined) show(next);
 }
 
-function play() {
-  if (view.timer) { cancelAnimationFrame(view.timer); view.timer = null; byId("play").textContent = "Play"; return; }
-  if (view.frame >= M - 1) show(0);
-  byId("play").textContent = "Stop";
-  const begin = performance.now(), first = view.frame, rate = Math.max(M / 12, 15); // twelve seconds for all of it
-  const tick = (now) => {
-    const next = Math.floor(first + ((now - begin) / 1000) * rate);
-    if (next !== view.frame) show(next);
-    if (view.frame < M - 1) view.timer = requestAnimationFrame(tick);
-    else { view.timer = null; byId("play").textContent = "Play"; }
-  };
-  view.timer = requestAnimationFrame(tick);
+// The mechanism at the start, before and after each jump, and at the end; without jumps, at events.
+function filmstrip() {
+  const marks = D.jumps.length ? D.jumps.flatMap((j) => [[j.from, "before jump"], [j.to, "after jump"]]) : D.events.filter((e) => e.number).map((e) => [e.frame, `event ${e.number}`]);
+  const chosen = [[0, "start"], ...marks.slice(0, 6), [M - 1, "end"]].filter(([f], i, all) => all.findIndex(([g]) => g === f) === i);
+  byId("strip").replaceChildren(...chosen.map(([frame, words]) => {
+    const canvas = element("canvas", {}), button = element("button", { type: "button" }, canvas, element("span", {}, `${words}, ${equation(D.control, frame, 4)}`));
+    button.addEventListener("click", () => show(frame));
+    button.paint = () => { const { c, w, h } = prepare(canvas); drawing.paint(c, w, h, frame); };
+    return button;
+  }));
 }
+if (drawing) filmstrip(); else byId("strip").hidden = true;
 
 function redraw() {
-  byId("raster").style.height = `${ROW * (Math.min(width, 12) + (D.stability ? 1 : 0))}px`;
-  byId("needle").style.height = byId("raster").style.height;
+  legends();
   chart.draw();
-  if (curves) { legend(); curves.draw(); }
-  raster();
+  if (curves) curves.draw();
+  raster.draw();
+  for (const button of byId("strip").children) button.paint();
   show(view.frame);
 }
-
-slider.addEventListener("input", () => show(Number(slider.value)));
-for (const id of ["x", "y"]) byId(id).addEventListener("change", () => { chart.zoom = null; redraw(); });
-quantity.addEventListener("change", () => { curves.zoom = null; redraw(); });
-byId("play").addEventListener("click", play);
-byId("previous").addEventListener("click", () => hop(-1));
-byId("next").addEventListener("click", () => hop(1));
-buttons.forEach((b, i) => {
-  b.title = D.explanations[D.events[i].why];
-  b.addEventListener("click", () => show(Number(b.dataset.frame)));
-});
-byId("raster").addEventListener("click", (event) => {
-  show(Math.round((event.offsetX / event.target.getBoundingClientRect().width) * (M - 1)));
-});
-byId("theme").addEventListener("click", () => {
-  const dark = getComputedStyle(document.documentElement).getPropertyValue("--dark").trim() === "1";
-  document.documentElement.dataset.theme = dark ? "light" : "dark";
-  redraw();
-});
-document.addEventListener("keydown", (event) => {
-  if (event.ctrlKey || event.metaKey || event.altKey || ["SELECT", "INPUT"].includes(event.target.tagName)) return;
-  const moves = { ArrowRight: 1, ArrowLeft: -1, PageDown: 20, PageUp: -20 };
-  if (event.key in moves) show(view.frame + moves[event.key]);
-  else if (event.key === "Home") show(0);
-  else if (event.key === "End") show(M - 1);
-  else if (event.key === "n" || event.key === "p") hop(event.key === "n" ? 1 : -1);
-  else if (event.key === " " && event.target.tagName !== "BUTTON" && event.target.tagName !== "SUMMARY") play();
-  else return;
-  event.preventDefault();
-});
-new ResizeObserver(() => redraw()).observe(byId("diagram"));
-matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
-redraw();

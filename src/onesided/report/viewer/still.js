@@ -1,0 +1,1 @@
+themes(() => {}); // a page of still pictures
