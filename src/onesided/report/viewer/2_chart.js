@@ -1,6 +1,6 @@
 // A chart of curves that need not be functions: a still layer with curves and events, and a layer with the cursor.
 const LOOKS_OF = [{ width: 2.8, alpha: 1, dash: [] }, { width: 2.3, alpha: 0.8, dash: [14, 4] }, { width: 1.8, alpha: 0.6, dash: [6, 4] }];
-const MOST_DEGREES = 40, MOST_BADGES = 150; // numbers written on curves, and beside events
+const MOST_DEGREES = 40, MOST_BADGES = 60, MANY = 5000; // numbers on curves and beside events; points of a curve drawn less finely
 const NEAR = 30, TOUCH = 10, SLIP = 5; // pixels: a readout appears, a marker is meant, a click is not a drag
 
 class Chart {
@@ -55,10 +55,11 @@ class Chart {
     if (this.marks) this.events(c);
   }
 
-  // Pieces of equal stability; points closer than half a pixel, and all that is out of sight, are left out.
+  // Pieces of equal stability; points closer than half a pixel (a pixel, of very many), and all that is out of sight, are left out.
   curve(c, k) {
+    const many = k.end - k.begin > MANY;
     c.strokeStyle = k.colour;
-    c.lineCap = "round";
+    c.lineCap = many ? "butt" : "round"; c.lineJoin = many ? "bevel" : "round";
     let begin = k.begin;
     while (begin < k.end - 1) {
       let end = begin + 1;
@@ -69,16 +70,16 @@ class Chart {
       if (this.marks && !k.dash && !k.faint && degree[end] > 0 && length > 60) this.degreeAt(k, begin, end);
       begin = end;
     }
-    c.setLineDash([]); c.globalAlpha = 1; c.lineCap = "butt";
+    c.setLineDash([]); c.globalAlpha = 1; c.lineCap = "butt"; c.lineJoin = "round";
   }
 
   piece(c, { x, y }, begin, end) {
-    const [ax, bx, ay, by] = this.map, [l, t, r, b] = this.frame, far = 40;
+    const [ax, bx, ay, by] = this.map, [l, t, r, b] = this.frame, far = 40, fine = end - begin > MANY ? 1 : 0.5;
     let u = x[begin] * ax + bx, v = y[begin] * ay + by, down = false, length = 0;
     c.beginPath();
     for (let i = begin + 1; i <= end; i++) {
       const a = x[i] * ax + bx, e = y[i] * ay + by, step = Math.abs(a - u) + Math.abs(e - v);
-      if (step <= 0.5 && i !== end) continue;
+      if (step <= fine && i !== end) continue;
       const out = (a < l - far && u < l - far) || (a > r + far && u > r + far) || (e < t - far && v < t - far) || (e > b + far && v > b + far);
       if (out || step !== step) down = false;
       else { if (!down) c.moveTo(u, v); c.lineTo(a, e); down = true; length += step; }
@@ -152,7 +153,7 @@ class Chart {
     }
     const room = new Room(this.frame), found = [...groups.values()];
     for (const { u, v } of found) room.take([u - 7, v - 7, 14, 14]);
-    for (const { u, v, kinds } of found) for (const kind of kinds) mark(c, u, v, kind);
+    for (const kind of new Set(found.flatMap(({ kinds }) => [...kinds]))) mark(c, kind, found.filter(({ kinds }) => kinds.has(kind)).map(({ u, v }) => [u, v]));
     for (const one of found.filter(({ numbers }) => numbers.length).slice(0, MOST_BADGES)) this.badge(c, one, room);
   }
 
@@ -357,22 +358,36 @@ const SHAPES = new Map(Object.entries({
   closes: [3, Math.PI / 2, 7], opens: [3, -Math.PI / 2, 7], corner_limit: [4, 0, 7], smooth_bifurcation: [4, Math.PI / 4, 7],
   nonsmooth_bifurcation: [5, -Math.PI / 2, 8], continuum: [6, 0, 7], user: [5, -Math.PI / 2, 6], idle: [4, 0, 7, 0.6],
 }));
-function mark(c, x, y, kind) {
+function mark(c, kind, places) {
   if (kind === "jump") return;
-  const ink = colour("ink"), hollow = HOLLOW.has(kind);
-  c.strokeStyle = ink; c.lineWidth = 1.5; c.fillStyle = hollow ? colour("paper") : ink;
-  c.beginPath();
-  if (kind === "end" || kind === "jammed") { // a cross, upright where contacts hold the path
-    for (const [u, v] of kind === "end" ? [[6, 6], [6, -6]] : [[7, 0], [0, 7]]) { c.moveTo(x - u, y - v); c.lineTo(x + u, y + v); }
-    c.lineWidth = 3.5; c.stroke();
+  if (places.length > STAMPS && c.drawImage) { stamp(c, kind, places); return; }
+  const ink = colour("ink"), shape = SHAPES.get(kind);
+  c.strokeStyle = ink; c.lineWidth = 1.5; c.fillStyle = HOLLOW.has(kind) ? colour("paper") : ink;
+  const crosses = new Map([["end", [[6, 6], [6, -6]]], ["jammed", [[7, 0], [0, 7]]], ["bound", [[0, 5]]]]).get(kind);
+  if (crosses) { // a cross, upright where contacts hold the path; a tick at a bound
+    c.lineWidth = kind === "bound" ? 1.5 : 3.5;
+    c.beginPath();
+    for (const [x, y] of places) for (const [u, v] of crosses) { c.moveTo(x - u, y - v); c.lineTo(x + u, y + v); }
+    c.stroke();
     return;
   }
-  if (kind === "bound") { c.moveTo(x, y - 5); c.lineTo(x, y + 5); c.stroke(); return; }
-  const shape = SHAPES.get(kind);
-  if (!shape) c.arc(x, y, 5.5, 0, 7);
-  else for (let i = 0; i < shape[0]; i++) {
-    const turn = shape[1] + (2 * Math.PI * i) / shape[0];
-    c[i ? "lineTo" : "moveTo"](x + (shape[3] || 1) * shape[2] * Math.cos(turn), y + shape[2] * Math.sin(turn));
+  for (const [x, y] of places) {
+    c.beginPath();
+    if (!shape) c.arc(x, y, 5.5, 0, 7);
+    else for (let i = 0; i < shape[0]; i++) {
+      const turn = shape[1] + (2 * Math.PI * i) / shape[0];
+      c[i ? "lineTo" : "moveTo"](x + (shape[3] || 1) * shape[2] * Math.cos(turn), y + shape[2] * Math.sin(turn));
+    }
+    c.closePath(); c.fill(); c.stroke();
   }
-  c.closePath(); c.fill(); c.stroke();
+}
+
+// Very many markers of a kind: drawn once, then copied.
+const STAMPS = 40;
+function stamp(c, kind, places) {
+  const half = 12, ratio = c.getTransform().a, sheet = element("canvas", { width: 2 * half * ratio, height: 2 * half * ratio });
+  const pen = sheet.getContext("2d");
+  pen.scale(ratio, ratio);
+  mark(pen, kind, [[half, half]]);
+  for (const [x, y] of places) c.drawImage(sheet, x - half, y - half, 2 * half, 2 * half);
 }

@@ -81,7 +81,7 @@ function legends() {
   ["stable", "stable only while held", "unstable; number: negative modes"].forEach((words, i) => {
     if (D.stability && (i === 0 || firmness.includes(i))) found.push(key(words, stroke(LOOKS_OF[i], colour("c0"))));
   });
-  for (const [name, words] of D.kinds) if (kinds.has(name) && name !== "jump") found.push(key(words, (c) => mark(c, 9, 8, name), 18));
+  for (const [name, words] of D.kinds) if (kinds.has(name) && name !== "jump") found.push(key(words, (c) => mark(c, name, [[9, 8]]), 18));
   if (D.jumps.length) found.push(key("jump", stroke({ width: 1.8, alpha: 1, dash: [3, 3] }, colour("alert"))));
   byId("diagram-legend").replaceChildren(...found);
   if (!curves) return;

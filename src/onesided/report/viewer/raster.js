@@ -43,7 +43,9 @@ class Raster {
     c.fillStyle = colour("alert");
     for (const j of D.jumps) c.fillRect(at(j.from), 0, Math.max(at(j.to) - at(j.from), 1.5), high);
     c.fillStyle = colour("ink");
+    c.globalAlpha = Math.min(1, w / (12 * D.events.length)); // very many are a shade
     for (const e of D.events) if (e.kind !== "bound") c.fillRect(at(e.frame) - 0.5, 0, 1, high);
+    c.globalAlpha = 1;
     this.words(c);
   }
 
