@@ -133,7 +133,7 @@ def candidates(system: Line, spot: Spot) -> dict[object, list[float]]:
     if fixed(system, spot.gap):
         return _on_line(system, spot)
     top, under = p_on(system, spot.gap)
-    gaps = [(j, gap.of_x * under + gap.d * top) for j, gap in enumerate(system.gaps) if j != spot.gap]
+    gaps = [(j, top * gap.d + gap.of_x * under) for j, gap in enumerate(system.gaps) if j != spot.gap]
     found: dict[object, list[float]] = {j: real_roots(f, system.size) for j, f in gaps}
     found["bound"] = [x for b in system.bounds for x in real_roots(top - b * under, system.size)]
     if spot.gap is None:
