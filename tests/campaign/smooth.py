@@ -11,7 +11,7 @@ from scipy.optimize import brentq
 
 from .polynomials import UndecidedError
 
-ORDER = 5  # derivatives that are known, the function itself among them
+ORDER = 4  # derivatives that are known, the function itself among them
 WIDEST = 7.0  # of the interval that is searched, in sizes
 UNCLEAR = 1e-10  # an extremum this close to zero, relative to the values beside it, is no decision
 Jet = np.ndarray  # a row per derivative
@@ -24,7 +24,7 @@ class Smooth:
     Attributes
     ----------
     jet : places → derivatives of order 0, 1, …, a row each.
-    finest : distance over which the function changes; the search for roots is ten times finer.
+    finest : distance over which the function changes; the search for roots is eight times finer.
     """
 
     jet: Callable[[Any], Jet]
@@ -65,7 +65,7 @@ class Smooth:
         """All roots: between the zeros of the first derivative there is one at most."""
         low, high = max(self.ends[0], -WIDEST * size), min(self.ends[1], WIDEST * size)
         margin = 1e-6 * (high - low)
-        x = np.linspace(low + margin, high - margin, int(20 * (high - low) / self.finest) + 200)
+        x = np.linspace(low + margin, high - margin, int(8 * (high - low) / self.finest) + 100)
         turns = [brentq(self.deriv(), *pair, xtol=1e-15) for pair in changes(x, self.deriv()(x))]
         x = np.sort([*x, *turns])
         values = self(x)
