@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 from numpy.polynomial import Polynomial
-from scipy.optimize import brentq
 
 from .polynomials import UndecidedError
 
 ORDER = 4  # derivatives that are known, the function itself among them
 WIDEST = 7.0  # of the interval that is searched, in sizes
-UNCLEAR = 1e-10  # an extremum this close to zero, relative to the values beside it, is no decision
+UNCLEAR = 1e-10  # an extremum this close to zero, relative to the usual value, is no decision
+HALVINGS = 50
 Jet = np.ndarray  # a row per derivative
 
 
@@ -66,19 +66,26 @@ class Smooth:
         low, high = max(self.ends[0], -WIDEST * size), min(self.ends[1], WIDEST * size)
         margin = 1e-6 * (high - low)
         x = np.linspace(low + margin, high - margin, int(8 * (high - low) / self.finest) + 100)
-        turns = [brentq(self.deriv(), *pair, xtol=1e-15) for pair in changes(x, self.deriv()(x))]
-        x = np.sort([*x, *turns])
+        turns = zeros_between(self.deriv(), x)
+        x = np.sort(np.concatenate([x, turns]))
         values = self(x)
-        for turn in turns:
-            k = int(np.searchsorted(x, turn))
-            if 0 < k < len(x) - 1 and abs(values[k]) <= UNCLEAR * np.abs(values).max():
-                raise UndecidedError("a double root")
-        return [float(brentq(self, *pair, xtol=1e-15)) for pair in changes(x, values)]
+        at = np.searchsorted(x, turns)
+        at = at[(at > 0) & (at < len(x) - 1)]
+        if np.any(np.abs(values[at]) <= UNCLEAR * np.median(np.abs(values))):
+            raise UndecidedError("a double root")
+        return [float(root) for root in zeros_between(self, x)]
 
 
-def changes(x: np.ndarray, values: np.ndarray) -> list[tuple[float, float]]:
-    """Neighbouring places between which the sign changes."""
-    return [(float(x[k]), float(x[k + 1])) for k in np.flatnonzero(values[:-1] * values[1:] < 0)]
+def zeros_between(f: Smooth, x: np.ndarray) -> np.ndarray:
+    """One zero between any two neighbouring places at which the signs differ, all by bisection at once."""
+    values = f(x)
+    k = np.flatnonzero(values[:-1] * values[1:] < 0)
+    low, high, sign = x[k], x[k + 1], np.sign(values[k])
+    for _ in range(HALVINGS if len(k) else 0):
+        middle = (low + high) / 2
+        same = f(middle) * sign > 0
+        low, high = np.where(same, middle, low), np.where(same, high, middle)
+    return (low + high) / 2
 
 
 def as_smooth(f: Any) -> Smooth:

@@ -17,14 +17,17 @@ import numpy as np
 from numpy.polynomial import Polynomial
 
 import onesided
-from onesided import Path, System
+from onesided import Kind, Path, System
 
-from .line import MOST, Gap, Line, Spot, departing, equilibria, truth_of
+from . import drives
+from .line import MOST, Gap, Line, Spot, degree_of, departing, equilibria, truth_of
+from .one_coordinate import Units
 from .polynomials import UndecidedError
 from .smooth import Smooth, as_smooth, growth, hill, pole, wave
 from .verdicts import Fact, Truth, Verdict, compare, facts_of
 
 WALLS = 2
+LANDS = 1e-6  # accuracy of a state, in units of x
 OFF = Gap(20.0, 1.0, 0.0, 0.0)  # a wall that is never met
 TERMS = {"wave": (3, ("h", "w", "f")), "grow": (2, ("h", "r")), "pole": (2, ("h", "c")), "hill": (2, ("h", "c", "w"))}
 IDLE = {"wave": (0.0, 1.0, 0.0), "grow": (0.0, 1.0), "pole": (0.0, 1e3), "hill": (0.0, 0.0, 1.0)}
@@ -245,8 +248,85 @@ def case_of(seed: int) -> Case:
 
 
 def judge(seed: int) -> Verdict:
+    """Of every twenty seeds in turn paths, histories, single equilibria and diagrams."""
     case = case_of(seed)
+    verb = (trace_right, trace_right, drive_right, solve_right, diagram_right)[(seed // 20) % 5]
+    return verb(case, np.random.default_rng([seed, 17]))
+
+
+def trace_right(case: Case, _: np.random.Generator) -> Verdict:
     return compare(truth(case), found(case), partial(back, case))
+
+
+def drive_right(case: Case, rng: np.random.Generator) -> Verdict:
+    """All jumps of a history that begins in a stable state, and where it ends."""
+    targets = tuple(float(v) for v in rng.uniform(*case.line.bounds, 3))
+    plan = drives.Case(case.line, case.start, targets, Units())
+    if degree_of(case.line, case.start):
+        return trace_right(case, rng)
+    try:
+        slides, x_end = drives.history(plan)
+    except UndecidedError:
+        return trace_right(case, rng)
+    hidden = case.hidden
+    programme = [p + hidden.p_at for p in (case.start.p, *targets)]
+    drive = onesided.drive(stated(case), hidden.outer(case.start.x, case.start.p), programme, throw=False)
+    x = [float(hidden.inner(q)[0]) for jump in drive.jumps for q in (jump.q_from, jump.q_to)]
+    got = [(jump.p - hidden.p_at, *x[2 * k : 2 * k + 2]) for k, jump in enumerate(drive.jumps)]
+    true = [(slide.p, slide.x_from, slide.x_to) for slide in slides]
+    end = float(hidden.inner(drive.paths[-1].q[-1])[0]) if drive.paths else np.nan
+    sizes = np.array([case.line.bounds[1] - case.line.bounds[0], 1e3, 1.0])
+    alike = len(got) == len(true) and bool(np.all(np.abs(np.subtract(got, true)).reshape(-1, 3) <= LANDS * sizes))
+    if drive.ok and alike and abs(end - x_end) <= LANDS:
+        return Verdict("right")
+    why = f"{drive.status.name} {drive.note}; true {true} to {x_end}; found {got} to {end}"
+    return Verdict("silent" if drive.ok and not drive.note else "flagged", 1.0, why)
+
+
+def solve_right(case: Case, rng: np.random.Generator) -> Verdict:
+    """An equilibrium from beside the start is one of all of them, as stable as it is."""
+    guess = case.hidden.outer(case.start.x + 0.3 * float(rng.normal()), case.start.p)
+    solution = onesided.solve(stated(case), guess, case.start.p + case.hidden.p_at, throw=False)
+    if not solution.ok:
+        return Verdict("flagged", 1.0, f"{solution.status.name} {solution.note}")
+    x = float(case.hidden.inner(solution.value.q)[0])
+    near = [spot for spot in equilibria(case.line, case.start.p) if abs(spot.x - x) <= LANDS]
+    if len(near) == 1 and degree_of(case.line, near[0]) == solution.value.instability:
+        return Verdict("right")
+    return Verdict("silent", 1.0, f"x = {x}, degree {solution.value.instability}; true {near}")
+
+
+def diagram_right(case: Case, rng: np.random.Generator) -> Verdict:
+    """The special points of the path to either side, each once."""
+    try:
+        both = [truth(replace(case, direction=sense)) for sense in (1, -1)]
+    except UndecidedError:
+        return trace_right(case, rng)
+    p_at, low, high = case.hidden.p_at, *case.line.bounds
+    diagram = onesided.diagram(
+        stated(case), case.hidden.outer(case.start.x, case.start.p), case.start.p + p_at, p_bounds=(low + p_at, high + p_at)
+    )
+    own = [fact for one in both for fact in one.facts if Kind.bound not in fact.kinds and not fact.part]
+    true = {(round(fact.p / (high - low), 5), round(fact.q[0], 4)) for fact in own}
+    ends = (low + p_at, high + p_at)
+    got = {
+        (round((event.p - p_at) / (high - low), 5), round(float(case.hidden.inner(event.q)[0]), 4))
+        for event in diagram.events
+        if event.p not in ends
+    }
+    if same_places(true, got):
+        return Verdict("right")
+    why = f"{diagram!r} {diagram.note}; true {sorted(true)}; found {sorted(got)}"
+    return Verdict("silent" if diagram.complete else "flagged", 1.0, why)
+
+
+def same_places(a: set[tuple[float, float]], b: set[tuple[float, float]]) -> bool:
+    """Whether every place of one set is in the other."""
+
+    def within(some: set[tuple[float, float]], others: set[tuple[float, float]]) -> bool:
+        return all(any(abs(p - r) < 1e-4 and abs(x - y) < 1e-3 for r, y in others) for p, x in some)
+
+    return within(a, b) and within(b, a)
 
 
 def main(seed: int) -> None:
