@@ -27,7 +27,6 @@ MODELS = (
     "column",
     "corner-limit",
     "end-point",
-    "end-point-horizontal",
     "flat-contact",
     "keyboard-dome",
     "two-bar-roller",

@@ -131,8 +131,6 @@ def hill(height: float, at: float, width: float) -> Smooth:
 
     def jet(x: Any) -> Jet:
         z = (x - at) / width - 1j
-        return np.array(
-            [height * np.imag((-1) ** k * factorial(k) / z ** (k + 1)) / width**k for k in range(ORDER)]
-        )
+        return np.array([height * np.imag((-1) ** k * factorial(k) / z ** (k + 1)) / width**k for k in range(ORDER)])
 
     return Smooth(jet, width)

@@ -115,7 +115,9 @@ def tie(n: int, q: Any, p: Any, th: Any) -> Any:
 def template(others: int, tied: bool, twice: bool) -> System:
     """One compiled system for each form."""
     n = 1 + others + tied
-    names = [f"{kind}{k}{letter}" for kind, (count, letters) in TERMS.items() for k in range(count) for letter in letters]
+    names = [
+        f"{kind}{k}{letter}" for kind, (count, letters) in TERMS.items() for k in range(count) for letter in letters
+    ]
     names += ["b2", "b3", "b4", "c", "offset", "q_at", "p_at", *(f"s{i}" for i in range(others))]
     names += [f"{letter}{i}" for i in range(WALLS) for letter in "abed"]
     names += [f"i{i}{j}" for i in range(n) for j in range(n)]
@@ -229,7 +231,7 @@ def random_line(rng: np.random.Generator, kind: str) -> tuple[Line, Rows, tuple[
 
 
 def case_of(seed: int) -> Case:
-    """The first case of a seed whose truth does not hang on round-off and that has events, in three of four more than one."""
+    """The first case of a seed whose truth does not hang on round-off; three of four have more than one event."""
     rng = np.random.default_rng([seed, 13])
     kind = KINDS[seed % len(KINDS)]
     while True:
@@ -304,11 +306,13 @@ def diagram_right(case: Case, rng: np.random.Generator) -> Verdict:
         return trace_right(case, rng)
     p_at, low, high = case.hidden.p_at, *case.line.bounds
     diagram = onesided.diagram(
-        stated(case), case.hidden.outer(case.start.x, case.start.p), case.start.p + p_at, p_bounds=(low + p_at, high + p_at)
+        stated(case),
+        case.hidden.outer(case.start.x, case.start.p),
+        case.start.p + p_at,
+        p_bounds=(low + p_at, high + p_at),
     )
     own = [fact for one in both for fact in one.facts if Kind.bound not in fact.kinds and not fact.part]
     true = {(round(fact.p / (high - low), 5), round(fact.q[0], 4)) for fact in own}
-    ends = (low + p_at, high + p_at)
     got = {
         (round((event.p - p_at) / (high - low), 5), round(float(case.hidden.inner(event.q)[0]), 4))
         for event in diagram.events
