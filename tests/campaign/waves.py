@@ -305,12 +305,8 @@ def diagram_right(case: Case, rng: np.random.Generator) -> Verdict:
     except UndecidedError:
         return trace_right(case, rng)
     p_at, low, high = case.hidden.p_at, *case.line.bounds
-    diagram = onesided.diagram(
-        stated(case),
-        case.hidden.outer(case.start.x, case.start.p),
-        case.start.p + p_at,
-        p_bounds=(low + p_at, high + p_at),
-    )
+    q, p, ends = case.hidden.outer(case.start.x, case.start.p), case.start.p + p_at, (low + p_at, high + p_at)
+    diagram = onesided.diagram(stated(case), q, p, p_bounds=ends)
     own = [fact for one in both for fact in one.facts if Kind.bound not in fact.kinds and not fact.part]
     true = {(round(fact.p / (high - low), 5), round(fact.q[0], 4)) for fact in own}
     got = {
