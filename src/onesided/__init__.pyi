@@ -50,8 +50,8 @@ from .dynamics.steering.program import TrustRegion as TrustRegion
 from .dynamics.steering.program import Uno as Uno
 from .dynamics.steering.steer import DirectCollocation as DirectCollocation
 from .dynamics.steering.steer import steer as steer
-from .evaluation.derivatives import Function as Function
 from .evaluation.rows import rows as rows
+from .evaluation.user_functions import Function as Function
 from .files.import_dxf import read_dxf as read_dxf
 from .files.imports import read_mesh as read_mesh
 from .files.imports import read_truss as read_truss

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 import onesided
 import onesided.elements as parts
 from onesided.elements import Body, Guided, Marker, Node
-from onesided.evaluation.derivatives import Parameters
+from onesided.evaluation.user_functions import Parameters
 
 PARAMETERS = {"c": 0.7, "r": 1.5, "w": 2.0}
 G, G_ANGLE = np.array([0.1, -0.2]), 0.3

@@ -113,7 +113,7 @@ def test_measures_of_any_kind_are_those_of_each_point(q):
     found = evaluate_measures(measures, array, p, {"k": 7.0})
     for name, measure in measures.items():
         function = measure.function if isinstance(measure, Elementwise) else measure
-        one_by_one = [float(function(row, value, onesided.evaluation.derivatives.Parameters(k=7.0)))
+        one_by_one = [float(function(row, value, onesided.evaluation.user_functions.Parameters(k=7.0)))
                       for row, value in zip(array, p, strict=True)]  # fmt: skip
         np.testing.assert_allclose(found[name], one_by_one, rtol=1e-6, atol=1e-12, err_msg=name)
 

@@ -18,7 +18,7 @@ import numpy as np
 
 from onesided.base.types import Array, Indices
 from onesided.evaluation.compiling import compiled
-from onesided.evaluation.derivatives import Parameters
+from onesided.evaluation.user_functions import Parameters
 
 if TYPE_CHECKING:
     from onesided.system.equations import Equations

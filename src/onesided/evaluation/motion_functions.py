@@ -20,11 +20,11 @@ import numpy as np
 from onesided.base.types import Array
 from onesided.evaluation.compiling import FEW as SMALL
 from onesided.evaluation.compiling import HOT_PIECE, compiled
-from onesided.evaluation.derivatives import Parameters, differentiable
 from onesided.evaluation.flight_steps import FlightFunctions
 from onesided.evaluation.looping import at_once, looped
 from onesided.evaluation.rows import families
 from onesided.evaluation.smooth_steps import StrideFunctions
+from onesided.evaluation.user_functions import Parameters, differentiable
 from onesided.groups import Vector
 
 if TYPE_CHECKING:

@@ -17,8 +17,8 @@ import numpy as np
 
 from onesided.elements.contract import Element, Frame, Local
 from onesided.elements.places import Place
-from onesided.evaluation.derivatives import Parameters
 from onesided.evaluation.flat import retraced
+from onesided.evaluation.user_functions import Parameters
 
 Data = dict[str, Any]
 KEPT = 512  # forms whose traced functions are kept

@@ -14,10 +14,10 @@ from onesided.base.errors import ModelError, UsageError
 from onesided.base.names import unknown_name
 from onesided.evaluation.compiling import prepare_jax
 from onesided.evaluation.contact_steps import Leap
-from onesided.evaluation.derivatives import Parameters
 from onesided.evaluation.flat import flattened
 from onesided.evaluation.motion_functions import Constraints, MotionFunctions
 from onesided.evaluation.rows import Row
+from onesided.evaluation.user_functions import Parameters
 from onesided.system.compliance import Compliance
 from onesided.system.travel import made_by
 

@@ -11,7 +11,7 @@ import numpy as np
 from onesided.base.errors import ModelError
 from onesided.base.names import check_names, unknown_name
 from onesided.base.types import Array
-from onesided.evaluation.derivatives import Parameters
+from onesided.evaluation.user_functions import Parameters
 from onesided.system.system import System
 
 Force = Callable[[Any, Any], Any]

@@ -8,7 +8,7 @@ import numpy as np
 
 from onesided.base.errors import ModelError
 from onesided.base.types import Array
-from onesided.evaluation.derivatives import Parameters
+from onesided.evaluation.user_functions import Parameters
 
 Scalar = Callable[[Any, Any, Any], Any]
 

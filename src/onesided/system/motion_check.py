@@ -11,7 +11,7 @@ from onesided.base.errors import ModelError
 from onesided.base.tolerances import EPS
 from onesided.base.types import Array
 from onesided.evaluation.compiling import prepare_jax
-from onesided.evaluation.derivatives import Parameters
+from onesided.evaluation.user_functions import Parameters
 from onesided.groups import Group
 
 if TYPE_CHECKING:

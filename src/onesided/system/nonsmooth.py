@@ -6,7 +6,7 @@ import jax.numpy as jnp
 from jax.scipy.special import logsumexp
 
 from onesided.base.errors import ModelError
-from onesided.evaluation.derivatives import Scalar
+from onesided.evaluation.user_functions import Scalar
 
 
 def smallest(name: str, *distances: Scalar) -> dict[str, Scalar]:

@@ -7,7 +7,7 @@ import numpy as np
 from onesided.base.errors import ModelError
 from onesided.base.names import some
 from onesided.base.types import Array
-from onesided.evaluation.derivatives import Parameters
+from onesided.evaluation.user_functions import Parameters
 
 if TYPE_CHECKING:
     from onesided.system.system import System

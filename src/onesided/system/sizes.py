@@ -18,6 +18,7 @@ from onesided.base.errors import ModelError
 from onesided.base.tolerances import EPS, HALF_DIGITS, QUARTER_DIGITS, ROUNDING
 from onesided.base.types import Array
 from onesided.evaluation.derivatives import FEW, Derivatives, Evaluation
+from onesided.system.crossing import ALIKE, CHANGE, DECADES, NEAR, first_crossing
 
 
 @dataclass(frozen=True)
@@ -47,11 +48,8 @@ class Probe:
         return X
 
 
-CHANGE = 0.5  # what counts as a change of order one
 SPREAD = 30.0  # largest ratio of lengths that is estimated
-DECADES = 18  # how far sizes are searched for
-DECADES_ALIKE, ALIKE = 3, 0.2  # growth by powers of ten that differ by no more than this, over so many decades
-NEAR = 1.05  # a size this close to the one sought is as good
+DECADES_ALIKE = 3  # decades over which growth by like powers is a law
 LEFT = EPS**0.5  # share of the first reference in those of other points: for directions in which no element is stiff
 FAR = 1e3  # a change so much larger need not be known better
 
@@ -269,7 +267,7 @@ def _reach(evaluate: Probe, e: Evaluation, q: Array, p: float, d: Array, guess: 
                 break
         return largest
 
-    return _first_crossing(change, guess)
+    return first_crossing(change, guess)
 
 
 def _reach_under_load(evaluate: Probe, e: Evaluation, q: Array, p: float, d: Array, guess: float) -> float | None:
@@ -310,7 +308,7 @@ def _control(evaluate: Probe, e: Evaluation, q: Array, p: float, sizes: Sizes, u
                 largest = max(largest, stiffened(other), _largest(_ratios(e.turning(other, sizes.length), gaps)))
         return largest
 
-    found = _first_crossing(change, abs(p) or 1.0) or abs(p) or 1.0
+    found = first_crossing(change, abs(p) or 1.0) or abs(p) or 1.0
     return float(max(found, EPS**0.4 * abs(p)))  # what p itself resolves
 
 
@@ -323,47 +321,3 @@ def _largest(values: Array) -> float:
     """Largest absolute value; what is not finite counts as infinitely large."""
     size = float(abs(values).max()) if values.size else 0.0
     return size if math.isfinite(size) else math.inf
-
-
-def _first_crossing(change: Callable[[float], float], guess: float) -> float | None:
-    """The size, near `guess` and over many decades, from which on `change` is at least CHANGE; None if it never is."""
-    size, here = guess, change(guess)
-    large = here >= CHANGE
-    for trial in range(DECADES):
-        if CHANGE <= here <= NEAR * CHANGE:
-            return size
-        other = size * (min(max(_factor(here, 1.0), 0.1), 10.0) if trial < 2 else 0.1 if large else 10.0)
-        there = change(other)
-        if (there >= CHANGE) != large:
-            low, high = ((other, there), (size, here)) if large else ((size, here), (other, there))
-            return _narrow(change, low, high)
-        size, here = other, there
-    return size if large else None
-
-
-def _factor(change: float, power: float) -> float:
-    """By how much to multiply a size so that its change, if it grows by a power, comes just above CHANGE."""
-    wanted = math.sqrt(NEAR) * CHANGE
-    if not 0.0 < change < math.inf:
-        return math.inf if change == 0.0 else 0.0
-    return float((wanted / change) ** (1.0 / power))
-
-
-def _narrow(change: Callable[[float], float], low: tuple[float, float], high: tuple[float, float]) -> float | None:
-    """The crossing between two sizes with their changes, to a few per cent: most grow like a power of the size.
-
-    None where nothing changes at all until the model has no value: points that coincide after so large a displacement
-    that their distances are lost in round-off tell nothing of a linear system.
-    """
-    for _ in range(6):
-        (a, before), (b, after) = low, high
-        if b <= NEAR * a or after <= NEAR * CHANGE:
-            break
-        known = before > 0.0 and after < math.inf
-        power = max(math.log(after / before) / math.log(b / a), 0.1) if known else 0.0
-        middle = a * _factor(before, power) if power else 0.0
-        if not a * (b / a) ** 0.05 < middle < b * (a / b) ** 0.05:
-            middle = math.sqrt(a * b)
-        value = change(middle)
-        low, high = (low, (middle, value)) if value >= CHANGE else ((middle, value), high)
-    return None if low[1] <= ROUNDING and high[1] == math.inf else high[0]

@@ -18,7 +18,7 @@ from onesided.base.errors import ModelError
 from onesided.base.tolerances import EPS, HALF_DIGITS
 from onesided.base.types import Array, Mask
 from onesided.evaluation.compiling import compiled, prepare_jax
-from onesided.evaluation.derivatives import Parameters
+from onesided.evaluation.user_functions import Parameters
 from onesided.system.surface_geometry import PairGeometry, SurfacePair
 
 CHUNK = 64  # configurations in one compiled call

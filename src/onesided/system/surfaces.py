@@ -28,8 +28,8 @@ from onesided.base.errors import ModelError
 from onesided.base.names import joined
 from onesided.base.types import Array
 from onesided.evaluation.compiling import prepare_jax
-from onesided.evaluation.derivatives import Parameters
 from onesided.evaluation.rows import Row
+from onesided.evaluation.user_functions import Parameters
 from onesided.groups import Product, Vector
 from onesided.system.contact import Contact
 from onesided.system.measures import Elementwise

@@ -15,11 +15,11 @@ from onesided.base.names import check_names, some, unknown_name
 from onesided.base.tolerances import DEFAULT, Tolerances
 from onesided.base.types import Array
 from onesided.base.views import views
-from onesided.evaluation import derivatives
-from onesided.evaluation.derivatives import Derivatives, Evaluation, Function, Scalar
+from onesided.evaluation.derivatives import Derivatives, Evaluation
 from onesided.evaluation.motion_functions import MotionFunctions
 from onesided.evaluation.path_steps import CurveFrame, Here, PathStretch, StepKnobs
 from onesided.evaluation.rows import Row
+from onesided.evaluation.user_functions import Function, Scalar, check_function, compare_derivatives
 from onesided.groups import Group
 from onesided.results.member_series import Members
 from onesided.results.sketch import Sketch
@@ -137,17 +137,17 @@ class System:
             if isinstance(function, Row) and function.index > 0:
                 continue  # the family was checked with its first row
             if isinstance(function, Row):
-                derivatives.check_function(f"the family of {label}", function.family, self.n, names, (function.size,))
+                check_function(f"the family of {label}", function.family, self.n, names, (function.size,))
             if not callable(function) and not isinstance(function, Function):
                 raise ModelError(f"{label} is not a function", got=repr(function), expected="a callable (q, p, th)")
-            derivatives.check_function(label, function, self.n, names)
+            check_function(label, function, self.n, names)
             if isinstance(function, Function):
                 for rule, name, shape in (
                     (function.gradient, "gradient", (self.n,)),
                     (function.hessian, "hessian", (self.n, self.n)),
                 ):
                     if rule is not None:
-                        derivatives.check_function(f"{name} of {label}", rule, self.n, names, shape)
+                        check_function(f"{name} of {label}", rule, self.n, names, shape)
         constraints = [*self.bilateral.values(), *self.unilateral.values()]
         self._set("derivatives", Derivatives(self.n, self.energy, constraints, names))
         check_motion(self)
@@ -396,9 +396,7 @@ class System:
         point, found = self.point(q), {}
         for label, function in self._labelled():
             if isinstance(function, Function):
-                pairs = derivatives.compare_derivatives(
-                    function, tuple(self.parameters), point, p, dict(self.parameters)
-                )
+                pairs = compare_derivatives(function, tuple(self.parameters), point, p, dict(self.parameters))
                 found.update({f"{label}: {name}": value for name, value in pairs.items()})
         for name, value in found.items():
             if not value <= tolerances.derivative:

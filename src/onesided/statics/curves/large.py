@@ -222,22 +222,25 @@ class LargeCurve(Curve):
     def _approach(self, y: Array, border: Plane, target: float, reach: float) -> tuple[Array, float, float]:
         """Newton steps with the factorisation at hand, as long as they converge quickly; residuals only.
 
-        Also the length of the first step, and the error before the last one.
+        Also the length of the first step, and the error before the last one. A step into nowhere (the factorisation
+        at hand may be that of a singular point) is taken back.
         """
         bordered = self.border(border.row)
-        first, previous, last = 0.0, np.inf, reach / SLOW
+        first, previous, last, back = 0.0, np.inf, reach / SLOW, y
         for _ in range(CHORDS):
             energy, L_q, c = self.system.residual_packed(self.packed(y))
             R = np.concatenate([L_q, c[self.rows]]) / self.weight
             value = float(border.row @ y) - border.level
             error = max(float(np.max(np.abs(R), initial=0.0)), abs(value))
-            if not math.isfinite(error + energy) or error > SLOW * previous or (not first and error <= target):
+            if not math.isfinite(error + energy) or error > 1e3 * previous:
+                return back, 0.0, np.inf
+            if error > SLOW * previous or (not first and error <= target):
                 break
             delta = bordered.solve(-R, -value, refine=False)
             size = math.sqrt(delta @ delta)
             if not size < SLOW * last or settled(error, previous, target, size):
                 break
-            first, previous, last, y = first or size, error, size, y + delta
+            first, previous, last, back, y = first or size, error, size, y, y + delta
         return y, first, previous
 
 
