@@ -103,7 +103,7 @@ def gap(n: int, i: int, q: Any, p: Any, th: Any) -> Any:
 
 def again(n: int, i: int, q: Any, p: Any, th: Any) -> Any:
     """The same wall in other words."""
-    return jnp.expm1(gap(n, i, q, p, th))
+    return (2 + jnp.cos(inner_of(n, q, p, th)[0][0])) * gap(n, i, q, p, th)
 
 
 def tie(n: int, q: Any, p: Any, th: Any) -> Any:
