@@ -28,7 +28,7 @@ from .verdicts import Fact, Truth, Verdict, compare, facts_of
 
 WALLS = 2
 LANDS = 1e-6  # accuracy of a state, in units of x
-OFF = Gap(20.0, 1.0, 0.0, 0.0)  # a wall that is never met
+OFF = (Gap(20.0, 1.0, 0.0, 0.0), Gap(30.0, 1.0, 0.0, 0.0))  # walls so far away that no path meets them
 TERMS = {"wave": (3, ("h", "w", "f")), "grow": (2, ("h", "r")), "pole": (2, ("h", "c")), "hill": (2, ("h", "c", "w"))}
 IDLE = {"wave": (0.0, 1.0, 0.0), "grow": (0.0, 1.0), "pole": (0.0, 1e3), "hill": (0.0, 0.0, 1.0)}
 MAKERS: dict[str, Callable[..., Smooth]] = {"wave": wave, "grow": growth, "pole": pole, "hill": hill}
@@ -132,6 +132,11 @@ def template(others: int, tied: bool, twice: bool) -> System:
     )
 
 
+def walls_of(case: Case) -> tuple[Gap, ...]:
+    """As many walls as are stated."""
+    return (*case.line.gaps, *OFF)[:WALLS]
+
+
 def stated(case: Case) -> System:
     """The system of the library."""
     hidden, numbers = case.hidden, {}
@@ -139,7 +144,7 @@ def stated(case: Case) -> System:
         for k in range(count):
             values = case.rows[kind][k] if k < len(case.rows.get(kind, [])) else IDLE[kind]
             numbers |= {f"{kind}{k}{letter}": value for letter, value in zip(letters, values, strict=True)}
-    gaps = [*case.line.gaps, OFF, OFF][:WALLS]
+    gaps = walls_of(case)
     numbers |= {f"{letter}{i}": getattr(g, letter) for i, g in enumerate(gaps) for letter in "abed"}
     numbers |= dict(zip(("b2", "b3", "b4"), case.well, strict=True)) | {"c": case.line.c}
     numbers |= {f"s{i}": v for i, v in enumerate(hidden.follow)}
@@ -297,7 +302,8 @@ def solve_right(case: Case, rng: np.random.Generator) -> Verdict:
     if not solution.ok and solution.status is not Status.dependent:
         return Verdict("flagged", 1.0, f"{solution.status.name} {solution.note}")
     x = float(case.hidden.inner(solution.value.q)[0])
-    near = [spot for spot in equilibria(case.line, case.start.p) if abs(spot.x - x) <= LANDS]
+    line = replace(case.line, gaps=walls_of(case))
+    near = [spot for spot in equilibria(line, case.start.p) if abs(spot.x - x) <= LANDS]
     if len(near) == 1 and degree_of(case.line, near[0]) == solution.value.instability:
         return Verdict("right")
     return Verdict("silent", 1.0, f"x = {x}, degree {solution.value.instability}; true {near}")
