@@ -6,6 +6,7 @@ Where a stable path turns back the coordinate slides at constant p to the next r
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.polynomial import Polynomial
@@ -19,6 +20,7 @@ from .polynomials import UndecidedError, real_roots
 from .verdicts import Verdict
 
 BLUR = 1e-7
+SPLIT = 1e-4  # distance of what is left of a double root that is not divided out
 MOST = 30  # events between two turning points of the programme
 
 
@@ -87,7 +89,8 @@ def landing(line: Line, stop: Spot, what: object, sense: int) -> Spot:
     places: list[tuple[float, int | None]] = [(x, None) for x in real_roots(force, line.size)]
     for j, gap in enumerate(line.gaps):
         places += [(x, j) for x in real_roots(_other(gap, stop, j), line.size)]
-    ahead = [(towards * (x - stop.x), x, gap) for x, gap in places if towards * (x - stop.x) > STILL * line.size]
+    clear = (STILL if isinstance(force, Polynomial) else SPLIT) * line.size
+    ahead = [(towards * (x - stop.x), x, gap) for x, gap in places if towards * (x - stop.x) > clear]
     if not ahead:
         raise UndecidedError("nothing stops the slide")
     _, x, which = min(ahead, key=lambda place: place[0])
@@ -102,8 +105,10 @@ def _other(gap: Gap, stop: Spot, j: int) -> Polynomial:
     return without(values, stop.x) if stop.gap == j else values
 
 
-def without(f: Polynomial, root: float) -> Polynomial:
-    """f / (x − root)."""
+def without(f: Any, root: float) -> Any:
+    """f / (x − root); what is no polynomial keeps its root."""
+    if not isinstance(f, Polynomial):
+        return f
     f = f.trim()
     return f // Polynomial([-root, 1.0]) if f.degree() > 0 else f
 

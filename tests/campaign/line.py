@@ -6,7 +6,7 @@ event is a root of a polynomial in one variable; a walk goes from root to root.
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.polynomial import Polynomial
@@ -51,6 +51,7 @@ class Line:
     gaps: tuple[Gap, ...]
     bounds: tuple[float, float]
     size: float = 1.0  # of x
+    known: dict[int | None, dict[object, list[float]]] = field(default_factory=dict, init=False, repr=False)
 
     @property
     def V_x(self) -> Polynomial:
@@ -132,8 +133,14 @@ def candidates(system: Line, spot: Spot) -> dict[object, list[float]]:
     """Where along the curve something may happen, by what happens there."""
     if fixed(system, spot.gap):
         return _on_line(system, spot)
+    if spot.gap not in system.known:
+        system.known[spot.gap] = _on_curve(system, spot)
+    return system.known[spot.gap]
+
+
+def _on_curve(system: Line, spot: Spot) -> dict[object, list[float]]:
     top, under = p_on(system, spot.gap)
-    gaps = [(j, gap.of_x * under + gap.d * top) for j, gap in enumerate(system.gaps) if j != spot.gap]
+    gaps = [(j, top * gap.d + gap.of_x * under) for j, gap in enumerate(system.gaps) if j != spot.gap]
     found: dict[object, list[float]] = {j: real_roots(f, system.size) for j, f in gaps}
     found["bound"] = [x for b in system.bounds for x in real_roots(top - b * under, system.size)]
     if spot.gap is None:

@@ -1,6 +1,7 @@
 """Real roots of polynomials in one variable, polished, and refused where they cannot be told apart."""
 
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.polynomial import Polynomial
@@ -12,8 +13,10 @@ class UndecidedError(ValueError):
     """The truth itself hangs on round-off."""
 
 
-def real_roots(f: Polynomial, size: float) -> list[float]:
-    """Simple real roots of f within a few `size` of zero, in order."""
+def real_roots(f: Any, size: float) -> list[float]:
+    """Simple real roots of f within a few `size` of zero, in order; what is no polynomial finds its own."""
+    if not isinstance(f, Polynomial):
+        return list(f.real_roots(size))
     f = trimmed(f, size)
     if f.degree() == 0:
         return []

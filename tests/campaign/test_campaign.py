@@ -5,15 +5,16 @@ The counts of each campaign are printed at the end of the test run.
 
 import pytest
 
-from . import curved, drives, one_coordinate, straight, two_coordinates, units
+from . import bundled, curved, drives, one_coordinate, straight, two_coordinates, units, waves
 from .verdicts import campaign
 
 FAMILIES = {module.__name__.rpartition(".")[2]: module for module in (
-    one_coordinate, straight, units, curved, drives, two_coordinates)}  # fmt: skip
+    one_coordinate, straight, units, curved, drives, two_coordinates, waves, bundled)}  # fmt: skip
 FLAGGED = 0.05  # share of the cases in which the library may say that it did not find its way
 UNDECIDED = 0.02  # share of the cases in which the oracle may give up
 
 QUICK = {"one_coordinate": 16, "straight": 6, "units": 4, "curved": 1, "drives": 3, "two_coordinates": 2}
+QUICK |= {"waves": 2, "bundled": 2}
 LONG = {
     "one_coordinate": (3000, 1000),
     "straight": (2000, 500),
@@ -21,6 +22,8 @@ LONG = {
     "curved": (1000, 250),
     "drives": (1000, 200),
     "two_coordinates": (1000, 250),
+    "waves": (1000, 200),
+    "bundled": (130, 65),
 }
 
 
@@ -40,6 +43,16 @@ def test_a_few(family, record_property):
 def test_the_middle_of_a_step_does_not_outlive_its_leg():
     """A step beyond a contact that opened left its middle on the next leg, which has fewer unknowns."""
     assert straight.judge(700109).outcome == "right"
+
+
+def test_two_forks_closer_together_than_a_step_are_told_apart():
+    """Newton's method leads from the first to the second, seen from beyond both."""
+    assert straight.judge(900116).outcome == "right"
+
+
+def test_a_slide_lands_on_a_peg_that_is_smaller_than_a_step():
+    """Its curvature times the reaction is a thousand million times the stiffness of the system."""
+    assert drives.judge(900125).outcome == "right"
 
 
 @pytest.mark.slow

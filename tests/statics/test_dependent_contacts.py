@@ -318,3 +318,12 @@ def test_the_tips_of_two_pairs_of_panels_meet(knobs):
     assert (parts.kind, set(parts.constraints)) == (Kind.idle, {"ahead1", "ahead7", "behind0", "behind2"})
     assert [meets.p, parts.p] == pytest.approx([0.0168646524, -0.0168646524], abs=1e-9)
     assert last.kind is Kind.nonsmooth_bifurcation and last.p == pytest.approx(-event.p, abs=1e-9)
+
+
+@pytest.mark.xfail(reason="gaps are measured as at the start, where this one is 1e10 times as steep", strict=True)
+def test_a_wall_whose_gap_flattens_on_the_way_closes_once():
+    """x = p down to the wall at 0, stated twice: both close there, and nothing happens before."""
+    walls = {"wall": lambda q, p, th: q[0], "again": lambda q, p, th: jnp.expm1(q[0])}
+    system = System(("x", "y"), lambda q, p, th: ((q[0] - p) ** 2 + q[1] ** 2) / 2, unilateral=walls)
+    path = onesided.trace(system, [24.0, 0.0], 24.0, direction=-1, p_bounds=(-1, 30))
+    assert [event.kind for event in path.events] == [Kind.closes, Kind.bound]

@@ -138,3 +138,13 @@ BOX = _box()
 def test_solve_of_a_system_needs_start_and_p():
     with pytest.raises(onesided.OnesidedError, match="needs a start and a value"):
         onesided.solve(onesided.System(("x",), lambda q, p, th: (q[0] - p) ** 2))
+
+
+def test_a_wall_stated_twice_is_met_by_a_solution_with_dependent_constraints():
+    """Newton's method gets there as well, but leaves the start: that is no reason to say that it stalled."""
+    walls = {"wall": lambda q, p, th: 0.5 - q[0], "again": lambda q, p, th: jnp.expm1(0.5 - q[0])}
+    system = System(("x",), lambda q, p, th: (q[0] - p) ** 2 / 2, unilateral=walls)
+    found = onesided.solve(system, [0.2], 1.0, throw=False)
+    assert found.status is Status.dependent
+    assert found.value.q[0] == pytest.approx(0.5, abs=1e-12)
+    assert found.value.lam.sum() == pytest.approx(0.5, abs=1e-12)

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from onesided.base.tolerances import EPS
+from onesided.base.tolerances import EPS, HALF_DIGITS
 
 FEW = 4  # functions up to which numbers one by one take less time than arrays
 NOISE = 64.0  # roundings in the difference of two values
@@ -106,7 +106,7 @@ def falls_below(f: Triple, floor: float) -> bool:
 
 
 def may_turn(xp: Any, f: Triple, sense: Any, h: Any) -> Any:
-    """Whether a function with slopes of one sense at both ends may turn back in between, on a step of length h.
+    """Whether a function may turn back in between more often than slopes at both ends say, on a step of length h.
 
     Slopes are entries of unit tangents, times the step: below rounding of these they have no sense.
     """
@@ -114,7 +114,21 @@ def may_turn(xp: Any, f: Triple, sense: Any, h: Any) -> Any:
     first, second = _halves(up)
     least = 2 * xp.minimum(_least_slope(xp, *first), _least_slope(xp, *second))
     lower, noise = xp.minimum(up.slope_a, up.slope_b), NOISE * EPS * (abs(f.a) + abs(f.b) + h)
-    return (lower > noise) & (least <= STEEP * misfit(f) + noise) & (least < lower)
+    error = STEEP * misfit(f) + noise
+    twice = (lower > noise) & (least <= error) & (least < lower)
+    thrice = (abs(up.slope_m) <= error) | _touches_zero(xp, *first, error / 2) | _touches_zero(xp, *second, error / 2)
+    thrice |= (up.slope_b >= -error) | (up.slope_a <= error)
+    return twice | ((up.slope_a > HALF_DIGITS * h) & (up.slope_b < -noise) & thrice)  # it may have turned at a
+
+
+def _touches_zero(xp: Any, va: Any, ra: Any, vb: Any, rb: Any, error: Any) -> Any:
+    """Whether the slope of a cubic on [0, 1] may have two zeros more there than its signs at both ends say."""
+    lead, linear = 6 * (va - vb) + 3 * (ra + rb), 6 * (vb - va) - 4 * ra - 2 * rb
+    turns = linear * (2 * lead + linear) < 0  # the slope has an extremum inside
+    f = xp.where(turns, -linear / xp.where(turns, 2 * lead, 1.0), 0.0)
+    extremum = (lead * f + linear) * f + ra
+    beyond = xp.where(ra > 0, extremum, -extremum) <= error
+    return turns & xp.where(ra * rb > 0, beyond, abs(extremum) <= error)
 
 
 def may_vanish(xp: Any, a: Any, m: Any, b: Any, trend: Any) -> Any:

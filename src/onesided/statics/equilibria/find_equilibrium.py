@@ -95,11 +95,16 @@ def settle(
     best: Solution[Equilibrium] | None = None
     for route in routes:
         found = _finish(system, p, sizes, route(), tolerances, name=route.__name__)
-        if best is None or found.ok or (not best.ok and found.residual < best.residual):
+        if best is None or _rank(found) > _rank(best):
             best = found
         if found.ok:
             break
     return best or _finish(system, p, sizes, routes[0](), tolerances, name="start")
+
+
+def _rank(found: Solution[Equilibrium]) -> tuple[bool, bool, float]:
+    """What makes one outcome better than another: an equilibrium, one whose reactions are not unique, a residual."""
+    return found.ok, found.status is Status.dependent, -found.residual
 
 
 def already(system: System, q: Array, p: float, sizes: Sizes, tolerances: Tolerances) -> Corrected | None:
@@ -138,8 +143,10 @@ def _routes(
 def confirmed(system: System, p: float, loose: Relaxed, sizes: Sizes, tolerances: Tolerances) -> Corrected:
     """Where a descent ended, polished by Newton's method as long as that stays there."""
     end = Corrected(loose.q, loose.nu, loose.status, loose.residual, loose.iterations)
-    if loose.status not in {Status.solved, Status.stalled} or loose.residual <= 0.01 * tolerances.residual:
+    if loose.status not in {Status.solved, Status.stalled}:
         return end
+    if loose.residual <= 0.01 * tolerances.residual:
+        return replace(end, status=Status.solved)  # a stall at round-off has arrived
     near = correct(system, loose.q, p, nu=loose.nu, sizes=sizes, tolerances=tolerances)
     moved = _size((near.q - loose.q) / sizes.length)
     return near if near.status.ok and moved <= np.sqrt(tolerances.residual) else end

@@ -177,8 +177,10 @@ class DenseProgramme:
         self._steepness = here.steepness()
         E = here.blocks.c_q[rows] * sizes.length / (self.problem.gap * self._steepness)[rows, None]
         K[n:, :n], K[:n, n:] = E, E.T
-        soft = SOFT / (1.0 + shift)
-        K[range(n, n + w), range(n, n + w)] = -soft
+        held = np.zeros(len(closed))  # stiffness along the constraints: that of a small peg grows with its reaction
+        held[rows] = np.abs(np.einsum("ij,ij->i", E @ K[:n, :n], E))
+        soft = SOFT / (1.0 + shift + held)
+        K[range(n, n + w), range(n, n + w)] = -soft[rows]
         self.soft = soft * self._steepness**2
         if not np.all(np.isfinite(K)):
             return False

@@ -22,6 +22,8 @@ from onesided.statics.tracing.inside import between, interpolate, is_inside, mea
 
 SOFT = 6  # soft modes at either end of a step that are looked at
 EARLIER = (0.5, 0.75, 0.9, 0.97)  # shares of the way to a singular point at which modes are counted
+JUST_BEFORE = (EPS**0.1875, EPS**0.375)  # shares of that way short of it: another one may be that close
+HALVINGS = 20  # of a bracket of modes, from whose ends Newton's method leads elsewhere
 BLUR = 64.0  # steps ahead within which a singular point is looked for where rounding decides inertia
 CLOSE = EPS**0.3  # modes this soft, relative to the reference, are taken to vanish together
 
@@ -56,11 +58,21 @@ def _sooner(curve: Curve, a: CurvePoint, b: CurvePoint, found: CurvePoint, toler
     Modes that are lost in rounding towards the point that was found tell of no other.
     """
     reached = (found.s - a.s) / (b.s - a.s)
-    for share in EARLIER if a.negative >= 0 else ():
+    for share in (*EARLIER, *(1.0 - short for short in JUST_BEFORE)) if a.negative >= 0 else ():
         middle = between(curve, a, b, share * reached)
         if middle is not None and 0 <= middle.negative != a.negative:
             blurred = undecided(curve.measured_at(middle.x), middle.x, tolerances)
-            return None if blurred else first_singular(curve, a, middle, tolerances)
+            return None if blurred else _first_of_bracket(curve, a, middle, tolerances)
+    return None
+
+
+def _first_of_bracket(curve: Curve, a: CurvePoint, b: CurvePoint, tolerances: Tolerances) -> CurvePoint | None:
+    """The first singular point between two that differ in their modes, halved until its equations lead to it."""
+    for _ in range(HALVINGS):
+        found, middle = first_singular(curve, a, b, tolerances), between(curve, a, b, 0.5)
+        if found is not None or middle is None or middle.negative < 0:
+            return found
+        a, b = (a, middle) if middle.negative != a.negative else (middle, b)
     return None
 
 
