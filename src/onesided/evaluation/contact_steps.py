@@ -71,13 +71,13 @@ class _LeapWay(NamedTuple):
 
 
 class _Middle(NamedTuple):
-    """The middle of a step: configuration, p; u of all rows, c and gradients of the gaps; b; responses of all places.
+    """The middle of a step: configuration, p and its rates; u of all rows, c and gradients of the gaps; b; responses of all places.
 
     `gaps` are those at the end without velocities of their own, out of reach where contacts are compliant.
     """
 
     q: Any
-    p: Any
+    rates: Any
     u: Any
     c: Any
     normals: Any
@@ -158,7 +158,8 @@ class Leap:
 
         def round_(last: _Round) -> _Round:
             mean = 0.5 * (x.v + last.v)
-            f = of.generalised_force(x.t + half, middle.q, mean, jnp.zeros(of.m), middle.p, vector) + x.held
+            p, p_dot, _ = middle.rates
+            f = of.generalised_force(x.t + half, middle.q, mean, jnp.zeros(of.m), p, vector, p_dot) + x.held
             known = self._by_law(middle, mean - x.v, rules.h)
             found = self._pushed(x, middle, (rules.h * f, known), last.P, (e, rules))
             change = jnp.max(jnp.abs(found.v - last.v))
@@ -189,7 +190,7 @@ class Leap:
         b = tangent + jnp.maximum(near / half - tangent, 0.0)
         X = W @ inverse.T
         D = self._given(self._newton.coupled(W, X))
-        return _Middle(q, rates[0], u, c[gaps], G[gaps], near, b, W, X, D, inverse)
+        return _Middle(q, rates, u, c[gaps], G[gaps], near, b, W, X, D, inverse)
 
     def _given(self, D: Any) -> Any:
         """D with a diagonal for the normal impulses of compliant contacts."""

@@ -262,12 +262,12 @@ def collect(world: World, outcome: Outcome) -> Motion:
         *balance.faults(world.tolerances, smooth=outcome.smooth, lossy=outcome.lossy),
         *_between(world, outcome, lam), *(off_law(equations, points) if outcome.smooth else ()),
     ]  # fmt: skip
-    p = np.array([equations.control_at(t) for t in points.t])
+    p, p_dot = equations.control_along(points.t)
     touching = surface_events(system, equations.space, points)
     events = tuple(sorted((*outcome.events, *touching), key=lambda event: event.t))
     slips = [row for each in rows.slips for row in each]
     joints = points.mu[:, rows.always][:, : len(system.bilateral)]
-    members = system.members(points.q, p, np.hstack([joints, lam]), (points.v, points.a))
+    members = system.members(points.q, p, np.hstack([joints, lam]), (points.v, points.a, p_dot))
     chosen = [name for name in outcome.not_unique if name not in world.correction.redundant]
     shared = f"the forces of {', '.join(chosen[:SHOWN])} are not unique: the smallest are given"
     notes = [
