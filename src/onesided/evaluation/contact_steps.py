@@ -71,7 +71,7 @@ class _LeapWay(NamedTuple):
 
 
 class _Middle(NamedTuple):
-    """The middle of a step: configuration, p and its rates; u of all rows, c and gradients of the gaps; b; responses of all places.
+    """The middle of a step: configuration, p and rates; u of all rows, c and gradients of the gaps; b; all responses.
 
     `gaps` are those at the end without velocities of their own, out of reach where contacts are compliant.
     """

@@ -31,6 +31,7 @@ from onesided.system.held import Sampled
 from onesided.system.system import System
 
 PROJECTIONS = 20
+LATE = 4.0  # spacings of time within which events are located
 SHOWN = 8  # names in a note
 PROBE = 0.01  # how far from the start contacts are distinguished, relative to the size of the coordinates
 UserEvents = Mapping[str, Callable[[float, Array, Array], float]]
@@ -348,12 +349,20 @@ def _verdict(world: World, outcome: Outcome, drift: Drift, lam: Array, gaps: Arr
         if not worst <= 100.0 * tolerance.residual:
             words.append(f"{name} residual {worst:.2g} (relative)")
     size = float(np.max(np.abs(lam), initial=0.0))
-    if size and not lam.min() >= -tolerance.residual * size:
+    if size and not lam.min() >= -tolerance.residual * size - _by_late_times(outcome.points.t, lam):
         words.append(f"a contact pulls: λ = {lam.min():.2g}")
     off = np.max(np.minimum(np.abs(lam), size) * np.maximum(gaps, 0.0), initial=0.0)
     if outcome.smooth and size and not off <= 100.0 * tolerance.gap * size * world.sizes.q.max():
         words.append(f"a contact presses at a distance: λ·g = {off:.2g}")
     return words
+
+
+def _by_late_times(t: Array, lam: Array) -> float:
+    """What forces change by within the round-off of the times of events: the fastest change × the spacing of times."""
+    steps = np.diff(t)
+    both = (lam[1:] > 0.0) & (lam[:-1] > 0.0) & (steps > 0.0)[:, None]
+    rates = np.where(both, np.abs(np.diff(lam, axis=0)), 0.0) / np.where(steps > 0.0, steps, 1.0)[:, None]
+    return float(LATE * np.spacing(np.max(np.abs(t))) * np.max(rates, initial=0.0))
 
 
 def _provenance(world: World, outcome: Outcome) -> dict[str, Any]:
