@@ -99,8 +99,11 @@ def test_dampers_on_a_body_in_space_that_p_turns():
     angle, speed = 0.3, 0.7
     q = dict.fromkeys(system.coordinates, 0.0) | {"c_y": 2.0}
     at = np.array([*q.values()])
-    data, of = system.derivatives.constants(system.parameters), partial(system.structure.moving.force, system.derivatives)
-    force = jax.jit(lambda p, p_dot: of(0.0, at, 0.0 * at, p, data, p_dot))(angle, speed)
+    data, of = (
+        system.derivatives.constants(system.parameters),
+        partial(system.structure.moving.force, system.derivatives),
+    )
+    force = jax.jit(lambda p, p_dot: of(0.0, at, 0.0 * at, p, data, p_dot=p_dot))(angle, speed)
     x, y = 0.5 * np.cos(angle), 0.5 * np.sin(angle)
     nearer = 2.0 * x * speed  # distance × the rate at which it decreases
     expected = dict.fromkeys(q, 0.0) | {"b_rz": DAMPING * speed, "c_y": nearer * (2.0 - y) / (x**2 + (2.0 - y) ** 2)}

@@ -79,7 +79,7 @@ class Moving:
             total = total.at[rows[:, None], rows[None, :]].add(block[np.ix_(free, free)])
         return total
 
-    def force(self, assembly: Assembly, t: Any, q: Any, v: Any, p: Any, th: Any, p_dot: Any = None) -> Any:
+    def force(self, assembly: Assembly, t: Any, q: Any, v: Any, p: Any, th: Any, *, p_dot: Any = None) -> Any:
         """Generalised forces (n,), conjugate to v; with the rate of p, that of places which p moves counts.
 
         `th` are the parameters as numbers, or what `System.derivatives.constants` makes of them: the second compiles.

@@ -174,7 +174,9 @@ class Reader:
             z = (*(course.q[rows][:, column] for column in index.T), course.p[rows])
             nu = tuple(course.nu[rows][:, row] for row in batch.rows.T)
             v = () if course.v is None else tuple((course.v[rows][:, index] * free).transpose(2, 0, 1))
-            pieces.append(jax.tree.map(np.asarray, function(z, nu, (v, None if pace is None else pace[rows]), data, *more)))
+            pieces.append(
+                jax.tree.map(np.asarray, function(z, nu, (v, None if pace is None else pace[rows]), data, *more))
+            )
         return tuple(jax.tree.map(lambda *blocks: np.concatenate(blocks)[:count], *pieces))
 
     def _gather(self, number: int, batch: "Batch", forces: Any, slots: dict[int, Array]) -> None:

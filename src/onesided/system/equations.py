@@ -257,7 +257,7 @@ class Equations:
         return self.p if self.control is None else float(self.control(t))
 
     def control_along(self, times: Array) -> tuple[Array, Array]:
-        """p and its rate at many times: (N,) each."""
+        """Values p(t) and their rates at many times: (N,) each."""
         p = np.array([self.control_at(t) for t in times])
         if self.control is None:
             return p, np.zeros_like(p)

@@ -298,7 +298,7 @@ class System:
         return evaluate_measures(self.measures, q, p, self.parameters, members)
 
     def members(self, q: Array, p: Array, nu: Array, rates: tuple[Array, ...] | None = None) -> Members:
-        """Member results along q (N, n), p (N,), ν (N, m), in motion with velocities, accelerations and ṗ, when read."""
+        """Member results along q (N, n), p (N,), ν (N, m), in motion with v, accelerations and ṗ, when read."""
         if self.structure is None:
             return Members()
         found: Members = self.structure.members(self, q, p, nu, rates)
