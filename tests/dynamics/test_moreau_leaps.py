@@ -85,9 +85,9 @@ def agree(one, many, digits=1e-9):
     assert one.status == many.status
     for field in ("t", "q", "v", "lam", "tangential", "energy", "work"):
         a, b = getattr(one, field), getattr(many, field)
-        np.testing.assert_allclose(
-            a, b, rtol=0.0, atol=digits * max(1.0, np.max(np.abs(a), initial=0.0)), err_msg=field
-        )
+        loose = 10.0 if field in {"lam", "tangential"} else 1.0  # impulses are solved to the accuracy of the method
+        size = max(1.0, np.max(np.abs(a), initial=0.0))
+        np.testing.assert_allclose(a, b, rtol=0.0, atol=loose * digits * size, err_msg=field)
     assert [(e.kind, e.name) for e in one.events] == [(e.kind, e.name) for e in many.events]
     np.testing.assert_allclose([e.t for e in one.events], [e.t for e in many.events], rtol=1e-12)
 
