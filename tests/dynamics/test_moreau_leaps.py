@@ -72,8 +72,11 @@ def both(monkeypatch, *arguments, **options):
     with monkeypatch.context() as patch:
         go = moreau_leaps.Leaps.go
         patch.setattr(moreau_leaps, "WORTH", 0)
-        patch.setattr(moreau_leaps.Leaps, "go",
-                      lambda self, *a: taken.append(0 if (x := go(self, *a)) is None else len(x)) or x)  # fmt: skip
+        patch.setattr(
+            moreau_leaps.Leaps,
+            "go",
+            lambda self, *a, **k: taken.append(0 if (x := go(self, *a, **k)) is None else len(x)) or x,
+        )
         many = simulate(*arguments, **options)
     return one, many, sum(taken) / (len(one) - 1)
 
@@ -82,9 +85,9 @@ def agree(one, many, digits=1e-9):
     assert one.status == many.status
     for field in ("t", "q", "v", "lam", "tangential", "energy", "work"):
         a, b = getattr(one, field), getattr(many, field)
-        np.testing.assert_allclose(
-            a, b, rtol=0.0, atol=digits * max(1.0, np.max(np.abs(a), initial=0.0)), err_msg=field
-        )
+        loose = 10.0 if field in {"lam", "tangential"} else 1.0  # impulses are solved to the accuracy of the method
+        size = max(1.0, np.max(np.abs(a), initial=0.0))
+        np.testing.assert_allclose(a, b, rtol=0.0, atol=loose * digits * size, err_msg=field)
     assert [(e.kind, e.name) for e in one.events] == [(e.kind, e.name) for e in many.events]
     np.testing.assert_allclose([e.t for e in one.events], [e.t for e in many.events], rtol=1e-12)
 
@@ -166,3 +169,44 @@ def test_a_sliding_sphere_begins_to_roll_when_the_closed_form_does(monkeypatch):
     assert motion.v[-1, 0] == pytest.approx(1.0 - mu * G * rolls - 5.0 / 7.0 * G * c * (end - rolls), abs=1e-4)
     assert motion.v[-1, 4] * R == pytest.approx(motion.v[-1, 0], abs=1e-10)
     assert next(event.t for event in motion.events if event.name == "floor") == pytest.approx(rolls, abs=2e-3)
+
+
+def chain(**contact):
+    """Two rods with masses at their ends, as joints; the second mass over a floor where a contact is stated."""
+    return System(
+        coordinates=("x", "y", "u", "w"),
+        energy=lambda q, p, th: G * (q[1] + q[3]),
+        mass=lambda q, th: jnp.eye(4),
+        bilateral={
+            "a": lambda q, p, th: (q[:2] @ q[:2] - 1.0) / 2.0,
+            "b": lambda q, p, th: ((q[2] - q[0]) ** 2 + (q[3] - q[1]) ** 2 - 1.0) / 2.0,
+        },
+        unilateral={"floor": lambda q, p, th: q[3] + 1.6} if contact else {},
+        contacts={"floor": Contact(slip=lambda q, v, th: v[2], **contact)} if contact else {},
+    )
+
+
+@pytest.mark.parametrize(
+    "contact",
+    [{}, {"friction": 0.3, "restitution": 0.5}, pytest.param({"friction": 0.3}, marks=pytest.mark.slow)],
+    ids=["free", "bounces", "rubs"],
+)
+def test_a_chain_with_joints_moves_the_same(contact, monkeypatch):
+    options = {"method": Moreau(step=4e-3)}
+    one, many, share = both(monkeypatch, chain(**contact), [1.0, 0.0, 1.0, -1.0], np.zeros(4), (0.0, 1.2), **options)
+    assert one.ok
+    assert share > 0.9
+    agree(one, many, 1e-8)
+    assert one.mu == pytest.approx(many.mu, abs=1e-7)
+    assert one.projection == pytest.approx(many.projection, abs=1e-9)
+
+
+def test_joints_that_depend_on_each_other_are_stepped_one_by_one(monkeypatch):
+    """Their forces are a choice, which the compiled steps do not make."""
+    rod = {name: lambda q, p, th: (q @ q - 1.0) / 2.0 for name in ("rod", "copy")}
+    twice = System(
+        ("x", "y"), lambda q, p, th: G * q[1], mass=lambda q, th: jnp.eye(2), bilateral=rod,
+    )  # fmt: skip
+    _, many, share = both(monkeypatch, twice, [1.0, 0.0], [0.0, 0.0], (0.0, 0.05), method=Moreau(step=5e-3))
+    assert share == 0.0
+    assert set(many.not_unique) == {"rod", "copy"}

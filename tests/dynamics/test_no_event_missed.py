@@ -282,6 +282,17 @@ def test_a_forced_mass_opens_and_lands_whenever_it_should():
     assert wrong_tables(1, 5) == []
 
 
+def test_a_forced_mass_opens_and_lands_as_well_after_a_million_periods():
+    """Times of events are rounded there, which is no reason to call forces wrong."""
+    numbers = {"a": 1.0595, "b": 1.0686, "u": 4.3071, "w": 7.0 * 4.3071}
+    late, end = 1_000_000 * 2.0 * np.pi / numbers["u"], 25.0 / numbers["w"]
+    truth = table_events(numbers, end)
+    motion = simulate(table().replace(parameters=numbers), [0.0], [0.0], (late, late + end), method=EVENTS)
+    found = [(e.kind.name, e.t - late) for e in motion.events if e.t > late]
+    assert [kind for kind, _ in found] == [kind for kind, _ in truth]
+    assert [t for _, t in found] == pytest.approx([t for _, t in truth], abs=1e-7)
+
+
 @pytest.mark.slow
 def test_a_thousand_forced_masses():
     assert wrong_tables(2, 1000) == []

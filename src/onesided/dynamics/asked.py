@@ -11,6 +11,7 @@ from onesided import structures
 from onesided.base.errors import UsageError
 from onesided.dynamics.choose import method_for, method_named, name_for
 from onesided.system.defaults import silent_p, start_of
+from onesided.system.held import Sampled
 from onesided.system.system import System
 
 
@@ -42,7 +43,7 @@ def completed(system: System, q0: Any, v0: Any, t_span: Any, method: Any, contro
     if control is None:
         control, remark = _control(system, q0)
         notes.append(remark)
-    if callable(control) and moving.structure is not None:
+    if isinstance(control, Sampled) and moving.structure is not None:
         structures.contact_laws.check_dampers(moving.structure)
     if method is None:
         method, remark = method_of(system, span)

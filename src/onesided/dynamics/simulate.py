@@ -340,8 +340,8 @@ def collect(
     system = mechanics.equations.system
     loose = tuple(mechanics.equations.names[i] for i in mechanics.loose)
     notes = [text for text in (run.start.words(), mechanics.words, note, wrong) if text]
-    p = np.array([mechanics.equations.control_at(t) for t in points.t])
-    members = system.members(points.q, p, _multipliers(system, points.mu), (points.v, points.a))
+    p, p_dot = mechanics.equations.control_along(points.t)
+    members = system.members(points.q, p, _multipliers(system, points.mu), (points.v, points.a, p_dot))
     told = (*events, *lift_offs(mechanics, states), *surface_events(system, mechanics.equations.space, points))
     return Motion(
         coordinates=system.coordinates,

@@ -139,7 +139,7 @@ class Collocation:
         """Accelerations and constraint forces under inputs; gaps are rows after the holonomic constraints."""
         of, rates = self._of, self._of.control(self._control, t, jnp.asarray(self._p))
         push = jnp.stack([force(q, self._th) for force in self._forces], axis=1) @ u
-        h = of.generalised_force(t, q, v, jnp.zeros(of.m), rates[0], vector) + push
+        h = of.generalised_force(t, q, v, jnp.zeros(of.m), rates[0], vector, p_dot=rates[1]) + push
         M = jax.jacfwd(lambda w: of.momentum(q, w, vector))(v)
         c, c_dot, gamma, G = self._constraints(q, v, rates, vector)
         active = jnp.concatenate([jnp.ones(self.held), closed, jnp.ones(self.rolling)])

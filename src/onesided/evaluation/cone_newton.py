@@ -64,7 +64,7 @@ def arranged(gaps: int, first_gap: int, first_slip: int, blocks: Sequence["Block
             heads[i] = ([first_gap + i, *rows], 1.0, i, block.kinetic, block.static)
         else:
             heads.append(([-1, *rows], block.kinetic, i, 1.0, 1.0))
-    source = np.array([rows + [-1] * (width - len(rows)) for rows, *_ in heads]).reshape(len(heads), width)
+    source = np.array([rows + [-1] * (width - len(rows)) for rows, *_ in heads], dtype=int).reshape(len(heads), width)
     scale = np.array([[1.0, *[c] * (width - 1)] for _, c, *_ in heads]).reshape(len(heads), width)
     owner, kinetic, static = (np.array([head[k] for head in heads]) for k in (2, 3, 4))
     return ConeRows(source, scale, owner.astype(int), np.arange(len(heads)) >= gaps, kinetic, static)

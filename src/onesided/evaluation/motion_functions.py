@@ -179,8 +179,11 @@ class MotionFunctions:
             return self.system.mass(q, self.parameters(vector)) @ v
         return jax.grad(self.kinetic, argnums=1)(q, v, vector)
 
-    def force(self, t: Any, q: Any, v: Any, mu: Any, p: Any, vector: Any) -> Any:
-        """Forces beside energy and constraints: `force`, and `friction`, which knows the multipliers."""
+    def force(self, t: Any, q: Any, v: Any, mu: Any, p: Any, vector: Any, *, p_dot: Any = 0.0) -> Any:
+        """Forces beside energy and constraints: `force`, and `friction`, which knows the multipliers.
+
+        The rate of p matters to parts of structures that resist the motion of places that p moves.
+        """
         th, total = self.parameters(vector), jnp.zeros(self.n)
         if self.system.force is not None:
             total = total + self.system.force(t, q, v, p, th)
@@ -192,7 +195,8 @@ class MotionFunctions:
         """What acts from outside at x = (t, p, q, v): forces without potential, and p with two derivatives."""
         t, p, q, v = self._split(x, self.n, self.n)
         rates = self.control(control, t, p)
-        return jnp.concatenate([self.force(t, q, v, jnp.zeros(self.m), rates[0], vector), jnp.stack(rates)])
+        force = self.force(t, q, v, jnp.zeros(self.m), rates[0], vector, p_dot=rates[1])
+        return jnp.concatenate([force, jnp.stack(rates)])
 
     def depends_on_time(self, vector: Any) -> bool:
         """Whether forces know the time: found in the operations that they are made of."""
@@ -236,7 +240,7 @@ class MotionFunctions:
 
     # equations
 
-    def generalised_force(self, t: Any, q: Any, v: Any, mu: Any, p: Any, vector: Any) -> Any:
+    def generalised_force(self, t: Any, q: Any, v: Any, mu: Any, p: Any, vector: Any, *, p_dot: Any = 0.0) -> Any:
         """The right-hand side h of M a = h + Gᵀμ."""
         space, zero = self.space, jnp.zeros(self.n)
 
@@ -249,7 +253,7 @@ class MotionFunctions:
 
         momentum, change = jax.jvp(along, (jnp.zeros(()),), (jnp.ones(()),))
         potential = jax.grad(conservative)(zero)
-        return potential - change + space.coadjoint(v, momentum) + self.force(t, q, v, mu, p, vector)
+        return potential - change + space.coadjoint(v, momentum) + self.force(t, q, v, mu, p, vector, p_dot=p_dot)
 
     def constraint_rates(self, q: Any, v: Any, rates: tuple[Any, Any, Any], vector: Any) -> tuple[Any, Any, Any]:
         """c, the velocity level and γ: derivatives along q∘exp(s v), p(t + s)."""
@@ -293,7 +297,7 @@ class MotionFunctions:
         q = self.space.retract(q, delta)
         rates = self.control(control, t, p)
         p = rates[0]
-        h = self.generalised_force(t, q, v, mu, p, vector)
+        h = self.generalised_force(t, q, v, mu, p, vector, p_dot=rates[1])
         c, c_dot, gamma = self.constraint_rates(q, v, rates, vector)
         seeds_M, seeds_G = seeds if seeds is not None else (jnp.eye(self.n), jnp.eye(self.n))
         M = jax.vmap(lambda d: jax.jvp(lambda u: self.momentum(q, u, vector), (v,), (d,))[1], out_axes=1)(seeds_M.T)
@@ -312,17 +316,17 @@ class MotionFunctions:
     def _pushes(self, x: Any, vector: Any, control: Control | None) -> Any:
         """The force h at (t, q∘exp δ, v) and its derivatives by configuration and by velocity: n × (1 + n + n)."""
         t, p, q, delta, v, mu = self._split(x, self.n, self.n, self.n, self.m)
-        q, p, zero = self.space.retract(q, delta), self.control(control, t, p)[0], jnp.zeros(self.n)
+        q, zero, (p, p_dot, _) = self.space.retract(q, delta), jnp.zeros(self.n), self.control(control, t, p)
 
         def force(shift: Any, u: Any) -> Any:
-            return self.generalised_force(t, self.space.nudge(q, shift), u, mu, p, vector)
+            return self.generalised_force(t, self.space.nudge(q, shift), u, mu, p, vector, p_dot=p_dot)
 
         return jnp.column_stack([force(zero, v), *jax.jacfwd(force, argnums=(0, 1))(zero, v)])
 
     def _power(self, t: Any, q: Any, v: Any, mu: Any, rates: tuple[Any, Any, Any], vector: Any) -> Any:
         """dE/dt beside that of the constraints: forces without potential, and p changing the energy."""
         U_p = jax.grad(lambda p: self.potential(q, p, vector))(rates[0])
-        return self.force(t, q, v, mu, rates[0], vector) @ v + U_p * rates[1]
+        return self.force(t, q, v, mu, rates[0], vector, p_dot=rates[1]) @ v + U_p * rates[1]
 
     def _split(self, x: Any, *sizes: int) -> Any:
         parts, first = [x[0], x[1]], 2
@@ -343,7 +347,7 @@ class MotionFunctions:
         rate = v + 0.5 * self.space.bracket(delta, v) if near else self.space.rate(delta, v)
         rates = self.control(control, t, p)
         p = rates[0]
-        h = self.generalised_force(t, q, v, mu, p, vector)
+        h = self.generalised_force(t, q, v, mu, p, vector, p_dot=rates[1])
         c, c_dot, _ = self.constraint_rates(q, v, rates, vector)
         none = jnp.zeros(self.k)
 
@@ -370,7 +374,7 @@ class MotionFunctions:
         t, p, q, v, a, mu, u = self._split(x, *[self.n] * 3, self.m + self.k, len(self.system.servo))
         rates = self.control(control, t, p)
         p = rates[0]
-        h = self.generalised_force(t, q, v, mu, p, vector) + self.actuation(q, vector) @ u
+        h = self.generalised_force(t, q, v, mu, p, vector, p_dot=rates[1]) + self.actuation(q, vector) @ u
         c, c_dot, gamma = self.constraint_rates(q, v, rates, vector)
         Ga, Gv = self.gradients(q, v, p, vector, jnp.stack([a, v], axis=1)).T
         pull = self.constraint_force(q, v, p, mu, vector)

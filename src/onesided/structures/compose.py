@@ -136,7 +136,7 @@ class Structure:
         """The same with rows for all gaps and slips."""
         return ContactsOfStructure(system)
 
-    def members(self, system: System, q: Array, p: Array, nu: Array, rates: tuple[Array, Array] | None) -> Members:
+    def members(self, system: System, q: Array, p: Array, nu: Array, rates: tuple[Array, ...] | None) -> Members:
         """Member results along q (N, n), p (N,), ν (N, m), to be computed when one is asked for."""
         return member_results(system, Course(q, p, nu, *(rates or ())))
 

@@ -50,7 +50,7 @@ def _soft(element: Bouncing) -> bool:
 
 
 def check_dampers(structure: "Structure") -> None:
-    """Refuse dampers at places that move as p changes in time: their velocity is not known to the damper."""
+    """Refuse dampers at places that jump from sample to sample of p: their force has no bound there."""
     for element in structure.elements:
         if element.conservative and type(element).wrenches is not Element.wrenches:
             _check_at_rest(structure, element, "depends on velocities")

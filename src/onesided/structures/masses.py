@@ -13,7 +13,7 @@ import numpy as np
 
 from onesided.base.errors import ModelError
 from onesided.base.types import Indices
-from onesided.elements.contract import Element, Quantity, Rate, Wrench
+from onesided.elements.contract import Element, Frame, Quantity, Rate, Wrench
 from onesided.elements.places import Body, Marker, Place
 from onesided.formulas.formula import parse
 from onesided.formulas.functions import jax_functions
@@ -28,6 +28,7 @@ class Moving:
     Attributes
     ----------
     rotations : coordinates (three each) that are rotation vectors of bodies in space, all three free.
+    carried : whether p moves a place on which forces without a potential act.
     """
 
     def __init__(
@@ -45,6 +46,8 @@ class Moving:
             i for i, batch in enumerate(batches) if type(batch.elements[0]).wrenches is not Element.wrenches
         ]
         self.batches = tuple(batches)
+        loaded = {name for i in self.loading for e in batches[i].elements for name in e.places}
+        self.carried = any(not slot.free and slot.rate != 0.0 for name in loaded for slot in places[name].slots)
         space = [place for place in self.places if isinstance(place, Body) and place.dimension == 3]
         turns = {place.name: tuple(self.columns[place.name][3:]) for place in space}
         self.rotations = tuple(columns for columns in turns.values() if min(columns) >= 0)
@@ -76,8 +79,8 @@ class Moving:
             total = total.at[rows[:, None], rows[None, :]].add(block[np.ix_(free, free)])
         return total
 
-    def force(self, assembly: Assembly, t: Any, q: Any, v: Any, p: Any, th: Any) -> Any:
-        """Generalised forces (n,), conjugate to v.
+    def force(self, assembly: Assembly, t: Any, q: Any, v: Any, p: Any, th: Any, *, p_dot: Any = None) -> Any:
+        """Generalised forces (n,), conjugate to v; with the rate of p, that of places which p moves counts.
 
         `th` are the parameters as numbers, or what `System.derivatives.constants` makes of them: the second compiles.
         """
@@ -87,7 +90,7 @@ class Moving:
             batch, one = self.batches[i], data[i]
             z = (*(q[index] for index in one["index"]), jnp.full(len(batch.index), p, dtype=float))
             speeds = tuple(jnp.where(f, v[i], 0.0) for f, i in zip(one["free"], one["index"], strict=True))
-            own = jax.vmap(generalised(batch.form))(z, speeds, one)
+            own = jax.vmap(generalised(batch.form), (0, 0, 0, None))(z, speeds, one, p_dot)
             for column, force in zip(batch.index.T, own, strict=True):
                 total = total.at[np.where(column < 0, self.n, column)].add(force)
         return total[: self.n]
@@ -103,21 +106,50 @@ def place_rates(form: Form, values: Any, data: Data, speeds: Any) -> tuple[Rate,
     return tuple(found)
 
 
-def generalised(form: Form) -> Callable[[tuple[Any, ...], tuple[Any, ...], Data], tuple[Any, ...]]:
+def carried_rates(form: Form, z: tuple[Any, ...], data: Data, p_dot: Any) -> tuple[Rate, ...]:
+    """How p moves the places of one element while its free slots rest: ∂(position, turn)/∂p ṗ.
+
+    Places that p does not move rest also where ṗ is not known (NaN).
+    """
+
+    def frames(p: Any) -> Any:
+        return form.local((*z[:-1], p), data).frames
+
+    now, slopes = jax.jvp(frames, (z[-1],), (jnp.ones_like(z[-1]),))
+    each = (Rate(slope.position, _spin(frame, slope)) for frame, slope in zip(now, slopes, strict=True))
+    return tuple(Rate(*(jnp.where(part == 0.0, 0.0, part * p_dot) for part in rate)) for rate in each)
+
+
+def _spin(frame: Frame, slope: Frame) -> Any:
+    """The spin of a frame from its derivative: that of the angle, or S(ω) = R' Rᵀ."""
+    if len(frame.position) == 2:
+        return jnp.asarray(slope.angle, dtype=float)
+    S = slope.rotation @ frame.rotation.T
+    return jnp.stack([S[2, 1], S[0, 2], S[1, 0]])
+
+
+def generalised(form: Form) -> Callable[[tuple[Any, ...], tuple[Any, ...], Data, Any], tuple[Any, ...]]:
     """The generalised force of one element: wrenches against the rates of its places, which are linear in speeds."""
 
-    def function(z: tuple[Any, ...], speeds: tuple[Any, ...], data: Data) -> tuple[Any, ...]:
+    def function(z: tuple[Any, ...], speeds: tuple[Any, ...], data: Data, p_dot: Any) -> tuple[Any, ...]:
         at, values = form.local(z, data), form.slot_values(z, data)
 
         def rates(*speeds: Any) -> Any:
             return place_rates(form, values, data, jnp.stack(speeds))
 
         now, pull = jax.vjp(rates, *speeds)
-        wrenches: tuple[Wrench, ...] = form.element.wrenches(at, now)
+        whole = now if p_dot is None else together(now, carried_rates(form, z, data, p_dot))
+        wrenches: tuple[Wrench, ...] = form.element.wrenches(at, whole)
         back = tuple(type(rate)(w.force, w.moment) for rate, w in zip(now, wrenches, strict=True))
         return tuple(pull(back))
 
     return function
+
+
+def together(some: tuple[Rate, ...], others: tuple[Rate, ...]) -> tuple[Rate, ...]:
+    """Sums of velocities and spins, place by place."""
+    pairs = zip(some, others, strict=True)
+    return tuple(Rate(a.velocity + b.velocity, a.spin + b.spin) for a, b in pairs)
 
 
 def _inertia(place: Place, th: Mapping[str, Any]) -> Any:

@@ -22,7 +22,7 @@ from onesided.evaluation.compiling import compiled
 from onesided.groups.rotations import plane_matrix
 from onesided.results.member_series import Members
 from onesided.structures.kernels import KEPT, Data, Form
-from onesided.structures.masses import generalised, place_rates
+from onesided.structures.masses import carried_rates, generalised, place_rates, together
 from onesided.structures.supports import vector_rates
 
 if TYPE_CHECKING:
@@ -36,13 +36,24 @@ TURNING = 6  # components of a body in space: a position, then a rotation vector
 
 @dataclass(frozen=True, eq=False)
 class Course:
-    """Points of a result: q (N, n), p (N,), ν = (μ, λ) (N, m); in motion velocities and accelerations (N, n)."""
+    """Points of a result: q (N, n), p (N,), ν = (μ, λ) (N, m); in motion velocities and accelerations (N, n).
+
+    `p_dot` (N,) is the rate of p in motion, None where it is not known.
+    """
 
     q: Array
     p: Array
     nu: Array
     v: Array | None = None
     a: Array | None = None
+    p_dot: Array | None = None
+
+    @property
+    def pace(self) -> Array | None:
+        """Rates of p in motion where it changes, NaN where they are not known."""
+        if self.v is None or not np.ptp(self.p):
+            return None
+        return np.full_like(self.p, np.nan) if self.p_dot is None else self.p_dot
 
 
 def member_results(system: "System", course: Course) -> Members:
@@ -156,14 +167,16 @@ class Reader:
     def _evaluated(self, batch: "Batch", data: Data, kind: Any, *more: Any) -> tuple[Any, ...]:
         """What a kernel gives for all points, chunk by chunk, as arrays (N, ne)."""
         course, function = self.course, _kernel(batch.form, kind)
-        free, index, count = batch.index >= 0, np.maximum(batch.index, 0), len(self.course.p)
+        free, index, count, pace = batch.index >= 0, np.maximum(batch.index, 0), len(course.p), course.pace
         pieces = []
         for first in range(0, count, CHUNK):
             rows = np.minimum(np.arange(first, first + CHUNK), count - 1)
             z = (*(course.q[rows][:, column] for column in index.T), course.p[rows])
             nu = tuple(course.nu[rows][:, row] for row in batch.rows.T)
             v = () if course.v is None else tuple((course.v[rows][:, index] * free).transpose(2, 0, 1))
-            pieces.append(jax.tree.map(np.asarray, function(z, nu, v, data, *more)))
+            pieces.append(
+                jax.tree.map(np.asarray, function(z, nu, (v, None if pace is None else pace[rows]), data, *more))
+            )
         return tuple(jax.tree.map(lambda *blocks: np.concatenate(blocks)[:count], *pieces))
 
     def _gather(self, number: int, batch: "Batch", forces: Any, slots: dict[int, Array]) -> None:
@@ -236,10 +249,10 @@ def _kernel(form: Form, kind: Callable[..., Any]) -> Callable[..., Any]:
         *slots, p = z
 
         def at_point(slots: Any, p: Any, nu: Any, v: Any) -> Any:
-            def at_element(y: Any, own: Any, nu: Any, v: Any) -> Any:
-                return kind(form, (*y, p), own, nu, v, *more)
+            def at_element(y: Any, own: Any, nu: Any, speeds: Any) -> Any:
+                return kind(form, (*y, p), own, nu, (speeds, v[1]), *more)
 
-            return jax.vmap(at_element)(slots, data, nu, v)
+            return jax.vmap(at_element)(slots, data, nu, v[0])
 
         return jax.vmap(at_point)(tuple(slots), p, nu, v)
 
@@ -255,8 +268,8 @@ def _read(form: Form, z: Any, data: Data, nu: Any, v: Any) -> tuple[Any, Any, An
         return _lagrangian(element, form.seen(values, p, data), nu)
 
     slots, by_p = jax.grad(lagrangian, (0, 1))(values, z[-1])
-    if v and type(element).wrenches is not Element.wrenches:
-        slots = slots - jnp.stack(generalised(form)(z, v, data))
+    if v[0] and type(element).wrenches is not Element.wrenches:
+        slots = slots - jnp.stack(generalised(form)(z, v[0], data, v[1]))
     return results, tuple(slots), by_p, pulls
 
 
@@ -264,7 +277,7 @@ def _read_inside(form: Form, z: Any, data: Data, nu: Any, v: Any) -> tuple[Any, 
     """The same of an element that no support holds and no machine moves: its results and pulls alone."""
     values = form.slot_values(z, data)
     at = form.seen(values, z[-1], data)
-    acting = _acting(form, values, at, data, nu, v)
+    acting = _acting(form, z, at, data, nu, v)
     results = tuple(jnp.asarray(x, float) for x in form.element.results(at, acting))
     return results, (), (), _pulls(form, acting)
 
@@ -281,7 +294,7 @@ def _pulls(form: Form, acting: Acting) -> dict[int, Any]:
 def _read_sections(form: Form, z: Any, data: Data, nu: Any, v: Any, shares: Any) -> tuple[Any]:
     values = form.slot_values(z, data)
     at = form.seen(values, z[-1], data)
-    acting = _acting(form, values, at, data, nu, v)
+    acting = _acting(form, z, at, data, nu, v)
     return (jax.vmap(lambda share: form.element.sections(at, acting, share))(shares),)
 
 
@@ -290,8 +303,8 @@ def _lagrangian(element: Element, at: Local, nu: Any) -> Any:
     return element.energy(at) - sum(a * b for a, b in zip(c, nu, strict=True))
 
 
-def _acting(form: Form, values: Any, at: Local, data: Data, nu: Any, v: Any) -> Acting:
-    return Acting(nu, lambda: _wrenches(form.element, at, nu), lambda: _loose(form, values, at, data, v))
+def _acting(form: Form, z: Any, at: Local, data: Data, nu: Any, v: Any) -> Acting:
+    return Acting(nu, lambda: _wrenches(form.element, at, nu), lambda: _loose(form, z, at, data, v))
 
 
 def _wrenches(element: Element, at: Local, nu: Any) -> tuple[Wrench, ...]:
@@ -315,7 +328,9 @@ def _displaced(frame: Frame, step: Any, turn: Any) -> Frame:
     return Frame(frame.position + step, frame.rotation + S @ frame.rotation, frame.angle)
 
 
-def _loose(form: Form, values: Any, at: Local, data: Data, v: Any) -> tuple[Wrench, ...]:
+def _loose(form: Form, z: Any, at: Local, data: Data, v: Any) -> tuple[Wrench, ...]:
     """Wrenches without a potential; places are at rest where no velocities are known."""
-    speeds = jnp.stack(v) if v else jnp.zeros(len(values))
-    return form.element.wrenches(at, place_rates(form, values, data, speeds))
+    values, (speeds, p_dot) = form.slot_values(z, data), v
+    free = place_rates(form, values, data, jnp.stack(speeds) if speeds else jnp.zeros(len(values)))
+    rates = free if p_dot is None else together(free, carried_rates(form, z, data, p_dot))
+    return form.element.wrenches(at, rates)

@@ -44,11 +44,17 @@ class StructureMotion(MotionFunctions):
         """Names for the parameters."""
         return super().parameters(vector[1])
 
-    def force(self, t: Any, q: Any, v: Any, mu: Any, p: Any, vector: Any) -> Any:
+    def force(self, t: Any, q: Any, v: Any, mu: Any, p: Any, vector: Any, *, p_dot: Any = 0.0) -> Any:
         """Forces without a potential."""
         if self.system.force is None:
             return jnp.zeros(self.n)
-        return self.system.force(t, q, v, p, vector[0])
+        own, moving, at = self.system.force, self.system.structure.moving, (t, q, v, p, vector[0])
+        if not moving.carried:
+            return own(*at)
+        carried = moving.force(self._assembly, *at, p_dot=p_dot)
+        if getattr(own, "func", None) == moving.force:
+            return carried
+        return own(*at) + (carried - moving.force(self._assembly, *at))  # inputs of a controller beside them
 
 
 class ContactsOfStructure(StructureMotion, Leaping):

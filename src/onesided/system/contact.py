@@ -245,9 +245,9 @@ class ContactFunctions(Leaping):
         self.rolling = len(system.nonholonomic)
         self.k = self.rolling + sum(block.size for block in self.blocks)
 
-    def force(self, t: Any, q: Any, v: Any, mu: Any, p: Any, vector: Any) -> Any:
+    def force(self, t: Any, q: Any, v: Any, mu: Any, p: Any, vector: Any, *, p_dot: Any = 0.0) -> Any:
         """Friction of joints knows the multipliers of the joints only."""
-        return super().force(t, q, v, mu[: self.joints], p, vector)
+        return super().force(t, q, v, mu[: self.joints], p, vector, p_dot=p_dot)
 
 
 @checked

@@ -122,10 +122,13 @@ class ContactEquations(Equations):
         leap: Leap = functions.leap
         return leap
 
-    def leap(self, t: float, q: Array, v: Array, impulses: Array, rules: LeapRules, wanted: int) -> Array:
-        """Time steps without joints, as many as are good: rows as `Leap` tells; `impulses` of the step before."""
-        held = np.zeros(self.n) if self.held is None else self.held.force
-        start = LeapStart(t, self.p, q, v, impulses, held)
+    def leap(self, begin: Sequence[Any], lead: Array, rules: LeapRules, wanted: int, *, jolted: bool) -> Array:
+        """Time steps, as many as are good: rows as `Leap` tells.
+
+        `begin` are t, q, v and the impulses of the step before, `lead` and `jolted` as of `LeapStart`.
+        """
+        (t, q, v, impulses), held = begin, np.zeros(self.n) if self.held is None else self.held.force
+        start = LeapStart(t, self.p, q, v, impulses, held, lead, float(jolted))
         given = (start, self.contact_rows.restitution, rules, float(min(wanted, LONGEST)))
         found = np.asarray(self.leaping.steps(*given, self.parameters, self.control))
         return found[1:].reshape(LONGEST, -1)[: int(found[0])]

@@ -256,6 +256,14 @@ class Equations:
             return float(self.held.at(np.array([t]))[0][0])
         return self.p if self.control is None else float(self.control(t))
 
+    def control_along(self, times: Array) -> tuple[Array, Array]:
+        """Values p(t) and their rates at many times: (N,) each."""
+        p = np.array([self.control_at(t) for t in times])
+        if self.control is None:
+            return p, np.zeros_like(p)
+        none = np.zeros(self.n)
+        return p, self.forcing_along(times, none, none)[:, -2]
+
     def gaps(self, t: float, q: Array) -> Array:
         """Gaps of the unilateral constraints."""
         if not self.system.unilateral:

@@ -76,7 +76,7 @@ class ServoFunctions:
         t, q, v = z
         functions, vector = self.functions, self._vector
         rates = functions.control(self._control, t, jnp.asarray(self._p))
-        h = functions.generalised_force(t, q, v, jnp.zeros(functions.m), rates[0], vector)
+        h = functions.generalised_force(t, q, v, jnp.zeros(functions.m), rates[0], vector, p_dot=rates[1])
         M = jax.jacfwd(lambda w: functions.momentum(q, w, vector))(v)
         G = functions.gradients(q, v, rates[0], vector, jnp.eye(self.n))[self.rows]
         _, _, gamma = functions.constraint_rates(q, v, rates, vector)

@@ -306,8 +306,8 @@ class System:
         """Values of the measures along a result, q (N, n), p (N,), with its member results: name → (N,)."""
         return evaluate_measures(self.measures, q, p, self.parameters, members)
 
-    def members(self, q: Array, p: Array, nu: Array, rates: tuple[Array, Array] | None = None) -> Members:
-        """Member results along q (N, n), p (N,), ν (N, m), in motion with velocities and accelerations, when read."""
+    def members(self, q: Array, p: Array, nu: Array, rates: tuple[Array, ...] | None = None) -> Members:
+        """Member results along q (N, n), p (N,), ν (N, m), in motion with v, accelerations and ṗ, when read."""
         if self.structure is None:
             return Members()
         found: Members = self.structure.members(self, q, p, nu, rates)

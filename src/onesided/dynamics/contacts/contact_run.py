@@ -31,6 +31,7 @@ from onesided.system.held import Sampled
 from onesided.system.system import System
 
 PROJECTIONS = 20
+LATE = 4.0  # spacings of time within which events are located
 SHOWN = 8  # names in a note
 PROBE = 0.01  # how far from the start contacts are distinguished, relative to the size of the coordinates
 UserEvents = Mapping[str, Callable[[float, Array, Array], float]]
@@ -262,12 +263,12 @@ def collect(world: World, outcome: Outcome) -> Motion:
         *balance.faults(world.tolerances, smooth=outcome.smooth, lossy=outcome.lossy),
         *_between(world, outcome, lam), *(off_law(equations, points) if outcome.smooth else ()),
     ]  # fmt: skip
-    p = np.array([equations.control_at(t) for t in points.t])
+    p, p_dot = equations.control_along(points.t)
     touching = surface_events(system, equations.space, points)
     events = tuple(sorted((*outcome.events, *touching), key=lambda event: event.t))
     slips = [row for each in rows.slips for row in each]
     joints = points.mu[:, rows.always][:, : len(system.bilateral)]
-    members = system.members(points.q, p, np.hstack([joints, lam]), (points.v, points.a))
+    members = system.members(points.q, p, np.hstack([joints, lam]), (points.v, points.a, p_dot))
     chosen = [name for name in outcome.not_unique if name not in world.correction.redundant]
     shared = f"the forces of {', '.join(chosen[:SHOWN])} are not unique: the smallest are given"
     notes = [
@@ -348,12 +349,20 @@ def _verdict(world: World, outcome: Outcome, drift: Drift, lam: Array, gaps: Arr
         if not worst <= 100.0 * tolerance.residual:
             words.append(f"{name} residual {worst:.2g} (relative)")
     size = float(np.max(np.abs(lam), initial=0.0))
-    if size and not lam.min() >= -tolerance.residual * size:
+    if size and not lam.min() >= -tolerance.residual * size - _by_late_times(outcome.points.t, lam):
         words.append(f"a contact pulls: λ = {lam.min():.2g}")
     off = np.max(np.minimum(np.abs(lam), size) * np.maximum(gaps, 0.0), initial=0.0)
     if outcome.smooth and size and not off <= 100.0 * tolerance.gap * size * world.sizes.q.max():
         words.append(f"a contact presses at a distance: λ·g = {off:.2g}")
     return words
+
+
+def _by_late_times(t: Array, lam: Array) -> float:
+    """What forces change by within the round-off of the times of events: the fastest change × the spacing of times."""
+    steps = np.diff(t)
+    both = (lam[1:] > 0.0) & (lam[:-1] > 0.0) & (steps > 0.0)[:, None]
+    rates = np.where(both, np.abs(np.diff(lam, axis=0)), 0.0) / np.where(steps > 0.0, steps, 1.0)[:, None]
+    return float(LATE * np.spacing(np.max(np.abs(t))) * np.max(rates, initial=0.0))
 
 
 def _provenance(world: World, outcome: Outcome) -> dict[str, Any]:

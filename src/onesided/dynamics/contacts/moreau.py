@@ -253,12 +253,19 @@ class March:
         most = self.count - i
         if self.world.pace.sampled:
             most = min(most, round((self.world.pace.until() - float(log.t[i])) / h))
-        found = self._leaps.go(float(log.t[i]), log.q[i], log.v[i], h * log.mu[i], most)
+        lead = h * log.a[i] if self.scheme.joined and i and not self._jolted else np.zeros_like(log.v[i])
+        begin = (float(log.t[i]), log.q[i], log.v[i], h * log.mu[i])
+        found = self._leaps.go(begin, lead, most, jolted=self._jolted)
         if found is None:
             return
         k = len(found)
-        log.q[i + 1 : i + k + 1], log.v[i + 1 : i + k + 1] = found.q, found.v
-        log.a[i + 1 : i + k + 1] = np.diff(log.v[i : i + k + 1], axis=0) / h
+        ends = np.vstack([log.v[i], found.v])
+        log.q[i + 1 : i + k + 1], log.v[i : i + k + 1] = found.q, np.vstack([found.begin, found.v[-1:]])
+        log.a[i + 1 : i + k + 1] = (found.v - found.begin) / h
+        self._jolted = bool(found.jolted[-1])
+        self._shifts += [
+            Shift(i + int(j), log.q[i + j].copy(), ends[j], False) for j in np.flatnonzero(found.jolted[:-1])
+        ]
         log.mu[i + 1 : i + k + 1] = found.impulses / h
         pressing = log.mu[i + 1 : i + k + 1, self.world.rows.gaps] > 0.0
         self.impulses.note(found.off, int(np.max(np.sum(pressing, axis=1))))
