@@ -226,9 +226,7 @@ def test_samples_lie_on_the_paths(snap):
 def evaluated(line: StraightLine, inputs):
     """A straight line by Python, operation by operation."""
     from onesided.evaluation.plain import ENTRY_BY_ENTRY
-    from onesided.evaluation.lane_state import AT_LIMIT, OPENS
-from onesided.evaluation.native_lanes import LaneTable
-from onesided.evaluation.straight import Scalar
+    from onesided.evaluation.straight import Scalar
 
     values = dict(enumerate(inputs))
 

@@ -193,12 +193,12 @@ Labelled = tuple[str, NDArray[Any]]
 
 def _marked(x: Labelled, y: Labelled, kinds: NDArray[Any], ax: Axes | None, title: str) -> Axes:
     """Points with a colour and a mark for each kind; as pixels where they are very many."""
-    axes = new_axes() if ax is None else ax
+    axes, many = new_axes() if ax is None else ax, len(kinds) > MOST_MARKS
     with settings():
         for i, kind in enumerate(sorted({str(kind) for kind in kinds})):
             here = kinds == kind
             axes.plot(x[1][here], y[1][here], MARKS[i % len(MARKS)], color=COLOURS[i % len(COLOURS)], markersize=3.0,
-                      markeredgecolor=GREY, markeredgewidth=0.2, label=kind, rasterized=len(kinds) > MOST_MARKS)  # fmt: skip
+                      markeredgecolor=GREY, markeredgewidth=0.2, label=kind, rasterized=many)  # fmt: skip
         axes.set(xlabel=x[0], ylabel=y[0], title=title)
         if axes.get_lines():
             axes.legend()
