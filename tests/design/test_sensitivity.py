@@ -241,7 +241,9 @@ def test_rounding_of_positions_is_none_in_any_unit(unit):
         Force("load", "top", (0.0, -1.0)),
     ]
     numbers = {"k": 1 / unit, "b": unit, "h": unit / 2, "c": unit * np.sin(np.pi)}
-    found = onesided.sensitivity(onesided.trace(onesided.compose(parts, parameters=numbers), p_bounds=(-1, 1)).events[0])
+    found = onesided.sensitivity(
+        onesided.trace(onesided.compose(parts, parameters=numbers), p_bounds=(-1, 1)).events[0]
+    )
     exact = jax.grad(_limit_load, (0, 1, 2))(1.0, 1.0, 0.5)
     assert found.p_rate[:3] * [1 / unit, unit, unit] == pytest.approx([float(value) for value in exact], rel=1e-10)
 

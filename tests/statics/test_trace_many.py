@@ -4,6 +4,7 @@ import ctypes
 import math
 import shutil
 import subprocess
+from types import SimpleNamespace
 
 import jax.numpy as jnp
 import numpy as np
@@ -11,11 +12,12 @@ import pytest
 
 import onesided
 from onesided.evaluation.cuda_lanes import source
-from onesided.evaluation.lane_runs import engine_for
+from onesided.evaluation.lane_runs import around_again, engine_for
 from onesided.evaluation.lane_state import AT_LIMIT, OPENS
 from onesided.evaluation.native_lanes import LaneTable
 from onesided.evaluation.straight import NotStraightError, StraightLine, straight
-from onesided.statics.many import _around_again, _knobs
+from onesided.statics.many import _knobs
+from onesided.statics.many_checks import broken
 
 BOUND = 10.0
 
@@ -316,7 +318,15 @@ def test_paths_that_come_around_again_are_noticed():
     rows = np.array([[0.1, 1, AT_LIMIT], [0.2, -1, AT_LIMIT], [0.1, 1, AT_LIMIT]] * 3)
     rows[5, 0], rows[8, 2] = 0.3, OPENS
     table = LaneTable(np.zeros((3, 0)), rows, np.repeat(np.arange(3), 3))
-    assert _around_again(table, 2, 1e-6).tolist() == [0]
+    assert around_again(table, 2, 1e-6).tolist() == [0]
+
+
+def test_a_path_on_which_an_event_is_missing_is_noticed():
+    """Negative modes after an event are those before the next, and at the end those of the path: not on 1 and 2."""
+    rows = np.array([[0.0, AT_LIMIT, 0, 1], [0.1, AT_LIMIT, 1, 0]] * 3, dtype=float)
+    rows[3, 2:], rows[5, 3] = (0, 0), 1
+    table = LaneTable(np.zeros((3, 0)), rows, np.repeat(np.arange(3), 2))
+    assert broken(table, 1, SimpleNamespace(degree=np.zeros(3))).tolist() == [1, 2]
 
 
 def test_starts_that_are_no_equilibria_lead_where_trace_goes_and_bounds_hide_what_is_beyond():

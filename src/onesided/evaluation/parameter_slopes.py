@@ -50,7 +50,7 @@ class ParameterSlopes:
         rows = [np.asarray(self._first(x, vector, way)) for way in ways]
         return np.array(rows).reshape(-1, 1 + self._of.n + self._of.m)
 
-    def along(  # noqa: PLR0913 - a point, a direction, and what the parameters are
+    def along(
         self,
         x: Array,
         direction: Array,

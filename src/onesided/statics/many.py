@@ -16,7 +16,7 @@ from onesided.base.errors import OnesidedError, SolveError, UsageError
 from onesided.base.progress import SILENT, Progress
 from onesided.base.tolerances import DEFAULT, Tolerances
 from onesided.base.types import Array, Indices, Mask, Status
-from onesided.evaluation.lane_runs import LaneEngine, engine_for
+from onesided.evaluation.lane_runs import LaneEngine, around_again, engine_for
 from onesided.evaluation.lane_state import (
     AT_BOUND,
     AT_LIMIT,
@@ -33,6 +33,7 @@ from onesided.evaluation.native_lanes import LaneTable
 from onesided.results import Kind, Path
 from onesided.results.many_paths import ManyPaths
 from onesided.statics.equilibria.place import Standpoint
+from onesided.statics.many_checks import broken, equilibria
 from onesided.statics.many_samples import LaneFrame, ManyTracks, sampled
 from onesided.statics.many_starts import ManyStarts, alike, per_path, starts_of_many
 from onesided.statics.paths import start_of, trace
@@ -247,40 +248,13 @@ def _rechecked(paths: _Lanes, engine: LaneEngine, table: LaneTable) -> _LanesRun
     x = table.rows[:, : engine.lanes.size] * unit[path]
     left = last.how != ENDED
     begun = (last.how == LEFT) & (last.points > 0) & (last.s_1 != last.s - 1.0)  # not where two legs meet
-    good = _equilibria(engine, x, LaneFrame(*(column[path] for column in frame)))
-    wrong = np.concatenate([path[~good], _around_again(table, engine.lanes.size, engine.lanes.knobs.near)])
+    good = equilibria(engine, x, LaneFrame(*(column[path] for column in frame)))
+    size = engine.lanes.size
+    wrong = np.concatenate([path[~good], around_again(table, size, engine.lanes.knobs.near), broken(table, size, last)])
     left[wrong], begun[wrong] = True, False
     kept = begun[path] | ~left[path]
     rows = LaneTable(table.states, table.rows[kept], path[kept])
     return _LanesRun(engine, frame, rows, x[kept], left, last.y * unit, last.sense, last.degree, begun)
-
-
-def _around_again(table: LaneTable, size: int, near: float) -> Indices:
-    """Paths that come back to their first event: they are closed, and were followed more than once around."""
-    events = np.flatnonzero(table.rows[:, size] != POINT)
-    path = table.path[events]
-    first = events[np.searchsorted(path, path)]
-    same = (first != events) & (table.rows[events, size] == table.rows[first, size])
-    for column in range(size):  # most differ in the first
-        places = np.flatnonzero(same)
-        apart = table.rows[events[places], column] - table.rows[first[places], column]
-        same[places] = np.abs(apart) <= near
-    return np.unique(path[same])
-
-
-def _equilibria(engine: LaneEngine, x: Array, frame: LaneFrame) -> Mask:
-    """Whether packed points are equilibria with contacts that push [SP1 (3.3), (3.4)]."""
-    if not len(x):
-        return np.zeros(0, dtype=bool)
-    n, k, weight, unit = engine.lanes.n, engine.lanes.k, frame.weight, frame.unit
-    L_q, c = engine.residuals(x, frame.vectors)
-    small = engine.lanes.knobs.weak
-    forces, gaps = np.abs(L_q) / weight[:, :n], c / weight[:, n:]
-    pushes = x[:, n + 1 :] / unit[:, n + 1 :]
-    good = (forces <= small).all(axis=1) & (np.abs(gaps[:, :k]) <= small).all(axis=1)
-    good &= (gaps[:, k:] >= -small).all(axis=1) & (pushes[:, k:] >= -small).all(axis=1)
-    met = np.minimum(np.abs(gaps[:, k:]), np.abs(pushes[:, k:])) <= small
-    return np.asarray(good & met.all(axis=1))
 
 
 def _collected(system: System, batch: ManyStarts, found: _LanesRun | None, how: _How, at: Array | None) -> ManyPaths:
