@@ -173,7 +173,7 @@ def test_the_value_of_an_event_is_differentiable(truss, limit):
 @pytest.mark.parametrize("h", [0.0, -0.3])
 def test_a_limit_point_is_not_carried_through_the_flat_truss(truss, limit, h):
     """At h = 0 both limit points meet at p = 0; beyond it which of them is meant is not known."""
-    with pytest.raises(onesided.OnesidedError, match="degenerate|another of its kind"):
+    with pytest.raises(onesided.OnesidedError, match=r"degenerate|another of its kind"):
         onesided.event_value(truss, limit, {"h": h})
 
 

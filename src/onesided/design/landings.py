@@ -32,10 +32,7 @@ def drive_sensitivity(drive: Drive, system: System | None, differentiate: Differ
         released = lost.energy_rate - (spot.L_theta + spot.e.L_p * lost.p_rate)
         about = f"the energy of the jump at {jump.control} = {jump.p:.10g}"
         jumps.append(replace(lost, about=about, energy=jump.energy, energy_rate=released))
-        both = tuple(
-            _moves(spot, landed.weak, sign, rate) for sign, rate in ((1, lost.p_rate), (-1, lost.p_rate_below))
-        )
-        landings.append((both[0], both[1]))
+        landings.append((_moves(spot, landed.weak, 1, lost.p_rate), _moves(spot, landed.weak, -1, lost.p_rate_below)))
         if len(landed.weak):
             names = ", ".join(f"'{known.constraint_names[j]}'" for j in landed.weak)
             text = "derivatives of the landing differ where parameters grow and where they fall (`landings_below`)"

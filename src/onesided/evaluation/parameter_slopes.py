@@ -14,7 +14,7 @@ import numpy as np
 
 from onesided.base.errors import ModelError, OnesidedError
 from onesided.base.tolerances import EPS, HALF_DIGITS
-from onesided.base.types import Array, Mask
+from onesided.base.types import Array, Indices, Mask
 from onesided.evaluation.compiling import compiled
 from onesided.linalg.differences import derivative
 
@@ -110,10 +110,10 @@ def _numbers(vector: Any) -> Array:
     return np.concatenate([np.zeros(0), *leaves])
 
 
-def _leaves(vector: Any) -> Array:
+def _leaves(vector: Any) -> Indices:
     """For every number among constants, flat, which array it comes from."""
     sizes = [np.size(leaf) for leaf in jax.tree.leaves(vector) if _is_number(leaf)]
-    return np.repeat(np.arange(len(sizes)), sizes)
+    return np.asarray(np.repeat(np.arange(len(sizes)), sizes), dtype=np.intp)
 
 
 def _moved(vector: Any, way: Any, s: Any) -> Any:
@@ -127,7 +127,7 @@ def _moved(vector: Any, way: Any, s: Any) -> Any:
     return jax.tree.unflatten(tree, moved)
 
 
-def _rate(function: Callable[[float], Array], name: str, size: float, leaves: Array) -> Array:
+def _rate(function: Callable[[float], Array], name: str, size: float, leaves: Indices) -> Array:
     """Rates of the numbers of a structure with a parameter; those that are zero but for rounding have none.
 
     `leaves` says which numbers are of one kind, and thus of one unit: what is zero is so compared with these.
@@ -149,9 +149,9 @@ def _rate(function: Callable[[float], Array], name: str, size: float, leaves: Ar
     return np.where(settled, found, 0.0)
 
 
-def _usual(sizes: Array, settled: Mask, leaves: Array) -> Array:
+def _usual(sizes: Array, settled: Mask, leaves: Indices) -> Array:
     """The largest of the settled numbers of the same kind; where none has settled, the largest of all."""
     known = np.where(settled, sizes, 0.0)
     largest = np.zeros(int(leaves[-1]) + 1)
     np.maximum.at(largest, leaves, known)
-    return np.where(largest > 0.0, largest, np.max(known, initial=0.0))[leaves]
+    return np.asarray(np.where(largest > 0.0, largest, np.max(known, initial=0.0))[leaves])
