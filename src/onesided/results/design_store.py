@@ -100,8 +100,7 @@ def write_drive_sensitivity(found: DriveSensitivity, folder: FilePath) -> dict[s
         seal(folder / name, write_sensitivity(jump, folder / name))
     size = len(found.parameters)
     sides = {key: np.array(getattr(found, key)).reshape(len(names), size, -1) for key in _LANDINGS if names}
-    none = np.zeros((0, size, 0))
-    arrays = {key: sides.get(key, none) for key in _LANDINGS}
+    arrays: dict[str, Any] = {key: sides.get(key, np.zeros((0, size, 0))) for key in _LANDINGS}
     np.savez_compressed(folder / ARRAYS, dissipated_rate=found.dissipated_rate, **arrays)
     words = {"parameters": dict(found.parameters), "dissipated": found.dissipated, "notes": list(found.notes)}
     return {"type": "drive sensitivity", **words, "jumps": names}
