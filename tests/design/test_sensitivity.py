@@ -148,6 +148,7 @@ def test_energy_of_jumps_and_area_of_the_loop(truss, tmp_path):
     again = onesided.load_result(onesided.save(found, tmp_path / "rates"))
     assert str(again) == str(found)
     assert np.array_equal(again.landings, found.landings)
+    assert np.array_equal(again.landings_below, found.landings)  # no contact: both sides are one
 
     def dissipated(change):
         other = truss.replace(parameters={"h": 0.5 + change})
@@ -167,6 +168,27 @@ def test_the_value_of_an_event_is_differentiable(truss, limit):
     assert np.asarray(jax.grad(load)(point)) == pytest.approx(np.asarray(exact), rel=1e-9)
     with pytest.raises(onesided.UsageError, match="second derivatives"):
         jax.grad(jax.grad(lambda g: onesided.event_value(truss, limit, {"h": g})))(0.6)
+
+
+@pytest.mark.parametrize("h", [0.0, -0.3])
+def test_a_limit_point_is_not_carried_through_the_flat_truss(truss, limit, h):
+    """At h = 0 both limit points meet at p = 0; beyond it which of them is meant is not known."""
+    with pytest.raises(onesided.OnesidedError, match=r"degenerate|another of its kind"):
+        onesided.event_value(truss, limit, {"h": h})
+
+
+def test_a_landing_without_force_on_a_stop_moves_to_one_side_only():
+    """x⁴/4 − x²/2 falls from −1/√3 to 2/√3, just where a stop is: it follows the stop down, not up."""
+    well = onesided.System(
+        coordinates=("x",),
+        energy=lambda q, p, th: th.k * (q[0] ** 4 / 4 - q[0] ** 2 / 2) - p * q[0],
+        unilateral={"stop": lambda q, p, th: th.w - q[0]},
+        parameters={"k": 1.0, "w": 2 / np.sqrt(3)},
+    )
+    found = onesided.sensitivity(onesided.drive(well, [-1.2], [-1.0, 0.4]))
+    assert found.landings[0][:, 0] == pytest.approx([0.0, 0.0], abs=1e-12)
+    assert found.landings_below[0][:, 0] == pytest.approx([0.0, 1.0], abs=1e-12)
+    assert "landings_below" in found.notes[0]
 
 
 def test_what_cannot_be_told_is_refused(truss, limit, tmp_path):
@@ -205,6 +227,37 @@ def _roof(*, sparse):
         Gap("floor", "top_y - ys"),
     ]
     return onesided.compose(parts, parameters={"k": 1.0, "b": 1.0, "h": 0.5, "ys": 0.2}, sparse=sparse)
+
+
+@pytest.mark.parametrize("unit", [1e-14, 1e14])
+def test_rounding_of_positions_is_none_in_any_unit(unit):
+    """The apex is off the middle by sin π: no rate of its own, and the others as in metres."""
+    parts = [
+        Node("top", ("c", "h"), fixed="x"),
+        Node("left", ("-b", 0.0), fixed=True),
+        Node("right", ("b", 0.0), fixed=True),
+        Bar("west", ("left", "top"), stiffness="k"),
+        Bar("east", ("right", "top"), stiffness="k"),
+        Force("load", "top", (0.0, -1.0)),
+    ]
+    numbers = {"k": 1 / unit, "b": unit, "h": unit / 2, "c": unit * np.sin(np.pi)}
+    found = onesided.sensitivity(
+        onesided.trace(onesided.compose(parts, parameters=numbers), p_bounds=(-1, 1)).events[0]
+    )
+    exact = jax.grad(_limit_load, (0, 1, 2))(1.0, 1.0, 0.5)
+    assert found.p_rate[:3] * [1 / unit, unit, unit] == pytest.approx([float(value) for value in exact], rel=1e-10)
+
+
+def test_a_formula_at_the_end_of_its_range_has_no_rate():
+    parts = [
+        Node("top", (0.0, "0.5 + sqrt(h)"), fixed="x"),
+        Node("left", (-1.0, 0.0), fixed=True),
+        Bar("west", ("left", "top"), stiffness=1.0),
+        Force("load", "top", (0.0, -1.0)),
+    ]
+    limit = onesided.trace(onesided.compose(parts, parameters={"h": 0.0}), p_bounds=(-1, 1), max_events=1).events[0]
+    with pytest.raises(onesided.ModelError, match="does not depend smoothly on parameter 'h'"):
+        onesided.sensitivity(limit)
 
 
 @pytest.mark.slow

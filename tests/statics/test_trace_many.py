@@ -4,6 +4,7 @@ import ctypes
 import math
 import shutil
 import subprocess
+from types import SimpleNamespace
 
 import jax.numpy as jnp
 import numpy as np
@@ -11,9 +12,12 @@ import pytest
 
 import onesided
 from onesided.evaluation.cuda_lanes import source
-from onesided.evaluation.lane_runs import engine_for
+from onesided.evaluation.lane_runs import around_again, engine_for
+from onesided.evaluation.lane_state import AT_LIMIT, OPENS
+from onesided.evaluation.native_lanes import LaneTable
 from onesided.evaluation.straight import NotStraightError, StraightLine, straight
 from onesided.statics.many import _knobs
+from onesided.statics.many_checks import broken
 
 BOUND = 10.0
 
@@ -140,13 +144,48 @@ def test_starts_of_their_own_and_closed_contacts(snap):
     [
         (({"kk": [1.0]}, [0.0], 0.0), "kk"),
         (({"k": [1.0, 2.0], "h": [1.0, 1.0, 1.0]}, [0.0], 0.0), "number of values"),
-        (({"k": [1.0, math.nan]}, [0.0], 0.0), "finite"),
+        (({"k": [1.0, math.nan]}, [0.0], 0.0), "finite.*path 1"),
         (({"k": [1.0, 2.0]}, [[0.0, 1.0], [0.0, 1.0]], 0.0), "shape"),
+        (({"k": []}, [0.0], 0.0), "shape"),
+        (({"k": [[1.0, 2.0], [3.0, 4.0]]}, [0.0], 0.0), "shape"),
+        (({"k": ["a"]}, [0.0], 0.0), "not numbers"),
+        (({"k": [1j]}, [0.0], 0.0), "not numbers"),
+        (({"k": [1.0, 2.0]}, [[0.0], [math.inf]], 0.0), "finite.*path 1"),
+        (({"k": [1.0, 2.0]}, [0.0], [0.0, math.nan]), "finite.*path 1"),
     ],
 )
 def test_bad_input_is_refused_in_words(snap, given, words):
     with pytest.raises(onesided.OnesidedError, match=words):
         onesided.trace_many(snap, *given, p_bounds=(-1, 1))
+
+
+@pytest.mark.parametrize(
+    ("asked", "words"),
+    [({"direction": 0}, "not a sign"), ({"p_bounds": (1, -1)}, "bounds are not usable"), ({"at": "x"}, "not numbers")],
+)
+def test_directions_bounds_and_samples_that_are_none_are_refused(snap, asked, words):
+    with pytest.raises(onesided.UsageError, match=words):
+        onesided.trace_many(snap, {"k": [1.0]}, [0.0], 0.0, **{"p_bounds": (-1, 1), **asked})
+
+
+@pytest.mark.filterwarnings("ignore:overflow", "ignore:invalid value")
+def test_one_path_that_cannot_be_computed_leaves_the_others_alone(snap):
+    found = onesided.trace_many(snap, {"k": [1.0, 1e-300, 0.0]}, [0.0], 0.0, p_bounds=(-1, 1))
+    assert found.ok.tolist() == [True, False, False]
+    assert all(found.note[1:]) and np.isclose(found.first("limit")[0], 1 / (3 * math.sqrt(3)))
+
+
+def test_saved_loaded_drawn(snap, tmp_path):
+    found = onesided.trace_many(snap, random_snaps(5), [0.0], 0.0, p_bounds=(-BOUND, BOUND), at=[0.1])
+    again = onesided.load_result(onesided.save(found, tmp_path / "many"))
+    assert repr(again) == repr(found) and again.status.tolist() == found.status.tolist()
+    for name in ("path", "kind", "constraint", "p", "q", "nu", "before", "after", "handed", "note"):
+        assert np.array_equal(getattr(again, name), getattr(found, name))
+    assert np.array_equal(again.samples.q, found.samples.q) and list(again.parameters) == ["k", "h", "w"]
+    assert np.array_equal(again.parameters["w"], found.parameters["w"])
+    assert onesided.plots.write(again, tmp_path / "loci.svg", x="w").exists()
+    with pytest.raises(onesided.UsageError, match="not varied"):
+        again.plot("kk")
 
 
 def test_unknown_device_kind_and_path_are_refused(snap):
@@ -272,6 +311,22 @@ def test_closed_paths_are_told_once():
     r = np.array([0.5, 1.0])
     found = onesided.trace_many(circle, {"r": r}, r[:, None], 0.0, p_bounds=(-5, 5))
     assert np.allclose(found.p.reshape(2, 2), np.outer(r, [1, -1])) and set(found.status) == {onesided.Status.closed}
+
+
+def test_paths_that_come_around_again_are_noticed():
+    """Rows (q, p, kind) of three paths: twice around, once, and another kind at the same place."""
+    rows = np.array([[0.1, 1, AT_LIMIT], [0.2, -1, AT_LIMIT], [0.1, 1, AT_LIMIT]] * 3)
+    rows[5, 0], rows[8, 2] = 0.3, OPENS
+    table = LaneTable(np.zeros((3, 0)), rows, np.repeat(np.arange(3), 3))
+    assert around_again(table, 2, 1e-6).tolist() == [0]
+
+
+def test_a_path_on_which_an_event_is_missing_is_noticed():
+    """Negative modes after an event are those before the next, and at the end those of the path: not on 1 and 2."""
+    rows = np.array([[0.0, AT_LIMIT, 0, 1], [0.1, AT_LIMIT, 1, 0]] * 3, dtype=float)
+    rows[3, 2:], rows[5, 3] = (0, 0), 1
+    table = LaneTable(np.zeros((3, 0)), rows, np.repeat(np.arange(3), 2))
+    assert broken(table, 1, SimpleNamespace(degree=np.zeros(3))).tolist() == [1, 2]
 
 
 def test_starts_that_are_no_equilibria_lead_where_trace_goes_and_bounds_hide_what_is_beyond():

@@ -60,6 +60,11 @@ class Loose:
     wrong: Array
     rates: Array
 
+    @property
+    def crossing(self) -> float:
+        """How clearly the conditions are crossed at fixed parameters: det of their rates along unit directions."""
+        return float(np.linalg.det(self.rates[:, :-1] / np.linalg.norm(self.free[:, :-1], axis=0)))
+
     def tangent(self, like: Array | None) -> Array:
         """Direction of unit length along the curve of events, in the sense of an earlier one."""
         sizes = np.linalg.norm(self.rates, axis=1, keepdims=True)
@@ -109,12 +114,10 @@ class CurveOfEvents:
         """The equilibria with some constraints closed, in the same scales."""
         return make_curve(system, rows, self.curve.sizes, self.curve.scales)
 
-    def spot(self, w: Array, border: Array | None = None) -> Spot:
+    def spot(self, w: Array, border: Array | None = None, *, about: bool = False) -> Spot:
         """The linearised equations at w."""
-        curve = self.curve_at(float(w[-1]))
-        return Spot(
-            curve, curve.packed(w[:-1]), self.border if border is None else border, self.line.direction[None, :]
-        )
+        curve, lines = self.curve_at(float(w[-1])), self.line.direction[None, :]
+        return Spot(curve, curve.packed(w[:-1]), self.border if border is None else border, lines, about=about)
 
     def loose(self, spot: Spot) -> Loose | None:
         """What is free near a point; None where the equations cannot be evaluated or are singular."""
@@ -146,8 +149,8 @@ class CurveOfEvents:
     def corrected(self, w: Array, normal: Array, border: Array | None = None) -> Array | None:
         """The event on the plane through w across `normal`; None where there is none near."""
         here, before = w, np.inf
-        for _ in range(NEWTON):
-            loose = self._loose_at(here, border)
+        for number in range(NEWTON):
+            loose = self._loose_at(here, border, about=number > 0)  # the first has slopes of its own
             if loose is None:
                 return None
             move = loose.step(normal, float(normal @ (here - w)))
@@ -160,10 +163,10 @@ class CurveOfEvents:
             before = size
         return here if before <= SMALL else None
 
-    def _loose_at(self, w: Array, border: Array | None) -> Loose | None:
+    def _loose_at(self, w: Array, border: Array | None, *, about: bool = False) -> Loose | None:
         """What is free near w; None also where there is no system with such parameters."""
         try:
-            return self.loose(self.spot(w, border))
+            return self.loose(self.spot(w, border, about=about))
         except (ModelError, ArithmeticError):
             return None
 
@@ -173,12 +176,20 @@ class CurveOfEvents:
         return None if loose is None else loose.tangent(like)
 
     def moved_to(self, tau: float) -> Array:
-        """The event at τ, followed from τ = 0 with as many steps as it takes."""
-        w, step = self.start, tau
+        """The event at τ, followed from τ = 0 with as many steps as it takes.
+
+        It must not meet another of its kind: beyond that it is not known which of them is meant.
+        """
+        w, step, side = self.start, tau, 0.0
         normal = np.eye(1, len(w), len(w) - 1)[0]
         while w[-1] != tau:
             step = step if abs(step) < abs(tau - w[-1]) else tau - w[-1]
-            t = self.tangent(w)
+            loose = self._loose_at(w, None)
+            t = None if loose is None else loose.tangent(None)
+            here = self._side(loose)
+            if here * side < 0.0:
+                raise self._merged(float(w[-1] / tau))
+            side = side or here
             guess = w + t * (step / t[-1]) if t is not None and t[-1] else np.full(len(w), np.nan)
             guess[-1] = tau if step == tau - w[-1] else w[-1] + step
             found = self.corrected(guess, normal) if _apart(guess[:-1], w[:-1]) <= FAR else None
@@ -188,7 +199,22 @@ class CurveOfEvents:
                     raise self._lost(float(w[-1] / tau))
             else:
                 found[-1], w, step = guess[-1], found, 2.0 * step
+        loose = self._loose_at(w, None)
+        if self._side(loose) * side < 0.0:
+            raise self._merged(1.0)
         return w
+
+    def _side(self, loose: Loose | None) -> float:
+        """In which sense the condition is crossed; 0 where that is not known, as at forks, whose modes have no sign."""
+        return 0.0 if loose is None or self.condition is None else loose.crossing
+
+    def _merged(self, share: float) -> SolveError:
+        return SolveError(
+            "on the way to these parameters the event meets another of its kind: which goes on is not known",
+            None,
+            got=f"{self.event.kind.value} at {self.event.control} = {self.event.p:.10g}, within {share:.3g} of the way",
+            advice="`onesided.follow` says where; or trace again",
+        )
 
     def _lost(self, share: float) -> SolveError:
         return SolveError(

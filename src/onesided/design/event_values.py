@@ -8,7 +8,7 @@ import numpy as np
 from onesided.base.arguments import checked
 from onesided.base.errors import SolveError, UsageError
 from onesided.base.names import unknown_name
-from onesided.base.tolerances import DEFAULT, Tolerances
+from onesided.base.tolerances import DEFAULT, HALF_DIGITS, Tolerances
 from onesided.base.types import Array
 from onesided.design.event_curves import CurveOfEvents, curve_of_events, refuse_broken
 from onesided.design.event_equations import standpoint
@@ -89,11 +89,11 @@ def event_rates(events: CurveOfEvents, w: Array, chosen: list[int]) -> tuple[Spo
     """The event at w, (len(x), P') rates of its packed point and (P',) L_θ for the parameters that are chosen."""
     lines = np.eye(len(events.line.direction))[chosen]
     columns: list[Array] = []
-    at = events.spot(w)
+    at, floor = events.spot(w), max(events.tolerances.singularity, HALF_DIGITS * HALF_DIGITS)
     for line in lines:
         single = Spot(at.curve, at.x, at.border, line[None, :])
         loose = events.loose(single)
-        if loose is None or abs(float(np.linalg.det(loose.rates[:, :-1]))) <= np.finfo(float).tiny:
+        if loose is None or not abs(loose.crossing) > floor ** len(loose.rates):
             raise UsageError("the event is degenerate at these parameters", got=events.event.words())
         tau = np.eye(1, len(w), len(w) - 1)[0]
         moved = np.linalg.solve(

@@ -6,7 +6,9 @@ from dataclasses import replace
 import numpy as np
 
 from onesided.base.errors import UsageError
-from onesided.base.types import Array
+from onesided.base.types import Array, Indices
+from onesided.complementarity import LCP, solve
+from onesided.design.conditions import Meets
 from onesided.design.spots import Spot
 from onesided.results import Drive, DriveSensitivity, Event, Jump, Sensitivity
 from onesided.statics.equilibria.place import Standpoint, place_near
@@ -18,7 +20,7 @@ Differentiate = Callable[[Event], Sensitivity]
 def drive_sensitivity(drive: Drive, system: System | None, differentiate: Differentiate) -> DriveSensitivity:
     """Derivatives of all jumps; energies by the theorem of the envelope, dU = L_θ dθ + L_p dp on both sides."""
     jumps: list[Sensitivity] = []
-    landings: list[Array] = []
+    landings: list[tuple[Array, Array]] = []
     notes: list[str] = []
     known = system or _system_of(drive)
     if known.history:
@@ -30,14 +32,16 @@ def drive_sensitivity(drive: Drive, system: System | None, differentiate: Differ
         released = lost.energy_rate - (spot.L_theta + spot.e.L_p * lost.p_rate)
         about = f"the energy of the jump at {jump.control} = {jump.p:.10g}"
         jumps.append(replace(lost, about=about, energy=jump.energy, energy_rate=released))
-        landings.append(_moves(spot, lost.p_rate))
+        landings.append((_moves(spot, landed.weak, 1, lost.p_rate), _moves(spot, landed.weak, -1, lost.p_rate_below)))
         if len(landed.weak):
             names = ", ".join(f"'{known.constraint_names[j]}'" for j in landed.weak)
-            notes.append(f"jump {number}: it lands without force on {names}: derivatives of the landing are one-sided")
+            text = "derivatives of the landing differ where parameters grow and where they fall (`landings_below`)"
+            notes.append(f"jump {number}: it lands without force on {names}: {text}")
     rates = [jump.energy_rate for jump in jumps]
     total = np.sum(rates, axis=0) if rates else np.zeros(len(known.parameters))
+    above, below = tuple(one for one, _ in landings), tuple(one for _, one in landings)
     return DriveSensitivity(
-        dict(known.parameters), tuple(jumps), tuple(landings), drive.dissipated, total, tuple(notes)
+        dict(known.parameters), tuple(jumps), above, drive.dissipated, total, tuple(notes), landings_below=below
     )
 
 
@@ -68,8 +72,30 @@ def _landing(where: Standpoint) -> Spot:
     return Spot(curve, where.x, np.eye(1, curve.size, curve.n)[0])
 
 
-def _moves(spot: Spot, p_rate: Array) -> Array:
-    """(P, n) rates of the configuration where p follows the event."""
-    n, unit = spot.curve.n, spot.curve.unit
-    moved = spot.shift + np.outer(spot.t, p_rate / unit[n])
-    return np.asarray((moved[:n] * unit[:n, None]).T)
+def _moves(spot: Spot, weak: Indices, sign: int, p_rate: Array) -> Array:
+    """(P, n) rates of the configuration for growing (+) or falling (−) parameters, where p follows the event.
+
+    Contacts j that are closed without force open or begin to push: ġ = G λ̇ + ĝ, ġ ≥ 0, λ̇ ≥ 0, ġᵀλ̇ = 0 [SP1 (4.3)].
+    """
+    curve, n, unit = spot.curve, spot.curve.n, spot.curve.unit
+    moved = sign * (spot.shift + np.outer(spot.t, p_rate / unit[n]))
+    if len(weak):
+        pushed = np.array([_pushed(spot, int(j)) for j in weak]).T
+        G = np.array([Meets(int(j)).rates(spot, pushed) for j in weak])
+        opening = np.array([Meets(int(j)).rates(spot, moved) + sign * Meets(int(j)).slopes(spot) for j in weak])
+        forces = [_forces(G, column) for column in opening.T]
+        moved = moved + pushed @ np.array(forces).reshape(-1, len(weak)).T
+    return np.asarray(sign * (moved[:n] * curve.unit[:n, None]).T)
+
+
+def _pushed(spot: Spot, j: int) -> Array:
+    """How the state answers to a unit force of an open contact, at constant p: J y = c_q."""
+    n, curve = spot.curve.n, spot.curve
+    row = spot.e.constraint_row(j)[:n] / curve.weight[:n]
+    return spot.solve(np.append(row, np.zeros(curve.size - 1 - n)))
+
+
+def _forces(G: Array, opening: Array) -> Array:
+    """λ̇ of the contacts; NaN where no answer, or more than one, is found: the state is not stable there."""
+    found = solve(LCP(G, opening), throw=False)
+    return np.asarray(found.value if found.status.ok else np.full(len(opening), np.nan))

@@ -26,10 +26,13 @@ class Spot:
     ----------
     border : (size,) a row that is not across the curve: an earlier tangent.
     lines : (P', P) combinations of parameters that are looked at; by default every parameter.
+    about : slopes with the parameters need only be good enough for a correction.
     """
 
-    def __init__(self, curve: Curve, x: Array, border: Array, lines: Array | None = None) -> None:
-        self.curve, self.x, self.border, self.lines = curve, x, border, lines
+    def __init__(
+        self, curve: Curve, x: Array, border: Array, lines: Array | None = None, *, about: bool = False
+    ) -> None:
+        self.curve, self.x, self.border, self.lines, self.about = curve, x, border, lines, about
         self.y, self.e = curve.scaled(x), curve.evaluate(x)
         self.factorisations = 0
 
@@ -88,7 +91,7 @@ class Spot:
 
     @cached_property
     def _slopes(self) -> Array:
-        return self.curve.system.parameter_slopes(self.x, self.lines)
+        return self.curve.system.parameter_slopes(self.x, self.lines, about=self.about)
 
     @cached_property
     def R_theta(self) -> Array:
@@ -110,7 +113,7 @@ class Spot:
     def R_y_theta(self, v: Array) -> Array:
         """Scaled change of J v with the parameters, (P, size − 1)."""
         curve = self.curve
-        raw = curve.system.parameter_slopes_along(self.x, curve.packed(v), self.lines)
+        raw = curve.system.parameter_slopes_along(self.x, curve.packed(v), self.lines, about=self.about)
         return np.asarray(np.hstack([raw[:, : curve.n], raw[:, curve.n + curve.rows]]) / curve.weight)
 
     def R_yy(self, u: Array, columns: Array) -> Array:

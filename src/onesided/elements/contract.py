@@ -8,7 +8,7 @@ elements: `assembly` differentiates, batches and adds up. A new kind is one smal
 import math
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -154,12 +154,15 @@ class RepeatedFormula(str):
         return self
 
 
+_parsed = lru_cache(maxsize=4096)(parse)  # a structure is composed anew for every change of its parameters
+
+
 def evaluate_quantity(text: str, names: Mapping[str, float]) -> float:
     """The value of a formula of parameters."""
     if isinstance(text, RepeatedFormula):
         formula, names = text.shared, {**names, **text.indices}
     else:
-        formula = parse(text)
+        formula = _parsed(text)
     formula.require(names)
     try:
         return float(formula.evaluate(names))

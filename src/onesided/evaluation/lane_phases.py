@@ -181,6 +181,7 @@ class LanePhases:
         after = lane._replace(sense=-lane.sense, degree=degree)
         here = self._cut(lane, solved, 1.0)
         short = here._replace(sense=-lane.sense, degree=degree, step=jnp.minimum(lane.step, lane.s_b - s))
+        exact, lost = exact & ~hopeless, exact & ~sooner & ~clear
         found = exact & ~sooner & clear
         changes = (
             (~exact, narrowed),
@@ -189,8 +190,7 @@ class LanePhases:
             (found & beyond, short),
         )
         row = self._row(lane, solved, 1.0 * AT_LIMIT, (lane.degree, degree), s)
-        left = hopeless | (exact & ~sooner & ~clear)
-        return LaneThen(changes, examine=exact & sooner, accept=found, left=left, row=row, told=found & ~left)
+        return LaneThen(changes, examine=exact & sooner, accept=found, left=hopeless | lost, row=row, told=found)
 
     def _secant(self, lane: Lane, s: Any, p_dot: Any) -> Any:
         """How far ahead ṗ vanishes: by the iterate before, or by the end beyond the zero where that leads past it."""

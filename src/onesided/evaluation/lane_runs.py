@@ -15,7 +15,7 @@ from onesided.base.types import Array, Indices
 from onesided.evaluation.compiling import compiled
 from onesided.evaluation.cuda_lanes import CudaLanes, has_gpu
 from onesided.evaluation.derivatives import Derivatives
-from onesided.evaluation.lane_state import LaneKnobs
+from onesided.evaluation.lane_state import POINT, LaneKnobs
 from onesided.evaluation.native_lanes import LaneTable, NativeLanes
 from onesided.evaluation.path_lanes import PathLanes
 from onesided.evaluation.straight import NotStraightError, straight
@@ -96,6 +96,7 @@ class LaneEngine:
                 parts.append((made.rows, which[made.path]))
                 rows = np.bincount(made.path, minlength=len(which))
                 on = (made.states[:, phase] != done) & (rows >= ROOM)
+                on[around_again(made, self.lanes.size, self.lanes.knobs.near)] = False
                 which, current = which[on], made.states[on]
             told(min(first + chunk, len(states)), sum(len(part[1]) for part in parts))
         table = np.concatenate([np.zeros((0, self.lanes.width)), *(part[0] for part in parts)])
@@ -114,6 +115,19 @@ class LaneEngine:
             parts.append(np.asarray(self._residuals(some, own) if few else self._many_residuals(some, own)))
         out = np.concatenate(parts)
         return out[:, 1 : n + 1], out[:, n + 1 :]
+
+
+def around_again(table: LaneTable, size: int, near: float) -> Indices:
+    """Paths that come back to their first event: they are closed, and were followed more than once around."""
+    events = np.flatnonzero(table.rows[:, size] != POINT)
+    path = table.path[events]
+    first = events[np.searchsorted(path, path)]
+    same = (first != events) & (table.rows[events, size] == table.rows[first, size])
+    for column in range(size):  # most differ in the first
+        places = np.flatnonzero(same)
+        apart = table.rows[events[places], column] - table.rows[first[places], column]
+        same[places] = np.abs(apart) <= near
+    return np.unique(path[same])
 
 
 def engine_for(derivatives: Derivatives, bilateral: int, parameters: int, knobs: LaneKnobs, device: str) -> LaneEngine:

@@ -12,9 +12,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from onesided.base.errors import ModelError
-from onesided.base.tolerances import EPS
-from onesided.base.types import Array
+from onesided.base.errors import ModelError, OnesidedError
+from onesided.base.tolerances import EPS, HALF_DIGITS
+from onesided.base.types import Array, Indices, Mask
 from onesided.evaluation.compiling import compiled
 from onesided.linalg.differences import derivative
 
@@ -38,39 +38,51 @@ class ParameterSlopes:
         self._second = compiled(self._slope_along, rare=True)
         self._known: tuple[Any, dict[str, Array]] = (None, {})
 
-    def first(self, x: Array, vector: Any, parameters: Mapping[str, float], lines: Array | None) -> Array:
+    def first(
+        self, x: Array, vector: Any, parameters: Mapping[str, float], lines: Array | None, *, about: bool = False
+    ) -> Array:
         """(U_θ, L_qθ, c_θ) at a packed point with its multipliers held, a row per parameter: (P, 1 + n + m).
 
-        With `lines`, (k, P), a row for each of these combinations of parameters instead.
+        With `lines`, (k, P), a row for each of these combinations of parameters instead. With `about`, rates of the
+        constants may be those at other parameters, close by: as good for a step of Newton's method.
         """
-        rows = [np.asarray(self._first(x, vector, way)) for way in self._wanted(vector, parameters, lines)]
+        ways = self._wanted(vector, parameters, lines, about=about)
+        rows = [np.asarray(self._first(x, vector, way)) for way in ways]
         return np.array(rows).reshape(-1, 1 + self._of.n + self._of.m)
 
     def along(
-        self, x: Array, direction: Array, vector: Any, parameters: Mapping[str, float], lines: Array | None
+        self,
+        x: Array,
+        direction: Array,
+        vector: Any,
+        parameters: Mapping[str, float],
+        lines: Array | None,
+        *,
+        about: bool = False,
     ) -> Array:
         """d/ds of (L_qθ, c_θ) along x + s·direction, a row per parameter or combination: (P, n + m)."""
-        ways = self._wanted(vector, parameters, lines)
+        ways = self._wanted(vector, parameters, lines, about=about)
         rows = [np.asarray(self._second(x, direction, vector, way)) for way in ways]
         return np.array(rows).reshape(-1, self._of.n + self._of.m)
 
-    def _wanted(self, vector: Any, parameters: Mapping[str, float], lines: Array | None) -> Array:
+    def _wanted(self, vector: Any, parameters: Mapping[str, float], lines: Array | None, *, about: bool) -> Array:
         """Rates of the constants, flat, with each parameter or combination; only of those that take part."""
         shares = np.eye(len(parameters)) if lines is None else lines
         if not self._of.elementwise:
             return shares
         used = [i for i, name in enumerate(parameters) if np.any(shares[:, i])]
-        ways = [self._way(vector, parameters, list(parameters)[i]) for i in used]
+        ways = [self._way(vector, parameters, list(parameters)[i], about=about) for i in used]
         return np.asarray(shares[:, used] @ np.array(ways).reshape(len(used), -1))
 
-    def _way(self, vector: Any, parameters: Mapping[str, float], name: str) -> Array:
+    def _way(self, vector: Any, parameters: Mapping[str, float], name: str, *, about: bool) -> Array:
         """Rates of the constants with one parameter; they are kept as long as the constants are the same."""
-        if self._known[0] is not vector:
+        if self._known[0] is not vector and not (about and name in self._known[1]):
             self._known = vector, {}
         ways = self._known[1]
         if name not in ways:
             largest = max(abs(value) for value in parameters.values()) or 1.0
-            ways[name] = _rate(self._shifted(parameters, name), name, abs(parameters[name]) or largest)
+            size = abs(parameters[name]) or largest
+            ways[name] = _rate(self._shifted(parameters, name), name, size, _leaves(vector))
         return ways[name]
 
     def _shifted(self, parameters: Mapping[str, float], name: str) -> Callable[[float], Array]:
@@ -98,6 +110,12 @@ def _numbers(vector: Any) -> Array:
     return np.concatenate([np.zeros(0), *leaves])
 
 
+def _leaves(vector: Any) -> Indices:
+    """For every number among constants, flat, which array it comes from."""
+    sizes = [np.size(leaf) for leaf in jax.tree.leaves(vector) if _is_number(leaf)]
+    return np.asarray(np.repeat(np.arange(len(sizes)), sizes), dtype=np.intp)
+
+
 def _moved(vector: Any, way: Any, s: Any) -> Any:
     """The constants, moved along a flat direction."""
     leaves, tree = jax.tree.flatten(vector)
@@ -109,13 +127,31 @@ def _moved(vector: Any, way: Any, s: Any) -> Any:
     return jax.tree.unflatten(tree, moved)
 
 
-def _rate(function: Callable[[float], Array], name: str, size: float) -> Array:
-    """Rates of the numbers of a structure with a parameter; those that are zero but for rounding have none."""
+def _rate(function: Callable[[float], Array], name: str, size: float, leaves: Indices) -> Array:
+    """Rates of the numbers of a structure with a parameter; those that are zero but for rounding have none.
+
+    `leaves` says which numbers are of one kind, and thus of one unit: what is zero is so compared with these.
+    """
     found, settled = derivative(function, size)
-    if np.any(np.abs(function(0.0)[~settled]) > NOISE * EPS):
+    if np.all(settled):
+        return found
+    here, by = np.abs(function(0.0)), HALF_DIGITS * size
+    try:
+        here = np.maximum(here, np.abs(function(by) - function(-by)))
+    except (OnesidedError, ArithmeticError, ValueError):
+        here = np.full(len(here), np.inf)
+    if np.any(~settled & ~(here <= NOISE * EPS * _usual(here, settled, leaves))):
         raise ModelError(
             f"the structure does not depend smoothly on parameter '{name}'",
             got="rates of its numbers that do not settle",
             advice="a value at which no formula has a kink or an end",
         )
     return np.where(settled, found, 0.0)
+
+
+def _usual(sizes: Array, settled: Mask, leaves: Indices) -> Array:
+    """The largest of the settled numbers of the same kind; where none has settled, the largest of all."""
+    known = np.where(settled, sizes, 0.0)
+    largest = np.zeros(int(leaves[-1]) + 1)
+    np.maximum.at(largest, leaves, known)
+    return np.asarray(np.where(largest > 0.0, largest, np.max(known, initial=0.0))[leaves])

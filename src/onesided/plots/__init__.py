@@ -25,5 +25,6 @@ from onesided.plots.state_graph_plot import transitions as transitions
 from onesided.plots.storyboard import story as story
 from onesided.plots.study_plots import bands as bands
 from onesided.plots.study_plots import loci as loci
+from onesided.plots.study_plots import many_loci as many_loci
 from onesided.plots.study_plots import response as response
 from onesided.plots.study_plots import study_map as study_map

@@ -21,12 +21,14 @@ from onesided.plots.event_curves_plot import event_curve
 from onesided.plots.influence_bars import influence
 from onesided.plots.state_graph_plot import transitions
 from onesided.plots.storyboard import story
+from onesided.plots.study_plots import many_loci
 from onesided.plots.style import COLUMN, paper, settings
 from onesided.results import (
     ComplementarityMotion,
     Coupled,
     Designed,
     Followed,
+    ManyPaths,
     Motion,
     Sensitivity,
     StabilityMap,
@@ -82,7 +84,7 @@ def write(  # noqa: PLR0913 - one call, all by keyword
         FigureCanvasAgg(figure)
         solid = (
             view is View.sketch
-            and not isinstance(result, Transitions | Designed)
+            and not isinstance(result, Transitions | Designed | ManyPaths)
             and film_of(result).sketch.dimension == 3
         )
         axes = figure.add_subplot(projection="3d" if solid else None)
@@ -115,6 +117,8 @@ def _draw(result: Any, view: View, axes: Axes, names: tuple[str | None, str | No
         before_after(result, x=x, y=y, ax=axes, title=title)
     elif isinstance(result, Transitions):
         transitions(result, ax=axes, title=title)
+    elif isinstance(result, ManyPaths):
+        many_loci(result, x, ax=axes, title=title)
     elif view in {View.drift, View.raster}:
         raise UsageError(f"only a motion has a {view.value}", got=type(result).__name__)
     elif view is View.path:

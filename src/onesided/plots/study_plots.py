@@ -12,10 +12,13 @@ from numpy.typing import NDArray
 from onesided.base.errors import UsageError
 from onesided.plots.palette import ACCENT, GREY, PALE
 from onesided.plots.style import COLOURS, MARKS, new_axes, settings
+from onesided.results.many_paths import ManyPaths
+from onesided.results.path import Kind
 from onesided.results.studied import Study
 from onesided.results.study_cases import SAMPLE
 
 MOST_CURVES = 12
+MOST_MARKS = 5_000  # that a picture of lines can hold
 SHARES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 
@@ -171,15 +174,33 @@ def _spread_along(study: Study, y: str, name: str, axes: Axes) -> None:
 
 def loci(study: Study, x: str | None = None, *, ax: Axes | None = None, title: str = "") -> Axes:
     """Draw where every event of every case lies, over one parameter: a colour and a mark for each kind."""
-    axes = new_axes() if ax is None else ax
     name, events = _known(study, x or study.cases.names[0]), study.events()
     place = study.cases.columns(events["case"])[name]
+    return _marked((name, place), ("where events lie", events["at"]), events["kind"], ax, title)
+
+
+def many_loci(found: ManyPaths, x: str | None = None, *, ax: Axes | None = None, title: str = "") -> Axes:
+    """Draw where the events of many paths lie, over one parameter (by default the first, or the number of the path)."""
+    if x is not None and x not in found.parameters:
+        raise UsageError(f"'{x}' is not varied", expected="one of " + ", ".join(found.parameters))
+    name = x or next(iter(found.parameters), "")
+    place = found.parameters[name][found.path] if name else found.path
+    kinds = np.array([Kind[kind].value for kind in found.kind], dtype=object)
+    return _marked((name or "path", place), (found.control, found.p), kinds, ax, title)
+
+
+Labelled = tuple[str, NDArray[Any]]
+
+
+def _marked(x: Labelled, y: Labelled, kinds: NDArray[Any], ax: Axes | None, title: str) -> Axes:
+    """Points with a colour and a mark for each kind; as pixels where they are very many."""
+    axes, many = new_axes() if ax is None else ax, len(kinds) > MOST_MARKS
     with settings():
-        for i, kind in enumerate(sorted({str(kind) for kind in events["kind"]})):
-            here = events["kind"] == kind
-            axes.plot(place[here], events["at"][here], MARKS[i % len(MARKS)], color=COLOURS[i % len(COLOURS)],
-                      markersize=3.0, markeredgecolor=GREY, markeredgewidth=0.2, label=kind)  # fmt: skip
-        axes.set(xlabel=name, ylabel="where events lie", title=title)
+        for i, kind in enumerate(sorted({str(kind) for kind in kinds})):
+            here = kinds == kind
+            axes.plot(x[1][here], y[1][here], MARKS[i % len(MARKS)], color=COLOURS[i % len(COLOURS)], markersize=3.0,
+                      markeredgecolor=GREY, markeredgewidth=0.2, label=kind, rasterized=many)  # fmt: skip
+        axes.set(xlabel=x[0], ylabel=y[0], title=title)
         if axes.get_lines():
             axes.legend()
     return axes

@@ -15,6 +15,7 @@ from onesided.results.path import Kind
 from onesided.results.stability_map import Region, StabilityMap
 
 _CURVE = ("theta", "p", "q", "mu", "lam", "energy", "degrees")
+_LANDINGS = ("landings", "landings_below")
 _RATES = ("p_rate", "q_rate", "mu_rate", "lam_rate", "energy_rate", "p_rate_below", "exponent", "coefficient", "side")
 
 
@@ -98,8 +99,9 @@ def write_drive_sensitivity(found: DriveSensitivity, folder: FilePath) -> dict[s
         (folder / name).mkdir()
         seal(folder / name, write_sensitivity(jump, folder / name))
     size = len(found.parameters)
-    landings = np.array(found.landings).reshape(len(names), size, -1) if names else np.zeros((0, size, 0))
-    np.savez_compressed(folder / ARRAYS, landings=landings, dissipated_rate=found.dissipated_rate)
+    sides = {key: np.array(getattr(found, key)).reshape(len(names), size, -1) for key in _LANDINGS if names}
+    arrays: dict[str, Any] = {key: sides.get(key, np.zeros((0, size, 0))) for key in _LANDINGS}
+    np.savez_compressed(folder / ARRAYS, dissipated_rate=found.dissipated_rate, **arrays)
     words = {"parameters": dict(found.parameters), "dissipated": found.dissipated, "notes": list(found.notes)}
     return {"type": "drive sensitivity", **words, "jumps": names}
 
@@ -108,9 +110,10 @@ def read_drive_sensitivity(
     record: Mapping[str, Any], folder: FilePath, load: Callable[[FilePath], Any]
 ) -> DriveSensitivity:
     """Derivatives of a loading history from their folder."""
-    arrays = read_arrays(folder, ("landings", "dissipated_rate"))
+    arrays = read_arrays(folder, (*_LANDINGS, "dissipated_rate"), optional=_LANDINGS[1:])
+    above, below = tuple(arrays["landings"]), tuple(arrays.get("landings_below", arrays["landings"]))
     jumps = tuple(load(folder / FilePath(str(name)).name) for name in record["jumps"])
     words = tuple(record["notes"])
     return DriveSensitivity(
-        record["parameters"], jumps, tuple(arrays["landings"]), record["dissipated"], arrays["dissipated_rate"], words
+        record["parameters"], jumps, above, record["dissipated"], arrays["dissipated_rate"], words, below
     )

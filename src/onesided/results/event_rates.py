@@ -121,7 +121,8 @@ class DriveSensitivity:
     Attributes
     ----------
     jumps : of each jump the event that sets it off; `energy_rate` is that of the energy released.
-    landings : (P, n) per jump, derivatives of the configuration in which it lands.
+    landings, landings_below : (P, n) per jump, derivatives of the configuration in which it lands, for growing and
+        for falling parameters: they differ where it lands without force on a contact.
     dissipated : energy of all jumps;  dissipated_rate : (P,) its derivatives. Over a closed programme this is the area
         of the hysteresis loop.
     notes : what else is to be said.
@@ -133,6 +134,7 @@ class DriveSensitivity:
     dissipated: float
     dissipated_rate: Array
     notes: tuple[str, ...] = ()
+    landings_below: tuple[Array, ...] = ()
 
     def __getitem__(self, name: str) -> float:
         """Derivative of the dissipated energy with one parameter."""

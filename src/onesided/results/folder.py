@@ -36,6 +36,7 @@ TYPES = (
     "stability map",
     "transitions",
     "design",
+    "many paths",
 )
 MOST_RECORD = 512 * 2**20  # bytes
 FREE, SWOLLEN = 256 * 2**20, 200  # arrays larger than the first may be as many times as large as their file

@@ -1,5 +1,6 @@
 """Events of many paths of one model, as arrays."""
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -9,6 +10,7 @@ from numpy.typing import NDArray
 
 from onesided.base.errors import UsageError
 from onesided.base.types import Array, Indices, Mask
+from onesided.base.views import views
 from onesided.results.path import Kind
 
 
@@ -70,7 +72,8 @@ class ManyPaths:
     @property
     def ok(self) -> Mask:
         """(B,) whether each path can be used as an answer."""
-        return np.array([status.ok for status in self.status], dtype=bool)
+        known = {status: status.ok for status in set(self.status.tolist())}
+        return np.array([known[status] for status in self.status.tolist()], dtype=bool)
 
     def of(self, number: int) -> Indices:
         """Places of the events of one path, in order."""
@@ -80,17 +83,16 @@ class ManyPaths:
 
     def first(self, *kinds: Kind | str) -> Array:
         """(B,) p at the first event of these kinds of every path, NaN where there is none."""
-        wanted = [_kind(kind) for kind in kinds] or list(Kind)
-        chosen = np.flatnonzero(np.isin(self.kind, [kind.name for kind in wanted]))
-        which, where = np.unique(self.path[chosen], return_index=True)
+        wanted = {_kind(kind).name for kind in kinds or Kind}
+        chosen = np.flatnonzero([kind in wanted for kind in self.kind.tolist()])
         found = np.full(len(self), np.nan)
-        found[which] = self.p[chosen[where]]
+        found[self.path[chosen[::-1]]] = self.p[chosen[::-1]]  # of several the last that is written: the first
         return found
 
     def words(self) -> str:
         """One line: how many paths, on what, with how many events of which kinds."""
-        kinds, counts = np.unique(self.kind, return_counts=True)
-        listed = ", ".join(f"{count} × {Kind[kind].value}" for kind, count in zip(kinds, counts, strict=True))
+        counts = sorted(Counter(self.kind.tolist()).items())
+        listed = ", ".join(f"{count} × {Kind[kind].value}" for kind, count in counts)
         failed = int(np.count_nonzero(~self.ok))
         tail = f"; {int(self.handed.sum())} handed to trace" if self.handed.any() else ""
         return (
@@ -99,6 +101,10 @@ class ManyPaths:
 
     def __repr__(self) -> str:
         return f"ManyPaths: {self.words()}"
+
+    def plot(self, x: str | None = None, *, ax: Any = None, title: str = "") -> Any:
+        """Draw where events lie over a parameter; see `onesided.plots.many_loci`. Returns matplotlib axes."""
+        return views("plots").many_loci(self, x, ax=ax, title=title)
 
     def to_pandas(self) -> Any:
         """One row per event, as a pandas DataFrame."""

@@ -47,6 +47,8 @@ from onesided.results.folder import (
 )
 from onesided.results.followed import Followed
 from onesided.results.history import Drive, Jump
+from onesided.results.many_paths import ManyPaths
+from onesided.results.many_store import read_many, write_many
 from onesided.results.member_series import read_members, stored_members
 from onesided.results.motion import Motion
 from onesided.results.motion_store import read_motion, write_motion
@@ -58,7 +60,7 @@ from onesided.results.steering import Steering
 
 _PATH_ARRAYS = ("q", "p", "mu", "lam", "gaps", "energy", "s", "tangents", "instability", "codes")
 Statics = Path | Drive | Diagram | Sensitivity | DriveSensitivity | Followed | StabilityMap | Transitions | Designed
-Result = Statics | Motion | ComplementarityMotion | Steering | Coupled
+Result = Statics | ManyPaths | Motion | ComplementarityMotion | Steering | Coupled
 
 
 @checked
@@ -111,6 +113,7 @@ def _writer(result: Result) -> Callable[[Any, FilePath], dict[str, Any]]:
         DriveSensitivity: write_drive_sensitivity,
         Followed: write_followed,
         StabilityMap: write_map,
+        ManyPaths: write_many,
     }
     if type(result) not in writers:
         raise UsageError("this cannot be saved", got=type(result).__name__, expected="a Path, Motion or other result")
@@ -190,6 +193,7 @@ def load_result(folder: str | FilePath) -> Result:
         "drive sensitivity": lambda record, place: read_drive_sensitivity(record, place, load_result),
         "followed": read_followed,
         "stability map": lambda record, place: read_map(record, place, load_result),
+        "many paths": read_many,
     }
     with damage(place / RECORD):
         return readers[record["type"]](record, place)

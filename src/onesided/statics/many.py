@@ -16,7 +16,7 @@ from onesided.base.errors import OnesidedError, SolveError, UsageError
 from onesided.base.progress import SILENT, Progress
 from onesided.base.tolerances import DEFAULT, Tolerances
 from onesided.base.types import Array, Indices, Mask, Status
-from onesided.evaluation.lane_runs import LaneEngine, engine_for
+from onesided.evaluation.lane_runs import LaneEngine, around_again, engine_for
 from onesided.evaluation.lane_state import (
     AT_BOUND,
     AT_LIMIT,
@@ -33,8 +33,9 @@ from onesided.evaluation.native_lanes import LaneTable
 from onesided.results import Kind, Path
 from onesided.results.many_paths import ManyPaths
 from onesided.statics.equilibria.place import Standpoint
+from onesided.statics.many_checks import broken, equilibria
 from onesided.statics.many_samples import LaneFrame, ManyTracks, sampled
-from onesided.statics.many_starts import ManyStarts, alike, starts_of_many
+from onesided.statics.many_starts import ManyStarts, alike, per_path, starts_of_many
 from onesided.statics.paths import start_of, trace
 from onesided.statics.tracing.hits import PathWatch
 from onesided.statics.tracing.steps import PredictorCorrector
@@ -45,6 +46,7 @@ KINDS |= {CORNER_OPENS: Kind.corner_limit, CORNER_CLOSES: Kind.corner_limit}
 NAMES = np.array([KINDS[code].name if code in KINDS else "" for code in range(POINT + 1)], dtype=object)
 MOST_UNKNOWNS = 40  # beyond which a straight line of operations is too long
 TICKS = 100_000  # evaluations of a path until it is handed over: it may be closed
+BROKEN = (ArithmeticError, ValueError)  # overflow, or matrices that are not finite
 WEAK = 100.0  # tolerances: margins below this are not clear
 
 
@@ -146,9 +148,7 @@ def _levels(system: System, at: Any) -> Array | None:
     """Values of p at which points are wanted."""
     if at is None:
         return None
-    levels = np.atleast_1d(np.asarray(at, dtype=np.float64)).ravel()
-    if not np.all(np.isfinite(levels)):
-        raise UsageError("`at` is not finite", got=repr(at), expected=f"values of {system.control}")
+    levels = per_path("at", at, each="sample")
     if _is_large(system):
         raise UsageError("`at` is for small systems", got=f"{system.n} coordinates", advice="trace(…).p and .q")
     return levels
@@ -237,7 +237,7 @@ def _standing(system: System, batch: ManyStarts, i: int, tolerances: Tolerances)
     watch = PathWatch(batch.asked.bounds, {}, tolerances)
     try:
         return start_of(batch.system(system, i), batch.q[i], float(batch.p[i]), watch, None, (None, None))[0].where
-    except SolveError:
+    except (SolveError, *BROKEN):
         return None
 
 
@@ -248,27 +248,13 @@ def _rechecked(paths: _Lanes, engine: LaneEngine, table: LaneTable) -> _LanesRun
     x = table.rows[:, : engine.lanes.size] * unit[path]
     left = last.how != ENDED
     begun = (last.how == LEFT) & (last.points > 0) & (last.s_1 != last.s - 1.0)  # not where two legs meet
-    good = _equilibria(engine, x, LaneFrame(*(column[path] for column in frame)))
-    wrong = np.unique(path[~good])
+    good = equilibria(engine, x, LaneFrame(*(column[path] for column in frame)))
+    size = engine.lanes.size
+    wrong = np.concatenate([path[~good], around_again(table, size, engine.lanes.knobs.near), broken(table, size, last)])
     left[wrong], begun[wrong] = True, False
     kept = begun[path] | ~left[path]
     rows = LaneTable(table.states, table.rows[kept], path[kept])
     return _LanesRun(engine, frame, rows, x[kept], left, last.y * unit, last.sense, last.degree, begun)
-
-
-def _equilibria(engine: LaneEngine, x: Array, frame: LaneFrame) -> Mask:
-    """Whether packed points are equilibria with contacts that push [SP1 (3.3), (3.4)]."""
-    if not len(x):
-        return np.zeros(0, dtype=bool)
-    n, k, weight, unit = engine.lanes.n, engine.lanes.k, frame.weight, frame.unit
-    L_q, c = engine.residuals(x, frame.vectors)
-    small = engine.lanes.knobs.weak
-    forces, gaps = np.abs(L_q) / weight[:, :n], c / weight[:, n:]
-    pushes = x[:, n + 1 :] / unit[:, n + 1 :]
-    good = (forces <= small).all(axis=1) & (np.abs(gaps[:, :k]) <= small).all(axis=1)
-    good &= (gaps[:, k:] >= -small).all(axis=1) & (pushes[:, k:] >= -small).all(axis=1)
-    met = np.minimum(np.abs(gaps[:, k:]), np.abs(pushes[:, k:])) <= small
-    return np.asarray(good & met.all(axis=1))
 
 
 def _collected(system: System, batch: ManyStarts, found: _LanesRun | None, how: _How, at: Array | None) -> ManyPaths:
@@ -354,6 +340,7 @@ def _traced(
         same = (
             path is not None
             and path.status.ok
+            and path.status is not Status.closed  # how often it went around before is not known
             and np.all(np.abs(path.q[0] - q) <= found.engine.lanes.knobs.near * unit)
         )
         if path is not None and same and path.instability[0] == found.degree[i]:
@@ -380,6 +367,8 @@ def _followed(
         )
     except OnesidedError as e:
         return None, str(e)
+    except BROKEN as e:  # one path must not take the others with it
+        return None, f"its numbers are beyond what can be computed with: {e}"
     return path, path.note
 
 

@@ -32,41 +32,59 @@ def starts_of_many(
     system: System, parameters: Mapping[str, Any], q0: Any, p0: Any, ends: tuple[Any, Any]
 ) -> ManyStarts:
     """What was asked, as arrays with an entry per path."""
-    given = {name: np.asarray(values, dtype=np.float64) for name, values in parameters.items()}
-    for name in given:
+    for name in parameters:
         if name not in system.parameters:
             raise unknown_name("parameter", name, system.parameters, advice="what is varied must be a parameter")
-    first = None if p0 is None else float(np.ravel(np.asarray(p0, dtype=np.float64))[0])
-    start = None if q0 is None or np.ndim(q0) < 2 else np.asarray(q0)[0]
-    asked = where(system, q0 if start is None else start, first, *ends)
-    q = system.point(asked.q)[None] if start is None else np.asarray(q0, dtype=np.float64)
-    p = np.atleast_1d(np.asarray(asked.p if p0 is None else p0, dtype=np.float64))
-    count = max([len(q), len(p), *(values.size for values in given.values())])
-    lengths = {"q0": len(q), "p0": len(p)} | {name: values.size for name, values in given.items()}
-    for name, length in lengths.items():
-        if length not in {1, count}:
-            raise UsageError(f"`{name}` has the wrong number of values", got=str(length), expected=f"1 or {count}")
-    if q.shape[1:] != (system.n,):
-        raise UsageError(
-            "`q0` has the wrong shape", got=str(q.shape), expected=f"({system.n},) or ({count}, {system.n})"
-        )
-    low, high = asked.bounds
-    for i in np.flatnonzero(~((p >= low) & (p <= high)))[:1]:
-        raise UsageError(
-            f"a start is outside the bounds of {system.control}", got=f"{p[i]:g} (path {i})",
-            expected=f"{low:g} to {high:g}",
-        )  # fmt: skip
-    columns = {name: np.broadcast_to(values.ravel(), (count,)) for name, values in given.items()}
-    for name, values in columns.items():
-        if not np.all(np.isfinite(values)):
+    given = {name: per_path(name, values) for name, values in parameters.items()}
+    own = None if p0 is None else per_path("p0", p0)
+    many = q0 is not None and not hasattr(q0, "keys") and np.ndim(q0) > 1
+    starts = per_path("q0", q0, width=system.n) if many else None
+    asked = where(system, q0 if starts is None else starts[0], None if own is None else float(own[0]), *ends)
+    q = system.point(asked.q)[None] if starts is None else starts
+    p = np.array([asked.p]) if own is None else own
+    count = max([len(q), len(p), *(len(values) for values in given.values())])
+    for name, values in ({"q0": q, "p0": p} | given).items():
+        if len(values) not in {1, count}:
             raise UsageError(
-                f"parameter `{name}` is not finite in some paths", got=str(values[~np.isfinite(values)][0])
+                f"`{name}` has the wrong number of values", got=str(len(values)), expected=f"1 or {count}, one per path"
             )
+    _refuse_ends(system, asked, p)
+    columns = {name: np.broadcast_to(values, (count,)) for name, values in given.items()}
     vectors = _vectors(system, columns, count)
     made = ManyStarts(columns, vectors, np.broadcast_to(q, (count, system.n)), np.broadcast_to(p, (count,)), asked)
     if q0 is None and system.structure is not None and columns:  # composed anew with other parameters
         made = made._replace(q=np.array([made.system(system, i).start for i in range(count)]))
     return made
+
+
+def per_path(name: str, values: Any, *, width: int | None = None, each: str = "path") -> Array:
+    """Finite numbers, one or so many (`width`) of them per path; one of them alone counts for all."""
+    wanted = f"a number per {each}" if width is None else f"{width} numbers per {each}"
+    try:
+        found = np.asarray(values).astype(np.float64, casting="same_kind")
+    except (TypeError, ValueError):
+        raise UsageError(f"`{name}` is not numbers", got=repr(values)[:80], expected=wanted) from None
+    found = np.atleast_1d(found)
+    if found.shape[1:] != (() if width is None else (width,)) or not len(found):
+        raise UsageError(f"`{name}` has the wrong shape", got=str(found.shape), expected=wanted)
+    if not np.all(np.isfinite(found)):
+        worst = int(np.argmin(np.isfinite(found).reshape(len(found), -1).all(axis=1)))
+        raise UsageError(f"`{name}` is not finite", got=f"{found[worst]} ({each} {worst})", expected=wanted)
+    return found
+
+
+def _refuse_ends(system: System, asked: Where, p: Array) -> None:
+    """Refuse bounds that are none, a direction that is none, and starts outside."""
+    low, high = asked.bounds
+    if not low < high:
+        raise UsageError("the bounds are not usable", got=repr(asked.bounds), expected="(low, high) with low < high")
+    if asked.direction not in {1, -1}:
+        raise UsageError("`direction` is not a sign", got=repr(asked.direction), expected="+1 or −1")
+    for i in np.flatnonzero((p < low) | (p > high))[:1]:
+        raise UsageError(
+            f"a start is outside the bounds of {system.control}", got=f"{p[i]:g} (path {i})",
+            expected=f"{low:g} to {high:g}",
+        )  # fmt: skip
 
 
 def _vectors(system: System, columns: Mapping[str, Array], count: int) -> Array:

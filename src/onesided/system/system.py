@@ -294,13 +294,18 @@ class System:
         """Derivative of `order` of (L_q, c) along x + s·direction, both packed as (q, p, ν): (n + m,)."""
         return self.derivatives.along(x, direction, self._vector, order)
 
-    def parameter_slopes(self, x: Array, lines: Array | None = None) -> Array:
-        """(U_θ, L_qθ, c_θ) at a packed point, a row per parameter, or per combination of them: (P, 1 + n + m)."""
-        return self.derivatives.slopes.first(x, self._vector, self.parameters, lines)
+    def parameter_slopes(self, x: Array, lines: Array | None = None, *, about: bool = False) -> Array:
+        """(U_θ, L_qθ, c_θ) at a packed point, a row per parameter, or per combination of them: (P, 1 + n + m).
 
-    def parameter_slopes_along(self, x: Array, direction: Array, lines: Array | None = None) -> Array:
+        `about`: how numbers of parts follow from the parameters may be as at the parameters asked for before.
+        """
+        return self.derivatives.slopes.first(x, self._vector, self.parameters, lines, about=about)
+
+    def parameter_slopes_along(
+        self, x: Array, direction: Array, lines: Array | None = None, *, about: bool = False
+    ) -> Array:
         """Derivative of (L_qθ, c_θ) along x + s·direction, a row per parameter or combination: (P, n + m)."""
-        return self.derivatives.slopes.along(x, direction, self._vector, self.parameters, lines)
+        return self.derivatives.slopes.along(x, direction, self._vector, self.parameters, lines, about=about)
 
     def measured(self, q: Array, p: Array, members: Members | None = None) -> dict[str, Array]:
         """Values of the measures along a result, q (N, n), p (N,), with its member results: name → (N,)."""
