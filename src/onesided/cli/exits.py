@@ -4,12 +4,16 @@ import json
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 import typer
 
 from onesided.base.errors import OnesidedError, SolveError
 from onesided.base.interrupt import EXIT_INTERRUPTED, INTERRUPT, NOTHING, Interrupt
 from onesided.base.types import Status
+
+if TYPE_CHECKING:
+    from onesided.results import Diagram
 
 EXIT_FAILED, EXIT_BAD_INPUT = 1, 2
 
@@ -19,6 +23,25 @@ def exit_code(status: Status) -> int:
     if status is Status.interrupted:
         return EXIT_INTERRUPTED
     return 0 if status.ok else EXIT_FAILED
+
+
+def diagram_code(found: "Diagram", limits: tuple[int, int]) -> int:
+    """What `diagram` returns: limits on branches, depth and points may leave branches out, failures and doubts not."""
+    if found.interrupted:
+        return EXIT_INTERRUPTED
+    sound = all(path.ok or path.status is Status.jammed for path in found.paths)
+    sound = sound and all(event.rays.complete and not event.rays.family for event in found.events)
+    return 0 if found.complete or (sound and _limited(found, limits)) else EXIT_FAILED
+
+
+def _limited(found: "Diagram", limits: tuple[int, int]) -> bool:
+    """Whether a limit on the number of branches, on how often one leaves another, or on points was reached."""
+    branches, deepest = limits
+    depths = list[int]()
+    for parent in found.parents:
+        depths.append(depths[parent] + 1 if parent >= 0 else 0)
+    enough = any(path.status is Status.enough for path in found.paths)
+    return enough or len(found.paths) >= branches or max(depths, default=0) >= deepest
 
 
 @contextmanager
