@@ -47,7 +47,7 @@ def test_a_person_reads_it(model):
 def test_tuples_of_events_are_lists_for_people(model):
     path = onesided.trace(model)
     lines = repr(path.events).splitlines()
-    assert lines[0] == f"0: {path.events[0].words()}"
+    assert lines[0] == f"[0] {path.events[0].words()}"
     assert isinstance(path.events, tuple)
     assert path.events == tuple(path.events)
     assert repr(Listed(range(9))).splitlines()[-1] == "… and 5 more"

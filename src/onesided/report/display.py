@@ -10,7 +10,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from onesided.plots import cable_plots as cables
-from onesided.plots.branches import diagram, paths_of
+from onesided.plots.branches import diagram
 from onesided.plots.influence_bars import MOST_BARS
 from onesided.plots.motion_plots import history
 from onesided.plots.side_by_side import mode_shapes, shapes
@@ -21,7 +21,6 @@ from onesided.results import (
     ComplementarityMotion,
     Drive,
     Followed,
-    Kind,
     Modes,
     Motion,
     Sensitivity,
@@ -36,13 +35,7 @@ def result_html(result: Any) -> str:
     """One line, a picture and the events of a result; one line only where there is no path."""
     if isinstance(result, Drive) and not result.paths:
         return f"<p>{escape(repr(result))}</p>"
-    if isinstance(result, Motion):
-        return _listed(result, [event.words() for event in result.events])
-    if isinstance(result, ComplementarityMotion):
-        return _listed(result, [switch.words() for switch in result.switches])
-    words = [jump.words() for jump in result.jumps] if isinstance(result, Drive) else []
-    words += [e.words() for path in paths_of(result) for e in path.events if e.kind is not Kind.bound]
-    return _listed(result, words)
+    return _listed(result, [one.words() for one in result.numbered])
 
 
 def _listed(result: Any, words: list[str]) -> str:

@@ -13,6 +13,7 @@ from onesided.base.types import Array, Mask, Status
 from onesided.base.views import views
 from onesided.results.folder import ARRAYS, read_arrays, same_length
 from onesided.results.named import Columns
+from onesided.results.numbering import Happenings, numbered
 from onesided.results.sketch import Sketch, read_sketch, sketch_record
 
 _ARRAYS = ("t", "x", "s", "w", "peak_s", "peak_w", "first_taut")
@@ -86,6 +87,12 @@ class ComplementarityMotion:
     def ok(self) -> bool:
         """Whether the end was reached and the recheck passed."""
         return self.status.ok
+
+    @property
+    def numbered(self) -> Happenings:
+        """Switches with the numbers that every view shows, from 1, in order of time."""
+        places = np.maximum(np.searchsorted(self.t, [switch.t for switch in self.switches], side="right") - 1, 0)
+        return numbered(zip((0,) * len(places), places.tolist(), self.switches, strict=True))
 
     def _repr_html_(self) -> str:
         return str(views("report").result_html(self))

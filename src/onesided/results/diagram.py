@@ -7,6 +7,7 @@ from onesided.base.types import Status
 from onesided.base.views import views
 from onesided.results.member_series import Members, joined_members
 from onesided.results.named_series import NamedSeries
+from onesided.results.numbering import Happenings, numbered
 from onesided.results.path import Event, Kind, Path
 from onesided.results.wording import Listed, line_by_line
 
@@ -50,6 +51,16 @@ class Diagram(NamedSeries):
     def events(self) -> tuple[Event, ...]:
         """All special points, each once; bounds are left out."""
         return Listed(event for path in self.paths for event in path.events if event.kind is not Kind.bound)
+
+    @property
+    def numbered(self) -> Happenings:
+        """Special points branch by branch, with the numbers that every view shows, from 1."""
+        return numbered(
+            (i, event.index, event)
+            for i, path in enumerate(self.paths)
+            for event in path.events
+            if event.kind is not Kind.bound
+        )
 
     @property
     def members(self) -> Members:

@@ -1,6 +1,6 @@
 """A quasi-static loading history: smooth paths and the jumps between them."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,7 +10,8 @@ from onesided.base.types import Array, Status
 from onesided.base.views import views
 from onesided.results.member_series import Members, joined_members
 from onesided.results.named_series import NamedSeries
-from onesided.results.path import Kind, Path, format_number
+from onesided.results.numbering import Happenings, numbered
+from onesided.results.path import Event, Kind, Path, format_number
 from onesided.results.wording import line_by_line
 
 
@@ -101,11 +102,28 @@ class Drive(NamedSeries):
 
     def jump_places(self) -> list[tuple[int, Jump]]:
         """Each jump with the index of the path it ends, where another path follows."""
-        found, jumps = [], list(self.jumps)
-        for i, path in enumerate(self.paths[:-1]):
-            if jumps and jumps[0].p == path.p[-1] and np.array_equal(jumps[0].q_from, path.q[-1]):
-                found.append((i, jumps.pop(0)))
+        return [(i, jump) for i, jump in self._ends() if i < len(self.paths) - 1]
+
+    def _ends(self) -> list[tuple[int, Jump]]:
+        """Each jump with the index of the path it ends: of several that end there in a row, the last."""
+        found, waiting = [], list(self.jumps)
+        for i, path in enumerate(self.paths):
+            stays = i + 1 < len(self.paths) and _stands(self.paths[i + 1], 0, path.q[-1], path.p[-1])
+            if waiting and not stays and _stands(path, -1, waiting[0].q_from, waiting[0].p):
+                found.append((i, waiting.pop(0)))
         return found
+
+    @property
+    def numbered(self) -> Happenings:
+        """Events and jumps together, in the order in which they happened, from 1; bounds have no number."""
+        return numbered(self._happenings())
+
+    def _happenings(self) -> Iterator[tuple[int, int, Event | Jump]]:
+        jumps = dict(self._ends())
+        for i, path in enumerate(self.paths):
+            yield from ((i, event.index, event) for event in path.events if event.kind is not Kind.bound)
+            if i in jumps:
+                yield i, len(path) - 1, jumps[i]
 
     @property
     def dissipated(self) -> float:
@@ -131,3 +149,8 @@ class Drive(NamedSeries):
     def plot(self, x: str | None = None, y: str | None = None, *, ax: Any = None, title: str = "") -> Any:
         """Draw the history; see `onesided.plots.diagram`. Returns matplotlib axes."""
         return views("plots").diagram(self, x=x, y=y, ax=ax, title=title)
+
+
+def _stands(path: Path, index: int, q: Array, p: float) -> bool:
+    """Whether a point of a path is exactly this one."""
+    return bool(path.p[index] == p and np.array_equal(path.q[index], q))

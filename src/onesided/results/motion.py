@@ -15,6 +15,7 @@ from onesided.base.views import views
 from onesided.groups import Group, Vector
 from onesided.results.member_series import Members
 from onesided.results.named_series import NamedSeries
+from onesided.results.numbering import Happenings, numbered
 from onesided.results.path import format_number
 from onesided.results.sketch import Sketch
 from onesided.results.wording import line_by_line
@@ -182,6 +183,12 @@ class Motion(NamedSeries):
     def ok(self) -> bool:
         """Whether the motion ended for a good reason and was rechecked."""
         return self.status.ok
+
+    @property
+    def numbered(self) -> Happenings:
+        """Events with the numbers that every view shows, from 1, in order of time."""
+        places = np.maximum(np.searchsorted(self.t, [event.t for event in self.events], side="right") - 1, 0)
+        return numbered(zip((0,) * len(places), places.tolist(), self.events, strict=True))
 
     def _repr_html_(self) -> str:
         return str(views("report").result_html(self))

@@ -12,6 +12,7 @@ from onesided.base.views import views
 from onesided.results.equilibrium import ConstraintStates, State
 from onesided.results.member_series import Members
 from onesided.results.named_series import NamedSeries
+from onesided.results.numbering import Happenings, numbered
 from onesided.results.shape import Shape
 from onesided.results.sketch import Sketch
 from onesided.results.wording import LINES, degree, line_by_line, shortened
@@ -290,6 +291,11 @@ class Path(NamedSeries):
     def kinds(self) -> tuple[Kind, ...]:
         """Kinds of the events, in order."""
         return tuple(event.kind for event in self.events)
+
+    @property
+    def numbered(self) -> Happenings:
+        """Events with the numbers that every view shows, from 1; bounds have none."""
+        return numbered((0, event.index, event) for event in self.events if event.kind is not Kind.bound)
 
     def _repr_html_(self) -> str:
         return str(views("report").result_html(self))

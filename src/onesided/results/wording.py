@@ -53,8 +53,12 @@ class Listed(tuple[Item, ...]):
 
     __slots__ = ()
 
+    def lines(self) -> list[str]:
+        """One line for each item, after its index as in Python."""
+        return [f"[{i}] {item}" for i, item in enumerate(self)]
+
     def __repr__(self) -> str:
-        return "\n".join(shortened([f"{i}: {item}" for i, item in enumerate(self)])) if self else "()"
+        return "\n".join(shortened(self.lines())) if self else "()"
 
     def _repr_html_(self) -> str:
         return str(views("report").listed_html(self))
