@@ -15,9 +15,9 @@ import onesided
 from onesided import plots, zoo
 from onesided.base.errors import UsageError
 from onesided.plots import View
-from onesided.plots.branches import pieces
 from onesided.plots.configuration import draw, film_of, highlights, prepared
-from onesided.plots.style import COLOURS, MARKERS, dashes
+from onesided.plots.strokes import Firmness, pieces, stroke_look
+from onesided.plots.style import COLOURS, MARKERS
 from onesided.results import Kind, Line, Sketch, columns, dense
 
 mpl.use("Agg")
@@ -80,9 +80,10 @@ def test_pieces_meet_at_the_events():
 
 
 def test_stability_and_kinds_are_told_apart_without_colour():
-    assert len({str(dashes(d)) for d in range(4)}) == 4
-    looks = [(m.shape, m.filled) for m in MARKERS.values()]
-    assert len(set(looks)) == len(looks) == len(Kind)
+    looks = [stroke_look(firmness, COLOURS[0]) for firmness in Firmness]
+    assert len({str(look["ls"]) for look in looks}) == len({look["lw"] for look in looks}) == 3
+    marks = [(m.shape, m.filled) for m in MARKERS.values()]
+    assert len(set(marks)) == len(marks) == len(Kind)
     assert len(set(COLOURS)) == len(COLOURS)
 
 
@@ -101,7 +102,7 @@ def test_labels_do_not_overlap(name, make):
         pytest.skip("no path to be drawn")
     figure = ax.figure
     figure.draw_without_rendering()
-    notes = [t for t in ax.texts if (isinstance(t, Annotation) and "=" in t.get_text()) or "jump" in t.get_text()]
+    notes = [t for t in ax.texts if isinstance(t, Annotation) and t.get_text()]
     boxes = [Text.get_window_extent(note) for note in notes]  # without the leader
     for (a, first), (b, second) in itertools.combinations(zip(notes, boxes, strict=True), 2):
         assert not first.overlaps(second), (a.get_text(), b.get_text())
@@ -186,7 +187,11 @@ def test_a_system_in_space_is_drawn():
     ax = Figure().add_subplot(projection="3d")
     prepared(film, ax)
     draw(ax, film, len(path) - 1)
-    assert any(line.get_linewidth() == 4.5 for line in ax.lines), "the closed stop is highlighted"
+    taut = ax.lines[0].get_linestyle()
+    ax = Figure().add_subplot(projection="3d")
+    prepared(film, ax)
+    draw(ax, film, 0)
+    assert (taut, ax.lines[0].get_linestyle()) == ("-", "--"), "the open stop is highlighted: what changes"
     with pytest.raises(UsageError, match="projection"):
         plots.sketch(path, ax=axes())
 

@@ -70,3 +70,13 @@ def joined(kind: str, *tables: Mapping[str, Value]) -> dict[str, Value]:
     """All tables in one; a name that stands in two of them is refused: the second would replace the first."""
     check_names(kind, [name for table in tables for name in table])
     return {name: value for table in tables for name, value in table.items()}
+
+
+def check_labels(labels: Mapping[str, tuple[str, str]]) -> dict[str, tuple[str, str]]:
+    """Labels and units by name; what is no pair of texts is refused."""
+    found = {}
+    for name, pair in labels.items():
+        if isinstance(pair, str) or len(pair) != 2 or not all(isinstance(part, str) for part in pair):
+            raise ModelError(f"the label of '{name}' is not usable", got=repr(pair), expected='("tip height", "mm")')
+        found[name] = (pair[0], pair[1])
+    return found

@@ -35,23 +35,27 @@ class Shown(str, Enum):
     sketch = "sketch"
     drift = "drift"
     raster = "raster"
+    story = "story"
 
 
 @views.command()
-def plot(
+def plot(  # noqa: PLR0917 - one option each
     results: Results,
     x: Axis = None,
     y: Axis = None,
     kind: Annotated[Shown, typer.Option(help="What to draw.")] = Shown.path,
     at: Annotated[int, typer.Option(help="Which point, for --kind sketch; -1 is the last.")] = -1,
+    members: Annotated[str, typer.Option(help='For --kind sketch: colour members by "force", "strain" …')] = "",
+    paper: Annotated[bool, typer.Option("--paper", help="For a column of a paper: no title, .svg or .pdf.")] = False,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="File: .svg, .pdf or .png.")] = None,
 ) -> None:
-    """Draw a saved result: path or motion, reactions, gaps, energy, drift, or the configuration at one point."""
+    """Draw a saved result: path or motion, its story, reactions, gaps, energy, drift, or the system at one point."""
     with clear_errors():
         result = _load(results)
         target = output or results / f"{kind.value}.svg"
         view = onesided.plots.View[kind.name]
-        onesided.plots.write(result, target, view=view, x=x, y=y, index=at, title=_title(results))
+        more: Any = {"members": members, "for_paper": paper}
+        onesided.plots.write(result, target, view=view, x=x, y=y, index=at, title=_title(results), **more)
         sys.stdout.write(f"{target}\n")
 
 

@@ -124,7 +124,10 @@ def _noted(motion: Motion, asked: Asked) -> Motion:
     """The motion with remarks on what was chosen for it, its events in words that fit the thing."""
     called = closings({name: asked.system.words_for(name) for name in motion.unilateral})
     events = tuple(_called(event, called[event.name]) if event.name in called else event for event in motion.events)
-    return replace(motion, note="; ".join(text for text in (motion.note, *asked.notes) if text), events=events)
+    labels = {name: list(pair) for name, pair in asked.system.labels.items()}
+    provenance = {**motion.provenance, **({"labels": labels} if labels else {})}
+    note = "; ".join(text for text in (motion.note, *asked.notes) if text)
+    return replace(motion, note=note, events=events, provenance=provenance)
 
 
 def _called(event: MotionEvent, closes: str) -> MotionEvent:

@@ -62,11 +62,16 @@ class Force(Element):
     def _parts(self) -> tuple[Scheduled, ...]:
         return tuple(Scheduled(f"part{i}", value, self.control) for i, value in enumerate(self.force))
 
+    @property
+    def moves_with_p(self) -> bool:
+        """Whether its components are formulas of p."""
+        return any(one.moves for one in self._parts)
+
     def check(self, start: Start) -> None:
         """As many components as dimensions."""
         if len(self.force) != len(start.position(self.at)):
             raise self.error("has the wrong number of components", got=str(tuple(self.force)))
-        if not self.constant and any(one.moves for one in self._parts):
+        if not self.constant and self.moves_with_p:
             raise follows_twice(self, str(tuple(self.force)))
 
     def numbers(self, start: Start) -> dict[str, Any]:

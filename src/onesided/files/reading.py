@@ -107,6 +107,7 @@ import numpy as np
 from onesided import files
 from onesided.base.arguments import checked
 from onesided.base.errors import ModelFileError, visible
+from onesided.base.names import nearest
 from onesided.base.types import Array
 from onesided.base.views import views
 from onesided.files.design_table import DesignTable
@@ -275,7 +276,20 @@ def loads(text: str, name: str = "<string>", *, folder: Path | None = None) -> M
     made_by(system, _system_of, text, name, folder)
     task = _task(file, system, source)
     system._set("task", task)
+    system._set("labels", _labels(file, system, source))
     return Model(system, task)
+
+
+def _labels(file: FileModel, system: "System", source: Source) -> Mapping[str, tuple[str, str]]:
+    """What the file calls quantities; names that no result will hold are refused."""
+    known = {system.control, *system.coordinates, *system.measures, *system.parameters, "energy", "t"}
+    known |= {f"{what} {name}" for what in ("reaction", "gap") for name in system.unilateral}
+    known |= {f"velocity {name}" for name in system.coordinates}
+    for name in file.labels:
+        if name not in known and "." not in name:
+            advice = f"did you mean '{guess}'?" if (guess := nearest(name, known)) else ""
+            raise source.error(("labels", name), f"there is no quantity '{name}' to be labelled", advice=advice)
+    return MappingProxyType({name: (one.label, one.unit) for name, one in file.labels.items()})
 
 
 def _system_of(text: str, name: str, folder: Path | None) -> "System":

@@ -3,8 +3,8 @@
 A file is TOML. Keys at the top: `title`, `description`, `energy`, `kinetic`, `space`; tables: `[coordinates]`,
 `[parameters]`, `[control]`, `[define]`, `[measures]`, `[unilateral]`, `[bilateral]`, `[smallest]`, `[surfaces]`,
 `[nonholonomic]`, `[contacts]`, `[scales]`, `[mass]`, `[forces]`, `[friction]`, `[servo]`, `[motion]`, `[steer]`,
-`[start]`, `[import]`, `[sketch]`, `[study]`, `[design]`, and one per kind of part (see `part_kinds`). Only `[control]`
-is needed, and either `energy` with `[coordinates]`, or parts. `json_schema` gives the same for editors.
+`[start]`, `[import]`, `[sketch]`, `[labels]`, `[study]`, `[design]`, and one per kind of part (see `part_kinds`).
+Only `[control]` is needed, and either `energy` with `[coordinates]`, or parts. `json_schema` gives the same for editors.
 """
 
 from collections.abc import Mapping
@@ -30,6 +30,8 @@ from onesided.files.schema_tables import (
     FormulaText,
     GroundTable,
     ImportTable,
+    LabelTable,
+    LoadArrowTable,
     MotionTable,
     Name,
     Numbers,
@@ -116,6 +118,9 @@ class FileModel(Table):
     )
     design: DesignTable | None = Field(default=None, description="what `onesided design` looks for")
     sketch: SketchTable | None = Field(default=None, description="how to draw the system")
+    labels: Annotated[dict[Text, LabelTable], Field(max_length=MAX_ENTRIES)] = Field(
+        default_factory=dict, description="quantity = {label, unit}: what pictures call it"
+    )
     study: StudyTable | None = Field(default=None, description="what `onesided study` does")
 
 
@@ -232,9 +237,11 @@ def _fields(path: tuple[str, ...]) -> list[str]:
         ("steer",): SteerTable,
         ("import",): ImportTable,
         ("sketch",): SketchTable,
+        ("labels",): LabelTable,
         ("sketch", "circles"): CircleTable,
         ("sketch", "grounds"): GroundTable,
         ("sketch", "solids"): SolidTable,
+        ("sketch", "loads"): LoadArrowTable,
     }
     entries: dict[str, type[BaseModel]] = {"contacts": ContactTable, "servo": ServoTable}
     table = entries[path[0]] if len(path) == 2 and path[0] in entries else tables.get(path[:2], FileModel)

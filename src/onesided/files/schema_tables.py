@@ -164,6 +164,21 @@ class SolidTable(Table):
         return self
 
 
+class LabelTable(Table):
+    """What pictures call a quantity."""
+
+    label: Annotated[str, Field(max_length=NAME_LENGTH)] = Field(default="", description="in place of its name")
+    unit: Annotated[str, Field(max_length=NAME_LENGTH)] = Field(default="", description="as text, in brackets behind")
+
+
+class LoadArrowTable(Table):
+    """An arrow of the drawing that stands for a load."""
+
+    at: Name = Field(description="the point it acts on")
+    force: Annotated[list[Number], Field(min_length=2, max_length=3)] = Field(description="components, per unit of p")
+    constant: bool = Field(default=False, description="whether it does not grow with p")
+
+
 class SketchTable(Table):
     """How to draw the system; formulas are of coordinates, control, parameters and definitions."""
 
@@ -180,6 +195,10 @@ class SketchTable(Table):
     )
     marks: dict[Name, list[Text]] = Field(
         default_factory=dict, description='constraint = ["point", "point point", …], highlighted while closed'
+    )
+    loads: dict[Name, LoadArrowTable] = Field(default_factory=dict, description="arrow = {at, force, constant}")
+    supports: dict[Name, Text] = Field(
+        default_factory=dict, description='point = "xy": the axes along which it is held'
     )
 
 

@@ -10,7 +10,8 @@ from onesided.files.schema import FileModel
 from onesided.files.schema_tables import SketchTable
 from onesided.files.toml_places import Path
 from onesided.formulas.functions import NUMPY
-from onesided.results.sketch import Circle, Component, Ground, Line, Sketch, Solid
+from onesided.results.sketch import ActingForces, Circle, Component, Ground, Line, Sketch, Solid
+from onesided.results.sketch_forces import LoadArrow, Support
 from onesided.system.measures import Elementwise, Measure
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ def sketch_of(file: FileModel, book: "Book") -> Sketch | None:
             grounds=tuple(_ground(ground.at, ground.facing, ground.length) for ground in table.grounds.values()),
             solids=tuple(_solid(file, table, name) for name in table.solids),
             marks={name: tuple(tuple(text.split()) for text in texts) for name, texts in table.marks.items()},
+            acting=_acting(table),
         )
     except ModelError as error:
         raise book.source.error(("sketch",), error.what, got=error.got, expected=error.expected) from None
@@ -41,6 +43,11 @@ def sketch_of(file: FileModel, book: "Book") -> Sketch | None:
                 expected=", ".join(gap_names(file)) or "none",
             )
     return sketch
+
+
+def _acting(table: SketchTable) -> ActingForces:
+    loads = tuple(LoadArrow(load.at, tuple(load.force), grows=not load.constant) for load in table.loads.values())
+    return ActingForces(loads, tuple(Support(at, axes) for at, axes in table.supports.items()))
 
 
 def measures_of(file: FileModel, book: "Book") -> dict[str, Measure]:

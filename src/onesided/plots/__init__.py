@@ -22,6 +22,7 @@ from onesided.plots.motion_plots import raster as raster
 from onesided.plots.side_by_side import mode_shapes as mode_shapes
 from onesided.plots.side_by_side import shapes as shapes
 from onesided.plots.state_graph_plot import transitions as transitions
+from onesided.plots.storyboard import story as story
 from onesided.plots.study_plots import bands as bands
 from onesided.plots.study_plots import loci as loci
 from onesided.plots.study_plots import response as response

@@ -10,6 +10,7 @@ from onesided.base.types import Array
 from onesided.plots.branches import Result, paths_of
 from onesided.plots.style import COLOURS, GREY, MARKS, new_axes, settings
 from onesided.results import Drive, Kind, Path, dense
+from onesided.results.named import label_of
 from onesided.results.wording import CONTACT, sides
 
 MOST_CURVES = 8
@@ -37,7 +38,7 @@ def energy(result: Result, *, x: str | None = None, ax: Axes | None = None, titl
             colour = COLOURS[0] if isinstance(result, Drive) else COLOURS[i % len(COLOURS)]
             axes.plot(curve[x or path.control] + shift[i], curve["energy"], color=colour, lw=1.8)
             _event_lines(axes, path, x, shift[i])
-        _finish(axes, x or paths[0].control, "energy", title)
+        _finish(axes, label_of(paths[0], x or paths[0].control), label_of(paths[0], "energy"), title)
     return axes
 
 
@@ -65,7 +66,7 @@ def _curves(result: Result, quantity: str, x: str | None, ax: Axes | None, title
                     label=name if i == 0 else None,
                 )
             _event_lines(axes, path, x, shift[i])
-        _finish(axes, x or paths[0].control, _called(paths[0], quantity, shown), title)
+        _finish(axes, label_of(paths[0], x or paths[0].control), _called(paths[0], quantity, shown), title)
         left_out = f"the {len(shown)} of {len(names)} that change most" if len(shown) < len(names) else None
         axes.legend(title=left_out, fontsize=8.5)
     return axes

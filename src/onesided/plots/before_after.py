@@ -2,7 +2,7 @@
 
 from matplotlib.axes import Axes
 
-from onesided.plots.branches import diagram, paths_of
+from onesided.plots.branches import default_axes, diagram, paths_of
 from onesided.plots.style import GREY, new_axes, settings
 from onesided.results import Designed, column
 
@@ -12,7 +12,7 @@ def before_after(
 ) -> Axes:
     """Draw the first result after the design as `diagram` does, with that before as a grey line under it."""
     axes = diagram(result.after[0], x=x, y=y, ax=new_axes() if ax is None else ax, title=title)
-    across, up = axes.get_xlabel(), axes.get_ylabel()
+    across, up = default_axes(paths_of(result.after[0]), x, y)
     with settings():
         for i, path in enumerate(paths_of(result.before[0])):
             label = "before" if i == 0 else None

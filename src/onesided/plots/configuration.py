@@ -1,24 +1,27 @@
 """The system itself at one point of a result, drawn from its sketch in two or three dimensions."""
 
-import itertools
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import singledispatch
 from typing import Any
 
 import numpy as np
 from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
-from mpl_toolkits.mplot3d.art3d import Poly3DCollection
+from matplotlib.cm import ScalarMappable
+from matplotlib.colors import LinearSegmentedColormap, Normalize
 
 from onesided.base.errors import UsageError
+from onesided.base.tolerances import HALF_DIGITS
 from onesided.base.types import Array, Mask
-from onesided.plots.style import ALERT, COLOURS, GREY, INK, PALE, new_axes, settings
+from onesided.plots import overlays
+from onesided.plots.palette import ACCENT, FORCES, GREY, INK, PALE
+from onesided.plots.primitives import direction, draw_faces, draw_ground, draw_line, plot_points, polygon, rings
+from onesided.plots.style import new_axes, settings
 from onesided.results import Diagram, Drive, Equilibrium, Event, Path, Shape, State, dense
-from onesided.results.sketch import Ground, Sketch, value
+from onesided.results.sketch import Sketch, value
 
-_WIDTHS = {"bar": 3.6, "spring": 1.3, "cable": 1.4, "beam": 4.2, "strut": 3.0, "body": 1.6}
-COILS = 8
+SEEN, UNSEEN = 0.1, 0.02  # displacements as shares of the picture: what they are enlarged to, from what on they are not
 SAMPLES = 40  # pictures of which the size of turning bodies is taken
 MATPLOTLIBS_VIEW, VIEW = (30, -60), (24, -35)  # elevation and azimuth
 
@@ -32,6 +35,10 @@ class Film:
     sketch : how to draw;  columns : name → (M,) values of what the sketch needs.
     closed : (M, m) whether each unilateral constraint is closed;  names : of these constraints.
     captions : M short texts.
+    clock : (M,) when each picture is played: time of a motion, arc length of a path; one after the other without it.
+    p : (M,) control parameter;  reactions : (M, m) of the constraints; empty where they are not known.
+    scale : by how much displacements from the first picture are enlarged.
+    jumps : (number of the first picture after it, words) of each jump;  begins : numbers at which parts begin.
     """
 
     sketch: Sketch
@@ -39,6 +46,12 @@ class Film:
     names: tuple[str, ...]
     closed: Mask
     captions: tuple[str, ...]
+    clock: Array | None = None
+    p: Array = field(default_factory=lambda: np.zeros(0))
+    reactions: Array = field(default_factory=lambda: np.zeros((0, 0)))
+    jumps: tuple[tuple[int, str], ...] = ()
+    scale: float = 1.0
+    begins: tuple[int, ...] = (0,)
 
     def __len__(self) -> int:
         return len(self.captions)
@@ -51,7 +64,9 @@ def film(path: Path, wanted: int) -> Film:
     fine = dense(path, wanted)
     p = fine.columns[path.control]
     captions = tuple(f"{path.control} = {a:.4g}   {_degree(d)}" for a, d in zip(p, fine.instability, strict=True))
-    return Film(path.sketch, fine.columns, path.unilateral, fine.codes != State.inactive, captions)
+    forces = np.array([fine.columns[f"reaction {name}"] for name in path.unilateral]).T
+    closed, clock = fine.codes != State.inactive, fine.columns["arc length"]
+    return Film(path.sketch, fine.columns, path.unilateral, closed, captions, clock, p, forces)
 
 
 def no_sketch() -> UsageError:
@@ -63,16 +78,24 @@ def no_sketch() -> UsageError:
     )
 
 
-def joined(films: list[Film]) -> Film:
-    """Several films one after the other."""
+def joined(films: list[Film], jumps: Mapping[int, str] | None = None) -> Film:
+    """Several films one after the other; `jumps` has words for those that lead from a part to the next."""
     first = films[0]
     needed = first.sketch.names() or tuple(first.columns)[:1]
+    begins = np.concatenate([[0], np.cumsum([len(part) for part in films])]).astype(int)
+    clocks = [np.zeros(len(part)) if part.clock is None else part.clock for part in films]
+    shifts = np.concatenate([[0.0], np.cumsum([clock[-1] - clock[0] for clock in clocks])])
     return Film(
         first.sketch,
         {name: np.concatenate([part.columns[name] for part in films]) for name in needed},
         first.names,
         np.concatenate([part.closed for part in films]),
         tuple(caption for part in films for caption in part.captions),
+        np.concatenate([clock - clock[0] + shift for clock, shift in zip(clocks, shifts, strict=False)]),
+        np.concatenate([part.p for part in films]),
+        np.concatenate([part.reactions for part in films]),
+        jumps=tuple((int(begins[i + 1]), words) for i, words in (jumps or {}).items()),
+        begins=tuple(begins[:-1].tolist()),
     )
 
 
@@ -93,14 +116,17 @@ def _(result: Drive | Diagram, wanted: int = 0) -> Film:
     """All paths, one after the other."""
     if not result.paths:
         raise UsageError("the result holds no path", advice="look at its status and note")
-    return joined([film(path, wanted) for path in result.paths])
+    jumps = dict(result.jump_places()) if isinstance(result, Drive) else {}
+    told = {i: f"jump at {jump.control} = {jump.p:.4g}, {jump.energy:.4g} released" for i, jump in jumps.items()}
+    return joined([film(path, wanted) for path in result.paths], told)
 
 
 @film_of.register
 def _(result: Shape, wanted: int = 0) -> Film:
     """One picture."""
     caption = f"{result.control} = {result.p:.4g}"
-    return Film(result.sketch, result.columns(), result.unilateral, np.array([result.closed], dtype=bool), (caption,))
+    closed = np.array([result.closed], dtype=bool)
+    return Film(result.sketch, result.columns(), result.unilateral, closed, (caption,), p=np.array([result.p]))
 
 
 @film_of.register(Equilibrium)
@@ -115,15 +141,72 @@ def _degree(instability: int) -> str:
     return "" if instability == 0 else f"unstable ({instability})"
 
 
-def sketch(result: Any, index: int = -1, *, ax: Axes | None = None, title: str | None = None) -> Axes:
-    """Draw the configuration at point `index` of a result, closed contacts highlighted; returns the axes."""
-    found = film_of(result)
+def sketch(
+    result: Any,
+    index: int = -1,
+    *,
+    ax: Axes | None = None,
+    title: str | None = None,
+    members: str = "",
+    scale: float | None = None,
+) -> Axes:
+    """Draw the configuration at point `index` of a result over that at its start; returns the axes.
+
+    Parameters
+    ----------
+    members : result of members by which they are coloured, with a scale beside: "force", "strain" …
+    scale : by how much displacements are enlarged; by default as much as it takes to see them, which is told.
+    """
+    found = enlarged(film_of(result), scale)
     if not -len(found) <= index < len(found):
         raise UsageError("there is no such point", got=str(index), expected=f"0 to {len(found) - 1}")
     axes = prepared(found, ax)
-    draw(axes, found, index % len(found))
-    axes.set_title(found.captions[index] if title is None else title)
+    now = index % len(found)
+    with settings():
+        if now:
+            ghost(axes, found)
+        draw(axes, found, now, member_colours(axes, result, members, now) if members else None)
+        axes.set_title(found.captions[now] if title is None else title)
     return axes
+
+
+def enlarged(found: Film, scale: float | None) -> Film:
+    """The film with displacements enlarged: as asked for, or where they cannot be seen and nothing forbids it.
+
+    Contacts, circles and bodies would no longer touch what they touch: such systems are drawn as they are.
+    """
+    sketch = found.sketch
+    if scale is None:
+        whole = sketch.grounds or sketch.circles or sketch.bodies or sketch.solids or sketch.acting.touches
+        scale = 1.0 if whole else _visible(found)
+    if scale == 1.0:
+        return found
+    captions = tuple(f"{caption}   displacements × {scale:g}" for caption in found.captions)
+    return replace(found, scale=scale, captions=captions)
+
+
+def _visible(found: Film) -> float:
+    """1, 2, 5, 10 … times what makes the largest displacement a tenth of the picture, where it is below a fiftieth."""
+    places = [where[np.all(np.isfinite(where), axis=1)] for where in found.sketch.positions(found.columns).values()]
+    moved = max((float(np.max(np.abs(where - where[0]))) for where in places if len(where)), default=0.0)
+    size = float(np.max(np.ptp([where[0] for where in places if len(where)], axis=0), initial=0.0))
+    if moved <= HALF_DIGITS * size or moved > UNSEEN * size:
+        return 1.0
+    power, rest = divmod(float(np.log10(SEEN * size / moved)), 1.0)
+    return max(step for step in (1.0, 2.0, 5.0) if step <= 10.0**rest) * 10.0**power
+
+
+def member_colours(axes: Axes, result: Any, quantity: str, index: int) -> dict[str, Any]:
+    """Colours of members by their results, the same at all points of the result; a scale is drawn beside the axes."""
+    known = {name.removesuffix(f".{quantity}"): name for name in result.members if name.endswith(f".{quantity}")}
+    if not known:
+        kinds = sorted({name.rpartition(".")[2] for name in result.members})
+        raise UsageError(f"no member has a '{quantity}'", expected=", ".join(kinds) or "a structure made of parts")
+    values = {member: np.asarray(result.members[name]) for member, name in known.items()}
+    most = max(float(np.max(np.abs(series))) for series in values.values()) or 1.0
+    look = ScalarMappable(Normalize(-most, most), LinearSegmentedColormap.from_list(quantity, FORCES))
+    axes.figure.colorbar(look, ax=axes, label=quantity, shrink=0.7)
+    return {member: look.to_rgba(series[index]) for member, series in values.items()}
 
 
 def prepared(found: Film, ax: Axes | None) -> Axes:
@@ -157,6 +240,7 @@ def _solid_axes() -> Axes:
 def extent(found: Film) -> tuple[Array, Array]:
     """Corners of a box around all pictures, with a margin."""
     places = found.sketch.positions(found.columns)
+    places = {name: where[0] + found.scale * (where - where[0]) for name, where in places.items()}
     parts = [*places.values()]
     for circle in found.sketch.circles:
         radius = np.abs(value(circle.radius, found.columns))[:, None]
@@ -164,6 +248,8 @@ def extent(found: Film) -> tuple[Array, Array]:
     for body in found.sketch.bodies:
         reach = max(float(np.hypot(x, y)) for x, y in body.outline)
         parts += [places[body.at] - reach, places[body.at] + reach]
+    for load in found.sketch.acting.loads if len(found.p) else ():
+        parts.append(places[load.at] - overlays.longest(load, found.p, parts))
     for i in np.unique(np.linspace(0, len(found) - 1, SAMPLES).round().astype(int)) if found.sketch.solids else ():
         parts += corners_of(found.sketch, places, found.columns, int(i))
     points = np.concatenate(parts)
@@ -174,44 +260,90 @@ def extent(found: Film) -> tuple[Array, Array]:
     return centre - half, centre + half
 
 
-def draw(axes: Axes, found: Film, i: int) -> None:
-    """Draw picture i on prepared axes."""
+def draw(axes: Axes, found: Film, i: int, colours: Mapping[str, Any] | None = None) -> None:
+    """Draw picture i on prepared axes; `colours` has those of members that do not get the usual one."""
     sketch = found.sketch
-    now = {name: np.asarray(column)[i : i + 1] for name, column in found.columns.items()}
-    places = {name: where[0] for name, where in sketch.positions(now).items()}
+    now = columns_at(found, i)
+    places = places_at(found, i)
     low, high = extent(found)
+    size = float(np.max(high - low))
     for ground in sketch.grounds:
-        _ground(axes, ground, places[ground.at], now, float(np.max(high - low)))
-    for circle in sketch.circles:
-        ring, *others = _rings(places[circle.centre], float(value(circle.radius, now)[0]))
-        _plot(axes, ring, color=INK, lw=1.6)
-        for other in others:
-            _plot(axes, other, color=INK, lw=0.8)
-        if circle.angle is not None:
-            turn = float(value(circle.angle, now)[0])
-            rim = ring[0] - places[circle.centre]
-            spoke = places[circle.centre] + np.linalg.norm(rim) * _direction(turn, len(rim))
-            _plot(axes, np.array([places[circle.centre], spoke]), color=GREY, lw=1.0)
-    for body in sketch.bodies:
-        turn = float(value(body.angle, now)[0])
-        turned = np.array([[np.cos(turn), np.sin(turn)], [-np.sin(turn), np.cos(turn)]])
-        outline = places[body.at][:2] + np.array(body.outline) @ turned
-        _polygon(axes, outline)
+        draw_ground(axes, ground, places[ground.at], now, size)
+    overlays.draw_supports(axes, sketch, places, size)
+    _rounds_and_bodies(axes, sketch, places, now)
     _solids(axes, sketch, now)
     loose = slack(found, i)
     for line in sketch.lines:
         points = np.array([places[name] for name in line.points])
         if line.points in loose:
-            _plot(axes, points, color=GREY, lw=1.2, ls=(0, (4, 2.5)))
+            plot_points(axes, points, color=ACCENT, lw=1.3, ls=(0, (4, 2.5)))
         else:
-            _line(axes, points, line.style, float(np.max(high - low)))
+            draw_line(axes, points, line.style, size, (colours or {}).get(line.name))
     _joints(axes, sketch, places)
-    for names in highlights(found, i):
-        where = np.array([places[name] for name in names])
-        if len(names) == 1:
-            _plot(axes, where, color=ALERT, marker="o", ms=11, mfc="none", mew=2.2, ls="", zorder=6)
-        else:
-            _plot(axes, where, color=ALERT, lw=4.5, alpha=0.55, zorder=1)
+    _contacts(axes, found, i, places, size)
+    overlays.draw_loads(axes, sketch, places, found.p, i, size)
+
+
+def columns_at(found: Film, i: int) -> dict[str, Array]:
+    """What the sketch needs in picture i: name → (1,)."""
+    return {name: np.asarray(column)[i : i + 1] for name, column in found.columns.items()}
+
+
+def places_at(found: Film, i: int) -> dict[str, Array]:
+    """Where all points are in picture i, deformations enlarged as the film says."""
+    now = {name: where[0] for name, where in found.sketch.positions(columns_at(found, i)).items()}
+    if found.scale == 1.0:
+        return now
+    rest = {name: where[0] for name, where in found.sketch.positions(columns_at(found, 0)).items()}
+    return {name: rest[name] + found.scale * (where - rest[name]) for name, where in now.items()}
+
+
+def _rounds_and_bodies(axes: Axes, sketch: Sketch, places: Mapping[str, Array], now: Mapping[str, Array]) -> None:
+    for circle in sketch.circles:
+        ring, *others = rings(places[circle.centre], float(value(circle.radius, now)[0]))
+        plot_points(axes, ring, color=INK, lw=1.6)
+        for other in others:
+            plot_points(axes, other, color=INK, lw=0.8)
+        if circle.angle is not None:
+            turn = float(value(circle.angle, now)[0])
+            rim = ring[0] - places[circle.centre]
+            spoke = places[circle.centre] + np.linalg.norm(rim) * direction(turn, len(rim))
+            plot_points(axes, np.array([places[circle.centre], spoke]), color=GREY, lw=1.0)
+    for body in sketch.bodies:
+        turn = float(value(body.angle, now)[0])
+        turned = np.array([[np.cos(turn), np.sin(turn)], [-np.sin(turn), np.cos(turn)]])
+        outline = places[body.at][:2] + np.array(body.outline) @ turned
+        polygon(axes, outline)
+
+
+def _contacts(axes: Axes, found: Film, i: int, places: Mapping[str, Array], size: float) -> None:
+    """Closed contacts as dots where they touch, with their reactions; those closed at first, now open, as rings."""
+    for name, closed, first in zip(found.names, found.closed[i], found.closed[0], strict=True):
+        touch = found.sketch.acting.touch(name)
+        for names in found.sketch.marks.get(name, ()):
+            if len(names) > 1 or not (closed or first):
+                continue
+            at = places[names[0]] if touch is None else overlays.touching(touch, places)
+            look = {"mfc": ACCENT, "ms": 7.0, "mew": 0.0} if closed else {"mfc": "none", "ms": 8.0, "mew": 1.4}
+            plot_points(axes, at[None, :], color=ACCENT, marker="o", ls="", zorder=6, **look)
+    if len(found.reactions):
+        forces = {name: float(force) for name, force in zip(found.names, found.reactions[i], strict=True)}
+        largest = float(np.max(found.reactions, initial=0.0))
+        overlays.draw_reactions(axes, found.sketch, places, forces, largest, size)
+
+
+def ghost(axes: Axes, found: Film, i: int = 0) -> None:
+    """The lines and bodies of picture i, pale, below what is drawn later."""
+    places, now = places_at(found, i), columns_at(found, i)
+    for line in found.sketch.lines:
+        points = np.array([places[name] for name in line.points])
+        plot_points(
+            axes, np.vstack([points, points[:1]]) if line.style == "body" else points, color=PALE, lw=1.4, zorder=0
+        )
+    for circle in found.sketch.circles:
+        plot_points(
+            axes, rings(places[circle.centre], float(value(circle.radius, now)[0]))[0], color=PALE, lw=1.0, zorder=0
+        )
 
 
 def highlights(found: Film, i: int) -> Iterator[tuple[str, ...]]:
@@ -225,41 +357,6 @@ def slack(found: Film, i: int) -> set[tuple[str, ...]]:
     """Lines that belong to open constraints in picture i: cables without tension."""
     taut = set(highlights(found, i))
     return {part for parts in found.sketch.marks.values() for part in parts if len(part) > 1} - taut
-
-
-def _plot(axes: Axes, points: Array, **look: Any) -> None:
-    axes.plot(*points.T, **look)
-
-
-def _line(axes: Axes, points: Array, style: str, size: float) -> None:
-    width = _WIDTHS[style]
-    if style == "body":
-        _polygon(axes, points)
-    elif style == "spring" and points.shape[1] == 2:
-        for a, b in itertools.pairwise(points):
-            _plot(axes, spring(a, b, 0.02 * size), color=INK, lw=width)
-    else:
-        colour = COLOURS[0] if style in {"bar", "beam", "strut"} else INK
-        _plot(axes, points, color=colour, lw=width, solid_capstyle="round")
-
-
-def spring(a: Array, b: Array, amplitude: float) -> Array:
-    """A zigzag from a to b with straight ends: (N, 2)."""
-    along = b - a
-    length = float(np.hypot(*along))
-    if length == 0.0:
-        return np.array([a, b])
-    across = np.array([-along[1], along[0]]) / length * min(amplitude, length / 4)
-    u = np.concatenate([[0.0], np.linspace(0.14, 0.86, 2 * COILS + 1), [1.0]])
-    swing = np.concatenate([[0.0, 0.0], np.resize([1.0, -1.0], 2 * COILS - 1), [0.0, 0.0]])
-    return a + u[:, None] * along + swing[:, None] * across
-
-
-def _polygon(axes: Axes, outline: Array) -> None:
-    if outline.shape[1] == 3:
-        _faces(axes, [outline])
-    else:
-        axes.fill(outline[:, 0], outline[:, 1], facecolor=PALE, edgecolor=INK, lw=1.6)
 
 
 def corners_of(sketch: Sketch, places: Mapping[str, Array], columns: Mapping[str, Array], i: int) -> list[Array]:
@@ -276,53 +373,10 @@ def _solids(axes: Axes, sketch: Sketch, now: Mapping[str, Array]) -> None:
     pairs = zip(found, sketch.solids, strict=True)
     faces = [corners[list(face)] for corners, solid in pairs for face in solid.faces]
     if faces:
-        _faces(axes, faces)
-
-
-def _faces(axes: Axes, faces: list[Array]) -> None:
-    axes.add_collection(Poly3DCollection(faces, facecolor=PALE, edgecolor=INK, lw=0.7, alpha=0.92))
+        draw_faces(axes, faces)
 
 
 def _joints(axes: Axes, sketch: Sketch, places: Mapping[str, Array]) -> None:
     names = {name for line in sketch.lines if line.style != "body" for name in line.points}
     for name in names:
-        _plot(axes, places[name][None, :], color=INK, marker="o", ms=4.5, mfc="white", ls="", zorder=5)
-
-
-def _ground(axes: Axes, ground: Ground, at: Array, now: Mapping[str, Array], size: float) -> None:
-    normal = np.array([value(component, now)[0] for component in ground.normal])
-    normal = normal / (np.linalg.norm(normal) or 1.0)
-    length = 2 * size if ground.length is None else float(value(ground.length, now)[0])
-    if len(normal) == 3:
-        _plane(axes, at, normal, min(length, size))
-        return
-    along = np.array([normal[1], -normal[0]])
-    line = np.array([at - along * length / 2, at + along * length / 2])
-    _plot(axes, line, color=GREY, lw=1.6, zorder=0)
-    depth = 0.03 * size
-    for u in np.arange(0.0, length, 1.2 * depth):
-        foot = line[0] + along * u
-        if u >= depth:
-            _plot(axes, np.array([foot, foot - (along + normal) * depth]), color=GREY, lw=0.8, zorder=0)
-
-
-def _plane(axes: Axes, at: Array, normal: Array, length: float) -> None:
-    first = np.cross(normal, [1.0, 0.0, 0.0] if abs(normal[0]) < 0.9 else [0.0, 1.0, 0.0])
-    first = first / np.linalg.norm(first) * length / 2
-    second = np.cross(normal, first)
-    corners = np.array([at + first, at + second, at - first, at - second, at + first])
-    _plot(axes, corners, color=GREY, lw=1.0)
-
-
-def _rings(centre: Array, radius: float) -> list[Array]:
-    """A circle in the plane; in space a sphere by three of them."""
-    turn = np.linspace(0.0, 2 * np.pi, 61)
-    circle = radius * np.column_stack([np.cos(turn), np.sin(turn)])
-    if len(centre) == 2:
-        return [centre + circle]
-    flat = np.column_stack([circle, np.zeros(len(turn))])
-    return [centre + np.roll(flat, k, axis=1) for k in range(3)]
-
-
-def _direction(turn: float, dimension: int) -> Array:
-    return np.array([np.cos(turn), np.sin(turn), 0.0])[:dimension]
+        plot_points(axes, places[name][None, :], color=INK, marker="o", ms=4.5, mfc="white", ls="", zorder=5)

@@ -20,7 +20,8 @@ from onesided.plots.configuration import film_of, sketch
 from onesided.plots.event_curves_plot import event_curve
 from onesided.plots.influence_bars import influence
 from onesided.plots.state_graph_plot import transitions
-from onesided.plots.style import settings
+from onesided.plots.storyboard import story
+from onesided.plots.style import COLUMN, paper, settings
 from onesided.results import (
     ComplementarityMotion,
     Coupled,
@@ -46,9 +47,10 @@ class View(Enum):
     sketch = "sketch"
     drift = "drift"
     raster = "raster"
+    story = "story"
 
 
-def write(
+def write(  # noqa: PLR0913 - one call, all by keyword
     result: Any,
     file: str | FilePath,
     *,
@@ -57,19 +59,26 @@ def write(
     y: str | None = None,
     index: int = -1,
     title: str = "",
+    members: str = "",
+    for_paper: bool = False,
 ) -> FilePath:
     """Draw a result and write the figure, whole or not at all; the ending of `file` says the format.
 
     Parameters
     ----------
     view : what to show;  x, y : what to draw along the axes (y for `View.path` only).
-    index : the point to draw, for `View.sketch`.
+    index : the point to draw, for `View.sketch`;  members : what colours its members: "force" …
+    for_paper : as wide as a column of a paper, without a title, as .pdf or .svg.
     """
     target = FilePath(file)
-    if target.suffix.lower() not in FORMATS:
-        raise UsageError("this kind of file is not known", got=repr(target.suffix), expected=" or ".join(FORMATS))
-    with settings():
-        figure = Figure(figsize=(6.4, 4.8), layout="constrained")
+    known = FORMATS[:2] if for_paper else FORMATS
+    if target.suffix.lower() not in known:
+        raise UsageError("this kind of file is not known", got=repr(target.suffix), expected=" or ".join(known))
+    if view is View.story:
+        return _saved(story(result, x=x, y=y, title=title), target)
+    with paper() if for_paper else settings():
+        size = (COLUMN, 0.9 * COLUMN) if for_paper else (8.2, 4.8)
+        figure = Figure(figsize=size, layout="constrained")
         FigureCanvasAgg(figure)
         solid = (
             view is View.sketch
@@ -77,9 +86,16 @@ def write(
             and film_of(result).sketch.dimension == 3
         )
         axes = figure.add_subplot(projection="3d" if solid else None)
-        _draw(result, view, axes, (x, y), index, title)
-        with whole_file(target) as draft:
-            figure.savefig(draft, metadata=_undated(target.suffix.lower()))
+        if view is View.sketch and members:
+            sketch(result, index, ax=axes, title=title or None, members=members)
+        else:
+            _draw(result, view, axes, (x, y), index, "" if for_paper else title)
+        return _saved(figure, target)
+
+
+def _saved(figure: Figure, target: FilePath) -> FilePath:
+    with settings(), whole_file(target) as draft:
+        figure.savefig(draft, metadata=_undated(target.suffix.lower()))
     return target
 
 

@@ -1,7 +1,9 @@
 """Animations: the configuration along a path or a history, as GIF or MP4."""
 
+import itertools
+import textwrap
 from pathlib import Path as FilePath
-from typing import Any
+from typing import Any, NamedTuple
 
 import matplotlib as mpl
 import numpy as np
@@ -10,14 +12,21 @@ from matplotlib.figure import Figure
 
 from onesided.base.atomic import whole_file
 from onesided.base.errors import UsageError
-from onesided.plots.configuration import Film, draw, film_of, prepared
-from onesided.plots.style import INK, settings
+from onesided.base.types import Array
+from onesided.plots.configuration import Film, draw, film_of, ghost, prepared
+from onesided.plots.palette import ACCENT, INK
+from onesided.plots.style import settings
 
 FRAMES = 120
+FLASH = 5  # frames before a jump, and after it
+WIDE = 44  # characters of a line above the picture
+LINE = 0.056  # its height, as a share of the figure
 
 
 def animate(result: Any, file: str | FilePath, *, frames: int = FRAMES, rate: int = 25, title: str = "") -> FilePath:
     """Write an animation along a result: `.gif`, or `.mp4` where the program ffmpeg can be found.
+
+    Motions are played in time, paths by arc length; a jump is a flash, with the other state as a shadow.
 
     Parameters
     ----------
@@ -30,7 +39,6 @@ def write_film(found: Film, file: str | FilePath, *, frames: int = FRAMES, rate:
     """Write a film, whole or not at all."""
     target = FilePath(file)
     writer, program = _writer(target, rate)
-    chosen = np.unique(np.linspace(0, len(found) - 1, min(frames, len(found))).round().astype(int))
     figure = _figure(found)
     with (
         whole_file(target) as draft,
@@ -38,14 +46,61 @@ def write_film(found: Film, file: str | FilePath, *, frames: int = FRAMES, rate:
         mpl.rc_context({"animation.ffmpeg_path": program}),
         writer.saving(figure, str(draft), dpi=100),
     ):
-        for i in chosen:
-            axes = figure.axes[0]
-            axes.clear()
-            prepared(found, axes)
-            draw(axes, found, int(i))
-            axes.set_title("\n".join(text for text in (title, found.captions[i]) if text), loc="left", color=INK)
+        for scene in scenes(found, frames):
+            _draw_scene(figure, found, scene, title)
             writer.grab_frame()
     return target
+
+
+class Scene(NamedTuple):
+    """One frame: the picture, what was or will be beside a jump as a ghost, and what flashes."""
+
+    picture: int
+    shade: int | None = None
+    alert: str = ""
+
+
+def scenes(found: Film, frames: int) -> list[Scene]:
+    """Frames at equal distances of time or arc length; around a jump the picture stands still and flashes."""
+    jumps = dict(found.jumps)
+    edges = [*found.begins, len(found)]
+    clock = np.arange(len(found), dtype=float) if found.clock is None else found.clock
+    total = float(clock[-1] - clock[0]) or 1.0
+    left, shown = max(frames - 2 * FLASH * len(jumps), 2 * len(found.begins)), list[Scene]()
+    for begin, end in itertools.pairwise(edges):
+        if begin in jumps:
+            shown += [Scene(begin - 1, begin, jumps[begin])] * FLASH + [Scene(begin, begin - 1, jumps[begin])] * FLASH
+        own = clock[begin:end]
+        count = max(round(left * float(own[-1] - own[0]) / total), min(2, end - begin))
+        shown += [Scene(begin + int(i)) for i in _nearest(own, np.linspace(own[0], own[-1], count))]
+    return shown
+
+
+def _nearest(clock: Array, wanted: Array) -> Array:
+    """Indices of the pictures closest to the moments."""
+    after = np.clip(np.searchsorted(clock, wanted), 1, max(len(clock) - 1, 1))
+    before = after - 1
+    after = np.minimum(after, len(clock) - 1)
+    return np.asarray(np.where(wanted - clock[before] < clock[after] - wanted, before, after))
+
+
+def _draw_scene(figure: Figure, found: Film, scene: Scene, title: str) -> None:
+    axes = figure.axes[0]
+    axes.clear()
+    prepared(found, axes)
+    if scene.shade is not None:
+        ghost(axes, found, scene.shade)
+    draw(axes, found, scene.picture)
+    lines = [*textwrap.wrap(title, WIDE)[:2], scene.alert or found.captions[scene.picture]]
+    for text in list(figure.texts):
+        text.remove()
+    figure.subplots_adjust(left=0.02, right=0.98, bottom=0.02, top=0.985 - LINE * len(lines))
+    for i, line in enumerate(lines):
+        heading = i < len(lines) - 1
+        colour = ACCENT if scene.alert and not heading else INK
+        weight = "bold" if heading or scene.alert else "normal"
+        figure.text(0.03, 0.985 - LINE * i, line, va="top", fontsize=10.5, color=colour, fontweight=weight)
+    figure.patch.set(edgecolor=ACCENT, linewidth=8.0 if scene.alert else 0.0)
 
 
 def _figure(found: Film) -> Figure:

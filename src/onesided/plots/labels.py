@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.transforms import Bbox
 
 from onesided.base.types import Array
-from onesided.plots.style import GREY, INK
+from onesided.plots.palette import GREY, INK, PAPER
 
 _REACHES = (11.0, 18.0, 28.0, 42.0, 60.0, 85.0, 115.0)  # points from the marker to the label
 _TURNS = np.radians([45, 135, -45, -135, 0, 180, 90, -90, 22, 158, -22, -158, 67, 113, -67, -113])
@@ -25,6 +25,7 @@ class Note(NamedTuple):
     y: float
     text: str
     colour: str = INK
+    badge: bool = False  # in a circle
 
 
 def place(axes: Axes, notes: list[Note], curves: list[Array], size: float = 8.5) -> None:
@@ -45,10 +46,12 @@ def place(axes: Axes, notes: list[Note], curves: list[Array], size: float = 8.5)
         text = axes.text(0, 0, note.text, fontsize=size, color=note.colour, zorder=6, transform=None)
         extent = text.get_window_extent(renderer)
         width, height = extent.width + 3 * scale, extent.height + 2 * scale
+        if note.badge:
+            width = height = max(width, height) + 3 * scale
         text.remove()
         reach, turn, box = _best(anchor, (width, height), scale, frame, taken, busy)
         taken.append(box)
-        _write(axes, note, reach, turn, size)
+        _write(axes, note, reach, turn, size - note.badge)
 
 
 def _renderer(figure: Figure) -> RendererBase:
@@ -130,6 +133,8 @@ def _dots(axes: Axes, curves: list[Array]) -> Array:
 def _write(axes: Axes, note: Note, reach: float, turn: float, size: float) -> None:
     cos, sin = np.cos(turn), np.sin(turn)
     far = reach > _LEADER
+    style = "circle,pad=0.22" if len(note.text) < 3 else "round,pad=0.25,rounding_size=0.7"
+    ring = {"boxstyle": style, "fc": PAPER, "ec": note.colour, "lw": 0.9} if note.badge else None
     axes.annotate(
         note.text,
         (note.x, note.y),
@@ -140,6 +145,7 @@ def _write(axes: Axes, note: Note, reach: float, turn: float, size: float) -> No
         ha=_side(cos, ("right", "center", "left")),
         va=_side(sin, ("top", "center", "bottom")),
         zorder=6,
+        bbox=ring,
         arrowprops={"arrowstyle": "-", "color": GREY, "lw": 0.6, "shrinkA": 0, "shrinkB": 4} if far else None,
     )
 

@@ -8,9 +8,10 @@ from matplotlib.axes import Axes
 
 from onesided.base.errors import UsageError
 from onesided.plots.configuration import Film, film_of, no_sketch
-from onesided.plots.style import COLOURS, GREY, MARKS, PALE, new_axes, settings
+from onesided.plots.style import COLOURS, GREY, MARKS, PALE, new_axes, powers_of_ten, settings
 from onesided.results import Motion
-from onesided.results.motion_columns import motion_column, motion_columns, motion_dense
+from onesided.results.motion_columns import motion_at, motion_column, motion_columns, motion_dense
+from onesided.results.named import label_of
 
 MOST_CURVES = 6
 SMOOTH = 600
@@ -31,14 +32,14 @@ def history(
             look: dict[str, Any] = {"color": COLOURS[k % len(COLOURS)], "ls": _DASHES[k % len(_DASHES)], "lw": 1.6}
             if len(chosen) > 1:
                 look |= {"marker": MARKS[k % len(MARKS)], "markevery": 0.19, "ms": 4}
-            axes.plot(fine[x], fine[name], label=name, **look)
+            axes.plot(fine[x], fine[name], label=label_of(motion, name), **look)
         if x == "t":
             for event in motion.events:
                 axes.axvline(event.t, color=GREY, lw=0.7, ls=(0, (1, 2)), zorder=0)
         if logarithmic:
-            axes.set_yscale("log")
-        axes.set_xlabel(x)
-        axes.set_ylabel(chosen[0] if len(chosen) == 1 else "")
+            powers_of_ten(axes)
+        axes.set_xlabel(label_of(motion, x))
+        axes.set_ylabel(label_of(motion, chosen[0]) if len(chosen) == 1 else "")
         axes.set_title(title)
         if len(chosen) > 1:
             axes.legend()
@@ -97,6 +98,9 @@ def _most_moving(motion: Motion, names: Sequence[str]) -> list[str]:
 def _(result: Motion, wanted: int = 0) -> Film:
     if result.sketch is None:
         raise no_sketch()
-    fine = motion_dense(result, wanted)
-    captions = tuple(f"t = {t:.4g}" for t in fine.columns["t"])
-    return Film(result.sketch, fine.columns, result.unilateral, fine.codes != 0, captions)
+    fine = motion_at(result, np.linspace(result.t[0], result.t[-1], wanted)) if wanted else motion_dense(result, 0)
+    t = fine.columns["t"]
+    captions = tuple(f"t = {now:.4g}" for now in t)
+    forces = np.array([fine.columns[f"reaction {name}"] for name in result.unilateral]).T
+    p = fine.columns[result.control] if result.control in fine.columns else np.zeros(0)
+    return Film(result.sketch, fine.columns, result.unilateral, fine.codes != 0, captions, t, p, forces)

@@ -1,22 +1,26 @@
 """Colours, dashes and markers: safe for the colour-blind, and distinct in black and white."""
 
+import math
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any, NamedTuple
 
 import matplotlib as mpl
 from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
+from matplotlib.ticker import FuncFormatter, NullFormatter
 
+from onesided.plots.palette import ACCENT, GREY, HUES, INK
+from onesided.plots.palette import PALE as PALE
 from onesided.results import Kind
 
-# Okabe and Ito's palette, the dark ones first
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-INK, GREY, PALE, ALERT = "#1a1a1a", "#6b6b6b", "#d9d9d9", "#D55E00"
+COLOURS, ALERT = (*HUES, ACCENT), ACCENT
 MARKS = ("o", "s", "^", "D", "v", "P", "X")
 
-_DASHES: dict[int, Any] = {0: "solid", 1: (0, (5, 2)), 2: (0, (6, 2, 1.2, 2))}
-_MORE: Any = (0, (1.2, 1.6))
+_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+DASHED: Any = (0, (4, 2))
+LONG_DASHED: Any = (0, (8, 2))
 
 SETTINGS: Any = {
     "font.size": 10,
@@ -43,6 +47,19 @@ SETTINGS: Any = {
 }
 
 
+COLUMN = 3.5  # width of a column of a paper, in inches
+PAPER_SETTINGS: Any = {
+    "font.size": 8,
+    "axes.labelsize": 8,
+    "xtick.labelsize": 7,
+    "ytick.labelsize": 7,
+    "legend.fontsize": 6.5,
+    "axes.linewidth": 0.6,
+    "lines.linewidth": 1.0,
+}
+_FOR_PAPER: ContextVar[bool] = ContextVar("for_paper", default=False)
+
+
 class EventMarker(NamedTuple):
     """How a kind of event is drawn."""
 
@@ -67,23 +84,40 @@ MARKERS = {
 }
 
 
-def dashes(instability: int) -> Any:
-    """Solid where stable, dashed with one negative mode, dash-dotted with two, dotted with more."""
-    return _DASHES.get(instability, _MORE)
+def powers_of_ten(axes: Axes) -> None:
+    """A logarithmic scale upwards with plain text at its ticks: our texts are never parsed as formulas."""
+    axes.set_yscale("log")
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: _power(value)))
+    axes.yaxis.set_minor_formatter(NullFormatter())
 
 
-def degree_words(instability: int) -> str:
-    """What a legend says of a degree of instability."""
-    if instability == 0:
-        return "stable"
-    return f"unstable, {instability} negative mode{'s' if instability > 1 else ''}"
+def _power(value: float) -> str:
+    return "10" + str(round(math.log10(value))).translate(_RAISED) if value > 0.0 else ""
 
 
 @contextmanager
 def settings() -> Iterator[None]:
     """Our look, for the figures made inside; the user's settings stay as they are."""
-    with mpl.rc_context(SETTINGS):
+    with mpl.rc_context({**SETTINGS, **(PAPER_SETTINGS if _FOR_PAPER.get() else {})}):
         yield
+
+
+@contextmanager
+def paper() -> Iterator[None]:
+    """Figures made inside suit a column of a paper: small type, the key below, no title; fonts go into the file."""
+    token = _FOR_PAPER.set(True)
+    try:
+        with settings():
+            yield
+    finally:
+        _FOR_PAPER.reset(token)
+
+
+def key_place() -> dict[str, Any]:
+    """Where the key stands: beside the axes, in a paper below them."""
+    if _FOR_PAPER.get():
+        return {"loc": "outside lower center", "ncols": 2, "columnspacing": 1.2}
+    return {"loc": "outside right upper", "alignment": "left"}
 
 
 def new_axes(width: float = 6.4, height: float = 4.6) -> Axes:

@@ -49,7 +49,7 @@ def _listed(result: Any, words: list[str]) -> str:
 def svg(result: Any) -> str:
     """The path diagram, or the history of a motion, as an SVG element."""
     with settings():
-        figure = Figure(figsize=(5.6, 4.0), layout="constrained")
+        figure = Figure(figsize=(7.6, 4.2), layout="constrained")
         FigureCanvasAgg(figure)
         axes = figure.add_subplot()
         if isinstance(result, Motion):

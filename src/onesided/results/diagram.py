@@ -1,9 +1,13 @@
 """All branches that hang together: a bifurcation diagram."""
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
-from onesided.base.types import Status
+import numpy as np
+
+from onesided.base.tolerances import HALF_DIGITS
+from onesided.base.types import Array, Status
 from onesided.base.views import views
 from onesided.results.member_series import Members, joined_members
 from onesided.results.named_series import NamedSeries
@@ -62,6 +66,21 @@ class Diagram(NamedSeries):
             if event.kind is not Kind.bound
         )
 
+    @cached_property
+    def families(self) -> tuple[tuple[int, ...], ...]:
+        """Branches that are alike, as mirror images are: the same kinds of events at the same p and energies.
+
+        Each family is the indices of its branches, in the order of its first.
+        """
+        numbers = np.array([_portrait(path) for path in self.paths])
+        unit = np.max(np.ptp(numbers, axis=1), axis=0) if len(numbers) else np.ones(2)
+        found: dict[tuple[Any, ...], list[int]] = {}
+        for i, path in enumerate(self.paths):
+            told = tuple((event.kind, event.instability_before, event.instability_after) for event in path.events)
+            known = [key for key in found if key[0] == told and _alike(numbers[found[key][0]], numbers[i], unit)]
+            found.setdefault(known[0] if known else (told, i), []).append(i)
+        return tuple(tuple(family) for family in found.values())
+
     @property
     def members(self) -> Members:
         """Forces, lengths and reactions of the parts of a structure over all branches, in order, computed when read."""
@@ -73,3 +92,14 @@ class Diagram(NamedSeries):
     def plot(self, x: str | None = None, y: str | None = None, *, ax: Any = None, title: str = "") -> Any:
         """Draw the branches; see `onesided.plots.diagram`. Returns matplotlib axes."""
         return views("plots").diagram(self, x=x, y=y, ax=ax, title=title)
+
+
+def _portrait(path: Path) -> Array:
+    """(p, energy) at both ends and at the extremes of p and of energy: (6, 2)."""
+    both = np.column_stack([path.p, path.energy])
+    places = [0, len(path) - 1, *(int(f(column)) for column in both.T for f in (np.argmin, np.argmax))]
+    return np.asarray(both[places])
+
+
+def _alike(first: Array, second: Array, unit: Array) -> bool:
+    return bool(np.all(np.abs(first - second) <= HALF_DIGITS * unit))

@@ -55,17 +55,31 @@ def motion_dense(motion: Motion, wanted: int, names: Iterable[str] | None = None
     inside = np.concatenate([np.arange(count) / count for count in counts])
     after = np.minimum(source + 1, n - 1)
     times = motion.t[source] + inside * (motion.t[after] - motion.t[source])
-    values = motion_columns(motion)
-    wanted_names = values if names is None else names
+    found = _at_times(motion, times, source, names)
+    closed = np.where(motion.lam > 0.0, State.strong, State.inactive).astype(np.int8)
+    return DensePath(found, source, inside == 0.0, np.zeros(len(source), dtype=np.intp), closed[source])
+
+
+def motion_at(motion: Motion, times: Array) -> DensePath:
+    """A motion at given times, in order, as films play it; contacts are as at the last computed point before."""
+    source = np.clip(np.searchsorted(motion.t, times, side="right") - 1, 0, len(motion.t) - 1)
+    found = _at_times(motion, times, source, None)
+    closed = np.where(motion.lam > 0.0, State.strong, State.inactive).astype(np.int8)
+    return DensePath(found, source, motion.t[source] == times, np.zeros(len(source), dtype=np.intp), closed[source])
+
+
+def _at_times(motion: Motion, times: Array, source: Indices, names: Iterable[str] | None) -> dict[str, Array]:
+    """Columns by name: coordinates and velocities by the dense output, the rest by cubics."""
+    wanted_names = motion_columns(motion) if names is None else names
     found = {name: _cubic(motion.t, motion_column(motion, name), times, source) for name in wanted_names}
-    if len(source) > n:
+    exact = times == motion.t[source]
+    if not np.all(exact):
         q, v = motion.at(np.clip(times, motion.t[0], motion.t[-1]))
         for i, name in enumerate(motion.coordinates):
             for label, array in ((name, q), (f"velocity {name}", v)):
                 if label in found:
-                    found[label] = np.where(inside == 0.0, found[label], array[:, i])
-    closed = np.where(motion.lam > 0.0, State.strong, State.inactive).astype(np.int8)
-    return DensePath(found, source, inside == 0.0, np.zeros(len(source), dtype=np.intp), closed[source])
+                    found[label] = np.where(exact, found[label], array[:, i])
+    return found
 
 
 def _cubic(t: Array, y: Array, times: Array, source: Indices) -> Array:

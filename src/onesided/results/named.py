@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
+from typing import Any
 
 import numpy as np
 
@@ -41,6 +42,12 @@ def columns(path: Path) -> dict[str, Array]:
     for name, values in path.measures.items():
         found.put("measure", name, values)
     return found
+
+
+def label_of(result: Any, name: str) -> str:
+    """What pictures call a quantity of a result: its label with the unit in brackets, or its name."""
+    label, unit = getattr(result, "provenance", {}).get("labels", {}).get(name, (name, ""))
+    return f"{label or name} [{unit}]" if unit else str(label or name)
 
 
 def column(path: Path, name: str) -> Array:

@@ -9,6 +9,8 @@ import numpy as np
 
 from onesided.base.errors import ModelError
 from onesided.base.types import Array
+from onesided.results.sketch_forces import ActingForces as ActingForces
+from onesided.results.sketch_forces import forces_record, read_forces
 from onesided.results.solids import Component as Component
 from onesided.results.solids import Solid as Solid
 
@@ -64,6 +66,7 @@ class Sketch:
     lines, circles, grounds, bodies, solids : what joins and surrounds the points; solids in space only.
     marks : unilateral constraint → what to highlight while it is closed (or taut): tuples of point names, one name for
         a point, two or more for a line.
+    acting : loads, supports and where contacts touch.
 
     Examples
     --------
@@ -79,6 +82,7 @@ class Sketch:
     bodies: tuple[Silhouette, ...] = ()
     solids: tuple[Solid, ...] = ()
     marks: Mapping[str, tuple[tuple[str, ...], ...]] = field(default_factory=dict)
+    acting: ActingForces = field(default_factory=ActingForces)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "points", MappingProxyType({k: tuple(v) for k, v in self.points.items()}))
@@ -127,6 +131,7 @@ class Sketch:
         yield from (ground.at for ground in self.grounds)
         yield from (body.at for body in self.bodies)
         yield from (solid.at for solid in self.solids)
+        yield from self.acting.points()
 
     def _components(self) -> list[Component | None]:
         parts: list[Component | None] = [c for components in self.points.values() for c in components]
@@ -175,6 +180,7 @@ def sketch_record(sketch: Sketch) -> dict[str, Any]:
             for solid in sketch.solids
         ],
         "marks": {name: [list(part) for part in parts] for name, parts in sketch.marks.items()},
+        **forces_record(sketch.acting),
     }
 
 
@@ -194,6 +200,7 @@ def read_sketch(record: Mapping[str, Any]) -> Sketch:
         ),
         solids=tuple(_read_solid(*parts) for parts in record.get("solids", ())),
         marks={str(name): tuple(tuple(map(str, part)) for part in parts) for name, parts in record["marks"].items()},
+        acting=read_forces(record),
     )
 
 

@@ -12,6 +12,7 @@ from onesided.elements.places import Body, Guided, Marker, Node, Place
 from onesided.groups.rotations import rotation_matrix
 from onesided.results import sketch as drawing
 from onesided.results.sketch import Component, Sketch
+from onesided.structures.drawn_forces import acting_forces
 from onesided.structures.hull import hull
 from onesided.system.measures import Elementwise
 
@@ -38,6 +39,7 @@ def structure_sketch(structure: "Structure") -> tuple[Sketch | None, Measures]:
         bodies=tuple(_bodies(structure, places, measures)),
         solids=tuple(_solids(structure, places, measures)),
         marks=_marks(structure, places),
+        acting=acting_forces(structure, places),
     )
     return sketch, measures
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from onesided.base.errors import ModelError
-from onesided.base.names import check_names, some, unknown_name
+from onesided.base.names import check_labels, check_names, some, unknown_name
 from onesided.base.tolerances import DEFAULT, Tolerances
 from onesided.base.types import Array
 from onesided.base.views import views
@@ -28,7 +28,7 @@ from onesided.system.measures import Measure, evaluate_measures
 from onesided.system.motion_check import check_motion
 from onesided.system.resting_forces import check_forces
 from onesided.system.sizes import Probe, Scales, Sizes, estimate
-from onesided.system.travel import Made, travelling
+from onesided.system.travel import Made, made_by, travelling
 
 _TABLES = ("bilateral", "unilateral", "nonholonomic", "servo")
 
@@ -57,6 +57,7 @@ class System:
     contacts : name of a gap → `Contact`: its restitution and friction in motion; without, neither.
     words : name of a gap → noun, what closing and what opening is called, where these are not ("contact", "closes",
         "opens").
+    labels : name of a coordinate, measure or the control → what pictures call it, and its unit: ("tip height", "mm").
     structure, derivatives : set by `compose`: the parts the system was made of, and their sum.
     surfaces : set by `with_surfaces`: looks after contact points during a motion.
     task : set by `load`: the start, p, range and motion that the file states; verbs use them where nothing is said.
@@ -95,6 +96,7 @@ class System:
     space: Group | None = None
     contacts: Mapping[str, Contact] = field(default_factory=dict)
     words: Mapping[str, tuple[str, str, str]] = field(default_factory=dict)
+    labels: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     structure: Any = field(default=None, repr=False, compare=False)
     surfaces: Any = field(default=None, repr=False, compare=False)
     derivatives: Derivatives = field(default=None, repr=False, compare=False)  # type: ignore[assignment]
@@ -122,6 +124,7 @@ class System:
         for kind in _TABLES:
             self._set(kind, MappingProxyType(dict(getattr(self, kind))))
         self._set("contacts", MappingProxyType(dict(self.contacts)))
+        self._set("labels", MappingProxyType(check_labels(self.labels)))
         if self.structure is None:
             self._compile()
         check_contacts(self)
@@ -248,6 +251,12 @@ class System:
         new._set("_vector", self.derivatives.constants(new.parameters))
         new._set("scales", self.scales if scales is None else scales)
         return new
+
+    def labelled(self, labels: Mapping[str, tuple[str, str]]) -> "System":
+        """The same system whose quantities pictures call by these labels, with units: name → (label, unit)."""
+        new = copy(self)
+        new._set("labels", MappingProxyType({**self.labels, **check_labels(labels)}))
+        return made_by(new, System.labelled, self, dict(new.labels))
 
     def evaluate(self, q: Array, p: float, nu: Array) -> Evaluation:
         """All blocks of the equilibrium equations at (q, p) with multipliers ν = (μ, λ)."""

@@ -248,4 +248,5 @@ def _provenance(system: System, origin: Origin) -> dict[str, Any]:
         "parameters": dict(system.parameters),
         "closings": closings({name: system.words_for(name) for name in system.unilateral}),
         "p_bounds": list(origin.watch.p_bounds),
+        **({"labels": {name: list(pair) for name, pair in system.labels.items()}} if system.labels else {}),
     }

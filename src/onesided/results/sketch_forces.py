@@ -1,0 +1,80 @@
+"""What acts on a drawn system: loads, supports, and where contacts touch, as data of a `Sketch`."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class LoadArrow:
+    """A force on a point: its components, per unit of p where it `grows`."""
+
+    at: str
+    force: tuple[float, ...]
+    grows: bool = True
+
+    def now(self, p: float) -> tuple[float, ...]:
+        """Components at a value of p."""
+        return tuple(part * p for part in self.force) if self.grows else self.force
+
+
+@dataclass(frozen=True)
+class Support:
+    """A point that is held along some axes ("x", "xy" …), and against turning where `clamped`."""
+
+    at: str
+    axes: str
+    clamped: bool = False
+
+
+@dataclass(frozen=True)
+class Touch:
+    """Where a contact touches: `reach` from a point against the direction in which its reaction pushes the point."""
+
+    at: str
+    normal: tuple[float, ...]
+    reach: float = 0.0
+
+
+@dataclass(frozen=True)
+class ActingForces:
+    """Loads, supports, and places of contacts by the names of their constraints."""
+
+    loads: tuple[LoadArrow, ...] = ()
+    supports: tuple[Support, ...] = ()
+    touches: Mapping[str, Touch] | None = None
+
+    def touch(self, name: str) -> Touch | None:
+        """Where a constraint touches, if that is known."""
+        return (self.touches or {}).get(name)
+
+    def points(self) -> Iterator[str]:
+        """Names of all points that are used."""
+        yield from (load.at for load in self.loads)
+        yield from (support.at for support in self.supports)
+        yield from (touch.at for touch in (self.touches or {}).values())
+
+
+def forces_record(acting: ActingForces) -> dict[str, Any]:
+    """Plain data for JSON."""
+    return {
+        "loads": [[load.at, list(load.force), load.grows] for load in acting.loads],
+        "supports": [[support.at, support.axes, support.clamped] for support in acting.supports],
+        "touches": {name: [one.at, list(one.normal), one.reach] for name, one in (acting.touches or {}).items()},
+    }
+
+
+def read_forces(record: Mapping[str, Any]) -> ActingForces:
+    """Forces from plain data; results of earlier versions have none."""
+    return ActingForces(
+        tuple(LoadArrow(str(at), _floats(force), bool(grows)) for at, force, grows in record.get("loads", ())),
+        tuple(Support(str(at), str(axes), bool(clamped)) for at, axes, clamped in record.get("supports", ())),
+        {
+            str(name): Touch(str(at), _floats(normal), float(reach))
+            for name, (at, normal, reach) in record.get("touches", {}).items()
+        },
+    )
+
+
+def _floats(parts: Sequence[Any]) -> tuple[float, ...]:
+    return tuple(float(part) for part in parts)
