@@ -117,9 +117,7 @@ def check(
     with clear_errors():
         if environment == (file is not None):
             raise UsageError("nothing to check", expected="a model file, or --environment")
-        lines = _environment() if file is None else _checked(file)
-        width = max(map(len, lines))
-        sys.stdout.write("".join(f"{key:{width}}  {text}\n" for key, text in lines.items()))
+        cli.event_table.facts(_environment() if file is None else _checked(file))
 
 
 def _environment() -> dict[str, str]:

@@ -1,18 +1,18 @@
 """Events as a table for people: №, kind, place, contacts, stability, and below a row what the columns cannot say."""
 
 import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import zip_longest
 from typing import NamedTuple
 
 from rich.console import Console
 from rich.text import Text
 
+from onesided.cli.exits import WIDEST
 from onesided.results import Event, Jump, Kind, MotionEvent, Path
 from onesided.results.path import format_number
 from onesided.results.wording import sides
 
-WIDEST = 100  # columns of text, however wide the terminal
 NARROWEST = 14  # columns that names of contacts are given before other columns are wrapped
 NAMES = 3  # contacts named in a row
 BETWEEN = "  "
@@ -43,6 +43,13 @@ def say(text: str, hang: int = 2) -> None:
 def place(text: str) -> None:
     """Markup as one line, whatever its length: names of files are to be copied."""
     out.print(text, highlight=False, soft_wrap=True)
+
+
+def facts(lines: Mapping[str, str]) -> None:
+    """Names with what is said of them, in two columns."""
+    first = max(map(len, lines))
+    for name, text in lines.items():
+        _print((name, text), (first, max(width() - first - len(BETWEEN), NARROWEST)), "", left=True)
 
 
 def event_row(event: Event, number: int | None, path: Path) -> Row:
@@ -136,10 +143,12 @@ def _widths(lines: Iterable[Sequence[str]]) -> list[int]:
     return widths
 
 
-def _print(cells: Sequence[str], widths: Sequence[int], style: str) -> None:
+def _print(cells: Sequence[str], widths: Sequence[int], style: str, *, left: bool = False) -> None:
     """One row; cells that are longer than their column go on in the next line."""
-    parts = [textwrap.wrap(cell, max(n, 1)) or [""] for cell, n in zip(cells, widths, strict=True)]
+    parts = [
+        textwrap.wrap(cell, max(n, 1), break_long_words=False) or [""] for cell, n in zip(cells, widths, strict=True)
+    ]
     for line in zip_longest(*parts, fillvalue=""):
-        number, *rest = (f"{text:{n}}" for text, n in zip(line, widths, strict=True))
-        text = BETWEEN.join([line[0].rjust(widths[0]) if number else "", *rest]).rstrip()
-        out.print(Text(text, style=style), highlight=False, soft_wrap=True)
+        padded = [f"{text:{n}}" for text, n in zip(line, widths, strict=True)]
+        first = padded[0] if left else line[0].rjust(widths[0])
+        out.print(Text(BETWEEN.join([first, *padded[1:]]).rstrip(), style=style), highlight=False, soft_wrap=True)

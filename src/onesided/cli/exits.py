@@ -1,9 +1,12 @@
 """Errors and Ctrl-C on the command line: one clear message and an exit code."""
 
 import json
+import shutil
 import sys
+import textwrap
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING
 
 import typer
@@ -16,6 +19,7 @@ if TYPE_CHECKING:
     from onesided.results import Diagram
 
 EXIT_FAILED, EXIT_BAD_INPUT = 1, 2
+WIDEST = 100  # columns of text, however wide the terminal
 
 
 def exit_code(status: Status) -> int:
@@ -60,9 +64,20 @@ def clear_errors(as_json: bool = False) -> Iterator[Interrupt]:
         _fail(f"a file could not be written: {e.strerror or e} {e.filename or ''}".strip(), as_json, EXIT_BAD_INPUT)
 
 
+def _hanging(text: str) -> str:
+    """Long lines wrapped for a terminal, indented from the second on; elsewhere as they are."""
+    if not sys.stderr.isatty():
+        return text
+    width = min(shutil.get_terminal_size().columns, WIDEST)
+    wrapped = partial(
+        textwrap.fill, width=width, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False
+    )
+    return "\n".join(line if len(line) <= width else wrapped(line) for line in text.splitlines())
+
+
 def _fail(message: str, as_json: bool, code: int) -> None:
     if as_json:
         sys.stdout.write(json.dumps({"kind": "error", "status": "error", "error": message}) + "\n")
     else:
-        sys.stderr.write(f"error: {message}\n")
+        sys.stderr.write(_hanging(f"error: {message}") + "\n")
     raise typer.Exit(code) from None
