@@ -4,7 +4,7 @@ A file is TOML. Keys at the top: `title`, `description`, `energy`, `kinetic`, `s
 `[parameters]`, `[control]`, `[define]`, `[measures]`, `[unilateral]`, `[bilateral]`, `[smallest]`, `[surfaces]`,
 `[nonholonomic]`, `[contacts]`, `[scales]`, `[mass]`, `[forces]`, `[friction]`, `[servo]`, `[motion]`, `[steer]`,
 `[start]`, `[import]`, `[sketch]`, `[labels]`, `[study]`, `[design]`, and one per kind of part (see `part_kinds`).
-Only `[control]` is needed, and either `energy` with `[coordinates]`, or parts. `json_schema` gives the same for editors.
+Only `[control]` is needed, and either `energy` with `[coordinates]`, or parts. `json_schema` gives it for editors.
 """
 
 from collections.abc import Mapping

@@ -8,8 +8,8 @@ from matplotlib.axes import Axes
 from onesided.base.errors import UsageError
 from onesided.base.types import Array
 from onesided.plots.branches import Result, paths_of
-from onesided.plots.style import COLOURS, GREY, MARKS, new_axes, settings
-from onesided.results import Drive, Kind, Path, dense
+from onesided.plots.style import COLOURS, MARKS, event_lines, new_axes, settings
+from onesided.results import Drive, Kind, Path, column, dense
 from onesided.results.named import label_of
 from onesided.results.wording import CONTACT, sides
 
@@ -97,10 +97,8 @@ def _most_moving(paths: tuple[Path, ...], quantity: str) -> list[str]:
 
 
 def _event_lines(axes: Axes, path: Path, x: str | None, shift: float) -> None:
-    values = dense(path, wanted=0).columns[x or path.control]
-    for event in path.events:
-        if event.kind is not Kind.bound:
-            axes.axvline(float(values[event.index]) + shift, color=GREY, lw=0.7, ls=(0, (1, 2)), zorder=0)
+    places = [event.index for event in path.events if event.kind is not Kind.bound]
+    event_lines(axes, column(path, x or path.control)[places] + shift)
 
 
 def _finish(axes: Axes, x: str, y: str, title: str) -> None:

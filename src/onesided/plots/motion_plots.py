@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 
 from onesided.base.errors import UsageError
 from onesided.plots.configuration import Film, film_of, no_sketch
-from onesided.plots.style import COLOURS, GREY, MARKS, PALE, new_axes, powers_of_ten, settings
+from onesided.plots.style import COLOURS, MARKS, PALE, event_lines, new_axes, powers_of_ten, settings
 from onesided.results import Motion
 from onesided.results.motion_columns import motion_at, motion_column, motion_columns, motion_dense
 from onesided.results.named import label_of
@@ -34,8 +34,8 @@ def history(
                 look |= {"marker": MARKS[k % len(MARKS)], "markevery": 0.19, "ms": 4}
             axes.plot(fine[x], fine[name], label=label_of(motion, name), **look)
         if x == "t":
-            for event in motion.events:
-                axes.axvline(event.t, color=GREY, lw=0.7, ls=(0, (1, 2)), zorder=0)
+            told = motion.numbered
+            event_lines(axes, [one.what.t for one in told], [one.number for one in told])
         if logarithmic:
             powers_of_ten(axes)
         axes.set_xlabel(label_of(motion, x))

@@ -1,17 +1,19 @@
 """Colours, dashes and markers: safe for the colour-blind, and distinct in black and white."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, NamedTuple
 
 import matplotlib as mpl
+import numpy as np
 from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, NullFormatter
 
-from onesided.plots.palette import ACCENT, GREY, HUES, INK
+from onesided.base.types import Array
+from onesided.plots.palette import ACCENT, GREY, HUES, INK, PAPER
 from onesided.plots.palette import PALE as PALE
 from onesided.results import Kind
 
@@ -19,6 +21,7 @@ COLOURS, ALERT = (*HUES, ACCENT), ACCENT
 MARKS = ("o", "s", "^", "D", "v", "P", "X")
 
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+MOST_LINES, MOST_NUMBERED = 300, 12  # of events across axes, and with their numbers
 DASHED: Any = (0, (4, 2))
 LONG_DASHED: Any = (0, (8, 2))
 
@@ -82,6 +85,19 @@ MARKERS = {
     Kind.bound: EventMarker("|", filled=True, size=6.0),
     Kind.user: EventMarker("p", filled=False, size=8.0),
 }
+
+
+def event_lines(axes: Axes, places: Sequence[float] | Array, numbers: Sequence[int] = ()) -> None:
+    """Thin lines across the axes where things happen; of very many as many as can be told apart; few are numbered."""
+    found = np.asarray(places, dtype=float)
+    if len(found) > MOST_LINES:
+        found = np.unique(np.round((found - found.min()) / (np.ptp(found) or 1.0) * MOST_LINES), return_index=True)[1]
+        found = np.asarray(places, dtype=float)[found]
+    up: Any = axes.get_xaxis_transform()
+    axes.vlines(found, 0.0, 1.0, transform=up, color=GREY, lw=0.7, ls=(0, (1, 2)), zorder=0)
+    ring = {"boxstyle": "circle,pad=0.22", "fc": PAPER, "ec": INK, "lw": 0.9}
+    for place, number in zip(places, numbers, strict=False) if len(numbers) <= MOST_NUMBERED else ():
+        axes.text(place, 1.02, str(number), transform=up, ha="center", fontsize=7.5, bbox=ring)
 
 
 def powers_of_ten(axes: Axes) -> None:

@@ -46,7 +46,8 @@ def dense(path: Path, wanted: int = WANTED, names: Iterable[str] | None = None) 
     """
     counts = _counts(path, wanted)
     source = np.repeat(np.arange(len(path)), [*counts, 1])
-    inside = np.concatenate([np.arange(count) / count for count in counts] + [np.zeros(1)])
+    begins = np.concatenate([[0], np.cumsum(counts)])
+    inside = (np.arange(len(source)) - begins[source]) / np.append(counts, 1)[source]
     exact = inside == 0.0
     values = columns(path)
     chosen = values if names is None else {name: column(path, name) for name in names}
