@@ -49,14 +49,12 @@ def gallery_page(name: str, verb: str) -> str:
     plots.write(found, GALLERY / f"{name}.svg")
     report.write(found, GALLERY / f"{name}-report.html", model=source)
     facts = tomllib.loads(source)
-    first = getattr(found, "paths", (found,))[0]
-    drawn = _mechanism(name, found) if first.sketch is not None else ""
+    story = _story(name, found)
     parts = [
         f"# {facts['title']}",
         facts["description"].strip(),
         f"**What to learn:** {LESSONS[name]}",
-        drawn,
-        f"![{WORDS[verb]} of {name}]({name}.svg)",
+        f"![{WORDS[verb]} of {name}]({story})",
         f"[Open the interactive page]({name}-report.html){{ .md-button }}",
         "## What happens",
         _numbered(found) or "Nothing special.",
@@ -66,13 +64,12 @@ def gallery_page(name: str, verb: str) -> str:
         f"```sh\nonesided examples {name} > my.toml\nonesided {verb} my.toml{most} --report\n```",
     ]
     (GALLERY / f"{name}.md").write_text("\n\n".join(part for part in parts if part) + "\n", encoding="utf-8")
-    return _card(name, facts["title"], drawn)
+    return _card(name, facts["title"], story)
 
 
-def _card(name: str, title: str, drawn: str) -> str:
-    """The mechanism, the result that makes the point, and the lesson."""
-    pictures = [f"[{drawn}]({name}.md){{ .mechanism }}"] if drawn else []
-    lines = [*pictures, f"[![{name}]({name}.svg)]({name}.md)", f"**[{title}]({name}.md)**", LESSONS[name]]
+def _card(name: str, title: str, story: str) -> str:
+    """The mechanism with the result that makes the point, and the lesson."""
+    lines = [f"[![{name}]({story})]({name}.md)", f"**[{title}]({name}.md)**", LESSONS[name]]
     return "- " + "\n\n    ".join(lines) + "\n"
 
 
@@ -112,10 +109,13 @@ RUNS = {"trace": _traced, "drive": _driven, "diagram": _explored, "simulate": _s
 WORDS = {"trace": "Path", "drive": "Loading and unloading", "diagram": "Path diagram", "simulate": "Motion"}
 
 
-def _mechanism(name: str, found: Any) -> str:
-    """The configuration at the start, at the first event and at the end."""
-    plots.shapes(found).savefig(GALLERY / f"{name}-shapes.svg", metadata={"Date": None})
-    return f"![{name} at three points]({name}-shapes.svg)"
+def _story(name: str, found: Any) -> str:
+    """The result with the mechanism at the start, about each jump and at the end; the result alone without a sketch."""
+    first = getattr(found, "paths", (found,))[0]
+    if first.sketch is None:
+        return f"{name}.svg"
+    plots.write(found, GALLERY / f"{name}-story.svg", view=plots.View.story)
+    return f"{name}-story.svg"
 
 
 def paper_figures() -> None:

@@ -1,8 +1,8 @@
 """The gallery's order: phenomena, the models that show them, how each is run, and what is learned from it."""
 
 INTRODUCTION = (
-    "# Gallery\n\nEvery bundled model by what it shows, run as you see it: the mechanism above, the result that makes "
-    "the point below. `onesided examples NAME > my.toml` copies one out.\n\n"
+    "# Gallery\n\nEvery bundled model by what it shows, run as you see it: the mechanism and the result that "
+    "makes the point. `onesided examples NAME > my.toml` copies one out.\n\n"
 )
 LIMITS = {"bistable-chain-parts": 30, "end-point-horizontal": 1}  # events of paths that have no end
 PHENOMENA: dict[str, tuple[str, dict[str, str]]] = {
