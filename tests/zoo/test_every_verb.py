@@ -1,4 +1,4 @@
-"""Every bundled model in every verb: exit code 0, or its file says what to run; what files say ends with exit code 0."""
+"""Every bundled model in every verb: exit code 0, or its file says what to run; what files say ends with exit 0."""
 
 import re
 import tomllib

@@ -20,7 +20,7 @@ BETWEEN = "  "
 out = Console()
 
 
-class Row(NamedTuple):
+class EventRow(NamedTuple):
     """One event: cells as text, what else is to be said, and whether it stands out; without cells a line between."""
 
     cells: tuple[str, ...]
@@ -52,26 +52,28 @@ def facts(lines: Mapping[str, str]) -> None:
         _print((name, text), (first, max(width() - first - len(BETWEEN), NARROWEST)), "", left=True)
 
 
-def event_row(event: Event, number: int | None, path: Path) -> Row:
+def event_row(event: Event, number: int | None, path: Path) -> EventRow:
     """An event of a path; a bound has no number."""
     called = path.provenance.get("closings", {})
     cells = (_number(number), _kind(event, called), format_number(event.p), _contacts(event, called), _stability(event))
-    return Row(cells, "; ".join(_remarks(event)))
+    return EventRow(cells, "; ".join(_remarks(event)))
 
 
-def jump_row(jump: Jump, number: int) -> Row:
+def jump_row(jump: Jump, number: int) -> EventRow:
     """A jump of a drive."""
     remark = f"after a {jump.reason.value}: energy {format_number(jump.energy)} released"
     said = remark + (f"; {jump.note}" if jump.note else "")
-    return Row((_number(number), "jump", format_number(jump.p), "", "to a stable state"), said, loud=True)
+    return EventRow((_number(number), "jump", format_number(jump.p), "", "to a stable state"), said, loud=True)
 
 
-def motion_row(event: MotionEvent, number: int) -> Row:
+def motion_row(event: MotionEvent, number: int) -> EventRow:
     """A moment of a motion."""
-    return Row((_number(number), event.called or event.kind.value, format_number(event.t), event.name, event.detail))
+    return EventRow(
+        (_number(number), event.called or event.kind.value, format_number(event.t), event.name, event.detail)
+    )
 
 
-def show(heads: Sequence[str], rows: Sequence[Row]) -> None:
+def show(heads: Sequence[str], rows: Sequence[EventRow]) -> None:
     """Print rows under their heads: columns as wide as they must be, the last two wrapped where lines are too long."""
     if not rows:
         return

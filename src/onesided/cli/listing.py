@@ -9,7 +9,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from onesided.base.types import Status
-from onesided.cli.event_table import Row, event_row, jump_row, motion_row, out, place, say, show
+from onesided.cli.event_table import EventRow, event_row, jump_row, motion_row, out, place, say, show
 from onesided.cli.live_progress import json_line
 from onesided.results import (
     Diagram,
@@ -104,7 +104,7 @@ def _numbers(found: Path | Drive | Diagram, part: int = 0) -> Iterator[int]:
     return (one.number for one in found.numbered if one.part == part and not isinstance(one.what, Jump))
 
 
-def _rows(found: Path, numbers: Iterator[int], *, bounds: bool = False) -> list[Row]:
+def _rows(found: Path, numbers: Iterator[int], *, bounds: bool = False) -> list[EventRow]:
     """Rows of the events of a path; of a part of a drive or diagram those that are not its end."""
     rows = []
     for event in found.events:
@@ -151,10 +151,10 @@ def drive(found: Drive, *, as_json: bool, folder: str) -> None:
         points = sum(len(leg) for leg in found.paths)
         _result_line(found, folder, dissipated=found.dissipated, jumps=len(found.jumps), points=points)
         return
-    rows = list[Row]()
+    rows = list[EventRow]()
     jumps = {one.part: jump_row(one.what, one.number) for one in found.numbered if isinstance(one.what, Jump)}
     for i, leg in enumerate(found.paths):
-        rows += [Row((), f"{leg.control} from {leg.p[0]:.6g} to {leg.p[-1]:.6g}, {len(leg)} points")]
+        rows += [EventRow((), f"{leg.control} from {leg.p[0]:.6g} to {leg.p[-1]:.6g}, {len(leg)} points")]
         rows += [*_rows(leg, _numbers(found, i)), *([jumps[i]] if i in jumps else [])]
     show(_heads(found.control), rows[:LISTED])
     _more(len(rows), "lines", "path-*/events.csv")
@@ -232,9 +232,9 @@ def diagram(found: Diagram, *, as_json: bool, folder: str) -> None:
         state = {"complete": found.complete, "note": found.note, "branches": len(tree), "tree": tree}
         json_line({"kind": "result", **state, "points": sum(len(branch) for branch in found.paths), "folder": folder})
         return
-    rows = list[Row]()
+    rows = list[EventRow]()
     for i, branch in enumerate(found.paths):
-        rows += [Row((), _branch(found, i)), *_rows(branch, _numbers(found, i))]
+        rows += [EventRow((), _branch(found, i)), *_rows(branch, _numbers(found, i))]
     show(_heads(found.paths[0].control if found.paths else "p"), rows[:LISTED])
     _more(len(rows), "lines", "diagram.csv and path-*/events.csv")
     if not found.complete:
