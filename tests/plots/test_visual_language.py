@@ -23,7 +23,7 @@ from onesided.plots.strokes import firmness_of
 from onesided.results import Line, Sketch
 from onesided.results.numbering import numbered
 from onesided.results.sketch import ActingForces, read_sketch, sketch_record
-from onesided.results.sketch_forces import LoadArrow, Support, Touch
+from onesided.results.sketch_forces import LoadArrow, Support, TouchPoint
 
 mpl.use("Agg")
 
@@ -195,7 +195,7 @@ def test_a_structure_draws_its_loads_supports_and_contacts():
     acting = post().sketch.acting
     assert acting.loads == (LoadArrow("top", (0.0, -1.0)),)
     assert set(acting.supports) == {Support("foot", "xy"), Support("top", "x")}
-    assert acting.touch("floor") == Touch("top", (0.0, 1.0), 0.1)
+    assert acting.touch("floor") == TouchPoint("top", (0.0, 1.0), 0.1)
     again = read_sketch(sketch_record(post().sketch))
     assert again.acting.loads == acting.loads
     assert again.acting.touches == acting.touches

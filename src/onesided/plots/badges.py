@@ -21,16 +21,16 @@ from onesided.plots.style import MARKERS, key_place
 from onesided.results import Event, Kind
 from onesided.results.numbering import Numbered
 
-MOST_BADGES = 60
-MOST_KEYED = 18  # lines of the key
+MOST_BADGES = 30
+MOST_LINES = 19  # of the key
 MOST_MERGED = 3  # numbers in one badge
 NEAR = 0.006  # share of the picture within which markers are one
-WIDE = 30  # characters of a line of the key
+WIDE = 33  # characters of a line of the key
 LONG_WORDS = 34
 JUMP: dict[str, Any] = {"color": ACCENT, "lw": 1.5, "ls": (0, (2, 1.3))}
 
 
-class Spot(NamedTuple):
+class EventSpot(NamedTuple):
     """A place with everything that happens there, in order; drawn once."""
 
     x: float
@@ -45,14 +45,14 @@ class Spot(NamedTuple):
         return ",".join(numbers[:MOST_MERGED]) + ("…" if len(numbers) > MOST_MERGED else "")
 
 
-def merged(axes: Axes, places: list[tuple[float, float, Numbered]], colour: str = INK) -> list[Spot]:
+def merged(axes: Axes, places: list[tuple[float, float, Numbered]], colour: str = INK) -> list[EventSpot]:
     """Places with their events; those that the picture shows at one place are one, as of loading and unloading."""
-    spots: list[tuple[Array, Spot]] = []
+    spots: list[tuple[Array, EventSpot]] = []
     for x, y, one in places:
         shown = axes.transAxes.inverted().transform(axes.transData.transform((x, y)))
         near = next((i for i, (where, _) in enumerate(spots) if np.max(np.abs(where - shown)) < NEAR), None)
         if near is None:
-            spots.append((shown, Spot(x, y, (one,), colour)))
+            spots.append((shown, EventSpot(x, y, (one,), colour)))
         else:
             where, spot = spots[near]
             spots[near] = where, spot._replace(events=(*spot.events, one))
@@ -67,7 +67,7 @@ def mark(axes: Axes, x: Array, y: Array, kind: Kind) -> None:
     axes.plot(x, y, marker.shape, ms=marker.size, mfc=face, mec=colour, mew=1.2, zorder=5, clip_on=False)
 
 
-def notes(spots: list[Spot]) -> list[labels.Note]:
+def notes(spots: list[EventSpot]) -> list[labels.Note]:
     """The badges as labels that keep clear of each other."""
     return [labels.Note(spot.x, spot.y, spot.text, spot.colour, badge=True) for spot in spots]
 
@@ -134,13 +134,21 @@ def draw_key(axes: Axes, handles: list[Line2D], events: Sequence[Numbered]) -> N
         if len(handles) > 1:
             axes.legend(handles=handles, fontsize=7.5, handlelength=2.6)
         return
-    entries = {_entry(one): one for one in events[: max(MOST_KEYED - len(handles), 0)]}
+    room = MOST_LINES - sum(_height(handle) for handle in handles)
+    listed = [(_entry(one), one) for one in events[:MOST_LINES]]
+    filled = np.cumsum([_height(entry) for entry, _ in listed])
+    entries = {entry: one for (entry, one), used in zip(listed, filled, strict=True) if used <= room}
     handlers = {entry: BadgeHandler(one.number, badge_colour(one)) for entry, one in entries.items()}
     more = len(events) - len(entries)
     rest = [Line2D([], [], ls="", label=f"… {more:,} more")] if more else []
     rows = [*handles, *entries, *rest] if len(events) <= MOST_BADGES else [*handles, *_kinds(events)]
     if rows:
         figure.legend(handles=rows, handler_map=handlers, handlelength=3.4, labelspacing=0.6, **key_place())
+
+
+def _height(entry: Line2D) -> int:
+    """Lines of text of an entry."""
+    return 1 + str(entry.get_label()).count("\n")
 
 
 def _kinds(events: Sequence[Numbered]) -> list[Line2D]:

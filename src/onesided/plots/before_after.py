@@ -3,7 +3,8 @@
 from matplotlib.axes import Axes
 
 from onesided.plots.branches import default_axes, diagram, paths_of
-from onesided.plots.style import GREY, new_axes, settings
+from onesided.plots.palette import GREY
+from onesided.plots.style import new_axes, settings
 from onesided.results import Designed, column
 
 

@@ -1,7 +1,8 @@
 """The path diagram: p against a coordinate, stable and unstable parts, events, branches and jumps."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -19,13 +20,13 @@ from onesided.results.named_series import members_of
 from onesided.results.numbering import Numbered
 
 MOST_BRANCHES = 9  # of more, one of each family is drawn
-MOST_LABELLED = 12  # branches with their names on them
 MOST_LISTED = 14  # families in the key
 
 Result = Path | Drive | Diagram
 
 
-class Drawn(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Drawn:
     """A path on a diagram: its index in the result, the path, its colour, its name where it has one."""
 
     index: int
@@ -80,7 +81,7 @@ def diagram(
         for one in shown:
             write_modes(axes, one.path, (x, y), one.colour, held=three)
         if words:
-            named = list(_branch_names(axes, shown, curves))
+            named = list(_branch_names(axes, shown, curves)) if len(paths) <= MOST_BRANCHES else []
             labels.place(axes, [*badges.notes(spots), *named], curves)
     return axes
 
@@ -147,8 +148,8 @@ def _handles(result: Result, shown: list[Drawn], looks: set[Firmness]) -> list[L
 
 
 def _branch_names(axes: Axes, shown: list[Drawn], curves: list[Array]) -> Iterator[labels.Note]:
-    """The number of each branch, near its middle, in its colour; nothing where there is one, or too many."""
-    if not 1 < sum(bool(one.name) for one in shown) <= MOST_LABELLED:
+    """The number of each branch, near its middle, in its colour; nothing where there is one."""
+    if sum(bool(one.name) for one in shown) < 2:
         return
     for one, points in zip(shown, curves, strict=False):
         if one.name:
@@ -160,15 +161,15 @@ def _branch_names(axes: Axes, shown: list[Drawn], curves: list[Array]) -> Iterat
 
 def _mark_events(
     axes: Axes, paths: tuple[Path, ...], events: Sequence[Numbered], names: tuple[str, str]
-) -> list[badges.Spot]:
+) -> list[badges.EventSpot]:
     """Markers of all events, each place once; returns where numbers go."""
-    values = [tuple(column(path, name) for name in names) for path in paths]
+    values = [(column(path, names[0]), column(path, names[1])) for path in paths]
     for (a, b), path in zip(values, paths, strict=True):
         ends = [event.index for event in path.events if event.kind is Kind.bound]
         if ends:
             badges.mark(axes, a[ends], b[ends], Kind.bound)
     special = [one for one in events if isinstance(one.what, Event)]
-    places = [(*(float(column[one.index]) for column in values[one.part]), one) for one in special]
+    places = [(float(values[one.part][0][one.index]), float(values[one.part][1][one.index]), one) for one in special]
     if len(special) > badges.MOST_BADGES:
         for kind in {one.what.kind for one in special}:
             here = np.array([place[:2] for place in places if place[2].what.kind is kind])
@@ -204,7 +205,7 @@ def _jump_ends(drive: Drive, i: int, names: tuple[str, str]) -> Array:
     return np.array([[column(path, name)[k] for name in names] for path, k in sides])
 
 
-def _jumps(axes: Axes, drive: Drive, events: Sequence[Numbered], names: tuple[str, str]) -> list[badges.Spot]:
+def _jumps(axes: Axes, drive: Drive, events: Sequence[Numbered], names: tuple[str, str]) -> list[badges.EventSpot]:
     """Where the numbers of jumps go: half-way; those of equal jumps are one."""
     followed = {i for i, _ in drive.jump_places()}
     jumps = [one for one in events if not isinstance(one.what, Event) and one.part in followed]

@@ -5,7 +5,8 @@ from matplotlib.axes import Axes
 
 from onesided.base.errors import UsageError
 from onesided.plots.configuration import Film, film_of
-from onesided.plots.style import COLOURS, GREY, PALE, new_axes, settings
+from onesided.plots.palette import GREY, PALE
+from onesided.plots.style import COLOURS, new_axes, settings
 from onesided.results import ComplementarityMotion
 
 MOST_CURVES = 8

@@ -193,7 +193,7 @@ def _visible(found: Film) -> float:
     if moved <= HALF_DIGITS * size or moved > UNSEEN * size:
         return 1.0
     power, rest = divmod(float(np.log10(SEEN * size / moved)), 1.0)
-    return max(step for step in (1.0, 2.0, 5.0) if step <= 10.0**rest) * 10.0**power
+    return float(max(step for step in (1.0, 2.0, 5.0) if step <= 10.0**rest) * 10.0**power)
 
 
 def member_colours(axes: Axes, result: Any, quantity: str, index: int) -> dict[str, Any]:
@@ -272,12 +272,15 @@ def draw(axes: Axes, found: Film, i: int, colours: Mapping[str, Any] | None = No
     overlays.draw_supports(axes, sketch, places, size)
     _rounds_and_bodies(axes, sketch, places, now)
     _solids(axes, sketch, now)
-    loose = slack(found, i)
+    loose, before = slack(found, i), slack(found, 0)
     for line in sketch.lines:
         points = np.array([places[name] for name in line.points])
-        if line.points in loose:
-            plot_points(axes, points, color=ACCENT, lw=1.3, ls=(0, (4, 2.5)))
+        if line.points in loose and line.style == "cable":
+            colour = GREY if line.points in before else ACCENT  # what changes is highlighted
+            plot_points(axes, points, color=colour, lw=1.3, ls=(0, (4, 2.5)))
         else:
+            if line.points in before - loose and line.style != "cable":
+                plot_points(axes, points, color=ACCENT, lw=7.0, alpha=0.45, zorder=1)
             draw_line(axes, points, line.style, size, (colours or {}).get(line.name))
     _joints(axes, sketch, places)
     _contacts(axes, found, i, places, size)

@@ -7,7 +7,8 @@ from matplotlib.axes import Axes
 
 from onesided.base.errors import UsageError
 from onesided.base.types import Array
-from onesided.plots.style import COLOURS, GREY, new_axes, settings
+from onesided.plots.palette import GREY
+from onesided.plots.style import COLOURS, new_axes, settings
 from onesided.results import Coupled, Steering
 
 MOST_CURVES = 8

@@ -2,7 +2,8 @@
 
 from matplotlib.axes import Axes
 
-from onesided.plots.style import COLOURS, GREY, INK, MARKS, PALE, new_axes, settings
+from onesided.plots.palette import GREY, INK, PALE
+from onesided.plots.style import COLOURS, MARKS, new_axes, settings
 from onesided.results import Encounter, Followed, StabilityMap
 
 

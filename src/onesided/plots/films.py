@@ -52,7 +52,7 @@ def write_film(found: Film, file: str | FilePath, *, frames: int = FRAMES, rate:
     return target
 
 
-class Scene(NamedTuple):
+class FilmFrame(NamedTuple):
     """One frame: the picture, what was or will be beside a jump as a ghost, and what flashes."""
 
     picture: int
@@ -60,19 +60,21 @@ class Scene(NamedTuple):
     alert: str = ""
 
 
-def scenes(found: Film, frames: int) -> list[Scene]:
+def scenes(found: Film, frames: int) -> list[FilmFrame]:
     """Frames at equal distances of time or arc length; around a jump the picture stands still and flashes."""
     jumps = dict(found.jumps)
     edges = [*found.begins, len(found)]
     clock = np.arange(len(found), dtype=float) if found.clock is None else found.clock
     total = float(clock[-1] - clock[0]) or 1.0
-    left, shown = max(frames - 2 * FLASH * len(jumps), 2 * len(found.begins)), list[Scene]()
+    left, shown = max(frames - 2 * FLASH * len(jumps), 2 * len(found.begins)), list[FilmFrame]()
     for begin, end in itertools.pairwise(edges):
         if begin in jumps:
-            shown += [Scene(begin - 1, begin, jumps[begin])] * FLASH + [Scene(begin, begin - 1, jumps[begin])] * FLASH
+            shown += [FilmFrame(begin - 1, begin, jumps[begin])] * FLASH + [
+                FilmFrame(begin, begin - 1, jumps[begin])
+            ] * FLASH
         own = clock[begin:end]
         count = max(round(left * float(own[-1] - own[0]) / total), min(2, end - begin))
-        shown += [Scene(begin + int(i)) for i in _nearest(own, np.linspace(own[0], own[-1], count))]
+        shown += [FilmFrame(begin + int(i)) for i in _nearest(own, np.linspace(own[0], own[-1], count))]
     return shown
 
 
@@ -84,7 +86,7 @@ def _nearest(clock: Array, wanted: Array) -> Array:
     return np.asarray(np.where(wanted - clock[before] < clock[after] - wanted, before, after))
 
 
-def _draw_scene(figure: Figure, found: Film, scene: Scene, title: str) -> None:
+def _draw_scene(figure: Figure, found: Film, scene: FilmFrame, title: str) -> None:
     axes = figure.axes[0]
     axes.clear()
     prepared(found, axes)

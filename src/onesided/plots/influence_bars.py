@@ -3,7 +3,8 @@
 import numpy as np
 from matplotlib.axes import Axes
 
-from onesided.plots.style import ALERT, COLOURS, GREY, new_axes, settings
+from onesided.plots.palette import ACCENT, GREY
+from onesided.plots.style import COLOURS, new_axes, settings
 from onesided.results import Sensitivity
 
 MOST_BARS = 20
@@ -23,7 +24,7 @@ def influence(result: Sensitivity, *, ax: Axes | None = None, title: str = "") -
             i = result.index(name)
             if result.exponent[i] != 1.0:
                 axes.text(
-                    0.0, row, f" ∞: breaks it, power {result.exponent[i]:.3g}", va="center", color=ALERT, fontsize=8
+                    0.0, row, f" ∞: breaks it, power {result.exponent[i]:.3g}", va="center", color=ACCENT, fontsize=8
                 )
             else:
                 axes.barh(row, np.nan_to_num(values[i]), color=COLOURS[0 if values[i] >= 0 else 1], height=0.7)

@@ -8,7 +8,8 @@ from matplotlib.axes import Axes
 
 from onesided.base.errors import UsageError
 from onesided.plots.configuration import Film, film_of, no_sketch
-from onesided.plots.style import COLOURS, MARKS, PALE, event_lines, new_axes, powers_of_ten, settings
+from onesided.plots.palette import PALE
+from onesided.plots.style import COLOURS, MARKS, event_lines, new_axes, powers_of_ten, settings
 from onesided.results import Motion
 from onesided.results.motion_columns import motion_at, motion_column, motion_columns, motion_dense
 from onesided.results.named import label_of

@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from onesided.base.types import Array
 from onesided.plots.palette import ACCENT, GREY, INK, PAPER
 from onesided.results.sketch import Sketch
-from onesided.results.sketch_forces import LoadArrow, Support, Touch
+from onesided.results.sketch_forces import LoadArrow, Support, TouchPoint
 
 LONGEST = 0.2  # of the largest arrow, as a share of the picture
 SYMBOL = 0.035  # height of a support
@@ -47,7 +47,7 @@ def draw_reactions(
             _arrow(axes, touching(touch, places), push, size, ACCENT)
 
 
-def touching(touch: Touch, places: Places) -> Array:
+def touching(touch: TouchPoint, places: Places) -> Array:
     """The point at which a contact touches."""
     return np.asarray(places[touch.at] - touch.reach * np.array(touch.normal))
 

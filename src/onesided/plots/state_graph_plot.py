@@ -5,7 +5,8 @@ from collections import defaultdict, deque
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
-from onesided.plots.style import COLOURS, GREY, INK, new_axes, settings
+from onesided.plots.palette import GREY, INK
+from onesided.plots.style import COLOURS, new_axes, settings
 from onesided.results import Transitions
 
 MOST_NUMBERED = 64  # states that get their number

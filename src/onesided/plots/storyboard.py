@@ -47,7 +47,7 @@ def story(result: Told, *, x: str | None = None, y: str | None = None, title: st
     with settings():
         figure = Figure(figsize=(9.2, 6.8), layout="constrained")
         FigureCanvasAgg(figure)
-        upper, lower = figure.subfigures(2, 1, height_ratios=(1.0, 2.1))
+        upper, lower = figure.subfigures(2, 1, squeeze=False, height_ratios=(1.0, 2.1)).flat
         look: Any = {"projection": "3d"} if film.sketch.dimension == 3 else {}
         cells = list(upper.subplots(1, len(shown), squeeze=False, subplot_kw=look).flat)
         main = lower.subplots()

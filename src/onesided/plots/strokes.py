@@ -106,8 +106,11 @@ def _bending(path: Path) -> Array:
     known = np.flatnonzero(sure & same & smooth & np.isfinite(bend))
     if not len(known):
         return np.zeros(len(p))
-    nearest = known[np.argmin(np.abs(known[None, :] + 1.5 - np.arange(len(p))[:, None]), axis=1)]
-    return np.sign(bend[nearest])
+    place = np.arange(len(p)) - 1.5  # of a step among the second differences
+    after = np.clip(np.searchsorted(known, place), 0, len(known) - 1)
+    before = np.maximum(after - 1, 0)
+    nearer = np.where(np.abs(known[before] - place) <= np.abs(known[after] - place), before, after)
+    return np.asarray(np.sign(bend[known[nearer]]))
 
 
 def draw_path(
@@ -133,8 +136,8 @@ def write_modes(axes: Axes, path: Path, names: tuple[str, str], colour: str, *, 
     long = [one for one in unstable if way[one.end] - way[one.begin] > SHORTEST]
     for one in sorted(long, key=lambda one: way[one.begin] - way[one.end])[:MOST_NUMBERS]:
         half = (way[one.begin] + way[one.end]) / 2
-        middle = [float(np.interp(half, way, points[:, k])) for k in (0, 1)]
-        text = axes.text(*middle, str(one.degree), ha="center", va="center", fontsize=7.5, color=colour, zorder=4)
+        x, y = (float(np.interp(half, way, points[:, k])) for k in (0, 1))
+        text = axes.text(x, y, str(one.degree), ha="center", va="center", fontsize=7.5, color=colour, zorder=4)
         text.set_path_effects([patheffects.withStroke(linewidth=3.5, foreground=PAPER)])
 
 

@@ -10,7 +10,8 @@ from matplotlib.patches import Patch
 from numpy.typing import NDArray
 
 from onesided.base.errors import UsageError
-from onesided.plots.style import ALERT, COLOURS, GREY, MARKS, PALE, new_axes, settings
+from onesided.plots.palette import ACCENT, GREY, PALE
+from onesided.plots.style import COLOURS, MARKS, new_axes, settings
 from onesided.results.studied import Study
 from onesided.results.study_cases import SAMPLE
 
@@ -67,7 +68,7 @@ def _failures(study: Study, x: str, axes: Axes) -> None:
     """Marks at the foot of the picture where a case failed."""
     failed = study[x][~study["ok"].astype(bool)]
     if len(failed):
-        axes.plot(failed, np.zeros(len(failed)), "x", color=ALERT, transform=axes.get_xaxis_transform(), clip_on=False)
+        axes.plot(failed, np.zeros(len(failed)), "x", color=ACCENT, transform=axes.get_xaxis_transform(), clip_on=False)
 
 
 def study_map(

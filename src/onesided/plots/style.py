@@ -14,10 +14,9 @@ from matplotlib.ticker import FuncFormatter, NullFormatter
 
 from onesided.base.types import Array
 from onesided.plots.palette import ACCENT, GREY, HUES, INK, PAPER
-from onesided.plots.palette import PALE as PALE
 from onesided.results import Kind
 
-COLOURS, ALERT = (*HUES, ACCENT), ACCENT
+COLOURS = (*HUES, ACCENT)
 MARKS = ("o", "s", "^", "D", "v", "P", "X")
 
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")

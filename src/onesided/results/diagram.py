@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from onesided.base.tolerances import HALF_DIGITS
+from onesided.base.tolerances import QUARTER_DIGITS
 from onesided.base.types import Array, Status
 from onesided.base.views import views
 from onesided.results.member_series import Members, joined_members
@@ -14,6 +14,8 @@ from onesided.results.named_series import NamedSeries
 from onesided.results.numbering import Happenings, numbered
 from onesided.results.path import Event, Kind, Path
 from onesided.results.wording import Listed, line_by_line
+
+HALF_WAY = 0.01  # relative difference half-way between points that two branches have at different places
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -72,12 +74,12 @@ class Diagram(NamedSeries):
 
         Each family is the indices of its branches, in the order of its first.
         """
-        numbers = np.array([_portrait(path) for path in self.paths])
-        unit = np.max(np.ptp(numbers, axis=1), axis=0) if len(numbers) else np.ones(2)
+        portraits = [_portrait(path) for path in self.paths]
+        unit = np.max([np.max(np.abs(one), axis=0) for one in portraits], axis=0) if portraits else np.ones(2)
         found: dict[tuple[Any, ...], list[int]] = {}
         for i, path in enumerate(self.paths):
             told = tuple((event.kind, event.instability_before, event.instability_after) for event in path.events)
-            known = [key for key in found if key[0] == told and _alike(numbers[found[key][0]], numbers[i], unit)]
+            known = [key for key in found if key[0] == told and _alike(portraits[found[key][0]], portraits[i], unit)]
             found.setdefault(known[0] if known else (told, i), []).append(i)
         return tuple(tuple(family) for family in found.values())
 
@@ -95,11 +97,16 @@ class Diagram(NamedSeries):
 
 
 def _portrait(path: Path) -> Array:
-    """(p, energy) at both ends and at the extremes of p and of energy: (6, 2)."""
+    """(p, energy) half-way along, at both ends and at the events, which are located: (3 + events, 2)."""
+    places = [0, len(path) - 1, *(event.index for event in path.events)]
     both = np.column_stack([path.p, path.energy])
-    places = [0, len(path) - 1, *(int(f(column)) for column in both.T for f in (np.argmin, np.argmax))]
-    return np.asarray(both[places])
+    middle = [np.interp(path.s[-1] / 2, path.s, column) for column in both.T]
+    return np.vstack([middle, both[places]])
 
 
 def _alike(first: Array, second: Array, unit: Array) -> bool:
-    return bool(np.all(np.abs(first - second) <= HALF_DIGITS * unit))
+    """Whether branches of the same events have them at the same places, and run alike between them."""
+    if first.shape != second.shape:
+        return False
+    off = np.abs(first - second) / np.where(unit > 0.0, unit, 1.0)
+    return bool(np.all(off[1:] <= QUARTER_DIGITS) and np.all(off[0] <= HALF_WAY))

@@ -28,7 +28,7 @@ class Support:
 
 
 @dataclass(frozen=True)
-class Touch:
+class TouchPoint:
     """Where a contact touches: `reach` from a point against the direction in which its reaction pushes the point."""
 
     at: str
@@ -42,9 +42,9 @@ class ActingForces:
 
     loads: tuple[LoadArrow, ...] = ()
     supports: tuple[Support, ...] = ()
-    touches: Mapping[str, Touch] | None = None
+    touches: Mapping[str, TouchPoint] | None = None
 
-    def touch(self, name: str) -> Touch | None:
+    def touch(self, name: str) -> TouchPoint | None:
         """Where a constraint touches, if that is known."""
         return (self.touches or {}).get(name)
 
@@ -70,7 +70,7 @@ def read_forces(record: Mapping[str, Any]) -> ActingForces:
         tuple(LoadArrow(str(at), _floats(force), bool(grows)) for at, force, grows in record.get("loads", ())),
         tuple(Support(str(at), str(axes), bool(clamped)) for at, axes, clamped in record.get("supports", ())),
         {
-            str(name): Touch(str(at), _floats(normal), float(reach))
+            str(name): TouchPoint(str(at), _floats(normal), float(reach))
             for name, (at, normal, reach) in record.get("touches", {}).items()
         },
     )

@@ -9,7 +9,7 @@ from onesided.elements.contacts import PlaneContact
 from onesided.elements.contract import Quantity, evaluate_quantity
 from onesided.elements.loads import Force
 from onesided.elements.places import Body, Node, Place
-from onesided.results.sketch_forces import ActingForces, LoadArrow, Support, Touch
+from onesided.results.sketch_forces import ActingForces, LoadArrow, Support, TouchPoint
 
 if TYPE_CHECKING:
     from onesided.structures.compose import Structure
@@ -40,9 +40,9 @@ def _supports(places: Mapping[str, Place]) -> Iterator[Support]:
                 yield Support(name, axes, clamped=len(held) > place.dimension and all(held))
 
 
-def _touches(structure: "Structure", places: Mapping[str, Place]) -> Iterator[tuple[str, Touch]]:
+def _touches(structure: "Structure", places: Mapping[str, Place]) -> Iterator[tuple[str, TouchPoint]]:
     for name, element in structure.unilateral.items():
         if isinstance(element, PlaneContact) and not element.on and element.point in places:
             normal = np.array([_number(structure, part) for part in element.normal])
             unit = normal / np.linalg.norm(normal)
-            yield name, Touch(element.point, tuple(map(float, unit)), _number(structure, element.radius))
+            yield name, TouchPoint(element.point, tuple(map(float, unit)), _number(structure, element.radius))
