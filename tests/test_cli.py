@@ -107,7 +107,7 @@ def test_parameters_can_be_changed_and_mistakes_are_named():
 def test_drive_tells_the_story_of_the_corner():
     result = run("drive", "corner-limit", "--programme", "-1, 1, -1")
     assert result.exit_code == 0
-    assert "jump at p = 0 (corner limit point): energy 2 released" in result.output
+    assert "after a corner limit point: energy 2 released" in result.output
     assert "energy 2 released" in run("drive", "corner-limit", "--programme", "-1, 1", "--fall", "damped").output
     wrong = run("drive", "corner-limit", "--programme", "-1, 1", "--fall", "free")
     assert wrong.exit_code == 2
@@ -187,7 +187,7 @@ def test_terminals_without_arrows_get_a_question_mark():
         text=True,
     )
     assert done.returncode == 0, done.stderr
-    assert "corner limit point at p = 0" in done.stdout
+    assert "1  corner limit point  0" in done.stdout
 
 
 def test_a_misspelt_bundled_model_is_suggested():

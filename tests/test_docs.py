@@ -93,9 +93,11 @@ def test_every_public_name_is_in_the_reference():
 
 
 def test_every_bundled_model_has_a_lesson_in_the_gallery():
-    text = (DOCS / "build_pages.py").read_text(encoding="utf-8")
+    text = (DOCS / "phenomena.py").read_text(encoding="utf-8")
     lessons = ast.literal_eval(re.search(r"^LESSONS = (\{.*?^\})", text, re.DOTALL | re.MULTILINE).group(1))
     assert set(lessons) == set(zoo.names())
+    shown = re.findall(r'"([\w-]+)": "(?:trace|drive|diagram|simulate)"', text)
+    assert sorted(shown) == sorted(zoo.names()), "each under one phenomenon"
 
 
 def test_every_kind_of_event_has_its_place_in_the_theory():

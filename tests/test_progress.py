@@ -125,6 +125,7 @@ def test_a_terminal_gets_a_bar_with_everything_on_it(arguments):
     os.close(ours)
     text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", shown.decode())
     driver = "t" if arguments[0] == "simulate" else "p"
+    assert text.startswith("compiling …")
     assert re.search(rf"{driver} = \S+ +\d+ points +\d+ events +step \S+ +\d+/s", text), text[-500:]
 
 

@@ -18,7 +18,7 @@ from onesided.base.errors import UsageError
 from onesided.base.interrupt import EXIT_INTERRUPTED, INTERRUPT, Interrupt
 from onesided.cli.cable_commands import cables
 from onesided.cli.design_commands import designs
-from onesided.cli.exits import EXIT_FAILED, clear_errors, exit_code
+from onesided.cli.exits import clear_errors, diagram_code, exit_code
 from onesided.cli.given import load_model, number
 from onesided.cli.live_command import lives
 from onesided.cli.options import Care, Change, File, High, Json, Low, Output, Quiet, Report
@@ -119,9 +119,7 @@ def check(
     with clear_errors():
         if environment == (file is not None):
             raise UsageError("nothing to check", expected="a model file, or --environment")
-        lines = _environment() if file is None else _checked(file)
-        width = max(map(len, lines))
-        sys.stdout.write("".join(f"{key:{width}}  {text}\n" for key, text in lines.items()))
+        cli.event_table.facts(_environment() if file is None else _checked(file))
 
 
 def _environment() -> dict[str, str]:
@@ -186,7 +184,7 @@ def trace(  # noqa: PLR0913, PLR0917 - one option each
 ) -> None:
     """Trace the equilibrium path from the file's start; every event is located, named and explained."""
     with clear_errors(as_json) as interrupt:
-        model = load_model(file, change)
+        model = _loaded(file, change, quiet=quiet or as_json)
         folder, bounds = _folder(output, file, "trace"), _bounds(model, p_min, p_max)
         found = onesided.trace(
             model.system,
@@ -221,7 +219,7 @@ def diagram(  # noqa: PLR0913, PLR0917 - one option each
 ) -> None:
     """Find all branches reachable from the file's start, each once."""
     with clear_errors(as_json) as interrupt:
-        model = load_model(file, change)
+        model = _loaded(file, change, quiet=quiet or as_json)
         folder, bounds = _folder(output, file, "diagram"), _bounds(model, p_min, p_max)
         found = onesided.diagram(
             model.system,
@@ -234,7 +232,7 @@ def diagram(  # noqa: PLR0913, PLR0917 - one option each
             throw=False,
         )
         cli.listing.diagram(found, as_json=as_json, folder=_save(found, folder, model, report=report))
-        raise typer.Exit(EXIT_INTERRUPTED if found.interrupted else 0 if found.complete else EXIT_FAILED)
+        raise typer.Exit(diagram_code(found, (max_branches, max_depth)))
 
 
 @app.command()
@@ -254,7 +252,7 @@ def drive(  # noqa: PLR0913, PLR0917 - one option each
 ) -> None:
     """Let p follow a programme: stable states are followed, where they end the system jumps."""
     with clear_errors(as_json) as interrupt:
-        model = load_model(file, change)
+        model = _loaded(file, change, quiet=quiet or as_json)
         values = _values(programme) if programme is not None else model.task.programme
         for value in values:
             _within(model, value, _bounds(model, p_min, p_max))
@@ -282,7 +280,7 @@ def simulate(  # noqa: PLR0913, PLR0917 - one option each
 ) -> None:
     r"""Follow the motion that the file's \[motion] states."""
     with clear_errors(as_json) as interrupt:
-        model = load_model(file, change)
+        model = _loaded(file, change, quiet=quiet or as_json)
         task = model.task.motion
         if task is None:
             raise UsageError("the file states no motion", expected="a table [motion] with time = [first, last]")
@@ -319,10 +317,15 @@ def steer(
 
 @app.command()
 def demo() -> None:
-    """Trace the bundled corner-limit model and show what comes out."""
+    """Trace the bundled corner-limit model, write its report and say how to open it."""
     with clear_errors():
-        sys.stdout.write("$ onesided trace corner-limit\n")
-        trace(Path("corner-limit"), report=True)
+        sys.stdout.write("$ onesided trace corner-limit --report\n")
+        try:
+            trace(Path("corner-limit"), report=True)
+        except typer.Exit as done:
+            if done.exit_code == 0:
+                cli.listing.how_to_open(_folder(None, Path("corner-limit"), "trace") / "report.html")
+            raise
 
 
 def _counts(parts: Any) -> str:
@@ -369,7 +372,13 @@ def _bounds(model: "Model", low: float | None, high: float | None) -> tuple[floa
 
 
 def _progress(interrupt: Interrupt, name: str, span: tuple[float, float], *, quiet: bool, as_json: bool) -> Any:
-    return cli.listing.progress(interrupt.pressed, name, span, quiet=quiet, as_json=as_json)
+    return cli.live_progress.progress(interrupt.pressed, name, span, quiet=quiet, as_json=as_json, announced=True)
+
+
+def _loaded(file: Path, change: list[str] | None, *, quiet: bool) -> "Model":
+    """Read a model for work that takes a while: a terminal hears why nothing moves yet."""
+    cli.live_progress.compiling(quiet=quiet)
+    return load_model(file, change)
 
 
 def _method(model: "Model", span: tuple[float, float], name: str | None, rtol: float | None, step: float | None) -> Any:

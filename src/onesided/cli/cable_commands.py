@@ -34,8 +34,8 @@ class Law(str, Enum):
     bilateral = "bilateral"
 
 
-Until = Annotated[float, typer.Option(help="Last time [s].")]
-Step = Annotated[float, typer.Option(help="Step of the methods other than events [s].")]
+Until = Annotated[float, typer.Option(help="Last time, in s.")]
+Step = Annotated[float, typer.Option(help="Step of the methods other than events, in s.")]
 Show = Annotated[int, typer.Option(help="How many switches to print.")]
 
 
@@ -43,7 +43,7 @@ Show = Annotated[int, typer.Option(help="How many switches to print.")]
 def suspension(  # noqa: PLR0913, PLR0917 - one option each
     slings: Annotated[int, typer.Option(help="Number of slings.")] = 3,
     stiffness: Annotated[float, typer.Option(help="Of one sling [N/m].")] = 3750.0,
-    stretch: Annotated[float, typer.Option(help="Of the slings at rest [m].")] = 0.004,
+    stretch: Annotated[float, typer.Option(help="Of the slings at rest, in m.")] = 0.004,
     damping: Annotated[float, typer.Option(help="Of the first mode of the beam.")] = 0.02,
     load: Annotated[float, typer.Option(help="Amplitude of the force at a quarter of the span [N].")] = 5000.0,
     method: Annotated[How, typer.Option(help="How to follow the motion.")] = How.events,
@@ -66,7 +66,7 @@ def mast(  # noqa: PLR0913, PLR0917 - one option each
     xi: Annotated[float, typer.Option(help="Displacement along x at the start, over the radius.")] = 0.015,
     eta: Annotated[float, typer.Option(help="Displacement along y at the start, over the radius.")] = 0.0075,
     wind: Annotated[float, typer.Option(help="Force of the wind, 60° from x [N].")] = 33541.0,
-    frequency: Annotated[float | None, typer.Option(help="Of the wind [rad/s]; default: constant.")] = None,
+    frequency: Annotated[float | None, typer.Option(help="Of the wind, in rad/s; default: constant.")] = None,
     method: Annotated[How, typer.Option(help="How to follow the motion: events or explicit.")] = How.events,
     step: Step = 0.01,
     until: Until = 20.0,

@@ -7,7 +7,7 @@ from typing import Any
 
 from onesided.base.interrupt import Interrupt
 from onesided.cli.exits import exit_code
-from onesided.cli.listing import json_line, progress
+from onesided.cli.live_progress import json_line, progress
 from onesided.complementarity_systems import (
     FrozenModes,
     LocatedSwitches,

@@ -44,9 +44,9 @@ def sensitivity(
 
 def _draw(found: Any, plot: Path | None, report: Path | None) -> None:
     if report is not None:
-        cli.listing.say(str(onesided.report.write_design(found, report)))
+        cli.event_table.place(str(onesided.report.write_design(found, report)))
     if plot is not None:
-        cli.listing.say(str(onesided.plots.write(found, plot)))
+        cli.event_table.place(str(onesided.plots.write(found, plot)))
 
 
 def traced_event(system: Any, number: int | None) -> "Event":

@@ -1,26 +1,23 @@
-"""What the command line prints: equilibria, events in words, progress; no numerics."""
+"""What the command line prints: equilibria, tables of events, how it went, where results lie; no numerics."""
 
-import json
 import math
-import sys
-import time
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Iterator
+from pathlib import Path as FilePath
 from typing import Any
 
-from rich.console import Console
 from rich.markup import escape
-from rich.progress import BarColumn, SpinnerColumn, TextColumn, TimeElapsedColumn
-from rich.progress import Progress as Bar
 from rich.table import Table
 
-from onesided.base.progress import Progress
 from onesided.base.types import Status
+from onesided.cli.event_table import EventRow, event_row, jump_row, motion_row, out, place, say, show
+from onesided.cli.live_progress import json_line
 from onesided.results import (
     Diagram,
     Drive,
     Equilibrium,
     Event,
     Followed,
+    Jump,
     Kind,
     Motion,
     MotionEvent,
@@ -38,122 +35,6 @@ from onesided.results.path import format_number
 
 SHOWN = 12  # coordinates in a table
 LISTED = 30  # events of a path, branches of a diagram, pieces of a drive
-SECONDS_BETWEEN = 0.2  # lines of progress for machines
-
-out = Console()
-err = Console(stderr=True)
-
-
-class LiveProgress(Progress):
-    """A line on the terminal with p, points, events, step and rate; silent where there is no terminal.
-
-    Parameters
-    ----------
-    name : what is being driven: the control parameter, or time.
-    span : its range; the bar shows where in it the computation is, and goes back where the path turns back.
-    """
-
-    def __init__(
-        self,
-        *,
-        quiet: bool,
-        stopped: Callable[[], bool],
-        name: str = "p",
-        span: tuple[float, float] = (-math.inf, math.inf),
-    ) -> None:
-        self._name, self._span = name, span
-        self._bar: Bar | None = None
-        self._stopped = stopped
-        self._quiet = quiet or not err.is_terminal
-
-    def begin(self, what: str) -> None:
-        """Show the line."""
-        if not self._quiet:
-            text = TextColumn("{task.description}")
-            finite = all(math.isfinite(end) for end in self._span)
-            bar = [BarColumn(bar_width=24)] if finite else []
-            self._bar = Bar(SpinnerColumn(), *bar, text, TimeElapsedColumn(), console=err, transient=True)
-            self._bar.start()
-            self._task = self._bar.add_task(what, total=1.0)
-
-    def update(self, *, control: float, points: int, events: int, step: float) -> None:
-        """Refresh the line; stop where Ctrl-C was pressed and nobody heard it."""
-        if self._stopped():
-            raise KeyboardInterrupt
-        if self._bar is not None:
-            seconds = max(self._bar.tasks[0].elapsed or 0.0, 0.001)
-            counts = f"{points} points   {events} events   step {step:.2g}   {points / seconds:.0f}/s"
-            low, high = self._span
-            done = (control - low) / (high - low) if math.isfinite(high - low) and high > low else 0.0
-            text = f"{escape(self._name)} = {control:.6g}   {counts}"
-            self._bar.update(self._task, description=text, completed=min(max(done, 0.0), 1.0))
-
-    def end(self) -> None:
-        """Take the line away."""
-        if self._bar is not None:
-            self._bar.stop()
-            self._bar = None
-
-
-class JsonProgress(Progress):
-    """Progress as JSON lines: the first point, then a few lines a second, and the last point."""
-
-    def __init__(self, *, stopped: Callable[[], bool], name: str) -> None:
-        self._stopped, self._name = stopped, name
-        self._begun, self._told, self._waiting = 0.0, -math.inf, False
-        self._record: dict[str, Any] = {}
-
-    def begin(self, what: str) -> None:
-        """Remember when."""
-        self._begun = time.monotonic()
-        self._record = {"kind": "progress", "command": what, "name": self._name}
-
-    def update(self, *, control: float, points: int, events: int, step: float) -> None:
-        """Tell now, or remember it for the end; stop where Ctrl-C was pressed and nobody heard it."""
-        if self._stopped():
-            raise KeyboardInterrupt
-        now = time.monotonic()
-        seconds = now - self._begun
-        self._record |= {"value": control, "points": points, "events": events, "step": step, "seconds": seconds}
-        self._record["rate"] = points / max(seconds, 0.001)
-        self._waiting = now - self._told < SECONDS_BETWEEN
-        if not self._waiting:
-            self._told = now
-            json_line(self._record)
-
-    def end(self) -> None:
-        """Tell the last point, where it was not."""
-        if self._waiting:
-            json_line(self._record)
-            self._waiting = False
-
-
-def progress(
-    stopped: Callable[[], bool], name: str, span: tuple[float, float], *, quiet: bool, as_json: bool
-) -> Progress:
-    """A bar on the terminal, or lines for machines, or nothing."""
-    if as_json and not quiet:
-        return JsonProgress(stopped=stopped, name=name)
-    return LiveProgress(quiet=quiet or as_json, stopped=stopped, name=name, span=span)
-
-
-def say(text: str) -> None:
-    """One line to the terminal, wrapped softly, without guessing at colours."""
-    out.print(text, highlight=False, soft_wrap=True)
-
-
-def json_line(record: dict[str, Any]) -> None:
-    """One record for machines, at once; numbers that are not finite become null."""
-    sys.stdout.write(json.dumps(_finite(record), default=str, allow_nan=False) + "\n")
-    sys.stdout.flush()
-
-
-def _finite(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _finite(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_finite(item) for item in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _verdict(ok: bool, text: str) -> str:
@@ -197,7 +78,9 @@ def path(found: Path, *, as_json: bool, folder: str) -> None:
         _event_lines(found)
         _result_line(found, folder, points=len(found))
         return
-    _events(found)
+    rows = _rows(found, _numbers(found), bounds=True)
+    show(_heads(found.control), rows[:LISTED])
+    _more(len(rows), "events", "events.csv")
     if not found.ok or found.status is not Status.bound_reached:
         say(_verdict(found.ok, found.status.value))
     if found.note:
@@ -216,19 +99,30 @@ def _result_line(found: Path | Drive | Motion | Steering, folder: str, **more: A
     json_line({"kind": "result", "status": found.status.name, "note": found.note, **more, "folder": folder})
 
 
-def _events(found: Path, *, part: int | None = None) -> None:
-    """Events in words; of a part of a drive or diagram those that are not its end."""
-    bounds, folder = part is None, "" if part is None else f"path-{part:03d}/"
-    told = [event for event in found.events if bounds or event.kind is not Kind.bound]
-    for number, event in enumerate(told[:LISTED], 1):
-        say(f"{number:3d}  {escape(event.words())}")
-    _more(len(told), "events", f"{folder}events.csv")
+def _numbers(found: Path | Drive | Diagram, part: int = 0) -> Iterator[int]:
+    """The numbers that every view gives to the events of a part, in order; jumps and bounds are not among them."""
+    return (one.number for one in found.numbered if one.part == part and not isinstance(one.what, Jump))
+
+
+def _rows(found: Path, numbers: Iterator[int], *, bounds: bool = False) -> list[EventRow]:
+    """Rows of the events of a path; of a part of a drive or diagram those that are not its end."""
+    rows = []
+    for event in found.events:
+        if event.kind is not Kind.bound:
+            rows.append(event_row(event, next(numbers), found))
+        elif bounds:
+            rows.append(event_row(event, None, found))
+    return rows
+
+
+def _heads(control: str) -> tuple[str, ...]:
+    return "№", "event", control, "contacts", "stability"
 
 
 def _more(count: int, what: str, file: str) -> None:
     """What a listing leaves out, and where it is."""
     if count > LISTED:
-        say(f"  … {count - LISTED:,} more {what}, in {file}")
+        place(f"  … {count - LISTED:,} more {what}, in {file}")
 
 
 def _meaning(events: Iterable[Event | MotionEvent]) -> None:
@@ -244,7 +138,7 @@ def _trust(residual: float) -> str:
 
 
 def _where(folder: str) -> None:
-    say(f"results in [bold]{escape(folder)}[/]")
+    place(f"results in [bold]{escape(folder)}[/]")
 
 
 def drive(found: Drive, *, as_json: bool, folder: str) -> None:
@@ -257,13 +151,13 @@ def drive(found: Drive, *, as_json: bool, folder: str) -> None:
         points = sum(len(leg) for leg in found.paths)
         _result_line(found, folder, dissipated=found.dissipated, jumps=len(found.jumps), points=points)
         return
-    jumps = list(found.jumps)
-    for i, leg in enumerate(found.paths[:LISTED]):
-        say(f"{found.control} from {leg.p[0]:.6g} to {leg.p[-1]:.6g}: {len(leg)} points")
-        _events(leg, part=i)
-        if jumps and jumps[0].p == leg.p[-1]:
-            say(f"  [bold]{escape(jumps.pop(0).words())}[/]")
-    _more(len(found.paths), "pieces", "drive.csv")
+    rows = list[EventRow]()
+    jumps = {one.part: jump_row(one.what, one.number) for one in found.numbered if isinstance(one.what, Jump)}
+    for i, leg in enumerate(found.paths):
+        rows += [EventRow((), f"{leg.control} from {leg.p[0]:.6g} to {leg.p[-1]:.6g}, {len(leg)} points")]
+        rows += [*_rows(leg, _numbers(found, i)), *([jumps[i]] if i in jumps else [])]
+    show(_heads(found.control), rows[:LISTED])
+    _more(len(rows), "lines", "path-*/events.csv")
     if not found.ok or found.status is Status.blocked:
         say(_verdict(found.ok, text=f"{found.status.value} ({found.note})"))
     elif found.note:
@@ -293,8 +187,8 @@ def motion(found: Motion, *, as_json: bool, folder: str) -> None:
         end = dict(zip(found.coordinates, (float(value) for value in found.q[-1]), strict=True))
         _result_line(found, folder, t=float(found.t[-1]), end=end, drift=drift, points=len(found))
         return
-    for number, event in enumerate(found.events[:LISTED], 1):
-        say(f"{number:3d}  {escape(event.words())}")
+    rows = [motion_row(one.what, one.number) for one in found.numbered[:LISTED]]
+    show(("№", "event", "t", "contact", "what"), rows)
     _more(len(found.events), "events", "result.json")
     if not found.ok or found.status is not Status.finished:
         say(_verdict(found.ok, found.status.value))
@@ -338,13 +232,11 @@ def diagram(found: Diagram, *, as_json: bool, folder: str) -> None:
         state = {"complete": found.complete, "note": found.note, "branches": len(tree), "tree": tree}
         json_line({"kind": "result", **state, "points": sum(len(branch) for branch in found.paths), "folder": folder})
         return
-    for i, branch in enumerate(found.paths[:LISTED]):
-        origin = f"leaves branch {found.parents[i]}" if found.parents[i] >= 0 else "from the start"
-        span = f"{branch.control} from {branch.p[0]:.6g} to {branch.p[-1]:.6g}"
-        folded = f" {found.times(i)}, symmetry {branch.isotropy}" if found.multiplicity else ""
-        say(f"[bold]branch {i}[/]{folded} ({origin}): {span}, {len(branch)} points, {escape(branch.status.value)}")
-        _events(branch, part=i)
-    _more(len(found.paths), "branches", "diagram.csv")
+    rows = list[EventRow]()
+    for i, branch in enumerate(found.paths):
+        rows += [EventRow((), _branch(found, i)), *_rows(branch, _numbers(found, i))]
+    show(_heads(found.paths[0].control if found.paths else "p"), rows[:LISTED])
+    _more(len(rows), "lines", "diagram.csv and path-*/events.csv")
     if not found.complete:
         say(f"[yellow]not complete[/]: {escape(found.note)}")
     elif found.note:
@@ -354,6 +246,16 @@ def diagram(found: Diagram, *, as_json: bool, folder: str) -> None:
     images = f" ({sum(found.multiplicity)} with their images)" if found.multiplicity else ""
     say(f"{len(found.paths)} branches{images}, {len(found.events)} special points; {_trust(worst)}")
     _where(folder)
+
+
+def _branch(found: Diagram, index: int) -> str:
+    """One line on a branch: where it comes from, its range, how it ended."""
+    branch, parent = found.paths[index], found.parents[index]
+    origin = f"leaves branch {parent}" if parent >= 0 else "from the start"
+    span = f"{branch.control} from {branch.p[0]:.6g} to {branch.p[-1]:.6g}"
+    folded = f" {found.times(index)}, symmetry {branch.isotropy}" if found.multiplicity else ""
+    end = "" if branch.status is Status.bound_reached else f", {branch.status.value}"
+    return f"branch {index}{folded} ({origin}): {span}, {len(branch)} points{end}"
 
 
 def sensitivity(found: Sensitivity, *, as_json: bool) -> None:
@@ -406,3 +308,9 @@ def followed(found: Followed, *, as_json: bool, folder: str) -> None:
         say(f"{escape(found.parameter)} = {found.theta[i]:.10g}: {escape(found.control)} = {found.p[i]:.10g}")
     say(f"[dim]{escape(found.note)}[/]")
     _where(folder)
+
+
+def how_to_open(page: FilePath) -> None:
+    """Where an interactive page lies, as an address that terminals and browsers open."""
+    place(f"interactive page: [bold]{escape(page.resolve().as_uri())}[/]")
+    say("[dim]open it in any browser: drag the slider, click events, press the space bar to play[/]")

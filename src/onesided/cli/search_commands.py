@@ -46,7 +46,7 @@ def transitions(  # noqa: PLR0913, PLR0917 - one option each
             bounds,
             max_states=max_states,
             fall=cast(Any, fall),  # checked by `transitions`
-            progress=cli.listing.progress(
+            progress=cli.live_progress.progress(
                 interrupt.pressed, model.system.control, bounds, quiet=quiet, as_json=as_json
             ),
             throw=False,
@@ -86,7 +86,7 @@ def design(  # noqa: PLR0917 - one option each
             goal or table.goal,
             table.subject_to,
             max_gradients=max_gradients,
-            progress=cli.listing.progress(interrupt.pressed, "error", (0.0, 1.0), quiet=quiet, as_json=as_json),
+            progress=cli.live_progress.progress(interrupt.pressed, "error", (0.0, 1.0), quiet=quiet, as_json=as_json),
             throw=False,
         )
         text = files.new_numbers.with_numbers(model.task.source, found.parameters)
@@ -100,22 +100,22 @@ def design(  # noqa: PLR0917 - one option each
 def _list_design(found: "onesided.Designed", *, as_json: bool, folder: str) -> None:
     """What was asked for and the new numbers, or a record for machines."""
     if as_json:
-        cli.listing.json_line(
+        cli.live_progress.json_line(
             {"kind": "result", "status": found.status.name, "note": found.note, "parameters": dict(found.parameters),
              "aims": [vars(aim) for aim in found.aims], "gradients": found.gradients, "folder": folder}
         )  # fmt: skip
         return
     for text in found.words():
-        cli.listing.say(f"  {escape(text)}")
+        cli.event_table.say(f"  {escape(text)}")
     if found.note:
-        cli.listing.say(f"note: {escape(found.note)}")
-    cli.listing.say(f"{escape(found.status.value)}; {found.gradients} gradients, {found.evaluations} evaluations")
-    cli.listing.say(f"results in [bold]{escape(folder)}[/], with the new numbers in model.toml")
+        cli.event_table.say(f"note: {escape(found.note)}")
+    cli.event_table.say(f"{escape(found.status.value)}; {found.gradients} gradients, {found.evaluations} evaluations")
+    cli.event_table.place(f"results in [bold]{escape(folder)}[/], with the new numbers in model.toml")
 
 
 def _list_transitions(found: "onesided.Transitions", *, as_json: bool, folder: str) -> None:
     """The graph in words, or as records for machines."""
-    say, line = cli.listing.say, cli.listing.json_line
+    say, line = cli.event_table.say, cli.live_progress.json_line
     if as_json:
         for row in found.table():
             line({"kind": "event", "transition": row})
@@ -134,4 +134,4 @@ def _list_transitions(found: "onesided.Transitions", *, as_json: bool, folder: s
         say(f"note: {escape(found.note)}")
     reach = "all that can be reached" if found.complete else "not complete"
     say(f"{len(found.states)} stable branches, {len(found.edges)} transitions, {reach}; {found.memory_words()}")
-    say(f"results in [bold]{escape(folder)}[/]")
+    cli.event_table.place(f"results in [bold]{escape(folder)}[/]")

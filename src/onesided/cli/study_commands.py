@@ -33,7 +33,7 @@ studies = typer.Typer()
 
 @studies.command()
 def study(  # noqa: PLR0913, PLR0917 - one option each
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="Model file with [study], or a bundled model.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help=r"Model file with \[study], or a bundled model.")],
     over: Annotated[
         list[str] | None, typer.Option(metavar="NAME=VALUES", help="Vary instead: NAME=1,2,5 or NAME=FROM:TO:COUNT.")
     ] = None,

@@ -82,6 +82,8 @@ def report(
     """Write one interactive page that opens in any browser, without network."""
     with clear_errors():
         found = onesided.open_study(results) if (results / kept.studied.STUDY).exists() else _load(results)
+        if isinstance(found, kept.Steering):
+            found = found.motions[0]  # what the inputs do
         written = onesided.report.write(found, output or results / "report.html", model=_model(results))
         sys.stdout.write(f"{written}\n")
 

@@ -200,19 +200,24 @@ class Event:
         parts = [f"{self.kind.value} {where}", *([self.detail] if self.detail else [])]
         if self.kind in {Kind.closes, Kind.opens} and self.detail and not self.detail.startswith("contact"):
             parts = [f"{self.detail} {where}"]  # "cable 'c1' goes slack at p = 2"
+        head, *rest = [*parts, *filter(None, [self.stability()]), *self.remarks()]
+        return head + (": " + "; ".join(rest) if rest else "")
+
+    def stability(self) -> str:
+        """How stability changes there, or what it stays; empty where the path does not go on, or it is not decided."""
         after = self.instability_after
         if after is not None and after != self.instability_before:
-            parts.append(f"{degree(self.instability_before)} → {degree(after)}")
-        elif after is not None and not self.neutral:
-            parts.append(f"{'stays ' if after == 0 else ''}{degree(after)}")
-        if self.neutral:
-            parts.append("a mode is neutral: stability is not decided by second derivatives")
+            return f"{degree(self.instability_before)} → {degree(after)}"
+        return "" if after is None or self.neutral else f"{'stays ' if after == 0 else ''}{degree(after)}"
+
+    def remarks(self) -> list[str]:
+        """What is to be said beside kind, place, contacts and stability."""
+        found = ["a mode is neutral: stability is not decided by second derivatives"] if self.neutral else []
         if not self.rays.complete:
-            parts.append("too many constraints meet here to examine all cases: the list of rays may be incomplete")
+            found.append("too many constraints meet here to examine all cases: the list of rays may be incomplete")
         if self._releases():
-            parts.append(f"released at constant {self.control} the system jumps")
-        head, *rest = parts
-        return head + (": " + "; ".join(rest) if rest else "")
+            found.append(f"released at constant {self.control} the system jumps")
+        return found
 
     def _releases(self) -> bool:
         turning = self.kind in {Kind.limit, Kind.corner_limit, Kind.end}

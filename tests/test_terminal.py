@@ -1,0 +1,63 @@
+"""What a terminal shows: tables of events with one numbering, words wrapped at 80 columns, restrained colour."""
+
+import re
+
+import pytest
+from typer.testing import CliRunner
+
+import onesided
+from onesided.cli.app import app
+
+HEADS = ["№", "event", "p", "contacts", "stability"]
+
+
+@pytest.fixture(scope="module")
+def told(tmp_path_factory):
+    """What commands print, each run once."""
+    folder = tmp_path_factory.mktemp("told")
+
+    def run(*words):
+        done = CliRunner().invoke(app, [*words, "-o", str(folder / "-".join(words[:2]))])
+        assert done.exit_code == 0, done.output
+        return done.output, onesided.load_result(folder / "-".join(words[:2]))
+
+    return {words: run(*words) for words in [("drive", "corner-limit"), ("diagram", "column-stop")]}
+
+
+def numbers(text):
+    return [int(found) for found in re.findall(r"^ *(\d+)  [a-z]", text, re.MULTILINE)]
+
+
+def test_events_and_jumps_have_the_numbers_of_the_result(told):
+    for text, found in told.values():
+        assert numbers(text) == [one.number for one in found.numbered] == list(range(1, len(found.numbered) + 1))
+        for one in found.numbered:
+            assert re.search(rf"^ *{one.number}  .*{re.escape(f'{one.what.p + 0.0:.10g}')}", text, re.MULTILINE)
+        assert text.splitlines()[0].split() == HEADS
+
+
+def test_lines_fit_and_go_on_indented(told):
+    for text, _ in told.values():
+        assert all(len(line) <= 80 or line.startswith("results in ") for line in text.splitlines())
+    text, _ = told["drive", "corner-limit"]
+    assert "\n   released at constant p the system jumps\n" in text
+    assert "\n   after a corner limit point: energy 2 released\n" in text
+
+
+def test_a_narrow_terminal_wraps_and_loses_no_word(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "48")
+    text = CliRunner().invoke(app, ["trace", "two-supports", "-o", "narrow"]).output
+    monkeypatch.setenv("COLUMNS", "100")
+    wide = CliRunner().invoke(app, ["trace", "two-supports", "-o", "narrow"]).output
+    assert sorted(text.split()) == sorted(wide.split())
+    assert max(map(len, text.splitlines())) < max(map(len, wide.splitlines()))
+
+
+def test_pipes_get_no_colour(told):
+    assert all("\x1b" not in text for text, _ in told.values())
+
+
+def test_limits_are_no_failure_of_a_diagram_and_are_told(tmp_path):
+    done = CliRunner().invoke(app, ["diagram", "column-stop", "--max-branches", "1", "-o", str(tmp_path / "one")])
+    assert (done.exit_code, "not complete" in done.output) == (0, True)
