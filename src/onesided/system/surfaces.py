@@ -104,6 +104,7 @@ def with_surfaces(system: System, pairs: Mapping[str, SurfacePair]) -> System:
         measures=_shortened(system.measures, n),
         scales=_scales(system.scales, extra),
         sketch=system.sketch,
+        kinks=system.kinks,
         surfaces=SurfaceWatch(dict(pairs), n, system.surfaces),
     )
     return made_by(whole, with_surfaces, system, dict(pairs))

@@ -171,10 +171,10 @@ class Chart {
 // One shape for each kind of event, told apart without colour.
 function mark(c, x, y, kind) {
   if (kind === "jump") return;
-  const ink = colour("ink"), hollow = ["opens", "smooth_bifurcation", "continuum", "idle", "user"].includes(kind);
+  const ink = colour("ink"), hollow = ["opens", "smooth_bifurcation", "continuum", "idle", "user", "kink"].includes(kind);
   const shapes = {
     closes: [3, Math.PI / 2, 7], opens: [3, -Math.PI / 2, 7], corner_limit: [4, 0, 7], smooth_bifurcation: [4, Math.PI / 4, 7],
-    nonsmooth_bifurcation: [5, -Math.PI / 2, 8], continuum: [6, 0, 7], user: [5, -Math.PI / 2, 6],
+    nonsmooth_bifurcation: [5, -Math.PI / 2, 8], continuum: [6, 0, 7], user: [5, -Math.PI / 2, 6], kink: [6, Math.PI / 6, 7],
     idle: [4, 0, 7, 0.6],
   };
   c.strokeStyle = ink; c.lineWidth = 1.5; c.fillStyle = hollow ? colour("paper") : ink;
