@@ -136,6 +136,6 @@ def test_a_path_is_refused_where_the_places_of_kinks_are_not_known():
 
 
 def test_smallest_of_something_with_a_kink_is_refused():
-    text = 'energy = "x**2"\ncoordinates = {x = 1}\ncontrol = {range = [0, 1]}\nsmallest = {a = {of = ["abs(x)", "2-x"]}}'
+    text = 'energy = "x**2"\ncoordinates = {x = 1}\ncontrol = {range = [0, 1]}\nsmallest = {a = {of = ["abs(x)", "2"]}}'
     with pytest.raises(FormulaError, match="has a kink"):
         onesided.loads(text)

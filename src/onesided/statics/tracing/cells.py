@@ -22,7 +22,7 @@ ROOM = 64 * EPS  # distance of an edge from its kink, relative to p and to its s
 
 
 @dataclass(frozen=True)
-class Cell:
+class ControlCell:
     """An interval of p without kinks inside.
 
     Attributes
@@ -47,7 +47,7 @@ class Cell:
         return self.low / unit <= scaled <= self.high / unit
 
 
-class Cells:
+class ControlCells:
     """The line of p, cut at the kinks of a system.
 
     Parameters
@@ -69,14 +69,14 @@ class Cells:
         """Whether p is at a kink or at the edge of a cell."""
         return any(abs(p - kink) <= 2.0 * room for kink, room in self._kinks)
 
-    def around(self, p: float, sense: float) -> Cell:
+    def around(self, p: float, sense: float) -> ControlCell:
         """The cell that p is in; of those on both sides of a kink the one that lies ahead."""
         i = bisect([kink + math.copysign(2.0 * room, -sense) for kink, room in self._kinks], p)
         (a, left), (b, right) = ((-math.inf, 0.0), *self._kinks, (math.inf, 0.0))[i : i + 2]
-        return Cell(a + left, b - right, (a, b))
+        return ControlCell(a + left, b - right, (a, b))
 
 
-def to_the_edge(curve: Curve, a: CurvePoint, y: Array, cell: Cell) -> tuple[Array, Plane] | None:
+def to_the_edge(curve: Curve, a: CurvePoint, y: Array, cell: ControlCell) -> tuple[Array, Plane] | None:
     """Where the way from a to a predicted point beyond the cell leaves it, and the edge as an equation."""
     n, unit = curve.n, curve.unit[curve.n]
     level = (cell.high if y[n] > a.y[n] else cell.low) / unit
@@ -87,7 +87,7 @@ def to_the_edge(curve: Curve, a: CurvePoint, y: Array, cell: Cell) -> tuple[Arra
     return guess, Plane(np.eye(1, curve.size, n)[0], level)
 
 
-def across(where: Standpoint, cell: Cell, sense: float, rows: tuple[int, ...]) -> tuple[Standpoint, Ray | None]:
+def across(where: Standpoint, cell: ControlCell, sense: float, rows: tuple[int, ...]) -> tuple[Standpoint, Ray | None]:
     """The same point at the edge of the next cell, and the ray that leads on; None where none does.
 
     Of several the one with the same closed constraints is taken.

@@ -24,7 +24,7 @@ from onesided.evaluation.resolution import (
 )
 from onesided.statics.curves.curve import Curve, CurvePoint, Plane, make_point, newton
 from onesided.statics.curves.factors import determinant
-from onesided.statics.tracing.cells import Cell, to_the_edge
+from onesided.statics.tracing.cells import ControlCell, to_the_edge
 from onesided.statics.tracing.hits import PathWatch, Trigger, explained, is_calm
 from onesided.statics.tracing.inside import halfway
 from onesided.statics.tracing.singular import first_singular
@@ -115,7 +115,7 @@ class Walker:
         self.middle: Middle | None = None  # of the last step
         self.proposed: Middle | None = None  # of the next
         self.located: Located | None = None
-        self.cell: Cell | None = None  # where p has kinks
+        self.cell: ControlCell | None = None  # where p has kinks
 
     def _advance(self) -> CurvePoint | None:
         """One step of the curve that can be trusted; None when the step becomes too small."""

@@ -14,7 +14,7 @@ from onesided.statics.curves.spectrum import hidden, negative_modes
 from onesided.statics.equilibria.place import Standpoint, place
 from onesided.statics.rays.naming import Named, name_idle, name_point
 from onesided.statics.rays.rays import rays_at
-from onesided.statics.tracing.cells import Cells, across
+from onesided.statics.tracing.cells import ControlCells, across
 from onesided.statics.tracing.fork_ahead import fork_ahead
 from onesided.statics.tracing.hits import Hit, Trigger, find_hits, locate
 from onesided.statics.tracing.home import Home
@@ -51,7 +51,7 @@ class Tracer(Walker):
         self.crowd = 0
         self.neutral = False
         self.sides: dict[str, float] = {}  # of user functions that are zero at the last point
-        self.cells = Cells(origin.where.system, origin.where.sizes.control)
+        self.cells = ControlCells(origin.where.system, origin.where.sizes.control)
         self.curve, self.point = self._leave(*self._set_out(origin.where, ray), 0.0)
         self.step = self._first_step()
         self._home = Home(self.curve, self.point, self.watch.tolerances)
