@@ -99,7 +99,10 @@ def _signature(function: Callable[..., Any]) -> inspect.Signature:
 
 def _call(function: Callable[..., Any], name: str) -> str:
     """The names of the arguments, as in a call."""
-    names = [key for key in _signature(function).parameters if key != "self"]
+    names, given = [], [entry for key, entry in _signature(function).parameters.items() if key != "self"]
+    for entry in given:
+        by_name = entry.kind is entry.KEYWORD_ONLY
+        names += ["*", entry.name] if by_name and "*" not in names else [entry.name]
     return f"{name}({', '.join(names)})"
 
 

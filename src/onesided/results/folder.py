@@ -167,9 +167,14 @@ def damage(file: FilePath) -> Iterator[None]:
 
 def read_arrays(folder: FilePath, names: Iterable[str], optional: Collection[str] = ()) -> dict[str, Any]:
     """Arrays of a result by name; their sizes are known before they are read."""
-    file, wanted = folder / ARRAYS, list(names)
+    return read_npz(folder / ARRAYS, list(names), optional)
+
+
+def read_npz(file: FilePath, names: Sequence[str] | None = None, optional: Collection[str] = ()) -> dict[str, Any]:
+    """Arrays of a file by name, by default all of them; their sizes are known before they are read."""
     with damage(file), zipfile.ZipFile(file) as archive:
         members = {entry.filename.removesuffix(".npy"): entry for entry in archive.infolist()}
+        wanted = members if names is None else names
         present = [name for name in wanted if name in members or name not in optional]
         sizes = {name: _size(archive, members[name]) for name in present}
         if sum(sizes.values()) > max(FREE, SWOLLEN * file.stat().st_size):

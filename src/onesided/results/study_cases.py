@@ -11,7 +11,7 @@ import numpy as np
 from onesided.base.atomic import whole_file
 from onesided.base.errors import UsageError
 from onesided.base.types import Array
-from onesided.results.folder import damage
+from onesided.results.folder import damage, read_npz
 
 CASES = "cases.npz"
 MOST_CASES = 20_000_000
@@ -109,7 +109,8 @@ class Cases:
 
 def read_cases(folder: FilePath) -> Cases:
     """The cases that a folder holds."""
-    with damage(folder / CASES), np.load(folder / CASES, allow_pickle=False) as stored:
-        found = {tuple(key.split(" ", 1)): stored[key] for key in stored.files}
+    stored = read_npz(folder / CASES)
+    with damage(folder / CASES):
+        found = {tuple(key.split(" ", 1)): values for key, values in stored.items()}
         axes = {name: values for (kind, name), values in found.items() if kind == "axis"}
         return Cases(axes, {name: values for (kind, name), values in found.items() if kind == SAMPLE})
