@@ -106,7 +106,7 @@ class Step:
         nu = np.zeros(len(self.system.constraint_names))
         nu[self.rows] = z[n + 1 :]
         e = self.system.evaluate(z[:n], float(z[n]), nu)
-        dense = (lambda A: A.toarray() if hasattr(A, "toarray") else np.asarray(A))
+        dense = lambda A: A.toarray() if hasattr(A, "toarray") else np.asarray(A)
         H, E = dense(e.L_qq), dense(e.c_q)[self.rows]
         J = np.zeros((n + 1 + m, n + 1 + m))
         J[:n, :n], J[:n, n], J[:n, n + 1 :] = H, e.L_qp, -E.T
@@ -129,10 +129,14 @@ def works(system, path):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", STRUCTURES)
 def test_work_of_loads_and_machines_is_the_energy_on_every_structure(name):
-    """Along the whole path of each, through all its events: ΔU is the work to 1e-8 at every point."""
+    """Along the whole path of each, through all its events: ΔU is the work to 1e-8 at every point.
+
+    That of the chain, with 3ⁿ − 1 limit points, along its first 400.
+    """
     system, task = zoo.load(name)
-    path = onesided.trace(system, task.start, task.p, p_bounds=task.p_bounds, direction=task.direction, throw=False)
-    assert path.ok
+    ends = {"p_bounds": task.p_bounds, "direction": task.direction, "max_points": 400}
+    path = onesided.trace(system, task.start, task.p, **ends)
+    assert len(path) < 400 or name == "bistable-chain-parts"
     done, stored = np.cumsum(works(system, path)), path.energy[1:] - path.energy[0]
     np.testing.assert_allclose(done, stored, rtol=0, atol=1e-8 * np.sum(np.abs(np.diff(path.energy))))
 

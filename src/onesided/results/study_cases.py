@@ -73,7 +73,11 @@ class Cases:
 
     def columns(self, numbers: Any) -> dict[str, Array]:
         """Values of the cases of these numbers: name → (N,)."""
-        at = np.unravel_index(np.asarray(numbers, dtype=np.int64), self.shape)
+        wanted = np.asarray(numbers, dtype=np.int64)
+        if np.any((wanted < 0) | (wanted >= len(self))):
+            raise UsageError("there are rows of cases that there are not", got=f"case {wanted.max()} of {len(self)}",
+                             expected=f"rows and '{CASES}' of one study", advice="the folder is damaged")  # fmt: skip
+        at = np.unravel_index(wanted, self.shape)
         place = dict(zip(self.dimensions, at, strict=True))
         return {name: values[place[name]] for name, values in self.axes.items()} | {
             name: values[place[SAMPLE]] for name, values in self.sample.items()

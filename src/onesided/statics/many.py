@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from onesided.base.arguments import checked
+from onesided.base.arguments import checked, row_of_numbers
 from onesided.base.errors import OnesidedError, SolveError, UsageError
 from onesided.base.progress import SILENT, Progress
 from onesided.base.tolerances import DEFAULT, Tolerances
@@ -148,9 +148,7 @@ def _levels(system: System, at: Any) -> Array | None:
     """Values of p at which points are wanted."""
     if at is None:
         return None
-    levels = np.atleast_1d(np.asarray(at, dtype=np.float64)).ravel()
-    if not np.all(np.isfinite(levels)):
-        raise UsageError("`at` is not finite", got=repr(at), expected=f"values of {system.control}")
+    levels = row_of_numbers("at", at)
     if _is_large(system):
         raise UsageError("`at` is for small systems", got=f"{system.n} coordinates", advice="trace(…).p and .q")
     return levels

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from onesided.base.arguments import row_of_numbers
 from onesided.base.errors import UsageError
 from onesided.base.names import unknown_name
 from onesided.base.types import Array, Indices
@@ -32,11 +33,11 @@ def starts_of_many(
     system: System, parameters: Mapping[str, Any], q0: Any, p0: Any, ends: tuple[Any, Any]
 ) -> ManyStarts:
     """What was asked, as arrays with an entry per path."""
-    given = {name: np.asarray(values, dtype=np.float64) for name, values in parameters.items()}
-    for name in given:
+    for name in parameters:
         if name not in system.parameters:
             raise unknown_name("parameter", name, system.parameters, advice="what is varied must be a parameter")
-    first = None if p0 is None else float(np.ravel(np.asarray(p0, dtype=np.float64))[0])
+    given = {name: row_of_numbers(name, values, finite=False) for name, values in parameters.items()}
+    first = None if p0 is None else float(row_of_numbers("p0", p0)[0])
     start = None if q0 is None or np.ndim(q0) < 2 else np.asarray(q0)[0]
     asked = where(system, q0 if start is None else start, first, *ends)
     q = system.point(asked.q)[None] if start is None else np.asarray(q0, dtype=np.float64)
