@@ -162,9 +162,9 @@ VERBS = (
     "with_contacts", "with_penalty", "save", "load_result", "load", "LCP",
     "System", "compose", "Function", "rows", "read_mesh", "read_truss", "SurfacePair", "symmetry_of", "within",
     "prepared", "Compliances", "ReducedSet", "all_solutions", "study", "open_study", "StudyTask", "Sample",
-    "Imperfections", "imperfect", "iter_trace", "iter_simulate", "transitions", "design", "trace_many", "steer", "couple",
-    "members", "read_dxf", "read_robot", "with_surfaces", "surface_start", "check_surfaces", "conformity", "Sampled",
-    "HuntCrossley", "KelvinVoigt", "Variational",
+    "Imperfections", "imperfect", "iter_trace", "iter_simulate", "transitions", "design", "trace_many", "steer",
+    "couple", "members", "read_dxf", "read_robot", "with_surfaces", "surface_start", "check_surfaces", "conformity",
+    "Sampled", "HuntCrossley", "KelvinVoigt", "Variational",
 )  # fmt: skip
 
 

@@ -106,8 +106,7 @@ class Step:
         nu = np.zeros(len(self.system.constraint_names))
         nu[self.rows] = z[n + 1 :]
         e = self.system.evaluate(z[:n], float(z[n]), nu)
-        dense = lambda A: A.toarray() if hasattr(A, "toarray") else np.asarray(A)
-        H, E = dense(e.L_qq), dense(e.c_q)[self.rows]
+        H, E = (A.toarray() if hasattr(A, "toarray") else np.asarray(A) for A in (e.L_qq, e.c_q[self.rows]))
         J = np.zeros((n + 1 + m, n + 1 + m))
         J[:n, :n], J[:n, n], J[:n, n + 1 :] = H, e.L_qp, -E.T
         J[n : n + m, :n], J[n : n + m, n], J[-1] = E, e.c_p[self.rows], self.border
@@ -115,7 +114,7 @@ class Step:
 
 
 def works(system, path):
-    """∫ (force of the machine − load per p · its place) dp over every step, by Gauss's rule with equilibria at its nodes."""
+    """∫ (force of the machine − load per p · its place) dp over every step, by Gauss's rule with states at nodes."""
     nodes, weights = np.polynomial.legendre.leggauss(NODES)
     steps = [Step(system, path, i) for i in np.flatnonzero(np.abs(np.diff(path.p)) + np.abs(np.diff(path.s)) > 0)]
     states = [state for step in steps for state in step.states(0.5 * (nodes + 1.0))]

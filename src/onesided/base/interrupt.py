@@ -9,6 +9,7 @@ import os
 import signal
 import sys
 import threading
+import time
 
 from onesided.base.atomic import discard_drafts
 
@@ -16,6 +17,7 @@ EXIT_INTERRUPTED = 130
 PATIENCE = 0.5  # seconds until the user hears that the work stops at its next safe place
 NOTHING = "interrupted: nothing was left half-written"
 SOON = "interrupted: the step in hand is finished first, then what was found is saved; Ctrl-C again ends at once"
+SAVING = "interrupted: what was found is checked and saved; Ctrl-C again ends at once"
 SHOW_CURSOR = "\x1b[?25h"
 
 
@@ -54,6 +56,11 @@ class Interrupt:
         signal.set_wakeup_fd(told, warn_on_full_buffer=False)
         threading.Thread(target=self._watch, args=(heard,), name="onesided-ctrl-c", daemon=True).start()
 
+    def rest(self) -> None:
+        """Let Ctrl-C pass where all is done: the process ends as it would have."""
+        if self._listening:
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
+
     def _watch(self, heard: int) -> None:
         while True:
             if os.read(heard, 1)[0] == signal.SIGINT:
@@ -69,8 +76,10 @@ class Interrupt:
         threading.Thread(target=self._explain, daemon=True).start()
 
     def _explain(self) -> None:
-        if not self._heard.wait(PATIENCE):
-            self._say(SOON)
+        """Say what is still to be done, where it takes longer than a moment."""
+        if self._heard.wait(PATIENCE):
+            time.sleep(PATIENCE)
+        self._say(SAVING if self._heard.is_set() else SOON)
 
     def _say(self, text: str, *, final: bool = False) -> None:
         """Write without buffers: the main thread may hold their locks."""

@@ -315,5 +315,5 @@ class Element:
     def error(self, what: str, *, got: str = "", expected: str = "", advice: str = "") -> ModelError:
         """An error that names the element."""
         return ModelError(
-            f"{self.kind} '{self.name}': {what}", about=self.name, got=got, expected=expected, advice=advice
+            f"{self.kind} '{self.name}': {what}".lstrip(), about=self.name, got=got, expected=expected, advice=advice
         )
