@@ -2,7 +2,8 @@
 
 An exception raised by a signal in the middle of an import, a compilation or a callback of compiled code may be
 swallowed, or end the process with a fault. None is raised here. A thread of its own is woken by the signal, also while
-compiled code runs, and either ends the process or asks the work to stop at its next safe place.
+compiled code runs, and either ends the process or asks the work to stop at its next safe place. The module imports next
+to nothing: it is the first to be loaded.
 """
 
 import os
@@ -10,8 +11,7 @@ import signal
 import sys
 import threading
 import time
-
-from onesided.base.atomic import discard_drafts
+from collections.abc import Callable
 
 EXIT_INTERRUPTED = 130
 PATIENCE = 0.5  # seconds until the user hears that the work stops at its next safe place
@@ -32,11 +32,16 @@ class Interrupt:
         self.as_json = False
         self._asked, self._heard = threading.Event(), threading.Event()
         self._polled = self._listening = False
+        self._last: list[Callable[[], None]] = []
 
     @property
     def asked(self) -> bool:
         """Whether Ctrl-C was pressed."""
         return self._asked.is_set()
+
+    def before_the_end(self, clear: Callable[[], None]) -> None:
+        """Have something done before Ctrl-C ends the process."""
+        self._last.append(clear)
 
     def pressed(self) -> bool:
         """Whether Ctrl-C was pressed; work that asks is expected to ask again soon."""
@@ -69,7 +74,8 @@ class Interrupt:
     def _act(self) -> None:
         """End the process, or ask the work to stop and say so where that takes time."""
         if self.asked or not self._polled:
-            discard_drafts()
+            for clear in self._last:
+                clear()
             self._say(NOTHING, final=True)
             os._exit(EXIT_INTERRUPTED)
         self._asked.set()
