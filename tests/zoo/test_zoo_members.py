@@ -84,7 +84,9 @@ class Step:
 
     def __init__(self, system, path, i):
         self.system, k = system, len(system.bilateral)
-        closed = np.flatnonzero((path.codes[i : i + 2] == State.strong).any(axis=0))
+        events = {0, *(event.index for event in path.events)}  # at them what carries is that of the other end
+        ends = [j for j in (i, i + 1) if j not in events] or [i, i + 1]
+        closed = np.flatnonzero((path.codes[ends] == State.strong).any(axis=0))
         self.rows = np.array([*range(k), *(k + closed)], dtype=int)
         x = np.column_stack([path.q, path.p])[i : i + 2]
         nu = np.column_stack([path.mu, path.lam])[i : i + 2, self.rows]
