@@ -36,7 +36,8 @@ class Bar(Element):
     length : natural length; by default the distance at the start. 0 is allowed: a spring that pulls to a point.
     pretension : tension at the start, where `length` is not given: the natural length is shorter accordingly.
     strain : without stress, by temperature or swelling: the natural length is (1 + strain) times as long.
-    law : energy as a formula of the elongation `e` and parameters, instead of a stiffness: "k*e**2/2 + c*e**4".
+    law : energy as a formula of the elongation `e` and parameters, instead of a stiffness: "k*e**2/2 + c*e**4". Terms
+        k*max(e - c, 0)**2 and c*abs(e) have events at their kinks.
     table : force over elongation by points [[e, force], …], instead of a stiffness: linear in between and beyond. Its
         kinks are events, `<name>_kink1` and so on.
     rounding : elongation over which the kinks of the table are rounded; then they are no events.

@@ -31,7 +31,8 @@ class TorsionSpring(Element):
     stiffness : moment per angle.
     angle : natural angle; by default that of the start. It may follow the control parameter, as the pretension may.
     pretension : moment with which the spring turns its second end back at the start, where `angle` is not given.
-    law : energy as a formula of the angle `a` (less the natural one) and parameters, instead of a stiffness.
+    law : energy as a formula of the angle `a` (less the natural one) and parameters, instead of a stiffness; kinks as
+        for a bar.
     table : moment over angle (less the natural one) by points [[angle, moment], …], instead of a stiffness; `rounding`:
         as for a bar. In files angles are radians.
     axis : in space, the hinge's direction in the axes of the first end (of the ground, for one end).
