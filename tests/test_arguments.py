@@ -17,7 +17,8 @@ WRONG = [
 ]  # fmt: skip
 METHODS = (
     "PredictorCorrector", "FirstOrder", "EventDriven", "Moreau", "Projected", "Radau", "GeneralizedAlpha", "Baumgarte",
-    "Newton", "Relaxation", "Tolerances", "Scales", "Contact",
+    "Newton", "Relaxation", "Tolerances", "Scales", "Contact", "TrustRegion", "Uno", "DirectCollocation",
+    "HiddenConstraint", "GaussSeidelSweeps",
 )  # fmt: skip
 
 
@@ -110,7 +111,40 @@ def calls(tmp_path_factory):
             "seed": 0,
         },
         "imperfect": {"system": system, "shapes": None, "correlation": None, "nodes": None, "p": None},
-    }
+    } | of_searches(system, path, start, moving)
+
+
+def of_searches(system, path, start, moving):
+    """Calls of verbs that search, join, steer and read."""
+    ends = {"q0": [1.0], "p0": 0.0, "method": None, "throw": True}
+    disk = onesided.SurfacePair(lambda q, s, th: [s, q[0]], lambda q, s, th: [s, s * s], start=(0.0, 0.0))
+    light = {key: moving[key] for key in ("system", "q0", "v0", "t_span", "control", "multipliers", "tolerances")}
+    return {
+        "iter_trace": start | {"p0": 0.0, "p_bounds": (-1, 1), "direction": 1},
+        "iter_simulate": light | {"method": onesided.EventDriven(), "force": None},
+        "transitions": {"system": system, "p_range": (-1, 1), "max_states": 2, "fall": "descent", **ends},
+        "design": {"system": system, "variables": {"k": (0.5, 2.0)}, "goal": "p at limit = 0.1", "subject_to": (),
+                   "direction": 1, "p_bounds": (-1, 1), "programme": None, "max_gradients": 2, **ends},
+        "trace_many": {"system": system, "parameters": {"k": [1.0, 2.0]}, "q0": [1.0], "p0": 0.0, "direction": 1,
+                       "p_bounds": (-1, 1), "method": None, "at": None, "device": "cpu"},
+        "steer": {"system": system, "start": ([1.0], [0.0]), "goal": ([1.5], [0.0]), "inputs": {"u": "x"},
+                  "objective": None, "t_span": (0, 1), "bounds": None, "modes": None, "control": 0.0,
+                  "method": onesided.DirectCollocation(intervals=2, most=2), "guess": None, "throw": True},
+        "couple": {"first": system, "second": system, "joint": lambda a, b: a[0] - b[0],
+                   "starts": (([1.0], [0.0]), ([1.0], [0.0])), "t_span": (0, 0.02), "step": 0.01, "inner": (1, 1),
+                   "coupling": None, "throw": True},
+        "members": {"system": system, "result": path},
+        "read_dxf": {"path": "none.dxf", "member": None, "supports": None, "loads": None},
+        "read_robot": {"path": "none.urdf", "positions": None, "leave_out": ()},
+        "with_surfaces": {"system": system, "pairs": {"a": disk}},
+        "surface_start": {"system": system, "pairs": {"a": disk}, "q0": [1.0]},
+        "check_surfaces": {"pairs": {"a": disk}, "q": np.array([1.0]), "th": {}},
+        "conformity": {"pair": disk, "q": [1.0], "s": [0.0, 0.0], "th": {}},
+        "Sampled": {"function": lambda t, q, v: 0.0, "rate": 10.0},
+        "HuntCrossley": {"stiffness": 1.0, "dissipation": 0.0, "exponent": 1.5},
+        "KelvinVoigt": {"stiffness": 1.0, "damping": 0.0},
+        "Variational": {"step": 0.1, "every": 1},
+    }  # fmt: skip
 
 
 def well(q, p, th):
@@ -128,11 +162,18 @@ VERBS = (
     "with_contacts", "with_penalty", "save", "load_result", "load", "LCP",
     "System", "compose", "Function", "rows", "read_mesh", "read_truss", "SurfacePair", "symmetry_of", "within",
     "prepared", "Compliances", "ReducedSet", "all_solutions", "study", "open_study", "StudyTask", "Sample",
-    "Imperfections", "imperfect",
+    "Imperfections", "imperfect", "iter_trace", "iter_simulate", "transitions", "design", "trace_many", "steer",
+    "couple", "members", "read_dxf", "read_robot", "with_surfaces", "surface_start", "check_surfaces", "conformity",
+    "Sampled", "HuntCrossley", "KelvinVoigt", "Variational",
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("name", [*VERBS, *METHODS])
+LONG = {"steer"}  # every call compiles
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.slow] if name in LONG else []) for name in (*VERBS, *METHODS)]
+)
 def test_a_wrong_argument_is_refused_in_words_or_right_after_all(name, calls, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     given = calls[name] if name in calls else defaults(name)
@@ -141,7 +182,8 @@ def test_a_wrong_argument_is_refused_in_words_or_right_after_all(name, calls, mo
     for key in given:
         for wrong in WRONG:
             try:
-                verb(**(given | {key: wrong}))
+                found = verb(**(given | {key: wrong}))
+                _ = next(found) if name.startswith("iter_") else None
             except OnesidedError as error:
                 assert len(str(error)) < 2000, (key, wrong)
             except BaseException as error:
@@ -188,6 +230,7 @@ def test_no_public_verb_or_method_is_forgotten():
             continue
         entry = public.__init__ if isinstance(public, type) else public
         assert hasattr(entry, "__wrapped__"), f"{name} is not marked @checked"
+        assert name in {*VERBS, *METHODS}, f"{name} is not called with wrong arguments"
 
 
 def test_iterators_that_never_end_are_refused():

@@ -13,7 +13,7 @@ import pytest
 import onesided
 from onesided import load_result
 from onesided.base.errors import SolveError
-from onesided.base.interrupt import NOTHING, SOON
+from onesided.base.interrupt import NOTHING, SAVING, SOON
 from onesided.base.progress import Progress
 
 LISTENING = "from onesided.base.interrupt import INTERRUPT; INTERRUPT.listen(); print('up', flush=True); "
@@ -91,6 +91,22 @@ def test_work_that_does_not_ask_again_is_announced_and_the_second_ctrl_c_ends_it
     assert process.returncode == 130
     assert errors == f"error: {NOTHING}\n"
     assert os.listdir(".") == []  # the draft is gone, and there is no target
+
+
+SLOW = LISTENING + (
+    "import time; INTERRUPT.pressed(); print('on', flush=True)\n"
+    "while not INTERRUPT.pressed():\n    time.sleep(0.01)\ntime.sleep(60)"
+)
+
+
+def test_what_takes_long_after_the_work_has_stopped_is_announced():
+    process = begin(SLOW)
+    assert process.stdout.readline() == "on\n"
+    process.send_signal(signal.SIGINT)
+    assert process.stderr.readline() == f"{SAVING}\n"
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=60)
+    assert process.returncode == 130
 
 
 class PressedAt(Progress):

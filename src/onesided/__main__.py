@@ -8,7 +8,10 @@ def main() -> None:
     INTERRUPT.listen()
     from onesided.cli.app import main as run
 
-    run()
+    try:
+        run()
+    finally:
+        INTERRUPT.rest()
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ from scipy.stats import norm
 
 import onesided
 from onesided.base.errors import ModelError
-from onesided.elements import Bar, Force, GasSpring, LineLoad, Node, Spring
+from onesided.elements import Bar, Body, Force, GasSpring, LineLoad, Moment, Node, Spring, TorsionSpring
 from onesided.elements.tabulated import TableLaw
 
 TABLE = [[-1.0, -1.0], [0.0, 0.0], [0.5, 2.0], [1.0, 2.5], [1.5, 1.5], [2.5, 4.5]]  # soft, stiff, soft, falling, stiff
@@ -180,26 +180,58 @@ def test_a_row_of_bars_is_linear_and_yet_has_a_size():
     np.testing.assert_allclose(found.q, [1.0 - 0.0012, 2.0 - 0.0024, 3.0 - 0.0036], rtol=1e-12)
 
 
-@pytest.mark.parametrize(("law", "smooth"), [("abs(e)", False), ("e*abs(e)", False), ("c*abs(e)**2.5 + e**2", True)])
-def test_kinks_of_abs_are_refused_where_they_are_some(law, smooth):
+@pytest.mark.parametrize(
+    ("law", "told"), [("-abs(e)", "leads away"), ("e*abs(e)", "what moves"), ("exp(abs(e))", "inside of `exp`")]
+)
+def test_kinks_of_laws_that_are_no_pieces_are_refused(law, told):
     ends = [Node("a", (0.0, 0.0), fixed=True), Node("b", (1.0, 0.0)), Force("f", "b", (1.0, 0.0))]
+    smooth = Bar("r", ("a", "b"), law="c*abs(e)**2.5 + e**2")
+    assert onesided.compose(*ends, smooth, parameters={"c": 2.0}).n == 2
+    with pytest.raises(ModelError, match=f"bar 'r'.*{told}"):
+        onesided.compose(*ends, Bar("r", ("a", "b"), law=law), parameters={"c": 2.0})
 
-    def made():
-        return onesided.compose(*ends, Bar("r", ("a", "b"), law=law), parameters={"c": 2.0})
 
-    if smooth:
-        assert made().n == 2
-    else:
-        with pytest.raises(ModelError, match="`abs` has a kink"):
-            made()
+def test_kinks_of_laws_are_events():
+    """F = e + k max(e − c, 0) of a spring, M = a + k max(a − c, 0) of a coil, e = F/(1 + k) + k c/(1 + k) beyond c."""
+    k, c = 3.0, 0.5
+    system = onesided.compose(
+        Node("a", (0.0, 0.0), fixed=True), Node("b", (1.0, 0.0), fixed="y"), Force("f", "b", (1.0, 0.0)),
+        Spring("s", ("a", "b"), law="e**2/2 + k/2*max(e - c, 0)**2"), Moment("m", "crank", 1.0),
+        Body("crank", (0.0, 1.0), fixed=("x", "y")),
+        TorsionSpring("t", ("crank",), law="a**2/2 + k/2*max(a - c, 0)**2"),
+        parameters={"k": k, "c": c},
+    )  # fmt: skip
+    path = onesided.trace(system, p_bounds=(0.0, 4.0))
+    expected = np.where(path.p < c, path.p, (path.p + k * c) / (1.0 + k))
+    np.testing.assert_allclose(path["b_x"] - 1.0, expected, atol=1e-10)
+    np.testing.assert_allclose(path["crank_angle"], expected, atol=1e-10)
+    np.testing.assert_allclose(path["s.force"], path.p, atol=1e-10)
+    (event,) = path.events[:-1]
+    assert event.p == pytest.approx(c, abs=1e-12)
+    assert set(event.constraints) == {"s_max_1", "t_max_1"}
+    softer = onesided.solve(system.replace(parameters={"k": -0.5}), p=4.0).value
+    assert softer.q[0] - 1.0 == pytest.approx((4.0 - 0.5 * c) / 0.5, abs=1e-10)
+
+
+@pytest.mark.slow
+def test_a_law_with_a_kink_in_motion():
+    """A mass runs into a spring that acts from e = 1/2 on, is turned back after half a period, and is back at 1/2."""
+    ends = [Node("a", (0.0, 0.0), fixed=True), Node("b", (1.0, 0.0), fixed="y", mass=1.0)]
+    system = onesided.compose(*ends, Spring("s", ("a", "b"), law="50*max(e - 0.5, 0)**2"))
+    motion = onesided.simulate(system, q0=[1.0, 0.5], v0=[1.0, 0.0], t_span=(0.0, 1.0 + np.pi / 10))
+    assert motion.coordinates == ("b_x",)
+    assert motion.q[-1, 0] == pytest.approx(1.0, abs=1e-6)
+    jumps = onesided.compose(*ends, Spring("s", ("a", "b"), law="abs(e)"))
+    with pytest.raises(ModelError, match="its force jumps"):
+        onesided.simulate(jumps, v0=[1.0, 0.0], t_span=(0.0, 1.0))
 
 
 def test_kinks_in_files_are_refused_with_their_place():
     text = 'energy = "c*abs(k)*u + x**2"\n[coordinates]\nx = 0.0\n[parameters]\nk = -1.0\nc = 1.0\n[define]\nu = "{}"\n'
     text += "[control]\nrange = [0, 1]\n"
     onesided.loads(text.format("x**2"))
-    with pytest.raises(ModelError, match=r"define\.u.*`abs` has a kink"):
-        onesided.loads(text.format("abs(x)"))
+    with pytest.raises(ModelError, match=r"energy, line 1.*what moves"):
+        onesided.loads(text.format("x*abs(x)"))
 
 
 def test_rounded_table_is_the_table_away_from_its_kinks():

@@ -35,6 +35,8 @@ def expression(rng, names, depth=0):
         return f"{rng.choice(FUNCTIONS)}({expression(rng, names, depth + 1)})"
     if kind < 0.6:
         return f"({expression(rng, names, depth + 1)})**{rng.choice([2, 3, 4])}"
+    if kind < 0.63:
+        return f"{rng.choice(['max', 'min'])}({expression(rng, names, depth + 1)}, {rng.choice([0, 1, 'p'])})"
     return f"({expression(rng, names, depth + 1)} {rng.choice('+-*')} {expression(rng, names, depth + 1)})"
 
 
@@ -124,6 +126,8 @@ def feed(kind, first, count):
         text = KINDS[kind](random.Random(f"{kind} {seed}"))
         model = attempt(lambda text=text: loads(text), text)
         models += model is not None
+        with suppress(OnesidedError):
+            _ = model and model.system.control_kinks
         if model is not None and seed % CHECKED == 0 and len(model.task.start) < 10:
             with suppress(OnesidedError):
                 model.system.check_model(model.task.start, model.task.p)

@@ -6,7 +6,6 @@ import pickle
 
 import numpy as np
 import pytest
-from test_folders import KINDS, OLD
 
 import onesided
 from onesided.base.errors import OnesidedError, SolveError
@@ -41,14 +40,6 @@ def test_errors_that_carry_more():
         again = pickle.loads(pickle.dumps(error))
         assert str(again) == str(error)
         assert again.__dict__ == error.__dict__
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_results_come_back_whole(kind):
-    found = onesided.load_result(OLD / kind)
-    again = pickle.loads(pickle.dumps(found))
-    assert type(again) is type(found)
-    assert repr(again) == repr(found)
 
 
 def test_a_traced_path_travels_without_its_system():

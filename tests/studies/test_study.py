@@ -15,6 +15,7 @@ import onesided
 from onesided.base.errors import ModelError, SolveError, UsageError
 from onesided.cli.app import app
 from onesided.results import study_rows
+from onesided.results.studied import read_statement, write_statement
 from onesided.studies import run_study
 from onesided.studies.fingerprint import fingerprint
 
@@ -124,8 +125,8 @@ def test_a_folder_of_another_study_is_refused_with_what_differs(spring, truss, t
     ):
         with pytest.raises(UsageError, match=words):
             onesided.study(task, over=varied, folder=folder, workers=0)
-    statement = json.loads((folder / "study.json").read_text())
-    (folder / "study.json").write_text(json.dumps(statement | {"version": "0.0.1"}))
+    statement = read_statement(folder)
+    write_statement(folder, statement | {"version": "0.0.1"})
     with pytest.raises(UsageError, match=r"another version of onesided \(0\.0\.1, now"):
         onesided.study(onesided.StudyTask(spring, "solve"), over=over, folder=folder, workers=0)
     assert onesided.open_study(folder).counts()["done"] == 2

@@ -19,7 +19,7 @@ from typing import Any, Literal, ParamSpec, TypeVar, Union, cast, get_args, get_
 import numpy as np
 
 from onesided.base.errors import ModelError, OnesidedError, UsageError
-from onesided.base.types import MOST
+from onesided.base.types import MOST, Array
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -99,7 +99,10 @@ def _signature(function: Callable[..., Any]) -> inspect.Signature:
 
 def _call(function: Callable[..., Any], name: str) -> str:
     """The names of the arguments, as in a call."""
-    names = [key for key in _signature(function).parameters if key != "self"]
+    names, given = [], [entry for key, entry in _signature(function).parameters.items() if key != "self"]
+    for entry in given:
+        by_name = entry.kind is entry.KEYWORD_ONLY
+        names += ["*", entry.name] if by_name and "*" not in names else [entry.name]
     return f"{name}({', '.join(names)})"
 
 
@@ -267,3 +270,16 @@ _NESTED: dict[Any, Callable[[Any, tuple[Any, ...]], Any]] = {
     Mapping: _mapping,
     Callable: _callable,
 }
+
+
+def row_of_numbers(what: str, value: Any, size: int | None = None, *, finite: bool = True) -> Array:
+    """A number or a row of them, of a length where that is known, as an array; anything else is refused by its name."""
+    try:
+        found = np.atleast_1d(np.asarray(value, dtype=np.float64))
+    except (TypeError, ValueError, OverflowError):
+        found = np.zeros((0, 0))
+    wrong = found.ndim != 1 or not len(found) or (finite and not np.all(np.isfinite(found)))
+    if wrong or (size is not None and len(found) != size):
+        expected = "numbers" if size is None else f"{size} number{'s' * (size != 1)}"
+        raise UsageError(f"`{what}` is not usable", got=_shown(value), expected=f"{expected} in a row")
+    return found

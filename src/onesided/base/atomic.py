@@ -16,6 +16,8 @@ from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from onesided.base.interrupt import INTERRUPT
+
 ENDING = ".onesided-draft"
 TRIES = 1000  # when other processes write to the same place
 _EXCHANGE = 2  # the flag of renameat2 on Linux and of renamex_np on macOS
@@ -92,6 +94,9 @@ def discard_drafts() -> None:
     for draft in tuple(_OPEN):
         _put_back(draft)
         shutil.rmtree(draft, ignore_errors=True)
+
+
+INTERRUPT.before_the_end(discard_drafts)
 
 
 def _owner() -> str:

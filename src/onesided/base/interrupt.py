@@ -2,20 +2,22 @@
 
 An exception raised by a signal in the middle of an import, a compilation or a callback of compiled code may be
 swallowed, or end the process with a fault. None is raised here. A thread of its own is woken by the signal, also while
-compiled code runs, and either ends the process or asks the work to stop at its next safe place.
+compiled code runs, and either ends the process or asks the work to stop at its next safe place. The module imports next
+to nothing: it is the first to be loaded.
 """
 
 import os
 import signal
 import sys
 import threading
-
-from onesided.base.atomic import discard_drafts
+import time
+from collections.abc import Callable
 
 EXIT_INTERRUPTED = 130
 PATIENCE = 0.5  # seconds until the user hears that the work stops at its next safe place
 NOTHING = "interrupted: nothing was left half-written"
 SOON = "interrupted: the step in hand is finished first, then what was found is saved; Ctrl-C again ends at once"
+SAVING = "interrupted: what was found is checked and saved; Ctrl-C again ends at once"
 SHOW_CURSOR = "\x1b[?25h"
 
 
@@ -30,11 +32,16 @@ class Interrupt:
         self.as_json = False
         self._asked, self._heard = threading.Event(), threading.Event()
         self._polled = self._listening = False
+        self._last: list[Callable[[], None]] = []
 
     @property
     def asked(self) -> bool:
         """Whether Ctrl-C was pressed."""
         return self._asked.is_set()
+
+    def before_the_end(self, clear: Callable[[], None]) -> None:
+        """Have something done before Ctrl-C ends the process."""
+        self._last.append(clear)
 
     def pressed(self) -> bool:
         """Whether Ctrl-C was pressed; work that asks is expected to ask again soon."""
@@ -54,6 +61,11 @@ class Interrupt:
         signal.set_wakeup_fd(told, warn_on_full_buffer=False)
         threading.Thread(target=self._watch, args=(heard,), name="onesided-ctrl-c", daemon=True).start()
 
+    def rest(self) -> None:
+        """Let Ctrl-C pass where all is done: the process ends as it would have."""
+        if self._listening:
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
+
     def _watch(self, heard: int) -> None:
         while True:
             if os.read(heard, 1)[0] == signal.SIGINT:
@@ -62,15 +74,18 @@ class Interrupt:
     def _act(self) -> None:
         """End the process, or ask the work to stop and say so where that takes time."""
         if self.asked or not self._polled:
-            discard_drafts()
+            for clear in self._last:
+                clear()
             self._say(NOTHING, final=True)
             os._exit(EXIT_INTERRUPTED)
         self._asked.set()
         threading.Thread(target=self._explain, daemon=True).start()
 
     def _explain(self) -> None:
-        if not self._heard.wait(PATIENCE):
-            self._say(SOON)
+        """Say what is still to be done, where it takes longer than a moment."""
+        if self._heard.wait(PATIENCE):
+            time.sleep(PATIENCE)
+        self._say(SAVING if self._heard.is_set() else SOON)
 
     def _say(self, text: str, *, final: bool = False) -> None:
         """Write without buffers: the main thread may hold their locks."""

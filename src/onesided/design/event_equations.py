@@ -78,6 +78,8 @@ def _conditions(event: Event, where: Standpoint, curve: Curve, ray: Ray | None) 
         return (_watched(event),)
     if event.kind is Kind.limit:
         return (Turn(),)
+    if event.kind is Kind.kink:
+        raise UsageError("a kink of the loading is where the model says, and has no derivative of its own")
     if event.kind not in CONTACTS:
         raise degenerate(event, f"it is a {event.kind.value}")
     names, rows = where.system.constraint_names, set(curve.rows.tolist())

@@ -15,6 +15,7 @@ import numpy as np
 
 from onesided.base.errors import ModelError
 from onesided.base.types import Array
+from onesided.formulas.control_kinks import control_kinks, formulas_with_kinks
 from onesided.formulas.formula import Formula, parse
 
 Quantity = float | str  # a number, or a formula of the parameters
@@ -293,6 +294,15 @@ class Element:
         """Whether the control parameter moves it or its stress-free state: a machine does work on it."""
         return False
 
+    @property
+    def kinked(self) -> bool:
+        """Whether functions with kinks are called in its formulas."""
+        return any(True for _ in formulas_with_kinks(tuple(vars(self).values())))
+
+    def control_kinks(self, parameters: Mapping[str, float]) -> tuple[float, ...]:
+        """Values of the control parameter at which its formulas have kinks of their own."""
+        return control_kinks(formulas_with_kinks(tuple(vars(self).values())), self.control, parameters)
+
     def result_names(self, dimension: int) -> tuple[str, ...]:
         """Endings of the names of what is read off it along a result: ".force", ".length"."""
         return ()
@@ -308,5 +318,5 @@ class Element:
     def error(self, what: str, *, got: str = "", expected: str = "", advice: str = "") -> ModelError:
         """An error that names the element."""
         return ModelError(
-            f"{self.kind} '{self.name}': {what}", about=self.name, got=got, expected=expected, advice=advice
+            f"{self.kind} '{self.name}': {what}".lstrip(), about=self.name, got=got, expected=expected, advice=advice
         )

@@ -2,6 +2,7 @@
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar
 
 import jax.numpy as jnp
@@ -228,11 +229,12 @@ class Pressure(Element):
     Parameters
     ----------
     polygon : names of the places, in order; the last is joined to the first.
-    pressure : force per length (of thickness one), per unit of p, or itself when `constant`.
+    pressure : force per length (of thickness one), per unit of p, or itself when `constant`; then it may be a formula
+        of the control parameter.
     """
 
     polygon: Sequence[str] = ()
-    pressure: Quantity = 0.0
+    pressure: Schedule = 0.0
     constant: bool = False
 
     kind: ClassVar[str] = "pressure"
@@ -249,50 +251,64 @@ class Pressure(Element):
         corners = list(self.polygon)
         if len(corners) < 3 or len(set(corners)) < len(corners):
             raise self.error("needs three different places or more", got=", ".join(corners))
+        share = partial(PressureShare, pressure=self.pressure, constant=self.constant, control=self.control)
         sides = zip(corners, [*corners[1:], corners[0]], strict=True)
-        return [
-            PressureSide(f"{self.name} between {a} and {b}", (a, b), self.pressure, self.constant) for a, b in sides
-        ]
+        return [share(f"{self.name} between {a} and {b}", (a, b)) for a, b in sides]
 
 
 @dataclass(frozen=True)
-class PressureSide(Element):
-    """The share of one side in the potential of a pressure: of a closed polygon alone, so no kind of its own."""
+class PressureShare(Element):
+    """The share of one side or triangle in the potential of a pressure: of a closed outline, so no kind of its own.
 
-    ends: tuple[str, str] = ("", "")
-    pressure: Quantity = 0.0
+    A side from a to b encloses (a × b)/2 with the origin, a triangle a·(b × c)/6.
+    """
+
+    corners: Sequence[str] = ()
+    pressure: Schedule = 0.0
     constant: bool = False
 
     kind: ClassVar[str] = ""
     is_load: ClassVar[bool] = True
-    dimensions: ClassVar[tuple[int, ...]] = (2,)
 
     @property
     def places(self) -> tuple[str, ...]:
-        """The ends."""
-        return tuple(self.ends)
+        """The corners."""
+        return tuple(self.corners)
+
+    @property
+    def _pressure(self) -> Scheduled:
+        return Scheduled("pressure", self.pressure, self.control)
 
     @property
     def variant(self) -> Hashable:
-        """Constant or growing with p."""
-        return self.constant
+        """Constant or growing with p, or the formula of p."""
+        return self.constant, self._pressure.shape
+
+    def check(self, start: Start) -> None:
+        """A formula of the control parameter is the pressure itself."""
+        if not self.constant and self._pressure.moves:
+            raise follows_twice(self, str(self.pressure))
 
     def numbers(self, start: Start) -> dict[str, Any]:
-        """The pressure."""
-        return {"pressure": start.value(self.pressure)}
+        """The pressure, or parameters of its formula."""
+        return self._pressure.numbers(start)
+
+    def _acting(self, at: Local) -> Any:
+        pressure = self._pressure.value(at)
+        return pressure if self.constant else at.p * pressure
 
     def energy(self, at: Local) -> Any:
-        """−pressure × (a × b)/2."""
-        a, b = (frame.position for frame in at.frames)
-        work = at.n.pressure * (a[0] * b[1] - a[1] * b[0]) / 2
-        return -work if self.constant else -at.p * work
+        """−pressure × what it encloses."""
+        a, b, *c = (frame.position for frame in at.frames)
+        enclosed = a @ jnp.cross(b, c[0]) / 6.0 if c else (a[0] * b[1] - a[1] * b[0]) / 2.0
+        return -self._acting(at) * enclosed
 
     def result_names(self, dimension: int) -> tuple[str, ...]:
         """Components of the whole force."""
         return component_names(dimension)
 
     def results(self, at: Local, acting: Acting) -> tuple[Any, ...]:
-        """The force on this side, normal to it: pressure × length."""
-        a, b = (frame.position for frame in at.frames)
-        force = at.n.pressure * (1.0 if self.constant else at.p)
-        return force * (b[1] - a[1]), force * (a[0] - b[0])
+        """The force on it, normal to it: pressure × length or area."""
+        a, b, *c = (frame.position for frame in at.frames)
+        normal = jnp.cross(b - a, c[0] - a) / 2.0 if c else jnp.stack([b[1] - a[1], a[0] - b[0]])
+        return tuple(self._acting(at) * normal)

@@ -8,10 +8,12 @@ import jax
 import numpy as np
 
 from onesided.elements.contract import Acting, Element, Local, Quantity, Start, Words
-from onesided.elements.laws import FormulaLaw, check_law, polynomial_energy
+from onesided.elements.laws import FormulaLaw, check_law, law_pieces, polynomial_energy
 from onesided.elements.schedules import Schedule, Scheduled
 from onesided.elements.shapes import distance, distance_squared
-from onesided.elements.tabulated import TableLaw
+from onesided.elements.tabulated import NEITHER, TableLaw
+from onesided.formulas.formula import parse
+from onesided.formulas.unfolding import Unfolded, has_kinks
 
 MATERIALS = Literal["linear", "neo_hookean"]
 
@@ -34,7 +36,8 @@ class Bar(Element):
     length : natural length; by default the distance at the start. 0 is allowed: a spring that pulls to a point.
     pretension : tension at the start, where `length` is not given: the natural length is shorter accordingly.
     strain : without stress, by temperature or swelling: the natural length is (1 + strain) times as long.
-    law : energy as a formula of the elongation `e` and parameters, instead of a stiffness: "k*e**2/2 + c*e**4".
+    law : energy as a formula of the elongation `e` and parameters, instead of a stiffness: "k*e**2/2 + c*e**4". Terms
+        k*max(e - c, 0)**2 and c*abs(e) have events at their kinks.
     table : force over elongation by points [[e, force], …], instead of a stiffness: linear in between and beyond. Its
         kinks are events, `<name>_kink1` and so on.
     rounding : elongation over which the kinks of the table are rounded; then they are no events.
@@ -56,6 +59,7 @@ class Bar(Element):
     polynomial: Sequence[Quantity] | None = field(default=None, kw_only=True)
     material: MATERIALS = field(default="linear", kw_only=True)
     moving: bool = field(default=False, kw_only=True, repr=False)  # in motion kinks have no coordinates
+    pieces: Unfolded | None = field(default=None, kw_only=True, repr=False)  # of its law, when composed
 
     kind: ClassVar[str] = "bar"
     drawn_as: ClassVar[str] = "bar"
@@ -95,7 +99,7 @@ class Bar(Element):
 
     @property
     def _law(self) -> FormulaLaw:
-        return FormulaLaw(self.law or "0", "e", self.control)
+        return FormulaLaw(self.law or "0", "e", self.control, self.pieces, self.moving)
 
     @property
     def variant(self) -> Hashable:
@@ -123,7 +127,7 @@ class Bar(Element):
                 got=", ".join(given) or "nothing",
                 expected="one of " + ", ".join(f"`{name}`" for name in self.stiff),
             )
-        check_law(self, self.law, "e")
+        check_law(self, self.law, "e", start)
         if self.table is not None:
             self._table.check(self, start, self.rounding)
         elif self.rounding != 0.0:
@@ -152,28 +156,39 @@ class Bar(Element):
         rounded = isinstance(self.rounding, str) or self.rounding != 0.0
         return TableLaw(() if self.table is None else self.table, rounded=rounded, moving=self.moving)
 
+    def expand(self, places: Mapping[str, Any], parameters: Mapping[str, float]) -> Sequence[Element]:
+        """Itself, knowing the pieces of a law with kinks."""
+        pieces = law_pieces(self, self.law, parameters, moving=self.moving)
+        return (self if pieces is None else replace(self, pieces=pieces),)
+
     def inner(self, start: Start) -> dict[str, float]:
-        """Coordinates of the kinks of its table."""
-        if self.table is None:
+        """Coordinates of the kinks of its table or law."""
+        if self.table is None and self.pieces is None:
             return {}
-        return self._table.inner(start, self.span(start) - float(self.along(start, 0.0).natural))
+        value = self.span(start) - float(self.along(start, 0.0).natural)
+        return self._law.inner(start, value) if self.table is None else self._table.inner(start, value)
 
     @property
     def gap_names(self) -> tuple[str, ...]:
-        """Those of the kinks of its table."""
-        return () if self.table is None else self._table.gap_names
+        """Those of the kinks of its table or law."""
+        if self.table is not None:
+            return self._table.gap_names
+        return () if self.pieces is None else self._law.gap_names
 
     def gap_words(self, ending: str) -> Words:
         """A kink is passed."""
-        return self._table.words(ending)
+        return NEITHER if self.table is None else self._table.words(ending)
 
     def gaps(self, at: Local) -> tuple[Any, ...]:
-        """The coordinates of its kinks."""
-        return tuple(at.inner[i] for i in range(len(self.gap_names)))
+        """The coordinates of the kinks of its table, or the gaps at those of its law."""
+        if self.table is not None:
+            return tuple(at.inner[i] for i in range(len(self.gap_names)))
+        return self._law.gaps(distance(*at.frames) - self.lengths(at).natural, at) if self.pieces is not None else ()
 
     def in_motion(self) -> Element:
         """Itself, or with kinks that have no coordinates."""
-        return self if self.table is None or self.moving or not self._table.kinks else replace(self, moving=True)
+        kinked = bool(self.table is not None and self._table.kinks) or has_kinks(parse(self.law or "0"))
+        return replace(self, moving=True) if kinked and not self.moving else self
 
     def _check_stiffness(self, start: Start, given: str) -> None:
         stiffness = start.value(getattr(self, given))
@@ -234,7 +249,7 @@ class Bar(Element):
         """Energy at a length."""
         natural, stiffness = self.lengths(at)
         if self.law is not None:
-            return self._law.energy(length - natural, at.p, at.n)
+            return self._law.energy(length - natural, at)
         if self.table is not None:
             return self._table.energy(length - natural, at)
         if self.polynomial is not None:

@@ -1,6 +1,6 @@
 """Torsion springs: an energy of the angle between two places, or of one place and the ground."""
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
@@ -10,9 +10,11 @@ import numpy as np
 
 from onesided.base.types import Array
 from onesided.elements.contract import Acting, Element, Local, Quantity, Start, Words
-from onesided.elements.laws import FormulaLaw, check_law
+from onesided.elements.laws import FormulaLaw, check_law, law_pieces
 from onesided.elements.schedules import Schedule, Scheduled
-from onesided.elements.tabulated import TableLaw
+from onesided.elements.tabulated import NEITHER, TableLaw
+from onesided.formulas.formula import parse
+from onesided.formulas.unfolding import Unfolded, has_kinks
 
 
 @dataclass(frozen=True)
@@ -29,7 +31,8 @@ class TorsionSpring(Element):
     stiffness : moment per angle.
     angle : natural angle; by default that of the start. It may follow the control parameter, as the pretension may.
     pretension : moment with which the spring turns its second end back at the start, where `angle` is not given.
-    law : energy as a formula of the angle `a` (less the natural one) and parameters, instead of a stiffness.
+    law : energy as a formula of the angle `a` (less the natural one) and parameters, instead of a stiffness; kinks as
+        for a bar.
     table : moment over angle (less the natural one) by points [[angle, moment], …], instead of a stiffness; `rounding`:
         as for a bar. In files angles are radians.
     axis : in space, the hinge's direction in the axes of the first end (of the ground, for one end).
@@ -44,6 +47,7 @@ class TorsionSpring(Element):
     table: Sequence[Sequence[Quantity]] | None = field(default=None, kw_only=True)
     rounding: Quantity = field(default=0.0, kw_only=True)
     moving: bool = field(default=False, kw_only=True, repr=False)  # in motion kinks have no coordinates
+    pieces: Unfolded | None = field(default=None, kw_only=True, repr=False)  # of its law, when composed
 
     kind: ClassVar[str] = "torsion_spring"
     turns: ClassVar[bool] = True
@@ -71,34 +75,44 @@ class TorsionSpring(Element):
         rounded = isinstance(self.rounding, str) or self.rounding != 0.0
         return TableLaw(() if self.table is None else self.table, rounded=rounded, moving=self.moving)
 
+    def expand(self, places: Mapping[str, Any], parameters: Mapping[str, float]) -> Sequence[Element]:
+        """Itself, knowing the pieces of a law with kinks."""
+        pieces = law_pieces(self, self.law, parameters, moving=self.moving)
+        return (self if pieces is None else replace(self, pieces=pieces),)
+
     def inner(self, start: Start) -> dict[str, float]:
-        """Coordinates of the kinks of its table."""
-        if self.table is None:
+        """Coordinates of the kinks of its table or law."""
+        if self.table is None and self.pieces is None:
             return {}
         now = self._at_start(start)[0]
-        natural = now if self.angle is None else float(self._schedules[0].along(start, 0.0))
-        return self._table.inner(start, now - natural)
+        value = 0.0 if self.angle is None else now - float(self._schedules[0].along(start, 0.0))
+        return self._law.inner(start, value) if self.table is None else self._table.inner(start, value)
 
     @property
     def gap_names(self) -> tuple[str, ...]:
-        """Those of the kinks of its table."""
-        return () if self.table is None else self._table.gap_names
+        """Those of the kinks of its table or law."""
+        if self.table is not None:
+            return self._table.gap_names
+        return () if self.pieces is None else self._law.gap_names
 
     def gap_words(self, ending: str) -> Words:
         """A kink is passed."""
-        return self._table.words(ending)
+        return NEITHER if self.table is None else self._table.words(ending)
 
     def gaps(self, at: Local) -> tuple[Any, ...]:
-        """The coordinates of its kinks."""
-        return tuple(at.inner[i] for i in range(len(self.gap_names)))
+        """The coordinates of the kinks of its table, or the gaps at those of its law."""
+        if self.table is not None:
+            return tuple(at.inner[i] for i in range(len(self.gap_names)))
+        return self._law.gaps(self.turn(at) - self.natural(at), at) if self.pieces is not None else ()
 
     def in_motion(self) -> Element:
         """Itself, or with kinks that have no coordinates."""
-        return self if self.table is None or self.moving or not self._table.kinks else replace(self, moving=True)
+        kinked = bool(self.table is not None and self._table.kinks) or has_kinks(parse(self.law or "0"))
+        return replace(self, moving=True) if kinked and not self.moving else self
 
     @property
     def _law(self) -> FormulaLaw:
-        return FormulaLaw(self.law or "0", "a", self.control)
+        return FormulaLaw(self.law or "0", "a", self.control, self.pieces, self.moving)
 
     @property
     def driven(self) -> bool:
@@ -113,7 +127,7 @@ class TorsionSpring(Element):
             raise self.error("its stiffness is not clear", expected="one of `stiffness`, `law`, `table`")
         if self.table is not None:
             self._table.check(self, start, self.rounding)
-        check_law(self, self.law, "a")
+        check_law(self, self.law, "a", start)
         if self.stiffness is not None and not start.value(self.stiffness) > 0:
             got = f"{start.value(self.stiffness):g}"
             raise self.error("its stiffness is not positive", got=got, advice="or use `law`")
@@ -167,7 +181,7 @@ class TorsionSpring(Element):
             return self._table.energy(angle, at)
         if self.law is None:
             return at.n.stiffness / 2 * angle**2
-        return self._law.energy(angle, at.p, at.n)
+        return self._law.energy(angle, at)
 
     def result_names(self, dimension: int) -> tuple[str, ...]:
         """Moment with which it turns its second end back, angle between its ends, natural angle."""

@@ -4,9 +4,11 @@ from collections.abc import Callable
 from functools import partial
 from typing import TypeVar
 
+from onesided.files.part_repeat import replace_names
 from onesided.files.schema import FileModel
 from onesided.files.toml_places import Path, Source
 from onesided.formulas.formula import Formula, FormulaError, parse
+from onesided.formulas.gate import DEFAULT_LIMITS
 from onesided.formulas.kinks import KINKED
 from onesided.formulas.unfolding import MAX_GAPS as IN_ONE
 from onesided.formulas.unfolding import has_kinks, unfolded_energy, unfolded_gap
@@ -23,6 +25,7 @@ def without_kinks(file: FileModel, source: Source) -> FileModel:
     FormulaError
         Where a kink is no such piece, with the place in the file.
     """
+    file = _written_out(file, source)
     texts = [("energy",), *(("unilateral", name) for name in file.unilateral)]
     kinked = {path for path in texts if _has_kinks(_at(file, path))}
     if not kinked:
@@ -40,6 +43,35 @@ def without_kinks(file: FileModel, source: Source) -> FileModel:
         )
     whole = file.model_copy(update={"unilateral": gaps})
     return _with_slacks(whole, known, source) if ("energy",) in kinked else whole
+
+
+def _written_out(file: FileModel, source: Source) -> FileModel:
+    """The file with definitions that move and have kinks written out in its energy and gaps."""
+    parsed = {name: formula for name, text in file.define.items() if (formula := _parsed(text)) is not None}
+    if not any(has_kinks(formula) for formula in parsed.values()):
+        return file
+    known = _Known(file)
+    still = {*known.constants, *known.with_p}
+    kinked = {name for name, formula in parsed.items() if has_kinks(formula) and not formula.names <= still}
+    while more := {name for name, formula in parsed.items() if formula.names & kinked} - kinked:
+        kinked |= more
+    waiting, texts = set(kinked), dict[str, str]()
+    while ready := [name for name in waiting if not parsed[name].names & waiting]:
+        for name in ready:
+            texts[name] = f"({_filled(file.define[name], texts, ('define', name), source)})"
+        waiting -= {*ready}
+    gaps = {name: _filled(text, texts, ("unilateral", name), source) for name, text in file.unilateral.items()}
+    energy = None if file.energy is None else _filled(file.energy, texts, ("energy",), source)
+    return file.model_copy(update={"energy": energy, "unilateral": gaps})
+
+
+def _filled(text: str, known: dict[str, str], path: Path, source: Source) -> str:
+    """A text with definitions written out; refused where that makes it too long."""
+    whole = replace_names(text, known) if known else text
+    if len(whole) > DEFAULT_LIMITS.length:
+        what = "this is too long when the definitions with kinks that it uses are written out"
+        raise source.error(path, what, expected=f"{DEFAULT_LIMITS.length} characters")
+    return whole
 
 
 def _with_slacks(file: FileModel, known: "_Known", source: Source) -> FileModel:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from graphlib import CycleError, TopologicalSorter
 from typing import Any
 
@@ -26,15 +26,18 @@ from onesided.files.formula_motion import (
 from onesided.files.schema import FileModel, shown
 from onesided.files.sketch_formulas import measures_of, sketch_formulas, sketch_of
 from onesided.files.toml_places import Path, Source
+from onesided.formulas.control_kinks import control_kinks
 from onesided.formulas.formula import Formula, FormulaError, parse, refusal_of_name, suggestion
 from onesided.formulas.functions import Table, jax_functions
 from onesided.formulas.kinks import check_kinks
+from onesided.formulas.unfolding import has_kinks
 from onesided.system.sizes import Scales
 from onesided.system.system import System
 
 MAX_WORK = 10_000
 MAX_SHOWN = 12
 _TABLES = ("unilateral", "bilateral", "nonholonomic", "mass", "forces", "friction", "measures")
+STATICS = ("energy", "unilateral", "bilateral", "smallest")  # formulas that paths depend on
 _CONSTRAINTS = ("unilateral", "bilateral", "nonholonomic", "servo")
 
 
@@ -81,6 +84,15 @@ class Recipe:
         for name, formula in self.definitions:
             env[name] = formula.evaluate(env, self.table)
         return [jnp.asarray(formula.evaluate(env, self.table), float) for formula in self.results]
+
+    @property
+    def kinked(self) -> bool:
+        """Whether functions with kinks are called."""
+        return any(has_kinks(formula) for formula in (*(one for _, one in self.definitions), *self.results))
+
+    def control_kinks(self, control: str, parameters: Mapping[str, float]) -> tuple[float, ...]:
+        """Values of the control parameter at which the results have kinks."""
+        return control_kinks(self.results, control, parameters, self.definitions)
 
     def arrays(self, *groups: Mapping[str, Any]) -> list[Any]:
         """Return the results as NumPy arrays, over arrays of values; the table must be NumPy's."""
@@ -263,7 +275,7 @@ class Book:
     def _check_kinks(self) -> None:
         """Check that energies and constraints, and definitions they use, are smooth in the coordinates."""
         moving = {*self.file.coordinates, *(n for n in self.bases if self.bases[n] & set(self.file.coordinates))}
-        smooth = [path for path in self.formulas if path[0] in ("energy", "unilateral", "bilateral")]
+        smooth = [path for path in self.formulas if path[0] in STATICS]
         used = self._needed(name for path in smooth for name in self.formulas[path].names)
         for path in (*smooth, *(("define", name) for name in self.order if name in used)):
             try:
@@ -313,6 +325,8 @@ def _make_system(file: FileModel, book: Book) -> System:
         recipe = book.recipe([path], table)
         return lambda q, p, th: recipe.values(columns(file.coordinates, q), {file.control.name: p}, th)[0]
 
+    statics = [path for path in book.formulas if path[0] in STATICS]
+    stated = book.recipe(statics, table)
     system = System(
         coordinates=tuple(file.coordinates),
         energy=scalar("energy"),
@@ -336,6 +350,7 @@ def _make_system(file: FileModel, book: Book) -> System:
         servo={name: scalar("servo", name, "condition") for name in file.servo},
         actuation=actuation_of(file, book, table) if file.servo else None,
         space=None if file.space is None else space_of(file.space),
+        kinks=partial(stated.control_kinks, file.control.name) if stated.kinked else (),
     )
     return system if not file.surfaces else add_surfaces(system, file, book, table)
 

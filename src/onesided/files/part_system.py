@@ -96,6 +96,15 @@ class FormulaPart(Element):
         return {name: start.parameters[name] for name in self.parameters}
 
     @property
+    def kinked(self) -> bool:
+        """Whether functions with kinks are called in its formulas."""
+        return self.recipe is not None and self.recipe.kinked
+
+    def control_kinks(self, parameters: Mapping[str, float]) -> tuple[float, ...]:
+        """Those of the file's formulas."""
+        return () if self.recipe is None else self.recipe.control_kinks(self.control, parameters)
+
+    @property
     def closure_names(self) -> tuple[str, ...]:
         """Equations."""
         return self.equations

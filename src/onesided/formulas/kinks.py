@@ -10,8 +10,8 @@ KINKED = ("abs", "max", "min")
 SMOOTH_SIDE = 3  # whole exponent from which on max(x, 0) to it has no kink in its slope and stiffness
 SMOOTH = 2.0  # exponent from which on |x| to it has a slope that has none of the kink
 ADVICE = (
-    "terms k*max(f, 0)**2 and c*abs(f) of the energy itself are taken apart; "
-    "a law is a `table`, a `cable` or a stop; or smooth it: sqrt(x**2 + c**2)"
+    "terms k*max(f, 0)**2 and c*abs(f) of energies and laws are taken apart, min(a, b) of gaps; "
+    "or smooth it: sqrt(x**2 + c**2)"
 )
 
 

@@ -83,6 +83,7 @@ MARKERS = {
     Kind.continuum: EventMarker("h", filled=False, size=8.5),
     Kind.bound: EventMarker("|", filled=True, size=6.0),
     Kind.user: EventMarker("p", filled=False, size=8.0),
+    Kind.kink: EventMarker("H", filled=False, size=8.0),
 }
 
 

@@ -55,6 +55,10 @@ _TEXTS = {
     ),
     Kind.bound: "p reached a bound of the range that was asked for: the path goes on, the computation does not.",
     Kind.user: "A function given by the user passed through zero here.",
+    Kind.kink: (
+        "The model has a kink in the control parameter here: one piece of max, min or abs of p ends and another "
+        "begins, as where one load case follows another. One path leads on; its tangent changes at once."
+    ),
 }
 
 _MOTION_TEXTS = {

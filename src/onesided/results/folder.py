@@ -75,7 +75,7 @@ def seal(folder: FilePath, record: Mapping[str, Any]) -> None:
     files = {file.relative_to(folder).as_posix(): file for file in sorted(folder.rglob("*")) if file.is_file()}
     digests = {name: _digest(file) for name, file in files.items()}
     whole = {"format": FORMAT, **record, "files": digests}
-    (folder / RECORD).write_text(as_json({**whole, "digest": _text_digest(whole)}), encoding="utf-8")
+    (folder / RECORD).write_text(as_json({**whole, "digest": text_digest(whole)}), encoding="utf-8")
 
 
 def _digest(file: FilePath) -> str:
@@ -83,7 +83,8 @@ def _digest(file: FilePath) -> str:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
-def _text_digest(record: Mapping[str, Any]) -> str:
+def text_digest(record: Mapping[str, Any]) -> str:
+    """Digest of a record as it is written."""
     return hashlib.sha256(as_json(record).encode()).hexdigest()
 
 
@@ -132,7 +133,7 @@ def check_files(folder: FilePath, record: Mapping[str, Any]) -> None:
     """Compare the files of a result with their digests."""
     with damage(folder / RECORD):
         rest = {key: value for key, value in record.items() if key != "digest"}
-        if record["format"] > 1 and record["digest"] != _text_digest(rest):
+        if record["format"] > 1 and record["digest"] != text_digest(rest):
             raise ValueError("its text is not what was written")
         digests = dict(record.get("files", {}))
         inner = [name for name in digests if "/" in name or "\\" in name or name in {"", ".", ".."}]
@@ -168,9 +169,14 @@ def damage(file: FilePath) -> Iterator[None]:
 
 def read_arrays(folder: FilePath, names: Iterable[str], optional: Collection[str] = ()) -> dict[str, Any]:
     """Arrays of a result by name; their sizes are known before they are read."""
-    file, wanted = folder / ARRAYS, list(names)
+    return read_npz(folder / ARRAYS, list(names), optional)
+
+
+def read_npz(file: FilePath, names: Sequence[str] | None = None, optional: Collection[str] = ()) -> dict[str, Any]:
+    """Arrays of a file by name, by default all of them; their sizes are known before they are read."""
     with damage(file), zipfile.ZipFile(file) as archive:
         members = {entry.filename.removesuffix(".npy"): entry for entry in archive.infolist()}
+        wanted = members if names is None else names
         present = [name for name in wanted if name in members or name not in optional]
         sizes = {name: _size(archive, members[name]) for name in present}
         if sum(sizes.values()) > max(FREE, SWOLLEN * file.stat().st_size):

@@ -33,6 +33,7 @@ class Kind(Enum):
     continuum = "non-unique path derivative"
     bound = "bound reached"
     user = "user event"
+    kink = "kink of the loading"
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -16,14 +16,14 @@ from onesided.base.errors import UsageError
 from onesided.base.names import nearest
 from onesided.base.types import Indices, Status
 from onesided.results.flat_tables import put_csv
-from onesided.results.folder import as_json, damage
+from onesided.results.folder import as_json, damage, text_digest
 from onesided.results.quantiles import Quantile, quantile
 from onesided.results.store import load_result
 from onesided.results.study_cases import Cases, read_cases
 from onesided.results.study_rows import CASE, LISTS, TEXTS, TRUTHS, arrow, read_rows
 
 STUDY, KEPT = "study.json", "results"
-FORMAT = 1
+FORMAT = 2  # since 2: a digest of the statement
 REACHED = (Status.bound_reached.name, Status.finished.name)  # all that was asked for was looked at
 INDEPENDENT = "random"  # the one way to draw a sample whose members are independent
 
@@ -233,7 +233,8 @@ def result_folder(folder: FilePath, number: int) -> FilePath:
 def write_statement(folder: FilePath, statement: Mapping[str, Any]) -> None:
     """State what a folder is a study of."""
     with whole_file(folder / STUDY) as draft:
-        draft.write_text(as_json({"type": "study", "format": FORMAT, **statement}), encoding="utf-8")
+        whole = {"type": "study", "format": FORMAT, **statement}
+        draft.write_text(as_json({**whole, "digest": text_digest(whole)}), encoding="utf-8")
 
 
 def read_statement(folder: FilePath) -> dict[str, Any]:
@@ -243,8 +244,10 @@ def read_statement(folder: FilePath) -> dict[str, Any]:
         raise UsageError(f"'{folder}' holds no study", got=f"no file '{STUDY}'", expected="a folder of `study`")
     with damage(file):
         found: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
-        version = int(found["format"])
+        version, digest = int(found["format"]), found.pop("digest", "")
         _ = found["task"]["verb"], found["model"], found["version"]
+        if version < 1 or (1 < version <= FORMAT and digest != text_digest(found)):
+            raise ValueError("its text is not what was written")
     if version > FORMAT:
         raise UsageError(f"'{file}' was written by a newer version of onesided", advice="update onesided")
     return found

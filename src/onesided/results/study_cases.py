@@ -11,7 +11,7 @@ import numpy as np
 from onesided.base.atomic import whole_file
 from onesided.base.errors import UsageError
 from onesided.base.types import Array
-from onesided.results.folder import damage
+from onesided.results.folder import damage, read_npz
 
 CASES = "cases.npz"
 MOST_CASES = 20_000_000
@@ -73,7 +73,11 @@ class Cases:
 
     def columns(self, numbers: Any) -> dict[str, Array]:
         """Values of the cases of these numbers: name → (N,)."""
-        at = np.unravel_index(np.asarray(numbers, dtype=np.int64), self.shape)
+        wanted = np.asarray(numbers, dtype=np.int64)
+        if np.any((wanted < 0) | (wanted >= len(self))):
+            raise UsageError("there are rows of cases that there are not", got=f"case {wanted.max()} of {len(self)}",
+                             expected=f"rows and '{CASES}' of one study", advice="the folder is damaged")  # fmt: skip
+        at = np.unravel_index(wanted, self.shape)
         place = dict(zip(self.dimensions, at, strict=True))
         return {name: values[place[name]] for name, values in self.axes.items()} | {
             name: values[place[SAMPLE]] for name, values in self.sample.items()
@@ -109,7 +113,8 @@ class Cases:
 
 def read_cases(folder: FilePath) -> Cases:
     """The cases that a folder holds."""
-    with damage(folder / CASES), np.load(folder / CASES, allow_pickle=False) as stored:
-        found = {tuple(key.split(" ", 1)): stored[key] for key in stored.files}
+    stored = read_npz(folder / CASES)
+    with damage(folder / CASES):
+        found = {tuple(key.split(" ", 1)): values for key, values in stored.items()}
         axes = {name: values for (kind, name), values in found.items() if kind == "axis"}
         return Cases(axes, {name: values for (kind, name), values in found.items() if kind == SAMPLE})

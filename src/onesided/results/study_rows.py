@@ -78,7 +78,7 @@ def _write(folder: FilePath, first: int, last: int, table: Any) -> None:
     pa = arrow()
     (folder / ROWS).mkdir(exist_ok=True)
     with whole_file(_file(folder, first, last)) as draft:
-        pa.parquet.write_table(table, draft, compression="zstd")
+        pa.parquet.write_table(table, draft, compression="zstd", write_page_checksum=True)
 
 
 def _join(folder: FilePath, present: list[Chunk]) -> None:
@@ -124,7 +124,7 @@ def _read(files: Iterable[FilePath], columns: Sequence[str] | None = None) -> An
 def _one(file: FilePath, columns: Sequence[str] | None) -> Any:
     """One chunk, or those of some columns that it has; a file that is gone is no damage."""
     with file.open("rb") as stream, damage(file):
-        chunk = arrow().parquet.ParquetFile(stream)
+        chunk = arrow().parquet.ParquetFile(stream, page_checksum_verification=True)
         names = chunk.schema_arrow.names
         return chunk.read(columns=names if columns is None else [name for name in columns if name in names])
 

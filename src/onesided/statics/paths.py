@@ -225,6 +225,8 @@ def _check_request(system: Any, watch: PathWatch, method: Any, limits: tuple[int
     refuse_history(system)
     if isinstance(method, FirstOrder) and system.derivatives.large:
         raise UsageError("`FirstOrder` is for small systems", got=f"{system.n} coordinates", advice=DENSE_ADVICE)
+    if isinstance(method, FirstOrder) and system.control_kinks:
+        raise UsageError("`FirstOrder` is for smooth loadings", got=f"kinks of {system.control}", advice="the default")
     bounds = watch.p_bounds
     if not bounds[0] < bounds[1]:
         raise UsageError("the bounds are not usable", got=repr(bounds), expected="(low, high) with low < high")

@@ -345,6 +345,15 @@ class Structure:
         return [element for element in self.elements if isinstance(element, Bar) and element.moves]
 
     @cached_property
+    def _kinked(self) -> list[Element]:
+        """Elements in whose formulas functions with kinks are called."""
+        return [element for element in self.elements if element.kinked]
+
+    def control_kinks(self, parameters: Mapping[str, float]) -> set[float]:
+        """Values of the control parameter at which formulas of parts have kinks."""
+        return {p for element in self._kinked for p in element.control_kinks(parameters)}
+
+    @cached_property
     def driven(self) -> bool:
         """Whether some element follows the control parameter."""
         return any(element.driven for element in self.elements)

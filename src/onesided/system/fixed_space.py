@@ -72,6 +72,7 @@ class FixedSpace:
             control=system.control,
             scales=self._scales(),
             words={names[j]: system.words_for(names[j]) for j in chosen if j >= k},
+            kinks=system.kinks if system.structure is None else system.control_kinks,
         )
 
     def _energy(self, z: Any, p: Any, th: Any) -> Any:

@@ -23,7 +23,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from onesided.base.arguments import checked
+from onesided.base.arguments import checked, row_of_numbers
 from onesided.base.errors import ModelError
 from onesided.base.names import joined
 from onesided.base.types import Array
@@ -104,6 +104,7 @@ def with_surfaces(system: System, pairs: Mapping[str, SurfacePair]) -> System:
         measures=_shortened(system.measures, n),
         scales=_scales(system.scales, extra),
         sketch=system.sketch,
+        kinks=system.kinks,
         surfaces=SurfaceWatch(dict(pairs), n, system.surfaces),
     )
     return made_by(whole, with_surfaces, system, dict(pairs))
@@ -161,9 +162,7 @@ class _Pair:
 @checked
 def surface_start(system: System, pairs: Mapping[str, SurfacePair], q0: Any) -> Array:
     """Coordinates of the whole system: q0 of the bodies, parameters as the pairs guess them."""
-    return np.concatenate(
-        [np.asarray(q0, dtype=float), *(np.asarray(pair.start, dtype=float) for pair in pairs.values())]
-    )
+    return np.concatenate([system.point(q0), *(np.asarray(pair.start, dtype=float) for pair in pairs.values())])
 
 
 def closest(
@@ -192,7 +191,8 @@ def closest(
 @checked
 def conformity(pair: SurfacePair, q: Any, s: Any, th: Mapping[str, float]) -> float:
     """How unique the closest points are: the determinant of [SW (15)] over its size; 0 is conformal contact."""
-    look = SurfaceWatch({"pair": pair}, len(q)).local("pair", np.asarray(q)[None], np.asarray(s)[None], th)
+    place, at = row_of_numbers("q", q), row_of_numbers("s", s, len(pair.start))
+    look = SurfaceWatch({"pair": pair}, len(place)).local("pair", place[None], at[None], th)
     sizes = np.linalg.norm(look.J[0], axis=1)
     return float(np.linalg.det(look.J[0]) / np.prod(np.where(sizes > 0, sizes, 1.0)))
 
@@ -200,9 +200,10 @@ def conformity(pair: SurfacePair, q: Any, s: Any, th: Mapping[str, float]) -> fl
 @checked
 def check_surfaces(pairs: Mapping[str, SurfacePair], q: Array, th: Mapping[str, float]) -> None:
     """Refuse outlines without a tangent, and conformal contact, at a configuration of the bodies."""
+    place = row_of_numbers("q", q)
     for name, pair in pairs.items():
-        start = np.concatenate([np.asarray(q, dtype=float), np.asarray(pair.start, dtype=float)])
-        SurfaceWatch({name: pair}, len(q)).check(start, th)
+        start = np.concatenate([place, np.asarray(pair.start, dtype=float)])
+        SurfaceWatch({name: pair}, len(place)).check(start, th)
 
 
 def _scales(scales: Scales, extra: int) -> Scales:

@@ -1,7 +1,7 @@
 """`System`: a mechanical system as pure functions of coordinates q and control parameter p."""
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -30,6 +30,7 @@ from onesided.system.resting_forces import check_forces
 from onesided.system.sizes import Probe, Scales, Sizes, estimate
 from onesided.system.travel import Made, made_by, travelling
 
+Kinks = Sequence[float] | Callable[[Mapping[str, float]], Sequence[float]]
 _TABLES = ("bilateral", "unilateral", "nonholonomic", "servo")
 
 
@@ -58,6 +59,8 @@ class System:
     words : name of a gap → noun, what closing and what opening is called, where these are not ("contact", "closes",
         "opens").
     labels : name of a coordinate, measure or the control → what pictures call it, and its unit: ("tip height", "mm").
+    kinks : values of p at which energy or constraints have kinks, or a function of the parameters that gives them:
+        paths are traced in pieces between them. Formulas tell theirs.
     structure, derivatives : set by `compose`: the parts the system was made of, and their sum.
     surfaces : set by `with_surfaces`: looks after contact points during a motion.
     task : set by `load`: the start, p, range and motion that the file states; verbs use them where nothing is said.
@@ -97,6 +100,7 @@ class System:
     contacts: Mapping[str, Contact] = field(default_factory=dict)
     words: Mapping[str, tuple[str, str, str]] = field(default_factory=dict)
     labels: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    kinks: Kinks = ()
     structure: Any = field(default=None, repr=False, compare=False)
     surfaces: Any = field(default=None, repr=False, compare=False)
     derivatives: Derivatives = field(default=None, repr=False, compare=False)  # type: ignore[assignment]
@@ -233,6 +237,19 @@ class System:
     def history(self) -> Mapping[str, int]:
         """Parameters that remember (permanent set), with the number of the coordinate whose value each takes over."""
         return {} if self.structure is None else dict(self.structure.history)
+
+    @property
+    def control_kinks(self) -> tuple[float, ...]:
+        """Values of p at which energy or constraints have kinks, growing; the system is smooth in between.
+
+        Raises
+        ------
+        FormulaError
+            Where formulas have kinks whose places are not known.
+        """
+        own = self.kinks(self.parameters) if callable(self.kinks) else self.kinks
+        made = () if self.structure is None else self.structure.control_kinks(self.parameters)
+        return tuple(sorted({*(float(p) for p in own), *made}))
 
     @property
     def constraint_names(self) -> tuple[str, ...]:

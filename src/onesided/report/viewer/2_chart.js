@@ -353,10 +353,10 @@ function gestures(canvas, on) {
 }
 
 // One shape for each kind of event, told apart without colour: corners, turn, size, width.
-const HOLLOW = new Set(["opens", "smooth_bifurcation", "continuum", "idle", "user"]);
+const HOLLOW = new Set(["opens", "smooth_bifurcation", "continuum", "idle", "user", "kink"]);
 const SHAPES = new Map(Object.entries({
   closes: [3, Math.PI / 2, 7], opens: [3, -Math.PI / 2, 7], corner_limit: [4, 0, 7], smooth_bifurcation: [4, Math.PI / 4, 7],
-  nonsmooth_bifurcation: [5, -Math.PI / 2, 8], continuum: [6, 0, 7], user: [5, -Math.PI / 2, 6], idle: [4, 0, 7, 0.6],
+  nonsmooth_bifurcation: [5, -Math.PI / 2, 8], continuum: [6, 0, 7], user: [5, -Math.PI / 2, 6], kink: [6, Math.PI / 6, 7], idle: [4, 0, 7, 0.6],
 }));
 function mark(c, kind, places) {
   if (kind === "jump") return;

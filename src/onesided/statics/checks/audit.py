@@ -16,7 +16,7 @@ from onesided.base.types import Array, Indices
 from onesided.results import Event, Kind, Path
 
 NEAR = 0.1  # arc length, in scaled units, within which degrees on branches are counted: no other event may be there
-PASSED = frozenset({Kind.bound, Kind.user})  # events at which nothing happens to the path
+PASSED = frozenset({Kind.bound, Kind.user, Kind.kink})  # events at which nothing happens to the path
 
 
 @dataclass(frozen=True)

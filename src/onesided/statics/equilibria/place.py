@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from onesided.base.errors import SolveError
+from onesided.base.errors import SolveError, UsageError
 from onesided.base.tolerances import DEFAULT, Tolerances
 from onesided.base.types import Array, Indices
 from onesided.results import ConstraintStates
@@ -67,6 +67,11 @@ def place_near(system: System, q: Any, p: float, tolerances: Tolerances = DEFAUL
     """The equilibrium near (q, p): checked and corrected first."""
     point = system.point(q)
     system.check_start(point, p)
+    if p in system.control_kinks:
+        raise UsageError(
+            f"at {system.control} = {p:g} the model has a kink: derivatives differ on its two sides",
+            advice=f"a value of {system.control} a little to one side",
+        )
     sizes = system.sizes(point, p)
     found = correct(system, point, p, sizes=sizes, tolerances=tolerances)
     if not found.status.ok:

@@ -25,6 +25,7 @@ from onesided.evaluation.resolution import (
 from onesided.evaluation.step_data import StepKnobs
 from onesided.statics.curves.curve import Curve, CurvePoint, Plane, make_point, newton
 from onesided.statics.curves.factors import determinant
+from onesided.statics.tracing.cells import ControlCell, to_the_edge
 from onesided.statics.tracing.hits import PathWatch, Trigger, explained, is_calm
 from onesided.statics.tracing.inside import halfway
 from onesided.statics.tracing.singular import first_singular
@@ -115,6 +116,7 @@ class Walker:
         self.middle: Middle | None = None  # of the last step
         self.proposed: Middle | None = None  # of the next
         self.located: Located | None = None
+        self.cell: ControlCell | None = None  # where p has kinks
 
     def _advance(self) -> CurvePoint | None:
         """One step of the curve that can be trusted; None when the step becomes too small."""
@@ -151,7 +153,7 @@ class Walker:
 
     def _look_ahead(self) -> None:
         """Have points in a row made: on a long path by one compiled call, on others by single steps."""
-        if self.ahead is not None or self.curve.large or not self.point.orientation:
+        if self.ahead is not None or self.curve.large or not self.point.orientation or self.cell is not None:
             return
         if self._compiles():
             track = Track(self.point, self.previous, self.earlier, self._between())
@@ -228,9 +230,9 @@ class Walker:
         target = 0.01 * self.watch.tolerances.residual
         while self.step > self.watch.tolerances.minimum_step:
             h, self.located = self.step, None
-            y = self._predict(h)
-            found = newton(self.curve, y, Plane(a.t, float(a.t @ y)), target=target, limit=5, reach=method.miss * h)
-            if found.converged:
+            y, border, h = self._aim(h)
+            found = newton(self.curve, y, border, target=target, limit=5, reach=method.miss * h)
+            if found.converged and self._in_cell(found.y):
                 move = found.y - a.y
                 b = make_point(self.curve, found, a.t, a.s + math.sqrt(move @ move))
                 b.sense = b.sense or a.sense
@@ -247,6 +249,18 @@ class Walker:
             else:
                 self.step, self.blind = 0.4 * h, not math.isfinite(found.error + found.e.energy)
         return None
+
+    def _aim(self, h: float) -> tuple[Array, Plane, float]:
+        """Where a step leads by prediction, the plane in which it is corrected, its length: up to a kink of p."""
+        a, y = self.point, self._predict(h)
+        edge = None if self.cell is None else to_the_edge(self.curve, a, y, self.cell)
+        if edge is None:
+            return y, Plane(a.t, float(a.t @ y)), h
+        return *edge, math.dist(edge[0], a.y)
+
+    def _in_cell(self, y: Array) -> bool:
+        """Whether a point lies on this side of all kinks of p."""
+        return self.cell is None or self.cell.holds(float(y[self.curve.n]), self.curve.unit[self.curve.n])
 
     def _predict(self, h: float) -> Array:
         """Extrapolate the tangent through the last points and the middle of the last step; integrate it."""

@@ -14,6 +14,7 @@ from onesided.statics.curves.spectrum import hidden, negative_modes
 from onesided.statics.equilibria.place import Standpoint, place
 from onesided.statics.rays.naming import Named, name_idle, name_point
 from onesided.statics.rays.rays import rays_at
+from onesided.statics.tracing.cells import ControlCells, across
 from onesided.statics.tracing.fork_ahead import fork_ahead
 from onesided.statics.tracing.hits import Hit, Trigger, find_hits, locate
 from onesided.statics.tracing.home import Home
@@ -50,7 +51,8 @@ class Tracer(Walker):
         self.crowd = 0
         self.neutral = False
         self.sides: dict[str, float] = {}  # of user functions that are zero at the last point
-        self.curve, self.point = self._leave(origin.where, ray, 0.0)
+        self.cells = ControlCells(origin.where.system, origin.where.sizes.control)
+        self.curve, self.point = self._leave(*self._set_out(origin.where, ray), 0.0)
         self.step = self._first_step()
         self._home = Home(self.curve, self.point, self.watch.tolerances)
         self._origin = self.point.y[: self.curve.n + 1]
@@ -83,6 +85,8 @@ class Tracer(Walker):
                 status = Status.closed
             elif quiet is not None and quiet.change is not Change.touches:
                 status = yield from self._meet_idle(quiet, b)
+            elif hit is None and self._kink(b) is not None:
+                status = yield from self._turn(b)
             elif hit is None:
                 yield from self._accept(b)
                 if self.ahead is not None:
@@ -135,6 +139,43 @@ class Tracer(Walker):
         if self.points >= 3 and self._home.is_at(self.curve, self.point):
             return Status.closed
         return Status.enough if self.points >= self.most else None
+
+    def _set_out(self, where: Standpoint, ray: Ray) -> tuple[Standpoint, Ray]:
+        """The start and its ray; at a kink of p those of the side to which the ray leads."""
+        if not self.cells or not ray.p_sign:
+            return where, ray
+        p = float(where.x[where.system.n])
+        self.cell = self.cells.around(p, ray.p_sign)
+        beyond, other = across(where, self.cell, ray.p_sign, ray.rows) if self.cells.near(p) else (where, ray)
+        return (beyond, other) if other is not None else (where, ray)
+
+    def _kink(self, b: CurvePoint) -> float | None:
+        """The kink of p at which a step has arrived."""
+        return None if self.cell is None else self.cell.kink_at(float(b.x[self.curve.n]), b.sense)
+
+    def _turn(self, b: CurvePoint) -> Generator[PathItem, None, Status | None]:
+        """Go on from a kink of p in the next cell; a bound at the kink ends the path."""
+        yield from self._settle_degree(b, b)
+        kink, sense, system = self._kink(b), b.sense, self.origin.where.system
+        x = b.x.copy()
+        x[self.curve.n] = kink
+        c = replace(b, x=x, y=self.curve.scaled(x))
+        where = place(system, b.x, self.curve.sizes, self.watch.tolerances)
+        self.points += 1
+        if not self.watch.p_bounds[0] < x[self.curve.n] < self.watch.p_bounds[1]:
+            return (yield from self._pass(Hit(Trigger.bound, 1.0), c, where, b.s))[0]
+        back, _ = two_rays(where, self.curve, b, (sense, sense, self.degree or 0))
+        self.cell = self.cells.around(float(x[self.curve.n]), sense)
+        beyond, on = across(where, self.cell, sense, tuple(self.curve.rows.tolist()))
+        rays = Rays((back,) if on is None else (back, on))
+        named = Named(Kind.kink, 0, None if on is None else 1, (), "")
+        self._remember(named, rays, beyond, c, b.s)
+        if on is None:
+            self.point = c
+            return Status.path_ended
+        self.curve, self.point = self._leave(beyond, on, b.s)
+        self.step, self.located = min(self.step, self._first_step()), None
+        return None
 
     def _leave(self, where: Standpoint, ray: Ray, s: float) -> tuple[Curve, CurvePoint]:
         """Start a new leg at a place along a ray; inertia is unknown until its first regular point."""

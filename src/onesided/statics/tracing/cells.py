@@ -1,0 +1,100 @@
+"""Kinks of p alone: between two of them the equilibrium equations are smooth, and no step may cross one.
+
+A path is traced within such a cell up to its edge, a few roundings inside the kink, where derivatives are those of the
+cell. It goes on from the edge of the next cell, along the ray that keeps the sense of p there.
+"""
+
+import math
+from bisect import bisect
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from onesided.base.tolerances import EPS
+from onesided.base.types import Array
+from onesided.results import Ray
+from onesided.statics.curves.curve import Curve, CurvePoint, Plane
+from onesided.statics.equilibria.place import Standpoint, place
+from onesided.statics.rays.rays import rays_at
+from onesided.system.system import System
+
+ROOM = 64 * EPS  # distance of an edge from its kink, relative to p and to its size: more than the rounding of a formula
+
+
+@dataclass(frozen=True)
+class ControlCell:
+    """An interval of p without kinks inside.
+
+    Attributes
+    ----------
+    low, high : its edges, just inside of the kinks.
+    kinks : the kinks that bound it, ±∞ where none does.
+    """
+
+    low: float
+    high: float
+    kinks: tuple[float, float]
+
+    def kink_at(self, p: float, sense: float) -> float | None:
+        """The kink that p has come to, moving in a sense."""
+        a, b = self.kinks  # nothing is at an edge that is infinitely far away
+        if sense > 0 and p >= self.high - 0.5 * (b - self.high):
+            return b
+        return a if sense < 0 and p <= self.low + 0.5 * (self.low - a) else None
+
+    def holds(self, scaled: float, unit: float) -> bool:
+        """Whether a scaled p is inside or at an edge."""
+        return self.low / unit <= scaled <= self.high / unit
+
+
+class ControlCells:
+    """The line of p, cut at the kinks of a system.
+
+    Parameters
+    ----------
+    size : of p.
+    """
+
+    def __init__(self, system: System, size: float) -> None:
+        self._kinks: list[tuple[float, float]] = []  # with the distance of the edges; those closer than that are one
+        for kink in system.control_kinks:
+            room = ROOM * max(abs(kink), size)
+            if not self._kinks or kink - self._kinks[-1][0] > 8.0 * room:
+                self._kinks.append((kink, room))
+
+    def __bool__(self) -> bool:
+        return bool(self._kinks)
+
+    def near(self, p: float) -> bool:
+        """Whether p is at a kink or at the edge of a cell."""
+        return any(abs(p - kink) <= 2.0 * room for kink, room in self._kinks)
+
+    def around(self, p: float, sense: float) -> ControlCell:
+        """The cell that p is in; of those on both sides of a kink the one that lies ahead."""
+        i = bisect([kink + math.copysign(2.0 * room, -sense) for kink, room in self._kinks], p)
+        (a, left), (b, right) = ((-math.inf, 0.0), *self._kinks, (math.inf, 0.0))[i : i + 2]
+        return ControlCell(a + left, b - right, (a, b))
+
+
+def to_the_edge(curve: Curve, a: CurvePoint, y: Array, cell: ControlCell) -> tuple[Array, Plane] | None:
+    """Where the way from a to a predicted point beyond the cell leaves it, and the edge as an equation."""
+    n, unit = curve.n, curve.unit[curve.n]
+    level = (cell.high if y[n] > a.y[n] else cell.low) / unit
+    if not (y[n] - level) * (y[n] - a.y[n]) > 0.0:
+        return None
+    guess = a.y + (level - a.y[n]) / (y[n] - a.y[n]) * (y - a.y)
+    guess[n] = level
+    return guess, Plane(np.eye(1, curve.size, n)[0], level)
+
+
+def across(where: Standpoint, cell: ControlCell, sense: float, rows: tuple[int, ...]) -> tuple[Standpoint, Ray | None]:
+    """The same point at the edge of the next cell, and the ray that leads on; None where none does.
+
+    Of several the one with the same closed constraints is taken.
+    """
+    x = where.x.copy()
+    x[where.system.n] = cell.low if sense > 0 else cell.high
+    beyond = replace(place(where.system, x, where.sizes, where.tolerances))
+    leading = [ray for ray in rays_at(beyond).rays if ray.p_sign == sense]
+    same = [ray for ray in leading if ray.rows == rows]
+    return beyond, next(iter(same or leading), None)
