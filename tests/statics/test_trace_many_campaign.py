@@ -51,10 +51,12 @@ def test_every_event_is_that_of_trace(family, seed):
         if path is None:
             assert not found.ok[i], own
             continue
-        listed = zip(
-            *(column[rows] for column in (found.kind, found.constraint, found.before, found.after)), strict=True
-        )
-        assert found.status[i] is path.status, own
+        if path.status.ok:
+            assert found.status[i] is path.status, own
+        else:  # `trace` gave up and says so; from where it was handed over it may come further
+            rows = rows[: len(path.events)]
+        columns = (found.kind, found.constraint, found.before, found.after)
+        listed = zip(*(column[rows] for column in columns), strict=True)
         assert list(listed) == _events_of(path), own
         p = np.array([event.p for event in path.events])
         assert np.allclose(found.p[rows], p, rtol=1e-10, atol=1e-10 * np.max(np.abs(p), initial=0.0)), own
