@@ -225,8 +225,13 @@ def test_a_redundant_gap_closes_and_opens_without_force(after):
     method = PredictorCorrector(compile_after=after)
     up = onesided.trace(IDLE_GAP, [0.0, 0.0], 0.0, p_bounds=(-1, 3), method=method)
     down = onesided.trace(IDLE_GAP, [3.0, 0.0], 3.0, direction=-1, p_bounds=(-1, 3), method=method)
-    for path in (up, down):
-        assert told(path) == [(Kind.idle, ("g2",))] and places(path) == pytest.approx([1.0], abs=1e-5)
+    swapped = System(IDLE_GAP.coordinates, IDLE_GAP.energy, unilateral=dict(reversed(IDLE_GAP.unilateral.items())))
+    other = onesided.trace(swapped, [3.0, 0.0], 3.0, direction=-1, p_bounds=(-1, 3), method=method)  # the other carries
+    assert told(up) == [(Kind.idle, ("g2",))]
+    for path in (up, down, other):
+        ((kind, changed),) = told(path)
+        assert kind is Kind.idle and "g2" in changed and places(path) == pytest.approx([1.0], abs=1e-5)
+        assert path.gaps.min() > -1e-9
     assert "closes without force: redundant with contact 'g1'" in up.events[0].words()
     assert "opens" in down.events[0].words()
 

@@ -99,7 +99,9 @@ def settle(
             best = found
         if found.ok:
             break
-    return best or _finish(system, p, sizes, routes[0](), tolerances, name="start")
+    best = best or _finish(system, p, sizes, routes[0](), tolerances, name="start")
+    at_rest = best.status is Status.stalled and best.residual <= 0.01 * tolerances.residual
+    return replace(best, status=Status.solved) if at_rest else best  # a stall at round-off has arrived
 
 
 def _rank(found: Solution[Equilibrium]) -> tuple[bool, bool, float]:
@@ -143,10 +145,8 @@ def _routes(
 def confirmed(system: System, p: float, loose: Relaxed, sizes: Sizes, tolerances: Tolerances) -> Corrected:
     """Where a descent ended, polished by Newton's method as long as that stays there."""
     end = Corrected(loose.q, loose.nu, loose.status, loose.residual, loose.iterations)
-    if loose.status not in {Status.solved, Status.stalled}:
+    if loose.status not in {Status.solved, Status.stalled} or loose.residual <= 0.01 * tolerances.residual:
         return end
-    if loose.residual <= 0.01 * tolerances.residual:
-        return replace(end, status=Status.solved)  # a stall at round-off has arrived
     near = correct(system, loose.q, p, nu=loose.nu, sizes=sizes, tolerances=tolerances)
     moved = _size((near.q - loose.q) / sizes.length)
     return near if near.status.ok and moved <= np.sqrt(tolerances.residual) else end

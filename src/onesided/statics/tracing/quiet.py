@@ -97,6 +97,18 @@ class LegMargins:
                         return Quiet(Change.arrives, (row,), corner, beyond)
         return None
 
+    def not_carried_on(self, curve: Curve, a: CurvePoint, h: float) -> Quiet | None:
+        """Idle constraints that may have to carry beyond a, where the path cannot go on with those that do.
+
+        What carries may curve away there, whatever its margin: those at rest beside it would be passed.
+        """
+        rows = tuple(sorted(row for row in self.idle if row not in curve.rows))
+        if not rows:
+            return None
+        passed = a.margins.copy()
+        passed[np.array(rows) - curve.k] = -h
+        return Quiet(Change.leaves, rows, a, replace(a, s=a.s + h, margins=passed))
+
     def _leaving(self, curve: Curve, a: CurvePoint, b: CurvePoint, tolerances: Tolerances) -> list[Quiet]:
         rows = [row for row in sorted(self.idle) if abs(b.margins[row - curve.k]) > FLAT]
         sharp = between(curve, a, b, 1.0) if rows else None

@@ -22,13 +22,15 @@ from onesided.statics.tracing.inside import between, interpolate, is_inside, mea
 
 SOFT = 6  # soft modes at either end of a step that are looked at
 EARLIER = (0.5, 0.75, 0.9, 0.97)  # shares of the way to a singular point at which modes are counted
-JUST_BEFORE = (EPS**0.1875, EPS**0.375)  # shares of that way short of it: another one may be that close
+SHARES = (*EARLIER, 1.0 - EPS**0.1875, 1.0 - EPS**0.375)  # another one may be that close before it
 HALVINGS = 20  # of a bracket of modes, from whose ends Newton's method leads elsewhere
 BLUR = 64.0  # steps ahead within which a singular point is looked for where rounding decides inertia
 CLOSE = EPS**0.3  # modes this soft, relative to the reference, are taken to vanish together
 
 
-def first_singular(curve: Curve, a: CurvePoint, b: CurvePoint, tolerances: Tolerances) -> CurvePoint | None:
+def first_singular(
+    curve: Curve, a: CurvePoint, b: CurvePoint, tolerances: Tolerances, *, shares: tuple[float, ...] = SHARES
+) -> CurvePoint | None:
     """The first singular point of a step, of all modes that cross zero in it, in either sense; None if there is none.
 
     On the soft modes of both ends the stiffness is taken to change linearly: (1 − θ)K_a + θK_b is singular for the
@@ -48,17 +50,19 @@ def first_singular(curve: Curve, a: CurvePoint, b: CurvePoint, tolerances: Toler
         if found is not None and (is_inside(a, b, found) or _in_its_blur(curve, a, b, found, tolerances)):
             along = mean_tangent(a, b)
             found = replace(found, s=a.s + float(along @ (found.y - a.y)))
-            return _sooner(curve, a, b, found, tolerances) or found
+            return _sooner(curve, a, b, found, tolerances, shares) or found
     return None
 
 
-def _sooner(curve: Curve, a: CurvePoint, b: CurvePoint, found: CurvePoint, tolerances: Tolerances) -> CurvePoint | None:
+def _sooner(
+    curve: Curve, a: CurvePoint, b: CurvePoint, found: CurvePoint, tolerances: Tolerances, shares: tuple[float, ...]
+) -> CurvePoint | None:
     """A singular point before the one that was found, if modes on the way to it are not those of the start.
 
     Modes that are lost in rounding towards the point that was found tell of no other.
     """
     reached = (found.s - a.s) / (b.s - a.s)
-    for share in (*EARLIER, *(1.0 - short for short in JUST_BEFORE)) if a.negative >= 0 else ():
+    for share in shares if a.negative >= 0 else ():
         middle = between(curve, a, b, share * reached)
         if middle is not None and 0 <= middle.negative != a.negative:
             blurred = undecided(curve.measured_at(middle.x), middle.x, tolerances)
@@ -69,7 +73,7 @@ def _sooner(curve: Curve, a: CurvePoint, b: CurvePoint, found: CurvePoint, toler
 def _first_of_bracket(curve: Curve, a: CurvePoint, b: CurvePoint, tolerances: Tolerances) -> CurvePoint | None:
     """The first singular point between two that differ in their modes, halved until its equations lead to it."""
     for _ in range(HALVINGS):
-        found, middle = first_singular(curve, a, b, tolerances), between(curve, a, b, 0.5)
+        found, middle = first_singular(curve, a, b, tolerances, shares=EARLIER), between(curve, a, b, 0.5)
         if found is not None or middle is None or middle.negative < 0:
             return found
         a, b = (a, middle) if middle.negative != a.negative else (middle, b)

@@ -111,10 +111,11 @@ class Tracer(Walker):
         return (hit, c, None) if quiet is None else (quiet.hit(self.curve), quiet.point, quiet)
 
     def _corner(self) -> Quiet | None:
-        """A corner of the path at the last point, at which a constraint closes to stay idle."""
+        """A corner of the path at the last point, at which a constraint closes to stay idle, or idle ones take over."""
         if self.curve.large or not len(self.point.margins):
             return None
-        return self.margins.at_corner(self.curve, self.point, self.method.first_step**2)
+        h = self.method.first_step**2
+        return self.margins.at_corner(self.curve, self.point, h) or self.margins.not_carried_on(self.curve, self.point, h)
 
     def _fork(self) -> CurvePoint | None:
         """A fork ahead of a path that is lost in rounding: the end of a step that leads there at once."""
@@ -305,6 +306,8 @@ class Tracer(Walker):
         ahead: Ray | None = replace(goes_on(self.curve, on, quiet), idle=tuple(names[row] for row in sorted(idle)))
         if quiet.crosses(self.curve):
             ahead = taken_over(where, self.curve, quiet, on.p_sign)
+        if ahead is None and quiet.beyond.y is quiet.point.y:  # nothing is known beyond
+            return Status.step_too_small
         if ahead is None:  # other branches may leave here: that is to be decided from derivatives
             self.margins.idle.difference_update(quiet.rows)
             return (yield from self._meet(quiet.hit(self.curve), quiet.beyond, b))[0]
