@@ -16,20 +16,22 @@ NEAR = 1.05  # a size this close to the one sought is as good
 ALIKE = 0.2  # powers that differ by no more are the same
 
 
-def first_crossing(change: Change, guess: float) -> float | None:
+def first_crossing(change: Change, guess: float, floor: float = 0.0) -> float | None:
     """The smallest size, near `guess` and over many decades, at which `change` is CHANGE; None if it never is.
 
     A change need not grow for ever (stiffness may be periodic, and sizes larger than its period tell nothing): first a
-    size is sought under which it vanishes like a power, then the crossing above that.
+    size is sought under which it vanishes like a power, then the crossing above that. Sizes below `floor` are rounding.
     """
-    low, power, high = _vanishing(change, guess)
+    low, power, high = _vanishing(change, guess, floor)
     return high[0] if low is None else _upwards(change, low, power, high)
 
 
-def _vanishing(change: Change, guess: float) -> tuple[Sample | None, float, Sample]:
+def _vanishing(change: Change, guess: float, floor: float) -> tuple[Sample | None, float, Sample]:
     """The first sample downwards from `guess` under which the change vanishes, its power, and a large one above."""
     here, high = (guess, change(guess)), (math.inf, math.inf)
     for _ in range(2 * DECADES):
+        if here[0] < floor and high[1] < math.inf:
+            return None, 0.0, high
         if here[1] >= CHANGE:
             high, size = here, here[0] * min(max(_factor(here[1], 1.0), 0.1), 1.0 / FINE)
             here = size, change(size)

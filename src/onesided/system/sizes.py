@@ -15,7 +15,7 @@ import numpy as np
 
 from onesided.base.arguments import stated
 from onesided.base.errors import ModelError
-from onesided.base.tolerances import EPS, HALF_DIGITS, QUARTER_DIGITS, ROUNDING
+from onesided.base.tolerances import EPS, HALF_DIGITS, ROUNDING
 from onesided.base.types import Array
 from onesided.evaluation.derivatives import FEW, Derivatives, Evaluation
 from onesided.system.crossing import ALIKE, CHANGE, DECADES, NEAR, first_crossing
@@ -50,6 +50,7 @@ class Probe:
 
 SPREAD = 30.0  # largest ratio of lengths that is estimated
 DECADES_ALIKE = 3  # decades over which growth by like powers is a law
+LEAST = 0.01  # share of the end of such a law that is taken, however far below it begins
 LEFT = EPS**0.5  # share of the first reference in those of other points: for directions in which no element is stiff
 FAR = 1e3  # a change so much larger need not be known better
 
@@ -232,7 +233,7 @@ def _past_power_law(evaluate: Probe, q: Array, p: float, d: Array, t: float) -> 
     else:
         return t
     decades = math.log10(end / t)
-    return max(t**0.25 * end**0.75, QUARTER_DIGITS * end) if decades >= DECADES_ALIKE else t
+    return max(t**0.25 * end**0.75, LEAST * end) if decades >= DECADES_ALIKE else t
 
 
 def _zigzag(n: int) -> Array:
@@ -267,7 +268,7 @@ def _reach(evaluate: Probe, e: Evaluation, q: Array, p: float, d: Array, guess: 
                 break
         return largest
 
-    return first_crossing(change, guess)
+    return first_crossing(change, guess, ROUNDING * _largest(q / d))
 
 
 def _reach_under_load(evaluate: Probe, e: Evaluation, q: Array, p: float, d: Array, guess: float) -> float | None:

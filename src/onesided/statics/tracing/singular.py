@@ -22,7 +22,7 @@ from onesided.statics.tracing.inside import between, interpolate, is_inside, mea
 
 SOFT = 6  # soft modes at either end of a step that are looked at
 EARLIER = (0.5, 0.75, 0.9, 0.97)  # shares of the way to a singular point at which modes are counted
-SHARES = (*EARLIER, 1.0 - EPS**0.1875, 1.0 - EPS**0.375)  # another one may be that close before it
+SHARES = (*EARLIER, 1.0 - EPS**0.1875)  # another one may be that close before it; closer, branches mingle
 HALVINGS = 20  # of a bracket of modes, from whose ends Newton's method leads elsewhere
 BLUR = 64.0  # steps ahead within which a singular point is looked for where rounding decides inertia
 CLOSE = EPS**0.3  # modes this soft, relative to the reference, are taken to vanish together
@@ -61,10 +61,10 @@ def _sooner(
 
     Modes that are lost in rounding towards the point that was found tell of no other.
     """
-    reached = (found.s - a.s) / (b.s - a.s)
+    reached, along = (found.s - a.s) / (b.s - a.s), mean_tangent(a, b)
     for share in shares if a.negative >= 0 else ():
         middle = between(curve, a, b, share * reached)
-        if middle is not None and 0 <= middle.negative != a.negative:
+        if middle is not None and 0 <= middle.negative != a.negative and (found.y - middle.y) @ along > 0:
             blurred = undecided(curve.measured_at(middle.x), middle.x, tolerances)
             return None if blurred else _first_of_bracket(curve, a, middle, tolerances)
     return None

@@ -114,8 +114,8 @@ class Tracer(Walker):
         """A corner of the path at the last point, at which a constraint closes to stay idle, or idle ones take over."""
         if self.curve.large or not len(self.point.margins):
             return None
-        h = self.method.first_step**2
-        return self.margins.at_corner(self.curve, self.point, h) or self.margins.not_carried_on(self.curve, self.point, h)
+        here = self.curve, self.point, self.method.first_step**2
+        return self.margins.at_corner(*here) or self.margins.not_carried_on(*here)
 
     def _fork(self) -> CurvePoint | None:
         """A fork ahead of a path that is lost in rounding: the end of a step that leads there at once."""
