@@ -42,8 +42,9 @@ def test_moments_and_shear_at_sections_are_those_of_linear_theory(bent):
     for name, first, length in (("b_1_beam", 0.0, 0.7), ("b_2_beam", 0.7, L - 0.7)):
         shares = np.array([0.0, 0.3, 0.5, 1.0])
         found, x = state.members.section(name, shares), first + shares * length
-        scale = SMALL * W * L**2
-        np.testing.assert_allclose(found["M"][0], [moment(kind, one) for one in x], atol=1e-10 * scale)
+        angles = 4 * np.spacing(0.4) * EI / length  # what rounding of the turned nodes makes of a moment
+        scale = 1e-10 * SMALL * W * L**2 + angles
+        np.testing.assert_allclose(found["M"][0], [moment(kind, one) for one in x], atol=scale)
         slope = [(moment(kind, one + 0.5) - moment(kind, one - 0.5)) for one in x]
         np.testing.assert_allclose(-found["Q"][0], slope, atol=1e-10 * SMALL * W * L)
 

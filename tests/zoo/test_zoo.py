@@ -367,4 +367,4 @@ def test_models_for_motion_say_what_to_run(name):
 
 @pytest.mark.parametrize("name", ["end-point", "end-point-horizontal", "flat-contact", "singular-corner"])
 def test_models_without_stable_states_say_what_to_run(name):
-    assert f"`onesided trace {name}`" in zoo.text(name)
+    assert f"`onesided trace {name}" in zoo.text(name)

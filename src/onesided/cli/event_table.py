@@ -1,5 +1,6 @@
 """Events as a table for people: №, kind, place, contacts, stability, and below a row what the columns cannot say."""
 
+import shutil
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import zip_longest
@@ -30,7 +31,7 @@ class EventRow(NamedTuple):
 
 def width() -> int:
     """Columns to write in: those of the terminal, 80 where there is none, and not more than can be read with ease."""
-    return min(out.width, WIDEST)
+    return min(shutil.get_terminal_size().columns, WIDEST)  # asked each time: terminals are resized
 
 
 def say(text: str, hang: int = 2) -> None:

@@ -38,7 +38,8 @@ def recheck(mechanics: Mechanics, points: Arrays, found: Check | None = None) ->
     steep = steepness(mechanics.equations, points)
     length = max(float(np.max(np.abs(points.q), initial=0.0)), float(mechanics.sizes.q.max()))
     speed = max(float(np.max(np.abs(points.v), initial=0.0)), float(mechanics.sizes.v.max()))
-    force = force_size(found, points.mu, steep)
+    cancelled = HALF_DIGITS * float(np.max(np.abs(found.energy - found.kinetic), initial=0.0)) / length  # inside of U
+    force = max(force_size(found, points.mu, steep), cancelled)
     position = _largest(found.c / steep[: mechanics.equations.m]) / length
     velocity = _largest(found.c_dot / steep) / speed
     bend = speed / length * speed + float(np.max(np.abs(points.a), initial=0.0))
