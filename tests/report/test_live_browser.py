@@ -60,6 +60,12 @@ class LiveTab:
         self.page.mouse.down()
         self.page.mouse.move(at[1], middle, steps=steps)
         self.page.mouse.up()
+        there = float(handle.input_value())
+        for _ in range(250):  # until the system has followed
+            if abs(self.value("p") - there) <= 1e-5 * (high - low):
+                return
+            time.sleep(0.02)
+        raise AssertionError(there)
 
     def value(self, name):
         """A number of the table, once it is exact."""
