@@ -138,3 +138,48 @@ def test_gaps_and_equations_with_kinks_are_refused_with_the_reason(more, why):
 
 def test_kinks_of_parameters_and_high_powers_are_plain():
     assert onesided.solve(model("max(k, c)/2*(x - 1)**2 + max(x, 0)**4 - 4*x"), p=0.0).value.q[0] == pytest.approx(1.0)
+
+
+def _pushed(load, energy="-x**2/2", **more):
+    parameters = "".join(f"{name} = {value!r}\n" for name, value in more.items())
+    text = f"""
+energy = "{energy} + f*x"
+coordinates = {{x = -1.0}}
+control = {{range = [-1, 1]}}
+[define]
+f = "{load}"
+[unilateral]
+w = "-x"
+[parameters]
+unused = 0.0
+{parameters}"""
+    return onesided.loads(text).system
+
+
+def test_all_rays_leave_a_kink_at_which_a_contact_changes():
+    """U = −x²/2 + f x over x ≤ 0: x = f, or x = 0 with λ = −f; at f = −|p| two of them on either side."""
+    path = onesided.trace(_pushed("-abs(p)"), [-1.0], -1.0, p_bounds=(-1, 1))
+    kink = path.events[0]
+    assert kink.p == pytest.approx(0.0, abs=1e-12)
+    assert sorted((ray.p_sign, ray.instability) for ray in kink.rays) == [(-1, 0), (-1, 1), (1, 0), (1, 1)]
+    turned = onesided.trace(_pushed("p + max(p, 0)"), [-1.0], -1.0, p_bounds=(-1, 1))
+    assert [event.kind.name for event in turned.events] == ["corner_limit", "bound"]
+    assert (turned.p[-1], turned.instability[-1], turned.lam[-1, 0]) == (-1.0, 0, pytest.approx(1.0))
+
+
+@pytest.mark.parametrize("before", [1e-2, 1e-5, 1e-8])
+def test_a_kink_just_before_a_fold_is_not_stepped_over(before):
+    """x² = max(p, k): the fold at p = 0 is never reached, x stays √k."""
+    system = _pushed("-max(p, k)", "x**3/3", k=before)
+    path = onesided.trace(system, [-1.0], 1.0, direction=-1, p_bounds=(-1, 1))
+    assert [event.kind.name for event in path.events] == ["kink", "bound"]
+    assert path.events[0].p == pytest.approx(before) and path.q[-1, 0] == pytest.approx(-np.sqrt(before), rel=1e-5)
+
+
+def test_kinks_of_other_parameters_are_seen_by_many_paths():
+    """A pulse c − 20 |p − 1| of the load: none for the numbers of the model, one for others."""
+    system = _pushed("-max(c - 20*abs(p - 1), 0)", "x**2/2", c=0.0)
+    many = onesided.trace_many(system, {"c": [0.0, 1.0]}, q0=[0.0], p0=-1.0, p_bounds=(-1, 3))
+    one = onesided.trace(system.replace(parameters={"c": 1.0}), [0.0], -1.0, p_bounds=(-1, 3))
+    assert [event.kind.name for event in one.events].count("kink") == 3
+    assert many.p[many.of(1)] == pytest.approx([event.p for event in one.events])

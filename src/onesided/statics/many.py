@@ -143,7 +143,7 @@ def trace_many(  # noqa: PLR0913 - one verb, all its ends by keyword
 def _is_large(system: System) -> bool:
     """Whether paths are traced one by one: many unknowns, or kinks of p, which compiled steps do not see."""
     unknowns = system.n + 1 + len(system.constraint_names)
-    return system.derivatives.large or unknowns > MOST_UNKNOWNS or bool(system.control_kinks)
+    return system.derivatives.large or unknowns > MOST_UNKNOWNS or system.kinked
 
 
 def _levels(system: System, at: Any) -> Array | None:

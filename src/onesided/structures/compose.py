@@ -349,6 +349,11 @@ class Structure:
         """Elements in whose formulas functions with kinks are called."""
         return [element for element in self.elements if element.kinked]
 
+    @property
+    def kinked(self) -> bool:
+        """Whether formulas of parts call functions with kinks."""
+        return bool(self._kinked)
+
     def control_kinks(self, parameters: Mapping[str, float]) -> set[float]:
         """Values of the control parameter at which formulas of parts have kinks."""
         return {p for element in self._kinked for p in element.control_kinks(parameters)}

@@ -239,6 +239,12 @@ class System:
         return {} if self.structure is None else dict(self.structure.history)
 
     @property
+    def kinked(self) -> bool:
+        """Whether there are kinks of p, for these parameters or for others."""
+        own = callable(self.kinks) or len(self.kinks) > 0
+        return own or (self.structure is not None and self.structure.kinked)
+
+    @property
     def control_kinks(self) -> tuple[float, ...]:
         """Values of p at which energy or constraints have kinks, growing; the system is smooth in between.
 

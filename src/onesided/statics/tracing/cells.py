@@ -6,7 +6,7 @@ cell. It goes on from the edge of the next cell, along the ray that keeps the se
 
 import math
 from bisect import bisect
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -87,14 +87,52 @@ def to_the_edge(curve: Curve, a: CurvePoint, y: Array, cell: ControlCell) -> tup
     return guess, Plane(np.eye(1, curve.size, n)[0], level)
 
 
-def across(where: Standpoint, cell: ControlCell, sense: float, rows: tuple[int, ...]) -> tuple[Standpoint, Ray | None]:
-    """The same point at the edge of the next cell, and the ray that leads on; None where none does.
+def turns_inside(curve: Curve, a: CurvePoint, b: CurvePoint, cell: ControlCell) -> bool:
+    """Whether p, where it turns on the way from a to b, clearly turns before it would leave the cell.
 
-    Of several the one with the same closed constraints is taken.
+    By the cubic through both ends, whose rise counts twice: a kink just before a fold is not to be stepped over.
     """
+    n, unit, h = curve.n, curve.unit[curve.n], b.s - a.s
+    pa, pb, ra, rb = float(a.y[n]), float(b.y[n]), h * float(a.t[n]), h * float(b.t[n])
+    if not ra * rb < 0.0:
+        return True
+    f = ra / (ra - rb)  # about where the slope vanishes
+    top = (1 - f) ** 2 * ((1 + 2 * f) * pa + f * ra) + f * f * ((3 - 2 * f) * pb - (1 - f) * rb)
+    if ra > 0:
+        return bool(top + (top - max(pa, pb)) < cell.high / unit)
+    return bool(top + (top - min(pa, pb)) > cell.low / unit)
+
+
+@dataclass(frozen=True)
+class Crossing:
+    """The rays that leave a kink of p: into the next cell from its edge `beyond`, and back into the last one.
+
+    `leading` begins with the one that has the same closed constraints as before.
+    """
+
+    beyond: Standpoint
+    leading: tuple[Ray, ...]
+    returning: tuple[Ray, ...]
+
+
+def across(where: Standpoint, cell: ControlCell, sense: float, rows: tuple[int, ...]) -> tuple[Standpoint, Ray | None]:
+    """The same point at the edge of the next cell, and the ray that leads on; None where none does."""
+    beyond, leading = _into(where, cell, sense, rows)
+    return beyond, next(iter(leading), None)
+
+
+def crossing(where: Standpoint, cell: ControlCell, sense: float, rows: tuple[int, ...]) -> Crossing:
+    """All rays at a kink, but for the one along which a path with these closed constraints came to it."""
+    back = [ray for ray in rays_at(where).rays if ray.p_sign == -sense]
+    same = [ray for ray in back if ray.rows == rows] or back
+    return Crossing(*_into(where, cell, sense, rows), tuple(ray for ray in back if ray is not next(iter(same), None)))
+
+
+def _into(
+    where: Standpoint, cell: ControlCell, sense: float, rows: tuple[int, ...]
+) -> tuple[Standpoint, tuple[Ray, ...]]:
     x = where.x.copy()
     x[where.system.n] = cell.low if sense > 0 else cell.high
-    beyond = replace(place(where.system, x, where.sizes, where.tolerances))
+    beyond = place(where.system, x, where.sizes, where.tolerances)
     leading = [ray for ray in rays_at(beyond).rays if ray.p_sign == sense]
-    same = [ray for ray in leading if ray.rows == rows]
-    return beyond, next(iter(same or leading), None)
+    return beyond, tuple(sorted(leading, key=lambda ray: ray.rows != rows))

@@ -25,7 +25,7 @@ from onesided.evaluation.resolution import (
 from onesided.evaluation.step_data import StepKnobs
 from onesided.statics.curves.curve import Curve, CurvePoint, Plane, make_point, newton
 from onesided.statics.curves.factors import determinant
-from onesided.statics.tracing.cells import ControlCell, to_the_edge
+from onesided.statics.tracing.cells import ControlCell, to_the_edge, turns_inside
 from onesided.statics.tracing.hits import PathWatch, Trigger, explained, is_calm
 from onesided.statics.tracing.inside import halfway
 from onesided.statics.tracing.singular import first_singular
@@ -238,7 +238,8 @@ class Walker:
                 b.sense = b.sense or a.sense
                 angle = math.acos(min(1.0, float(a.t @ b.t)))
                 self.step = h * self._growth(angle, found.first / h)
-                if angle <= 2.0 * method.turn and self._resolved(a, b, h) and self._explained(a, b, h):
+                inside = self.cell is None or turns_inside(self.curve, a, b, self.cell)
+                if angle <= 2.0 * method.turn and inside and self._resolved(a, b, h) and self._explained(a, b, h):
                     until = self._surveyed(a, b, found.e) if alone else 1.0
                     if until == 1.0:
                         self.step, self.tried = min(self.step, method.max_step * max(1.0, LONG * b.s)), (h, found.e)

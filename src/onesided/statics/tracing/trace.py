@@ -14,7 +14,7 @@ from onesided.statics.curves.spectrum import hidden, negative_modes
 from onesided.statics.equilibria.place import Standpoint, place
 from onesided.statics.rays.naming import Named, name_idle, name_point
 from onesided.statics.rays.rays import rays_at
-from onesided.statics.tracing.cells import ControlCells, across
+from onesided.statics.tracing.cells import ControlCells, across, crossing
 from onesided.statics.tracing.fork_ahead import fork_ahead
 from onesided.statics.tracing.hits import Hit, Trigger, find_hits, locate
 from onesided.statics.tracing.home import Home
@@ -49,6 +49,7 @@ class Tracer(Walker):
         self.pending: PathItem | None = None
         self.events = 0
         self.crowd = 0
+        self.taken_over = -math.inf  # arc length at which idle constraints were last asked to carry
         self.neutral = False
         self.sides: dict[str, float] = {}  # of user functions that are zero at the last point
         self.cells = ControlCells(origin.where.system, origin.where.sizes.control)
@@ -115,7 +116,10 @@ class Tracer(Walker):
         if self.curve.large or not len(self.point.margins):
             return None
         here = self.curve, self.point, self.method.first_step**2
-        return self.margins.at_corner(*here) or self.margins.not_carried_on(*here)
+        corner = self.margins.at_corner(*here)
+        if corner is None and self.point.s > self.taken_over:  # once at a place: it would go to and fro
+            corner, self.taken_over = self.margins.not_carried_on(*here), self.point.s
+        return corner
 
     def _fork(self) -> CurvePoint | None:
         """A fork ahead of a path that is lost in rounding: the end of a step that leads there at once."""
@@ -166,17 +170,28 @@ class Tracer(Walker):
         if not self.watch.p_bounds[0] < x[self.curve.n] < self.watch.p_bounds[1]:
             return (yield from self._pass(Hit(Trigger.bound, 1.0), c, where, b.s))[0]
         back, _ = two_rays(where, self.curve, b, (sense, sense, self.degree or 0))
-        self.cell = self.cells.around(float(x[self.curve.n]), sense)
-        beyond, on = across(where, self.cell, sense, tuple(self.curve.rows.tolist()))
-        rays = Rays((back,) if on is None else (back, on))
-        named = Named(Kind.kink, 0, None if on is None else 1, (), "")
-        self._remember(named, rays, beyond, c, b.s)
+        kept, self.cell = self.cell, self.cells.around(float(x[self.curve.n]), sense)
+        found = crossing(where, self.cell, sense, tuple(self.curve.rows.tolist()))
+        on = next(iter((*found.leading, *found.returning)), None)
+        self._remember(self._at_kink(back, on), Rays((back, *found.leading, *found.returning)), found.beyond, c, b.s)
         if on is None:
             self.point = c
             return Status.path_ended
-        self.curve, self.point = self._leave(beyond, on, b.s)
+        if not found.leading:
+            self.cell = kept
+        self.curve, self.point = self._leave(found.beyond if found.leading else where, on, b.s)
         self.step, self.located = min(self.step, self._first_step()), None
         return None
+
+    def _at_kink(self, back: Ray, on: Ray | None) -> Named:
+        """What happens at a kink of p, with the constraints that change there too."""
+        if on is None:
+            return Named(Kind.kink, 0, None, (), "")
+        names, before, after = self.origin.where.system.constraint_names, set(back.rows), set(on.rows)
+        changed = tuple(names[row] for row in sorted(before ^ after))
+        does = "closes" if after > before else "opens" if after < before else "changes"
+        kind = Kind.corner_limit if back.p_sign == on.p_sign else Kind.kink
+        return Named(kind, 0, 1, changed, f"at a kink of the loading {does} {', '.join(changed)}" if changed else "")
 
     def _leave(self, where: Standpoint, ray: Ray, s: float) -> tuple[Curve, CurvePoint]:
         """Start a new leg at a place along a ray; inertia is unknown until its first regular point."""
