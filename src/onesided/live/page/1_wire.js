@@ -9,7 +9,7 @@ function node(tag, attributes, ...children) {
 }
 
 const S = {
-  model: null, names: new Map(), now: null, version: 0, scene: null, note: "",
+  model: null, names: new Map(), now: null, version: 0, shown: 0, scene: null, note: "",
   turns: [], changes: {}, moving: false, changing: false, target: null, text: "", parameters: new Map(),
 };
 const KEPT = "onesided-live" + location.pathname;

@@ -6,6 +6,7 @@ const handle = byId("handle");
 wire.handlers.model = (message) => {
   const other = !S.model || S.model.names.join("\n") !== message.names.join("\n");
   S.model = message;
+  S.shown = message.version; // a server that was started again counts anew
   S.names = new Map(message.names.map((name, i) => [name, i]));
   S.parameters = new Map(message.parameters.map((one) => [one.name, one.value]));
   S.scene = other ? null : S.scene;
