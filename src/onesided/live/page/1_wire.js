@@ -10,12 +10,12 @@ function node(tag, attributes, ...children) {
 
 const S = {
   model: null, names: new Map(), now: null, version: 0, shown: 0, scene: null, note: "",
-  turns: [], changes: {}, moving: false, changing: false, target: null, text: "", parameters: new Map(),
+  turns: [], changes: {}, tried: new Map(), moving: false, changing: false, target: null, text: "", parameters: new Map(),
 };
 const KEPT = "onesided-live" + location.pathname;
 
 const shelf = document.documentElement.dataset.bridge === "1" ? null : sessionStorage; // frames of notebooks have none
-const wire = { socket: null, serial: 0, sent: new Map(), tries: 0, handlers: {} };
+const wire = { socket: null, serial: 0, sent: new Map(), tries: 0, again: false, handlers: {} };
 const bridged = document.documentElement.dataset.bridge === "1"; // inside a notebook: the widget carries messages
 
 function send(kind, body = {}) {
@@ -72,6 +72,7 @@ function connect() {
   wire.socket = socket;
   socket.onopen = () => {
     wire.tries = 0;
+    wire.again = false;
     Object.assign(S, { moving: false, changing: false, turns: [], changes: {} });
     wire.sent.clear();
     trouble("");
