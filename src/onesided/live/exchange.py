@@ -1,7 +1,7 @@
 """Messages between a page and its session: what may be asked, and the answers. Knows nothing of how they travel."""
 
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
@@ -173,20 +173,20 @@ class Exchange:
             raise UsageError("nothing has begun", expected="a message hello first")
         return self.session
 
-    def _opened(self, session: LiveSession) -> Iterator[dict[str, Any]]:
-        """A new session: everything is told anew."""
-        self.session, self.version = session, self.version + 1
+    def _opened(self, session: LiveSession, stated: Mapping[str, float]) -> Iterator[dict[str, Any]]:
+        """A new session: everything is told anew; `stated` has the parameters as the text states them."""
+        self.session, self.stated, self.version = session, dict(stated), self.version + 1
         yield introduction(session, self.file, saves=self.folder is not None) | {"version": self.version}
         yield state(session, []) | {"version": self.version}
 
     def _hello(self, request: Hello, stop: StopFlag) -> Iterator[dict[str, Any]]:
         was = request.standing
         if was is None:
-            return self._opened(LiveSession(self.first, stop=stop))
+            return self._opened(LiveSession(self.first, stop=stop), self.first.system.parameters)
         model = self._read(was.text) if was.text and self.first.source else self.first
-        self.stated = dict(model.system.parameters)
         known = {name: value for name, value in was.parameters.items() if name in model.system.parameters}
-        return self._opened(LiveSession(model.changed(known), (np.array(was.q), was.p), stop=stop))
+        session = LiveSession(model.changed(known), (np.array(was.q), was.p), stop=stop)
+        return self._opened(session, model.system.parameters)
 
     def _read(self, text: str) -> LiveModel:
         return of_file(text, self.file or "model", None if self.folder is None else self.folder.place)
@@ -206,12 +206,12 @@ class Exchange:
         if not self.first.source:
             raise UsageError("this system was stated in Python: there is no text to edit")
         old, model = self._now(), self._read(request.text)
-        self.stated = dict(model.system.parameters)
         same = old.model.system.coordinates == model.system.coordinates
-        return self._opened(LiveSession(model, (old.q, old.p) if same else None, stop=stop))
+        session = LiveSession(model, (old.q, old.p) if same else None, stop=stop)
+        return self._opened(session, model.system.parameters)
 
     def _restart(self, request: Restart, stop: StopFlag) -> Iterator[dict[str, Any]]:
-        return self._opened(LiveSession(self._now().model, stop=stop))
+        return self._opened(LiveSession(self._now().model, stop=stop), self.stated)
 
     def _save(self, request: Save, stop: StopFlag) -> Iterator[dict[str, Any]]:
         if self.folder is None:
