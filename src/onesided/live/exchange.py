@@ -207,8 +207,14 @@ class Exchange:
             raise UsageError("this system was stated in Python: there is no text to edit")
         old, model = self._now(), self._read(request.text)
         same = old.model.system.coordinates == model.system.coordinates
-        session = LiveSession(model, (old.q, old.p) if same else None, stop=stop)
+        begun = model.changed(self._kept(old.model.system.parameters, model.system.parameters))
+        session = LiveSession(begun, (old.q, old.p) if same else None, stop=stop)
         return self._opened(session, model.system.parameters)
+
+    def _kept(self, now: Mapping[str, float], stated: Mapping[str, float]) -> dict[str, float]:
+        """Values of sliders that a new text does not touch: those of parameters whose number in it is the old one."""
+        own = {name: value for name, value in now.items() if value != self.stated.get(name)}
+        return {name: value for name, value in own.items() if name in stated and stated[name] == self.stated.get(name)}
 
     def _restart(self, request: Restart, stop: StopFlag) -> Iterator[dict[str, Any]]:
         return self._opened(LiveSession(self._now().model, stop=stop), self.stated)
