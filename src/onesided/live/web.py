@@ -31,6 +31,7 @@ from onesided.live.exchange import (
     ParameterChange,
     Request,
     Restart,
+    Save,
     Tracing,
     refusal,
     understood,
@@ -178,7 +179,7 @@ class Conversation:
             self.working = StopFlag(self.seconds)
             for one in await asyncio.to_thread(self.exchange.answer, request, self.working):
                 await self._send(one)
-            if not isinstance(request, HandleMove):
+            if not isinstance(request, HandleMove | Save):
                 self.wanted.set()
 
     async def _wanted(self) -> bool:
