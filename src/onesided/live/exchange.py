@@ -207,7 +207,8 @@ class Exchange:
             raise UsageError("this system was stated in Python: there is no text to edit")
         old, model = self._now(), self._read(request.text)
         same = old.model.system.coordinates == model.system.coordinates
-        begun = model.changed(self._kept(old.model.system.parameters, model.system.parameters))
+        memory = old.remembered() if same else self._forgotten(old)
+        begun = model.changed(self._kept({**old.model.system.parameters, **memory}, model.system.parameters))
         session = LiveSession(begun, (old.q, old.p) if same else None, stop=stop)
         return self._opened(session, model.system.parameters)
 
@@ -217,7 +218,12 @@ class Exchange:
         return {name: value for name, value in own.items() if name in stated and stated[name] == self.stated.get(name)}
 
     def _restart(self, request: Restart, stop: StopFlag) -> Iterator[dict[str, Any]]:
-        return self._opened(LiveSession(self._now().model, stop=stop), self.stated)
+        old = self._now()
+        return self._opened(LiveSession(old.model.changed(self._forgotten(old)), stop=stop), self.stated)
+
+    def _forgotten(self, session: LiveSession) -> dict[str, float]:
+        """What a session remembers, as it was at the start of the model."""
+        return {name: self.stated[name] for name in session.model.system.history}
 
     def _save(self, request: Save, stop: StopFlag) -> Iterator[dict[str, Any]]:
         if self.folder is None:
@@ -246,7 +252,7 @@ class Exchange:
 
     def _text(self, session: LiveSession) -> str:
         """The model file with the parameters as the sliders have them."""
-        now = session.model.system.parameters
+        now = {**session.model.system.parameters, **self._forgotten(session)}
         changed = {name: value for name, value in now.items() if value != self.stated.get(name)}
         return with_numbers(session.model.source, changed) if changed else session.model.source
 

@@ -175,6 +175,10 @@ class LiveSession:
             self.model = before
             raise
 
+    def remembered(self) -> dict[str, float]:
+        """Parameters that the system itself sets as it moves: permanent elongations; empty for most systems."""
+        return self._memory(self.q) if self._system.history else {}
+
     def _memory(self, q: Array) -> dict[str, float]:
         """What the system remembers where it stands: permanent elongations."""
         now = remember(self._remembering(), q)

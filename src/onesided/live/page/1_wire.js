@@ -53,7 +53,7 @@ function pulse() {
 function standing() {
   if (!S.model || !S.now) return shelf && JSON.parse(shelf.getItem(KEPT) || "null");
   const q = S.model.coordinates.map((name) => S.now.values[S.names.get(name)]);
-  const parameters = Object.fromEntries(S.parameters);
+  const parameters = { ...Object.fromEntries(S.parameters), ...S.now.memory };
   return q.every(Number.isFinite) ? { text: S.text, parameters, p: S.now.p, q } : null;
 }
 
