@@ -24,6 +24,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from onesided.base.errors import OnesidedError
 from onesided.live.exchange import (
+    MOST_TURNS,
     Edit,
     Exchange,
     HandleMove,
@@ -235,7 +236,7 @@ def _traced(task: Tracing, stop: StopFlag) -> dict[str, Any] | None:
 def in_line(waiting: deque[Request], request: Request) -> list[Request]:
     """Requests to be answered when one more comes in.
 
-    Movements of the handle are joined, none of their turns is lost; of changes, the latest values count; a new text or
+    Movements of the handle are joined, none of their latest turns is lost; of changes, the latest values count; a new text or
     a restart makes everything before it pointless, except what is to be saved.
     """
     kept = list(waiting)
@@ -243,7 +244,7 @@ def in_line(waiting: deque[Request], request: Request) -> list[Request]:
         kept = [one for one in kept if not isinstance(one, HandleMove | ParameterChange | Edit | Restart)]
     last = kept[-1] if kept else None
     if isinstance(request, HandleMove) and isinstance(last, HandleMove):
-        turns = turning([*last.turns, *request.turns])
+        turns = turning([*last.turns, *request.turns])[-MOST_TURNS:]
         return [*kept[:-1], request.model_copy(update={"turns": turns})]
     if isinstance(request, ParameterChange) and isinstance(last, ParameterChange):
         values = {**last.parameters, **request.parameters}
