@@ -236,8 +236,8 @@ def _traced(task: Tracing, stop: StopFlag) -> dict[str, Any] | None:
 def in_line(waiting: deque[Request], request: Request) -> list[Request]:
     """Requests to be answered when one more comes in.
 
-    Movements of the handle are joined, none of their latest turns is lost; of changes, the latest values count; a new text or
-    a restart makes everything before it pointless, except what is to be saved.
+    Movements of the handle are joined, none of their latest turns is lost; of changes, the latest values count; a new
+    text or a restart makes everything before it pointless, except what is to be saved.
     """
     kept = list(waiting)
     if isinstance(request, Hello | Edit | Restart):
