@@ -83,6 +83,15 @@ class LiveTab:
         return [float(re.search(r"p = (-?[\d.]+)", t)[1]) for t in self.page.locator("#events .jump").all_inner_texts()]
 
 
+def soon(holds):
+    """Wait until something holds."""
+    for _ in range(250):
+        if holds():
+            return
+        time.sleep(0.02)
+    raise AssertionError
+
+
 @pytest.fixture
 def opened(browser):
     tabs = []
@@ -178,6 +187,40 @@ def test_a_server_that_goes_away_is_told_and_found_again(opened, model, folder):
         assert tab.value("y") < -0.5  # it goes on where it was
         tab.drag(-0.08)
         assert tab.jumps(1)[0] == pytest.approx(-LIMIT, rel=1e-9)
+
+
+def test_a_wrong_text_and_a_refused_value_outlive_neither_reload_nor_server(opened, model, folder):
+    first = serve(model, "von-mises.toml", folder, address=(0, TOKEN), browser=False)
+    port = int(first.url.split(":")[2].split("/")[0])
+    tab = opened(first.url)
+    number = tab.page.get_by_label("h, as a number")
+    for h in ("0.55", "0.6"):
+        number.fill(h)
+        number.press("Enter")
+        soon(lambda h=h: tab.value("y") == float(h))
+    stiffness = tab.page.get_by_label("k, as a number")
+    stiffness.fill("1e308")
+    stiffness.press("Enter")
+    tab.page.locator("#trouble").wait_for(state="visible")
+    assert stiffness.input_value() == "1"
+    tab.page.locator("#model summary").click()
+    tab.page.locator("#text").fill(model.source.replace('p*y"', 'p*yy"'))
+    tab.page.locator("#wrong").wait_for(state="visible")
+    first.close()
+    tab.page.locator("#trouble[data-lost=true]").wait_for(state="visible")
+    with serve(model, "von-mises.toml", folder, address=(port, TOKEN), browser=False):
+        tab.page.locator("#trouble").wait_for(state="hidden")
+        tab.ready()
+        assert tab.value("y") == pytest.approx(0.6)
+        assert "p*yy" in tab.page.locator("#text").input_value()  # what is being written stays
+        before = tab.page.locator("#data").text_content()
+        number.fill("0.4")
+        number.press("Enter")
+        soon(lambda: tab.page.locator("#data").text_content() != before)
+        tab.page.reload()
+        tab.ready()
+        assert tab.value("y") == pytest.approx(0.4)
+        assert tab.page.locator("#text").input_value() == model.source
 
 
 def test_it_is_accessible(opened, address):

@@ -1,7 +1,7 @@
 """Messages between a page and its session: what may be asked, and the answers. Knows nothing of how they travel."""
 
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
@@ -173,20 +173,20 @@ class Exchange:
             raise UsageError("nothing has begun", expected="a message hello first")
         return self.session
 
-    def _opened(self, session: LiveSession) -> Iterator[dict[str, Any]]:
-        """A new session: everything is told anew."""
-        self.session, self.version = session, self.version + 1
+    def _opened(self, session: LiveSession, stated: Mapping[str, float]) -> Iterator[dict[str, Any]]:
+        """A new session: everything is told anew; `stated` has the parameters as the text states them."""
+        self.session, self.stated, self.version = session, dict(stated), self.version + 1
         yield introduction(session, self.file, saves=self.folder is not None) | {"version": self.version}
         yield state(session, []) | {"version": self.version}
 
     def _hello(self, request: Hello, stop: StopFlag) -> Iterator[dict[str, Any]]:
         was = request.standing
         if was is None:
-            return self._opened(LiveSession(self.first, stop=stop))
+            return self._opened(LiveSession(self.first, stop=stop), self.first.system.parameters)
         model = self._read(was.text) if was.text and self.first.source else self.first
-        self.stated = dict(model.system.parameters)
         known = {name: value for name, value in was.parameters.items() if name in model.system.parameters}
-        return self._opened(LiveSession(model.changed(known), (np.array(was.q), was.p), stop=stop))
+        session = LiveSession(model.changed(known), (np.array(was.q), was.p), stop=stop)
+        return self._opened(session, model.system.parameters)
 
     def _read(self, text: str) -> LiveModel:
         return of_file(text, self.file or "model", None if self.folder is None else self.folder.place)
@@ -206,12 +206,24 @@ class Exchange:
         if not self.first.source:
             raise UsageError("this system was stated in Python: there is no text to edit")
         old, model = self._now(), self._read(request.text)
-        self.stated = dict(model.system.parameters)
         same = old.model.system.coordinates == model.system.coordinates
-        return self._opened(LiveSession(model, (old.q, old.p) if same else None, stop=stop))
+        memory = old.remembered() if same else self._forgotten(old)
+        begun = model.changed(self._kept({**old.model.system.parameters, **memory}, model.system.parameters))
+        session = LiveSession(begun, (old.q, old.p) if same else None, stop=stop)
+        return self._opened(session, model.system.parameters)
+
+    def _kept(self, now: Mapping[str, float], stated: Mapping[str, float]) -> dict[str, float]:
+        """Values of sliders that a new text does not touch: those of parameters whose number in it is the old one."""
+        own = {name: value for name, value in now.items() if value != self.stated.get(name)}
+        return {name: value for name, value in own.items() if name in stated and stated[name] == self.stated.get(name)}
 
     def _restart(self, request: Restart, stop: StopFlag) -> Iterator[dict[str, Any]]:
-        return self._opened(LiveSession(self._now().model, stop=stop))
+        old = self._now()
+        return self._opened(LiveSession(old.model.changed(self._forgotten(old)), stop=stop), self.stated)
+
+    def _forgotten(self, session: LiveSession) -> dict[str, float]:
+        """What a session remembers, as it was at the start of the model."""
+        return {name: self.stated[name] for name in session.model.system.history}
 
     def _save(self, request: Save, stop: StopFlag) -> Iterator[dict[str, Any]]:
         if self.folder is None:
@@ -240,7 +252,7 @@ class Exchange:
 
     def _text(self, session: LiveSession) -> str:
         """The model file with the parameters as the sliders have them."""
-        now = session.model.system.parameters
+        now = {**session.model.system.parameters, **self._forgotten(session)}
         changed = {name: value for name, value in now.items() if value != self.stated.get(name)}
         return with_numbers(session.model.source, changed) if changed else session.model.source
 

@@ -10,6 +10,7 @@ import numpy as np
 from onesided.base.errors import OnesidedError, SolveError, UsageError
 from onesided.base.names import nearest
 from onesided.base.progress import Progress
+from onesided.base.tolerances import HALF_DIGITS
 from onesided.base.types import Array, Status
 from onesided.live.live_model import LiveModel
 from onesided.live.stretches import KnownStretches, Landmark, Position, Stretch, stretches
@@ -175,6 +176,10 @@ class LiveSession:
             self.model = before
             raise
 
+    def remembered(self) -> dict[str, float]:
+        """Parameters that the system itself sets as it moves: permanent elongations; empty for most systems."""
+        return self._memory(self.q) if self._system.history else {}
+
     def _memory(self, q: Array) -> dict[str, float]:
         """What the system remembers where it stands: permanent elongations."""
         now = remember(self._remembering(), q)
@@ -221,7 +226,8 @@ class LiveSession:
         near = correct(system, q, p, sizes=sizes)
         state = describe(system, near.q, p, near.nu, sizes=sizes)
         known = self.stretch.points[1]
-        room = np.max(np.abs(np.diff(known, axis=0)), initial=0.0)  # it may bulge by a share of a step, not by a step
+        least = HALF_DIGITS * float(np.max(sizes.length))  # where q stays as p moves, corrections are round-off
+        room = np.max(np.abs(np.diff(known, axis=0)), initial=least)  # it may bulge by a share of a step, not by a step
         if near.status.ok and not state.instability and np.max(np.abs(near.q - q)) <= room:
             members = system.members(near.q[None], np.array([p]), near.nu[None])
             self.here = self._described(system, replace(state, members=members), self.here.part)

@@ -6,7 +6,7 @@ import anywidget
 import traitlets
 
 from onesided.base.errors import OnesidedError
-from onesided.live.exchange import Exchange, HandleMove, refusal, understood
+from onesided.live.exchange import Exchange, HandleMove, Save, refusal, understood
 from onesided.live.live_page import framed_page
 from onesided.live.live_session import CancelledError, StopFlag
 
@@ -56,7 +56,7 @@ def answers(exchange: Exchange, content: Any) -> list[dict[str, Any]]:
     except OnesidedError as error:
         return [refusal(error) | {"serial": -1, "asked": ""}]
     found = exchange.answer(request, stop) + exchange.rest()
-    task = None if isinstance(request, HandleMove) else exchange.tracing()
+    task = None if isinstance(request, HandleMove | Save) else exchange.tracing()
     try:
         return found if task is None else [*found, task.run(stop)]
     except (CancelledError, KeyboardInterrupt):

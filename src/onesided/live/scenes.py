@@ -41,6 +41,7 @@ def state(session: LiveSession, news: list[Happening]) -> dict[str, Any]:
         "kind": "state",
         **_position(session.here),
         "note": session.note,
+        "memory": session.remembered(),
         "happened": len(session.log),
         "news": [_line(one) for one in news],
         "way": [None if row is None else _numbers(row) for row in session.way],

@@ -24,6 +24,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from onesided.base.errors import OnesidedError
 from onesided.live.exchange import (
+    MOST_TURNS,
     Edit,
     Exchange,
     HandleMove,
@@ -31,6 +32,7 @@ from onesided.live.exchange import (
     ParameterChange,
     Request,
     Restart,
+    Save,
     Tracing,
     refusal,
     understood,
@@ -178,7 +180,7 @@ class Conversation:
             self.working = StopFlag(self.seconds)
             for one in await asyncio.to_thread(self.exchange.answer, request, self.working):
                 await self._send(one)
-            if not isinstance(request, HandleMove):
+            if not isinstance(request, HandleMove | Save):
                 self.wanted.set()
 
     async def _wanted(self) -> bool:
@@ -234,15 +236,15 @@ def _traced(task: Tracing, stop: StopFlag) -> dict[str, Any] | None:
 def in_line(waiting: deque[Request], request: Request) -> list[Request]:
     """Requests to be answered when one more comes in.
 
-    Movements of the handle are joined, none of their turns is lost; of changes, the latest values count; a new text or
-    a restart makes everything before it pointless, except what is to be saved.
+    Movements of the handle are joined, none of their latest turns is lost; of changes, the latest values count; a new
+    text or a restart makes everything before it pointless, except what is to be saved.
     """
     kept = list(waiting)
     if isinstance(request, Hello | Edit | Restart):
         kept = [one for one in kept if not isinstance(one, HandleMove | ParameterChange | Edit | Restart)]
     last = kept[-1] if kept else None
     if isinstance(request, HandleMove) and isinstance(last, HandleMove):
-        turns = turning([*last.turns, *request.turns])
+        turns = turning([*last.turns, *request.turns])[-MOST_TURNS:]
         return [*kept[:-1], request.model_copy(update={"turns": turns})]
     if isinstance(request, ParameterChange) and isinstance(last, ParameterChange):
         values = {**last.parameters, **request.parameters}

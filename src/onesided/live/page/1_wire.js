@@ -9,13 +9,13 @@ function node(tag, attributes, ...children) {
 }
 
 const S = {
-  model: null, names: new Map(), now: null, version: 0, scene: null, note: "",
-  turns: [], changes: {}, moving: false, changing: false, target: null, text: "", parameters: new Map(),
+  model: null, names: new Map(), now: null, version: 0, shown: 0, scene: null, note: "",
+  turns: [], changes: {}, tried: new Map(), moving: false, changing: false, target: null, text: "", parameters: new Map(),
 };
 const KEPT = "onesided-live" + location.pathname;
 
 const shelf = document.documentElement.dataset.bridge === "1" ? null : sessionStorage; // frames of notebooks have none
-const wire = { socket: null, serial: 0, sent: new Map(), tries: 0, handlers: {} };
+const wire = { socket: null, serial: 0, sent: new Map(), tries: 0, again: false, handlers: {} };
 const bridged = document.documentElement.dataset.bridge === "1"; // inside a notebook: the widget carries messages
 
 function send(kind, body = {}) {
@@ -53,7 +53,7 @@ function pulse() {
 function standing() {
   if (!S.model || !S.now) return shelf && JSON.parse(shelf.getItem(KEPT) || "null");
   const q = S.model.coordinates.map((name) => S.now.values[S.names.get(name)]);
-  const parameters = Object.fromEntries(S.parameters);
+  const parameters = { ...Object.fromEntries(S.parameters), ...S.now.memory };
   return q.every(Number.isFinite) ? { text: S.text, parameters, p: S.now.p, q } : null;
 }
 
@@ -72,6 +72,7 @@ function connect() {
   wire.socket = socket;
   socket.onopen = () => {
     wire.tries = 0;
+    wire.again = false;
     Object.assign(S, { moving: false, changing: false, turns: [], changes: {} });
     wire.sent.clear();
     trouble("");

@@ -10,7 +10,8 @@ function fresh(id) {
 }
 
 wire.handlers.scene = (message) => {
-  if (message.version < (S.scene ? S.scene.version : 0)) return;
+  if (message.version < S.shown) return;
+  S.shown = message.version;
   S.note = message.note || "";
   good("");
   byId("chart-figure").hidden = byId("sketch-figure").hidden = !message.data;
@@ -18,7 +19,7 @@ wire.handlers.scene = (message) => {
   if (!message.data) { S.scene = null; return; }
   byId("data").textContent = JSON.stringify(message.data);
   const parts = drawn();
-  S.scene = { ...parts, version: message.version, sizes: new Map(), from: parts.D.names.map((name) => S.names.get(name)) };
+  S.scene = { ...parts, sizes: new Map(), from: parts.D.names.map((name) => S.names.get(name)) };
   axes();
   chart();
   mechanism();

@@ -4,12 +4,15 @@ const MOST_LISTED = 200, MOST_VALUES = 120;
 const handle = byId("handle");
 
 wire.handlers.model = (message) => {
+  const written = S.model && editor.value !== lines(S.text); // a text that is not accepted stays in the editor
   const other = !S.model || S.model.names.join("\n") !== message.names.join("\n");
   S.model = message;
+  S.shown = message.version; // a server that was started again counts anew
   S.names = new Map(message.names.map((name, i) => [name, i]));
   S.parameters = new Map(message.parameters.map((one) => [one.name, one.value]));
   S.scene = other ? null : S.scene;
   S.text = message.text;
+  S.tried.clear();
   Object.assign(stage, { trail: [], jumps: [], film: null });
   if (other) Object.assign(stage, { drawing: null });
   document.title = `${message.title} – live`;
@@ -25,14 +28,14 @@ wire.handlers.model = (message) => {
   byId("events").replaceChildren();
   byId("nothing").hidden = false;
   sliders();
-  shown(message);
+  shown(message, written);
 };
 
 wire.handlers.state = (message) => {
   S.now = message;
   S.version = message.version;
   if (message.asked === "move") S.moving = false;
-  if (message.asked === "change") { S.changing = false; stage.trail = []; stage.jumps = []; if (!S.note) trouble(""); }
+  if (message.asked === "change") { decided(message.serial, true); S.changing = false; stage.trail = []; stage.jumps = []; if (!S.note) trouble(""); }
   if (message.asked === "hello" || message.asked === "edit" || message.asked === "restart") { S.target = null; S.moving = S.changing = false; }
   if (S.target === null) handle.value = String(message.p);
   if (message.asked !== "rest") follow(message);
@@ -43,20 +46,39 @@ wire.handlers.state = (message) => {
   pump();
 };
 
+// Values that were tried are kept once they are accepted; those that are refused go back in their sliders.
+function decided(serial, accepted) {
+  for (const [one, values] of S.tried) {
+    if (one > serial) continue;
+    S.tried.delete(one);
+    if (accepted) for (const [name, value] of Object.entries(values)) S.parameters.set(name, value);
+  }
+}
+
+function back() {
+  const open = new Set([S.changes, ...S.tried.values()].flatMap((values) => Object.keys(values)));
+  [...byId("parameters").children].forEach((line, i) => {
+    const { name, range } = S.model.parameters[i];
+    if (!open.has(name)) line.show(S.parameters.get(name), range, true);
+  });
+}
+
 wire.handlers.error = (message) => {
   S.moving = S.changing = false;
+  if (message.asked === "change") { decided(message.serial, false); back(); }
   if (message.asked === "edit" || (message.spot && message.asked !== "hello")) refused(message);
   else trouble(message.words);
   if (message.asked === "hello") { if (shelf) shelf.removeItem(KEPT); if (!wire.again) { wire.again = true; send("hello", { standing: null }); } }
   pump();
 };
-wire.handlers.cancelled = () => { S.moving = S.changing = false; pump(); };
+wire.handlers.cancelled = (message) => { S.moving = S.changing = false; if (message.asked === "change") { decided(message.serial, false); back(); } pump(); };
 
 function pump() {
   if (!S.now) return;
   if (!S.changing && Object.keys(S.changes).length) {
-    S.changing = send("change", { parameters: S.changes }) > 0;
-    if (S.changing) S.changes = {};
+    const serial = send("change", { parameters: S.changes });
+    S.changing = serial > 0;
+    if (S.changing) { S.tried.set(serial, S.changes); S.changes = {}; }
   }
   if (!S.moving && S.turns.length) {
     S.moving = send("move", { turns: S.turns.slice(-200) }) > 0;
@@ -98,8 +120,8 @@ function slider({ name, value, range }) {
   const bar = node("input", { type: "range", step: "any", "aria-label": name });
   const exact = node("input", { type: "number", step: "any", "aria-label": `${name}, as a number` });
   const line = node("div", { class: "parameter", "data-name": name }, node("label", { title: name }, name), bar, exact);
-  line.show = (now, [low, high]) => {
-    if (document.activeElement === bar || document.activeElement === exact) return;
+  line.show = (now, [low, high], always = false) => {
+    if (!always && (document.activeElement === bar || document.activeElement === exact)) return;
     [bar.min, bar.max] = [Math.min(low, now), Math.max(high, now)].map(String);
     bar.value = String(now);
     exact.value = String(Number(now.toPrecision(6)));
@@ -107,7 +129,6 @@ function slider({ name, value, range }) {
   const set = (now) => {
     if (!Number.isFinite(now)) return;
     S.changes[name] = now;
-    S.parameters.set(name, now);
     pump();
   };
   bar.addEventListener("input", () => { exact.value = String(Number(Number(bar.value).toPrecision(4))); set(Number(bar.value)); });

@@ -3,10 +3,14 @@ const PAUSE_MS = 350, LINE = 20, PAD = 8;
 const editor = byId("text");
 let later = 0;
 
-function shown(model) {
+// As a browser writes the ends of lines.
+const lines = (text) => text.replace(/\r\n?/g, "\n");
+
+function shown(model, written) {
   byId("model").hidden = !model.text;
-  if (document.activeElement !== editor && editor.value !== model.text) editor.value = model.text;
-  right();
+  const text = lines(model.text);
+  if (!written && editor.value !== text) editor.value = text;
+  if (editor.value === text) right();
   gutter();
 }
 
@@ -43,7 +47,7 @@ function edited() {
   clearTimeout(later);
   gutter();
   byId("editor-state").textContent = "…";
-  later = setTimeout(() => { S.text = editor.value; send("edit", { text: editor.value }); }, PAUSE_MS);
+  later = setTimeout(() => send("edit", { text: editor.value }), PAUSE_MS);
 }
 editor.addEventListener("input", edited);
 editor.addEventListener("scroll", scrolled);
