@@ -104,7 +104,7 @@ def turns_inside(curve: Curve, a: CurvePoint, b: CurvePoint, cell: ControlCell) 
 
 
 @dataclass(frozen=True)
-class Crossing:
+class KinkRays:
     """The rays that leave a kink of p: into the next cell from its edge `beyond`, and back into the last one.
 
     `leading` begins with the one that has the same closed constraints as before.
@@ -121,11 +121,11 @@ def across(where: Standpoint, cell: ControlCell, sense: float, rows: tuple[int, 
     return beyond, next(iter(leading), None)
 
 
-def crossing(where: Standpoint, cell: ControlCell, sense: float, rows: tuple[int, ...]) -> Crossing:
+def crossing(where: Standpoint, cell: ControlCell, sense: float, rows: tuple[int, ...]) -> KinkRays:
     """All rays at a kink, but for the one along which a path with these closed constraints came to it."""
     back = [ray for ray in rays_at(where).rays if ray.p_sign == -sense]
     same = [ray for ray in back if ray.rows == rows] or back
-    return Crossing(*_into(where, cell, sense, rows), tuple(ray for ray in back if ray is not next(iter(same), None)))
+    return KinkRays(*_into(where, cell, sense, rows), tuple(ray for ray in back if ray is not next(iter(same), None)))
 
 
 def _into(
