@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 from onesided import plots, report
 from onesided.base.atomic import whole_file
 from onesided.base.errors import ModelFileError, OnesidedError, UsageError
-from onesided.files.new_numbers import with_numbers
+from onesided.files.new_numbers import carrying
 from onesided.files.reading import MAX_BYTES
 from onesided.live.chosen_folder import ChosenFolder, OccupiedNameError
 from onesided.live.live_model import LiveModel, of_file
@@ -135,7 +135,6 @@ class Exchange:
     def __init__(self, model: LiveModel, file: str = "", folder: ChosenFolder | None = None) -> None:
         self.first, self.file, self.folder = model, file, folder
         self.session: LiveSession | None = None
-        self.stated = dict(model.system.parameters)
         self.version = 0
         self._answers: dict[type[_Message], Callable[[Any, StopFlag], Iterator[dict[str, Any]]]] = {
             Hello: self._hello, HandleMove: self._move, ParameterChange: self._change, Edit: self._edit,
@@ -184,7 +183,6 @@ class Exchange:
         if was is None:
             return self._opened(LiveSession(self.first, stop=stop))
         model = self._read(was.text) if was.text and self.first.source else self.first
-        self.stated = dict(model.system.parameters)
         known = {name: value for name, value in was.parameters.items() if name in model.system.parameters}
         return self._opened(LiveSession(model.changed(known), (np.array(was.q), was.p), stop=stop))
 
@@ -206,7 +204,6 @@ class Exchange:
         if not self.first.source:
             raise UsageError("this system was stated in Python: there is no text to edit")
         old, model = self._now(), self._read(request.text)
-        self.stated = dict(model.system.parameters)
         same = old.model.system.coordinates == model.system.coordinates
         return self._opened(LiveSession(model, (old.q, old.p) if same else None, stop=stop))
 
@@ -240,9 +237,7 @@ class Exchange:
 
     def _text(self, session: LiveSession) -> str:
         """The model file with the parameters as the sliders have them."""
-        now = session.model.system.parameters
-        changed = {name: value for name, value in now.items() if value != self.stated.get(name)}
-        return with_numbers(session.model.source, changed) if changed else session.model.source
+        return carrying(session.model.source, session.model.system.parameters)
 
 
 def _write_text(target: Any, text: str) -> None:
