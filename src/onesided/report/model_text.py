@@ -19,8 +19,9 @@ def description_of(model: str) -> str:
 
 def text_of(model: str, told: Story) -> str:
     """The text with the parameters that all of a result was computed with."""
-    first, *others = (strand.parameters for strand in told.strands)
-    return carrying(model, {k: value for k, value in first.items() if all(one.get(k) == value for one in others)})
+    own = [strand.parameters for strand in told.strands]
+    first = own[0] if own else {}
+    return carrying(model, {k: value for k, value in first.items() if all(one.get(k) == value for one in own)})
 
 
 def changed_of(model: str, told: Story) -> tuple[list[dict[str, str]], list[int]]:
