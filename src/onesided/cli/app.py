@@ -412,7 +412,8 @@ def _folder(output: Path | None, file: Path, verb: str) -> Path:
 
 
 def _save(found: Any, folder: Path, model: "Model", *, report: bool = False) -> str:
-    extra = {"model.toml": model.task.source}
+    text = model.text
+    extra = {"model.toml": text}
     if report:
-        extra["report.html"] = onesided.report.html(found, model=model.task.source)
+        extra["report.html"] = onesided.report.html(found, model=text)
     return str(onesided.save(found, folder, extra=extra))

@@ -51,9 +51,9 @@ def transitions(  # noqa: PLR0913, PLR0917 - one option each
             ),
             throw=False,
         )
-        extra = {"model.toml": model.task.source}
+        extra = {"model.toml": model.text}
         if report:
-            extra["report.html"] = onesided.report.html(found, model=model.task.source)
+            extra["report.html"] = onesided.report.html(found, model=model.text)
         _list_transitions(found, as_json=as_json, folder=str(onesided.save(found, folder, extra=extra)))
         if graphml is not None:
             found.write_graphml(graphml)
@@ -89,8 +89,8 @@ def design(  # noqa: PLR0917 - one option each
             progress=cli.live_progress.progress(interrupt.pressed, "error", (0.0, 1.0), quiet=quiet, as_json=as_json),
             throw=False,
         )
-        text = files.new_numbers.with_numbers(model.task.source, found.parameters)
-        extra = {"model.toml": text, "model-before.toml": model.task.source}
+        text = files.new_numbers.carrying(model.text, found.parameters)
+        extra = {"model.toml": text, "model-before.toml": model.text}
         if report:
             extra["report.html"] = onesided.report.html(found, model=text)
         _list_design(found, as_json=as_json, folder=str(onesided.save(found, folder, extra=extra)))

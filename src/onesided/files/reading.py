@@ -111,6 +111,7 @@ from onesided.base.names import nearest
 from onesided.base.types import Array
 from onesided.base.views import views
 from onesided.files.design_table import DesignTable
+from onesided.files.new_numbers import carrying
 from onesided.files.schema import FileModel, part_tables, read_format, shown
 from onesided.files.schema_tables import FormatError
 from onesided.files.steer_table import SteerTask, steer_task
@@ -218,6 +219,11 @@ class Model(NamedTuple):
 
     def _repr_html_(self) -> str:
         return str(views("report").model_html(self))
+
+    @property
+    def text(self) -> str:
+        """The text of the file with the parameters as they are now."""
+        return carrying(self.task.source, self.system.parameters)
 
     def with_parameters(self, parameters: Mapping[str, float]) -> "Model":
         """The same with other parameter values; parts whose places depend on them start elsewhere."""

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 from onesided import plots, report
 from onesided.base.atomic import whole_file
 from onesided.base.errors import ModelFileError, OnesidedError, UsageError
-from onesided.files.new_numbers import with_numbers
+from onesided.files.new_numbers import carrying
 from onesided.files.reading import MAX_BYTES
 from onesided.live.chosen_folder import ChosenFolder, OccupiedNameError
 from onesided.live.live_model import LiveModel, of_file
@@ -135,7 +135,6 @@ class Exchange:
     def __init__(self, model: LiveModel, file: str = "", folder: ChosenFolder | None = None) -> None:
         self.first, self.file, self.folder = model, file, folder
         self.session: LiveSession | None = None
-        self.stated = dict(model.system.parameters)
         self.version = 0
         self._answers: dict[type[_Message], Callable[[Any, StopFlag], Iterator[dict[str, Any]]]] = {
             Hello: self._hello, HandleMove: self._move, ParameterChange: self._change, Edit: self._edit,
@@ -253,8 +252,7 @@ class Exchange:
     def _text(self, session: LiveSession) -> str:
         """The model file with the parameters as the sliders have them."""
         now = {**session.model.system.parameters, **self._forgotten(session)}
-        changed = {name: value for name, value in now.items() if value != self.stated.get(name)}
-        return with_numbers(session.model.source, changed) if changed else session.model.source
+        return carrying(session.model.source, now)
 
 
 def _write_text(target: Any, text: str) -> None:

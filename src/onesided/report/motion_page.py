@@ -1,5 +1,7 @@
 """The page of a motion."""
 
+from dataclasses import replace
+
 from onesided.report.stories import (
     MOST_DRAWN,
     MOST_SHOWN,
@@ -31,6 +33,7 @@ def _(result: Motion) -> Story:
         "largest relative violation, rechecked": f"{result.drift.worst:.2e}",
     }
     moving = result.coordinates[ranking([result.q])[0]]
+    strand = Strand(motion_dense(result, WANTED, names), "motion", 0, moments)
     return Story(
         heading="Motion",
         summary=f"Motion: {len(result)} points, t from {first:.6g} to {last:.6g}; {result.status.value}",
@@ -40,7 +43,7 @@ def _(result: Motion) -> Story:
         y=moving,
         unilateral=result.unilateral,
         ranked=tuple(ranking([result.lam])),
-        strands=(Strand(motion_dense(result, WANTED, names), "motion", 0, moments),),
+        strands=(replace(strand, parameters=result.provenance.get("parameters", {})),),
         names=tuple(names),
         shown=tuple(name for name in names if "." not in name)[: 2 * MOST_SHOWN],
         sketch=sketch,

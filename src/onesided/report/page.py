@@ -7,7 +7,7 @@ from typing import Any
 from onesided._version import __version__
 from onesided.base.atomic import whole_file
 from onesided.report.data import payload
-from onesided.report.model_text import description_of, title_of
+from onesided.report.model_text import changed_of, description_of, text_of, title_of
 from onesided.report.safe_page import Page, body
 from onesided.report.stories import MOST_SHOWN, Story, story
 from onesided.report.study_page import study_html
@@ -32,7 +32,10 @@ def html(result: Any, *, model: str = "") -> str:
     if isinstance(result, Study):
         return study_html(result, model)
     told = story(result)
-    data = payload(told, taken=len(model.encode())) | {"model": bool(model)}
+    model = text_of(model, told)
+    changed, of_branch = changed_of(model, told)
+    more = {"model": bool(model), "parameters": changed, "stated": of_branch}
+    data = payload(told, taken=len(model.encode()) + len(repr(more))) | more
     description = description_of(model)
     fields = {
         "warnings": "".join(

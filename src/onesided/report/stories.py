@@ -51,7 +51,8 @@ class Strand:
     """One curve of the page: positions, what it is called, the number of its colour, its moments in order.
 
     `alike` says that it looks like an earlier one, as mirror images do; `firmness` is 0 where it is stable, 1 where
-    only while the displacement is held, 2 where it is not; None where there are two states only.
+    only while the displacement is held, 2 where it is not; None where there are two states only. `parameters` are
+    those it was computed with.
     """
 
     curve: DensePath
@@ -60,6 +61,7 @@ class Strand:
     moments: tuple[Station, ...] = ()
     alike: bool = False
     firmness: Indices | None = None
+    parameters: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)
@@ -187,6 +189,12 @@ def _held(paths: tuple[Path, ...], strands: tuple[Strand, ...]) -> tuple[Strand,
     return tuple(found)
 
 
+def _with_parameters(paths: tuple[Path, ...], strands: tuple[Strand, ...]) -> tuple[Strand, ...]:
+    """Strands that know their parameters: what remembers has other ones on every path."""
+    pairs = zip(paths, strands, strict=True)
+    return tuple(replace(strand, parameters=path.provenance.get("parameters", {})) for path, strand in pairs)
+
+
 def _tell(
     paths: tuple[Path, ...],
     summary: str,
@@ -215,7 +223,7 @@ def _tell(
         y=y,
         unilateral=first.unilateral,
         ranked=tuple(ranked),
-        strands=_held(paths, strands),
+        strands=_with_parameters(paths, _held(paths, strands)),
         names=tuple(names),
         shown=_shown(first, names),
         sketch=sketch,

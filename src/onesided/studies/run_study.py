@@ -14,6 +14,7 @@ from onesided._version import __version__
 from onesided.base.arguments import checked
 from onesided.base.errors import SolveError, UsageError
 from onesided.base.types import Indices, Status
+from onesided.files.new_numbers import carrying
 from onesided.results.studied import Study
 from onesided.results.study_cases import Cases
 from onesided.results.study_rows import append_rows, arrow, clear_joined, done_cases
@@ -116,7 +117,7 @@ def study(  # noqa: PLR0913 - one verb, all its ends by keyword
         "seed": seed, "python": platform.python_version(),
     }  # fmt: skip
     with alone(place):
-        claim(place, statement, cases, model_text(task.system))
+        claim(place, statement, cases, carrying(model_text(task.system), task.system.parameters))
         clear_joined(place)
         found = Study(place, cases, statement)
         status, words = _run(task, found, _numbers(found, rerun, limit), (workers, executor, engine), progress)

@@ -36,26 +36,35 @@ function csv() {
 const whereWords = (f) => `${D.branches[branchOf(f)].label}, point ${source[f]}` + (exact[f] ? "" : ", interpolated after it: a start, not yet an equilibrium");
 const missing = () => D.coordinates.filter((name) => !columns.has(name)).length;
 const valueOf = (name, f) => { const text = String(columns.get(name)[f]); return /[.e]|Infinity|NaN/.test(text) ? text : text + ".0"; };
+const parametersOf = (f) => Object.entries(D.parameters[D.stated[branchOf(f)]]);
 
 function asPython(f) {
   const part = D.branches.length > 1 ? `.paths[${branchOf(f)}]` : "";
   const table = (prefix) => `{${D.coordinates.map((name) => `${JSON.stringify(name)}: ${valueOf(prefix + name, f)}`).join(", ")}}`;
   const lines = ["import onesided", "", `# ${whereWords(f)}`];
   lines.push(D.model ? 'system, task = onesided.load("model.toml")  # the model at the end of this page' : "system = ...  # the one that was stated in Python");
+  const own = parametersOf(f);
+  if (own.length) lines.push(`system = system.replace(parameters={${own.map(([name, text]) => `${JSON.stringify(name)}: ${text}`).join(", ")}})`);
   const many = missing() > 0;
   if (many) lines.push('result = onesided.load_result("results")  # the folder of this result');
   lines.push(`q = ${many ? `result${part}.q[${source[f]}]` : table("")}`);
   if (D.velocities) {
     lines.push(`v = ${many ? `result.v[${source[f]}]` : table("velocity ")}`);
-    const last = valueOf("t", M - 1), now = valueOf("t", f);
-    lines.push(`motion = onesided.simulate(system, q, v, (${now}, ${last}), control=${valueOf(D.parameter, f)})`);
-  } else lines.push(`state = onesided.solve(system, q, p=${valueOf(D.control, f)}).value`);
+    const t = columns.get("t"), end = t[f] < t[M - 1] ? valueOf("t", M - 1) : `${valueOf("t", f)} + ${t[M - 1] - t[0] || 1}`;
+    lines.push(`motion = onesided.simulate(system, q, v, (${valueOf("t", f)}, ${end}), control=${valueOf(D.parameter, f)})`);
+  } else {
+    lines.push(`found = onesided.solve(system, q, p=${valueOf(D.control, f)}, throw=False)  # found.status: what is special`);
+    lines.push("state = found.value");
+  }
   return lines.join("\n") + "\n";
 }
 
 function asToml(f) {
   const key = (name) => (/^[A-Za-z0-9_-]+$/.test(name) ? name : JSON.stringify(name));
-  const lines = [`# ${whereWords(f)}`, "# put these keys into the model file; [control] keeps its other keys", "[start]"];
+  const lines = [`# ${whereWords(f)}`, "# put these keys into the model file; its tables keep their other keys"];
+  const own = D.model ? parametersOf(f) : [];
+  if (own.length) lines.push("[parameters]", ...own.map(([name, text]) => `${key(name)} = ${text}`), "");
+  lines.push("[start]");
   if (missing()) lines.push(`# ${missing()} coordinates are not on this page: take them from the result`);
   for (const name of D.coordinates) if (columns.has(name)) lines.push(`${key(name)} = ${valueOf(name, f)}`);
   lines.push("", "[control]", `start = ${valueOf(D.parameter, f)}`);
