@@ -183,3 +183,10 @@ def test_kinks_of_other_parameters_are_seen_by_many_paths():
     one = onesided.trace(system.replace(parameters={"c": 1.0}), [0.0], -1.0, p_bounds=(-1, 3))
     assert [event.kind.name for event in one.events].count("kink") == 3
     assert many.p[many.of(1)] == pytest.approx([event.p for event in one.events])
+
+
+def test_a_start_at_a_kink_has_the_slopes_of_each_side():
+    """f = −max(p, 0) + 5 min(p, 0) from x = 0, p = 0: x = f or x = 0 on either side, with its own slope."""
+    system = _pushed("-max(p, 0) + 5*min(p, 0)")
+    ends = [path.q[-1, 0] for path in onesided.diagram(system, [0.0], 0.0, p_bounds=(-1, 1)).paths]
+    assert sorted(ends) == pytest.approx([-5.0, -1.0, 0.0, 0.0], abs=1e-12)

@@ -19,8 +19,8 @@ from onesided.statics.checks.collect import collect
 from onesided.statics.equilibria.place import Standpoint
 from onesided.statics.notes import noted
 from onesided.statics.paths import start_of
-from onesided.statics.rays.rays import rays_at
 from onesided.statics.symmetric import Marks, chosen_symmetry, images_of, labelled, multiplicities, ray_orbits
+from onesided.statics.tracing.cells import rays_from
 from onesided.statics.tracing.hits import PathWatch
 from onesided.statics.tracing.pieces import Origin, PathItem
 from onesided.statics.tracing.steps import PredictorCorrector
@@ -93,7 +93,7 @@ def diagram(  # noqa: PLR0913 - one verb, all its ends by keyword
 def _explore(origin: Origin, total: Total, limits: tuple[int, int], group: Symmetry | None) -> Diagram:
     atlas, (max_branches, max_depth) = _Atlas(origin.where), limits
     atlas.group = group
-    first = rays_at(origin.where)
+    first = rays_from(origin.where)
     atlas.add(origin.where.x, first).told = False  # should an event lie there, a path that comes back tells it
     queue = deque(_Job(origin, ray, -1, 0) for ray in first.rays if ray.p_sign or not ray.continuum)
     paths: list[Path] = []

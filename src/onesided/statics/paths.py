@@ -20,8 +20,8 @@ from onesided.statics.curves.large import DENSE_ADVICE
 from onesided.statics.curves.spectrum import hidden
 from onesided.statics.equilibria.find_equilibrium import Corrected, already, settle
 from onesided.statics.equilibria.place import Standpoint, place
-from onesided.statics.rays.rays import rays_at
 from onesided.statics.symmetric import chosen_symmetry, labelled
+from onesided.statics.tracing.cells import rays_from
 from onesided.statics.tracing.hits import PathWatch, UserEvents
 from onesided.statics.tracing.integrate import FirstOrder, Integrator
 from onesided.statics.tracing.memory import refuse_history
@@ -72,7 +72,7 @@ def trace(  # noqa: PLR0913 - one verb, all its ends by keyword
     watch = PathWatch(start.bounds, events or {}, tolerances)
     origin, note = start_of(system, start.q, start.p, watch, method, (max_points, max_events))
     origin = replace(origin, progress=progress)
-    ray, remark = _choose(origin.where, rays_at(origin.where), start.direction)
+    ray, remark = _choose(origin.where, rays_from(origin.where), start.direction)
     group = chosen_symmetry(system, symmetry, start.p)
     unsure = _hidden(origin.where, ray.rows)
     path = labelled(group, _run(origin, ray, [text for text in (note, remark, unsure) if text]), tolerances)
@@ -93,7 +93,7 @@ def iter_trace(
     """The iterator twin of `trace`: points and events as they are found; an item with a status is the last."""
     start = where(system, q0, p0, p_bounds, direction)
     origin, _ = start_of(system, start.q, start.p, PathWatch(start.bounds, {}, tolerances), method, ENDLESS)
-    ray, _ = _choose(origin.where, rays_at(origin.where), start.direction)
+    ray, _ = _choose(origin.where, rays_from(origin.where), start.direction)
     tracer = _tracer(origin, ray)
     yield PathItem(tracer.curve, tracer.point, max(tracer.point.negative, 0))
     items = tracer.run()

@@ -12,7 +12,7 @@ from onesided.results import Event, Kind, Path, Ray
 from onesided.statics.checks.again import checked_twice
 from onesided.statics.checks.collect import collect
 from onesided.statics.equilibria.place import Standpoint
-from onesided.statics.rays.rays import rays_at
+from onesided.statics.tracing.cells import rays_from
 from onesided.statics.tracing.memory import Growth
 from onesided.statics.tracing.pieces import Origin, PathItem
 from onesided.statics.tracing.trace import Tracer
@@ -87,7 +87,7 @@ def _set_off(origin: Origin, ray: Ray) -> _Walk:
 def known_rays(where: Standpoint) -> tuple[Ray, ...]:
     """Rays at a place; none where a large system has a singular stiffness: it will have to jump."""
     try:
-        return rays_at(where).rays
+        return rays_from(where).rays
     except SolveError:
         return ()
 

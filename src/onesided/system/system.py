@@ -255,7 +255,10 @@ class System:
         """
         own = self.kinks(self.parameters) if callable(self.kinks) else self.kinks
         made = () if self.structure is None else self.structure.control_kinks(self.parameters)
-        return tuple(sorted({*(float(p) for p in own), *made}))
+        found = sorted({*(float(p) for p in own), *made})
+        if not np.all(np.isfinite(found)):
+            raise ModelError("a kink is not at a number", got=str(found), expected=f"values of {self.control}")
+        return tuple(found)
 
     @property
     def constraint_names(self) -> tuple[str, ...]:

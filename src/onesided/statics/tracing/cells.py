@@ -6,13 +6,13 @@ cell. It goes on from the edge of the next cell, along the ray that keeps the se
 
 import math
 from bisect import bisect
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from onesided.base.tolerances import EPS
 from onesided.base.types import Array
-from onesided.results import Ray
+from onesided.results import Ray, Rays
 from onesided.statics.curves.curve import Curve, CurvePoint, Plane
 from onesided.statics.equilibria.place import Standpoint, place
 from onesided.statics.rays.rays import rays_at
@@ -115,6 +115,18 @@ class KinkRays:
     returning: tuple[Ray, ...]
 
 
+def rays_from(where: Standpoint) -> Rays:
+    """All rays at a point; at a kink of p those that lead into the cells on its two sides, each with its own slopes."""
+    system, p = where.system, float(where.x[where.system.n])
+    cells = ControlCells(system, where.sizes.control) if system.kinked else None
+    if not cells or not cells.near(p):
+        return rays_at(where)
+    sides = [(sense, _edge(where, cells.around(p, sense), sense)) for sense in (1.0, -1.0)]
+    found = [(sense, rays_at(edge)) for sense, edge in sides]
+    leaving = tuple(ray for sense, rays in found for ray in rays.rays if ray.p_sign == sense)
+    return replace(found[0][1], rays=leaving, complete=all(rays.complete for _, rays in found))
+
+
 def across(where: Standpoint, cell: ControlCell, sense: float, rows: tuple[int, ...]) -> tuple[Standpoint, Ray | None]:
     """The same point at the edge of the next cell, and the ray that leads on; None where none does."""
     beyond, leading = _into(where, cell, sense, rows)
@@ -131,8 +143,13 @@ def crossing(where: Standpoint, cell: ControlCell, sense: float, rows: tuple[int
 def _into(
     where: Standpoint, cell: ControlCell, sense: float, rows: tuple[int, ...]
 ) -> tuple[Standpoint, tuple[Ray, ...]]:
-    x = where.x.copy()
-    x[where.system.n] = cell.low if sense > 0 else cell.high
-    beyond = place(where.system, x, where.sizes, where.tolerances)
+    beyond = _edge(where, cell, sense)
     leading = [ray for ray in rays_at(beyond).rays if ray.p_sign == sense]
     return beyond, tuple(sorted(leading, key=lambda ray: ray.rows != rows))
+
+
+def _edge(where: Standpoint, cell: ControlCell, sense: float) -> Standpoint:
+    """The same point at the edge of a cell at which p enters it."""
+    x = where.x.copy()
+    x[where.system.n] = cell.low if sense > 0 else cell.high
+    return place(where.system, x, where.sizes, where.tolerances)
