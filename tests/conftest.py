@@ -50,6 +50,35 @@ def _old_objects_are_not_searched_again():
     gc.freeze()
 
 
+@pytest.fixture(scope="session")
+def yielding():
+    """A model file that remembers: a cable with a permanent set beside a spring."""
+    return """
+[parameters]
+s = 3.0
+[node.a]
+at = [0, 0]
+fixed = true
+[node.m]
+at = [10, 0]
+fixed = "y"
+[plastic_cable.c]
+ends = ["a", "m"]
+stiffness = 10.0
+yield_tension = 2.0
+hardening = 1.0
+[spring.s1]
+ends = ["a", "m"]
+stiffness = "s"
+[force.P]
+at = "m"
+force = [1, 0]
+[control]
+start = 0.0
+range = [-8.0, 12.0]
+"""
+
+
 def pytest_collection_modifyitems(items):
     """Put the files that take longest first; the order within a file stays."""
     rank = {name: i for i, name in enumerate(LONGEST)}

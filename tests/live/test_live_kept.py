@@ -14,30 +14,6 @@ from onesided.live.live_model import of_model
 from onesided.live.live_session import LiveSession, StopFlag
 from onesided.live.web import in_line
 
-YIELDING = """
-[parameters]
-s = 3.0
-[node.a]
-at = [0, 0]
-fixed = true
-[node.m]
-at = [10, 0]
-fixed = "y"
-[plastic_cable.c]
-ends = ["a", "m"]
-stiffness = 10.0
-yield_tension = 2.0
-hardening = 1.0
-[spring.s1]
-ends = ["a", "m"]
-stiffness = "s"
-[force.P]
-at = "m"
-force = [1, 0]
-[control]
-start = 0.0
-range = [-8.0, 12.0]
-"""
 SET = np.linalg.solve([[13.0, -10.0], [10.0, -11.0]], [5.0, 2.0])[1]  # e where p was 5: K (u − e) = limit + h e
 
 
@@ -49,8 +25,8 @@ def truss(tmp_path):
 
 
 @pytest.fixture
-def cable():
-    made = Exchange(of_model(loads(YIELDING)))
+def cable(yielding):
+    made = Exchange(of_model(loads(yielding)))
     ask(made, kind="hello")
     return made
 
@@ -89,7 +65,7 @@ def elongation(exchange):
     return exchange.session.value("m_x") - 10.0
 
 
-def test_a_cable_remembers_over_reload_and_edit_and_forgets_at_a_new_start(cable):
+def test_a_cable_remembers_over_reload_and_edit_and_forgets_at_a_new_start(cable, yielding):
     (told,) = ask(cable, kind="move", turns=[5.0, 2.0])
     (rested,) = cable.rest() or (told,)
     expected = pytest.approx((2.0 + 10.0 * SET) / 13.0, rel=1e-7)
@@ -97,12 +73,12 @@ def test_a_cable_remembers_over_reload_and_edit_and_forgets_at_a_new_start(cable
     assert list(rested["memory"].values()) == [pytest.approx(SET, rel=1e-7)]
 
     parameters = {"s": 3.0, **rested["memory"]}
-    standing = {"text": YIELDING, "parameters": parameters, "p": 2.0, "q": cable.session.q.tolist()}
-    loaded = Exchange(of_model(loads(YIELDING)))
+    standing = {"text": yielding, "parameters": parameters, "p": 2.0, "q": cable.session.q.tolist()}
+    loaded = Exchange(of_model(loads(yielding)))
     ask(loaded, kind="hello", standing=standing)
     assert elongation(loaded) == expected
 
-    ask(cable, kind="edit", text=YIELDING + "# more\n")
+    ask(cable, kind="edit", text=yielding + "# more\n")
     assert elongation(cable) == expected
     for made in (cable, loaded):
         ask(made, kind="restart")

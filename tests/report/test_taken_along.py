@@ -11,31 +11,6 @@ from onesided import report, zoo
 from onesided.cli.app import app
 from onesided.files.new_numbers import carrying, numbers_in
 
-PLASTIC = """
-[parameters]
-s = 3.0
-[node.a]
-at = [0, 0]
-fixed = true
-[node.m]
-at = [10, 0]
-fixed = "y"
-[plastic_cable.c]
-ends = ["a", "m"]
-stiffness = 10.0
-yield_tension = 2.0
-hardening = 1.0
-[spring.s1]
-ends = ["a", "m"]
-stiffness = "s"
-[force.P]
-at = "m"
-force = [1, 0]
-[control]
-start = 0.0
-range = [-8.0, 12.0]
-"""
-
 
 class Shown(HTMLParser):
     """The model text at the end of a page."""
@@ -122,10 +97,10 @@ def inline(text):
     return f"parameters = {{{', '.join(f'{k} = {v}' for k, v in numbers.items())}}}\n" + "\n".join(lines)
 
 
-def test_a_state_of_what_remembers_has_its_permanent_set(open_page, tmp_path, monkeypatch):
-    model = onesided.loads(PLASTIC)
+def test_a_state_of_what_remembers_has_its_permanent_set(open_page, yielding, tmp_path, monkeypatch):
+    model = onesided.loads(yielding)
     found = onesided.drive(model.system, model.task.start, (0.0, 5.0, 2.0))
-    page = report.write(found, tmp_path / "plastic.html", model=PLASTIC)
+    page = report.write(found, tmp_path / "plastic.html", model=yielding)
     tab = open_page(page)
     check_states(tab, found, tmp_path, page, monkeypatch)
     start = offered(tab, tab.frames()[-1], "#as-toml")

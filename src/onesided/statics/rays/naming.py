@@ -122,6 +122,17 @@ def _scaled_direction(where: Standpoint, ray: Ray) -> Array:
     return np.asarray(scaled / np.sqrt(scaled @ scaled))
 
 
+def name_kink(where: Standpoint, back: Ray, on: Ray | None) -> Named:
+    """A kink of p between two rays, with the constraints that change there too; where p turns back it is a corner."""
+    if on is None:
+        return Named(Kind.kink, 0, None, (), "")
+    names, before, after = where.system.constraint_names, set(back.rows), set(on.rows)
+    changed = tuple(names[row] for row in sorted(before ^ after))
+    does = "closes" if after > before else "opens" if after < before else "changes"
+    kind = Kind.corner_limit if back.p_sign == on.p_sign else Kind.kink
+    return Named(kind, 0, 1, changed, f"at a kink of the loading {does} {', '.join(changed)}" if changed else "")
+
+
 def _incoming(where: Standpoint, rays: Rays, curve: Curve, point: CurvePoint) -> int | None:
     """The ray along which we came, reversed; among equal directions the one on our own working set.
 

@@ -12,7 +12,7 @@ from onesided.results import Event, Kind, Ray, Rays
 from onesided.statics.curves.curve import Curve, CurvePoint
 from onesided.statics.curves.spectrum import hidden, negative_modes
 from onesided.statics.equilibria.place import Standpoint, place
-from onesided.statics.rays.naming import Named, name_idle, name_point
+from onesided.statics.rays.naming import Named, name_idle, name_kink, name_point
 from onesided.statics.rays.rays import rays_at
 from onesided.statics.tracing.cells import ControlCells, across, crossing
 from onesided.statics.tracing.fork_ahead import fork_ahead
@@ -173,7 +173,7 @@ class Tracer(Walker):
         kept, self.cell = self.cell, self.cells.around(float(x[self.curve.n]), sense)
         found = crossing(where, self.cell, sense, tuple(self.curve.rows.tolist()))
         on = next(iter((*found.leading, *found.returning)), None)
-        self._remember(self._at_kink(back, on), Rays((back, *found.leading, *found.returning)), found.beyond, c, b.s)
+        self._remember(name_kink(where, back, on), Rays((back, *found.leading, *found.returning)), found.beyond, c, b.s)
         if on is None:
             self.point = c
             return Status.path_ended
@@ -182,16 +182,6 @@ class Tracer(Walker):
         self.curve, self.point = self._leave(found.beyond if found.leading else where, on, b.s)
         self.step, self.located = min(self.step, self._first_step()), None
         return None
-
-    def _at_kink(self, back: Ray, on: Ray | None) -> Named:
-        """What happens at a kink of p, with the constraints that change there too."""
-        if on is None:
-            return Named(Kind.kink, 0, None, (), "")
-        names, before, after = self.origin.where.system.constraint_names, set(back.rows), set(on.rows)
-        changed = tuple(names[row] for row in sorted(before ^ after))
-        does = "closes" if after > before else "opens" if after < before else "changes"
-        kind = Kind.corner_limit if back.p_sign == on.p_sign else Kind.kink
-        return Named(kind, 0, 1, changed, f"at a kink of the loading {does} {', '.join(changed)}" if changed else "")
 
     def _leave(self, where: Standpoint, ray: Ray, s: float) -> tuple[Curve, CurvePoint]:
         """Start a new leg at a place along a ray; inertia is unknown until its first regular point."""
