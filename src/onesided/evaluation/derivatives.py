@@ -24,6 +24,7 @@ from onesided.evaluation.step_data import Blocks
 from onesided.evaluation.user_functions import Function, Scalar, differentiable
 
 CHUNK = 64  # points of one call where there are many
+CROWD, MILLION = 256, 1_000_000  # points of one call where only constraints are evaluated; numbers in them at most
 FEW = 4  # least number of points of one call where there are some
 SOME = 8  # coordinates from which on it is worth to look for zeros of the Hessian
 WORTH = 200_000  # points that are looked at, times points of one call, that pay for its compilation
@@ -170,6 +171,7 @@ class Derivatives:
         self._residuals = compiled(jax.vmap(self._packed_residual, in_axes=(0, None)), rare=True)
         self._along = compiled(self._packed_along, static_argnums=3, rare=True)
         self._looks = compiled(jax.vmap(self._packed_look, in_axes=(0, None)), rare=True)
+        self._gaps = compiled(jax.vmap(self._packed_constraints, in_axes=(0, None)), rare=True)
         self.stepping = Stepping(n, self.m, self._blocks, self._packed_residual)
         self._ends = (n + 2, n + 2 + self.m, n + 2 + self.m + n * (n + 1), (n, n + 1))
         self._asked = self._residuals_asked = 0
@@ -288,6 +290,11 @@ class Derivatives:
         out = _in_chunks(self._looks, np.hstack([X, directions]), vector, CHUNK)
         return out[:, : self.m], out[:, self.m :]
 
+    def constraint_values(self, X: Array, vector: Any) -> Array:
+        """Values c alone at many points, of which (q, p) is enough: (N, m)."""
+        points = np.ascontiguousarray(X[:, : self.n + 1])
+        return _in_chunks(self._gaps, points, vector, max(FEW, min(CROWD, MILLION // (self.n + 1))))
+
     def along(self, x: Array, direction: Array, vector: Any, order: int) -> Array:
         """dᵏ/dsᵏ of (L_q, c) along the straight line x + s·direction, k = `order`, at s = 0: (n + m,)."""
         return np.asarray(self._along(x, direction, vector, order))
@@ -350,6 +357,9 @@ class Derivatives:
         x, direction = jnp.split(both, 2)
         values, slopes = jax.jvp(lambda x: self._packed_residual(x, vector)[1:], (x,), (direction,))
         return jnp.concatenate([values[self.n :], slopes])
+
+    def _packed_constraints(self, x: Any, vector: Any) -> Any:
+        return self._constraints(x[: self.n], x[self.n], vector)
 
     def _packed_along(self, x: Any, direction: Any, vector: Any, order: int) -> Any:
         def line(s: Any) -> Any:

@@ -16,6 +16,7 @@ from onesided.base.tolerances import EPS, HALF_DIGITS
 FEW = 4  # functions up to which numbers one by one take less time than arrays
 NOISE = 64.0  # roundings in the difference of two values
 STEEP = 1.0  # error of a slope, per step, for an error of one in the middle; smooth functions have less than half of it
+SHARP = 6.0  # error of a cubic on half a step, per misfit; |x|, turning a quarter of the step from one end, has 4
 LARGE = 700.0  # its exponential is nearly too large for a number
 DIP = 0.5  # the root of a determinant below this share of the mean of its values at both ends may have vanished
 
@@ -77,10 +78,13 @@ def may_fall_below(xp: Any, f: Triple, floor: float) -> Any:
     """Whether a function that is above a floor at both ends may be below it in between.
 
     The error of the cubics on the halves of the step is 1/16 of the misfit where the function is smooth on the scale of
-    the step; all of it is allowed for.
+    the step: all of it is allowed for. Of one that turns sharply, as the distance from a thin obstacle does, it is four
+    times the misfit.
     """
     first, second = _halves(f)
-    low = xp.minimum(lowest(xp, *first), lowest(xp, *second)) - misfit(f)
+    turns = (xp.minimum(f.slope_a, f.slope_m) < 0) & (xp.maximum(f.slope_m, f.slope_b) > 0)
+    error = xp.where(turns, SHARP, 1.0) * misfit(f)
+    low = xp.minimum(lowest(xp, *first), lowest(xp, *second)) - error
     above = (f.a >= floor) & (f.b >= floor)
     return above & (low < floor) & (low < xp.minimum(f.a, f.b))
 
@@ -94,7 +98,7 @@ def stays_above(f: Triple, floor: float) -> bool:
     """
     slopes = abs(f.slope_a) + 2.0 * abs(f.slope_m) + abs(f.slope_b)
     values = abs(f.m - f.a) + abs(f.b - f.m)
-    return bool((f.m - 1.75 * values - 0.25 * slopes >= floor).all())
+    return bool((f.m - (1.0 + 0.75 * SHARP) * values - (0.125 + 0.15625 * SHARP) * slopes >= floor).all())
 
 
 def falls_below(f: Triple, floor: float) -> bool:

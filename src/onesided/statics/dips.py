@@ -1,38 +1,25 @@
-"""Dips of gaps between the places that are looked at on a straight stretch.
+"""Dips of gaps inside steps: in places along the step, and between these.
 
 A dip that is narrower than the distance of two places still bends the gap beside it: where a place lies off the line
 between its neighbours, by a share of the gap that no wide feature has, places in between are looked at as well.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Protocol
 
 import numpy as np
 
 from onesided.base.tolerances import EPS, Tolerances
 from onesided.base.types import Array, Indices
-from onesided.statics.curves.curve import Curve, CurvePoint
-from onesided.statics.tracing.inside import interpolate
+from onesided.statics.curves.curve import Curve
+from onesided.statics.tracing.inside import StepEnds, between, interpolate, interpolate_many, spread
 
 BENDS = EPS**0.1875  # share of a gap by which a place may lie off the line between its neighbours
 FINER = 8  # places between two
 MOST = 32  # places of one call beside which more are looked at
 
 
-class DippedStep(Protocol):
-    """A step: both ends."""
-
-    @property
-    def a(self) -> CurvePoint:
-        """The start."""
-
-    @property
-    def b(self) -> CurvePoint:
-        """The end."""
-
-
 def dips(
-    curve: Curve, steps: Sequence[DippedStep], places: tuple[Indices, Array], values: Array, tolerances: Tolerances
+    curve: Curve, steps: Sequence[StepEnds], places: tuple[Indices, Array], values: Array, tolerances: Tolerances
 ) -> Mapping[int, float]:
     """Numbers of the steps on which an open gap dips below zero between places, and the first fraction where it does.
 
@@ -51,14 +38,44 @@ def dips(
     for j in np.flatnonzero(odd)[:MOST].tolist():
         fine = np.linspace(f[j], f[j + 2], 2 * FINER + 1)[1:-1]
         step = steps[owner[j]]
-        below = _gaps(curve, interpolate(step.a, step.b, fine[:, None]), still_open) < -tolerances.residual
+        below = scaled_gaps(curve, interpolate(step.a, step.b, fine[:, None]), still_open) < -tolerances.residual
         if below.any():
             found.setdefault(int(owner[j]), float(fine[below.any(axis=1).argmax()]))
     return found
 
 
+def first_dip(
+    curve: Curve, steps: Sequence[StepEnds], counts: Sequence[int], tolerances: Tolerances
+) -> tuple[int, float] | None:
+    """The first of some bent steps on which an open gap falls below zero, and a fraction of it where it has.
+
+    Places lie on the cubic through both ends of a step, beside the path: a dip seen there counts if the corrected point
+    has it as well. `counts` are the numbers of places on the steps.
+    """
+    places = owner, share = spread(counts)
+    every = np.arange(len(curve.scales.gap) - curve.k)
+    values = scaled_gaps(curve, interpolate_many(steps, owner, share[:, None]), every)
+    seen = dict(dips(curve, steps, places, values, tolerances))
+    still_open = np.setdiff1d(every, curve.rows[curve.k :] - curve.k)
+    floors = np.array([floor_of(step, tolerances) for step in steps])
+    below = (values - floors[owner])[:, still_open].min(axis=1)
+    for i in np.unique(owner[below < 0]).tolist():
+        own = np.flatnonzero(owner == i)
+        seen[i] = float(share[own[below[own].argmin()]])
+    for i in sorted(seen):
+        point = between(curve, steps[i].a, steps[i].b, seen[i], inertia=False)
+        if point is None or (point.margins < floors[i])[still_open].any():
+            return i, seen[i]
+    return None
+
+
+def floor_of(step: StepEnds, tolerances: Tolerances) -> Array:
+    """Scaled gaps below which they are below zero, and below both ends of a step."""
+    return np.asarray(np.minimum(np.minimum(step.a.margins, step.b.margins), 0.0) - tolerances.residual)
+
+
 def _with_ends(
-    steps: Sequence[DippedStep], places: tuple[Indices, Array], values: Array, rows: Indices
+    steps: Sequence[StepEnds], places: tuple[Indices, Array], values: Array, rows: Indices
 ) -> tuple[Indices, Array, Array]:
     """Steps, fractions and gaps of the places and of both ends of every step, in order along the path."""
     (owner, share), numbers = places, np.arange(len(steps))
@@ -71,7 +88,7 @@ def _with_ends(
     return everyone[order], f[order], np.concatenate([values, *ends])[order]
 
 
-def _gaps(curve: Curve, Y: Array, rows: Indices) -> Array:
+def scaled_gaps(curve: Curve, Y: Array, rows: Indices) -> Array:
     """Scaled gaps at some scaled points."""
-    c = np.array([curve.system.residual_packed(curve.packed(y))[2] for y in Y])
-    return np.asarray(c[:, curve.k + rows] / curve.scales.gap[curve.k + rows])
+    X = Y[:, : curve.n + 1] * curve.unit[: curve.n + 1]
+    return np.asarray(curve.system.constraint_values(X)[:, curve.k + rows] / curve.scales.gap[curve.k + rows])

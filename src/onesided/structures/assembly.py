@@ -231,8 +231,17 @@ class Assembly(Derivatives):
 
     def values(self, q: Any, p: Any, vector: Any) -> tuple[Any, Any]:
         """Energy and constraint values (m,), bilateral first, to be differentiated further."""
+        return self._values(q, p, vector, least=0)
+
+    def _constraints(self, q: Any, p: Any, vector: Any) -> Any:
+        return self._values(q, p, vector, least=1)[1]
+
+    def _values(self, q: Any, p: Any, vector: Any, *, least: int) -> tuple[Any, Any]:
+        """Energy and constraint values of the elements that have at least so many constraints."""
         energy, c = jnp.zeros(()), jnp.zeros(self.m)
         for batch, one in zip(self.batches, self.data_of(vector), strict=True):
+            if batch.r < least:
+                continue
             own, values = jax.vmap(batch.form.values)(*_given(q, p, one, len(batch.index)))
             energy = energy + jnp.sum(own)
             for rows, value in zip(batch.rows.T, values, strict=True):

@@ -316,6 +316,10 @@ class System:
         """Constraint values and the derivative of (L_q, c) in a direction of its own at many packed points."""
         return self.derivatives.look(X, directions, self._vector)
 
+    def constraint_values(self, X: Array) -> Array:
+        """Values of all constraints at many packed points, the rows of X, of which (q, p) is enough: (N, m)."""
+        return self.derivatives.constraint_values(X, self._vector)
+
     def along(self, x: Array, direction: Array, order: int) -> Array:
         """Derivative of `order` of (L_q, c) along x + s·direction, both packed as (q, p, ν): (n + m,)."""
         return self.derivatives.along(x, direction, self._vector, order)

@@ -1,16 +1,28 @@
 """Points inside a step of a curve: interpolated, corrected, and where a function of them vanishes."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from onesided.base.tolerances import EPS, HALF_DIGITS
-from onesided.base.types import Array
+from onesided.base.types import Array, Indices
 from onesided.statics.curves.curve import Curve, CurvePoint, Plane, make_point, newton
 
 FALLS = 0.9  # share of a value below which the next one has fallen
+
+
+class StepEnds(Protocol):
+    """A step, whatever else is known of it."""
+
+    @property
+    def a(self) -> CurvePoint:
+        """The point it leaves."""
+
+    @property
+    def b(self) -> CurvePoint:
+        """The point it reaches."""
 
 
 def between(curve: Curve, a: CurvePoint, b: CurvePoint, fraction: float, *, inertia: bool = True) -> CurvePoint | None:
@@ -29,6 +41,24 @@ def interpolate(a: CurvePoint, b: CurvePoint, fraction: Any) -> Array:
     square = f * f
     late, left, right = square * (3.0 - 2.0 * f), h * f * (1.0 - f) ** 2, h * square * (f - 1.0)
     return np.asarray(a.y + late * (b.y - a.y) + left * a.t + right * b.t)
+
+
+def spread(counts: Sequence[int]) -> tuple[Indices, Array]:
+    """Numbers of the steps of all places, and the fractions of these at which they are."""
+    owner = np.repeat(np.arange(len(counts)), counts)
+    first = np.repeat(np.cumsum(counts) - counts, counts)
+    return owner, np.asarray((np.arange(len(owner)) - first + 1.0) / (np.array(counts)[owner] + 1.0))
+
+
+def interpolate_many(steps: Sequence[StepEnds], owner: Indices, f: Array) -> Array:
+    """The same in many places of several steps, whose numbers are the owners."""
+    if len(steps) == 1:
+        return interpolate(steps[0].a, steps[0].b, f)
+    ends = [(step.a.y, step.b.y - step.a.y, (h := step.b.s - step.a.s) * step.a.t, h * step.b.t) for step in steps]
+    y, move, left, right = np.array(ends).transpose(1, 0, 2)
+    square = f * f
+    bends = (f * (1.0 - f) ** 2) * left[owner] + (square * (f - 1.0)) * right[owner]
+    return np.asarray(y[owner] + (square * (3.0 - 2.0 * f)) * move[owner] + bends)
 
 
 def halfway(a: CurvePoint, b: CurvePoint) -> Array:

@@ -20,9 +20,9 @@ from onesided.evaluation.derivatives import Evaluation
 from onesided.evaluation.path_steps import LONG
 from onesided.statics.curves.curve import TOGETHER, Curve, CurvePoint
 from onesided.statics.curves.factors import Factors, solve, solve_symmetric, symmetric_factors
-from onesided.statics.dips import dips
+from onesided.statics.dips import dips, first_dip, floor_of
 from onesided.statics.tracing.hits import PathWatch
-from onesided.statics.tracing.inside import interpolate
+from onesided.statics.tracing.inside import StepEnds, interpolate_many, spread
 
 BENT = 0.25  # share of the angle aimed at by which the path turns on the largest step, if it is not straight
 LOOKS = 16.0  # places per point that are looked at, besides those of a whole straight path
@@ -113,12 +113,19 @@ def _short(seen: Array, most: float) -> Any:
 
 
 class SurveyedStep(NamedTuple):
-    """A step to look at: both ends, with their matrices."""
+    """A straight step to look at: both ends, with their matrices."""
 
     a: CurvePoint
     b: CurvePoint
     A: Matrix
     B: Matrix
+
+
+class BentStep(NamedTuple):
+    """A step of which only the gaps are looked at."""
+
+    a: CurvePoint
+    b: CurvePoint
 
 
 class Survey:
@@ -170,8 +177,8 @@ class Survey:
         if not any(counts):
             return None
         compiled |= self.looks * curve.n**2 > MANY or curve.system.derivatives.looks_ready
-        owner, share = _spread(counts)
-        Y = _along(steps, owner, share[:, None])
+        owner, share = spread(counts)
+        Y = interpolate_many(steps, owner, share[:, None])
         Z = self._random.uniform(-1.0, 1.0, (len(Y) + TESTS, curve.n + curve.w))
         Z += np.copysign(0.5, Z)  # none is close to zero: of few unknowns every one is felt
         Z, tests = Z[:-TESTS], Z[-TESTS:]
@@ -193,12 +200,23 @@ class Survey:
                 return i, dipped[i] if seen is None else float(share[part][seen])
         return None
 
+    def first_touched(self, curve: Curve, steps: Sequence[StepEnds]) -> tuple[int, float] | None:
+        """The first of some bent steps on which an open gap falls below zero, and a fraction of it where it has."""
+        if self.method.resolution == math.inf or len(curve.scales.gap) == len(curve.rows):
+            return None
+        counts = [int(min((step.b.s - step.a.s) / self._apart(curve, step.b.s), MOST)) for step in steps]
+        return first_dip(curve, steps, counts, self.watch.tolerances) if any(counts) else None
+
+    def _apart(self, curve: Curve, s: float) -> float:
+        """Distance of places on a path of so many unknowns that is s long so far."""
+        low, high = self.watch.p_bounds
+        size = max(s, (high - low) / curve.unit[curve.n] if high - low < math.inf else PATH)
+        return self.method.resolution * size
+
     def _places(self, curve: Curve, step: SurveyedStep, points: int) -> int:
         """Number of places to look at on a step."""
-        low, high = self.watch.p_bounds
-        size = max(step.b.s, (high - low) / curve.unit[curve.n] if high - low < math.inf else PATH)
         fewer = max(1.0, curve.size / DENSE)
-        apart = self.method.resolution * size * (fewer if self.straight else fewer**2)
+        apart = self._apart(curve, step.b.s) * (fewer if self.straight else fewer**2)
         most = WHOLE / self.method.resolution + LOOKS * points
         places = max(0, min(int(min((step.b.s - step.a.s) / apart, MOST)), int(most) - self.looks))
         self.looks += places
@@ -270,24 +288,6 @@ def _given(e: Evaluation) -> Evaluation:
     return e
 
 
-def _spread(counts: Sequence[int]) -> tuple[Indices, Array]:
-    """Numbers of the steps of all places, and the fractions of these at which they are."""
-    owner = np.repeat(np.arange(len(counts)), counts)
-    first = np.repeat(np.cumsum(counts) - counts, counts)
-    return owner, np.asarray((np.arange(len(owner)) - first + 1.0) / (np.array(counts)[owner] + 1.0))
-
-
-def _along(steps: Sequence[SurveyedStep], owner: Indices, f: Array) -> Array:
-    """Cubic Hermite interpolation in many places [`inside.interpolate`]."""
-    if len(steps) == 1:
-        return interpolate(steps[0].a, steps[0].b, f)
-    ends = [(step.a.y, step.b.y - step.a.y, (h := step.b.s - step.a.s) * step.a.t, h * step.b.t) for step in steps]
-    y, move, left, right = np.array(ends).transpose(1, 0, 2)
-    square = f * f
-    bends = (f * (1.0 - f) ** 2) * left[owner] + (square * (f - 1.0)) * right[owner]
-    return np.asarray(y[owner] + (square * (3.0 - 2.0 * f)) * move[owner] + bends)
-
-
 def _plain_steps(
     curve: Curve, steps: Sequence[SurveyedStep], places: Places, looks: tuple[Array, Array, Array]
 ) -> tuple[Mask, bool]:
@@ -351,9 +351,8 @@ def _violated(steps: Sequence[SurveyedStep], owner: Indices, margins: Array, wat
     """In which places a gap or reaction is below zero, and below both ends of its step."""
     if not margins.shape[1]:
         return np.zeros(len(margins), dtype=bool)
-    lower = [np.minimum(step.a.margins, step.b.margins) for step in steps]
-    floor = np.minimum(lower, 0.0) - watch.tolerances.residual
-    return np.asarray((margins < floor[owner]).any(axis=1))
+    floors = np.array([floor_of(step, watch.tolerances) for step in steps])
+    return np.asarray((margins < floors[owner]).any(axis=1))
 
 
 def _packed(curve: Curve, Y: Array) -> Array:

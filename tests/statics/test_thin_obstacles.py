@@ -1,0 +1,129 @@
+"""Obstacles beside and on bent paths, however thin: a point is dragged along a closed curve among posts and bumps."""
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.optimize import brentq, minimize_scalar
+
+import onesided
+from onesided import PredictorCorrector, System
+from onesided.evaluation.resolution import Triple, may_fall_below
+
+POSTS = 3
+END = 6.3
+BOTH = [PredictorCorrector(compile_after=0), PredictorCorrector(compile_after=10**9)]
+
+
+def curve(p, th, xp=jnp):
+    """The place to which the spring pulls."""
+    return xp.stack([th["a"] * xp.sin(th["m"] * p + th["f"]), th["b"] * xp.sin(th["n"] * p + th["g"])])
+
+
+def energy(q, p, th):
+    return jnp.sum((q - curve(p, th)) ** 2) / 2
+
+
+def post(i):
+    return lambda q, p, th: jnp.hypot(q[0] - th[f"x{i}"], q[1] - th[f"y{i}"]) - th[f"r{i}"]
+
+
+def bump(i):
+    """Flat but for the neighbourhood of the obstacle: no slope tells of it."""
+    return lambda q, p, th: (
+        1 - 2 / (1 + (((q[0] - th[f"x{i}"]) ** 2 + (q[1] - th[f"y{i}"]) ** 2) / th[f"r{i}"] ** 2) ** 2)
+    )
+
+
+NAMES = ("a", "b", "m", "n", "f", "g", *(f"{name}{i}" for i in range(POSTS) for name in "xyr"))
+FIELDS = {
+    shape: System(
+        ("x", "y"), energy, unilateral={f"post{i}": gap(i) for i in range(POSTS)}, parameters=dict.fromkeys(NAMES, 1.0)
+    )
+    for shape, gap in (("post", post), ("bump", bump))
+}
+
+
+def field(seed, thickness):
+    """Numbers of a curve, and of posts that lie on it or just beside it; both gaps vanish at the distance r."""
+    rng = np.random.default_rng(seed)
+    th = dict(zip("abmnfg", [*rng.uniform(0.5, 2, 2), *rng.integers(1, 4, 2), *rng.uniform(0, 6.28, 2)], strict=True))
+    for i, at in enumerate(rng.uniform(0.5, 6, POSTS)):
+        r = 10 ** rng.uniform(*thickness)
+        aside, turn = r * rng.uniform(0, 1.3), rng.uniform(0, 6.28)
+        x, y = curve(at, th, np) + aside * np.array([np.cos(turn), np.sin(turn)])
+        th |= {f"x{i}": x, f"y{i}": y, f"r{i}": r}
+    return {name: float(value) for name, value in th.items()}
+
+
+def first_touch(th):
+    """p at which the curve first comes as close to a post as its radius, by searching every approach on its own."""
+    p = np.linspace(0, END, 4001)
+    found = [END]
+    for i in range(POSTS):
+
+        def clear(p, i=i):
+            return np.hypot(*(curve(p, th, np).T - [th[f"x{i}"], th[f"y{i}"]]).T) - th[f"r{i}"]
+
+        distance = clear(p)
+        for j in 1 + np.flatnonzero((distance[1:-1] <= distance[:-2]) & (distance[1:-1] <= distance[2:])):
+            nearest = minimize_scalar(clear, bounds=(p[j - 1], p[j + 1]), method="bounded", options={"xatol": 1e-12}).x
+            if clear(nearest) < -1e-9 * th[f"r{i}"]:
+                before = p[(distance > 0) & (p < nearest)]
+                found += [brentq(clear, before[-1], nearest, xtol=1e-14)] if len(before) else []
+    return min(found)
+
+
+def outside(th):
+    """Whether the start is clear of all posts, and no post is just grazed: rounding would decide."""
+    x = curve(0.0, th, np)
+    return all(np.hypot(x[0] - th[f"x{i}"], x[1] - th[f"y{i}"]) > 1.5 * th[f"r{i}"] for i in range(POSTS))
+
+
+def check(seed, shape, thickness, method):
+    th = field(seed, thickness)
+    if not outside(th):
+        return
+    system = FIELDS[shape].replace(parameters=th)
+    path = onesided.trace(system, curve(0.0, th, np), 0.0, p_bounds=(-1, END), max_events=1, method=method, throw=False)
+    assert path.events[0].p == pytest.approx(first_touch(th), abs=1e-7), (seed, th, path.status)
+
+
+@pytest.mark.parametrize("method", BOTH, ids=["compiled", "single"])
+@pytest.mark.parametrize("thickness", [(-2.7, -0.7), (-3.7, -2.7)], ids=["posts", "wires"])
+def test_no_post_is_passed(thickness, method):
+    for seed in range(6):
+        check(seed, "post", thickness, method)
+
+
+@pytest.mark.parametrize("method", BOTH, ids=["compiled", "single"])
+def test_no_bump_is_passed(method):
+    for seed in range(6):
+        check(seed, "bump", (-2.0, -1.0), method)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("shape", "thickness"), [("post", (-2.7, -0.7)), ("post", (-3.7, -2.5)), ("bump", (-2.3, -0.7))]
+)
+def test_no_obstacle_of_hundreds_is_passed(shape, thickness):
+    for seed in range(1000, 1300):
+        check(seed, shape, thickness, BOTH[seed % 2])
+
+
+@given(st.floats(0.01, 0.99), st.floats(0.0, 0.3), st.floats(0.1, 10.0), st.floats(0.1, 10.0))
+def test_a_sharp_turn_below_zero_is_seen(at, rounding, left, right):
+    """Distances along a straight line, any slopes to both sides: what falls below zero is never taken as clear."""
+    slopes = np.array([left, right])
+
+    def value(f):
+        return np.sqrt((slopes[int(f > at)] * (f - at)) ** 2 + rounding**2) - 1.001 * rounding - 1e-9
+
+    def slope(f):
+        return (
+            slopes[int(f > at)] ** 2 * (f - at) / np.sqrt((slopes[int(f > at)] * (f - at)) ** 2 + rounding**2 + 1e-300)
+        )
+
+    f = Triple(value(0.0), slope(0.0), value(0.5), slope(0.5), value(1.0), slope(1.0))
+    assert min(f.a, f.m, f.b) < 0 or may_fall_below(np, f, 0.0)
