@@ -1,6 +1,7 @@
 """Tracing: predictor, corrector, step control, events. `Tracer.run` does the work, piece by piece."""
 
 import math
+from collections import deque
 from collections.abc import Generator, Iterator
 from dataclasses import replace
 
@@ -16,12 +17,13 @@ from onesided.statics.rays.naming import Named, name_idle, name_kink, name_point
 from onesided.statics.rays.rays import rays_at
 from onesided.statics.tracing.cells import ControlCells, across, crossing
 from onesided.statics.tracing.fork_ahead import fork_ahead
+from onesided.statics.tracing.gap_measures import outdated, remeasured
 from onesided.statics.tracing.hits import Hit, Trigger, find_hits, locate
 from onesided.statics.tracing.home import Home
 from onesided.statics.tracing.inside import between
 from onesided.statics.tracing.legs import arriving, goes_on, start_leg, taken_over, told_apart, two_rays
 from onesided.statics.tracing.pieces import Origin, Passage, PathItem
-from onesided.statics.tracing.quiet import Change, LegMargins, Quiet
+from onesided.statics.tracing.quiet import TRAIL, Change, LegMargins, Quiet
 from onesided.statics.tracing.singular import next_singular, refine_singular
 from onesided.statics.tracing.steps import Walker
 from onesided.statics.tracing.stretch import Ahead, Located
@@ -210,7 +212,17 @@ class Tracer(Walker):
         self._move(b)
         self.margins.pass_by(self.curve, b, self.watch.tolerances)
         self.points, self.sides = self.points + 1, {}
-        yield PathItem(self.curve, b, self.degree)
+        item = PathItem(self.curve, b, self.degree)
+        self._measure_gaps(self.gap_sizes)
+        yield item
+
+    def _measure_gaps(self, sizes: Array | None) -> None:
+        """Measure gaps anew whose sizes have become others."""
+        old, other = self.curve, None if sizes is None else outdated(self.curve, self.point.c, sizes)
+        if sizes is not None and other is not None and other.any():
+            self.curve = old.with_gaps(np.where(other, sizes, old.scales.gap))
+            self.point = remeasured(old, self.curve, self.point)
+            self.margins.trail = deque((remeasured(old, self.curve, point) for point in self.margins.trail), TRAIL)
 
     def _stroll(self, ahead: Ahead) -> Iterator[Passage]:
         """Take the points of a compiled stretch on the way to which nothing happens, as far as they come in a row."""
@@ -224,7 +236,9 @@ class Tracer(Walker):
         self._take(last)
         self.points += last - first
         self.neutral = self.point.neutral
-        yield Passage(self.curve, ahead.points.pick(slice(first, last)), self.degree or 0)
+        passage = Passage(self.curve, ahead.points.pick(slice(first, last)), self.degree or 0)
+        self._measure_gaps(ahead.gap_sizes[last - 1])
+        yield passage
 
     def _on_the_way(self, ahead: Ahead, first: int, last: int) -> int:
         """Number of the first of these points that is far away or on a step past the start of the path, or `last`."""
