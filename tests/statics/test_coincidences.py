@@ -84,3 +84,31 @@ def test_straight_on_at_a_bifurcation_is_not_left_to_round_off(method, first_ste
 def test_the_number_of_points_is_kept_exactly(method, count):
     path = onesided.trace(WAVES, [0.0], 0.0, max_points=count, method=method)
     assert path.status is Status.enough and len(path) == count + 1
+
+
+TWICE = System(
+    ("x", "y"),
+    lambda q, p, th: (q[0] - p) ** 2 / 2 + ((p - 3) ** 2 - th.w**2) / 4 * q[1] ** 2 / 2 + q[1] ** 4 / 4,
+    parameters={"w": 1.0},
+)
+
+
+@pytest.mark.parametrize("after", [0, math.inf])
+@pytest.mark.parametrize("w", [1e-2, 3e-4, 1e-4, 5e-5, 1e-5, 1e-6, 1e-7, 1e-8])
+def test_a_mode_that_vanishes_twice_is_told_twice_or_as_one(w, after):
+    """Stiffness is negative for |p − 3| < w alone, far narrower than any step; nothing is passed over in silence."""
+    path = onesided.trace(
+        TWICE.replace(parameters={"w": w}),
+        [0.0, 0.0],
+        0.0,
+        p_bounds=(-1, 8),
+        method=PredictorCorrector(compile_after=after),
+    )
+    forks = [event for event in path.events if event.kind is Kind.smooth_bifurcation]
+    assert forks and all(min(abs(event.p - 3 + w), abs(event.p - 3 - w)) < 1e-9 for event in forks)
+    changes = [(event.instability_before, event.instability_after) for event in forks]
+    if w >= 5e-5 or changes == [(0, 1), (1, 0)]:
+        assert changes == [(0, 1), (1, 0)]
+        assert [event.p for event in forks] == pytest.approx([3 - w, 3 + w], abs=1e-10)
+    else:
+        assert all(event.rays.cluster and "told as one" in event.words() for event in forks)

@@ -325,10 +325,30 @@ def test_the_tips_of_two_pairs_of_panels_meet(knobs):
     assert last.kind is Kind.nonsmooth_bifurcation and last.p == pytest.approx(-event.p, abs=1e-9)
 
 
-@pytest.mark.xfail(reason="gaps are measured as at the start, where this one is 1e10 times as steep", strict=True)
-def test_a_wall_whose_gap_flattens_on_the_way_closes_once():
-    """x = p down to the wall at 0, stated twice: both close there, and nothing happens before."""
-    walls = {"wall": lambda q, p, th: q[0], "again": lambda q, p, th: jnp.expm1(q[0])}
-    system = System(("x", "y"), lambda q, p, th: ((q[0] - p) ** 2 + q[1] ** 2) / 2, unilateral=walls)
-    path = onesided.trace(system, [24.0, 0.0], 24.0, direction=-1, p_bounds=(-1, 30))
-    assert [event.kind for event in path.events] == [Kind.closes, Kind.bound]
+STATED = {
+    "expm1": jnp.expm1,
+    "sinh": jnp.sinh,
+    "tanh": jnp.tanh,
+    "cubic": lambda g: g + g**3,
+    "falling": lambda g: -jnp.expm1(-g),
+}
+
+
+@pytest.mark.parametrize(("stated", "after"), [*((name, math.inf) for name in STATED), ("expm1", 0)])
+def test_a_wall_closes_once_however_its_gap_is_stated(stated, after):
+    """x = p down to the wall at 0, stated alone or twice, far steeper or flatter where the path starts."""
+    gap, method = STATED[stated], PredictorCorrector(compile_after=after)
+    walls = {"again": lambda q, p, th: th.scale * gap(q[0] + q[1]), "wall": lambda q, p, th: q[0] + q[1]}
+    for names in (("again",), ("again", "wall"), ("wall", "again"))[: 3 if after else 1]:
+        system = System(
+            ("x", "y"),
+            lambda q, p, th: ((q[0] - p) ** 2 + q[1] ** 2) / 2,
+            unilateral={name: walls[name] for name in names},
+            parameters={"scale": 1.0},
+        )
+        for scale, far in ((1.0, 24.0), (1e6, 100.0), (1e-6, 2.0)):
+            start = min(far, 15.0) if stated in {"tanh", "falling"} else far  # beyond, they are constants
+            model = system.replace(parameters={"scale": scale})
+            path = onesided.trace(model, [start, 0.0], start, direction=-1, p_bounds=(-1, 200), method=method)
+            assert told(path) == [(Kind.closes, names)] and places(path) == pytest.approx([0.0], abs=1e-9)
+            np.testing.assert_allclose(path.q.sum(axis=1), np.maximum(path.p, 0.0), atol=1e-8)

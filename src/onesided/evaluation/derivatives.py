@@ -88,7 +88,7 @@ class Evaluation(NamedTuple):
     def gap_sizes(self, length: Array) -> Array:
         """Norms of the scaled constraint gradients, (m,)."""
         scaled = self.c_q * length
-        return np.asarray(np.sqrt((scaled * scaled).sum(axis=1)))
+        return np.asarray(np.sqrt((scaled * scaled).sum(axis=-1)))
 
     def constraint_rates(self, q_dot: Array, p_dot: Any) -> Array:
         """ċ = c_q q̇ + c_p ṗ, (m,)."""
@@ -130,7 +130,8 @@ class Evaluation(NamedTuple):
     def turning(self, other: "Evaluation", length: Array) -> Array:
         """Norms of the scaled differences of the constraint gradients, (m,)."""
         difference = (other.c_q - self.c_q) * length
-        return np.asarray(np.sqrt((difference * difference).sum(axis=-1)))
+        with np.errstate(over="ignore"):  # infinitely large is large enough
+            return np.asarray(np.sqrt((difference * difference).sum(axis=-1)))
 
     def response(self, length: Array, energy: float) -> Array:
         """Displacement that a unit of p causes, (n,); modes without stiffness do not take part."""

@@ -136,6 +136,14 @@ class Curve:
         other.loose = not self.large
         return other
 
+    def with_gaps(self, gap: Array) -> "Curve":
+        """The same curve, unknowns and equations, with the gaps of open constraints measured by `gap`."""
+        other, measured = copy(self), gap.copy()
+        measured[self.rows] = self.scales.gap[self.rows]
+        other.scales = ConstraintScales(measured, self.sizes.energy / measured)
+        other.__dict__.pop("frame", None)
+        return other
+
     def scaled(self, x: Array) -> Array:
         """Scaled unknowns y of the packed point x."""
         return np.asarray(x[self.columns] / self.unit)

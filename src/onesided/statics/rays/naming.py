@@ -1,12 +1,12 @@
 """From the rays at a point to its name: what kind of event it is, which branch the path takes, in words."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from onesided.base.types import Array
-from onesided.results import Kind, Ray, Rays
+from onesided.results import Event, Kind, Ray, Rays
 from onesided.statics.curves.curve import Curve, CurvePoint
 from onesided.statics.equilibria.place import Standpoint
 from onesided.statics.rays.reactions import carriers, reactions_at
@@ -72,6 +72,12 @@ def _alone(rays: Rays) -> str:
 def _several_modes(rays: Rays) -> str:
     together = "close together, here as one point" if rays.cluster else "at once"
     return f"{rays.multiplicity - 1} eigenvalues vanish {together}"
+
+
+def with_another(event: Event) -> Event:
+    """A singular point with another one so close to it that they are told as one."""
+    detail = "; ".join(filter(None, (event.detail, "another singular point is so close that they are told as one")))
+    return replace(event, rays=replace(event.rays, cluster=True), detail=detail)
 
 
 def _beside(rays: Rays) -> str:

@@ -5,7 +5,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from onesided.base.tolerances import EPS, HALF_DIGITS, Tolerances
+from onesided.base.tolerances import EPS, HALF_DIGITS, SMALL, Tolerances
+from onesided.base.types import Array
 from onesided.statics.curves.activity import rounding
 from onesided.statics.curves.curve import Curve, CurvePoint
 from onesided.statics.curves.spectrum import (
@@ -23,7 +24,9 @@ from onesided.statics.tracing.inside import between, interpolate, is_inside, mea
 SOFT = 6  # soft modes at either end of a step that are looked at
 EARLIER = (0.5, 0.75, 0.9, 0.97)  # shares of the way to a singular point at which modes are counted
 SHARES = (*EARLIER, 1.0 - EPS**0.1875)  # another one may be that close before it; closer, branches mingle
+CLOSER = tuple(1.0 - 0.5**power for power in range(11, 27))  # where rates say that there is another one
 HALVINGS = 20  # of a bracket of modes, from whose ends Newton's method leads elsewhere
+ROUNDS = 30  # of Newton's method: slow where another singular point is close
 BLUR = 64.0  # steps ahead within which a singular point is looked for where rounding decides inertia
 CLOSE = EPS**0.3  # modes this soft, relative to the reference, are taken to vanish together
 
@@ -62,10 +65,13 @@ def _sooner(
     Modes that are lost in rounding towards the point that was found tell of no other.
     """
     reached, along = (found.s - a.s) / (b.s - a.s), mean_tangent(a, b)
+    outermost = shares is SHARES and a.negative >= 0  # not within a bracket of a bracket
+    certain = outermost and modes_beyond(curve, found.x, -along, tolerances) not in {None, a.negative}
+    shares = (*shares, *CLOSER) if certain else shares
     for share in shares if a.negative >= 0 else ():
         middle = between(curve, a, b, share * reached)
         if middle is not None and 0 <= middle.negative != a.negative and (found.y - middle.y) @ along > 0:
-            blurred = undecided(curve.measured_at(middle.x), middle.x, tolerances)
+            blurred = not certain and undecided(curve.measured_at(middle.x), middle.x, tolerances)
             return None if blurred else _first_of_bracket(curve, a, middle, tolerances)
     return None
 
@@ -90,6 +96,24 @@ def _in_its_blur(curve: Curve, a: CurvePoint, b: CurvePoint, found: CurvePoint, 
         return False
     middle = between(curve, b, replace(found, s=b.s + ahead), 0.5, inertia=False)
     return middle is None or undecided(curve, middle.x, tolerances)
+
+
+def modes_beyond(curve: Curve, x: Array, t: Array, tolerances: Tolerances) -> int | None:
+    """Negative modes just beyond a point at which one mode vanishes, by its rate along t; None where that says nothing.
+
+    Further away there may be others: the same mode may vanish once more.
+    """
+    curve = curve.measured_at(x)
+    try:
+        parts = split(curve, x, tolerances)
+    except InseparableError:
+        return None
+    kappa = np.diagonal(parts.linear)
+    zero = np.flatnonzero(np.abs(kappa) <= parts.floor)
+    if len(zero) != 1 or zero[0] >= len(kappa):
+        return None
+    rate = float(parts.tests[:, zero[0]] @ second(curve, x, t, parts.span[:, zero])[:, 0])
+    return parts.negative() + int(rate < 0.0) if abs(rate) > SMALL else None
 
 
 def next_singular(curve: Curve, point: CurvePoint, tolerances: Tolerances) -> float:
@@ -149,7 +173,7 @@ def _refine(curve: Curve, point: CurvePoint, step: float, tolerances: Tolerances
     """
     y = point.y
     parts: Split | None = None
-    for _ in range(12):
+    for _ in range(ROUNDS):
         x = curve.packed(y)
         e = curve.evaluate(x)
         if not e.finite():

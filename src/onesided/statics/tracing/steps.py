@@ -26,6 +26,7 @@ from onesided.evaluation.step_data import StepKnobs
 from onesided.statics.curves.curve import Curve, CurvePoint, Plane, make_point, newton
 from onesided.statics.curves.factors import determinant
 from onesided.statics.tracing.cells import ControlCell, to_the_edge, turns_inside
+from onesided.statics.tracing.gap_measures import outdated
 from onesided.statics.tracing.hits import PathWatch, Trigger, explained, is_calm
 from onesided.statics.tracing.inside import halfway
 from onesided.statics.tracing.singular import first_singular
@@ -98,6 +99,7 @@ class Walker:
     `previous` and `earlier` are the points before it on the same leg. `ahead` holds points that a compiled call made,
     from number `taken` on still to be examined; `located` is what it found on the way to the last one taken.
     `landing` is a known point of the leg, scaled, to which the first step goes: away from a singular point.
+    `gap_sizes` are those at the point to which the last step leads, where they are known.
     """
 
     curve: Curve
@@ -105,6 +107,7 @@ class Walker:
     previous: CurvePoint | None
     earlier: CurvePoint | None
     landing: Array | None = None
+    gap_sizes: Array | None = None
 
     def __init__(self, method: PredictorCorrector, watch: PathWatch, most: int) -> None:
         self.method, self.watch, self.most = method, watch, most
@@ -128,17 +131,20 @@ class Walker:
             i = self.taken
             point, h, self.located = self.ahead.points.point(i), float(self.ahead.steps[i]), self.ahead.located.get(i)
             point.sense, self.proposed = point.sense or self.point.sense, self.ahead.middle(i)
+            self.gap_sizes = self.ahead.gap_sizes[i]
             self._take(i + 1)
             if self._explained(self.point, point, h):
                 return point
             self.ahead = None
             self.step = min(self.step, 0.5 * h)
         self.located = None
-        return self._try_steps()
+        b = self._try_steps()
+        self.gap_sizes = None if b is None else self.tried[1].gap_sizes(self.curve.sizes.length)
+        return b
 
     def _land(self) -> CurvePoint | None:
         """The step to the known point of a leg that leaves a singular point, where there is one."""
-        y, self.landing = self.landing, None
+        y, self.landing, self.gap_sizes = self.landing, None, None
         if y is None:
             return None
         a, target = self.point, 0.01 * self.watch.tolerances.residual
@@ -161,7 +167,7 @@ class Walker:
         else:
             made = None if self.watch.user else self._row()
         self.taken = 0
-        self.ahead = made and self._survey(made)
+        self.ahead = made and self._survey(self._measured(made))
 
     def _row(self) -> Ahead | None:
         """Single steps in a row, up to the first on which something may happen; None where none succeeds."""
@@ -180,7 +186,12 @@ class Walker:
             return None
         self.point, self.previous, self.earlier, self.middle, self.step = known
         self.proposed = self.located = None
-        return in_a_row(made)
+        return in_a_row(self.curve, made)
+
+    def _measured(self, made: Ahead) -> Ahead:
+        """The points of a stretch up to the first at which gaps are to be measured anew."""
+        ends = outdated(self.curve, made.points.c, made.gap_sizes).any(axis=1)
+        return made.until(int(ends.argmax()) + 1) if ends.any() else made
 
     def _survey(self, made: Ahead) -> Ahead | None:
         """The points of a compiled stretch up to the first straight step on which something is seen."""

@@ -52,7 +52,7 @@ class Ahead:
 
     `located` are the limit points, or the bound, on the way to some of them, by number. `calm`: it is known that
     nothing happens on the way to the point. `blocks` tells those of the model at a point, `middles` are those of the
-    steps and `factors` those of K at the points, where they are known.
+    steps and `factors` those of K at the points, where they are known. `gap_sizes` are those of all constraints.
     """
 
     points: CurvePoints
@@ -61,6 +61,7 @@ class Ahead:
     following: Array
     located: dict[int, Located]
     calm: Array
+    gap_sizes: Array
     middles: Sequence[Middle | None] = ()
     factors: Sequence[Factors] = ()
 
@@ -131,7 +132,8 @@ def stretch(curve: Curve, track: Track, knobs: StepKnobs, watch: PathWatch) -> A
     if special:
         points, steps, following = all_points.pick(rest), steps[rest], following[rest]
     calm, known = uneventful(curve, points, watch), [factors[i] for i in rest]
-    return Ahead(points, lambda i: e.at(rest[i]), steps, following, located, calm, factors=known)
+    gap_sizes = e.gap_sizes(curve.sizes.length)[rest]
+    return Ahead(points, lambda i: e.at(rest[i]), steps, following, located, calm, gap_sizes, factors=known)
 
 
 class ReachedEnd(NamedTuple):
@@ -146,7 +148,7 @@ class ReachedEnd(NamedTuple):
     calm: bool
 
 
-def in_a_row(made: Sequence[ReachedEnd]) -> Ahead:
+def in_a_row(curve: Curve, made: Sequence[ReachedEnd]) -> Ahead:
     """Points of single steps as those of a stretch; nothing is said about the way to the first."""
     points = (_columns(one.point) for one in made)
     calm = np.array([one.calm for one in made])
@@ -158,6 +160,7 @@ def in_a_row(made: Sequence[ReachedEnd]) -> Ahead:
         np.array([one.following for one in made]),
         {i: one.located for i, one in enumerate(made) if one.located is not None},
         calm,
+        np.array([one.blocks.gap_sizes(curve.sizes.length) for one in made]),
         [one.middle for one in made],
     )
 

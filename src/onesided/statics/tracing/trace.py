@@ -1,6 +1,7 @@
 """Tracing: predictor, corrector, step control, events. `Tracer.run` does the work, piece by piece."""
 
 import math
+from collections import deque
 from collections.abc import Generator, Iterator
 from dataclasses import replace
 
@@ -12,17 +13,18 @@ from onesided.results import Event, Kind, Ray, Rays
 from onesided.statics.curves.curve import Curve, CurvePoint
 from onesided.statics.curves.spectrum import hidden, negative_modes
 from onesided.statics.equilibria.place import Standpoint, place
-from onesided.statics.rays.naming import Named, name_idle, name_kink, name_point
+from onesided.statics.rays.naming import Named, name_idle, name_kink, name_point, with_another
 from onesided.statics.rays.rays import rays_at
 from onesided.statics.tracing.cells import ControlCells, across, crossing
 from onesided.statics.tracing.fork_ahead import fork_ahead
+from onesided.statics.tracing.gap_measures import outdated, remeasured
 from onesided.statics.tracing.hits import Hit, Trigger, find_hits, locate
 from onesided.statics.tracing.home import Home
 from onesided.statics.tracing.inside import between
 from onesided.statics.tracing.legs import arriving, goes_on, start_leg, taken_over, told_apart, two_rays
 from onesided.statics.tracing.pieces import Origin, Passage, PathItem
-from onesided.statics.tracing.quiet import Change, LegMargins, Quiet
-from onesided.statics.tracing.singular import next_singular, refine_singular
+from onesided.statics.tracing.quiet import TRAIL, Change, LegMargins, Quiet
+from onesided.statics.tracing.singular import modes_beyond, next_singular, refine_singular
 from onesided.statics.tracing.steps import Walker
 from onesided.statics.tracing.stretch import Ahead, Located
 
@@ -46,6 +48,8 @@ class Tracer(Walker):
         super().__init__(origin.method, origin.watch, origin.max_points or POINT_LIMIT)
         self.origin = origin
         self.degree: int | None = None
+        self.expected: int | None = None  # degree just beyond the singular point at which a leg starts
+        self.refused: CurvePoint | None = None  # a first step from there to where it is another one
         self.pending: PathItem | None = None
         self.events = 0
         self.crowd = 0
@@ -73,7 +77,7 @@ class Tracer(Walker):
                 self.step = self._first_step()
                 b = self._advance() if status is None else None
                 continue
-            b = b or self._fork()
+            b = b or self._join_another() or self._fork()
             if b is None:
                 status, note = self._why_stuck()
                 break
@@ -107,6 +111,8 @@ class Tracer(Walker):
     def _first_change(self, b: CurvePoint) -> tuple[Hit | None, CurvePoint | None, Quiet | None]:
         """The first thing to happen on the way to b: what it is, where (b if nothing happens), and whether quietly."""
         hits = [hit for hit in self._hits(b) if self._told(hit)]
+        if not hits and self._passed_another(b):
+            return Hit(Trigger.singular, 0.0), None, None
         hit, c = self._earliest(b, hits) if hits else (None, b)
         quiet = None if c is None else self.margins.find(self.curve, self.point, c, self.watch.tolerances)
         return (hit, c, None) if quiet is None else (quiet.hit(self.curve), quiet.point, quiet)
@@ -154,6 +160,29 @@ class Tracer(Walker):
         beyond, other = across(where, self.cell, ray.p_sign, ray.rows) if self.cells.near(p) else (where, ray)
         return (beyond, other) if other is not None else (where, ray)
 
+    def _passed_another(self, b: CurvePoint) -> bool:
+        """Whether the first step from a singular point leads past another one; one that is too close belongs to it."""
+        if self.expected in {None, b.negative} or b.negative < 0 or self.degree is not None:
+            return False
+        self.refused = self.refused or b
+        if b.s - self.point.s > self.method.first_step**4:
+            return True
+        self._join_another()
+        return False
+
+    def _came_past_another(self, c: CurvePoint) -> bool:
+        """Whether there is another degree just before a singular point than on the way to it."""
+        if self.curve.large or self.point.negative < 0:
+            return False
+        return modes_beyond(self.curve, c.x, -c.t, self.watch.tolerances) not in {None, self.degree}
+
+    def _join_another(self) -> CurvePoint | None:
+        """Tell the last singular point and the next as one; the first step past both of them."""
+        b, self.refused, self.expected = self.refused, None, None
+        if b is not None and self.pending is not None and self.pending.event is not None:
+            self.pending.event = with_another(self.pending.event)
+        return b
+
     def _kink(self, b: CurvePoint) -> float | None:
         """The kink of p at which a step has arrived."""
         return None if self.cell is None else self.cell.kink_at(float(b.x[self.curve.n]), b.sense)
@@ -186,7 +215,7 @@ class Tracer(Walker):
     def _leave(self, where: Standpoint, ray: Ray, s: float) -> tuple[Curve, CurvePoint]:
         """Start a new leg at a place along a ray; inertia is unknown until its first regular point."""
         self.previous = self.earlier = self.middle = self.proposed = None
-        self.degree = None
+        self.degree = self.expected = self.refused = None
         self.margins = LegMargins({where.system.constraint_names.index(name) for name in ray.idle})
         curve, point = start_leg(where, ray, s)
         self.landing = None if ray.ahead is None else curve.scaled(ray.ahead)
@@ -210,7 +239,17 @@ class Tracer(Walker):
         self._move(b)
         self.margins.pass_by(self.curve, b, self.watch.tolerances)
         self.points, self.sides = self.points + 1, {}
-        yield PathItem(self.curve, b, self.degree)
+        item = PathItem(self.curve, b, self.degree)
+        self._measure_gaps(self.gap_sizes)
+        yield item
+
+    def _measure_gaps(self, sizes: Array | None) -> None:
+        """Measure gaps anew whose sizes have become others."""
+        old, other = self.curve, None if sizes is None else outdated(self.curve, self.point.c, sizes)
+        if sizes is not None and other is not None and other.any():
+            self.curve = old.with_gaps(np.where(other, sizes, old.scales.gap))
+            self.point = remeasured(old, self.curve, self.point)
+            self.margins.trail = deque((remeasured(old, self.curve, point) for point in self.margins.trail), TRAIL)
 
     def _stroll(self, ahead: Ahead) -> Iterator[Passage]:
         """Take the points of a compiled stretch on the way to which nothing happens, as far as they come in a row."""
@@ -224,7 +263,9 @@ class Tracer(Walker):
         self._take(last)
         self.points += last - first
         self.neutral = self.point.neutral
-        yield Passage(self.curve, ahead.points.pick(slice(first, last)), self.degree or 0)
+        passage = Passage(self.curve, ahead.points.pick(slice(first, last)), self.degree or 0)
+        self._measure_gaps(ahead.gap_sizes[last - 1])
+        yield passage
 
     def _on_the_way(self, ahead: Ahead, first: int, last: int) -> int:
         """Number of the first of these points that is far away or on a step past the start of the path, or `last`."""
@@ -360,6 +401,9 @@ class Tracer(Walker):
             self.step = min(self.step, self._first_step())
             return None, None
         self._remember(named, rays, where, c, b.s)
+        if hit.trigger is Trigger.singular and not rays.cluster and self._came_past_another(c):
+            self.refused = b
+            self._join_another()
         self.events += 1
         if named.followed is None:
             self.point = c
@@ -374,6 +418,8 @@ class Tracer(Walker):
             return None, b
         self.curve, self.point = self._leave(where, rays[named.followed], c.s)
         self.step = min(self.step, self._first_step())
+        if hit.trigger is Trigger.singular and not self.curve.large and not rays.cluster:
+            self.expected = modes_beyond(self.curve, self.point.x, self.point.t, self.watch.tolerances)
         return None, None
 
     def _snap(self, c: CurvePoint) -> CurvePoint:
