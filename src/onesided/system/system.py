@@ -27,7 +27,7 @@ from onesided.system.contact import Contact, ContactFunctions, Leaping, check_co
 from onesided.system.measures import Measure, evaluate_measures
 from onesided.system.motion_check import check_motion
 from onesided.system.resting_forces import check_forces
-from onesided.system.sizes import Probe, Scales, Sizes, estimate
+from onesided.system.sizes import Probe, Scales, Sizes, sizes_at
 from onesided.system.travel import Made, made_by, travelling
 
 Kinks = Sequence[float] | Callable[[Mapping[str, float]], Sequence[float]]
@@ -426,7 +426,7 @@ class System:
         `together` looks at several points at once, by a compiled function of its own.
         """
         probe = Probe(self.derivatives, self._vector, together and not self.derivatives.large)
-        return estimate(probe, q, p, self.scales)
+        return sizes_at(probe, q, p, self.scales)
 
     def check_derivatives(self, q: Any, p: float, *, tolerances: Tolerances = DEFAULT) -> dict[str, float]:
         """Compare supplied with automatic derivatives at (q, p); raise a ModelError where they disagree.
