@@ -15,6 +15,7 @@ from onesided.base.names import check_labels, check_names, some, unknown_name
 from onesided.base.tolerances import DEFAULT, Tolerances
 from onesided.base.types import Array
 from onesided.base.views import views
+from onesided.evaluation.compiling import Compiled
 from onesided.evaluation.derivatives import Derivatives, Evaluation
 from onesided.evaluation.motion_functions import MotionFunctions
 from onesided.evaluation.rows import Row
@@ -26,7 +27,7 @@ from onesided.results.sketch import Sketch
 from onesided.system.contact import Contact, ContactFunctions, Leaping, check_contacts
 from onesided.system.measures import Measure, evaluate_measures
 from onesided.system.motion_check import check_motion
-from onesided.system.resting_forces import check_forces
+from onesided.system.resting_forces import check_forces, resting_force
 from onesided.system.sizes import Probe, Scales, Sizes, sizes_at
 from onesided.system.travel import Made, made_by, travelling
 
@@ -203,6 +204,11 @@ class System:
     def contact_motion(self) -> Leaping:
         """Compiled equations of motion with rows for all gaps and slips."""
         return self._compilers.contact_motion
+
+    @property
+    def resting_force(self) -> Compiled:
+        """Forces at rest in some places, rows (t, q, p), for a vector of parameters."""
+        return self._compilers.resting_force
 
     @property
     def n(self) -> int:
@@ -460,6 +466,11 @@ class _Compilers:
         """Equations with joints."""
         parts = self._system.structure
         return MotionFunctions(self._system) if parts is None else parts.motion_functions(self._system)
+
+    @cached_property
+    def resting_force(self) -> Compiled:
+        """Forces without velocities."""
+        return resting_force(self._system)
 
     @cached_property
     def contact_motion(self) -> Leaping:
