@@ -133,6 +133,29 @@ def compiled(
     return Compiled(function, static_argnums, rare=rare, plain=plain, hot=hot)
 
 
+def joined(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A part of a function that is compiled as usual, without libraries and large arrays, in one piece of its own."""
+
+    def call(*arguments: Any) -> Any:
+        if not _is_known_compiler():
+            return function(*arguments)
+        packed, unpack = ravel_pytree(arguments)
+        shapes, tree = jax.tree.flatten(jax.eval_shape(function, *arguments))
+
+        def piece(vector: Any) -> Any:
+            made = jax.tree.leaves(function(*unpack(vector)))
+            return jnp.concatenate([*(jnp.ravel(leaf).astype(float) for leaf in made), vector[:1]])
+
+        mark: Any = xla_metadata.set_xla_metadata
+        parts = jnp.split(
+            mark(jax.jit(piece)(packed), **ONE_PIECE), np.cumsum([math.prod(one.shape) for one in shapes])
+        )
+        leaves = [part.reshape(one.shape).astype(one.dtype) for part, one in zip(parts, shapes, strict=False)]
+        return jax.tree.unflatten(tree, leaves)
+
+    return call
+
+
 class _Compiled(NamedTuple):
     """How a function is evaluated, and for how many calls."""
 

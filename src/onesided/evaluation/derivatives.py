@@ -51,6 +51,10 @@ class Evaluation(NamedTuple):
         """The blocks of one of many points."""
         return Evaluation(*(np.asarray(block)[i] for block in self))
 
+    def pick(self, chosen: Any) -> "Evaluation":
+        """The blocks of some of many points."""
+        return Evaluation(*(block[chosen] for block in self))  # type: ignore[index]
+
     @property
     def L_q(self) -> Array:
         """Force balance, (n,)."""
@@ -120,7 +124,10 @@ class Evaluation(NamedTuple):
         W = modes[:, clear] / np.sqrt(np.abs(values[clear]))
 
         def change(other: "Evaluation") -> float:
-            difference = W.T @ (length[:, None] * (other.L_qq - since.L_qq) * length) @ W
+            difference = other.L_qq - since.L_qq
+            if not difference.any():
+                return 0.0
+            difference = W.T @ (length[:, None] * difference * length) @ W
             if not difference.size:
                 return 0.0
             return float(abs(np.linalg.eigvalsh(difference)).max()) if np.isfinite(difference).all() else math.inf
@@ -180,6 +187,7 @@ class Derivatives:
         self._few = max(FEW, min(MANY // ((n + self.m) * (n + 1)), CHUNK))
         self.engines: dict[Any, Any] = {}  # for many paths side by side, by what they were made for
         self._last: tuple[bytes, Any, Evaluation] = (b"", None, NOWHERE)  # point, parameters, blocks
+        self.last_sizes: tuple[Any, ...] = (None,) * 4  # parameters, scales, point, and the sizes there
 
     @cached_property
     def slopes(self) -> ParameterSlopes:

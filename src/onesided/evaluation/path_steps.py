@@ -17,7 +17,7 @@ import numpy as np
 from jax import lax
 
 from onesided.base.tolerances import EPS, ROUND_OFF, SMALL
-from onesided.evaluation.compiling import compiled
+from onesided.evaluation.compiling import compiled, joined
 from onesided.evaluation.lane_algebra import eliminated, substituted
 from onesided.evaluation.resolution import Triple, heads_for_zero, may_fall_below, may_turn, may_vanish
 from onesided.evaluation.step_data import (
@@ -31,6 +31,7 @@ from onesided.evaluation.step_data import (
     StepKnobs,
     StepPlane,
 )
+from onesided.evaluation.step_planes import plane_ahead, plane_in_the_middle, where
 
 CHUNK = 64  # most points of one call
 VECTORS = 7  # of `Here`
@@ -39,7 +40,7 @@ LAST = 9  # numbers of a point besides unknowns, tangent and blocks
 TURN, BOUND, CHECK = 1, 2, 3  # what is located: a limit point, a bound of p; or a step is looked at in its middle
 TURNED_OVER = 2.0  # what seems to have happened: the determinant has changed its sign
 TRIES = 8  # so many steps refused in a row are left to the caller
-LIMIT, FINE = 5, 12  # Newton iterations of a step, and of a point that is located
+FINE = 12  # Newton iterations of a point that is located
 MIDDLE = 0.25  # how far the middle of a step may lie off the cubic through its ends, as a share of what a step may miss
 LONG = 0.1  # steps may grow with the path: by this share of `max_step` per unit of length
 NOISE = 4.0  # roundings of a unit in a residual
@@ -85,31 +86,20 @@ class Stepping:
         """One use of Newton's method after the other: for the next point, or for a limit point just passed."""
         start, outset, knobs, frame = self._unpacked(numbers)
 
+        small = self.size <= SMALL_SIZE  # then all is one piece
+        aimed, judged = (self._aimed, self._judged) if small else (joined(self._aimed), joined(self._judged))
+
         def go(state: tuple[Any, Any, Any, Any]) -> tuple[Any, Any, Any, Any]:
-            at, ahead, way, table = PointAt(*state[0]), PointAt(*state[1]), PathWay(*state[2]), state[3]
-            checking, locating = way.locating == CHECK, (way.locating > 0) & (way.locating < CHECK)
-            special = _where(checking, _plane_in_the_middle(at, ahead, way), self._plane_inside(at, way, knobs))
-            plane = _where(way.locating > 0, special, _plane_ahead(at, way, knobs))
-            found = _oriented(self._newton(plane, frame, th), at.t)
-            narrowed, s_turn = self._narrow(at, way, found, knobs)
-            beyond, stepped, s_next = self._advance(at, way, found, (knobs, frame))
-            arrived, checked = self._checked(at, way, ahead, found, (knobs, frame))
-            after = jnp.where(locating, jnp.stack(narrowed), jnp.stack(stepped))
-            after = jnp.where(checking, jnp.stack(checked), after)
-            told = (
-                jnp.where(locating, s_turn, s_next),
-                way.step,
-                PathWay(*after).step,
-                found.orientation,
-                found.volume,
-            )
-            numbers = jnp.stack([*told, found.error, way.locating, jnp.nan, jnp.nan])
-            row, count = [found.y, found.tangent, *map(jnp.ravel, found.blocks), numbers], way.count.astype(int)
+            here, ahead, way, table = state
+            plane = aimed(here, ahead, way, knobs)
+            found = self._newton(plane, frame, th)
+            known = found._replace(blocks=found.blocks._replace(L_xq=jnp.zeros((self.n + 1, 0))))
+            tangent, numbers, at, inside, after = judged(here, ahead, way, known, knobs, frame)
+            row = [found.y, tangent, *map(jnp.ravel, found.blocks), numbers]
+            count, checking = at[0].astype(int), at[1] > 0
             table = table.at[jnp.where(checking, CHUNK + 2, count)].set(jnp.concatenate(row))  # until it is counted
-            inside = jnp.stack([(way.s + way.s_b) / 2, self._slope(found, frame)])
             table = table.at[count, -2:].set(jnp.where(checking, inside, table[count, -2:]))
-            here = jnp.where(checking, jnp.stack(arrived), state[0])
-            return here, jnp.where(way.locating > 0, state[1], jnp.stack(beyond)), after, table
+            return *after, table
 
         width = sum(math.prod(block.shape) for block in jax.eval_shape(self._evaluate, start.y, th))
         table = jnp.zeros((CHUNK + 3, 2 * self.size + width + LAST))
@@ -117,6 +107,33 @@ class Stepping:
         here = jnp.stack(start)
         state = lax.while_loop(lambda state: PathWay(*state[2]).tries < TRIES, go, (here, here, numbers, table))
         return state[3].at[-1, 0].set(PathWay(*state[2]).count)
+
+    def _aimed(self, here: Any, ahead: Any, numbers: Any, knobs: StepKnobs) -> StepPlane:
+        """Where Newton's method starts, for what is to be done next."""
+        at, way = PointAt(*here), PathWay(*numbers)
+        checking = way.locating == CHECK
+        inside, middle = self._plane_inside(at, way, knobs), plane_in_the_middle(at, PointAt(*ahead), way)
+        plane: StepPlane = where(way.locating > 0, where(checking, middle, inside), plane_ahead(at, way, knobs))
+        return plane
+
+    def _judged(
+        self, here: Any, ahead: Any, numbers: Any, end: NewtonEnd, knobs: StepKnobs, frame: CurveFrame
+    ) -> tuple[Any, ...]:
+        """What follows from the outcome: a row of numbers, its place and the middle for the table, the next state."""
+        at, b, way = PointAt(*here), PointAt(*ahead), PathWay(*numbers)
+        checking, locating = way.locating == CHECK, (way.locating > 0) & (way.locating < CHECK)
+        found = _oriented(end, at.t)
+        narrowed, s_turn = self._narrow(at, way, found, knobs)
+        beyond, stepped, s_next = self._advance(at, way, found, (knobs, frame))
+        arrived, checked = self._checked(at, way, b, found, (knobs, frame))
+        after = jnp.where(locating, jnp.stack(narrowed), jnp.stack(stepped))
+        after = jnp.where(checking, jnp.stack(checked), after)
+        s, following = jnp.where(locating, s_turn, s_next), PathWay(*after).step
+        told = s, way.step, following, found.orientation, found.volume, found.error, way.locating, jnp.nan, jnp.nan
+        inside = jnp.stack([(way.s + way.s_b) / 2, self._slope(found, frame)])
+        place = jnp.stack([way.count, 1.0 * checking])
+        state = jnp.where(checking, jnp.stack(arrived), here), jnp.where(way.locating > 0, ahead, jnp.stack(beyond))
+        return found.tangent, jnp.stack(told), place, inside, (*state, after)
 
     def _advance(
         self, a: PointAt, way: PathWay, found: NewtonEnd, given: tuple[StepKnobs, CurveFrame]
@@ -139,7 +156,7 @@ class Stepping:
         locating = jnp.where(accepted & ~happened, TURN * turned + BOUND * outside, 0)
         share = (_level(y[n], knobs) - a.y[n]) / (y[n] - a.y[n])
         crossing = (0.0, 1.0, share, 0.0)  # of which `_fraction` makes the share
-        bracket = _where(outside, crossing, (0.0, a.t[n], 1.0, t[n]))
+        bracket = where(outside, crossing, (0.0, a.t[n], 1.0, t[n]))
         stop = jnp.where(found.orientation != way.orientation, TURNED_OVER, 1.0 * happened)
         done = (step <= knobs.minimum_step) | (~accepted & (way.tries >= TRIES - 1))
         tries = jnp.where(done, TRIES, jnp.where(accepted, way.tries, way.tries + 1.0))
@@ -169,7 +186,7 @@ class Stepping:
         n, zeros = self.n, jnp.zeros(self.n + 1)
         gaps = blocks.head[n + 2 :] / frame.weight[n:]
         speeds = (t[: n + 1] * frame.unit[: n + 1]) @ blocks.c_x / frame.weight[n:]
-        values, rates = _where(frame.closed, (y[n + 1 :], t[n + 1 :]), (gaps, speeds))
+        values, rates = where(frame.closed, (y[n + 1 :], t[n + 1 :]), (gaps, speeds))
         return jnp.concatenate([zeros, values]), jnp.concatenate([zeros, rates])
 
     def _checked(
@@ -193,8 +210,8 @@ class Stepping:
             volume_m=found.volume,
             volume_1=way.volume,
         )
-        after = _where(resolved, moved, way)._replace(step=step, count=count, tries=tries, locating=locating)
-        return _where(resolved, b._replace(t_m=found.tangent), a), after
+        after = where(resolved, moved, way)._replace(step=step, count=count, tries=tries, locating=locating)
+        return where(resolved, b._replace(t_m=found.tangent), a), after
 
     def _resolved(
         self, a: PointAt, way: PathWay, b: PointAt, found: NewtonEnd, given: tuple[StepKnobs, CurveFrame]
@@ -222,7 +239,7 @@ class Stepping:
         left = (2 * f**3 - 3 * f**2 + 1) * at.y_1 + (f**3 - 2 * f**2 + f) * h * at.t_1
         guess = left + (3 * f**2 - 2 * f**3) * at.y + (f**3 - f**2) * h * at.t
         there = jnp.where(p > 0, _level(at.y[self.n], knobs), guess)
-        guess, row = _where(way.locating == BOUND, (there, p), (guess, along / jnp.sqrt(along @ along)))
+        guess, row = where(way.locating == BOUND, (there, p), (guess, along / jnp.sqrt(along @ along)))
         return StepPlane(guess, row, EPS, FINE, h)
 
     def _narrow(self, at: PointAt, way: PathWay, found: NewtonEnd, knobs: StepKnobs) -> tuple[PathWay, Any]:
@@ -354,36 +371,6 @@ class Stepping:
 def rounding(xp: Any, M: Any, y: Any) -> Any:
     """What rounding of the unknowns y makes of residuals with the matrix M."""
     return NOISE * EPS * xp.max(xp.abs(M) @ xp.abs(y))
-
-
-def _where(condition: Any, yes: Any, no: Any) -> Any:
-    return jax.tree.map(lambda a, b: jnp.where(condition, a, b), yes, no)
-
-
-def _plane_in_the_middle(a: PointAt, b: PointAt, way: PathWay) -> StepPlane:
-    """One evaluation in the middle of the cubic through a point and the one proposed."""
-    h, along = way.s_b - way.s, a.t + b.t
-    guess = (a.y + b.y) / 2 + h / 8 * (a.t - b.t)
-    return StepPlane(guess, along / jnp.sqrt(along @ along), 0.0, 0, jnp.inf)
-
-
-def _plane_ahead(at: PointAt, way: PathWay, knobs: StepKnobs) -> StepPlane:
-    """Extrapolate the tangent through the last points and the middle of the last step; integrate it over the step."""
-    h, inside = way.step, (way.known >= 1) & (way.s_m < way.s)
-    first, near = (at.t - at.t_1) / (way.s - way.s_1), (at.t - at.t_m) / (way.s - way.s_m)
-    late, before = (at.t_m - at.t_1) / (way.s_m - way.s_1), (at.t_1 - at.t_2) / (way.s_1 - way.s_2)
-    second, close = (first - before) / (way.s - way.s_2), (near - late) / (way.s - way.s_1)
-    third = (close - (late - before) / (way.s_m - way.s_2)) / (way.s - way.s_2)
-    rough = (jnp.where(way.known >= 1, first, 0.0), jnp.where(way.known >= 2, second, 0.0), 0.0 * at.t)
-    bends = _where(inside, (near, close, jnp.where(way.known >= 2, third, 0.0)), rough)
-    weights = integrals(h, way.s - jnp.where(inside, way.s_m, way.s_1), way.s - way.s_1)
-    guess = at.y + h * at.t + weights[1] * bends[0] + weights[2] * bends[1] + weights[3] * bends[2]
-    return StepPlane(guess, at.t, 0.01 * knobs.residual, LIMIT, knobs.miss * h)
-
-
-def integrals(h: Any, d1: Any, d2: Any) -> tuple[Any, Any, Any, Any]:
-    """Integrals over a step of 1, τ, τ (τ + d₁), τ (τ + d₁)(τ + d₂): Newton's polynomials of the tangents."""
-    return h, h**2 / 2, h**3 / 3 + d1 * h**2 / 2, h**4 / 4 + (d1 + d2) * h**3 / 3 + d1 * d2 * h**2 / 2
 
 
 def _fraction(way: PathWay) -> Any:

@@ -39,6 +39,15 @@ class Probe:
             return [self.derivatives.evaluate_few(self._packed(Q, P, FEW), self.vector)]
         return (self.derivatives.evaluate(x, self.vector) for x in self._packed(Q, P, len(P)))
 
+    def in_pairs(
+        self, first: tuple[Array, Array], second: tuple[Array, Array], P: tuple[float, float]
+    ) -> tuple[Iterable[Evaluation], Iterable[Evaluation]]:
+        """The blocks at two points, and at two others with the same p: those of a pair in one, by one call for all."""
+        if not self.together:
+            return self.some(first, P), self.some(second, P)
+        found = self.derivatives.evaluate_few(self._packed((*first, *second), (*P, *P), FEW), self.vector)
+        return [found.pick(slice(0, 2))], [found.pick(slice(2, 4))]
+
     def _packed(self, Q: Sequence[Array] | Array, P: Sequence[float], rows: int) -> Array:
         """The points, the last of them more than once where there are not `rows` of them."""
         n, given = self.derivatives.n, len(P)
@@ -156,8 +165,18 @@ def _magnitude(K: Array) -> Array:
     return K if len(values) and values[0] > 0 else np.asarray((modes * np.abs(values)) @ modes.T)
 
 
-def estimate(evaluate: Probe, q: Array, p: float, given: Scales) -> Sizes:
-    """Sizes at (q, p)."""
+def sizes_at(evaluate: Probe, q: Array, p: float, given: Scales) -> Sizes:
+    """Sizes at (q, p); those that were asked for last are known."""
+    derivatives, wanted = evaluate.derivatives, (q.tobytes(), p, evaluate.together)
+    vector, scales, key, sizes = derivatives.last_sizes
+    if vector is not evaluate.vector or scales is not given or key != wanted:
+        sizes = _estimate(evaluate, q, p, given)
+        if not derivatives.large:  # they keep the blocks
+            derivatives.last_sizes = evaluate.vector, given, wanted, sizes
+    return cast(Sizes, sizes)
+
+
+def _estimate(evaluate: Probe, q: Array, p: float, given: Scales) -> Sizes:
     e = evaluate(q, p)
     d = _weights(e.stiffest())
     if given.stiffness is not None:
@@ -299,13 +318,13 @@ def _control(evaluate: Probe, e: Evaluation, q: Array, p: float, sizes: Sizes, u
     response, stiffened = usual.response(sizes.length, sizes.energy), usual.stiffness_change(sizes.length, e)
 
     def change(step: float) -> float:
-        largest = 0.0
-        for other in evaluate.some((q, q), (p + step, p - step)):
+        largest, moved, loads = 0.0, step * response, (p + step, p - step)
+        still, moving = evaluate.in_pairs((q, q), (q + moved, q - moved), loads)
+        for other in still:
             forces = (other.L_q - e.L_q) / sizes.force
             largest = max(largest, _largest(forces), stiffened(other), _largest(_ratios(other.c - e.c, gaps)))
-        moved = step * response
-        if largest < FAR * CHANGE and np.any(moved):
-            for other in evaluate.some((q + moved, q - moved), (p + step, p - step)):
+        if largest < FAR * CHANGE and moved.any():
+            for other in moving:
                 largest = max(largest, stiffened(other), _largest(_ratios(e.turning(other, sizes.length), gaps)))
         return largest
 

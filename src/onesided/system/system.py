@@ -15,6 +15,7 @@ from onesided.base.names import check_labels, check_names, some, unknown_name
 from onesided.base.tolerances import DEFAULT, Tolerances
 from onesided.base.types import Array
 from onesided.base.views import views
+from onesided.evaluation.compiling import Compiled
 from onesided.evaluation.derivatives import Derivatives, Evaluation
 from onesided.evaluation.motion_functions import MotionFunctions
 from onesided.evaluation.rows import Row
@@ -26,8 +27,8 @@ from onesided.results.sketch import Sketch
 from onesided.system.contact import Contact, ContactFunctions, Leaping, check_contacts
 from onesided.system.measures import Measure, evaluate_measures
 from onesided.system.motion_check import check_motion
-from onesided.system.resting_forces import check_forces
-from onesided.system.sizes import Probe, Scales, Sizes, estimate
+from onesided.system.resting_forces import check_forces, resting_force
+from onesided.system.sizes import Probe, Scales, Sizes, sizes_at
 from onesided.system.travel import Made, made_by, travelling
 
 Kinks = Sequence[float] | Callable[[Mapping[str, float]], Sequence[float]]
@@ -203,6 +204,11 @@ class System:
     def contact_motion(self) -> Leaping:
         """Compiled equations of motion with rows for all gaps and slips."""
         return self._compilers.contact_motion
+
+    @property
+    def resting_force(self) -> Compiled:
+        """Forces at rest in some places, rows (t, q, p), for a vector of parameters."""
+        return self._compilers.resting_force
 
     @property
     def n(self) -> int:
@@ -430,7 +436,7 @@ class System:
         `together` looks at several points at once, by a compiled function of its own.
         """
         probe = Probe(self.derivatives, self._vector, together and not self.derivatives.large)
-        return estimate(probe, q, p, self.scales)
+        return sizes_at(probe, q, p, self.scales)
 
     def check_derivatives(self, q: Any, p: float, *, tolerances: Tolerances = DEFAULT) -> dict[str, float]:
         """Compare supplied with automatic derivatives at (q, p); raise a ModelError where they disagree.
@@ -464,6 +470,11 @@ class _Compilers:
         """Equations with joints."""
         parts = self._system.structure
         return MotionFunctions(self._system) if parts is None else parts.motion_functions(self._system)
+
+    @cached_property
+    def resting_force(self) -> Compiled:
+        """Forces without velocities."""
+        return resting_force(self._system)
 
     @cached_property
     def contact_motion(self) -> Leaping:
