@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from scipy.optimize import brentq, minimize_scalar
 
 import onesided
-from onesided import PredictorCorrector, System
+from onesided import Kind, PredictorCorrector, System
 from onesided.evaluation.resolution import Triple, may_fall_below
 
 POSTS = 3
@@ -127,3 +127,34 @@ def test_a_sharp_turn_below_zero_is_seen(at, rounding, left, right):
 
     f = Triple(value(0.0), slope(0.0), value(0.5), slope(0.5), value(1.0), slope(1.0))
     assert min(f.a, f.m, f.b) < 0 or may_fall_below(np, f, 0.0)
+
+
+def softened(q, p, th):
+    """The point drags a mode z along that loses its stiffness near a place: unstable within r √(log 3) of it."""
+    near = jnp.exp(-((q[0] - th["x0"]) ** 2 + (q[1] - th["y0"]) ** 2) / th["r0"] ** 2)
+    return energy(q[:2], p, th) + (1 - 3 * near) * q[2] ** 2 / 2 + q[2] ** 4 / 4
+
+
+SOFT = System(("x", "y", "z"), softened, parameters=dict.fromkeys(NAMES, 1.0))
+
+
+@pytest.mark.parametrize("method", BOTH, ids=["compiled", "single"])
+def test_no_window_of_instability_on_a_bent_path_is_passed(method):
+    """Windows wider than a hundredth of the range of p, each entered and left once, or as often as it is passed."""
+    for seed in range(8):
+        th = field(seed, (-2.0, -1.0))
+        at = np.array([th["x0"], th["y0"]])
+        p = np.linspace(0, END, 20001)
+
+        def stiffness(p, at=at, r=th["r0"], th=th):
+            return 1 - 3 * np.exp(-(np.hypot(*(curve(p, th, np).T - at).T) ** 2) / r**2)
+
+        signs = np.flatnonzero(np.diff(np.sign(stiffness(p))))
+        if stiffness(0.0) < 0.1 or np.any(np.diff(p[signs]) < 0.01 * END):
+            continue
+        path = onesided.trace(
+            SOFT.replace(parameters=th), [*curve(0.0, th, np), 0.0], 0.0, p_bounds=(-1, END), method=method, throw=False
+        )
+        found = [event.p for event in path.events if event.kind is not Kind.bound]
+        expected = [brentq(stiffness, p[i], p[i + 1]) for i in signs]
+        assert found == pytest.approx(expected, abs=1e-6), (seed, path.status)

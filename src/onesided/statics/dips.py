@@ -11,7 +11,7 @@ import numpy as np
 from onesided.base.tolerances import EPS, Tolerances
 from onesided.base.types import Array, Indices
 from onesided.statics.curves.curve import Curve
-from onesided.statics.tracing.inside import StepEnds, between, interpolate, interpolate_many, spread
+from onesided.statics.tracing.inside import StepEnds, interpolate
 
 BENDS = EPS**0.1875  # share of a gap by which a place may lie off the line between its neighbours
 FINER = 8  # places between two
@@ -42,31 +42,6 @@ def dips(
         if below.any():
             found.setdefault(int(owner[j]), float(fine[below.any(axis=1).argmax()]))
     return found
-
-
-def first_dip(
-    curve: Curve, steps: Sequence[StepEnds], counts: Sequence[int], tolerances: Tolerances
-) -> tuple[int, float] | None:
-    """The first of some bent steps on which an open gap falls below zero, and a fraction of it where it has.
-
-    Places lie on the cubic through both ends of a step, beside the path: a dip seen there counts if the corrected point
-    has it as well. `counts` are the numbers of places on the steps.
-    """
-    places = owner, share = spread(counts)
-    every = np.arange(len(curve.scales.gap) - curve.k)
-    values = scaled_gaps(curve, interpolate_many(steps, owner, share[:, None]), every)
-    seen = dict(dips(curve, steps, places, values, tolerances))
-    still_open = np.setdiff1d(every, curve.rows[curve.k :] - curve.k)
-    floors = np.array([floor_of(step, tolerances) for step in steps])
-    below = (values - floors[owner])[:, still_open].min(axis=1)
-    for i in np.unique(owner[below < 0]).tolist():
-        own = np.flatnonzero(owner == i)
-        seen[i] = float(share[own[below[own].argmin()]])
-    for i in sorted(seen):
-        point = between(curve, steps[i].a, steps[i].b, seen[i], inertia=False)
-        if point is None or (point.margins < floors[i])[still_open].any():
-            return i, seen[i]
-    return None
 
 
 def floor_of(step: StepEnds, tolerances: Tolerances) -> Array:

@@ -32,7 +32,7 @@ from onesided.statics.tracing.hits import PathWatch, Trigger, explained, is_calm
 from onesided.statics.tracing.inside import halfway
 from onesided.statics.tracing.singular import first_singular
 from onesided.statics.tracing.stretch import Ahead, Located, Middle, ReachedEnd, Track, in_a_row, stretch
-from onesided.statics.tracing.survey import BentStep, Matrix, Survey, SurveyedStep
+from onesided.statics.tracing.survey import Matrix, Survey, SurveyedStep
 
 if TYPE_CHECKING:  # curves of large systems are made elsewhere
     from onesided.statics.curves.large import LargeCurve
@@ -200,21 +200,15 @@ class Walker:
             return made
         points, curve = made.points, self.curve
         bent = self.survey.bent(np.vstack([self.point.t, points.t]), np.append(self.point.s, points.s))
-        straight = [i for i in np.flatnonzero(bent == 0).tolist() if i not in made.located]
-        needed = {*straight, *(i - 1 for i in straight if i)}
-        ends = {i: (points.point(i), _matrix(curve, made, i)) for i in needed}
+        chosen = [i for i in range(len(points.s)) if i not in made.located]
+        ends = {i: (points.point(i), _matrix(curve, made, i)) for i in {*chosen, *(i - 1 for i in chosen if i)}}
         ends[-1] = self.point, Matrix(curve, partial(curve.evaluate, self.point.x), self.point.neutral)
-        steps = [SurveyedStep(ends[i - 1][0], ends[i][0], ends[i - 1][1], ends[i][1]) for i in straight]
+        steps = [SurveyedStep(*ends[i - 1], *ends[i], bool(bent[i])) for i in chosen]
         found = self.survey.first(curve, steps, self.points, compiled=self._compiles()) if steps else None
-        seen = [] if found is None else [(straight[found[0]], found[1])]
-        rest = [i for i in np.flatnonzero(bent).tolist() if i not in made.located]
-        both = [BentStep(points.point(i - 1) if i else self.point, points.point(i)) for i in rest]
-        touched = self.survey.first_touched(curve, both) if both else None
-        seen += [] if touched is None else [(rest[touched[0]], touched[1])]
-        if not seen:
+        if found is None:
             return made
-        i, share = min(seen)
-        self.step = share * float(made.steps[i])
+        i = chosen[found[0]]
+        self.step = found[1] * float(made.steps[i])
         return made.until(i) if i else None
 
     def _take(self, count: int) -> None:
@@ -329,12 +323,9 @@ class Walker:
         return (h <= SHORT and a.sense * b.sense > 0 and self._singular(a, b)) or h <= self._finest()
 
     def _surveyed(self, a: CurvePoint, b: CurvePoint, e: Evaluation) -> float:
-        """Fraction of a step up to which nothing is seen on it: 1, unless something is; of bent ones gaps alone."""
+        """Fraction of a step up to which nothing is seen on it: 1, unless something is."""
         if self.located is not None or self.curve.large:
             return 1.0
-        if self.survey.is_bent(a, b):
-            touched = self.survey.first_touched(self.curve, [BentStep(a, b)])
-            return 1.0 if touched is None else touched[1]
         return self.survey.until(self.curve, a, b, e, self.points, compiled=self._compiles())
 
     def _compiles(self) -> bool:

@@ -7,6 +7,7 @@ whatever the coordinates. Where that is not small the matrix itself is made, and
 """
 
 import math
+from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property, partial
@@ -20,9 +21,9 @@ from onesided.evaluation.derivatives import Evaluation
 from onesided.evaluation.path_steps import LONG
 from onesided.statics.curves.curve import TOGETHER, Curve, CurvePoint
 from onesided.statics.curves.factors import Factors, solve, solve_symmetric, symmetric_factors
-from onesided.statics.dips import dips, first_dip, floor_of
+from onesided.statics.dips import dips, floor_of
 from onesided.statics.tracing.hits import PathWatch
-from onesided.statics.tracing.inside import StepEnds, interpolate_many, spread
+from onesided.statics.tracing.inside import between, interpolate_many, spread
 
 BENT = 0.25  # share of the angle aimed at by which the path turns on the largest step, if it is not straight
 LOOKS = 16.0  # places per point that are looked at, besides those of a whole straight path
@@ -35,6 +36,8 @@ TESTS = 8  # vectors z for that
 SAME = 0.05  # |A⁻¹D z| of a place, up to which it lies on that line
 USUAL = 10.0  # unknowns; many that all change a little make longer vectors, by the root of their number
 PROBES = 8  # directions in which |A⁻¹D z| is measured, of many unknowns
+MATRICES = 48  # divided by the number of unknowns: those that are made on a bent step; of stiff parts that turn, the
+# matrices are not smooth on the scale of soft modes, and more and more would be made
 SEED = 0  # of the vectors z
 ADDED = EPS**0.25  # of the usual stiffness: what is added where there is none all along
 Places = tuple[Indices, Array]  # of many places, the numbers of their steps, and at which fractions of these they are
@@ -113,19 +116,13 @@ def _short(seen: Array, most: float) -> Any:
 
 
 class SurveyedStep(NamedTuple):
-    """A straight step to look at: both ends, with their matrices."""
+    """A step to look at: both ends, with their matrices; places on a `bent` one lie beside the path."""
 
     a: CurvePoint
-    b: CurvePoint
     A: Matrix
-    B: Matrix
-
-
-class BentStep(NamedTuple):
-    """A step of which only the gaps are looked at."""
-
-    a: CurvePoint
     b: CurvePoint
+    B: Matrix
+    bent: bool
 
 
 class Survey:
@@ -165,7 +162,7 @@ class Survey:
         last = self._last
         if last is not None and last[0] is a.x and last[1].curve is curve:
             A = last[1]
-        found = self.first(curve, [SurveyedStep(a, b, A, B)], points, compiled=compiled)
+        found = self.first(curve, [SurveyedStep(a, A, b, B, self.is_bent(a, b))], points, compiled=compiled)
         self._last = b.x, B
         return 1.0 if found is None else found[1]
 
@@ -194,18 +191,14 @@ class Survey:
             if violated[part].any():
                 seen = int(violated[part].argmax())
             elif step.a.negative >= 0 and counts[i]:
-                looks = _Looks(curve, Y[part], Z[part], AZ[part], tests, {step.a.negative, step.b.negative})
+                most = MATRICES / curve.size if step.bent else math.inf
+                looks = _Looks(curve, Y[part], Z[part], AZ[part], tests, {step.a.negative, step.b.negative}, most)
                 seen = looks.odd(_SurveyPiece(-1, counts[i], step.A, step.B), known=known)
             if seen is not None or i in dipped:
-                return i, dipped[i] if seen is None else float(share[part][seen])
+                fraction = dipped[i] if seen is None else float(share[part][seen])
+                if not step.bent or _is_odd(curve, step, fraction, self.watch):
+                    return i, fraction
         return None
-
-    def first_touched(self, curve: Curve, steps: Sequence[StepEnds]) -> tuple[int, float] | None:
-        """The first of some bent steps on which an open gap falls below zero, and a fraction of it where it has."""
-        if self.method.resolution == math.inf or len(curve.scales.gap) == len(curve.rows):
-            return None
-        counts = [int(min((step.b.s - step.a.s) / self._apart(curve, step.b.s), MOST)) for step in steps]
-        return first_dip(curve, steps, counts, self.watch.tolerances) if any(counts) else None
 
     def _apart(self, curve: Curve, s: float) -> float:
         """Distance of places on a path of so many unknowns that is s long so far."""
@@ -246,15 +239,17 @@ class _Looks:
     AZ: Array
     tests: Array
     expected: set[int]
+    most: float = math.inf  # matrices that are made
 
     def odd(self, whole: _SurveyPiece, *, known: bool = False) -> int | None:
         """Number of a place whose inertia is not as expected; it may be `known` that the whole is not plain."""
-        pieces = [whole]
-        while pieces:
-            piece = pieces.pop()
+        pieces, made = deque([whole]), 0
+        while pieces and made < self.most:
+            piece = pieces.popleft()
             if piece.last - piece.first < 2 or (not (known and piece is whole) and self._plain(piece)):
                 continue
             middle = (piece.first + piece.last) // 2
+            made += 1
             e = self.curve.evaluate(self.curve.packed(self.Y[middle]))
             factors = symmetric_factors(self.curve.kkt(e))
             negative, neutral = self.curve.modes_by(factors, e)
@@ -262,24 +257,32 @@ class _Looks:
                 return middle
             both = piece.A.neutral and piece.B.neutral
             C = Matrix(self.curve, partial(_given, e), both, None if neutral else factors)
-            pieces += [_SurveyPiece(middle, piece.last, C, piece.B), _SurveyPiece(piece.first, middle, piece.A, C)]
+            if not self._plain(piece, C):
+                pieces += [_SurveyPiece(piece.first, middle, piece.A, C), _SurveyPiece(middle, piece.last, C, piece.B)]
         return None
 
-    def _plain(self, piece: _SurveyPiece) -> bool:
+    def _plain(self, piece: _SurveyPiece, C: Matrix | None = None) -> bool:
         """Whether the matrices between two places lie on the line between those at the ends, and none is singular.
 
-        A matrix that becomes singular on this line does so in the half that is closer to A, or closer to B.
+        A matrix that becomes singular on this line does so in the half that is closer to A, or closer to B. With the
+        matrix C in the middle as well, the same for the parabola A + f (B − A) + 4 f (1 − f) (C − (A + B)/2).
         """
         A, B, between = piece.A, piece.B, slice(piece.first + 1, piece.last)
         Z, AZ, change = self.Z[between], self.AZ[between], B.A - A.A
+        bend = None if C is None else C.A - (A.A + B.A) / 2
         share, most = np.arange(1, len(Z) + 1)[:, None] / (len(Z) + 1), SAME * max(1.0, math.sqrt(len(change) / USUAL))
         bends = self.expected != {0} or self.curve.w > 0  # the line between positive definite matrices is
-        for end, along in ((A, share), (B, share - 1.0)):
+        for end, side in ((A, 0.0), (B, 1.0)):
             if end.probes is None:
                 return False
             turned = change @ end.probes
-            seen = AZ @ end.probes - Z @ end.seen - along * (Z @ turned)
-            if not _short(seen, most) or (bends and not _short((SAME / CLOSE) * (self.tests @ turned), most)):
+            seen = AZ @ end.probes - Z @ end.seen - (share - side) * (Z @ turned)
+            far = [turned] if bends else []
+            if bend is not None:
+                curved = bend @ end.probes
+                seen -= (4.0 * share * (1.0 - share)) * (Z @ curved)
+                far = [curved, *(2.0 * curved + (1.0 - 2.0 * side) * turned for turned in far)]
+            if not _short(seen, most) or not all(_short((SAME / CLOSE) * (self.tests @ one), most) for one in far):
                 return False
         return True
 
@@ -308,7 +311,7 @@ def _plain_steps(
     A, probes, seen = made
     order = {key: number for number, key in enumerate(ends)}
     first, second = (
-        np.array([order[id(end)] for end in side]) for side in zip(*(step[2:] for step in steps), strict=True)
+        np.array([order[id(end)] for end in side]) for side in zip(*((step.A, step.B) for step in steps), strict=True)
     )
     number = np.arange(len(owner)) - np.searchsorted(owner, owner)  # within its step
     here, there, along = np.zeros(shape), np.zeros(shape), np.zeros((*shape[:2], 1))
@@ -345,6 +348,16 @@ def _margins(curve: Curve, Y: Array, c: Array) -> Array:
     values = c[:, k:] / curve.scales.gap[k:]
     values[:, curve.rows[k:] - k] = Y[:, curve.n + 1 + k :]
     return np.asarray(values)
+
+
+def _is_odd(curve: Curve, step: SurveyedStep, fraction: float, watch: PathWatch) -> bool:
+    """Whether the path itself has a gap below zero, or another inertia than both ends, at a fraction of a bent step."""
+    point = between(curve, step.a, step.b, fraction)
+    if point is None:
+        return True
+    below = (point.margins < floor_of(step, watch.tolerances)).any()
+    known = step.a.negative >= 0 and not point.neutral  # but for rounding
+    return bool(below or (known and point.negative not in {step.a.negative, step.b.negative}))
 
 
 def _violated(steps: Sequence[SurveyedStep], owner: Indices, margins: Array, watch: PathWatch) -> Mask:
