@@ -149,7 +149,7 @@ def may_vanish(xp: Any, a: Any, m: Any, b: Any, trend: Any) -> Any:
 def heads_for_zero(xp: Any, before: tuple[Any, Any, Any], ratio: Any) -> Any:
     """Whether a determinant should vanish on the next step, longer by `ratio`, going by its sizes on the last one.
 
-    The root of it, which is straight near a double zero, is extrapolated by a parabola; by a line where its value in the
+    The root of it, which is straight near a double zero, is extrapolated by a parabola; by a line where that in the
     middle is not known.
     """
     a, m, b = (xp.exp((value - before[0]) / 2) for value in before)
