@@ -211,7 +211,7 @@ class Tracer(Walker):
         if not found.leading:
             self.cell = kept
         self.curve, self.point = self._leave(found.beyond if found.leading else where, on, b.s)
-        self.step, self.located = min(self.step, self._first_step()), None
+        self.step, self.located = self._first_step(), None  # the cell left behind may be narrower than any step
         return None
 
     def _leave(self, where: Standpoint, ray: Ray, s: float) -> tuple[Curve, CurvePoint]:
@@ -399,6 +399,8 @@ class Tracer(Walker):
         self.sides |= {name: self._value(name, self.point) for name in zero}  # still to be reported
         simple = hit.trigger is Trigger.limit and not len(where.weak) and not bifurcates
         rays = Rays(two_rays(where, self.curve, c, self._beyond(b))) if simple else rays_at(where)
+        if self.cells.near(float(c.x[self.curve.n])):  # only the rays of this cell are known
+            rays = replace(rays, complete=False, reason="branches beyond the kink of the loading")
         named = name_point(where, rays, self.curve, c)
         if named.kind is None and named.followed is not None:
             self.curve, self.point = self._leave(where, rays[named.followed], c.s)
