@@ -2,6 +2,7 @@
 
 from itertools import pairwise
 
+import jax.numpy as jnp
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -139,3 +140,29 @@ def test_smallest_of_something_with_a_kink_is_refused():
     text = 'energy = "x**2"\ncoordinates = {x = 1}\ncontrol = {range = [0, 1]}\nsmallest = {a = {of = ["abs(x)", "2"]}}'
     with pytest.raises(FormulaError, match="has a kink"):
         onesided.loads(text)
+
+
+@pytest.mark.parametrize("apart", [1e-15, 1.5e-14, 1e-13, 1.2e-13, 1e-12, 1e-11, 1e-9])
+@pytest.mark.parametrize("way", [1, -1])
+def test_kinks_however_close_are_passed(apart, way):
+    """x = p + |p − 1|/2 + |p − 1 − d|/3: those closer than rounding allows are one."""
+
+    def pull(p):
+        return p + jnp.abs(p - 1.0) / 2 + jnp.abs(p - 1.0 - apart) / 3
+
+    system = onesided.System(("x",), lambda q, p, th: q[0] ** 2 / 2 - q[0] * pull(p), kinks=(1.0, 1.0 + apart))
+    start = 1.0 - way
+    path = onesided.trace(system, [float(pull(start))], start, direction=way, p_bounds=(-1, 3))
+    assert {event.kind.name for event in path.events} == {"kink", "bound"} and len(path.events) in {2, 3}
+    np.testing.assert_allclose(path.q[:, 0], pull(path.p), atol=1e-9)
+
+
+def test_a_fold_at_a_kink_says_that_branches_may_be_missing():
+    """x² = |p − 1|: four branches leave the kink; those beyond it are not followed, which is said."""
+    system = onesided.System(
+        ("x",),
+        lambda q, p, th: (jnp.maximum(p - 1.0, 0.0) - jnp.minimum(p - 1.0, 0.0)) * q[0] - q[0] ** 3 / 3,
+        kinks=(1.0,),
+    )
+    path = onesided.trace(system, [0.5], 0.75, p_bounds=(-2, 3))
+    assert not path.events[0].rays.complete and "kink" in path.events[0].words()

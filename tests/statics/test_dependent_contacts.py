@@ -352,3 +352,25 @@ def test_a_wall_closes_once_however_its_gap_is_stated(stated, after):
             path = onesided.trace(model, [start, 0.0], start, direction=-1, p_bounds=(-1, 200), method=method)
             assert told(path) == [(Kind.closes, names)] and places(path) == pytest.approx([0.0], abs=1e-9)
             np.testing.assert_allclose(path.q.sum(axis=1), np.maximum(path.p, 0.0), atol=1e-8)
+
+
+@pytest.mark.parametrize("order", [("u", "v"), ("v", "u")])
+@pytest.mark.parametrize(
+    ("a", "b", "x0", "before"), [(0.53, 1.43, 0.52, 0.5), (0.12, 0.2, 0.74, 1.0), (0.2, 0.97, 1.05, 1.0)]
+)
+def test_a_wall_takes_over_tangentially_from_another(order, a, b, x0, before):
+    """Both walls are one to first order at x₀: y = a x² before it, y = a x² + b (x − x₀)² beyond, in any order."""
+
+    def step(x):
+        return jnp.where(x > x0, 1.0, -before) * (x - x0) ** 2
+
+    walls = {"u": lambda q, p, th: q[1] - a * q[0] ** 2, "v": lambda q, p, th: q[1] - a * q[0] ** 2 - b * step(q[0])}
+    energy = lambda q, p, th: (q[0] - p) ** 2 / 2 + (q[1] + 2) ** 2 / 2  # noqa: E731
+    system = System(("x", "y"), energy, unilateral={name: walls[name] for name in order})
+    path = onesided.trace(system, [-1.0, a], -1 - 2 * a * (a + 2), p_bounds=(-9, 3))
+    (event,) = path.events[:-1]
+    x, wall = path.q[:, 0], a * path.q[:, 0] ** 2 + b * np.maximum(path.q[:, 0] - x0, 0) ** 2
+    np.testing.assert_allclose(path.q[:, 1], wall, atol=1e-9)
+    slope = 2 * a * x + 2 * b * np.maximum(x - x0, 0)
+    np.testing.assert_allclose(path.p, x + slope * (wall + 2), atol=1e-4)
+    assert set(event.constraints) == {"u", "v"} and event.q[0] == pytest.approx(x0, abs=1e-4) and x[-1] > x0

@@ -214,8 +214,9 @@ class Event:
     def remarks(self) -> list[str]:
         """What is to be said beside kind, place, contacts and stability."""
         found = ["a mode is neutral: stability is not decided by second derivatives"] if self.neutral else []
-        if not self.rays.complete:
-            found.append("too many constraints meet here to examine all cases: the list of rays may be incomplete")
+        if not self.rays.complete and (not self.rays.reason or self.rays.reason not in self.detail):
+            reason = self.rays.reason or "too many constraints meet here to examine all cases"
+            found.append(f"the list of rays may be incomplete: {reason}")
         if self._releases():
             found.append(f"released at constant {self.control} the system jumps")
         return found

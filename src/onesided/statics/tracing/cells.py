@@ -59,8 +59,11 @@ class ControlCells:
         self._kinks: list[tuple[float, float]] = []  # with the distance of the edges; those closer than that are one
         for kink in system.control_kinks:
             room = ROOM * max(abs(kink), size)
-            if not self._kinks or kink - self._kinks[-1][0] > 8.0 * room:
+            apart = kink - self._kinks[-1][0] if self._kinks else math.inf
+            if apart > 8.0 * room:
                 self._kinks.append((kink, room))
+            else:
+                self._kinks[-1] = self._kinks[-1][0], apart + room
 
     def __bool__(self) -> bool:
         return bool(self._kinks)

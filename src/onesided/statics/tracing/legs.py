@@ -5,16 +5,17 @@ from dataclasses import replace
 
 import numpy as np
 
-from onesided.base.tolerances import EPS
+from onesided.base.tolerances import EPS, QUARTER_DIGITS
 from onesided.base.types import Array
 from onesided.results import ConstraintStates, Ray, State
 from onesided.statics.curves.activity import roundings
 from onesided.statics.curves.curve import Curve, CurvePoint
-from onesided.statics.equilibria.place import Standpoint
+from onesided.statics.equilibria.place import Standpoint, place
 from onesided.statics.rays.rays import ways_to_carry
+from onesided.statics.rays.reactions import independent
 from onesided.statics.tracing.hits import FLAT
 from onesided.statics.tracing.inside import between
-from onesided.statics.tracing.quiet import TOGETHER, Quiet, ahead_of, directions_beyond
+from onesided.statics.tracing.quiet import TOGETHER, Change, Quiet, ahead_of, directions_beyond
 
 LATER = EPS**0.375  # arc length within which contact changes are one event
 SAMPLES, SAFETY = 4, 4.0  # combinations of signs that are tried for residuals; errors may be so much larger
@@ -117,14 +118,15 @@ def arriving(curve: Curve, a: CurvePoint, c: CurvePoint) -> CurvePoint:
     return replace(c, t=a.t, sense=a.sense)
 
 
-def taken_over(where: Standpoint, curve: Curve, quiet: Quiet, p_sign: int) -> Ray | None:
+def taken_over(where: Standpoint, curve: Curve, quiet: Quiet, p_sign: int, *, located: float = TOGETHER) -> Ray | None:
     """The motion along a curve with other constraints to carry it, such that it leads on; None where there are none.
 
-    A step decides, not derivatives: where a stretch of idleness ends, those on its two sides differ.
+    A step decides, not derivatives: where a stretch of idleness ends, those on its two sides differ. Gradients are
+    known as well as the point is `located`.
     """
     if curve.large:
         return None
-    roughly = replace(where, tolerances=replace(where.tolerances, rank=TOGETHER))  # as exact as the point is located
+    roughly = replace(where, tolerances=replace(where.tolerances, rank=located))
     for ray in ways_to_carry(roughly, curve, quiet.point.t):
         ahead = _carried(where, quiet, ray, *start_leg(where, ray, 0.0))
         if ahead is not None:
@@ -134,6 +136,20 @@ def taken_over(where: Standpoint, curve: Curve, quiet: Quiet, p_sign: int) -> Ra
         if ahead is not None:
             return replace(ahead, p_sign=ahead.p_sign or p_sign)
     return None
+
+
+def relieves(where: Standpoint, curve: Curve, row: int, c: CurvePoint, b: CurvePoint) -> Quiet | None:
+    """A constraint that closes at c, on the way to b, tangentially to those that carry: it takes over from them there.
+
+    Such a place is known to a share of all digits only; gradients that are one in it are taken for two beside it.
+    """
+    if curve.large or curve.w == curve.k or abs(c.rates[row - curve.k]) > QUARTER_DIGITS or not b.s > c.s:
+        return None
+    here, rows = place(where.system, c.x, curve.sizes, where.tolerances), np.append(curve.rows, row)
+    roughly = replace(here, tolerances=replace(here.tolerances, rank=QUARTER_DIGITS))
+    if independent(roughly, rows) or not independent(here, rows) or not b.margins[row - curve.k] < 0.0:
+        return None
+    return Quiet(Change.leaves, (row,), c, b)
 
 
 def _round_the_corner(where: Standpoint, curve: Curve, quiet: Quiet, ray: Ray) -> Ray | None:
@@ -159,7 +175,8 @@ def _carried(where: Standpoint, quiet: Quiet, ray: Ray, other: Curve, start: Cur
     kept = {*idle, *ray.closed} if set(idle) & set(ray.loose) else set()
     near = ahead_of(other, start, JUST_BEYOND * h) or end
     loose = tuple(name for name in ray.loose if name in kept)
-    return replace(_with_tangent(other, ray, near), p_sign=int(near.sense), idle=idle, loose=loose)
+    entry = near.x if start.error > where.tolerances.residual else ray.ahead  # its start is known roughly only
+    return replace(_with_tangent(other, ray, near), p_sign=int(near.sense), idle=idle, loose=loose, ahead=entry)
 
 
 def _with_tangent(curve: Curve, ray: Ray, point: CurvePoint) -> Ray:

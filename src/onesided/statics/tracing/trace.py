@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from onesided.base.tolerances import EPS
+from onesided.base.tolerances import EPS, QUARTER_DIGITS
 from onesided.base.types import Array, Status
 from onesided.results import Event, Kind, Ray, Rays
 from onesided.statics.curves.curve import Curve, CurvePoint
@@ -21,9 +21,9 @@ from onesided.statics.tracing.gap_measures import outdated, remeasured
 from onesided.statics.tracing.hits import Hit, Trigger, find_hits, locate
 from onesided.statics.tracing.home import Home
 from onesided.statics.tracing.inside import between
-from onesided.statics.tracing.legs import arriving, goes_on, start_leg, taken_over, told_apart, two_rays
+from onesided.statics.tracing.legs import arriving, goes_on, relieves, start_leg, taken_over, told_apart, two_rays
 from onesided.statics.tracing.pieces import Origin, Passage, PathItem
-from onesided.statics.tracing.quiet import TRAIL, Change, LegMargins, Quiet
+from onesided.statics.tracing.quiet import TOGETHER, TRAIL, Change, LegMargins, Quiet
 from onesided.statics.tracing.singular import modes_beyond, next_singular, refine_singular
 from onesided.statics.tracing.steps import Walker
 from onesided.statics.tracing.stretch import Ahead, Located
@@ -115,6 +115,8 @@ class Tracer(Walker):
             return Hit(Trigger.singular, 0.0), None, None
         hit, c = self._earliest(b, hits) if hits else (None, b)
         quiet = None if c is None else self.margins.find(self.curve, self.point, c, self.watch.tolerances)
+        if quiet is None and hit is not None and c is not None and hit.trigger is Trigger.closing:
+            quiet = relieves(self.origin.where, self.curve, hit.row, c, b)
         return (hit, c, None) if quiet is None else (quiet.hit(self.curve), quiet.point, quiet)
 
     def _corner(self) -> Quiet | None:
@@ -209,7 +211,7 @@ class Tracer(Walker):
         if not found.leading:
             self.cell = kept
         self.curve, self.point = self._leave(found.beyond if found.leading else where, on, b.s)
-        self.step, self.located = min(self.step, self._first_step()), None
+        self.step, self.located = self._first_step(), None  # the cell left behind may be narrower than any step
         return None
 
     def _leave(self, where: Standpoint, ray: Ray, s: float) -> tuple[Curve, CurvePoint]:
@@ -351,12 +353,14 @@ class Tracer(Walker):
         names, idle = where.system.constraint_names, self.margins.idle ^ set(quiet.rows)
         ahead: Ray | None = replace(goes_on(self.curve, on, quiet), idle=tuple(names[row] for row in sorted(idle)))
         if quiet.crosses(self.curve):
-            ahead = taken_over(where, self.curve, quiet, on.p_sign)
+            located = TOGETHER if self.margins.idle & set(quiet.rows) else QUARTER_DIGITS
+            ahead = taken_over(where, self.curve, quiet, on.p_sign, located=located)
         if ahead is None and quiet.beyond.y is quiet.point.y:  # nothing is known beyond
             return Status.step_too_small
         if ahead is None:  # other branches may leave here: that is to be decided from derivatives
+            was_idle = self.margins.idle & set(quiet.rows)
             self.margins.idle.difference_update(quiet.rows)
-            return (yield from self._meet(quiet.hit(self.curve), quiet.beyond, b))[0]
+            return (yield from self._meet(quiet.hit(self.curve), quiet.beyond if was_idle else quiet.point, b))[0]
         yield from self._settle_degree(c, b)
         detail, changed = name_idle(where, set(self.curve.rows.tolist()), self.margins.idle, ahead)
         self.points, self.events = self.points + 1, self.events + 1
@@ -395,6 +399,8 @@ class Tracer(Walker):
         self.sides |= {name: self._value(name, self.point) for name in zero}  # still to be reported
         simple = hit.trigger is Trigger.limit and not len(where.weak) and not bifurcates
         rays = Rays(two_rays(where, self.curve, c, self._beyond(b))) if simple else rays_at(where)
+        if self.cells.near(float(c.x[self.curve.n])):  # only the rays of this cell are known
+            rays = replace(rays, complete=False, reason="branches beyond the kink of the loading")
         named = name_point(where, rays, self.curve, c)
         if named.kind is None and named.followed is not None:
             self.curve, self.point = self._leave(where, rays[named.followed], c.s)
