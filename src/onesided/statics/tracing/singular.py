@@ -113,7 +113,8 @@ def modes_beyond(curve: Curve, x: Array, t: Array, tolerances: Tolerances) -> in
     if len(zero) != 1 or zero[0] >= len(kappa):
         return None
     rate = float(parts.tests[:, zero[0]] @ second(curve, x, t, parts.span[:, zero])[:, 0])
-    return parts.negative() + int(rate < 0.0) if abs(rate) > SMALL else None
+    known = max(SMALL, math.sqrt(float(np.max(parts.noise, initial=0.0))))  # as well as a double zero is located
+    return parts.negative() + int(rate < 0.0) if abs(rate) > known else None
 
 
 def next_singular(curve: Curve, point: CurvePoint, tolerances: Tolerances) -> float:
