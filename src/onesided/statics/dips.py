@@ -11,7 +11,7 @@ import numpy as np
 
 from onesided.base.tolerances import EPS, Tolerances
 from onesided.base.types import Array, Indices
-from onesided.statics.curves.curve import Curve, CurvePoint
+from onesided.statics.curves.curve import TOGETHER, Curve, CurvePoint
 from onesided.statics.tracing.inside import interpolate
 
 BENDS = EPS**0.1875  # share of a gap by which a place may lie off the line between its neighbours
@@ -73,5 +73,7 @@ def _with_ends(
 
 def _gaps(curve: Curve, Y: Array, rows: Indices) -> Array:
     """Scaled gaps at some scaled points."""
-    c = np.array([curve.system.residual_packed(curve.packed(y))[2] for y in Y])
+    X = np.array([curve.packed(y) for y in Y])
+    few = curve.size <= TOGETHER
+    c = curve.system.evaluate_many(X).c if few else np.array([curve.system.residual_packed(x)[2] for x in X])
     return np.asarray(c[:, curve.k + rows] / curve.scales.gap[curve.k + rows])
