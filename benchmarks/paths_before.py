@@ -1,8 +1,8 @@
 """Processor time of equilibrium paths against an earlier version, both in one run.
 
-Run as `git worktree add /tmp/before f4a607c; python benchmarks/paths_before.py /tmp/before/src`. Each version runs in
-processes of its own, one after the other, `ROUNDS` times; what is printed are medians of processor times, which a busy
-machine disturbs less than wall times. Calls before `WARM` are not counted: functions are compiled, and once more
+Run as `git worktree add /tmp/before f4a607c; python benchmarks/paths_before.py /tmp/before/src`. Each case runs with
+either version in turn, in processes of its own, `ROUNDS` times; what is printed are medians of processor times, which a
+busy machine disturbs less than wall times. Calls before `WARM` are not counted: functions are compiled, and once more
 thoroughly after so many calls. Models are those of `paths.py`, `c` with compiled steps, `s` with single ones, and two
 bundled ones with default settings.
 """
@@ -51,26 +51,29 @@ def measured(case: str) -> tuple[float, int]:
     return 1e3 * statistics.median(late), len(path)
 
 
-def run(sources: str) -> dict[str, tuple[float, int]]:
-    """All cases with the package in a folder, in a process of its own."""
+def run(sources: str, case: str) -> tuple[float, int]:
+    """One case with the package in a folder, in a process of its own."""
     given = {**os.environ, "PYTHONPATH": sources, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
-    done = subprocess.run([sys.executable, __file__], check=True, env=given, capture_output=True, text=True)
-    found: dict[str, tuple[float, int]] = json.loads(done.stdout.splitlines()[-1])
-    return found
+    command = [sys.executable, __file__, "--case", case]
+    done = subprocess.run(command, check=True, env=given, capture_output=True, text=True)
+    milliseconds, points = json.loads(done.stdout.splitlines()[-1])
+    return milliseconds, points
 
 
 def compare(before: str, now: str) -> None:
-    rounds = [(run(before), run(now)) for _ in range(ROUNDS)]
     print(f"{'path':14} {'before ms':>10} {'points':>7} {'now ms':>10} {'points':>7} {'ms/point':>9} {'ratio':>6}")
     for case in CASES:
-        then, today = (statistics.median(pair[side][case][0] for pair in rounds) for side in (0, 1))
-        counts = rounds[0][0][case][1], rounds[0][1][case][1]
+        rounds = [(run(before, case), run(now, case)) for _ in range(ROUNDS)]
+        then, today = (statistics.median(pair[side][0] for pair in rounds) for side in (0, 1))
+        counts = rounds[0][0][1], rounds[0][1][1]
         times = f"{then:10.2f} {counts[0]:7d} {today:10.2f} {counts[1]:7d} {today / counts[1]:9.3f}"
-        print(f"{case:14} {times} {today / then:6.2f}")
+        print(f"{case:14} {times} {today / then:6.2f}", flush=True)
 
 
 if __name__ == "__main__":
-    if len(sys.argv) > 1:
+    if sys.argv[1:2] == ["--case"]:
+        print(json.dumps(measured(sys.argv[2])))
+    elif len(sys.argv) > 1:
         compare(sys.argv[1], str(Path(onesided.__file__).parents[1]))
     else:
-        print(json.dumps({case: measured(case) for case in CASES}))
+        print("give the folder of the sources of an earlier version")
