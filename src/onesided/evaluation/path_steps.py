@@ -243,7 +243,7 @@ class Stepping:
         return StepPlane(guess, row, EPS, FINE, h)
 
     def _narrow(self, at: PointAt, way: PathWay, found: NewtonEnd, knobs: StepKnobs) -> tuple[PathWay, Any]:
-        """Regula falsi with the Illinois modification, to round-off; the point goes behind those of the steps.
+        """Regula falsi as in `statics.inside.root_between`, to round-off; the point goes behind those of the steps.
 
         On a bound Newton's method needs no narrowing.
         """
@@ -251,7 +251,9 @@ class Stepping:
         share = along @ (found.y - at.y_1) / (h * jnp.sqrt(along @ along))
         z, f_z = jnp.where(bound, jnp.clip(share, 0.0, 1.0), _fraction(way)), found.tangent[self.n]
         crossed = f_z * way.f_right < 0
-        left, f_left = jnp.where(crossed, way.right, way.left), jnp.where(crossed, way.f_right, way.f_left / 2)
+        less = 1.0 - f_z / way.f_right
+        kept = way.f_left * jnp.where(less > 0, less, 0.5)
+        left, f_left = jnp.where(crossed, way.right, way.left), jnp.where(crossed, way.f_right, kept)
         narrow = (jnp.abs(z - way.right) <= knobs.event) | (jnp.abs(f_z) <= 4 * EPS)
         exact = found.converged & jnp.where(bound, jnp.abs(share - z) <= 0.05, narrow)
         count = way.count + exact

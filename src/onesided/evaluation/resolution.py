@@ -17,6 +17,7 @@ FEW = 4  # functions up to which numbers one by one take less time than arrays
 NOISE = 64.0  # roundings in the difference of two values
 STEEP = 1.0  # error of a slope, per step, for an error of one in the middle; smooth functions have less than half of it
 SHARP = 6.0  # error of a cubic on half a step, per misfit; |x|, turning a quarter of the step from one end, has 4
+RISES, SLOPES = 1.0 + 0.75 * SHARP, 0.125 + 0.15625 * SHARP  # a rough bound on cubics and their errors [`stays_above`]
 LARGE = 700.0  # its exponential is nearly too large for a number
 DIP = 0.5  # the root of a determinant below this share of the mean of its values at both ends may have vanished
 
@@ -98,15 +99,33 @@ def stays_above(f: Triple, floor: float) -> bool:
     """
     slopes = abs(f.slope_a) + 2.0 * abs(f.slope_m) + abs(f.slope_b)
     values = abs(f.m - f.a) + abs(f.b - f.m)
-    return bool((f.m - (1.0 + 0.75 * SHARP) * values - (0.125 + 0.15625 * SHARP) * slopes >= floor).all())
+    return bool((f.m - RISES * values - SLOPES * slopes >= floor).all())
 
 
 def falls_below(f: Triple, floor: float) -> bool:
     """Whether one of many functions may fall below a floor; of few they are looked at one by one, which is faster."""
     if len(f.a) > FEW:
         return not stays_above(f, 0.0) and bool(may_fall_below(np, f, floor).any())
-    each = zip(*(values.tolist() for values in f), strict=True)
-    return any(may_fall_below(SCALARS, Triple(*values), floor) for values in each)
+    for a, slope_a, m, slope_m, b, slope_b in zip(*(values.tolist() for values in f), strict=True):
+        rough = RISES * (abs(m - a) + abs(b - m)) + SLOPES * (abs(slope_a) + 2.0 * abs(slope_m) + abs(slope_b))
+        far = m - rough >= 0.0  # as `stays_above`
+        if not far and may_fall_below(SCALARS, Triple(a, slope_a, m, slope_m, b, slope_b), floor):
+            return True
+    return False
+
+
+def turns_back(f: Triple, sense: float, h: float) -> bool:
+    """What `may_turn` says of one function; where slopes are far from zero a rough bound tells.
+
+    The slope of a cubic on [0, 1] with slopes ra, rb at its ends, va and vb there, is ra (1 − x) + rb x + c x (1 − x)
+    with c = 6 (vb − va) − 3 (ra + rb): nowhere below the lower of ra and rb by more than −c/4.
+    """
+    a, slope_a, m, slope_m, b, slope_b = f
+    ra, rm, rb = 0.5 * sense * slope_a, 0.5 * sense * slope_m, 0.5 * sense * slope_b
+    first, second = 1.5 * sense * (m - a) - 0.75 * (ra + rm), 1.5 * sense * (b - m) - 0.75 * (rm + rb)
+    least = 2.0 * (min(ra, rm, rb) + min(first, second, 0.0))
+    error = STEEP * misfit(f) + NOISE * EPS * (abs(a) + abs(b) + h)
+    return not least > 2.0 * error and bool(may_turn(SCALARS, f, sense, h))
 
 
 def may_turn(xp: Any, f: Triple, sense: Any, h: Any) -> Any:

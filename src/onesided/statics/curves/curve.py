@@ -113,6 +113,11 @@ class Curve:
         self.unit = np.concatenate([sizes.length, [sizes.control], scales.multiplier[rows]])
         self.weight = np.concatenate([sizes.force, scales.gap[rows]])
         self._all = w == len(scales.gap)
+        first = int(rows[0]) if w else 0
+        in_a_row = w > 0 and bool((rows == np.arange(first, first + w)).all())
+        self._taken: Any = slice(first, first + w) if in_a_row else rows  # views take less time than copies
+        self._closed: Any = rows[self.k :] - self.k
+        self._gap = scales.gap[self.k :]
         self.known_split: tuple[Any, Any] = (None, None)  # what was asked for last [`spectrum.split`], and the answer
         self._prepare()
 
@@ -153,7 +158,10 @@ class Curve:
         if self._all:
             return np.asarray(y * self.unit)
         x = np.zeros(self.n + 1 + len(self.scales.gap))
-        x[self.columns] = y * self.unit
+        if self.w:
+            x[self.columns] = y * self.unit
+        else:
+            np.multiply(y, self.unit, out=x[: self.n + 1])
         return x
 
     @cached_property
@@ -183,7 +191,7 @@ class Curve:
         M = np.zeros((N, N), order="F")
         np.multiply(e.L_qx, self._top, out=M[:n, : n + 1])
         if self.w:
-            E = e.c_x[self.rows]
+            E = e.c_x[self._taken]
             np.multiply(E, self._bottom, out=M[n:-1, : n + 1])
             np.multiply(E[:, :n].T, self._right, out=M[:n, n + 1 :])
         M[-1] = border
@@ -202,8 +210,11 @@ class Curve:
 
     def residual(self, e: Evaluation) -> Array:
         """Scaled R = (L_q, c_W)."""
-        R = np.concatenate([e.L_x[:-1], e.c[self.rows]]) if self.w else e.L_x[:-1]
-        return np.asarray(R / self.weight)
+        if not self.w:
+            return np.asarray(e.L_x[:-1] / self.weight)
+        R: Array = np.concatenate([e.L_x[:-1], e.c[self._taken]])
+        R /= self.weight
+        return R
 
     def jacobian(self, e: Evaluation) -> Array:
         """Scaled J, (size − 1, size)."""
@@ -218,19 +229,30 @@ class Curve:
 
         For one point, or for many along a first axis.
         """
-        k, n = self.k, self.n
-        gap = self.scales.gap[k:]
+        k, n, gap = self.k, self.n, self._gap
         if not len(gap):
             return e.c[..., k:], e.c[..., k:]
         values, rates = e.c[..., k:] / gap, self.gap_rates(e, t) / gap
         if self.w > k:
-            closed = self.rows[k:] - k
+            closed = self._closed
             values[..., closed], rates[..., closed] = y[..., n + 1 + k :], t[..., n + 1 + k :]
         return values, rates
+
+    def margin_rates(self, e: Evaluation, t: Array) -> Array:
+        """The derivatives alone."""
+        k, gap = self.k, self._gap
+        if not len(gap):
+            return e.c[..., k:]
+        rates: Array = self.gap_rates(e, t) / gap
+        if self.w > k:
+            rates[..., self._closed] = t[..., self.n + 1 + k :]
+        return rates
 
     def gap_rates(self, e: Evaluation, t: Array) -> Array:
         """Rates of all gaps along the scaled tangent t."""
         velocity = t[..., : self.n + 1] * self.unit[: self.n + 1]
+        if t.ndim == 1 and not self.large:
+            return np.asarray((e.c_x @ velocity)[self.k :])
         return e.constraint_rates(velocity[..., :-1], velocity[..., -1:])[..., self.k :]
 
     def kkt(self, e: Evaluation) -> Array:
@@ -240,7 +262,7 @@ class Curve:
             return np.asarray(np.multiply(e.L_qx[:, :n], self._square, order="F"))
         K = np.zeros((n + w, n + w), order="F")
         np.multiply(e.L_qx[:, :n], self._square, out=K[:n, :n])
-        K[n:, :n] = e.c_x[self.rows, :n] * self._slope
+        np.multiply(e.c_x[self._taken, :n], self._slope, out=K[n:, :n])
         return K
 
     def modes(self, e: Evaluation) -> tuple[int, bool]:

@@ -43,7 +43,7 @@ def _margin_errors(where: Standpoint, curve: Curve, c: CurvePoint) -> Array:
     parts = np.concatenate([known[: curve.n], known[curve.n + curve.rows]])
     signs = [np.sign(np.cos(k * np.arange(1.0, curve.size))) for k in range(SAMPLES)]
     moves = [curve.across(e, c.t, R) for R in (curve.residual(e), *(parts * sign for sign in signs))]
-    shifts = [np.abs(curve.margins(e, move, move)[1]) for move in moves]
+    shifts = [np.abs(curve.margin_rates(e, move)) for move in moves]
     return np.asarray(known[curve.n + curve.k :] + SAFETY * np.max(shifts, axis=0))
 
 

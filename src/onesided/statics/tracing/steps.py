@@ -21,6 +21,7 @@ from onesided.evaluation.resolution import (
     may_fall_below,
     may_turn,
     may_vanish,
+    turns_back,
 )
 from onesided.evaluation.step_data import StepKnobs
 from onesided.evaluation.step_planes import integrals
@@ -391,13 +392,14 @@ def resolved(
         if may_vanish(SCALARS, a.volume, volume, b.volume, ratio * (a.volume - start)):
             return None
     margins, rates = curve.margins(e, y, t)
-    shift = curve.margins(e, delta, delta)[1]
-    gaps = Triple(a.margins, h * a.rates, margins + shift, h * rates, b.margins, h * b.rates)
-    if len(margins) and falls_below(gaps, -watch.tolerances.residual):
-        return None
+    if len(margins):
+        inside = margins + curve.margin_rates(e, delta)
+        gaps = Triple(a.margins, h * a.rates, inside, h * rates, b.margins, h * b.rates)
+        if falls_below(gaps, -watch.tolerances.residual):
+            return None
     at_a, at_b = float(a.t[n]), float(b.t[n])
     p = Triple(float(a.y[n]), h * at_a, float(y[n] + delta[n]), h * float(t[n]), float(b.y[n]), h * at_b)
-    if may_turn(SCALARS, p, math.copysign(1.0, at_a), h):
+    if turns_back(p, math.copysign(1.0, at_a), h):
         return None
     return Middle((a.s + b.s) / 2, volume, t, e.L_p * float(curve.unit[n] * t[n]))
 

@@ -314,15 +314,17 @@ def _plain_steps(
         np.array([order[id(end)] for end in side]) for side in zip(*((step.A, step.B) for step in steps), strict=True)
     )
     number = np.arange(len(owner)) - np.searchsorted(owner, owner)  # within its step
-    here, there, along = np.zeros(shape), np.zeros(shape), np.zeros((*shape[:2], 1))
-    here[owner, number], there[owner, number], along[owner, number, 0] = Z, AZ, share
+    here = np.zeros((*shape[:2], 3 * size))
+    here[owner, number] = np.hstack([Z, AZ, share[:, None] * Z])
     change = A[second] - A[first]
     stable = np.array([step.a.negative == step.b.negative == 0 and not curve.w for step in steps])
-    most, fine = SAME * max(1.0, math.sqrt(size / USUAL)), np.ones(len(steps), dtype=bool)
-    for side, chosen in enumerate((first, second)):
-        turned = change @ probes[chosen]
-        fine &= _short(there @ probes[chosen] - here @ seen[chosen] - (along - side) * (here @ turned), most)
-        fine &= stable | _short((SAME / CLOSE) * (tests @ turned), most)
+    most, turned = SAME * max(1.0, math.sqrt(size / USUAL)), [change @ probes[chosen] for chosen in (first, second)]
+    off = [np.concatenate([-seen[first], probes[first], -turned[0]], axis=1)]
+    off.append(np.concatenate([turned[1] - seen[second], probes[second], -turned[1]], axis=1))
+    fine = np.ones(len(steps), dtype=bool)
+    for side in (0, 1):
+        fine &= _short(here @ off[side], most)
+        fine &= stable | _short((SAME / CLOSE) * (tests @ turned[side]), most)
     return np.asarray(plain | fine | np.array([step.a.negative < 0 for step in steps])), True
 
 
