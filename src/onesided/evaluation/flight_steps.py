@@ -66,8 +66,8 @@ class Contacts(NamedTuple):
     """Restitution (negative where an impact is left to the caller), largest gaps and speeds so far, each (F,).
 
     `own` are sizes of the numbers in each gap, (F,); `gap` is the tolerance of gaps, `rounded` that of their terms;
-    speeds are none below `slow` residuals, at rest below a share `rest` of the largest, and `faint` where heights may be
-    too small to be distinguished from `unseen` ones.
+    speeds are none below `slow` residuals, at rest below a share `rest` of the largest, and `faint` where heights may
+    be too small to be distinguished from `unseen` ones.
     """
 
     e: Any
