@@ -188,6 +188,34 @@ def test_bounces_on_a_large_disc_are_those_of_a_slope(r, angle):
     assert found[-1][1] == pytest.approx(3.0 * first, rel=(way**2 / 0.01 + 0.1) / r + 1e-4)
 
 
+@pytest.mark.parametrize("unit", [1e-6, 1.0, 1e3, 1e6])
+@pytest.mark.parametrize(("x", "angle"), [(0.0, 0.0), (1e3, 3.0)])
+def test_turns_are_small_beside_large_lengths(unit, x, angle):
+    """A spinning rectangle above a floor, in units in which its angle is a tiny or a huge number; dense search."""
+    corners = {f"c{a}{b}": (0.3 * a, 0.2 * b) for a in (-1, 1) for b in (-1, 1)}
+
+    def corner(a, b):
+        return lambda q, p, th: q[1] + unit * (a * jnp.sin(q[2]) + b * jnp.cos(q[2]))
+
+    system = System(
+        coordinates=("x", "y", "a"), energy=lambda q, p, th: G * unit * q[1],
+        mass=lambda q, th: jnp.diag(jnp.array([1.0, 1.0, 0.04 * unit**2])),
+        unilateral={name: corner(*place) for name, place in corners.items()},
+        contacts={name: Contact(restitution=0.4) for name in corners},
+    )  # fmt: skip
+    h, spin = 2.3, 70.0
+
+    def lowest(t):
+        return h - 0.5 * G * t**2 - 0.3 * abs(np.sin(angle + spin * t)) - 0.2 * abs(np.cos(angle + spin * t))
+
+    grid = np.linspace(0.0, np.sqrt(2.0 * h / G), 20_001)
+    k = next(i for i, t in enumerate(grid) if lowest(t) < 0.0)
+    truth = brentq(lowest, grid[k - 1], grid[k], xtol=1e-14)
+    start = [x * unit, h * unit, angle], [unit, 0.0, spin], (0.0, truth + 1e-3)
+    motion = simulate(system, *start, method=EVENTS)
+    assert motion.events[0].t == pytest.approx(truth, abs=1e-9)
+
+
 def test_a_bowl_of_a_kink_is_not_noise():
     """A gap with a kink just at the start keeps its small numbers: a drop of a micrometre takes its time."""
     system = System(
