@@ -54,3 +54,38 @@ def test_smaller_forces_solve_the_same_problem(seed, directions):
     assert np.linalg.norm(smaller) <= np.linalg.norm(P) * (1.0 + 1e-12)
     assert one.residual(smaller) < max(10.0 * off, 1e-8)
     assert one.D @ smaller == pytest.approx(one.D @ P, abs=1e-7 * np.max(np.abs(one.u)))
+
+
+def almost_flat(rng):
+    """A box that is tilted by almost nothing above a floor and comes down: its four corners cannot all stick."""
+    size, tilt = rng.uniform(0.1, 0.4, 3), 10.0 ** rng.uniform(-8.0, -4.0) * rng.normal(size=2)
+    inertia = (np.sum(size**2) - size**2) / 3.0
+    rows, heights = [], []
+    for a, b in ((-1, -1), (-1, 1), (1, -1), (1, 1)):
+        corner = size * [a, b, -1]
+        corner = corner + np.cross([*tilt, 0.0], corner)
+        heights.append(corner[2])
+        rows += [[*d, *np.cross(corner, d)] for d in ((0.0, 0.0, 1.0), (1.0, 0.0, 0.0), (0.0, 1.0, 0.0))]
+    W = np.array(rows)
+    v = np.r_[rng.normal(size=2) * 10.0 ** rng.uniform(-6.0, -1.0), -0.01, 0.01 * rng.normal(size=3)]
+    u = W @ v
+    u[::3] += (np.array(heights) - min(heights)) / 1e-3
+    D = W @ np.diag([1.0, 1.0, 1.0, *1.0 / inertia]) @ W.T
+    return FrictionProblem(D, u, np.full(4, rng.uniform(0.2, 0.9)), np.full(4, 2), float(np.max(np.abs(u))))
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_corners_of_a_box_that_cannot_all_stick(seed):
+    """Signs, cones and directions of friction of the solution, from the velocities that it makes."""
+    problem = almost_flat(np.random.default_rng([11, seed]))
+    P, off = solve_friction(problem, tol=1e-12)
+    assert off <= 1e-9
+    w, size, fast = (problem.D @ P + problem.u).reshape(4, 3), np.max(np.abs(P)), np.max(np.abs(problem.u))
+    normal, rub = P[::3], P.reshape(4, 3)[:, 1:]
+    limit = problem.mu * normal
+    assert np.min(normal) >= -1e-9 * size
+    assert np.min(w[:, 0]) >= -1e-8 * fast
+    assert np.max(np.abs(normal * w[:, 0])) <= 1e-8 * size * fast
+    assert np.all(np.linalg.norm(rub, axis=1) <= limit + 1e-8 * size)
+    power, slip = np.sum(rub * w[:, 1:], axis=1), np.linalg.norm(w[:, 1:], axis=1)
+    assert power == pytest.approx(-limit * slip, abs=1e-8 * size * fast)

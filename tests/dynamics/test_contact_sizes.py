@@ -136,3 +136,92 @@ def test_a_shaken_oscillator_keeps_its_digits_far_from_the_origin(origin, first)
     system = shaken().replace(parameters={"origin": origin, "first": first})
     motion = simulate(system, [origin + 0.5], [0.0], (first, first + 20.0), method=EVENTS)
     assert times(motion) - first == pytest.approx(truth, abs=3e-9)
+
+
+# discs: numbers in a gap, and normals, are rounded like the largest of them
+
+
+@cache
+def disc():
+    return System(
+        coordinates=("x", "y"),
+        energy=lambda q, p, th: G * q[1],
+        mass=lambda q, th: jnp.eye(2),
+        unilateral={"disc": lambda q, p, th: jnp.sqrt((q[0] - th["x"]) ** 2 + (q[1] - th["y"]) ** 2) - th["r"]},
+        contacts={"disc": Contact(restitution=0.5)},
+        parameters={"x": 0.0, "y": 0.0, "r": 1.0},
+    )
+
+
+def on_disc(centre, r, angle, *, height=0.0, slip=0.0, span=0.2):
+    """Kinds and times of events of a mass over a disc, from rest or along its surface."""
+    normal = np.array([np.cos(angle), np.sin(angle)])
+    q, v = np.array(centre) + (r + height) * normal, slip * np.array([-normal[1], normal[0]])
+    numbers = {"x": centre[0], "y": centre[1], "r": r}
+    motion = simulate(disc().replace(parameters=numbers), q, v, (0.0, span), method=EventDriven())
+    return [(event.kind.name, event.t) for event in motion.events]
+
+
+@pytest.mark.parametrize("x", [1e2, 1e4, 1e6])
+@pytest.mark.parametrize("seed", range(4))
+def test_a_start_on_a_disc_is_closed_however_far_it_is(x, seed):
+    """Events are those at the origin; what is left of the place of the start moves them a little."""
+    rng = np.random.default_rng(seed)
+    r, angle, slip = 10.0 ** rng.uniform(-1.0, 1.0), rng.uniform(0.1, 3.0), rng.choice([0.0, 0.6, 3.0])
+    near, far = (on_disc((shift, 0.0), r, angle, slip=slip) for shift in (0.0, x))
+    assert [kind for kind, _ in far] == [kind for kind, _ in near]
+    assert [t for _, t in far] == pytest.approx([t for _, t in near], abs=1e-8 + 1e-14 * x / r)
+
+
+@pytest.mark.parametrize("r", [1e2, 1e3, 1e4])
+@pytest.mark.parametrize("angle", [0.9, 1.3, 1.8])
+def test_bounces_on_a_large_disc_are_those_of_a_slope(r, angle):
+    """A centimetre above: times of impacts as on a plane but for the curvature, down to hops that are round-off."""
+    found = on_disc((-r * np.cos(angle), -r * np.sin(angle)), r, angle, height=0.01, span=0.4)
+    first = np.sqrt(2 * 0.01 / (G * np.sin(angle)))
+    hits = [t for kind, t in found if kind == "impact"]
+    plane = first * (1.0 + 2.0 * (1.0 - 0.5 ** np.arange(len(hits))))
+    assert len(hits) >= 8
+    way = 0.5 * G * np.cos(angle) * (3.0 * first) ** 2
+    assert hits == pytest.approx(list(plane), abs=first * (way**2 / 0.01 + 0.1) / r + 1e-9)
+    assert found[-1][0] == "accumulation"
+    assert found[-1][1] == pytest.approx(3.0 * first, rel=(way**2 / 0.01 + 0.1) / r + 1e-4)
+
+
+@pytest.mark.parametrize("unit", [1e-6, 1.0, 1e3, 1e6])
+@pytest.mark.parametrize(("x", "angle"), [(0.0, 0.0), (1e3, 3.0)])
+def test_turns_are_small_beside_large_lengths(unit, x, angle):
+    """A spinning rectangle above a floor, in units in which its angle is a tiny or a huge number; dense search."""
+    corners = {f"c{a}{b}": (0.3 * a, 0.2 * b) for a in (-1, 1) for b in (-1, 1)}
+
+    def corner(a, b):
+        return lambda q, p, th: q[1] + unit * (a * jnp.sin(q[2]) + b * jnp.cos(q[2]))
+
+    system = System(
+        coordinates=("x", "y", "a"), energy=lambda q, p, th: G * unit * q[1],
+        mass=lambda q, th: jnp.diag(jnp.array([1.0, 1.0, 0.04 * unit**2])),
+        unilateral={name: corner(*place) for name, place in corners.items()},
+        contacts={name: Contact(restitution=0.4) for name in corners},
+    )  # fmt: skip
+    h, spin = 2.3, 70.0
+
+    def lowest(t):
+        return h - 0.5 * G * t**2 - 0.3 * abs(np.sin(angle + spin * t)) - 0.2 * abs(np.cos(angle + spin * t))
+
+    grid = np.linspace(0.0, np.sqrt(2.0 * h / G), 20_001)
+    k = next(i for i, t in enumerate(grid) if lowest(t) < 0.0)
+    truth = brentq(lowest, grid[k - 1], grid[k], xtol=1e-14)
+    start = [x * unit, h * unit, angle], [unit, 0.0, spin], (0.0, truth + 1e-3)
+    motion = simulate(system, *start, method=EVENTS)
+    assert motion.events[0].t == pytest.approx(truth, abs=1e-9)
+
+
+def test_a_bowl_of_a_kink_is_not_noise():
+    """A gap with a kink just at the start keeps its small numbers: a drop of a micrometre takes its time."""
+    system = System(
+        coordinates=("x", "y"), energy=lambda q, p, th: G * q[1], mass=lambda q, th: jnp.eye(2),
+        unilateral={"valley": lambda q, p, th: jnp.minimum(q[1] + 0.3 * q[0], q[1] - 0.3 * q[0]) / jnp.sqrt(1.09)},
+        contacts={"valley": Contact(restitution=0.5)},
+    )  # fmt: skip
+    motion = simulate(system, [0.0, 1e-6], [0.0, 0.0], (0.0, 1.2 * np.sqrt(2e-6 / G)), method=EventDriven())
+    assert motion.events[0].t == pytest.approx(np.sqrt(2e-6 / G), rel=1e-8)

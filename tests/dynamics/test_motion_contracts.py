@@ -175,3 +175,14 @@ def test_mass_matrices_are_symmetric_and_not_negative(M, method):
     system = System(("x", "y"), lambda q, p, th: q @ q / 2, mass=lambda q, th: jnp.array(M))
     with pytest.raises(ModelError, match=r"not symmetric|singular, or negative"):
         simulate(system, [1.0, 0.0], [0.0, 0.0], (0.0, 0.1), method=method)
+
+
+def test_steps_that_become_longer_may_be_tiny_for_long():
+    """v̇ = −(C/s)(v − s) with s = t + δ: stiff at first, then less and less; v → C s/(C + 1)."""
+    C, delta = 1000.0, 2e-7
+    system = System(
+        ("x",), lambda q, p, th: 0.0 * q[0], mass=lambda q, th: jnp.eye(1),
+        force=lambda t, q, v, p, th: -(C / (t + delta)) * (v - (t + delta)),
+    )  # fmt: skip
+    motion = simulate(system, [0.0], [2.0 * delta], (0.0, 0.01), method=EventDriven())
+    assert motion.v[-1, 0] == pytest.approx(C / (C + 1.0) * (0.01 + delta), rel=1e-5)

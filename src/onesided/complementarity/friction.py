@@ -30,6 +30,7 @@ SHIFTS = ((EPS**0.75, 20), (EPS**0.25, 20))  # of the diagonal, for forces that 
 FIRST, QUICK = ((EPS**0.75, 20),), ((EPS**0.5, 3),)
 ROUNDINGS = (0.7, 0.9, 0.5)  # exponents tried by the interior point method
 COMPLIANCE, PROXIMAL = EPS**0.375, 6  # of the contacts, relative, and how often it is taken back
+SOFT, SOFTENED = 2.0**-13, 40  # compliance to begin with, relative to that of the contacts; how often it is changed
 TURNS = 4  # of the edges of cones in space
 LARGE = 40  # rows from which sweeps take longer than interior point iterations
 
@@ -197,6 +198,25 @@ class _Search:
                     return
             self.newton(P, SHIFTS)
 
+    def softened(self, good: float) -> None:
+        """Newton's method for contacts with a compliance that is taken back again and becomes smaller, as `proximal`.
+
+        Bodies that touch in more places than they need and cannot stick in all of them, as a box that is almost flat on
+        its corners, slip so little that friction hardly depends on it: Newton's method alone finds no way there.
+        """
+        problem, P, give = self.problem, self.best, SOFT
+        stiff = float(np.max(problem.D.diagonal()))
+        for _ in range(SOFTENED):
+            if self.least <= good:
+                return
+            inner = _Search(replace(problem.shifted(give * stiff), u=problem.u - give * stiff * P), P, self.tol)
+            inner.newton(P, FIRST)
+            if inner.done:
+                P, give = inner.best, give / 4.0
+                self.take(P)
+            else:
+                give *= 8.0
+
     def proximal(self, good: float) -> None:
         """Solve for contacts with a little compliance, which is taken back again: (D + εI) P = … + ε P_before."""
         problem, P = self.problem, self.best
@@ -232,6 +252,7 @@ def solve_friction(problem: FrictionProblem, start: Array | None = None, *, tol:
         return search.best, search.least
     if not large and not search.done:
         search.pivoted(tol)
+        search.softened(tol)
     places = (problem.normal, problem.directions)
     for _ in range(ROUNDS):
         if search.least <= (100.0 * tol if large else tol):

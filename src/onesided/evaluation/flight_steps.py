@@ -65,13 +65,15 @@ HEAD = 4  # numbers of a row before those of its point: kind, contact, speed, wo
 class Contacts(NamedTuple):
     """Restitution (negative where an impact is left to the caller), largest gaps and speeds so far, each (F,).
 
-    `gap` is the tolerance of gaps, `rounded` that of their terms; speeds are none below `slow` residuals, at rest below
-    a share `rest` of the largest, and `faint` where heights may be too small to be distinguished from `unseen` ones.
+    `own` are sizes of the numbers in each gap, (F,); `gap` is the tolerance of gaps, `rounded` that of their terms;
+    speeds are none below `slow` residuals, at rest below a share `rest` of the largest, and `faint` where heights may
+    be too small to be distinguished from `unseen` ones.
     """
 
     e: Any
     length: Any
     speed: Any
+    own: Any
     gap: Any
     rounded: Any
     slow: Any
@@ -199,7 +201,7 @@ class FlightFunctions:
         kappa = h * h * (found.middle - _bend(powers, h)) / BEND
         kappa = jnp.where(jnp.isfinite(kappa), kappa, 0.0)
         powers, off = powers + jnp.outer(jnp.asarray(BUMP), kappa), jnp.abs(kappa) * TOP
-        sums, errors = jnp.abs(W) @ jnp.abs(at.q), jnp.abs(W) @ off
+        sums, errors = jnp.abs(W) @ jnp.abs(at.q) + x.contacts.own, jnp.abs(W) @ off
         closed = x.contacts.gap * x.contacts.length + x.contacts.rounded * sums
         doubt = ROUNDING * sums
         leaves = (at.t == x.since) & (jnp.abs(first) <= closed) & (W @ at.v >= 0.0)  # later on it is known to be open
@@ -248,7 +250,7 @@ class FlightFunctions:
     ) -> Any:
         """Whether one contact alone hits, fast enough to leave visibly, and bounces by Newton's law."""
         values, W, mine = at
-        sums = jnp.abs(W) @ jnp.abs(end.q)
+        sums = jnp.abs(W) @ jnp.abs(end.q) + contacts.own
         touching = values <= contacts.gap * contacts.length + contacts.rounded * sums
         alone = ~jnp.any(touching & ~mine)
         own, e, speed = mine @ W, mine @ contacts.e, mine @ contacts.speed

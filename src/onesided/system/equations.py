@@ -49,6 +49,7 @@ class Equations:
         self._p_held = isinstance(control, Sampled)
         self._check_control(control)
         self.parameters = self.functions.constants(system)
+        self.gap_terms = np.zeros(len(system.unilateral))  # sizes of the numbers in each gap, where looked for
         self._seeds: Any = None
         self._directions: Any = None
         self.pattern: KKTPattern | None = None

@@ -62,5 +62,5 @@ def unseen_hops(world: World, state: MotionState, terms: Terms, hit: list[int]) 
     a = free.accelerate(state.t, state.q, zero, state.v, np.zeros(free.equations.rows)).a
     pushed = terms.G[rows.gaps] @ a + terms.gamma[rows.gaps]
     height = (rows.restitution * speeds) ** 2
-    noise = UNSEEN * (np.abs(terms.G[rows.gaps]) @ np.abs(state.q))
+    noise = UNSEEN * world.touch.sums(terms)
     return [i for i in slow if height[i] <= -2.0 * pushed[i] * noise[i]]

@@ -16,13 +16,14 @@ from onesided.dynamics.contacts.impact import lcp, respond
 from onesided.dynamics.contacts.sliding import ContactMode, SlidingMechanics, StickingMechanics
 from onesided.dynamics.contacts.soft import off_law
 from onesided.dynamics.contacts.surface_events import check_outlines_at, check_surfaces_at, surface_events
-from onesided.dynamics.contacts.touching import Touch
+from onesided.dynamics.contacts.touching import ROUNDED, Touch
 from onesided.dynamics.contracts import check_contracts, check_distances
 from onesided.dynamics.feedback import Pace
 from onesided.dynamics.ledger import Books, Ledger, ledger
 from onesided.dynamics.mechanics import Mechanics, MotionSizes, MotionState
 from onesided.dynamics.monitors import Arrays, recheck, status_after
 from onesided.dynamics.multipliers import Rule
+from onesided.dynamics.watching.gap_noise import find_gap_terms
 from onesided.evaluation.motion_functions import Check, Control, Terms
 from onesided.linalg import kkt_matrix
 from onesided.results import Drift, Motion, MotionEvent, StartCorrection
@@ -33,6 +34,7 @@ from onesided.system.system import System
 PROJECTIONS = 20
 LATE = 4.0  # spacings of time within which events are located
 SHOWN = 8  # names in a note
+TURNS = 4  # directions in which places are rounded, to see what becomes of speeds
 PROBE = 0.01  # how far from the start contacts are distinguished, relative to the size of the coordinates
 UserEvents = Mapping[str, Callable[[float, Array, Array], float]]
 
@@ -97,7 +99,9 @@ class World:
         check_outlines_at(request.system, request.q0)
         state, correction = consistent(free, request.first, request.q0, request.v0, request.last - request.first)
         self.sizes: MotionSizes = free.sizes
-        self.touch = Touch(self.rows, self.tolerances, self.terms(state.t, state.q, state.v))
+        find_gap_terms(self.equations, state.t, state.q, self.sizes.q)
+        start = self.terms(state.t, state.q, state.v)
+        self.touch = Touch(self.rows, self.tolerances, start, self.equations.gap_terms)
         check_contracts(self.equations, state.t, state.q, state.v, self.sizes.q)
         check_distances(self.equations, state.t, state.q, state.v, self.sizes.q)
         self._tell_apart(state)
@@ -137,6 +141,22 @@ class World:
     def terms(self, t: float, q: Array, v: Array) -> Terms:
         """All rows at a state."""
         return self.equations.terms(t, q, np.zeros(self.equations.n), v, np.zeros(self.equations.m))
+
+    def at_rest(self, state: MotionState, terms: Terms) -> Array:
+        """Speeds of gaps that count as none, also because round-off of the place turns the normal of a curved contact.
+
+        The latter is looked at where a contact may be closed and a speed is in doubt.
+        """
+        slow, rows = self.touch.at_rest_below(terms), self.rows.gaps
+        speeds, most = np.abs(terms.c_dot[rows]), np.abs(terms.G[rows]) @ np.abs(terms.rate)
+        if not np.any(self.touch.closed(terms)[(speeds > slow) & (speeds <= HALF_DIGITS * most)]):
+            return slow
+        rng, off = np.random.default_rng(0), 0.0 * slow
+        for _ in range(TURNS):
+            shift = ROUNDED * np.abs(state.q) * rng.choice([-1.0, 1.0], self.equations.n)
+            turned = self.terms(state.t, self.equations.space.retract(state.q, shift), state.v)
+            off = np.maximum(off, np.abs(turned.c_dot - terms.c_dot)[rows])
+        return np.asarray(slow + off)
 
     def sparse_terms(self, t: float, q: Array, v: Array) -> Terms:
         """The same, by derivatives along few directions where a pattern of the matrices is known."""

@@ -258,6 +258,8 @@ class Flight:
             if failed is not None:
                 self.status, self.note = failed, stepper.note
                 self._near_jam(mechanics, stepper.state)
+                if isinstance(mechanics, SlidingMechanics) and self.status is Status.step_too_small:
+                    self.note += "; where slip begins or ends in space, its direction is stiff: try Moreau(step=…)"
                 return stepper.state, None
             world.sizes.grow(stepper.state.q, stepper.state.v)
             for moment, state in finder.moments(before, stepper.state):
@@ -327,13 +329,13 @@ class Flight:
         terms = phase.pushed(world.terms(state.t, state.q, state.v))
         touching = self._touching(terms, moment, before)
         speeds = terms.c_dot[world.rows.gaps]
-        slow = self._slow(terms, before)
+        slow = self._slow(state, terms, before)
         hit = [int(i) for i in touching if speeds[i] < -slow[i]]
         if hit:
             world.touch.hit(speeds, touching)
             state = self._collide(state, touching, hit, speeds)
             terms = phase.pushed(world.terms(state.t, state.q, state.v))
-            speeds, slow = terms.c_dot[world.rows.gaps], self._slow(terms, before)
+            speeds, slow = terms.c_dot[world.rows.gaps], self._slow(state, terms, before)
         if moment is not None and moment.kind is Occurrence.contact and self._same:
             i = world.names.index(moment.name)  # its hop takes less than the smallest part of time
             below = self._same > 1 and terms.c[world.rows.gaps[i]] < 0.0  # too low to get above zero
@@ -359,9 +361,9 @@ class Flight:
             closed[self.world.names.index(moment.name)] = True
         return np.flatnonzero(closed)
 
-    def _slow(self, terms: Terms, before: ContactMode) -> Array:
+    def _slow(self, state: MotionState, terms: Terms, before: ContactMode) -> Array:
         """Speeds that are none; of joints until now, to the accuracy to which joints are met."""
-        slow = self.world.touch.at_rest_below(terms)
+        slow = self.world.at_rest(state, terms)
         held = list(before.closed)
         slow[held] = np.maximum(slow[held], self.world.at_rest_below)
         return slow
@@ -422,7 +424,7 @@ class Flight:
             restitution = rows.restitution.copy()
             restitution[[*ended, *unseen]] = 0.0
             rows = replace(rows, restitution=restitution)
-        approaching = speeds[touching] <= world.touch.at_rest_below(terms)[touching]
+        approaching = speeds[touching] <= world.at_rest(state, terms)[touching]
         touching = touching[approaching]  # those that separate would gain energy
         found = self._impulses(terms, rows, touching)
         v = state.v + found.change

@@ -87,7 +87,9 @@ class Flights:
 
     def _contacts(self) -> Contacts:
         touch, knobs, gap = self._world.touch, self._knobs, self._world.tolerances.gap
-        return Contacts(self._e, touch.length, touch.speed, gap, ROUNDED, SLOW, knobs.rest, knobs.faint, knobs.unseen)
+        return Contacts(
+            self._e, touch.length, touch.speed, touch.own, gap, ROUNDED, SLOW, knobs.rest, knobs.faint, knobs.unseen
+        )
 
     def _taken(self, out: Array, mechanics: Mechanics) -> list[Flown]:
         """The rows of a call; sizes and contacts are brought up to date."""

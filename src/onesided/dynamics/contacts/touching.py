@@ -12,10 +12,10 @@ SLOW = 10.0  # tolerances of the residual within which a speed is zero
 
 
 class Touch:
-    """The largest gap and the largest speed of each contact so far."""
+    """The largest gap and the largest speed of each contact so far; `own` are sizes of the numbers in its gap."""
 
-    def __init__(self, rows: ContactRows, tolerances: Tolerances, start: Terms) -> None:
-        self._rows, self._tolerances = rows.gaps, tolerances
+    def __init__(self, rows: ContactRows, tolerances: Tolerances, start: Terms, own: Array) -> None:
+        self._rows, self._tolerances, self.own = rows.gaps, tolerances, own
         self.length = np.abs(start.c[rows.gaps])
         self.speed = np.abs(start.c_dot[rows.gaps])
 
@@ -29,13 +29,16 @@ class Touch:
         self.speed[touching] = np.maximum(self.speed[touching], fast)
 
     def closed_below(self, sums: Array) -> Array:
-        """Gaps that count as closed, from the sums Σ |∂g/∂q| |q| of their terms."""
+        """Gaps that count as closed, from the sizes of their terms."""
         return np.asarray(self._tolerances.gap * self.length + ROUNDED * sums)
 
     def closed(self, terms: Terms) -> Array:
         """Which gaps are closed at a state."""
-        sums = np.abs(terms.G[self._rows]) @ np.abs(terms.q)
-        return np.asarray(terms.c[self._rows] <= self.closed_below(sums))
+        return np.asarray(terms.c[self._rows] <= self.closed_below(self.sums(terms)))
+
+    def sums(self, terms: Terms) -> Array:
+        """Σ |∂g/∂q| |q| and the gap's own numbers: sizes of its terms."""
+        return np.asarray(np.abs(terms.G[self._rows]) @ np.abs(terms.q) + self.own)
 
     def at_rest_below(self, terms: Terms) -> Array:
         """Speeds of gaps that count as none."""

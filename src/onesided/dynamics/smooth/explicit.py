@@ -39,6 +39,7 @@ SHORTEST = 0.1  # of the stride, for steps across singular configurations
 ACROSS = 0.5  # a step on which pivots fall below this share of the last has passed the singular configuration
 COARSE = EPS**0.4375  # errors of steps across singular configurations are not asked to be smaller: round-off
 PATIENCE, MANY = 500, 1_000_000  # steps in a row of which so many would be needed to the end
+GROWS = 1.2  # times longer than the half before: the time of a half of such a row after which it may go on
 BRANCH = 100.0  # a projection longer than so many tolerances has left the branch
 
 
@@ -116,7 +117,7 @@ class ExplicitStepper(Stepper):
         super().__init__(mechanics, state, h, t_end)
         self.method, self.accuracy = method, Accuracy(method.rtol, closely=True)
         self._rates = (method.alpha, method.beta) if isinstance(method, Baumgarte) else None
-        self._tiny = 0
+        self._tiny, self._mark, self._half, self._stalls = 0, state.t, 0.0, False
         self._coarse = max(COARSE / method.rtol, 1.0)
         self._rest = REST * self._coarse**0.25  # the finer, the farther from where round-off counts
         self._guess, self._last_pivot, self._stride, self._nearest = state.mu, 1.0, 0.0, 1.0
@@ -125,7 +126,7 @@ class ExplicitStepper(Stepper):
         """Advance by one step."""
         if self.method.step is not None:
             return self._fixed(limited(self.method.step, t_end - self.state.t))
-        if self._tiny > PATIENCE:
+        if self._stalls:
             at = where(self.mechanics, self.state)
             self.note = (
                 f"{PATIENCE} steps in a row of less than 1/{MANY} of the time left, at {at}: does a force jump there, "
@@ -144,7 +145,7 @@ class ExplicitStepper(Stepper):
                     return None
             if found is not None:
                 self.state = found
-                self._tiny = self._tiny + 1 if h * MANY < t_end - found.t else 0
+                self._count(found.t, tiny=h * MANY < t_end - found.t)
                 grown = next_step(h, error, ORDER, rejected=tries > 0)
                 self.h = min(max(grown, self.h) if h < self.h and not tries else grown, self.method.max_step)
                 self._stride = h if good else self._stride
@@ -154,6 +155,16 @@ class ExplicitStepper(Stepper):
             finite = math.isfinite(error)
             self.h = min(next_step(h, error, ORDER, rejected=True), 0.5 * h) if finite else SHRINK * h
         return self.stuck(finite=finite)
+
+    def _count(self, t: float, *, tiny: bool) -> None:
+        """Count tiny steps in a row; those that become longer, as where slip begins, lead out of it."""
+        self._tiny = self._tiny + 1 if tiny else 0
+        if not tiny:
+            self._mark, self._half = t, 0.0
+        elif self._tiny % (PATIENCE // 2) == 0:
+            passed = t - self._mark
+            self._stalls = self._half > 0.0 and passed < GROWS * self._half
+            self._mark, self._half = t, passed
 
     @property
     def can_stride(self) -> bool:

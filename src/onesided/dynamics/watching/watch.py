@@ -12,6 +12,7 @@ from onesided.base.types import Array, Status
 from onesided.dynamics.contacts.touching import ROUNDED
 from onesided.dynamics.mechanics import MotionState
 from onesided.dynamics.smooth.stepper import DEPENDENT, NEAR, Stepper
+from onesided.dynamics.watching.gap_noise import find_gap_terms
 from onesided.dynamics.watching.scan import Scanner, vague_words
 from onesided.dynamics.watching.watched import Gaps, UserFunction, Users, crosses
 from onesided.results import MotionEvent, Occurrence
@@ -40,6 +41,7 @@ class MotionWatch:
         equations = stepper.mechanics.equations
         gaps = tuple(equations.system.unilateral)
         self._kinds = [[(Occurrence.user, n) for n in self.events], [(Occurrence.contact, n) for n in gaps]]
+        find_gap_terms(equations, stepper.state.t, stepper.state.q, stepper.mechanics.sizes.q)
         self._users = Users(self.events)
         groups = (self._users, Gaps(equations, np.arange(len(gaps)), _none))
         self._scanner = Scanner(groups, stepper.state, length)

@@ -66,11 +66,13 @@ class Gaps:
 
 
 def sums(equations: Equations, t: float, q: Array, *errors: Array) -> tuple[Array, ...]:
-    """Sums of |derivative| × |coordinate|, and × |error|, of every gap."""
+    """Sizes of the terms of every gap, |derivative| × |coordinate| and its own numbers; |derivative| × |error|."""
     sizes = np.column_stack([np.abs(q), *errors])
     if equations.n <= FEW:
-        return tuple((np.abs(equations.gap_slopes(t, q, np.eye(equations.n))) @ sizes).T)
-    return tuple(np.abs(equations.gap_slopes(t, q, sizes)).T)
+        found = np.abs(equations.gap_slopes(t, q, np.eye(equations.n))) @ sizes
+    else:
+        found = np.abs(equations.gap_slopes(t, q, sizes))
+    return (found[:, 0] + equations.gap_terms, *found.T[1:])
 
 
 def sense(name: str, function: UserFunction) -> int:
