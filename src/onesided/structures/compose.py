@@ -17,6 +17,7 @@ from onesided.elements.contract import Element, Frame, Quantity, Start, Words, e
 from onesided.elements.line_loads import on_beams
 from onesided.elements.members import Bar
 from onesided.elements.places import Body, Marker, Place
+from onesided.elements.schedules import OTHERWISE, UNSCHEDULED
 from onesided.formulas.formula import FormulaError
 from onesided.results.member_series import Members
 from onesided.structures.assembly import Assembly, Batch
@@ -415,6 +416,8 @@ def _check(element: Element, start: Start) -> None:
     try:
         element.check(start)
     except FormulaError as error:
+        if error.what == f"unknown name `{element.control}`":
+            raise element.error(UNSCHEDULED, got=error.formula, advice=OTHERWISE) from None
         raise element.error(error.what, got=error.formula, advice=error.advice) from None
     except ModelError as error:
         if error.about:
