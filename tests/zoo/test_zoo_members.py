@@ -8,7 +8,7 @@ from onesided import zoo
 from onesided.elements import Body, Node, PlaneContact
 from onesided.results import State
 
-NODES = 6  # of Gauss's rule on every step
+NODES = 10  # of Gauss's rule on every step
 STRUCTURES = (
     "arch-on-floor", "ball-in-groove", "bimetal-strip", "bistable-chain-parts", "cable-net", "column-between-walls",
     "guyed-mast", "lee-frame", "panel-ring", "scissor-lift", "suspended-deck", "tensegrity-deploy", "tensegrity-prism",
