@@ -162,7 +162,8 @@ def test_work_of_loads_and_machines_is_the_energy_on_every_structure(name):
     ends = {"p_bounds": task.p_bounds, "direction": task.direction, "max_points": 400}
     path = onesided.trace(system, task.start, task.p, **ends)
     assert len(path) < 400 or name in {"bistable-chain-parts", "panel-ring"}
-    done, stored = np.cumsum(works(system, path)), path.energy[1:] - path.energy[0]
+    kept = np.abs(np.diff(path.p)) + np.abs(np.diff(path.s)) > 0  # not where an event is told twice at one place
+    done, stored = np.cumsum(works(system, path)), path.energy[1:][kept] - path.energy[0]
     np.testing.assert_allclose(done, stored, rtol=0, atol=1e-8 * np.sum(np.abs(np.diff(path.energy))))
 
 
