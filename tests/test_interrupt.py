@@ -9,12 +9,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
 import onesided
 from onesided import load_result
 from onesided.base.errors import SolveError
-from onesided.base.interrupt import NOTHING, SAVING, SOON
+from onesided.base.interrupt import NOTHING, SAVING, SOON, Interrupt
 from onesided.base.progress import Progress
+from onesided.cli.app import app
+from onesided.design import sensitivities
 
 LISTENING = "from onesided.base.interrupt import INTERRUPT; INTERRUPT.listen(); print('up', flush=True); "
 RUN = LISTENING + "from onesided.__main__ import main; main()"
@@ -110,13 +113,14 @@ def test_what_takes_long_after_the_work_has_stopped_is_announced():
 
 
 class PressedAt(Progress):
-    """Presses Ctrl-C at the third report."""
+    """Presses Ctrl-C at the third report, or at another, and holds it: whoever asks again hears it again."""
 
-    reports = 0
+    def __init__(self, at=3):
+        self.at, self.reports = at, 0
 
     def update(self, **news):
         self.reports += 1
-        if self.reports == 3:
+        if self.reports >= self.at:
             raise KeyboardInterrupt
 
 
@@ -143,3 +147,104 @@ def test_in_a_script_the_error_holds_what_was_found(model):
     with pytest.raises(SolveError, match="interrupted") as caught:
         onesided.diagram(model.system, model.task.start, 0.0, p_bounds=(-1, 1), progress=PressedAt())
     assert caught.value.partial.interrupted
+
+
+FLOOR = """
+energy = "k*(sqrt(1 + (1 - y)**2) - sqrt(2))**2/2 - p*y"
+[coordinates]
+y = 0
+[unilateral]
+floor = "ys - y"
+[parameters]
+k = 1
+ys = 0.9
+[control]
+start = 0
+range = [-0.5, 0.5]
+"""
+
+
+def test_a_curve_of_events_is_kept(tmp_path):
+    """The points until then are those of the whole curve, also where only one of its sides was begun."""
+    system = onesided.loads(FLOOR).system
+    event = onesided.trace(system, max_events=1, throw=False).events[0]
+    whole = onesided.follow(event, "k", (0.5, 2.0))
+    lengths = []
+    for at in (1, 4, 7, 12):
+        found = onesided.follow(event, "k", (0.5, 2.0), progress=PressedAt(at), throw=False)
+        assert found.status is onesided.Status.interrupted
+        first = whole.start - found.start
+        assert np.array_equal(found.p, whole.p[first : first + len(found)])
+        assert np.array_equal(onesided.load_result(onesided.save(found, tmp_path / str(at))).p, found.p)
+        lengths.append(len(found))
+    assert lengths == sorted(lengths)
+    assert 1 < lengths[0] < lengths[-1] < len(whole)
+    with pytest.raises(SolveError, match="interrupted") as caught:
+        onesided.follow(event, "k", (0.5, 2.0), progress=PressedAt())
+    assert len(caught.value.partial) > 1
+
+
+def test_a_map_is_kept_as_far_as_paths_were_traced(tmp_path):
+    """At any moment: regions that agree with the whole map within the sharpness that they state."""
+    system = onesided.loads(FLOOR).system
+    whole = onesided.stability_map(system, "ys", (0.2, 1.8), samples=4)
+    lists = {one.events for one in whole.regions}
+    assert len(lists) > 1
+    counting = PressedAt(10**9)
+    onesided.stability_map(system, "ys", (0.2, 1.8), samples=4, progress=counting)
+    with pytest.raises(KeyboardInterrupt):  # before there is a path
+        onesided.stability_map(system, "ys", (0.2, 1.8), samples=4, progress=PressedAt(1))
+    ends = []
+    for at in np.linspace(counting.reports // 8, counting.reports - 1, 4).astype(int):
+        with pytest.raises(SolveError, match="interrupted") as caught:
+            onesided.stability_map(system, "ys", (0.2, 1.8), samples=4, progress=PressedAt(int(at)))
+        found = caught.value.partial
+        assert (found.status, found.complete) == (onesided.Status.interrupted, False)
+        assert "Ctrl-C" in found.note
+        for own in found.regions:
+            middle = 0.5 * (own.low + own.high)
+            there = next(one for one in whole.regions if one.low <= middle <= one.high)
+            assert own.events == there.events or own.sharp > 0.01
+        again = onesided.load_result(onesided.save(found, tmp_path / str(at)))
+        assert (again.status, [str(one) for one in again.regions]) == (
+            found.status,
+            [str(one) for one in found.regions],
+        )
+        ends.append(found.regions[-1].high)
+    assert ends == sorted(ends)
+    assert ends[-1] == 1.8
+
+
+def test_jumps_that_were_differentiated_are_kept(monkeypatch, model, tmp_path):
+    drive = onesided.drive(model.system, model.task.start, [0.0, 1.0, -1.0, 1.0], throw=False)
+    whole = onesided.sensitivity(drive)
+    assert len(whole.jumps) > 2
+    usual, left = sensitivities.event_sensitivity, iter(range(2))
+
+    def pressed(*given):
+        if next(left, None) is None:
+            raise KeyboardInterrupt
+        return usual(*given)
+
+    monkeypatch.setattr(sensitivities, "event_sensitivity", pressed)
+    with pytest.raises(SolveError, match="interrupted") as caught:
+        onesided.sensitivity(drive)
+    found = caught.value.partial
+    assert (len(found.jumps), found.status) == (2, onesided.Status.interrupted)
+    assert found.dissipated == pytest.approx(sum(jump.energy for jump in drive.jumps[:2]))
+    assert np.array_equal(found.dissipated_rate, whole.jumps[0].energy_rate + whole.jumps[1].energy_rate)
+    assert onesided.load_result(onesided.save(found, tmp_path / "kept")).status is onesided.Status.interrupted
+
+
+@pytest.mark.parametrize(
+    ("command", "at"), [("follow floor.toml --parameter k", 5), ("stability-map floor.toml --parameter ys", 9),
+                        ("steer gantry-crane", 30)],
+)  # fmt: skip
+def test_commands_save_what_they_have(command, at, monkeypatch):
+    Path("floor.toml").write_text(FLOOR)
+    calls = iter(range(at))
+    monkeypatch.setattr(Interrupt, "pressed", lambda self: next(calls, None) is None)
+    done = CliRunner().invoke(app, [*command.split(), "--json", "-o", "kept"])
+    assert done.exit_code == 130, done.output
+    assert '"status": "interrupted"' in done.output
+    assert load_result("kept").status is onesided.Status.interrupted

@@ -3,7 +3,6 @@
 Names are imported when first used: `import onesided` loads neither JAX nor SciPy. They are listed in `__init__.pyi`.
 """
 
-from difflib import get_close_matches
 from importlib import import_module
 from typing import Any
 
@@ -20,6 +19,6 @@ for _views in ("plots", "report"):
 def __getattr__(name: str) -> Any:
     if name in __all__:
         return _load(name)
-    close = get_close_matches(name, __all__, n=1)
-    guess = f": did you mean '{close[0]}'?" if close else ""
+    close = import_module("onesided.base.names").nearest(name, __all__)
+    guess = f": did you mean '{close}'?" if close else ""
     raise AttributeError(f"module 'onesided' has no attribute '{name}'{guess}")

@@ -79,8 +79,9 @@ def test_formula_of_the_control_needs_its_own_name():
 
 
 def test_where_the_control_has_no_place_it_is_refused():
-    with pytest.raises(ModelError, match="`t`"):
-        onesided.loads(TENT.replace('stiffness = "k"', 'stiffness = "k*t"'))
+    for place in ('[0, "0.8 + 0*t"]', '[0, "grown"]'):
+        with pytest.raises(ModelError, match=r"line 17.*cannot follow the control parameter"):
+            onesided.loads(TENT.replace("[0, 0.8]", place))
 
 
 @pytest.fixture(scope="module")

@@ -108,7 +108,8 @@ def test_minimum_over_the_new_coordinate_is_the_energy(a, b, x, y, k, c):
 @pytest.mark.parametrize(
     ("energy", "why"),
     [
-        ("x*abs(x)", "what moves"), ("p*max(x, 0)**2", "control parameter"), ("-abs(x)", "leads away from the kink"),
+        ("sin(x)*abs(x)", "what moves"),
+        ("p*max(x, 0)**2", "control parameter"), ("-abs(x)", "leads away from the kink"),
         ("exp(abs(x))", "inside of `exp`"), ("max(x, 0)**2.5", "of powers of kinks"), ("max(x, 1)**2", "of powers of"),
         ("max(abs(x), 1)", "a kink itself"), ("+".join(["abs(x)"] * 13), "more than 12 kinks"),
         ("where(x, 1)", "has kinks"),
@@ -190,3 +191,39 @@ def test_a_start_at_a_kink_has_the_slopes_of_each_side():
     system = _pushed("-max(p, 0) + 5*min(p, 0)")
     ends = [path.q[-1, 0] for path in onesided.diagram(system, [0.0], 0.0, p_bounds=(-1, 1)).paths]
     assert sorted(ends) == pytest.approx([-5.0, -1.0, 0.0, 0.0], abs=1e-12)
+
+
+OWN = ("x*abs(x)", "k*x*abs(x)/2", "abs(x - c)*(x - c)*3", "-2*(x - c)*max(x - c, 0)", "x*min(x, 0)", "c/4*x**2*abs(x)",
+       "x*x*x*abs(x)", "-(x - c)*abs(x - c)", "x*abs(-x)", "abs(2*x)*(2*x)", "k*x**2*max(0, x)",
+       "-x*max(x, 0)*k")  # fmt: skip
+
+
+@pytest.mark.parametrize("text", OWN)
+def test_a_kink_times_a_power_of_its_own_argument(text):
+    """At the slacks that are their equilibrium the unfolded energy is the formula, and so is its slope."""
+    constants = {"k": 3.0, "c": 1.0}
+    found = unfolded_energy(text, constants, {"p"})
+    assert len(found.slacks) == (0 if "x**2" in text or "x*x*x" in text else 1)
+
+    def value(x):
+        starts = {slack.name: parse(slack.start).evaluate({"x": x, **constants}) for slack in found.slacks}
+        return parse(found.text).evaluate({"x": x, **starts, **constants})
+
+    for x in (-2.3, -0.4, 0.0, 0.6, 1.0, 1.7):
+        assert value(x) == pytest.approx(parse(text).evaluate({"x": x, **constants}), abs=1e-12)
+
+
+def test_a_spring_that_is_stiff_on_one_side_and_a_drag():
+    """3 x²/2 + x |x| − p x, of stiffness 5 and 1: one event where they meet, at p = 0, in both senses."""
+    found = model("3*x**2/2 + x*abs(x) - (p - 2)*x")
+    path = onesided.trace(found, p_bounds=(0.0, 4.0))
+    load = path.p - 2.0
+    np.testing.assert_allclose(path["x"], np.where(load > 0, load / 5.0, load), atol=1e-9)
+    assert [event.p for event in path.events[:-1]] == pytest.approx([2.0], abs=1e-10)
+    np.testing.assert_allclose(path.instability, 0)
+
+
+@pytest.mark.parametrize("text", ["where(x > 0, k*x**2/2, 0)", "heaviside(x)*x**2"])
+def test_switches_are_refused_with_a_way_that_works(text):
+    with pytest.raises(FormulaError, match=r"has kinks.*k/2\*max\(x, 0\)\*\*2"):
+        parse(text)

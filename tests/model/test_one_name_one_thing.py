@@ -100,3 +100,15 @@ def test_a_coordinate_called_like_time_is_a_column_of_a_motion():
     found = motion_columns(onesided.simulate(system, [0.0], [2.0], (0.0, 1.0)))
     np.testing.assert_allclose(found["coordinate t"], 2.0 * found["t"], atol=1e-9)
     np.testing.assert_allclose(found["total energy"], 2.0)
+
+
+@pytest.mark.parametrize("name", ["b_x", "c_slack"])
+def test_a_parameter_of_a_structure_is_no_coordinate(name):
+    """A gap "2 - b_x" would be one of the parameter, and never close."""
+    parts = [
+        onesided.elements.Node("a", (0.0, 0.0), fixed=True), onesided.elements.Node("b", (1.0, 0.0), fixed="y"),
+        onesided.elements.Cable("c", ("a", "b"), stiffness=1.0), onesided.elements.Gap("g", "2 - b_x"),
+    ]  # fmt: skip
+    assert onesided.compose(*parts, parameters={"a_x": 1.0, "g": 2.0}).n == 2
+    with pytest.raises(ModelError, match=f"`{name}` names two things"):
+        onesided.compose(*parts, parameters={name: 1.0})

@@ -264,6 +264,21 @@ def test_parts_that_a_killed_process_left_beside_the_whole_do_not_count_twice(tm
     assert len(list((tmp_path / "rows").iterdir())) == 5 and study_rows.read_rows(tmp_path).equals(table)
 
 
+def test_no_bit_of_a_chunk_turns_over_unnoticed(tmp_path):
+    """Names, numbers, the description at the end: whatever was written is known by its digest."""
+    study_rows.append_rows(tmp_path, [{"case": k, "ok": True, "status": "x", "x": 0.1 * k} for k in range(20)])
+    file = study_rows.chunks(tmp_path)[0].file
+    content = file.read_bytes()
+    for bit in np.random.default_rng(5).choice(8 * len(content), 300, replace=False):
+        changed = bytearray(content)
+        changed[bit // 8] ^= 1 << (bit % 8)
+        file.write_bytes(changed)
+        with pytest.raises(UsageError, match="is damaged"):
+            study_rows.read_rows(tmp_path, ["case"])
+    file.write_bytes(content)
+    assert len(study_rows.read_rows(tmp_path)) == 20
+
+
 def test_damaged_chunks_are_named(spring, tmp_path):
     onesided.study(onesided.StudyTask(spring, double), over={"k": [1.0]}, folder=tmp_path, workers=0)
     (chunk,) = (tmp_path / "rows").iterdir()

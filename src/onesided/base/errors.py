@@ -1,6 +1,10 @@
 """Exceptions. Every message says what is wrong, what was got, what was expected, and what to try."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
+
+from onesided.base.types import Status
 
 
 def visible(text: str) -> str:
@@ -86,3 +90,14 @@ class SolveError(OnesidedError):
     def __init__(self, what: str, partial: Any, *, got: str = "", advice: str = "") -> None:
         super().__init__(what, got=got, advice=advice)
         self.partial = partial
+
+
+@contextmanager
+def passed_on() -> Iterator[None]:
+    """Within work made of several verbs: Ctrl-C that one of them has told as a `SolveError` is Ctrl-C again."""
+    try:
+        yield
+    except SolveError as error:
+        if getattr(error.partial, "status", None) is Status.interrupted:
+            raise KeyboardInterrupt from None
+        raise

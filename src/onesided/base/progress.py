@@ -31,4 +31,14 @@ class Total(Progress):
         self._events += events
 
 
+class InnerProgress(Total):
+    """Progress of work inside other work: told with the value that the outer work has reached."""
+
+    value = 0.0
+
+    def update(self, *, control: float, points: int, events: int, step: float) -> None:
+        """A point of the inner work was found."""
+        super().update(control=self.value, points=points, events=events, step=step)
+
+
 SILENT = Progress()

@@ -2,6 +2,7 @@
 
 import io
 import json
+import math
 import sys
 from collections import Counter
 from collections.abc import Iterable
@@ -303,14 +304,16 @@ def steer(
     change: Change = None,
     output: Output = None,
     as_json: Json = False,
+    quiet: Quiet = False,
 ) -> None:
     r"""Find inputs that bring the system where the file's \[steer] says, at the least cost."""
-    with clear_errors(as_json):
-        model = load_model(file, change)
+    with clear_errors(as_json) as interrupt:
+        model = _loaded(file, change, quiet=quiet or as_json)
         if model.task.steer is None:
             raise UsageError("the file states no goal", expected="a table [steer] with time, inputs and goal")
         folder = _folder(output, file, "steer")
-        found = onesided.steer(model.system, throw=False)
+        told = _progress(interrupt, "cost", (-math.inf, math.inf), quiet=quiet, as_json=as_json)
+        found = onesided.steer(model.system, progress=told, throw=False)
         cli.listing.steering(found, as_json=as_json, folder=_save(found, folder, model))
         raise typer.Exit(exit_code(found.status))
 

@@ -11,7 +11,7 @@ from onesided.base.errors import UsageError
 from onesided.base.names import unknown_name
 from onesided.cli.exits import EXIT_FAILED, clear_errors, exit_code
 from onesided.cli.given import load_model
-from onesided.cli.options import Change, File, Json, Output
+from onesided.cli.options import Change, File, Json, Output, Quiet
 
 if TYPE_CHECKING:
     from onesided.results import Event
@@ -73,14 +73,16 @@ def follow(  # noqa: PLR0913, PLR0917 - one option each
     plot: Picture = None,
     report: Page = None,
     as_json: Json = False,
+    quiet: Quiet = False,
 ) -> None:
     """Follow an event while a parameter changes; where it ends, turns or changes its kind is told."""
-    with clear_errors(as_json):
+    with clear_errors(as_json) as interrupt:
         system = load_model(file, change).system
         folder = output or Path("onesided-results") / f"{file.stem}-follow"
         results.check_folder(folder)
         bounds = _bounds(system, parameter, low, high)
-        found = onesided.follow(traced_event(system, event), parameter, bounds, throw=False)
+        told = cli.live_progress.progress(interrupt.pressed, parameter, bounds, quiet=quiet, as_json=as_json)
+        found = onesided.follow(traced_event(system, event), parameter, bounds, progress=told, throw=False)
         cli.listing.followed(found, as_json=as_json, folder=str(onesided.save(found, folder)))
         _draw(found, plot, report)
         raise typer.Exit(exit_code(found.status))
@@ -98,17 +100,19 @@ def stability_map(  # noqa: PLR0913, PLR0917 - one option each
     plot: Picture = None,
     report: Page = None,
     as_json: Json = False,
+    quiet: Quiet = False,
 ) -> None:
     """Tell for which values of a parameter the path has which events."""
-    with clear_errors(as_json):
+    with clear_errors(as_json) as interrupt:
         system = load_model(file, change).system
         folder = output or Path("onesided-results") / f"{file.stem}-map"
         results.check_folder(folder)
         bounds = _bounds(system, parameter, low, high)
-        found = onesided.stability_map(system, parameter, bounds, samples=samples)
+        told = cli.live_progress.progress(interrupt.pressed, parameter, bounds, quiet=quiet, as_json=as_json)
+        found = onesided.stability_map(system, parameter, bounds, samples=samples, progress=told, throw=False)
         cli.listing.regions(found, as_json=as_json, folder=str(onesided.save(found, folder)))
         _draw(found, plot, report)
-        raise typer.Exit(0 if found.complete else EXIT_FAILED)
+        raise typer.Exit(exit_code(found.status) or (0 if found.complete else EXIT_FAILED))
 
 
 def _bounds(system: Any, parameter: str, low: float | None, high: float | None) -> tuple[float, float]:

@@ -286,7 +286,8 @@ def regions(found: StabilityMap, *, as_json: bool, folder: str) -> None:
         else:
             say(escape(one.words()))
     if as_json:
-        json_line({"kind": "result", "complete": found.complete, "note": found.note, "folder": folder})
+        words = {"status": found.status.name, "complete": found.complete, "note": found.note}
+        json_line({"kind": "result", **words, "folder": folder})
         return
     if found.note:
         say(f"[dim]{escape(found.note)}[/]")

@@ -1,6 +1,7 @@
 """The verb `follow`: an event continued in a second parameter, with the special points of its own curve."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -10,6 +11,7 @@ from scipy.optimize import brentq
 from onesided.base.arguments import checked
 from onesided.base.errors import SolveError, UsageError
 from onesided.base.names import unknown_name
+from onesided.base.progress import SILENT, Progress
 from onesided.base.tolerances import DEFAULT, EPS, Tolerances
 from onesided.base.types import Array, Status
 from onesided.design.event_curves import CurveOfEvents, curve_of_events, refuse_broken
@@ -36,6 +38,7 @@ def follow(
     system: System | None = None,
     max_points: int = 2000,
     tolerances: Tolerances = DEFAULT,
+    progress: Progress = SILENT,
     throw: bool = True,
 ) -> Followed:
     """Continue an event in (p, θ): to both sides, until θ leaves its bounds or the event ends.
@@ -48,7 +51,8 @@ def follow(
     parameter : name of θ;  bounds : its lowest and highest value.
     system : the system of the event; needed where the event was loaded from a file.
     max_points : at most so many to either side.
-    throw : raise a `SolveError` holding the curve so far, or return it with its status.
+    progress : told about points as they are found, with the value of θ.
+    throw : raise a `SolveError` holding the curve so far, also after Ctrl-C, or return it with its status.
     """
     known = standpoint(event, system).system
     if parameter not in known.parameters:
@@ -62,8 +66,20 @@ def follow(
     events = curve_of_events(event, system, direction, tolerances)
     refuse_broken(events)
     limits = ((low - value) / (high - low), (high - value) / (high - low))
-    with one_thread():
-        sides = [_Side(events, sense, limits, max_points).run() for sense in (-1.0, 1.0)]
+    sides = [_Side(events, sense, limits, max_points) for sense in (-1.0, 1.0)]
+
+    def tell(side: "_Side", step: float) -> None:
+        points, met = (sum(len(getattr(one, name)) for one in sides) for name in ("nodes", "met"))
+        theta = value + (high - low) * float(side.nodes[-1].w[-1])
+        progress.update(control=theta, points=points, events=met, step=step)
+
+    progress.begin("follow")
+    try:
+        with one_thread(), suppress(KeyboardInterrupt):  # sides that have not ended are `interrupted`
+            for side in sides:
+                side.run(tell)
+    finally:
+        progress.end()
     result = _joined(event, events, parameter, sides)
     if throw and not result.ok:
         raise SolveError(result.status.value, result, got=result.note)
@@ -91,48 +107,44 @@ class _Met:
     left: float
 
 
-@dataclass(frozen=True, eq=False)
-class _Run:
-    """One side of the curve."""
-
-    nodes: tuple[_Node, ...]
-    met: tuple[_Met, ...]
-    status: Status
-
-
 class _Side:
-    """Predictor and corrector along a curve of events, to one side."""
+    """Predictor and corrector along a curve of events, to one side; the nodes and meetings found so far."""
 
     def __init__(self, events: CurveOfEvents, sense: float, limits: tuple[float, float], most: int) -> None:
-        self.events, self.sense, self.limits, self.most = events, sense, limits, most
-
-    def run(self) -> _Run:
-        """All nodes until an end."""
-        size = len(self.events.start)
-        here = self._node(self.events.start, self.sense * np.eye(1, size, size - 1)[0], self.events.border)
+        self.events, self.limits, self.most = events, limits, most
+        size = len(events.start)
+        here = self._node(events.start, sense * np.eye(1, size, size - 1)[0], events.border)
         if here is None:
-            raise UsageError("the event is degenerate: its equations are singular", got=self.events.event.words())
-        nodes, met, step = [here], list[_Met](), FIRST_STEP
-        while len(nodes) < self.most:
+            raise UsageError("the event is degenerate: its equations are singular", got=events.event.words())
+        self.nodes, self.met, self.status = [here], list[_Met](), Status.interrupted
+
+    def run(self, tell: Callable[["_Side", float], None]) -> None:
+        """Go on until an end."""
+        self.status = self._walk(tell)
+
+    def _walk(self, tell: Callable[["_Side", float], None]) -> Status:
+        here, step = self.nodes[0], FIRST_STEP
+        while len(self.nodes) < self.most:
             found = self._next(here, step)
             if found is None:
                 step /= 4.0
                 if step < SMALLEST_STEP:
-                    return _Run(tuple(nodes), tuple(met), Status.step_too_small)
+                    return Status.step_too_small
                 continue
             ending, status = self._inside(here, found)
             for one in self._meetings(here, ending):
-                met.append(one)
-                nodes.append(one.node)
+                self.nodes.append(one.node)
+                self.met.append(one)
                 if one.after is None:
-                    return _Run(tuple(nodes), tuple(met), Status.path_ended)
-            nodes.append(ending)
+                    return Status.path_ended
+            self.nodes.append(ending)
             if status is not None:
-                return _Run(tuple(nodes), tuple(met), status)
+                return status
+            tell(self, step)
             straight = float(here.t @ found.t) > STRAIGHT
             most = LARGEST_STEP / max(abs(float(found.t[-1])), SMALLEST_STEP)
             here, step = found, min(step * (2.0 if straight else 1.0), most)
-        return _Run(tuple(nodes), tuple(met), Status.enough)
+        return Status.enough
 
     def _node(self, w: Array, like: Array, border: Array) -> _Node | None:
         seen = look(self.events, w, border)
@@ -251,7 +263,7 @@ def _between(a: _Node, b: _Node, share: float) -> Array:
     return np.asarray(ends + length * s * r * (r * a.t - s * b.t))
 
 
-def _at_start(back: _Run, ahead: _Run, floor: float) -> Iterator[_Met]:
+def _at_start(back: _Side, ahead: _Side, floor: float) -> Iterator[_Met]:
     """Meetings at the first point itself: numbers that are zero there and have other signs to its two sides.
 
     Those that end the event, and turns, whose number goes with the sense of travel, are seen on the sides.
@@ -265,7 +277,7 @@ def _at_start(back: _Run, ahead: _Run, floor: float) -> Iterator[_Met]:
             yield _Met(label, start, before, after, abs(here))
 
 
-def _joined(event: Event, events: CurveOfEvents, parameter: str, sides: list[_Run]) -> Followed:
+def _joined(event: Event, events: CurveOfEvents, parameter: str, sides: list[_Side]) -> Followed:
     """Both sides as one curve, the falling side first."""
     back, ahead = sides
     nodes = [*reversed(back.nodes[1:]), *ahead.nodes]
@@ -287,7 +299,12 @@ def _joined(event: Event, events: CurveOfEvents, parameter: str, sides: list[_Ru
     meetings = [meeting(one, reverse=True) for one in reversed(back.met)]
     meetings += [meeting(one, reverse=False) for one in _at_start(back, ahead, events.tolerances.gap)]
     meetings += [meeting(one, reverse=False) for one in ahead.met]
-    worst = next((side.status for side in sides if side.status not in ENDS), ahead.status)
+    ends = (ahead.status, back.status)
+    worst = (
+        Status.interrupted
+        if Status.interrupted in ends
+        else next((one for one in ends[::-1] if one not in ENDS), ends[0])
+    )
     return Followed(
         kind=event.kind,
         about=event.words(),

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from onesided.base.errors import UsageError
-from onesided.base.types import Array, Indices
+from onesided.base.types import Array, Indices, Status
 from onesided.complementarity import LCP, solve
 from onesided.design.conditions import Meets
 from onesided.design.spots import Spot
@@ -15,34 +15,39 @@ from onesided.statics.equilibria.place import Standpoint, place_near
 from onesided.system.system import System
 
 Differentiate = Callable[[Event], Sensitivity]
+_JumpRates = tuple[Sensitivity, Array, Array, str]
 
 
 def drive_sensitivity(drive: Drive, system: System | None, differentiate: Differentiate) -> DriveSensitivity:
     """Derivatives of all jumps; energies by the theorem of the envelope, dU = L_θ dθ + L_p dp on both sides."""
-    jumps: list[Sensitivity] = []
-    landings: list[tuple[Array, Array]] = []
-    notes: list[str] = []
-    known = system or _system_of(drive)
+    known, lost = system or _system_of(drive), _lost(drive)
     if known.history:
         raise UsageError("models that remember have no derivatives of histories", got=", ".join(known.history))
-    for number, (jump, event) in enumerate(_lost(drive)):
-        lost = differentiate(event)
-        landed = place_near(known, jump.q_to, jump.p)
-        spot = _landing(landed)
-        released = lost.energy_rate - (spot.L_theta + spot.e.L_p * lost.p_rate)
-        about = f"the energy of the jump at {jump.control} = {jump.p:.10g}"
-        jumps.append(replace(lost, about=about, energy=jump.energy, energy_rate=released))
-        landings.append((_moves(spot, landed.weak, 1, lost.p_rate), _moves(spot, landed.weak, -1, lost.p_rate_below)))
-        if len(landed.weak):
-            names = ", ".join(f"'{known.constraint_names[j]}'" for j in landed.weak)
-            text = "derivatives of the landing differ where parameters grow and where they fall (`landings_below`)"
-            notes.append(f"jump {number}: it lands without force on {names}: {text}")
-    rates = [jump.energy_rate for jump in jumps]
-    total = np.sum(rates, axis=0) if rates else np.zeros(len(known.parameters))
-    above, below = tuple(one for one, _ in landings), tuple(one for _, one in landings)
-    return DriveSensitivity(
-        dict(known.parameters), tuple(jumps), above, drive.dissipated, total, tuple(notes), landings_below=below
-    )
+    found: list[_JumpRates] = []
+    status = Status.solved
+    try:
+        for number, (jump, event) in enumerate(lost):
+            found.append(_jump_rates(known, number, jump, differentiate(event)))
+    except KeyboardInterrupt:
+        status = Status.interrupted
+    jumps, above, below, notes = zip(*found, strict=True) if found else ((),) * 4
+    total = np.sum([jump.energy_rate for jump in jumps], axis=0) if jumps else np.zeros(len(known.parameters))
+    said = (*filter(None, notes), *([f"Ctrl-C after {len(jumps)} of {len(lost)} jumps"] if not status.ok else []))
+    dissipated = float(sum(jump.energy for jump in jumps))
+    return DriveSensitivity(dict(known.parameters), jumps, above, dissipated, total, said, below, status)
+
+
+def _jump_rates(system: System, number: int, jump: Jump, lost: Sensitivity) -> _JumpRates:
+    """The jump, its landing with growing and with falling parameters, and a remark."""
+    landed = place_near(system, jump.q_to, jump.p)
+    spot = _landing(landed)
+    released = lost.energy_rate - (spot.L_theta + spot.e.L_p * lost.p_rate)
+    about = f"the energy of the jump at {jump.control} = {jump.p:.10g}"
+    own = replace(lost, about=about, energy=jump.energy, energy_rate=released)
+    sides = _moves(spot, landed.weak, 1, lost.p_rate), _moves(spot, landed.weak, -1, lost.p_rate_below)
+    names = ", ".join(f"'{system.constraint_names[j]}'" for j in landed.weak)
+    text = "derivatives of the landing differ where parameters grow and where they fall (`landings_below`)"
+    return own, *sides, f"jump {number}: it lands without force on {names}: {text}" if names else ""
 
 
 def _system_of(drive: Drive) -> System:

@@ -8,9 +8,11 @@ import numpy as np
 from scipy.interpolate import BarycentricInterpolator
 
 from onesided.base.arguments import checked
-from onesided.base.errors import OnesidedError, UsageError
+from onesided.base.errors import OnesidedError, SolveError, UsageError, passed_on
 from onesided.base.names import unknown_name
+from onesided.base.progress import SILENT, InnerProgress, Progress
 from onesided.base.tolerances import QUARTER_DIGITS
+from onesided.base.types import Array, Status
 from onesided.design.event_equations import CONTACTS
 from onesided.design.follow import follow
 from onesided.results import Event, Followed, Kind, Meeting, Path, Region, StabilityMap
@@ -25,7 +27,7 @@ SAME = QUARTER_DIGITS  # share of the range of p within which an event lies on a
 
 
 @checked
-def stability_map(
+def stability_map(  # noqa: PLR0913 - one verb, all its ends by keyword
     system: System,
     parameter: str,
     bounds: tuple[float, float],
@@ -34,6 +36,8 @@ def stability_map(
     p0: float | None = None,
     p_bounds: tuple[float, float] | None = None,
     samples: int = 9,
+    progress: Progress = SILENT,
+    throw: bool = True,
 ) -> StabilityMap:
     """Regions of a parameter in which the path from a start has the same events, and the curves of these events.
 
@@ -45,6 +49,9 @@ def stability_map(
     parameter, bounds : what changes, from where to where.
     q0, p0, p_bounds : of the paths, as for `trace`.
     samples : paths that are traced first; a region that is narrower than their distance may be missed.
+    progress : told about points as they are found, with the value of the parameter.
+    throw : after Ctrl-C raise a `SolveError` that holds the map so far, or return it. It ends at the last path traced;
+        what could not be located any more is known as sharply as these paths tell.
     """
     if parameter not in system.parameters:
         raise unknown_name("parameter", parameter, system.parameters)
@@ -52,20 +59,15 @@ def stability_map(
         raise UsageError(
             "the bounds are not usable", got=f"{bounds}, {samples} samples", expected="low < high, 2 or more"
         )
-    work = _Survey(system, parameter, bounds, (q0, p0, p_bounds))
-    values = np.linspace(*bounds, samples)
-    found = [work.at(float(value)) for value in values]
-    curves = work.curves([one for one in found if one is not None])
-    known = [one for one in found if one is not None]
-    changes = [one for a, b in itertools.pairwise(known) for one in work.changes(a, b, curves)]
-    ends = [one[1:] for one in changes]
-    lists = [*(one[0] for one in changes), known[-1].signature if known else ()]
-    lows, highs = [bounds[0], *(end[0] for end in ends)], [*(end[0] for end in ends), bounds[1]]
-    further = [*ends, (bounds[1], "", 0.0)]
-    regions = [Region(*one[:3], *one[3][1:]) for one in zip(lows, highs, lists, further, strict=True)]
-    return StabilityMap(
-        parameter, system.control, tuple(regions), tuple(curves), not work.failed, "; ".join(work.failed)
-    )
+    work = _Survey(system, parameter, bounds, (q0, p0, p_bounds), progress)
+    progress.begin("stability map")
+    try:
+        found = work.run(np.linspace(*bounds, samples))
+    finally:
+        progress.end()
+    if throw and found.status is Status.interrupted:
+        raise SolveError(found.status.value, found, got=found.note)
+    return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,35 +89,87 @@ class _Sample:
 
 
 class _Survey:
-    """Paths and curves of events over a parameter; `failed` tells what could not be computed."""
+    """Paths and curves of events over a parameter; `failed` tells what could not be computed.
+
+    After Ctrl-C nothing more is computed, and what is there is put together.
+    """
 
     def __init__(
-        self, system: System, parameter: str, bounds: tuple[float, float], start: tuple[Any, Any, Any]
+        self,
+        system: System,
+        parameter: str,
+        bounds: tuple[float, float],
+        start: tuple[Any, Any, Any],
+        progress: Progress,
     ) -> None:
         self.system, self.parameter, self.bounds, self.start = system, parameter, bounds, start
         self.failed: list[str] = []
+        self.status, self.total = Status.solved, InnerProgress(progress)
+
+    def run(self, values: Array) -> StabilityMap:
+        """Regions between the first values and the last that was reached."""
+        found = [self.at(float(value)) for value in values]
+        known = [one for one in found if one is not None]
+        if not known and self.status is Status.interrupted:
+            raise KeyboardInterrupt
+        curves = self.curves(known)
+        changes = [one for a, b in itertools.pairwise(known) for one in self.changes(a, b, curves)]
+        end = known[-1].value if found[-1] is None and self.status is Status.interrupted else self.bounds[1]
+        ends = [one[1:] for one in changes]
+        lists = [*(one[0] for one in changes), known[-1].signature if known else ()]
+        lows, highs = [self.bounds[0], *(one[0] for one in ends)], [*(one[0] for one in ends), end]
+        further = [*ends, (end, "", 0.0)]
+        regions = [Region(*one[:3], *one[3][1:]) for one in zip(lows, highs, lists, further, strict=True)]
+        note = "; ".join(self.failed)
+        return StabilityMap(
+            self.parameter, self.system.control, tuple(regions), tuple(curves), not self.failed, note, self.status
+        )
+
+    def stop(self) -> None:
+        """Compute nothing more."""
+        self.status = Status.interrupted
+        self.failed.append(f"Ctrl-C at {self.parameter} = {self.total.value:.6g}")
 
     def at(self, value: float) -> _Sample | None:
         """The path at a value of the parameter."""
-        q0, p0, p_bounds = self.start
-        changed = self.system.replace(parameters={self.parameter: value})
+        if self.status is Status.interrupted:
+            return None
+        self.total.value = value
         try:
-            return _Sample(value, trace(changed, q0, p0, p_bounds=p_bounds))
+            return _Sample(value, self._path(value))
+        except KeyboardInterrupt:
+            self.stop()
         except OnesidedError as error:
             self.failed.append(f"no path at {self.parameter} = {value:.6g}: {error}")
-            return None
+        return None
+
+    def _path(self, value: float) -> Path:
+        q0, p0, p_bounds = self.start
+        changed = self.system.replace(parameters={self.parameter: value})
+        with passed_on():
+            found = trace(changed, q0, p0, p_bounds=p_bounds, progress=self.total)
+        self.total.add(len(found), len(found.events))
+        return found
 
     def curves(self, samples: list[_Sample]) -> list[Followed]:
         """The curves of all events, each once."""
         found: list[Followed] = []
         for sample in samples:
             for event in sample.events:
+                if self.status is Status.interrupted:
+                    return found
                 if any(_on(curve, sample.value, event, self._reach(sample)) for curve in found):
                     continue
+                self.total.value = sample.value
                 try:
-                    found.append(follow(event, self.parameter, self.bounds, throw=False))
+                    found.append(follow(event, self.parameter, self.bounds, progress=self.total, throw=False))
+                    self.total.add(len(found[-1]), 0)
                 except OnesidedError as error:
                     self.failed.append(f"{event.words()} cannot be followed: {error}")
+                except KeyboardInterrupt:
+                    self.stop()
+                if found and found[-1].status is Status.interrupted:
+                    self.stop()
         return found
 
     def _reach(self, sample: _Sample) -> float:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from onesided.base.errors import SolveError, UsageError
+from onesided.base.errors import SolveError, UsageError, passed_on
 from onesided.base.names import unknown_name
 from onesided.base.types import Array, Status
 from onesided.design.aims import LOSS, RETURN, AtEvent, DesignAim, OfJump, Term, WhereValue
@@ -62,10 +62,9 @@ class TriedDesign:
     def history(self) -> Drive:
         """The loading history in which jumps are looked for."""
         try:
-            return drive(self.system, self.loading.q0, self.loading.programme, **self.loading.options)
+            with passed_on():
+                return drive(self.system, self.loading.q0, self.loading.programme, **self.loading.options)
         except SolveError as error:
-            if isinstance(error.partial, Drive) and error.partial.status is Status.interrupted:
-                raise KeyboardInterrupt from None
             raise AbsentError(f"the history cannot be followed: {error}") from None
 
     @cached_property
@@ -160,7 +159,8 @@ class TriedDesign:
 
     @cached_property
     def _history_rates(self) -> DriveSensitivity:
-        return sensitivity(self.history, system=self.system)
+        with passed_on():
+            return sensitivity(self.history, system=self.system)
 
     def _finite(self, found: Sensitivity) -> Sensitivity:
         if not np.all(np.isfinite(found.p_rate)):

@@ -5,6 +5,7 @@ from typing import overload
 import numpy as np
 
 from onesided.base.arguments import checked
+from onesided.base.errors import SolveError
 from onesided.base.tolerances import DEFAULT, HALF_DIGITS, Tolerances
 from onesided.base.types import Array
 from onesided.design.event_equations import EventEquations, crossing, degenerate, equations_of
@@ -38,9 +39,14 @@ def sensitivity(
     ------
     UsageError
         Where the event is degenerate, with the reason.
+    SolveError
+        After Ctrl-C within a history, with the jumps until then. Those of one event are found at once, or not.
     """
     if isinstance(event, Drive):
-        return drive_sensitivity(event, system, lambda one: event_sensitivity(one, system, tolerances))
+        found = drive_sensitivity(event, system, lambda one: event_sensitivity(one, system, tolerances))
+        if not found.status.ok:
+            raise SolveError(found.status.value, found, got=found.notes[-1])
+        return found
     return event_sensitivity(event, system, tolerances)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from onesided.base.errors import ModelError
 from onesided.base.types import Array
 from onesided.elements.contract import Acting, Element, Local, Quantity, Start
-from onesided.elements.line_loads import LineLoad, borne_at, borne_numbers, with_loads
+from onesided.elements.line_loads import LineLoad, borne_at, borne_numbers, borne_shape, with_loads
 from onesided.elements.places import Body
 from onesided.elements.schedules import Schedule, Scheduled
 from onesided.groups.rotations import (
@@ -22,7 +22,7 @@ from onesided.groups.rotations import (
 )
 
 
-def _shear(stiffness: float | None, bending: float, length: float) -> tuple[float, float]:
+def _shear(stiffness: Any, bending: Any, length: Any) -> tuple[Any, Any]:
     """Stiffness GA* with 1/GA* = 1/GA + L²/(12 EI), and the factor of γ² in the stretch.
 
     The second term is the bending that one-point integration leaves out [MN]: with it two sections have the exact
@@ -41,7 +41,7 @@ class _TwoSections(Element):
     """What beams in the plane and in space share."""
 
     ends: tuple[str, str] = ("", "")
-    EA: Quantity = 0.0
+    EA: Schedule = 0.0
     bears: tuple[LineLoad, ...] = field(default=(), repr=False, kw_only=True)  # loads on it; set by `compose`
 
     turns: ClassVar[bool] = True
@@ -59,15 +59,45 @@ class _TwoSections(Element):
         """Both end sections."""
         return (*self.sections(at, acting, 0.0), *self.sections(at, acting, 1.0))
 
-    def _load_numbers(self, start: Start) -> dict[str, Any]:
-        return borne_numbers(start, self.ends, self.bears) if self.bears else {}
+    @property
+    def _stiffnesses(self) -> dict[str, Quantity]:
+        """Stiffnesses by key; those of shear only where it is not rigid."""
+        raise NotImplementedError
+
+    @property
+    def _free_state(self) -> dict[str, Quantity]:
+        """Natural curvatures and strain by key."""
+        raise NotImplementedError
+
+    @property
+    def _schedules(self) -> dict[str, Scheduled]:
+        """What may follow the control parameter."""
+        given = self._stiffnesses | self._free_state
+        return {key: Scheduled(key, value, self.control) for key, value in given.items()}
+
+    @property
+    def driven(self) -> bool:
+        """Whether its natural curvature, strain or stiffness follows the control parameter."""
+        return any(one.moves for one in self._schedules.values())
+
+    def _own_numbers(self, start: Start) -> dict[str, Any]:
+        """What may follow the control parameter, and the loads on it."""
+        own = {key: value for one in self._schedules.values() for key, value in one.numbers(start).items()}
+        return {**own, **borne_numbers(start, self.ends, self.bears)}
+
+    def _values(self, at: Local) -> dict[str, Any]:
+        return {key: one.value(at) for key, one in self._schedules.items()}
+
+    @property
+    def _shapes(self) -> Hashable:
+        return borne_shape(self.bears), tuple(one.shape for one in self._schedules.values())
 
     def _natural(self, start: Start, length: Quantity | None, pretension: Quantity) -> float:
         """Natural length: as given, or such that the normal force at the start is the pretension."""
         now = start.distance(*self.ends)
         if length is not None:
             return start.value(length)
-        return now / (1.0 + start.value(pretension) / start.value(self.EA))
+        return now / (1.0 + start.value(pretension) / start.value(self.EA)) if pretension != 0.0 else now
 
     def _check(self, start: Start, stiff: Sequence[str], length: Quantity | None, pretension: Quantity) -> None:
         if len(self.ends) != 2:
@@ -76,12 +106,17 @@ class _TwoSections(Element):
             raise self.error("its ends coincide", expected="two different points")
         for name in stiff:
             given = getattr(self, name)
-            values = start.vector([given] if isinstance(given, (str, int, float)) else given)
-            if not np.all(values > 0):
+            values = [given] if isinstance(given, (str, int, float)) else given
+            known = [one for one in values if not Scheduled(name, one, self.control).moves]
+            if not np.all(start.vector(known) > 0):
                 raise self.error(f"{name} is not positive", got=str(given))
         if length is not None and pretension != 0.0:
             raise self.error("`pretension` has no meaning here", expected="no natural length")
-        if start.value(pretension) <= -start.value(self.EA) or not self._natural(start, length, pretension) > 0:
+        if pretension != 0.0 and self._schedules["EA"].moves:
+            raise self.error("`pretension` has no meaning where `EA` changes", got=str(self.EA), advice="`strain`")
+        if pretension != 0.0 and start.value(pretension) <= -start.value(self.EA):
+            raise self.error("its natural length is not positive")
+        if not self._natural(start, length, pretension) > 0:
             raise self.error("its natural length is not positive")
 
 
@@ -107,11 +142,12 @@ class Beam(_TwoSections):
     pretension : normal force at the start, where `length` is not given.
     strain : of the axis without stress, by temperature or swelling.
 
-    Natural curvature and strain may follow the control parameter: curvature="alpha*p/h" is a bimetal strip.
+    Stiffnesses, natural curvature and strain may follow the control parameter: curvature="alpha*p/h" is a bimetal
+    strip, EI="EI0*(1 - 0.001*p)" one that softens as it is heated.
     """
 
-    EI: Quantity = 0.0
-    GA: Quantity | None = None
+    EI: Schedule = 0.0
+    GA: Schedule | None = None
     length: Quantity | None = None
     curvature: Schedule | None = None
     pretension: Quantity = 0.0
@@ -130,52 +166,37 @@ class Beam(_TwoSections):
         """Length, stiffnesses, natural turn, and the angle of the chord against the mean section at the start."""
         a, b = (start.frames[name] for name in self.ends)
         step = start.position(self.ends[1]) - start.position(self.ends[0])
-        length = self._natural(start, self.length, self.pretension)
-        bending = start.value(self.EI)
-        shear, bow = _shear(None if self.GA is None else start.value(self.GA), bending, length)
-        bent, swollen = self._schedules
         return {
-            **bent.numbers(start),
-            **swollen.numbers(start),
-            **self._load_numbers(start),
-            "length": length,
-            "EA": start.value(self.EA),
-            "EI": bending,
-            "GA": shear,
-            "bow": bow,
+            **self._own_numbers(start),
+            "length": self._natural(start, self.length, self.pretension),
             "start": float(b.angle - a.angle),
             "chord": float(np.arctan2(step[1], step[0]) - 0.5 * (a.angle + b.angle)),
         }
 
     @property
-    def _schedules(self) -> tuple[Scheduled, Scheduled]:
-        """Natural curvature and strain: they may follow the control parameter."""
-        curvature = 0.0 if self.curvature is None else self.curvature
-        return Scheduled("bent", curvature, self.control), Scheduled("swollen", self.strain, self.control)
+    def _stiffnesses(self) -> dict[str, Quantity]:
+        return {"EA": self.EA, "EI": self.EI, **({} if self.GA is None else {"GA": self.GA})}
 
     @property
-    def driven(self) -> bool:
-        """Whether its natural curvature or strain follows the control parameter."""
-        return any(one.moves for one in self._schedules)
+    def _free_state(self) -> dict[str, Quantity]:
+        return {"swollen": self.strain, **({} if self.curvature is None else {"bent": self.curvature})}
 
     @property
     def variant(self) -> Hashable:
-        """Whether it has a curvature of its own and bears loads, and formulas of the control parameter."""
-        return self.curvature is None, bool(self.bears), tuple(one.shape for one in self._schedules)
-
-    def _natural_turn(self, at: Local) -> Any:
-        return at.n.start if self.curvature is None else self._schedules[0].value(at) * at.n.length
+        """Whether it has a curvature and shear of its own and bears loads, and formulas of the control parameter."""
+        return self.curvature is None, self.GA is None, self._shapes
 
     def energy(self, at: Local) -> Any:
         """Energy of stretch, shear and bending at the middle."""
         a, b = at.frames
-        n = at.n
+        n, own = at.n, self._values(at)
+        shear, bow = _shear(own.get("GA"), own["EI"], n.length)
         e = plane_matrix(0.5 * (a.angle + b.angle) + n.chord)
         strain = (e.T @ (b.position - a.position) - jnp.stack([n.length, 0.0])) / n.length
         turn = b.angle - a.angle
-        stretch = strain[0] + (turn - n.start) ** 2 / 24.0 + n.bow * strain[1] ** 2 - self._schedules[1].value(at)
-        bend = (turn - self._natural_turn(at)) / n.length
-        return 0.5 * n.length * (n.EA * stretch**2 + n.GA * strain[1] ** 2 + n.EI * bend**2)
+        stretch = strain[0] + (turn - n.start) ** 2 / 24.0 + bow * strain[1] ** 2 - own["swollen"]
+        bend = (turn - (own["bent"] * n.length if "bent" in own else n.start)) / n.length
+        return 0.5 * n.length * (own["EA"] * stretch**2 + shear * strain[1] ** 2 + own["EI"] * bend**2)
 
     def sections(self, at: Local, acting: Acting, share: Any) -> tuple[Any, ...]:
         """Normal force, shear force and moment of a section, in its own axes.
@@ -186,10 +207,10 @@ class Beam(_TwoSections):
         """
         (a, b), n = at.frames, at.n
         first, last = acting.wrenches()
-        borne = borne_at(at, share) if self.bears else None
+        borne = borne_at(at, share, self.bears)
         force, M = with_loads((first, last), share, borne)
         change = 0.5 * (first.moment + last.moment) * share * (1.0 - share) + (0.0 if borne is None else borne.turn)
-        turn = share * (b.angle - a.angle - n.start) + n.length / n.EI * change
+        turn = share * (b.angle - a.angle - n.start) + n.length / self._values(at)["EI"] * change
         e = plane_matrix(a.angle + n.chord + 0.5 * n.start + turn)
         N, Q = e.T @ force
         return N, Q, M
@@ -213,11 +234,13 @@ class SpatialBeam(_TwoSections):
     up : the section's axis 2 lies in the plane of the chord and this direction; by default z, or y for a chord along z.
     length, pretension, strain : as for `Beam`.
     curvature : natural twist and curvatures about axes 2 and 3, from the attitudes of the ends; by default as at start.
+
+    Stiffnesses, natural curvatures and strain may follow the control parameter.
     """
 
-    GJ: Quantity = 0.0
-    EI: Quantity | Sequence[Quantity] = 0.0
-    GA: Quantity | Sequence[Quantity] | None = None
+    GJ: Schedule = 0.0
+    EI: Schedule | Sequence[Schedule] = 0.0
+    GA: Schedule | Sequence[Schedule] | None = None
     up: Sequence[Quantity] = ()
     length: Quantity | None = None
     curvature: Sequence[Schedule] | None = None
@@ -260,59 +283,55 @@ class SpatialBeam(_TwoSections):
 
     def numbers(self, start: Start) -> dict[str, Any]:
         """Length, stiffnesses, natural turn, and the beam's triad in the axes of both ends."""
-        length = self._natural(start, self.length, self.pretension)
         triad = self._triad(start)
         first, second = (np.asarray(start.frames[name].rotation) for name in self.ends)
-        EI = np.broadcast_to(start.vector(_two(self.EI)), 2)
-        GA = (None, None) if self.GA is None else start.vector(_two(self.GA))
-        shear = [_shear(GA[i], float(EI[1 - i]), length) for i in (0, 1)]
-        own = {key: value for one in self._schedules for key, value in one.numbers(start).items()}
         return {
-            **own,
-            **self._load_numbers(start),
-            "length": length,
-            "force": np.array([start.value(self.EA), shear[0][0], shear[1][0]]),
-            "bow": np.array([shear[0][1], shear[1][1]]),
-            "moment": np.array([start.value(self.GJ), *EI]),
+            **self._own_numbers(start),
+            "length": self._natural(start, self.length, self.pretension),
             "own": triad.T @ first @ rotation_vector(*matrix_quaternion(first.T @ second)),
             "first": first.T @ triad,
             "second": second.T @ triad,
         }
 
     @property
-    def _schedules(self) -> tuple[Scheduled, ...]:
-        """Strain and natural curvatures: they may follow the control parameter."""
-        given = {"swollen": self.strain, **{f"bent{i}": one for i, one in enumerate(self.curvature or ())}}
-        return tuple(Scheduled(key, value, self.control) for key, value in given.items())
+    def _stiffnesses(self) -> dict[str, Quantity]:
+        shear = {} if self.GA is None else dict(zip(("GA2", "GA3"), _two(self.GA), strict=True))
+        return {"EA": self.EA, "GJ": self.GJ, **dict(zip(("EI2", "EI3"), _two(self.EI), strict=True)), **shear}
 
     @property
-    def driven(self) -> bool:
-        """Whether its natural curvature or strain follows the control parameter."""
-        return any(one.moves for one in self._schedules)
+    def _free_state(self) -> dict[str, Quantity]:
+        return {"swollen": self.strain, **{f"bent{i}": one for i, one in enumerate(self.curvature or ())}}
 
     @property
     def variant(self) -> Hashable:
-        """Whether it has curvatures of its own and bears loads, and formulas of the control parameter."""
-        return self.curvature is None, bool(self.bears), tuple(one.shape for one in self._schedules)
+        """Whether it has curvatures and shear of its own and bears loads, and formulas of the control parameter."""
+        return self.curvature is None, self.GA is None, self._shapes
 
-    def _natural_turn(self, at: Local) -> Any:
+    def _natural_turn(self, at: Local, own: Mapping[str, Any]) -> Any:
         if self.curvature is None:
             return jnp.zeros(3)
-        return jnp.stack([one.value(at) for one in self._schedules[1:]]) * at.n.length - at.n.own
+        return jnp.stack([own[f"bent{i}"] for i in range(3)]) * at.n.length - at.n.own
 
     def energy(self, at: Local) -> Any:
         """Energy of stretch, shear, twist and bending at the middle."""
         a, b = at.frames
-        n = at.n
+        n, own = at.n, self._values(at)
+        (shear2, bow2), (shear3, bow3) = (
+            _shear(own.get(GA), own[EI], n.length) for GA, EI in (("GA2", "EI3"), ("GA3", "EI2"))
+        )
         triad = a.rotation @ n.first
         relative = matrix_quaternion(triad.T @ (b.rotation @ n.second))
         turn, middle = rotation_vector(*relative), triad @ half_matrix(*relative)
         strain = (middle.T @ (b.position - a.position) - jnp.stack([n.length, 0.0, 0.0])) / n.length
         inside = turn[0] * turn - jnp.stack([turn @ turn, 0.0, 0.0])  # ψ × (ψ × e₁)
-        strain = strain - inside / 24.0 + jnp.stack([n.bow @ strain[1:] ** 2, 0.0, 0.0])
-        strain = strain - jnp.stack([self._schedules[0].value(at), 0.0, 0.0])
-        bend = (turn - self._natural_turn(at)) / n.length
-        return 0.5 * n.length * (n.force @ strain**2 + n.moment @ bend**2)
+        bow = jnp.stack([bow2, bow3]) @ strain[1:] ** 2
+        strain = strain - inside / 24.0 + jnp.stack([bow - own["swollen"], 0.0, 0.0])
+        bend = (turn - self._natural_turn(at, own)) / n.length
+        stiff = jnp.stack([own["EA"], shear2, shear3])
+        return 0.5 * n.length * (stiff @ strain**2 + self._bending(own) @ bend**2)
+
+    def _bending(self, own: Mapping[str, Any]) -> Any:
+        return jnp.stack([own["GJ"], own["EI2"], own["EI3"]])
 
     def sections(self, at: Local, acting: Acting, share: Any) -> tuple[Any, ...]:
         """Forces N, Q2, Q3 and moments T, M2, M3 of a section, in its own axes; as for `Beam`."""
@@ -320,10 +339,10 @@ class SpatialBeam(_TwoSections):
         first, last = acting.wrenches()
         triad = a.rotation @ n.first
         psi = rotation_vector(*matrix_quaternion(triad.T @ (b.rotation @ n.second)))
-        borne = borne_at(at, share) if self.bears else None
+        borne = borne_at(at, share, self.bears)
         force, M = with_loads((first, last), share, borne)
         change = 0.5 * (first.moment + last.moment) * share * (1.0 - share) + (0.0 if borne is None else borne.turn)
-        e = triad @ rotation_matrix(share * psi + n.length * (triad.T @ change) / n.moment)
+        e = triad @ rotation_matrix(share * psi + n.length * (triad.T @ change) / self._bending(self._values(at)))
         return (*(e.T @ force), *(e.T @ M))
 
 

@@ -14,8 +14,9 @@ import jax.numpy as jnp
 import numpy as np
 
 from onesided.base.types import Array
-from onesided.elements.contract import Acting, Element, Local, Quantity, Start, Wrench
-from onesided.elements.loads import component_names, whole_force
+from onesided.elements.contract import Acting, Element, Local, Start, Wrench
+from onesided.elements.loads import component_names, follows_twice, whole_force
+from onesided.elements.schedules import Schedule, ScheduledVector
 
 
 @dataclass(frozen=True)
@@ -29,11 +30,12 @@ class LineLoad(Element):
     ----------
     ends : names of two places; or
     along : names of places in turn, the sections of a divided beam or cable: the load is on all the lines between them.
-    load : components per length (that of the start), per unit of p, or itself when `constant`.
+    load : components per length (that of the start), per unit of p, or itself when `constant`; it may then be a formula
+        of p.
     """
 
     ends: tuple[str, str] = ("", "")
-    load: Sequence[Quantity] = ()
+    load: Sequence[Schedule] = ()
     constant: bool = False
     along: Sequence[str] = ()
     bends: bool = field(default=False, repr=False, kw_only=True)  # whether a beam lies there; set by `compose`
@@ -57,8 +59,12 @@ class LineLoad(Element):
 
     @property
     def variant(self) -> Hashable:
-        """Constant or growing with p; on a beam or not."""
-        return self.constant, self.bends
+        """Constant or growing with p, or formulas of p; on a beam or not."""
+        return self.constant, self.bends, self.given("load").shape
+
+    def given(self, key: str) -> ScheduledVector:
+        """Its components, under a name among the numbers of an element."""
+        return ScheduledVector(key, self.load, self.control)
 
     def check(self, start: Start) -> None:
         """Two ends that are apart, as many components as dimensions."""
@@ -66,11 +72,13 @@ class LineLoad(Element):
             raise self.error("needs two ends that are apart", got=", ".join(self.ends))
         if len(self.load) != len(start.position(self.ends[0])):
             raise self.error("has the wrong number of components", got=str(tuple(self.load)))
+        if not self.constant and self.given("load").moves:
+            raise follows_twice(self, str(tuple(self.load)))
 
     def numbers(self, start: Start) -> dict[str, Any]:
-        """Half of the whole load; on a beam also the tangents."""
-        w, span = start.vector(self.load), start.distance(*self.ends)
-        return {"half": w * span / 2, "span": span, **({"axes": _axes(start, self.ends)} if self.bends else {})}
+        """Load and length; on a beam also the tangents."""
+        shape = {"axes": _axes(start, self.ends)} if self.bends else {}
+        return {"span": start.distance(*self.ends), **self.given("load").numbers(start), **shape}
 
     def energy(self, at: Local) -> Any:
         """Potential of the load: of its two halves, and on a beam of its end moments."""
@@ -79,7 +87,7 @@ class LineLoad(Element):
         if self.bends:
             first, last = _tangents(at)
             middle = middle + at.n.span / 6.0 * (first - last)
-        work = at.n.half @ middle
+        work = at.n.span / 2.0 * (self.given("load").value(at) @ middle)
         return -work if self.constant else -at.p * work
 
     def result_names(self, dimension: int) -> tuple[str, ...]:
@@ -115,22 +123,28 @@ def on_beams(elements: Sequence[Element]) -> list[Element]:
     ]
 
 
+def borne_shape(loads: Sequence[LineLoad]) -> Hashable:
+    """What tells apart beams whose loads cannot be evaluated together."""
+    return tuple((one.constant, one.given("").shape) for one in loads)
+
+
 def borne_numbers(start: Start, ends: tuple[str, str], loads: Sequence[LineLoad]) -> dict[str, Any]:
-    """Numbers of a beam that bears line loads: their sums per length, tangents and length of the start."""
-    none = np.zeros(len(start.position(ends[0])))
-    dead, growing = (
-        sum((start.vector(one.load) for one in loads if one.constant is constant), none) for constant in (True, False)
-    )
-    return {"dead": dead, "growing": growing, "span": start.distance(*ends), "axes": _axes(start, ends)}
+    """Numbers of a beam that bears line loads: theirs per length, tangents and length of the start."""
+    if not loads:
+        return {}
+    own = {key: value for i, one in enumerate(loads) for key, value in one.given(f"load{i}_").numbers(start).items()}
+    return {**own, "span": start.distance(*ends), "axes": _axes(start, ends)}
 
 
-def borne_at(at: Local, share: Any) -> Borne:
+def borne_at(at: Local, share: Any, loads: Sequence[LineLoad]) -> Borne | None:
     """What the loads on a beam add to the section at a share of its length.
 
     At the ends they add their own end forces; inside, n' = −w and M'' = (x₂ − x₁) × w L: a parabola over the chord.
     """
+    if not loads:
+        return None
     n, (a, b) = at.n, at.frames
-    w = n.dead + at.p * n.growing
+    w = sum(one.given(f"load{i}_").value(at) * (1.0 if one.constant else at.p) for i, one in enumerate(loads))
     first, last = (n.span**2 / 12.0 * cross(axis, w) for axis in _tangents(at))
     arched = n.span * cross(b.position - a.position, w)
     bubble = 0.5 * share * (1.0 - share) * arched

@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 import jax.numpy as jnp
 
 from onesided.base.errors import ModelError
-from onesided.elements.contract import Acting, Element, Local, Quantity, Start
-from onesided.elements.schedules import Schedule, Scheduled
+from onesided.elements.contract import Acting, Element, Local, Start
+from onesided.elements.schedules import Schedule, Scheduled, ScheduledVector
 
 
 def component_names(dimension: int) -> tuple[str, ...]:
@@ -57,16 +57,16 @@ class Force(Element):
     @property
     def variant(self) -> Hashable:
         """Constant or growing with p, and formulas of p."""
-        return self.constant, tuple(one.shape for one in self._parts)
+        return self.constant, self._given.shape
 
     @property
-    def _parts(self) -> tuple[Scheduled, ...]:
-        return tuple(Scheduled(f"part{i}", value, self.control) for i, value in enumerate(self.force))
+    def _given(self) -> ScheduledVector:
+        return ScheduledVector("force", self.force, self.control)
 
     @property
     def moves_with_p(self) -> bool:
         """Whether its components are formulas of p."""
-        return any(one.moves for one in self._parts)
+        return self._given.moves
 
     def check(self, start: Start) -> None:
         """As many components as dimensions."""
@@ -77,11 +77,11 @@ class Force(Element):
 
     def numbers(self, start: Start) -> dict[str, Any]:
         """Components."""
-        return {key: value for one in self._parts for key, value in one.numbers(start).items()}
+        return self._given.numbers(start)
 
     def acts(self, at: Local) -> Any:
         """The force, or that per unit of p."""
-        return jnp.stack([jnp.asarray(one.value(at), float) for one in self._parts])
+        return self._given.value(at)
 
     def energy(self, at: Local) -> Any:
         """Potential −F·x."""
@@ -168,12 +168,12 @@ class Gravity(Element):
 
     Parameters
     ----------
-    acceleration : components, like (0, -9.81).
+    acceleration : components, like (0, -9.81), or formulas of p, like "-9.81*cos(p)": a table that is tilted.
     on : names of places; by default all nodes and bodies with a mass.
     constant : true by default; otherwise the field grows with p.
     """
 
-    acceleration: Sequence[Quantity] = ()
+    acceleration: Sequence[Schedule] = ()
     on: Sequence[str] = ()
     constant: bool = True
 
@@ -195,7 +195,8 @@ class Gravity(Element):
         chosen = list(self.on) or [name for name, mass in masses.items() if mass != 0.0]
         if not chosen:
             raise self.error("nothing has a mass", advice="Node(…, mass=…) or Body(…, mass=…)")
-        return [Weight(f"{self.name} on {name}", name, tuple(self.acceleration), self.constant) for name in chosen]
+        field = partial(Weight, force=tuple(self.acceleration), constant=self.constant, control=self.control)
+        return [field(f"{self.name} on {name}", name) for name in chosen]
 
 
 @dataclass(frozen=True)
@@ -205,18 +206,13 @@ class Weight(Force):
     kind: ClassVar[str] = "weight"
     is_load: ClassVar[bool] = True
 
-    @property
-    def variant(self) -> Hashable:
-        """Constant or growing with p."""
-        return self.constant
-
     def acts(self, at: Local) -> Any:
         """Mass × acceleration."""
-        return at.n.force
+        return at.n.mass * super().acts(at)
 
     def numbers(self, start: Start) -> dict[str, Any]:
-        """Mass × acceleration."""
-        return {"force": start.value(start.places[self.at].mass) * start.vector(self.force)}
+        """Mass and acceleration."""
+        return {"mass": start.value(start.places[self.at].mass), **super().numbers(start)}
 
 
 @dataclass(frozen=True)

@@ -44,12 +44,12 @@ class Bar(Element):
     polynomial : force k₁ e + k₂ e² + …, instead of a stiffness: the numbers k₁, k₂, ….
     material : "neo_hookean": with `modulus_area`, an incompressible rubber of energy EA L/6 (λ² + 2/λ − 3), stretch λ.
 
-    Natural length, pretension, strain and law may follow the control parameter: length="2 - 0.5*p".
+    Stiffness, natural length, pretension, strain and law may follow the control parameter: length="2 - 0.5*p".
     """
 
     ends: tuple[str, str] = ("", "")
-    stiffness: Quantity | None = None
-    modulus_area: Quantity | None = None
+    stiffness: Schedule | None = None
+    modulus_area: Schedule | None = None
     length: Schedule | None = None
     pretension: Schedule = 0.0
     law: str | None = None
@@ -84,17 +84,18 @@ class Bar(Element):
     @property
     def _schedules(self) -> dict[str, Scheduled]:
         """What may follow the control parameter."""
-        given = {"given": self.length, "pull": self.pretension, "swelling": self.strain}
+        rigid = next((one for one in (self.stiffness, self.modulus_area) if one is not None), 1.0)
+        given = {"given": self.length, "pull": self.pretension, "swelling": self.strain, "rigid": rigid}
         return {key: Scheduled(key, value, self.control) for key, value in given.items() if value is not None}
 
     @property
     def moves(self) -> bool:
-        """Whether its natural length follows the control parameter."""
+        """Whether its natural length or stiffness follows the control parameter."""
         return any(one.moves for one in self._schedules.values())
 
     @property
     def driven(self) -> bool:
-        """Whether its natural length or law follows the control parameter."""
+        """Whether its natural length, stiffness or law follows the control parameter."""
         return self.moves or (self.law is not None and self._law.moves)
 
     @property
@@ -135,6 +136,7 @@ class Bar(Element):
         if self.polynomial is not None and (not np.iterable(self.polynomial) or not len(self.polynomial)):
             got = repr(self.polynomial)
             raise self.error("its `polynomial` is not usable", got=got, expected="coefficients [k1, k2, …]")
+        start.vector(self.polynomial or ())
         if self.strain is None:
             raise self.error("its `strain` is not usable", got="None", expected="a number, or a formula in quotes")
         if self.material not in get_args(MATERIALS) or (self.material != "linear" and self.modulus_area is None):
@@ -191,6 +193,11 @@ class Bar(Element):
         return replace(self, moving=True) if kinked and not self.moving else self
 
     def _check_stiffness(self, start: Start, given: str) -> None:
+        if self._schedules["rigid"].moves:
+            if self.pretension != 0.0:
+                got = str(getattr(self, given))
+                raise self.error(f"`pretension` has no meaning where `{given}` changes", got=got, advice="`length`")
+            return
         stiffness = start.value(getattr(self, given))
         if not stiffness > 0:
             raise self.error("its stiffness is not positive", got=f"{stiffness:g}", advice="or use `law`")
@@ -202,23 +209,18 @@ class Bar(Element):
         if not natural >= 0 or (natural == 0 and not self.to_a_point):
             raise self.error("its natural length is not positive", got=f"{natural:g}")
 
-    def _lengths(self, span: Any, rigid: Any, values: Mapping[str, Any]) -> Lengths:
+    def _lengths(self, span: Any, values: Mapping[str, Any]) -> Lengths:
         """Natural length and stiffness for given values of what may follow the control parameter."""
-        swollen = 1.0 + values["swelling"]
+        swollen, rigid = 1.0 + values["swelling"], values["rigid"]
         if self.modulus_area is not None:  # EA (span − l)/l = tension
             natural = swollen * (values["given"] if "given" in values else span / (1.0 + values["pull"] / rigid))
             return Lengths(natural, float("nan") if self.to_a_point else rigid / natural)
         return Lengths(swollen * (values["given"] if "given" in values else span - values["pull"] / rigid), rigid)
 
-    def _rigid(self, start: Start) -> float:
-        """Stiffness or EA as a number; 1 where a law takes their place."""
-        given = self.stiffness if self.stiffness is not None else self.modulus_area
-        return 1.0 if given is None else start.value(given)
-
     def along(self, start: Start, p: Any) -> Lengths:
         """Natural length and stiffness for values of the control parameter, as numbers."""
         values = {key: one.along(start, p) for key, one in self._schedules.items()}
-        return self._lengths(self.span(start), self._rigid(start), values)
+        return self._lengths(self.span(start), values)
 
     def numbers(self, start: Start) -> dict[str, Any]:
         """Natural length and stiffness, or what they are made of along p; parameters of the law."""
@@ -230,19 +232,19 @@ class Bar(Element):
         if not self.moves:
             return {**self.along(start, 0.0)._asdict(), **law}
         own = {key: value for one in self._schedules.values() for key, value in one.numbers(start).items()}
-        return {"span": self.span(start), "rigid": self._rigid(start), **own, **law}
+        return {"span": self.span(start), **own, **law}
 
     def lengths(self, at: Local) -> Lengths:
         """Natural length and stiffness where it is."""
         if not self.moves:
             return Lengths(at.n.natural, at.n.stiffness)
         values = {key: one.value(at) for key, one in self._schedules.items()}
-        return self._lengths(at.n.span, at.n.rigid, values)
+        return self._lengths(at.n.span, values)
 
     def energy(self, at: Local) -> Any:
         """Law of the elongation."""
         if self.to_a_point:
-            return at.n.stiffness / 2 * distance_squared(*at.frames)
+            return self.lengths(at).stiffness / 2 * distance_squared(*at.frames)
         return self.stored(at, distance(*at.frames))
 
     def stored(self, at: Local, length: Any) -> Any:

@@ -7,7 +7,9 @@ from typing import Any, ClassVar
 import jax.numpy as jnp
 
 from onesided.elements.contract import Acting, Element, Local, Quantity, Rate, Start, Wrench
+from onesided.elements.loads import follows_twice
 from onesided.elements.relative import check_pair
+from onesided.elements.schedules import Schedule, ScheduledVector
 
 
 def _no_moment(velocity: Any) -> Any:
@@ -21,11 +23,11 @@ class FollowerForce(Element):
     Parameters
     ----------
     at : a body or a marker on one.
-    force : components in its axes, per unit of p, or the force itself when `constant`.
+    force : components in its axes, per unit of p, or the force itself when `constant`; then formulas of p as well.
     """
 
     at: str = ""
-    force: Sequence[Quantity] = ()
+    force: Sequence[Schedule] = ()
     constant: bool = False
 
     kind: ClassVar[str] = "follower_force"
@@ -38,22 +40,28 @@ class FollowerForce(Element):
         return (self.at,)
 
     @property
+    def _given(self) -> ScheduledVector:
+        return ScheduledVector("force", self.force, self.control)
+
+    @property
     def variant(self) -> Hashable:
-        """Constant or growing with p."""
-        return self.constant
+        """Constant or growing with p, or formulas of p."""
+        return self.constant, self._given.shape
 
     def check(self, start: Start) -> None:
         """As many components as dimensions."""
         if len(self.force) != len(start.position(self.at)):
             raise self.error("has the wrong number of components", got=str(tuple(self.force)))
+        if not self.constant and self._given.moves:
+            raise follows_twice(self, str(tuple(self.force)))
 
     def numbers(self, start: Start) -> dict[str, Any]:
         """Components."""
-        return {"force": start.vector(self.force)}
+        return self._given.numbers(start)
 
     def wrenches(self, at: Local, rates: tuple[Rate, ...]) -> tuple[Wrench, ...]:
         """The force in fixed axes, R F."""
-        force = at.frames[0].rotation @ at.n.force * (1.0 if self.constant else at.p)
+        force = at.frames[0].rotation @ self._given.value(at) * (1.0 if self.constant else at.p)
         return (Wrench(force, _no_moment(force)),)
 
 
@@ -64,11 +72,11 @@ class FollowerMoment(Element):
     Parameters
     ----------
     at : a body or a marker on one.
-    moment : three components in its axes, per unit of p, or the moment itself when `constant`.
+    moment : three components in its axes, per unit of p, or the moment itself when `constant`; then formulas of p, too.
     """
 
     at: str = ""
-    moment: Sequence[Quantity] = ()
+    moment: Sequence[Schedule] = ()
     constant: bool = False
 
     kind: ClassVar[str] = "follower_moment"
@@ -81,9 +89,13 @@ class FollowerMoment(Element):
         return (self.at,)
 
     @property
+    def _given(self) -> ScheduledVector:
+        return ScheduledVector("moment", self.moment, self.control)
+
+    @property
     def variant(self) -> Hashable:
-        """Constant or growing with p."""
-        return self.constant
+        """Constant or growing with p, or formulas of p."""
+        return self.constant, self._given.shape
 
     def check(self, start: Start) -> None:
         """Three components, in space."""
@@ -91,14 +103,16 @@ class FollowerMoment(Element):
             raise self.error("is for space", advice="in the plane use `moment`: it has a potential")
         if len(self.moment) != 3:
             raise self.error("has the wrong number of components", got=str(tuple(self.moment)))
+        if not self.constant and self._given.moves:
+            raise follows_twice(self, str(tuple(self.moment)))
 
     def numbers(self, start: Start) -> dict[str, Any]:
         """Components."""
-        return {"moment": start.vector(self.moment)}
+        return self._given.numbers(start)
 
     def wrenches(self, at: Local, rates: tuple[Rate, ...]) -> tuple[Wrench, ...]:
         """The moment in fixed axes, R M."""
-        moment = at.frames[0].rotation @ at.n.moment * (1.0 if self.constant else at.p)
+        moment = at.frames[0].rotation @ self._given.value(at) * (1.0 if self.constant else at.p)
         return (Wrench(jnp.zeros(3), moment),)
 
 

@@ -1,9 +1,11 @@
-"""Quantities that may follow the control parameter: natural lengths, rest angles, strains, prescribed motions."""
+"""Quantities that may follow the control parameter: natural lengths, stiffnesses, loads, prescribed motions."""
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated, Any
+
+import jax.numpy as jnp
 
 from onesided.elements.contract import Local, Quantity, RepeatedFormula, Start
 from onesided.elements.expressions import Expression
@@ -11,6 +13,8 @@ from onesided.formulas.formula import Formula, parse
 from onesided.formulas.functions import NUMPY, jax_functions
 
 CONTROL = "control"
+UNSCHEDULED = "this quantity cannot follow the control parameter"
+OTHERWISE = "the table of parts says what can; `energy`, `gap` and `equation` take any formula"
 Schedule = Annotated[Quantity, CONTROL]  # a number, or a formula of parameters and of the control parameter
 
 
@@ -70,3 +74,37 @@ class Scheduled:
         if not self.moves:
             return start.value(self.given)
         return self._formula.evaluate({**self._names(start), self.control: p}, NUMPY)
+
+
+@dataclass(frozen=True)
+class ScheduledVector:
+    """Components of which each may follow the control parameter; as `Scheduled`."""
+
+    key: str
+    given: Sequence[Quantity]
+    control: str
+
+    @cached_property
+    def parts(self) -> tuple[Scheduled, ...]:
+        """The components."""
+        return tuple(Scheduled(f"{self.key}{i}", value, self.control) for i, value in enumerate(self.given))
+
+    @cached_property
+    def moves(self) -> bool:
+        """Whether one of them changes with the control parameter."""
+        return any(one.moves for one in self.parts)
+
+    @property
+    def shape(self) -> Hashable:
+        """What tells apart elements that cannot be evaluated together."""
+        return tuple(one.shape for one in self.parts) if self.moves else ()
+
+    def numbers(self, start: Start) -> dict[str, Any]:
+        """The vector, or what its components are made of along p."""
+        if not self.moves:
+            return {self.key: start.vector(self.given)}
+        return {key: value for one in self.parts for key, value in one.numbers(start).items()}
+
+    def value(self, at: Local) -> Any:
+        """The vector where the element is."""
+        return jnp.stack([jnp.asarray(one.value(at), float) for one in self.parts]) if self.moves else at.n[self.key]

@@ -28,8 +28,8 @@ class TorsionSpring(Element):
     Parameters
     ----------
     ends : two bodies or markers, or one: then it is turned against the ground.
-    stiffness : moment per angle.
-    angle : natural angle; by default that of the start. It may follow the control parameter, as the pretension may.
+    stiffness : moment per angle; it may follow the control parameter, as angle and pretension may.
+    angle : natural angle; by default that of the start.
     pretension : moment with which the spring turns its second end back at the start, where `angle` is not given.
     law : energy as a formula of the angle `a` (less the natural one) and parameters, instead of a stiffness; kinks as
         for a bar.
@@ -39,7 +39,7 @@ class TorsionSpring(Element):
     """
 
     ends: Sequence[str] = ()
-    stiffness: Quantity | None = None
+    stiffness: Schedule | None = None
     angle: Schedule | None = None
     pretension: Schedule = 0.0
     law: str | None = None
@@ -65,10 +65,11 @@ class TorsionSpring(Element):
         return law, self.angle is None, tuple(one.shape for one in self._schedules)
 
     @property
-    def _schedules(self) -> tuple[Scheduled, Scheduled]:
-        """Natural angle and pretension: they may follow the control parameter."""
-        angle = 0.0 if self.angle is None else self.angle
-        return Scheduled("angle", angle, self.control), Scheduled("pull", self.pretension, self.control)
+    def _schedules(self) -> tuple[Scheduled, ...]:
+        """Natural angle, pretension and stiffness: they may follow the control parameter."""
+        stiffness = 1.0 if self.stiffness is None else self.stiffness
+        given = {"angle": 0.0 if self.angle is None else self.angle, "pull": self.pretension, "stiffness": stiffness}
+        return tuple(Scheduled(key, value, self.control) for key, value in given.items())
 
     @property
     def _table(self) -> TableLaw:
@@ -116,7 +117,7 @@ class TorsionSpring(Element):
 
     @property
     def driven(self) -> bool:
-        """Whether its natural angle or law follows the control parameter."""
+        """Whether its natural angle, stiffness or law follows the control parameter."""
         return any(one.moves for one in self._schedules) or (self.law is not None and self._law.moves)
 
     def check(self, start: Start) -> None:
@@ -128,7 +129,10 @@ class TorsionSpring(Element):
         if self.table is not None:
             self._table.check(self, start, self.rounding)
         check_law(self, self.law, "a", start)
-        if self.stiffness is not None and not start.value(self.stiffness) > 0:
+        softens = self._schedules[2].moves
+        if softens and self.pretension != 0.0:
+            raise self.error("`pretension` has no meaning where `stiffness` changes", advice="`angle`")
+        if self.stiffness is not None and not softens and not start.value(self.stiffness) > 0:
             got = f"{start.value(self.stiffness):g}"
             raise self.error("its stiffness is not positive", got=got, advice="or use `law`")
         if self.pretension != 0.0 and (self.stiffness is None or self.angle is not None):
@@ -143,14 +147,13 @@ class TorsionSpring(Element):
         now, shape = self._at_start(start)
         law: dict[str, Any] = {} if self.law is None else self._law.numbers(start)
         law = self._table.numbers(start, self.rounding) if self.table is not None else law
-        stiffness = 1.0 if self.stiffness is None else start.value(self.stiffness)
-        angle, pull = self._schedules
-        return {"now": now, "stiffness": stiffness, **angle.numbers(start), **pull.numbers(start), **law, **shape}
+        own = {key: value for one in self._schedules for key, value in one.numbers(start).items()}
+        return {"now": now, **own, **law, **shape}
 
     def natural(self, at: Local) -> Any:
         """Natural angle: as given, or such that the moment at the start is the pretension."""
-        angle, pull = self._schedules
-        return angle.value(at) if self.angle is not None else at.n.now - pull.value(at) / at.n.stiffness
+        angle, pull, stiffness = self._schedules
+        return angle.value(at) if self.angle is not None else at.n.now - pull.value(at) / stiffness.value(at)
 
     def _at_start(self, start: Start) -> tuple[float, dict[str, Array]]:
         frames = [start.frames[name] for name in self.ends]
@@ -180,7 +183,7 @@ class TorsionSpring(Element):
         if self.table is not None:
             return self._table.energy(angle, at)
         if self.law is None:
-            return at.n.stiffness / 2 * angle**2
+            return self._schedules[2].value(at) / 2 * angle**2
         return self._law.energy(angle, at)
 
     def result_names(self, dimension: int) -> tuple[str, ...]:

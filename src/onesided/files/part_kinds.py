@@ -213,4 +213,5 @@ def _union(hints: list[Any]) -> Field:
                 errors.append(error)
         raise FormatError((), "not usable here", expected=", or ".join(error.expected for error in errors))
 
-    return Field(read, {"anyOf": [o.schema for o in options]}, quantity=any(o.quantity for o in options))
+    quantity, control = any(o.quantity for o in options), any(o.control for o in options)
+    return Field(read, {"anyOf": [o.schema for o in options]}, quantity, control)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from onesided.base.errors import ModelError, ModelFileError
+from onesided.elements.schedules import OTHERWISE, UNSCHEDULED
 from onesided.files.part_kinds import Field, PartKind, part_kinds
 from onesided.files.part_repeat import Binder, Repeat, Values, quantity_binder, read_repeat, replace_names, text_binder
 from onesided.files.schema import FileModel, shown
@@ -217,8 +218,11 @@ class PartTables:
     def _bind_quantity(self, text: str, repeat: Repeat, spec: Field) -> Binder:
         written = self._schedules if spec.control else self._constants
         if "{" not in text:
-            control = {self.file.control.name} if spec.control else set()
-            parse(text).require({*self.file.parameters, *written, *repeat.ranges, *control})
+            formula, control = parse(text), self.file.control.name
+            moving = {control, *(self._schedules.keys() - self._constants.keys())} & formula.names
+            if moving and not spec.control:
+                raise formula.error(UNSCHEDULED, min(moving), advice=OTHERWISE)
+            formula.require({*self.file.parameters, *written, *repeat.ranges, control})
         return quantity_binder(text, repeat, lambda filled: replace_names(filled, written))
 
     def _inlined(self, more: tuple[str, ...]) -> Iterator[tuple[str, str]]:

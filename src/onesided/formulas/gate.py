@@ -134,7 +134,10 @@ class FormulaError(ModelFileError):
         return f"{super().__str__()}\n{self.snippet()}"
 
 
-_ONE_SIDED = "use max(x, 0)**2 in an energy, a gap in [unilateral], or smooth it: (x + sqrt(x**2 + c**2))/2"
+_ONE_SIDED = (
+    "where(x > 0, k*x**2/2, 0) is k/2*max(x, 0)**2, which an energy may hold; other switches as a gap in [unilateral], "
+    "or smoothed: (x + sqrt(x**2 + c**2))/2 for max(x, 0)"
+)
 _KINKED = {
     **dict.fromkeys(("where", "if", "clip", "heaviside", "step", "relu"), _ONE_SIDED),
     **dict.fromkeys(("floor", "ceil", "round", "sign", "mod"), "use a smooth function, such as tanh(x/c)"),

@@ -10,7 +10,7 @@ KINKED = ("abs", "max", "min")
 SMOOTH_SIDE = 3  # whole exponent from which on max(x, 0) to it has no kink in its slope and stiffness
 SMOOTH = 2.0  # exponent from which on |x| to it has a slope that has none of the kink
 ADVICE = (
-    "terms k*max(f, 0)**2 and c*abs(f) of energies and laws are taken apart, min(a, b) of gaps; "
+    "terms k*max(f, 0)**2, k*f*abs(f) and c*abs(f) of energies and laws are taken apart, min(a, b) of gaps; "
     "or smooth it: sqrt(x**2 + c**2)"
 )
 

@@ -4,6 +4,7 @@ A formula is read as S + Σ Cᵢ Kᵢ with S smooth, Cᵢ of parameters alone an
 
 * C max(f, 0)²: a coordinate s ≥ 0 and C (f + s)², whose equilibrium is f + s = max(f, 0); for C < 0 it is
   C (2 f s − s²), with s = max(f, 0);
+* C f |f| is 2 C max(f, 0)² − C f², and C f max(f, 0) is C max(f, 0)²; with higher powers of f they are smooth;
 * C max(a, b), C > 0: a coordinate s with the gaps s − a ≥ 0, s − b ≥ 0 and the energy C s. The forces of both add up
   to C: between them the system can rest on the kink. So |f| = max(f, −f), and −C min(a, b) = C max(−a, −b).
 
@@ -18,6 +19,7 @@ from typing import NamedTuple
 from onesided.formulas.formula import Formula, FormulaError, parse
 from onesided.formulas.gate import ARITY
 from onesided.formulas.kinks import KINKED, SMOOTH, SMOOTH_SIDE
+from onesided.formulas.own_powers import factored
 from onesided.formulas.written import ONE, ZERO, Text, binary, called, negative, number, raised
 
 MAX_GAPS = 16  # that one formula may stand for
@@ -217,11 +219,36 @@ class _Reader:
     def _product(self, kind: str, a: Sum, b: Sum) -> Sum:
         if kind == "*" and b.kinks:
             a, b = b, a
+        own = self._with_own_power(a, b) if kind == "*" else None
+        if own is not None:
+            return own
         if b.kinks or not b.constant or b.smooth is None:
             with_p = not b.kinks and not b.moves
             why = "what depends on the control parameter" if with_p else "what moves"
             raise self._refuse([a, b], f"a kink times or divided by {why} is no one-sided piece: its sign may change")
         return _scaled(a, b.smooth if kind == "*" else binary("/", ONE, b.smooth))
+
+    def _with_own_power(self, a: Sum, b: Sum) -> Sum | None:
+        """A kink of f times a power of f itself; None where it is something else."""
+        kink = a.alone
+        if kink is None or b.kinks or b.smooth is None or not b.moves:
+            return None
+        two_sided = kink.word == "abs"
+        sides = kink.arguments[:1] if two_sided else [one for one in kink.arguments if one != ZERO]
+        if len(sides) != 1:
+            return None
+        f = sides[0]
+        (scale, base, power), (unit, own, first) = (factored(parse(t.text), self.constants) for t in (b.smooth, f))
+        if base != own or first != 1 or parse(unit.text).names or not _value(unit, {}):
+            return None
+        scale = binary("*", binary("*", number(_value(unit, {}) ** -power), scale), kink.factor)
+        if power == 1:
+            stiff = Kink(binary("*", number(2.0), scale) if two_sided else scale, (f,), square=True, word=kink.word)
+            return Sum(negative(binary("*", scale, raised(f, 2))) if two_sided else None, (stiff,), moves=True)
+        smooth = raised(called("abs", f), 3) if two_sided else raised(called("max", f, ZERO), power + 1)
+        if two_sided and power > 2:
+            smooth = binary("*", raised(f, power - 2), smooth)
+        return Sum(binary("*", scale, smooth), moves=True)
 
     def _raised(self, exponent: float | None, base: Sum) -> Sum:
         kink = base.alone

@@ -66,14 +66,17 @@ def write_map(found: StabilityMap, folder: FilePath) -> dict[str, Any]:
         seal(folder / name, write_followed(curve, folder / name))
     plain = ("parameter", "control", "complete", "note")
     regions = [{f.name: getattr(one, f.name) for f in fields(Region)} for one in found.regions]
-    return {"type": "stability map", **{key: getattr(found, key) for key in plain}, "regions": regions, "curves": names}
+    words = {"type": "stability map", "status": found.status.name, **{key: getattr(found, key) for key in plain}}
+    return {**words, "regions": regions, "curves": names}
 
 
 def read_map(record: Mapping[str, Any], folder: FilePath, load: Callable[[FilePath], Any]) -> StabilityMap:
     """A map from its folder."""
     regions = tuple(Region(**{**one, "events": tuple(one["events"])}) for one in record["regions"])
     curves = tuple(load(folder / FilePath(str(name)).name) for name in record["curves"])
-    return StabilityMap(record["parameter"], record["control"], regions, curves, record["complete"], record["note"])
+    status = Status[record.get("status", "solved")]  # older ones have none
+    words = (record["complete"], record["note"], status)
+    return StabilityMap(record["parameter"], record["control"], regions, curves, *words)
 
 
 def write_sensitivity(found: Sensitivity, folder: FilePath) -> dict[str, Any]:
@@ -103,7 +106,7 @@ def write_drive_sensitivity(found: DriveSensitivity, folder: FilePath) -> dict[s
     arrays: dict[str, Any] = {key: sides.get(key, np.zeros((0, size, 0))) for key in _LANDINGS}
     np.savez_compressed(folder / ARRAYS, dissipated_rate=found.dissipated_rate, **arrays)
     words = {"parameters": dict(found.parameters), "dissipated": found.dissipated, "notes": list(found.notes)}
-    return {"type": "drive sensitivity", **words, "jumps": names}
+    return {"type": "drive sensitivity", **words, "jumps": names, "status": found.status.name}
 
 
 def read_drive_sensitivity(
@@ -113,7 +116,7 @@ def read_drive_sensitivity(
     arrays = read_arrays(folder, (*_LANDINGS, "dissipated_rate"), optional=_LANDINGS[1:])
     above, below = tuple(arrays["landings"]), tuple(arrays.get("landings_below", arrays["landings"]))
     jumps = tuple(load(folder / FilePath(str(name)).name) for name in record["jumps"])
-    words = tuple(record["notes"])
+    words, status = tuple(record["notes"]), Status[record.get("status", "solved")]  # older ones have none
     return DriveSensitivity(
-        record["parameters"], jumps, above, record["dissipated"], arrays["dissipated_rate"], words, below
+        record["parameters"], jumps, above, record["dissipated"], arrays["dissipated_rate"], words, below, status
     )

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from onesided.base.names import unknown_name
-from onesided.base.types import Array
+from onesided.base.types import Array, Status
 from onesided.base.views import views
 from onesided.results.path import format_number
 from onesided.results.wording import LINES, shortened
@@ -126,6 +126,7 @@ class DriveSensitivity:
     dissipated : energy of all jumps;  dissipated_rate : (P,) its derivatives. Over a closed programme this is the area
         of the hysteresis loop.
     notes : what else is to be said.
+    status : `interrupted` where Ctrl-C ended it: jumps, and what is dissipated, are those differentiated until then.
     """
 
     parameters: Mapping[str, float]
@@ -135,6 +136,7 @@ class DriveSensitivity:
     dissipated_rate: Array
     notes: tuple[str, ...] = ()
     landings_below: tuple[Array, ...] = ()
+    status: Status = Status.solved
 
     def __getitem__(self, name: str) -> float:
         """Derivative of the dissipated energy with one parameter."""

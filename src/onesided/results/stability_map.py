@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Any
 
+from onesided.base.types import Status
 from onesided.base.views import views
 from onesided.results.followed import Followed
 from onesided.results.path import format_number
@@ -49,6 +50,7 @@ class StabilityMap:
     ----------
     regions : in the order of the parameter;  curves : the events, each followed once.
     complete : False where a path or a curve could not be computed; `note` says which.
+    status : `interrupted` where Ctrl-C ended it: the regions reach as far as paths had been traced.
     """
 
     parameter: str
@@ -57,6 +59,7 @@ class StabilityMap:
     curves: tuple[Followed, ...]
     complete: bool = True
     note: str = field(default="")
+    status: Status = Status.solved
 
     def __post_init__(self) -> None:
         line_by_line(self, "regions")

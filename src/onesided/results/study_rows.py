@@ -1,10 +1,12 @@
 """Rows of a study on disk: chunks that are there whole or not at all, joined as they become many.
 
-A chunk is a file `rows-A-B.parquet` that stands for the chunks numbered A to B. Chunks are only added; several are
-joined by writing the whole and removing its parts afterwards, so that whatever is killed leaves every row at least
-once. Of several rows of one case the last counts.
+A chunk is a file `rows-A-B-DIGEST.parquet` that stands for the chunks numbered A to B. Its name carries the digest of
+all its bytes, which is checked whenever it is read; chunks of earlier versions have none. Chunks are only added;
+several are joined by writing the whole and removing its parts afterwards, so that whatever is killed leaves every row
+at least once. Of several rows of one case the last counts.
 """
 
+import hashlib
 import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path as FilePath
@@ -25,15 +27,16 @@ LISTS = {"event_kinds": "text", "event_at": "number", "event_names": "text", "ev
 OWN = frozenset({CASE, "seconds", *TEXTS, *TRUTHS, *LISTS})  # names whose meaning is fixed
 MOST_PARTS = 16  # chunks of one size before they are joined
 TRIES = 20  # when a reader meets a writer that joins chunks
-_NAME = re.compile(r"rows-(\d+)-(\d+)\.parquet")
+_NAME = re.compile(r"rows-(\d+)-(\d+)(?:-([0-9a-f]{64}))?\.parquet")
 
 
 class Chunk(NamedTuple):
-    """A file of rows, and the first and last chunk it stands for."""
+    """A file of rows, the first and last chunk it stands for, and the digest in its name, if there is one."""
 
     first: int
     last: int
     file: FilePath
+    digest: str | None
 
     @property
     def span(self) -> int:
@@ -54,7 +57,7 @@ def arrow() -> Any:
 def chunks(folder: FilePath) -> list[Chunk]:
     """The chunks of a study in their order; those that a joined one contains are left out."""
     files = [(_NAME.fullmatch(file.name), file) for file in (folder / ROWS).glob("rows-*.parquet")]
-    found = [Chunk(int(match[1]), int(match[2]), file) for match, file in files if match]
+    found = [Chunk(int(match[1]), int(match[2]), file, match[3]) for match, file in files if match]
     kept: list[Chunk] = []
     for chunk in sorted(found, key=lambda one: (one.first, -one.last)):
         if not kept or chunk.last > kept[-1].last:
@@ -66,19 +69,20 @@ def append_rows(folder: FilePath, rows: Sequence[dict[str, Any]]) -> None:
     """Write one more chunk; where there are many of one size they are joined."""
     present = chunks(folder)
     number = present[-1].last + 1 if present else 0
-    _write(folder, number, number, _table(rows))
-    _join(folder, [*present, Chunk(number, number, _file(folder, number, number))])
+    _join(folder, [*present, _write(folder, number, number, _table(rows))])
 
 
-def _file(folder: FilePath, first: int, last: int) -> FilePath:
-    return folder / ROWS / f"rows-{first:08d}-{last:08d}.parquet"
-
-
-def _write(folder: FilePath, first: int, last: int, table: Any) -> None:
+def _write(folder: FilePath, first: int, last: int, table: Any) -> Chunk:
     pa = arrow()
+    stream = pa.BufferOutputStream()
+    pa.parquet.write_table(table, stream, compression="zstd")
+    content = stream.getvalue()
+    digest = hashlib.sha256(content).hexdigest()
     (folder / ROWS).mkdir(exist_ok=True)
-    with whole_file(_file(folder, first, last)) as draft:
-        pa.parquet.write_table(table, draft, compression="zstd", write_page_checksum=True)
+    file = folder / ROWS / f"rows-{first:08d}-{last:08d}-{digest}.parquet"
+    with whole_file(file) as draft:
+        draft.write_bytes(content)
+    return Chunk(first, last, file, digest)
 
 
 def _join(folder: FilePath, present: list[Chunk]) -> None:
@@ -87,7 +91,7 @@ def _join(folder: FilePath, present: list[Chunk]) -> None:
     if len(tail) < MOST_PARTS or present[-len(tail) :] != tail:
         return
     first, last = tail[0].first, tail[-1].last
-    _write(folder, first, last, _latest(_read(chunk.file for chunk in tail)))
+    _write(folder, first, last, _latest(_read(tail)))
     clear_joined(folder)
     _join(folder, chunks(folder))
 
@@ -105,7 +109,7 @@ def read_rows(folder: FilePath, columns: Sequence[str] | None = None) -> Any:
     for _ in range(TRIES):
         present = chunks(folder)
         try:
-            return _latest(_read((chunk.file for chunk in present), columns))
+            return _latest(_read(present, columns))
         except FileNotFoundError:  # a writer has joined chunks: look again
             continue
     raise UsageError(f"'{folder}' changes faster than it can be read", advice="try again")
@@ -116,15 +120,18 @@ def done_cases(folder: FilePath) -> Indices:
     return np.asarray(read_rows(folder, [CASE])[CASE], dtype=np.int64)
 
 
-def _read(files: Iterable[FilePath], columns: Sequence[str] | None = None) -> Any:
-    tables = [_one(file, columns) for file in files]
+def _read(parts: Iterable[Chunk], columns: Sequence[str] | None = None) -> Any:
+    tables = [_one(part, columns) for part in parts]
     return arrow().concat_tables(tables, promote_options="permissive") if tables else _table([])
 
 
-def _one(file: FilePath, columns: Sequence[str] | None) -> Any:
+def _one(part: Chunk, columns: Sequence[str] | None) -> Any:
     """One chunk, or those of some columns that it has; a file that is gone is no damage."""
-    with file.open("rb") as stream, damage(file):
-        chunk = arrow().parquet.ParquetFile(stream, page_checksum_verification=True)
+    content = part.file.read_bytes()
+    with damage(part.file):
+        if part.digest is not None and hashlib.sha256(content).hexdigest() != part.digest:
+            raise ValueError("its digest is not the one in its name")
+        chunk = arrow().parquet.ParquetFile(arrow().BufferReader(content), page_checksum_verification=True)
         names = chunk.schema_arrow.names
         return chunk.read(columns=names if columns is None else [name for name in columns if name in names])
 

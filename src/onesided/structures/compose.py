@@ -17,6 +17,7 @@ from onesided.elements.contract import Element, Frame, Quantity, Start, Words, e
 from onesided.elements.line_loads import on_beams
 from onesided.elements.members import Bar
 from onesided.elements.places import Body, Marker, Place
+from onesided.elements.schedules import OTHERWISE, UNSCHEDULED
 from onesided.formulas.formula import FormulaError
 from onesided.results.member_series import Members
 from onesided.structures.assembly import Assembly, Batch
@@ -110,16 +111,18 @@ class Structure:
         self.parts = tuple(parts) if control == "p" else tuple(_under(part, control) for part in parts)
         self.places = self._places()
         self._check_names()
+        self.slots, self.coordinates, self.index = self._number_slots()
+        self._check_parameters(parameters)
         given = [part for part in self.parts if isinstance(part, Element)]
         self.elements = on_beams([one for element in given for one in element.expand(self.places, parameters)])
         remembered = {f"{e.name}_{ending}": 0.0 for e in self.elements for ending in e.history}
         self.parameters = parameters = {**remembered, **parameters}
-        self.slots, self.coordinates, self.index = self._number_slots()
         start = self.start_of(parameters)
         check_places(self.places, start)
         self._check_elements(start)
         check_numbers(self.elements, start)
         self.inner = self._number_inner(start)
+        self._check_parameters(parameters)
         self.bilateral, self.unilateral, self.rows = self._number_constraints()
         self.batches, self.batch_slots = self._make_batches()
         self.moving = Moving(self.places, self.slots, self.index, self.batches, len(self.coordinates))
@@ -171,6 +174,11 @@ class Structure:
             seen.add(part.name)
         if len({place.dimension for place in self.places.values()}) > 1:
             raise ModelError("places of the plane and of space are mixed", expected="two or three numbers everywhere")
+
+    def _check_parameters(self, parameters: Mapping[str, float]) -> None:
+        """Formulas of parts take the name of a parameter for the parameter: no coordinate may have it."""
+        for name in sorted(parameters.keys() & set(self.coordinates)):
+            raise ModelError(f"`{name}` names two things: a coordinate and a parameter", advice="rename the parameter")
 
     def _number_slots(self) -> tuple[dict[str, Indices], list[str], dict[int, int]]:
         """Slot numbers of every place; names of the free ones; slot → coordinate."""
@@ -415,6 +423,8 @@ def _check(element: Element, start: Start) -> None:
     try:
         element.check(start)
     except FormulaError as error:
+        if error.what == f"unknown name `{element.control}`":
+            raise element.error(UNSCHEDULED, got=error.formula, advice=OTHERWISE) from None
         raise element.error(error.what, got=error.formula, advice=error.advice) from None
     except ModelError as error:
         if error.about:

@@ -67,6 +67,23 @@ class Solver(Protocol):
         """Minimise from y."""
 
 
+class WatchedProgram:
+    """A program that tells its cost where it is evaluated: there a solver hears Ctrl-C."""
+
+    def __init__(self, program: Program, tell: Callable[[float], None]) -> None:
+        self._program, self._tell = program, tell
+        self.lower, self.upper = program.lower, program.upper
+        self.row_lower, self.row_upper = program.row_lower, program.row_upper
+        self.jacobian_places, self.hessian_places = program.jacobian_places, program.hessian_places
+        self.curvature = program.curvature
+
+    def slopes(self, y: Array) -> Slopes:
+        """Values and first derivatives."""
+        found = self._program.slopes(y)
+        self._tell(found.cost)
+        return found
+
+
 def violation(program: Program, y: Array) -> float:
     """Largest violation of rows and bounds."""
     rows = program.slopes(y).rows

@@ -9,13 +9,14 @@ import numpy as np
 from onesided._version import __version__
 from onesided.base.arguments import checked
 from onesided.base.errors import SolveError, UsageError
+from onesided.base.progress import SILENT, InnerProgress, Progress
 from onesided.base.tolerances import DEFAULT, Tolerances
 from onesided.base.types import Array, Status
 from onesided.dynamics.asked import span_of
 from onesided.dynamics.contacts.event_driven import EventDriven
 from onesided.dynamics.simulate import simulate
 from onesided.dynamics.smooth.explicit import Projected
-from onesided.dynamics.steering.program import Answer, Solver, TrustRegion
+from onesided.dynamics.steering.program import Answer, Solver, TrustRegion, WatchedProgram
 from onesided.dynamics.steering.steer_asked import SteerAsked, completed_steering
 from onesided.dynamics.steering.steer_problem import (
     Phase,
@@ -80,6 +81,7 @@ def steer(  # noqa: PLR0913 - one verb, all its ends by keyword
     method: DirectCollocation | None = None,
     guess: Steering | None = None,
     tolerances: Tolerances = DEFAULT,
+    progress: Progress = SILENT,
     throw: bool = True,
 ) -> Steering:
     """Find inputs that bring a system from one state to another at the least cost.
@@ -99,6 +101,7 @@ def steer(  # noqa: PLR0913 - one verb, all its ends by keyword
         Contacts close and open without impact; friction is not offered.
     control : as of `simulate`.
     guess : an earlier result to begin with.
+    progress : told about evaluations, with the cost.
     throw : raise a `SolveError` holding what was achieved, or return it with its status. Ctrl-C keeps it too: inputs of
         a coarser grid, rechecked, or else those of the last iteration.
 
@@ -115,8 +118,14 @@ def steer(  # noqa: PLR0913 - one verb, all its ends by keyword
     )  # fmt: skip
     phases, names = modes_of(problem, asked.modes), tuple(asked.inputs)
     limits = limits_of(problem, asked.bounds, names, phases[-1][1])
-    with one_thread():
-        found = _refined(problem, method or _method(system), (phases, limits), names, guess)
+    progress.begin("steer")
+    try:
+        with one_thread():
+            found = _refined(
+                problem, method or _method(system), (phases, limits), names, guess, InnerProgress(progress)
+            )
+    finally:
+        progress.end()
     if throw and not found.ok:
         raise SolveError(found.status.value, found, got=found.note)
     return found
@@ -135,6 +144,7 @@ def _refined(
     asked: tuple[Sequence[Phase], NodeBounds],
     names: tuple[str, ...],
     guess: Steering | None,
+    progress: InnerProgress,
 ) -> Steering:
     """Solve on grids that are halved until the recheck is as accurate as asked."""
     phases, limits = asked
@@ -147,13 +157,13 @@ def _refined(
         trial = Transcription(collocation, grid, limits, units)
         size = abs(trial.slopes(trial.vector(nodes._replace(u=nodes.u + units.u))).cost)
         program = Transcription(collocation, grid, limits, replace(units, cost=size or 1.0))
-        answer = solver.solve(program, program.vector(nodes))
+        answer = solver.solve(_watched(program, size or 1.0, progress), program.vector(nodes))
         iterations += answer.iterations
         nodes = program.nodes(answer.y)
         cost = program.slopes(answer.y).cost * (size or 1.0)
         if answer.status is Status.interrupted and best is not None:
             return replace(best, status=Status.interrupted, note=f"while {len(grid.closed)} intervals were tried")
-        recheck = _rechecked(problem, grid, nodes, units, method.accuracy, answer.status)
+        recheck = _rechecked(problem, grid, nodes, units, (method.accuracy, answer.status, progress))
         found = _result(problem, names, (grid, nodes, cost), recheck, answer, method)
         best = found = replace(found, iterations=iterations, provenance=_provenance(problem, method, solver))
         if not found.status.ok and found.status is not Status.inaccurate:
@@ -162,6 +172,17 @@ def _refined(
             return found
         nodes = halved(problem, nodes, grid.t)
         grid = Grid(_halves(grid.t), np.repeat(grid.closed, 2, axis=0))
+
+
+def _watched(program: Transcription, unit: float, progress: InnerProgress) -> WatchedProgram:
+    """The program, which tells its cost as progress."""
+
+    def tell(cost: float) -> None:
+        progress.value = cost * unit
+        progress.add(1, 0)
+        progress.update(control=progress.value, points=0, events=0, step=0.0)
+
+    return WatchedProgram(program, tell)
 
 
 def _halves(t: Array) -> Array:
@@ -181,17 +202,18 @@ def _first(problem: SteeringProblem, grid: Grid, guess: Steering | None) -> Node
 
 
 def _rechecked(
-    problem: SteeringProblem, grid: Grid, nodes: Nodes, units: Units, accuracy: float, status: Status
+    problem: SteeringProblem, grid: Grid, nodes: Nodes, units: Units, asked: tuple[float, Status, Progress]
 ) -> Recheck:
     """The motions under the inputs found, one per mode, and how far they are from the nodes; none after Ctrl-C."""
     motions: list[Motion] = []
+    accuracy, status, progress = asked
     if status is Status.interrupted:
         return (), np.inf
     state, error = (nodes.q[0], nodes.v[0]), 0.0
     breaks = np.flatnonzero(np.any(grid.closed[1:] != grid.closed[:-1], axis=1)) + 1
     for part in np.split(np.arange(len(grid.closed)), breaks):
         ends = np.append(part, part[-1] + 1)
-        motions.append(_moved(problem, grid.t[ends], nodes.u[part], state, accuracy))
+        motions.append(_moved(problem, grid.t[ends], nodes.u[part], state, (accuracy, progress)))
         if motions[-1].t[-1] < grid.t[ends[-1]]:
             return tuple(motions), np.inf
         q, v = motions[-1].at(grid.t[ends])
@@ -201,13 +223,16 @@ def _rechecked(
     return tuple(motions), error
 
 
-def _moved(problem: SteeringProblem, t: Array, u: Array, state: tuple[Array, Array], accuracy: float) -> Motion:
+def _moved(
+    problem: SteeringProblem, t: Array, u: Array, state: tuple[Array, Array], asked: tuple[float, Progress]
+) -> Motion:
     """The motion within one mode; steps end where the inputs bend."""
+    accuracy, progress = asked
     equations, system = problem.mechanics.equations, with_inputs(problem.system, problem.forces, t, u)
     control = equations.p if equations.control is None else equations.control
     contacts = EventDriven(rtol=RECHECK * accuracy), Projected(step=0.5 * (t[1] - t[0]))
     method = contacts[0] if system.unilateral else contacts[1]
-    return simulate(system, *state, (t[0], t[-1]), method=method, control=control, throw=False)
+    return simulate(system, *state, (t[0], t[-1]), method=method, control=control, progress=progress, throw=False)
 
 
 def _result(
