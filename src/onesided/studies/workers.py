@@ -18,6 +18,7 @@ from multiprocessing.connection import Connection, wait
 from pathlib import Path
 
 from onesided.base.errors import SolveError, UsageError
+from onesided.base.processors import processors
 from onesided.studies.kept import Row
 
 Case = tuple[int, dict[str, float]]
@@ -192,6 +193,4 @@ class LocalWorkers:
 
 def worker_count(asked: int | None) -> int:
     """How many processes: all cores that this one may use, unless told."""
-    if asked is not None:
-        return asked
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return processors() if asked is None else asked
