@@ -20,7 +20,7 @@ LONG = (
     "slider-crank", "suspended-deck", "tensegrity-prism", "tripod-truss", "two-supports", "von-mises-truss", "wedge",
     "williams-toggle",
 )  # fmt: skip
-EXACT, ROUNDED = 1e-8, 1e-12  # of the rates; of the unknowns, where these hardly depend on a parameter
+EXACT, ROUNDED = 1e-8, 1e-12  # of the rates; of the unknowns and their sizes, where they hardly depend on a parameter
 STEPS = (0.1, 0.4, 0.02)  # relative changes of a parameter
 NEAR = 1e-7  # relative changes so small that what is left of third differences is rounding
 NOISY = ("guyed-mast", "lee-frame")  # stiff members beside soft ones: solutions themselves are known less well
@@ -75,13 +75,14 @@ def test_every_parameter_of_every_event(model):
     for event in onesided.trace(system, max_events=EVENTS, throw=False).events[:EVENTS]:
         rates = onesided.sensitivity(event)
         x = np.concatenate([event.q, [event.p], event.mu, event.lam])
+        sizes = np.abs(x) + event.origin.where.unit
         for number, (name, value) in enumerate(system.parameters.items()):
             parts = (rates.q_rate, rates.p_rate[:, None], rates.mu_rate, rates.lam_rate)
             own = np.concatenate([part[number] for part in parts]) * (value or 1.0)
             if rates.exponent[number] != 1.0 or np.isnan(own).any():
                 assert rates.notes[name]
                 continue
-            room = EXACT * _by_kind(own, system.n) + ROUNDED * _by_kind(x, system.n)
+            room = EXACT * _by_kind(own, system.n) + ROUNDED * _by_kind(sizes, system.n)
             again, doubt = _differences(event, system, number, room)
             doubt = _by_kind(doubt, system.n)
             assert np.all(doubt <= (100.0 if model in NOISY else 1.0) * room), (event.words(), name)

@@ -14,7 +14,7 @@ from jax import lax
 
 from onesided.base.processors import processors
 from onesided.base.types import Array, Indices
-from onesided.evaluation.compiling import compiled
+from onesided.evaluation.compiling import compiled, compiler_options
 from onesided.evaluation.cuda_lanes import CudaLanes, has_gpu
 from onesided.evaluation.derivatives import Derivatives
 from onesided.evaluation.lane_state import POINT, LaneKnobs
@@ -44,7 +44,7 @@ class XlaLanes:
 
     def __init__(self, lanes: PathLanes) -> None:
         self._lanes = lanes
-        self._many = jax.jit(self._loop, static_argnums=2)
+        self._many = jax.jit(self._loop, static_argnums=2, compiler_options=compiler_options(quick=False))
 
     def __call__(self, states: Array, data: Array, most: int, ticks: int) -> LaneTable:
         """Last states, rows and their paths."""
