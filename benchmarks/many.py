@@ -1,19 +1,29 @@
 """Many paths of one model: `trace_many` against a loop over `trace`, on every device that is here, in one run.
 
-Run as `python benchmarks/many.py [paths]`. The model is a chain of four bistable units of unequal height with a stop at
-its end: four coordinates, one contact, limit points and a corner limit point or a contact at the end. The loop runs on
-one core; its events are compared with those of the same paths.
+Run as `python benchmarks/many.py [paths]`; on a graphics processor (extra `gpu`) a million are worth while. Printed are
+the time of compilation, what the compiled paths alone reach, the whole call and where its time goes (seconds of all
+threads together, which work at the same time), and how far loads differ from those of `trace`. The model is a chain of
+four bistable units of unequal height with a stop at its end: four coordinates, one contact, limit points and a corner
+limit point or a contact at the end. The loop runs on one core; its events are compared with those of the same paths.
 """
 
 import sys
+import threading
 import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
 
 import onesided
-from onesided.evaluation.cuda_lanes import has_gpu
+from onesided.evaluation.cuda_lanes import CudaLanes, has_gpu
+from onesided.evaluation.lane_runs import LaneEngine
+from onesided.statics import many
+from onesided.statics.many_runs import TICKS, ManyRun
+from onesided.statics.many_starts import starts_of_many
 
 HEIGHTS = np.array([1.0, 0.85, 1.15, 0.7])
 START, BOUNDS = [0.0] * 4, (-0.5, 0.5)
@@ -55,6 +65,91 @@ def run(system: onesided.System, given: dict[str, Any], device: str) -> tuple[on
     return found, times[0], times[2]
 
 
+PARTS = {
+    "states and data": (ManyRun, "_given"),
+    "paths with copies to and fro": (LaneEngine, "_to_the_end"),
+    "recheck and lists": (ManyRun, "_rechecked"),
+    "of which residuals": (LaneEngine, "residuals"),
+    "everything up to there (wall)": (ManyRun, "rows"),
+    "joining (wall)": (many, "_in_order"),
+}
+
+
+@contextmanager
+def measured() -> Iterator[Counter[str]]:
+    """Seconds spent in the parts of a call, by all threads together."""
+    seconds, lock, kept = Counter[str](), threading.Lock(), {}
+
+    def timed(part: str, function: Any) -> Any:
+        def call(*arguments: Any) -> Any:
+            start = time.perf_counter()
+            try:
+                return function(*arguments)
+            finally:
+                with lock:
+                    seconds[part] += time.perf_counter() - start
+
+        return call
+
+    for part, (owner, name) in PARTS.items():
+        kept[part] = getattr(owner, name)
+        setattr(owner, name, timed(part, kept[part]))
+    try:
+        yield seconds
+    finally:
+        for part, (owner, name) in PARTS.items():
+            setattr(owner, name, kept[part])
+
+
+def alone(system: onesided.System, given: dict[str, Any], engine: LaneEngine) -> None:
+    """Print what compiled paths reach without tables, on a graphics processor also without copies."""
+    batch = starts_of_many(system, given, START, 0.0, (BOUNDS, None))
+    paths = ManyRun(system, batch, engine, onesided.Tolerances())
+    paths.rows(lambda done, events: None)
+    count = min(len(batch.p), 1 << 18)
+    states, data = paths._given(np.arange(count))
+    start = time.perf_counter()
+    made = engine._run(states, data, 64, TICKS)
+    seconds = time.perf_counter() - start
+    points = float(np.sum(engine.lanes.unpacked(made.states).points))
+    print(f"  compiled paths with copies: {count / seconds:,.0f} paths/s, {points / seconds:,.0f} points/s")
+    if isinstance(engine._run, CudaLanes):
+        seconds = kernel(engine._run, states, data)
+        print(f"  kernel alone: {count / seconds:,.0f} paths/s, {points / seconds:,.0f} points/s")
+
+
+def kernel(lanes: CudaLanes, states: Any, data: Any) -> float:
+    """Seconds of the kernel, by events of the device; the second of two runs."""
+    cupy, count, real, seconds = lanes._cupy, len(states), lanes._run, list[float]()
+
+    def timed(*arguments: Any) -> None:
+        start, end = cupy.cuda.Event(), cupy.cuda.Event()
+        start.record()
+        real(*arguments)
+        end.record()
+        end.synchronize()
+        seconds.append(cupy.cuda.get_elapsed_time(start, end) / 1e3)
+
+    lanes._run = timed
+    try:
+        given = lanes._sent(data)
+        for _ in range(2):
+            lanes._once(lanes._sent(states), given, (count, 32 * count, 64, TICKS))
+    finally:
+        lanes._run = real
+    return seconds[-1]
+
+
+def compilation(system: onesided.System) -> None:
+    """Print how long the device's compiler takes for the program."""
+    engine = next(iter(system.derivatives.engines.values()))
+    if isinstance(engine._run, CudaLanes):
+        start = time.perf_counter()
+        fresh = f"// at {start}\n{engine._run._run.code}"  # none that was kept
+        engine._run._cupy.RawKernel(fresh, "run", options=("-std=c++17",)).compile()
+        print(f"  NVRTC: {time.perf_counter() - start:.2f} s")
+
+
 def loop(system: onesided.System, given: dict[str, Any], found: onesided.ManyPaths) -> tuple[float, float, float]:
     """Time per path of `trace`, points per path, and the largest difference of the load at an event."""
     method, worst, points = onesided.PredictorCorrector.fast(), 0.0, 0
@@ -73,19 +168,26 @@ def loop(system: onesided.System, given: dict[str, Any], found: onesided.ManyPat
 
 
 def main() -> None:
-    """Print a table."""
+    """Print everything for each device."""
     count = int(sys.argv[1]) if len(sys.argv) > 1 else 10_000
-    system, given = chain(), parameters(count)
-    devices = ["cpu", *(["gpu"] if has_gpu() else [])]
-    for device in devices:
-        found, first, time_of_all = run(system, given, device)
-        seconds, points, worst = loop(system, given, found)
-        print(found.words())
+    given = parameters(count)
+    for device in ["cpu", *(["gpu"] if has_gpu() else [])]:
+        system = chain()
+        found, first, _ = run(system, given, device)
+        with measured() as seconds:
+            start = time.perf_counter()
+            onesided.trace_many(system, given, START, 0.0, p_bounds=BOUNDS, device=device)
+            time_of_all = time.perf_counter() - start
+        per_path, points, worst = loop(system, given, found)
         print(
             f"{device}: first call {first:.2f} s; {count / time_of_all:,.0f} paths/s, "
-            f"{len(found.p) / count:.1f} events each; trace {1e3 * seconds:.1f} ms for {points:.0f} points: "
-            f"{seconds * count / time_of_all:.0f} times faster; loads differ by {worst:.1e}"
+            f"{len(found.p) / count:.1f} events each; trace {1e3 * per_path:.1f} ms for {points:.0f} points: "
+            f"{per_path * count / time_of_all:.0f} times faster; loads differ by {worst:.1e}"
         )
+        print(f"  whole call {time_of_all:.2f} s; " + "; ".join(f"{part} {s:.2f} s" for part, s in seconds.items()))
+        compilation(system)
+        alone(system, given, next(iter(system.derivatives.engines.values())))
+        print(f"  {found.words()}")
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from onesided import PredictorCorrector, System, trace
-from onesided.evaluation.compiling import OPTIONS, PLAIN_BLOCKS, QUICK, _options, compiled, prepare_jax
+from onesided.evaluation.compiling import OPTIONS, PLAIN_BLOCKS, QUICK, compiled, compiler_options, prepare_jax
 from onesided.evaluation.derivatives import Derivatives
 from onesided.evaluation.flat import flattened, retraced
 from onesided.evaluation.looping import at_once, looped
@@ -121,7 +121,7 @@ def test_what_is_called_often_is_compiled_again_with_the_same_numbers(monkeypatc
 def test_options_that_the_compiler_does_not_know_are_left_out(monkeypatch):
     monkeypatch.setattr("onesided.evaluation.compiling.KNOWN", ((0, 0), (0, 0)))
     monkeypatch.setattr("onesided.evaluation.compiling.OPTIONS", {**OPTIONS, "xla_no_such_option": True})
-    assert _options.__wrapped__(quick=True) == {**OPTIONS, QUICK: 0}
+    assert compiler_options.__wrapped__(quick=True) == {**OPTIONS, QUICK: 0}
 
 
 def test_a_function_that_is_traced_once_has_all_derivatives():

@@ -4,6 +4,9 @@ import ctypes
 import math
 import shutil
 import subprocess
+import tempfile
+from contextlib import nullcontext
+from pathlib import Path
 from types import SimpleNamespace
 
 import jax.numpy as jnp
@@ -11,12 +14,11 @@ import numpy as np
 import pytest
 
 import onesided
-from onesided.evaluation.cuda_lanes import source
-from onesided.evaluation.lane_runs import around_again, engine_for
+from onesided.evaluation import cuda_lanes, lane_runs
+from onesided.evaluation.lane_runs import around_again
 from onesided.evaluation.lane_state import AT_LIMIT, OPENS
 from onesided.evaluation.native_lanes import LaneTable
 from onesided.evaluation.straight import NotStraightError, StraightLine, straight
-from onesided.statics.many import _knobs
 from onesided.statics.many_checks import broken
 
 BOUND = 10.0
@@ -269,36 +271,55 @@ def test_straight_line_computes_what_the_function_does():
         assert np.allclose(evaluated(line, x), other(x), rtol=1e-14)
 
 
-def test_printed_kernel_runs_the_same_paths(snap, tmp_path):
-    """What a graphics processor is given, compiled for this one."""
-    compiler = shutil.which("c++") or shutil.which("g++") or shutil.which("clang++")
-    if compiler is None:
-        pytest.skip("no C++ compiler")
-    engine = engine_for(snap.derivatives, 0, 3, _knobs(onesided.PredictorCorrector(), onesided.Tolerances()), "cpu")
-    lanes = engine.lanes
-    line = straight(lanes.tick, lanes.length, lanes.given)
-    words = "#include <cmath>\nusing std::isfinite;\n#define __global__\n#define __device__\n"
-    words += "static unsigned long long atomicAdd(unsigned long long* a, unsigned long long b)"
-    words += "{ unsigned long long v = *a; *a += b; return v; }\n"
-    text, library = tmp_path / "lanes.cpp", tmp_path / "lanes.so"
-    text.write_text(words + source(line, (lanes.length, lanes.given, lanes.width), lanes.places))
-    subprocess.run([compiler, "-O0", "-shared", "-fPIC", "-o", library, text], check=True)
-    given = random_snaps(8, seed=5)
-    vectors = np.stack(list(given.values()), axis=1)
-    count = len(vectors)
-    ones = np.ones((count, lanes.size + lanes.n + lanes.m + 1))
-    data = np.hstack([vectors, ones, -5.0 * np.ones((count, 1)), 5.0 * np.ones((count, 1))])
-    states = lanes.start(np.zeros((count, lanes.size)), np.zeros((count, 1)))
-    expected = engine.run(states, data, 10_000, lambda paths, events: None)
-    flat, there = np.ascontiguousarray(states.T), np.ascontiguousarray(data.T)
-    rows, counts = np.zeros((1000, lanes.width + 2)), np.zeros(2, dtype=np.uint64)
-    run = ctypes.CDLL(str(library)).run
-    pointers = [ctypes.c_void_p(array.ctypes.data) for array in (flat, there, rows, counts)]
-    run(*pointers, *(ctypes.c_longlong(number) for number in (count, 1000, 64, 10_000)))
-    made = rows[: int(counts[1])]
-    made = made[np.lexsort((made[:, -1], made[:, -2]))]
-    assert np.array_equal(made[:, -2], expected.path)
-    assert np.allclose(made[:, : lanes.size + 3], expected.rows[:, : lanes.size + 3], rtol=1e-9, atol=1e-9)
+class Compiled:
+    """What stands in for a kernel of cupy: the same text compiled for this machine's processor."""
+
+    def __init__(self, text, name, options):
+        words = "#include <cmath>\nusing std::isfinite;\n#define __global__\n#define __device__\n"
+        words += "static unsigned long long atomicAdd(unsigned long long* a, unsigned long long b)"
+        words += "{ unsigned long long v = *a; *a += b; return v; }\n"
+        compiler = shutil.which("c++") or shutil.which("g++") or shutil.which("clang++")
+        with tempfile.TemporaryDirectory() as folder:
+            written, library = Path(folder) / "lanes.cpp", Path(folder) / "lanes.so"
+            written.write_text(words + text)
+            subprocess.run([compiler, "-O0", "-shared", "-fPIC", "-o", library, written], check=True)
+            self._run = getattr(ctypes.CDLL(str(library)), name)
+
+    def compile(self):
+        pass
+
+    def __call__(self, grid, block, arguments):
+        arrays, numbers = arguments[:4], arguments[4:]
+        pointers = [ctypes.c_void_p(array.ctypes.data) for array in arrays]
+        self._run(*pointers, *(ctypes.c_longlong(number) for number in numbers))
+
+
+def numpy_as_cupy():
+    """NumPy where cupy is not to be had."""
+    stand_in = SimpleNamespace(
+        **{name: getattr(np, name) for name in ("asarray", "ascontiguousarray", "empty", "zeros")}
+    )
+    stand_in.cumsum, stand_in.uint64, stand_in.int64 = np.cumsum, np.uint64, np.int64
+    stand_in.RawKernel, stand_in.asnumpy = Compiled, np.asarray
+    device = SimpleNamespace(attributes={"MultiProcessorCount": 1})
+    stand_in.cuda = SimpleNamespace(Stream=lambda non_blocking: nullcontext(), Device=lambda: device)
+    return stand_in
+
+
+@pytest.mark.skipif(not any(map(shutil.which, ("c++", "g++", "clang++"))), reason="no C++ compiler")
+def test_printed_kernel_runs_the_same_paths(snap, monkeypatch):
+    """What a graphics processor is given, compiled for this one, with room for the rows of few paths at first."""
+    monkeypatch.setattr(cuda_lanes, "_cupy", numpy_as_cupy)
+    monkeypatch.setattr(cuda_lanes, "ROOM", 1)
+    monkeypatch.setitem(lane_runs.CHUNK, "gpu", 16)
+    given = random_snaps(50, seed=5)
+    device, host = (
+        onesided.trace_many(snap, given, [0.0], 0.0, p_bounds=(-5, 5), device=device) for device in ("gpu", "cpu")
+    )
+    assert device.engine == "gpu" and not device.handed.any()
+    assert np.array_equal(device.path, host.path) and np.array_equal(device.kind, host.kind)
+    assert np.allclose(device.p, host.p, rtol=1e-12, atol=1e-12)
+    assert np.allclose(device.q, host.q, rtol=1e-7, atol=1e-7)
 
 
 def test_closed_paths_are_told_once():

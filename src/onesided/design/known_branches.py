@@ -19,6 +19,7 @@ class KnownBranches:
         self.system, self.sizes, self.tolerances = system, sizes, tolerances
         self.branches: list[tuple[Array, Array]] = []
         self._low = self._high = np.zeros((0, system.n + 1))
+        self._loads = np.zeros((0, 2))  # at both ends
 
     def add(self, p: Array, q: Array) -> None:
         """Know one more, by its points."""
@@ -28,6 +29,7 @@ class KnownBranches:
         room[-1] = SHARP * self.sizes.control
         self._low = np.vstack([self._low, points.min(axis=0) - room])
         self._high = np.vstack([self._high, points.max(axis=0) + room])
+        self._loads = np.vstack([self._loads, p[[0, -1]]])
         self.branches.append((p, q))
 
     def find(self, q: Array, p: float) -> int | None:
@@ -56,11 +58,9 @@ class KnownBranches:
 
     def same_ends(self, p: Array, q: Array) -> int | None:
         """The number of a branch between the same two ends: a state on it that could not be told is on it after all."""
-        for number, (series, points) in enumerate(self.branches):
-            near = np.all(np.abs(series[[0, -1]] - p) <= SHARP * self.sizes.control)
-            if near and all(self._apart(points[i], q[i]) <= SAME for i in (0, -1)):
-                return number
-        return None
+        near = np.all(np.abs(self._loads - p) <= SHARP * self.sizes.control, axis=1)
+        same = (int(i) for i in np.flatnonzero(near) if self._apart(self.branches[i][1][[0, -1]], q) <= SAME)
+        return next(same, None)
 
     def _apart(self, a: Array, b: Array) -> float:
         """Distance in units of length."""

@@ -231,7 +231,7 @@ class Compiled:
 
     def _made(self, function: Callable[..., Any], *, quick: bool) -> Callable[..., Any]:
         """Compiled, with the options; what has been traced is not traced again."""
-        options = _options(quick=quick)
+        options = compiler_options(quick=quick)
         made: Callable[..., Any] = jax.jit(function, static_argnums=self._static, compiler_options=options)
         return made
 
@@ -332,7 +332,7 @@ def _equations(jaxpr: Any) -> Iterator[Any]:
 
 
 @cache
-def _options(*, quick: bool) -> dict[str, Any]:
+def compiler_options(*, quick: bool) -> dict[str, Any]:
     """The options that this compiler knows."""
     wanted = OPTIONS | ({QUICK: 0} if quick else {})
     if jax.__version_info__[:2] == KNOWN[0] or _accepted(wanted):  # trying takes as long as compiling a small model

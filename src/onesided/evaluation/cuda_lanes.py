@@ -5,6 +5,7 @@ A thread that is done with a path takes the next one. The text is plain C++ but 
 """
 
 import math
+from queue import SimpleQueue
 from typing import Any
 
 import numpy as np
@@ -107,31 +108,37 @@ def _written(operation: ScalarOperation, length: int) -> str:
 
 
 class CudaLanes:
-    """A compiled `tick` on the first graphics processor; arguments as for `NativeLanes`."""
+    """A compiled `tick` on the first graphics processor; arguments as for `NativeLanes`.
+
+    Called from several threads, it copies for one while it computes for another.
+    """
 
     def __init__(self, line: StraightLine, sizes: tuple[int, int, int], places: tuple[int, int, float]) -> None:
         self.width, self._places = sizes[2], places
         self._cupy = _cupy()
+        self._streams: SimpleQueue[Any] = SimpleQueue()
         text = source(line, sizes, places)
         self._run = self._cupy.RawKernel(text, "run", options=("-std=c++17",))
         self._run.compile()
 
     def __call__(self, states: Array, data: Array, most: int, ticks: int) -> LaneTable:
         """Run paths until they are done, have `most` rows, or were evaluated `ticks` times."""
-        count = len(states)
-        given = self._cupy.asarray(np.ascontiguousarray(data.T))
-        room = ROOM * count
-        while True:
-            ends, rows, made = self._once(states, given, (count, room, most, ticks))
-            if made <= room:
-                break
-            room = made
-        return LaneTable(ends, rows[:, :-2], rows[:, -2].astype(np.intp))
+        count, room, made = len(states), ROOM * len(states), None
+        stream = self._cupy.cuda.Stream(non_blocking=True) if self._streams.empty() else self._streams.get()
+        with stream:
+            given = self._sent(data)
+            while made is None:
+                made, room = self._once(self._sent(states), given, (count, room, most, ticks))
+        self._streams.put(stream)
+        return made
 
-    def _once(self, states: Array, given: Any, numbers: tuple[int, int, int, int]) -> tuple[Array, Array, int]:
-        """The last states, rows with path and number behind them, and how many there would have been."""
+    def _sent(self, table: Array) -> Any:
+        """A number of all paths after the other, on the device."""
+        return self._cupy.ascontiguousarray(self._cupy.asarray(np.ascontiguousarray(table)).T)
+
+    def _once(self, there: Any, given: Any, numbers: tuple[int, int, int, int]) -> tuple[LaneTable | None, int]:
+        """What was made, or None where there was no room for all rows; how many rows there were."""
         cupy, at = self._cupy, self._places[1]
-        there = cupy.asarray(np.ascontiguousarray(states.T))
         before = there[at].copy()
         there[at] = 0.0
         rows = cupy.empty((numbers[1], self.width + 2))
@@ -139,10 +146,15 @@ class CudaLanes:
         blocks = min(-(-numbers[0] // THREADS), BLOCKS * cupy.cuda.Device().attributes["MultiProcessorCount"])
         self._run((blocks,), (THREADS,), (there, given, rows, counts, *map(np.int64, numbers)))
         made = int(counts[1])
+        if made > numbers[1]:
+            return None, made
+        own, listed = there[at].astype(cupy.int64), rows[:made]
+        first = cupy.cumsum(own) - own  # rows of the paths before
+        ordered = cupy.empty((made, self.width))
+        ordered[first[listed[:, -2].astype(cupy.int64)] + listed[:, -1].astype(cupy.int64) - 1] = listed[:, :-2]
         there[at] += before
-        rows = rows[: min(made, numbers[1])]
-        order = cupy.lexsort(cupy.stack([rows[:, -1], rows[:, -2]]))
-        return cupy.asnumpy(there).T, cupy.asnumpy(rows[order]), made
+        path = np.repeat(np.arange(numbers[0]), cupy.asnumpy(own))
+        return LaneTable(cupy.asnumpy(there).T, cupy.asnumpy(ordered), path), made
 
 
 def _cupy() -> Any:

@@ -4,15 +4,17 @@ Whichever it is, it runs the same straight line of operations; functions that ca
 """
 
 from collections.abc import Callable
-from typing import Any, Protocol
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Protocol, TypeVar
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from onesided.base.processors import processors
 from onesided.base.types import Array, Indices
-from onesided.evaluation.compiling import compiled
+from onesided.evaluation.compiling import compiled, compiler_options
 from onesided.evaluation.cuda_lanes import CudaLanes, has_gpu
 from onesided.evaluation.derivatives import Derivatives
 from onesided.evaluation.lane_state import POINT, LaneKnobs
@@ -21,9 +23,12 @@ from onesided.evaluation.path_lanes import PathLanes
 from onesided.evaluation.straight import NotStraightError, straight
 
 ROOM = 64  # rows that a path may make before it is looked at
-RECHECKED = 1 << 16  # points of one call that are worth a compilation
+RECHECKED = 1 << 13  # points of one call, where there are so many at least
 AGAIN, OFTEN = 64, 8  # so often at most, with all points and with events alone; a path with more rows is not done
-CHUNK = {"cpu": 1 << 14, "gpu": 1 << 18, "xla": 1 << 10}  # paths of one call
+CHUNK = {"cpu": 1 << 13, "gpu": 1 << 16, "xla": 1 << 10}  # paths of one call
+MOST_AT_ONCE = 8  # chunks: while one runs, others are made ready, or what became of them is looked at
+
+Made = TypeVar("Made")
 
 
 class LaneRunner(Protocol):
@@ -39,7 +44,7 @@ class XlaLanes:
 
     def __init__(self, lanes: PathLanes) -> None:
         self._lanes = lanes
-        self._many = jax.jit(self._loop, static_argnums=2)
+        self._many = jax.jit(self._loop, static_argnums=2, compiler_options=compiler_options(quick=False))
 
     def __call__(self, states: Array, data: Array, most: int, ticks: int) -> LaneTable:
         """Last states, rows and their paths."""
@@ -80,41 +85,78 @@ class LaneEngine:
         residuals = jax.vmap(derivatives.packed_residual)
         self._residuals, self._many_residuals = compiled(residuals, rare=True), jax.jit(residuals)
 
-    def run(self, states: Array, data: Array, ticks: int, told: Callable[[int, int], None]) -> LaneTable:
-        """Run paths to their ends, some at a time; those with many rows go on where they were."""
-        chunk, parts = CHUNK[self.name], list[tuple[Array, Indices]]()
+    def run(
+        self,
+        count: int,
+        given: Callable[[Indices], tuple[Array, Array]],
+        finish: Callable[[Indices, LaneTable], Made],
+        ticks: int,
+        told: Callable[[int, Made], None],
+    ) -> list[Made]:
+        """Run paths to their ends, some at a time.
+
+        Parameters
+        ----------
+        given : numbers of some paths → their states and data.
+        finish : numbers of some paths, their last states and rows (with paths counted among them) → what is kept.
+        told : how many paths are done, and what was kept of the last ones.
+        """
+        chunk, kept = CHUNK[self.name], list[Made]()
+
+        def done(first: int) -> Made:
+            which = np.arange(first, min(first + chunk, count))
+            return finish(which, self._to_the_end(*given(which), ticks))
+
+        with ThreadPoolExecutor(_at_once(self.name)) as pool:
+            try:
+                for made in pool.map(done, range(0, count, chunk)):
+                    kept.append(made)
+                    told(min(chunk * len(kept), count), made)
+            except BaseException:
+                pool.shutdown(wait=True, cancel_futures=True)
+                raise
+        return kept
+
+    def _to_the_end(self, states: Array, data: Array, ticks: int) -> LaneTable:
+        """Paths of one call; those with many rows go on where they were."""
+        made = self._run(states, data, ROOM, ticks)
+        ends, parts, which = made.states, [made], np.arange(len(states))
         phase, _, done = self.lanes.places
-        ends = np.empty_like(states)
-        for first in range(0, len(states), chunk):
-            which = np.arange(first, min(first + chunk, len(states)))
-            current = states[which]
-            for _ in range(AGAIN if self.lanes.knobs.points else OFTEN):
-                if not len(which):
-                    break
-                made = self._run(current, data[which], ROOM, ticks)
-                ends[which] = made.states
-                parts.append((made.rows, which[made.path]))
-                rows = np.bincount(made.path, minlength=len(which))
-                on = (made.states[:, phase] != done) & (rows >= ROOM)
+        for _ in range((AGAIN if self.lanes.knobs.points else OFTEN) - 1):
+            rows = np.bincount(made.path, minlength=len(which))
+            on = (made.states[:, phase] != done) & (rows >= ROOM)
+            if on.any():
                 on[around_again(made, self.lanes.size, self.lanes.knobs.near)] = False
-                which, current = which[on], made.states[on]
-            told(min(first + chunk, len(states)), sum(len(part[1]) for part in parts))
-        table = np.concatenate([np.zeros((0, self.lanes.width)), *(part[0] for part in parts)])
-        path = np.concatenate([np.zeros(0, dtype=np.intp), *(part[1] for part in parts)])
-        if np.any(path[1:] < path[:-1]):  # some came in several pieces
-            order = np.argsort(path, kind="stable")
-            table, path = table[order], path[order]
-        return LaneTable(ends, table, path)
+            if not on.any():
+                break
+            which, current = which[on], made.states[on]
+            made = self._run(current, data[which], ROOM, ticks)
+            ends[which] = made.states
+            parts.append(LaneTable(made.states, made.rows, which[made.path]))
+        if len(parts) == 1:
+            return made
+        table, path = np.concatenate([part.rows for part in parts]), np.concatenate([part.path for part in parts])
+        order = np.argsort(path, kind="stable")
+        return LaneTable(ends, table[order], path[order])
 
     def residuals(self, X: Array, vectors: Array) -> tuple[Array, Array]:
         """L_q and c at packed points, each with parameters of its own: by other code than that which made them."""
-        n, parts = self.lanes.n, list[Array]()
-        for first in range(0, len(X), RECHECKED):
-            some, own = X[first : first + RECHECKED], vectors[first : first + RECHECKED]
-            few = len(some) < RECHECKED
-            parts.append(np.asarray(self._residuals(some, own) if few else self._many_residuals(some, own)))
+        n, count = self.lanes.n, len(X)
+        if count < RECHECKED:
+            out = np.asarray(self._residuals(X, vectors))
+            return out[:, 1 : n + 1], out[:, n + 1 :]
+        parts = list[Array]()
+        for first in range(0, count, RECHECKED):  # all of one length: the last ones once more
+            some = slice(min(first, count - RECHECKED), min(first + RECHECKED, count))
+            made = np.asarray(self._many_residuals(X[some], vectors[some]))
+            parts.append(made[first - some.start :])
         out = np.concatenate(parts)
         return out[:, 1 : n + 1], out[:, n + 1 :]
+
+
+def _at_once(device: str) -> int:
+    """Chunks at a time: paths on this machine's processors take all of them, but what follows takes one."""
+    return min(processors(), MOST_AT_ONCE) if device == "gpu" else 2
 
 
 def around_again(table: LaneTable, size: int, near: float) -> Indices:

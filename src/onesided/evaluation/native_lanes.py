@@ -4,7 +4,6 @@ Eight paths share every instruction. A path that is done makes room for the next
 """
 
 import ctypes
-import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -14,6 +13,7 @@ import llvmlite.binding as llvm
 import numpy as np
 from llvmlite import ir
 
+from onesided.base.processors import processors
 from onesided.base.types import Array, Indices
 from onesided.evaluation.straight import Scalar, ScalarOperation, StraightLine
 
@@ -52,7 +52,7 @@ class NativeLanes:
 
     def __call__(self, states: Array, data: Array, most: int, ticks: int) -> LaneTable:
         """Run paths until they are done, have `most` rows, or were evaluated `ticks` times."""
-        workers = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+        workers = processors()
         share = min(max(SHARE, -(-len(states) // (8 * workers))), MOST)
         starts = range(0, len(states), share)
         with ThreadPoolExecutor(workers) as pool:

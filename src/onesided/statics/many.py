@@ -6,82 +6,31 @@ from the last point before it. Events are rechecked from the model by other code
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from onesided.base.arguments import checked
-from onesided.base.errors import OnesidedError, SolveError, UsageError
+from onesided.base.errors import OnesidedError, UsageError
+from onesided.base.processors import processors
 from onesided.base.progress import SILENT, Progress
 from onesided.base.tolerances import DEFAULT, Tolerances
-from onesided.base.types import Array, Indices, Mask, Status
-from onesided.evaluation.lane_runs import LaneEngine, around_again, engine_for
-from onesided.evaluation.lane_state import (
-    AT_BOUND,
-    AT_LIMIT,
-    CLOSES,
-    CORNER_CLOSES,
-    CORNER_OPENS,
-    ENDED,
-    LEFT,
-    OPENS,
-    POINT,
-    LaneKnobs,
-)
-from onesided.evaluation.native_lanes import LaneTable
-from onesided.results import Kind, Path
+from onesided.base.types import Array, Status
+from onesided.evaluation.lane_runs import engine_for
+from onesided.evaluation.lane_state import LaneKnobs
+from onesided.results import Path
 from onesided.results.many_paths import ManyPaths
-from onesided.statics.equilibria.place import Standpoint
-from onesided.statics.many_checks import broken, equilibria
-from onesided.statics.many_samples import LaneFrame, ManyTracks, sampled
-from onesided.statics.many_starts import ManyStarts, alike, per_path, starts_of_many
-from onesided.statics.paths import start_of, trace
-from onesided.statics.tracing.hits import PathWatch
+from onesided.statics.many_runs import BROKEN, ManyEvents, ManyRows, ManyRun
+from onesided.statics.many_samples import ManyTracks, sampled
+from onesided.statics.many_starts import ManyStarts, per_path, starts_of_many
+from onesided.statics.paths import trace
 from onesided.statics.tracing.steps import PredictorCorrector
 from onesided.system.system import System
 
-KINDS = {AT_LIMIT: Kind.limit, OPENS: Kind.opens, CLOSES: Kind.closes, AT_BOUND: Kind.bound}
-KINDS |= {CORNER_OPENS: Kind.corner_limit, CORNER_CLOSES: Kind.corner_limit}
-NAMES = np.array([KINDS[code].name if code in KINDS else "" for code in range(POINT + 1)], dtype=object)
 MOST_UNKNOWNS = 40  # beyond which a straight line of operations is too long
-TICKS = 100_000  # evaluations of a path until it is handed over: it may be closed
-BROKEN = (ArithmeticError, ValueError)  # overflow, or matrices that are not finite
 WEAK = 100.0  # tolerances: margins below this are not clear
-
-
-class _Events(NamedTuple):
-    """Columns of `ManyPaths`, an entry per event."""
-
-    path: Indices
-    kind: Any
-    constraint: Any
-    p: Array
-    q: Array
-    nu: Array
-    before: Indices
-    after: Indices
-
-
-@dataclass(frozen=True)
-class _LanesRun:
-    """Rows of the compiled paths by unscaled unknowns, and which paths are left to `trace`, from where."""
-
-    engine: LaneEngine
-    frame: LaneFrame
-    table: LaneTable
-    x: Array
-    left: Mask
-    since: Array
-    sense: Array
-    degree: Array
-    begun: Mask
-
-    def without(self, paths: Sequence[int]) -> "_LanesRun":
-        """The same without the rows of some paths: these were followed anew."""
-        kept = ~np.isin(self.table.path, paths)
-        table = LaneTable(self.table.states, self.table.rows[kept], self.table.path[kept])
-        return replace(self, table=table, x=self.x[kept])
 
 
 class _How(NamedTuple):
@@ -89,6 +38,9 @@ class _How(NamedTuple):
 
     method: PredictorCorrector
     tolerances: Tolerances
+
+
+_Asked = tuple[System, ManyStarts, _How]
 
 
 @checked
@@ -130,12 +82,17 @@ def trace_many(  # noqa: PLR0913 - one verb, all its ends by keyword
     if device not in {"auto", "cpu", "gpu", "xla"}:
         raise UsageError("`device` is not known", got=repr(device), expected='"auto", "cpu", "gpu" or "xla"')
     progress.begin("trace_many")
+
+    def told(paths: int, events: int) -> None:
+        progress.update(control=float(batch.p[0]), points=paths, events=events, step=0.0)
+
     try:
         if _is_large(system):
-            return _collected(system, batch, None, how, None)
+            return _collected((system, batch, how), None, [], None, told)
         engine = engine_for(system.derivatives, len(system.bilateral), batch.vectors.shape[1], knobs, device)
-        found = _run(system, batch, engine, tolerances, progress)
-        return _collected(system, batch, found, how, wanted)
+        run = ManyRun(system, batch, engine, tolerances)
+        rows = run.rows(told)
+        return _collected((system, batch, how), run, rows, wanted, told)
     finally:
         progress.end()
 
@@ -171,117 +128,31 @@ def _knobs(method: PredictorCorrector, tolerances: Tolerances, *, points: bool =
     )
 
 
-class _Lanes:
-    """Paths before they run: sizes, starts and closed contacts of each, as far as they are known."""
-
-    def __init__(self, system: System, batch: ManyStarts) -> None:
-        n, m, count = system.n, len(system.constraint_names), len(batch.p)
-        self.n, self.batch = n, batch
-        self.unit, self.weight = np.ones((count, n + 1 + m)), np.ones((count, n + m))
-        self.x, self.closed, self.usable = (
-            np.zeros((count, n + 1 + m)),
-            np.zeros((count, m)),
-            np.zeros(count, dtype=bool),
-        )
-
-    def put(self, own: Indices, member: int, stands: Standpoint | None) -> None:
-        """Some paths with the sizes, contacts and reactions of one of them, each from its own start."""
-        if stands is None:
-            return
-        n, batch = self.n, self.batch
-        self.usable[own] = True
-        self.unit[own], self.weight[own] = stands.unit, np.concatenate([stands.sizes.force, stands.scales.gap])
-        self.closed[own] = 0.0
-        self.closed[np.ix_(own, stands.strong)] = 1.0
-        self.x[own] = np.hstack([batch.q[own], batch.p[own, None], np.tile(stands.x[n + 1 :], (len(own), 1))])
-        self.x[member, :n] = stands.x[:n]
-
-    def run(self, engine: LaneEngine, which: Indices, told: Callable[[int, int], None]) -> LaneTable:
-        """Run some of the paths, counted among all."""
-        batch, unit = self.batch, self.unit[which]
-        bounds = np.array(batch.asked.bounds) / unit[:, self.n, None]
-        sense = np.full((len(which), 1), float(batch.asked.direction))
-        data = np.hstack([batch.vectors[which], unit, self.weight[which], sense, bounds])
-        made = engine.run(engine.lanes.start(self.x[which] / unit, self.closed[which]), data, TICKS, told)
-        return LaneTable(made.states, made.rows, which[made.path])
-
-
-def _run(
-    system: System, batch: ManyStarts, engine: LaneEngine, tolerances: Tolerances, progress: Progress
-) -> _LanesRun:
-    """All paths side by side, as far as they come; those that do not start well once more, each with its own start."""
-    count, lanes = len(batch.p), _Lanes(system, batch)
-
-    def told(paths: int, events: int) -> None:
-        progress.update(control=float(batch.p[0]), points=paths, events=events, step=0.0)
-
-    members, groups = alike(batch.parameters, count)
-    for number, member in enumerate(members):
-        lanes.put(np.flatnonzero(groups == number), int(member), _standing(system, batch, int(member), tolerances))
-    states = np.zeros((count, engine.lanes.length))
-    which = np.flatnonzero(lanes.usable)
-    table = lanes.run(engine, which, told)
-    states[which] = table.states
-    last = engine.lanes.unpacked(states)
-    again = np.flatnonzero((last.how != ENDED) & (last.points == 0))
-    for i in again:
-        lanes.put(np.array([i]), int(i), _standing(system, batch, int(i), tolerances))
-    again = again[lanes.usable[again]]
-    second = lanes.run(engine, again, told) if len(again) else LaneTable(states[:0], table.rows[:0], table.path[:0])
-    states[again] = second.states
-    rows, path = np.concatenate([table.rows, second.rows]), np.concatenate([table.path, second.path])
-    order = np.argsort(path, kind="stable") if len(again) else slice(None)
-    return _rechecked(lanes, engine, LaneTable(states, rows[order], path[order]))
-
-
-def _standing(system: System, batch: ManyStarts, i: int, tolerances: Tolerances) -> Standpoint | None:
-    """The start of one path: sizes and closed contacts; None where there is none."""
-    watch = PathWatch(batch.asked.bounds, {}, tolerances)
-    try:
-        return start_of(batch.system(system, i), batch.q[i], float(batch.p[i]), watch, None, (None, None))[0].where
-    except (SolveError, *BROKEN):
-        return None
-
-
-def _rechecked(paths: _Lanes, engine: LaneEngine, table: LaneTable) -> _LanesRun:
-    """Events in units, each rechecked; a path with one that fails is left to `trace` from its start."""
-    unit, frame = paths.unit, LaneFrame(paths.batch.vectors, paths.unit, paths.weight)
-    path, last = table.path, engine.lanes.unpacked(table.states)
-    x = table.rows[:, : engine.lanes.size] * unit[path]
-    left = last.how != ENDED
-    begun = (last.how == LEFT) & (last.points > 0) & (last.s_1 != last.s - 1.0)  # not where two legs meet
-    good = equilibria(engine, x, LaneFrame(*(column[path] for column in frame)))
-    size = engine.lanes.size
-    wrong = np.concatenate([path[~good], around_again(table, size, engine.lanes.knobs.near), broken(table, size, last)])
-    left[wrong], begun[wrong] = True, False
-    kept = begun[path] | ~left[path]
-    rows = LaneTable(table.states, table.rows[kept], path[kept])
-    return _LanesRun(engine, frame, rows, x[kept], left, last.y * unit, last.sense, last.degree, begun)
-
-
-def _collected(system: System, batch: ManyStarts, found: _LanesRun | None, how: _How, at: Array | None) -> ManyPaths:
+def _collected(
+    asked: _Asked, run: ManyRun | None, rows: list[ManyRows], at: Array | None, told: Callable[[int, int], None]
+) -> ManyPaths:
     """Events of all paths in order; those that are left are followed by `trace`."""
+    system, batch, _ = asked
     n, count, names = system.n, len(batch.p), system.constraint_names
-    left = np.ones(count, dtype=bool) if found is None else found.left
+    left = np.ones(count, dtype=bool) if run is None else run.left
     status = np.full(count, Status.bound_reached, dtype=object)
     note = np.full(count, "", dtype=object)
-    pieces, tracks, anew = list[_Events](), list[ManyTracks](), list[int]()
-    for i in np.flatnonzero(left):
-        path, note[i], on = _traced(system, batch, int(i), found, how)
+    pieces, tracks, anew = [_no_events(n, len(names))], list[ManyTracks](), list[int]()
+    events = sum(len(made.events.p) for made in rows)
+    for done, i in enumerate(np.flatnonzero(left).tolist(), count - int(left.sum())):
+        told(done, events)
+        path, note[i], on = _traced(asked, i, run)
         status[i] = Status.stalled if path is None else path.status
-        anew += [] if on else [int(i)]
+        anew += [] if on else [i]
         if path is not None:
-            pieces.append(_traced_events(path, int(i)))
-            tracks.append(_traced_points(path, int(i)))
-    found = None if found is None else found.without(anew)
-    pieces.insert(0, _no_events(n, len(names)) if found is None else _compiled_events(found, n, names))
-    tracks = tracks if found is None else [_compiled_points(found), *tracks]
-    columns = _Events(*_in_order(pieces))
-    samples = (
-        None
-        if at is None or found is None
-        else sampled(found.engine, found.frame, ManyTracks(*_in_order(tracks)), at.tolist())
-    )
+            pieces.append(_traced_events(path, i))
+            tracks.append(_traced_points(path, i))
+            events += len(path.events)
+    columns = ManyEvents(*_in_order([*(_without(made.events, anew) for made in rows), *pieces]))
+    samples = None
+    if at is not None and run is not None:
+        points = [_without(made.points, anew) for made in rows if made.points is not None]
+        samples = sampled(run.engine, run.frame, ManyTracks(*_in_order([*points, *tracks])), at.tolist())
     return ManyPaths(
         batch.parameters,
         status,
@@ -291,22 +162,32 @@ def _collected(system: System, batch: ManyStarts, found: _LanesRun | None, how: 
         coordinates=system.coordinates,
         constraints=names,
         control=system.control,
-        engine="trace" if found is None else found.engine.name,
+        engine="trace" if run is None else run.engine.name,
         samples=samples,
     )
 
 
+def _without(columns: Any, paths: Sequence[int]) -> Any:
+    """The same without the rows of some paths: these were followed anew."""
+    kept = ~np.isin(columns.path, paths) if paths else None
+    return columns if kept is None or kept.all() else type(columns)(*(column[kept] for column in columns))
+
+
 def _in_order(pieces: Sequence[Any]) -> list[Any]:
     """Columns of several pieces, joined, by the number of the path."""
-    columns = [np.concatenate(column) for column in zip(*pieces, strict=True)]
+    ends = np.cumsum([0, *(len(piece.path) for piece in pieces)])
+    columns = [np.empty((ends[-1], *column.shape[1:]), column.dtype) for column in pieces[0]]
+
+    def put(i: int) -> None:
+        for column, part in zip(columns, pieces[i], strict=True):
+            column[ends[i] : ends[i + 1]] = part
+
+    with ThreadPoolExecutor(processors()) as pool:
+        list(pool.map(put, range(len(pieces))))
     if np.any(columns[0][1:] < columns[0][:-1]):
         order = np.argsort(columns[0], kind="stable")
         columns = [column[order] for column in columns]
     return columns
-
-
-def _compiled_points(found: _LanesRun) -> ManyTracks:
-    return ManyTracks(found.table.path, found.x, found.table.rows[:, found.x.shape[1] + 2].astype(np.intp))
 
 
 def _traced_points(path: Path, i: int) -> ManyTracks:
@@ -314,38 +195,26 @@ def _traced_points(path: Path, i: int) -> ManyTracks:
     return ManyTracks(np.full(len(x), i, dtype=np.intp), x, np.asarray(path.instability, dtype=np.intp))
 
 
-def _no_events(n: int, m: int) -> _Events:
+def _no_events(n: int, m: int) -> ManyEvents:
     names, numbers = np.zeros(0, dtype=object), np.zeros(0, dtype=np.intp)
-    return _Events(numbers, names, names, np.zeros(0), np.zeros((0, n)), np.zeros((0, m)), numbers, numbers)
+    return ManyEvents(numbers, names, names, np.zeros(0), np.zeros((0, n)), np.zeros((0, m)), numbers, numbers)
 
 
-def _compiled_events(found: _LanesRun, n: int, names: tuple[str, ...]) -> _Events:
-    size = found.x.shape[1]
-    events = found.table.rows[:, size] != POINT
-    rows, x, path = found.table.rows[events], found.x[events], found.table.path[events]
-    kinds = NAMES[rows[:, size].astype(np.intp)]
-    chosen, listed = rows[:, size + 5 :], np.array([*names, ""], dtype=object)
-    places = np.where(chosen.any(axis=1), chosen.argmax(axis=1), -1) if names else np.full(len(rows), -1)
-    constraint = listed[places]
-    degrees = rows[:, size + 1 : size + 3].astype(np.intp)
-    return _Events(path, kinds, constraint, x[:, n], x[:, :n], x[:, n + 1 :], *degrees.T)
-
-
-def _traced(
-    system: System, batch: ManyStarts, i: int, found: _LanesRun | None, how: _How
-) -> tuple[Path | None, str, bool]:
+def _traced(asked: _Asked, i: int, run: ManyRun | None) -> tuple[Path | None, str, bool]:
     """One path by `trace`, from where it was left, or from its start; None where it has none; whether it goes on."""
+    system, batch, how = asked
     own = batch.system(system, i)
-    if found is not None and found.begun[i]:
-        q, p, unit = found.since[i, : system.n], float(found.since[i, system.n]), found.frame.unit[i, : system.n]
-        path, note = _followed(own, (q, p, int(found.sense[i])), batch.asked.bounds, how)
+    if run is not None and run.begun[i]:
+        q, p = run.since[i, : system.n], float(run.since[i, system.n])
+        unit = run.frame(np.array([i])).unit[0, : system.n]
+        path, note = _followed(own, (q, p, int(run.sense[i])), batch.asked.bounds, how)
         same = (
             path is not None
             and path.status.ok
             and path.status is not Status.closed  # how often it went around before is not known
-            and np.all(np.abs(path.q[0] - q) <= found.engine.lanes.knobs.near * unit)
+            and np.all(np.abs(path.q[0] - q) <= run.engine.lanes.knobs.near * unit)
         )
-        if path is not None and same and path.instability[0] == found.degree[i]:
+        if path is not None and same and path.instability[0] == run.degree[i]:
             return path, note, True
     start = batch.q[i], float(batch.p[i]), batch.asked.direction
     return *_followed(own, start, batch.asked.bounds, how), False
@@ -374,12 +243,12 @@ def _followed(
     return path, path.note
 
 
-def _traced_events(path: Path, i: int) -> _Events:
+def _traced_events(path: Path, i: int) -> ManyEvents:
     events = path.events
     names = np.array([", ".join(event.constraints) for event in events], dtype=object)
     after = [-1 if event.instability_after is None else event.instability_after for event in events]
     n, m = path.q.shape[1], path.mu.shape[1] + path.lam.shape[1]
-    return _Events(
+    return ManyEvents(
         np.full(len(events), i, dtype=np.intp),
         np.array([event.kind.name for event in events], dtype=object),
         names,

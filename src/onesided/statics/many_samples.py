@@ -1,6 +1,6 @@
 """Many paths at given values of p: between two of their points, corrected by compiled code."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -9,6 +9,7 @@ from onesided.base.tolerances import ROUND_OFF
 from onesided.base.types import Array, Indices
 from onesided.evaluation.lane_runs import LaneEngine
 from onesided.evaluation.lane_state import ENDED
+from onesided.evaluation.native_lanes import LaneTable
 from onesided.results.many_paths import PathSamples
 
 TICKS = 100  # corrections of a point
@@ -30,8 +31,10 @@ class LaneFrame(NamedTuple):
     weight: Array
 
 
-def sampled(engine: LaneEngine, frame: LaneFrame, tracks: ManyTracks, at: Sequence[float]) -> PathSamples:
-    """The points of all paths at these values of p."""
+def sampled(
+    engine: LaneEngine, frames: Callable[[Indices], LaneFrame], tracks: ManyTracks, at: Sequence[float]
+) -> PathSamples:
+    """The points of all paths at these values of p; `frames` tells parameters and sizes of some paths."""
     n, size = engine.lanes.n, engine.lanes.size
     pieces = [_between(tracks, n, float(p)) for p in at]
     first = np.concatenate([np.zeros(0, dtype=np.intp), *(piece[0] for piece in pieces)])
@@ -39,9 +42,10 @@ def sampled(engine: LaneEngine, frame: LaneFrame, tracks: ManyTracks, at: Sequen
     order = np.lexsort((np.arange(len(first)), first))
     first, guess = first[order], guess[order]
     path, pushes = tracks.path[first], tracks.x[:, n + 1 :] != 0
-    x = _corrected(engine, LaneFrame(*(column[path] for column in frame)), guess, pushes[first] | pushes[first + 1])
-    far = np.linalg.norm((tracks.x[first + 1] - tracks.x[first]) / frame.unit[path], axis=1)
-    lost = ~(np.linalg.norm((x - guess) / frame.unit[path], axis=1) <= far)
+    frame = frames(path)
+    x = _corrected(engine, frame, guess, pushes[first] | pushes[first + 1])
+    far = np.linalg.norm((tracks.x[first + 1] - tracks.x[first]) / frame.unit, axis=1)
+    lost = ~(np.linalg.norm((x - guess) / frame.unit, axis=1) <= far)
     x[lost] = np.nan
     degree = np.maximum(tracks.degree[first], 0)
     return PathSamples(path, guess[:, n], x[:, :n], x[:, n + 1 :], degree)
@@ -65,6 +69,10 @@ def _corrected(engine: LaneEngine, frame: LaneFrame, x: Array, closed: Array) ->
     held = np.hstack([np.ones((count, lanes.k)), closed[:, lanes.k :]])
     rest = np.zeros((count, 3))  # no direction: a point is corrected, and that is all
     data, states = np.hstack([*frame, rest]), lanes.start(x / frame.unit, held)
-    table = engine.run(states, data, TICKS, lambda paths, events: None)
-    last = lanes.unpacked(table.states)
-    return np.where(last.how[:, None] == ENDED, last.y * frame.unit, np.nan)
+
+    def finish(which: Indices, table: LaneTable) -> Array:
+        last = lanes.unpacked(table.states)
+        return np.where(last.how[:, None] == ENDED, last.y * frame.unit[which], np.nan)
+
+    made = engine.run(count, lambda which: (states[which], data[which]), finish, TICKS, lambda paths, found: None)
+    return np.concatenate([np.zeros((0, lanes.size)), *made])

@@ -109,11 +109,12 @@ def alike(columns: Mapping[str, Array], count: int) -> tuple[Indices, Indices]:
         return np.zeros(1, dtype=np.intp), np.zeros(count, dtype=np.intp)
     values = np.stack(list(columns.values()), axis=1)
     sizes = np.where(values == 0, 1.0, np.abs(values))
-    keys = np.round(np.log10(sizes)) * 2.0 + (values < 0)
-    if np.all(keys == keys[0]):
-        return np.zeros(1, dtype=np.intp), np.zeros(count, dtype=np.intp)
-    _, members, groups, numbers = np.unique(keys, axis=0, return_index=True, return_inverse=True, return_counts=True)
-    groups = groups.reshape(-1)
+    keys = 2 * np.round(np.log10(sizes)).astype(np.intp) + (values < 0)
+    groups = np.zeros(count, dtype=np.intp)
+    for key in keys.T - keys.min(axis=0)[:, None]:  # numbered anew after each: never more than there are paths
+        if key.any():
+            _, groups = np.unique(groups * (key.max() + 1) + key, return_inverse=True)
+    _, members, numbers = np.unique(groups, return_index=True, return_counts=True)
     if len(members) > GROUPS:  # the rare ones take the sizes of the most frequent
         frequent = np.argsort(-numbers)[:GROUPS]
         place = np.zeros(len(members), dtype=np.intp)

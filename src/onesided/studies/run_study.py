@@ -191,7 +191,7 @@ def _engine(
     elif workers == 0:
         yield _Here(quick, where)
     else:
-        with LocalWorkers(min(worker_count(workers), count), packed(quick), where) as processes:
+        with LocalWorkers(min(worker_count(workers), count), count, packed(quick), where) as processes:
             yield processes
 
 

@@ -8,9 +8,13 @@ import sys
 import threading
 import time
 from functools import lru_cache
-from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
+
+if sys.platform == "win32":
+    from multiprocessing.connection import PipeConnection
+else:
+    from multiprocessing.connection import Connection
 
 LOOK = 1.0  # seconds between looks whether the parent lives
 
@@ -20,8 +24,11 @@ def serve(handle: int, parent: int) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's
     with contextlib.suppress(OSError):  # where memory runs out this process goes, not the one that keeps the results
         Path("/proc/self/oom_score_adj").write_text("1000")
-    threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
-    connection = Connection(handle)
+    if sys.platform == "win32":  # a process is not told there that its parent is gone: it ends when it has answered
+        connection = PipeConnection(handle)
+    else:
+        threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
+        connection = Connection(handle)
     with contextlib.suppress(EOFError, OSError):
         paths, data, folder = connection.recv()
         sys.path[:] = paths

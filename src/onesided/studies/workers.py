@@ -16,8 +16,10 @@ from dataclasses import dataclass, field
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
+from typing import Any
 
-from onesided.base.errors import SolveError, UsageError
+from onesided.base.errors import SolveError
+from onesided.base.processors import processors
 from onesided.studies.kept import Row
 
 Case = tuple[int, dict[str, float]]
@@ -25,6 +27,7 @@ AHEAD = 0.5  # seconds of work that a process has before it
 MOST_AHEAD = 500  # cases
 MOST_SENT = 1000  # values that are sent at a time: what a process has not read yet must not block the other
 LOG = "workers.log"
+KILLED = -9  # how a process ends by SIGKILL, which not every system has
 TRIES = 3  # processes that a case may end before it is given up
 PATIENCE = 0.2  # seconds between looks at Ctrl-C
 START = (
@@ -55,7 +58,7 @@ class _Worker:
     def words(self) -> str:
         """How it ended."""
         code = self.process.wait()
-        if code == -signal.SIGKILL:
+        if code == KILLED:
             return "was killed (signal 9), by lack of memory or by somebody"
         return f"was ended by signal {-code} ({signal.Signals(-code).name})" if code < 0 else f"ended with code {code}"
 
@@ -65,12 +68,12 @@ class LocalWorkers:
 
     Parameters
     ----------
-    count : how many.
+    count : how many;  cases : how many cases there are for them.
     data : the task, pickled;  folder : for whole results.
     """
 
-    def __init__(self, count: int, data: bytes, folder: Path) -> None:
-        self._count, self._data, self._folder = count, data, folder
+    def __init__(self, count: int, cases: int, data: bytes, folder: Path) -> None:
+        self._count, self._todo, self._data, self._folder = count, cases, data, folder
         self._workers: list[_Worker] = []
         self._suspects: deque[Case] = deque()
         self._ended: dict[int, int] = {}
@@ -113,12 +116,14 @@ class LocalWorkers:
 
     def _take(self) -> Case | None:
         taken, self._waiting = self._next(), None
+        self._todo -= taken is not None
         return taken
 
     def _ahead(self) -> int:
-        """How many cases a process has before it."""
+        """How many cases a process has before it: fewer towards the end, so that all are done at the same time."""
         first = self._next()
         most = min(MOST_AHEAD, MOST_SENT // max(len(first[1]), 1)) if first else MOST_AHEAD
+        most = min(most, self._todo // (2 * self._count))
         return int(max(min(AHEAD / self._seconds, most), 1)) if self._seconds else 1
 
     def _batch(self, worker: _Worker) -> list[Case]:
@@ -173,16 +178,13 @@ class LocalWorkers:
 
     def _start(self) -> _Worker:
         """A fresh process with the task."""
-        if os.name == "nt":
-            raise UsageError("processes of a study need Linux or macOS", advice="workers=0, or executor=…")
         here, there = Pipe()
         start = [sys.executable, "-X", "faulthandler", "-c", START]
         command = [*start, str(there.fileno()), str(os.getpid()), json.dumps(sys.path)]
         with (self._folder / LOG).open("ab") as log:  # what it says when it dies
             process = subprocess.Popen(
-                command, pass_fds=[there.fileno()], stdin=subprocess.DEVNULL, stderr=log, env={**QUIET, **os.environ},
-                start_new_session=True,
-            )  # fmt: skip
+                command, stdin=subprocess.DEVNULL, stderr=log, env={**QUIET, **os.environ}, **_with(there.fileno())
+            )
         there.close()
         worker = _Worker(process, here)
         with contextlib.suppress(OSError):
@@ -190,8 +192,15 @@ class LocalWorkers:
         return worker
 
 
+def _with(handle: int) -> dict[str, Any]:
+    """How a process is started that has one end of a connection, and does not hear Ctrl-C."""
+    if sys.platform == "win32":
+        os.set_handle_inheritable(handle, True)
+        listed = subprocess.STARTUPINFO(lpAttributeList={"handle_list": [handle]})
+        return {"startupinfo": listed, "creationflags": subprocess.CREATE_NEW_PROCESS_GROUP}
+    return {"pass_fds": [handle], "start_new_session": True}
+
+
 def worker_count(asked: int | None) -> int:
     """How many processes: all cores that this one may use, unless told."""
-    if asked is not None:
-        return asked
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return processors() if asked is None else asked

@@ -1,0 +1,90 @@
+"""Derivatives of events of the bundled models against differences of events solved again.
+
+The event's own equations are solved at other parameters by Newton's method, which asks for residuals alone; differences
+of these solutions are extrapolated. What rounding makes of them is estimated by the differences themselves: too much to
+decide about eight digits for bimetal-strip, bistable-chain and lee-frame, which are not among the models.
+"""
+
+import numpy as np
+import pytest
+
+import onesided
+from onesided import zoo
+from onesided.base.tolerances import DEFAULT
+from onesided.design.event_curves import curve_of_events, refuse_broken
+
+EVENTS = 3  # of each model
+QUICK = ("von-mises", "von-mises-floor", "two-bar-roller", "corner-limit", "keyboard-dome")
+LONG = (
+    "arch-on-floor", "ball-in-groove", "bead-on-ring", "column", "column-stop",
+    "end-point-horizontal", "flat-contact", "guyed-mast", "scissor-lift", "singular-corner",
+    "slider-crank", "suspended-deck", "tensegrity-prism", "tripod-truss", "two-supports", "von-mises-truss", "wedge",
+    "williams-toggle",
+)  # fmt: skip
+EXACT, ROUNDED = 1e-8, 1e-12  # of the rates; of the unknowns and their sizes, where they hardly depend on a parameter
+STEPS = (0.1, 0.4, 0.02)  # relative changes of a parameter
+NEAR = 1e-7  # relative changes so small that what is left of third differences is rounding
+NOISY = ("guyed-mast",)  # stiff members beside soft ones: solutions themselves are known less well
+
+
+def _again(event, system, number, change):
+    """(q, p, ν) at the event with a parameter multiplied by exp(change), or with `change` itself where it is 0."""
+    value, direction = list(system.parameters.values())[number], np.zeros(len(system.parameters))
+    direction[number] = value * np.expm1(change) if value else change
+    events = curve_of_events(event, system, direction, DEFAULT)
+    refuse_broken(events)
+    return events.spot(events.moved_to(1.0)).x
+
+
+def _extrapolated(function, step, levels=5):
+    """The derivative at 0 by central differences, and by how much it may be off: by its powers, and by rounding."""
+    rows = []
+    for h in step / 2.0 ** np.arange(levels):
+        row = [(function(h) - function(-h)) / (2 * h)]
+        for power, coarse in enumerate(rows[-1] if rows else (), start=1):
+            row.append(row[-1] + (row[-1] - coarse) / (4.0**power - 1.0))
+        rows.append(row)
+    near = np.array([function(step * (1.0 + share * NEAR)) for share in range(8)])
+    scatter = np.max(np.abs(np.diff(near, n=3, axis=0)), axis=0)
+    return rows[-1][-1], np.abs(rows[-1][-1] - rows[-1][-2]) + scatter * 2.0**levels / step
+
+
+def _differences(event, system, number, room):
+    """θ dx/dθ by differences with a step that leaves no more doubt than this, or the least, and the doubt."""
+    found, doubt = np.zeros(1), np.full(1, np.inf)
+    for step in STEPS:
+        try:
+            new, unsure = _extrapolated(lambda change: _again(event, system, number, change), step)
+        except onesided.SolveError:  # so far away there is no such event
+            continue
+        if np.max(unsure) < np.max(doubt):
+            found, doubt = new, unsure
+        if np.all(doubt <= room):
+            break
+    return found, doubt
+
+
+def _by_kind(values, n):
+    """The largest of coordinates, of p and of multipliers, for each of them."""
+    groups = np.abs(values[:n]), np.abs(values[n : n + 1]), np.abs(values[n + 1 :])
+    return np.concatenate([np.full(len(group), group.max(initial=0.0)) for group in groups])
+
+
+@pytest.mark.parametrize("model", [*QUICK, *(pytest.param(name, marks=pytest.mark.slow) for name in LONG)])
+def test_every_parameter_of_every_event(model):
+    system = zoo.load(model).system
+    for event in onesided.trace(system, max_events=EVENTS, throw=False).events[:EVENTS]:
+        rates = onesided.sensitivity(event)
+        x = np.concatenate([event.q, [event.p], event.mu, event.lam])
+        sizes = np.abs(x) + event.origin.where.unit
+        for number, (name, value) in enumerate(system.parameters.items()):
+            parts = (rates.q_rate, rates.p_rate[:, None], rates.mu_rate, rates.lam_rate)
+            own = np.concatenate([part[number] for part in parts]) * (value or 1.0)
+            if rates.exponent[number] != 1.0 or np.isnan(own).any():
+                assert rates.notes[name]
+                continue
+            room = EXACT * _by_kind(own, system.n) + ROUNDED * _by_kind(sizes, system.n)
+            again, doubt = _differences(event, system, number, room)
+            doubt = _by_kind(doubt, system.n)
+            assert np.all(doubt <= (100.0 if model in NOISY else 1.0) * room), (event.words(), name)
+            assert np.all(np.abs(own - again) <= np.maximum(room, doubt)), (event.words(), name)
