@@ -21,7 +21,7 @@ class Drawing {
 
   point(name, frame) { return this.sketch.points.get(name).map((part) => this.value(part, frame)); }
 
-  sampled() { const step = Math.max(1, Math.floor(M / 2000)); return Array.from({ length: Math.ceil(M / step) }, (_, i) => i * step); }
+  sampled() { const step = Math.max(1, Math.floor(ALL / 2000)); return Array.from({ length: Math.ceil(ALL / step) }, (_, i) => i * step); }
 
   // How many times larger displacements must be drawn to be seen: 1, or a round number.
   exaggeration() {
@@ -112,11 +112,12 @@ class Drawing {
     }
   }
 
-  // A frame; during a jump it fades while the one where it lands appears: what lies between is not known here.
-  draw(frame, blend = null) {
+  // A frame; during a jump a state on its way, or where none is known it fades while the one where it lands appears.
+  draw(frame, jump = null) {
     const { c, w, h } = prepare(this.canvas);
-    if (!blend) { this.paint(c, w, h, frame); return; }
-    for (const [one, alpha] of [[frame, 1 - blend[1]], [blend[0], blend[1]]]) {
+    if (!jump || jump.state >= 0) { this.paint(c, w, h, jump ? jump.state : frame); return; }
+    const shade = jump.share * jump.share;
+    for (const [one, alpha] of [[frame, 1 - shade], [jump.to, shade]]) {
       const sheet = element("canvas", { width: this.canvas.width, height: this.canvas.height }), pen = sheet.getContext("2d");
       pen.setTransform(this.canvas.width / w, 0, 0, this.canvas.height / h, 0, 0);
       this.paint(pen, w, h, one);
