@@ -11,6 +11,7 @@ from phenomena import INTRODUCTION, LESSONS, LIMITS, PHENOMENA
 
 import onesided
 from onesided import plots, report, zoo
+from onesided.plots.dark_figures import for_dark_pages
 
 HERE = Path(__file__).parent
 GALLERY, PAPERS, FIGURES = HERE / "gallery", HERE / "papers" / "figures", HERE / "figures"
@@ -30,6 +31,8 @@ def main() -> None:
     paper_figures()
     for draw in (motion_figures.qi_tu, motion_figures.schwab, motion_figures.arnold):
         draw(PAPERS)
+    for file in (file for folder in (GALLERY, PAPERS, FIGURES) for file in folder.glob("*.svg")):
+        file.write_text(for_dark_pages(file.read_text(encoding="utf-8")), encoding="utf-8")
     text = (HERE.parent / "CHANGELOG.md").read_text(encoding="utf-8")
     (HERE / "changes.md").write_text(text.replace("# Changelog", "# Changes", 1), encoding="utf-8")
 
