@@ -5,6 +5,7 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
+import event_figures
 import paper_figures as motion_figures
 import tutorial_figures
 from phenomena import INTRODUCTION, LESSONS, LIMITS, PHENOMENA
@@ -28,6 +29,7 @@ def main() -> None:
     (GALLERY / "index.md").write_text(INTRODUCTION + "\n".join(sections), encoding="utf-8")
     tutorial_figures.switch(HERE / "tutorial.md", FIGURES)
     tutorial_figures.study(FIGURES)
+    event_figures.events(FIGURES)
     paper_figures()
     for draw in (motion_figures.qi_tu, motion_figures.schwab, motion_figures.arnold):
         draw(PAPERS)
