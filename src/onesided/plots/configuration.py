@@ -8,18 +8,18 @@ from typing import Any
 import numpy as np
 from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
-from matplotlib.cm import ScalarMappable
-from matplotlib.colors import LinearSegmentedColormap, Normalize
 
 from onesided.base.errors import UsageError
 from onesided.base.tolerances import HALF_DIGITS
 from onesided.base.types import Array, Mask
 from onesided.plots import overlays
-from onesided.plots.palette import ACCENT, FORCES, GREY, INK, PALE
+from onesided.plots.member_colours import member_colours
+from onesided.plots.palette import ACCENT, GREY, INK, PALE
 from onesided.plots.primitives import direction, draw_faces, draw_ground, draw_line, plot_points, polygon, rings
 from onesided.plots.style import new_axes, settings
 from onesided.results import Diagram, Drive, Equilibrium, Event, FallStates, Path, Shape, State, dense
 from onesided.results.sketch import Sketch, value
+from onesided.results.sketch_forces import TouchPoint
 
 SEEN, UNSEEN = 0.1, 0.02  # displacements as shares of the picture: what they are enlarged to, from what on they are not
 SAMPLES = 40  # pictures of which the size of turning bodies is taken
@@ -218,19 +218,6 @@ def _visible(found: Film) -> float:
     return float(max(step for step in (1.0, 2.0, 5.0) if step <= 10.0**rest) * 10.0**power)
 
 
-def member_colours(axes: Axes, result: Any, quantity: str, index: int) -> dict[str, Any]:
-    """Colours of members by their results, the same at all points of the result; a scale is drawn beside the axes."""
-    known = {name.removesuffix(f".{quantity}"): name for name in result.members if name.endswith(f".{quantity}")}
-    if not known:
-        kinds = sorted({name.rpartition(".")[2] for name in result.members})
-        raise UsageError(f"no member has a '{quantity}'", expected=", ".join(kinds) or "a structure made of parts")
-    values = {member: np.asarray(result.members[name]) for member, name in known.items()}
-    most = max(float(np.max(np.abs(series))) for series in values.values()) or 1.0
-    look = ScalarMappable(Normalize(-most, most), LinearSegmentedColormap.from_list(quantity, FORCES))
-    axes.figure.colorbar(look, ax=axes, label=quantity, shrink=0.7)
-    return {member: look.to_rgba(series[index]) for member, series in values.items()}
-
-
 def prepared(found: Film, ax: Axes | None) -> Axes:
     """Axes with limits that hold every picture of the film."""
     solid = found.sketch.dimension == 3
@@ -343,8 +330,11 @@ def _rounds_and_bodies(axes: Axes, sketch: Sketch, places: Mapping[str, Array], 
 
 def _contacts(axes: Axes, found: Film, i: int, places: Mapping[str, Array], size: float) -> None:
     """Closed contacts as dots where they touch, with their reactions; those closed at first, now open, as rings."""
+    now, touches = columns_at(found, i), dict[str, TouchPoint]()
     for name, closed, first in zip(found.names, found.closed[i], found.closed[0], strict=True):
-        touch = found.sketch.acting.touch(name)
+        touch = overlays.touch_of(found.sketch, name, places, now, size) if closed or first else None
+        if touch is not None:
+            touches[name] = touch
         for names in found.sketch.marks.get(name, ()):
             if len(names) > 1 or not (closed or first):
                 continue
@@ -353,8 +343,7 @@ def _contacts(axes: Axes, found: Film, i: int, places: Mapping[str, Array], size
             plot_points(axes, at[None, :], color=ACCENT, marker="o", ls="", zorder=6, **look)
     if len(found.reactions):
         forces = {name: float(force) for name, force in zip(found.names, found.reactions[i], strict=True)}
-        largest = float(np.max(found.reactions, initial=0.0))
-        overlays.draw_reactions(axes, found.sketch, places, forces, largest, size)
+        overlays.draw_reactions(axes, touches, places, forces, (size, float(np.max(found.reactions, initial=0.0))))
 
 
 def ghost(axes: Axes, found: Film, i: int = 0) -> None:

@@ -189,7 +189,10 @@ class Drawing {
   // The touching point of a contact and the direction in which it pushes, from the wall that is nearest.
   touch(constraint, name, frame) {
     const known = this.sketch.touches.get(constraint), at = this.point(known ? known[0] : name, frame);
-    if (known) return [at.map((v, i) => v - known[2] * known[1][i]), known[1]];
+    if (known) {
+      const normal = known[3] && known[3].length ? this.away(at, known[3].map((n) => this.point(n, frame)), known[4] ? -1 : 1) : known[1];
+      return [at.map((v, i) => v - known[2] * normal[i]), normal];
+    }
     const round = this.sketch.circles.find(([centre]) => centre === name), r = round ? Math.abs(this.value(round[1], frame)) : 0;
     let best = null, least = 0.03 * this.size;
     for (const [foot, normal] of this.sketch.grounds) {
@@ -198,6 +201,14 @@ class Drawing {
       if (far < least) { least = far; best = n; }
     }
     return best ? [at.map((v, i) => v - r * best[i]), best] : [at, null];
+  }
+
+  // The unit vector from another point, or from the nearest one of a segment, to a point.
+  away(at, against, sense) {
+    const first = against[0], along = against[against.length - 1].map((v, i) => v - first[i]), whole = along.reduce((sum, v) => sum + v * v, 0);
+    const share = whole > 0 ? Math.max(0, Math.min(1, along.reduce((sum, v, i) => sum + v * (at[i] - first[i]), 0) / whole)) : 0;
+    const step = at.map((v, i) => v - first[i] - share * along[i]), size = Math.hypot(...step) || 1;
+    return step.map((v) => (sense * v) / size);
   }
 
   // An arrow that ends at a point; of length one it is a fifth of the picture.
