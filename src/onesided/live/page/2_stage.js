@@ -103,6 +103,8 @@ function picture() {
     write(row());
     if (stage.chart.frame) { stage.chart.cursor(); trail(); } else stage.chart.draw();
     if (stage.drawing) stage.drawing.draw(S.scene.M - 1);
+    const words = stage.film && stage.film.fall.length ? "The fall: states of falling energy, not in real time" : "The mechanism now";
+    if (byId("shown").textContent !== words) byId("shown").textContent = words;
     if (stage.film) picture();
   });
 }
