@@ -5,12 +5,14 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
+import event_figures
 import paper_figures as motion_figures
 import tutorial_figures
 from phenomena import INTRODUCTION, LESSONS, LIMITS, PHENOMENA
 
 import onesided
 from onesided import plots, report, zoo
+from onesided.plots.dark_figures import for_dark_pages
 
 HERE = Path(__file__).parent
 GALLERY, PAPERS, FIGURES = HERE / "gallery", HERE / "papers" / "figures", HERE / "figures"
@@ -27,9 +29,12 @@ def main() -> None:
     (GALLERY / "index.md").write_text(INTRODUCTION + "\n".join(sections), encoding="utf-8")
     tutorial_figures.switch(HERE / "tutorial.md", FIGURES)
     tutorial_figures.study(FIGURES)
+    event_figures.events(FIGURES)
     paper_figures()
     for draw in (motion_figures.qi_tu, motion_figures.schwab, motion_figures.arnold):
         draw(PAPERS)
+    for file in (file for folder in (GALLERY, PAPERS, FIGURES) for file in folder.glob("*.svg")):
+        file.write_text(for_dark_pages(file.read_text(encoding="utf-8")), encoding="utf-8")
     text = (HERE.parent / "CHANGELOG.md").read_text(encoding="utf-8")
     (HERE / "changes.md").write_text(text.replace("# Changelog", "# Changes", 1), encoding="utf-8")
 

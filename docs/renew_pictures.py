@@ -3,7 +3,6 @@
 import os
 import re
 import shlex
-import shutil
 import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -12,6 +11,7 @@ from typing import Any
 from typer.testing import CliRunner
 
 from onesided.cli.app import app
+from onesided.plots.dark_figures import for_dark_pages
 
 HERE = Path(__file__).resolve().parent
 BLOCK = re.compile(r"^```(python|sh|toml)(?: title=\"([^\"]*)\")?\n(.*?)^```", re.DOTALL | re.MULTILINE)
@@ -27,7 +27,8 @@ def main(pages: list[str]) -> None:
                 os.chdir(folder)
                 _run(page.read_text(encoding="utf-8"))
                 for name in filter(os.path.exists, names):
-                    shutil.copy(name, HERE / "pictures" / name)
+                    drawn = for_dark_pages(Path(name).read_text(encoding="utf-8"))
+                    (HERE / "pictures" / name).write_text(drawn, encoding="utf-8")
                 os.chdir(HERE)
 
 

@@ -9,6 +9,7 @@ import onesided
 from onesided import zoo
 from onesided.base.errors import UsageError
 from onesided.elements import Force, Node, PlasticCable, Spring
+from onesided.live import live_session
 from onesided.live.live_model import LiveModel, of_model, of_system
 from onesided.live.live_session import CancelledError, LiveSession, StopFlag
 from onesided.live.web import turning
@@ -196,3 +197,16 @@ def test_a_handle_needs_a_finite_range(model):
         LiveModel(model.system, model.q, 0.0, (-np.inf, 1.0))
     with pytest.raises(UsageError, match="finite range"):
         of_system(model.system, [0.5], 3.0, (-1.0, 1.0))
+
+
+def test_of_very_many_turns_the_last_ones_are_kept(model, monkeypatch):
+    """The history begins in the state that the system had at the first turn that is kept."""
+    monkeypatch.setattr(live_session, "MOST_TURNS", 4)
+    session = LiveSession(model)
+    assert len(session.move([0.1])) == 1  # it snaps through, and stays down
+    for k in range(20):
+        session.move([0.08 + 0.005 * (k % 3), 0.1])
+    record = session.record()
+    assert len(record.programme) == 4 and record.programme[-1] == 0.1
+    done = session.history()
+    assert not done.jumps and done.q[-1] == pytest.approx(session.q)

@@ -3,6 +3,7 @@
 import dataclasses
 import functools
 import itertools
+import re
 from pathlib import Path as FilePath
 
 import matplotlib as mpl
@@ -18,6 +19,7 @@ from onesided.base.errors import ModelError, UsageError
 from onesided.plots import View, palette
 from onesided.plots.badges import merged
 from onesided.plots.configuration import Film, enlarged, film_of, places_at
+from onesided.plots.dark_figures import for_dark_pages
 from onesided.plots.films import FLASH, scenes
 from onesided.plots.strokes import firmness_of
 from onesided.results import Line, Sketch
@@ -53,6 +55,30 @@ def test_colours_are_told_apart_by_every_eye(eye):
     for hue in palette.HUES:  # unstable is lighter, for every eye and in print
         assert seen(palette.pale(hue), eye)[0] > seen(hue, eye)[0] + 10
         assert seen(palette.pale(hue), eye)[0] < 90, "and still seen on white"
+
+
+@pytest.mark.parametrize("eye", EYES)
+def test_colours_for_dark_pages_are_told_apart_too(eye):
+    dark = [palette.night(colour) for colour in (*palette.HUES, palette.ACCENT)]
+    paper = seen(palette.night(palette.PAPER), eye)[0]
+    for a, b in itertools.combinations(dark, 2):
+        assert np.linalg.norm(seen(a, eye) - seen(b, eye)) > 14, (a, b)
+    for hue in palette.HUES:  # unstable is nearer to the paper, and still seen
+        pale, firm = (seen(palette.night(colour), eye)[0] for colour in (palette.pale(hue), hue))
+        assert paper + 10 < pale < firm - 10
+
+
+def test_figures_hold_both_sets_of_colours(tmp_path):
+    file = plots.write(driven(), tmp_path / "loop.svg")
+    text = file.read_text(encoding="utf-8")
+    both = for_dark_pages(text)
+    assert for_dark_pages(both) == both
+    head = both[: both.index("</style>")]
+    used = set(re.findall(r"(?:fill|stroke): (#[0-9a-f]{6})", text))
+    for colour in used:
+        assert palette.night(colour) != colour, "every colour of a figure has its other one"
+        assert f"{palette.night(colour)} !important" in head
+    assert both.replace(both[both.index("\n <style") : both.index("</style>") + len("</style>")], "", 1) == text
 
 
 def axes(count=1):
@@ -163,7 +189,8 @@ def test_a_jump_flashes_before_and_after():
     found = driven()
     film = film_of(found, 60)
     shown = scenes(film, 80)
-    flashes = [scene for scene in shown if scene.alert]
+    falls = {picture for numbers in film.falls.values() for picture in numbers}
+    flashes = [scene for scene in shown if scene.alert and scene.picture not in falls]
     assert len(flashes) == 2 * FLASH * len(found.jumps)
     for scene in flashes:
         assert {scene.picture, scene.shade} in [{begin - 1, begin} for begin, _ in film.jumps]

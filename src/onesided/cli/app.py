@@ -85,9 +85,7 @@ def examples(
         if name is not None:
             sys.stdout.write(zoo.text(name))
             return
-        width = max(len(key) for key in zoo.names())
-        for key in zoo.names():
-            sys.stdout.write(f"{key:{width}}  {zoo.summary(key)}\n")
+        cli.event_table.facts({key: zoo.summary(key) for key in zoo.names()})
         sys.stdout.write("\nCopy one out with: onesided examples NAME > my.toml\n")
 
 

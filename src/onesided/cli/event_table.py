@@ -75,14 +75,25 @@ def motion_row(event: MotionEvent, number: int) -> EventRow:
 
 
 def show(heads: Sequence[str], rows: Sequence[EventRow]) -> None:
-    """Print rows under their heads: columns as wide as they must be, the last two wrapped where lines are too long."""
+    """Print rows under their heads: columns as wide as they must be, the last two wrapped where lines are too long.
+
+    Where even that does not fit, rows are sentences.
+    """
     if not rows:
         return
     widths = _widths([heads, *(row.cells for row in rows if row.cells)])
-    if any(row.cells for row in rows):
+    narrow = sum(widths) + len(BETWEEN) * (len(widths) - 1) > width()
+    if any(row.cells for row in rows) and not narrow:
         _print(heads, widths, "dim")
     for row in rows:
-        if row.cells:
+        if row.cells and narrow:
+            number, kind, place, *rest = row.cells
+            said = "; ".join([f"{kind}, {heads[2]} = {place}", *filter(None, rest)])
+            lines = textwrap.wrap(said, max(width() - widths[0] - len(BETWEEN), NARROWEST))
+            for i, line in enumerate(lines):
+                _print(("" if i else number, line), (widths[0], len(line)), "bold" if row.loud else "")
+            _hanging(row.remark, widths[0] + len(BETWEEN), "dim")
+        elif row.cells:
             _print(row.cells, widths, "bold" if row.loud else "")
             _hanging(row.remark, widths[0] + len(BETWEEN), "dim")
         else:

@@ -6,8 +6,10 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from rich.markup import escape
 
 import onesided
+from onesided import cli
 from onesided import results as kept
 from onesided.base.errors import UsageError
 from onesided.cli.exits import clear_errors
@@ -95,9 +97,10 @@ def explain(
     """Say what a kind of event means, and where the theory is."""
     with clear_errors():
         if kind is None:
-            sys.stdout.write("".join(f"{slug:24} {title}\n" for slug, title in kept.explain.slugs().items()))
+            cli.event_table.facts(kept.explain.slugs())
         else:
-            sys.stdout.write(kept.explain.explanation(kind) + "\n")
+            for line in kept.explain.explanation(kind).splitlines():
+                cli.event_table.say(escape(line), 0)
 
 
 def _load(results: Path) -> Any:

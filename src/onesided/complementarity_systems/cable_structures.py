@@ -113,7 +113,7 @@ class CableStructure:
     ----------
     A, B, C : arrays (n, n), (n, m), (m, n); C B = 0: elongations are functions of positions.
     laws : one per cable: `Elastic`, `PerfectlyPlastic`, `WorkHardening`.
-    input, offset, measures, sketch : as of a `LinearComplementaritySystem`.
+    input, offset, measures, sketch, labels : as of a `LinearComplementaritySystem`.
     """
 
     A: ArrayLike
@@ -125,6 +125,7 @@ class CableStructure:
     names: Sequence[str] = ()
     measures: Mapping[str, Measure] = field(default_factory=dict, repr=False)
     sketch: Sketch | None = field(default=None, repr=False)
+    labels: Mapping[str, tuple[str, str]] = field(default_factory=dict, repr=False)
     states: tuple[str, ...] = field(init=False)
     frequencies: tuple[float, ...] = field(init=False)
 

@@ -27,6 +27,7 @@ class LinearComplementaritySystem:
     input, offset : `Signal`, or arrays (n,), (m,) for constants; None for zero.
     states, names : names of the states and of the complementary pairs.
     measures, sketch : what results hold beside states and forces, and how to draw the system.
+    labels : what pictures call quantities, with units: {"reaction guy": ("tension of the guy", "N")}.
     """
 
     A: ArrayLike
@@ -39,6 +40,7 @@ class LinearComplementaritySystem:
     names: Sequence[str] = ()
     measures: Mapping[str, Measure] = field(default_factory=dict, repr=False)
     sketch: Sketch | None = field(default=None, repr=False)
+    labels: Mapping[str, tuple[str, str]] = field(default_factory=dict, repr=False)
     frequencies: tuple[float, ...] = field(init=False)
     full: "Augmented" = field(init=False, repr=False)
     uncoupled: bool = field(init=False, repr=False)

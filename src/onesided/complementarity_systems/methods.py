@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from onesided._version import __version__
 from onesided.base.errors import SolveError, UsageError
+from onesided.base.names import check_labels
 from onesided.base.progress import SILENT, Progress
 from onesided.base.tolerances import DEFAULT, Tolerances
 from onesided.base.types import Array, Status
@@ -146,7 +147,8 @@ def _collect(system: System, method: MotionMethod, claim: Claim, tolerances: Tol
         first_taut=claim.first_taut, peak_s=claim.peak_s, peak_w=claim.peak_w, switches=claim.switches,
         measures=evaluated(system.measures, claim.t, claim.x, claim.s), sketch=system.sketch,
         residual=off.value, defect=defect.value, status=status, note=note, stats=claim.stats,
-        provenance={"verb": "simulate", "method": type(method).__name__, "knobs": knobs, "version": __version__},
+        provenance={"verb": "simulate", "method": type(method).__name__, "knobs": knobs, "version": __version__,
+                    "labels": {name: list(pair) for name, pair in check_labels(system.labels).items()}},
     )  # fmt: skip
 
 

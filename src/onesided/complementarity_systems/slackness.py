@@ -33,6 +33,7 @@ class SlacknessSystem:
     kinks : (t, x, s) → (k,), functions across whose zeros rate or slack have a kink, such as `Smallest.kinks`; the
         integration stops there and begins anew.
     measures, sketch : what results hold beside states and forces, and how to draw the system.
+    labels : what pictures call quantities, with units: {"reaction guy": ("tension of the guy", "N")}.
     """
 
     rate: Rate
@@ -43,6 +44,7 @@ class SlacknessSystem:
     kinks: Rate | None = None
     measures: Mapping[str, Measure] = field(default_factory=dict, repr=False)
     sketch: Sketch | None = field(default=None, repr=False)
+    labels: Mapping[str, tuple[str, str]] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
         for label in ("states", "names"):

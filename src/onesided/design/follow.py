@@ -324,5 +324,9 @@ def _joined(event: Event, events: CurveOfEvents, parameter: str, sides: list[_Si
         note="; ".join(
             f"{word}: {side.status.value}" for word, side in zip(("falling", "growing"), sides, strict=True)
         ),
-        provenance={"parameters": dict(system.parameters), "event": Kind(event.kind).name},
+        provenance={
+            "parameters": dict(system.parameters),
+            "event": Kind(event.kind).name,
+            "labels": {name: list(pair) for name, pair in system.labels.items()},
+        },
     )

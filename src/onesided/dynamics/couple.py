@@ -267,11 +267,16 @@ class _CoupledRun:
         t, qa, qb, va, vb, force, off, energy, alpha, sweeps = (
             np.array(list(column)) for column in zip(*self.records, strict=True)
         )
-        names = (self.parts[0].equations.system.coordinates, self.parts[1].equations.system.coordinates)
+        first, second = (part.equations.system for part in self.parts)
+        labels = {f"{prefix} {name}": list(pair)
+                  for prefix, system in (("first", first), ("second", second)) for name, pair in system.labels.items()
+                  if name in system.coordinates}  # fmt: skip
         note = self.note
         if not note and float(np.max(alpha)) >= 1.0:
             note = f"a Gauss–Seidel sweep would multiply errors by up to {np.max(alpha):.3g}: in this order it diverges"
-        return Coupled(names, t, (qa, qb), (va, vb), force, off, energy, alpha, sweeps, self.status, note)
+        ways = {"labels": labels} if labels else {}
+        names = first.coordinates, second.coordinates
+        return Coupled(names, t, (qa, qb), (va, vb), force, off, energy, alpha, sweeps, self.status, note, ways)
 
 
 def _contraction(D: list[Array]) -> float:

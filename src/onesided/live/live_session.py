@@ -1,6 +1,7 @@
 """The logic of a live page without the page: one system with memory, moved by its handle and its parameters."""
 
 import time
+from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from threading import Event as Flag
@@ -11,7 +12,7 @@ from onesided.base.errors import OnesidedError, SolveError, UsageError
 from onesided.base.names import nearest
 from onesided.base.progress import Progress
 from onesided.base.tolerances import HALF_DIGITS
-from onesided.base.types import Array, Status
+from onesided.base.types import Array, Mask, Status
 from onesided.live.live_model import LiveModel
 from onesided.live.stretches import KnownStretches, Landmark, Position, Stretch, stretches
 from onesided.report.stories import story
@@ -68,12 +69,25 @@ class StopFlag(Progress):
 
 @dataclass(frozen=True, eq=False)
 class Happening:
-    """One line of the list of what happened: its number, words, and for a jump the states before and behind it."""
+    """One line of the list of what happened: its number, words, and for a jump the states before and behind it.
+
+    `falling` has the states between them, as `Stretch` has.
+    """
 
     number: int
     passage: Landmark
     before: Position | None = None
     after: Position | None = None
+    falling: tuple[Array, Mask] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class HandleTurn:
+    """Where the handle turned: p, the configuration there, and what the system remembered."""
+
+    p: float
+    q: Array
+    memory: Mapping[str, float]
 
 
 class LiveSession:
@@ -138,7 +152,8 @@ class LiveSession:
 
     def _stand(self, q: Array, here: Position, stretch: Stretch) -> None:
         """Forget what was known with other parameters."""
-        self._system, self._q0, self._programme, self.note = self.model.system, q, [here.p], ""
+        self._system, self.note = self.model.system, ""
+        self._turns = deque([HandleTurn(here.p, q, {})], MOST_TURNS)
         self.here, self.stretch = here, stretch
         self._found, self._known = [], None
 
@@ -293,19 +308,21 @@ class LiveSession:
         self.here = stretch.landing.at(stretch.jump.p)
         self.way += [None, self.here.row]
         why = text(stretch.jump.reason)
-        self._tell(Landmark(stretch.jump.p, "jump", stretch.jump.words(), why), before, self.here)
+        landmark = Landmark(stretch.jump.p, "jump", stretch.jump.words(), why)
+        self.log.append(Happening(len(self.log) + 1, landmark, before, self.here, stretch.falling))
         return True
 
-    def _tell(self, passage: Landmark, before: Position | None = None, after: Position | None = None) -> None:
-        self.log.append(Happening(len(self.log) + 1, passage, before, after))
+    def _tell(self, passage: Landmark) -> None:
+        self.log.append(Happening(len(self.log) + 1, passage))
 
     def _remember_turn(self, sense: int) -> None:
-        """Keep the turning points of p since parameters were changed last."""
-        values = self._programme
-        if len(values) > 1 and (values[-1] - values[-2]) * sense > 0:
-            values[-1] = self.p
-        elif values[-1] != self.p and len(values) < MOST_TURNS:
-            values.append(self.p)
+        """Keep the last turning points of p since parameters were changed; a history begins at the first of them."""
+        turns = self._turns
+        if turns[-1].p == self.p:
+            return
+        if len(turns) > 1 and (turns[-1].p - turns[-2].p) * sense > 0:
+            turns.pop()
+        turns.append(HandleTurn(self.p, self.q, self.remembered()))
 
     def paths(self, stop: StopFlag | None = None) -> tuple[Path | Drive, ...]:
         """The equilibrium path through the model's start, both ways; for models that remember, what they did."""
@@ -317,7 +334,9 @@ class LiveSession:
 
     def record(self) -> "Record":
         """What was done so far, as data that does not change: another thread may compute with it."""
-        return Record(self.model, self._q0, tuple(self._programme))
+        first = self._turns[0]
+        model = self.model.changed(first.memory) if first.memory else self.model
+        return Record(model, first.q, tuple(turn.p for turn in self._turns))
 
 
 @dataclass(frozen=True, eq=False)

@@ -58,6 +58,8 @@ def _line(one: Happening) -> dict[str, Any]:
     line: dict[str, Any] = {"number": one.number, "p": told.p, "event": told.kind, "words": told.words, "why": told.why}
     if one.before is not None and one.after is not None:
         line["jump"] = [_numbers(one.before.row), _numbers(one.after.row)]
+        rows, closed = one.falling or ((), ())
+        line["fall"] = [[_numbers(row), (2 * now).tolist()] for row, now in zip(rows, closed, strict=True)]
     return line
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from onesided.base.tolerances import DEFAULT
-from onesided.base.types import Array, Indices, Status
+from onesided.base.types import Array, Indices, Mask, Status
 from onesided.design.known_branches import KnownBranches
 from onesided.results import Drive, Jump, Kind, Path, dense
 from onesided.results.explain import text
@@ -20,6 +20,7 @@ from onesided.system.system import System
 
 POINTS = 240  # of a path, enough for a picture that moves smoothly
 MOST_KNOWN = 60  # stretches that are kept for later
+MOST_FALLING = 24  # states of a fall
 
 
 @dataclass(frozen=True)
@@ -60,6 +61,7 @@ class Stretch:
     owner : (M,) the path that each row belongs to;  parameters : those of each path, with what it remembers.
     stop : in words, what keeps p from going on; empty at a jump and at the end of the range.
     jump, landing : the jump that ends it, and the stretch behind it.
+    falling : values (K, columns) and closed contacts (K, m) of states on the way of the jump, where they are known.
     """
 
     sense: int
@@ -73,6 +75,7 @@ class Stretch:
     stop: str = ""
     jump: Jump | None = None
     landing: "Stretch | None" = None
+    falling: tuple[Array, Mask] | None = None
 
     @property
     def end(self) -> float:
@@ -146,7 +149,17 @@ def _stretch(
         stop,
         jump,
         landing,
+        _falling(paths[-1], jump, names),
     )
+
+
+def _falling(path: Path, jump: Jump | None, names: tuple[str, ...]) -> tuple[Array, Mask] | None:
+    """Values on the way of a jump from the end of a path, NaN where they are not known, and closed contacts."""
+    if jump is None or jump.fall is None:
+        return None
+    fall = jump.fall.thinned(MOST_FALLING)
+    found, unknown = fall.columns(path), np.full(len(fall), np.nan)
+    return np.column_stack([found.get(name, unknown) for name in names]), fall.closed
 
 
 def _passage(event: Any) -> Landmark:

@@ -1,5 +1,6 @@
 """The path diagram: p against a coordinate, stable and unstable parts, events, branches and jumps."""
 
+import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -21,6 +22,7 @@ from onesided.results.numbering import Numbered
 
 MOST_BRANCHES = 9  # of more, one of each family is drawn
 MOST_LISTED = 14  # families in the key
+WIDE = 56  # characters of a title that stands clear of the key beside it
 
 Result = Path | Drive | Diagram
 
@@ -70,7 +72,7 @@ def diagram(
         axes.margins(0.1, 0.13)
         axes.autoscale_view()
         if title:
-            axes.set_title(title)
+            axes.set_title(textwrap.fill(title, WIDE) if legend and badges.alone(axes) else title)
         events = [one for one in result.numbered if any(one.part == drawn.index for drawn in shown)]
         if legend:
             badges.draw_key(axes, _handles(result, shown, looks), events)

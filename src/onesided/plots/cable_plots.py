@@ -8,6 +8,7 @@ from onesided.plots.configuration import Film, film_of
 from onesided.plots.palette import GREY, PALE
 from onesided.plots.style import COLOURS, new_axes, settings
 from onesided.results import ComplementarityMotion
+from onesided.results.named import label_of
 
 MOST_CURVES = 8
 
@@ -25,9 +26,9 @@ def cable_history(
     axes = new_axes() if ax is None else ax
     with settings():
         for i, name in enumerate(chosen[:MOST_CURVES]):
-            axes.plot(columns[x], columns[name], label=name, lw=1.0, color=COLOURS[i % len(COLOURS)])
-        axes.set_xlabel(x)
-        axes.set_ylabel(chosen[0] if len(chosen) == 1 else "")
+            axes.plot(columns[x], columns[name], label=label_of(motion, name), lw=1.0, color=COLOURS[i % len(COLOURS)])
+        axes.set_xlabel(label_of(motion, x))
+        axes.set_ylabel(label_of(motion, chosen[0]) if len(chosen) == 1 else "")
         axes.set_title(title)
         if len(chosen) > 1:
             axes.legend()
@@ -64,7 +65,7 @@ def episodes(motion: ComplementarityMotion, *, ax: Axes | None = None, title: st
             axes.broken_barh(bars, (i - 0.35, 0.7), color=COLOURS[i % len(COLOURS)])
         axes.set_yticks(range(len(motion.names)), motion.names)
         axes.set_xlim(motion.t[0], motion.t[-1])
-        axes.set_xlabel("t")
+        axes.set_xlabel(label_of(motion, "t"))
         axes.set_title(title or "slack")
     return axes
 
@@ -84,7 +85,7 @@ def raster(motion: ComplementarityMotion, *, ax: Axes | None = None, title: str 
             axes.broken_barh(taut, (i - 0.35, 0.7), facecolor=COLOURS[0])
         axes.set_yticks(range(len(motion.names)), motion.names)
         axes.set_xlim(first, last)
-        axes.set_xlabel("t")
+        axes.set_xlabel(label_of(motion, "t"))
         axes.set_title(title)
     return axes
 

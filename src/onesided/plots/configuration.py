@@ -8,18 +8,18 @@ from typing import Any
 import numpy as np
 from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
-from matplotlib.cm import ScalarMappable
-from matplotlib.colors import LinearSegmentedColormap, Normalize
 
 from onesided.base.errors import UsageError
 from onesided.base.tolerances import HALF_DIGITS
 from onesided.base.types import Array, Mask
 from onesided.plots import overlays
-from onesided.plots.palette import ACCENT, FORCES, GREY, INK, PALE
+from onesided.plots.member_colours import member_colours
+from onesided.plots.palette import ACCENT, GREY, INK, PALE
 from onesided.plots.primitives import direction, draw_faces, draw_ground, draw_line, plot_points, polygon, rings
 from onesided.plots.style import new_axes, settings
-from onesided.results import Diagram, Drive, Equilibrium, Event, Path, Shape, State, dense
+from onesided.results import Diagram, Drive, Equilibrium, Event, FallStates, Path, Shape, State, dense
 from onesided.results.sketch import Sketch, value
+from onesided.results.sketch_forces import TouchPoint
 
 SEEN, UNSEEN = 0.1, 0.02  # displacements as shares of the picture: what they are enlarged to, from what on they are not
 SAMPLES = 40  # pictures of which the size of turning bodies is taken
@@ -30,6 +30,8 @@ MATPLOTLIBS_VIEW, VIEW = (30, -60), (24, -35)  # elevation and azimuth
 class Film:
     """Pictures of one result in a row: what any result must give to be drawn and animated.
 
+    Pictures of falls stand behind all others, and are not counted among them.
+
     Attributes
     ----------
     sketch : how to draw;  columns : name → (M,) values of what the sketch needs.
@@ -39,6 +41,7 @@ class Film:
     p : (M,) control parameter;  reactions : (M, m) of the constraints; empty where they are not known.
     scale : by how much displacements from the first picture are enlarged.
     jumps : (number of the first picture after it, words) of each jump;  begins : numbers at which parts begin.
+    falls : numbers of the pictures on the way of a jump, by the number of the first picture after it.
     """
 
     sketch: Sketch
@@ -52,9 +55,10 @@ class Film:
     jumps: tuple[tuple[int, str], ...] = ()
     scale: float = 1.0
     begins: tuple[int, ...] = (0,)
+    falls: Mapping[int, range] = field(default_factory=dict)
 
     def __len__(self) -> int:
-        return len(self.captions)
+        return len(self.captions) - sum(len(numbers) for numbers in self.falls.values())
 
 
 def film(path: Path, wanted: int) -> Film:
@@ -64,7 +68,7 @@ def film(path: Path, wanted: int) -> Film:
     fine = dense(path, wanted)
     p = fine.columns[path.control]
     captions = tuple(f"{path.control} = {a:.4g}   {_degree(d)}" for a, d in zip(p, fine.instability, strict=True))
-    forces = np.array([fine.columns[f"reaction {name}"] for name in path.unilateral]).T
+    forces = np.array([fine.columns[f"reaction {name}"] for name in path.unilateral]).reshape(-1, len(p)).T
     closed, clock = fine.codes != State.inactive, fine.columns["arc length"]
     return Film(path.sketch, fine.columns, path.unilateral, closed, captions, clock, p, forces)
 
@@ -118,7 +122,25 @@ def _(result: Drive | Diagram, wanted: int = 0) -> Film:
         raise UsageError("the result holds no path", advice="look at its status and note")
     jumps = dict(result.jump_places()) if isinstance(result, Drive) else {}
     told = {i: f"jump at {jump.control} = {jump.p:.4g}, {jump.energy:.4g} released" for i, jump in jumps.items()}
-    return joined([film(path, wanted) for path in result.paths], told)
+    whole = joined([film(path, wanted) for path in result.paths], told)
+    ways = {i: jump.fall for i, jump in jumps.items() if jump.fall is not None}
+    return _with_falls(whole, {i: (result.paths[i], fall) for i, fall in ways.items()})
+
+
+def _with_falls(whole: Film, ways: Mapping[int, tuple[Path, FallStates]]) -> Film:
+    """The film with pictures of the falls that end paths, by the number of the path."""
+    falls, parts, last = dict[int, range](), list[Film](), len(whole)
+    for i, (path, fall) in ways.items():
+        caption = f"fall at {path.control} = {path.p[-1]:.4g}, not in real time"
+        p, forces = np.full(len(fall), path.p[-1]), np.zeros(fall.gaps.shape)
+        parts.append(
+            Film(whole.sketch, fall.columns(path), whole.names, fall.closed, (caption,) * len(fall), None, p, forces)
+        )
+        falls[whole.begins[i + 1]] = range(last, last := last + len(fall))
+    if not parts:
+        return whole
+    every = joined([whole, *parts])
+    return replace(every, clock=whole.clock, jumps=whole.jumps, begins=whole.begins, falls=falls)
 
 
 @film_of.register
@@ -194,19 +216,6 @@ def _visible(found: Film) -> float:
         return 1.0
     power, rest = divmod(float(np.log10(SEEN * size / moved)), 1.0)
     return float(max(step for step in (1.0, 2.0, 5.0) if step <= 10.0**rest) * 10.0**power)
-
-
-def member_colours(axes: Axes, result: Any, quantity: str, index: int) -> dict[str, Any]:
-    """Colours of members by their results, the same at all points of the result; a scale is drawn beside the axes."""
-    known = {name.removesuffix(f".{quantity}"): name for name in result.members if name.endswith(f".{quantity}")}
-    if not known:
-        kinds = sorted({name.rpartition(".")[2] for name in result.members})
-        raise UsageError(f"no member has a '{quantity}'", expected=", ".join(kinds) or "a structure made of parts")
-    values = {member: np.asarray(result.members[name]) for member, name in known.items()}
-    most = max(float(np.max(np.abs(series))) for series in values.values()) or 1.0
-    look = ScalarMappable(Normalize(-most, most), LinearSegmentedColormap.from_list(quantity, FORCES))
-    axes.figure.colorbar(look, ax=axes, label=quantity, shrink=0.7)
-    return {member: look.to_rgba(series[index]) for member, series in values.items()}
 
 
 def prepared(found: Film, ax: Axes | None) -> Axes:
@@ -321,8 +330,11 @@ def _rounds_and_bodies(axes: Axes, sketch: Sketch, places: Mapping[str, Array], 
 
 def _contacts(axes: Axes, found: Film, i: int, places: Mapping[str, Array], size: float) -> None:
     """Closed contacts as dots where they touch, with their reactions; those closed at first, now open, as rings."""
+    now, touches = columns_at(found, i), dict[str, TouchPoint]()
     for name, closed, first in zip(found.names, found.closed[i], found.closed[0], strict=True):
-        touch = found.sketch.acting.touch(name)
+        touch = overlays.touch_of(found.sketch, name, places, now, size) if closed or first else None
+        if touch is not None:
+            touches[name] = touch
         for names in found.sketch.marks.get(name, ()):
             if len(names) > 1 or not (closed or first):
                 continue
@@ -331,8 +343,7 @@ def _contacts(axes: Axes, found: Film, i: int, places: Mapping[str, Array], size
             plot_points(axes, at[None, :], color=ACCENT, marker="o", ls="", zorder=6, **look)
     if len(found.reactions):
         forces = {name: float(force) for name, force in zip(found.names, found.reactions[i], strict=True)}
-        largest = float(np.max(found.reactions, initial=0.0))
-        overlays.draw_reactions(axes, found.sketch, places, forces, largest, size)
+        overlays.draw_reactions(axes, touches, places, forces, (size, float(np.max(found.reactions, initial=0.0))))
 
 
 def ghost(axes: Axes, found: Film, i: int = 0) -> None:

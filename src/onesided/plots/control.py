@@ -10,6 +10,7 @@ from onesided.base.types import Array
 from onesided.plots.palette import GREY
 from onesided.plots.style import COLOURS, new_axes, settings
 from onesided.results import Coupled, Steering
+from onesided.results.named import label_of
 
 MOST_CURVES = 8
 SMOOTH = 600
@@ -25,7 +26,7 @@ def inputs(steering: Steering, *names: str, x: str = "t", ax: Axes | None = None
     axes = new_axes() if ax is None else ax
     with settings():
         for i, name in enumerate(chosen[:MOST_CURVES]):
-            look: dict[str, Any] = {"color": COLOURS[i % len(COLOURS)], "lw": 1.2, "label": name}
+            look: dict[str, Any] = {"color": COLOURS[i % len(COLOURS)], "lw": 1.2, "label": label_of(steering, name)}
             if x == "t" and name in steering.inputs:
                 t = _fine(steering)
                 axes.plot(t, steering.at(t)[:, steering.inputs.index(name)], **look)
@@ -33,7 +34,7 @@ def inputs(steering: Steering, *names: str, x: str = "t", ax: Axes | None = None
                 axes.plot(known[x], known[name], marker=".", ms=4, **look)
         for motion in steering.motions[1:] if x == "t" else ():
             axes.axvline(motion.t[0], color=GREY, lw=0.7, ls=(0, (1, 2)), zorder=0)
-        _label(axes, x, chosen, title)
+        _label(axes, steering, (x, *chosen), title)
     return axes
 
 
@@ -46,8 +47,8 @@ def coupled(result: Coupled, *names: str, x: str = "t", ax: Axes | None = None, 
     axes = new_axes() if ax is None else ax
     with settings():
         for i, name in enumerate(chosen[:MOST_CURVES]):
-            axes.plot(known[x], known[name], color=COLOURS[i % len(COLOURS)], lw=1.2, label=name)
-        _label(axes, x, chosen, title)
+            axes.plot(known[x], known[name], color=COLOURS[i % len(COLOURS)], lw=1.2, label=label_of(result, name))
+        _label(axes, result, (x, *chosen), title)
     return axes
 
 
@@ -67,9 +68,9 @@ def _check(known: dict[str, Array], names: tuple[str, ...]) -> None:
             raise UsageError(f"the result holds no '{name}'", expected="one of " + ", ".join(known))
 
 
-def _label(axes: Axes, x: str, chosen: list[str], title: str) -> None:
-    axes.set_xlabel(x)
-    axes.set_ylabel(chosen[0] if len(chosen) == 1 else "")
-    axes.set_title(title)
+def _label(axes: Axes, result: Steering | Coupled, names: tuple[str, ...], title: str) -> None:
+    """Words of the axes: what is drawn across, then what is drawn over it."""
+    x, *chosen = (label_of(result, name) for name in names)
+    axes.set(xlabel=x, ylabel=chosen[0] if len(chosen) == 1 else "", title=title)
     if len(chosen) > 1:
         axes.legend()

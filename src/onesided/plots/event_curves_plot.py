@@ -5,6 +5,7 @@ from matplotlib.axes import Axes
 from onesided.plots.palette import GREY, INK, PALE
 from onesided.plots.style import COLOURS, MARKS, new_axes, settings
 from onesided.results import Encounter, Followed, StabilityMap
+from onesided.results.named import label_of
 
 
 def event_curve(result: Followed | StabilityMap, *, ax: Axes | None = None, title: str = "") -> Axes:
@@ -24,8 +25,8 @@ def event_curve(result: Followed | StabilityMap, *, ax: Axes | None = None, titl
                 axes.plot(*places, shapes[kind], color=INK, ms=7, mfc="white", label=kind.value, ls="none")
         if isinstance(result, StabilityMap):
             _regions(axes, result)
-        axes.set_xlabel(result.parameter)
-        axes.set_ylabel(result.control)
+        axes.set_xlabel(label_of(curves[0] if curves else result, result.parameter))
+        axes.set_ylabel(label_of(curves[0] if curves else result, result.control))
         axes.legend()
         axes.set_title(title or (repr(result).strip("<>") if isinstance(result, StabilityMap) else result.about[:60]))
     return axes

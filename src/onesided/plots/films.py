@@ -19,14 +19,17 @@ from onesided.plots.style import settings
 
 FRAMES = 120
 FLASH = 5  # frames before a jump, and after it
+FALL = 22  # frames of what lies between
 WIDE = 44  # characters of a line above the picture
 LINE = 0.056  # its height, as a share of the figure
+TOP = 0.968  # of the first line, clear of the edge that flashes
 
 
 def animate(result: Any, file: str | FilePath, *, frames: int = FRAMES, rate: int = 25, title: str = "") -> FilePath:
     """Write an animation along a result: `.gif`, or `.mp4` where the program ffmpeg can be found.
 
-    Motions are played in time, paths by arc length; a jump is a flash, with the other state as a shadow.
+    Motions are played in time, paths by arc length; a jump is a flash, with the other state as a shadow, and between
+    them the states on the way down (`Jump.fall`), not in real time.
 
     Parameters
     ----------
@@ -61,7 +64,7 @@ class FilmFrame(NamedTuple):
 
 
 def scenes(found: Film, frames: int) -> list[FilmFrame]:
-    """Frames at equal distances of time or arc length; around a jump the picture stands still and flashes."""
+    """Frames at equal distances of time or arc length; before and after a fall the picture stands still and flashes."""
     jumps = dict(found.jumps)
     edges = [*found.begins, len(found)]
     clock = np.arange(len(found), dtype=float) if found.clock is None else found.clock
@@ -69,9 +72,11 @@ def scenes(found: Film, frames: int) -> list[FilmFrame]:
     left, shown = max(frames - 2 * FLASH * len(jumps), 2 * len(found.begins)), list[FilmFrame]()
     for begin, end in itertools.pairwise(edges):
         if begin in jumps:
-            shown += [FilmFrame(begin - 1, begin, jumps[begin])] * FLASH + [
-                FilmFrame(begin, begin - 1, jumps[begin])
-            ] * FLASH
+            shown += [FilmFrame(begin - 1, begin, jumps[begin])] * FLASH
+            way = found.falls.get(begin, range(0))
+            at = np.linspace(0, len(way) - 1, min(FALL, len(way))).round().astype(int)
+            shown += [FilmFrame(way[int(i)], begin - 1, found.captions[way[int(i)]]) for i in at]
+            shown += [FilmFrame(begin, begin - 1, jumps[begin])] * FLASH
         own = clock[begin:end]
         count = max(round(left * float(own[-1] - own[0]) / total), min(2, end - begin))
         shown += [FilmFrame(begin + int(i)) for i in _nearest(own, np.linspace(own[0], own[-1], count))]
@@ -96,12 +101,12 @@ def _draw_scene(figure: Figure, found: Film, scene: FilmFrame, title: str) -> No
     lines = [*textwrap.wrap(title, WIDE)[:2], scene.alert or found.captions[scene.picture]]
     for text in list(figure.texts):
         text.remove()
-    figure.subplots_adjust(left=0.02, right=0.98, bottom=0.02, top=0.985 - LINE * len(lines))
+    figure.subplots_adjust(left=0.02, right=0.98, bottom=0.02, top=TOP - LINE * len(lines))
     for i, line in enumerate(lines):
         heading = i < len(lines) - 1
         colour = ACCENT if scene.alert and not heading else INK
         weight = "bold" if heading or scene.alert else "normal"
-        figure.text(0.03, 0.985 - LINE * i, line, va="top", fontsize=10.5, color=colour, fontweight=weight)
+        figure.text(0.03, TOP - LINE * i, line, va="top", fontsize=10.5, color=colour, fontweight=weight)
     figure.patch.set(edgecolor=ACCENT, linewidth=8.0 if scene.alert else 0.0)
 
 

@@ -8,11 +8,12 @@ from matplotlib.axes import Axes
 
 from onesided.base.types import Array
 from onesided.plots.palette import ACCENT, GREY, INK, PAPER
-from onesided.results.sketch import Sketch
+from onesided.results.sketch import Sketch, value
 from onesided.results.sketch_forces import LoadArrow, Support, TouchPoint
 
 LONGEST = 0.2  # of the largest arrow, as a share of the picture
 SYMBOL = 0.035  # height of a support
+AT_WALL = 0.03  # distance from a wall within which a point is at it
 SHORTEST = 0.04  # share of the longest arrow below which nothing is drawn
 
 Places = Mapping[str, Array]
@@ -37,19 +38,40 @@ def longest(load: LoadArrow, p: Array, points: Sequence[Array]) -> Array:
 
 
 def draw_reactions(
-    axes: Axes, sketch: Sketch, places: Places, forces: Mapping[str, float], largest: float, size: float
+    axes: Axes,
+    touches: Mapping[str, TouchPoint],
+    places: Places,
+    forces: Mapping[str, float],
+    size: tuple[float, float],
 ) -> None:
-    """Arrows in the direction in which closed contacts push, that end where they touch."""
-    for name, force in forces.items():
-        touch = sketch.acting.touch(name)
-        if touch is not None and force > 0.0:
-            push = np.array(touch.normal) * force / (largest or 1.0) * LONGEST * size
-            _arrow(axes, touching(touch, places), push, size, ACCENT)
+    """Arrows in the direction in which closed contacts push, that end where they touch; `size` of picture and force."""
+    whole, largest = size
+    for name, touch in touches.items():
+        if forces[name] > 0.0:
+            push = touch.direction(places) * forces[name] / (largest or 1.0) * LONGEST * whole
+            _arrow(axes, touching(touch, places), push, whole, ACCENT)
 
 
 def touching(touch: TouchPoint, places: Places) -> Array:
     """The point at which a contact touches."""
-    return np.asarray(places[touch.at] - touch.reach * np.array(touch.normal))
+    return np.asarray(places[touch.at] - touch.reach * touch.direction(places))
+
+
+def touch_of(sketch: Sketch, name: str, places: Places, now: Mapping[str, Array], size: float) -> TouchPoint | None:
+    """Where a constraint touches: as stated, or at the wall that its point, or the circle around it, is at."""
+    known = sketch.acting.touch(name)
+    marked = [part[0] for part in sketch.marks.get(name, ()) if len(part) == 1]
+    if known is not None or not marked:
+        return known
+    radius = next((abs(float(value(one.radius, now)[0])) for one in sketch.circles if one.centre == marked[0]), 0.0)
+    best, least = None, AT_WALL * size
+    for ground in sketch.grounds:
+        normal = np.array([value(component, now)[0] for component in ground.normal])
+        normal = normal / (np.linalg.norm(normal) or 1.0)
+        far = abs(float(normal @ (places[marked[0]] - places[ground.at])) - radius)
+        if far < least:
+            best, least = TouchPoint(marked[0], tuple(normal.tolist()), radius), far
+    return best
 
 
 def _arrow(axes: Axes, at: Array, along: Array, size: float, colour: str) -> None:

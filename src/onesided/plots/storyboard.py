@@ -10,6 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import ConnectionPatch
 
 from onesided.base.errors import UsageError
+from onesided.plots import badges
 from onesided.plots.branches import default_axes, diagram, paths_of
 from onesided.plots.configuration import Film, draw, enlarged, film_of, ghost, prepared
 from onesided.plots.motion_plots import history
@@ -19,6 +20,7 @@ from onesided.results import ComplementarityMotion, Diagram, Drive, Event, Motio
 from onesided.results.numbering import Numbered
 
 MOST_THUMBNAILS = 6
+SHORT_WORDS = 26  # characters above a thumbnail
 Told = Path | Drive | Diagram | Motion
 
 
@@ -86,8 +88,12 @@ def thumbnails(result: Told, names: tuple[str, str]) -> Iterator[Thumbnail]:
 
 
 def _short(one: Numbered) -> str:
+    """Number and kind; of contacts and cables what the key says, where that is short."""
     words = str(one.what.kind.value)
-    return f"{one.number}  {words}" if isinstance(one.what, Event) else f"{one.number}  {words}, t = {one.what.t:.3g}"
+    if not isinstance(one.what, Event):
+        return f"{one.number}  {words}, t = {one.what.t:.3g}"
+    told = badges.few_words(one.what).partition(",")[0]
+    return f"{one.number}  {told if len(told) <= SHORT_WORDS else words}"
 
 
 def _spot(result: Told, part: int, index: int, names: tuple[str, str]) -> tuple[float, float] | None:

@@ -13,6 +13,7 @@ from onesided.base.errors import UsageError
 from onesided.plots.palette import ACCENT, GREY, PALE
 from onesided.plots.style import COLOURS, MARKS, new_axes, settings
 from onesided.results.many_paths import ManyPaths
+from onesided.results.named import label_of
 from onesided.results.path import Kind
 from onesided.results.studied import Study
 from onesided.results.study_cases import SAMPLE
@@ -39,7 +40,7 @@ def response(
         else:
             _curves(study, y, name, axes)
         _failures(study, name, axes)
-        axes.set(xlabel=name, ylabel=y, title=title)
+        axes.set(xlabel=label_of(study, name), ylabel=label_of(study, y), title=title)
     return axes
 
 
@@ -102,10 +103,10 @@ def study_map(
             _areas(cells, edges, axes)
         else:
             drawn = axes.pcolormesh(*edges, cells, shading="nearest", cmap="viridis", rasterized=cells.size > 10_000)
-            axes.figure.colorbar(drawn, ax=axes, label=value)
+            axes.figure.colorbar(drawn, ax=axes, label=label_of(study, value))
         axes.grid(visible=False)
         axes.set_facecolor(PALE)  # what is not known
-        axes.set(xlabel=x, ylabel=y, title=title)
+        axes.set(xlabel=label_of(study, x), ylabel=label_of(study, y), title=title)
     return axes
 
 
@@ -154,7 +155,7 @@ def bands(
             values = values[np.isfinite(values)]
             shares = np.arange(1, len(values) + 1) / max(len(study["case"]), 1)
             axes.step(values, shares, where="post", color=COLOURS[0])
-            axes.set(xlabel=y, ylabel="share of the cases below", title=title)
+            axes.set(xlabel=label_of(study, y), ylabel="share of the cases below", title=title)
     return axes
 
 
@@ -168,7 +169,7 @@ def _spread_along(study: Study, y: str, name: str, axes: Axes) -> None:
     for low, high, alpha, label in ((0, -1, 0.2, "90 % of the cases"), (1, -2, 0.35, "50 %")):
         axes.fill_between(place, found[low], found[high], color=COLOURS[0], alpha=alpha, linewidth=0, label=label)
     axes.plot(place, found[2], color=COLOURS[0], label="median")
-    axes.set(xlabel=name, ylabel=y)
+    axes.set(xlabel=label_of(study, name), ylabel=label_of(study, y))
     axes.legend()
 
 
@@ -176,7 +177,7 @@ def loci(study: Study, x: str | None = None, *, ax: Axes | None = None, title: s
     """Draw where every event of every case lies, over one parameter: a colour and a mark for each kind."""
     name, events = _known(study, x or study.cases.names[0]), study.events()
     place = study.cases.columns(events["case"])[name]
-    return _marked((name, place), ("where events lie", events["at"]), events["kind"], ax, title)
+    return _marked((label_of(study, name), place), ("where events lie", events["at"]), events["kind"], ax, title)
 
 
 def many_loci(found: ManyPaths, x: str | None = None, *, ax: Axes | None = None, title: str = "") -> Axes:

@@ -8,12 +8,13 @@ from typing import Any, NamedTuple
 
 import matplotlib as mpl
 import numpy as np
+from cycler import cycler
 from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, NullFormatter
 
 from onesided.base.types import Array
-from onesided.plots.palette import ACCENT, GREY, HUES, INK, PAPER
+from onesided.plots.palette import ACCENT, GREY, GRID, HUES, INK, PAPER
 from onesided.results import Kind
 
 COLOURS = (*HUES, ACCENT)
@@ -30,12 +31,14 @@ SETTINGS: Any = {
     "axes.spines.right": False,
     "axes.edgecolor": GREY,
     "axes.labelcolor": INK,
+    "text.color": INK,
+    "axes.prop_cycle": cycler(color=[*HUES, ACCENT]),
     "axes.titlesize": 11,
     "axes.titleweight": "bold",
     "axes.titlelocation": "left",
     "axes.grid": True,
     "axes.axisbelow": True,
-    "grid.color": "#ececec",
+    "grid.color": GRID,
     "grid.linewidth": 0.8,
     "xtick.color": GREY,
     "ytick.color": GREY,

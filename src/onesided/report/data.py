@@ -2,13 +2,14 @@
 
 import base64
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from onesided.base.types import Array, Indices
-from onesided.report.stories import MOST_SHOWN, Station, Story
+from onesided.report.stories import MOST_SHOWN, PlayedFall, Station, Story
 from onesided.results.sketch import sketch_record
 
 BYTES = 5_800_000  # of a page, less its script
@@ -16,6 +17,7 @@ LEAST = 400_000  # of them for numbers, however long the texts are
 MOST_SERIES = 8
 MOST_MOMENTS = 1000  # in the list
 MOST_READ = 7  # numbers beside the pointer
+FALLING = 600_000  # bytes for states of falls: those of the first jumps
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,10 +56,17 @@ def payload(told: Story, taken: int = 0) -> dict[str, Any]:
     room = max(BYTES - taken - _length(told), LEAST) * 3 // 4  # base64 makes numbers a third longer
     points = sum(len(strand.curve.source) for strand in told.strands)
     extra = 8 + len(told.unilateral)  # bytes of stability, firmness, source and states
+    falls = _falls(told)
+    room -= 8 * len(told.names) * sum(len(fall.closed) for fall in falls.values())
     single = points * (8 * len(told.names) + extra) > room
     frames = _frames(told, room // ((4 if single else 8) * len(told.names) + extra))
     curves = [strand.curve for strand in told.strands]
-    table = np.array([frames.column(name) for name in told.names], dtype="<f4" if single else "<f8")
+    ways = [*falls.values()]
+    table = np.array(
+        [np.concatenate([frames.column(name), *(_known(fall, name) for fall in ways)]) for name in told.names],
+        dtype="<f4" if single else "<f8",
+    )
+    codes = [frames.joined([curve.codes for curve in curves]), *(2 * fall.closed for fall in ways)]
     held = [strand.firmness for strand in told.strands if strand.firmness is not None]
     firmness = frames.joined(held).astype("u1") if len(held) == len(curves) else None
     known = set(told.names)
@@ -72,16 +81,15 @@ def payload(told: Story, taken: int = 0) -> dict[str, Any]:
         "stability": told.stability,
         "columns": _base64(table),
         "degree": _base64(frames.joined([curve.instability for curve in curves]).astype("<i2")),
-        "codes": _base64(frames.joined([curve.codes for curve in curves]).astype("u1")),
+        "codes": _base64(np.concatenate(codes).astype("u1")),
         "exact": _base64(frames.joined([curve.exact for curve in curves]).astype("u1")),
         "source": _base64(frames.joined([curve.source for curve in curves]).astype("<u4")),
         "branches": _branches(frames),
         "events": events,
         "explanations": explanations,
         "kinds": _kinds(told),
-        "jumps": [
-            {"from": frames.position(i, -1), "to": frames.position(i + 1, 0), "words": words} for i, words in told.jumps
-        ],
+        "falling": sum(len(fall.closed) for fall in ways),
+        "jumps": _jumps(frames, falls),
         "sketch": None if told.sketch is None else sketch_record(told.sketch),
         "choices": [name for name in told.names if "." not in name],
         "along": told.along,
@@ -99,6 +107,31 @@ def payload(told: Story, taken: int = 0) -> dict[str, Any]:
         "series": [told.unilateral[i] for i in sorted(told.ranked[:MOST_SERIES])],
         "quantities": [*quantities, *(["energy"] if "energy" in known else [])],
     }
+
+
+def _falls(told: Story) -> dict[int, PlayedFall]:
+    """What the page plays of jumps: of as many as there is room for."""
+    found, left = dict[int, PlayedFall](), FALLING
+    for i, fall in told.falls.items():
+        left -= 8 * len(told.names) * len(fall.closed)
+        if left >= 0:
+            found[i] = fall
+    return found
+
+
+def _known(fall: PlayedFall, name: str) -> Array:
+    return fall.columns.get(name, np.full(len(fall.closed), np.nan))
+
+
+def _jumps(frames: Frames, falls: Mapping[int, PlayedFall]) -> list[dict[str, Any]]:
+    """Jumps between positions; states of falls stand behind all positions, one fall after the other."""
+    begins = np.cumsum([len(frames.kept), *(len(fall.closed) for fall in falls.values())]).tolist()
+    way = {i: [begin, begin + len(fall.closed)] for (i, fall), begin in zip(falls.items(), begins, strict=False)}
+    return [
+        {"from": frames.position(i, -1), "to": frames.position(i + 1, 0), "words": words, "fall": way.get(i),
+         "told": falls[i].words if i in falls else ""}
+        for i, words in frames.story.jumps
+    ]  # fmt: skip
 
 
 def _bounded(told: Story) -> Story:

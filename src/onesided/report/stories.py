@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from onesided.base.errors import UsageError
-from onesided.base.types import Array, Indices
+from onesided.base.types import Array, Indices, Mask
 from onesided.plots.branches import default_axes, paths_of
 from onesided.plots.strokes import MACHINE, firmness_of
-from onesided.results import Diagram, Drive, Event, Jump, Kind, Path, dense
+from onesided.results import Diagram, Drive, Event, FallStates, Jump, Kind, Path, dense
 from onesided.results.explain import slug, text
 from onesided.results.interpolated import DensePath
 from onesided.results.named import label_of
@@ -25,6 +25,7 @@ from onesided.results.wording import sides
 WANTED = 600  # positions for a smooth slider
 MOST_SHOWN = 60  # coordinates, constraints, measures in lists
 MOST_DRAWN = 4000  # quantities that a sketch may need
+MOST_FALLING = 36  # states of a fall
 
 
 @dataclass(frozen=True)
@@ -65,6 +66,15 @@ class Strand:
 
 
 @dataclass(frozen=True, eq=False)
+class PlayedFall:
+    """States between two strands: columns by name, closed contacts, and what is said while they are played."""
+
+    columns: Mapping[str, Array]
+    closed: Mask
+    words: str
+
+
+@dataclass(frozen=True, eq=False)
 class Story:
     """Everything a page tells.
 
@@ -74,6 +84,7 @@ class Story:
     driver : the column that drives: control parameter or time;  x, y : what the diagram shows at first.
     unilateral : names of one-sided constraints;  ranked : their numbers, those that change most first.
     strands : the curves;  jumps : (strand that it ends, words) of each jump to the next strand.
+    falls : what is played of a jump, by the strand that it ends: columns by name, closed contacts, words.
     names : columns that go into the page;  shown : those listed as numbers.
     stability : whether degrees of instability are to be shown.
     provenance : pairs of words;  points : how many were computed.
@@ -99,6 +110,7 @@ class Story:
     provenance: tuple[tuple[str, str], ...]
     points: int
     jumps: tuple[tuple[int, str], ...] = ()
+    falls: Mapping[int, PlayedFall] = field(default_factory=dict)
     stability: bool = True
     along: str = "arc length"
     driven: bool = False
@@ -143,7 +155,14 @@ def _(result: Drive) -> Story:
         strands.append(Strand(_curve(path, paths), label, 0, moments))
     status = f"{result.status.name}: {result.status.value}"
     told = tuple((i, jump.words()) for i, jump in places)
-    return replace(_tell(paths, line, warnings, status, tuple(strands), told), driven=True)
+    falls = {i: _played(paths[i], jump.fall) for i, jump in places if jump.fall is not None}
+    return replace(_tell(paths, line, warnings, status, tuple(strands), told), driven=True, falls=falls)
+
+
+def _played(path: Path, fall: FallStates) -> PlayedFall:
+    """The way of a jump from the end of a path."""
+    found = fall.thinned(MOST_FALLING)
+    return PlayedFall(found.columns(path), found.closed, f"fall at {path.control} = {path.p[-1]:.6g}: {found.words}")
 
 
 @story.register

@@ -15,6 +15,7 @@ from .equilibrium import Recheck as Recheck
 from .equilibrium import State as State
 from .event_rates import DriveSensitivity as DriveSensitivity
 from .event_rates import Sensitivity as Sensitivity
+from .fall_states import FallStates as FallStates
 from .followed import Encounter as Encounter
 from .followed import Followed as Followed
 from .followed import Meeting as Meeting

@@ -62,6 +62,7 @@ def write_coupled(coupled: Coupled, folder: FilePath) -> dict[str, Any]:
         "coordinates": coupled.coordinates,
         "status": coupled.status.name,
         "note": coupled.note,
+        "provenance": dict(coupled.provenance),
     }
 
 
@@ -72,7 +73,7 @@ def read_coupled(record: Mapping[str, Any], folder: FilePath) -> Coupled:
     a, b, va, vb = (arrays.pop(name) for name in _PAIRS)
     first, second = (tuple(names) for names in record["coordinates"])
     return Coupled((first, second), q=(a, b), v=(va, vb), **arrays, status=Status[record["status"]],
-                   note=record["note"])  # fmt: skip
+                   note=record["note"], provenance=record.get("provenance", {}))  # fmt: skip
 
 
 def _write_table(columns: Mapping[str, Array], file: FilePath) -> None:

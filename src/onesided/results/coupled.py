@@ -1,6 +1,8 @@
 """The motion of two systems that were integrated apart."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
 from onesided.base.types import Array, Status
 
@@ -29,6 +31,7 @@ class Coupled:
     sweeps: Array
     status: Status
     note: str = ""
+    provenance: Mapping[str, Any] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         return f"<Coupled: {len(self.t)} points, t from {self.t[0]:g} to {self.t[-1]:g}, {self.status.name}>"

@@ -8,6 +8,7 @@ import numpy as np
 
 from onesided.base.types import Array, Status
 from onesided.base.views import views
+from onesided.results.fall_states import FallStates
 from onesided.results.member_series import Members, joined_members
 from onesided.results.named_series import NamedSeries
 from onesided.results.numbering import Happenings, numbered
@@ -24,6 +25,7 @@ class Jump:
     p : where;  reason : kind of the event that set it off.
     q_from, q_to : configurations before and after;  energy : released, U(before) − U(after) ≥ 0.
     note : what else is to be said: that the landing is sensitive, or not the only one.
+    fall : states on the way, for pictures, where the system can be drawn.
     """
 
     control: str
@@ -33,6 +35,7 @@ class Jump:
     q_to: Array
     energy: float
     note: str = ""
+    fall: FallStates | None = None
 
     def words(self) -> str:
         """One sentence for an engineer."""

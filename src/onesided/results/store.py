@@ -33,6 +33,7 @@ from onesided.results.designed import Designed
 from onesided.results.designed_store import read_designed, write_designed
 from onesided.results.diagram import Diagram
 from onesided.results.event_rates import DriveSensitivity, Sensitivity
+from onesided.results.fall_states import fall_arrays, fall_record, read_fall
 from onesided.results.flat_tables import listed, numbers, put_csv, table
 from onesided.results.folder import (
     ARRAYS,
@@ -41,6 +42,7 @@ from onesided.results.folder import (
     check_files,
     damage,
     read_arrays,
+    read_npz,
     read_record,
     same_length,
     seal,
@@ -291,8 +293,13 @@ def _read_ray(record: Mapping[str, Any]) -> Ray:
 
 def _write_drive(drive: Drive, folder: FilePath) -> dict[str, Any]:
     jumps = [
-        {**{f.name: _plain(getattr(jump, f.name)) for f in fields(Jump)}, "words": jump.words()} for jump in drive.jumps
-    ]
+        {**{f.name: _plain(getattr(jump, f.name)) for f in fields(Jump) if f.name != "fall"}, "words": jump.words(),
+         "fall": fall_record(jump.fall)}
+        for jump in drive.jumps
+    ]  # fmt: skip
+    falls = [fall_arrays(jump.fall, i) for i, jump in enumerate(drive.jumps) if jump.fall is not None]
+    if falls:
+        np.savez_compressed(folder / ARRAYS, **cast(Any, {name: a for arrays in falls for name, a in arrays.items()}))
     put_csv(table(drive), folder / "drive.csv")
     return {
         "type": "drive",
@@ -336,10 +343,12 @@ def _read_many(names: list[str], folder: FilePath) -> tuple[Path, ...]:
 
 def _read_drive(record: Mapping[str, Any], folder: FilePath) -> Drive:
     jumps = []
-    for jump in record["jumps"]:
+    falls = read_npz(folder / ARRAYS) if any(jump.get("fall") for jump in record["jumps"]) else {}
+    for i, jump in enumerate(record["jumps"]):
         values = {f.name: jump[f.name] for f in fields(Jump) if f.name in jump}
         values["reason"] = Kind[values["reason"]]
         values["q_from"], values["q_to"] = np.array(values["q_from"]), np.array(values["q_to"])
+        values["fall"] = read_fall(jump.get("fall"), falls, i)
         jumps.append(Jump(**values))
     return Drive(
         record["control"],

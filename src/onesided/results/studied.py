@@ -49,6 +49,11 @@ class Study:
     def __len__(self) -> int:
         return len(self.cases)
 
+    @property
+    def provenance(self) -> Mapping[str, Any]:
+        """The statement, as other results call it; with the labels of the model."""
+        return self.statement
+
     def __repr__(self) -> str:
         counts = self.counts()
         tail = f"; {self.done_by}" if self.done_by else ""

@@ -12,6 +12,7 @@ from onesided.base.tolerances import DEFAULT, Tolerances
 from onesided.base.types import Array, Status
 from onesided.linalg import one_thread
 from onesided.results import Drive, Equilibrium, Event, Jump, Kind, Path
+from onesided.statics.equilibria.fall_way import way_of
 from onesided.statics.equilibria.falls import Fall, Landing, Lost
 from onesided.statics.equilibria.falls import fall as fall_from
 from onesided.statics.equilibria.find_equilibrium import describe, equilibrium
@@ -228,10 +229,9 @@ class _History:
         found = self._fall(event, sense)
         if isinstance(found, Status):
             return found
-        before, state = self.state.energy, found.state
-        self.jumps.append(
-            Jump(self.system.control, event.p, event.kind, event.q, state.q, before - state.energy, found.note)
-        )
+        state, released = found.state, self.state.energy - found.state.energy
+        way = None if self.system.sketch is None else way_of(self._place(), found, self.how)
+        self.jumps.append(Jump(self.system.control, event.p, event.kind, event.q, state.q, released, found.note, way))
         self.factorisations.append(found.factorisations)
         if self.system.history:
             self._arrive(state.q, event.p, state.nu)

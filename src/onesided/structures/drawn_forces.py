@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from onesided.elements.contacts import PlaneContact
+from onesided.elements.contacts import InsideContact, PlaneContact, RoundContact
 from onesided.elements.contract import Quantity, evaluate_quantity
 from onesided.elements.loads import Force
 from onesided.elements.places import Body, Node, Place
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def acting_forces(structure: "Structure", places: Mapping[str, Place]) -> ActingForces:
-    """Dead forces whose components are known numbers, nodes and bodies that are held, contacts with planes at rest."""
+    """Dead forces whose components are known numbers, what is held, contacts of planes at rest and of circles."""
     return ActingForces(tuple(_loads(structure, places)), tuple(_supports(places)), dict(_touches(structure, places)))
 
 
@@ -42,6 +42,10 @@ def _supports(places: Mapping[str, Place]) -> Iterator[Support]:
 
 def _touches(structure: "Structure", places: Mapping[str, Place]) -> Iterator[tuple[str, TouchPoint]]:
     for name, element in structure.unilateral.items():
+        if isinstance(element, RoundContact) and set(element.pair) <= set(places):
+            first, second = element.pair
+            inside = isinstance(element, InsideContact)
+            yield name, TouchPoint(second, (), _number(structure, element.radii[1]), (first,), inside)
         if isinstance(element, PlaneContact) and not element.on and element.point in places:
             normal = np.array([_number(structure, part) for part in element.normal])
             unit = normal / np.linalg.norm(normal)

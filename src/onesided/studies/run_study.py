@@ -115,6 +115,7 @@ def study(  # noqa: PLR0913 - one verb, all its ends by keyword
     statement = {
         "task": task.statement(), "model": fingerprint(task.system), "version": __version__, "sampling": drawn,
         "seed": seed, "python": platform.python_version(),
+        "labels": {name: list(pair) for name, pair in task.system.labels.items()},
     }  # fmt: skip
     with alone(place):
         claim(place, statement, cases, carrying(model_text(task.system), task.system.parameters))

@@ -264,4 +264,5 @@ def _provenance(problem: SteeringProblem, method: DirectCollocation, solver: Sol
         "solver": type(solver).__name__,
         "version": __version__,
         "parameters": dict(problem.system.parameters),
+        "labels": {name: list(pair) for name, pair in problem.system.labels.items()},
     }

@@ -1,5 +1,5 @@
 // The stage: path, trail and mechanism. The last frame of a scene is the present state, written anew for each picture.
-const MOST_TRAIL = 4000, MOST_JUMPS = 60, JUMP = 300; // positions of the trail; milliseconds of a jump
+const MOST_TRAIL = 4000, MOST_JUMPS = 60, JUMP = 300, FALL = 900; // positions of the trail; milliseconds of a jump, and of one whose way is known
 const stage = { drawing: null, chart: null, trail: [], jumps: [], film: null, asked: false, frames: 0 };
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
 
@@ -77,19 +77,19 @@ function mechanism() {
   stage.drawing = made;
 }
 
-// Values to be drawn: those of the present state, or on the way of a jump between two states.
+// Values to be drawn: those of the present state, or of a state on the way of a jump, as far as they are known there.
 function row() {
-  const film = stage.film;
-  if (!film) return S.now.values;
-  const share = Math.min(1, (performance.now() - film.begun) / JUMP), u = share * share * (3 - 2 * share);
-  if (share >= 1) { stage.film = null; return S.now.values; }
-  return film.from.map((v, i) => v + u * (film.to[i] - v));
+  const film = stage.film, known = film ? film.fall.length : 0;
+  if (!film) return [S.now.values, S.now.codes];
+  const share = (performance.now() - film.begun) / (known ? FALL : JUMP);
+  if (share >= 1) { stage.film = null; return [S.now.values, S.now.codes]; }
+  return known ? film.fall[Math.floor(share * known)] : [film.from, S.now.codes];
 }
 
-function write(values) {
+function write([values, states]) {
   const { M, columns, D, codes, degree, from } = S.scene, width = D.unilateral.length;
   D.names.forEach((name, i) => { const v = from[i] === undefined ? NaN : values[from[i]]; columns.get(name)[M - 1] = v === null ? NaN : v; });
-  for (let k = 0; k < width; k++) codes[(M - 1) * width + k] = S.now.codes[k];
+  for (let k = 0; k < width; k++) codes[(M - 1) * width + k] = states[k];
   degree[M - 1] = S.now.degree;
 }
 
@@ -103,6 +103,8 @@ function picture() {
     write(row());
     if (stage.chart.frame) { stage.chart.cursor(); trail(); } else stage.chart.draw();
     if (stage.drawing) stage.drawing.draw(S.scene.M - 1);
+    const words = stage.film && stage.film.fall.length ? "The fall: states of falling energy, not in real time" : "The mechanism now";
+    if (byId("shown").textContent !== words) byId("shown").textContent = words;
     if (stage.film) picture();
   });
 }
@@ -166,9 +168,9 @@ function arrow(c, a, b, numbers) {
 function follow(state) {
   for (const one of state.news) {
     if (!one.jump) continue;
-    const [from, to] = one.jump;
+    const [from, to] = one.jump, fall = one.fall || [];
     stage.jumps = [...stage.jumps, { from, to, number: one.number }].slice(-MOST_JUMPS);
-    if (!calm.matches) stage.film = { from, to, begun: performance.now() };
+    if (!calm.matches) stage.film = { from, fall, begun: performance.now() };
     const figure = byId("sketch-figure");
     figure.classList.add("flash");
     setTimeout(() => figure.classList.remove("flash"), 120);

@@ -11,9 +11,9 @@ function bytes(text) {
   return out.buffer;
 }
 
-const M = D.count;
+const M = D.count, ALL = M + (D.falling || 0); // states of falls stand behind the frames
 const flat = D.single ? new Float32Array(bytes(D.columns)) : new Float64Array(bytes(D.columns));
-const columns = new Map(D.names.map((name, i) => [name, flat.subarray(i * M, (i + 1) * M)]));
+const columns = new Map(D.names.map((name, i) => [name, flat.subarray(i * ALL, (i + 1) * ALL)]));
 const degree = new Int16Array(bytes(D.degree));
 const firmness = D.firmness ? new Uint8Array(bytes(D.firmness)) : degree.map((d) => (d > 0 ? 2 : 0)); // 1: while held
 const exact = new Uint8Array(bytes(D.exact));
@@ -28,7 +28,7 @@ const branchOf = (frame) => D.branches.findIndex((b) => frame >= b.begin && fram
 const eventsAt = (frame) => D.events.filter((e) => e.frame === frame);
 
 // Where each frame stands on the way: time, or arc length over all strands. A jump takes a little of it.
-const PAUSE = 0.04, PAUSES = 0.3; // share of the whole for one jump, and for all of them at most
+const PAUSE = D.falling ? 0.1 : 0.04, PAUSES = 0.3; // share of the whole for one jump, and for all of them at most
 const begins = new Set(D.branches.map((b) => b.begin)), lands = new Set(D.jumps.map((j) => j.to));
 function way(pause) {
   const found = new Float64Array(M), by = columns.get(D.along);
@@ -51,6 +51,15 @@ function frameBefore(place) {
     if (along[middle] <= place) low = middle; else high = middle - 1;
   }
   return low;
+}
+
+// During a jump, which one and how much of it is over; with the number of the state on its way, where that is known.
+function jumpAt(place) {
+  const frame = frameBefore(place), jump = D.jumps.find((j) => j.from === frame);
+  const share = jump ? (place - along[frame]) / (along[jump.to] - along[frame]) : 1;
+  if (!jump || !(share < 1)) return null;
+  const [begin, end] = jump.fall || [0, 0];
+  return { ...jump, share, state: jump.fall ? begin + Math.min(Math.floor(share * (end - begin)), end - begin - 1) : -1 };
 }
 
 function frameNear(place) {

@@ -174,8 +174,8 @@ class Chart {
   cursor() {
     const { c } = prepare(this.top), now = this.at();
     if (this.hovered >= 0) this.dot(c, this.hovered, false);
-    const way = this.way ? this.way() : null;
-    if (way) this.leap(c, now, ...way); else this.dot(c, now, true);
+    const jump = this.leaps ? this.leaps() : null;
+    if (jump) this.leap(c, jump); else this.dot(c, now, true);
     if (this.box) {
       c.strokeStyle = colour("alert"); c.lineWidth = 1; c.setLineDash([4, 3]);
       const [a, b, u, v] = this.box;
@@ -183,13 +183,15 @@ class Chart {
     }
   }
 
-  // During a jump the mark runs along its arrow.
-  leap(c, from, to, share) {
-    const [u, v, a, b] = this.ends({ from, to });
+  // During a jump the mark is where the state on its way is; where that is not known it runs along the arrow.
+  leap(c, jump) {
+    const [u, v, a, b] = this.ends(jump), known = this.curves.length && jump.state >= 0 ? this.curves[0] : null;
+    const way = known ? [this.X(known.x[jump.state]), this.Y(known.y[jump.state])] : [];
+    const [x, y] = way.every(Number.isFinite) && known ? way : [u + jump.share * (a - u), v + jump.share * (b - v)];
     c.fillStyle = colour("alert");
     for (const [r, alpha] of [[15, 0.3], [7, 1]]) {
       c.globalAlpha = alpha;
-      c.beginPath(); c.arc(u + share * (a - u), v + share * (b - v), r, 0, 7); c.fill();
+      c.beginPath(); c.arc(x, y, r, 0, 7); c.fill();
     }
     c.globalAlpha = 1;
   }

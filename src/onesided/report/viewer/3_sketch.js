@@ -21,7 +21,7 @@ class Drawing {
 
   point(name, frame) { return this.sketch.points.get(name).map((part) => this.value(part, frame)); }
 
-  sampled() { const step = Math.max(1, Math.floor(M / 2000)); return Array.from({ length: Math.ceil(M / step) }, (_, i) => i * step); }
+  sampled() { const step = Math.max(1, Math.floor(ALL / 2000)); return Array.from({ length: Math.ceil(ALL / step) }, (_, i) => i * step); }
 
   // How many times larger displacements must be drawn to be seen: 1, or a round number.
   exaggeration() {
@@ -112,11 +112,12 @@ class Drawing {
     }
   }
 
-  // A frame; during a jump it fades while the one where it lands appears: what lies between is not known here.
-  draw(frame, blend = null) {
+  // A frame; during a jump a state on its way, or where none is known it fades while the one where it lands appears.
+  draw(frame, jump = null) {
     const { c, w, h } = prepare(this.canvas);
-    if (!blend) { this.paint(c, w, h, frame); return; }
-    for (const [one, alpha] of [[frame, 1 - blend[1]], [blend[0], blend[1]]]) {
+    if (!jump || jump.state >= 0) { this.paint(c, w, h, jump ? jump.state : frame); return; }
+    const shade = jump.share * jump.share;
+    for (const [one, alpha] of [[frame, 1 - shade], [jump.to, shade]]) {
       const sheet = element("canvas", { width: this.canvas.width, height: this.canvas.height }), pen = sheet.getContext("2d");
       pen.setTransform(this.canvas.width / w, 0, 0, this.canvas.height / h, 0, 0);
       this.paint(pen, w, h, one);
@@ -188,7 +189,10 @@ class Drawing {
   // The touching point of a contact and the direction in which it pushes, from the wall that is nearest.
   touch(constraint, name, frame) {
     const known = this.sketch.touches.get(constraint), at = this.point(known ? known[0] : name, frame);
-    if (known) return [at.map((v, i) => v - known[2] * known[1][i]), known[1]];
+    if (known) {
+      const normal = known[3] && known[3].length ? this.away(at, known[3].map((n) => this.point(n, frame)), known[4] ? -1 : 1) : known[1];
+      return [at.map((v, i) => v - known[2] * normal[i]), normal];
+    }
     const round = this.sketch.circles.find(([centre]) => centre === name), r = round ? Math.abs(this.value(round[1], frame)) : 0;
     let best = null, least = 0.03 * this.size;
     for (const [foot, normal] of this.sketch.grounds) {
@@ -197,6 +201,14 @@ class Drawing {
       if (far < least) { least = far; best = n; }
     }
     return best ? [at.map((v, i) => v - r * best[i]), best] : [at, null];
+  }
+
+  // The unit vector from another point, or from the nearest one of a segment, to a point.
+  away(at, against, sense) {
+    const first = against[0], along = against[against.length - 1].map((v, i) => v - first[i]), whole = along.reduce((sum, v) => sum + v * v, 0);
+    const share = whole > 0 ? Math.max(0, Math.min(1, along.reduce((sum, v, i) => sum + v * (at[i] - first[i]), 0) / whole)) : 0;
+    const step = at.map((v, i) => v - first[i] - share * along[i]), size = Math.hypot(...step) || 1;
+    return step.map((v) => (sense * v) / size);
   }
 
   // An arrow that ends at a point; of length one it is a fifth of the picture.

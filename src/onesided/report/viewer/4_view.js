@@ -1,5 +1,5 @@
 // The page: one position, shown by the diagram, the drawing, the raster, the numbers and the lists.
-const view = { frame: 0, blend: null };
+const view = { frame: 0, jump: null };
 const slider = byId("slider");
 Object.assign(slider, { min: "0", max: "1", step: "any", value: "0" });
 
@@ -16,7 +16,7 @@ byId("branches-section").hidden = !branches;
 
 const chart = new Chart(byId("diagram"), byId("diagram-top"), {
   marks: true, jumps: true, tip,
-  at: () => view.frame, way: () => view.blend, pick: (frame) => show(frame), hides: (e) => events.hides(e) || (!!branches && branches.hides(branchOf(e.frame))),
+  at: () => view.frame, leaps: () => view.jump, pick: (frame) => show(frame), hides: (e) => events.hides(e) || (!!branches && branches.hides(branchOf(e.frame))),
   xName: () => byId("x").value, yName: () => byId("y").value,
   lines: () => D.branches.map((b, i) => ({
     x: columns.get(byId("x").value), y: columns.get(byId("y").value), begin: b.begin, end: b.end, colour: branchColour(i),
@@ -120,16 +120,16 @@ function tell(f) {
 }
 
 // Show a frame; during a jump also how far the system is on its way to another one.
-function show(frame, blend = null) {
+function show(frame, jump = null) {
   view.frame = Math.max(0, Math.min(M - 1, frame));
-  view.blend = blend;
-  const f = view.frame, place = blend ? along[f] + Math.sqrt(blend[1]) * (along[blend[0]] - along[f]) : along[f];
+  view.jump = jump;
+  const f = view.frame, place = jump ? along[f] + jump.share * (along[jump.to] - along[f]) : along[f];
   slider.value = String(place / whole);
   slider.dataset.frame = String(f);
-  byId("stage").classList.toggle("jumping", !!blend);
-  if (!blend) tell(f);
+  byId("stage").classList.toggle("jumping", !!jump);
+  if (jump) byId("position").textContent = jump.told || jump.words; else tell(f);
   if (!document.documentElement.dataset.paper) for (const one of [chart, curves]) if (one) one.cursor();
-  if (drawing) drawing.draw(f, blend);
+  if (drawing) drawing.draw(f, jump);
   raster.point(place);
 }
 

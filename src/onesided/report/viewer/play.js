@@ -1,4 +1,4 @@
-// Play: motions by time, paths by arc length, jumps as a flash that leads to where the system comes to rest.
+// Play: motions by time, paths by arc length, jumps as a flash and by the states on the way down, not in real time.
 const SECONDS = 12; // for all of it, at speed 1
 
 class Player {
@@ -20,17 +20,15 @@ class Player {
     if (this.timer !== null) cancelAnimationFrame(this.timer);
     this.timer = null;
     this.button.textContent = "Play";
-    if (view.blend) this.show(view.frame);
+    if (view.jump) this.show(view.frame);
   }
 
   tick(now) {
     this.place += (Math.max(now - this.last, 0) / 1000) * Number(this.speed.value) * (whole / SECONDS);
     this.last = now;
     if (this.place >= whole && this.loop.checked) this.place %= whole;
-    const frame = frameBefore(Math.min(this.place, whole)), jump = D.jumps.find((j) => j.from === frame);
-    const share = jump ? (this.place - along[jump.from]) / (along[jump.to] - along[jump.from]) : 0;
-    const blend = jump && share < 1 ? [jump.to, share * share] : null; // a fall: slow at first
-    if (frame !== view.frame || blend || view.blend) this.show(frame, blend);
+    const frame = frameBefore(Math.min(this.place, whole)), jump = jumpAt(this.place);
+    if (frame !== view.frame || jump || view.jump) this.show(frame, jump);
     if (this.place >= whole) this.stop(); else this.timer = requestAnimationFrame((then) => this.tick(then));
   }
 }

@@ -1,5 +1,9 @@
 // What the reader does: pointers, keys, choices, the address.
-slider.addEventListener("input", () => { player.stop(); show(frameNear(Number(slider.value) * whole)); });
+slider.addEventListener("input", () => {
+  const place = Number(slider.value) * whole, jump = jumpAt(place);
+  player.stop();
+  if (jump && jump.state >= 0 && jump.share > 0) show(jump.from, jump); else show(frameNear(place));
+});
 for (const id of ["x", "y"]) byId(id).addEventListener("change", () => { chart.zoom = null; redraw(); });
 for (const select of [quantity, against]) select.addEventListener("change", () => { curves.zoom = null; redraw(); });
 byId("previous").addEventListener("click", () => hop(-1));

@@ -5,7 +5,7 @@ there the energy is lowered until a minimum confirms itself.
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -33,11 +33,12 @@ NEUTRAL = "a mode of the state reached is neutral"
 
 @dataclass(frozen=True)
 class Landing:
-    """The state reached, what is to be said about it, and the factorisations it took."""
+    """The state reached, what is to be said about it, the factorisations it took, and points on the way, scaled."""
 
     state: Equilibrium
     note: str
     factorisations: int
+    seen: tuple[tuple[Array, Array], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -67,12 +68,13 @@ def fall(lost: Lost, how: Fall) -> Landing | Status:
         return quick if isinstance(quick, Landing) else slow
     apart = float(np.max(np.abs(quick.state.q - slow.state.q) / lost.where.sizes.length))
     notes = [slow.note, SENSITIVE if apart > SAME else ""]
-    return Landing(slow.state, "; ".join(n for n in notes if n), quick.factorisations + slow.factorisations)
+    told = "; ".join(n for n in notes if n)
+    return Landing(slow.state, told, quick.factorisations + slow.factorisations, slow.seen)
 
 
 def _fall(lost: Lost, knobs: Relaxation) -> Landing | Status:
     """Try the ways off the lost point in turn; the first that leads to a stable state is taken."""
-    here, why = _stand(lost.where), Status.stalled
+    here, why = standing(lost.where), Status.stalled
     for way in _ways(lost, here):
         pushed = push(here, way.t, way.closed, knobs.push)
         if pushed is None:
@@ -80,7 +82,7 @@ def _fall(lost: Lost, knobs: Relaxation) -> Landing | Status:
         found = _land(lost, descend(pushed.end, knobs, shift=pushed.shift, reach=pushed.reach), knobs)
         if isinstance(found, Landing) and _is_below(found.state, here):
             both = way.either and push(here, -way.t, way.closed, knobs.push) is not None
-            return Landing(found.state, EITHER if both else found.note, here.problem.programme.count)
+            return replace(found, note=EITHER if both else found.note, factorisations=here.problem.programme.count)
         why = why if isinstance(found, Landing) else found
     return why
 
@@ -92,7 +94,7 @@ def _is_below(state: Equilibrium, here: LocalModel) -> bool:
     return moved > SAME and state.energy <= before + EPS * (abs(before) + abs(state.energy))
 
 
-def _stand(where: Standpoint) -> LocalModel:
+def standing(where: Standpoint) -> LocalModel:
     """The point of a place in scaled variables."""
     n, system = where.system.n, where.system
     problem = DescentProblem(system, where.x[:n], float(where.x[n]), where.sizes)
@@ -103,14 +105,16 @@ def _land(lost: Lost, end: Relaxed, knobs: Relaxation) -> Landing | Status:
     """Confirm that a descent ended in a minimum; where it did not, go on from there."""
     where, tolerances = lost.where, lost.where.tolerances
     system, p, sizes = where.system, float(where.x[where.system.n]), where.sizes
+    seen: tuple[tuple[Array, Array], ...] = ()
     for _ in range(AGAIN):
         if end.status is not Status.solved:
             return end.status
+        seen += end.seen
         found = confirmed(system, p, end, sizes, tolerances)
         state = describe(system, found.q, p, found.nu, sizes=sizes, tolerances=tolerances)
-        told = Landing(state, EITHER if end.either else "", end.factorisations)
+        told = Landing(state, EITHER if end.either else "", end.factorisations, seen)
         there = place(system, np.concatenate([found.q, [p], found.nu]), sizes, tolerances)
-        here = _stand(there)
+        here = standing(there)
         if state.minimum and not _on_the_verge(there, here):
             return told
         ways = _modes(Lost(there, None, lost.sense), here, set())
@@ -119,7 +123,7 @@ def _land(lost: Lost, end: Relaxed, knobs: Relaxation) -> Landing | Status:
         if pushed is None and state.minimum is not False:
             return told
         if pushed is None:
-            return Landing(state, NEUTRAL, end.factorisations) if not state.instability else Status.stalled
+            return replace(told, note=NEUTRAL) if not state.instability else Status.stalled
         end = descend(pushed.end, knobs, shift=pushed.shift, reach=pushed.reach)
     return Status.stalled if state.minimum is False else Status.max_iterations  # from one such state to the next
 

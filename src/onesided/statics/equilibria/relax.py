@@ -1,7 +1,7 @@
 """Relaxation at fixed p: the energy falls in every step, contacts are held exactly, until a minimum is reached."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -33,6 +33,7 @@ LANDING = 0.25  # share of the stiffness along the way below which a shift is le
 PUSH = 16.0  # a push goes as far as so many first steps
 Advance = Callable[["_Descent", "Relaxation"], ProximalStep | None]
 ESCAPES = 8  # saddle points that are left on the way
+MOST_SEEN = 256  # points of a descent that are kept; of more, every second one
 
 
 @checked
@@ -66,7 +67,13 @@ class Relaxation:
 
 @dataclass(frozen=True)
 class Relaxed:
-    """Where the descent ended; `either` says that it began or passed where both signs of a mode were alike."""
+    """Where the descent ended, and what it has seen.
+
+    Attributes
+    ----------
+    either : whether it began or passed where both signs of a mode were alike.
+    seen : points on its way in scaled variables, with their reactions.
+    """
 
     q: Array
     nu: Array
@@ -75,6 +82,7 @@ class Relaxed:
     iterations: int
     factorisations: int = 0
     either: bool = False
+    seen: tuple[tuple[Array, Array], ...] = ()
 
 
 def relax(system: System, q: Array, p: float, sizes: Sizes, knobs: Relaxation) -> Relaxed:
@@ -87,7 +95,7 @@ def relax(system: System, q: Array, p: float, sizes: Sizes, knobs: Relaxation) -
     return descend(here, knobs)
 
 
-def ended(here: LocalModel, status: Status, steps: int, *, either: bool = False) -> Relaxed:
+def ended(here: LocalModel, status: Status, steps: int) -> Relaxed:
     """The outcome in the model's own units."""
     problem = here.problem
     return Relaxed(
@@ -97,7 +105,6 @@ def ended(here: LocalModel, status: Status, steps: int, *, either: bool = False)
         here.residual(),
         steps,
         problem.programme.count,
-        either,
     )
 
 
@@ -115,18 +122,27 @@ class _Descent:
     moved: float = np.inf
     either: bool = False
     before: float = 1.0  # shift of the last step taken
+    seen: list[tuple[Array, Array]] = field(default_factory=list)
+
+    def stand(self, here: LocalModel) -> None:
+        """Go to a point."""
+        self.here = here
+        self.seen.append((here.z, here.nu))
+        if len(self.seen) > MOST_SEEN:
+            del self.seen[1::2]
 
 
 def descend(here: LocalModel, knobs: Relaxation, *, shift: float = 1.0, reach: float = 0.0) -> Relaxed:
     """Steps of falling energy from an admissible point until nothing lower is near."""
     run = _Descent(here, here.problem.closed(here), shift, max(reach, knobs.reach), before=shift)
+    run.stand(here)
     advance = _advance_damped if knobs.damped else _advance
     for _ in range(ESCAPES):
         status = _settle(run, knobs, advance)
         if status is not Status.stalled or not _leave_saddle(run, knobs):
             break
         run.either = True
-    return ended(run.here, status, run.steps, either=run.either)
+    return replace(ended(run.here, status, run.steps), either=run.either, seen=tuple(run.seen))
 
 
 def _settle(run: _Descent, knobs: Relaxation, advance: Advance) -> Status:
@@ -166,7 +182,8 @@ def _at_rest(run: _Descent) -> bool:
 
 def _take(run: _Descent, step: ProximalStep) -> None:
     """Stand at the end of a step; the next one may be longer where this one was easy."""
-    run.here, run.closed, run.refused = step.end, step.closed, 0
+    run.stand(step.end)
+    run.closed, run.refused = step.closed, 0
     run.moved, run.before = float(np.max(np.abs(step.d), initial=0.0)), step.shift
     if step.ratio <= EASY and run.moved > 0.5 * run.reach:
         run.reach *= 2.0
@@ -237,7 +254,8 @@ def _leave_saddle(run: _Descent, knobs: Relaxation) -> bool:
     for t in () if mode is None else (mode, -mode):
         pushed = push(run.here, t, run.closed, knobs.push)
         if pushed is not None:
-            run.here, run.shift, run.reach = pushed.end, pushed.shift, pushed.reach
+            run.stand(pushed.end)
+            run.shift, run.reach = pushed.shift, pushed.reach
             run.patience, run.refused, run.moved = np.inf, 0, np.inf
             return True
     return False
