@@ -3,7 +3,6 @@
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 
@@ -80,17 +79,6 @@ class Stepper(ABC):
     def too_small(self, h: float) -> bool:
         """Whether a step is below what makes sense."""
         return h < max(self.smallest, 4.0 * math.ulp(abs(self.state.t)))
-
-
-class SmoothMethod(Protocol):
-    """A method is its knobs; `start` makes a stepper of it."""
-
-    @property
-    def drifts(self) -> tuple[str, ...]:
-        """Levels (fields of `Drift`) at which constraints are met to the accuracy of the steps only."""
-
-    def start(self, mechanics: Mechanics, state: MotionState, t_end: float) -> Stepper:
-        """Begin at a consistent state."""
 
 
 @dataclass(frozen=True)

@@ -13,10 +13,10 @@ from onesided.base.errors import ModelError, UsageError
 from onesided.base.tolerances import DEFAULT
 from onesided.base.types import Array
 from onesided.complementarity.problems import as_array
-from onesided.complementarity_systems.exact_run import Automaton, LinearMode
-from onesided.complementarity_systems.linear import LinearComplementaritySystem, augment
-from onesided.complementarity_systems.looked_at import Measure
-from onesided.complementarity_systems.signals import Signal, as_signal, generator
+from onesided.dynamics.switching.exact_run import Automaton, LinearMode
+from onesided.dynamics.switching.linear import LinearComplementaritySystem, augment
+from onesided.dynamics.switching.looked_at import Measure
+from onesided.dynamics.switching.signals import Signal, as_signal, generator
 from onesided.results.sketch import Sketch
 
 

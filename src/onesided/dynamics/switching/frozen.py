@@ -11,11 +11,12 @@ from onesided.base.errors import UsageError
 from onesided.base.tolerances import Tolerances
 from onesided.base.types import Array, Mask, Status
 from onesided.complementarity import Method, QuadraticProgram, solve
-from onesided.complementarity_systems.linear import LinearComplementaritySystem
-from onesided.complementarity_systems.recheck import System, slacks
-from onesided.complementarity_systems.runs import Claim, LinearRun, MotionMethod, Positive, RunPoint
-from onesided.complementarity_systems.slackness import SlacknessSystem
-from onesided.complementarity_systems.time_stepping import switches_of
+from onesided.dynamics.switching.linear import LinearComplementaritySystem
+from onesided.dynamics.switching.recheck import System, slacks
+from onesided.dynamics.switching.runs import Claim, LinearRun, Positive, RunPoint
+from onesided.dynamics.switching.slackness import SlacknessSystem
+from onesided.dynamics.switching.switching_motion import SwitchingMethod
+from onesided.dynamics.switching.time_stepping import switches_of
 
 
 class ModeDecision(NamedTuple):
@@ -123,7 +124,7 @@ def _linear(system: System, rule: Decider) -> LinearComplementaritySystem:
 
 
 @dataclass(frozen=True)
-class FrozenModes(MotionMethod):
+class FrozenModes(SwitchingMethod):
     """Classical Runge–Kutta steps of fourth order; which pairs are taut is decided at the start of each step and kept.
 
     Attributes
@@ -143,7 +144,7 @@ class FrozenModes(MotionMethod):
         """Explicit steps: quotients lie between the rates at the ends but for the curvature of ẋ."""
         return tolerances.quotient
 
-    def begin(self, system: System, x: Array, times: Array, tolerances: Tolerances) -> LinearRun:
+    def start(self, system: System, x: Array, times: Array, tolerances: Tolerances) -> LinearRun:
         """All steps; the counts say how often the decider disagreed with the state."""
         decider = self.decider if self._each_stage else None
         span = (float(times[0]), float(times[-1]))

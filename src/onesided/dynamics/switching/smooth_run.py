@@ -10,8 +10,8 @@ from scipy.optimize import brentq, minimize_scalar
 
 from onesided.base.tolerances import EPS, HALF_DIGITS, QUARTER_DIGITS, SMALL
 from onesided.base.types import Array, Mask, Status
-from onesided.complementarity_systems.runs import Claim, LinearRun, RunPoint, RunTrail
-from onesided.complementarity_systems.slackness import SlacknessSystem
+from onesided.dynamics.switching.runs import Claim, LinearRun, RunPoint, RunTrail
+from onesided.dynamics.switching.slackness import SlacknessSystem
 from onesided.results.complementarity_motion import Switch
 
 PARTS = 8  # places looked at within a step
