@@ -13,6 +13,7 @@ from onesided.base.types import Array, Mask, Status
 from onesided.base.views import views
 from onesided.results.folder import ARRAYS, read_arrays, same_length
 from onesided.results.named import Columns
+from onesided.results.named_series import NamedSeries
 from onesided.results.numbering import Happenings, numbered
 from onesided.results.sketch import Sketch, read_sketch, sketch_record
 
@@ -41,7 +42,7 @@ class Episode(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ComplementarityMotion:
+class ComplementarityMotion(NamedSeries):
     """States x, forces s ≥ 0 and slacks w ≥ 0 over time.
 
     Attributes
@@ -87,6 +88,11 @@ class ComplementarityMotion:
     def ok(self) -> bool:
         """Whether the end was reached and the recheck passed."""
         return self.status.ok
+
+    @property
+    def events(self) -> tuple[Switch, ...]:
+        """The switches: what happens in this motion, as the events of a `Motion`."""
+        return self.switches
 
     @property
     def numbered(self) -> Happenings:

@@ -106,6 +106,7 @@ class System:
     derivatives: Derivatives = field(default=None, repr=False, compare=False)  # type: ignore[assignment]
     _compilers: "_Compilers" = field(init=False, repr=False, compare=False)
     _vector: Any = field(init=False, repr=False, compare=False)
+    _derived: dict[str, Any] = field(init=False, repr=False, compare=False)
     made: Made | None = field(init=False, repr=False, compare=False)
     task: Any = field(init=False, repr=False, compare=False)
 
@@ -134,6 +135,7 @@ class System:
         check_contacts(self)
         self._set("_compilers", _Compilers(self))
         self._set("_vector", self.derivatives.constants(self.parameters))
+        self._set("_derived", {})
         self._set("made", None)
         self._set("task", None)
 
@@ -173,7 +175,14 @@ class System:
         """The same statement and the same compiled functions."""
         new = object.__new__(System)
         new.__dict__.update(self.__dict__)
+        new._set("_derived", {})
         return new
+
+    def derived(self, name: str, make: Callable[["System"], Any]) -> Any:
+        """What is made of this very system, parameters included, once: it lives as long as the system does."""
+        if name not in self._derived:
+            self._derived.setdefault(name, make(self))
+        return self._derived[name]
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickled as what it was made from; the copy is compiled anew."""

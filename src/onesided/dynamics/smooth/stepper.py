@@ -1,5 +1,6 @@
 """The contract of steppers, and what they share: step-size control by the error of a step."""
 
+import copy
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
@@ -57,6 +58,20 @@ class Stepper(ABC):
     @abstractmethod
     def step(self, t_end: float) -> Status | None:
         """Advance by one step."""
+
+    def snapshot(self) -> "Stepper":
+        """The stepper as it is now, to look back at or to return to; both have the same mechanics."""
+        return copy.copy(self)
+
+    def restore(self, before: "Stepper") -> None:
+        """Return to a snapshot."""
+        self.__dict__.update(before.__dict__)
+
+    def trial(self) -> "Stepper":
+        """A stepper that goes its own way from here: rows chosen and pivots met on it are not those of this one."""
+        new = copy.copy(self)
+        new.mechanics = copy.copy(self.mechanics)
+        return new
 
     def stuck(self, *, finite: bool = True) -> Status:
         """Why no step can be taken: the model is not finite there, constraints become dependent, or unknown."""

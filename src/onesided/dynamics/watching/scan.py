@@ -1,6 +1,5 @@
 """All events of a step in order of time: found on the motion within the step, then located by steps of their own."""
 
-import copy
 import math
 from collections.abc import Callable, Iterator, Sequence
 from heapq import merge
@@ -108,7 +107,7 @@ def spans(before: Stepper, after: MotionState, left: int = HALVES) -> Iterator[S
 
 def advanced(before: Stepper, t: float) -> Stepper:
     """A stepper that has gone on to a time, as far as it can."""
-    trial = copy.copy(before)
+    trial = before.trial()
     while trial.state.t < t:
         if trial.step(t) is not None:
             break
