@@ -40,7 +40,7 @@ def test_a_complementarity_system_is_one_kind_of_system(kind):
     system = SYSTEMS[kind]
     motion = onesided.simulate(system, (0.0, 1.0), t_span=(0.0, 3.0))
     slack = np.pi / np.sqrt(STIFF)
-    assert [event.t for event in motion.events if not event.taut] == pytest.approx([slack], rel=1e-10)
+    assert [switch.t for switch in motion.happenings if not switch.taut] == pytest.approx([slack], rel=1e-10)
     assert motion.x[-1, :2] == pytest.approx([-(3.0 - slack), -1.0], rel=1e-9)
     same = simulate_at_times(system, None, (0.0, 1.0), times=(0.0, 3.0))
     assert np.array_equal(motion.x, same.x)

@@ -134,7 +134,7 @@ def _moments(motion: Motion | ComplementarityMotion) -> Column:
     """Each event beside the last point at its time, or the next one after it."""
     last = len(motion) - 1
     told = []
-    for event in motion.events:
+    for event in motion.happenings:
         after = int(np.searchsorted(motion.t, event.t, side="right"))
         exact = after > 0 and motion.t[after - 1] == event.t
         told.append((min(after - exact, last), event.words()))

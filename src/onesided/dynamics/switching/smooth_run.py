@@ -150,8 +150,8 @@ class SmoothRun(LinearRun):
         sign, bands = np.sign(first), np.zeros(len(first))
         sign[: self.system.m] = 1.0  # guards are positive, or about to be: what they lack at the beginning is noise
         bands[: self.system.m] = NOISE * np.maximum(-first[: self.system.m], 0.0)
-        if self.hit is not None and self.hit >= self.system.m:
-            sign[self.hit] = 0.0  # this kink was passed just now
+        if self.hit is not None and self.hit >= self.system.m:  # this kink was passed just now
+            sign[self.hit], bands[self.hit] = 0.0, NOISE * abs(first[self.hit])
         search = Search(look, Signs(sign, np.full(len(sign), t0)), bands, np.zeros(len(sign)), eager=False)
         found = next(search.crossings(t0, t1, 1), None)
         self.vague |= {self._name(i): t for i, t in search.vague.items()}
