@@ -111,7 +111,7 @@ class Mechanics:
 
     @property
     def words(self) -> str:
-        """Remarks for the result."""
+        """Remarks for the note of the result; empty unless a kind of mechanics has some."""
         return ""
 
     # linear algebra

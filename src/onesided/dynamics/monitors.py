@@ -14,7 +14,7 @@ from onesided.system.equations import Equations
 
 
 class Arrays(NamedTuple):
-    """States as arrays."""
+    """States as arrays with a row per point: t (N,), q, v, a (N, n), mu (N, rows), work (N,), u (N, inputs)."""
 
     t: Array
     q: Array

@@ -314,7 +314,7 @@ class StrideFunctions:
 
 
 class _Now(NamedTuple):
-    """One evaluation."""
+    """One evaluation at a trial state: accelerations, multipliers, what projections need, and the residual `off`."""
 
     q: Any
     a: Any
@@ -391,7 +391,7 @@ def solved(K: Any, right: Any) -> tuple[Any, Any]:
 
 
 def top(values: Any) -> Any:
-    """Largest absolute value."""
+    """Largest absolute value; 0 of nothing."""
     return jnp.max(jnp.abs(values), initial=0.0)
 
 

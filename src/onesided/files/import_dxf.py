@@ -93,7 +93,7 @@ class _Numbering:
         return known
 
     def at(self, number: int) -> tuple[float, ...]:
-        """Where a place is."""
+        """Coordinates of node number `number`, as drawn."""
         return self._points[number][: 2 if self._planar else 3]
 
 

@@ -42,7 +42,7 @@ class PartEntry:
     place: str = ""
 
     def make(self, name: str) -> Part:
-        """The part."""
+        """The part as an object; its class checks the values."""
         part: Part = self.kind.cls(name=name, **self.values)
         return part
 

@@ -129,7 +129,7 @@ class Structure:
     # what a system asks of its parts -------------------------------------------------------------------------------
 
     def motion_functions(self, system: System) -> StructureMotion:
-        """Compiled equations of motion."""
+        """Compiled equations of motion of `system`, summed element by element."""
         return StructureMotion(system)
 
     def contact_functions(self, system: System) -> ContactsOfStructure:

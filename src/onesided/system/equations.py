@@ -251,7 +251,7 @@ class Equations:
         return float(self._checked(x[None])[0, 0])
 
     def control_at(self, t: float) -> float:
-        """p(t)."""
+        """The control parameter at a time: a number, the function of time, or the value held."""
         if self._p_held and self.held is not None:
             return float(self.held.at(np.array([t]))[0][0])
         return self.p if self.control is None else float(self.control(t))

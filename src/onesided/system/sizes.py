@@ -142,11 +142,11 @@ class Sizes:
 
     @property
     def stiffness(self) -> float:
-        """One typical stiffness."""
+        """One typical stiffness: energy over the squared geometric mean of the lengths."""
         return float(self.energy / np.exp(2.0 * np.mean(np.log(self.length))))
 
     def hessian(self, L_qq: Array) -> Array:
-        """A Hessian without units."""
+        """A Hessian (n, n) without units: entries times lengths, over the energy."""
         return np.asarray(self.length[:, None] * L_qq * self.length / self.energy)
 
 
@@ -157,7 +157,7 @@ def _magnitude(K: Array) -> Array:
 
 
 def estimate(evaluate: Probe, q: Array, p: float, given: Scales) -> Sizes:
-    """Sizes at (q, p)."""
+    """Sizes of coordinates, forces and energy at (q, p), from the model's derivatives there; those `given` are kept."""
     e = evaluate(q, p)
     d = _weights(e.stiffest())
     if given.stiffness is not None:

@@ -466,7 +466,7 @@ class _Compilers:
 
     @cached_property
     def motion(self) -> MotionFunctions:
-        """Equations with joints."""
+        """Equations with joints; gaps are not looked at."""
         parts = self._system.structure
         return MotionFunctions(self._system) if parts is None else parts.motion_functions(self._system)
 

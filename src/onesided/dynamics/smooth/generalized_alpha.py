@@ -260,7 +260,7 @@ class _AlphaSolver:
         self._lu = newton.matrix.factor(factors, blocks)
 
     def solve(self, residual: Array) -> tuple[Array, Array, Array]:
-        """(δ, v̇, multipliers)."""
+        """The corrections of δ (n,), v̇ (n,) and the multipliers that cancel a residual."""
         h, n, m, r = self.h, self.form.n, len(self.form.holonomic), len(self.form.rows)
         kinematic, balance, position, velocity = np.split(residual, [n, 2 * n, 2 * n + m])
         if self.index3:

@@ -28,7 +28,7 @@ class ServoMechanics(Mechanics):
 
     @property
     def words(self) -> str:
-        """The index found."""
+        """The index of the servo conditions: how often they are differentiated to give the inputs."""
         return f"servo conditions of index {self.functions.index}"
 
     def accelerate(

@@ -57,7 +57,7 @@ class Stepper(ABC):
 
     @abstractmethod
     def step(self, t_end: float) -> Status | None:
-        """Advance by one step."""
+        """Advance by one step that does not pass `t_end`: None, or why it cannot (see above)."""
 
     def snapshot(self) -> "Stepper":
         """The stepper as it is now, to look back at or to return to; both have the same mechanics."""

@@ -39,7 +39,7 @@ class SteeringProblem:
 
     @property
     def span(self) -> float:
-        """Length of time."""
+        """Last minus first time."""
         return self.end - self.start.t
 
 

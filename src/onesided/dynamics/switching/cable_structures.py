@@ -31,7 +31,7 @@ class CableLaw(ABC):
     @property
     @abstractmethod
     def limit(self) -> float:
-        """First yield tension."""
+        """Tension at which a new cable yields; infinite for one that does not."""
 
     @property
     @abstractmethod
@@ -165,7 +165,7 @@ class CableStructure:
         return np.concatenate([x, generator(t, self.frequencies)])
 
     def elongations(self, t: float, x: Array) -> Array:
-        """Δ (m,)."""
+        """Elongations Δ = C x + offset(t), (m,), plastic ones included."""
         f = as_signal(self.offset, "offset", self.m).matrix(self.frequencies) @ generator(t, self.frequencies)
         return np.asarray(self.C) @ x[: self.n - self.m] + f
 
@@ -215,7 +215,7 @@ class CableStructure:
 
 
 class Phase(Enum):
-    """What a cable does."""
+    """What a cable does: it is slack, stretches elastically, or yields."""
 
     slack = "goes slack"
     elastic = "unloads"

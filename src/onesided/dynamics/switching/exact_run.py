@@ -42,11 +42,11 @@ class Automaton(ABC):
 
     @abstractmethod
     def begin(self, z: Array, sizes: Array) -> LinearMode:
-        """Mode at the start."""
+        """The mode right after the start z; `sizes` (N,) are the largest entries of z so far."""
 
     @abstractmethod
     def after(self, z: Array, mode: LinearMode, hit: int, sizes: Array) -> LinearMode:
-        """Mode after a switch."""
+        """The mode right after guard number `hit` of `mode` fell to zero at z."""
 
 
 @dataclass(eq=False)

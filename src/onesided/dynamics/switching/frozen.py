@@ -47,7 +47,7 @@ class ByState(Decider):
     solver: Method | None = None
 
     def decide(self, system: System, t: float, x: Array, last: Mask) -> ModeDecision:
-        """Support of s."""
+        """The support of s at the state, whatever the last decision was."""
         if not isinstance(system, LinearComplementaritySystem):
             return ModeDecision(_general(system).taut_at(t, x, last))
         if self.solver is None and system.uncoupled:
@@ -65,7 +65,7 @@ class GaussPrinciple(Decider):
     """
 
     def decide(self, system: System, t: float, x: Array, last: Mask) -> ModeDecision:
-        """Support of the minimiser."""
+        """The support of the minimising s."""
         return ByState(QuadraticProgram()).decide(_linear(system, self), t, x, last)
 
 
@@ -182,7 +182,7 @@ class _Frozen:
         return _general(self.system).forces(t, x, taut)
 
     def rate(self, t: float, x: Array, taut: Mask) -> Array:
-        """ẋ in a mode."""
+        """ẋ (n,) with the pairs in `taut` held at w = 0 and the others at s = 0."""
         if isinstance(self.system, LinearComplementaritySystem):
             return np.asarray(self._matrices(self.system, taut)[1] @ self.system.augmented(t, x))
         return np.asarray(self.system.rate(t, x, self.forces(t, x, taut)))
@@ -233,7 +233,7 @@ class _FrozenSteps(LinearRun):
         self.rows.append((self.t, self.x, self.s, self.taut))
 
     def advance(self) -> bool:
-        """One step."""
+        """One step; False at the end, or where the motion is not finite."""
         if self.status is not Status.solved or self.stats["steps"] >= self.count:
             return False
         k, (begin, end) = int(self.stats["steps"]) + 1, self.span
@@ -251,7 +251,7 @@ class _FrozenSteps(LinearRun):
         return RunPoint(self.t, self.x, self.s, tuple(bool(value) for value in self.taut), self.switches)
 
     def claim(self) -> Claim:
-        """All steps so far."""
+        """All steps so far; switches lie at the ends of steps."""
         system = self.frozen.system
         t, x, s, taut = (np.array(part) for part in zip(*self.rows, strict=True))
         w = slacks(system, t, x, s)

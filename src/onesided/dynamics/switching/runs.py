@@ -59,7 +59,7 @@ class LinearRun(ABC):
 
     @abstractmethod
     def here(self) -> RunPoint:
-        """The state reached."""
+        """The state reached, with its forces and modes."""
 
     @abstractmethod
     def claim(self) -> Claim:
@@ -74,6 +74,6 @@ class Positive:
     value: float
 
     def check(self) -> None:
-        """Raise unless it is."""
+        """Raise a `UsageError` that names the knob, unless the number is finite and positive."""
         if not (np.isfinite(self.value) and self.value > 0):
             raise UsageError(f"`{self.name}` is out of range", got=repr(self.value), expected="a positive number")

@@ -147,7 +147,7 @@ class _ImplicitSteps(LinearRun):
         return self._solve(np.asarray(self.system.D), self.system.problem(t, x).q, None)
 
     def claim(self) -> Claim:
-        """All steps so far."""
+        """All steps so far; without the start for θ = 1, which has no force of its own."""
         t, x, s = (np.array(part) for part in zip(*self.rows, strict=True))
         if self.method.theta == 1.0 and len(t) > 1:
             t, x, s = t[1:], x[1:], s[1:]  # the start has no force of its own

@@ -126,13 +126,13 @@ class _Located:
         self.before: MotionState | None = None
 
     def at(self, t: float) -> MotionState:
-        """The motion, integrated."""
+        """The state at a time within the span, by steps from its beginning."""
         if t not in self._states:
             self._states[t] = advanced(self.span.start, t).state
         return self._states[t]
 
     def value(self, t: float) -> float:
-        """The function."""
+        """The function at the state integrated to a time."""
         if t not in self._values:
             self._values[t] = float(self.group.real(self.at(t))[self.crossing.which])
         return self._values[t]

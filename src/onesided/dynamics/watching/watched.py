@@ -86,7 +86,7 @@ def sense(name: str, function: UserFunction) -> int:
 
 
 def crosses(sense_of: int, *, falling: bool) -> bool:
-    """Whether a zero counts."""
+    """Whether a zero counts: `sense_of` is positive for rising ones, negative for falling ones, 0 for both."""
     return sense_of == 0 or (sense_of < 0) == falling
 
 
