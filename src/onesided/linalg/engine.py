@@ -72,7 +72,7 @@ class Lower:
 
 
 class Factors:
-    """SuperLU with diagonal pivots: inertia where feral cannot be imported, refused where it is not certain."""
+    """SuperLU with diagonal pivots: inertia where feral cannot be imported; one that is not certain counts a zero."""
 
     def __init__(self, ordering: str = "") -> None:
         self.ordering = ordering
