@@ -8,7 +8,7 @@ import numpy as np
 from onesided.base.tolerances import EPS, HALF_DIGITS
 from onesided.base.types import Array, Status
 from onesided.dynamics.mechanics import Mechanics, MotionState
-from onesided.evaluation.motion_functions import Check
+from onesided.evaluation.motion_terms import Check
 from onesided.results import Drift
 from onesided.system.equations import Equations
 

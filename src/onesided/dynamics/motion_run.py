@@ -16,7 +16,7 @@ from onesided.base.progress import Progress
 from onesided.base.tolerances import DEFAULT, Tolerances
 from onesided.base.types import Array, Status
 from onesided.dynamics.multipliers import Rule
-from onesided.evaluation.motion_functions import Control
+from onesided.evaluation.motion_terms import Control
 from onesided.linalg import one_thread
 from onesided.system.held import Sampled
 from onesided.system.system import System

@@ -23,7 +23,7 @@ from onesided.dynamics.motion_run import (
     followed,
 )
 from onesided.dynamics.multipliers import Rule
-from onesided.evaluation.motion_functions import Control
+from onesided.evaluation.motion_terms import Control
 from onesided.linalg import one_thread
 from onesided.results import ComplementarityMotion, Motion, MotionEvent, Occurrence
 from onesided.results.wording import closings, sides

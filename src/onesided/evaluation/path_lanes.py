@@ -42,8 +42,9 @@ from onesided.evaluation.lane_state import (
     moved,
     one_of,
 )
-from onesided.evaluation.path_steps import FINE, LIMIT, rounding
+from onesided.evaluation.path_steps import FINE, rounding
 from onesided.evaluation.step_data import Blocks
+from onesided.evaluation.step_planes import LIMIT
 
 TRIES = 12  # so many steps refused in a row
 CLOSE = EPS**0.35  # a correction so short leaves an error of its square

@@ -31,6 +31,7 @@ from onesided.evaluation.step_data import (
     StepKnobs,
     StepPlane,
 )
+from onesided.evaluation.step_planes import chosen_tree, plane_ahead, plane_in_the_middle
 
 CHUNK = 64  # most points of one call
 VECTORS = 7  # of `Here`
@@ -39,7 +40,7 @@ LAST = 9  # numbers of a point besides unknowns, tangent and blocks
 TURN, BOUND, CHECK = 1, 2, 3  # what is located: a limit point, a bound of p; or a step is looked at in its middle
 TURNED_OVER = 2.0  # what seems to have happened: the determinant has changed its sign
 TRIES = 8  # so many steps refused in a row are left to the caller
-LIMIT, FINE = 5, 12  # Newton iterations of a step, and of a point that is located
+FINE = 12  # Newton iterations of a point that is located
 MIDDLE = 0.25  # how far the middle of a step may lie off the cubic through its ends, as a share of what a step may miss
 LONG = 0.1  # steps may grow with the path: by this share of `max_step` per unit of length
 NOISE = 4.0  # roundings of a unit in a residual
@@ -88,8 +89,8 @@ class Stepping:
         def go(state: tuple[Any, Any, Any, Any]) -> tuple[Any, Any, Any, Any]:
             at, ahead, way, table = PointAt(*state[0]), PointAt(*state[1]), PathWay(*state[2]), state[3]
             checking, locating = way.locating == CHECK, (way.locating > 0) & (way.locating < CHECK)
-            special = _where(checking, _plane_in_the_middle(at, ahead, way), self._plane_inside(at, way, knobs))
-            plane = _where(way.locating > 0, special, _plane_ahead(at, way, knobs))
+            special = chosen_tree(checking, plane_in_the_middle(at, ahead, way), self._plane_inside(at, way, knobs))
+            plane = chosen_tree(way.locating > 0, special, plane_ahead(at, way, knobs))
             found = _oriented(self._newton(plane, frame, th), at.t)
             narrowed, s_turn = self._narrow(at, way, found, knobs)
             beyond, stepped, s_next = self._advance(at, way, found, (knobs, frame))
@@ -139,7 +140,7 @@ class Stepping:
         locating = jnp.where(accepted & ~happened, TURN * turned + BOUND * outside, 0)
         share = (_level(y[n], knobs) - a.y[n]) / (y[n] - a.y[n])
         crossing = (0.0, 1.0, share, 0.0)  # of which `_fraction` makes the share
-        bracket = _where(outside, crossing, (0.0, a.t[n], 1.0, t[n]))
+        bracket = chosen_tree(outside, crossing, (0.0, a.t[n], 1.0, t[n]))
         stop = jnp.where(found.orientation != way.orientation, TURNED_OVER, 1.0 * happened)
         done = (step <= knobs.minimum_step) | (~accepted & (way.tries >= TRIES - 1))
         tries = jnp.where(done, TRIES, jnp.where(accepted, way.tries, way.tries + 1.0))
@@ -169,7 +170,7 @@ class Stepping:
         n, zeros = self.n, jnp.zeros(self.n + 1)
         gaps = blocks.head[n + 2 :] / frame.weight[n:]
         speeds = (t[: n + 1] * frame.unit[: n + 1]) @ blocks.c_x / frame.weight[n:]
-        values, rates = _where(frame.closed, (y[n + 1 :], t[n + 1 :]), (gaps, speeds))
+        values, rates = chosen_tree(frame.closed, (y[n + 1 :], t[n + 1 :]), (gaps, speeds))
         return jnp.concatenate([zeros, values]), jnp.concatenate([zeros, rates])
 
     def _checked(
@@ -193,8 +194,8 @@ class Stepping:
             volume_m=found.volume,
             volume_1=way.volume,
         )
-        after = _where(resolved, moved, way)._replace(step=step, count=count, tries=tries, locating=locating)
-        return _where(resolved, b._replace(t_m=found.tangent), a), after
+        after = chosen_tree(resolved, moved, way)._replace(step=step, count=count, tries=tries, locating=locating)
+        return chosen_tree(resolved, b._replace(t_m=found.tangent), a), after
 
     def _resolved(
         self, a: PointAt, way: PathWay, b: PointAt, found: NewtonEnd, given: tuple[StepKnobs, CurveFrame]
@@ -222,7 +223,7 @@ class Stepping:
         left = (2 * f**3 - 3 * f**2 + 1) * at.y_1 + (f**3 - 2 * f**2 + f) * h * at.t_1
         guess = left + (3 * f**2 - 2 * f**3) * at.y + (f**3 - f**2) * h * at.t
         there = jnp.where(p > 0, _level(at.y[self.n], knobs), guess)
-        guess, row = _where(way.locating == BOUND, (there, p), (guess, along / jnp.sqrt(along @ along)))
+        guess, row = chosen_tree(way.locating == BOUND, (there, p), (guess, along / jnp.sqrt(along @ along)))
         return StepPlane(guess, row, EPS, FINE, h)
 
     def _narrow(self, at: PointAt, way: PathWay, found: NewtonEnd, knobs: StepKnobs) -> tuple[PathWay, Any]:
@@ -354,36 +355,6 @@ class Stepping:
 def rounding(xp: Any, M: Any, y: Any) -> Any:
     """What rounding of the unknowns y makes of residuals with the matrix M."""
     return NOISE * EPS * xp.max(xp.abs(M) @ xp.abs(y))
-
-
-def _where(condition: Any, yes: Any, no: Any) -> Any:
-    return jax.tree.map(lambda a, b: jnp.where(condition, a, b), yes, no)
-
-
-def _plane_in_the_middle(a: PointAt, b: PointAt, way: PathWay) -> StepPlane:
-    """One evaluation in the middle of the cubic through a point and the one proposed."""
-    h, along = way.s_b - way.s, a.t + b.t
-    guess = (a.y + b.y) / 2 + h / 8 * (a.t - b.t)
-    return StepPlane(guess, along / jnp.sqrt(along @ along), 0.0, 0, jnp.inf)
-
-
-def _plane_ahead(at: PointAt, way: PathWay, knobs: StepKnobs) -> StepPlane:
-    """Extrapolate the tangent through the last points and the middle of the last step; integrate it over the step."""
-    h, inside = way.step, (way.known >= 1) & (way.s_m < way.s)
-    first, near = (at.t - at.t_1) / (way.s - way.s_1), (at.t - at.t_m) / (way.s - way.s_m)
-    late, before = (at.t_m - at.t_1) / (way.s_m - way.s_1), (at.t_1 - at.t_2) / (way.s_1 - way.s_2)
-    second, close = (first - before) / (way.s - way.s_2), (near - late) / (way.s - way.s_1)
-    third = (close - (late - before) / (way.s_m - way.s_2)) / (way.s - way.s_2)
-    rough = (jnp.where(way.known >= 1, first, 0.0), jnp.where(way.known >= 2, second, 0.0), 0.0 * at.t)
-    bends = _where(inside, (near, close, jnp.where(way.known >= 2, third, 0.0)), rough)
-    weights = integrals(h, way.s - jnp.where(inside, way.s_m, way.s_1), way.s - way.s_1)
-    guess = at.y + h * at.t + weights[1] * bends[0] + weights[2] * bends[1] + weights[3] * bends[2]
-    return StepPlane(guess, at.t, 0.01 * knobs.residual, LIMIT, knobs.miss * h)
-
-
-def integrals(h: Any, d1: Any, d2: Any) -> tuple[Any, Any, Any, Any]:
-    """Integrals over a step of 1, τ, τ (τ + d₁), τ (τ + d₁)(τ + d₂): Newton's polynomials of the tangents."""
-    return h, h**2 / 2, h**3 / 3 + d1 * h**2 / 2, h**4 / 4 + (d1 + d2) * h**3 / 3 + d1 * d2 * h**2 / 2
 
 
 def _fraction(way: PathWay) -> Any:

@@ -9,7 +9,7 @@ import numpy as np
 
 from onesided.base.types import Array, Indices
 from onesided.evaluation.contact_steps import LONGEST, Leap, LeapRules, LeapStart
-from onesided.evaluation.motion_functions import Check, Control, Terms
+from onesided.evaluation.motion_terms import Check, Control, Terms
 from onesided.system.compliance import pushed
 from onesided.system.contact import Block
 from onesided.system.equations import Equations

@@ -12,7 +12,8 @@ import numpy as np
 
 from onesided.base.errors import ModelError, UsageError
 from onesided.base.types import Array
-from onesided.evaluation.motion_functions import Check, Control, MotionFunctions, Terms
+from onesided.evaluation.motion_functions import MotionFunctions
+from onesided.evaluation.motion_terms import Check, Control, Terms
 from onesided.linalg import KKTPattern, Pattern
 from onesided.system.held import Held, Sampled
 from onesided.system.system import System

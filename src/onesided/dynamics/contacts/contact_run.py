@@ -22,7 +22,7 @@ from onesided.dynamics.ledger import Books, Ledger, ledger
 from onesided.dynamics.mechanics import Mechanics, MotionSizes, MotionState
 from onesided.dynamics.monitors import Arrays, recheck, status_after
 from onesided.dynamics.motion_run import Request, UserEvents, made_by
-from onesided.evaluation.motion_functions import Check, Terms
+from onesided.evaluation.motion_terms import Check, Terms
 from onesided.linalg import kkt_matrix
 from onesided.results import Drift, Motion, MotionEvent, StartCorrection
 from onesided.system.contact_equations import ContactEquations, ContactRows, PhaseEquations

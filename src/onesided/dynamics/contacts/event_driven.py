@@ -36,7 +36,7 @@ from onesided.dynamics.smooth.explicit import Projected
 from onesided.dynamics.smooth.stepper import Stepper, check_knobs
 from onesided.dynamics.watching.forcing import Forcing
 from onesided.dynamics.watching.watched import Users
-from onesided.evaluation.motion_functions import Terms
+from onesided.evaluation.motion_terms import Terms
 from onesided.results import Motion, MotionEvent, Occurrence
 from onesided.results.path import format_number
 from onesided.system.contact_equations import ContactRows, PhaseEquations

@@ -33,7 +33,7 @@ from onesided.dynamics.feedback import FeedbackError
 from onesided.dynamics.mechanics import MotionState
 from onesided.dynamics.monitors import Arrays
 from onesided.dynamics.motion_run import Request
-from onesided.evaluation.motion_functions import Terms
+from onesided.evaluation.motion_terms import Terms
 from onesided.results import Motion, MotionEvent, Occurrence
 from onesided.results.path import format_number
 from onesided.system.contact_equations import ContactEquations

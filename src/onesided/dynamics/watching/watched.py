@@ -10,7 +10,7 @@ from onesided.base.types import Array, Indices
 from onesided.dynamics.contacts.sliding import ContactMode, SlidingMechanics, direction
 from onesided.dynamics.mechanics import Mechanics, MotionState
 from onesided.dynamics.watching.dense import DenseOutput
-from onesided.evaluation.motion_functions import Terms
+from onesided.evaluation.motion_terms import Terms
 from onesided.linalg.interpolants import ROUNDING
 from onesided.system.contact_equations import ContactRows
 from onesided.system.equations import Equations

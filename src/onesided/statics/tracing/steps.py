@@ -12,7 +12,7 @@ from onesided.base.errors import UsageError
 from onesided.base.tolerances import EPS, Tolerances
 from onesided.base.types import Array
 from onesided.evaluation.derivatives import Evaluation
-from onesided.evaluation.path_steps import CHUNK, LONG, MIDDLE, integrals
+from onesided.evaluation.path_steps import CHUNK, LONG, MIDDLE
 from onesided.evaluation.resolution import (
     SCALARS,
     Triple,
@@ -23,6 +23,7 @@ from onesided.evaluation.resolution import (
     may_vanish,
 )
 from onesided.evaluation.step_data import StepKnobs
+from onesided.evaluation.step_planes import integrals
 from onesided.statics.curves.curve import Curve, CurvePoint, Plane, make_point, newton
 from onesided.statics.curves.factors import determinant
 from onesided.statics.tracing.cells import ControlCell, to_the_edge, turns_inside
