@@ -17,7 +17,7 @@ from onesided.elements.members import Bar
 from onesided.files.import_groups import with_groups
 from onesided.files.imports import MEMBERS, parts_of, read_bytes
 from onesided.files.part_tables import MAX_PARTS, ImportedPart
-from onesided.structures.compose import Part
+from onesided.structures.structure import Part
 
 TOUCHING = EPS**0.5  # distance of ends that are one node, relative to the size of the drawing
 Point = tuple[float, float, float]

@@ -19,7 +19,7 @@ from onesided.files.schema_tables import ImportTable
 from onesided.files.toml_places import Source
 from onesided.files.truss_tables import truss_rows
 from onesided.formulas.gate import suggestion
-from onesided.structures.compose import Part
+from onesided.structures.structure import Part
 
 MAX_BYTES = 32 * 1024 * 1024
 MEMBERS = "an element with two ends: bar, spring, cable, …"

@@ -12,8 +12,8 @@ from onesided.files.part_tables import ImportedPart, PartTables
 from onesided.files.schema import FileModel
 from onesided.files.toml_places import Source
 from onesided.formulas.functions import jax_functions
-from onesided.structures.compose import Part, Structure
 from onesided.structures.part_measures import Statement, without_members
+from onesided.structures.structure import Part, Structure
 from onesided.system.sizes import Scales
 from onesided.system.system import System
 
