@@ -5,6 +5,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
+from onesided.evaluation.resolution import integrals
 from onesided.evaluation.step_data import PathWay, PointAt, StepKnobs, StepPlane
 
 LIMIT = 5  # Newton iterations of a step
@@ -34,8 +35,3 @@ def plane_ahead(at: PointAt, way: PathWay, knobs: StepKnobs) -> StepPlane:
     weights = integrals(h, way.s - jnp.where(inside, way.s_m, way.s_1), way.s - way.s_1)
     guess = at.y + h * at.t + weights[1] * bends[0] + weights[2] * bends[1] + weights[3] * bends[2]
     return StepPlane(guess, at.t, 0.01 * knobs.residual, LIMIT, knobs.miss * h)
-
-
-def integrals(h: Any, d1: Any, d2: Any) -> tuple[Any, Any, Any, Any]:
-    """Integrals over a step of 1, τ, τ (τ + d₁), τ (τ + d₁)(τ + d₂): Newton's polynomials of the tangents."""
-    return h, h**2 / 2, h**3 / 3 + d1 * h**2 / 2, h**4 / 4 + (d1 + d2) * h**3 / 3 + d1 * d2 * h**2 / 2
