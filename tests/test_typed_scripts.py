@@ -59,7 +59,7 @@ def test_a_script_passes_strict_rules(tmp_path):
             check=False,
             env=source,
             cwd=tmp_path,
-        )  # fmt: skip
+        )
         for file in (script, wrong)
     ]
     assert told[0].returncode == 0, told[0].stdout

@@ -22,6 +22,7 @@ from onesided.system.held import Sampled
 from onesided.system.system import System
 
 MAX_STEPS = 1_000_000
+TELL = 16  # points between two reports of progress, after as many that are reported one by one
 UserEvents = Mapping[str, Callable[[float, Array, Array], float]]
 
 
@@ -171,14 +172,14 @@ def begun(system: Any, wanted: Wanted) -> Begun[Any]:
 
 def followed(begun: Begun[Found], progress: Progress, *, throw: bool) -> Found:
     """Follow a run to its end or to Ctrl-C: its motion, rechecked; a `SolveError` holding it where it failed."""
-    run, points, t = begun.run, 0, 0.0
+    run, points, told = begun.run, 0, (0, 0.0)
     progress.begin("simulate")
     try:
         with one_thread():
             for points in run.items():
-                before, t = t, run.state.t
-                if points > 1:
-                    progress.update(control=t, points=points, events=len(run.events), step=t - before)
+                if points <= TELL or points % TELL == 0:
+                    told = _told(run, points, told, progress)
+        _told(run, points, told, progress)
     except KeyboardInterrupt:
         if points == 0:  # there is nothing yet
             raise
@@ -189,6 +190,14 @@ def followed(begun: Begun[Found], progress: Progress, *, throw: bool) -> Found:
     if throw and not motion.ok:
         raise SolveError(motion.status.value, motion, got=motion.note)
     return motion
+
+
+def _told(run: MotionRun[Any], points: int, last: tuple[int, float], progress: Progress) -> tuple[int, float]:
+    """Report the point reached, with the mean step since the last report; the start is not reported."""
+    count, t = points - last[0], run.state.t
+    if points > 1 and count:
+        progress.update(control=t, points=points, events=len(run.events), step=(t - last[1]) / count)
+    return points, t
 
 
 def each(run: MotionRun[Any]) -> Iterator[Any]:
