@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from onesided.complementarity import LCP, ActiveSet, Enumeration, HopfieldNetwork, Lemke, Method, solve
-from onesided.complementarity_systems import LocatedSwitches, MotionMethod, RungeKutta, TimeStepping, simulate
+from onesided.complementarity_systems import LocatedSwitches, RungeKutta, SwitchingMethod, TimeStepping, simulate
 from onesided.zoo.mast import Catenary, Mast, Taut
 from onesided.zoo.suspension import Suspension
 
@@ -57,7 +57,7 @@ def deciding(label: str, model: Suspension) -> float:
 
 
 def motions() -> None:
-    runs: dict[str, tuple[Any, MotionMethod, Any]] = {
+    runs: dict[str, tuple[Any, SwitchingMethod, Any]] = {
         "suspension, exact events": (Suspension().system(), LocatedSwitches(), None),
         "suspension, stepping 1 ms": (Suspension().system(), TimeStepping(0.001), None),
         "mast, taut guys, events": (Mast(Taut()).system(), LocatedSwitches(), (0.015, 0.0075, 0.0, 0.0)),

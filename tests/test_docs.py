@@ -16,7 +16,6 @@ from typer.testing import CliRunner
 import onesided
 from onesided import zoo
 from onesided.cli.app import app
-from onesided.elements.contract import KINDS
 from onesided.results import Kind
 from onesided.results.explain import slug
 
@@ -58,15 +57,6 @@ class Page:
     def text(self, text, _):
         for line in text.splitlines():
             assert line in self.printed, line
-
-
-@pytest.fixture(autouse=True)
-def forget_new_kinds():
-    """Kinds of elements that a page defines are gone after it."""
-    before = dict(KINDS)
-    yield
-    KINDS.clear()
-    KINDS.update(before)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(DOCS)))

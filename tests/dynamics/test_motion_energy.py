@@ -10,7 +10,7 @@ from contact_models import G, ball, cradle
 from onesided import Contact, EventDriven, Moreau, Projected, Status, System, simulate
 from onesided.base.tolerances import DEFAULT
 from onesided.dynamics.ledger import Books, ledger
-from onesided.evaluation.motion_functions import Check
+from onesided.evaluation.motion_terms import Check
 
 
 def pendulum():

@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from onesided.base.errors import ModelFileError
-from onesided.files.reading import MAX_BYTES, load, loads
+from onesided.files.reading import load, loads
+from onesided.files.toml_text import MAX_BYTES
 
 HEAD = "[coordinates]\nx = 1.0\n[control]\nrange = [0, 1]\n"
 

@@ -36,7 +36,7 @@ class Interrupt:
 
     @property
     def asked(self) -> bool:
-        """Whether Ctrl-C was pressed."""
+        """Whether Ctrl-C was pressed; once it was, this stays so."""
         return self._asked.is_set()
 
     def before_the_end(self, clear: Callable[[], None]) -> None:

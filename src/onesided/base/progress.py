@@ -5,7 +5,7 @@ class Progress:
     """Three methods, called by long verbs; this one is silent."""
 
     def begin(self, what: str) -> None:
-        """Work on `what` begins."""
+        """Work begins: `what` is the name of the verb."""
 
     def update(self, *, control: float, points: int, events: int, step: float) -> None:
         """A point was found: value of p, numbers of points and events so far, size of the last step."""
@@ -26,7 +26,7 @@ class Total(Progress):
         self._to.update(control=control, points=self._points + points, events=self._events + events, step=step)
 
     def add(self, points: int, events: int) -> None:
-        """A path is complete."""
+        """A path is complete: its counts are added to those of the next ones."""
         self._points += points
         self._events += events
 

@@ -11,8 +11,8 @@ from onesided.cli.live_progress import json_line, progress
 from onesided.complementarity_systems import (
     FrozenModes,
     LocatedSwitches,
-    MotionMethod,
     PrintedNetwork,
+    SwitchingMethod,
     TimeStepping,
     simulate,
 )
@@ -91,7 +91,7 @@ class Run:
         json_line({"kind": "result", "status": found.status.name, "note": found.note, **facts})
 
 
-def _method(name: str, step: float) -> MotionMethod:
+def _method(name: str, step: float) -> SwitchingMethod:
     if name == "events":
         return LocatedSwitches()
     if name == "stepping":

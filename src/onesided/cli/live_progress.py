@@ -83,7 +83,7 @@ class LiveProgress(Progress):
             self._bar.update(self._task, description=text, completed=min(max(done, 0.0), 1.0))
 
     def end(self) -> None:
-        """Take the line away."""
+        """Take the line away, so that the result is printed where it stood."""
         self._replace_announcement()
         if self._bar is not None:
             self._bar.stop()
@@ -106,7 +106,7 @@ class JsonProgress(Progress):
         self._record: dict[str, Any] = {}
 
     def begin(self, what: str) -> None:
-        """Remember when."""
+        """Remember when the work began, for seconds and rates in the lines."""
         self._begun = time.monotonic()
         self._record = {"kind": "progress", "command": what, "name": self._name}
 

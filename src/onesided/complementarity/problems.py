@@ -119,7 +119,7 @@ class LCP(Problem):
         return self.q.size
 
     def linearise(self, x: Array) -> tuple[Array, Array]:
-        """Return M and q."""
+        """Return M (n, n) and q (n,) with F(z) ≈ M z + q near x."""
         return self.M, self.q
 
     def scaled(self) -> tuple["LCP", float]:

@@ -6,13 +6,14 @@ from typing import Any
 
 from onesided.base.errors import UsageError
 from onesided.base.log import LOG
-from onesided.dynamics.contacts.contact_run import ContactMethod
 from onesided.dynamics.contacts.event_driven import EventDriven
 from onesided.dynamics.contacts.moreau import Moreau
+from onesided.dynamics.motion_run import MotionMethod, Request
 from onesided.dynamics.smooth.explicit import Baumgarte, Projected
 from onesided.dynamics.smooth.generalized_alpha import GeneralizedAlpha
 from onesided.dynamics.smooth.radau import Radau
-from onesided.dynamics.smooth.stepper import SmoothMethod
+from onesided.dynamics.smooth.smooth_motion import SmoothMethod
+from onesided.results import Motion
 from onesided.system.system import System
 
 METHODS: dict[str, Any] = {
@@ -40,7 +41,7 @@ def name_for(system: System) -> str:
 
 def method_for(
     system: System, span: tuple[float, float], rtol: float | None = None
-) -> tuple[SmoothMethod | ContactMethod, str]:
+) -> tuple[MotionMethod[Request, Motion], str]:
     """The same with its knobs, and a remark where its accuracy is not controlled: steps of Moreau, implicit forces."""
     name = name_for(system)
     LOG.info("no method was given: %s is chosen for this system", name)
@@ -54,7 +55,7 @@ def method_for(
 
 def method_named(
     name: str, rtol: float | None = None, step: float | None = None, theta: float | None = None
-) -> SmoothMethod | ContactMethod:
+) -> MotionMethod[Request, Motion]:
     """The method of this name with its default knobs, or those given."""
     if name not in METHODS:
         raise UsageError("there is no such method", got=repr(name), expected="one of " + ", ".join(METHODS))

@@ -9,7 +9,7 @@ from onesided.base.errors import ModelError, SolveError, UsageError
 from onesided.base.tolerances import EPS, QUARTER_DIGITS
 from onesided.base.types import Array
 from onesided.dynamics.mechanics import Mechanics, MotionSizes, MotionState, Settled
-from onesided.evaluation.motion_functions import Terms
+from onesided.evaluation.motion_terms import Terms
 from onesided.linalg import RankKKT, SparseKkt
 from onesided.results import StartCorrection
 

@@ -11,7 +11,7 @@ import numpy as np
 from onesided.base.errors import ModelError
 from onesided.base.tolerances import EPS
 from onesided.base.types import Array
-from onesided.evaluation.motion_functions import Terms
+from onesided.evaluation.motion_terms import Terms
 from onesided.system.contact_equations import ContactEquations
 from onesided.system.equations import Equations
 from onesided.system.motion_check import SAME, check_mass

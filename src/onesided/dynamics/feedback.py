@@ -37,7 +37,7 @@ class Pace:
 
     @property
     def sampled(self) -> bool:
-        """Whether there is feedback."""
+        """Whether a control or a force is sampled: steps then end at the samples."""
         return bool(self._given)
 
     def _due(self, name: str) -> float:

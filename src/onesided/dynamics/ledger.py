@@ -6,7 +6,7 @@ import numpy as np
 
 from onesided.base.tolerances import HALF_DIGITS, Tolerances
 from onesided.base.types import Array
-from onesided.evaluation.motion_functions import Check
+from onesided.evaluation.motion_terms import Check
 from onesided.results.path import format_number
 
 

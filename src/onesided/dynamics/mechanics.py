@@ -9,7 +9,7 @@ from onesided.base.errors import ModelError
 from onesided.base.tolerances import DEFAULT, EPS, Tolerances
 from onesided.base.types import Array, Indices, Status
 from onesided.dynamics.multipliers import MinimalNorm, Rule, not_unique, share, share_on
-from onesided.evaluation.motion_functions import Terms
+from onesided.evaluation.motion_terms import Terms
 from onesided.linalg import DenseKKT, KKTFactor, RankKKT, RowProducts, independent_rows
 from onesided.system.equations import Equations
 
@@ -111,7 +111,7 @@ class Mechanics:
 
     @property
     def words(self) -> str:
-        """Remarks for the result."""
+        """Remarks for the note of the result; empty unless a kind of mechanics has some."""
         return ""
 
     # linear algebra

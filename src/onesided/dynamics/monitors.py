@@ -8,13 +8,13 @@ import numpy as np
 from onesided.base.tolerances import EPS, HALF_DIGITS
 from onesided.base.types import Array, Status
 from onesided.dynamics.mechanics import Mechanics, MotionState
-from onesided.evaluation.motion_functions import Check
+from onesided.evaluation.motion_terms import Check
 from onesided.results import Drift
 from onesided.system.equations import Equations
 
 
 class Arrays(NamedTuple):
-    """States as arrays."""
+    """States as arrays with a row per point: t (N,), q, v, a (N, n), mu (N, rows), work (N,), u (N, inputs)."""
 
     t: Array
     q: Array

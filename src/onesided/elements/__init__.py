@@ -10,13 +10,13 @@ from typing import Any
 from onesided.base.names import nearest
 from onesided.elements.arrange import mirror, repeat, rotate
 from onesided.elements.beams import divided
-from onesided.elements.contract import KINDS, Element
+from onesided.elements.contract import Element, kinds
 from onesided.elements.places import Body, Guided, Marker, Node
 
 for _module in iter_modules(__path__):
     import_module(f"{__name__}.{_module.name}")
 
-_CLASSES: dict[str, Any] = {cls.__name__: cls for cls in (Body, Guided, Marker, Node, Element, *KINDS.values())}
+_CLASSES: dict[str, Any] = {cls.__name__: cls for cls in (Body, Guided, Marker, Node, Element, *kinds().values())}
 _CLASSES |= {"divided": divided, "mirror": mirror, "repeat": repeat, "rotate": rotate}
 __all__ = sorted(_CLASSES)  # noqa: PLE0605 - made from the kinds that were found
 

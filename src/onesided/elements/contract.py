@@ -20,8 +20,6 @@ from onesided.formulas.formula import Formula, parse
 
 Quantity = float | str  # a number, or a formula of the parameters
 
-KINDS: dict[str, type["Element"]] = {}  # kinds by their names in model files
-
 
 class Frame(NamedTuple):
     """Where a place is: position (d,), rotation matrix (d, d) and, in the plane, its angle (not wrapped)."""
@@ -203,10 +201,6 @@ class Element:
     is_load: ClassVar[bool] = False
     section_names: ClassVar[tuple[str, ...]] = ()
 
-    def __init_subclass__(cls) -> None:
-        if "kind" in cls.__dict__ and cls.kind:
-            KINDS[cls.kind] = cls
-
     @property
     def places(self) -> tuple[str, ...]:
         """Names of the places it is attached to."""
@@ -320,3 +314,13 @@ class Element:
         return ModelError(
             f"{self.kind} '{self.name}': {what}".lstrip(), about=self.name, got=got, expected=expected, advice=advice
         )
+
+
+def kinds() -> dict[str, type[Element]]:
+    """Kinds by their names in model files: of this package and of whatever program defines some."""
+    return {cls.kind: cls for cls in subclasses(Element) if cls.__dict__.get("kind")}
+
+
+def subclasses(cls: type[Any]) -> list[type[Any]]:
+    """All classes made from one, in the order of their making, each before those made from it."""
+    return [found for child in cls.__subclasses__() for found in (child, *subclasses(child))]

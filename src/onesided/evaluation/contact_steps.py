@@ -20,7 +20,7 @@ from onesided.evaluation.cone_newton import DEPENDENT, ConeAnswer, ConeNewton, C
 from onesided.evaluation.smooth_steps import solved
 
 if TYPE_CHECKING:
-    from onesided.evaluation.motion_functions import Control
+    from onesided.evaluation.motion_terms import Control
 
 LONGEST = 64  # steps of one call
 ROUNDS = 20  # of forces that depend on velocities

@@ -86,7 +86,7 @@ class Evaluation(NamedTuple):
         return self.c_x[..., -1]
 
     def finite(self) -> bool:
-        """Whether every entry is."""
+        """Whether every entry of every block is finite."""
         return all(bool(np.all(np.isfinite(block))) for block in (self.L_x, self.c, self.L_qx, self.c_x))
 
     def gap_sizes(self, length: Array) -> Array:

@@ -35,7 +35,7 @@ class Joining:
         self._compiled = compiled(self._evaluate)
 
     def _checked(self) -> int:
-        """Number of equations."""
+        """The number of equations of the joint, which is tried without numbers."""
         try:
             shape = jax.eval_shape(self._values, *(jnp.zeros(n) for n in self._n)).shape
         except (TypeError, ValueError, AttributeError, IndexError, NameError) as e:
@@ -52,7 +52,7 @@ class Joining:
         return jnp.atleast_1d(jnp.asarray(self._joint(first, second)))
 
     def at(self, first: Array, second: Array) -> Joined:
-        """Value and gradients."""
+        """The joint's equations (c,) and their gradients (c, n₁), (c, n₂) at two configurations."""
         out = np.asarray(self._compiled(np.concatenate([first, second])))
         c, a, b = np.split(out, [self.size, self.size * (1 + self._n[0])])
         return Joined(c, a.reshape(self.size, -1), b.reshape(self.size, -1))

@@ -5,8 +5,8 @@ from typing import Any, NamedTuple
 
 import jax.numpy as jnp
 
+from onesided.evaluation.resolution import integrals
 from onesided.evaluation.step_data import Blocks
-from onesided.evaluation.step_planes import integrals
 
 START, STEP, CENTRE, TURNS, BOUND, TOUCH, LEAVE, DONE = range(8)  # what a path is about
 AT_LIMIT, OPENS, CLOSES, CORNER_OPENS, CORNER_CLOSES, AT_BOUND, POINT = range(1, 8)  # kinds of rows

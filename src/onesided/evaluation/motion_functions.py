@@ -9,19 +9,19 @@ where U_q − Gᵀμ = 0. Arnold's λ [AR (2a)] is −μ. Rows of G are the holo
 Hidden constraints: G v + c_p ṗ = 0 [AR (3a)] and G a + γ = 0 [AR (3b)].
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from onesided.base.types import Array
 from onesided.evaluation.compiling import FEW as SMALL
 from onesided.evaluation.compiling import HOT_PIECE, compiled
 from onesided.evaluation.flight_steps import FlightFunctions
 from onesided.evaluation.looping import at_once, looped
+from onesided.evaluation.motion_terms import Constraints, Control
 from onesided.evaluation.rows import families
 from onesided.evaluation.smooth_steps import StrideFunctions
 from onesided.evaluation.user_functions import Parameters, differentiable
@@ -29,56 +29,6 @@ from onesided.groups import Vector
 
 if TYPE_CHECKING:
     from onesided.system.system import System
-
-Control = Callable[[Any], Any]
-
-
-class Terms(NamedTuple):
-    """Everything linear in (a, μ) at one state: M a = h + Gᵀμ, G a + γ = 0.
-
-    Attributes
-    ----------
-    q : configuration;  rate : δ̇ of the local coordinates;  h : forces beside those of constraints, (n,).
-    c : holonomic residuals (m,);  c_dot, gamma : velocity and acceleration level of all constraints, (m + k,);  Gv :
-    G v.
-    power : of the forces that have no potential, and of p moving.
-    M, G : values at the seeds of the pattern; plain matrices (n, n) and (m + k, n) where there is none.
-    """
-
-    q: Array
-    rate: Array
-    h: Array
-    c: Array
-    c_dot: Array
-    gamma: Array
-    Gv: Array
-    power: float
-    M: Array
-    G: Array
-
-
-class Check(NamedTuple):
-    """What a result is rechecked by, each with a leading axis of points.
-
-    `balance` is M a − h − Gᵀμ, `forces` the size of its largest term; `gaps` are those of the unilateral constraints.
-    """
-
-    energy: Array
-    kinetic: Array
-    power: Array
-    forces: Array
-    balance: Array
-    c: Array
-    c_dot: Array
-    c_ddot: Array
-    gaps: Array
-
-
-class Constraints(NamedTuple):
-    """Functions that are kept zero: of positions, and of velocities."""
-
-    bilateral: Mapping[str, Any]
-    nonholonomic: Mapping[str, Any]
 
 
 class MotionFunctions:

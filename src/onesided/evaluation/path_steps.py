@@ -31,7 +31,7 @@ from onesided.evaluation.step_data import (
     StepKnobs,
     StepPlane,
 )
-from onesided.evaluation.step_planes import plane_ahead, plane_in_the_middle, where
+from onesided.evaluation.step_planes import chosen_tree, plane_ahead, plane_in_the_middle
 
 CHUNK = 64  # most points of one call
 VECTORS = 7  # of `Here`
@@ -113,7 +113,8 @@ class Stepping:
         at, way = PointAt(*here), PathWay(*numbers)
         checking = way.locating == CHECK
         inside, middle = self._plane_inside(at, way, knobs), plane_in_the_middle(at, PointAt(*ahead), way)
-        plane: StepPlane = where(way.locating > 0, where(checking, middle, inside), plane_ahead(at, way, knobs))
+        special = chosen_tree(checking, middle, inside)
+        plane: StepPlane = chosen_tree(way.locating > 0, special, plane_ahead(at, way, knobs))
         return plane
 
     def _judged(
@@ -156,7 +157,7 @@ class Stepping:
         locating = jnp.where(accepted & ~happened, TURN * turned + BOUND * outside, 0)
         share = (_level(y[n], knobs) - a.y[n]) / (y[n] - a.y[n])
         crossing = (0.0, 1.0, share, 0.0)  # of which `_fraction` makes the share
-        bracket = where(outside, crossing, (0.0, a.t[n], 1.0, t[n]))
+        bracket = chosen_tree(outside, crossing, (0.0, a.t[n], 1.0, t[n]))
         stop = jnp.where(found.orientation != way.orientation, TURNED_OVER, 1.0 * happened)
         done = (step <= knobs.minimum_step) | (~accepted & (way.tries >= TRIES - 1))
         tries = jnp.where(done, TRIES, jnp.where(accepted, way.tries, way.tries + 1.0))
@@ -186,7 +187,7 @@ class Stepping:
         n, zeros = self.n, jnp.zeros(self.n + 1)
         gaps = blocks.head[n + 2 :] / frame.weight[n:]
         speeds = (t[: n + 1] * frame.unit[: n + 1]) @ blocks.c_x / frame.weight[n:]
-        values, rates = where(frame.closed, (y[n + 1 :], t[n + 1 :]), (gaps, speeds))
+        values, rates = chosen_tree(frame.closed, (y[n + 1 :], t[n + 1 :]), (gaps, speeds))
         return jnp.concatenate([zeros, values]), jnp.concatenate([zeros, rates])
 
     def _checked(
@@ -210,8 +211,8 @@ class Stepping:
             volume_m=found.volume,
             volume_1=way.volume,
         )
-        after = where(resolved, moved, way)._replace(step=step, count=count, tries=tries, locating=locating)
-        return where(resolved, b._replace(t_m=found.tangent), a), after
+        after = chosen_tree(resolved, moved, way)._replace(step=step, count=count, tries=tries, locating=locating)
+        return chosen_tree(resolved, b._replace(t_m=found.tangent), a), after
 
     def _resolved(
         self, a: PointAt, way: PathWay, b: PointAt, found: NewtonEnd, given: tuple[StepKnobs, CurveFrame]
@@ -239,7 +240,7 @@ class Stepping:
         left = (2 * f**3 - 3 * f**2 + 1) * at.y_1 + (f**3 - 2 * f**2 + f) * h * at.t_1
         guess = left + (3 * f**2 - 2 * f**3) * at.y + (f**3 - f**2) * h * at.t
         there = jnp.where(p > 0, _level(at.y[self.n], knobs), guess)
-        guess, row = where(way.locating == BOUND, (there, p), (guess, along / jnp.sqrt(along @ along)))
+        guess, row = chosen_tree(way.locating == BOUND, (there, p), (guess, along / jnp.sqrt(along @ along)))
         return StepPlane(guess, row, EPS, FINE, h)
 
     def _narrow(self, at: PointAt, way: PathWay, found: NewtonEnd, knobs: StepKnobs) -> tuple[PathWay, Any]:

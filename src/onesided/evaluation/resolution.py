@@ -181,3 +181,8 @@ def heads_for_zero(xp: Any, before: tuple[Any, Any, Any], ratio: Any) -> Any:
     end = 1.0 + ratio
     lowest = xp.clip(xp.where(bend > 0, -slope / xp.where(bend > 0, 2 * bend, 1.0), end), 1.0, end)
     return xp.minimum((bend * end + slope) * end + a, (bend * lowest + slope) * lowest + a) <= 0.0
+
+
+def integrals(h: Any, d1: Any, d2: Any) -> tuple[Any, Any, Any, Any]:
+    """Integrals over a step of 1, τ, τ (τ + d₁), τ (τ + d₁)(τ + d₂): Newton's polynomials of the tangents."""
+    return h, h**2 / 2, h**3 / 3 + d1 * h**2 / 2, h**4 / 4 + (d1 + d2) * h**3 / 3 + d1 * d2 * h**2 / 2

@@ -5,17 +5,15 @@ depend on each other and on which nothing acts that changes with time. The call 
 a singular configuration, leaves its branch or is too small: that one is left to the caller.
 """
 
-from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import jax.numpy as jnp
 import numpy as np
-import scipy
 from jax import lax
 
 from onesided.base.tolerances import EPS, HALF_DIGITS
-from onesided.base.types import Array
 from onesided.evaluation.compiling import compiled
+from onesided.evaluation.dormand_prince import STAGES, tableau
 from onesided.evaluation.lane_algebra import eliminated, substituted
 from onesided.evaluation.path_steps import SMALL_SIZE
 
@@ -24,7 +22,6 @@ if TYPE_CHECKING:
 
 Branch = TypeVar("Branch", bound=tuple[Any, ...])
 LONGEST = 128  # points of one call
-STAGES = 12
 STRIKE, SETTLE, MIDDLE = STAGES, STAGES + 1, 64  # evaluations after the stages: of a blow, of the end, of the middle
 PROJECTIONS = 12
 ORDER = 8
@@ -33,24 +30,6 @@ FLOOR = 0.01  # of the largest coordinate or velocity: what errors are at least 
 NEAR = 0.01  # pivots below this share of the start's count as nearly singular
 BRANCH = 100.0  # a projection longer than so many tolerances has left the branch
 TRIES = 24  # refused in a row
-
-
-class Tableau(NamedTuple):
-    """Coefficients of Dormand and Prince's method of order eight, with a row for the end of the step."""
-
-    A: Array
-    times: Array
-    B: Array
-    E3: Array
-    E5: Array
-
-
-@cache
-def tableau() -> Tableau:
-    """The coefficients as SciPy has them; its integrators are loaded by the first motion, not by a path."""
-    rule = scipy.integrate.DOP853
-    A, times = np.vstack([rule.A[:STAGES, :STAGES], np.zeros(STAGES)]), np.append(rule.C[:STAGES], 1.0)
-    return Tableau(A, times, rule.B, rule.E3[:STAGES], rule.E5[:STAGES])
 
 
 class StrideRules(NamedTuple):
@@ -314,7 +293,7 @@ class StrideFunctions:
 
 
 class _Now(NamedTuple):
-    """One evaluation."""
+    """One evaluation at a trial state: accelerations, multipliers, what projections need, and the residual `off`."""
 
     q: Any
     a: Any
@@ -391,7 +370,7 @@ def solved(K: Any, right: Any) -> tuple[Any, Any]:
 
 
 def top(values: Any) -> Any:
-    """Largest absolute value."""
+    """Largest absolute value; 0 of nothing."""
     return jnp.max(jnp.abs(values), initial=0.0)
 
 

@@ -1,17 +1,18 @@
-"""Where compiled steps along a curve aim: planes across it, ahead of a point and in the middle of a step."""
+"""Where a step is corrected: planes across the path ahead of a point, or in the middle between two."""
 
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 
+from onesided.evaluation.resolution import integrals
 from onesided.evaluation.step_data import PathWay, PointAt, StepKnobs, StepPlane
 
 LIMIT = 5  # Newton iterations of a step
 
 
-def where(condition: Any, yes: Any, no: Any) -> Any:
-    """One of two trees of arrays."""
+def chosen_tree(condition: Any, yes: Any, no: Any) -> Any:
+    """One of two trees of arrays, entry by entry."""
     return jax.tree.map(lambda a, b: jnp.where(condition, a, b), yes, no)
 
 
@@ -30,12 +31,7 @@ def plane_ahead(at: PointAt, way: PathWay, knobs: StepKnobs) -> StepPlane:
     second, close = (first - before) / (way.s - way.s_2), (near - late) / (way.s - way.s_1)
     third = (close - (late - before) / (way.s_m - way.s_2)) / (way.s - way.s_2)
     rough = (jnp.where(way.known >= 1, first, 0.0), jnp.where(way.known >= 2, second, 0.0), 0.0 * at.t)
-    bends = where(inside, (near, close, jnp.where(way.known >= 2, third, 0.0)), rough)
+    bends = chosen_tree(inside, (near, close, jnp.where(way.known >= 2, third, 0.0)), rough)
     weights = integrals(h, way.s - jnp.where(inside, way.s_m, way.s_1), way.s - way.s_1)
     guess = at.y + h * at.t + weights[1] * bends[0] + weights[2] * bends[1] + weights[3] * bends[2]
     return StepPlane(guess, at.t, 0.01 * knobs.residual, LIMIT, knobs.miss * h)
-
-
-def integrals(h: Any, d1: Any, d2: Any) -> tuple[Any, Any, Any, Any]:
-    """Integrals over a step of 1, τ, τ (τ + d₁), τ (τ + d₁)(τ + d₂): Newton's polynomials of the tangents."""
-    return h, h**2 / 2, h**3 / 3 + d1 * h**2 / 2, h**4 / 4 + (d1 + d2) * h**3 / 3 + d1 * d2 * h**2 / 2

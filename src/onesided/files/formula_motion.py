@@ -41,7 +41,7 @@ def contacts_of(file: FileModel, book: "Book", table: "Table") -> dict[str, Any]
 
 
 def columns(names: Iterable[str], values: Any) -> dict[str, Any]:
-    """Values by name."""
+    """Rows of an array by name, to be put into formulas."""
     return {name: values[i] for i, name in enumerate(names)}
 
 

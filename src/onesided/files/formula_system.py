@@ -362,7 +362,7 @@ class _TimeFunction:
         self._text, self._formula, self._table = text, parse(text), jax_functions()
 
     def __call__(self, t: Any) -> Any:
-        """Its value."""
+        """The value of the formula at a time."""
         return jnp.asarray(self._formula.evaluate({"t": jnp.asarray(t, float)}, self._table), float)
 
     def __reduce__(self) -> tuple[Any, ...]:

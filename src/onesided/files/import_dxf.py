@@ -17,7 +17,7 @@ from onesided.elements.members import Bar
 from onesided.files.import_groups import with_groups
 from onesided.files.imports import MEMBERS, parts_of, read_bytes
 from onesided.files.part_tables import MAX_PARTS, ImportedPart
-from onesided.structures.compose import Part
+from onesided.structures.structure import Part
 
 TOUCHING = EPS**0.5  # distance of ends that are one node, relative to the size of the drawing
 Point = tuple[float, float, float]
@@ -93,7 +93,7 @@ class _Numbering:
         return known
 
     def at(self, number: int) -> tuple[float, ...]:
-        """Where a place is."""
+        """Coordinates of node number `number`, as drawn."""
         return self._points[number][: 2 if self._planar else 3]
 
 

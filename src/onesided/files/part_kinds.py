@@ -12,7 +12,7 @@ from functools import cache
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from onesided.elements.contact_keys import Coefficient
-from onesided.elements.contract import KINDS, Element
+from onesided.elements.contract import Element, kinds, subclasses
 from onesided.elements.places import Place
 from onesided.elements.schedules import CONTROL
 from onesided.files.schema import shown
@@ -71,17 +71,13 @@ REPEAT_SCHEMA: dict[str, Any] = {
 
 def part_kinds() -> Mapping[str, PartKind]:
     """All kinds by name, places first; kinds that a program defines later are found as well."""
-    places = [cls for cls in _subclasses(Place) if cls.kind]
-    return _part_kinds((*places, *KINDS.values()))
+    places = [cls for cls in subclasses(Place) if cls.kind]
+    return _part_kinds((*places, *kinds().values()))
 
 
 @cache
 def _part_kinds(classes: tuple[type[Any], ...]) -> Mapping[str, PartKind]:
     return {cls.kind: PartKind(cls.kind, cls, _fields(cls)) for cls in classes}
-
-
-def _subclasses(cls: type[Any]) -> list[type[Any]]:
-    return [found for child in cls.__subclasses__() for found in (child, *_subclasses(child))]
 
 
 def _fields(cls: type[Place] | type[Element]) -> dict[str, Field]:

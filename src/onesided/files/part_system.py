@@ -12,8 +12,8 @@ from onesided.files.part_tables import ImportedPart, PartTables
 from onesided.files.schema import FileModel
 from onesided.files.toml_places import Source
 from onesided.formulas.functions import jax_functions
-from onesided.structures.compose import Part, Structure
 from onesided.structures.part_measures import Statement, without_members
+from onesided.structures.structure import Part, Structure
 from onesided.system.sizes import Scales
 from onesided.system.system import System
 
@@ -41,16 +41,16 @@ class FreePlace(Place):
 
     @property
     def slots(self) -> tuple[Slot, ...]:
-        """The coordinates."""
+        """One slot for each coordinate of the file, with its start."""
         return tuple(Slot(name, start) for name, start in self.starts.items())
 
     @property
     def numbers(self) -> dict[str, Sequence[Quantity]]:
-        """Where it stands."""
+        """The place at which pictures put it; nothing depends on it."""
         return {"at": self.at}
 
     def frame(self, values: Any, numbers: Any, xp: Any) -> Frame:
-        """Always the same."""
+        """A frame that does not move, whatever the coordinates are."""
         return Frame(numbers["at"], xp.eye(len(self.at)), 0.0)
 
 
@@ -92,7 +92,7 @@ class FormulaPart(Element):
         return ending
 
     def numbers(self, start: Start) -> dict[str, Any]:
-        """Parameters it uses."""
+        """Values of the parameters that its formulas use."""
         return {name: start.parameters[name] for name in self.parameters}
 
     @property
@@ -106,12 +106,12 @@ class FormulaPart(Element):
 
     @property
     def closure_names(self) -> tuple[str, ...]:
-        """Equations."""
+        """Names of the equations, as in the file."""
         return self.equations
 
     @property
     def gap_names(self) -> tuple[str, ...]:
-        """Gaps."""
+        """Names of the gaps, as in the file."""
         return self.own_gaps
 
     def _values(self, at: Local) -> list[Any]:

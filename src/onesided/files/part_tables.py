@@ -15,7 +15,7 @@ from onesided.files.schema_tables import FormatError
 from onesided.files.toml_places import Path, Source
 from onesided.formulas.formula import FormulaError, parse
 from onesided.formulas.gate import DEFAULT_LIMITS, suggestion
-from onesided.structures.compose import Part
+from onesided.structures.structure import Part
 
 MAX_PARTS = 200_000
 MAX_WORK = 20_000_000  # characters of entries, each as often as it is repeated
@@ -43,7 +43,7 @@ class PartEntry:
     place: str = ""
 
     def make(self, name: str) -> Part:
-        """The part."""
+        """The part as an object; its class checks the values."""
         part: Part = self.kind.cls(name=name, **self.values)
         return part
 

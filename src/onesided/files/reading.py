@@ -93,9 +93,6 @@ A file from a stranger is safe to load: formulas are arithmetic and nothing else
 """
 
 import os
-import re
-import stat
-import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -106,7 +103,7 @@ import numpy as np
 
 from onesided import files
 from onesided.base.arguments import checked
-from onesided.base.errors import FilePlace, ModelFileError, visible
+from onesided.base.errors import visible
 from onesided.base.names import nearest
 from onesided.base.types import Array
 from onesided.base.views import views
@@ -116,16 +113,14 @@ from onesided.files.schema import FileModel, part_tables, read_format, shown
 from onesided.files.schema_tables import FormatError
 from onesided.files.steer_table import SteerTask, steer_task
 from onesided.files.study_tables import StudyTable
-from onesided.files.toml_places import Source, has_long_key
+from onesided.files.toml_places import Source
+from onesided.files.toml_text import MAX_BYTES, decode, parse, read_text, too_large
 from onesided.formulas.gate import suggestion
 from onesided.results.wording import short
 from onesided.system.travel import made_by
 
 if TYPE_CHECKING:
     from onesided.system.system import System
-
-MAX_BYTES = 128 * 1024
-MAX_DEPTH = 5
 
 
 @dataclass(frozen=True, eq=False)
@@ -253,7 +248,7 @@ def load(path: str | os.PathLike[str]) -> Model:
         With file, key, line and column where known; a FormulaError also shows the formula with a caret.
     """
     name = os.fspath(path)
-    return loads(_decode(_read(Path(path), name), name), name, folder=Path(path).parent)
+    return loads(decode(read_text(Path(path), name), name), name, folder=Path(path).parent)
 
 
 @checked
@@ -263,9 +258,9 @@ def loads(text: str, name: str = "<string>", *, folder: Path | None = None) -> M
     `folder` is where the files of `[import]` lie; without it there is no import.
     """
     if len(text) > MAX_BYTES:
-        raise _too_large(name)
+        raise too_large(name)
     source = Source(name, text.replace("\r\n", "\n"))
-    data = _parse(source)
+    data = parse(source)
     parts = part_tables(data)
     fixed = {key: value for key, value in data.items() if key not in parts}
     try:
@@ -355,83 +350,6 @@ def _start(system: "System", given: Mapping[str, float]) -> Array:
         own[number[name]] = value
     own.setflags(write=False)
     return own
-
-
-def _read(path: Path, name: str) -> bytes:
-    try:
-        mode = path.stat().st_mode
-        if stat.S_ISDIR(mode):
-            raise ModelFileError("this is a folder", place=name, expected="a model file (TOML)")
-        if not stat.S_ISREG(mode):
-            raise ModelFileError("this is not a regular file", place=name, expected="a model file (TOML)")
-        with path.open("rb") as file:
-            data = file.read(MAX_BYTES + 1)
-    except FileNotFoundError:
-        raise ModelFileError("there is no such file", place=name, advice="check the path") from None
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise ModelFileError("the file cannot be read", place=name, got=reason) from error
-    if len(data) > MAX_BYTES:
-        raise _too_large(name)
-    return data
-
-
-def _too_large(name: str) -> ModelFileError:
-    return ModelFileError("the model file is too large", place=name, expected=f"{MAX_BYTES} bytes at most")
-
-
-def _decode(data: bytes, name: str) -> str:
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        raise ModelFileError(
-            "the file is not text in UTF-8",
-            place=f"{name}, line {line}",
-            got=f"byte 0x{data[error.start]:02x}",
-        ) from None
-
-
-def _parse(source: Source) -> dict[str, Any]:
-    if has_long_key(source.text):
-        raise ModelFileError("a key has too many dotted parts", place=source.name, expected="table.key")
-    try:
-        data = tomllib.loads(source.text)
-    except RecursionError:
-        raise ModelFileError("the TOML is nested too deep", place=source.name) from None
-    except ValueError as error:  # TOMLDecodeError, and integers of too many digits
-        raise _toml_error(source, str(error)) from None
-    if path := _too_deep(data):
-        raise source.error(path, f"tables or arrays are nested deeper than {MAX_DEPTH}")
-    return data
-
-
-def _toml_error(source: Source, message: str) -> ModelFileError:
-    """Turn tomllib's message into one with the place in front and the line shown."""
-    match = re.search(r" \(at line (\d+), column (\d+)\)$", message)
-    if not match:
-        what = "a number has too many digits" if "digits" in message else message
-        return ModelFileError(f"not valid TOML: {what}", place=source.name)
-    line, column = int(match[1]), int(match[2])
-    return ModelFileError(
-        f"not valid TOML: {message[: match.start()]}",
-        place=FilePlace.at(f"{source.name}, line {line}, column {column}", (line, column)),
-        got=shown(source.text.split("\n")[line - 1].strip()),
-    )
-
-
-def _too_deep(data: dict[str, Any]) -> tuple[str, ...]:
-    """Return the path of the first value nested too deep, or an empty path."""
-    pending: list[tuple[tuple[str, ...], int, Any]] = [((), 0, data)]
-    while pending:
-        path, depth, value = pending.pop()
-        if depth > MAX_DEPTH:
-            return path
-        if isinstance(value, dict):
-            pending.extend(((*path, key), depth + 1, inner) for key, inner in value.items())
-        elif isinstance(value, list):
-            pending.extend((path, depth + 1, inner) for inner in value)
-    return ()
 
 
 def _lookup(data: Any, path: tuple[str, ...]) -> Any:

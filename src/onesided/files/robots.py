@@ -24,7 +24,7 @@ from onesided.elements.places import Body, Marker
 from onesided.elements.stops import AngleStop, TravelStop
 from onesided.files.imports import read_bytes
 from onesided.groups.rotations import matrix_quaternion, rotation_vector
-from onesided.structures.compose import Part
+from onesided.structures.structure import Part
 
 WORLD = "world"
 FOLDERS = ("meshdir", "texturedir", "assetdir", "dir")

@@ -22,7 +22,7 @@ class Group(ABC):
 
     @abstractmethod
     def retract(self, q: Any, delta: Any) -> Any:
-        """q∘exp(δ)."""
+        """The configuration q∘exp(δ): q moved by δ (…, size) in its own axes."""
 
     @abstractmethod
     def local(self, q: Any, other: Any) -> Any:
@@ -30,11 +30,11 @@ class Group(ABC):
 
     @abstractmethod
     def bracket(self, v: Any, w: Any) -> Any:
-        """ad_v w."""
+        """Lie bracket ad_v w of two velocities, (…, size)."""
 
     @abstractmethod
     def coadjoint(self, v: Any, momentum: Any) -> Any:
-        """ad_vᵀ π."""
+        """Gyroscopic term ad_vᵀ π of a momentum, (…, size)."""
 
     @abstractmethod
     def angle_squared(self, delta: Any) -> Any:

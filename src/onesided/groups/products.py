@@ -28,15 +28,15 @@ class Vector(Group):
         return other - q
 
     def bracket(self, v: Any, w: Any) -> Any:
-        """Zero."""
+        """Zero: translations commute."""
         return namespace(v).zeros_like(v)
 
     def coadjoint(self, v: Any, momentum: Any) -> Any:
-        """Zero."""
+        """Zero: translations commute."""
         return namespace(v).zeros_like(v)
 
     def angle_squared(self, delta: Any) -> Any:
-        """Zero."""
+        """Zero: nothing turns."""
         return 0.0 * delta[..., 0]
 
     def rate(self, delta: Any, v: Any) -> Any:
@@ -50,7 +50,7 @@ class Vector(Group):
 
     @property
     def words(self) -> str:
-        """With its size."""
+        """The name with the number of coordinates."""
         return f"Vector({self.size})"
 
 

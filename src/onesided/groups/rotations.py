@@ -100,7 +100,7 @@ class SO2(Group):
     size = 1
 
     def retract(self, q: Any, delta: Any) -> Any:
-        """φ + δ."""
+        """φ + δ, which may go beyond ±π; see `wrap`."""
         return q + delta
 
     def local(self, q: Any, other: Any) -> Any:
@@ -112,7 +112,7 @@ class SO2(Group):
         return namespace(v).zeros_like(v)
 
     def coadjoint(self, v: Any, momentum: Any) -> Any:
-        """Zero."""
+        """Zero: rotations in the plane commute."""
         return namespace(v).zeros_like(v)
 
     def angle_squared(self, delta: Any) -> Any:

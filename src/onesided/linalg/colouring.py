@@ -25,7 +25,7 @@ class Pattern:
 
     @cached_property
     def colours(self) -> Indices:
-        """A colour per column."""
+        """A colour per column: columns of one colour share no row, so that they are differentiated together."""
         ones = np.ones(len(self.rows), dtype=np.int64)
         entries = sparse.csc_array((ones, (self.rows, self.columns)), shape=self.shape)
         neighbours = (entries.T @ entries).tocsr()
@@ -38,7 +38,7 @@ class Pattern:
 
     @property
     def count(self) -> int:
-        """Number of colours."""
+        """Number of colours: of directions that give the whole matrix."""
         return int(self.colours.max(initial=0)) + 1
 
     @cached_property
@@ -52,15 +52,15 @@ class Pattern:
         return np.asarray(self.rows * self.count + self.colours[self.columns], dtype=np.intp)
 
     def entries(self, compressed: Array) -> Array:
-        """Values of the entries."""
+        """Values in the order of `rows` and `columns`, from (rows, colours) compressed ones."""
         return np.asarray(compressed.ravel()[self.source])
 
     def sparse(self, compressed: Array) -> Any:
-        """A sparse matrix."""
+        """The matrix in compressed rows, from (rows, colours) compressed values."""
         return sparse.csr_array((self.entries(compressed), (self.rows, self.columns)), shape=self.shape)
 
     def dense(self, compressed: Array) -> Array:
-        """A dense matrix."""
+        """The matrix with its zeros, from (rows, colours) compressed values."""
         full = np.zeros(self.shape)
         full[self.rows, self.columns] = self.entries(compressed)
         return full
@@ -100,6 +100,6 @@ class Factoriser:
         self._pattern = FixedPattern(*places, self.n + len(rows))
 
     def __call__(self, M: Array, G: Array) -> KKT:
-        """Factorise compressed values."""
+        """Factorise, from the compressed values of M (n, colours) and G (m, colours)."""
         values = np.concatenate([M.ravel(), G.ravel()])[self._source] * self._weight
         return KKT(self._pattern.factor(values), self.n)

@@ -62,17 +62,17 @@ class Lower:
         return np.asarray(self._lower.data)
 
     def set_values(self, values: Array) -> None:
-        """Change the entries."""
+        """Change the entries, in the order of `values`; the pattern stays."""
         self._lower.data = np.array(values)
 
     def whole(self) -> Any:
-        """Both triangles."""
+        """The symmetric matrix with both triangles, in compressed columns."""
         strict = sp.tril(self._lower, -1)
         return sp.csc_array(self._lower + strict.T)
 
 
 class Factors:
-    """SuperLU with diagonal pivots."""
+    """SuperLU with diagonal pivots: inertia where feral cannot be imported; one that is not certain counts a zero."""
 
     def __init__(self, ordering: str = "") -> None:
         self.ordering = ordering

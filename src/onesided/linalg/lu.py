@@ -15,7 +15,7 @@ _REAL_BAND, _COMPLEX_BAND = (lapack.dgbtrf, lapack.dgbtrs), (lapack.zgbtrf, lapa
 
 
 class LU(Protocol):
-    """A factorised square matrix."""
+    """A factorised square matrix, dense or banded, real or complex."""
 
     @property
     def pivot(self) -> float:

@@ -105,7 +105,7 @@ class CirclePolynomial:
         return float(np.max(np.abs(self.coefficients[-2:])))
 
     def __call__(self, b: Numbers) -> Numbers:
-        """Values (points, 1)."""
+        """Values (points, 1) at points b (points, 2) of the unit circle."""
         return self._sum(b, self.coefficients)
 
     def jacobian(self, b: Numbers) -> Numbers:

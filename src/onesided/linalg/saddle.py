@@ -12,7 +12,7 @@ from onesided.linalg.lu import LU, pivot_ratio
 
 
 class KKTFactor(Protocol):
-    """A factorised KKT matrix."""
+    """A factorised [[M, Gᵀ], [G, 0]], dense, sparse or by singular values."""
 
     @property
     def pivot(self) -> float:

@@ -12,7 +12,7 @@ from onesided import plots, report
 from onesided.base.atomic import whole_file
 from onesided.base.errors import ModelFileError, OnesidedError, UsageError
 from onesided.files.new_numbers import carrying
-from onesided.files.reading import MAX_BYTES
+from onesided.files.toml_text import MAX_BYTES
 from onesided.live.chosen_folder import ChosenFolder, OccupiedNameError
 from onesided.live.live_model import LiveModel, of_file
 from onesided.live.live_session import CancelledError, LiveSession, Record, StopFlag

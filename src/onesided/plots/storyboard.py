@@ -16,7 +16,7 @@ from onesided.plots.configuration import Film, draw, enlarged, film_of, ghost, p
 from onesided.plots.motion_plots import history
 from onesided.plots.palette import ACCENT, GREY, INK, PALE
 from onesided.plots.style import settings
-from onesided.results import ComplementarityMotion, Diagram, Drive, Event, Motion, Path, column
+from onesided.results import Diagram, Drive, Event, Motion, Path, column
 from onesided.results.numbering import Numbered
 
 MOST_THUMBNAILS = 6
@@ -41,7 +41,7 @@ def story(result: Told, *, x: str | None = None, y: str | None = None, title: st
     ----------
     x, y : what the diagram shows, as of `diagram`; of a motion `y` over `x`, by default over time.
     """
-    if isinstance(result, ComplementarityMotion) or not hasattr(result, "numbered"):
+    if not isinstance(result, Told):
         raise UsageError("there is no story of this result", expected="a Path, Drive, Diagram or Motion")
     film = enlarged(film_of(result), None)
     names = _axes_of(result, x, y)

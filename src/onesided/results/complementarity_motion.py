@@ -13,7 +13,7 @@ from onesided.base.types import Array, Mask, Status
 from onesided.base.views import views
 from onesided.results.folder import ARRAYS, read_arrays, same_length
 from onesided.results.named import Columns
-from onesided.results.numbering import Happenings, numbered
+from onesided.results.over_time import OverTime
 from onesided.results.sketch import Sketch, read_sketch, sketch_record
 
 _ARRAYS = ("t", "x", "s", "w", "peak_s", "peak_w", "first_taut")
@@ -41,7 +41,7 @@ class Episode(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ComplementarityMotion:
+class ComplementarityMotion(OverTime):
     """States x, forces s ≥ 0 and slacks w ≥ 0 over time.
 
     Attributes
@@ -76,26 +76,14 @@ class ComplementarityMotion:
     measures: Mapping[str, Array] = field(default_factory=dict)
     sketch: Sketch | None = None
 
-    def __len__(self) -> int:
-        return len(self.t)
-
     def __repr__(self) -> str:
         span = f"t from {self.t[0]:g} to {self.t[-1]:g}"
         return f"<ComplementarityMotion: {len(self)} points, {span}, {len(self.switches)} switches, {self.status.name}>"
 
     @property
-    def ok(self) -> bool:
-        """Whether the end was reached and the recheck passed."""
-        return self.status.ok
-
-    @property
-    def numbered(self) -> Happenings:
-        """Switches with the numbers that every view shows, from 1, in order of time."""
-        places = np.maximum(np.searchsorted(self.t, [switch.t for switch in self.switches], side="right") - 1, 0)
-        return numbered(zip((0,) * len(places), places.tolist(), self.switches, strict=True))
-
-    def _repr_html_(self) -> str:
-        return str(views("report").result_html(self))
+    def happenings(self) -> tuple[Switch, ...]:
+        """The switches."""
+        return self.switches
 
     def plot(self, *names: str, x: str = "t", ax: Any = None, title: str = "") -> Any:
         """Draw columns against time; see `onesided.plots.cable_history`. Returns matplotlib axes."""

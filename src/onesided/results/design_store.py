@@ -80,7 +80,7 @@ def read_map(record: Mapping[str, Any], folder: FilePath, load: Callable[[FilePa
 
 
 def write_sensitivity(found: Sensitivity, folder: FilePath) -> dict[str, Any]:
-    """Derivatives of an event."""
+    """Write derivatives of an event into a folder; returns the record."""
     np.savez_compressed(folder / ARRAYS, **{name: getattr(found, name) for name in _RATES})
     plain = ("about", "control", "p", "energy", "factorisations")
     words = {"parameters": dict(found.parameters), "notes": dict(found.notes)}

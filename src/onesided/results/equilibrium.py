@@ -31,17 +31,17 @@ class ConstraintStates:
 
     @cached_property
     def strong(self) -> Indices:
-        """Closed with a positive reaction."""
+        """Numbers of the constraints that are closed with a positive reaction."""
         return self._where(State.strong)
 
     @cached_property
     def weak(self) -> Indices:
-        """Closed with zero reaction."""
+        """Numbers of the constraints that are closed with zero reaction."""
         return self._where(State.weak)
 
     @cached_property
     def inactive(self) -> Indices:
-        """Open."""
+        """Numbers of the constraints that are open."""
         return self._where(State.inactive)
 
     def _where(self, state: State) -> Indices:
@@ -60,7 +60,7 @@ class Recheck:
 
     @property
     def worst(self) -> float:
-        """The largest of all."""
+        """The largest of all violations, relative: what is held against the tolerance."""
         return max(self.force, self.bilateral, self.penetration, self.pulling, self.complementarity)
 
 

@@ -56,7 +56,7 @@ class Sensitivity:
         return float(self.p_rate[self.index(name)])
 
     def index(self, name: str) -> int:
-        """Number of a parameter."""
+        """Number of a parameter among `parameters`; an unknown name is refused."""
         if name not in self.parameters:
             raise unknown_name("parameter", name, self.parameters)
         return list(self.parameters).index(name)

@@ -11,7 +11,9 @@ from numpy.typing import NDArray
 
 from onesided.base.atomic import whole_file
 from onesided.base.errors import UsageError
+from onesided.base.names import unknown_name
 from onesided.base.types import Array
+from onesided.results.complementarity_motion import ComplementarityMotion
 from onesided.results.diagram import Diagram
 from onesided.results.history import Drive
 from onesided.results.motion import Motion
@@ -21,12 +23,13 @@ from onesided.results.named_series import members_of
 from onesided.results.path import Kind, Path
 
 Column = NDArray[Any]
+Single = Path | Motion | ComplementarityMotion  # results of one row per point
 EVENT = "event"
 
 
 def names(result: Any) -> tuple[str, ...]:
     """Names of the series of a result, each once."""
-    if isinstance(result, Path | Motion):
+    if isinstance(result, Single):
         return tuple(dict.fromkeys((*numbers(result), *members_of(result))))
     own = ("segment",) if isinstance(result, Drive) else ("branch", "parent")
     return tuple(dict.fromkeys((*own, *(name for path in result.paths for name in names(path)))))
@@ -46,16 +49,18 @@ def chosen(result: Any, name: str | Sequence[str]) -> Array:
     return np.stack([_series(result, one) for one in name], axis=-1) if name else np.zeros((len(result["p"]), 0))
 
 
-def numbers(result: Path | Motion) -> dict[str, Column]:
+def numbers(result: Single) -> dict[str, Column]:
     """What a path or a motion holds by name, members left out."""
     if isinstance(result, Path):
         return {**columns(result), "instability": np.asarray(result.instability)}
+    if isinstance(result, ComplementarityMotion):
+        return result.columns()
     rates = {f"acceleration {name}": result.a[:, i] for i, name in enumerate(result.coordinates)}
     return {**motion_columns(result), **rates}
 
 
 def _series(result: Any, name: str) -> Array:
-    if isinstance(result, Path | Motion):
+    if isinstance(result, Single):
         own = numbers(result)
         return own[name] if name in own else _lookup(result, name)
     marks = _marks(result)
@@ -64,7 +69,9 @@ def _series(result: Any, name: str) -> Array:
     return np.concatenate([_series(path, name) for path in result.paths]) if result.paths else np.zeros(0)
 
 
-def _lookup(result: Path | Motion, name: str) -> Array:
+def _lookup(result: Single, name: str) -> Array:
+    if isinstance(result, ComplementarityMotion):
+        raise unknown_name("series", name, names(result))
     return column(result, name) if isinstance(result, Path) else motion_column(result, name)
 
 
@@ -79,7 +86,7 @@ def _marks(result: Drive | Diagram) -> dict[str, Column]:
 
 def table(result: Any) -> dict[str, Column]:
     """All series and the events in words, name → (N,)."""
-    if isinstance(result, Path | Motion):
+    if isinstance(result, Single):
         told = _events(result) if isinstance(result, Path) else _moments(result)
         return numbers(result) | _members(result) | {EVENT: told}
     if not isinstance(result, Drive | Diagram):
@@ -90,7 +97,7 @@ def table(result: Any) -> dict[str, Column]:
     return joined
 
 
-def _members(result: Path | Motion) -> dict[str, Column]:
+def _members(result: Single) -> dict[str, Column]:
     members, own = members_of(result), numbers(result)
     return {name: np.asarray(members[name]) for name in members if name not in own}
 
@@ -123,11 +130,11 @@ def listed(path: Path) -> dict[str, Column]:
     }
 
 
-def _moments(motion: Motion) -> Column:
+def _moments(motion: Motion | ComplementarityMotion) -> Column:
     """Each event beside the last point at its time, or the next one after it."""
     last = len(motion) - 1
     told = []
-    for event in motion.events:
+    for event in motion.happenings:
         after = int(np.searchsorted(motion.t, event.t, side="right"))
         exact = after > 0 and motion.t[after - 1] == event.t
         told.append((min(after - exact, last), event.words()))

@@ -42,7 +42,7 @@ class Members(Mapping[str, Array]):
 
     @cached_property
     def values_by_name(self) -> Mapping[str, Array]:
-        """All values."""
+        """Name → (N,), computed when first asked for; empty where there are no members."""
         return {} if self._compute is None else dict(self._compute())
 
     @property

@@ -14,8 +14,7 @@ from onesided.base.types import Array, Status
 from onesided.base.views import views
 from onesided.groups import Group, Vector
 from onesided.results.member_series import Members
-from onesided.results.named_series import NamedSeries
-from onesided.results.numbering import Happenings, numbered
+from onesided.results.over_time import OverTime
 from onesided.results.path import format_number
 from onesided.results.sketch import Sketch
 from onesided.results.wording import line_by_line
@@ -117,7 +116,7 @@ class StartCorrection:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Motion(NamedSeries):
+class Motion(OverTime):
     """A motion: arrays over time, with the force of a constraint being (gradient)ᵀ × multiplier.
 
     Attributes
@@ -171,27 +170,15 @@ class Motion(NamedSeries):
     def __post_init__(self) -> None:
         line_by_line(self, "events")
 
-    def __len__(self) -> int:
-        return len(self.t)
-
     def __repr__(self) -> str:
         span = f"t from {format_number(self.t[0])} to {format_number(self.t[-1])}"
         how = f", {self.provenance['method']}" if "method" in self.provenance else ""
         return f"<Motion: {len(self)} points, {span}, {len(self.events)} events, {self.status.name}{how}>"
 
     @property
-    def ok(self) -> bool:
-        """Whether the motion ended for a good reason and was rechecked."""
-        return self.status.ok
-
-    @property
-    def numbered(self) -> Happenings:
-        """Events with the numbers that every view shows, from 1, in order of time."""
-        places = np.maximum(np.searchsorted(self.t, [event.t for event in self.events], side="right") - 1, 0)
-        return numbered(zip((0,) * len(places), places.tolist(), self.events, strict=True))
-
-    def _repr_html_(self) -> str:
-        return str(views("report").result_html(self))
+    def happenings(self) -> tuple[MotionEvent, ...]:
+        """The events."""
+        return self.events
 
     def plot(self, *names: str, x: str = "t", ax: Any = None, title: str = "") -> Any:
         """Draw columns against time; see `onesided.plots.history`. Returns matplotlib axes."""

@@ -79,7 +79,7 @@ class ActingForces:
 
 
 def forces_record(acting: ActingForces) -> dict[str, Any]:
-    """Plain data for JSON."""
+    """What acts on a drawing as plain data for JSON."""
     return {
         "loads": [[load.at, list(load.force), load.grows] for load in acting.loads],
         "supports": [[support.at, support.axes, support.clamped] for support in acting.supports],

@@ -54,7 +54,7 @@ class Cases:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Names of what varies."""
+        """Names of what varies: of the grid, then of the sample."""
         return (*self.axes, *self.sample)
 
     @property
@@ -64,7 +64,7 @@ class Cases:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Their lengths."""
+        """Lengths of the dimensions, in the order of `dimensions`; their product is the number of cases."""
         drawn = [len(next(iter(self.sample.values())))] if self.sample else []
         return (*drawn, *(len(values) for values in self.axes.values()))
 

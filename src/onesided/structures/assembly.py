@@ -45,12 +45,12 @@ class Batch:
 
     @property
     def k(self) -> int:
-        """Slots of one element."""
+        """Number of slots (local coordinates) of one element."""
         return int(self.index.shape[1])
 
     @property
     def r(self) -> int:
-        """Constraints of one element."""
+        """Number of constraints of one element, closures before gaps."""
         return int(self.rows.shape[1])
 
     @cached_property
@@ -71,7 +71,7 @@ class Batch:
 
     @cached_property
     def form(self) -> Form:
-        """What its elements share."""
+        """What decides the functions of its elements: groups of one form share compiled kernels."""
         return Form(self.key, self.k, self.r, self.pairs, len(self.index) >= MANY, self.elements[0], self.places[0])
 
     def hessian_places(self) -> list[tuple[Indices, Indices]]:

@@ -9,7 +9,7 @@ from onesided.system.compliance import compliance_of
 from onesided.system.contact import Contact, StructureRate
 
 if TYPE_CHECKING:
-    from onesided.structures.compose import Structure
+    from onesided.structures.structure import Structure
 
 
 def contacts_of_parts(structure: "Structure") -> dict[str, Contact]:

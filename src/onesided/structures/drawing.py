@@ -17,7 +17,7 @@ from onesided.structures.hull import hull
 from onesided.system.measures import Elementwise
 
 if TYPE_CHECKING:
-    from onesided.structures.compose import Structure
+    from onesided.structures.structure import Structure
 
 Measures = dict[str, Elementwise]
 

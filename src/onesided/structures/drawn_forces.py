@@ -12,7 +12,7 @@ from onesided.elements.places import Body, Node, Place
 from onesided.results.sketch_forces import ActingForces, LoadArrow, Support, TouchPoint
 
 if TYPE_CHECKING:
-    from onesided.structures.compose import Structure
+    from onesided.structures.structure import Structure
 
 
 def acting_forces(structure: "Structure", places: Mapping[str, Place]) -> ActingForces:

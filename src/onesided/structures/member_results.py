@@ -114,7 +114,7 @@ class Reader:
         return (*own, *self.held, *self.guided, *((MACHINE,) if self.driven else ()))
 
     def values(self) -> dict[str, Array]:
-        """Name → (N,)."""
+        """Name → (N,) of every member along the result."""
         found: dict[str, Array] = {}
         slots: dict[int, Array] = {number: np.zeros(len(self.course.p)) for number in self.held.values()}
         guides = {place: 0.0 for place, _ in self.guided.values()}

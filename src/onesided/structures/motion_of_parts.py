@@ -41,7 +41,7 @@ class StructureMotion(MotionFunctions):
         return self._assembly.values(q, p, vector[0])[1][self.m :]
 
     def parameters(self, vector: Any) -> Any:
-        """Names for the parameters."""
+        """The parameters by name, from their vector."""
         return super().parameters(vector[1])
 
     def force(self, t: Any, q: Any, v: Any, mu: Any, p: Any, vector: Any, *, p_dot: Any = 0.0) -> Any:

@@ -117,7 +117,7 @@ class _Recipe:
 
     @property
     def names(self) -> frozenset[str]:
-        """All names in them."""
+        """All names that the formulas read, of coordinates, parameters and members."""
         return frozenset(name for _, formula in self.steps for name in formula.names)
 
     def value(self, q: Any, p: Any, th: Any, members: Mapping[str, Array] | None = None) -> Any:

@@ -93,7 +93,7 @@ class SparseEvaluation:
         return sparse.csr_array((self.gradients, at.columns, at.row_starts), shape=(at.m, at.n))
 
     def finite(self) -> bool:
-        """Whether every entry is."""
+        """Whether every entry of every block is finite."""
         blocks = (self.L_x, self.c, self.hessian, self.L_qp, self.gradients, self.c_p)
         return all(bool(np.all(np.isfinite(block))) for block in blocks)
 

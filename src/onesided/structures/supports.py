@@ -197,7 +197,7 @@ class Rigid:
         return words
 
     def _turn(self, modes: Array, count: int) -> str:
-        """Words for free turns."""
+        """Words for `count` free turns among rigid modes (rows): in the plane, about which point."""
         if self.dimension == 3:
             return "turning" if count > 1 else "turning about an axis"
         mode = next(mode for mode in modes if abs(mode[2]) > HALF_DIGITS)

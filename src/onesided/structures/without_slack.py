@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -12,13 +11,11 @@ from onesided.base.names import joined
 from onesided.base.types import Array
 from onesided.elements.cables import Cable
 from onesided.elements.contract import Element
-from onesided.structures.compose import Structure
 from onesided.structures.drawing import positions_of
+from onesided.structures.structure import Structure
 from onesided.system.measures import Elementwise
 from onesided.system.sizes import Scales
 from onesided.system.system import System
-
-_TWINS: WeakKeyDictionary[System, System] = WeakKeyDictionary()  # so that the next motion compiles nothing
 
 
 def in_motion(system: System) -> System:
@@ -30,9 +27,8 @@ def in_motion(system: System) -> System:
     structure = system.structure
     if structure is None or all(element.in_motion() is element for element in structure.elements):
         return system
-    if system not in _TWINS:
-        _TWINS[system] = _twin(system)
-    return _TWINS[system]
+    found: System = system.derived("in motion", _twin)
+    return found
 
 
 def _twin(system: System) -> System:

@@ -15,7 +15,7 @@ from onesided.base.types import Array
 from onesided.elements.places import AXES, Node
 from onesided.formulas.gate import NAME_LENGTH, NAME_PATTERN
 from onesided.linalg import null_space
-from onesided.structures.compose import Structure
+from onesided.structures.structure import Structure
 from onesided.studies.sampling import Sample
 from onesided.studies.tasks import StudyTask
 from onesided.system.defaults import p_of

@@ -15,7 +15,8 @@ from onesided.base.names import unknown_name
 from onesided.evaluation.compiling import prepare_jax
 from onesided.evaluation.contact_steps import Leap
 from onesided.evaluation.flat import flattened
-from onesided.evaluation.motion_functions import Constraints, MotionFunctions
+from onesided.evaluation.motion_functions import MotionFunctions
+from onesided.evaluation.motion_terms import Constraints
 from onesided.evaluation.rows import Row
 from onesided.evaluation.user_functions import Parameters
 from onesided.system.compliance import Compliance

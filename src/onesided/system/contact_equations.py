@@ -9,7 +9,7 @@ import numpy as np
 
 from onesided.base.types import Array, Indices
 from onesided.evaluation.contact_steps import LONGEST, Leap, LeapRules, LeapStart
-from onesided.evaluation.motion_functions import Check, Control, Terms
+from onesided.evaluation.motion_terms import Check, Control, Terms
 from onesided.system.compliance import pushed
 from onesided.system.contact import Block
 from onesided.system.equations import Equations
@@ -45,7 +45,7 @@ class ContactRows:
 
     @cached_property
     def soft(self) -> Indices:
-        """Compliant contacts."""
+        """Numbers of the compliant contacts among the gaps."""
         return np.array([i for i, law in enumerate(self.laws) if law is not None], dtype=np.intp)
 
     def of(self, contacts: Iterable[int]) -> list[int]:
@@ -153,7 +153,7 @@ class PhaseEquations(Equations):
         return self.whole.conservative
 
     def find_pattern(self, t: float, q: Array, v: Array) -> None:
-        """Phases are small: dense."""
+        """Nothing: phases have few rows, and their matrices are dense."""
 
     def spread(self, mu: Array) -> Array:
         """Multipliers of all rows: zero on those that are not chosen."""

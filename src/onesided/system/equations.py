@@ -12,7 +12,8 @@ import numpy as np
 
 from onesided.base.errors import ModelError, UsageError
 from onesided.base.types import Array
-from onesided.evaluation.motion_functions import Check, Control, MotionFunctions, Terms
+from onesided.evaluation.motion_functions import MotionFunctions
+from onesided.evaluation.motion_terms import Check, Control, Terms
 from onesided.linalg import KKTPattern, Pattern
 from onesided.system.held import Held, Sampled
 from onesided.system.system import System
@@ -252,7 +253,7 @@ class Equations:
         return float(self._checked(x[None])[0, 0])
 
     def control_at(self, t: float) -> float:
-        """p(t)."""
+        """The control parameter at a time: a number, the function of time, or the value held."""
         if self._p_held and self.held is not None:
             return float(self.held.at(np.array([t]))[0][0])
         return self.p if self.control is None else float(self.control(t))

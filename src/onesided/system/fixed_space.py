@@ -46,7 +46,7 @@ class FixedSpace:
         return np.asarray(np.linalg.solve(basis[self.kept].T, basis.T).T)
 
     def lift(self, z: Any) -> Any:
-        """The whole configuration."""
+        """The whole configuration (n,) of the reduced one z (r,)."""
         return self.symmetry.centre + self.B @ (z - self.symmetry.centre[self.kept])
 
     @cached_property

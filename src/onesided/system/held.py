@@ -47,12 +47,12 @@ class Held:
 
     @property
     def p(self) -> float:
-        """The control parameter now."""
+        """The control parameter since the last sample; 0 before the first."""
         return self._values[-1][0] if self._values else 0.0
 
     @property
     def force(self) -> Array:
-        """The forces now."""
+        """The forces (n,) since the last sample; zero before the first."""
         return self._values[-1][1] if self._values else self._zero
 
     def put(self, t: float, p: float, force: Array) -> None:

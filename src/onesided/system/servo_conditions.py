@@ -20,7 +20,8 @@ import numpy as np
 from onesided.base.errors import ModelError
 from onesided.base.tolerances import DEFAULT
 from onesided.base.types import Array, Indices
-from onesided.evaluation.motion_functions import Control, MotionFunctions
+from onesided.evaluation.motion_functions import MotionFunctions
+from onesided.evaluation.motion_terms import Control
 
 if TYPE_CHECKING:
     from onesided.system.equations import Equations

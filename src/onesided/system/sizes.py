@@ -151,11 +151,11 @@ class Sizes:
 
     @property
     def stiffness(self) -> float:
-        """One typical stiffness."""
+        """One typical stiffness: energy over the squared geometric mean of the lengths."""
         return float(self.energy / np.exp(2.0 * np.mean(np.log(self.length))))
 
     def hessian(self, L_qq: Array) -> Array:
-        """A Hessian without units."""
+        """A Hessian (n, n) without units: entries times lengths, over the energy."""
         return np.asarray(self.length[:, None] * L_qq * self.length / self.energy)
 
 

@@ -71,7 +71,7 @@ class PairGeometry:
         return x[: self.n], s[: self.k], s[self.k :]
 
     def points(self, q: Any, a: Any, b: Any, th: Any) -> tuple[Any, Any]:
-        """x_A, x_B."""
+        """Contact points x_A, x_B on both surfaces, at surface coordinates a and b."""
         return self._at(self.pair.first, q, a, th), self._at(self.pair.second, q, b, th)
 
     def _at(self, outline: Outline, q: Any, s: Any, th: Any) -> Any:

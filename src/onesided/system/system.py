@@ -4,7 +4,6 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field
-from functools import cached_property
 from types import MappingProxyType
 from typing import Any
 
@@ -18,16 +17,24 @@ from onesided.base.views import views
 from onesided.evaluation.compiling import Compiled
 from onesided.evaluation.derivatives import Derivatives, Evaluation
 from onesided.evaluation.motion_functions import MotionFunctions
-from onesided.evaluation.rows import Row
 from onesided.evaluation.step_data import CurveFrame, Here, PathStretch, StepKnobs
-from onesided.evaluation.user_functions import Function, Scalar, check_function, compare_derivatives
+from onesided.evaluation.user_functions import Function, Scalar
 from onesided.groups import Group
 from onesided.results.member_series import Members
 from onesided.results.sketch import Sketch
-from onesided.system.contact import Contact, ContactFunctions, Leaping, check_contacts
+from onesided.system.contact import Contact, Leaping, check_contacts
 from onesided.system.measures import Measure, evaluate_measures
 from onesided.system.motion_check import check_motion
-from onesided.system.resting_forces import check_forces, resting_force
+from onesided.system.motion_compilers import MotionCompilers
+from onesided.system.point_checks import (
+    as_point,
+    check_finite_at,
+    check_functions,
+    check_gaps_change,
+    compared_derivatives,
+    parameter_numbers,
+)
+from onesided.system.resting_forces import check_forces
 from onesided.system.sizes import Probe, Scales, Sizes, sizes_at
 from onesided.system.travel import Made, made_by, travelling
 
@@ -105,8 +112,9 @@ class System:
     structure: Any = field(default=None, repr=False, compare=False)
     surfaces: Any = field(default=None, repr=False, compare=False)
     derivatives: Derivatives = field(default=None, repr=False, compare=False)  # type: ignore[assignment]
-    _compilers: "_Compilers" = field(init=False, repr=False, compare=False)
+    _compilers: MotionCompilers = field(init=False, repr=False, compare=False)
     _vector: Any = field(init=False, repr=False, compare=False)
+    _derived: dict[str, Any] = field(init=False, repr=False, compare=False)
     made: Made | None = field(init=False, repr=False, compare=False)
     task: Any = field(init=False, repr=False, compare=False)
 
@@ -125,7 +133,7 @@ class System:
                     f"`{kind}` is not a mapping", got=type(getattr(self, kind)).__name__, expected="{name: …}"
                 )
         check_names("constraint", [name for kind in _TABLES for name in getattr(self, kind)])
-        self._set("parameters", MappingProxyType(_numbers(self.parameters)))
+        self._set("parameters", MappingProxyType(parameter_numbers(self.parameters)))
         for kind in _TABLES:
             self._set(kind, MappingProxyType(dict(getattr(self, kind))))
         self._set("contacts", MappingProxyType(dict(self.contacts)))
@@ -133,29 +141,16 @@ class System:
         if self.structure is None:
             self._compile()
         check_contacts(self)
-        self._set("_compilers", _Compilers(self))
+        self._set("_compilers", MotionCompilers(self))
         self._set("_vector", self.derivatives.constants(self.parameters))
+        self._set("_derived", {})
         self._set("made", None)
         self._set("task", None)
 
     def _compile(self) -> None:
         """Check the user's functions and make their derivatives."""
         names = tuple(self.parameters)
-        for label, function in self._labelled():
-            if isinstance(function, Row) and function.index > 0:
-                continue  # the family was checked with its first row
-            if isinstance(function, Row):
-                check_function(f"the family of {label}", function.family, self.n, names, (function.size,))
-            if not callable(function) and not isinstance(function, Function):
-                raise ModelError(f"{label} is not a function", got=repr(function), expected="a callable (q, p, th)")
-            check_function(label, function, self.n, names)
-            if isinstance(function, Function):
-                for rule, name, shape in (
-                    (function.gradient, "gradient", (self.n,)),
-                    (function.hessian, "hessian", (self.n, self.n)),
-                ):
-                    if rule is not None:
-                        check_function(f"{name} of {label}", rule, self.n, names, shape)
+        check_functions(self._labelled(), self.n, names)
         constraints = [*self.bilateral.values(), *self.unilateral.values()]
         self._set("derivatives", Derivatives(self.n, self.energy, constraints, names))
         check_motion(self)
@@ -174,7 +169,14 @@ class System:
         """The same statement and the same compiled functions."""
         new = object.__new__(System)
         new.__dict__.update(self.__dict__)
+        new._set("_derived", {})
         return new
+
+    def derived(self, name: str, make: Callable[["System"], Any]) -> Any:
+        """What is made of this very system, parameters included, once: it lives as long as the system does."""
+        if name not in self._derived:
+            self._derived.setdefault(name, make(self))
+        return self._derived[name]
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickled as what it was made from; the copy is compiled anew."""
@@ -279,7 +281,7 @@ class System:
                 raise unknown_name("parameter", name, values)
             values[name] = value
         new = copy(self)
-        new._set("parameters", MappingProxyType(_numbers(values)))
+        new._set("parameters", MappingProxyType(parameter_numbers(values)))
         new._set("_vector", self.derivatives.constants(new.parameters))
         new._set("scales", self.scales if scales is None else scales)
         return new
@@ -360,40 +362,11 @@ class System:
 
     def point(self, q: Any) -> Array:
         """Check a configuration given by a user (sequence or name → value) and return it as a float64 array."""
-        if isinstance(q, Mapping):
-            for name in q:
-                if name not in self.coordinates:
-                    raise unknown_name("coordinate", name, self.coordinates)
-            missing = [name for name in self.coordinates if name not in q]
-            if missing:
-                raise ModelError("coordinates are missing in the point", got=", ".join(q), expected=", ".join(missing))
-            q = [q[name] for name in self.coordinates]
-        array = np.asarray(q)
-        if array.dtype == np.float32:
-            raise ModelError("the point is in single precision", got="float32", expected="float64")
-        if array.shape != (self.n,) or array.dtype.kind not in "fiu":
-            raise ModelError(
-                "the point has the wrong shape or type",
-                got=f"shape {array.shape}, {array.dtype}",
-                expected=f"({self.n},) numbers, one per coordinate ({', '.join(self.coordinates)})",
-            )
-        return array.astype(np.float64)
+        return as_point(self, q)
 
     def check_finite(self, q: Array, p: float) -> None:
         """Raise a ModelError that names the function and derivative that are not finite at (q, p)."""
-        e = self.evaluate(q, p, np.zeros(len(self.constraint_names)))
-        if e.finite() and math.isfinite(e.energy):
-            return
-        at = ", ".join(f"{name} = {value:.6g}" for name, value in zip(self.coordinates, q, strict=True))
-        advice = "move the start away from the singular point, or reformulate (square roots and divisions at zero)"
-        rows: list[tuple[str, Any]] = [(f"constraint '{name}'", e.c[i]) for i, name in enumerate(self.constraint_names)]
-        rows += [(f"the gradient of '{name}'", e.c_q[i]) for i, name in enumerate(self.constraint_names)]
-        rows += [("the energy", e.energy), ("the energy's gradient", e.L_q), ("the energy's Hessian", e.L_qq)]
-        for label, value in rows:
-            if not np.all(np.isfinite(value)):
-                raise ModelError(
-                    f"{label} is not finite at {at}, {self.control} = {p:.6g}", got=str(value), advice=advice
-                )
+        check_finite_at(self, q, p)
 
     def check_start(self, q: Array, p: float) -> None:
         """Refuse a start that `check_model` refuses, and what statics cannot treat.
@@ -416,19 +389,7 @@ class System:
             raise ModelError(f"{self.control} is not finite", got=repr(p), expected="a number")
         self.check_finite(q, p)
         self.check_derivatives(q, p)
-        if not self.constraint_names:
-            return
-        shifts = np.random.default_rng(0).normal(size=(2, self.n)) * (1.0 + np.abs(q))
-        zero, one = np.zeros(len(self.constraint_names)), np.ones(self.n)
-        with np.errstate(over="ignore"):
-            slopes = [self.evaluate(q + shift, p, zero).gap_sizes(one) for shift in (0.0, *shifts)]
-        for i, name in enumerate(self.constraint_names):
-            if all(slope[i] == 0.0 for slope in slopes):
-                raise ModelError(
-                    f"constraint '{name}' does not depend on the coordinates",
-                    expected="a gap that changes when the system moves",
-                    advice="check its formula, or remove it",
-                )
+        check_gaps_change(self, q, p)
 
     def sizes(self, q: Array, p: float, *, together: bool = False) -> Sizes:
         """Typical sizes at a point: those given in `scales`, the others estimated from the model.
@@ -443,55 +404,4 @@ class System:
 
         Returns the largest relative difference per function and derivative.
         """
-        point, found = self.point(q), {}
-        for label, function in self._labelled():
-            if isinstance(function, Function):
-                pairs = compare_derivatives(function, tuple(self.parameters), point, p, dict(self.parameters))
-                found.update({f"{label}: {name}": value for name, value in pairs.items()})
-        for name, value in found.items():
-            if not value <= tolerances.derivative:
-                raise ModelError(
-                    f"the supplied derivative disagrees with the automatic one ({name})",
-                    got=f"relative difference {value:.3g}",
-                    expected=f"at most {tolerances.derivative:g}",
-                    advice="correct the formula, or leave it out: derivatives are automatic",
-                )
-        return found
-
-
-class _Compilers:
-    """Equations of motion, made when they are first asked for and shared by systems that differ in parameters."""
-
-    def __init__(self, system: System) -> None:
-        self._system = system
-
-    @cached_property
-    def motion(self) -> MotionFunctions:
-        """Equations with joints."""
-        parts = self._system.structure
-        return MotionFunctions(self._system) if parts is None else parts.motion_functions(self._system)
-
-    @cached_property
-    def resting_force(self) -> Compiled:
-        """Forces without velocities."""
-        return resting_force(self._system)
-
-    @cached_property
-    def contact_motion(self) -> Leaping:
-        """Equations with joints and contacts."""
-        parts = self._system.structure
-        return ContactFunctions(self._system) if parts is None else parts.contact_functions(self._system)
-
-
-def _numbers(parameters: Mapping[str, float]) -> dict[str, float]:
-    check_names("parameter", parameters)
-    values = {}
-    for name, value in parameters.items():
-        if isinstance(value, bool) or not isinstance(value, (int, float, np.floating, np.integer)):
-            raise ModelError(f"parameter '{name}' is not a number", got=repr(value), expected="a float")
-        if getattr(value, "dtype", None) == np.float32:
-            raise ModelError(f"parameter '{name}' is in single precision", got="float32", expected="float64")
-        if not math.isfinite(value):
-            raise ModelError(f"parameter '{name}' is not finite", got=repr(value), expected="a finite number")
-        values[name] = float(value)
-    return values
+        return compared_derivatives(self, self._labelled(), self.point(q), p, tolerances)

@@ -16,9 +16,9 @@ from onesided.complementarity_systems import (
     LinearComplementaritySystem,
     LinearRun,
     LocatedSwitches,
-    MotionMethod,
     PerfectlyPlastic,
     SlacknessSystem,
+    SwitchingMethod,
     TimeStepping,
     iter_simulate,
     simulate,
@@ -52,16 +52,16 @@ class Told(LinearRun):
 
 
 @dataclass(frozen=True)
-class Liar(MotionMethod):
+class Liar(SwitchingMethod):
     """Follows another system than it was asked to, or changes what it found."""
 
-    honest: MotionMethod = EXACT
+    honest: SwitchingMethod = EXACT
     lie: Any = lambda claim: claim
     other: Any = None
     fixed_step: ClassVar[bool] = False
 
-    def begin(self, system, x, times, tolerances):
-        return Told(self.honest.begin(self.other or system, x, times, tolerances), self.lie)
+    def start(self, system, x, times, tolerances):
+        return Told(self.honest.start(self.other or system, x, times, tolerances), self.lie)
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ def velocity(D: Rows, u: Array, P: Array, row: int) -> float:
 
 @jitted
 def entry(D: Rows, row: int, column: int) -> float:
-    """One entry of D."""
+    """One entry of D, which is kept by rows; 0 where it has none."""
     starts, columns, values = D
     for k in range(starts[row], starts[row + 1]):
         if columns[k] == column:

@@ -6,7 +6,7 @@ from onesided.base.tolerances import EPS
 from onesided.dynamics.contacts.contact_run import World
 from onesided.dynamics.contacts.sliding import ContactMode
 from onesided.dynamics.mechanics import MotionState
-from onesided.evaluation.motion_functions import Terms
+from onesided.evaluation.motion_terms import Terms
 
 UNSEEN = 128.0 * EPS  # heights below this share of the terms that a gap is made of cannot be followed
 FAINT = 0.001  # of its largest impact: where to look whether a contact leaves visibly

@@ -1,14 +1,13 @@
 """What methods that follow contacts share: the request, a start without penetration, the rechecked result."""
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict, dataclass, field, is_dataclass
-from typing import Any, Protocol, runtime_checkable
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
-from onesided._version import __version__
 from onesided.base.errors import ModelError, SolveError, UsageError
-from onesided.base.tolerances import DEFAULT, EPS, HALF_DIGITS, Tolerances
+from onesided.base.tolerances import EPS, HALF_DIGITS
 from onesided.base.types import Array, Status
 from onesided.dynamics.between import dips, words
 from onesided.dynamics.consistent import consistent
@@ -22,66 +21,18 @@ from onesided.dynamics.feedback import Pace
 from onesided.dynamics.ledger import Books, Ledger, ledger
 from onesided.dynamics.mechanics import Mechanics, MotionSizes, MotionState
 from onesided.dynamics.monitors import Arrays, recheck, status_after
-from onesided.dynamics.multipliers import Rule
+from onesided.dynamics.motion_run import Request, UserEvents, made_by
 from onesided.dynamics.watching.gap_noise import find_gap_terms
-from onesided.evaluation.motion_functions import Check, Control, Terms
+from onesided.evaluation.motion_terms import Check, Terms
 from onesided.linalg import kkt_matrix
 from onesided.results import Drift, Motion, MotionEvent, StartCorrection
 from onesided.system.contact_equations import ContactEquations, ContactRows, PhaseEquations
-from onesided.system.held import Sampled
-from onesided.system.system import System
 
 PROJECTIONS = 20
 LATE = 4.0  # spacings of time within which events are located
 SHOWN = 8  # names in a note
 TURNS = 4  # directions in which places are rounded, to see what becomes of speeds
 PROBE = 0.01  # how far from the start contacts are distinguished, relative to the size of the coordinates
-UserEvents = Mapping[str, Callable[[float, Array, Array], float]]
-
-
-@dataclass(frozen=True, eq=False)
-class Request:
-    """What `simulate` was asked."""
-
-    system: System
-    q0: Any
-    v0: Any
-    first: float
-    last: float
-    control: float | Control | Sampled = 0.0
-    force: Sampled | None = None
-    multipliers: Rule | None = None
-    events: UserEvents = field(default_factory=dict)
-    stop: tuple[str, ...] = ()
-    max_steps: int = 1_000_000
-    tolerances: Tolerances = DEFAULT
-
-
-class ContactRun(Protocol):
-    """A motion in progress."""
-
-    world: "World"
-    events: list[MotionEvent]
-    status: Status
-    note: str
-
-    @property
-    def state(self) -> MotionState:
-        """The last point."""
-
-    def items(self) -> Iterator[int]:
-        """Go on, point by point: the number of points so far."""
-
-    def motion(self) -> Motion:
-        """What was found so far, rechecked."""
-
-
-@runtime_checkable
-class ContactMethod(Protocol):
-    """A method that follows contacts through impacts."""
-
-    def begin(self, request: Request) -> ContactRun:
-        """Make a motion that can begin."""
 
 
 class World:
@@ -309,7 +260,8 @@ def collect(world: World, outcome: Outcome) -> Motion:
         t=points.t, q=points.q, v=points.v, a=points.a, mu=points.mu[:, rows.always], lam=lam,
         u=np.zeros((len(points.t), 0)), p=p, energy=found.energy,
         work=points.work, drift=drift, events=events, status=status_after(outcome.status, "; ".join(wrong)),
-        note="; ".join(notes), start=world.correction, space=equations.space, provenance=_provenance(world, outcome),
+        note="; ".join(notes), start=world.correction, space=equations.space,
+        provenance={**made_by(world.request, outcome.method, equations.space.words), **outcome.provenance},
         not_unique=tuple(dict.fromkeys((*world.correction.redundant, *outcome.not_unique))),
         tangential=points.mu[:, slips], smooth=outcome.smooth, projection=outcome.projection,
         measures=system.measured(points.q, p, members), sketch=system.sketch, members=members,
@@ -383,20 +335,3 @@ def _by_late_times(t: Array, lam: Array) -> float:
     both = (lam[1:] > 0.0) & (lam[:-1] > 0.0) & (steps > 0.0)[:, None]
     rates = np.where(both, np.abs(np.diff(lam, axis=0)), 0.0) / np.where(steps > 0.0, steps, 1.0)[:, None]
     return float(LATE * np.spacing(np.max(np.abs(t))) * np.max(rates, initial=0.0))
-
-
-def _provenance(world: World, outcome: Outcome) -> dict[str, Any]:
-    method = outcome.method
-    knobs = asdict(method) if is_dataclass(method) and not isinstance(method, type) else {}
-    return {
-        "verb": "simulate",
-        "method": type(method).__name__,
-        "knobs": {
-            name: value if isinstance(value, float | int | type(None)) else str(value) for name, value in knobs.items()
-        },
-        "tolerances": asdict(world.tolerances),
-        "version": __version__,
-        "parameters": dict(world.request.system.parameters),
-        "space": world.equations.space.words,
-        **outcome.provenance,
-    }

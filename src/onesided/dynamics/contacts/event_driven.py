@@ -21,7 +21,7 @@ from onesided.base.errors import SolveError, UsageError
 from onesided.base.tolerances import EPS
 from onesided.base.types import Array, Indices, Status
 from onesided.dynamics.contacts.accumulation import FAINT, UNSEEN, Accumulations, unseen_hops
-from onesided.dynamics.contacts.contact_run import Outcome, Request, World, check_events, collect
+from onesided.dynamics.contacts.contact_run import Outcome, World, check_events, collect
 from onesided.dynamics.contacts.flights import FlightKnobs, Flights
 from onesided.dynamics.contacts.friction_modes import collide_with_friction, decide
 from onesided.dynamics.contacts.impact import ImpactImpulses, collide, support
@@ -31,11 +31,12 @@ from onesided.dynamics.contacts.soft import flipped, signs_at, with_soft
 from onesided.dynamics.feedback import FeedbackError
 from onesided.dynamics.mechanics import Mechanics, MotionState
 from onesided.dynamics.monitors import stack
+from onesided.dynamics.motion_run import Request
 from onesided.dynamics.smooth.explicit import Projected
 from onesided.dynamics.smooth.stepper import Stepper, check_knobs
 from onesided.dynamics.watching.forcing import Forcing
 from onesided.dynamics.watching.watched import Users
-from onesided.evaluation.motion_functions import Terms
+from onesided.evaluation.motion_terms import Terms
 from onesided.results import Motion, MotionEvent, Occurrence
 from onesided.results.path import format_number
 from onesided.system.contact_equations import ContactRows, PhaseEquations

@@ -15,7 +15,7 @@ from onesided.dynamics.contacts.contact_run import World
 from onesided.dynamics.contacts.impact import ImpactImpulses
 from onesided.dynamics.contacts.impulses import answer
 from onesided.dynamics.contacts.sliding import ContactMode
-from onesided.evaluation.motion_functions import Terms
+from onesided.evaluation.motion_terms import Terms
 from onesided.linalg import independent_rows
 
 MOST_SLIDING = 10  # contacts whose forces are checked to be determined by all principal minors

@@ -12,7 +12,7 @@ from onesided.base.errors import SolveError
 from onesided.base.tolerances import EPS, Tolerances
 from onesided.base.types import Array, Indices
 from onesided.complementarity import LCP, solve
-from onesided.evaluation.motion_functions import Terms
+from onesided.evaluation.motion_terms import Terms
 from onesided.linalg import kkt_matrix
 from onesided.system.contact_equations import ContactRows
 

@@ -26,7 +26,7 @@ from onesided.dynamics.contacts.cones import arrange
 from onesided.dynamics.contacts.contact_run import World
 from onesided.dynamics.contacts.sliding import ContactMode
 from onesided.dynamics.multipliers import share
-from onesided.evaluation.motion_functions import Terms
+from onesided.evaluation.motion_terms import Terms
 from onesided.linalg import independent_rows, kkt_matrix
 
 REACH = 2.0  # contacts within so many times the way of the fastest one in a step are looked at

@@ -21,7 +21,7 @@ from onesided.base.arguments import checked
 from onesided.base.errors import UsageError
 from onesided.base.tolerances import EPS
 from onesided.base.types import Array, Mask, Status
-from onesided.dynamics.contacts.contact_run import Outcome, Request, World, check_events, collect
+from onesided.dynamics.contacts.contact_run import Outcome, World, check_events, collect
 from onesided.dynamics.contacts.impulses import Impulses, answer
 from onesided.dynamics.contacts.impulses_sparse import SparseImpulses
 from onesided.dynamics.contacts.moreau_check import Scheme, Shift, audit, middles, not_unique
@@ -32,7 +32,8 @@ from onesided.dynamics.contacts.soft import off_law
 from onesided.dynamics.feedback import FeedbackError
 from onesided.dynamics.mechanics import MotionState
 from onesided.dynamics.monitors import Arrays
-from onesided.evaluation.motion_functions import Terms
+from onesided.dynamics.motion_run import Request
+from onesided.evaluation.motion_terms import Terms
 from onesided.results import Motion, MotionEvent, Occurrence
 from onesided.results.path import format_number
 from onesided.system.contact_equations import ContactEquations

@@ -9,7 +9,7 @@ from onesided.base.types import Array
 from onesided.dynamics.contacts.contact_run import World
 from onesided.dynamics.monitors import Arrays, force_size, steepness
 from onesided.dynamics.multipliers import not_unique as loose_rows
-from onesided.evaluation.motion_functions import Check
+from onesided.evaluation.motion_terms import Check
 from onesided.system.contact_equations import ContactEquations
 
 MOST_SETS, SMALL_ENOUGH = 32, 100  # sets of pressing contacts that are looked at; coordinates up to which they are

@@ -9,7 +9,7 @@ from onesided.base.types import Array, Mask
 from onesided.dynamics.contacts.contact_run import World
 from onesided.dynamics.contacts.impulses import Aim, Impulse, Impulses, Pushed
 from onesided.dynamics.contacts.moreau_check import Scheme
-from onesided.evaluation.motion_functions import Terms
+from onesided.evaluation.motion_terms import Terms
 from onesided.system.contact_equations import ContactEquations
 
 NEWTON = 20

@@ -17,7 +17,7 @@ from onesided.base.tolerances import Tolerances
 from onesided.base.types import Array
 from onesided.dynamics.contacts.touching import SLOW
 from onesided.dynamics.mechanics import Accelerated, Mechanics
-from onesided.evaluation.motion_functions import Terms
+from onesided.evaluation.motion_terms import Terms
 from onesided.linalg import kkt_matrix
 from onesided.system.contact_equations import ContactRows, PhaseEquations
 

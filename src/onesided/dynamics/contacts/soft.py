@@ -15,7 +15,7 @@ from onesided.dynamics.mechanics import MotionState
 from onesided.dynamics.monitors import Arrays
 from onesided.dynamics.watching.dense import DenseOutput
 from onesided.dynamics.watching.watched import sums
-from onesided.evaluation.motion_functions import Terms
+from onesided.evaluation.motion_terms import Terms
 from onesided.linalg.interpolants import ROUNDING
 from onesided.system.contact_equations import ContactEquations, ContactRows
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from onesided.base.tolerances import EPS, Tolerances
 from onesided.base.types import Array, Indices
-from onesided.evaluation.motion_functions import Terms
+from onesided.evaluation.motion_terms import Terms
 from onesided.system.contact_equations import ContactRows
 
 ROUNDED = 1024.0 * EPS  # a gap or speed below this share of the terms it is made of comes from round-off

@@ -6,6 +6,7 @@ sums. `Projected` returns to the constraints after every step, `Baumgarte` damps
 
 import math
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 from scipy.integrate import DOP853
@@ -15,6 +16,7 @@ from onesided.base.errors import UsageError
 from onesided.base.tolerances import EPS
 from onesided.base.types import Array, Status
 from onesided.dynamics.mechanics import Accelerated, Mechanics, MotionState
+from onesided.dynamics.smooth.smooth_motion import SmoothMethod
 from onesided.dynamics.smooth.stepper import (
     NEAR,
     SHRINK,
@@ -45,7 +47,7 @@ BRANCH = 100.0  # a projection longer than so many tolerances has left the branc
 
 @checked
 @dataclass(frozen=True)
-class Projected:
+class Projected(SmoothMethod):
     """Index-1 form with projection: after every step positions and velocities return to the constraints.
 
     The fastest method for motions that are not stiff, and of high order.
@@ -60,14 +62,10 @@ class Projected:
     rtol: float = 1e-8
     step: float | None = None
     max_step: float = math.inf
+    servo: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         check_knobs(self.rtol, self.step, self.max_step)
-
-    @property
-    def drifts(self) -> tuple[str, ...]:
-        """Levels at which constraints are met to the accuracy of the steps only: none."""
-        return ()
 
     def start(self, mechanics: Mechanics, state: MotionState, t_end: float) -> Stepper:
         """Begin at a consistent state."""
@@ -76,7 +74,7 @@ class Projected:
 
 @checked
 @dataclass(frozen=True)
-class Baumgarte:
+class Baumgarte(SmoothMethod):
     """Index-1 form with Baumgarte's stabilisation c̈ + 2α ċ + β² c = 0: for comparison, not for accuracy.
 
     It ends at configurations that are nearly singular, where it could not tell one branch from another.

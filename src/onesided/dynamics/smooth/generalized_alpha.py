@@ -20,6 +20,7 @@ from onesided.base.tolerances import EPS
 from onesided.base.types import Array, Status
 from onesided.dynamics.mechanics import Mechanics, MotionState
 from onesided.dynamics.smooth.implicit import INDEX3, STABILISED, Linearised, Stabilised
+from onesided.dynamics.smooth.smooth_motion import SmoothMethod
 from onesided.dynamics.smooth.stepper import Accuracy, Stepper, check_knobs, first_step, jumps, limited, next_step
 
 ORDER, ITERATIONS = 2, 25  # of the error per time; of Newton's method
@@ -37,7 +38,7 @@ class Index3:
 
 @checked
 @dataclass(frozen=True)
-class GeneralizedAlpha:
+class GeneralizedAlpha(SmoothMethod):
     """Generalized-α of Chung and Hulbert on Lie groups: second order, with numerical damping of high frequencies.
 
     Attributes
@@ -259,7 +260,7 @@ class _AlphaSolver:
         self._lu = newton.matrix.factor(factors, blocks)
 
     def solve(self, residual: Array) -> tuple[Array, Array, Array]:
-        """(δ, v̇, multipliers)."""
+        """The corrections of δ (n,), v̇ (n,) and the multipliers that cancel a residual."""
         h, n, m, r = self.h, self.form.n, len(self.form.holonomic), len(self.form.rows)
         kinematic, balance, position, velocity = np.split(residual, [n, 2 * n, 2 * n + m])
         if self.index3:

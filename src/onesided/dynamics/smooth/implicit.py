@@ -39,7 +39,7 @@ class Linearised(NamedTuple):
 
     @property
     def finite(self) -> bool:
-        """Whether all are."""
+        """Whether every entry of every block is finite."""
         return all(bool(np.all(np.isfinite(block))) for block in self)
 
 

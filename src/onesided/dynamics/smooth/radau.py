@@ -11,6 +11,7 @@ from onesided.base.tolerances import EPS
 from onesided.base.types import Array, Status
 from onesided.dynamics.mechanics import Mechanics, MotionState
 from onesided.dynamics.smooth.implicit import STABILISED, Linearised, Stabilised
+from onesided.dynamics.smooth.smooth_motion import SmoothMethod
 from onesided.dynamics.smooth.stepper import Accuracy, Stepper, check_knobs, first_step, limited, next_step
 
 ROOT = math.sqrt(6.0)
@@ -30,7 +31,7 @@ ITERATIONS, FIXED_ITERATIONS = 10, 40  # a fixed step has no other way than to g
 
 @checked
 @dataclass(frozen=True)
-class Radau:
+class Radau(SmoothMethod):
     """Radau IIA with three stages: order 5, stiffly accurate, for stiff systems and reference solutions.
 
     Attributes
@@ -46,11 +47,6 @@ class Radau:
 
     def __post_init__(self) -> None:
         check_knobs(self.rtol, self.step, self.max_step)
-
-    @property
-    def drifts(self) -> tuple[str, ...]:
-        """Levels at which constraints are met to the accuracy of the steps only: none."""
-        return ()
 
     def start(self, mechanics: Mechanics, state: MotionState, t_end: float) -> Stepper:
         """Begin at a consistent state."""

@@ -5,7 +5,7 @@ import numpy as np
 from onesided.base.tolerances import EPS
 from onesided.base.types import Array, Status
 from onesided.dynamics.mechanics import PROJECTIONS, Accelerated, Mechanics, MotionState, Settled
-from onesided.evaluation.motion_functions import Terms
+from onesided.evaluation.motion_terms import Terms
 from onesided.system.servo_conditions import Inputs, ServoFunctions
 
 
@@ -28,7 +28,7 @@ class ServoMechanics(Mechanics):
 
     @property
     def words(self) -> str:
-        """The index found."""
+        """The index of the servo conditions: how often they are differentiated to give the inputs."""
         return f"servo conditions of index {self.functions.index}"
 
     def accelerate(

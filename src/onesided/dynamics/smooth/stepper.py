@@ -1,9 +1,9 @@
 """The contract of steppers, and what they share: step-size control by the error of a step."""
 
+import copy
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 
@@ -57,7 +57,21 @@ class Stepper(ABC):
 
     @abstractmethod
     def step(self, t_end: float) -> Status | None:
-        """Advance by one step."""
+        """Advance by one step that does not pass `t_end`: None, or why it cannot (see above)."""
+
+    def snapshot(self) -> "Stepper":
+        """The stepper as it is now, to look back at or to return to; both have the same mechanics."""
+        return copy.copy(self)
+
+    def restore(self, before: "Stepper") -> None:
+        """Return to a snapshot."""
+        self.__dict__.update(before.__dict__)
+
+    def trial(self) -> "Stepper":
+        """A stepper that goes its own way from here: rows chosen and pivots met on it are not those of this one."""
+        new = copy.copy(self)
+        new.mechanics = copy.copy(self.mechanics)
+        return new
 
     def stuck(self, *, finite: bool = True) -> Status:
         """Why no step can be taken: the model is not finite there, constraints become dependent, or unknown."""
@@ -80,17 +94,6 @@ class Stepper(ABC):
     def too_small(self, h: float) -> bool:
         """Whether a step is below what makes sense."""
         return h < max(self.smallest, 4.0 * math.ulp(abs(self.state.t)))
-
-
-class SmoothMethod(Protocol):
-    """A method is its knobs; `start` makes a stepper of it."""
-
-    @property
-    def drifts(self) -> tuple[str, ...]:
-        """Levels (fields of `Drift`) at which constraints are met to the accuracy of the steps only."""
-
-    def start(self, mechanics: Mechanics, state: MotionState, t_end: float) -> Stepper:
-        """Begin at a consistent state."""
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from onesided.base.arguments import checked
 from onesided.base.errors import UsageError
 from onesided.base.types import Status
 from onesided.dynamics.mechanics import Mechanics, MotionState
+from onesided.dynamics.smooth.smooth_motion import SmoothMethod
 from onesided.dynamics.smooth.stepper import Stepper, check_knobs
 from onesided.evaluation.variational_steps import Instant, VariationalSteps
 
@@ -16,7 +17,7 @@ NEARLY = 0.001  # of a step: what is left to the end is not a step of its own
 
 @checked
 @dataclass(frozen=True)
-class Variational:
+class Variational(SmoothMethod):
     """Steps of a discrete action principle (midpoint rule, RATTLE for joints): second order, no drift of energy.
 
     Symplectic for conservative systems with joints: the energy swings about its value by an amount of order step², over
@@ -37,11 +38,6 @@ class Variational:
         check_knobs(0.5, self.step, np.inf)
         if isinstance(self.every, bool) or not isinstance(self.every, int) or self.every < 1:
             raise UsageError("`every` is out of range", got=repr(self.every), expected="a whole number, 1 or more")
-
-    @property
-    def drifts(self) -> tuple[str, ...]:
-        """Levels at which constraints are met to the accuracy of the steps only: none."""
-        return ()
 
     def start(self, mechanics: Mechanics, state: MotionState, t_end: float) -> Stepper:
         """Begin at a consistent state."""

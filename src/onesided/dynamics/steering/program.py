@@ -45,7 +45,7 @@ class Program(Protocol):
     hessian_places: tuple[Indices, Indices]  # of the lower triangle, each once
 
     def slopes(self, y: Array) -> Slopes:
-        """Values and first derivatives."""
+        """Cost, rows, their gradient and Jacobian at y."""
 
     def curvature(self, y: Array, share: float, weights: Array) -> Array:
         """Entries of the Hessian of share·f + weightsᵀc."""

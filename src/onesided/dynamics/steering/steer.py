@@ -31,7 +31,7 @@ from onesided.dynamics.steering.steer_problem import (
 )
 from onesided.dynamics.steering.transcription import Grid, NodeBounds, Nodes, Transcription, Units
 from onesided.evaluation.collocation import Collocation
-from onesided.evaluation.motion_functions import Control
+from onesided.evaluation.motion_terms import Control
 from onesided.linalg import one_thread
 from onesided.results import Motion, Steering
 from onesided.system.inputs import Cost, Force, with_inputs

@@ -14,7 +14,7 @@ from onesided.dynamics.consistent import consistent
 from onesided.dynamics.contracts import check_contracts
 from onesided.dynamics.mechanics import Mechanics, MotionState
 from onesided.dynamics.steering.transcription import Grid, NodeBounds, Nodes, Units
-from onesided.evaluation.motion_functions import Control
+from onesided.evaluation.motion_terms import Control
 from onesided.linalg import independent_rows
 from onesided.system.contact import Contact
 from onesided.system.equations import Equations
@@ -39,7 +39,7 @@ class SteeringProblem:
 
     @property
     def span(self) -> float:
-        """Length of time."""
+        """Last minus first time."""
         return self.end - self.start.t
 
 

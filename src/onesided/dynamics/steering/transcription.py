@@ -150,7 +150,7 @@ class Transcription:
         return np.asarray(np.clip((x / self.unit)[self._free], self.lower, self.upper))
 
     def nodes(self, y: Array) -> Nodes:
-        """States and inputs."""
+        """States and inputs at the ends of all intervals, from the unknowns y."""
         x, part = self._full(y), self._part
         q, v = (np.vstack([x[part(name)], x[part(f"{name}_end")[-1:]]]) for name in ("q", "v"))
         return Nodes(q, v, np.stack([x[part(name)] for name in INPUTS], axis=1))

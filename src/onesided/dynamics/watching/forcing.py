@@ -1,6 +1,5 @@
 """Forces and controls that change with time limit the steps, also while nothing moves."""
 
-import copy
 import math
 
 import numpy as np
@@ -32,7 +31,7 @@ class Forcing:
             stepper.h = min(stepper.h, self._most)
         tried = math.inf
         while True:
-            before = copy.copy(stepper)
+            before = stepper.snapshot()
             failed = stepper.step(end)
             if failed is not None or not self._missed(before.state, stepper.state):
                 return before, failed
@@ -41,7 +40,7 @@ class Forcing:
                 self.words = "what acts from outside changes faster than the fixed steps resolve"
                 return before, failed
             tried = length
-            stepper.__dict__.update(before.__dict__)
+            stepper.restore(before)
             stepper.h = 0.5 * length
             stepper.rejected += 1
 

@@ -91,7 +91,7 @@ class Signs:
 
     @classmethod
     def of(cls, values: Array, bands: Array, t: float) -> "Signs":
-        """At the beginning."""
+        """The signs at a time, 0 where a value lies within its band."""
         return cls(np.where(np.abs(values) > bands, np.sign(values), 0.0), np.full(len(values), t))
 
 

@@ -1,6 +1,5 @@
 """All events of a step in order of time: found on the motion within the step, then located by steps of their own."""
 
-import copy
 import math
 from collections.abc import Callable, Iterator, Sequence
 from heapq import merge
@@ -108,7 +107,7 @@ def spans(before: Stepper, after: MotionState, left: int = HALVES) -> Iterator[S
 
 def advanced(before: Stepper, t: float) -> Stepper:
     """A stepper that has gone on to a time, as far as it can."""
-    trial = copy.copy(before)
+    trial = before.trial()
     while trial.state.t < t:
         if trial.step(t) is not None:
             break
@@ -127,13 +126,13 @@ class _Located:
         self.before: MotionState | None = None
 
     def at(self, t: float) -> MotionState:
-        """The motion, integrated."""
+        """The state at a time within the span, by steps from its beginning."""
         if t not in self._states:
             self._states[t] = advanced(self.span.start, t).state
         return self._states[t]
 
     def value(self, t: float) -> float:
-        """The function."""
+        """The function at the state integrated to a time."""
         if t not in self._values:
             self._values[t] = float(self.group.real(self.at(t))[self.crossing.which])
         return self._values[t]

@@ -10,7 +10,7 @@ from onesided.base.types import Array, Indices
 from onesided.dynamics.contacts.sliding import ContactMode, SlidingMechanics, direction
 from onesided.dynamics.mechanics import Mechanics, MotionState
 from onesided.dynamics.watching.dense import DenseOutput
-from onesided.evaluation.motion_functions import Terms
+from onesided.evaluation.motion_terms import Terms
 from onesided.linalg.interpolants import ROUNDING
 from onesided.system.contact_equations import ContactRows
 from onesided.system.equations import Equations
@@ -88,7 +88,7 @@ def sense(name: str, function: UserFunction) -> int:
 
 
 def crosses(sense_of: int, *, falling: bool) -> bool:
-    """Whether a zero counts."""
+    """Whether a zero counts: `sense_of` is positive for rising ones, negative for falling ones, 0 for both."""
     return sense_of == 0 or (sense_of < 0) == falling
 
 

@@ -18,13 +18,13 @@ from onesided.evaluation.resolution import (
     Triple,
     falls_below,
     heads_for_zero,
+    integrals,
     may_fall_below,
     may_turn,
     may_vanish,
     turns_back,
 )
 from onesided.evaluation.step_data import StepKnobs
-from onesided.evaluation.step_planes import integrals
 from onesided.statics.curves.curve import Curve, CurvePoint, Plane, make_point, newton
 from onesided.statics.curves.factors import determinant
 from onesided.statics.tracing.cells import ControlCell, to_the_edge, turns_inside

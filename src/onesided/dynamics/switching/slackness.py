@@ -10,7 +10,7 @@ from onesided.base.errors import ModelError, UsageError
 from onesided.base.tolerances import SMALL
 from onesided.base.types import Array, Mask
 from onesided.complementarity.problems import as_array
-from onesided.complementarity_systems.looked_at import Measure
+from onesided.dynamics.switching.looked_at import Measure
 from onesided.results.sketch import Sketch
 
 NEWTON_STEPS = 30

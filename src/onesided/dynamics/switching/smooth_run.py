@@ -6,20 +6,21 @@ from typing import Any
 
 import numpy as np
 from scipy.integrate import DOP853
-from scipy.optimize import brentq, minimize_scalar
+from scipy.optimize import minimize_scalar
 
-from onesided.base.tolerances import EPS, HALF_DIGITS, QUARTER_DIGITS, SMALL
+from onesided.base.tolerances import HALF_DIGITS, QUARTER_DIGITS, SMALL
 from onesided.base.types import Array, Mask, Status
-from onesided.complementarity_systems.runs import Claim, LinearRun, RunPoint, RunTrail
-from onesided.complementarity_systems.slackness import SlacknessSystem
+from onesided.dynamics.switching.runs import Claim, LinearRun, RunPoint, RunTrail
+from onesided.dynamics.switching.slackness import SlacknessSystem
+from onesided.dynamics.watching.resolve import Search, Signs
 from onesided.results.complementarity_motion import Switch
 
-PARTS = 8  # places looked at within a step
 STUCK = 50
 POLISH = 3
+NOISE = 4.0  # times what a guard is below zero where it should be zero
 NEARLY = 0.95  # of the largest value so far
 
-Dense = Callable[[float], Array]
+Dense = Callable[[Any], Array]  # (n,) at a time, (n, N) at N times
 
 
 @dataclass(eq=False)
@@ -41,15 +42,16 @@ class SmoothRun(LinearRun):
         self.trail = [(self.t, self.x)]
         self.peak_s, self.peak_w = np.zeros(self.system.m), np.zeros(self.system.m)
         self.solver: DOP853 | None = None
+        self.hit: int | None = None  # the guard or kink at which the last step ended
+        self.vague: dict[str, float] = {}  # what could not be resolved, and when
 
     def advance(self) -> bool:
         """One step, or up to a switch; after a switch the solver begins anew."""
         if self.status is not Status.solved or self.t >= self.times[-1]:
             return False
-        fresh = self.solver is None
         if self.solver is None:
             self.solver, self.began = self._solver(self.t, self.x, float(self.times[-1])), self.t
-        switched = self._step(self.solver, fresh)
+        switched = self._step(self.solver)
         self.trail.append((self.t, self.x))
         if switched:
             self.solver = None
@@ -70,8 +72,13 @@ class SmoothRun(LinearRun):
         trail = RunTrail(*(np.array(part) for part in zip(*self.trail, strict=True)))
         return Claim(
             self.times[: len(x)], x, s, self.first.astype(float), self.peak_s, self.peak_w, tuple(self.switches),
-            self.status, self.note, {"steps": self.steps}, trail,
+            self.status, "; ".join(text for text in (self.note, self._not_resolved()) if text), {"steps": self.steps},
+            trail,
         )  # fmt: skip
+
+    def _not_resolved(self) -> str:
+        each = ", ".join(f"{name} near t = {t:.6g}" for name, t in self.vague.items())
+        return f"not resolved, switches may have been missed: {each}" if each else ""
 
     def _first(self, x: Array) -> Mask:
         """Pairs that are taut right after the start; one at zero is judged a moment later."""
@@ -86,6 +93,9 @@ class SmoothRun(LinearRun):
 
     def _guards(self, t: float, x: Array, taut: Mask) -> Array:
         """Return s where taut, y where slack: both must stay positive."""
+        if self.system.slack_s is None:  # y = s + y(0)
+            free = np.asarray(self.system.slack(t, x, np.zeros(self.system.m)))
+            return np.where(taut, -free, free)
         s = self.system.forces(t, x, taut)
         return np.where(taut, s, np.asarray(self.system.slack(t, x, s)))
 
@@ -104,7 +114,7 @@ class SmoothRun(LinearRun):
             atol=self.atol,
         )
 
-    def _step(self, solver: DOP853, fresh: bool) -> bool:
+    def _step(self, solver: DOP853) -> bool:
         """One step of the solver; whether it ended early, at a switch or a kink."""
         t0, x0 = solver.t, solver.y
         failed = solver.step()
@@ -113,54 +123,45 @@ class SmoothRun(LinearRun):
             self.status, self.note = Status.step_too_small, f"the steps became too small at t = {solver.t:.10g}"
             return False
         dense = solver.dense_output()
-        found = self._first_zero(dense, t0, solver.t, fresh)
+        found = self._first_zero(dense, t0, solver.t)
         self._sample(dense, t0, solver.t if found is None else found[0])
+        self.hit = None
         if found is None:
             self.t, self.x = solver.t, solver.y
             return False
         end, hit = found
+        self.hit = hit
         self.t, self.x = self._polish(t0, x0, end, hit)
         if hit < self.system.m:
             self.taut[hit] ^= True
             self.switches.append(Switch(self.t, self.system.names[hit], bool(self.taut[hit])))
         return True
 
-    def _first_zero(self, at: Dense, t0: float, t1: float, fresh: bool) -> tuple[float, int] | None:
+    def _first_zero(self, at: Dense, t0: float, t1: float) -> tuple[float, int] | None:
         """First guard that falls below zero within a step, or kink that is passed; peaks are noted on the way."""
-        places = np.linspace(t0, t1, PARTS + 1)
-        values = np.array([self._watched(t, at(t)) for t in places])
-        dips = self._dips(at, places, values, fresh)
-        if dips:
-            places = np.unique(np.concatenate([places, dips]))
-            values = np.array([self._watched(t, at(t)) for t in places])
-        hits = []
-        for i in range(values.shape[1]):
-            k = self._passed(values[:, i], i, fresh)
-            if k is None:
-                continue
-            if values[k, i] * values[k + 1, i] < 0 and not (fresh and k == 0 and self._just_switched(i)):
-                hits.append((self._zero(at, i, places[k], places[k + 1]), i))
-            else:
-                hits.append((float(places[k]), i))
-        found = min(hits) if hits else None
-        if found is not None:
-            places = np.linspace(t0, found[0], PARTS + 1)
-            values = np.array([self._watched(t, at(t)) for t in places])
-        self._note_peaks(at, places, values[:, : self.system.m])
-        return found
+        seen: dict[float, Array] = {}
 
-    def _dips(self, at: Dense, places: Array, values: Array, fresh: bool) -> list[float]:
-        """Where guards dip below zero between places at which they are positive."""
-        dips = []
-        for i in range(self.system.m):
-            k = int(np.argmin(values[:, i]))
-            near = values[max(k - 1, 0) : k + 2, i]
-            if (fresh and k == 0) or not 0 < values[k, i] < near.max() - values[k, i]:
-                continue
-            low, value = self._extreme(at, i, 1.0, (places[max(k - 1, 0)], places[min(k + 1, PARTS)]))
-            if value < 0:
-                dips.append(low)
-        return dips
+        def look(times: Array) -> Array:
+            values = [self._watched(t, x) for t, x in zip(times.tolist(), at(times).T, strict=True)]
+            seen.update(zip(times.tolist(), values, strict=True))
+            return np.array(values)
+
+        first = look(np.array([t0]))[0]
+        sign, bands = np.sign(first), np.zeros(len(first))
+        sign[: self.system.m] = 1.0  # guards are positive, or about to be: what they lack at the beginning is noise
+        bands[: self.system.m] = NOISE * np.maximum(-first[: self.system.m], 0.0)
+        if self.hit is not None and self.hit >= self.system.m:  # this kink was passed just now
+            sign[self.hit], bands[self.hit] = 0.0, NOISE * abs(first[self.hit])
+        search = Search(look, Signs(sign, np.full(len(sign), t0)), bands, np.zeros(len(sign)), eager=False)
+        found = next(search.crossings(t0, t1, 1), None)
+        self.vague |= {self._name(i): t for i, t in search.vague.items()}
+        end = t1 if found is None else found.guess
+        places = np.array(sorted(t for t in seen if t <= end))
+        self._note_peaks(at, places, np.array([seen[float(t)][: self.system.m] for t in places]))
+        return None if found is None else (end, found.which)
+
+    def _name(self, i: int) -> str:
+        return f"'{self.system.names[i]}'" if i < self.system.m else f"kink {i - self.system.m + 1}"
 
     def _extreme(self, at: Dense, i: int, sign: float, bounds: tuple[float, float]) -> tuple[float, float]:
         """Place and value of the smallest sign × guard between two times."""
@@ -171,12 +172,6 @@ class SmoothRun(LinearRun):
         found: Any = minimize_scalar(guard, bounds=bounds, method="bounded", options={"xatol": SMALL})
         return float(found.x), float(found.fun)
 
-    def _zero(self, at: Dense, i: int, low: float, high: float) -> float:
-        def watched(t: float) -> float:
-            return float(self._watched(t, at(t))[i])
-
-        return float(brentq(watched, low, high, xtol=EPS, rtol=4 * EPS))
-
     def _watched(self, t: float, x: Array) -> Array:
         """The guards, then the kinks."""
         guards = self._guards(t, x, self.taut)
@@ -184,20 +179,6 @@ class SmoothRun(LinearRun):
             return guards
         kinks = self.system.kinks(t, x, self.system.forces(t, x, self.taut))
         return np.concatenate([guards, np.asarray(kinks, dtype=float)])
-
-    def _passed(self, values: Array, i: int, fresh: bool) -> int | None:
-        """Part of the step in which a guard falls below zero, or a kink changes its sign."""
-        if i < self.system.m:
-            below = np.flatnonzero(values[1:] < 0)
-            return int(below[0]) if below.size else None
-        changed = np.flatnonzero(values[1:] * values[:-1] < 0)
-        changed = changed[changed > 0] if fresh else changed
-        return int(changed[0]) if changed.size else None
-
-    def _just_switched(self, i: int) -> bool:
-        if not self.switches or i >= self.system.m:
-            return False
-        return self.switches[-1].t == self.t and self.switches[-1].name == self.system.names[i]
 
     def _polish(self, t0: float, x0: Array, t: float, hit: int) -> tuple[float, Array]:
         """Integrate to the switch itself and correct its time by the slope of the guard."""

@@ -5,20 +5,21 @@ from typing import ClassVar
 
 from onesided.base.tolerances import EPS, Tolerances
 from onesided.base.types import Array
-from onesided.complementarity_systems.cable_structures import CableModes
-from onesided.complementarity_systems.exact_run import Automaton, ExactRun
-from onesided.complementarity_systems.linear import LinearComplementaritySystem
-from onesided.complementarity_systems.linear_modes import LinearModes
-from onesided.complementarity_systems.recheck import System
-from onesided.complementarity_systems.runs import LinearRun, MotionMethod, Positive
-from onesided.complementarity_systems.slackness import SlacknessSystem
-from onesided.complementarity_systems.smooth_run import SmoothRun
+from onesided.dynamics.switching.cable_structures import CableModes
+from onesided.dynamics.switching.exact_run import Automaton, ExactRun
+from onesided.dynamics.switching.linear import LinearComplementaritySystem
+from onesided.dynamics.switching.linear_modes import LinearModes
+from onesided.dynamics.switching.recheck import System
+from onesided.dynamics.switching.runs import LinearRun, Positive
+from onesided.dynamics.switching.slackness import SlacknessSystem
+from onesided.dynamics.switching.smooth_run import SmoothRun
+from onesided.dynamics.switching.switching_motion import SwitchingMethod
 
 RTOL_LEAST = 100 * EPS  # what DOP853 accepts
 
 
 @dataclass(frozen=True)
-class LocatedSwitches(MotionMethod):
+class LocatedSwitches(SwitchingMethod):
     """Every switch is located to round-off; the modes in between are smooth.
 
     Linear systems are followed by the exponential of their matrix, inputs included. Where several pairs are at
@@ -41,7 +42,7 @@ class LocatedSwitches(MotionMethod):
         for name in ("max_switches", "rtol", "atol"):
             Positive(name, getattr(self, name)).check()
 
-    def begin(self, system: System, x: Array, times: Array, tolerances: Tolerances) -> LinearRun:
+    def start(self, system: System, x: Array, times: Array, tolerances: Tolerances) -> LinearRun:
         """A run to the last time."""
         if isinstance(system, SlacknessSystem):
             return SmoothRun(system, times, max(self.rtol, RTOL_LEAST), self.atol, self.max_switches, x)

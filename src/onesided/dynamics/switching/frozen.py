@@ -11,11 +11,12 @@ from onesided.base.errors import UsageError
 from onesided.base.tolerances import Tolerances
 from onesided.base.types import Array, Mask, Status
 from onesided.complementarity import Method, QuadraticProgram, solve
-from onesided.complementarity_systems.linear import LinearComplementaritySystem
-from onesided.complementarity_systems.recheck import System, slacks
-from onesided.complementarity_systems.runs import Claim, LinearRun, MotionMethod, Positive, RunPoint
-from onesided.complementarity_systems.slackness import SlacknessSystem
-from onesided.complementarity_systems.time_stepping import switches_of
+from onesided.dynamics.switching.linear import LinearComplementaritySystem
+from onesided.dynamics.switching.recheck import System, slacks
+from onesided.dynamics.switching.runs import Claim, LinearRun, Positive, RunPoint
+from onesided.dynamics.switching.slackness import SlacknessSystem
+from onesided.dynamics.switching.switching_motion import SwitchingMethod
+from onesided.dynamics.switching.time_stepping import switches_of
 
 
 class ModeDecision(NamedTuple):
@@ -46,7 +47,7 @@ class ByState(Decider):
     solver: Method | None = None
 
     def decide(self, system: System, t: float, x: Array, last: Mask) -> ModeDecision:
-        """Support of s."""
+        """The support of s at the state, whatever the last decision was."""
         if not isinstance(system, LinearComplementaritySystem):
             return ModeDecision(_general(system).taut_at(t, x, last))
         if self.solver is None and system.uncoupled:
@@ -64,7 +65,7 @@ class GaussPrinciple(Decider):
     """
 
     def decide(self, system: System, t: float, x: Array, last: Mask) -> ModeDecision:
-        """Support of the minimiser."""
+        """The support of the minimising s."""
         return ByState(QuadraticProgram()).decide(_linear(system, self), t, x, last)
 
 
@@ -123,7 +124,7 @@ def _linear(system: System, rule: Decider) -> LinearComplementaritySystem:
 
 
 @dataclass(frozen=True)
-class FrozenModes(MotionMethod):
+class FrozenModes(SwitchingMethod):
     """Classical Runge–Kutta steps of fourth order; which pairs are taut is decided at the start of each step and kept.
 
     Attributes
@@ -143,7 +144,7 @@ class FrozenModes(MotionMethod):
         """Explicit steps: quotients lie between the rates at the ends but for the curvature of ẋ."""
         return tolerances.quotient
 
-    def begin(self, system: System, x: Array, times: Array, tolerances: Tolerances) -> LinearRun:
+    def start(self, system: System, x: Array, times: Array, tolerances: Tolerances) -> LinearRun:
         """All steps; the counts say how often the decider disagreed with the state."""
         decider = self.decider if self._each_stage else None
         span = (float(times[0]), float(times[-1]))
@@ -181,7 +182,7 @@ class _Frozen:
         return _general(self.system).forces(t, x, taut)
 
     def rate(self, t: float, x: Array, taut: Mask) -> Array:
-        """ẋ in a mode."""
+        """ẋ (n,) with the pairs in `taut` held at w = 0 and the others at s = 0."""
         if isinstance(self.system, LinearComplementaritySystem):
             return np.asarray(self._matrices(self.system, taut)[1] @ self.system.augmented(t, x))
         return np.asarray(self.system.rate(t, x, self.forces(t, x, taut)))
@@ -232,7 +233,7 @@ class _FrozenSteps(LinearRun):
         self.rows.append((self.t, self.x, self.s, self.taut))
 
     def advance(self) -> bool:
-        """One step."""
+        """One step; False at the end, or where the motion is not finite."""
         if self.status is not Status.solved or self.stats["steps"] >= self.count:
             return False
         k, (begin, end) = int(self.stats["steps"]) + 1, self.span
@@ -250,7 +251,7 @@ class _FrozenSteps(LinearRun):
         return RunPoint(self.t, self.x, self.s, tuple(bool(value) for value in self.taut), self.switches)
 
     def claim(self) -> Claim:
-        """All steps so far."""
+        """All steps so far; switches lie at the ends of steps."""
         system = self.frozen.system
         t, x, s, taut = (np.array(part) for part in zip(*self.rows, strict=True))
         w = slacks(system, t, x, s)

@@ -10,8 +10,8 @@ from onesided.base.errors import UsageError
 from onesided.base.types import Array
 from onesided.complementarity import LCP
 from onesided.complementarity.problems import as_array
-from onesided.complementarity_systems.looked_at import Measure
-from onesided.complementarity_systems.signals import Signal, as_signal, generator, generator_matrix
+from onesided.dynamics.switching.looked_at import Measure
+from onesided.dynamics.switching.signals import Signal, as_signal, generator, generator_matrix
 from onesided.results.sketch import Sketch
 
 

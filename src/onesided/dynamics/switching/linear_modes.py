@@ -6,9 +6,9 @@ from onesided.base.errors import UsageError
 from onesided.base.tolerances import DEFAULT
 from onesided.base.types import Array, Mask
 from onesided.complementarity import LCP, solve
-from onesided.complementarity_systems.exact import NOISE
-from onesided.complementarity_systems.exact_run import Automaton, LinearMode
-from onesided.complementarity_systems.linear import LinearComplementaritySystem
+from onesided.dynamics.switching.exact import NOISE
+from onesided.dynamics.switching.exact_run import Automaton, LinearMode
+from onesided.dynamics.switching.linear import LinearComplementaritySystem
 
 MINORS_LIMIT = 12  # pairs up to which all principal minors are looked at
 

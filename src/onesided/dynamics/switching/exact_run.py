@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from onesided.base.types import Array, Status
-from onesided.complementarity_systems.exact import Flow, first_zero, peaks
-from onesided.complementarity_systems.runs import Claim, LinearRun, RunPoint, RunTrail
-from onesided.complementarity_systems.signals import generator
+from onesided.dynamics.switching.exact import Flow, first_zero, peaks
+from onesided.dynamics.switching.runs import Claim, LinearRun, RunPoint, RunTrail
+from onesided.dynamics.switching.signals import generator
 from onesided.results.complementarity_motion import Switch
 
 STUCK = 50  # switches at one moment
@@ -42,11 +42,11 @@ class Automaton(ABC):
 
     @abstractmethod
     def begin(self, z: Array, sizes: Array) -> LinearMode:
-        """Mode at the start."""
+        """The mode right after the start z; `sizes` (N,) are the largest entries of z so far."""
 
     @abstractmethod
     def after(self, z: Array, mode: LinearMode, hit: int, sizes: Array) -> LinearMode:
-        """Mode after a switch."""
+        """The mode right after guard number `hit` of `mode` fell to zero at z."""
 
 
 @dataclass(eq=False)

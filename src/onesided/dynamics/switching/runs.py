@@ -1,13 +1,12 @@
-"""What a method of motion is: it begins a run, a run advances step by step and says at any time what it achieved."""
+"""A motion of a complementarity system in progress: it advances step by step and says what it achieved."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from onesided.base.errors import UsageError
-from onesided.base.tolerances import Tolerances
 from onesided.base.types import Array, Status
 from onesided.results.complementarity_motion import Switch
 
@@ -60,29 +59,11 @@ class LinearRun(ABC):
 
     @abstractmethod
     def here(self) -> RunPoint:
-        """The state reached."""
+        """The state reached, with its forces and modes."""
 
     @abstractmethod
     def claim(self) -> Claim:
         """What was achieved so far."""
-
-
-class MotionMethod(ABC):
-    """A frozen dataclass with the knobs of one method.
-
-    `fixed_step` says whether its points are its steps; otherwise it gives a trail of steps that are short enough to
-    be integrated anew by a method of high order.
-    """
-
-    fixed_step: ClassVar[bool] = True
-
-    def largest_defect(self, tolerances: Tolerances) -> float:
-        """Share of ẋ that the recheck may find unexplained."""
-        return tolerances.defect
-
-    @abstractmethod
-    def begin(self, system: Any, x: Array, times: Array, tolerances: Tolerances) -> LinearRun:
-        """A run from x at times[0] to times[-1], through the times in between or in steps of its own."""
 
 
 @dataclass(frozen=True)
@@ -93,6 +74,6 @@ class Positive:
     value: float
 
     def check(self) -> None:
-        """Raise unless it is."""
+        """Raise a `UsageError` that names the knob, unless the number is finite and positive."""
         if not (np.isfinite(self.value) and self.value > 0):
             raise UsageError(f"`{self.name}` is out of range", got=repr(self.value), expected="a positive number")

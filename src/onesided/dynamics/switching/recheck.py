@@ -14,11 +14,11 @@ import numpy as np
 from onesided.base.tolerances import EPS, QUARTER_DIGITS
 from onesided.base.types import Array, Indices, Mask
 from onesided.complementarity import solve
-from onesided.complementarity_systems.cable_structures import CableStructure
-from onesided.complementarity_systems.linear import LinearComplementaritySystem
-from onesided.complementarity_systems.runs import Claim
-from onesided.complementarity_systems.signals import as_signal, generator_matrix
-from onesided.complementarity_systems.slackness import SlacknessSystem
+from onesided.dynamics.switching.cable_structures import CableStructure
+from onesided.dynamics.switching.linear import LinearComplementaritySystem
+from onesided.dynamics.switching.runs import Claim
+from onesided.dynamics.switching.signals import as_signal, generator_matrix
+from onesided.dynamics.switching.slackness import SlacknessSystem
 
 DIVISIONS = (2, 4, 6, 8, 10, 12)  # of a step, for the extrapolation: order 12
 EXTRAPOLATED = EPS**0.5  # a last change below this share of ẋ is enough

@@ -9,15 +9,16 @@ from onesided.base.errors import UsageError
 from onesided.base.tolerances import DEFAULT, Tolerances
 from onesided.base.types import Array, Mask, Status
 from onesided.complementarity import LCP, Method, solve
-from onesided.complementarity_systems.linear import LinearComplementaritySystem
-from onesided.complementarity_systems.recheck import System, slacks
-from onesided.complementarity_systems.runs import Claim, LinearRun, MotionMethod, Positive, RunPoint
-from onesided.complementarity_systems.signals import generator
+from onesided.dynamics.switching.linear import LinearComplementaritySystem
+from onesided.dynamics.switching.recheck import System, slacks
+from onesided.dynamics.switching.runs import Claim, LinearRun, Positive, RunPoint
+from onesided.dynamics.switching.signals import generator
+from onesided.dynamics.switching.switching_motion import SwitchingMethod
 from onesided.results.complementarity_motion import Switch
 
 
 @dataclass(frozen=True)
-class TimeStepping(MotionMethod):
+class TimeStepping(SwitchingMethod):
     """x₁ = x₀ + h (θ ẋ₁ + (1 − θ) ẋ₀) with 0 ≤ s₁ ⊥ w₁ ≥ 0: w₁ = M s₁ + q, M = D + θh C (1 − θhA)⁻¹ B.
 
     θ = ½ is the trapezoidal rule (Newmark's with β = ¼, γ = ½), of second order; θ = 1 is the backward Euler method,
@@ -49,7 +50,7 @@ class TimeStepping(MotionMethod):
         rhs, bias = steps.load(t, t + self.step, x, s)
         return LCP(M, CR @ rhs + bias)
 
-    def begin(self, system: System, x: Array, times: Array, tolerances: Tolerances) -> LinearRun:
+    def start(self, system: System, x: Array, times: Array, tolerances: Tolerances) -> LinearRun:
         """Steps from times[0] to times[-1]."""
         if not isinstance(system, LinearComplementaritySystem):
             raise UsageError(
@@ -146,7 +147,7 @@ class _ImplicitSteps(LinearRun):
         return self._solve(np.asarray(self.system.D), self.system.problem(t, x).q, None)
 
     def claim(self) -> Claim:
-        """All steps so far."""
+        """All steps so far; without the start for θ = 1, which has no force of its own."""
         t, x, s = (np.array(part) for part in zip(*self.rows, strict=True))
         if self.method.theta == 1.0 and len(t) > 1:
             t, x, s = t[1:], x[1:], s[1:]  # the start has no force of its own

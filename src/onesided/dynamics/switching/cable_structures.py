@@ -13,10 +13,10 @@ from onesided.base.errors import ModelError, UsageError
 from onesided.base.tolerances import DEFAULT
 from onesided.base.types import Array
 from onesided.complementarity.problems import as_array
-from onesided.complementarity_systems.exact_run import Automaton, LinearMode
-from onesided.complementarity_systems.linear import LinearComplementaritySystem, augment
-from onesided.complementarity_systems.looked_at import Measure
-from onesided.complementarity_systems.signals import Signal, as_signal, generator
+from onesided.dynamics.switching.exact_run import Automaton, LinearMode
+from onesided.dynamics.switching.linear import LinearComplementaritySystem, augment
+from onesided.dynamics.switching.looked_at import Measure
+from onesided.dynamics.switching.signals import Signal, as_signal, generator
 from onesided.results.sketch import Sketch
 
 
@@ -31,7 +31,7 @@ class CableLaw(ABC):
     @property
     @abstractmethod
     def limit(self) -> float:
-        """First yield tension."""
+        """Tension at which a new cable yields; infinite for one that does not."""
 
     @property
     @abstractmethod
@@ -166,7 +166,7 @@ class CableStructure:
         return np.concatenate([x, generator(t, self.frequencies)])
 
     def elongations(self, t: float, x: Array) -> Array:
-        """Δ (m,)."""
+        """Elongations Δ = C x + offset(t), (m,), plastic ones included."""
         f = as_signal(self.offset, "offset", self.m).matrix(self.frequencies) @ generator(t, self.frequencies)
         return np.asarray(self.C) @ x[: self.n - self.m] + f
 
@@ -216,7 +216,7 @@ class CableStructure:
 
 
 class Phase(Enum):
-    """What a cable does."""
+    """What a cable does: it is slack, stretches elastically, or yields."""
 
     slack = "goes slack"
     elastic = "unloads"
