@@ -397,7 +397,7 @@ class System:
         `together` looks at several points at once, by a compiled function of its own.
         """
         probe = Probe(self.derivatives, self._vector, together and not self.derivatives.large)
-        return sizes_at(probe, q, p, self.scales)
+        return sizes_at(probe, np.asarray(q, dtype=np.float64), p, self.scales)
 
     def check_derivatives(self, q: Any, p: float, *, tolerances: Tolerances = DEFAULT) -> dict[str, float]:
         """Compare supplied with automatic derivatives at (q, p); raise a ModelError where they disagree.

@@ -141,6 +141,7 @@ class SmoothMotion:
 
     def motion(self) -> Motion:
         """What was found so far, rechecked."""
+        self.watch.tell_dip()
         return _collected(self)
 
 

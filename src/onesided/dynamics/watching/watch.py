@@ -96,7 +96,7 @@ class MotionWatch:
         mechanics = self.stepper.mechanics
         now, mechanics.closest = mechanics.closest, 1.0
         if before.t > self._looked:  # steps in between were taken without a look: nothing was near there
-            self._tell_dip()
+            self.tell_dip()
         self._looked = after.t
         if now < LOOK:
             space, points = mechanics.equations.space, _points(before, after)
@@ -108,13 +108,14 @@ class MotionWatch:
                 i = int(np.argmin(values))
                 first, last = times[max(i - 1, 0)], times[min(i + 1, PLACES - 1)]
             share = values[i] / self.stepper.independence
-            if share < min(DEPENDENT, self._lowest):
+            if share < self._lowest and share < DEPENDENT:
                 self._lowest, self._where = share, MotionEvent(Occurrence.singular, times[i], q[i], v[i])
+            if share < DEPENDENT:  # it is not over
                 return
-        self._tell_dip()
+        self.tell_dip()
 
-    def _tell_dip(self) -> None:
-        """The lowest place of a dip that is over."""
+    def tell_dip(self) -> None:
+        """Report the lowest place of a dip that is over, or that lasts to the end of the motion."""
         if self._lowest < 1.0:
             share = f"smallest singular value {self._lowest:.1g} of the start's"
             self.found.append(replace(self._where, detail=f"the constraints were nearly dependent ({share})"))

@@ -146,6 +146,7 @@ class Curve:
         other, measured = copy(self), gap.copy()
         measured[self.rows] = self.scales.gap[self.rows]
         other.scales = ConstraintScales(measured, self.sizes.energy / measured)
+        other._gap = measured[self.k :]
         other.__dict__.pop("frame", None)
         return other
 
