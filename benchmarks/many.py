@@ -1,10 +1,10 @@
 """Many paths of one model: `trace_many` against a loop over `trace`, on every device that is here, in one run.
 
-Run as `python benchmarks/many.py [paths]`; on a graphics processor (extra `gpu`) a million are worth while. Printed are
-the time of compilation, what the compiled paths alone reach, the whole call and where its time goes (seconds of all
-threads together, which work at the same time), and how far loads differ from those of `trace`. The model is a chain of
-four bistable units of unequal height with a stop at its end: four coordinates, one contact, limit points and a corner
-limit point or a contact at the end. The loop runs on one core; its events are compared with those of the same paths.
+Run as `python benchmarks/many.py [paths [devices]]`; on a graphics processor (extra `gpu`) a million are worth while.
+Printed are the time of compilation, what compiled paths alone reach, the whole call and where its time goes (seconds of
+all threads together, which work at the same time), and how far loads differ from those of `trace`. The model is a chain
+of four bistable units of unequal height with a stop at its end: four coordinates, one contact, limit points and a
+corner limit point or a contact at the end. The loop runs on one core; its events are compared with those of the same paths.
 """
 
 import sys
@@ -171,7 +171,7 @@ def main() -> None:
     """Print everything for each device."""
     count = int(sys.argv[1]) if len(sys.argv) > 1 else 10_000
     given = parameters(count)
-    for device in ["cpu", *(["gpu"] if has_gpu() else [])]:
+    for device in sys.argv[2:] or ["cpu", *(["gpu"] if has_gpu() else [])]:
         system = chain()
         found, first, _ = run(system, given, device)
         with measured() as seconds:

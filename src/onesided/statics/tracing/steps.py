@@ -54,10 +54,10 @@ class PredictorCorrector:
     first_step, max_step : arc length in scaled units.
     turn : angle [rad] between successive tangents that the step control aims at.
     miss : largest distance between predicted and corrected point, relative to the step: keeps a path on its branch.
-    resolution : on straight stretches, where no bend limits the steps, gaps and stiffness are looked at in places this
-        far apart, as a share of the path (of its range of p, if that is bounded, or of its length so far); wider
-        features are not missed. Systems with more than 40 unknowns are looked at in fewer places, and a path that
-        bends, at most in 16 places per point beyond those of a straight one; `math.inf` for none.
+    resolution : gaps and stiffness are looked at in places this far apart on straight stretches, where no bend limits
+        the steps, and twice as far on others, as a share of the path (of its range of p, if that is bounded, or of its
+        length so far); wider features are not missed. Systems with more than 40 unknowns are looked at in fewer places,
+        and on bent steps few matrices of more than some ten unknowns are made; `math.inf` for none.
     compile_after : points after which whole stretches of steps are compiled, which takes about a second once per model;
         0 where many paths of one model are wanted, `math.inf` for never.
     """

@@ -1,4 +1,4 @@
-"""Straight stretches of a path, where no bend limits the steps: gaps and stiffness are looked at in many places.
+"""Steps of a path looked into: gaps and stiffness in many places, the more so where no bend limits the steps.
 
 A look costs about a microsecond: the gaps, and the matrix A = [[K, Eᵀ], [E, 0]] times one random vector z, drawn anew
 in every place. Let D be how far A is off the line between two places whose matrices are known and close to each other.
@@ -31,12 +31,14 @@ WHOLE = 2.0  # how often the places of a whole straight path are looked at befor
 PATH = 10.0  # length of a path, in scaled units, of which nothing is known
 DENSE = 40  # unknowns beyond which straight stretches are looked at in fewer places, on bent paths in still fewer
 MOST = 1000  # places on one step
+COARSER = 2.0  # distance of places on bent steps, by that on straight ones
+MIDDLES = 4.0  # such distances: shorter bent steps were looked at in their middle
 CLOSE = 1.0  # |A⁻¹D z| of the two ends of a stretch, up to which A does not become singular half-way to the other end
 TESTS = 8  # vectors z for that
 SAME = 0.05  # |A⁻¹D z| of a place, up to which it lies on that line
 USUAL = 10.0  # unknowns; many that all change a little make longer vectors, by the root of their number
 PROBES = 8  # directions in which |A⁻¹D z| is measured, of many unknowns
-MATRICES = 48  # divided by the number of unknowns: those that are made on a bent step; of stiff parts that turn, the
+MATRICES = 24  # divided by the number of unknowns: those that are made on a bent step; of stiff parts that turn, the
 # matrices are not smooth on the scale of soft modes, and more and more would be made
 SEED = 0  # of the vectors z
 ADDED = EPS**0.25  # of the usual stiffness: what is added where there is none all along
@@ -211,6 +213,9 @@ class Survey:
         fewer = max(1.0, curve.size / DENSE)
         apart = self._apart(curve, step.b.s) * (fewer if self.straight else fewer**2)
         most = WHOLE / self.method.resolution + LOOKS * points
+        apart = COARSER * apart if step.bent else apart
+        if step.bent and step.b.s - step.a.s < MIDDLES * apart:
+            return 0
         places = max(0, min(int(min((step.b.s - step.a.s) / apart, MOST)), int(most) - self.looks))
         self.looks += places
         return places
