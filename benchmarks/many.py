@@ -4,7 +4,7 @@ Run as `python benchmarks/many.py [paths [devices]]`; on a graphics processor (e
 Printed are the time of compilation, what compiled paths alone reach, the whole call and where its time goes (seconds of
 all threads together, which work at the same time), and how far loads differ from those of `trace`. The model is a chain
 of four bistable units of unequal height with a stop at its end: four coordinates, one contact, limit points and a
-corner limit point or a contact at the end. The loop runs on one core; its events are compared with those of the same paths.
+corner limit point or a contact at the end. The loop runs on one core; its events are compared with theirs.
 """
 
 import sys
