@@ -38,7 +38,7 @@ TESTS = 8  # vectors z for that
 SAME = 0.05  # |A⁻¹D z| of a place, up to which it lies on that line
 USUAL = 10.0  # unknowns; many that all change a little make longer vectors, by the root of their number
 PROBES = 8  # directions in which |A⁻¹D z| is measured, of many unknowns
-MATRICES = 24  # divided by the number of unknowns: those that are made on a bent step; of stiff parts that turn, the
+MATRICES = 48  # divided by the number of unknowns: those that are made on a bent step; of stiff parts that turn, the
 # matrices are not smooth on the scale of soft modes, and more and more would be made
 SEED = 0  # of the vectors z
 ADDED = EPS**0.25  # of the usual stiffness: what is added where there is none all along
