@@ -28,7 +28,6 @@ def main() -> None:
     sections = [_section(title, words, models) for title, (words, models) in PHENOMENA.items()]
     (GALLERY / "index.md").write_text(INTRODUCTION + "\n".join(sections), encoding="utf-8")
     tutorial_figures.switch(HERE / "tutorial.md", FIGURES)
-    tutorial_figures.study(FIGURES)
     event_figures.events(FIGURES)
     paper_figures()
     for draw in (motion_figures.qi_tu, motion_figures.schwab, motion_figures.arnold):

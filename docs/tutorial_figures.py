@@ -1,8 +1,7 @@
-"""Pictures of the tutorial, from the model file that its page states, and of a study."""
+"""Pictures of the tutorial, from the model file that its page states."""
 
 import re
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -24,14 +23,6 @@ def switch(page: Path, folder: Path) -> None:
     plots.write(onesided.drive(system, task.start, task.programme), folder / "switch-loop.svg")
     plots.write(_traced(system.replace(parameters={"a": 0.8, "k": 2.0}), task, bound=2.0), folder / "switch-wide.svg")
     _stops(system, folder / "switch-stops.svg")
-
-
-def study(folder: Path) -> None:
-    """The study of the how-to page, with more cases."""
-    rises = {"h": np.linspace(0.2, 0.6, 9), "k": [0.5, 1.0]}
-    with TemporaryDirectory() as place:
-        found = onesided.study(onesided.zoo.load("von-mises"), over=rises, folder=place, workers=0)
-        save(plots.response(found, "limit_load", "h", ax=panels(1, size=(6.4, 3.2))[0]), folder / "study.svg")
 
 
 def _traced(system: onesided.System, task: Any, bound: float = 1.0) -> onesided.Path:

@@ -70,6 +70,13 @@ def test_code_runs_as_written(page, tmp_path, monkeypatch):
         plt.close("all")
 
 
+@pytest.mark.parametrize("page", sorted((DOCS / "howto").glob("*.md")), ids=lambda page: page.stem)
+def test_every_how_to_ends_in_a_picture_that_is_there(page):
+    shown = re.fullmatch(r"!\[.+\]\((.+)\)", page.read_text(encoding="utf-8").rstrip().splitlines()[-1])
+    assert shown, "the last line is no picture"
+    assert (page.parent / shown[1]).is_file()
+
+
 def test_every_public_name_is_in_the_reference():
     documented = []
     for page in (DOCS / "api").glob("*.md"):
