@@ -26,7 +26,7 @@ def first_root(va: Any, ra: Any, vb: Any, rb: Any) -> Any:
 def eliminated_rows(A: Any) -> tuple[Any, Any, Any]:
     """Solution of [M, B] by elimination with partial pivoting, every row on its own; sign and log size of det M."""
     rows, sign, size = list(A), jnp.ones(()), len(A)
-    volume = jnp.ones(())
+    volume, inverses = jnp.ones(()), list[Any]()  # a division takes as long as some ten products
     for k in range(size):
         for i in range(k + 1, size):
             swap = jnp.abs(rows[i][k]) > jnp.abs(rows[k][k])
@@ -35,15 +35,15 @@ def eliminated_rows(A: Any) -> tuple[Any, Any, Any]:
             rows[i] = rows[i].at[k:].set(jnp.where(swap, upper, lower))
             sign = jnp.where(swap, -sign, sign)
         volume *= rows[k][k]
-        inverse = 1.0 / rows[k][k]
+        inverses.append(1.0 / rows[k][k])
         for i in range(k + 1, size):
-            rows[i] = rows[i].at[k + 1 :].add(-rows[i][k] * inverse * rows[k][k + 1 :])
+            rows[i] = rows[i].at[k + 1 :].add(-rows[i][k] * inverses[k] * rows[k][k + 1 :])
     solution: list[Any] = [None] * size
     for k in reversed(range(size)):
         rest = rows[k][size:]
         for i in range(k + 1, size):
             rest = rest - rows[k][i] * solution[i]
-        solution[k] = rest / rows[k][k]
+        solution[k] = rest * inverses[k]
     return jnp.stack(solution), sign * jnp.sign(volume), jnp.log(jnp.abs(volume))
 
 
@@ -59,8 +59,9 @@ def negative_pivots(A: Any, n: int, m: int) -> tuple[Any, Any]:
         pivot, size = rows[k][k], jnp.max(jnp.abs(rows[k]))
         clear &= jnp.abs(pivot) > HALF_DIGITS * size
         negative += jnp.where(pivot < 0, 1.0 if k < n else -1.0, 0.0)
+        inverse = 1.0 / pivot
         for i in range(k + 1, n + m):
-            rows[i] = rows[i].at[k + 1 :].add(-rows[i][k] / pivot * rows[k][k + 1 :])
+            rows[i] = rows[i].at[k + 1 :].add(-rows[i][k] * inverse * rows[k][k + 1 :])
     return negative, clear
 
 

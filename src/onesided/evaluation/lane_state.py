@@ -142,7 +142,7 @@ class LaneThen(NamedTuple):
 def along_step(lane: Lane) -> Any:
     """Unit vector along the step from a to b."""
     along = lane.t + lane.b_t
-    return along / jnp.sqrt(along @ along)
+    return along * (1.0 / jnp.sqrt(along @ along))
 
 
 def moved(lane: Lane) -> Lane:

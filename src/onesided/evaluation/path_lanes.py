@@ -157,21 +157,22 @@ class PathLanes:
         """Blocks at z; the bordered system with the row of the phase, solved for the correction and the tangent."""
         n, z, closed = self.n, lane.z, lane.closed > 0
         blocks = self._evaluate(z * given.unit, given.th)
-        unit, forces, gaps = given.unit[:, None], given.weight[:n], given.weight[n:]
-        values = blocks.head[n + 2 :] / gaps
-        R = jnp.concatenate([blocks.head[1 : n + 1] / forces, jnp.where(closed, values, 0.0)])
-        slopes = blocks.c_x * unit[: n + 1] / gaps  # (n + 1, m)
+        unit, inverse = given.unit[:, None], 1.0 / given.weight  # divisions take as long as some ten products
+        per_force, per_gap = inverse[:n], inverse[n:]
+        values = blocks.head[n + 2 :] * per_gap
+        R = jnp.concatenate([blocks.head[1 : n + 1] * per_force, jnp.where(closed, values, 0.0)])
+        slopes = blocks.c_x * unit[: n + 1] * per_gap  # (n + 1, m)
         row, value = self._border(lane, slopes, values)
         held = jnp.where(closed, slopes, 0.0)
-        pushes = -jnp.where(closed, blocks.c_x[:n] * given.unit[n + 1 :], 0.0) / forces[:, None]
-        top = jnp.concatenate([(blocks.L_xq * unit[: n + 1] / forces).T, pushes], axis=1)
+        pushes = -jnp.where(closed, blocks.c_x[:n] * given.unit[n + 1 :], 0.0) * per_force[:, None]
+        top = jnp.concatenate([(blocks.L_xq * unit[: n + 1] * per_force).T, pushes], axis=1)
         bottom = jnp.concatenate([held.T, jnp.diag(jnp.where(closed, 0.0, 1.0))], axis=1)
         M = jnp.concatenate([top, bottom, row[None]])
         right = jnp.stack([-jnp.append(R, value), np.eye(self.size)[-1]], axis=1)
         solution, sign, volume = eliminated_rows(jnp.concatenate([M, right], axis=1))
         delta, raw = solution[:, 0], solution[:, 1]
         length = jnp.sqrt(raw @ raw)
-        tangent, distance = raw / length, jnp.sqrt(delta @ delta)
+        tangent, distance = raw * (1.0 / length), jnp.sqrt(delta @ delta)
         rates = jnp.where(closed, tangent[n + 1 :], tangent[: n + 1] @ slopes)
         moved = jnp.where(closed, delta[n + 1 :], delta[: n + 1] @ slopes)
         margins = jnp.where(closed, z[n + 1 :], values) + moved
