@@ -70,6 +70,22 @@ def test_a_map_of_events(floor, tmp_path):
     assert "regions of ys" in again._repr_html_()
 
 
+def test_a_map_says_where_there_is_no_path():
+    """x²/2 √(w − 1) − p x has no energy below w = 1: a region of its own, with the reason; above, no event."""
+    system = onesided.System(
+        coordinates=("x",),
+        energy=lambda q, p, th: q[0] ** 2 / 2 * jnp.sqrt(th.w - 1) - p * q[0],
+        parameters={"w": 2.0},
+    )
+    found = onesided.stability_map(system, "w", (0.5, 2.5), q0=[0.0], p0=0.0, p_bounds=(0.0, 1.0), samples=3)
+    assert [region.events for region in found.regions] == [("no path",), ()]
+    assert found.regions[0].high == pytest.approx(1.0, abs=2e-3)
+    assert abs(found.regions[0].high - 1.0) <= 1.01 * found.regions[0].sharp
+    assert found.regions[0].why == "paths begin"
+    assert not found.complete
+    assert found.note.startswith("no path at w = 0.5: ")
+
+
 def test_two_limit_points_meet_in_a_cusp():
     """x⁴/4 + a x²/2 − p x: limit points at p = ±2 (−a/3)^(3/2)."""
     system = onesided.System(
@@ -169,6 +185,28 @@ def _free_truss():
         return sum((length - natural) ** 2 for length in lengths) / 2 + p * q[1]
 
     return onesided.System(coordinates=("x", "y"), energy=energy, parameters={"h": 3.0})
+
+
+@pytest.mark.parametrize("c", [0.3, 1.0, 4.0])
+def test_a_fork_passes_through_a_contact(c):
+    """x meets its stop w = p at p = w; the stiffness c − p of y falls below zero there for w > c, on both sides of it.
+
+    No load turns back and no contact loses its meaning: all that changes is how many modes are negative.
+    """
+    system = onesided.System(
+        coordinates=("x", "y"),
+        energy=lambda q, p, th: q[0] ** 2 / 2 - p * q[0] + (c - p) * q[1] ** 2 / 2 + q[1] ** 4,
+        unilateral={"stop": lambda q, p, th: th.w - q[0]},
+        parameters={"w": 0.4 * c},
+    )
+    (event, *_) = onesided.trace(system, [0.0, 0.0], 0.0, p_bounds=(0.0, 9.0)).events
+    found = onesided.follow(event, "w", (0.1 * c, 2.0 * c))
+    assert found.p == pytest.approx(found.theta, rel=1e-12)
+    assert [one.kind for one in found.meetings] == [Encounter.degree] * 2
+    assert {one.piece for one in found.meetings} == {"open", "closed"}
+    assert [one.theta for one in found.meetings] == pytest.approx([c, c], rel=1e-10)
+    assert found.meetings[0].before == "contact closes, negative modes 0 | 0"
+    assert found.meetings[0].after == "contact closes, negative modes 1 | 1"
 
 
 def test_a_bifurcation_meets_a_limit_point_at_a_hilltop():

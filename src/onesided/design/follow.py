@@ -26,6 +26,7 @@ LARGEST_STEP = 0.1  # share of the bounds of the parameter; how far the state mo
 STRAIGHT, BENT = 0.998, 0.97  # cosine between tangents from which on steps grow, or are made again
 FATAL = {Encounter.corner_limit, Encounter.corners}  # where margins vanish the event ends
 SHARES = tuple(0.5 - 0.5 * np.cos(np.pi * k / 9.0) for k in range(10))  # of a step with a singular point inside
+JUMP = 0.5  # share of a number's change that no continuous one makes at once
 ENDS = {Status.bound_reached, Status.path_ended}
 
 
@@ -211,30 +212,33 @@ class _Side:
 
         def value(share: float) -> float:
             node = at(share)
-            if node is None:
+            number = np.nan if node is None else node.seen.numbers.get(label, 0.0)
+            if np.isnan(number):
                 raise _SingularError
-            return node.seen.numbers.get(label, 0.0)
+            return number
 
         try:
-            node = at(float(brentq(value, 0.0, 1.0, xtol=EPS, rtol=4 * EPS, disp=False)))
+            share = float(brentq(value, 0.0, 1.0, xtol=EPS, rtol=4 * EPS, disp=False))
+            beside = value(max(share - SMALLEST_STEP, 0.0)), value(min(share + SMALLEST_STEP, 1.0))
         except _SingularError:
             return self._guessed([at(share) for share in SHARES], label)
-        return None if node is None else self._met(label, node, a, b)
+        node = at(share)
+        if node is None or abs(beside[1] - beside[0]) > JUMP * (abs(value(1.0)) + abs(value(0.0))):
+            return None  # its sign goes with that of another number, which vanishes there
+        return self._met(label, node, a, b)
 
     def _met(self, label: Label, node: _Node, a: _Node, b: _Node) -> _Met:
         ends = label.kind in FATAL and not label.piece
         left = abs(node.seen.numbers.get(label, np.nan))
-        usual = max(abs(a.seen.numbers[label]), abs(b.seen.numbers[label]))
-        if left > usual / 2.0:  # it jumps there: a singular piece, not a zero
-            label = label._replace(kind=Encounter.degree)
         return _Met(label, node, a.seen, None if ends else b.seen, left)
 
     def _guessed(self, nodes: list[_Node | None], label: Label) -> _Met | None:
         """Where the equations are singular at the zero itself: from points around it, by polynomials of two degrees."""
-        known = [node for node in nodes if node is not None]
+        known = [node for node in nodes if node is not None and not np.isnan(node.seen.numbers[label])]
         values = np.array([node.seen.numbers[label] for node in known])
         change = np.flatnonzero(values[:-1] * values[1:] < 0.0)
-        if not len(change):
+        steps = np.abs(np.diff(values))
+        if not len(change) or np.any(steps[change] > JUMP * np.sum(steps)):
             return None
         a, b = known[int(change[0])], known[int(change[0]) + 1]
         points, apart = np.array([node.w for node in known]), float(np.max(np.abs(b.w - a.w)))

@@ -22,6 +22,7 @@ from onesided.system.system import System
 SHARP = QUARTER_DIGITS  # share of the bounds to which a change without a meeting is bracketed
 CHANGES = 8  # between two samples; more of them are not looked for
 ENTERS = "an event enters or leaves the path"
+NOWHERE = "no path"  # the only "event" of values of the parameter for which none could be traced
 Change = tuple[tuple[str, ...], float, str, float]
 SAME = QUARTER_DIGITS  # share of the range of p within which an event lies on a curve that is known
 
@@ -72,19 +73,21 @@ def stability_map(  # noqa: PLR0913 - one verb, all its ends by keyword
 
 @dataclass(frozen=True, eq=False)
 class _Sample:
-    """A path at one value of the parameter."""
+    """A path at one value of the parameter, or that there is none."""
 
     value: float
-    path: Path
+    path: Path | None
 
     @property
     def events(self) -> tuple[Event, ...]:
         """Its events but bounds."""
-        return tuple(event for event in self.path.events if event.kind is not Kind.bound)
+        return () if self.path is None else tuple(one for one in self.path.events if one.kind is not Kind.bound)
 
     @property
     def signature(self) -> tuple[str, ...]:
         """Kinds and constraints, in words."""
+        if self.path is None:
+            return (NOWHERE,)
         return tuple(" ".join([one.kind.value, *(f"'{name}'" for name in one.constraints)]) for one in self.events)
 
 
@@ -103,7 +106,7 @@ class _Survey:
         progress: Progress,
     ) -> None:
         self.system, self.parameter, self.bounds, self.start = system, parameter, bounds, start
-        self.failed: list[str] = []
+        self.failed, self._missing = list[str](), dict[float, str]()
         self.status, self.total = Status.solved, InnerProgress(progress)
 
     def run(self, values: Array) -> StabilityMap:
@@ -120,10 +123,16 @@ class _Survey:
         lows, highs = [self.bounds[0], *(one[0] for one in ends)], [*(one[0] for one in ends), end]
         further = [*ends, (end, "", 0.0)]
         regions = [Region(*one[:3], *one[3][1:]) for one in zip(lows, highs, lists, further, strict=True)]
+        self.failed += [self._why_none(region) for region in regions if region.events == (NOWHERE,)]
         note = "; ".join(self.failed)
         return StabilityMap(
             self.parameter, self.system.control, tuple(regions), tuple(curves), not self.failed, note, self.status
         )
+
+    def _why_none(self, region: Region) -> str:
+        """Why a region has no path: the words of the first that was tried in it."""
+        first = min((value for value in self._missing if region.low <= value <= region.high), default=region.low)
+        return f"no path at {self.parameter} = {first:.6g}: {self._missing.get(first, 'not traced')}"
 
     def stop(self) -> None:
         """Compute nothing more."""
@@ -131,7 +140,7 @@ class _Survey:
         self.failed.append(f"Ctrl-C at {self.parameter} = {self.total.value:.6g}")
 
     def at(self, value: float) -> _Sample | None:
-        """The path at a value of the parameter."""
+        """The path at a value of the parameter; None after Ctrl-C."""
         if self.status is Status.interrupted:
             return None
         self.total.value = value
@@ -140,7 +149,8 @@ class _Survey:
         except KeyboardInterrupt:
             self.stop()
         except OnesidedError as error:
-            self.failed.append(f"no path at {self.parameter} = {value:.6g}: {error}")
+            self._missing[value] = str(error)
+            return _Sample(value, None)
         return None
 
     def _path(self, value: float) -> Path:
@@ -173,7 +183,7 @@ class _Survey:
         return found
 
     def _reach(self, sample: _Sample) -> float:
-        return float(SAME * np.ptp(sample.path.p))
+        return 0.0 if sample.path is None else float(SAME * np.ptp(sample.path.p))
 
     def changes(self, a: _Sample, b: _Sample, curves: list[Followed]) -> list[Change]:
         """Where the events change between two samples: what they were, where, why, and how sharply that is known."""
@@ -184,7 +194,8 @@ class _Survey:
                 break
             low, high, why = self._first_change(a, b, curves)
             middle, sharp = 0.5 * (low.value + high.value), 0.5 * (high.value - low.value)
-            found.append((a.signature, *((middle, ENTERS, sharp) if why is None else (why.theta, why.kind.value, 0.0))))
+            located = (middle, _unlocated(low, high), sharp) if why is None else (why.theta, why.kind.value, 0.0)
+            found.append((a.signature, *located))
             a = high
         return found
 
@@ -207,6 +218,13 @@ class _Survey:
             low, high = (middle, high) if middle.signature == a.signature else (low, middle)
         there = [one for one in met if low.value <= one.theta <= high.value]
         return low, high, there[0] if there else None
+
+
+def _unlocated(low: _Sample, high: _Sample) -> str:
+    """What changes between two paths, where no curve of events has a special point."""
+    if (low.path is None) == (high.path is None):
+        return ENTERS
+    return "paths begin" if low.path is None else "paths end"
 
 
 def _on(curve: Followed, value: float, event: Event, reach: float) -> bool:

@@ -110,25 +110,32 @@ def _contact(events: CurveOfEvents, spot: Spot, loose: Loose, numbers: dict[Labe
     name = spot.curve.system.constraint_names[j]
     rows = set(spot.curve.rows.tolist())
     pieces = [_piece(events, spot, sorted(rows - {j}), Meets(j)), _piece(events, spot, sorted(rows | {j}), Release(j))]
-    p_rates, leaving, degrees = zip(*pieces, strict=True)
-    for side, p_rate, rate in zip(SIDES, p_rates, leaving, strict=True):
+    p_rates, leaving, forks, degrees = zip(*pieces, strict=True)
+    for side, p_rate, rate, fork in zip(SIDES, p_rates, leaving, forks, strict=True):
         numbers[Label(Encounter.corner_limit, (name,), side)] = p_rate
         numbers[Label(Encounter.grazes, (name,), side)] = rate
+        numbers[Label(Encounter.degree, (name,), side)] = fork
     turned = p_rates[0] * leaving[0] * p_rates[1] * leaving[1] > 0.0  # both lead to the same side of p
     kind = Kind.corner_limit if turned else events.event.kind
     kind = Kind.closes if kind is Kind.corner_limit and not turned else kind
     return Sighting(spot, loose, (degrees[0], degrees[1]), f"{kind.value}, {_told((degrees[0], degrees[1]))}", numbers)
 
 
-def _piece(events: CurveOfEvents, spot: Spot, rows: list[int], condition: Condition) -> tuple[float, float, int]:
-    """Of a piece: part of the unit tangent along p, rate of the gap or reaction, number of negative modes."""
+def _piece(events: CurveOfEvents, spot: Spot, rows: list[int], condition: Condition) -> tuple[float, float, float, int]:
+    """Of a piece: part of the unit tangent along p, rate of the gap or reaction, stiffness across, negative modes.
+
+    The tangent has no sense of its own: the sign of det [J; e_p] gives it one that goes on through limit points, where
+    the first number vanishes. It changes at forks, where the third vanishes; all three change their sign at both.
+    """
     curve = events.curve_on(spot.curve.system, np.array(rows, dtype=np.intp))
     piece = Spot(curve, spot.x, np.eye(1, curve.size, curve.n)[0])
+    degree = int(curve.modes(piece.e)[0])
     if not piece.regular:
-        return 0.0, 0.0, int(curve.modes(piece.e)[0])
+        across = Spot(curve, spot.x, np.cos(1.0 + np.arange(curve.size, dtype=np.float64)))
+        return (0.0, 0.0, np.nan, degree) if across.regular else (np.nan, np.nan, 0.0, degree)
     size, sign = float(np.linalg.norm(piece.t)), piece.orientation
     rate = float(condition.rates(piece, piece.t[:, None])[0])
-    return sign / size, sign * rate / size, int(curve.modes(piece.e)[0])
+    return sign / size, sign * rate / size, sign * Spot(curve, spot.x, piece.t / size).volume, degree
 
 
 def _told(degrees: tuple[int, int]) -> str:

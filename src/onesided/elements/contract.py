@@ -166,7 +166,13 @@ def evaluate_quantity(text: str, names: Mapping[str, float]) -> float:
     try:
         return float(formula.evaluate(names))
     except (ArithmeticError, ValueError, TypeError) as error:
-        raise ModelError(f"the quantity '{text}' has no value", got=str(error)) from error
+        at = ", ".join(f"{name} = {names[name]:.6g}" for name in sorted(formula.names))
+        raise ModelError(f"the quantity '{text}' has no value", got=f"{at}: {_why(error)}") from error
+
+
+def _why(error: Exception) -> str:
+    """Python's words for a function outside its domain, said for a reader of formulas."""
+    return "a root, logarithm or inverse outside its domain" if "domain" in str(error) else str(error)
 
 
 @dataclass(frozen=True)
