@@ -17,6 +17,13 @@ prepare_jax()
 
 MATRIX = np.eye(9) + 0.1 * np.arange(81).reshape(9, 9) / 81
 
+
+def _waves(x, y, k):
+    """300 numbers of 20 terms: so much that the compiler would share them between threads."""
+    t = jnp.linspace(0.0, 1.0, 300)
+    return sum((x[i % 3] * y[i % 5]) * t**i * jnp.cos(k * t + i) for i in range(20))
+
+
 FUNCTIONS = {  # name → (function, whether it can be one piece)
     "sum": (lambda x, y: x + y[:3], True),
     "product of matrices": (lambda x, y: jnp.asarray(MATRIX) @ jnp.asarray(MATRIX) @ jnp.tile(x, 3), True),
@@ -31,6 +38,7 @@ FUNCTIONS = {  # name → (function, whether it can be one piece)
     "sorted": (lambda x, y: jnp.sort(y), False),
     "large": (lambda x, y: jnp.sum(jnp.sin(jnp.linspace(0, 1, 5000) * x[0])), False),
     "empty": (lambda x, y: x[:0], True),
+    "long, put together": (lambda x, y: jnp.concatenate([_waves(x, y, k) for k in range(4)]), True),
 }
 
 

@@ -144,7 +144,7 @@ def joined(function: Callable[..., Any]) -> Callable[..., Any]:
 
         def piece(vector: Any) -> Any:
             made = jax.tree.leaves(function(*unpack(vector)))
-            return jnp.concatenate([*(jnp.ravel(leaf).astype(float) for leaf in made), vector[:1]])
+            return _whole_vector([jnp.ravel(leaf).astype(float) for leaf in made], vector)
 
         mark: Any = xla_metadata.set_xla_metadata
         parts = jnp.split(
@@ -275,10 +275,7 @@ class Compiled:
         return self._traced(*self._strong(arguments))
 
     def _whole(self, *arguments: Any) -> Any:
-        """The function as one call of one vector that returns one vector.
-
-        An entry of the vector is returned as well: the compiler gives up on a call that uses none of its input.
-        """
+        """The function as one call of one vector that returns one vector."""
         moving = [value for i, value in enumerate(arguments) if i not in self._static]
         packed, unpack = ravel_pytree(moving)
         shape = jax.eval_shape(self._traced, *self._strong(arguments)).shape
@@ -286,10 +283,20 @@ class Compiled:
         def piece(vector: Any) -> Any:
             given = iter(unpack(vector))
             values = [value if i in self._static else next(given) for i, value in enumerate(arguments)]
-            return jnp.append(self._traced(*values).ravel(), vector[:1])
+            return _whole_vector([self._traced(*values).ravel()], vector)
 
         mark: Any = xla_metadata.set_xla_metadata
         return mark(jax.jit(piece)(packed), **ONE_PIECE)[:-1].reshape(shape)
+
+
+def _whole_vector(parts: list[Any], vector: Any) -> Any:
+    """What one piece returns: its parts, and an entry of its input that is written into their end.
+
+    The compiler gives up on a call that uses none of its input. A vector that is only put together may be split between
+    threads when it is long, and such a piece is called with too few arguments; one that is written into never is.
+    """
+    joint = jnp.concatenate([*parts, jnp.zeros(1)])
+    return jax.lax.dynamic_update_slice(joint, vector[:1], (joint.size - 1,))
 
 
 def _as_array(value: Any) -> Any:
