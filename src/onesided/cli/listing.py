@@ -254,7 +254,8 @@ def _branch(found: Diagram, index: int) -> str:
     origin = f"leaves branch {parent}" if parent >= 0 else "from the start"
     span = f"{branch.control} from {branch.p[0]:.6g} to {branch.p[-1]:.6g}"
     folded = f" {found.times(index)}, symmetry {branch.isotropy}" if found.multiplicity else ""
-    end = "" if branch.status is Status.bound_reached else f", {branch.status.value}"
+    how = branch.note if branch.status is Status.path_ended and branch.note else branch.status.value
+    end = "" if branch.status is Status.bound_reached else f", {how}"
     return f"branch {index}{folded} ({origin}): {span}, {len(branch)} points{end}"
 
 
