@@ -15,8 +15,8 @@ from onesided.evaluation.step_data import StepKnobs
 from onesided.statics.curves.curve import Curve, Plane, make_point, newton
 from onesided.statics.equilibria.place import place_near
 from onesided.statics.tracing.hits import PathWatch, Trigger, explained, find_hits
+from onesided.statics.tracing.middles import resolved
 from onesided.statics.tracing.steps import PredictorCorrector as Steps
-from onesided.statics.tracing.steps import resolved
 from onesided.statics.tracing.stretch import Track, stretch
 
 COMPILED, SINGLE = PredictorCorrector(compile_after=0), PredictorCorrector(compile_after=10**9)
@@ -116,7 +116,7 @@ def test_points_of_a_stretch_are_what_they_claim(system, closed):
             check_located(curve, before, b, located)
         if ahead.calm[i]:  # said for all points at once; the same for this one alone
             assert not find_hits(curve, before, b, watch) and explained(before, b)
-            assert resolved(curve, before, b, None, Steps(), watch) is not None
+            assert resolved(curve, before, b, None, Steps().miss, watch) is not None
         before = b
 
 

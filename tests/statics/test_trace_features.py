@@ -11,7 +11,7 @@ from scipy.optimize import nnls
 
 import onesided
 from onesided import Kind, OnesidedError, SolveError, Status, System, zoo
-from onesided.statics.tracing import trace as tracing
+from onesided.statics.tracing import path_method
 from onesided.statics.tracing.trace import Tracer
 
 
@@ -31,7 +31,7 @@ def wave():
 
 
 def test_a_path_without_end_stops_and_says_so(monkeypatch):
-    monkeypatch.setattr(tracing, "POINT_LIMIT", 200)
+    monkeypatch.setattr(path_method, "POINT_LIMIT", 200)
     system = wave()
     path = onesided.trace(system, [0.0], 0.0)
     assert path.ok and path.status is Status.enough and len(path) == pytest.approx(200, abs=1)
@@ -43,7 +43,7 @@ def test_a_path_without_end_stops_and_says_so(monkeypatch):
 
 
 def test_an_iterator_goes_on_as_long_as_it_is_asked(monkeypatch):
-    monkeypatch.setattr(tracing, "POINT_LIMIT", 20)
+    monkeypatch.setattr(path_method, "POINT_LIMIT", 20)
     items = islice(onesided.iter_trace(wave(), [0.0], 0.0), 60)
     assert len([item for item in items if item.status is None]) == 60
 

@@ -28,7 +28,7 @@ from onesided.statics.rays.naming import held_by
 from onesided.statics.stable_legs import known_rays, leading_rays, loses_stability, stable_leg, starts_stable
 from onesided.statics.tracing.hits import PathWatch
 from onesided.statics.tracing.memory import refuse_history
-from onesided.statics.tracing.pieces import Origin
+from onesided.statics.tracing.path_method import Origin
 from onesided.statics.tracing.steps import PredictorCorrector
 from onesided.system.defaults import bounds_of
 from onesided.system.defaults import where as asked

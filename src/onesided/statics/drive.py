@@ -22,7 +22,7 @@ from onesided.statics.rays.naming import held_by
 from onesided.statics.stable_legs import StableLeg, known_rays, leading_rays, stable_leg
 from onesided.statics.tracing.hits import PathWatch
 from onesided.statics.tracing.memory import remember
-from onesided.statics.tracing.pieces import Origin
+from onesided.statics.tracing.path_method import Origin
 from onesided.statics.tracing.steps import PredictorCorrector
 from onesided.system.defaults import programme_of
 from onesided.system.system import System

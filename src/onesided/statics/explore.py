@@ -22,9 +22,8 @@ from onesided.statics.paths import start_of
 from onesided.statics.symmetric import Marks, chosen_symmetry, images_of, labelled, multiplicities, ray_orbits
 from onesided.statics.tracing.cells import rays_from
 from onesided.statics.tracing.hits import PathWatch
-from onesided.statics.tracing.pieces import Origin, PathItem
+from onesided.statics.tracing.path_method import Origin, PathItem, items_of
 from onesided.statics.tracing.steps import PredictorCorrector
-from onesided.statics.tracing.trace import Tracer
 from onesided.system.defaults import bounds_of, where
 from onesided.system.symmetry import Symmetry
 from onesided.system.system import System
@@ -168,11 +167,10 @@ def _travel(job: _Job, atlas: "_Atlas") -> Path:
 
 def _once(job: _Job, atlas: "_Atlas") -> Path:
     """Follow one ray until the path ends or runs into a point that is on the map already."""
-    tracer = Tracer(job.origin, job.ray)
-    first = PathItem(tracer.curve, tracer.point, 0)
+    run = job.origin.begin(job.ray)
 
     def items() -> Iterator[PathItem]:
-        for item in tracer.run():
+        for item in items_of(run):
             event = item.event
             known = event is not None and event.kind is not Kind.bound and not atlas.enter(item)
             if item.status is Status.closed:
@@ -185,7 +183,7 @@ def _once(job: _Job, atlas: "_Atlas") -> Path:
                 yield PathItem(item.curve, item.point, item.degree, status=status, note=note)
                 return
 
-    return collect(job.origin.where.system, first, items(), job.origin, [])
+    return collect(job.origin.where.system, run.first, items(), job.origin, [])
 
 
 class _Atlas:

@@ -16,18 +16,15 @@ from onesided.linalg import one_thread
 from onesided.results import Event, Path, Ray, Rays
 from onesided.statics.checks.again import checked_twice
 from onesided.statics.checks.collect import collect
-from onesided.statics.curves.large import DENSE_ADVICE
 from onesided.statics.curves.spectrum import hidden
 from onesided.statics.equilibria.find_equilibrium import Corrected, already, settle
 from onesided.statics.equilibria.place import Standpoint, place
 from onesided.statics.symmetric import chosen_symmetry, labelled
 from onesided.statics.tracing.cells import rays_from
 from onesided.statics.tracing.hits import PathWatch, UserEvents
-from onesided.statics.tracing.integrate import FirstOrder, Integrator
 from onesided.statics.tracing.memory import refuse_history
-from onesided.statics.tracing.pieces import Origin, PathItem
+from onesided.statics.tracing.path_method import Origin, PathItem, PathMethod, items_of
 from onesided.statics.tracing.steps import PredictorCorrector
-from onesided.statics.tracing.trace import Tracer
 from onesided.system.defaults import where
 from onesided.system.sizes import Sizes
 from onesided.system.symmetry import Symmetry
@@ -47,7 +44,7 @@ def trace(  # noqa: PLR0913 - one verb, all its ends by keyword
     max_points: int | None = None,
     max_events: int | None = None,
     events: UserEvents | None = None,
-    method: PredictorCorrector | FirstOrder | None = None,
+    method: PathMethod | None = None,
     tolerances: Tolerances = DEFAULT,
     progress: Progress = SILENT,
     symmetry: Symmetry | str | None = None,
@@ -62,7 +59,7 @@ def trace(  # noqa: PLR0913 - one verb, all its ends by keyword
     p_bounds : the path ends where p leaves them; by default the file's range where p0 is the file's.
     max_points, max_events : further ends; a path that nothing else ends stops after 20,000 points, and says so.
     events : name → function(q, p) whose zeros are located along the path.
-    method : `PredictorCorrector()` (default) or `FirstOrder()`, the papers' own integration.
+    method : `PredictorCorrector()` (default), `FirstOrder()`, the papers' own integration, or one of your own.
     progress : told about points as they are found.
     symmetry : a group, or "detect" for that of a composed structure: the path and the rays at its events tell which
         symmetries they keep. To follow a path within a symmetry see `within`.
@@ -87,16 +84,16 @@ def iter_trace(
     *,
     direction: int | None = None,
     p_bounds: tuple[float, float] | None = None,
-    method: PredictorCorrector | FirstOrder | None = None,
+    method: PathMethod | None = None,
     tolerances: Tolerances = DEFAULT,
 ) -> Iterator[PathItem]:
     """The iterator twin of `trace`: points and events as they are found; an item with a status is the last."""
     start = where(system, q0, p0, p_bounds, direction)
     origin, _ = start_of(system, start.q, start.p, PathWatch(start.bounds, {}, tolerances), method, ENDLESS)
     ray, _ = _choose(origin.where, rays_from(origin.where), start.direction)
-    tracer = _tracer(origin, ray)
-    yield PathItem(tracer.curve, tracer.point, max(tracer.point.negative, 0))
-    items = tracer.run()
+    run = origin.begin(ray)
+    yield replace(run.first, degree=max(run.first.point.negative, 0))
+    items = items_of(run)
     while True:
         with one_thread():
             item = next(items, None)
@@ -113,7 +110,7 @@ def branch(
     p_bounds: tuple[float, float] | None = None,
     max_points: int | None = None,
     max_events: int | None = None,
-    method: PredictorCorrector | FirstOrder | None = None,
+    method: PathMethod | None = None,
     progress: Progress = SILENT,
     throw: bool = True,
 ) -> Path:
@@ -122,7 +119,7 @@ def branch(
     Parameters
     ----------
     p_bounds : the branch ends where p leaves them;  max_points, max_events : further ends, counted anew.
-    method : `PredictorCorrector()` or `FirstOrder()`.
+    method : `PredictorCorrector()`, `FirstOrder()`, or one of your own.
     throw : raise a `SolveError` holding the path so far, or return it with its status.
     """
     if event.origin is None:
@@ -137,20 +134,18 @@ def _changed(
     origin: Origin,
     bounds: tuple[float, float] | None,
     limits: tuple[int | None, int | None],
-    method: PredictorCorrector | FirstOrder | None,
+    method: PathMethod | None,
 ) -> Origin:
     """The origin of a path with other ends or another method."""
     watch = origin.watch if bounds is None else replace(origin.watch, p_bounds=bounds)
     ends = [
         old if new is None else new for old, new in zip((origin.max_points, origin.max_events), limits, strict=True)
     ]
-    chosen = method or origin.first_order or origin.method
+    chosen = method or origin.method
     system, p = origin.where.system, float(origin.where.x[origin.where.system.n])
     _check_request(system, watch, chosen, (ends[0], ends[1]))
     _check_inside(system, p, watch.p_bounds)
-    first_order = chosen if isinstance(chosen, FirstOrder) else None
-    knobs = chosen if isinstance(chosen, PredictorCorrector) else origin.method
-    return Origin(origin.where, watch, knobs, ends[0], ends[1], first_order, origin.progress)
+    return Origin(origin.where, watch, chosen, ends[0], ends[1], origin.progress)
 
 
 def _run(origin: Origin, ray: Ray, notes: list[str]) -> Path:
@@ -159,12 +154,11 @@ def _run(origin: Origin, ray: Ray, notes: list[str]) -> Path:
 
 
 def _once(origin: Origin, ray: Ray, notes: list[str]) -> Path:
-    tracer = _tracer(origin, ray)
-    first = PathItem(tracer.curve, tracer.point, 0)
+    run = origin.begin(ray)
     origin.progress.begin("trace")
     try:
         with one_thread():
-            return collect(origin.where.system, first, tracer.pieces(), origin, notes)
+            return collect(origin.where.system, run.first, run.pieces(), origin, notes)
     finally:
         origin.progress.end()
 
@@ -175,33 +169,28 @@ def _judged(path: Path, throw: bool) -> Path:
     return path
 
 
-def _tracer(origin: Origin, ray: Ray) -> Tracer:
-    return Tracer(origin, ray) if origin.first_order is None else Integrator(origin, ray, origin.first_order)
-
-
 def start_of(
     system: System,
     q0: Any,
     p0: float,
     watch: PathWatch,
-    method: PredictorCorrector | FirstOrder | None,
+    method: PathMethod | None,
     limits: tuple[int | None, int | None],
 ) -> tuple[Origin, str]:
     """Correct the start, and say by how much it moved."""
+    method = method or PredictorCorrector()
     _check_request(system, watch, method, limits)
     _check_inside(system, p0, watch.p_bounds)
     q = system.point(q0)
     system.check_start(q, p0)
-    knobs = method if isinstance(method, PredictorCorrector) else PredictorCorrector()
-    sizes = system.sizes(q, p0, together=knobs.compile_after == 0)
+    sizes = system.sizes(q, p0, together=method.compiles(0))
     found = already(system, q, p0, sizes, watch.tolerances) or _settled(system, q, p0, sizes, watch.tolerances)
     moved = np.abs(found.q - q)
     near = float(np.max(moved / sizes.length)) <= np.sqrt(watch.tolerances.residual)
     sizes = sizes if near else system.sizes(found.q, p0)
     note = "" if near else f"the start was not an equilibrium: it was moved by {float(np.max(moved)):.3g}"
     where = place(system, np.concatenate([found.q, [p0], found.nu]), sizes, watch.tolerances)
-    first_order = method if isinstance(method, FirstOrder) else None
-    return Origin(where, watch, knobs, *limits, first_order), note
+    return Origin(where, watch, method, *limits), note
 
 
 def _check_inside(system: System, p: float, bounds: tuple[float, float]) -> None:
@@ -220,13 +209,10 @@ def _settled(system: System, q: Array, p: float, sizes: Sizes, tolerances: Toler
     return Corrected(found.value.q, nu, found.status, found.residual, int(found.stats["iterations"]))
 
 
-def _check_request(system: Any, watch: PathWatch, method: Any, limits: tuple[int | None, int | None]) -> None:
+def _check_request(system: System, watch: PathWatch, method: PathMethod, limits: tuple[int | None, int | None]) -> None:
     """Refuse bounds without room between them, numbers of points below one, and methods for smaller systems."""
     refuse_history(system)
-    if isinstance(method, FirstOrder) and system.derivatives.large:
-        raise UsageError("`FirstOrder` is for small systems", got=f"{system.n} coordinates", advice=DENSE_ADVICE)
-    if isinstance(method, FirstOrder) and system.control_kinks:
-        raise UsageError("`FirstOrder` is for smooth loadings", got=f"kinks of {system.control}", advice="the default")
+    method.refuse(system)
     bounds = watch.p_bounds
     if not bounds[0] < bounds[1]:
         raise UsageError("the bounds are not usable", got=repr(bounds), expected="(low, high) with low < high")

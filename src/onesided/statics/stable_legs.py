@@ -14,8 +14,7 @@ from onesided.statics.checks.collect import collect
 from onesided.statics.equilibria.place import Standpoint
 from onesided.statics.tracing.cells import rays_from
 from onesided.statics.tracing.memory import Growth
-from onesided.statics.tracing.pieces import Origin, PathItem
-from onesided.statics.tracing.trace import Tracer
+from onesided.statics.tracing.path_method import Origin, PathItem
 
 Ends = Callable[[Event, int], bool]  # whether a stretch ends at an event, for a sense of p
 
@@ -78,9 +77,9 @@ def stable_leg(origin: Origin, ray: Ray, sense: int, ends: Ends = loses_stabilit
 
 def _set_off(origin: Origin, ray: Ray) -> _Walk:
     """Begin to follow a ray."""
-    tracer = Tracer(origin, ray)
-    start = PathItem(tracer.curve, tracer.point, 0)
-    items = Growth(origin.where.system, origin.watch.tolerances).follow(tracer)
+    run = origin.begin(ray)
+    start = run.first
+    items = Growth(origin.where.system, origin.watch.tolerances).follow(run)
     return _Walk(origin, start, next(items), items)
 
 

@@ -9,7 +9,6 @@ import numpy as np
 
 from onesided import _version
 from onesided.base.progress import Progress
-from onesided.base.tolerances import INTEGRATED
 from onesided.base.types import Array, Status
 from onesided.results import Event, Path, State
 from onesided.results.wording import closings
@@ -18,7 +17,7 @@ from onesided.statics.checks.balance import doubtful_steps, fails_between, round
 from onesided.statics.curves.activity import rounding
 from onesided.statics.curves.curve import Curve
 from onesided.statics.notes import noted
-from onesided.statics.tracing.pieces import Origin, Passage, PathItem
+from onesided.statics.tracing.path_method import Origin, Passage, PathItem, PathMethod
 from onesided.system.system import System
 
 TELL = 16  # points between two reports of progress
@@ -31,7 +30,7 @@ def collect(
     kept = _consume(first, pieces, origin)
     n, k = system.n, len(system.bilateral)
     X = np.concatenate(kept.x)
-    worst, gaps, energy = _recheck(kept, X, system, together=len(X) > origin.method.compile_after)
+    worst, gaps, energy = _recheck(kept, X, system, together=origin.method.compiles(len(X) - 1))
     degrees = np.repeat(np.array(kept.degrees, dtype=np.intp), kept.lengths)
     members = system.members(X[:, :n], X[:, n], X[:, n + 1 :])
     degrees[0] = degrees[min(1, len(degrees) - 1)]  # that of the leg it starts
@@ -65,7 +64,7 @@ def collect(
 
 def _audited(path: Path, kept: "_Kept", origin: Origin) -> Path:
     """The path, not ok where it contradicts theory."""
-    tolerances = origin.watch.tolerances if origin.first_order is None else INTEGRATED
+    tolerances = origin.method.accuracy(origin.watch.tolerances)
     noise = tolerances.event * float(np.max(np.abs(path.p))) + 100 * tolerances.residual * origin.where.sizes.control
     findings = (*audit(path, np.concatenate(kept.numbers)[:, 0].astype(np.intp), noise), *_unbalanced(path, kept))
     if not findings:
@@ -218,7 +217,7 @@ def _judged(status: Status, worst: float, accuracy: float) -> Status:
 
 def _accuracy(system: System, X: Array, kept: _Kept, origin: Origin) -> float:
     """The residual that is asked for: by the tolerance, or by what rounding allows at the ends of the path."""
-    tolerances = origin.watch.tolerances if origin.first_order is None else INTEGRATED
+    tolerances = origin.method.accuracy(origin.watch.tolerances)
     sizes = origin.where.sizes
     ends = zip(X[[0, -1]], (kept.curves[0], kept.curves[-1]), strict=True)
     noise = max(rounding(system.evaluate_packed(x), x, sizes, curve.scales) for x, curve in ends)
@@ -238,7 +237,7 @@ def _codes(lam: Array, gaps: Array, kept: _Kept, origin: Origin) -> np.ndarray[A
 def _provenance(system: System, origin: Origin) -> dict[str, Any]:
     return {
         "version": _version.__version__,
-        "method": {"name": type(origin.method).__name__, **vars(origin.method)},
+        "method": {"name": type(origin.method).__name__, **_knobs(origin.method)},
         "tolerances": dict(vars(origin.watch.tolerances)),
         "sizes": {
             "length": origin.where.sizes.length.tolist(),
@@ -250,3 +249,8 @@ def _provenance(system: System, origin: Origin) -> dict[str, Any]:
         "p_bounds": list(origin.watch.p_bounds),
         **({"labels": {name: list(pair) for name, pair in system.labels.items()}} if system.labels else {}),
     }
+
+
+def _knobs(method: PathMethod) -> dict[str, Any]:
+    """The knobs of a method; those that are no numbers in words."""
+    return {name: value if isinstance(value, float | int) else str(value) for name, value in vars(method).items()}

@@ -1,4 +1,4 @@
-"""Closed paths: whether a path has come back to its start."""
+"""The start of a path: whether it has come back to it, or is too far away."""
 
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
@@ -7,8 +7,10 @@ import numpy as np
 
 from onesided.base.tolerances import EPS, Tolerances
 from onesided.base.types import Array
-from onesided.statics.curves.curve import Curve, CurvePoint, Plane, newton
+from onesided.statics.curves.curve import Curve, CurvePoint, CurvePoints, Plane, newton
 from onesided.statics.tracing.inside import between, interpolate
+
+FAR = EPS**-0.75  # scaled distance from its start beyond which a path is no longer followed
 
 
 @dataclass(frozen=True)
@@ -57,3 +59,19 @@ class Home:
     def same(self, y: Array, home: Array) -> bool:
         """Whether two scaled points are one."""
         return bool(np.max(np.abs(y - home)) <= np.sqrt(self.tolerances.singularity))
+
+    def is_far(self, y: Array) -> bool:
+        """Whether a scaled point has left the reach of numbers, in its place or in its reactions."""
+        start = self.point.y[: self.curve.n + 1]
+        moved, reactions = abs(y[: len(start)] - start), abs(y[len(start) :])
+        return bool(max(moved.max(), reactions.max(initial=0.0)) > FAR)
+
+    def until(self, curve: Curve, points: CurvePoints, first: int, last: int) -> int:
+        """Number of the first of these points that is far away or on a step past the start of the path, or `last`."""
+        start, before = self.point.y[: self.curve.n + 1], slice(first - 1, last - 1)
+        special = abs(points.y[first:last, : len(start)] - start).max(axis=1) > FAR
+        home = self.on(curve)
+        if home is not None:
+            to_home = ((home[0] - points.y[before]) * points.t[before]).sum(axis=1)
+            special |= (to_home >= 0) & (to_home <= points.s[first:last] - points.s[before])
+        return first + int(special.argmax()) if special.any() else last

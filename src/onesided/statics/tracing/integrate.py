@@ -16,20 +16,20 @@ import scipy
 from onesided import linalg
 from onesided.base.arguments import checked
 from onesided.base.errors import UsageError
-from onesided.base.tolerances import INTEGRATED, QUARTER_DIGITS
+from onesided.base.tolerances import INTEGRATED, QUARTER_DIGITS, Tolerances
 from onesided.base.types import Array, Status
 from onesided.results import Ray
-from onesided.statics.curves.curve import CurvePoint, sense_of
+from onesided.statics.curves.curve import Curve, CurvePoint, sense_of
 from onesided.statics.rays.rates import shift_with_p
 from onesided.statics.tracing.hits import Hit, Trigger
-from onesided.statics.tracing.pieces import Origin, PathItem
+from onesided.statics.tracing.path_method import LegPosition, Origin, PathItem, PathMethod, PathRun
 from onesided.statics.tracing.quiet import Change, Quiet
-from onesided.statics.tracing.trace import Tracer
+from onesided.statics.tracing.route import Route
 
 
 @checked
 @dataclass(frozen=True)
-class FirstOrder:
+class FirstOrder(PathMethod):
     """Knobs of the integration.
 
     Attributes
@@ -47,61 +47,93 @@ class FirstOrder:
         if not (0 < self.rtol < 1 and self.span > 0 and self.max_evaluations > 0):
             raise UsageError("`FirstOrder` has a knob out of range", got=repr(self))
 
+    def begin(self, origin: Origin, ray: Ray) -> PathRun:
+        """A trace by integration."""
+        return Integrator(replace(origin, watch=replace(origin.watch, tolerances=INTEGRATED)), ray, self)
 
-class Integrator(Tracer):
-    """A trace by integration; events and rays are handled as in `Tracer`, points and event locations are its own."""
+    def accuracy(self, asked: Tolerances) -> Tolerances:
+        """That of points which are not corrected."""
+        return INTEGRATED
+
+
+class Integrator:
+    """A trace by integration; events are named and left as in any method, points and their location are its own."""
 
     def __init__(self, origin: Origin, ray: Ray, knobs: FirstOrder) -> None:
-        super().__init__(replace(origin, watch=replace(origin.watch, tolerances=INTEGRATED)), ray)
-        self.knobs = knobs
+        self.position, self.watch, self.knobs = LegPosition(), origin.watch, knobs
+        self.route = Route(origin, ray, self.position)
         self.evaluations = 0
         self._known: tuple[bytes, int, Array] = (b"", -1, np.zeros(0))  # point, parameter, tangent
 
+    @property
+    def first(self) -> PathItem:
+        """The start, on the leg along which it is left."""
+        return self.route.first
+
+    @property
+    def curve(self) -> Curve:
+        """The equations of the present leg."""
+        return self.position.curve
+
+    @property
+    def point(self) -> CurvePoint:
+        """The point reached on it."""
+        return self.position.point
+
     def pieces(self) -> Iterator[PathItem]:
         """Points and events in order, until something ends the path."""
+        route = self.route
         while True:
             if float(np.max(np.abs(self.point.t[: self.curve.n + 1]))) <= self.watch.tolerances.singularity:
                 note = "only reactions change ahead: this method has no parameter for that, use the default"
-                yield from self._end(Status.step_too_small, note)
+                yield from route.end(Status.step_too_small, note)
                 return
             try:
                 points, hit = self._integrate()
             except _GivenUpError:
                 note = f"after {self.knobs.max_evaluations} tangents; use the default method"
-                yield from self._end(Status.max_iterations, note)
+                yield from route.end(Status.max_iterations, note)
                 return
             home: CurvePoint | None = None
             quiet: Quiet | None = None
             for point in points:
-                home, quiet = self._returns(point), self._quietly(point)
+                home, quiet = route.returns(point), self._quietly(point)
                 if quiet is not None or (home is None and hit is not None and point is points[-1]):
                     break
-                yield from self._accept(home or point)
+                yield from route.accept(home or point)
                 if home is not None:
                     break
-            status = Status.closed if home is not None and quiet is None else self._enough(self.point)
+            status = Status.closed if home is not None and quiet is None else route.enough()
             if status is None and quiet is not None:
-                status = yield from self._meet_idle(quiet, point)
+                status = yield from route.meet_idle(quiet, point)
             elif status is None and hit is not None:
                 status = yield from self._reach(hit, points[-1])
             if status is None and not points:
                 status = Status.step_too_small
             if status is not None:
-                yield from self._end(status)
+                yield from route.end(status)
                 return
 
     def _quietly(self, b: CurvePoint) -> Quiet | None:
         """A constraint that begins or ceases to be idle on the way to b: what the event functions cannot see."""
-        quiet = self.margins.find(self.curve, self.point, b, self.watch.tolerances)
+        quiet = self.route.margins.find(self.curve, self.point, b, self.watch.tolerances)
         return quiet if quiet is not None and quiet.change in {Change.arrives, Change.leaves} else None
 
     def _reach(self, hit: Hit, c: CurvePoint) -> Generator[PathItem, None, Status | None]:
         """Meet the event at c; a limit point is passed with the rates on its far side."""
         beyond = replace(c, sense=-self.point.sense or c.sense, negative=self._negative_beyond(c))
-        status, candidate = yield from self._meet(hit, c, beyond)
+        bifurcates = hit.trigger is Trigger.limit and self._nearly_singular(c)
+        status, candidate = yield from self.route.meet(hit, c, beyond, bifurcates=bifurcates)
         if candidate is not None:
-            self.point = replace(self.point, sense=beyond.sense)
-        return Status.closed if status is None and self._home.is_at(self.curve, self.point) else status
+            self.position.point = replace(self.point, sense=beyond.sense)
+        return Status.closed if status is None and self.route.home.is_at(self.curve, self.point) else status
+
+    def _nearly_singular(self, c: CurvePoint) -> bool:
+        """Whether the determinant of (2.27) vanishes at c: a fork, where p turns on its branches."""
+        a = self.point
+        index = int(np.argmax(np.abs(a.t[: self.curve.n + 1])))
+        here, before = (abs(float(np.linalg.det(self._bordered(y, index)[0]))) for y in (c.y, 0.5 * (a.y + c.y)))
+        return bool(here <= np.sqrt(self.watch.tolerances.singularity) * before)
 
     def _negative_beyond(self, c: CurvePoint) -> int:
         """Degree of instability a little further on, by a straight step."""

@@ -12,8 +12,7 @@ from onesided.base.types import Array, Indices, Status
 from onesided.results import Event
 from onesided.statics.curves.curve import Curve, CurvePoint
 from onesided.statics.tracing.inside import between, interpolate
-from onesided.statics.tracing.pieces import PathItem
-from onesided.statics.tracing.trace import Tracer
+from onesided.statics.tracing.path_method import PathItem, PathRun, items_of
 from onesided.system.system import System
 
 LOOKS = np.linspace(0.125, 1.0, 8)  # fractions of a step at which growth is looked at
@@ -44,12 +43,12 @@ class Growth:
     system: System
     tolerances: Tolerances
 
-    def follow(self, tracer: Tracer) -> Iterator[PathItem]:
+    def follow(self, run: PathRun) -> Iterator[PathItem]:
         """Items of a trace up to the point where growth stops; that point, and an item with the reason, come last."""
         rows = np.array(list(self.system.history.values()), dtype=np.intp)
-        last, curve = tracer.point, tracer.curve
+        last, curve = run.first.point, run.first.curve
         ray = None
-        for item in tracer.run():
+        for item in items_of(run):
             if not len(rows) or item.status is not None:
                 yield item
                 continue

@@ -1,43 +1,43 @@
 """Steps along a curve: predictor, corrector, step control, and whether a step can be trusted."""
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any
 
 import numpy as np
 
 from onesided.base.arguments import checked
 from onesided.base.errors import UsageError
-from onesided.base.tolerances import EPS, Tolerances
+from onesided.base.tolerances import EPS
 from onesided.base.types import Array
 from onesided.evaluation.derivatives import Evaluation
-from onesided.evaluation.path_steps import CHUNK, LONG, MIDDLE
-from onesided.evaluation.resolution import (
-    SCALARS,
-    Triple,
-    falls_below,
-    heads_for_zero,
-    integrals,
-    may_fall_below,
-    may_turn,
-    may_vanish,
-    turns_back,
-)
+from onesided.evaluation.path_steps import CHUNK, LONG
+from onesided.evaluation.resolution import integrals
 from onesided.evaluation.step_data import StepKnobs
-from onesided.statics.curves.curve import Curve, CurvePoint, Plane, make_point, newton
-from onesided.statics.curves.factors import determinant
-from onesided.statics.tracing.cells import ControlCell, to_the_edge, turns_inside
+from onesided.results import Ray
+from onesided.statics.curves.curve import Curve, CurvePoint, CurvePoints, Plane, make_point, newton
+from onesided.statics.tracing.cells import to_the_edge, turns_inside
 from onesided.statics.tracing.gap_measures import outdated
 from onesided.statics.tracing.hits import PathWatch, Trigger, explained, is_calm
-from onesided.statics.tracing.inside import halfway
+from onesided.statics.tracing.middles import resolved
+from onesided.statics.tracing.path_method import (
+    COMPILE_AFTER,
+    FIRST_STEP,
+    NEWTON,
+    Origin,
+    PathMethod,
+    PathRun,
+    PathStepper,
+)
 from onesided.statics.tracing.singular import first_singular
 from onesided.statics.tracing.stretch import Ahead, Located, Middle, ReachedEnd, Track, in_a_row, stretch
 from onesided.statics.tracing.survey import Matrix, Survey, SurveyedStep
+from onesided.statics.tracing.trace import Tracer
+from onesided.system.system import System
 
-if TYPE_CHECKING:  # curves of large systems are made elsewhere
-    from onesided.statics.curves.large import LargeCurve
-
+SHARE = 0.01  # of the residual that a path may have: what its points are corrected to
 NODES = 4  # tangents that the predictor uses at most
 OFF_CENTRE = 0.1  # share of a step by which a place may be off its middle
 ROW = 16  # most single steps in a row: what is seen on the first makes the others useless
@@ -46,7 +46,7 @@ SHORT = 0.1  # steps along which stiffness is taken to change linearly on soft m
 
 @checked
 @dataclass(frozen=True)
-class PredictorCorrector:
+class PredictorCorrector(PathMethod):
     """Pseudo-arclength continuation in the scaled metric of q, p and λ; the defaults need no tuning.
 
     Attributes
@@ -62,12 +62,12 @@ class PredictorCorrector:
         0 where many paths of one model are wanted, `math.inf` for never.
     """
 
-    first_step: float = 0.01
+    first_step: float = FIRST_STEP
     max_step: float = 0.5
     turn: float = 0.25
     miss: float = 0.03
     resolution: float = 5e-4
-    compile_after: float = 1000
+    compile_after: float = COMPILE_AFTER
 
     def __post_init__(self) -> None:
         if not (
@@ -78,6 +78,17 @@ class PredictorCorrector:
             and self.compile_after >= 0
         ):
             raise UsageError("`PredictorCorrector` has a knob out of range", got=repr(self))
+
+    def begin(self, origin: Origin, ray: Ray) -> PathRun:
+        """A trace by steps, with everything on the way of them looked for."""
+        return Tracer(origin, ray, Steps(self, origin.watch, origin.most))
+
+    def refuse(self, system: System) -> None:
+        """Nothing: the method is for all systems."""
+
+    def compiles(self, points: int) -> bool:
+        """Whether the path is long enough to pay for a compilation."""
+        return points >= self.compile_after
 
     @classmethod
     def fast(cls) -> "PredictorCorrector":
@@ -95,7 +106,7 @@ class PredictorCorrector:
         return replace(self, **shorter)
 
 
-class Walker:
+class Steps(PathStepper):
     """A point that moves along curves by steps that can be trusted.
 
     `previous` and `earlier` are the points before it on the same leg. `ahead` holds points that a compiled call made,
@@ -104,26 +115,31 @@ class Walker:
     `gap_sizes` are those at the point to which the last step leads, where they are known.
     """
 
-    curve: Curve
-    point: CurvePoint
-    previous: CurvePoint | None
-    earlier: CurvePoint | None
+    previous: CurvePoint | None = None
+    earlier: CurvePoint | None = None
     landing: Array | None = None
-    gap_sizes: Array | None = None
 
     def __init__(self, method: PredictorCorrector, watch: PathWatch, most: int) -> None:
+        super().__init__(method.first_step)
         self.method, self.watch, self.most = method, watch, most
-        self.points, self.step, self.blind = 0, method.first_step, False
         self.ahead: Ahead | None = None
         self.taken = 0
         self.tried: tuple[float, Any] = method.first_step, None  # the last step, and the blocks at its end
         self.survey = Survey(method, watch)
         self.middle: Middle | None = None  # of the last step
         self.proposed: Middle | None = None  # of the next
-        self.located: Located | None = None
-        self.cell: ControlCell | None = None  # where p has kinks
 
-    def _advance(self) -> CurvePoint | None:
+    def leave(self, curve: Curve, point: CurvePoint, landing: Array | None) -> None:
+        """Begin a leg: nothing is known before its start."""
+        super().leave(curve, point, landing)
+        self.previous = self.earlier = self.middle = self.proposed = None
+        self.landing = landing
+
+    def forget(self) -> None:
+        """Drop points ahead that are not taken yet."""
+        self.ahead = None
+
+    def advance(self) -> CurvePoint | None:
         """One step of the curve that can be trusted; None when the step becomes too small."""
         landed = self._land()
         if landed is not None:
@@ -149,14 +165,9 @@ class Walker:
         y, self.landing, self.gap_sizes = self.landing, None, None
         if y is None:
             return None
-        a, target = self.point, 0.01 * self.watch.tolerances.residual
-        found = newton(self.curve, y, Plane(a.t, float(a.t @ y)), target=target, limit=5)
-        if not found.converged:
-            return None
-        move = found.y - a.y
-        b = make_point(self.curve, found, a.t, a.s + math.sqrt(move @ move))
-        b.sense = b.sense or a.sense
-        self.step = min(b.s - a.s, self.method.first_step)
+        b = self.corrected(y, target=SHARE * self.watch.tolerances.residual)
+        if b is not None:
+            self.step = min(b.s - self.point.s, self.method.first_step)
         return b
 
     def _look_ahead(self) -> None:
@@ -183,7 +194,7 @@ class Walker:
             made.append(ReachedEnd(b, *self.tried, self.step, self.proposed, self.located, calm))
             if not calm:
                 break
-            self._move(b)
+            self.move(b)
         if not made:
             return None
         self.point, self.previous, self.earlier, self.middle, self.step = known
@@ -239,11 +250,11 @@ class Walker:
     def _try_steps(self, *, alone: bool = True) -> CurvePoint | None:
         """One step that can be trusted, shorter and shorter; of those `alone` straight ones are looked into at once."""
         a, method = self.point, self.method
-        target = 0.01 * self.watch.tolerances.residual
+        target = SHARE * self.watch.tolerances.residual
         while self.step > self.watch.tolerances.minimum_step:
             h, self.located = self.step, None
             y, border, h = self._aim(h)
-            found = newton(self.curve, y, border, target=target, limit=5, reach=method.miss * h)
+            found = newton(self.curve, y, border, target=target, limit=NEWTON, reach=method.miss * h)
             if found.converged and self._in_cell(found.y):
                 move = found.y - a.y
                 b = make_point(self.curve, found, a.t, a.s + math.sqrt(move @ move))
@@ -311,7 +322,7 @@ class Walker:
         p = self.previous
         volume = math.nan if self.middle is None else self.middle.volume
         before = None if p is None or not a.s > p.s else (p.volume, volume, a.s - p.s)
-        middle = resolved(self.curve, a, b, before, self.method, self.watch)
+        middle = resolved(self.curve, a, b, before, self.method.miss, self.watch)
         if middle is not None:
             self.proposed, b.s_middle, b.middle_slope = middle, middle.s, middle.slope
             return True
@@ -330,8 +341,8 @@ class Walker:
         return self.survey.until(self.curve, a, b, e, self.points, compiled=self._compiles())
 
     def _compiles(self) -> bool:
-        """Whether the path is long enough to pay for a compilation."""
-        return self.points >= self.method.compile_after
+        """Whether the path is long enough for whole stretches in one call."""
+        return self.method.compiles(self.points)
 
     def _singular(self, a: CurvePoint, b: CurvePoint) -> bool:
         """Locate the first singular point of a short step; what follows it is traced from there."""
@@ -341,94 +352,28 @@ class Walker:
         self.located = Located(Trigger.singular, found, self.curve.evaluate(found.x))
         return True
 
-    def _move(self, b: CurvePoint) -> None:
+    def move(self, b: CurvePoint) -> None:
         """Go on to b, keeping the two points before it for the predictor."""
         if b.s - self.point.s > EPS:
             self.earlier, self.previous = self.previous, self.point
             self.middle, self.proposed = self.proposed, None
         self.point = b
 
+    def calm(self, until: Callable[[CurvePoints, int, int], int]) -> tuple[CurvePoints, Array] | None:
+        """The points of a stretch on the way to which nothing happens, as far as they come in a row."""
+        ahead, first = self.ahead, self.taken
+        last = first if ahead is None else until(ahead.points, first, ahead.calm_until(first))
+        if ahead is None or last <= first:
+            return None
+        for i in range(max(first, last - 3), last):
+            self.proposed = ahead.middle(i)
+            self.move(ahead.points.point(i))
+        self._take(last)
+        self.points += last - first
+        return ahead.points.pick(slice(first, last)), ahead.gap_sizes[last - 1]
+
 
 def _matrix(curve: Curve, made: Ahead, i: int) -> Matrix:
     """K at point number i, with its factors where these are known."""
     factors = made.factors[i] if made.factors else None
     return Matrix(curve, partial(made.blocks, i), bool(made.points.neutral[i]), factors)
-
-
-def resolved(
-    curve: Curve,
-    a: CurvePoint,
-    b: CurvePoint,
-    before: tuple[float, float, float] | None,
-    method: PredictorCorrector,
-    watch: PathWatch,
-) -> Middle | None:
-    """The middle of a step, evaluated on its own, if that agrees with what its ends say; None if not.
-
-    The path lies on the cubic through both ends, the determinant keeps away from zero, no gap or reaction dips below
-    zero, p does not turn twice [the same as compiled: `path_steps`]. `before` are the volumes at the start and in the
-    middle of the last step, and its length.
-    """
-    if curve.large:
-        fine = _resolved_by_end(cast("LargeCurve", curve), a, b, method.miss, watch.tolerances)
-        return Middle(math.nan, math.nan, b.t) if fine else None
-    n, move, along = curve.n, b.y - a.y, a.t + b.t
-    h, along = math.sqrt(move @ move), along / math.sqrt(along @ along)
-    y = halfway(a, b)
-    e = curve.evaluate(curve.packed(y))
-    right = np.zeros((curve.size, 2), order="F")
-    right[:-1, 0], right[-1, 1] = -curve.residual(e), 1.0
-    solution, factors = curve.solve_bordered(e, along, right)
-    orientation, volume = determinant(factors)
-    delta, t, length = solution[:, 0], solution[:, 1], math.sqrt(solution[:, 1] @ solution[:, 1])
-    regular = math.isfinite(a.volume) or math.isfinite(b.volume)  # it may be singular all along
-    if not math.sqrt(delta @ delta) <= MIDDLE * method.miss * h or (regular and not math.isfinite(volume)):
-        return None
-    t, volume = t / length, volume + math.log(length)
-    if a.orientation * b.orientation > 0:
-        start, middle, ratio = (a.volume, math.nan, 1.0) if before is None else (*before[:2], h / before[2])
-        if a.orientation != orientation or heads_for_zero(SCALARS, (start, middle, a.volume), ratio):
-            return None
-        if may_vanish(SCALARS, a.volume, volume, b.volume, ratio * (a.volume - start)):
-            return None
-    margins, rates = curve.margins(e, y, t)
-    if len(margins):
-        inside = margins + curve.margin_rates(e, delta)
-        gaps = Triple(a.margins, h * a.rates, inside, h * rates, b.margins, h * b.rates)
-        if falls_below(gaps, -watch.tolerances.residual):
-            return None
-    at_a, at_b = float(a.t[n]), float(b.t[n])
-    p = Triple(float(a.y[n]), h * at_a, float(y[n] + delta[n]), h * float(t[n]), float(b.y[n]), h * at_b)
-    if turns_back(p, math.copysign(1.0, at_a), h):
-        return None
-    return Middle((a.s + b.s) / 2, volume, t, e.L_p * float(curve.unit[n] * t[n]))
-
-
-def _resolved_by_end(curve: "LargeCurve", a: CurvePoint, b: CurvePoint, miss: float, tolerances: Tolerances) -> bool:
-    """The same for large systems with the factorisation at b: the middle costs a residual and one solve.
-
-    Slopes in the middle are not known; they are taken from the cubics through both ends.
-    """
-    n, k, move, along = curve.n, curve.k, b.y - a.y, a.t + b.t
-    h, e = math.sqrt(move @ move), curve.kkt_matrix.holder
-    if e is None or curve.kkt_matrix.rows is not curve.rows:
-        return True
-    y = halfway(a, b)
-    _, L_q, c = curve.system.residual_packed(curve.packed(y))
-    R = np.concatenate([L_q, c[curve.rows]]) / curve.weight
-    delta = curve.border(along / math.sqrt(along @ along)).solve(-R, 0.0, refine=False)
-    if not math.sqrt(delta @ delta) <= MIDDLE * miss * h:
-        return False
-    gap, closed = curve.scales.gap[k:], curve.rows[k:] - k
-    margins = c[k:] / gap + curve.gap_rates(e, delta) / gap if len(gap) else c[k:]
-    margins[closed] = (y + delta)[n + 1 + k :]
-    gaps = _by_cubic(a.margins, h * a.rates, margins, b.margins, h * b.rates)
-    if len(margins) and may_fall_below(np, gaps, -tolerances.residual).any():
-        return False
-    p = _by_cubic(a.y[n], h * a.t[n], y[n] + delta[n], b.y[n], h * b.t[n])
-    return not may_turn(np, p, np.sign(a.t[n]), h)
-
-
-def _by_cubic(a: Any, slope_a: Any, m: Any, b: Any, slope_b: Any) -> Triple:
-    """Values at three places with the slope in the middle from the cubic through both ends."""
-    return Triple(a, slope_a, m, 1.5 * (b - a) - (slope_a + slope_b) / 4, b, slope_b)
