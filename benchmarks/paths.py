@@ -393,16 +393,16 @@ def tools() -> Iterator[tuple[str, Tool, str]]:
 
 
 def measure(call: Callable[[], Run], repeats: int = 3, patience: float = 8.0) -> tuple[float, Run]:
-    """Return the median seconds after a warm-up, or those of the one run that took too long to repeat, and the run.
+    """Return the median processor seconds after a warm-up, or those of the one run that took too long to repeat, and the run.
 
     Short paths are repeated for half a second.
     """
     seconds: list[float] = []
     with contextlib.redirect_stdout(io.StringIO()):
         while len(seconds) <= repeats or sum(seconds[1:]) < 0.5:
-            begin = time.perf_counter()
+            begin = time.process_time()
             run = call()
-            seconds.append(time.perf_counter() - begin)
+            seconds.append(time.process_time() - begin)
             if seconds[0] > patience:
                 return seconds[0], run
     return statistics.median(seconds[1:]), run
@@ -439,10 +439,10 @@ def typical(call: Callable[[], Any], repeats: int) -> float:
     """Return the median over seven rounds of the mean seconds of a call."""
     means = []
     for _ in range(7):
-        begin = time.perf_counter()
+        begin = time.process_time()
         for _ in range(repeats):
             call()
-        means.append((time.perf_counter() - begin) / repeats)
+        means.append((time.process_time() - begin) / repeats)
     return statistics.median(means)
 
 

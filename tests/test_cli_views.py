@@ -6,12 +6,14 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 from typer.testing import CliRunner
 
 import onesided
 from onesided.cli import listing
 from onesided.cli.app import app
+from onesided.cli.result_members import with_members
 from onesided.results import Kind, Occurrence
 from onesided.results.explain import slug, slugs, theory
 
@@ -136,3 +138,19 @@ def test_looking_at_results_needs_no_jax(results):
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+def test_saved_results_know_their_members(tmp_path):
+    """Balance at the apex of the truss, 2 N y/L = −p, in a result that was computed with other numbers and saved."""
+    folder = tmp_path / "truss"
+    assert run("trace", "von-mises-truss", "--set", "k=2", "-o", str(folder)).exit_code == 0
+    path = with_members(onesided.load_result(folder), (folder / "model.toml").read_text())
+    np.testing.assert_allclose(2 * path["west.force"] * path["apex_y"] / path["west.length"], -path.p, atol=1e-9)
+    done = run("plot", str(folder), "--kind", "sketch", "--members", "force", "-o", str(tmp_path / "a.svg"))
+    assert done.exit_code == 0, done.output
+
+
+def test_a_result_without_its_file_stays_as_it_is(results):
+    path = onesided.load_result(results)
+    assert with_members(path, "") is path
+    assert with_members(path, "energy = 'no model'") is path

@@ -23,6 +23,7 @@ from onesided.plots.dark_figures import for_dark_pages
 from onesided.plots.films import FLASH, scenes
 from onesided.plots.strokes import firmness_of
 from onesided.results import Line, Sketch
+from onesided.results.named import shown_range
 from onesided.results.numbering import numbered
 from onesided.results.sketch import ActingForces, read_sketch, sketch_record
 from onesided.results.sketch_forces import LoadArrow, Support, TouchPoint
@@ -297,3 +298,21 @@ def test_very_long_paths_take_few_artists():
 def test_forces_on_points_that_are_not_there_are_refused():
     with pytest.raises(ModelError, match="'tip'"):
         Sketch(points={"a": (0.0, 0.0)}, acting=ActingForces((LoadArrow("tip", (0.0, 1.0)),)))
+
+
+def test_round_off_is_not_a_curve():
+    """A column that stays straight: its angle is 0 but for round-off, and the picture must not blow that up."""
+    path = onesided.trace(zoo.load("column").system)
+    assert np.ptp(path["theta"]) < 1e-12
+    axes = plots.diagram(path, x="theta")
+    low, high = axes.get_xlim()
+    assert high - low > 0.1
+    assert axes.get_ylim()[0] <= path.p.min() < path.p.max() <= axes.get_ylim()[1]
+
+
+@pytest.mark.parametrize("unit", [1e-9, 1.0, 1e9])
+def test_ranges_are_shown_in_any_unit(unit):
+    assert shown_range(unit * 2.0, unit * (2.0 + 1e-3), unit) == (unit * 2.0, unit * (2.0 + 1e-3))
+    assert shown_range(-1e-73 * unit, 0.0, unit) == pytest.approx((-0.5 * unit, 0.5 * unit))
+    assert shown_range(3.0 * unit, 3.0 * unit * (1 + 1e-15), 0.0) == pytest.approx((1.5 * unit, 4.5 * unit))
+    assert shown_range(0.0, 0.0, 0.0) == (0.0, 0.0)

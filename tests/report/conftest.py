@@ -82,7 +82,12 @@ class Tab:
         )
 
     def picture(self, canvas="sketch"):
-        return self.page.evaluate("id => document.getElementById(id).toDataURL()", canvas)
+        """What a canvas shows once it was painted anew."""
+        return self.page.evaluate(
+            "id => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame("
+            "() => done(document.getElementById(id).toDataURL()))))",
+            canvas,
+        )
 
     def quiet(self):
         assert self.said == []

@@ -55,9 +55,13 @@ def traced_event(system: Any, number: int | None) -> "Event":
     if number is not None and 1 <= number <= len(path.events):
         return path.events[number - 1]
     special = [one for one in path.events if one.kind is not onesided.Kind.bound]
-    if number is not None or not special:
-        got = f"--event {number}" if number is not None else "no event but a bound"
-        raise UsageError("there is no such event", got=got, expected=f"1 to {len(path.events)}: see `onesided trace`")
+    if number is None and not special:
+        raise UsageError(
+            "the path of this file meets no event before its end", advice="a wider range; `onesided trace` shows it"
+        )
+    if number is not None:
+        expected = f"1 to {len(path.events)}: see `onesided trace`"
+        raise UsageError("there is no such event", got=f"--event {number}", expected=expected)
     return special[0]
 
 

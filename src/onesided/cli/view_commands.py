@@ -13,6 +13,7 @@ from onesided import cli
 from onesided import results as kept
 from onesided.base.errors import UsageError
 from onesided.cli.exits import clear_errors
+from onesided.cli.result_members import with_members
 
 MOST_FRAMES = 20_000  # more than ten minutes of film
 
@@ -104,7 +105,7 @@ def explain(
 
 
 def _load(results: Path) -> Any:
-    return onesided.load_result(results)
+    return with_members(onesided.load_result(results), _model(results))
 
 
 def _model(results: Path) -> str:

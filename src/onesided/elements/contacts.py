@@ -231,7 +231,7 @@ class SegmentContact(Rubbing):
         return len(self.first), len(self.second)
 
     @property
-    def _pairs(self) -> list[tuple[str, int, tuple[int, int]]]:
+    def pairs(self) -> list[tuple[str, int, tuple[int, int]]]:
         """Ending of the name, end, and ends of the other segment."""
         a, b = len(self.first), len(self.second)
         pairs = [(f"_first{i + 1}", i, (a, a + 1)) for i in range(a) if b == 2]
@@ -240,7 +240,7 @@ class SegmentContact(Rubbing):
     @property
     def gap_names(self) -> tuple[str, ...]:
         """One per end: `_first1`, …, `_second2`; a point against a segment is called like the element."""
-        return tuple(name for name, _, _ in self._pairs) if len(self.places) == 4 else ("",)
+        return tuple(name for name, _, _ in self.pairs) if len(self.places) == 4 else ("",)
 
     def check(self, start: Start) -> None:
         """Segments of some length, a positive thickness."""
@@ -261,12 +261,12 @@ class SegmentContact(Rubbing):
     def gaps(self, at: Local) -> tuple[Any, ...]:
         """Distance of each end from the other segment, less the thickness."""
         x = [frame.position for frame in at.frames]
-        return tuple(segment_distance(x[i], x[j], x[k]) - at.n.thickness for _, i, (j, k) in self._pairs)
+        return tuple(segment_distance(x[i], x[j], x[k]) - at.n.thickness for _, i, (j, k) in self.pairs)
 
     def touching(self, at: Local) -> tuple[tuple[Any, Any], ...]:
         """Half the thickness off the other segment; the end is pushed."""
         x, found = [frame.position for frame in at.frames], []
-        for _, i, (j, k) in self._pairs:
+        for _, i, (j, k) in self.pairs:
             foot = x[j] + segment_share(x[i], x[j], x[k]) * (x[k] - x[j])
             normal = (x[i] - foot) / segment_distance(x[i], x[j], x[k])
             found.append((foot + 0.5 * at.n.thickness * normal, normal))
@@ -278,7 +278,7 @@ class SegmentContact(Rubbing):
         spins = [*self._spins(at, rates, range(len(self.first)))]
         spins += self._spins(at, rates, range(len(self.first), len(x)))
         found = []
-        for _, i, (j, k) in self._pairs:
+        for _, i, (j, k) in self.pairs:
             share = segment_share(x[i], x[j], x[k])
             foot = x[j] + share * (x[k] - x[j])
             normal = (x[i] - foot) / at.n.thickness

@@ -136,10 +136,10 @@ def polygon_distance(point: Any, corners: Any) -> Any:
     return nearest_edge(point, corners)[0]
 
 
-def nearest_edge(point: Any, corners: Any) -> tuple[Any, Any]:
+def nearest_edge(point: Any, corners: Any, xp: Any = jnp) -> tuple[Any, Any]:
     """Largest signed distance of a point from the edge lines of a convex polygon, and the normal of that edge."""
-    edges = jnp.roll(corners, -1, axis=0) - corners
-    normals = jnp.stack([edges[:, 1], -edges[:, 0]], axis=1) / jnp.sqrt(jnp.sum(edges**2, axis=1))[:, None]
-    distances = jnp.sum(normals * (point - corners), axis=1)
-    largest = jnp.argmax(distances)  # one edge gives the normal, also where two are equally far
+    edges = xp.roll(corners, -1, axis=0) - corners
+    normals = xp.stack([edges[:, 1], -edges[:, 0]], axis=1) / xp.sqrt(xp.sum(edges**2, axis=1))[:, None]
+    distances = xp.sum(normals * (point - corners), axis=1)
+    largest = xp.argmax(distances)  # one edge gives the normal, also where two are equally far
     return distances[largest], normals[largest]

@@ -16,7 +16,7 @@ from onesided.plots.palette import ACCENT, HUES, INK, hue
 from onesided.plots.strokes import MACHINE, Firmness, draw_path, stroke_handle, write_modes
 from onesided.plots.style import new_axes, settings
 from onesided.results import Diagram, Drive, Event, Kind, Path, column, dense
-from onesided.results.named import label_of
+from onesided.results.named import label_of, shown_range, size_of
 from onesided.results.named_series import members_of
 from onesided.results.numbering import Numbered
 
@@ -71,6 +71,7 @@ def diagram(
         axes.set(xlabel=label_of(paths[0], x), ylabel=label_of(paths[0], y))
         axes.margins(0.1, 0.13)
         axes.autoscale_view()
+        _without_round_off(axes, paths, (x, y))
         if title:
             axes.set_title(textwrap.fill(title, WIDE) if legend and badges.alone(axes) else title)
         events = [one for one in result.numbered if any(one.part == drawn.index for drawn in shown)]
@@ -86,6 +87,17 @@ def diagram(
             named = list(_branch_names(axes, shown, curves)) if len(paths) <= MOST_BRANCHES else []
             labels.place(axes, [*badges.notes(spots), *named], curves)
     return axes
+
+
+def _without_round_off(axes: Axes, paths: tuple[Path, ...], names: tuple[str, str]) -> None:
+    """Limits as wide as a quantity is large where it does not change but for round-off."""
+    limits: tuple[Any, Any] = (axes.set_xlim, axes.set_ylim)
+    for name, limit in zip(names, limits, strict=True):
+        values = np.concatenate([column(path, name) for path in paths])
+        low, high = float(np.min(values)), float(np.max(values))
+        shown = shown_range(low, high, size_of(paths[0], name))
+        if shown != (low, high):
+            limit(*shown)
 
 
 def paths_of(result: Result) -> tuple[Path, ...]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import singledispatch
+from functools import cached_property, singledispatch
 from typing import Any
 
 import numpy as np
@@ -59,6 +59,11 @@ class Film:
 
     def __len__(self) -> int:
         return len(self.captions) - sum(len(numbers) for numbers in self.falls.values())
+
+    @cached_property
+    def loads(self) -> overlays.Strengths:
+        """Loads in all pictures."""
+        return overlays.strengths(self.sketch, self.columns, self.p)
 
 
 def film(path: Path, wanted: int) -> Film:
@@ -257,8 +262,8 @@ def extent(found: Film) -> tuple[Array, Array]:
     for body in found.sketch.bodies:
         reach = max(float(np.hypot(x, y)) for x, y in body.outline)
         parts += [places[body.at] - reach, places[body.at] + reach]
-    for load in found.sketch.acting.loads if len(found.p) else ():
-        parts.append(places[load.at] - overlays.longest(load, found.p, parts))
+    if len(found.p):
+        parts += overlays.room(found.sketch, places, found.loads)
     for i in np.unique(np.linspace(0, len(found) - 1, SAMPLES).round().astype(int)) if found.sketch.solids else ():
         parts += corners_of(found.sketch, places, found.columns, int(i))
     points = np.concatenate(parts)
@@ -293,7 +298,8 @@ def draw(axes: Axes, found: Film, i: int, colours: Mapping[str, Any] | None = No
             draw_line(axes, points, line.style, size, (colours or {}).get(line.name))
     _joints(axes, sketch, places)
     _contacts(axes, found, i, places, size)
-    overlays.draw_loads(axes, sketch, places, found.p, i, size)
+    if len(found.p):
+        overlays.draw_loads(axes, sketch, places, found.loads, i, size)
 
 
 def columns_at(found: Film, i: int) -> dict[str, Array]:
@@ -351,13 +357,11 @@ def ghost(axes: Axes, found: Film, i: int = 0) -> None:
     places, now = places_at(found, i), columns_at(found, i)
     for line in found.sketch.lines:
         points = np.array([places[name] for name in line.points])
-        plot_points(
-            axes, np.vstack([points, points[:1]]) if line.style == "body" else points, color=PALE, lw=1.4, zorder=0
-        )
+        closed = np.vstack([points, points[:1]]) if line.style == "body" else points
+        plot_points(axes, closed, color=PALE, lw=1.4, zorder=0)
     for circle in found.sketch.circles:
-        plot_points(
-            axes, rings(places[circle.centre], float(value(circle.radius, now)[0]))[0], color=PALE, lw=1.0, zorder=0
-        )
+        ring = rings(places[circle.centre], float(value(circle.radius, now)[0]))[0]
+        plot_points(axes, ring, color=PALE, lw=1.0, zorder=0)
 
 
 def highlights(found: Film, i: int) -> Iterator[tuple[str, ...]]:

@@ -76,6 +76,7 @@ def write(  # noqa: PLR0913 - one call, all by keyword
     known = FORMATS[:2] if for_paper else FORMATS
     if target.suffix.lower() not in known:
         raise UsageError("this kind of file is not known", got=repr(target.suffix), expected=" or ".join(known))
+    title = "" if for_paper else title
     if view is View.story:
         return _saved(story(result, x=x, y=y, title=title), target)
     with paper() if for_paper else settings():
@@ -91,7 +92,7 @@ def write(  # noqa: PLR0913 - one call, all by keyword
         if view is View.sketch and members:
             sketch(result, index, ax=axes, title=title or None, members=members)
         else:
-            _draw(result, view, axes, (x, y), index, "" if for_paper else title)
+            _draw(result, view, axes, (x, y), index, title)
         return _saved(figure, target)
 
 

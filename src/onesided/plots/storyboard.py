@@ -1,6 +1,7 @@
 """The story of a result in one figure: its diagram, and the system at the start, around each jump and at the end."""
 
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -60,7 +61,7 @@ def story(result: Told, *, x: str | None = None, y: str | None = None, title: st
             diagram(result, x=names[0], y=names[1], ax=main)
         for axes, one in zip(cells, shown, strict=True):
             _thumbnail(axes, film, one)
-            _connected(figure, axes, main, one)
+        _connected(figure, cells, main, shown)
         if title:
             figure.suptitle(title, x=0.01, ha="left", fontsize=11, fontweight="bold")
     return figure
@@ -117,10 +118,15 @@ def _thumbnail(axes: Axes, film: Film, one: Thumbnail) -> None:
     axes.set_title(one.words, fontsize=8.5, fontweight="normal", color=one.colour, loc="center")
 
 
-def _connected(figure: Figure, axes: Axes, main: Axes, one: Thumbnail) -> None:
-    """A thin line from the foot of a thumbnail to its point."""
-    if one.spot is None:
-        return
-    look: dict[str, Any] = {"color": PALE, "lw": 0.9, "zorder": 0}
-    figure.add_artist(ConnectionPatch((0.5, 0.0), one.spot, axes.transAxes, main.transData, **look))
-    main.plot(*one.spot, ".", color=GREY, ms=4, zorder=3)
+def _connected(figure: Figure, cells: list[Axes], main: Axes, shown: list[Thumbnail]) -> None:
+    """Thin lines from the feet of thumbnails to their points; words at the points where lines would cross."""
+    pairs = [(axes, one, one.spot) for axes, one in zip(cells, shown, strict=True) if one.spot is not None]
+    crossing = any(later[0] < former[0] for (*_, former), (*_, later) in pairwise(pairs))
+    for axes, one, spot in pairs:
+        main.plot(*spot, ".", color=GREY, ms=4, zorder=3)
+        if not crossing:
+            look: dict[str, Any] = {"color": PALE, "lw": 0.9, "zorder": 0}
+            figure.add_artist(ConnectionPatch((0.5, 0.0), spot, axes.transAxes, main.transData, **look))
+        elif one.colour == INK and not one.words[0].isdigit():  # the others have their number on the diagram
+            look = {"xytext": (7, 0), "textcoords": "offset points", "ha": "left", "va": "center"}
+            main.annotate(one.words, spot, color=GREY, fontsize=8.5, annotation_clip=False, **look)

@@ -98,6 +98,7 @@ def payload(told: Story, taken: int = 0) -> dict[str, Any]:
         "parameter": told.parameter,
         "velocities": bool(told.coordinates) and told.parameter != told.driver,
         "labels": dict(told.labels),
+        "sizes": dict(told.sizes),
         "firmness": None if firmness is None else _base64(firmness),
         "readout": list(told.shown[:MOST_READ]),
         "x": told.x,

@@ -1,5 +1,6 @@
 """One self-contained page: template, style, script and data in a single file that needs no network."""
 
+import re
 from html import escape
 from pathlib import Path as FilePath
 from typing import Any
@@ -41,7 +42,7 @@ def html(result: Any, *, model: str = "") -> str:
         "warnings": "".join(
             f'<p class="warnings" role="note">{escape(text)}</p>' for text in (*told.warnings, *_left_out(told, data))
         ),
-        "description": f"<section><h2>About</h2><p>{escape(description)}</p></section>" if description else "",
+        "description": f"<section><h2>About</h2><p>{_with_code(description)}</p></section>" if description else "",
         "events": "".join(_event_item(event) for event in data["events"]) or '<li class="none">Nothing special.</li>',
         "listed": _listed(len(told.unilateral)),
     }
@@ -53,6 +54,11 @@ def html(result: Any, *, model: str = "") -> str:
 def summary(result: Any) -> str:
     """One line on a result."""
     return story(result).summary
+
+
+def _with_code(text: str) -> str:
+    """Escaped, with what stands in backticks as code."""
+    return re.sub("`([^`]*)`", r"<code>\1</code>", escape(text))
 
 
 def _left_out(told: Story, data: dict[str, Any]) -> list[str]:

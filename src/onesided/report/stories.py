@@ -17,7 +17,7 @@ from onesided.plots.strokes import MACHINE, firmness_of
 from onesided.results import Diagram, Drive, Event, FallStates, Jump, Kind, Path, dense
 from onesided.results.explain import slug, text
 from onesided.results.interpolated import DensePath
-from onesided.results.named import label_of
+from onesided.results.named import label_of, size_of
 from onesided.results.named_series import members_of
 from onesided.results.sketch import Sketch
 from onesided.results.wording import sides
@@ -26,6 +26,7 @@ WANTED = 600  # positions for a smooth slider
 MOST_SHOWN = 60  # coordinates, constraints, measures in lists
 MOST_DRAWN = 4000  # quantities that a sketch may need
 MOST_FALLING = 36  # states of a fall
+SAME_CHANGE = 6  # digits to which symmetric ones change alike: they stay in their order
 
 
 @dataclass(frozen=True)
@@ -92,7 +93,7 @@ class Story:
     driven : whether the strands follow each other as one history.
     coordinates : of the state that can be taken along, with velocities where `parameter` is not what drives; the name
         of the control parameter is `parameter`. Nothing where a state is not a point of a system.
-    labels : what is shown in place of a name, with its unit.
+    labels : what is shown in place of a name, with its unit;  sizes : how large a quantity is in this system.
     """
 
     heading: str
@@ -117,6 +118,7 @@ class Story:
     coordinates: tuple[str, ...] = ()
     parameter: str = ""
     labels: Mapping[str, str] = field(default_factory=dict)
+    sizes: Mapping[str, float] = field(default_factory=dict)
 
 
 @singledispatch
@@ -252,6 +254,7 @@ def _tell(
         coordinates=first.coordinates,
         parameter=first.control,
         labels=labelled(first, names),
+        sizes={name: size for name in names if (size := size_of(first, name)) > 0.0},
     )
 
 
@@ -320,12 +323,12 @@ def _shown(path: Path, names: list[str]) -> tuple[str, ...]:
 
 
 def ranking(*groups: list[Array]) -> list[int]:
-    """Numbers of columns, those that change most first; each group relative to its own largest change."""
+    """Numbers of columns, those that change most first, equal ones in order; each group relative to its largest."""
     score = np.zeros(groups[0][0].shape[1])
     for group in groups if len(score) else ():
         spread = np.max([a.max(axis=0) for a in group], axis=0) - np.min([a.min(axis=0) for a in group], axis=0)
         score = score + spread / (float(spread.max()) or 1.0)
-    return [int(i) for i in np.argsort(-score, kind="stable")]
+    return [int(i) for i in np.argsort(-np.round(score, SAME_CHANGE), kind="stable")]
 
 
 def provenance_rows(facts: Mapping[str, str], provenance: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from onesided.base.errors import UsageError
+from onesided.base.tolerances import HALF_DIGITS
 from onesided.base.types import Array
 from onesided.results.named_series import members_of
 from onesided.results.path import Path
@@ -48,6 +49,23 @@ def label_of(result: Any, name: str) -> str:
     """What pictures call a quantity of a result: its label with the unit in brackets, or its name."""
     label, unit = getattr(result, "provenance", {}).get("labels", {}).get(name, (name, ""))
     return f"{label or name} [{unit}]" if unit else str(label or name)
+
+
+def size_of(result: Any, name: str) -> float:
+    """How large a coordinate, the control parameter or the energy is in this system; 0 where that is not known."""
+    sizes = getattr(result, "provenance", {}).get("sizes", {})
+    lengths = dict(zip(result.coordinates, sizes.get("length", ()), strict=False)) if sizes else {}
+    known = {"energy": sizes.get("energy", 0.0), getattr(result, "control", ""): sizes.get("control", 0.0), **lengths}
+    return float(known.get(name, 0.0))
+
+
+def shown_range(low: float, high: float, size: float) -> tuple[float, float]:
+    """The range that a picture shows: where values differ by round-off only, one as wide as they are large."""
+    largest = max(abs(low), abs(high), size)
+    if high - low > HALF_DIGITS * largest or largest == 0.0:
+        return low, high
+    middle = (low + high) / 2
+    return middle - largest / 2, middle + largest / 2
 
 
 def column(path: Path, name: str) -> Array:

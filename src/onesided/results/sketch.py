@@ -143,7 +143,7 @@ class Sketch:
             parts += [body.angle, *(x for corner in body.outline for x in corner)]
         for solid in self.solids:
             parts += [*solid.turn, *(x for corner in solid.corners for x in corner)]
-        return parts
+        return [*parts, *self.acting.components()]
 
     def names(self) -> tuple[str, ...]:
         """Names of all quantities the drawing needs, each once."""

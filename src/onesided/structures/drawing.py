@@ -7,19 +7,18 @@ import numpy as np
 
 from onesided.base.types import Array
 from onesided.elements.contacts import InsideContact, PlaneContact, RoundContact
-from onesided.elements.contract import Quantity, Slot, evaluate_quantity
+from onesided.elements.contract import Quantity, Slot
 from onesided.elements.places import Body, Guided, Marker, Node, Place
 from onesided.groups.rotations import rotation_matrix
 from onesided.results import sketch as drawing
 from onesided.results.sketch import Component, Sketch
-from onesided.structures.drawn_forces import acting_forces
+from onesided.structures.drawn_forces import ForceArtist
+from onesided.structures.drawn_frames import Measures, number_of, positions_of, put
 from onesided.structures.hull import hull
 from onesided.system.measures import Elementwise
 
 if TYPE_CHECKING:
     from onesided.structures.structure import Structure
-
-Measures = dict[str, Elementwise]
 
 
 def structure_sketch(structure: "Structure") -> tuple[Sketch | None, Measures]:
@@ -31,15 +30,17 @@ def structure_sketch(structure: "Structure") -> tuple[Sketch | None, Measures]:
         return None, {}
     measures: Measures = {}
     points = {name: _point(structure, place, measures) for name, place in places.items()}
+    artist = ForceArtist(structure, places, measures)
+    acting = artist.acting()
     sketch = Sketch(
-        points={**points, **_walls(structure, measures)},
+        points={**points, **_walls(structure, measures), **artist.points},
         lines=(*_members(structure, places), *_links(places)),
         circles=(*_rounds(structure), *_discs(structure, places, measures)),
         grounds=tuple(_grounds(structure)),
         bodies=tuple(_bodies(structure, places, measures)),
         solids=tuple(_solids(structure, places, measures)),
         marks=_marks(structure, places),
-        acting=acting_forces(structure, places),
+        acting=acting,
     )
     return sketch, measures
 
@@ -47,10 +48,7 @@ def structure_sketch(structure: "Structure") -> tuple[Sketch | None, Measures]:
 def _point(structure: "Structure", place: Place, measures: Measures) -> tuple[Component, ...]:
     """Components of a place: coordinates and numbers where they are that, measures elsewhere."""
     if isinstance(place, Guided | Marker):
-        position = positions_of(structure, place)
-        for i in range(place.dimension):
-            measures[f"{place.name}.{'xyz'[i]}"] = Elementwise(_component(position, i))
-        return tuple(f"{place.name}.{'xyz'[i]}" for i in range(place.dimension))
+        return put(measures, place.name, positions_of(structure, place), place.dimension)
     return tuple(_slot(slot, measures) for slot in place.slots[: place.dimension])
 
 
@@ -59,30 +57,8 @@ def _slot(slot: Slot, measures: Measures) -> Component:
         return slot.name
     if not isinstance(slot.start, str) and slot.rate == 0.0:
         return float(slot.start)
-    measures[slot.name] = Elementwise(lambda q, p, th: _number(slot.start, th) + _number(slot.rate, th) * p)
+    measures[slot.name] = Elementwise(lambda q, p, th: number_of(slot.start, th) + number_of(slot.rate, th) * p)
     return slot.name
-
-
-def _number(quantity: Quantity, th: Mapping[str, float]) -> float:
-    return evaluate_quantity(quantity, th) if isinstance(quantity, str) else float(quantity)
-
-
-def positions_of(structure: "Structure", place: Place) -> Callable[[Any, Any, Any], Array]:
-    """Positions (N, d) of a place, from coordinates (n, N)."""
-    columns = [structure.index.get(int(slot), -1) for slot in structure.slots[place.name]]
-
-    def position(q: Any, p: Any, th: Any) -> Array:
-        numbers = {key: np.array([_number(x, th) for x in values]) for key, values in place.numbers.items()}
-        held = [_number(slot.start, th) + _number(slot.rate, th) * p for slot in place.slots]
-        values = [q[c] if c >= 0 else h + 0.0 * p for c, h in zip(columns, held, strict=True)]
-        table = np.array(values).T
-        return np.array([place.frame(row, numbers, np).position for row in np.atleast_2d(table)])
-
-    return position
-
-
-def _component(position: Callable[[Any, Any, Any], Array], i: int) -> Callable[[Any, Any, Any], Array]:
-    return lambda q, p, th: position(q, p, th)[:, i]
 
 
 def _members(structure: "Structure", places: Mapping[str, Place]) -> Iterator[drawing.Line]:
@@ -108,7 +84,7 @@ def _bodies(structure: "Structure", places: Mapping[str, Place], measures: Measu
 
 
 def _numbers(structure: "Structure", rows: Sequence[Sequence[Quantity]]) -> list[list[float]]:
-    return [[float(_number(x, structure.parameters)) for x in row] for row in rows]
+    return [[float(number_of(x, structure.parameters)) for x in row] for row in rows]
 
 
 def _rectangle(width: float, height: float) -> list[list[float]]:
@@ -147,7 +123,7 @@ def _rounds(structure: "Structure") -> Iterator[drawing.Circle]:
         elif isinstance(element, PlaneContact):
             pairs = [(element.point, element.radius)]
         for name, radius in pairs:
-            size = _number(radius, structure.parameters)
+            size = number_of(radius, structure.parameters)
             if size > 0:
                 yield drawing.Circle(name, size)
 
@@ -167,10 +143,10 @@ def _fixed_walls(structure: "Structure") -> list[_Wall]:
     start, th = structure.start_of(structure.parameters), structure.parameters
     for element in structure.elements:
         if isinstance(element, PlaneContact) and not element.on:
-            normal = np.array([_number(x, th) for x in element.normal])
+            normal = np.array([number_of(x, th) for x in element.normal])
             unit = normal / np.linalg.norm(normal)
-            through = np.array([_number(x, th) for x in element.through or [0.0] * len(unit)])
-            at, rate = start.position(element.point), _number(element.moves, th)
+            through = np.array([number_of(x, th) for x in element.through or [0.0] * len(unit)])
+            at, rate = start.position(element.point), number_of(element.moves, th)
             key = (*np.round(unit, 9), round(float(unit @ through), 9), rate)
             wall = found.setdefault(key, _Wall(f"wall of {element.name}", tuple(map(float, unit)), rate, []))
             wall.feet.append(at - unit * float(unit @ (at - through)))

@@ -11,7 +11,7 @@ from onesided.base.names import joined
 from onesided.base.types import Array
 from onesided.elements.cables import Cable
 from onesided.elements.contract import Element
-from onesided.structures.drawing import positions_of
+from onesided.structures.drawn_frames import positions_of
 from onesided.structures.structure import Structure
 from onesided.system.measures import Elementwise
 from onesided.system.sizes import Scales

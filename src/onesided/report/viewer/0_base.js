@@ -47,6 +47,12 @@ function range(arrays) {
   return low === high ? [low - (Math.abs(low) || 1) / 2, high + (Math.abs(high) || 1) / 2] : [low, high];
 }
 
+// The range to show: where values differ by round-off only, one as wide as they are large in this system.
+function noticed([low, high], size) {
+  const largest = Math.max(Math.abs(low), Math.abs(high), size || 0), middle = (low + high) / 2;
+  return high - low > 2 ** -26 * largest || !largest ? [low, high] : [middle - largest / 2, middle + largest / 2];
+}
+
 function ticks(low, high, most) {
   const raw = (high - low) / Math.max(most, 1), power = 10 ** Math.floor(Math.log10(raw));
   const step = [1, 2, 5, 10].find((k) => k * power >= raw) * power, found = [];

@@ -1,9 +1,9 @@
 // Data of the page: numbers come as base64, little-endian, column after column.
 const D = JSON.parse(document.getElementById("data").textContent);
-const labels = mapped(D.labels || {}), titled = (name) => labels.get(name) || name;
+const scales = mapped(D.sizes || {}), labels = mapped(D.labels || {}), titled = (name) => labels.get(name) || name;
 if (D.sketch) for (const key of ["points", "marks", "touches"]) D.sketch[key] = mapped(D.sketch[key] || {});
 
-if (D.sketch) for (const key of ["loads", "supports"]) D.sketch[key] = D.sketch[key] || []; // pages of others may lack them
+if (D.sketch) for (const key of ["loads", "supports", "turns"]) D.sketch[key] = D.sketch[key] || []; // pages of others may lack them
 
 function bytes(text) {
   const raw = atob(text), out = new Uint8Array(raw.length);

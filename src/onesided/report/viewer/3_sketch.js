@@ -19,9 +19,15 @@ class Drawing {
     return this.times === 1 ? now : column[0] + this.times * (now - column[0]);
   }
 
+  // A number, or a column as it is: of forces and directions.
+  given(component, frame) { return typeof component === "string" ? columns.get(component)[frame] : component; }
+
   point(name, frame) { return this.sketch.points.get(name).map((part) => this.value(part, frame)); }
 
   sampled() { const step = Math.max(1, Math.floor(ALL / 2000)); return Array.from({ length: Math.ceil(ALL / step) }, (_, i) => i * step); }
+
+  // Enlarged, contacts, circles and bodies would no longer touch what they touch.
+  exact() { const s = this.sketch; return s.grounds.length + s.circles.length + s.bodies.length + s.solids.length + s.touches.size > 0; }
 
   // How many times larger displacements must be drawn to be seen: 1, or a round number.
   exaggeration() {
@@ -33,7 +39,7 @@ class Drawing {
       for (const f of this.sampled()) far = Math.max(far, Math.hypot(...this.point(name, f).map((v, i) => v - first[i])) || 0);
     }
     const size = Math.max(...[0, 1, 2].map((i) => (high[i] > low[i] ? high[i] - low[i] : 0)));
-    if (!(far > 1e-9 * size) || far > SMALL * size || this.sketch.circles.length + this.sketch.bodies.length + this.sketch.solids.length) return 1;
+    if (!(far > 1e-9 * size) || far > SMALL * size || this.exact()) return 1;
     const raw = (SEEN * size) / far, power = 10 ** Math.floor(Math.log10(raw));
     return [5, 2, 1].find((k) => k * power <= raw) * power;
   }
@@ -57,7 +63,11 @@ class Drawing {
     this.centre = low.map((v, i) => (high[i] >= v ? (v + high[i]) / 2 : 0));
     this.half = low.map((v, i) => (high[i] >= v ? Math.max((high[i] - v) / 2, this.size / 8) + 0.14 * this.size : 0));
     const p = columns.get(D.parameter), reach = p ? Math.max(...range([p]).map(Math.abs)) : 0;
-    this.heavy = Math.max(...this.sketch.loads.map(([, force, grows]) => Math.hypot(...force) * (grows ? reach : 1)), 0);
+    const largest = (parts, grows) => (parts.some((part) => typeof part === "string")
+      ? Math.max(...this.sampled().map((f) => Math.hypot(...parts.map((part) => this.given(part, f))) * Math.abs(grows && p ? p[f] : 1)).filter(Number.isFinite), 0)
+      : Math.hypot(...parts) * (grows ? reach : 1));
+    this.heavy = Math.max(...this.sketch.loads.map(([, force, grows]) => largest(force, grows)), 0);
+    this.hard = Math.max(...this.sketch.turns.map(([, moment, grows]) => largest([moment], grows)), 0);
     this.most = Math.max(...D.unilateral.map((name) => { const r = columns.get("reaction " + name); return r ? range([r])[1] : 0; }), 0);
   }
 
@@ -133,7 +143,7 @@ class Drawing {
     this.screen = (p) => { const [u, v] = this.flat(p); return [w / 2 + this.shift[0] + u * scale, h / 2 + this.shift[1] - v * scale]; };
     Object.assign(this, { scale, thin: Math.min(1, Math.min(w, h) / 240) });
     for (const ground of this.sketch.grounds) this.ground(c, ground, frame);
-    for (const [at, held] of this.sketch.supports) this.support(c, at, held, frame);
+    for (const [at, held, clamped] of this.sketch.supports) this.support(c, at, held, clamped, frame);
     if (frame > 0) this.ghost(c);
     for (const [at, radius, angle] of this.sketch.circles) this.circle(c, at, radius, angle, frame);
     for (const [at, angle, outline] of this.sketch.bodies) this.body(c, at, angle, outline, frame);
@@ -146,6 +156,7 @@ class Drawing {
     this.joints(c, frame);
     D.unilateral.forEach((name, k) => this.contact(c, name, k, frame));
     for (const load of this.sketch.loads) this.load(c, load, frame);
+    for (const moment of this.sketch.turns) this.moment(c, moment, frame);
   }
 
   // Where everything was at the start, pale.
@@ -190,7 +201,7 @@ class Drawing {
   touch(constraint, name, frame) {
     const known = this.sketch.touches.get(constraint), at = this.point(known ? known[0] : name, frame);
     if (known) {
-      const normal = known[3] && known[3].length ? this.away(at, known[3].map((n) => this.point(n, frame)), known[4] ? -1 : 1) : known[1];
+      const normal = known[3] && known[3].length ? this.away(at, known[3].map((n) => this.point(n, frame)), known[4] ? -1 : 1) : known[1].map((part) => this.given(part, frame));
       return [at.map((v, i) => v - known[2] * normal[i]), normal];
     }
     const round = this.sketch.circles.find(([centre]) => centre === name), r = round ? Math.abs(this.value(round[1], frame)) : 0;
@@ -228,22 +239,46 @@ class Drawing {
   // Loads grow with p; the longest of all frames has length one.
   load(c, [at, force, grows], frame) {
     const p = columns.get(D.parameter), now = grows ? (p ? p[frame] : 0) : 1;
-    if (this.heavy) this.arrow(c, this.point(at, frame), force.map((v) => (v * now) / this.heavy), colour("ink"));
+    if (this.heavy) this.arrow(c, this.point(at, frame), force.map((v) => (this.given(v, frame) * now) / this.heavy), colour("ink"));
   }
 
-  // A triangle below a pin, with wheels where one axis is free; in space a square.
-  support(c, name, held, frame) {
+  // A moment: an arc with a head at its end, the longer the larger it is; counter-clockwise where it is positive.
+  moment(c, [at, moment, grows], frame) {
+    const p = columns.get(D.parameter), share = (this.given(moment, frame) * (grows ? (p ? p[frame] : 0) : 1)) / (this.hard || 1);
+    if (this.solid || !(Math.abs(share) > 0.04)) return;
+    const [x, y] = this.screen(this.point(at, frame)), r = 0.07 * this.size * this.scale, sweep = share * 1.5 * Math.PI;
+    const first = -Math.PI / 2 + sweep / 2, last = first - sweep, sense = Math.sign(share), head = 10 * this.thin; // y points down here
+    c.strokeStyle = c.fillStyle = colour("ink"); c.lineWidth = 2.4 * this.thin; c.setLineDash([]);
+    c.beginPath(); c.arc(x, y, r, first, last, share > 0); c.stroke();
+    const tip = last - (sense * 0.5 * head) / r, [u, v] = [x + r * Math.cos(tip), y + r * Math.sin(tip)], turn = last - sense * Math.PI / 2;
+    c.beginPath(); c.moveTo(u, v);
+    for (const s of [-1, 1]) c.lineTo(u - head * Math.cos(turn + 0.42 * s), v - head * Math.sin(turn + 0.42 * s));
+    c.closePath(); c.fill();
+  }
+
+  // A triangle below a pin, with wheels where one axis is free; a wall across a clamped end; in space a square.
+  support(c, name, held, clamped, frame) {
     const at = this.point(name, frame), [x, y] = this.screen(at), h = 11 * this.thin;
     c.strokeStyle = colour("muted"); c.fillStyle = colour("paper"); c.lineWidth = 1.2; c.setLineDash([]);
     if (this.solid) { c.fillStyle = colour("muted"); c.fillRect(x - 4 * this.thin, y - 4 * this.thin, 8 * this.thin, 8 * this.thin); return; }
-    const side = at[0] > this.centre[0] ? 1 : -1, [dx, dy] = held.includes("y") ? [0, 1] : [side, 0];
+    const side = at[0] > this.centre[0] ? 1 : -1, [dx, dy] = clamped ? this.outward(name, frame) : held.includes("y") ? [0, 1] : [side, 0];
     const spot = (down, across) => [x + h * (down * dx - across * dy), y + h * (down * dy + across * dx)];
-    this.path(c, [spot(0, 0), spot(1, -0.7), spot(1, 0.7)]); c.closePath(); c.fill(); c.stroke();
-    const base = held.length === 1 ? 1.5 : 1;
+    const base = clamped ? 0 : held.length === 1 ? 1.5 : 1, half = clamped ? 1.4 : 1;
+    if (!clamped) { this.path(c, [spot(0, 0), spot(1, -0.7), spot(1, 0.7)]); c.closePath(); c.fill(); c.stroke(); }
     if (held.length === 1) for (const s of [-0.4, 0.4]) { c.beginPath(); c.arc(...spot(1.25, s), 0.25 * h, 0, 7); c.stroke(); }
-    this.path(c, [spot(base, -1), spot(base, 1)]); c.stroke();
+    this.path(c, [spot(base, -half), spot(base, half)]); c.stroke();
     c.lineWidth = 0.8;
-    for (let k = 0; k < 5; k++) { const s = -0.8 + 0.45 * k; this.path(c, [spot(base, s), spot(base + 0.35, s - 0.35)]); c.stroke(); }
+    for (let k = 0; k < 5; k++) { const s = (-0.8 + 0.45 * k) * half; this.path(c, [spot(base, s), spot(base + 0.35, s - 0.35)]); c.stroke(); }
+  }
+
+  // From a clamped end away from the members that leave it, as seen on the screen.
+  outward(name, frame) {
+    const own = this.screen(this.point(name, frame)), away = [0, 0];
+    for (const [points] of this.sketch.lines) if (points.includes(name)) for (const other of points) {
+      this.screen(this.point(other, frame)).forEach((v, i) => { away[i] += own[i] - v; });
+    }
+    const far = Math.hypot(...away);
+    return far > 0 ? away.map((v) => v / far) : [0, 1];
   }
 
   path(c, points) { c.beginPath(); points.forEach((p, i) => c[i ? "lineTo" : "moveTo"](...p)); }
