@@ -393,7 +393,7 @@ def tools() -> Iterator[tuple[str, Tool, str]]:
 
 
 def measure(call: Callable[[], Run], repeats: int = 3, patience: float = 8.0) -> tuple[float, Run]:
-    """Return the median processor seconds after a warm-up, or those of the one run that took too long to repeat, and the run.
+    """Return the median processor seconds after a warm-up, or those of one run that took too long to repeat; the run.
 
     Short paths are repeated for half a second.
     """
