@@ -23,10 +23,11 @@ from onesided.base.types import Array, Indices, Status
 from onesided.dynamics.contacts.accumulation import FAINT, UNSEEN, Accumulations, unseen_hops
 from onesided.dynamics.contacts.contact_run import Outcome, World, check_events, collect
 from onesided.dynamics.contacts.flights import FlightKnobs, Flights
-from onesided.dynamics.contacts.friction_modes import collide_with_friction, decide
+from onesided.dynamics.contacts.friction_modes import at_limit, collide_with_friction, decide
 from onesided.dynamics.contacts.impact import ImpactImpulses, collide, support
 from onesided.dynamics.contacts.moments import MomentFinder, PhaseEnd
 from onesided.dynamics.contacts.sliding import ContactMode, SlidingMechanics
+from onesided.dynamics.contacts.slip_steps import SlipStepper
 from onesided.dynamics.contacts.soft import flipped, signs_at, with_soft
 from onesided.dynamics.feedback import FeedbackError
 from onesided.dynamics.mechanics import Mechanics, MotionState
@@ -248,7 +249,7 @@ class Flight:
         settled = mechanics.settle(state.t, state.q, state.v, np.zeros(equations.rows)).state
         settled = replace(settled, work=state.work)
         self._note_loose(mechanics)
-        stepper = Projected(rtol=self.method.rtol, max_step=self.method.max_step).start(mechanics, settled, end)
+        stepper = self._stepper(mechanics, settled, end)
         finder = MomentFinder(world, mode, mechanics, settled, self._users)
         if state is not self._flown:
             yield self._record(stepper, settled)
@@ -260,7 +261,7 @@ class Flight:
                 self.status, self.note = failed, stepper.note
                 self._near_jam(mechanics, stepper.state)
                 if isinstance(mechanics, SlidingMechanics) and self.status is Status.step_too_small:
-                    self.note += "; where slip begins or ends in space, its direction is stiff: try Moreau(step=…)"
+                    self.note += "; where slip in space comes to rest, its direction is stiff: try Moreau(step=…)"
                 return stepper.state, None
             world.sizes.grow(stepper.state.q, stepper.state.v)
             for moment, state in finder.moments(before, stepper.state):
@@ -277,6 +278,12 @@ class Flight:
                 return self._left(finder, stepper.state), None
         self.status, self.note = Status.max_iterations, f"{world.request.max_steps} steps were not enough"
         return stepper.state, None
+
+    def _stepper(self, mechanics: Mechanics, state: MotionState, end: float) -> Stepper:
+        method = Projected(rtol=self.method.rtol, max_step=self.method.max_step)
+        if isinstance(mechanics, SlidingMechanics) and mechanics.in_space:
+            return SlipStepper(mechanics, state, end, method)
+        return method.start(mechanics, state, end)
 
     def _left(self, finder: MomentFinder, state: MotionState) -> MotionState:
         """Keep what could not be resolved in the phase that is left at a state."""
@@ -370,7 +377,7 @@ class Flight:
         return slow
 
     def _forced(self, state: MotionState, moment: PhaseEnd | None, before: ContactMode) -> dict[int, Array]:
-        """Contacts that begin to slide, against the friction that has reached its limit, with those that just did.
+        """Contacts that begin to slide, against friction that has reached its limit, with those that just did.
 
         Those that have slid for a while are known by their slip: where that has ended, they may stick.
         """
@@ -378,9 +385,7 @@ class Flight:
         fresh = {b: np.array(d) for b, d in before.sliding if self._began.get(b) == state.t}
         found = {b: d for b, d in fresh.items() if moment is None or rows.labels[b] != moment.name}
         if moment is not None and moment.kind is Occurrence.slips:
-            b = rows.labels.index(moment.name)
-            friction = self._mu[list(rows.slips[b])]
-            found[b] = -friction / np.linalg.norm(friction)
+            found |= at_limit(rows, self._mu, before.sticking, moment.name)
         return found
 
     def _tell_friction(self, state: MotionState, before: ContactMode, mode: ContactMode) -> None:
@@ -389,8 +394,14 @@ class Flight:
             if now == "sticks" and was != "sticks":
                 self._tell(Occurrence.sticks, state, label)
             turned = now == was == "slides" and np.dot(dict(mode.sliding)[b], dict(before.sliding)[b]) < 0.0
+            turned = turned and self._rests(state, b)
             if now == "slides" and (was == "sticks" or turned):
                 self._tell(Occurrence.slips, state, label, "the other way" if turned else "")
+
+    def _rests(self, state: MotionState, block: int) -> bool:
+        """Whether there is no slip."""
+        slip = self.world.terms(state.t, state.q, state.v).c_dot[list(self.world.rows.slips[block])]
+        return float(np.linalg.norm(slip)) <= self.world.at_rest_below
 
     def _jammed(self, state: MotionState, moment: PhaseEnd) -> bool:
         """Whether forces are no longer determined."""

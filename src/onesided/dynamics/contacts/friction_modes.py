@@ -1,12 +1,12 @@
 """Which touching contacts open, stick or slide from an instant on, and what an impact with friction does."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
 
-from onesided.base.tolerances import DEFAULT, EPS
+from onesided.base.tolerances import DEFAULT, EPS, HALF_DIGITS
 from onesided.base.types import Array, Indices, Status
 from onesided.complementarity.friction import FrictionProblem, solve_friction
 from onesided.complementarity.least import least
@@ -17,6 +17,7 @@ from onesided.dynamics.contacts.impulses import answer
 from onesided.dynamics.contacts.sliding import ContactMode
 from onesided.evaluation.motion_terms import Terms
 from onesided.linalg import independent_rows
+from onesided.system.contact_equations import ContactRows
 
 MOST_SLIDING = 10  # contacts whose forces are checked to be determined by all principal minors
 FINE = 64.0 * EPS  # residual of Coulomb's law that is worth more work
@@ -98,6 +99,20 @@ def decide(
                     sticking.append(b)
     moving = tuple((b, tuple(float(x) for x in d)) for b, d in sorted(sliding.items()))
     return ContactDecision(ContactMode(tuple(closed), tuple(sorted(sticking)), moving))
+
+
+def at_limit(rows: ContactRows, mu: Array, sticking: Sequence[int], first: str) -> dict[int, Array]:
+    """Directions against the friction of contacts that have reached their limits: the `first`, and all with it.
+
+    Feet of one body that share its weight reach them together. `mu` are multipliers of all rows.
+    """
+    found = {}
+    for b in sticking:
+        friction = mu[list(rows.slips[b])]
+        size, most = float(np.linalg.norm(friction)), rows.static[b] * mu[rows.gaps[rows.owner[b]]]
+        if rows.labels[b] == first or (size > 0.0 and size >= (1.0 - HALF_DIGITS) * most):
+            found[b] = -friction / size
+    return found
 
 
 def _forces(world: World, terms: Terms, resting: Indices, sliding: Mapping[int, Array]) -> _Forces:

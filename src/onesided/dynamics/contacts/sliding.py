@@ -16,12 +16,14 @@ from onesided.base.errors import ModelError
 from onesided.base.tolerances import Tolerances
 from onesided.base.types import Array
 from onesided.dynamics.contacts.touching import SLOW
-from onesided.dynamics.mechanics import Accelerated, Mechanics
+from onesided.dynamics.mechanics import Accelerated, Mechanics, MotionState
 from onesided.evaluation.motion_terms import Terms
 from onesided.linalg import kkt_matrix
 from onesided.system.contact_equations import ContactRows, PhaseEquations
 
 Direction = tuple[float, ...]
+Ways = list[Array]  # unit vectors of the slips
+CLEAR = 100.0  # times a slip that is none: its direction is known
 SHARINGS = 2  # friction is shared by normal forces, which may depend on how it is shared
 
 
@@ -66,6 +68,8 @@ class SlidingMechanics(Mechanics):
             (places[int(rows.gaps[rows.owner[b]])], rows.friction[b], list(rows.slips[b]), np.array(d))
             for b, d in mode.sliding
         ]
+        self.references: Ways = []
+        self.refer()
 
     @property
     def none(self) -> float:
@@ -77,8 +81,12 @@ class SlidingMechanics(Mechanics):
     ) -> Accelerated:
         """Accelerations and multipliers with friction of the sliding contacts."""
         whole = self._whole.terms(t, q, delta, v, self._phase.spread(mu))
+        return self._accelerated(whole, self._ways(whole), v)
+
+    def _accelerated(self, whole: Terms, ways: Ways, v: Array) -> Accelerated:
+        """The same with given directions of slip."""
         terms = self._phase.part(whole)
-        F, n, rows = self._pushes(whole, terms), len(q), self.rows
+        F, n, rows = self._pushes(whole, terms, ways), len(v), self.rows
         if len(rows) < self.equations.rows:
             return self._shared(terms, F, v)
         K = kkt_matrix(terms.M, terms.G[rows], -F[rows])
@@ -106,10 +114,81 @@ class SlidingMechanics(Mechanics):
     def spread(self, t: float, q: Array, v: Array, mu: Array) -> Array:
         """Multipliers of all rows, friction of sliding contacts included."""
         full = self._phase.spread(mu)
-        slip = self._whole.terms(t, q, np.zeros_like(q), v, full).c_dot
-        for place, friction, slips, reference in self._sliders:
-            full[slips] = -friction * mu[place] * direction(slip[slips], reference, self.none)
+        whole = self._whole.terms(t, q, np.zeros_like(q), v, full)
+        for (place, friction, slips, _), way in zip(self._sliders, self._ways(whole), strict=True):
+            full[slips] = -friction * mu[place] * way
         return full
+
+    def refer(self, state: MotionState | None = None) -> None:
+        """Measure from here on how far slips turn by their directions at a state, or at the beginning of the phase.
+
+        A slip that comes to rest turns back at once; one that does not may turn as far as it likes in many steps.
+        """
+        begin = [way for _, _, _, way in self._sliders]
+        if state is None:
+            self.references = begin
+            return
+        whole = self._whole.terms(state.t, state.q, np.zeros_like(state.q), state.v, np.zeros(self._whole.m))
+        slips = [whole.c_dot[slips] for _, _, slips, _ in self._sliders]
+        self.references = [
+            slip / np.linalg.norm(slip) if len(slip) > 1 and np.linalg.norm(slip) > CLEAR * self.none else way
+            for slip, way in zip(slips, self.references, strict=True)
+        ]
+
+    @property
+    def in_space(self) -> bool:
+        """Whether the direction of a slip can turn."""
+        return any(len(slips) > 1 for _, _, slips, _ in self._sliders)
+
+    def ways(self, t: float, q: Array, delta: Array, v: Array) -> Ways:
+        """Directions of all slips."""
+        return self._ways(self._whole.terms(t, q, delta, v, np.zeros(self._whole.m)))
+
+    def slowest(self, t: float, q: Array, delta: Array, v: Array) -> float:
+        """The smallest slip in space, as a speed of coordinates."""
+        whole = self._whole.terms(t, q, delta, v, np.zeros(self._whole.m))
+        each = [
+            float(np.linalg.norm(whole.c_dot[slips])) / (float(np.linalg.norm(whole.G[slips], 2)) or 1.0)
+            for _, _, slips, _ in self._sliders
+            if len(slips) > 1
+        ]
+        return max(min(each), self.none)
+
+    def turning(self, state: MotionState) -> float:
+        """ρ: the rate at which friction turns a slip that grows; zero where none does."""
+        whole = self._whole.terms(state.t, state.q, np.zeros_like(state.q), state.v, np.zeros(self._whole.m))
+        each = [0.0]
+        for place, friction, slips, _ in self._sliders:
+            slip, grows = whole.c_dot[slips], whole.G[slips] @ state.a + whole.gamma[slips]
+            speed = float(np.linalg.norm(slip))
+            if len(slips) > 1 and (speed <= self.none or slip @ grows > 0.0):
+                each.append(friction * state.mu[place] * self._yield(whole, slips) / max(speed, self.none))
+        return max(each)
+
+    def steered(
+        self, t: float, q: Array, delta: Array, v: Array, given: tuple[Array, Ways]
+    ) -> tuple[Accelerated, Ways]:
+        """Accelerations with given (multipliers, directions), and the directions in which slips then accelerate."""
+        mu, ways = given
+        whole = self._whole.terms(t, q, delta, v, self._phase.spread(mu))
+        now, turned = self._accelerated(whole, ways, v), []
+        for (place, friction, slips, _), way in zip(self._sliders, ways, strict=True):
+            push = (
+                whole.G[slips] @ now.a + whole.gamma[slips] + friction * now.mu[place] * self._yield(whole, slips) * way
+            )
+            size = float(np.linalg.norm(push))
+            turned.append(push / size if len(slips) > 1 and size > 0.0 else way)
+        return now, turned
+
+    def _yield(self, whole: Terms, slips: list[int]) -> float:
+        """|W_T M⁻¹ W_Tᵀ|: the acceleration of a slip by a unit force along it."""
+        W = whole.G[slips]
+        X = np.linalg.solve(whole.M, W.T) if self._regular(whole.M) else np.linalg.pinv(whole.M) @ W.T
+        return float(np.linalg.norm(W @ X, 2))
+
+    def _ways(self, whole: Terms) -> Ways:
+        each = zip(self._sliders, self.references, strict=True)
+        return [direction(whole.c_dot[slips], reference, self.none) for (_, _, slips, _), reference in each]
 
     def determinacy(self, t: float, q: Array, v: Array) -> float:
         """det(G M⁻¹ Fᵀ)/det(G M⁻¹ Gᵀ): 1 without friction, zero where forces are no longer determined."""
@@ -117,16 +196,18 @@ class SlidingMechanics(Mechanics):
         terms = self._phase.part(whole)
         G = terms.G[self.rows]
         X = np.linalg.solve(terms.M, G.T) if self._regular(terms.M) else np.linalg.pinv(terms.M) @ G.T
-        return float(np.linalg.det(np.linalg.solve(X.T @ G.T, X.T @ self._pushes(whole, terms)[self.rows].T)))
+        return float(
+            np.linalg.det(np.linalg.solve(X.T @ G.T, X.T @ self._pushes(whole, terms, self._ways(whole))[self.rows].T))
+        )
 
     def _regular(self, M: Array) -> bool:
         return bool(np.linalg.cond(M) * self.tolerances.rank < 1.0)
 
-    def _pushes(self, whole: Terms, terms: Terms) -> Array:
+    def _pushes(self, whole: Terms, terms: Terms, ways: Ways) -> Array:
         """F: directions in which multipliers push."""
         F = terms.G.copy()
-        for place, friction, slips, reference in self._sliders:
-            F[place] -= friction * direction(whole.c_dot[slips], reference, self.none) @ whole.G[slips]
+        for (place, friction, slips, _), way in zip(self._sliders, ways, strict=True):
+            F[place] -= friction * way @ whole.G[slips]
         return F
 
 
@@ -162,7 +243,7 @@ class StickingMechanics(Mechanics):
 
 
 def direction(slip: Array, reference: Array, none: float) -> Array:
-    """Unit vector of the slip; in the plane, where it would turn back or is `none`, that of the beginning."""
+    """Unit vector of the slip; in the plane, where it would turn back or is `none`, the one it is compared with."""
     if len(slip) == 1 or float(slip @ reference) < -none:
         return reference
     share = float(slip @ slip) / none**2 if none > 0.0 else math.inf

@@ -107,7 +107,9 @@ class Baumgarte(SmoothMethod):
 
 
 class ExplicitStepper(Stepper):
-    """Steps of Dormand and Prince's method."""
+    """Steps of Dormand and Prince's method; `order` is that of the error by which steps are chosen."""
+
+    order: int = ORDER
 
     def __init__(self, mechanics: Mechanics, state: MotionState, t_end: float, method: Projected | Baumgarte) -> None:
         span = abs(t_end - state.t)
@@ -144,14 +146,14 @@ class ExplicitStepper(Stepper):
             if found is not None:
                 self.state = found
                 self._count(found.t, tiny=h * MANY < t_end - found.t)
-                grown = next_step(h, error, ORDER, rejected=tries > 0)
+                grown = next_step(h, error, self.order, rejected=tries > 0)
                 self.h = min(max(grown, self.h) if h < self.h and not tries else grown, self.method.max_step)
                 self._stride = h if good else self._stride
                 return None
             tries += 1
             self.rejected += 1
             finite = math.isfinite(error)
-            self.h = min(next_step(h, error, ORDER, rejected=True), 0.5 * h) if finite else SHRINK * h
+            self.h = min(next_step(h, error, self.order, rejected=True), 0.5 * h) if finite else SHRINK * h
         return self.stuck(finite=finite)
 
     def _count(self, t: float, *, tiny: bool) -> None:

@@ -192,12 +192,18 @@ class Forces:
     def _pushes(self, terms: Terms) -> Array:
         """F: directions in which multipliers push."""
         F = terms.G[:, self._phase.chosen].copy()
-        for i, d in self.mode.sliding:
+        mechanics = self.mechanics
+        none = mechanics.none if isinstance(mechanics, SlidingMechanics) else 0.0
+        for (i, _), d in zip(self.mode.sliding, self._references, strict=True):
             slips, place = list(self.rows.slips[i]), self._normal(i)
-            none = self.mechanics.none if isinstance(self.mechanics, SlidingMechanics) else 0.0
-            along = np.array([direction(slip, np.array(d), none) for slip in terms.c_dot[:, slips]])
+            along = np.array([direction(slip, d, none) for slip in terms.c_dot[:, slips]])
             F[:, place] -= self.rows.friction[i] * np.einsum("ns,nsj->nj", along, terms.G[:, slips])
         return F
+
+    @property
+    def _references(self) -> list[Array]:
+        """Directions that slips are compared with."""
+        return self.mechanics.references if isinstance(self.mechanics, SlidingMechanics) else []
 
     def _normal(self, block: int) -> int:
         """Place of the multiplier that limits a block."""
@@ -209,7 +215,8 @@ class Forces:
         for i in self.mode.sticking:
             tangential = mu[:, [places[row] for row in rows.slips[i]]]
             columns.append(rows.static[i] * mu[:, self._normal(i)] - np.linalg.norm(tangential, axis=1))
-        columns += [terms.c_dot[:, list(rows.slips[i])] @ np.array(d) for i, d in self.mode.sliding]
+        sliding = zip(self.mode.sliding, self._references, strict=True)
+        columns += [terms.c_dot[:, list(rows.slips[i])] @ d for (i, _), d in sliding]
         if isinstance(self.mechanics, SlidingMechanics):
             columns.append(self._determinacy(terms))
         return np.column_stack(columns)
