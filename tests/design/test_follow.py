@@ -230,6 +230,51 @@ def test_a_bifurcation_meets_a_limit_point_at_a_hilltop():
     assert along.p == pytest.approx(_force(np.sqrt(np.cbrt(1 + along.theta**2) - 1), along.theta), rel=1e-10)
 
 
+def test_an_event_that_runs_off_to_infinity():
+    """A wall pushes a bead up a ring to p = 0.9: the push is m g p/√(r² − p²), without bound where r falls to 0.9."""
+    event = onesided.trace(zoo.load("bead-on-ring").system).events[-1]
+    found = onesided.follow(event, "r", (0.5, 2.0))
+    assert found.theta[0] == pytest.approx(0.9, rel=1e-10)
+    finite = found.theta > 0.9 + 1e-3
+    push = 9.81 * 0.9 / np.sqrt(found.theta[finite] ** 2 - 0.81)
+    assert found.lam[finite, 0] == pytest.approx(push, rel=1e-10)
+    assert "falling: the path runs off to infinity" in found.note
+
+
+def test_a_model_that_ends():
+    """Panels lean on each other at an angle that has no value for lengths above (2 sin(π/8) − t)/sin(π/4).
+
+    By symmetry all reactions vanish where hook, hinge and tip of a panel are on one line: b sin(lean − p) = sin(lean).
+    """
+    system = zoo.load("panel-ring").system
+    event, idle = onesided.trace(system, max_events=2, throw=False).events
+    with pytest.raises(onesided.UsageError, match=r"degenerate.*without being crossed.*leave out one of the contacts"):
+        onesided.follow(idle, "l", (0.6, 0.8))  # two panels touch each other in two ways
+    found = onesided.follow(event, "l", (0.69, 1.4))
+    chord, b, t = 2 * np.sin(np.pi / 8), 1.2, 0.12
+    longest = (chord - t) / np.sin(np.pi / 4)
+    assert found.theta[-1] == pytest.approx(longest, rel=1e-6)
+    lean = np.pi / 8 + np.arccos(np.minimum((found.theta * np.sin(np.pi / 4) + t) / chord, 1.0))
+    clear = found.theta < longest - 1e-3
+    assert clear.sum() > 5
+    assert found.p[clear] == pytest.approx((lean - np.arcsin(np.sin(lean) / b))[clear], rel=1e-10)
+    assert "growing: the path ends" in found.note
+    assert "acos" in found.note
+
+
+def test_two_walls_at_the_same_place_are_followed():
+    """Both close at x = 1 = p/k."""
+    system = onesided.System(
+        coordinates=("x",),
+        energy=lambda q, p, th: th.k * q[0] ** 2 / 2 - p * q[0],
+        unilateral={"one": lambda q, p, th: 1.0 - q[0], "two": lambda q, p, th: (1.0 - q[0]) * (2.0 - p)},
+        parameters={"k": 1.0},
+    )
+    event = onesided.trace(system, [0.0], 0.0, p_bounds=(0.0, 1.5)).events[0]
+    found = onesided.follow(event, "k", (0.5, 1.4))
+    assert found.p == pytest.approx(found.theta, rel=1e-12)
+
+
 def test_bad_requests_are_refused(floor_events):
     with pytest.raises(onesided.OnesidedError, match="unknown parameter"):
         onesided.follow(floor_events[0], "height", (0.1, 1.0))

@@ -65,6 +65,11 @@ class Loose:
         """How clearly the conditions are crossed at fixed parameters: det of their rates along unit directions."""
         return float(np.linalg.det(self.rates[:, :-1] / np.linalg.norm(self.free[:, :-1], axis=0)))
 
+    @property
+    def clear(self) -> Array:
+        """(k,) largest rate of each condition along unit directions: none where it is met all around."""
+        return np.asarray(np.max(np.abs(self.rates) / np.linalg.norm(self.free, axis=0), axis=1))
+
     def tangent(self, like: Array | None) -> Array:
         """Direction of unit length along the curve of events, in the sense of an earlier one."""
         sizes = np.linalg.norm(self.rates, axis=1, keepdims=True)

@@ -96,12 +96,16 @@ def _watched(event: Event) -> Condition:
     return UserZero(event.origin.watch.user[event.detail])
 
 
+BREAKS_UP = "change a parameter a little: the event breaks up into ordinary ones"
+REDUNDANT = "leave out one of the contacts that do the same"
+
+
 def degenerate(event: Event, why: str) -> UsageError:
     """The error for an event whose equations are singular."""
     return UsageError(
         "the event is degenerate: it has no derivative",
         got=f"{event.kind.value} at {event.control} = {event.p:.10g}: {why}",
-        advice="change a parameter a little: the event breaks up into ordinary ones",
+        advice=REDUNDANT if event.kind is Kind.idle else BREAKS_UP,
     )
 
 

@@ -9,13 +9,13 @@ from scipy.interpolate import BarycentricInterpolator
 from scipy.optimize import brentq
 
 from onesided.base.arguments import checked
-from onesided.base.errors import SolveError, UsageError
+from onesided.base.errors import ModelError, SolveError, UsageError
 from onesided.base.names import unknown_name
 from onesided.base.progress import SILENT, Progress
-from onesided.base.tolerances import DEFAULT, EPS, Tolerances
+from onesided.base.tolerances import DEFAULT, EPS, HALF_DIGITS, QUARTER_DIGITS, Tolerances
 from onesided.base.types import Array, Status
 from onesided.design.event_curves import CurveOfEvents, curve_of_events, refuse_broken
-from onesided.design.event_equations import standpoint
+from onesided.design.event_equations import degenerate, standpoint
 from onesided.design.sightings import Label, Sighting, look
 from onesided.linalg import one_thread
 from onesided.results import Encounter, Event, Followed, Kind, Meeting
@@ -27,7 +27,7 @@ STRAIGHT, BENT = 0.998, 0.97  # cosine between tangents from which on steps grow
 FATAL = {Encounter.corner_limit, Encounter.corners}  # where margins vanish the event ends
 SHARES = tuple(0.5 - 0.5 * np.cos(np.pi * k / 9.0) for k in range(10))  # of a step with a singular point inside
 JUMP = 0.5  # share of a number's change that no continuous one makes at once
-ENDS = {Status.bound_reached, Status.path_ended}
+ENDS = {Status.bound_reached, Status.path_ended, Status.far}
 
 
 @checked
@@ -117,7 +117,9 @@ class _Side:
         here = self._node(events.start, sense * np.eye(1, size, size - 1)[0], events.border)
         if here is None:
             raise UsageError("the event is degenerate: its equations are singular", got=events.event.words())
-        self.nodes, self.met, self.status = [here], list[_Met](), Status.interrupted
+        if not np.all(here.seen.loose.clear > max(events.tolerances.singularity, HALF_DIGITS * HALF_DIGITS)):
+            raise degenerate(events.event, "its condition is met without being crossed, whatever the parameter is")
+        self.nodes, self.met, self.status, self.why = [here], list[_Met](), Status.interrupted, ""
 
     def run(self, tell: Callable[["_Side", float], None]) -> None:
         """Go on until an end."""
@@ -130,7 +132,7 @@ class _Side:
             if found is None:
                 step /= 4.0
                 if step < SMALLEST_STEP:
-                    return Status.step_too_small
+                    return self._stuck(here)
                 continue
             ending, status = self._inside(here, found)
             for one in self._meetings(here, ending):
@@ -146,6 +148,15 @@ class _Side:
             most = LARGEST_STEP / max(abs(float(found.t[-1])), SMALLEST_STEP)
             here, step = found, min(step * (2.0 if straight else 1.0), most)
         return Status.enough
+
+    def _stuck(self, here: _Node) -> Status:
+        """Why no step leads on: there is no such model, the event runs off to infinity, or it is not known."""
+        try:
+            self.events.line.at(float(here.w[-1] + FIRST_STEP * here.t[-1]))
+        except ModelError as error:
+            self.why = f" (beyond it {error})"
+            return Status.path_ended
+        return Status.far if np.max(np.abs(here.w)) > 1.0 / QUARTER_DIGITS else Status.step_too_small
 
     def _node(self, w: Array, like: Array, border: Array) -> _Node | None:
         seen = look(self.events, w, border)
@@ -326,7 +337,7 @@ def _joined(event: Event, events: CurveOfEvents, parameter: str, sides: list[_Si
         meetings=tuple(meetings),
         status=worst,
         note="; ".join(
-            f"{word}: {side.status.value}" for word, side in zip(("falling", "growing"), sides, strict=True)
+            f"{word}: {side.status.value}{side.why}" for word, side in zip(("falling", "growing"), sides, strict=True)
         ),
         provenance={
             "parameters": dict(system.parameters),
