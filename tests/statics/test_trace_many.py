@@ -19,7 +19,9 @@ from onesided.evaluation.lane_runs import around_again
 from onesided.evaluation.lane_state import AT_LIMIT, OPENS
 from onesided.evaluation.native_lanes import LaneTable
 from onesided.evaluation.straight import NotStraightError, StraightLine, straight
+from onesided.statics import many
 from onesided.statics.many_checks import broken
+from onesided.statics.many_samples import ManyTracks
 
 BOUND = 10.0
 
@@ -332,6 +334,20 @@ def test_closed_paths_are_told_once():
     r = np.array([0.5, 1.0])
     found = onesided.trace_many(circle, {"r": r}, r[:, None], 0.0, p_bounds=(-5, 5))
     assert np.allclose(found.p.reshape(2, 2), np.outer(r, [1, -1])) and set(found.status) == {onesided.Status.closed}
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_pieces_are_joined_as_a_stable_sort_joins_them(seed):
+    """Some chunks of paths with few rows each, then paths that were run once more, then single ones, with gaps."""
+    rng = np.random.default_rng(seed)
+    chunks = [np.repeat(np.arange(10) + 10 * i, rng.integers(0, 4, 10)) for i in range(rng.integers(0, 5))]
+    again = np.sort(rng.integers(0, 60, rng.integers(0, 8)))
+    single = [np.full(rng.integers(0, 3), one) for one in np.sort(rng.choice(60, 6, replace=False))]
+    paths = [np.zeros(0, dtype=np.intp), *chunks, again, *single]
+    pieces = [ManyTracks(path, rng.normal(size=(len(path), 2)), rng.integers(0, 9, len(path))) for path in paths]
+    order = np.argsort(np.concatenate(paths), kind="stable")
+    for made, column in zip(many._in_order(pieces), zip(*pieces, strict=True), strict=True):
+        assert np.array_equal(made, np.concatenate(column)[order])
 
 
 def test_paths_that_come_around_again_are_noticed():

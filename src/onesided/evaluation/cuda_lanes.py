@@ -12,6 +12,7 @@ import numpy as np
 
 from onesided.base.errors import UsageError
 from onesided.base.types import Array
+from onesided.evaluation.lane_state import START
 from onesided.evaluation.native_lanes import LaneTable
 from onesided.evaluation.straight import Input, Scalar, ScalarOperation, StraightLine
 
@@ -110,11 +111,18 @@ def _written(operation: ScalarOperation, length: int) -> str:
 class CudaLanes:
     """A compiled `tick` on the first graphics processor; arguments as for `NativeLanes`.
 
-    Called from several threads, it copies for one while it computes for another.
+    Called from several threads, it copies for one while it computes for another: of paths that have not begun only the
+    numbers `first`, of those that are done only the numbers `last` (the others come back as zeros).
     """
 
-    def __init__(self, line: StraightLine, sizes: tuple[int, int, int], places: tuple[int, int, float]) -> None:
-        self.width, self._places = sizes[2], places
+    def __init__(
+        self,
+        line: StraightLine,
+        sizes: tuple[int, int, int],
+        places: tuple[int, int, float],
+        ends: tuple[list[int], list[int]],
+    ) -> None:
+        self.width, self._places, (self._first, self._last) = sizes[2], places, ends
         self._cupy = _cupy()
         self._streams: SimpleQueue[Any] = SimpleQueue()
         text = source(line, sizes, places)
@@ -128,13 +136,36 @@ class CudaLanes:
         with stream:
             given = self._sent(data)
             while made is None:
-                made, room = self._once(self._sent(states), given, (count, room, most, ticks))
+                made, room = self._once(self._begun(states), given, (count, room, most, ticks))
         self._streams.put(stream)
         return made
 
     def _sent(self, table: Array) -> Any:
         """A number of all paths after the other, on the device."""
         return self._cupy.ascontiguousarray(self._cupy.asarray(np.ascontiguousarray(table)).T)
+
+    def _begun(self, states: Array) -> Any:
+        """The same of states."""
+        if np.any(states[:, self._places[0]] != START):
+            return self._sent(states)
+        there = self._cupy.empty((states.shape[1], len(states)))
+        there[:] = self._cupy.asarray(states[0])[:, None]
+        for place, numbers in zip(self._first, self._sent(states[:, self._first]), strict=True):
+            there[place] = numbers
+        return there
+
+    def _fetched(self, there: Any) -> Array:
+        """States from the device, (B, length), with all numbers of the paths that are not done."""
+        cupy, (phase, _, done) = self._cupy, self._places
+        asked = cupy.empty((len(self._last), there.shape[1]))
+        for into, place in enumerate(self._last):
+            asked[into] = there[place]
+        states = np.zeros(there.shape)
+        states[self._last] = cupy.asnumpy(asked)
+        on = np.flatnonzero(states[phase] != done)
+        if len(on):
+            states[:, on] = cupy.asnumpy(there[:, cupy.asarray(on)])
+        return states.T
 
     def _once(self, there: Any, given: Any, numbers: tuple[int, int, int, int]) -> tuple[LaneTable | None, int]:
         """What was made, or None where there was no room for all rows; how many rows there were."""
@@ -154,7 +185,7 @@ class CudaLanes:
         ordered[first[listed[:, -2].astype(cupy.int64)] + listed[:, -1].astype(cupy.int64) - 1] = listed[:, :-2]
         there[at] += before
         path = np.repeat(np.arange(numbers[0]), cupy.asnumpy(own))
-        return LaneTable(cupy.asnumpy(there).T, cupy.asnumpy(ordered), path), made
+        return LaneTable(self._fetched(there), cupy.asnumpy(ordered), path), made
 
 
 def _cupy() -> Any:

@@ -17,13 +17,13 @@ from onesided.base.types import Array, Indices
 from onesided.evaluation.compiling import compiled, compiler_options
 from onesided.evaluation.cuda_lanes import CudaLanes, has_gpu
 from onesided.evaluation.derivatives import Derivatives
-from onesided.evaluation.lane_state import POINT, LaneKnobs
+from onesided.evaluation.lane_state import FIRST, LAST, POINT, LaneKnobs
 from onesided.evaluation.native_lanes import LaneTable, NativeLanes
 from onesided.evaluation.path_lanes import PathLanes
 from onesided.evaluation.straight import NotStraightError, straight
 
 ROOM = 64  # rows that a path may make before it is looked at
-RECHECKED = 1 << 13  # points of one call, where there are so many at least
+RECHECKED = 1 << 13  # points that are looked at in one call, where there are so many at least
 AGAIN, OFTEN = 64, 8  # so often at most, with all points and with events alone; a path with more rows is not done
 CHUNK = {"cpu": 1 << 13, "gpu": 1 << 16, "xla": 1 << 10}  # paths of one call
 MOST_AT_ONCE = 8  # chunks: while one runs, others are made ready, or what became of them is looked at
@@ -141,16 +141,8 @@ class LaneEngine:
 
     def residuals(self, X: Array, vectors: Array) -> tuple[Array, Array]:
         """L_q and c at packed points, each with parameters of its own: by other code than that which made them."""
-        n, count = self.lanes.n, len(X)
-        if count < RECHECKED:
-            out = np.asarray(self._residuals(X, vectors))
-            return out[:, 1 : n + 1], out[:, n + 1 :]
-        parts = list[Array]()
-        for first in range(0, count, RECHECKED):  # all of one length: the last ones once more
-            some = slice(min(first, count - RECHECKED), min(first + RECHECKED, count))
-            made = np.asarray(self._many_residuals(X[some], vectors[some]))
-            parts.append(made[first - some.start :])
-        out = np.concatenate(parts)
+        n = self.lanes.n
+        out = np.asarray((self._many_residuals if len(X) == RECHECKED else self._residuals)(X, vectors))
         return out[:, 1 : n + 1], out[:, n + 1 :]
 
 
@@ -163,7 +155,8 @@ def around_again(table: LaneTable, size: int, near: float) -> Indices:
     """Paths that come back to their first event: they are closed, and were followed more than once around."""
     events = np.flatnonzero(table.rows[:, size] != POINT)
     path = table.path[events]
-    first = events[np.searchsorted(path, path)]
+    begins = np.flatnonzero(np.append(True, path[1:] != path[:-1])[: len(path)])
+    first = np.repeat(events[begins], np.diff(np.append(begins, len(path))))
     same = (first != events) & (table.rows[events, size] == table.rows[first, size])
     for column in range(size):  # most differ in the first
         places = np.flatnonzero(same)
@@ -191,5 +184,5 @@ def _runner(lanes: PathLanes, device: str) -> tuple[str, LaneRunner]:
     except NotStraightError:
         return "xla", XlaLanes(lanes)
     if device == "gpu" or (device == "auto" and has_gpu()):
-        return "gpu", CudaLanes(line, sizes, lanes.places)
+        return "gpu", CudaLanes(line, sizes, lanes.places, (lanes.columns(*FIRST), lanes.columns(*LAST)))
     return "cpu", NativeLanes(line, sizes, lanes.places)

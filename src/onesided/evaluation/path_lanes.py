@@ -11,6 +11,7 @@ unit on the right is the tangent along which the new margin grows, the one that 
 """
 
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any
 
 import jax.numpy as jnp
@@ -77,8 +78,15 @@ class PathLanes:
         at = [int(self._ends[Lane._fields.index(name) - 1]) for name in ("phase", "events")]
         return at[0], at[1], float(DONE)
 
+    def columns(self, *names: str) -> list[int]:
+        """Where numbers and vectors stand in a state."""
+        spans = {
+            name: range(*ends) for name, ends in zip(Lane._fields, pairwise([0, *self._ends.tolist()]), strict=True)
+        }
+        return [place for name in names for place in spans[name]]
+
     def start(self, y: Any, closed: Any) -> Any:
-        """The states of paths that stand before their start: (B, N), (B, m) → (B, length)."""
+        """The states of paths that stand before their start: (B, N), (B, m) → (B, length); they differ in `FIRST`."""
         made = np.zeros((len(y), self.length))
         lane = self.unpacked(made)
         lane.z[:], lane.closed[:], lane.previous[:] = y, closed, np.inf

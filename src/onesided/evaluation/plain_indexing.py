@@ -117,7 +117,7 @@ def _changed(params: Any, given: Sequence[Any], change: Callable[..., None]) -> 
 
     def made(x: Any, indices: Any, updates: Any) -> Any:
         places, kept = find(np.asarray(indices))
-        total = np.array(x)
+        total = np.array(x, dtype=np.result_type(x, updates))  # as precise as what is put there
         change(total, places, np.asarray(updates)[kept])
         return total
 

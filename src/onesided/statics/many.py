@@ -17,7 +17,7 @@ from onesided.base.errors import OnesidedError, UsageError
 from onesided.base.processors import processors
 from onesided.base.progress import SILENT, Progress
 from onesided.base.tolerances import DEFAULT, Tolerances
-from onesided.base.types import Array, Status
+from onesided.base.types import Array, Indices, Status
 from onesided.evaluation.lane_runs import engine_for
 from onesided.evaluation.lane_state import LaneKnobs
 from onesided.results import Path
@@ -174,20 +174,40 @@ def _without(columns: Any, paths: Sequence[int]) -> Any:
 
 
 def _in_order(pieces: Sequence[Any]) -> list[Any]:
-    """Columns of several pieces, joined, by the number of the path."""
-    ends = np.cumsum([0, *(len(piece.path) for piece in pieces)])
-    columns = [np.empty((ends[-1], *column.shape[1:]), column.dtype) for column in pieces[0]]
+    """Columns of several pieces, joined, by the number of the path; each piece is in order.
+
+    Where a row goes is known from how many there are of every path: nothing is sorted.
+    """
+    filled = [piece for piece in pieces if len(piece.path)]
+    places = _places([piece.path for piece in filled])
+    total = sum(len(piece.path) for piece in filled)
+    columns = [np.empty((total, *column.shape[1:]), column.dtype) for column in pieces[0]]
 
     def put(i: int) -> None:
-        for column, part in zip(columns, pieces[i], strict=True):
-            column[ends[i] : ends[i + 1]] = part
+        for column, part in zip(columns, filled[i], strict=True):
+            column[places[i]] = part
 
     with ThreadPoolExecutor(processors()) as pool:
-        list(pool.map(put, range(len(pieces))))
-    if np.any(columns[0][1:] < columns[0][:-1]):
-        order = np.argsort(columns[0], kind="stable")
-        columns = [column[order] for column in columns]
+        list(pool.map(put, range(len(filled))))
     return columns
+
+
+def _places(paths: Sequence[Indices]) -> list[slice | Indices]:
+    """Where the rows of every piece go: after those of earlier paths, and of the same path in earlier pieces."""
+    total = np.zeros(1 + max((int(path[-1]) for path in paths), default=0), dtype=np.intp)
+    spans, counts = [slice(int(path[0]), int(path[-1]) + 1) for path in paths], list[Indices]()
+    for path, span in zip(paths, spans, strict=True):
+        counts.append(np.bincount(path - span.start))
+        total[span] += counts[-1]
+    free, found = np.cumsum(total) - total, list[slice | Indices]()
+    for path, span, own in zip(paths, spans, counts, strict=True):
+        first, last = int(free[span.start]), int(free[span.stop - 1] + own[-1])
+        if last - first == len(path):
+            found.append(slice(first, last))
+        else:
+            found.append(np.repeat(free[span] - (np.cumsum(own) - own), own) + np.arange(len(path)))
+        free[span] += own
+    return found
 
 
 def _traced_points(path: Path, i: int) -> ManyTracks:

@@ -155,10 +155,9 @@ class ManyRun:
         """Events in units, each rechecked; a path with one that fails is left to `trace` from its start."""
         lanes, frame, path = self.engine.lanes, self.frame(own), table.path
         size, last = lanes.size, lanes.unpacked(table.states)
-        x = table.rows[:, :size] * frame.unit[path]
+        x, good = equilibria(self.engine, table, frame)
         left = last.how != ENDED
         begun = (last.how == LEFT) & (last.points > 0) & (last.s_1 != last.s - 1.0)  # not where two legs meet
-        good = equilibria(self.engine, x, LaneFrame(*(column[path] for column in frame)))
         wrong = np.concatenate([path[~good], around_again(table, size, lanes.knobs.near), broken(table, size, last)])
         left[wrong], begun[wrong] = True, False
         self.left[own], self.begun[own], self._started[own] = left, begun, (last.how == ENDED) | (last.points > 0)
