@@ -12,7 +12,16 @@ import onesided
 from onesided import Kind, PredictorCorrector, System
 from onesided.statics.curves.activity import ConstraintScales
 from onesided.statics.curves.curve import Curve
-from onesided.statics.tracing.survey import Matrix, _look, _look_closely, _Looks, _SurveyPiece
+from onesided.statics.tracing.stiffness_looks import (
+    CloserLooks,
+    Looks,
+    Matrix,
+    Node,
+    StiffnessLooks,
+    SurveyedStep,
+    length_of_same,
+)
+from onesided.statics.tracing.survey import _look, _look_closely
 
 COMPILED, SINGLE = PredictorCorrector(compile_after=0), PredictorCorrector(compile_after=10**9)
 
@@ -115,6 +124,13 @@ def test_matrices_of_another_inertia_are_not_plain(seed, n, size, scale):
     Z += np.copysign(0.5, Z)
     AZ = Z @ A
     AZ[16:18] = Z[16:18] @ turned
-    looks = _Looks(SimpleNamespace(w=0), Z, Z, AZ, Z[:8], {-1})
     assert np.sum(np.linalg.eigvalsh(A) < 0) != np.sum(np.linalg.eigvalsh(turned) < 0)
-    assert not looks._plain(_SurveyPiece(-1, 30, fixed(A), fixed(A)))
+    curve, end = SimpleNamespace(n=n, w=0), fixed(A)
+    looks = Looks(np.zeros(30, dtype=int), np.arange(1, 31) / 31, Z, Z, AZ, Z[:8])
+    on_line = StiffnessLooks.__new__(StiffnessLooks)
+    on_line.curve, on_line.looks, on_line.small = curve, looks, length_of_same(n)
+    on_line.steps = [SurveyedStep(None, end, None, end, bent=False)]
+    assert on_line.long(on_line.in_rows(on_line.ends())).any()
+    nodes = tuple(Node(f, end) for f in (0.0, 0.5, 1.0))
+    on_parabola = CloserLooks(curve, looks, {-1}, length_of_same(n))
+    assert on_parabola.lengths(nodes, nodes, np.arange(30)).max() > length_of_same(n) ** 2

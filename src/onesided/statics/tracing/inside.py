@@ -43,11 +43,11 @@ def interpolate(a: CurvePoint, b: CurvePoint, fraction: Any) -> Array:
     return np.asarray(a.y + late * (b.y - a.y) + left * a.t + right * b.t)
 
 
-def spread(counts: Sequence[int]) -> tuple[Indices, Array]:
+def spread(counts: Indices) -> tuple[Indices, Array]:
     """Numbers of the steps of all places, and the fractions of these at which they are."""
     owner = np.repeat(np.arange(len(counts)), counts)
     first = np.repeat(np.cumsum(counts) - counts, counts)
-    return owner, np.asarray((np.arange(len(owner)) - first + 1.0) / (np.array(counts)[owner] + 1.0))
+    return owner, np.asarray((np.arange(len(owner)) - first + 1.0) / (counts[owner] + 1.0))
 
 
 def interpolate_many(steps: Sequence[StepEnds], owner: Indices, f: Array) -> Array:

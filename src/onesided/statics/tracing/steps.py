@@ -3,7 +3,6 @@
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -33,7 +32,7 @@ from onesided.statics.tracing.path_method import (
 )
 from onesided.statics.tracing.singular import first_singular
 from onesided.statics.tracing.stretch import Ahead, Located, Middle, ReachedEnd, Track, in_a_row, stretch
-from onesided.statics.tracing.survey import Matrix, Survey, SurveyedStep
+from onesided.statics.tracing.survey import Survey
 from onesided.statics.tracing.trace import Tracer
 from onesided.system.system import System
 
@@ -210,17 +209,11 @@ class Steps(PathStepper):
         """The points of a compiled stretch up to the first straight step on which something is seen."""
         if self.method.resolution == math.inf:
             return made
-        points, curve = made.points, self.curve
-        bent = self.survey.bent(np.vstack([self.point.t, points.t]), np.append(self.point.s, points.s))
-        chosen = [i for i in range(len(points.s)) if i not in made.located]
-        ends = {i: (points.point(i), _matrix(curve, made, i)) for i in {*chosen, *(i - 1 for i in chosen if i)}}
-        ends[-1] = self.point, Matrix(curve, partial(curve.evaluate, self.point.x), self.point.neutral)
-        steps = [SurveyedStep(*ends[i - 1], *ends[i], bool(bent[i])) for i in chosen]
-        found = self.survey.first(curve, steps, self.points, compiled=self._compiles()) if steps else None
+        found = self.survey.ahead(self.curve, self.point, made, self.points, compiled=self._compiles())
         if found is None:
             return made
-        i = chosen[found[0]]
-        self.step = found[1] * float(made.steps[i])
+        i, fraction = found
+        self.step = fraction * float(made.steps[i])
         return made.until(i) if i else None
 
     def _take(self, count: int) -> None:
@@ -371,9 +364,3 @@ class Steps(PathStepper):
         self._take(last)
         self.points += last - first
         return ahead.points.pick(slice(first, last)), ahead.gap_sizes[last - 1]
-
-
-def _matrix(curve: Curve, made: Ahead, i: int) -> Matrix:
-    """K at point number i, with its factors where these are known."""
-    factors = made.factors[i] if made.factors else None
-    return Matrix(curve, partial(made.blocks, i), bool(made.points.neutral[i]), factors)
