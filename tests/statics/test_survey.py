@@ -14,9 +14,9 @@ from onesided.statics.curves.activity import ConstraintScales
 from onesided.statics.curves.curve import Curve
 from onesided.statics.tracing.stiffness_looks import (
     CloserLooks,
+    KnownPlace,
     Looks,
     Matrix,
-    Node,
     StiffnessLooks,
     SurveyedStep,
     length_of_same,
@@ -131,6 +131,6 @@ def test_matrices_of_another_inertia_are_not_plain(seed, n, size, scale):
     on_line.curve, on_line.looks, on_line.small = curve, looks, length_of_same(n)
     on_line.steps = [SurveyedStep(None, end, None, end, bent=False)]
     assert on_line.long(on_line.in_rows(on_line.ends())).any()
-    nodes = tuple(Node(f, end) for f in (0.0, 0.5, 1.0))
+    nodes = tuple(KnownPlace(f, end) for f in (0.0, 0.5, 1.0))
     on_parabola = CloserLooks(curve, looks, {-1}, length_of_same(n))
     assert on_parabola.lengths(nodes, nodes, np.arange(30)).max() > length_of_same(n) ** 2

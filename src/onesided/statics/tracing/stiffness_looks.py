@@ -226,18 +226,18 @@ class StiffnessLooks:
         step = self.steps[i]
         most = MATRICES / self.curve.size if step.bent else math.inf
         expected = {step.a.negative, step.b.negative}
-        nodes = Node(0.0, step.A), Node(0.5, self._middles[i]), Node(1.0, step.B)
+        nodes = KnownPlace(0.0, step.A), KnownPlace(0.5, self._middles[i]), KnownPlace(1.0, step.B)
         return CloserLooks(self.curve, self.looks.of(i), expected, self.small).odd(nodes, most)
 
 
-class Node(NamedTuple):
+class KnownPlace(NamedTuple):
     """A place whose matrix is known."""
 
     f: float
     M: Matrix
 
 
-Nodes = tuple[Node, Node, Node]
+KnownPlaces = tuple[KnownPlace, KnownPlace, KnownPlace]
 
 
 class CloserLooks(NamedTuple):
@@ -248,12 +248,12 @@ class CloserLooks(NamedTuple):
     expected: set[int]
     small: float
 
-    def odd(self, nodes: Nodes, most: float) -> float | None:
+    def odd(self, nodes: KnownPlaces, most: float) -> float | None:
         """Fraction at which the inertia is not as expected: matrices, no more than `most`, are made where D is largest.
 
         A new one divides the stretch between its neighbours, which have a parabola of their own then.
         """
-        waiting, made = list[tuple[float, int, Node, Node]](), 0
+        waiting, made = list[tuple[float, int, KnownPlace, KnownPlace]](), 0
         self._divide(nodes, waiting)
         while waiting and made < most:
             _, j, first, last = heappop(waiting)
@@ -265,10 +265,10 @@ class CloserLooks(NamedTuple):
                 return float(self.looks.share[j])
             both = first.M.neutral and last.M.neutral
             M = Matrix(self.curve, partial(_given, e), both, None if neutral else factors)
-            self._divide((first, Node(float(self.looks.share[j]), M), last), waiting)
+            self._divide((first, KnownPlace(float(self.looks.share[j]), M), last), waiting)
         return None
 
-    def _divide(self, nodes: Nodes, waiting: list[Any]) -> None:
+    def _divide(self, nodes: KnownPlaces, waiting: list[Any]) -> None:
         """Put the places where D is largest, before and behind the second of three nodes, among those that wait."""
         for first, last in pairwise(nodes):
             inside = np.flatnonzero((self.looks.share > first.f) & (self.looks.share < last.f))
@@ -278,7 +278,7 @@ class CloserLooks(NamedTuple):
                 if not lengths[worst] <= self.small**2:
                     heappush(waiting, (-float(lengths[worst]), int(inside[worst]), first, last))
 
-    def lengths(self, nodes: Nodes, measured: Iterable[Node], inside: Indices) -> Array:
+    def lengths(self, nodes: KnownPlaces, measured: Iterable[KnownPlace], inside: Indices) -> Array:
         """|A⁻¹D z|² with D from the parabola through three nodes, the larger of those by the matrices of others."""
         f, Z = self.looks.share[inside, None], self.looks.Z[inside]
         D = self.looks.AZ[inside]
