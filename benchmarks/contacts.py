@@ -16,7 +16,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).parent))
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "dynamics"))
 from contact_models import ball, bouncing, column, column_start, hopper, rough_hopper, zeno_time
-from contacts_peers import PEERS, Pile
+from contacts_peers import PEERS, Pile, sphere_with_exudyn
 
 from onesided import Contact, EventDriven, Moreau, System, simulate
 
@@ -52,22 +52,43 @@ def show_bounces():
     )
 
 
+SPHERE = 0.1, 0.004, 1.0  # radius, inertia, speed
+ROUGH = 0.3
+PENALTIES = ((1e-3, 1e4, 1e-2), (5e-4, 1e5, 1e-3), (2e-4, 1e6, 1e-3), (1e-4, 1e6, 1e-4))  # step, stiffness, zone
+
+
 def show_sphere():
-    """A sphere thrown along a rough floor slides, then rolls."""
-    R, I = 0.1, 0.004  # noqa: E741
+    """A sphere thrown along a rough floor slides, then rolls; errors of its place and speed after 1 s."""
+    R, I, v = SPHERE  # noqa: E741
     sphere = System(
         coordinates=("x", "y", "z", "a", "b", "c"), energy=lambda q, p, th: 9.81 * q[2],
         unilateral={"floor": lambda q, p, th: q[2] - R}, mass=lambda q, th: jnp.diag(jnp.array([1.0] * 3 + [I] * 3)),
-        contacts={"floor": Contact(friction=0.3, slip=lambda q, v, th: v[:2] + R * jnp.array([-v[4], v[3]]))},
+        contacts={"floor": Contact(friction=ROUGH, slip=lambda q, v, th: v[:2] + R * jnp.array([-v[4], v[3]]))},
     )  # fmt: skip
-    for method in (EventDriven(), Moreau(step=1e-3)):
-        start = [0.0, 0.0, R, 0.0, 0.0, 0.0], [1.0, 0.0, 0.0, 0.0, 0.0, 0.0], (0.0, 1.0)
-        for _ in range(3):  # until many steps at once have paid for their compilation
-            motion, wall, cpu = timed(sphere, *start, method=method)
-        print(
-            f"sliding sphere, {type(method).__name__}: error of the speed {abs(motion.v[-1, 0] - 5 / 7):.1e}, "
-            f"{cpu:.4f} s CPU ({wall:.4f} s wall) per simulated second"
-        )
+    for method in (EventDriven(), *(Moreau(step=h) for h in (1e-3, 5e-3, 1e-2))):
+        start = [0.0, 0.0, R, 0.0, 0.0, 0.0], [v, 0.0, 0.0, 0.0, 0.0, 0.0], (0.0, 1.0)
+        runs = [timed(sphere, *start, method=method) for _ in range(3)]  # until many steps at once are compiled
+        motion, cpu = runs[-1][0], min(each[2] for each in runs)
+        words = f"Moreau({method.step:g})" if isinstance(method, Moreau) else "EventDriven"
+        tell_sphere(words, motion.q[-1, 0], motion.v[-1, 0], cpu)
+    for penalty in PENALTIES:
+        if sphere_with_exudyn(SPHERE, ROUGH, penalty) is None:
+            print("Exudyn is not installed: not compared")
+            return
+        found = []
+        for _ in range(3):
+            run, begin = sphere_with_exudyn(SPHERE, ROUGH, penalty), time.process_time()
+            found.append((*run(), time.process_time() - begin))
+        tell_sphere(f"Exudyn, penalty {penalty[1]:g}, step {penalty[0]:g}", *min(found, key=lambda each: each[2]))
+
+
+def tell_sphere(words, x, v, cpu):
+    """A row, with the errors against the closed form."""
+    speed = SPHERE[2]
+    slides = 2.0 * speed / (7.0 * ROUGH * 9.81)
+    place = speed * slides - ROUGH * 9.81 * slides**2 / 2.0 + 5.0 / 7.0 * speed * (1.0 - slides)
+    errors = f"error of the place {abs(x - place):.1e}, of the speed {abs(v - 5.0 / 7.0 * speed):.1e}"
+    print(f"sliding sphere, {words}: {errors}, {cpu:.4f} s CPU per simulated second")
 
 
 def show_column():

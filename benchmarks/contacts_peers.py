@@ -113,4 +113,45 @@ def with_siconos(pile, last, step):
     return pile.penetration(np.array(places)), f"{worst:.1e}", spent / len(places), most
 
 
+def sphere_with_exudyn(ball, friction, penalty):
+    """A run of a sphere (mass 1, radius, inertia, speed) that slides and rolls for 1 s, by penalty (step, k, zone).
+
+    `zone` is the slip below which friction is proportional to it; the fastest of Exudyn's explicit methods is taken.
+    """
+    if importlib.util.find_spec("exudyn") is None:
+        return None
+    import exudyn
+    import exudyn.itemInterface
+
+    items = exudyn.itemInterface
+    (radius, inertia, speed), (step, k, zone) = ball, penalty
+    mbs = exudyn.SystemContainer().AddSystem()
+    ground = mbs.AddMarker(items.MarkerBodyRigid(bodyNumber=mbs.AddObject(items.ObjectGround())))
+    place = {"referenceCoordinates": [0, 0, radius - G / k, 0, 0, 0], "initialVelocities": [speed, 0, 0, 0, 0, 0]}
+    node = mbs.AddNode(items.NodeRigidBodyRotVecLG(**place))
+    mbs.AddObject(items.ObjectRigidBody(mass=1.0, inertia=[inertia] * 3 + [0, 0, 0], nodeNumber=node))
+    marker = mbs.AddMarker(items.MarkerNodeRigid(nodeNumber=node))
+    mbs.AddLoad(items.Force(markerNumber=marker, loadVector=[0, 0, -G]))
+    contact = mbs.AddGeneralContact()
+    contact.verboseMode, contact.frictionProportionalZone = 0, zone
+    contact.SetFrictionPairings(friction * np.eye(1))
+    contact.SetSearchTreeCellSize(numberOfCells=[1, 1, 1])
+    law = {"contactStiffness": k, "contactDamping": np.sqrt(k), "frictionMaterialIndex": 0}
+    contact.AddSphereWithMarker(marker, radius=radius, **law)
+    corners, triangles = [[-5, -5, 0], [5, -5, 0], [5, 5, 0], [-5, 5, 0]], [[0, 1, 2], [0, 2, 3]]
+    contact.AddTrianglesRigidBodyBased(rigidBodyMarkerIndex=ground, pointList=corners, triangleList=triangles, **law)
+    mbs.Assemble()
+    settings = exudyn.SimulationSettings()
+    settings.timeIntegration.numberOfSteps, settings.timeIntegration.endTime = round(1.0 / step), 1.0
+    settings.timeIntegration.verboseMode, settings.parallel.numberOfThreads = 0, 1
+    settings.solution.file.write = False
+
+    def run():
+        mbs.SolveDynamic(settings, solverType=exudyn.DynamicSolverType.ExplicitEuler)
+        kinds = exudyn.OutputVariableType.Displacement, exudyn.OutputVariableType.Velocity
+        return tuple(mbs.GetNodeOutput(node, kind)[0] for kind in kinds)
+
+    return run
+
+
 PEERS = {"MuJoCo": with_mujoco, "Siconos": with_siconos}

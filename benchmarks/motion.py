@@ -139,7 +139,7 @@ def by_exudyn(problem: Problem) -> list[Row]:
     elif problem.name == "heavy top":
         tries = [(peers.exudyn_top(h, SPIN, START[:3]), h) for h in (5e-4, 2e-4, 1e-4)]
     else:
-        return []
+        tries = [(peers.exudyn_pendulum(h, problem.q0, problem.end), h) for h in (1e-2, 2e-3, 5e-4)]
     rows = []
     for run, h in tries:
         if run is not None:

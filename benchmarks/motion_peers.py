@@ -206,6 +206,25 @@ def exudyn_top(h: float, spin: Any, arm: Any) -> Run | None:
     return run
 
 
+def exudyn_pendulum(h: float, start: Any, end: float) -> Run | None:
+    """A unit mass at a fixed distance from the origin; returns its place."""
+    code = _exudyn()
+    if code is None:
+        return None
+    node = code.mbs.AddNode(code.items.NodePoint2D(referenceCoordinates=list(start)))
+    mass = code.mbs.AddObject(code.items.ObjectMassPoint2D(mass=1.0, nodeNumber=node))
+    ends = [code.marker(code.ground, (0.0, 0.0)), code.marker(mass, (0.0, 0.0))]
+    code.mbs.AddObject(code.items.ObjectConnectorDistance(markerNumbers=ends, distance=float(np.linalg.norm(start))))
+    code.weight(mass)
+    code.mbs.Assemble()
+
+    def run() -> Any:
+        code.solve(h, end, sparse=False)
+        return code.mbs.GetNodeOutput(node, code.exu.OutputVariableType.Position)[:2]
+
+    return run
+
+
 def _direction(angle: float) -> Any:
     return np.array([np.cos(angle), np.sin(angle)])
 
