@@ -316,3 +316,13 @@ def test_ranges_are_shown_in_any_unit(unit):
     assert shown_range(-1e-73 * unit, 0.0, unit) == pytest.approx((-0.5 * unit, 0.5 * unit))
     assert shown_range(3.0 * unit, 3.0 * unit * (1 + 1e-15), 0.0) == pytest.approx((1.5 * unit, 4.5 * unit))
     assert shown_range(0.0, 0.0, 0.0) == (0.0, 0.0)
+
+
+def test_a_map_without_events_is_a_picture(tmp_path, recwarn):
+    """Nothing to draw but the regions: the picture spans them, and matplotlib has nothing to complain about."""
+    region = onesided.results.Region(7.5, 30.0, ())
+    found = onesided.results.StabilityMap("m", "p", (region,), ())
+    axes = plots.event_curve(found)
+    assert axes.get_xlim() == (7.5, 30.0)
+    assert plots.write(found, tmp_path / "a.png").stat().st_size > 3_000
+    assert not [one for one in recwarn if "constrained" in str(one.message)]

@@ -1,6 +1,7 @@
 """Notebooks: every result shows itself, with a drawing where there is a sketch; the viewer works inside a cell."""
 
 import functools
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -34,6 +35,15 @@ def test_an_event_draws_the_system_where_it_happens(tmp_path):
     assert np.array_equal(film.closed[0], whole.closed[event.index])
     again = onesided.load_result(onesided.save(found, tmp_path / "r")).events[1]
     assert np.array_equal(film_of(again).columns["y"], film.columns["y"])
+
+
+def test_rays_of_a_limit_point_tell_the_modes_of_their_sides():
+    """Stable on the way up, one negative mode beyond: the same as the sentence above the table says."""
+    event = truss().events[0]
+    assert (event.kind, event.instability_before, event.instability_after) == (onesided.Kind.limit, 0, 1)
+    rows = re.findall(r"<tr>(.*?)</tr>", event._repr_html_(), re.DOTALL)
+    modes = {"came" if "came" in row else "followed": re.findall(r"<td[^>]*>(\d+)</td>", row)[-1:] for row in rows[1:]}
+    assert modes == {"came": ["0"], "followed": ["1"]}
 
 
 def test_an_equilibrium_draws_itself(tmp_path):

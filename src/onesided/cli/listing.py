@@ -5,9 +5,11 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path as FilePath
 from typing import Any
 
+import numpy as np
 from rich.markup import escape
 from rich.table import Table
 
+from onesided.base.tolerances import EPS
 from onesided.base.types import Status
 from onesided.cli.event_table import EventRow, event_row, jump_row, motion_row, out, place, say, show
 from onesided.cli.live_progress import json_line
@@ -164,8 +166,14 @@ def drive(found: Drive, *, as_json: bool, folder: str) -> None:
         say(f"note: {escape(found.note)}")
     _meaning(event for leg in found.paths for event in leg.events)
     worst = max((leg.residual for leg in found.paths), default=0.0)
-    say(f"energy lost in jumps {found.dissipated:.10g}, work of the control {found.work:.10g}; {_trust(worst)}")
+    say(f"energy lost in jumps {found.dissipated:.10g}, work of the control {_worked(found):.10g}; {_trust(worst)}")
     _where(folder)
+
+
+def _worked(found: Drive) -> float:
+    """The work, 0 where it is the round-off of the energies that it is the sum of."""
+    room = EPS * sum(float(np.max(np.abs(path.energy))) for path in found.paths)
+    return found.work if abs(found.work) > room else 0.0
 
 
 def _end_table(found: Motion | Steering) -> None:

@@ -39,6 +39,7 @@ class Shown(str, Enum):
     drift = "drift"
     raster = "raster"
     story = "story"
+    families = "families"
 
 
 @views.command()
@@ -52,7 +53,7 @@ def plot(  # noqa: PLR0917 - one option each
     paper: Annotated[bool, typer.Option("--paper", help="For a column of a paper: no title, .svg or .pdf.")] = False,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="File: .svg, .pdf or .png.")] = None,
 ) -> None:
-    """Draw a saved result: path or motion, its story, reactions, gaps, energy, drift, or the system at one point."""
+    """Draw a saved result: path or motion, its story, families of branches, reactions, gaps, energy, or the system."""
     with clear_errors():
         result = _load(results)
         target = output or results / f"{kind.value}.svg"

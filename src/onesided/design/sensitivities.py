@@ -100,7 +100,7 @@ def _result(
     p_rate = x[:, n]
     names = list(system.parameters)
     return Sensitivity(
-        about=f"the {event.kind.value} at {event.control} = {event.p:.10g}",
+        about=_called(event),
         control=event.control,
         p=event.p,
         energy=float(spot.e.energy),
@@ -117,6 +117,14 @@ def _result(
         notes={name: text for name, text in zip(names, _notes(x, p_rate, p_below, laws), strict=True) if text},
         factorisations=factorisations,
     )
+
+
+def _called(event: Event) -> str:
+    """What an event is, as a noun with its place."""
+    at = f"at {event.control} = {event.p:.10g}"
+    if event.kind in {Kind.closes, Kind.opens}:
+        return f"the change of {', '.join(map(repr, event.constraints))} {at}"
+    return f"the {event.kind.value} {at}"
 
 
 def _notes(rates: Array, above: Array, below: Array, laws: list[Unfolding | None]) -> list[str]:

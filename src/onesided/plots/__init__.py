@@ -11,6 +11,7 @@ from onesided.plots.control import coupled as coupled
 from onesided.plots.control import inputs as inputs
 from onesided.plots.control import joint_forces as joint_forces
 from onesided.plots.event_curves_plot import event_curve as event_curve
+from onesided.plots.family_sheet import family_sheet as family_sheet
 from onesided.plots.figures import View as View
 from onesided.plots.figures import write as write
 from onesided.plots.films import animate as animate

@@ -59,12 +59,13 @@ def merged(axes: Axes, places: list[tuple[float, float, Numbered]], colour: str 
     return [spot for _, spot in spots]
 
 
-def mark(axes: Axes, x: Array, y: Array, kind: Kind) -> None:
-    """The marker of a kind of event at places."""
+def mark(axes: Axes, x: Array, y: Array, kind: Kind, share: float = 1.0) -> None:
+    """The marker of a kind of event at places, of its usual size or a share of it."""
     marker = MARKERS[kind]
     colour = GREY if kind is Kind.bound else INK
     face = colour if marker.filled else PAPER
-    axes.plot(x, y, marker.shape, ms=marker.size, mfc=face, mec=colour, mew=1.2, zorder=5, clip_on=False)
+    size: dict[str, Any] = {"ms": share * marker.size, "mew": share * 1.2}
+    axes.plot(x, y, marker.shape, mfc=face, mec=colour, zorder=5, clip_on=False, **size)
 
 
 def notes(spots: list[EventSpot]) -> list[labels.Note]:

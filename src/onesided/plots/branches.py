@@ -22,6 +22,8 @@ from onesided.results.numbering import Numbered
 
 MOST_BRANCHES = 9  # of more, one of each family is drawn
 MOST_LISTED = 14  # families in the key
+MOST_ROOTS = 2  # branches from the start, which have one colour
+SMALL_MARKS = 0.55  # of markers where there are very many
 WIDE = 56  # characters of a title that stands clear of the key beside it
 
 Result = Path | Drive | Diagram
@@ -81,7 +83,7 @@ def diagram(
         if isinstance(result, Drive):
             arrows = _history(axes, result, (x, y))
             spots, curves = [*spots, *_jumps(axes, result, events, (x, y))], curves + arrows
-        for one in shown:
+        for one in shown if len(shown) <= MOST_LISTED else ():
             write_modes(axes, one.path, (x, y), one.colour, held=three)
         if words:
             named = list(_branch_names(axes, shown, curves)) if len(paths) <= MOST_BRANCHES else []
@@ -143,7 +145,8 @@ def _shown(result: Result, paths: tuple[Path, ...]) -> list[Drawn]:
         for i in family[:1] if folded else family:
             images = f" × {len(family)}" if folded and len(family) > 1 else ""
             times = f" {result.times(i)}" if result.multiplicity else images
-            found.append(Drawn(i, paths[i], hue(number), f"{i}{times}"))
+            own = HUES[1] if len(groups) >= len(HUES) else hue(number)  # colours that come again would tell nothing
+            found.append(Drawn(i, paths[i], own, f"{i}{times}"))
     return found
 
 
@@ -155,6 +158,8 @@ def _handles(result: Result, shown: list[Drawn], looks: set[Firmness]) -> list[L
         text = f"{len(result.paths)} branches in {len(result.families)} families,\none of each is drawn"
         handles.append(Line2D([], [], ls="", label=text))
         named = [one for one in shown if one.name]
+        if len({one.colour for one in named}) < len(named) - MOST_ROOTS:
+            return [*handles, Line2D([], [], ls="", label="each family: --kind families")]
         handles += [Line2D([], [], color=one.colour, lw=2.4, label=f"branch {one.name}") for one in named[:MOST_LISTED]]
         if len(named) > MOST_LISTED:
             handles.append(Line2D([], [], ls="", label=f"… {len(named) - MOST_LISTED} more families"))
@@ -187,7 +192,7 @@ def _mark_events(
     if len(special) > badges.MOST_BADGES:
         for kind in {one.what.kind for one in special}:
             here = np.array([place[:2] for place in places if place[2].what.kind is kind])
-            badges.mark(axes, here[:, 0], here[:, 1], kind)
+            badges.mark(axes, here[:, 0], here[:, 1], kind, SMALL_MARKS)
         return []
     spots = badges.merged(axes, places)
     for spot in spots:

@@ -15,7 +15,16 @@ from onesided.base.types import Array, Mask
 from onesided.plots import overlays
 from onesided.plots.member_colours import member_colours
 from onesided.plots.palette import ACCENT, GREY, INK, PALE
-from onesided.plots.primitives import direction, draw_faces, draw_ground, draw_line, plot_points, polygon, rings
+from onesided.plots.primitives import (
+    direction,
+    draw_faces,
+    draw_ground,
+    draw_line,
+    placed_outline,
+    plot_points,
+    polygon,
+    rings,
+)
 from onesided.plots.style import new_axes, settings
 from onesided.results import Diagram, Drive, Equilibrium, Event, FallStates, Path, Shape, State, dense
 from onesided.results.sketch import Sketch, value
@@ -328,10 +337,7 @@ def _rounds_and_bodies(axes: Axes, sketch: Sketch, places: Mapping[str, Array], 
             spoke = places[circle.centre] + np.linalg.norm(rim) * direction(turn, len(rim))
             plot_points(axes, np.array([places[circle.centre], spoke]), color=GREY, lw=1.0)
     for body in sketch.bodies:
-        turn = float(value(body.angle, now)[0])
-        turned = np.array([[np.cos(turn), np.sin(turn)], [-np.sin(turn), np.cos(turn)]])
-        outline = places[body.at][:2] + np.array(body.outline) @ turned
-        polygon(axes, outline)
+        polygon(axes, placed_outline(body, places, now))
 
 
 def _contacts(axes: Axes, found: Film, i: int, places: Mapping[str, Array], size: float) -> None:
@@ -352,16 +358,16 @@ def _contacts(axes: Axes, found: Film, i: int, places: Mapping[str, Array], size
         overlays.draw_reactions(axes, touches, places, forces, (size, float(np.max(found.reactions, initial=0.0))))
 
 
-def ghost(axes: Axes, found: Film, i: int = 0) -> None:
-    """The lines and bodies of picture i, pale, below what is drawn later."""
+def ghost(axes: Axes, found: Film, i: int = 0, colour: str = PALE, zorder: int = 0) -> None:
+    """The outlines of picture i in thin lines, by default pale and below what is drawn later."""
     places, now = places_at(found, i), columns_at(found, i)
+    outlines = [rings(places[one.centre], float(value(one.radius, now)[0]))[0] for one in found.sketch.circles]
+    outlines += [placed_outline(body, places, now) for body in found.sketch.bodies]
     for line in found.sketch.lines:
         points = np.array([places[name] for name in line.points])
-        closed = np.vstack([points, points[:1]]) if line.style == "body" else points
-        plot_points(axes, closed, color=PALE, lw=1.4, zorder=0)
-    for circle in found.sketch.circles:
-        ring = rings(places[circle.centre], float(value(circle.radius, now)[0]))[0]
-        plot_points(axes, ring, color=PALE, lw=1.0, zorder=0)
+        outlines.append(np.vstack([points, points[:1]]) if line.style == "body" else points)
+    for points in outlines:
+        plot_points(axes, points, color=colour, lw=1.3, zorder=zorder)
 
 
 def highlights(found: Film, i: int) -> Iterator[tuple[str, ...]]:

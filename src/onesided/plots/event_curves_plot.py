@@ -56,6 +56,9 @@ def _named(axes: Axes, curve: Followed, colour: str) -> None:
 
 
 def _regions(axes: Axes, found: StabilityMap) -> None:
+    """Shaded by turns, each with the number of its events, over the whole range of the parameter."""
+    if found.regions:
+        axes.set_xlim(found.regions[0].low, found.regions[-1].high)
     for number, region in enumerate(found.regions):
         if number % 2:
             axes.axvspan(region.low, region.high, color=PALE, alpha=0.4, lw=0)

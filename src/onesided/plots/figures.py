@@ -18,6 +18,7 @@ from onesided.plots.before_after import before_after
 from onesided.plots.branches import diagram
 from onesided.plots.configuration import film_of, sketch
 from onesided.plots.event_curves_plot import event_curve
+from onesided.plots.family_sheet import family_sheet
 from onesided.plots.influence_bars import influence
 from onesided.plots.state_graph_plot import transitions
 from onesided.plots.storyboard import story
@@ -50,6 +51,7 @@ class View(Enum):
     drift = "drift"
     raster = "raster"
     story = "story"
+    families = "families"
 
 
 def write(  # noqa: PLR0913 - one call, all by keyword
@@ -77,8 +79,9 @@ def write(  # noqa: PLR0913 - one call, all by keyword
     if target.suffix.lower() not in known:
         raise UsageError("this kind of file is not known", got=repr(target.suffix), expected=" or ".join(known))
     title = "" if for_paper else title
-    if view is View.story:
-        return _saved(story(result, x=x, y=y, title=title), target)
+    if view in {View.story, View.families}:
+        whole = story if view is View.story else family_sheet
+        return _saved(whole(result, x=x, y=y, title=title), target)
     with paper() if for_paper else settings():
         size = (COLUMN, 0.9 * COLUMN) if for_paper else (8.2, 4.8)
         figure = Figure(figsize=size, layout="constrained")

@@ -10,7 +10,7 @@ from mpl_toolkits.mplot3d.art3d import Poly3DCollection
 
 from onesided.base.types import Array
 from onesided.plots.palette import GREY, HUES, INK, PALE
-from onesided.results.sketch import Ground, value
+from onesided.results.sketch import Ground, Silhouette, value
 
 _WIDTHS = {"bar": 3.6, "spring": 1.3, "cable": 1.4, "beam": 4.2, "strut": 3.0, "body": 1.6}
 COILS = 8
@@ -99,3 +99,10 @@ def rings(centre: Array, radius: float) -> list[Array]:
 def direction(turn: float, dimension: int) -> Array:
     """The unit vector at an angle."""
     return np.array([np.cos(turn), np.sin(turn), 0.0])[:dimension]
+
+
+def placed_outline(body: Silhouette, places: Mapping[str, Array], now: Mapping[str, Array]) -> Array:
+    """The closed outline of a plane body where it is, in the plane."""
+    turn = float(value(body.angle, now)[0])
+    turned = np.array([[np.cos(turn), np.sin(turn)], [-np.sin(turn), np.cos(turn)]])
+    return np.asarray(places[body.at][:2] + np.array([*body.outline, body.outline[0]]) @ turned)

@@ -14,8 +14,9 @@ from onesided.report.stories import MOST_SHOWN, Story, story
 from onesided.report.study_page import study_html
 from onesided.results import Study
 
+MOST_WARNINGS = 4
 SCRIPTS = (
-    "0_base.js", "1_data.js", "svg_pen.js", "2_chart.js", "3_sketch.js", "raster.js", "play.js", "lists.js",
+    "0_base.js", "1_data.js", "svg_pen.js", "marks.js", "2_chart.js", "3_sketch.js", "raster.js", "play.js", "lists.js",
     "export.js", "4_view.js", "wiring.js",
 )  # fmt: skip
 
@@ -39,9 +40,7 @@ def html(result: Any, *, model: str = "") -> str:
     data = payload(told, taken=len(model.encode()) + len(repr(more))) | more
     description = description_of(model)
     fields = {
-        "warnings": "".join(
-            f'<p class="warnings" role="note">{escape(text)}</p>' for text in (*told.warnings, *_left_out(told, data))
-        ),
+        "warnings": _warned([*told.warnings, *_left_out(told, data)]),
         "description": f"<section><h2>About</h2><p>{_with_code(description)}</p></section>" if description else "",
         "events": "".join(_event_item(event) for event in data["events"]) or '<li class="none">Nothing special.</li>',
         "listed": _listed(len(told.unilateral)),
@@ -54,6 +53,14 @@ def html(result: Any, *, model: str = "") -> str:
 def summary(result: Any) -> str:
     """One line on a result."""
     return story(result).summary
+
+
+def _warned(words: list[str]) -> str:
+    """What must be known first; of very many notes all but a few can be unfolded."""
+    told = [f'<p class="warnings" role="note">{escape(text)}</p>' for text in words]
+    first, rest = (told, []) if len(told) <= MOST_WARNINGS else (told[: MOST_WARNINGS - 1], told[MOST_WARNINGS - 1 :])
+    more = f"<details><summary>{len(rest)} more notes</summary>{''.join(rest)}</details>" if rest else ""
+    return "".join(first) + more
 
 
 def _with_code(text: str) -> str:

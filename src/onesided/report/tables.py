@@ -14,6 +14,7 @@ from onesided.results import (
     Modes,
     MotionEvent,
     Occurrence,
+    Ray,
     Rays,
     Sensitivity,
     Shape,
@@ -58,22 +59,28 @@ def equilibrium_html(state: Equilibrium) -> str:
 def event_html(event: Event) -> str:
     """An event: its sentence, what it means, and the rays that leave it."""
     notes = {event.incoming: " (came along)", event.followed: " (followed)"}
-    rays = _ray_table(event.rays, event.control, {i: text for i, text in notes.items() if i is not None})
+    known = {event.incoming: event.instability_before, event.followed: event.instability_after}
+    rays = _ray_table(event.rays, event.control, {i: text for i, text in notes.items() if i is not None}, known)
     return bold(event.words()) + _meaning(event.kind) + beside(drawing(event.shape), rays)
 
 
 def rays_html(rays: Rays) -> str:
     """All rays at a point as a table."""
     doubt = "" if rays.complete else paragraph(f"may be incomplete: {rays.reason}")
-    return bold(f"Rays: {len(rays)}") + _ray_table(rays, "p", {}) + doubt
+    return bold(f"Rays: {len(rays)}") + _ray_table(rays, "p", {}, {}) + doubt
 
 
-def _ray_table(rays: Rays, control: str, notes: Mapping[int, str]) -> str:
+def _ray_table(rays: Rays, control: str, notes: Mapping[int, str], known: Mapping[int | None, int | None]) -> str:
+    """What leaves a point, with negative modes a little further along: as `known`, or as the ray knows."""
     rows = [
-        (str(i) + notes.get(i, ""), "+0−"[1 - ray.p_sign], ", ".join(ray.closed) or "none", str(ray.instability))
+        (str(i) + notes.get(i, ""), "+0−"[1 - ray.p_sign], ", ".join(ray.closed) or "none", _modes(ray, known.get(i)))
         for i, ray in enumerate(rays.rays)
     ]
     return table(rows, head=("ray", control, "closed", "negative modes")) if rows else ""
+
+
+def _modes(ray: Ray, known: int | None) -> str:
+    return str(next(count for count in (known, ray.beyond, ray.instability) if count is not None))
 
 
 def solution_html(solution: Solution[Any]) -> str:

@@ -66,7 +66,9 @@ class StabilityMap:
 
     def __repr__(self) -> str:
         state = "complete" if self.complete else "not complete"
-        return f"<StabilityMap: {len(self.regions)} regions of {self.parameter}, {len(self.curves)} curves, {state}>"
+        regions = f"{len(self.regions)} region{'s' * (len(self.regions) != 1)}"
+        curves = f"{len(self.curves)} curve{'s' * (len(self.curves) != 1)}"
+        return f"<StabilityMap: {regions} of {self.parameter}, {curves}, {state}>"
 
     def _repr_html_(self) -> str:
         return str(views("report").followed_html(self))

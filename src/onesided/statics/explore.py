@@ -28,6 +28,8 @@ from onesided.system.defaults import bounds_of, where
 from onesided.system.symmetry import Symmetry
 from onesided.system.system import System
 
+MOST_NAMED = 8  # branches that a note names
+
 
 @dataclass
 class _Station:
@@ -99,6 +101,7 @@ def _explore(origin: Origin, total: Total, limits: tuple[int, int], group: Symme
     parents: list[int] = []
     notes = [] if first.complete else [f"at the start branches may be missing: {first.reason}"]
     notes += ["the start is one of a continuum of equilibria, the others are not followed"] * (len(queue) < len(first))
+    doubts: list[tuple[int, str]] = []
     while queue:
         job = queue.popleft()
         if not atlas.take(job.origin.where.x, job.ray):
@@ -114,15 +117,26 @@ def _explore(origin: Origin, total: Total, limits: tuple[int, int], group: Symme
         parents.append(job.parent)
         total.add(len(path), len(path.events))
         if not path.ok and path.status is not Status.jammed:
-            notes.append(f"branch {len(paths) - 1}: {path.status.value}")
-        notes += [f"branch {len(paths) - 1}: {doubt}" for doubt in _doubts(path)]
+            doubts.append((len(paths) - 1, path.status.value))
+        doubts += [(len(paths) - 1, doubt) for doubt in _doubts(path)]
         if path.status is Status.interrupted:
             break
         queue.extend(_side_rays(path, len(paths) - 1, job.depth + 1))
     told = tuple(labelled(group, path, origin.where.tolerances) for path in paths)
     times = multiplicities(group, told, origin.where.tolerances)
+    notes = [*_by_reason(doubts), *notes]
     note = noted(origin.where.system, "; ".join(notes))
     return Diagram(told, tuple(parents), complete=not notes, note=note, multiplicity=times)
+
+
+def _by_reason(doubts: list[tuple[int, str]]) -> Iterator[str]:
+    """Every reason once, with the branches that have it."""
+    found: dict[str, list[int]] = {}
+    for branch, reason in doubts:
+        found.setdefault(reason, []).append(branch)
+    for reason, own in found.items():
+        some = ", ".join(map(str, own[:MOST_NAMED])) + (f" and {len(own) - MOST_NAMED} more" * (len(own) > MOST_NAMED))
+        yield f"branch{'es' * (len(own) > 1)} {some}: {reason}"
 
 
 def _across(path: Path, tolerances: Tolerances) -> bool:

@@ -25,7 +25,7 @@ class Chart {
   draw() {
     const { c, w, h } = prepare(this.base);
     this.paint(c, w, h);
-    if (document.documentElement.dataset.paper) this.dot(c, this.at(), true); // on paper there is one layer
+    if (document.documentElement.dataset.paper) { this.present(c); this.dot(c, this.at(), true); } // on paper there is one layer
     else this.cursor();
   }
 
@@ -49,15 +49,28 @@ class Chart {
     c.beginPath();
     c.rect(l, t, r - l, b - t);
     c.clip();
-    for (const k of this.curves) this.curve(c, k);
+    for (const k of this.curves) this.curve(c, k, this.singled ? 0.22 : 1);
     if (this.jumps) this.arrows(c);
     c.restore();
     for (const place of this.degrees.slice(0, MOST_DEGREES)) this.degree(c, ...place);
-    if (this.marks) this.events(c);
+    if (this.marks && !this.singled) this.events(c);
+  }
+
+  // Of very many branches the present one is singled out: full, on top of the others, with what happens on it.
+  present(c) {
+    const now = this.at(), here = this.singled ? this.curves.find(({ begin, end }) => now >= begin && now < end) : null;
+    if (!here) return;
+    const [l, t, r, b] = this.frame;
+    this.degrees = [];
+    c.save(); c.beginPath(); c.rect(l, t, r - l, b - t); c.clip();
+    this.curve(c, { ...here, faint: false, bold: true, colour: colour("alert") }, 1);
+    c.restore();
+    for (const place of this.degrees) this.degree(c, ...place);
+    this.events(c);
   }
 
   // Pieces of equal stability; points closer than half a pixel (a pixel, of very many), and all that is out of sight, are left out.
-  curve(c, k) {
+  curve(c, k, strength) {
     const many = k.end - k.begin > MANY;
     c.strokeStyle = k.colour;
     c.lineCap = many ? "butt" : "round"; c.lineJoin = many ? "bevel" : "round";
@@ -66,9 +79,9 @@ class Chart {
       let end = begin + 1;
       while (end < k.end - 1 && (k.dash || (degree[end + 1] === degree[end] && firmness[end + 1] === firmness[end]))) end++;
       const look = k.dash ? { width: 2, alpha: 1, dash: k.dash } : LOOKS_OF[firmness[end]];
-      c.setLineDash(look.dash); c.lineWidth = look.width; c.globalAlpha = look.alpha * (k.faint ? 0.25 : 1);
+      c.setLineDash(look.dash); c.lineWidth = look.width * (k.bold ? 1.5 : 1); c.globalAlpha = (k.bold ? 1 : look.alpha) * (k.faint ? 0.25 : 1) * strength;
       const length = this.piece(c, k, begin, end);
-      if (this.marks && !k.dash && !k.faint && degree[end] > 0 && length > 60) this.degreeAt(k, begin, end);
+      if (this.marks && strength === 1 && !k.dash && !k.faint && degree[end] > 0 && length > 60) this.degreeAt(k, begin, end);
       begin = end;
     }
     c.setLineDash([]); c.globalAlpha = 1; c.lineCap = "butt"; c.lineJoin = "round";
@@ -174,6 +187,7 @@ class Chart {
 
   cursor() {
     const { c } = prepare(this.top), now = this.at();
+    this.present(c);
     if (this.hovered >= 0) this.dot(c, this.hovered, false);
     const jump = this.leaps ? this.leaps() : null;
     if (jump) this.leap(c, jump); else this.dot(c, now, true);
@@ -353,44 +367,4 @@ function gestures(canvas, on) {
   canvas.addEventListener("pointerup", stop);
   canvas.addEventListener("pointercancel", stop);
   canvas.addEventListener("pointerleave", (event) => { if (on.hover) on.hover(event); });
-}
-
-// One shape for each kind of event, told apart without colour: corners, turn, size, width.
-const HOLLOW = new Set(["opens", "smooth_bifurcation", "continuum", "idle", "user", "kink"]);
-const SHAPES = new Map(Object.entries({
-  closes: [3, Math.PI / 2, 7], opens: [3, -Math.PI / 2, 7], corner_limit: [4, 0, 7], smooth_bifurcation: [4, Math.PI / 4, 7],
-  nonsmooth_bifurcation: [5, -Math.PI / 2, 8], continuum: [6, 0, 7], user: [5, -Math.PI / 2, 6], kink: [6, Math.PI / 6, 7], idle: [4, 0, 7, 0.6],
-}));
-function mark(c, kind, places) {
-  if (kind === "jump") return;
-  if (places.length > STAMPS && c.drawImage) { stamp(c, kind, places); return; }
-  const ink = colour("ink"), shape = SHAPES.get(kind);
-  c.strokeStyle = ink; c.lineWidth = 1.5; c.fillStyle = HOLLOW.has(kind) ? colour("paper") : ink;
-  const crosses = new Map([["end", [[6, 6], [6, -6]]], ["jammed", [[7, 0], [0, 7]]], ["bound", [[0, 5]]]]).get(kind);
-  if (crosses) { // a cross, upright where contacts hold the path; a tick at a bound
-    c.lineWidth = kind === "bound" ? 1.5 : 3.5;
-    c.beginPath();
-    for (const [x, y] of places) for (const [u, v] of crosses) { c.moveTo(x - u, y - v); c.lineTo(x + u, y + v); }
-    c.stroke();
-    return;
-  }
-  for (const [x, y] of places) {
-    c.beginPath();
-    if (!shape) c.arc(x, y, 5.5, 0, 7);
-    else for (let i = 0; i < shape[0]; i++) {
-      const turn = shape[1] + (2 * Math.PI * i) / shape[0];
-      c[i ? "lineTo" : "moveTo"](x + (shape[3] || 1) * shape[2] * Math.cos(turn), y + shape[2] * Math.sin(turn));
-    }
-    c.closePath(); c.fill(); c.stroke();
-  }
-}
-
-// Very many markers of a kind: drawn once, then copied.
-const STAMPS = 40;
-function stamp(c, kind, places) {
-  const half = 12, ratio = c.getTransform().a, sheet = element("canvas", { width: 2 * half * ratio, height: 2 * half * ratio });
-  const pen = sheet.getContext("2d");
-  pen.scale(ratio, ratio);
-  mark(pen, kind, [[half, half]]);
-  for (const [x, y] of places) c.drawImage(sheet, x - half, y - half, 2 * half, 2 * half);
 }

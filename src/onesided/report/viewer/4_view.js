@@ -1,5 +1,6 @@
 // The page: one position, shown by the diagram, the drawing, the raster, the numbers and the lists.
-const view = { frame: 0, jump: null };
+const view = { frame: 0, jump: null, branch: 0 };
+const single = D.branches.length > MOST_ALIKE && !D.driven; // so many that one at a time can be read
 const slider = byId("slider");
 Object.assign(slider, { min: "0", max: "1", step: "any", value: "0" });
 
@@ -14,12 +15,13 @@ const events = new EventList(byId("events"), byId("event-filter"), byId("event-k
 const branches = D.branches.length > 1 ? new BranchList(byId("branches"), byId("branch-filter"), byId("alike"), (frame) => show(frame), () => redraw()) : null;
 byId("branches-section").hidden = !branches;
 
+const elsewhere = (branch) => !!branches && (single ? branch !== branchOf(view.frame) : branches.hides(branch));
 const chart = new Chart(byId("diagram"), byId("diagram-top"), {
-  marks: true, jumps: true, tip,
-  at: () => view.frame, leaps: () => view.jump, pick: (frame) => show(frame), hides: (e) => events.hides(e) || (!!branches && branches.hides(branchOf(e.frame))),
+  marks: true, jumps: true, tip, singled: single,
+  at: () => view.frame, leaps: () => view.jump, pick: (frame) => show(frame), hides: (e) => events.hides(e) || elsewhere(branchOf(e.frame)),
   xName: () => byId("x").value, yName: () => byId("y").value,
   lines: () => D.branches.map((b, i) => ({
-    x: columns.get(byId("x").value), y: columns.get(byId("y").value), begin: b.begin, end: b.end, colour: branchColour(i),
+    x: columns.get(byId("x").value), y: columns.get(byId("y").value), begin: b.begin, end: b.end, colour: single ? colour("muted") : branchColour(i),
     faint: !!branches && branches.hides(i),
   })),
 });
@@ -33,7 +35,7 @@ const wanted = () => (quantity.value === "energy" ? ["energy"] : D.series.map((n
 const curves = D.quantities.length ? new Chart(byId("curves"), byId("curves-top"), {
   at: () => view.frame, pick: (frame) => show(frame), tip,
   xName: () => against.value, yName: () => quantity.value,
-  lines: () => wanted().flatMap((name, k) => D.branches.map((b) => ({
+  lines: () => wanted().flatMap((name, k) => D.branches.filter((_, i) => !single || i === view.branch).map((b) => ({
     x: against.value === D.along && !apart ? lengths : columns.get(against.value), y: columns.get(name), begin: b.begin, end: b.end,
     colour: colour("c" + (k % 6)), dash: LINES[k % 4],
   }))),
@@ -117,6 +119,7 @@ function tell(f) {
   byId("why").textContent = here >= 0 ? D.explanations[D.events[here].why] : "";
   events.mark(here);
   if (branches) branches.mark(branch);
+  if (single && branch !== view.branch) { view.branch = branch; if (curves) { curves.home = null; curves.draw(); } }
 }
 
 // Show a frame; during a jump also how far the system is on its way to another one.

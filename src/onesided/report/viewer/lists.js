@@ -29,7 +29,7 @@ class BranchList {
     Object.assign(this, { filter, alike, told: D.branches.map((b) => this.words(b)) });
     this.items = D.branches.map((b, i) => {
       const swatch = element("span", { class: "swatch", "aria-hidden": "true" });
-      swatch.style.background = `var(--c${b.colour % 6})`;
+      swatch.style.background = D.branches.length > MOST_ALIKE ? "var(--muted)" : `var(--c${b.colour % 6})`;
       const button = element("button", { type: "button" }, swatch, `${b.label}`, element("small", {}, this.told[i].slice(b.label.length + 2)));
       button.addEventListener("click", () => go(b.begin));
       return element("li", {}, button);

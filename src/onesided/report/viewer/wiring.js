@@ -22,7 +22,7 @@ byId("diagram-closer").addEventListener("click", () => chart.closer(1 / 1.4));
 byId("diagram-wider").addEventListener("click", () => chart.closer(1.4));
 byId("diagram-all").addEventListener("click", () => chart.to(null));
 for (const format of ["png", "svg"]) {
-  byId(`diagram-${format}`).addEventListener("click", () => picture("diagram", (c, w, h) => chart.paint(c, w, h), byId("diagram"), format));
+  byId(`diagram-${format}`).addEventListener("click", () => picture("diagram", (c, w, h) => { chart.paint(c, w, h); chart.present(c); }, byId("diagram"), format));
   byId(`sketch-${format}`).addEventListener("click", () => picture("drawing", (c, w, h) => drawing.paint(c, w, h, view.frame), byId("sketch"), format));
 }
 byId("csv").addEventListener("click", () => save(`${fileName}.csv`, csv(), "text/csv"));
