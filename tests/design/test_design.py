@@ -126,6 +126,42 @@ def test_a_load_that_never_comes_is_late_enough_on_either_side_of_an_aim(truss):
         assert abs(found.aims[1].after) == np.inf
 
 
+def test_a_variable_without_influence_is_named(truss):
+    """A limit load that depends on nothing that may change cannot be reached; one beside another is told as well."""
+    idle = onesided.System(
+        coordinates=("x",),
+        energy=lambda q, p, th: th.k * (q[0] ** 4 / 4 - q[0] ** 2 / 2) - p * q[0],
+        parameters={"k": 1.0, "z": 1.0},
+    )
+    start = {"q0": [-1.0], "p0": 0.0, "p_bounds": (-1.0, 9.0)}
+    with pytest.raises(onesided.SolveError, match="nothing that is asked for depends on 'z'"):
+        onesided.design(idle, {"z": (0.5, 2.0)}, "p at limit = 1", **start)
+    found = onesided.design(idle, {"k": (0.5, 9.0), "z": (0.5, 2.0)}, "p at limit = 1", **start)
+    assert found.parameters["k"] == pytest.approx(3 * np.sqrt(3) / 2, rel=1e-8)  # p = 2 k/(3 √3)
+    assert found.parameters["z"] == 1.0
+    assert "depends on 'z'" in found.note
+
+
+def test_energy_of_a_jump_and_of_a_cycle_under_conditions():
+    """k (x⁴/4 − a² x²/2) − p x snaps at 2 k a³/(3 √3) and loses 3/4 k a⁴, twice in a cycle."""
+    system = onesided.System(
+        coordinates=("x",),
+        energy=lambda q, p, th: th.k * (q[0] ** 4 / 4 - th.a**2 * q[0] ** 2 / 2) - p * q[0],
+        parameters={"k": 1.0, "a": 1.0},
+    )
+    start, both = {"q0": [-1.0], "p0": 0.0}, {"a": (0.3, 3.0), "k": (0.3, 4.0)}
+    jump = onesided.design(system, {"a": (0.3, 3.0)}, "energy of jump 1 = 2", **start, programme=[0.0, 9.0])
+    assert jump.parameters["a"] == pytest.approx((8 / 3) ** 0.25, rel=1e-8)
+    cycle = onesided.design(system, both, "dissipated = 1", **start, programme=[0.0, 9.0, -9.0])
+    assert 1.5 * cycle.parameters["k"] * cycle.parameters["a"] ** 4 == pytest.approx(1.0, rel=1e-8)
+    stays = ["p at loss of stability >= 3"]
+    least = onesided.design(
+        system, both, "minimise energy of jump 1", stays, **start, p_bounds=(-1.0, 20.0), programme=[0.0, 20.0]
+    )  # at 3 = 2 k a³/(3 √3) the energy 9/4 (3 √3/2) a falls with a: k as large as may be
+    assert least.parameters["k"] == pytest.approx(4.0)
+    assert least.parameters["a"] == pytest.approx((9 * np.sqrt(3) / 8) ** (1 / 3), rel=1e-7)
+
+
 def test_searches_from_many_starts_are_a_study(truss, tmp_path):
     ask = {"variables": {"h": (0.2, 0.8)}, "goal": "p at limit = 0.06", "p_bounds": (-0.01, 0.12)}
     task = onesided.StudyTask(truss, "design", ask)

@@ -241,6 +241,38 @@ def test_an_event_that_runs_off_to_infinity():
     assert "falling: the path runs off to infinity" in found.note
 
 
+def test_a_contact_that_is_met_ever_later():
+    """The gap 1 − x + y of x = p, y = m p closes at p = 1/(1 − m), never for m = 1."""
+    system = onesided.System(
+        coordinates=("x", "y"),
+        energy=lambda q, p, th: q[0] ** 2 / 2 - p * q[0] + q[1] ** 2 / 2 - p * th.m * q[1],
+        unilateral={"wall": lambda q, p, th: 1.0 - q[0] + q[1]},
+        parameters={"m": 0.0},
+    )
+    event = onesided.trace(system, [0.0, 0.0], 0.0, p_bounds=(0.0, 3.0)).events[0]
+    found = onesided.follow(event, "m", (-1.0, 2.0))
+    assert found.theta[[0, -1]] == pytest.approx([-1.0, 1.0], abs=1e-6)
+    clear = found.theta < 0.999
+    assert found.p[clear] == pytest.approx(1.0 / (1.0 - found.theta[clear]), rel=1e-10)
+    assert "growing: the path runs off to infinity" in found.note
+
+
+@pytest.mark.parametrize("c", [-0.3, -0.4, -0.7])
+def test_hilltops_of_limit_points_are_located(c):
+    """x turns at −1/√3, at p = 2/(3 √3), where y loses the stiffness c − x for c = −1/√3; and at 1/√3 likewise."""
+    system = onesided.System(
+        coordinates=("x", "y"),
+        energy=lambda q, p, th: q[0] ** 4 / 4 - q[0] ** 2 / 2 - p * q[0] + (th.c - q[0]) * q[1] ** 2 / 2 + q[1] ** 4,
+        parameters={"c": c},
+    )
+    events = onesided.trace(system, [-1.0, 0.0], 0.0, p_bounds=(-1.0, 5.0)).events
+    limits = [event for event in events if event.kind is onesided.Kind.limit]
+    for event, place in zip(limits, (-1.0, 1.0), strict=True):
+        (top,) = onesided.follow(event, "c", (-0.9, 0.9)).meetings
+        assert top.kind is Encounter.hilltop
+        assert (top.theta, top.p) == pytest.approx(np.array([place, -2 * place / 3]) / np.sqrt(3), abs=1e-10)
+
+
 def test_a_model_that_ends():
     """Panels lean on each other at an angle that has no value for lengths above (2 sin(π/8) − t)/sin(π/4).
 

@@ -300,13 +300,21 @@ class _DesignSearch:
         shown = list(self.asked.parameters(u).items())
         return ", ".join(f"{name} = {value:.6g}" for name, value in shown[:4]) + (", …" if len(shown) > 4 else "")
 
+    def _idle(self, trial: TriedDesign) -> list[str]:
+        """Variables that nothing depends on, in words."""
+        if "gradients" not in vars(trial):  # none was needed there
+            return []
+        moved = np.any(trial.gradients[:, self.columns] != 0.0, axis=0)
+        names = [name for name, some in zip(self.asked.names, moved, strict=True) if not some]
+        return [f"nothing that is asked for depends on {', '.join(map(repr, names))}"] if names else []
+
     def result(self, status: Status) -> Designed:
         """What was found."""
         last, aims = self._trial(self.best), self.asked.aims
         unmet = [aim.text for i, aim in enumerate(aims) if not self._holds(i, last)]
         more = len(self.notes) - NOTES
         told = [*self.notes[:NOTES], f"{more} more such changes"] if more > 0 else self.notes
-        note = [*told, *([f"not met: {'; '.join(unmet)}"] if unmet else [])]
+        note = [*told, *self._idle(last), *([f"not met: {'; '.join(unmet)}"] if unmet else [])]
         before, after = (trial.values + [aim.target for aim in aims] for trial in (self.first, last))
         reached = [
             AimReached(aim.text, float(a), float(b), met=self._holds(i, last))

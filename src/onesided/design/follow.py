@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from typing import cast
 
 import numpy as np
 from scipy.interpolate import BarycentricInterpolator
@@ -23,11 +24,13 @@ from onesided.system.system import System
 
 FIRST_STEP, SMALLEST_STEP = 0.02, EPS**0.5  # in scaled units of (y, τ)
 LARGEST_STEP = 0.1  # share of the bounds of the parameter; how far the state moves is for the bends to say
+AWAY = EPS**-0.5  # scaled distance beyond which an event is no longer followed
 STRAIGHT, BENT = 0.998, 0.97  # cosine between tangents from which on steps grow, or are made again
 FATAL = {Encounter.corner_limit, Encounter.corners}  # where margins vanish the event ends
 SHARES = tuple(0.5 - 0.5 * np.cos(np.pi * k / 9.0) for k in range(10))  # of a step with a singular point inside
+CLOSER = 0.05  # share of these within which such a point is looked for once more
 JUMP = 0.5  # share of a number's change that no continuous one makes at once
-ENDS = {Status.bound_reached, Status.path_ended, Status.far}
+ENDS = {one: one for one in (Status.bound_reached, Status.path_ended)} | {Status.far: Status.path_ended}
 
 
 @checked
@@ -143,6 +146,8 @@ class _Side:
             self.nodes.append(ending)
             if status is not None:
                 return status
+            if np.max(np.abs(found.w)) > AWAY:
+                return Status.far
             tell(self, step)
             straight = float(here.t @ found.t) > STRAIGHT
             most = LARGEST_STEP / max(abs(float(found.t[-1])), SMALLEST_STEP)
@@ -232,7 +237,7 @@ class _Side:
             share = float(brentq(value, 0.0, 1.0, xtol=EPS, rtol=4 * EPS, disp=False))
             beside = value(max(share - SMALLEST_STEP, 0.0)), value(min(share + SMALLEST_STEP, 1.0))
         except _SingularError:
-            return self._guessed([at(share) for share in SHARES], label)
+            return self._guessed(at, label, b.w - a.w)
         node = at(share)
         if node is None or abs(beside[1] - beside[0]) > JUMP * (abs(value(1.0)) + abs(value(0.0))):
             return None  # its sign goes with that of another number, which vanishes there
@@ -243,8 +248,19 @@ class _Side:
         left = abs(node.seen.numbers.get(label, np.nan))
         return _Met(label, node, a.seen, None if ends else b.seen, left)
 
-    def _guessed(self, nodes: list[_Node | None], label: Label) -> _Met | None:
-        """Where the equations are singular at the zero itself: from points around it, by polynomials of two degrees."""
+    def _guessed(self, at: Callable[[float], _Node | None], label: Label, along: Array) -> _Met | None:
+        """Where the equations are singular at the zero itself: from points around it, then from nearer ones."""
+        found, start = self._interpolated([at(share) for share in SHARES], label), cast(_Node, at(0.0))
+        if found is None:
+            return None
+        share = float(along @ (found.node.w - start.w) / (along @ along))
+        near = [share + CLOSER * (one - 0.5) for one in SHARES]
+        inside = near[0] > 0.0 and near[-1] < 1.0
+        sharper = self._interpolated([at(one) for one in near], label) if inside else None
+        return found if sharper is None or sharper.left > found.left else sharper
+
+    def _interpolated(self, nodes: list[_Node | None], label: Label) -> _Met | None:
+        """The zero of a number by polynomials of two degrees through points around it; None where it jumps."""
         known = [node for node in nodes if node is not None and not np.isnan(node.seen.numbers[label])]
         values = np.array([node.seen.numbers[label] for node in known])
         change = np.flatnonzero(values[:-1] * values[1:] < 0.0)
@@ -318,7 +334,7 @@ def _joined(event: Event, events: CurveOfEvents, parameter: str, sides: list[_Si
     worst = (
         Status.interrupted
         if Status.interrupted in ends
-        else next((one for one in ends[::-1] if one not in ENDS), ends[0])
+        else next((one for one in ends[::-1] if one not in ENDS), ENDS[ends[0]])
     )
     return Followed(
         kind=event.kind,

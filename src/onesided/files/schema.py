@@ -46,7 +46,7 @@ from onesided.files.schema_tables import (
     Table,
     Text,
 )
-from onesided.files.study_tables import StudyTable
+from onesided.files.study_tables import AxisTable, ImperfectionTable, SampleTable, StudyTable
 from onesided.formulas.gate import NAME_LENGTH, suggestion
 
 
@@ -238,6 +238,11 @@ def _fields(path: tuple[str, ...]) -> list[str]:
         ("import",): ImportTable,
         ("sketch",): SketchTable,
         ("labels",): LabelTable,
+        ("design",): DesignTable,
+        ("study",): StudyTable,
+        ("study", "over"): AxisTable,
+        ("study", "sample"): SampleTable,
+        ("study", "imperfections"): ImperfectionTable,
         ("sketch", "circles"): CircleTable,
         ("sketch", "grounds"): GroundTable,
         ("sketch", "solids"): SolidTable,
