@@ -52,3 +52,8 @@ def test_cables_have_tensions(hung):
     texts = [text.get_text() for legend in told if legend for text in legend.get_texts()]
     assert any(text.startswith("cable rope goes slack") for text in texts)
     assert any(event.constraints == ("rope",) for event in hung.events)
+
+
+def test_a_measure_is_not_drawn_over_itself(hung):
+    axes = diagram(with_members(hung, {"rope.force": hung.p}, sag=-hung.q[:, 0]), y="sag")
+    assert (axes.get_xlabel(), axes.get_ylabel()) == ("p", "sag")

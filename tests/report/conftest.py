@@ -82,12 +82,7 @@ class Tab:
         )
 
     def picture(self, canvas="sketch"):
-        """What a canvas shows once it was painted anew."""
-        return self.page.evaluate(
-            "id => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame("
-            "() => done(document.getElementById(id).toDataURL()))))",
-            canvas,
-        )
+        return self.page.evaluate("id => document.getElementById(id).toDataURL()", canvas)
 
     def quiet(self):
         assert self.said == []

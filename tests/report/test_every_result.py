@@ -181,7 +181,8 @@ def test_a_phone_shows_everything(page, open_page, scheme):
 def test_the_drawing_follows_and_turns(page, open_page):
     kind, _, file, data = page
     tab = open_page(file)
-    first = tab.picture()
+    tab.page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    first = tab.picture()  # after the page has found its size
     shots = set()
     for frame in np.linspace(0, data["count"] - 1, 9).astype(int).tolist():
         tab.slide(frame)

@@ -116,7 +116,8 @@ def default_axes(paths: tuple[Path, ...], x: str | None, y: str | None) -> tuple
     """What to draw where nothing was said."""
     if x is None and y is None and all(MACHINE in members_of(path) for path in paths):
         return paths[0].control, MACHINE
-    return x or _default_measure(paths[0]) or default_coordinate(paths), y or paths[0].control
+    across = x or _default_measure(paths[0]) or default_coordinate(paths)
+    return paths[0].control if x is None and across == y else across, y or paths[0].control
 
 
 def _default_measure(path: Path) -> str:
