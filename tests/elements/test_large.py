@@ -1,6 +1,7 @@
 """Sparse systems against dense ones, and against closed forms: same numbers, same events."""
 
 import itertools
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -172,3 +173,17 @@ def test_a_large_system_relaxes_and_jumps():
     _, net_system = both(net(3))
     there_and_back = onesided.drive(net_system, net_system.start, [0.0, 2.0, 0.0])
     np.testing.assert_allclose(there_and_back.paths[-1].q[-1], there_and_back.paths[0].q[0], atol=1e-9)
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_threads_share_a_system(sparse):
+    """Factors and blocks kept for one run are not those of another one that goes on at the same time."""
+    system = onesided.compose(net(4), sparse=sparse)
+    alone = onesided.trace(system, system.start, 0.0, p_bounds=(0.0, 8.0))
+    ends = [8.0, 3.0, 8.0, 5.0]
+    with ThreadPoolExecutor(len(ends)) as pool:
+        paths = list(pool.map(lambda end: onesided.trace(system, system.start, 0.0, p_bounds=(0.0, end)), ends))
+    for path, end in zip(paths, ends, strict=True):
+        expected = [event.p for event in alone.events if event.p < end]
+        assert [event.p for event in path.events][: len(expected)] == pytest.approx(expected, rel=1e-9)
+        assert path.ok and path.residual < 1e-9

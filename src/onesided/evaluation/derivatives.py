@@ -4,18 +4,17 @@ A call of a compiled function costs about eight microseconds whatever it compute
 packed input that returns one packed array.
 """
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from onesided.base.tolerances import ROUNDING
 from onesided.base.types import Array
 from onesided.evaluation.compiling import compiled, prepare_jax
+from onesided.evaluation.equilibrium_blocks import Evaluation, ThreadKeeps
 from onesided.evaluation.parameter_slopes import ParameterSlopes
 from onesided.evaluation.path_steps import Stepping
 from onesided.evaluation.rows import families
@@ -31,124 +30,6 @@ WORTH = 200_000  # points that are looked at, times points of one call, that pay
 MANY = 1000  # numbers of one such call that cost no more than the call itself
 SEVERAL = 500  # residuals that are worth a function of their own, where the blocks are there already
 SMALL = 64  # coordinates and constraints up to which residuals may be taken from the blocks
-
-
-class Evaluation(NamedTuple):
-    """The blocks of the equilibrium equations at one point, with constraints ordered bilateral, then unilateral.
-
-    With L = U − cᵀν [SP1 (2.2)], c = (h, g), ν = (μ, λ), x = (q, p): `L_x` (n + 1,), `c` (m,), `L_qx` (n, n + 1), `c_x`
-    (m, n + 1) with a row per constraint; the blocks of `L_x`, `L_qx` and `c_x` have names of their own. Blocks of many
-    points have a further, first axis.
-    """
-
-    energy: float
-    L_x: Array
-    c: Array
-    L_qx: Array
-    c_x: Array
-
-    def at(self, i: int) -> "Evaluation":
-        """The blocks of one of many points."""
-        return Evaluation(*(np.asarray(block)[i] for block in self))
-
-    def pick(self, chosen: Any) -> "Evaluation":
-        """The blocks of some of many points."""
-        return Evaluation(*(block[chosen] for block in self))  # type: ignore[index]
-
-    @property
-    def L_q(self) -> Array:
-        """Force balance, (n,)."""
-        return self.L_x[..., :-1]
-
-    @property
-    def L_p(self) -> float:
-        """Rate of the energy with p along a path."""
-        return float(self.L_x[-1])
-
-    @property
-    def L_qq(self) -> Array:
-        """Hessian of the Lagrangian, (n, n)."""
-        return self.L_qx[..., :-1]
-
-    @property
-    def L_qp(self) -> Array:
-        """Change of the force balance with p, (n,)."""
-        return self.L_qx[..., -1]
-
-    @property
-    def c_q(self) -> Array:
-        """Gradients of the constraints, (m, n)."""
-        return self.c_x[..., :-1]
-
-    @property
-    def c_p(self) -> Array:
-        """Change of the constraints with p, (m,)."""
-        return self.c_x[..., -1]
-
-    def finite(self) -> bool:
-        """Whether every entry of every block is finite."""
-        return all(bool(np.all(np.isfinite(block))) for block in (self.L_x, self.c, self.L_qx, self.c_x))
-
-    def gap_sizes(self, length: Array) -> Array:
-        """Norms of the scaled constraint gradients, (m,)."""
-        scaled = self.c_q * length
-        return np.asarray(np.sqrt((scaled * scaled).sum(axis=-1)))
-
-    def constraint_rates(self, q_dot: Array, p_dot: Any) -> Array:
-        """ċ = c_q q̇ + c_p ṗ, (m,)."""
-        return np.asarray((self.c_x[..., :-1] @ q_dot[..., None])[..., 0] + self.c_x[..., -1] * p_dot)
-
-    def constraint_row(self, j: int) -> Array:
-        """Gradient of constraint j in (q, p), (n + 1,)."""
-        return np.asarray(self.c_x[j])
-
-    def pull(self, nu: Array) -> Array:
-        """Forces c_qᵀν of the constraints, (n,)."""
-        return np.asarray(nu @ self.c_q)
-
-    def stiffest(self) -> Array:
-        """Largest entry of every row of the Hessian, (n,)."""
-        return np.asarray(np.max(np.abs(self.L_qq), axis=-1, initial=0.0))
-
-    def scaled_hessian(self, length: Array) -> Array:
-        """Entries of the Hessian times the lengths of their coordinates."""
-        return np.asarray(length[:, None] * self.L_qq * length)
-
-    def stiffness_change(self, length: Array, since: "Evaluation") -> Callable[["Evaluation"], float]:
-        """How to measure the change ΔK of a Hessian since one, relative to this one: the largest |κ| of ΔK φ = κ |K| φ.
-
-        Directions in which this one has no stiffness are left out.
-        """
-        values, modes = np.linalg.eigh(self.scaled_hessian(length))
-        clear = np.abs(values) > ROUNDING * float(np.max(np.abs(values), initial=0.0))
-        W = modes[:, clear] / np.sqrt(np.abs(values[clear]))
-
-        def change(other: "Evaluation") -> float:
-            difference = other.L_qq - since.L_qq
-            if not difference.any():
-                return 0.0
-            difference = W.T @ (length[:, None] * difference * length) @ W
-            if not difference.size:
-                return 0.0
-            return float(abs(np.linalg.eigvalsh(difference)).max()) if np.isfinite(difference).all() else math.inf
-
-        return change
-
-    def turning(self, other: "Evaluation", length: Array) -> Array:
-        """Norms of the scaled differences of the constraint gradients, (m,)."""
-        difference = (other.c_q - self.c_q) * length
-        with np.errstate(over="ignore"):  # infinitely large is large enough
-            return np.asarray(np.sqrt((difference * difference).sum(axis=-1)))
-
-    def response(self, length: Array, energy: float) -> Array:
-        """Displacement that a unit of p causes, (n,); modes without stiffness do not take part."""
-        values, modes = np.linalg.eigh(length[:, None] * self.L_qq * length / energy)
-        clear = np.abs(values) > ROUNDING * float(np.max(np.abs(values), initial=1.0))
-        moved = modes[:, clear] @ ((modes[:, clear].T @ (self.L_qp * length / energy)) / values[clear])
-        return np.asarray(-length * moved)
-
-
-NOWHERE = Evaluation(math.nan, *(np.zeros((0,) * axes) for axes in (1, 1, 2, 2)))
 
 
 class Derivatives:
@@ -186,8 +67,7 @@ class Derivatives:
         self._constants: tuple[Any, Any] = (None, None)
         self._few = max(FEW, min(MANY // ((n + self.m) * (n + 1)), CHUNK))
         self.engines: dict[Any, Any] = {}  # for many paths side by side, by what they were made for
-        self._last: tuple[bytes, Any, Evaluation] = (b"", None, NOWHERE)  # point, parameters, blocks
-        self.last_sizes: tuple[Any, ...] = (None,) * 4  # parameters, scales, point, and the sizes there
+        self.kept = ThreadKeeps()
 
     @cached_property
     def slopes(self) -> ParameterSlopes:
@@ -210,15 +90,15 @@ class Derivatives:
 
     def evaluate(self, x: Array, vector: Any) -> Evaluation:
         """All blocks at the packed point x = (q, p, ν): one compiled call; what was asked for last is kept."""
-        (point, constants, blocks), here = self._last, x.tobytes()
+        (point, constants, blocks), here = self.kept.last, x.tobytes()
         if constants is not vector or point != here:
             blocks = self._evaluate(x, vector)
-            self._last = here, vector, blocks
+            self.kept.last = here, vector, blocks
         return blocks
 
     def keep(self, x: Array, vector: Any, blocks: Evaluation) -> None:
         """Take blocks known from elsewhere for what was asked for last."""
-        self._last = x.tobytes(), vector, blocks
+        self.kept.last = x.tobytes(), vector, blocks
 
     def evaluate_few(self, X: Array, vector: Any) -> Evaluation:
         """The same at `FEW` points or any other number, the rows of X, by a compiled call for some at a time."""

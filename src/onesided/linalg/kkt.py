@@ -41,12 +41,23 @@ class SparseKkt:
         self._upper = self._lower.T
         self._solver: Any = None
         self.count = 0  # factorisations so far
-        self.holder: Any = None  # what was factorised last: an evaluation, with the working set
-        self.rows: Any = None
+        self._of: tuple[Any, Any] = (None, None)
 
-    def factor(self, hessian: Array, gradients: Array, closed: Array | Mask, *, soft: float = 0.0) -> None:
-        """Factorise with these values; `closed` (m,) says which constraints are equations, of compliance `soft`."""
+    def factor(
+        self,
+        hessian: Array,
+        gradients: Array,
+        closed: Array | Mask,
+        *,
+        soft: float = 0.0,
+        of: tuple[Any, Any] = (None, None),
+    ) -> None:
+        """Factorise with these values; `closed` (m,) says which constraints are equations, of compliance `soft`.
+
+        `of` is the evaluation, with the working set, whose factors these are, where somebody may ask for them again.
+        """
         self.count += 1
+        self._of = of
         gradients = np.where(closed[self._constraints], gradients, 0.0)
         values = np.concatenate([hessian, gradients, np.where(closed, -soft, -1.0)])
         self._matrix.set_values(values[self._order])
@@ -56,6 +67,10 @@ class SparseKkt:
             self._solver = best_ordered(self._matrix)
         else:
             self._solver.refactor(self._matrix)
+
+    def held(self, rows: Any) -> Any:
+        """The evaluation whose factors with these rows are at hand; None if others are."""
+        return self._of[0] if self._of[1] is rows else None
 
     @property
     def inertia(self) -> Inertia:

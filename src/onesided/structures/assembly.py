@@ -18,7 +18,8 @@ from onesided.base.types import Array, Indices
 from onesided.elements.contract import Element, Start
 from onesided.elements.places import Place
 from onesided.evaluation.compiling import compiled
-from onesided.evaluation.derivatives import Derivatives, Evaluation
+from onesided.evaluation.derivatives import Derivatives
+from onesided.evaluation.equilibrium_blocks import Evaluation
 from onesided.evaluation.step_data import Blocks
 from onesided.structures.kernels import Data, Form, kernel
 

@@ -241,11 +241,14 @@ class SparseAssembly(Assembly):
         """Data and structure of the batches."""
         return cast("list[Data]", vector)
 
-    @cached_property
+    @property
     def kkt(self) -> SparseKkt:
-        """The one KKT matrix of this structure, to be factorised with ever new values."""
-        at = self.pattern
-        return SparseKkt(at.n, at.m, (at.rows, at.entry_columns), (at.entry_constraints, at.columns))
+        """The one KKT matrix that a thread has of this structure, to be factorised with ever new values."""
+        at, known = self.pattern, self.kept.factors
+        if known is None:
+            known = SparseKkt(at.n, at.m, (at.rows, at.entry_columns), (at.entry_constraints, at.columns))
+            self.kept.factors = known
+        return cast(SparseKkt, known)
 
     def _add(self, entries: Array) -> Array:
         targets, size = self._targets[0]

@@ -17,7 +17,8 @@ from onesided.base.arguments import stated
 from onesided.base.errors import ModelError
 from onesided.base.tolerances import EPS, HALF_DIGITS, ROUNDING
 from onesided.base.types import Array
-from onesided.evaluation.derivatives import FEW, Derivatives, Evaluation
+from onesided.evaluation.derivatives import FEW, Derivatives
+from onesided.evaluation.equilibrium_blocks import Evaluation
 from onesided.system.crossing import ALIKE, CHANGE, DECADES, NEAR, first_crossing
 
 
@@ -168,11 +169,11 @@ def _magnitude(K: Array) -> Array:
 def sizes_at(evaluate: Probe, q: Array, p: float, given: Scales) -> Sizes:
     """Sizes at (q, p); those that were asked for last are known."""
     derivatives, wanted = evaluate.derivatives, (q.tobytes(), p, evaluate.together)
-    vector, scales, key, sizes = derivatives.last_sizes
+    vector, scales, key, sizes = derivatives.kept.sizes
     if vector is not evaluate.vector or scales is not given or key != wanted:
         sizes = _estimate(evaluate, q, p, given)
         if not derivatives.large:  # they keep the blocks
-            derivatives.last_sizes = evaluate.vector, given, wanted, sizes
+            derivatives.kept.sizes = evaluate.vector, given, wanted, sizes
     return cast(Sizes, sizes)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from onesided.base.errors import ModelError
 from onesided.base.tolerances import SMALL
 from onesided.base.types import Array
-from onesided.evaluation.derivatives import Evaluation
+from onesided.evaluation.equilibrium_blocks import Evaluation
 from onesided.system.system import System
 
 SAMPLES = 4

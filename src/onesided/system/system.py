@@ -15,7 +15,8 @@ from onesided.base.tolerances import DEFAULT, Tolerances
 from onesided.base.types import Array
 from onesided.base.views import views
 from onesided.evaluation.compiling import Compiled
-from onesided.evaluation.derivatives import Derivatives, Evaluation
+from onesided.evaluation.derivatives import Derivatives
+from onesided.evaluation.equilibrium_blocks import Evaluation
 from onesided.evaluation.motion_functions import MotionFunctions
 from onesided.evaluation.step_data import CurveFrame, Here, PathStretch, StepKnobs
 from onesided.evaluation.user_functions import Function, Scalar

@@ -6,7 +6,7 @@ import numpy as np
 
 from onesided.base.tolerances import EPS, Tolerances
 from onesided.base.types import Array, Indices
-from onesided.evaluation.derivatives import Evaluation
+from onesided.evaluation.equilibrium_blocks import Evaluation
 from onesided.results import ConstraintStates, Recheck, State
 from onesided.system.sizes import Sizes
 from onesided.system.system import System

@@ -16,7 +16,7 @@ import numpy as np
 from onesided import linalg
 from onesided.base.tolerances import DEFAULT, EPS, ROUND_OFF, SMALL
 from onesided.base.types import Array, Indices
-from onesided.evaluation.derivatives import Evaluation
+from onesided.evaluation.equilibrium_blocks import Evaluation
 from onesided.evaluation.path_steps import rounding
 from onesided.evaluation.step_data import CurveFrame
 from onesided.statics.curves.activity import ConstraintScales

@@ -13,7 +13,7 @@ from scipy import sparse
 
 from onesided.base.tolerances import DEFAULT, EPS, SMALL, Tolerances
 from onesided.base.types import Array, Indices
-from onesided.evaluation.derivatives import Evaluation
+from onesided.evaluation.equilibrium_blocks import Evaluation
 from onesided.linalg import SparseKkt
 from onesided.statics.curves.activity import ConstraintScales
 from onesided.statics.curves.curve import Closed, Correction, Curve, CurvePoint, Plane, settled
@@ -55,12 +55,12 @@ class LargeCurve(Curve):
 
     def factor(self, e: "SparseEvaluation") -> None:
         """Factorise K at e, unless that is what was factorised last; solve for the response to p."""
-        factorised = self.kkt_matrix.holder is e and self.kkt_matrix.rows is self.rows
+        factorised = self.kkt_matrix.held(self.rows) is e
         if factorised and self._responded is e:
             return
         if not factorised:
-            self.kkt_matrix.factor(self.stiffness_entries(e), self.gradient_entries(e), self.closed)
-            self.kkt_matrix.holder, self.kkt_matrix.rows = e, self.rows
+            values = self.stiffness_entries(e), self.gradient_entries(e)
+            self.kkt_matrix.factor(*values, self.closed, of=(e, self.rows))
         self._responded, self.column_p = e, self.load(e)
         self.response = self.kkt_matrix.solve(self.column_p)
 
@@ -216,8 +216,7 @@ class LargeCurve(Curve):
 
     def _is_at_hand(self) -> bool:
         """Whether what was factorised last is a stiffness of this curve, with its response to p."""
-        kkt = self.kkt_matrix
-        return kkt.holder is not None and kkt.holder is self._responded and kkt.rows is self.rows
+        return self._responded is not None and self.kkt_matrix.held(self.rows) is self._responded
 
     def _approach(self, y: Array, border: Plane, target: float, reach: float) -> tuple[Array, float, float]:
         """Newton steps with the factorisation at hand, as long as they converge quickly; residuals only.
@@ -302,6 +301,5 @@ def large_newton_step(system: System, blocks: Evaluation, rows: Indices, U_q: Ar
     closed = np.zeros(len(e.c), dtype=bool)
     closed[rows] = True
     kkt.factor(e.hessian, e.gradients, closed)
-    kkt.holder = None
     x = kkt.solve(np.concatenate([-U_q, np.where(closed, -e.c, 0.0)]))
     return np.concatenate([x[: system.n], -x[system.n + rows]])

@@ -55,7 +55,6 @@ def _shift(curve: "LargeCurve", e: Any, shift: float) -> int:
     entries = curve.stiffness_entries(e)
     for scale in (1.0, 1.0 + DEPENDENT):
         kkt.factor(entries + scale * shift * curve.sizes.reference, curve.gradient_entries(e), curve.closed)
-        kkt.holder = None
         if not kkt.inertia.zero:
             return kkt.inertia.negative - m
     raise InseparableError(
@@ -135,20 +134,19 @@ class Deflated:
     def __init__(self, curve: "LargeCurve", C: Array) -> None:
         at, self.curve, self.C = curve.pattern, curve, C
         n, m, d = at.n, at.m, C.shape[1]
-        self.d, self._holder = d, None
+        self.d = d
         constraints = np.concatenate([at.entry_constraints, np.repeat(m + np.arange(d), n)])
         columns = np.concatenate([at.columns, np.tile(np.arange(n), d)])
         self.kkt = SparseKkt(n, m + d, (at.rows, at.entry_columns), (constraints, columns))
 
     def factor(self, e: Any) -> None:
         """Factorise at e, unless that was done last."""
-        if self._holder is e:
-            return
         curve = self.curve
+        if self.kkt.held(curve.rows) is e:
+            return
         gradients = np.concatenate([curve.gradient_entries(e), self.C.T.ravel()])
         closed = np.append(curve.closed, np.ones(self.d, dtype=bool))
-        self.kkt.factor(curve.stiffness_entries(e), gradients, closed)
-        self._holder = e
+        self.kkt.factor(curve.stiffness_entries(e), gradients, closed, of=(e, curve.rows))
 
     @property
     def outside(self) -> int:

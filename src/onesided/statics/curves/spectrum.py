@@ -17,7 +17,7 @@ from scipy.linalg import eigh
 from onesided.base.errors import SolveError
 from onesided.base.tolerances import EPS, ROUNDING, Tolerances
 from onesided.base.types import Array
-from onesided.evaluation.derivatives import Evaluation
+from onesided.evaluation.equilibrium_blocks import Evaluation
 from onesided.system.sizes import Sizes
 
 if TYPE_CHECKING:  # curves know spectra

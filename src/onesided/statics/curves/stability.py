@@ -10,7 +10,7 @@ from onesided.base.arguments import checked
 from onesided.base.names import unknown_name
 from onesided.base.tolerances import DEFAULT, Tolerances
 from onesided.base.types import Array, Indices
-from onesided.evaluation.derivatives import Evaluation
+from onesided.evaluation.equilibrium_blocks import Evaluation
 from onesided.linalg.polyhedra import cone_generators
 from onesided.results import ConstraintStates, Path
 from onesided.statics.curves.activity import constraint_scales, working_rows

@@ -11,7 +11,7 @@ from onesided.base.arguments import checked
 from onesided.base.errors import SolveError, UsageError
 from onesided.base.tolerances import DEFAULT, EPS, Tolerances
 from onesided.base.types import Array, Indices, Status
-from onesided.evaluation.derivatives import Evaluation
+from onesided.evaluation.equilibrium_blocks import Evaluation
 from onesided.results import Equilibrium, Shape, Solution, State
 from onesided.results.wording import closings
 from onesided.statics.curves.activity import classify, constraint_scales, recheck, rounding, working_rows

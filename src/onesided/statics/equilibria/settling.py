@@ -228,7 +228,7 @@ class SparseProgramme:
         self.soft = soft * self._steepness**2
         gradients = e.gradients * self._gradients / self._steepness[e.pattern.entry_constraints]
         self.kkt.factor(hessian, gradients, closed, soft=soft)
-        self.kkt.holder, self._closed = None, closed.copy()
+        self._closed = closed.copy()
         counted = self.kkt.inertia
         return bool(counted.negative == self.kkt.m and not counted.zero)
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from onesided.base.tolerances import EPS
 from onesided.base.types import Array
-from onesided.evaluation.derivatives import Evaluation
+from onesided.evaluation.equilibrium_blocks import Evaluation
 from onesided.statics.curves.curve import Curve
 from onesided.statics.curves.spectrum import Borders
 

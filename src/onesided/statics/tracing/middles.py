@@ -82,8 +82,8 @@ def _resolved_by_end(curve: "LargeCurve", a: CurvePoint, b: CurvePoint, miss: fl
     Slopes in the middle are not known; they are taken from the cubics through both ends.
     """
     n, k, move, along = curve.n, curve.k, b.y - a.y, a.t + b.t
-    h, e = math.sqrt(move @ move), curve.kkt_matrix.holder
-    if e is None or curve.kkt_matrix.rows is not curve.rows:
+    h, e = math.sqrt(move @ move), curve.kkt_matrix.held(curve.rows)
+    if e is None:
         return True
     y = halfway(a, b)
     _, L_q, c = curve.system.residual_packed(curve.packed(y))

@@ -11,7 +11,7 @@ from onesided.base.arguments import checked
 from onesided.base.errors import UsageError
 from onesided.base.tolerances import EPS
 from onesided.base.types import Array
-from onesided.evaluation.derivatives import Evaluation
+from onesided.evaluation.equilibrium_blocks import Evaluation
 from onesided.evaluation.path_steps import CHUNK, LONG
 from onesided.evaluation.resolution import integrals
 from onesided.evaluation.step_data import StepKnobs

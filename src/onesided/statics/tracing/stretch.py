@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from onesided.base.types import Array
-from onesided.evaluation.derivatives import Evaluation
+from onesided.evaluation.equilibrium_blocks import Evaluation
 from onesided.evaluation.path_steps import BOUND, TURN
 from onesided.evaluation.step_data import Here, StepKnobs
 from onesided.statics.curves.curve import NO_CHANGE, Curve, CurvePoint, CurvePoints

@@ -12,7 +12,7 @@ from typing import Protocol
 import numpy as np
 
 from onesided.base.types import Array, Indices, Mask
-from onesided.evaluation.derivatives import Evaluation
+from onesided.evaluation.equilibrium_blocks import Evaluation
 from onesided.evaluation.path_steps import LONG
 from onesided.statics.curves.curve import Curve, CurvePoint
 from onesided.statics.dips import dips, floor_of
