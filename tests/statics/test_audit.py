@@ -12,7 +12,7 @@ from onesided.statics.checks.audit import audit, told
 from onesided.statics.checks.balance import doubtful_steps, fails_between
 from onesided.statics.curves.large import make_curve
 from onesided.statics.tracing import hits, steps
-from onesided.statics.tracing.finder import EventFinder
+from onesided.statics.tracing.trace import Tracer
 
 NOISE = 1e-9
 UNKNOWN = -1
@@ -127,11 +127,12 @@ ARCH_START = float(-(1.2**3) + 1.2 + 0.2 * np.cos(1.2))
 def blind(monkeypatch, when):
     """Have a tracer see no limit points, for some methods."""
 
-    def seen(finder, b, sides):
-        found = hits.find_hits(finder.stepper.curve, finder.stepper.point, b, finder.watch, sides)
-        return [hit for hit in found if hit.trigger is hits.Trigger.bound] if when(finder.stepper.method) else found
+    def seen(tracer, b):
+        stepper = tracer.stepper
+        found = hits.find_hits(stepper.curve, stepper.point, b, tracer.watch, tracer.route.sides)
+        return [hit for hit in found if hit.trigger is hits.Trigger.bound] if when(stepper.method) else found
 
-    monkeypatch.setattr(EventFinder, "hits", seen)
+    monkeypatch.setattr(Tracer, "_hits", seen)
     monkeypatch.setattr(steps, "explained", lambda a, b: True)
 
 

@@ -12,10 +12,11 @@ from onesided.base.tolerances import DEFAULT
 from onesided.elements import Bar, Force, Node
 from onesided.evaluation.path_steps import CHUNK
 from onesided.evaluation.step_data import StepKnobs
-from onesided.statics.curves.curve import Curve, Plane, make_point, newton
+from onesided.statics.curves.corrections import Plane, make_point, newton
+from onesided.statics.curves.curve import Curve
 from onesided.statics.equilibria.place import place_near
 from onesided.statics.tracing.hits import PathWatch, Trigger, explained, find_hits
-from onesided.statics.tracing.middles import resolved
+from onesided.statics.tracing.inside import resolved
 from onesided.statics.tracing.steps import PredictorCorrector as Steps
 from onesided.statics.tracing.stretch import Track, stretch
 
@@ -116,7 +117,7 @@ def test_points_of_a_stretch_are_what_they_claim(system, closed):
             check_located(curve, before, b, located)
         if ahead.calm[i]:  # said for all points at once; the same for this one alone
             assert not find_hits(curve, before, b, watch) and explained(before, b)
-            assert resolved(curve, before, b, None, Steps().miss, watch) is not None
+            assert resolved(curve, before, b, None, Steps().miss, watch.tolerances) is not None
         before = b
 
 

@@ -23,11 +23,10 @@ from onesided.statics.equilibria.falls import Fall, Lost
 from onesided.statics.equilibria.falls import fall as fall_from
 from onesided.statics.equilibria.find_equilibrium import equilibrium
 from onesided.statics.equilibria.place import Standpoint, place
-from onesided.statics.notes import noted
+from onesided.statics.notes import noted, refuse_history
 from onesided.statics.rays.naming import held_by
 from onesided.statics.stable_legs import known_rays, leading_rays, loses_stability, stable_leg, starts_stable
 from onesided.statics.tracing.hits import PathWatch
-from onesided.statics.tracing.memory import refuse_history
 from onesided.statics.tracing.path_method import Origin
 from onesided.statics.tracing.steps import PredictorCorrector
 from onesided.system.defaults import bounds_of

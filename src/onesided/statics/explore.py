@@ -14,8 +14,7 @@ from onesided.base.tolerances import DEFAULT, Tolerances
 from onesided.base.types import Array, Status
 from onesided.linalg import one_thread
 from onesided.results import Diagram, Event, Kind, Path, Ray, Rays
-from onesided.statics.checks.again import checked_twice
-from onesided.statics.checks.collect import collect
+from onesided.statics.checks.collect import checked_twice, collect
 from onesided.statics.equilibria.place import Standpoint
 from onesided.statics.notes import noted
 from onesided.statics.paths import start_of

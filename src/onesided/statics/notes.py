@@ -1,7 +1,8 @@
-"""What every result of statics notes: friction that a system states is left out; lengths that p makes negative."""
+"""What statics says of a system: friction is left out, lengths that p makes negative, memory that paths do not have."""
 
 import numpy as np
 
+from onesided.base.errors import UsageError
 from onesided.base.types import Array
 from onesided.system.system import System
 
@@ -26,6 +27,16 @@ def too_short(system: System, p: Array) -> str:
     """Members whose natural length p makes negative, in words: their forces have no meaning there."""
     names = [] if system.structure is None else system.structure.shrunk(system.parameters, p)
     return f"the natural length of {_listed(names)} becomes negative: forces have no meaning there" if names else ""
+
+
+def refuse_history(system: System) -> None:
+    """Paths are for models without memory: they are the same in both directions."""
+    if system.history:
+        raise UsageError(
+            "this model remembers how it was loaded: a path of it cannot be traced",
+            got=", ".join(system.history),
+            advice="follow a programme of p with `onesided.drive`, or use elastic cables",
+        )
 
 
 def _rubs(contact: object) -> bool:

@@ -14,15 +14,14 @@ from onesided.base.tolerances import DEFAULT, Tolerances
 from onesided.base.types import Array, Status
 from onesided.linalg import one_thread
 from onesided.results import Event, Path, Ray, Rays
-from onesided.statics.checks.again import checked_twice
-from onesided.statics.checks.collect import collect
+from onesided.statics.checks.collect import checked_twice, collect
 from onesided.statics.curves.spectrum import hidden
 from onesided.statics.equilibria.find_equilibrium import Corrected, already, settle
 from onesided.statics.equilibria.place import Standpoint, place
+from onesided.statics.notes import refuse_history
 from onesided.statics.symmetric import chosen_symmetry, labelled
 from onesided.statics.tracing.cells import rays_from
 from onesided.statics.tracing.hits import PathWatch, UserEvents
-from onesided.statics.tracing.memory import refuse_history
 from onesided.statics.tracing.path_method import Origin, PathItem, PathMethod, items_of
 from onesided.statics.tracing.steps import PredictorCorrector
 from onesided.system.defaults import where

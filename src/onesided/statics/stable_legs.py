@@ -9,8 +9,7 @@ import numpy as np
 from onesided.base.errors import SolveError
 from onesided.base.types import Status
 from onesided.results import Event, Kind, Path, Ray
-from onesided.statics.checks.again import checked_twice
-from onesided.statics.checks.collect import collect
+from onesided.statics.checks.collect import checked_twice, collect
 from onesided.statics.equilibria.place import Standpoint
 from onesided.statics.tracing.cells import rays_from
 from onesided.statics.tracing.memory import Growth

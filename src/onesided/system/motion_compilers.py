@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from onesided.evaluation.compiling import Compiled
 from onesided.evaluation.motion_functions import MotionFunctions
 from onesided.system.contact import ContactFunctions, Leaping
-from onesided.system.resting_forces import resting_force
+from onesided.system.point_checks import resting_force
 
 if TYPE_CHECKING:
     from onesided.system.system import System

@@ -30,12 +30,12 @@ from onesided.system.motion_compilers import MotionCompilers
 from onesided.system.point_checks import (
     as_point,
     check_finite_at,
+    check_forces,
     check_functions,
     check_gaps_change,
     compared_derivatives,
     parameter_numbers,
 )
-from onesided.system.resting_forces import check_forces
 from onesided.system.sizes import Probe, Scales, Sizes, sizes_at
 from onesided.system.travel import Made, made_by, travelling
 

@@ -12,7 +12,8 @@ import numpy as np
 
 from onesided.base.tolerances import EPS, HALF_DIGITS
 from onesided.base.types import Array, Indices, Mask
-from onesided.statics.curves.curve import Curve, Plane, newton
+from onesided.statics.curves.corrections import Plane, newton
+from onesided.statics.curves.curve import Curve
 
 DOUBT = 0.05  # share of step × range of the slope by which work and energy may differ without a closer look
 EXACT = EPS**0.375  # the same where a step has been looked at

@@ -1,4 +1,7 @@
-"""From the items of a running trace to a `Path`, with the equilibrium conditions rechecked at every point."""
+"""From the items of a running trace to a `Path`, with the equilibrium conditions rechecked at every point.
+
+Paths that contradict theory are traced once more with shorter steps, whichever verb asked for them.
+"""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
@@ -8,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from onesided import _version
+from onesided.base.log import LOG
 from onesided.base.progress import Progress
 from onesided.base.types import Array, Status
 from onesided.results import Event, Path, State
@@ -21,6 +25,17 @@ from onesided.statics.tracing.path_method import Origin, Passage, PathItem, Path
 from onesided.system.system import System
 
 TELL = 16  # points between two reports of progress
+SHORTER = 0.25  # of the steps with which a path that contradicts theory is traced again
+
+
+def checked_twice(origin: Origin, follow: Callable[[Origin], Path]) -> Path:
+    """The path from an origin; one that contradicts theory is followed again from the same origin, by shorter steps."""
+    path = follow(origin)
+    shorter = origin.method.shortened(SHORTER) if path.status is Status.contradictory else None
+    if shorter is None:
+        return path
+    LOG.info("the path from p = %g contradicts theory and is traced again by shorter steps: %s", path.p[0], path.note)
+    return follow(replace(origin, method=shorter))
 
 
 def collect(

@@ -16,7 +16,8 @@ from onesided.base.types import Array, Indices
 from onesided.evaluation.equilibrium_blocks import Evaluation
 from onesided.linalg import SparseKkt
 from onesided.statics.curves.activity import ConstraintScales
-from onesided.statics.curves.curve import Closed, Correction, Curve, CurvePoint, Plane, settled
+from onesided.statics.curves.corrections import Closed, Correction, Plane, settled
+from onesided.statics.curves.curve import Curve, CurvePoint
 from onesided.statics.curves.large_spectrum import DENSE_ADVICE as DENSE_ADVICE
 from onesided.statics.curves.large_spectrum import large_split, nearly_singular, soft_modes
 from onesided.statics.curves.spectrum import Split, undecided

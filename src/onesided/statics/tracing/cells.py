@@ -13,7 +13,8 @@ import numpy as np
 from onesided.base.tolerances import EPS
 from onesided.base.types import Array
 from onesided.results import Ray, Rays
-from onesided.statics.curves.curve import Curve, CurvePoint, Plane
+from onesided.statics.curves.corrections import Plane
+from onesided.statics.curves.curve import Curve, CurvePoint
 from onesided.statics.equilibria.place import Standpoint, place
 from onesided.statics.rays.rays import rays_at
 from onesided.system.system import System

@@ -1,5 +1,7 @@
 """Events inside one step: which conditions changed between two points of a curve, and where exactly.
 
+Which of them comes first is decided by locating them in turn, until nothing else is sooner.
+
 A step from a to b is examined for gaps that closed, reactions that vanished, bounds of p, a change of the sign of ṗ,
 and a change of inertia that ṗ does not explain. Cubic interpolation orders what happened; the steps see to it that
 nothing happened twice.
@@ -7,20 +9,25 @@ nothing happened twice.
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import Enum
+from typing import NamedTuple
 
 import numpy as np
 
 from onesided.base.tolerances import EPS, HALF_DIGITS, Tolerances
 from onesided.base.types import Array
-from onesided.statics.curves.curve import Closed, Correction, Curve, CurvePoint, CurvePoints, Plane, make_point, newton
+from onesided.evaluation.equilibrium_blocks import Evaluation
+from onesided.statics.curves.corrections import Closed, Correction, Plane, make_point, newton
+from onesided.statics.curves.curve import Curve, CurvePoint, CurvePoints
+from onesided.statics.curves.spectrum import negative_modes
 from onesided.statics.tracing.inside import between, interpolate, is_inside, mean_tangent, root_between
 from onesided.statics.tracing.singular import first_singular, refine_singular
 
 UserEvents = Mapping[str, Callable[[Array, float], float]]
 NONE: Mapping[str, float] = {}
 FLAT = EPS**0.7  # a scaled margin at a sharp point that is zero but for round-off
+SOONER = 20  # events before the one that was found, one after the other
 COARSE = EPS**0.2  # share of the step to which a singular point is bracketed before its own equations are solved
 
 
@@ -47,6 +54,14 @@ class Hit:
     name: str = ""
 
 
+class Located(NamedTuple):
+    """A point at which something happens, and the blocks of the model there."""
+
+    trigger: Trigger
+    point: CurvePoint
+    e: Evaluation
+
+
 @dataclass(frozen=True)
 class PathWatch:
     """What a tracer looks out for besides contacts: bounds of p and user events."""
@@ -54,6 +69,10 @@ class PathWatch:
     p_bounds: tuple[float, float]
     user: UserEvents
     tolerances: Tolerances
+
+    def value(self, name: str, x: Array, n: int) -> float:
+        """Value of a user function at a packed point of a system with n coordinates."""
+        return self.user[name](x[:n], float(x[n]))
 
 
 def uneventful(curve: Curve, points: CurvePoints, watch: PathWatch) -> Array:
@@ -222,6 +241,80 @@ def locate(curve: Curve, a: CurvePoint, b: CurvePoint, hit: Hit, watch: PathWatc
                 return found
         return None
     return _solve_border(curve, a, b, hit, depth=30)
+
+
+def with_located(hits: list[Hit], a: CurvePoint, b: CurvePoint, known: Located | None) -> list[Hit]:
+    """The hits of a step with a singular point that has been located on it, whatever the signs say."""
+    if known is None or known.trigger is not Trigger.singular:
+        return hits
+    others = [hit for hit in hits if hit.trigger not in {Trigger.singular, Trigger.limit}]
+    fraction = (known.point.s - a.s) / (b.s - a.s)
+    return sorted([*others, Hit(Trigger.singular, fraction)], key=lambda hit: hit.fraction)
+
+
+@dataclass(frozen=True)
+class EventFinder:
+    """Locates the first event on a step from a.
+
+    Attributes
+    ----------
+    sides : the signs just beyond a of user functions that are zero there.
+    known : what has been located on the step already.
+    """
+
+    curve: Curve
+    a: CurvePoint
+    watch: PathWatch
+    sides: Mapping[str, float] = field(default_factory=dict)
+    known: Located | None = None
+
+    def earliest(self, b: CurvePoint, hits: list[Hit]) -> tuple[Hit, CurvePoint | None]:
+        """Of what happens on the way to b the first: nothing else may happen before it."""
+        found: tuple[Hit, CurvePoint | None] = hits[0], None
+        for hit in hits:
+            c = self._located(b, hit)
+            if c is not None:
+                found = hit, c
+                break
+        for _ in range(SOONER):
+            sooner = None if found[1] is None else self._sooner(found[0], found[1])
+            if sooner is None:
+                break
+            found = sooner
+        return found
+
+    def _located(self, b: CurvePoint, hit: Hit) -> CurvePoint | None:
+        """Where a hit is; None where it is not found."""
+        curve, a, known = self.curve, self.a, self.known
+        if known is not None and hit.trigger is known.trigger:
+            curve.system.keep(known.point.x, known.e)
+            return known.point
+        if hit.name in self.sides:  # it changes its sign at a, or once more close to it, which a short step tells
+            return replace(a) if self.watch.value(hit.name, a.x, curve.n) == 0.0 else None
+        return locate(curve, a, b, hit, self.watch)
+
+    def _sooner(self, hit: Hit, c: CurvePoint) -> tuple[Hit, CurvePoint | None] | None:
+        """An event before the one at c. Smooth events count only where c is none itself: they are close as it is.
+
+        A singular point that was clearly passed but not located comes without a point: it asks for shorter steps.
+        """
+        curve, a, smooth = self.curve, self.a, {Trigger.limit, Trigger.singular}
+        if c.s - a.s <= self.watch.tolerances.minimum_step:
+            return None
+        for other in find_hits(curve, a, c, self.watch, self.sides):
+            same = (other.trigger, other.row, other.name) == (hit.trigger, hit.row, hit.name)
+            if not same and not smooth >= {other.trigger, hit.trigger}:
+                found = locate(curve, a, c, other, self.watch)
+                if found is not None and float((found.y - c.y) @ c.t) < 0:
+                    return other, found
+                if found is None and other.trigger is Trigger.singular and self._clearly_passed(c):
+                    return other, None
+        return None
+
+    def _clearly_passed(self, c: CurvePoint) -> bool:
+        """Whether the number of negative modes at c differs from that before by more than rounding can do."""
+        here = self.curve.measured_at(c.x)
+        return 0 <= self.a.negative != negative_modes(here, c.x, self.watch.tolerances)
 
 
 def _border(curve: Curve, hit: Hit) -> Plane | Closed:

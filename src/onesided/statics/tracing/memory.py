@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 import scipy
 
-from onesided.base.errors import UsageError
 from onesided.base.tolerances import Tolerances
 from onesided.base.types import Array, Indices, Status
 from onesided.results import Event
@@ -16,16 +15,6 @@ from onesided.statics.tracing.path_method import PathItem, PathRun, items_of
 from onesided.system.system import System
 
 LOOKS = np.linspace(0.125, 1.0, 8)  # fractions of a step at which growth is looked at
-
-
-def refuse_history(system: System) -> None:
-    """Paths are for models without memory: they are the same in both directions."""
-    if system.history:
-        raise UsageError(
-            "this model remembers how it was loaded: a path of it cannot be traced",
-            got=", ".join(system.history),
-            advice="follow a programme of p with `onesided.drive`, or use elastic cables",
-        )
 
 
 def remember(system: System, q: Array) -> System:

@@ -15,12 +15,12 @@ from onesided.base.progress import SILENT, Progress
 from onesided.base.tolerances import Tolerances
 from onesided.base.types import Array, Status
 from onesided.results import Event, Ray
-from onesided.statics.curves.curve import Curve, CurvePoint, CurvePoints, Plane, make_point, newton
+from onesided.statics.curves.corrections import Plane, make_point, newton
+from onesided.statics.curves.curve import Curve, CurvePoint, CurvePoints
 from onesided.statics.curves.large import DENSE_ADVICE
 from onesided.statics.equilibria.place import Standpoint
 from onesided.statics.tracing.cells import ControlCell
-from onesided.statics.tracing.hits import PathWatch
-from onesided.statics.tracing.stretch import Located
+from onesided.statics.tracing.hits import Located, PathWatch
 from onesided.system.system import System
 
 POINT_LIMIT = 20_000  # points of a path that nothing else ends

@@ -3,6 +3,9 @@
 Every unilateral constraint has a margin, its gap where it is open and its reaction where it is closed. A margin that
 is zero on a whole stretch belongs to an idle constraint. Where a margin has its lowest value inside a step, that point
 is solved for: g = ġ = 0 is a touch, anything lower a closing and an opening.
+
+What counts as zero must not depend on how a gap is stated: g and a monotone function f(g) of it close together, though
+f may be far steeper, or flatter, where a leg starts. Gaps are measured anew (`outdated`) where their size has changed.
 """
 
 from collections import deque
@@ -12,9 +15,10 @@ from enum import Enum
 import numpy as np
 
 from onesided.base.tolerances import EPS, HALF_DIGITS, Tolerances
-from onesided.base.types import Array
+from onesided.base.types import Array, Mask
 from onesided.evaluation.resolution import lowest
-from onesided.statics.curves.curve import Curve, CurvePoint, Plane, make_point, newton
+from onesided.statics.curves.corrections import Plane, make_point, newton
+from onesided.statics.curves.curve import Curve, CurvePoint
 from onesided.statics.tracing.hits import FLAT, Hit, Trigger
 from onesided.statics.tracing.inside import between, root_between
 
@@ -25,6 +29,8 @@ WELL_CLEAR = 64 * CLEAR
 JUST = 0.01  # of the way from a clear point to where a margin vanishes
 TRAIL = 512  # so many points back are kept
 TOGETHER = EPS**0.375  # arc length, in scaled units, within which changes are one
+OUTDATED = 4.0  # ratio of the size of a gap to that by which it is measured
+NEAR_ZERO = EPS**0.1875  # share of its size below which a gap keeps its measure: its slope may vanish with it
 
 
 class Change(Enum):
@@ -242,3 +248,19 @@ def _lowest_point(curve: Curve, a: CurvePoint, b: CurvePoint, i: int, tolerances
     """The point at which the rate of margin i vanishes."""
     near = root_between(curve, a, b, lambda point: float(point.rates[i]), tolerances.event)
     return None if near is None else between(curve, a, b, (near.s - a.s) / (b.s - a.s))
+
+
+def outdated(curve: Curve, c: Array, sizes: Array) -> Mask:
+    """Which gaps, of one point or of many, have another size than that by which the curve measures them."""
+    measures = curve.scales.gap
+    ratios = np.divide(sizes, measures, out=np.ones_like(sizes), where=np.isfinite(sizes) & (sizes > 0.0))
+    other = ((ratios > OUTDATED) | (ratios * OUTDATED < 1.0)) & (c > NEAR_ZERO * ratios * measures)
+    other[..., : curve.k] = False
+    other[..., curve.rows] = False
+    return np.asarray(other)
+
+
+def remeasured(curve: Curve, anew: Curve, point: CurvePoint) -> CurvePoint:
+    """A point with its margins as another measure of the gaps gives them."""
+    share = curve.scales.gap[curve.k :] / anew.scales.gap[curve.k :]
+    return replace(point, margins=point.margins * share, rates=point.rates * share)

@@ -15,15 +15,11 @@ from onesided.statics.equilibria.place import Standpoint, place
 from onesided.statics.rays.naming import Named, name_idle, name_kink, name_point
 from onesided.statics.rays.rays import rays_at
 from onesided.statics.tracing.cells import ControlCells, across, crossing
-from onesided.statics.tracing.close_forks import CloseForks
-from onesided.statics.tracing.event_log import EventLog
-from onesided.statics.tracing.finder import user_value
-from onesided.statics.tracing.gap_measures import outdated, remeasured
+from onesided.statics.tracing.event_log import CloseForks, EventLog
 from onesided.statics.tracing.hits import Hit, Trigger
-from onesided.statics.tracing.home import Home
-from onesided.statics.tracing.legs import arriving, goes_on, start_leg, taken_over, told_apart, two_rays
+from onesided.statics.tracing.legs import Home, arriving, goes_on, start_leg, taken_over, told_apart, two_rays
 from onesided.statics.tracing.path_method import LegPosition, Origin, Passage, PathItem
-from onesided.statics.tracing.quiet import TOGETHER, TRAIL, LegMargins, Quiet
+from onesided.statics.tracing.quiet import TOGETHER, TRAIL, LegMargins, Quiet, outdated, remeasured
 from onesided.statics.tracing.singular import next_singular
 
 LAST = {Kind.continuum: Status.not_unique, Kind.jammed: Status.jammed}  # how a path ends at an event of this kind
@@ -174,8 +170,8 @@ class Route:
         """Keep the signs of user functions that are zero at an event: they are still to be reported."""
         n, a = self.position.curve.n, self.position.point
         for name in self.watch.user:
-            if name not in self.sides and user_value(self.watch, n, name, c) == 0.0:
-                self.sides[name] = user_value(self.watch, n, name, a)
+            if name not in self.sides and self.watch.value(name, c.x, n) == 0.0:
+                self.sides[name] = self.watch.value(name, a.x, n)
 
     def _rays(self, where: Standpoint, c: CurvePoint, b: CurvePoint, *, simple: bool) -> Rays:
         """The rays that leave an event at c on the way to b; of a simple limit point there are two."""

@@ -16,11 +16,11 @@ from onesided.evaluation.path_steps import CHUNK, LONG
 from onesided.evaluation.resolution import integrals
 from onesided.evaluation.step_data import StepKnobs
 from onesided.results import Ray
-from onesided.statics.curves.curve import Curve, CurvePoint, CurvePoints, Plane, make_point, newton
+from onesided.statics.curves.corrections import Plane, make_point, newton
+from onesided.statics.curves.curve import Curve, CurvePoint, CurvePoints
 from onesided.statics.tracing.cells import to_the_edge, turns_inside
-from onesided.statics.tracing.gap_measures import outdated
-from onesided.statics.tracing.hits import PathWatch, Trigger, explained, is_calm
-from onesided.statics.tracing.middles import resolved
+from onesided.statics.tracing.hits import Located, PathWatch, Trigger, explained, is_calm
+from onesided.statics.tracing.inside import Middle, resolved
 from onesided.statics.tracing.path_method import (
     COMPILE_AFTER,
     FIRST_STEP,
@@ -30,8 +30,9 @@ from onesided.statics.tracing.path_method import (
     PathRun,
     PathStepper,
 )
+from onesided.statics.tracing.quiet import outdated
 from onesided.statics.tracing.singular import first_singular
-from onesided.statics.tracing.stretch import Ahead, Located, Middle, ReachedEnd, Track, in_a_row, stretch
+from onesided.statics.tracing.stretch import Ahead, ReachedEnd, Track, in_a_row, stretch
 from onesided.statics.tracing.survey import Survey
 from onesided.statics.tracing.trace import Tracer
 from onesided.system.system import System
@@ -315,7 +316,7 @@ class Steps(PathStepper):
         p = self.previous
         volume = math.nan if self.middle is None else self.middle.volume
         before = None if p is None or not a.s > p.s else (p.volume, volume, a.s - p.s)
-        middle = resolved(self.curve, a, b, before, self.method.miss, self.watch)
+        middle = resolved(self.curve, a, b, before, self.method.miss, self.watch.tolerances)
         if middle is not None:
             self.proposed, b.s_middle, b.middle_slope = middle, middle.s, middle.slope
             return True

@@ -14,19 +14,11 @@ from onesided.evaluation.path_steps import BOUND, TURN
 from onesided.evaluation.step_data import Here, StepKnobs
 from onesided.statics.curves.curve import NO_CHANGE, Curve, CurvePoint, CurvePoints
 from onesided.statics.curves.factors import Factors
-from onesided.statics.tracing.hits import PathWatch, Trigger, uneventful
+from onesided.statics.tracing.hits import Located, PathWatch, Trigger, uneventful
+from onesided.statics.tracing.inside import Middle
 
 _columns = attrgetter(*CurvePoints._fields)
 TRIGGERS = {TURN: Trigger.limit, BOUND: Trigger.bound}
-
-
-class Middle(NamedTuple):
-    """The middle of a step: arc length (NaN where it is not known), volume, unit tangent, slope of the energy."""
-
-    s: float
-    volume: float
-    t: Array
-    slope: float = math.nan
 
 
 class Track(NamedTuple):
@@ -36,14 +28,6 @@ class Track(NamedTuple):
     previous: CurvePoint | None
     earlier: CurvePoint | None
     middle: Middle | None  # of the last step
-
-
-class Located(NamedTuple):
-    """A point at which something happens, and the blocks of the model there."""
-
-    trigger: Trigger
-    point: CurvePoint
-    e: Evaluation
 
 
 @dataclass(frozen=True)

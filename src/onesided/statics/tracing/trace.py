@@ -7,15 +7,13 @@ from onesided.base.types import Status
 from onesided.results import Ray
 from onesided.statics.curves.curve import CurvePoint
 from onesided.statics.curves.spectrum import hidden
-from onesided.statics.tracing.finder import EventFinder
 from onesided.statics.tracing.fork_ahead import fork_ahead
-from onesided.statics.tracing.hits import Hit, Trigger
+from onesided.statics.tracing.hits import EventFinder, Hit, Located, Trigger, find_hits, with_located
 from onesided.statics.tracing.legs import relieves
 from onesided.statics.tracing.path_method import Origin, Passage, PathItem, PathStepper
 from onesided.statics.tracing.quiet import Change, Quiet
 from onesided.statics.tracing.route import RETURNS, Outcome, Route
 from onesided.statics.tracing.singular import refine_singular
-from onesided.statics.tracing.stretch import Located
 
 CROWD = 30  # so many events or failures in a row without progress end a path
 
@@ -33,7 +31,6 @@ class Tracer:
     def __init__(self, origin: Origin, ray: Ray, stepper: PathStepper) -> None:
         self.stepper, self.watch = stepper, origin.watch
         self.route = Route(origin, ray, stepper)
-        self.finder = EventFinder(stepper, origin.watch)
         self.crowd = 0
         self.taken_over = -math.inf  # arc length at which idle constraints were last asked to carry
 
@@ -88,14 +85,27 @@ class Tracer:
         """The first thing to happen on the way to b: what it is, where (b if nothing happens), and whether quietly."""
         curve, a, route = self.stepper.curve, self.stepper.point, self.route
         idle = route.margins.idle  # their margins are looked at by themselves
-        hits = [hit for hit in self.finder.hits(b, route.sides) if hit.row not in idle]
+        hits = [hit for hit in self._hits(b) if hit.row not in idle]
         if not hits and route.forks.passed(b):
             return Hit(Trigger.singular, 0.0), None, None
-        hit, c = self.finder.earliest(b, hits, route.sides) if hits else (None, b)
+        hit, c = self._earliest(b, hits) if hits else (None, b)
         quiet = None if c is None else route.margins.find(curve, a, c, self.watch.tolerances)
         if quiet is None and hit is not None and c is not None and hit.trigger is Trigger.closing:
             quiet = relieves(route.origin.where, curve, hit.row, c, b)
         return (hit, c, None) if quiet is None else (quiet.hit(curve), quiet.point, quiet)
+
+    def _hits(self, b: CurvePoint) -> list[Hit]:
+        """What happens on the way to b, in order."""
+        stepper = self.stepper
+        hits = find_hits(stepper.curve, stepper.point, b, self.watch, self.route.sides)
+        return with_located(hits, stepper.point, b, stepper.located)
+
+    def _earliest(self, b: CurvePoint, hits: list[Hit]) -> tuple[Hit, CurvePoint | None]:
+        """The first of these, and where it is."""
+        stepper = self.stepper
+        finder = EventFinder(stepper.curve, stepper.point, self.watch, self.route.sides, stepper.located)
+        stepper.located = None
+        return finder.earliest(b, hits)
 
     def _meet(self, hit: Hit, c: CurvePoint, b: CurvePoint) -> Generator[PathItem, None, Outcome]:
         """Meet the event at c; whether the path goes on, and with which point that is known already."""

@@ -1,0 +1,137 @@
+"""Newton's method on a curve with one further equation, and the points it makes."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from onesided.base.tolerances import EPS, ROUND_OFF, SMALL
+from onesided.base.types import Array
+from onesided.evaluation.equilibrium_blocks import Evaluation
+from onesided.evaluation.path_steps import rounding
+from onesided.statics.curves.curve import Curve, CurvePoint, sense_of
+from onesided.statics.curves.factors import FEW, determinant
+
+NUDGES = (2.0, -3.0, 5.0, -7.0)  # changes of all unknowns, in roundings, that show the scatter of the residual
+
+
+@dataclass(frozen=True)
+class Plane:
+    """The further equation row·y = level: arc length, a value of p, a vanishing multiplier."""
+
+    row: Array
+    level: float
+
+    def __call__(self, e: Evaluation, y: Array) -> tuple[Array, float]:
+        """Row and residual at y."""
+        return self.row, float(self.row @ y) - self.level
+
+
+@dataclass(frozen=True)
+class Closed:
+    """The further equation c_j = 0 for a constraint outside the working set."""
+
+    curve: "Curve"
+    j: int
+
+    def __call__(self, e: Evaluation, y: Array) -> tuple[Array, float]:
+        """Row and residual at y."""
+        curve, scale = self.curve, self.curve.scales.gap[self.j]
+        row = np.zeros(curve.size)
+        row[: curve.n + 1] = e.constraint_row(self.j)
+        return row * curve.unit / scale, float(e.c[self.j] / scale)
+
+
+@dataclass(slots=True)
+class Correction:
+    """Outcome of Newton's method on a curve with one further equation."""
+
+    y: Array
+    e: Evaluation
+    tangent: Array
+    orientation: float
+    volume: float
+    first: float
+    error: float
+    iterations: int
+    converged: bool
+
+
+def newton(
+    curve: Curve, y: Array, border: Plane | Closed, *, target: float, limit: int = 8, reach: float = np.inf
+) -> Correction:
+    """Solve R = 0 with one further equation, from y, until the scaled residual is below `target` or round-off.
+
+    The model is evaluated at the very point that is returned: residual, tangent and inertia are its own.
+    """
+    if curve.large:
+        return curve.newton(y, border, target=target, limit=limit, reach=reach)
+    first, previous = 0.0, np.inf
+    right = np.zeros((curve.size, 2), order="F")
+    right[-1, 1] = 1.0
+    for iteration in range(limit + 1):
+        e = curve.evaluate(curve.packed(y))
+        row, value = border(e, y)
+        R = curve.residual(e)
+        right[:-1, 0], right[-1, 0] = -R, -value
+        error = max(_largest(R), abs(value))
+        solution, factors = curve.solve_bordered(e, row, right)
+        delta = solution[:, 0]
+        size = math.sqrt(delta @ delta)
+        done = settled(error, previous, target, size)
+        if not done and error >= 0.25 * previous:
+            done = error <= rounding(np, curve.matrix(e, row), y) or error <= scatter(curve, y, R)
+        if done and math.isfinite(e.energy):
+            return Correction(y, e, solution[:, 1], *determinant(factors), first, error, iteration, converged=True)
+        if not size < reach or not error < 1e3 * previous:
+            break
+        first, previous, y = first or size, error, y + delta
+    return Correction(y, e, solution[:, 1], 0.0, math.nan, first, error, iteration, converged=False)
+
+
+def _largest(R: Array) -> float:
+    """Largest absolute value: of few numbers one by one, which is faster. One that is none is the largest."""
+    if len(R) > FEW:
+        return float(abs(R).max())
+    sizes = [abs(value) for value in R.tolist()]
+    return max(sizes) if sum(sizes) < math.inf else math.nan
+
+
+def settled(error: float, previous: float, target: float, distance: float) -> bool:
+    """Whether residual and distance to the solution are small enough, or as small as round-off lets them become."""
+    good = error <= target and (distance <= SMALL or error <= 10 * EPS)
+    return good or (error <= ROUND_OFF and error >= 0.25 * previous)
+
+
+def scatter(curve: Curve, y: Array, R: Array) -> float:
+    """Round-off of the residual as it shows at points that hardly differ: terms that cancel leave it behind."""
+    nearby = [curve.residual(curve.evaluate(curve.packed(y * (1.0 + nudge * EPS)))) for nudge in NUDGES]
+    return 2.0 * float(np.max(np.abs(np.array(nearby) - R), initial=0.0))
+
+
+def make_point(curve: Curve, found: Correction, along: Array, s: float, *, inertia: bool = True) -> CurvePoint:
+    """A point with its unit tangent (oriented like `along`), margins and, unless it is only passed, inertia."""
+    length = math.sqrt(found.tangent @ found.tangent)
+    t, orientation = found.tangent / length, found.orientation
+    if t @ along < 0:
+        t, orientation = -t, -orientation
+    negative, neutral = curve.modes(found.e) if inertia else (-1, False)
+    margins, rates = curve.margins(found.e, found.y, t)
+    y, sense = found.y, sense_of(t[curve.n])
+    return CurvePoint(
+        curve.packed(y),
+        y,
+        t,
+        s,
+        negative,
+        orientation,
+        sense,
+        margins,
+        rates,
+        found.e.c.copy(),  # not a view that would keep all blocks alive
+        found.e.energy,
+        found.error,
+        found.volume + math.log(length),
+        neutral,
+        found.e.L_p,
+    )
