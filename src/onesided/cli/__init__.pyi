@@ -3,4 +3,4 @@ from . import environment as environment
 from . import event_table as event_table
 from . import listing as listing
 from . import live_progress as live_progress
-from . import mechanisms as mechanisms
+from . import model_facts as model_facts

@@ -4,8 +4,6 @@ import io
 import json
 import math
 import sys
-from collections import Counter
-from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
@@ -118,36 +116,7 @@ def check(
     with clear_errors():
         if environment == (file is not None):
             raise UsageError("nothing to check", expected="a model file, or --environment")
-        cli.event_table.facts(_environment() if file is None else _checked(file))
-
-
-def _environment() -> dict[str, str]:
-    return cli.environment.environment()
-
-
-def _checked(file: Path) -> dict[str, str]:
-    """What a model consists of, in words."""
-    system, task = load_model(file, None)
-    examine = system.check_start if task.motion is None else system.check_model
-    examine(task.start, task.p)
-    loose = cli.mechanisms.mechanism(system, task.start, task.p)
-    sizes = system.sizes(task.start, task.p)
-    low, high = task.p_bounds
-    lengths = [f"{c} {v:.3g}" for c, v in zip(system.coordinates, sizes.length, strict=True)]
-    parts = {} if system.structure is None else {"parts": _counts(system.structure.parts)}
-    return {
-        "ok": task.title or str(file),
-        **parts,
-        "coordinates": _abbreviated(system.coordinates),
-        "one-sided": _abbreviated(system.unilateral),
-        "two-sided": _abbreviated(system.bilateral),
-        "control": f"{system.control} from {task.p:g}, between {low:g} and {high:g}",
-        "start": _start(system, task),
-        **({"mechanism": f"nothing resists {loose}"} if loose else {}),
-        **({} if task.motion is None else {"motion": "from t = {:g} to {:g}".format(*task.motion.time)}),
-        **({} if task.steer is None else {"steer": "from t = {:g} to {:g}".format(*task.steer.time)}),
-        "scales": f"{_abbreviated(lengths)}; energy {sizes.energy:.3g}; {system.control} {sizes.control:.3g}",
-    }
+        cli.event_table.facts(cli.environment.environment() if file is None else cli.model_facts.model_facts(file))
 
 
 @app.command()
@@ -327,26 +296,6 @@ def demo() -> None:
             if done.exit_code == 0:
                 cli.listing.how_to_open(_folder(None, Path("corner-limit"), "trace") / "report.html")
             raise
-
-
-def _counts(parts: Any) -> str:
-    """How many parts of each kind there are."""
-    return ", ".join(f"{count} {kind}" for kind, count in Counter(part.kind for part in parts if part.kind).items())
-
-
-def _abbreviated(names: Iterable[str], most: int = 12) -> str:
-    """Names, or the first and last of them with their number when there are many."""
-    names = list(names)
-    if len(names) <= most:
-        return ", ".join(names) or "none"
-    return f"{', '.join(names[: most - 2])}, …, {names[-1]} ({len(names)})"
-
-
-def _start(system: Any, task: Any) -> str:
-    """What the start violates, if anything: solve and trace bring it in."""
-    gaps = system.evaluate(task.start, task.p, [0.0] * len(system.constraint_names)).c[len(system.bilateral) :]
-    low = [f"gap '{name}' is {gap:.3g}" for name, gap in zip(system.unilateral, gaps, strict=True) if gap < 0]
-    return _abbreviated(low) if low else "no gap is violated"
 
 
 def _values(programme: str) -> tuple[float, ...]:

@@ -17,15 +17,13 @@ from typing import Any
 import numpy as np
 
 from onesided.base.arguments import checked
-from onesided.base.errors import SolveError, UsageError
-from onesided.base.tolerances import EPS
-from onesided.base.types import Array, Indices, Status
-from onesided.dynamics.contacts.accumulation import FAINT, UNSEEN, Accumulations, unseen_hops
+from onesided.base.errors import UsageError
+from onesided.base.types import Array, Status
+from onesided.dynamics.contacts.accumulation import FAINT, UNSEEN
 from onesided.dynamics.contacts.contact_run import Outcome, World, check_events, collect
 from onesided.dynamics.contacts.flights import FlightKnobs, Flights
-from onesided.dynamics.contacts.friction_modes import at_limit, collide_with_friction, decide
-from onesided.dynamics.contacts.impact import ImpactImpulses, collide, support
 from onesided.dynamics.contacts.moments import MomentFinder, PhaseEnd
+from onesided.dynamics.contacts.phase_changes import PhaseBefore, PhaseChanges
 from onesided.dynamics.contacts.sliding import ContactMode, SlidingMechanics
 from onesided.dynamics.contacts.slip_steps import SlipStepper
 from onesided.dynamics.contacts.soft import flipped, signs_at, with_soft
@@ -37,13 +35,10 @@ from onesided.dynamics.smooth.explicit import Projected
 from onesided.dynamics.smooth.stepper import Stepper, check_knobs
 from onesided.dynamics.watching.forcing import Forcing
 from onesided.dynamics.watching.watched import Users
-from onesided.evaluation.motion_terms import Terms
 from onesided.results import Motion, MotionEvent, Occurrence
 from onesided.results.path import format_number
-from onesided.system.contact_equations import ContactRows, PhaseEquations
 
 PATIENCE = 50  # events without time passing
-HOP = EPS**0.375  # of the largest speed of a contact: hops whose time is round-off are no faster
 OPEN = ContactMode()
 NEAR_JAM = 0.01  # of the determinant without friction
 FEW = 8  # states of one call that do not pay for another
@@ -93,11 +88,10 @@ class Flight:
         self.world, self.method = world, method
         self.states: list[MotionState] = []
         self.events: list[MotionEvent] = []
-        self.wrong: list[str] = []
         self.loose: list[str] = []
         self.status, self.note = Status.finished, ""
         self.evaluations = self.phases = 0
-        self._series = Accumulations(world, method.rest)
+        self._contacts = PhaseChanges(world, method.rest, self._tell)
         self._same, self._when = 0, -math.inf
         self._began: dict[int, float] = {}  # when contacts began to slide
         self._users = Users(world.request.events)
@@ -116,8 +110,8 @@ class Flight:
         """What was found so far, rechecked."""
         note = "; ".join(text for text in (self.note, *self.vague) if text)
         outcome = Outcome(
-            stack(self.states), tuple(self.events), self.status, note, self.method, True, tuple(self.wrong),
-            {"evaluations": self.evaluations, "phases": self.phases, "accumulations": self._series.ended},
+            stack(self.states), tuple(self.events), self.status, note, self.method, True, tuple(self._contacts.wrong),
+            {"evaluations": self.evaluations, "phases": self.phases, "accumulations": self._contacts.series.ended},
             not_unique=tuple(dict.fromkeys(self.loose)),
         )  # fmt: skip
         return collect(self.world, outcome)
@@ -181,8 +175,8 @@ class Flight:
                 yield self._keep(state)
             for now, contact, speed, work in flown:
                 if contact >= 0:
-                    self._series.hit(contact, now.t)
-                    self._tell_impact(state, names[contact], speed, work)
+                    self._contacts.series.hit(contact, now.t)
+                    self._contacts.impact(state, names[contact], speed, work)
                 state = self._flown = now
                 self.states.append(state)
                 yield len(self.states)
@@ -324,69 +318,11 @@ class Flight:
     def _meet(
         self, state: MotionState, moment: PhaseEnd | None = None, before: ContactMode = OPEN
     ) -> tuple[MotionState, ContactMode]:
-        """What touching contacts do: collide where they approach; then those at rest press or open, stick or slide.
-
-        A contact that has just lost its force counts as open however little is left of it; one whose friction has
-        reached its limit begins to slide.
-        """
-        state, mode = self._met(state, moment, before)
-        return state, with_soft(self.world.rows, mode, before.margins)
-
-    def _met(self, state: MotionState, moment: PhaseEnd | None, before: ContactMode) -> tuple[MotionState, ContactMode]:
-        world, phase = self.world, PhaseEquations(self.world.equations, self.world.rows.always, before.pressed)
-        terms = phase.pushed(world.terms(state.t, state.q, state.v))
-        touching = self._touching(terms, moment, before)
-        speeds = terms.c_dot[world.rows.gaps]
-        slow = self._slow(state, terms, before)
-        hit = [int(i) for i in touching if speeds[i] < -slow[i]]
-        if hit:
-            world.touch.hit(speeds, touching)
-            state = self._collide(state, touching, hit, speeds)
-            terms = phase.pushed(world.terms(state.t, state.q, state.v))
-            speeds, slow = terms.c_dot[world.rows.gaps], self._slow(state, terms, before)
-        if moment is not None and moment.kind is Occurrence.contact and self._same:
-            i = world.names.index(moment.name)  # its hop takes less than the smallest part of time
-            below = self._same > 1 and terms.c[world.rows.gaps[i]] < 0.0  # too low to get above zero
-            slow[i] = max(slow[i], min(abs(speeds[i]), (FAINT if below else HOP) * world.touch.speed[i]))
-        resting = touching[np.abs(speeds[touching]) <= slow[touching]]
-        opening = moment.name if moment is not None and moment.kind is Occurrence.opens else ""
-        if world.rows.finite(resting):
-            forced = self._forced(state, moment, before) if not hit else {}
-            found = decide(world, terms, resting, forced, opening)
-            if not found.status.ok:
-                self.status, self.note = found.status, f"at t = {state.t:.9g}, {found.note}"
-            return state, found.mode
-        forces = support(terms, world.rows, resting, world.tolerances).rows[world.rows.gaps]
-        least = world.tolerances.force * float(np.max(forces, initial=0.0))
-        return state, ContactMode(tuple(int(i) for i in resting if forces[i] > least and world.names[i] != opening))
-
-    def _touching(self, terms: Terms, moment: PhaseEnd | None, before: ContactMode) -> Indices:
-        """Contacts that are closed: by their gaps, those that were joints until now, and the one that just hit."""
-        closed = self.world.touch.closed(terms)
-        closed[self.world.rows.soft] = False
-        closed[list(before.closed)] = True
-        if moment is not None and moment.kind is Occurrence.contact:
-            closed[self.world.names.index(moment.name)] = True
-        return np.flatnonzero(closed)
-
-    def _slow(self, state: MotionState, terms: Terms, before: ContactMode) -> Array:
-        """Speeds that are none; of joints until now, to the accuracy to which joints are met."""
-        slow = self.world.at_rest(state, terms)
-        held = list(before.closed)
-        slow[held] = np.maximum(slow[held], self.world.at_rest_below)
-        return slow
-
-    def _forced(self, state: MotionState, moment: PhaseEnd | None, before: ContactMode) -> dict[int, Array]:
-        """Contacts that begin to slide, against friction that has reached its limit, with those that just did.
-
-        Those that have slid for a while are known by their slip: where that has ended, they may stick.
-        """
-        rows = self.world.rows
-        fresh = {b: np.array(d) for b, d in before.sliding if self._began.get(b) == state.t}
-        found = {b: d for b, d in fresh.items() if moment is None or rows.labels[b] != moment.name}
-        if moment is not None and moment.kind is Occurrence.slips:
-            found |= at_limit(rows, self._mu, before.sticking, moment.name)
-        return found
+        """State and mode after what touching contacts do at an instant."""
+        found = self._contacts.meet(state, PhaseBefore(before, moment, self._mu, self._began, self._same))
+        if not found.status.ok:
+            self.status, self.note = found.status, found.note
+        return found.state, found.mode
 
     def _tell_friction(self, state: MotionState, before: ContactMode, mode: ContactMode) -> None:
         for b in self.world.rows.of(mode.closed):
@@ -426,47 +362,6 @@ class Flight:
         owners = {int(row): names[i] for i, own in owned for row in (rows.gaps[i], *own)}
         equations: Any = mechanics.equations
         self.loose += [owners.get(int(equations.chosen[i]), mechanics.equations.names[i]) for i in mechanics.loose]
-
-    def _collide(self, state: MotionState, touching: Indices, hit: list[int], speeds: Array) -> MotionState:
-        world, rows = self.world, self.world.rows
-        terms = world.terms(state.t, state.q, state.v)
-        unseen = unseen_hops(world, state, terms, hit)
-        ended = [i for i in hit if self._series.ends(i, state.t, -float(speeds[i]), unseen)]
-        if ended or unseen:
-            restitution = rows.restitution.copy()
-            restitution[[*ended, *unseen]] = 0.0
-            rows = replace(rows, restitution=restitution)
-        approaching = speeds[touching] <= world.at_rest(state, terms)[touching]
-        touching = touching[approaching]  # those that separate would gain energy
-        found = self._impulses(terms, rows, touching)
-        v = state.v + found.change
-        after = world.terms(state.t, state.q, v)
-        lost = float(0.5 * found.rows @ (terms.c_dot + after.c_dot))
-        work = float(0.5 * found.rows @ (terms.Gv + after.Gv))  # with that of constraints that are driven
-        play = float(0.5 * np.abs(found.rows) @ (np.abs(terms.c_dot) + np.abs(after.c_dot)))
-        if lost > math.sqrt(world.tolerances.residual) * play:
-            self.wrong.append(f"an impact at t = {state.t:.6g} gains energy: {lost:.3g}")
-        for i in hit:
-            if i in ended:
-                end, detail = self._series.limit(i)
-                self._tell(Occurrence.accumulation, replace(state, t=end), world.names[i], detail)
-            else:
-                self._tell_impact(state, world.names[i], -float(speeds[i]), lost)
-        world.sizes.grow(state.q, v)
-        return replace(state, v=v, work=state.work + work)
-
-    def _impulses(self, terms: Terms, rows: ContactRows, touching: Indices) -> ImpactImpulses:
-        world = self.world
-        if not world.rows.finite(touching):
-            return collide(terms, rows, touching, world.tolerances)
-        found = collide_with_friction(world, terms, touching, rows.restitution)
-        if found is None:
-            raise SolveError("the impulses of an impact with friction could not be found", self.states)
-        return found
-
-    def _tell_impact(self, state: MotionState, name: str, speed: float, work: float) -> None:
-        detail = f"speed {format_number(speed)}, energy lost {format_number(-work)}"
-        self._tell(Occurrence.impact, state, name, detail)
 
     def _tell(self, kind: Occurrence, state: MotionState, name: str, detail: str = "") -> None:
         self.events.append(MotionEvent(kind, state.t, state.q, state.v, name, detail))

@@ -1,0 +1,181 @@
+"""Between two phases: contacts that approach collide, those at rest then press or open, stick or slide."""
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from onesided.base.errors import SolveError
+from onesided.base.tolerances import EPS
+from onesided.base.types import Array, Indices, Status
+from onesided.dynamics.contacts.accumulation import FAINT, Accumulations, unseen_hops
+from onesided.dynamics.contacts.contact_run import World
+from onesided.dynamics.contacts.friction_modes import at_limit, collide_with_friction, decide
+from onesided.dynamics.contacts.impact import ImpactImpulses, collide, support
+from onesided.dynamics.contacts.moments import PhaseEnd
+from onesided.dynamics.contacts.sliding import ContactMode
+from onesided.dynamics.contacts.soft import with_soft
+from onesided.dynamics.mechanics import MotionState
+from onesided.evaluation.motion_terms import Terms
+from onesided.results import Occurrence
+from onesided.results.path import format_number
+from onesided.system.contact_equations import ContactRows, PhaseEquations
+
+HOP = EPS**0.375  # of the largest speed of a contact: hops whose time is round-off are no faster
+Tell = Callable[[Occurrence, MotionState, str, str], None]
+
+
+@dataclass(frozen=True)
+class PhaseBefore:
+    """What is known of the phase that has ended.
+
+    Attributes
+    ----------
+    mode : what contacts did in it.
+    moment : what ended it; None at the start, or where nothing but a sample was due.
+    mu : multipliers of all rows where it ended.
+    began : when contacts began to slide.
+    repeated : number of events since time last passed.
+    """
+
+    mode: ContactMode
+    moment: PhaseEnd | None
+    mu: Array
+    began: Mapping[int, float]
+    repeated: int
+
+    def is_at(self, kind: Occurrence) -> bool:
+        """Whether it ended with an event of this kind."""
+        return self.moment is not None and self.moment.kind is kind
+
+    @property
+    def name(self) -> str:
+        """The contact that ended it; empty where none did."""
+        return "" if self.moment is None else self.moment.name
+
+
+@dataclass(frozen=True)
+class PhaseAfter:
+    """State and mode after contacts have met; the status says where that could not be decided."""
+
+    state: MotionState
+    mode: ContactMode
+    status: Status = Status.finished
+    note: str = ""
+
+
+class PhaseChanges:
+    """The contacts of one motion; impacts are told, and those that gain energy kept in `wrong`."""
+
+    def __init__(self, world: World, rest: float, tell: Tell) -> None:
+        self.world, self.series, self._tell = world, Accumulations(world, rest), tell
+        self.wrong: list[str] = []
+
+    def meet(self, state: MotionState, before: PhaseBefore) -> PhaseAfter:
+        """State and mode of the next phase.
+
+        A contact that has just lost its force counts as open however little is left of it; one whose friction has
+        reached its limit begins to slide.
+        """
+        found = self._met(state, before)
+        return replace(found, mode=with_soft(self.world.rows, found.mode, before.mode.margins))
+
+    def _met(self, state: MotionState, before: PhaseBefore) -> PhaseAfter:
+        world, mode = self.world, before.mode
+        phase = PhaseEquations(world.equations, world.rows.always, mode.pressed)
+        terms = phase.pushed(world.terms(state.t, state.q, state.v))
+        touching = self._touching(terms, before)
+        speeds = terms.c_dot[world.rows.gaps]
+        slow = self._slow(state, terms, mode)
+        hit = [int(i) for i in touching if speeds[i] < -slow[i]]
+        if hit:
+            world.touch.hit(speeds, touching)
+            state = self._collide(state, touching, hit, speeds)
+            terms = phase.pushed(world.terms(state.t, state.q, state.v))
+            speeds, slow = terms.c_dot[world.rows.gaps], self._slow(state, terms, mode)
+        if before.is_at(Occurrence.contact) and before.repeated:
+            i = world.names.index(before.name)  # its hop takes less than the smallest part of time
+            below = before.repeated > 1 and terms.c[world.rows.gaps[i]] < 0.0  # too low to get above zero
+            slow[i] = max(slow[i], min(abs(speeds[i]), (FAINT if below else HOP) * world.touch.speed[i]))
+        resting = touching[np.abs(speeds[touching]) <= slow[touching]]
+        opening = before.name if before.is_at(Occurrence.opens) else ""
+        if world.rows.finite(resting):
+            forced = self._forced(state, before) if not hit else {}
+            found = decide(world, terms, resting, forced, opening)
+            if found.status.ok:
+                return PhaseAfter(state, found.mode)
+            return PhaseAfter(state, found.mode, found.status, f"at t = {state.t:.9g}, {found.note}")
+        forces = support(terms, world.rows, resting, world.tolerances).rows[world.rows.gaps]
+        least = world.tolerances.force * float(np.max(forces, initial=0.0))
+        pressing = (int(i) for i in resting if forces[i] > least and world.names[i] != opening)
+        return PhaseAfter(state, ContactMode(tuple(pressing)))
+
+    def _touching(self, terms: Terms, before: PhaseBefore) -> Indices:
+        """Contacts that are closed: by their gaps, those that were joints until now, and the one that just hit."""
+        closed = self.world.touch.closed(terms)
+        closed[self.world.rows.soft] = False
+        closed[list(before.mode.closed)] = True
+        if before.is_at(Occurrence.contact):
+            closed[self.world.names.index(before.name)] = True
+        return np.flatnonzero(closed)
+
+    def _slow(self, state: MotionState, terms: Terms, before: ContactMode) -> Array:
+        """Speeds that are none; of joints until now, to the accuracy to which joints are met."""
+        slow = self.world.at_rest(state, terms)
+        held = list(before.closed)
+        slow[held] = np.maximum(slow[held], self.world.at_rest_below)
+        return slow
+
+    def _forced(self, state: MotionState, before: PhaseBefore) -> dict[int, Array]:
+        """Contacts that begin to slide, against friction that has reached its limit, with those that just did.
+
+        Those that have slid for a while are known by their slip: where that has ended, they may stick.
+        """
+        rows = self.world.rows
+        fresh = {b: np.array(d) for b, d in before.mode.sliding if before.began.get(b) == state.t}
+        found = {b: d for b, d in fresh.items() if before.moment is None or rows.labels[b] != before.name}
+        if before.is_at(Occurrence.slips):
+            found |= at_limit(rows, before.mu, before.mode.sticking, before.name)
+        return found
+
+    def _collide(self, state: MotionState, touching: Indices, hit: list[int], speeds: Array) -> MotionState:
+        world, rows = self.world, self.world.rows
+        terms = world.terms(state.t, state.q, state.v)
+        unseen = unseen_hops(world, state, terms, hit)
+        ended = [i for i in hit if self.series.ends(i, state.t, -float(speeds[i]), unseen)]
+        if ended or unseen:
+            restitution = rows.restitution.copy()
+            restitution[[*ended, *unseen]] = 0.0
+            rows = replace(rows, restitution=restitution)
+        approaching = speeds[touching] <= world.at_rest(state, terms)[touching]
+        touching = touching[approaching]  # those that separate would gain energy
+        found = self._impulses(terms, rows, touching)
+        if found is None:
+            raise SolveError("the impulses of an impact with friction could not be found", state)
+        v = state.v + found.change
+        after = world.terms(state.t, state.q, v)
+        lost = float(0.5 * found.rows @ (terms.c_dot + after.c_dot))
+        work = float(0.5 * found.rows @ (terms.Gv + after.Gv))  # with that of constraints that are driven
+        play = float(0.5 * np.abs(found.rows) @ (np.abs(terms.c_dot) + np.abs(after.c_dot)))
+        if lost > math.sqrt(world.tolerances.residual) * play:
+            self.wrong.append(f"an impact at t = {state.t:.6g} gains energy: {lost:.3g}")
+        for i in hit:
+            if i in ended:
+                end, detail = self.series.limit(i)
+                self._tell(Occurrence.accumulation, replace(state, t=end), world.names[i], detail)
+            else:
+                self.impact(state, world.names[i], -float(speeds[i]), lost)
+        world.sizes.grow(state.q, v)
+        return replace(state, v=v, work=state.work + work)
+
+    def _impulses(self, terms: Terms, rows: ContactRows, touching: Indices) -> ImpactImpulses | None:
+        """Impulses of an impact over all touching contacts; None where those of friction are not found."""
+        if not self.world.rows.finite(touching):
+            return collide(terms, rows, touching, self.world.tolerances)
+        return collide_with_friction(self.world, terms, touching, rows.restitution)
+
+    def impact(self, state: MotionState, name: str, speed: float, work: float) -> None:
+        """Tell of an impact at a state, with its speed and the work of its impulses."""
+        detail = f"speed {format_number(speed)}, energy lost {format_number(-work)}"
+        self._tell(Occurrence.impact, state, name, detail)
