@@ -19,7 +19,7 @@ import numpy as np
 
 from onesided.base.tolerances import EPS
 from onesided.base.types import Array, Indices, Mask
-from onesided.evaluation.derivatives import Evaluation
+from onesided.evaluation.equilibrium_blocks import Evaluation
 from onesided.statics.curves.curve import TOGETHER, Curve, CurvePoint
 from onesided.statics.curves.factors import Factors, inertia, solve, solve_symmetric, symmetric_factors
 from onesided.statics.tracing.inside import halfway
