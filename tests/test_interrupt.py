@@ -248,3 +248,37 @@ def test_commands_save_what_they_have(command, at, monkeypatch):
     assert done.exit_code == 130, done.output
     assert '"status": "interrupted"' in done.output
     assert load_result("kept").status is onesided.Status.interrupted
+
+
+WATCHED = """
+import atexit, sys
+class Torn:
+    def __del__(self):
+        sys.__stderr__.write("taken apart")
+kept = sys.modules["kept"] = Torn()
+from onesided.__main__ import INTERRUPT, main
+listen = INTERRUPT.listen
+INTERRUPT.listen = lambda: (listen(), atexit.register(lambda: sys.stderr.write("called ")))
+main()
+"""
+
+
+@pytest.mark.parametrize(("command", "code"), [("schema", 0), ("solve corner-limit", 0), ("check no-such.toml", 2)])
+def test_the_process_ends_when_all_is_said(command, code):
+    """What was loaded is not taken apart (Ctrl-C would not be heard meanwhile); the rest of leaving is as always."""
+    usual = CliRunner().invoke(app, command.split())
+    line = [sys.executable, "-c", WATCHED, *command.split()]
+    done = subprocess.run(line, capture_output=True, text=True, check=False)
+    assert done.returncode == code == usual.exit_code
+    assert done.stdout == usual.stdout
+    assert done.stderr == usual.stderr + "called " * 2  # listened twice
+
+
+def test_a_reader_that_goes_away_is_no_loss():
+    process = subprocess.Popen(
+        [sys.executable, "-m", "onesided", "schema"], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    process.stdout.close()
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode != 0
+    assert b"Traceback" not in errors

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import onesided
 from onesided.base.errors import ModelFileError
 from onesided.files import toml_places
 from onesided.files.reading import Model, load, loads
@@ -189,7 +190,9 @@ MISTAKES = {  # name: (text, place after the file's name, parts of the message)
     "inf": (changed("0.25", "-inf"), "coordinates.phi, line 5, column 1", ["not a finite", "got -inf"]),
     "overflow": (changed("k = 2", "k = 1e999"), "parameters.k, line 7, column 1", ["not a finite"]),
     "huge integer": (changed("k = 2", f"k = 0x{'f' * 400}"), "parameters.k, line 7, column 1", ["too large"]),
-    "number as formula": (changed('"L"', "1.0"), "define.r, line 16, column 1", ["not a formula", "got 1.0"]),
+    "truth as formula": (changed('"L"', "true"), "define.r, line 16, column 1", ["not a formula", "got True"]),
+    "list as formula": (changed('"L"', "[1.0]"), "define.r, line 16, column 1", ["not a formula", "got [1.0]"]),
+    "no number as formula": (changed('"L"', "nan"), "define.r, line 16, column 1", ["not a finite number"]),
     "scale zero": (BAR + "[scales]\nlength = 0\n", "scales.length, line 21, column 1", ["positive", "got 0"]),
     "scale unknown": (BAR + "[scales]\nlenght = 1\n", "scales.lenght, line 21, column 1", ["`length`"]),
     "bad name": (changed("k = 2", '"k 1" = 2'), "parameters.k 1, line 7, column 1", ["'k 1' cannot be used"]),
@@ -462,3 +465,31 @@ def test_json_schema_describes_the_format():
     assert schema["$defs"]["ControlTable"]["properties"]["direction"]["enum"] == ["up", "down"]
     assert schema["$defs"]["ControlTable"]["additionalProperties"] is False
     assert set(schema["properties"]) >= {"define", "unilateral", "bilateral", "mass", "kinetic", "forces", "scales"}
+
+
+def test_a_number_is_a_formula_of_itself():
+    """Masses, definitions, forces, gaps: a mass of 2 under a force of 3 goes 3 in 2."""
+    text = """
+energy = 0
+kinetic = {kinetic}
+coordinates = {{x = 0.0}}
+control = {{range = [0, 1]}}
+[define]
+away = -1.5e-3
+[forces]
+x = 3
+[measures]
+twice = "2*x + away"
+{mass}
+[motion]
+time = [0, 2]
+"""
+    for key in (
+        {"kinetic": '"x_dot**2"', "mass": ""},
+        {"kinetic": '""', "mass": "[mass]\nx = 2"},
+        {"kinetic": '""', "mass": '[mass]\nx = "2"'},
+    ):
+        stated = text.format(**key).replace('kinetic = ""\n', "")
+        motion = onesided.simulate(onesided.loads(stated))
+        assert motion["x"][-1] == pytest.approx(3.0, rel=1e-9)
+        assert motion["twice"][-1] == pytest.approx(6.0 - 1.5e-3, rel=1e-9)

@@ -354,6 +354,19 @@ def test_what_a_killed_process_left_is_removed_or_put_back(tmp_path):
     assert (tmp_path / "r" / "old").read_text() == "old"
 
 
+def test_what_cannot_be_written_is_called_by_its_own_name(tmp_path):
+    """A full disk names no file, a draft is nobody's business; other files keep their names."""
+    target, other = tmp_path / "picture.svg", tmp_path / "other"
+    for wrong in (lambda draft: OSError(28, "full"), lambda draft: OSError(28, "full", str(draft))):
+        with pytest.raises(OSError, match=r"full.*picture\.svg'$") as caught, whole_file(target) as draft:
+            raise wrong(draft)
+        assert caught.value.filename == str(target)
+    with pytest.raises(FileNotFoundError) as caught, whole_file(target):
+        other.read_text()
+    assert caught.value.filename == str(other)
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_modes_follow_the_umask(path, tmp_path):
     before = os.umask(0o027)
     try:

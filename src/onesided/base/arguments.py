@@ -10,11 +10,12 @@ import inspect
 import math
 import types
 from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
+from dataclasses import fields
 from difflib import get_close_matches
 from functools import cache, wraps
 from itertools import islice
 from operator import index
-from typing import Any, Literal, ParamSpec, TypeVar, Union, cast, get_args, get_origin, get_type_hints
+from typing import Any, Literal, NewType, ParamSpec, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
 import numpy as np
 
@@ -44,6 +45,43 @@ def stated(kind: Callable[P, R]) -> Callable[P, R]:
     return cast(Callable[P, R], _class_guarded(kind, ModelError))
 
 
+def answering(part: type) -> None:
+    """Have wrong calls of a class that states a part of a model answered in words, as those of verbs are.
+
+    Annotations are looked at where making the part failed: thousands of parts are made right.
+    """
+    made, name = part.__init__, part.__name__  # type: ignore[misc]
+
+    @wraps(made)
+    def init(self: Any, *args: Any, **kwargs: Any) -> None:
+        try:
+            try:
+                made(self, *args, **kwargs)
+            except (TypeError, ValueError, AttributeError):
+                _fitting(made, name, (self, *args), kwargs)
+                raise
+            _fitted(self.name, str, f"`name` of `{name}`")
+        except UsageError as wrong:
+            raise _stated_wrongly(wrong) from None
+
+    part.__init__ = init  # type: ignore[misc]
+
+
+def examine(part: Any) -> None:
+    """Refuse a part, a dataclass, of which a field does not fit its annotation."""
+    rules = _rules(type(part).__init__)
+    known = (field.name for field in fields(part) if field.init and field.name in rules)
+    try:
+        for key in known:
+            _fitted(getattr(part, key), rules[key], f"`{key}` of {type(part).__name__} '{part.name}'")
+    except UsageError as wrong:
+        raise _stated_wrongly(wrong) from None
+
+
+def _stated_wrongly(wrong: UsageError) -> ModelError:
+    return ModelError(wrong.what, got=wrong.got, expected=wrong.expected, advice=wrong.advice)
+
+
 def _class_guarded(kind: Any, error: type[OnesidedError]) -> Any:
     kind.__init__ = _guarded(kind.__init__, kind.__name__, error)
     return kind
@@ -57,7 +95,7 @@ def _guarded(function: Callable[P, R], name: str, error: type[OnesidedError]) ->
         except UsageError as wrong:
             if error is UsageError:
                 raise
-            raise error(wrong.what, got=wrong.got, expected=wrong.expected, advice=wrong.advice) from None
+            raise _stated_wrongly(wrong) from None
         return function(*given.args, **given.kwargs)
 
     return guarded
@@ -148,6 +186,8 @@ def _fit(value: Any, hint: Any) -> Any:
         return _none(value)
     if hint in _PLAIN:
         return _PLAIN[hint](value)
+    if isinstance(hint, NewType):
+        return _fit(value, hint.__supertype__)
     origin, inner = get_origin(hint), get_args(hint)
     if origin in _NESTED:
         return _NESTED[origin](value, inner)

@@ -33,14 +33,19 @@ def whole_file(target: Path) -> Iterator[Path]:
     Raises
     ------
     OSError
-        Where the draft cannot be written; the target is then as it was.
+        Where the draft cannot be written; it names the target, which is then as it was.
     """
-    with _draft(target) as folder:
-        draft = folder / target.name
-        yield draft
-        _to_disk(draft)
-        os.replace(draft, target)
-        _to_disk(target.parent)
+    try:
+        with _draft(target) as folder:
+            draft = folder / target.name
+            yield draft
+            _to_disk(draft)
+            os.replace(draft, target)
+            _to_disk(target.parent)
+    except OSError as error:
+        if error.filename is None or ENDING in str(error.filename):
+            error.filename = str(target)
+        raise
 
 
 @contextmanager

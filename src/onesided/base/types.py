@@ -43,7 +43,10 @@ class Status(Enum):
     not_unique = "the path derivative is not unique: follow one of the extreme rays with `branch`"
     closed = "the path is closed: it came back to its start"
     blocked = "blocked: a rigid stop, named in the note, lets the control go no further"
-    far = "the path runs off to infinity: coordinates or reactions grow without bound; look at the last points"
+    far = (
+        "the path runs off to infinity: coordinates or reactions grow without bound; `p_bounds` ends it before, or "
+        "look at the last points"
+    )
     step_too_small = "the step became too small: a kink or singularity was not recognised; the points so far are good"
 
     finished = "the end of the time span was reached"

@@ -7,6 +7,7 @@ from importlib import import_module
 from pkgutil import iter_modules
 from typing import Any
 
+from onesided.base.arguments import answering
 from onesided.base.names import nearest
 from onesided.elements.arrange import mirror, repeat, rotate
 from onesided.elements.beams import divided
@@ -17,6 +18,8 @@ for _module in iter_modules(__path__):
     import_module(f"{__name__}.{_module.name}")
 
 _CLASSES: dict[str, Any] = {cls.__name__: cls for cls in (Body, Guided, Marker, Node, Element, *kinds().values())}
+for _kind in _CLASSES.values():
+    answering(_kind)
 _CLASSES |= {"divided": divided, "mirror": mirror, "repeat": repeat, "rotate": rotate}
 __all__ = sorted(_CLASSES)  # noqa: PLE0605 - made from the kinds that were found
 

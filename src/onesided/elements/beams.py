@@ -2,7 +2,7 @@
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import jax.numpy as jnp
 import numpy as np
@@ -255,11 +255,10 @@ class SpatialBeam(_TwoSections):
     def check(self, start: Start) -> None:
         """Positive stiffnesses, one or two of bending and shear; an `up` that is not along the chord."""
         stiff = ("EA", "GJ", "EI") if self.GA is None else ("EA", "GJ", "EI", "GA")
+        for name in stiff[2:]:
+            if np.shape(getattr(self, name)) not in {(), (2,)}:
+                raise self.error(f"{name} needs one number or two", got=str(getattr(self, name)))
         self._check(start, stiff, self.length, self.pretension)
-        for name in ("EI", "GA"):
-            given = getattr(self, name)
-            if not isinstance(given, (str, int, float)) and given is not None and len(given) != 2:
-                raise self.error(f"{name} needs one number or two", got=str(given))
         if self.curvature is not None and len(self.curvature) != 3:
             raise self.error("`curvature` needs three numbers", got=str(self.curvature))
         if len(self.up) not in {0, 3}:
@@ -300,7 +299,8 @@ class SpatialBeam(_TwoSections):
 
     @property
     def _free_state(self) -> dict[str, Quantity]:
-        return {"swollen": self.strain, **{f"bent{i}": one for i, one in enumerate(self.curvature or ())}}
+        bent = () if self.curvature is None else self.curvature
+        return {"swollen": self.strain, **{f"bent{i}": one for i, one in enumerate(bent)}}
 
     @property
     def variant(self) -> Hashable:
@@ -350,7 +350,7 @@ AXIAL = 0.001  # sine of the angle to the chord below which a direction counts a
 
 
 def _two(given: Quantity | Sequence[Quantity]) -> Sequence[Quantity]:
-    return (given, given) if isinstance(given, (str, int, float)) else given
+    return cast(Sequence[Quantity], (given, given) if np.ndim(given) == 0 else given)
 
 
 def divided(

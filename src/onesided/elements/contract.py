@@ -19,6 +19,7 @@ from onesided.formulas.control_kinks import control_kinks, formulas_with_kinks
 from onesided.formulas.formula import Formula, parse
 
 Quantity = float | str  # a number, or a formula of the parameters
+LONG_NUMBER, LONGEST = 1024, 80  # bits of a whole number, characters of a wrong value that are shown
 
 
 class Frame(NamedTuple):
@@ -124,13 +125,9 @@ class Start:
     def value(self, quantity: Quantity) -> float:
         """A quantity as a number."""
         if not isinstance(quantity, str):
-            try:
-                return float(quantity)
-            except (TypeError, ValueError):
-                got, expected = repr(quantity), "a number, or a formula in quotes"
-                raise ModelError("a quantity is not usable", got=got, expected=expected) from None
+            return plain_quantity(quantity, self.parameters)
         if quantity not in self._formulas:
-            self._formulas[quantity] = evaluate_quantity(quantity, self.parameters)
+            self._formulas[quantity] = plain_quantity(quantity, self.parameters)
         return self._formulas[quantity]
 
     def vector(self, quantities: Sequence[Quantity]) -> Array:
@@ -154,6 +151,27 @@ class RepeatedFormula(str):
 
 
 _parsed = lru_cache(maxsize=4096)(parse)  # a structure is composed anew for every change of its parameters
+
+
+def plain_quantity(quantity: Quantity, parameters: Mapping[str, float]) -> float:
+    """The finite number that a quantity is."""
+    if isinstance(quantity, str):
+        value = evaluate_quantity(quantity, parameters)
+    else:
+        try:
+            value = float(quantity)
+        except (TypeError, ValueError, OverflowError):
+            value = math.nan
+    if not math.isfinite(value):
+        expected = "a finite number, or a formula in quotes"
+        raise ModelError("a quantity is not usable", got=_short(quantity), expected=expected)
+    return value
+
+
+def _short(value: Any) -> str:
+    """A value that is no quantity, for a message."""
+    text = "a very large number" if isinstance(value, int) and value.bit_length() > LONG_NUMBER else repr(value)
+    return " ".join(text.split())[:LONGEST]
 
 
 def evaluate_quantity(text: str, names: Mapping[str, float]) -> float:

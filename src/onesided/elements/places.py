@@ -206,14 +206,16 @@ class Body(Place):
 
     def __post_init__(self) -> None:
         _check_position(self.name, self.at)
-        if self.box and len(self.box) != self.dimension:
+        for key in ("outline", "box", "disc"):  # arrays as well
+            object.__setattr__(self, key, tuple(getattr(self, key)))
+        if len(self.box) not in {0, self.dimension}:
             raise ModelError(
                 f"the box of '{self.name}' does not fit",
                 about=self.name,
                 got=str(self.box),
                 expected=f"{self.dimension} lengths",
             )
-        if self.disc and len(self.disc) not in {1, self.dimension - 1}:
+        if len(self.disc) not in {0, 1, self.dimension - 1}:
             raise ModelError(
                 f"the disc of '{self.name}' does not fit",
                 about=self.name,

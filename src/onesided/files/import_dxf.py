@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -10,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from onesided.base.arguments import checked
-from onesided.base.errors import ModelFileError, UsageError
+from onesided.base.errors import ModelFileError
 from onesided.base.tolerances import EPS
 from onesided.elements.contract import Element
 from onesided.elements.members import Bar
 from onesided.files.import_groups import with_groups
-from onesided.files.imports import MEMBERS, parts_of, read_bytes
+from onesided.files.imports import copies_of, parts_of, read_bytes
 from onesided.files.part_tables import MAX_PARTS, ImportedPart
 from onesided.structures.structure import Part
 
@@ -67,10 +66,7 @@ def read_dxf(
     changes: list[dict[str, Any]] = [
         {"name": f"{template.kind}{j}", "ends": (f"n{a}", f"n{b}")} for j, (a, b) in enumerate(joined)
     ]
-    try:
-        return [*others, *(replace(template, **change) for change in changes)]
-    except TypeError:
-        raise UsageError("`member` is no member", got=type(template).__name__, expected=MEMBERS) from None
+    return [*others, *copies_of(template, changes)]
 
 
 class _Numbering:

@@ -83,11 +83,15 @@ def read_mesh(
     rows = mesh_rows(place, read_bytes(place), os.fspath(path), template.kind, (supports or {}, loads or {}))
     changes = [{"name": row.name, **row.values} for row in rows if "ends" in row.values]
     others = parts_of(row for row in rows if "ends" not in row.values)
-    try:
-        return [*others, *(replace(template, **change) for change in changes)]
-    except TypeError:
+    return [*others, *copies_of(template, changes)]
+
+
+def copies_of(template: Element, changes: Iterable[Mapping[str, Any]]) -> list[Element]:
+    """Members like the template, with names and ends of their own."""
+    if not hasattr(template, "ends"):
         got = type(template).__name__
-        raise UsageError("`member` is no member between two nodes", got=got, expected=MEMBERS) from None
+        raise UsageError("`member` is no member between two nodes", got=got, expected=MEMBERS)
+    return [replace(template, **change) for change in changes]
 
 
 def import_rows(table: ImportTable, source: Source, folder: Path | None) -> list[ImportedPart]:
@@ -163,11 +167,12 @@ def parts_of(rows: Iterable[ImportedPart]) -> list[Part]:
     for row in rows:
         if row.kind not in kinds:
             raise ModelFileError(f"unknown kind {shown(row.kind)}", place=row.place, advice=suggestion(row.kind, kinds))
+        cls = kinds[row.kind].cls
+        if "ends" in row.values and not hasattr(cls, "ends"):
+            what = f"a {row.kind} is no member between two nodes"
+            raise ModelFileError(what, place=row.place, expected=MEMBERS)
         try:
-            parts.append(kinds[row.kind].cls(name=row.name, **row.values))
+            parts.append(cls(name=row.name, **row.values))
         except ModelError as error:
             raise ModelFileError(error.what, place=row.place, got=error.got, expected=error.expected) from None
-        except TypeError:
-            what = f"a {row.kind} is no member between two nodes"
-            raise ModelFileError(what, place=row.place, expected=MEMBERS) from None
     return parts

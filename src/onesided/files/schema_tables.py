@@ -59,6 +59,9 @@ def _positive(value: float) -> float:
 
 
 def _formula(value: Any) -> str:
+    """The text of a formula; a number is one as well."""
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return repr(_number(value))
     if not isinstance(value, str):
         raise PydanticCustomError("formula", 'not a formula: write it in quotes, like "k*x**2/2"')
     return value
@@ -67,7 +70,8 @@ def _formula(value: Any) -> str:
 Number = Annotated[float, BeforeValidator(_number)]
 Positive = Annotated[Number, AfterValidator(_positive), Field(json_schema_extra={"exclusiveMinimum": 0})]
 Text = Annotated[str, Field(strict=True, max_length=TEXT_LENGTH)]
-FormulaText = Annotated[str, BeforeValidator(_formula), Field(json_schema_extra={"maxLength": DEFAULT_LIMITS.length})]
+TEXT_OR_NUMBER: dict[str, Any] = {"type": ["string", "number"], "maxLength": DEFAULT_LIMITS.length}
+FormulaText = Annotated[str, BeforeValidator(_formula), Field(json_schema_extra=TEXT_OR_NUMBER)]
 Name = Annotated[str, Field(pattern=NAME_PATTERN, max_length=NAME_LENGTH)]
 SpacePart = Annotated[str, Field(strict=True, pattern=r"^(R[1-9][0-9]{0,2}|SO2|SE2|SO3|SE3)$")]
 Numbers = dict[Name, Number]

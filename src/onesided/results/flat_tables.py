@@ -17,8 +17,8 @@ from onesided.results.complementarity_motion import ComplementarityMotion
 from onesided.results.diagram import Diagram
 from onesided.results.history import Drive
 from onesided.results.motion import Motion
-from onesided.results.motion_columns import motion_column, motion_columns
-from onesided.results.named import column, columns
+from onesided.results.motion_columns import motion_columns
+from onesided.results.named import columns, other_name, picked
 from onesided.results.named_series import members_of
 from onesided.results.path import Kind, Path
 
@@ -38,7 +38,7 @@ def names(result: Any) -> tuple[str, ...]:
 def chosen(result: Any, name: str | Sequence[str]) -> Array:
     """One series, (N,), or several side by side, (N, names)."""
     if isinstance(name, str):
-        return _series(result, name)
+        return _series(result, [name])[0]
     if not isinstance(name, list | tuple) or not all(isinstance(one, str) for one in name):
         raise UsageError(
             "a result is asked for series by name",
@@ -46,7 +46,7 @@ def chosen(result: Any, name: str | Sequence[str]) -> Array:
             expected='result["x"] or result[["p", "x"]]',
             advice="result.q[i] for the point number i",
         )
-    return np.stack([_series(result, one) for one in name], axis=-1) if name else np.zeros((len(result["p"]), 0))
+    return np.stack(_series(result, name), axis=-1) if name else np.zeros((len(result["p"]), 0))
 
 
 def numbers(result: Single) -> dict[str, Column]:
@@ -59,20 +59,26 @@ def numbers(result: Single) -> dict[str, Column]:
     return {**motion_columns(result), **rates}
 
 
-def _series(result: Any, name: str) -> Array:
+def _series(result: Any, wanted: Sequence[str]) -> list[Array]:
+    """Series by name; the columns of a result are put together once for all of them."""
     if isinstance(result, Single):
-        own = numbers(result)
-        return own[name] if name in own else _lookup(result, name)
+        found = numbers(result)
+        return [found[name] if name in found else _lookup(result, name, found) for name in wanted]
     marks = _marks(result)
-    if name in marks:
-        return marks[name]
-    return np.concatenate([_series(path, name) for path in result.paths]) if result.paths else np.zeros(0)
+    own = [name for name in wanted if name not in marks]
+    parts = [_series(path, own) for path in result.paths]
+    joined = [np.concatenate(each) for each in zip(*parts, strict=True)] if parts else [np.zeros(0)] * len(own)
+    known = marks | dict(zip(own, joined, strict=True))
+    return [known[name] for name in wanted]
 
 
-def _lookup(result: Single, name: str) -> Array:
+def _lookup(result: Single, name: str, own: Mapping[str, Column]) -> Array:
+    """A series by another of its names, or of a member."""
     if isinstance(result, ComplementarityMotion):
         raise unknown_name("series", name, names(result))
-    return column(result, name) if isinstance(result, Path) else motion_column(result, name)
+    if isinstance(result, Path):
+        return picked("path", name, own, members_of(result), other_name(result, name))
+    return picked("motion", name, own, members_of(result), result.control if name == "p" else name)
 
 
 def _marks(result: Drive | Diagram) -> dict[str, Column]:

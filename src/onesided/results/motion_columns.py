@@ -1,7 +1,7 @@
 """Everything a motion holds, by name, at its points and in between."""
 
 import itertools
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 
@@ -42,7 +42,11 @@ def motion_columns(motion: Motion) -> dict[str, Array]:
 
 def motion_column(motion: Motion, name: str) -> Array:
     """One column of a motion: also "p" for the control, and results of members by name."""
-    return picked("motion", name, motion_columns(motion), members_of(motion), motion.control if name == "p" else name)
+    return _column(motion, name, motion_columns(motion))
+
+
+def _column(motion: Motion, name: str, known: Mapping[str, Array]) -> Array:
+    return picked("motion", name, known, members_of(motion), motion.control if name == "p" else name)
 
 
 def motion_dense(motion: Motion, wanted: int, names: Iterable[str] | None = None) -> DensePath:
@@ -70,8 +74,9 @@ def motion_at(motion: Motion, times: Array) -> DensePath:
 
 def _at_times(motion: Motion, times: Array, source: Indices, names: Iterable[str] | None) -> dict[str, Array]:
     """Columns by name: coordinates and velocities by the dense output, the rest by cubics."""
-    wanted_names = motion_columns(motion) if names is None else names
-    found = {name: _cubic(motion.t, motion_column(motion, name), times, source) for name in wanted_names}
+    known = motion_columns(motion)
+    chosen = known if names is None else {name: _column(motion, name, known) for name in names}
+    found = {name: _cubic(motion.t, values, times, source) for name, values in chosen.items()}
     exact = times == motion.t[source]
     if not np.all(exact):
         q, v = motion.at(np.clip(times, motion.t[0], motion.t[-1]))

@@ -70,9 +70,12 @@ def shown_range(low: float, high: float, size: float) -> tuple[float, float]:
 
 def column(path: Path, name: str) -> Array:
     """One column of a path: also "p" and "s" for the control and the arc length, and results of members by name."""
-    found, members = columns(path), members_of(path)
-    other = {"p": path.control, "s": "arc length"}.get(name, name)
-    return picked("path", name, found, members, other)
+    return picked("path", name, columns(path), members_of(path), other_name(path, name))
+
+
+def other_name(path: Path, name: str) -> str:
+    """What "p" and "s" are called among the columns; other names are as they are."""
+    return {"p": path.control, "s": "arc length"}.get(name, name)
 
 
 def picked(what: str, name: str, found: Mapping[str, Array], members: Mapping[str, Array], other: str) -> Array:

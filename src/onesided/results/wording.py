@@ -5,6 +5,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
+from onesided.base.tolerances import EPS
 from onesided.base.views import views
 
 LINES = 5  # of what is printed
@@ -72,8 +73,11 @@ def shortened(lines: Sequence[str], most: int = LINES) -> list[str]:
 
 
 def values(names: Iterable[str], numbers: Iterable[float], most: int = NAMES) -> str:
-    """Names with their values: "x = 1, y = 2, … (12)"."""
-    pairs = [f"{name} = {number + 0.0:.6g}" for name, number in zip(names, numbers, strict=True)]
+    """Names with their values: "x = 1, y = 2, … (12)"; what is rounding beside the largest is 0."""
+    given = list(numbers)
+    noise = EPS * max(map(abs, given), default=0.0)
+    plain = [0.0 if abs(number) < noise else number + 0.0 for number in given]
+    pairs = [f"{name} = {number:.6g}" for name, number in zip(names, plain, strict=True)]
     return ", ".join(pairs) if len(pairs) <= most else f"{', '.join(pairs[: most - 1])}, … ({len(pairs)})"
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Any
 
-from onesided.base.arguments import checked
+from onesided.base.arguments import checked, examine
 from onesided.base.errors import ModelError
 from onesided.elements.contract import Element
 from onesided.elements.places import Place
@@ -15,6 +15,7 @@ from onesided.system.system import System
 from onesided.system.travel import made_by
 
 MAX_PARTS, MAX_DEPTH = 200_000, 16  # of lists within lists
+MISFITS = TypeError, ValueError, AttributeError, ArithmeticError, LookupError  # what wrong values of parts lead to
 
 
 @checked
@@ -56,9 +57,14 @@ def compose(
     ('top_y',)
     """
     flat, given, looked = _flatten(parts), dict(parameters or {}), dict(measures or {})
-    structure = Structure(flat, given, control)
-    structure.stated = Statement(looked, {})
-    system = structure.system(control, scales or Scales(), sparse=sparse)
+    try:
+        structure = Structure(flat, given, control)
+        structure.stated = Statement(looked, {})
+        system = structure.system(control, scales or Scales(), sparse=sparse)
+    except MISFITS:
+        for part in flat:
+            examine(part)
+        raise
     said = {"parameters": given, "control": control, "scales": scales, "sparse": sparse, "measures": looked}
     return made_by(system, compose, *flat, **said)
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from onesided.base.types import Array
-from onesided.elements.contract import Frame, Quantity, evaluate_quantity
+from onesided.elements.contract import Frame, Quantity, plain_quantity
 from onesided.elements.places import Place
 from onesided.system.measures import Elementwise
 
@@ -19,7 +19,7 @@ Course = Callable[[Any, Any, Any], Array]  # coordinates (n, N), p (N,), paramet
 
 def number_of(quantity: Quantity, th: Mapping[str, float]) -> float:
     """A quantity for values of the parameters."""
-    return evaluate_quantity(quantity, th) if isinstance(quantity, str) else float(quantity)
+    return plain_quantity(quantity, th)
 
 
 def frames_of(structure: "Structure", place: Place) -> Callable[[Any, Any, Any], list[Frame]]:

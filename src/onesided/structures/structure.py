@@ -11,7 +11,7 @@ import numpy as np
 from onesided.base.errors import ModelError
 from onesided.base.names import check_names, unknown_name
 from onesided.base.types import Array, Indices
-from onesided.elements.contract import Element, Frame, Quantity, Start, Words, evaluate_quantity
+from onesided.elements.contract import Element, Frame, Start, Words, plain_quantity
 from onesided.elements.line_loads import on_beams
 from onesided.elements.members import Bar
 from onesided.elements.places import Body, Marker, Place
@@ -146,7 +146,7 @@ class Structure:
     def start_values(self, parameters: Mapping[str, float]) -> Array:
         """Start values of all coordinates."""
         free = [
-            _value(slot.start, parameters)
+            plain_quantity(slot.start, parameters)
             for place in self.places.values()
             if not isinstance(place, Marker)
             for slot in place.slots
@@ -168,7 +168,8 @@ class Structure:
             if not isinstance(place, Marker):
                 for number, slot in zip(self.slots[place.name], place.slots, strict=True):
                     if not slot.free:
-                        found[int(number)] = (_value(slot.start, parameters), _value(slot.rate, parameters))
+                        start, rate = (plain_quantity(one, parameters) for one in (slot.start, slot.rate))
+                        found[int(number)] = (start, rate)
         return found
 
     # elements --------------------------------------------------------------------------------------------------------
@@ -345,10 +346,6 @@ class Structure:
 def _under(part: Part, control: str) -> Part:
     """A part whose formulas call the control parameter by its name."""
     return replace(part, control=control) if isinstance(part, Element) else part
-
-
-def _value(quantity: Quantity, parameters: Mapping[str, float]) -> float:
-    return evaluate_quantity(quantity, parameters) if isinstance(quantity, str) else float(quantity)
 
 
 def _check(element: Element, start: Start) -> None:
