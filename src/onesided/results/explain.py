@@ -25,7 +25,8 @@ _TEXTS = {
     Kind.corner_limit: (
         "p has an extreme at a kink: a contact opens or closes and the path turns back, although no tangent is at "
         "constant p and no Hessian is singular. With one weakly active contact this happens exactly where G < 0, and "
-        "stability changes by one mode. A system that is loaded through it jumps. [SP1, sections 5 and 6]"
+        "stability changes by one mode. A system that is loaded through it jumps. Stiffness that jumps (a law with a "
+        "kink, a contact that passes the end of a segment) makes such points too. [SP1, sections 5 and 6]"
     ),
     Kind.smooth_bifurcation: (
         "Several smooth branches cross with the same contacts closed: the reduced Hessian is singular and c1 = 0. Each "

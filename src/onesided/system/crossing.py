@@ -67,6 +67,10 @@ def _upwards(change: Change, low: Sample, power: float, high: Sample) -> float |
         there = here[0] * ratio, change(here[0] * ratio)
         if there[1] >= CHANGE:
             return _narrow(change, here, there)
+        if here[1] <= HALF_DIGITS < there[1]:  # a stiffness that jumps, perhaps more than once in between
+            within = _closely(change, here, there)
+            if within[1] >= SOME:
+                return within[0]
         if here[1] > HALF_DIGITS and there[1] < here[1] * ratio ** (0.5 * power):
             largest = _closely(change, here, high)
             if largest[1] >= SOME:

@@ -20,6 +20,7 @@ EXACT = EPS**0.375  # the same where a step has been looked at
 NOISE = 256.0  # roundings in the difference of two energies
 LOBATTO = (0.5, 0.5 - (3.0 / 28.0) ** 0.5, 0.5 + (3.0 / 28.0) ** 0.5)  # places of the rule of five, besides both ends
 DEPTH = 12  # how often a step is halved
+JUMP = 0.1  # share of the change over a step that is left on 1/4096 of it: it jumps there
 OFF = 4.0  # times the residual of constraints or the scatter of energies: how far they may be off between points
 NUDGES = (2.0, 3.0, 5.0, 7.0)  # times √EPS: changes that hardly store energy, and show its round-off
 WELL_INSIDE = 0.2  # share of a step that a place inside it is away from its ends
@@ -28,12 +29,16 @@ WINDOW = 4  # points through which the slope is interpolated
 
 
 class Knot(NamedTuple):
-    """A point inside a step: scaled unknowns, unit tangent, energy, slope of the energy along the chord of the step."""
+    """A point inside a step: scaled unknowns, unit tangent, energy, slope of the energy along the chord of the step.
+
+    `off` is the energy by which its residual may leave it off the path.
+    """
 
     y: Array
     t: Array
     energy: float
     slope: float
+    off: float
 
 
 def doubtful_steps(
@@ -117,27 +122,42 @@ def fails_between(curve: Curve, x_a: Array, x_b: Array, noise: float) -> bool:
         rate = EXACT * (abs(left.slope) + abs(right.slope))
         noise += NOISE * EPS * size * max(abs(left.slope), abs(right.slope))
         noise += OFF * (_scatter(curve, left) + _scatter(curve, right))
-        return _fails(curve, (left, right), along, (rate, noise), DEPTH)
+        return _fails(curve, (left, right), along, (rate, noise, _change(curve, left, right)), DEPTH)
 
 
-def _fails(curve: Curve, ends: tuple[Knot, Knot], along: Array, allowed: tuple[float, float], depth: int) -> bool:
+def _change(curve: Curve, left: Knot, right: Knot) -> float:
+    """By how much the linearised equations differ between two points; infinite where that is not looked at."""
+    if curve.large:
+        return math.inf
+    before, after = (curve.jacobian(curve.evaluate(curve.packed(knot.y))) for knot in (left, right))
+    return float(np.max(np.abs(after - before)))
+
+
+def _fails(
+    curve: Curve, ends: tuple[Knot, Knot], along: Array, allowed: tuple[float, float, float], depth: int
+) -> bool:
     """Whether energies do not differ by the work over an interval, by Simpson's or Lobatto's rule, nor over its halves.
 
-    An interval without a point in its middle leads from one branch to another.
+    An interval without a point in its middle leads from one branch to another. So does a corner of the path in the last
+    interval, unless the equations jump there, by a share of what they change by over the whole step: so does stiffness.
     """
-    (left, right), (rate, noise) = ends, allowed
+    (left, right), (rate, noise, change) = ends, allowed
     h = float(along @ (right.y - left.y))
     middle, *beside = (partial(_inside, curve, ends, along, f) for f in LOBATTO)
     m = middle()
     if m is None:
         return True
-    gained, ends_both, most = right.energy - left.energy, left.slope + right.slope, rate * h + noise
+    gained, ends_both = right.energy - left.energy, left.slope + right.slope
+    most = rate * h + noise + left.off + right.off
     if abs(gained - h * (ends_both + 4.0 * m.slope) / 6.0) <= most:
         return False
     slopes = sum(math.nan if knot is None else knot.slope for knot in (place() for place in beside))
     if abs(gained - h * (9.0 * ends_both + 49.0 * slopes + 64.0 * m.slope) / 180.0) <= most:
         return False
-    return depth == 0 or any(_fails(curve, half, along, allowed, depth - 1) for half in ((left, m), (m, right)))
+    if depth == 0:
+        corner = abs(gained - 0.5 * h * ends_both) <= 0.5 * h * abs(right.slope - left.slope) + most
+        return not (corner and _change(curve, left, right) > JUMP * change)
+    return any(_fails(curve, half, along, allowed, depth - 1) for half in ((left, m), (m, right)))
 
 
 def _inside(curve: Curve, ends: tuple[Knot, Knot], along: Array, f: float) -> Knot | None:
@@ -157,8 +177,9 @@ def _knot(curve: Curve, guess: Array, along: Array, reach: float) -> Knot | None
     if not found.converged or not forwards > 0.0:
         return None
     e, n = found.e, curve.n
-    slope = e.L_p * curve.unit[n] * float(found.tangent[n]) / forwards
-    return Knot(found.y, found.tangent / np.sqrt(found.tangent @ found.tangent), float(e.energy), slope)
+    load = float(e.L_p * curve.unit[n])
+    slope, size = load * float(found.tangent[n]) / forwards, np.sqrt(found.tangent @ found.tangent)
+    return Knot(found.y, found.tangent / size, float(e.energy), slope, OFF * found.error * abs(load))
 
 
 def _scatter(curve: Curve, knot: Knot) -> float:

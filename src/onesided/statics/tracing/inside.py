@@ -113,10 +113,10 @@ def root_between(
     """Regula falsi on corrected points, to round-off, with the modification of Anderson and Björck.
 
     The end that is kept counts for less, by how much the function fell at the other: of order 1.7. Values that have
-    become small and no longer fall are noise.
+    become small and no longer fall are noise. One that jumps through zero is small nowhere: the last place tells.
     """
     (x, fx), (y, fy) = (0.0, function(a)), (1.0, function(b))
-    best: CurvePoint | None = None
+    best = middle = None
     if abs(fx) <= 4 * EPS and fy:
         return replace(a)
     if not fx * fy < 0:
@@ -136,7 +136,7 @@ def root_between(
         y, fy = z, fz
         if done:
             break
-    return best
+    return best if smallest <= noise else middle
 
 
 def resolved(

@@ -8,13 +8,14 @@ What counts as zero must not depend on how a gap is stated: g and a monotone fun
 f may be far steeper, or flatter, where a leg starts. Gaps are measured anew (`outdated`) where their size has changed.
 """
 
+import math
 from collections import deque
 from dataclasses import dataclass, replace
 from enum import Enum
 
 import numpy as np
 
-from onesided.base.tolerances import EPS, HALF_DIGITS, Tolerances
+from onesided.base.tolerances import EPS, HALF_DIGITS, QUARTER_DIGITS, Tolerances
 from onesided.base.types import Array, Mask
 from onesided.evaluation.resolution import lowest
 from onesided.statics.curves.corrections import Plane, make_point, newton
@@ -31,6 +32,7 @@ TRAIL = 512  # so many points back are kept
 TOGETHER = EPS**0.375  # arc length, in scaled units, within which changes are one
 OUTDATED = 4.0  # ratio of the size of a gap to that by which it is measured
 NEAR_ZERO = EPS**0.1875  # share of its size below which a gap keeps its measure: its slope may vanish with it
+STRAIGHT = 0.1  # of the angle by which a path bends: so little it turns before and beyond
 
 
 class Change(Enum):
@@ -40,6 +42,7 @@ class Change(Enum):
     touches = "touches zero"
     arrives = "becomes zero to stay"
     leaves = "ceases to be zero"
+    bends = "stays as it is, where stiffness jumps"
 
 
 @dataclass(frozen=True)
@@ -151,11 +154,28 @@ class LegMargins:
         return None if beyond is None else Quiet(Change.arrives, (row,), edge, beyond)
 
 
+def bend(curve: Curve, a: CurvePoint, h: float, tolerances: Tolerances) -> Quiet | None:
+    """A corner of the path at a, where steps have become too short and no constraint changes: stiffness jumps there.
+
+    A contact passes the end of a segment, a law has a kink. Beyond it, or beyond a itself where that was just passed
+    and only extrapolation fails, the path leads straight on along its own linearised equations.
+    """
+    for t in directions_beyond(curve, a, h):
+        corner, turned = replace(a, t=t), float(np.linalg.norm(t - a.t))
+        beyond = ahead_of(curve, corner, h)
+        if beyond is None or turned > 2.0 - QUARTER_DIGITS:
+            continue
+        way = beyond.y - a.y
+        off = max(float(np.linalg.norm(way / np.linalg.norm(way) - t)), float(np.linalg.norm(beyond.t - t)))
+        if off <= STRAIGHT * max(turned, math.sqrt(h)) and np.all(beyond.margins >= -tolerances.residual):
+            return Quiet(Change.bends, (), corner, beyond)
+    return None
+
+
 def directions_beyond(curve: Curve, a: CurvePoint, h: float) -> list[Array]:
     """Both tangents by the linearised equations a little ahead of a, that closer to the one at a first."""
-    border = np.zeros((curve.size, 1))
-    border[-1] = 1.0
-    t = curve.solve_bordered(curve.evaluate(curve.packed(a.y + h * a.t)), a.t, border)[0][:, 0]
+    y = a.y + h * a.t
+    t = newton(curve, y, Plane(a.t, float(a.t @ y)), target=EPS, limit=0).tangent
     size = float(np.sqrt(t @ t))
     return [t / size, -t / size] if 0.0 < size < np.inf else []
 

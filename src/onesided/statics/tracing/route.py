@@ -23,6 +23,7 @@ from onesided.statics.tracing.quiet import TOGETHER, TRAIL, LegMargins, Quiet, o
 from onesided.statics.tracing.singular import next_singular
 
 LAST = {Kind.continuum: Status.not_unique, Kind.jammed: Status.jammed}  # how a path ends at an event of this kind
+JUMPS = "the stiffness jumps"
 RETURNS = 3  # points after which a path may have come back to its start
 Outcome = tuple[Status | None, CurvePoint | None]
 
@@ -137,6 +138,8 @@ class Route:
         simple = hit.trigger is Trigger.limit and not len(where.weak) and not bifurcates
         rays = self._rays(where, c, b, simple=simple)
         named = name_point(where, rays, position.curve, c)
+        if simple and abs(float(c.t[position.curve.n])) > QUARTER_DIGITS:  # p turns, and nowhere is its slope zero
+            named = replace(named, kind=Kind.corner_limit, detail=JUMPS)
         if named.kind is None and named.followed is not None:
             self._go_on(where, rays[named.followed], c.s)
             return None, None
@@ -201,10 +204,11 @@ class Route:
             return (yield from self.meet(quiet.hit(curve), quiet.beyond if was_idle else quiet.point, b))[0]
         yield from log.settle(c, b)
         detail, changed = name_idle(where, set(curve.rows.tolist()), self.margins.idle, ahead)
-        position.points += 1
-        log.events += 1
         kind = Kind.corner_limit if back.p_sign * ahead.p_sign > 0 else Kind.idle
-        log.remember(Named(kind, 0, 1, changed, detail), Rays((back, ahead)), where, c, b.s)
+        if quiet.rows or kind is Kind.corner_limit:  # a path that merely bends where stiffness jumps has no event
+            position.points += 1
+            log.events += 1
+            log.remember(Named(kind, 0, 1, changed, detail or JUMPS), Rays((back, ahead)), where, c, b.s)
         if log.events == self.origin.max_events:
             return Status.enough
         self.leave(where, ahead, c.s)

@@ -11,7 +11,7 @@ from onesided.statics.tracing.fork_ahead import fork_ahead
 from onesided.statics.tracing.hits import EventFinder, Hit, Located, Trigger, find_hits, with_located
 from onesided.statics.tracing.legs import relieves
 from onesided.statics.tracing.path_method import Origin, Passage, PathItem, PathStepper
-from onesided.statics.tracing.quiet import Change, Quiet
+from onesided.statics.tracing.quiet import Change, Quiet, bend
 from onesided.statics.tracing.route import RETURNS, Outcome, Route
 from onesided.statics.tracing.singular import refine_singular
 
@@ -32,7 +32,7 @@ class Tracer:
         self.stepper, self.watch = stepper, origin.watch
         self.route = Route(origin, ray, stepper)
         self.crowd = 0
-        self.taken_over = -math.inf  # arc length at which idle constraints were last asked to carry
+        self.taken_over = self.bent = -math.inf  # arc lengths at which idle constraints, other stiffness were asked for
 
     @property
     def first(self) -> PathItem:
@@ -122,13 +122,16 @@ class Tracer:
         return status, candidate
 
     def _corner(self) -> Quiet | None:
-        """A corner of the path at the last point, at which a constraint closes to stay idle, or idle ones take over."""
+        """A corner of the path at the last point: a constraint closes to stay idle, stiffness jumps, idle ones carry.
+
+        The latter two are asked for once at a place: it would go to and fro.
+        """
         curve, point, margins = self.stepper.curve, self.stepper.point, self.route.margins
-        if curve.large or not len(point.margins):
-            return None
-        here = curve, point, self.stepper.first_step**2
-        corner = margins.at_corner(*here)
-        if corner is None and point.s > self.taken_over:  # once at a place: it would go to and fro
+        here, contacts = (curve, point, self.stepper.first_step**2), not curve.large and len(point.margins) > 0
+        corner = margins.at_corner(*here) if contacts else None
+        if corner is None and point.s > self.bent + here[2]:
+            corner, self.bent = bend(*here, self.watch.tolerances), point.s
+        if corner is None and contacts and point.s > self.taken_over:
             corner, self.taken_over = margins.not_carried_on(*here), point.s
         return corner
 
