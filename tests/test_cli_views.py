@@ -154,3 +154,13 @@ def test_a_result_without_its_file_stays_as_it_is(results):
     path = onesided.load_result(results)
     assert with_members(path, "") is path
     assert with_members(path, "energy = 'no model'") is path
+
+
+@pytest.mark.parametrize("verb", ["follow", "stability-map"])
+def test_pages_of_followed_events(tmp_path, verb):
+    folder = tmp_path / verb
+    done = run(verb, "corner-limit", "--parameter", "k", "-o", str(folder))
+    assert done.exit_code == 0, done.output
+    done = run("report", str(folder))
+    assert done.exit_code == 0, done.output
+    assert "corner limit point" in (folder / "report.html").read_text()

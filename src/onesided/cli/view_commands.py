@@ -88,7 +88,11 @@ def report(
         found = onesided.open_study(results) if (results / kept.studied.STUDY).exists() else _load(results)
         if isinstance(found, kept.Steering):
             found = found.motions[0]  # what the inputs do
-        written = onesided.report.write(found, output or results / "report.html", model=_model(results))
+        target = output or results / "report.html"
+        if isinstance(found, kept.Sensitivity | kept.Followed | kept.StabilityMap):
+            written = onesided.report.write_design(found, target)
+        else:
+            written = onesided.report.write(found, target, model=_model(results))
         sys.stdout.write(f"{written}\n")
 
 
