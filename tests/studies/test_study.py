@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 import onesided
 from onesided.base.errors import ModelError, SolveError, UsageError
 from onesided.cli.app import app
-from onesided.results import study_rows
+from onesided.results import studied, study_rows
 from onesided.results.studied import read_statement, write_statement
 from onesided.studies import run_study
 from onesided.studies.fingerprint import fingerprint
@@ -224,6 +224,31 @@ def test_ctrl_c_keeps_what_is_done(spring, tmp_path):
     assert caught.value.partial.counts()["done"] == 2
 
 
+def test_a_table_that_grows_while_it_is_read_is_one_table(spring, tmp_path, monkeypatch):
+    """At every look there is a case more, as while other processes write: all columns are of the same cases."""
+    task = onesided.StudyTask(spring, lambda system: {"double": 2.0 * system.parameters["k"]})
+    k = np.arange(1.0, 9.0)
+    whole = onesided.study(task, sample=onesided.Sample(8, {"k": (1.0, 2.0)}, seed=1), folder=tmp_path / "a", workers=0)
+    grid = onesided.study(task, over={"k": k}, folder=tmp_path / "b", workers=0)
+    looks, real = iter(range(1, 100)), studied.read_rows
+
+    def growing(folder, columns=None):
+        return real(folder, columns).slice(0, min(next(looks), 8))
+
+    monkeypatch.setattr(studied, "read_rows", growing)
+    over = grid.to_xarray()["double"].to_numpy()
+    assert np.array_equal(over[np.isfinite(over)], 2.0 * k[np.isfinite(over)])
+    for name in ("double", "k"):
+        column = grid.grid(name)
+        assert np.array_equal(column[np.isfinite(column)], ({"double": 2.0, "k": 1.0}[name] * k)[np.isfinite(column)])
+    assert len(grid.to_pandas()) <= 8
+    k, double = whole.together("k", "double")
+    assert np.array_equal(double, 2.0 * k)
+    onesided.plots.response(whole, "double")
+    onesided.plots.bands(whole, "double")
+    assert whole.quantiles("double", [0.5], confidence=0.5)[0].value > 0.0
+
+
 def test_two_runs_do_not_share_a_folder(spring, tmp_path):
     def inner(system):
         with pytest.raises(UsageError, match="is running"):
@@ -358,6 +383,7 @@ def test_a_file_states_its_study_for_the_command_line(tmp_path, monkeypatch):
     ("text", "words"),
     [
         ("[study]\nverb='follow'\nover.k=[1]\n", "verb"),
+        ("[study]\ntask='trace'\nover.k=[1]\n", "expected verb, over, sample"),
         ("[study]\n", "nothing is varied"),
         ("[study]\nover.k=[]\n", "over"),
         ("[study.sample]\ncount=3\n", "count"),

@@ -36,7 +36,7 @@ def response(
     name = _known(study, x or study.cases.names[0])
     with settings():
         if name in study.cases.sample:
-            axes.plot(study[name], study[y], ".", color=COLOURS[0], markersize=3.0)
+            axes.plot(*study.together(name, y), ".", color=COLOURS[0], markersize=3.0)
         else:
             _curves(study, y, name, axes)
         _failures(study, name, axes)
@@ -70,7 +70,8 @@ def _labelled(study: Study, name: str, index: int) -> str:
 
 def _failures(study: Study, x: str, axes: Axes) -> None:
     """Marks at the foot of the picture where a case failed."""
-    failed = study[x][~study["ok"].astype(bool)]
+    place, ok = study.together(x, "ok")
+    failed = place[~ok.astype(bool)]
     if len(failed):
         axes.plot(failed, np.zeros(len(failed)), "x", color=ACCENT, transform=axes.get_xaxis_transform(), clip_on=False)
 
@@ -151,9 +152,9 @@ def bands(
             _spread_along(study, y, _axis(study, x or next(iter(study.cases.axes))), axes)
             axes.set(title=title)
         else:
-            values = np.sort(study[y].astype(float))
-            values = values[np.isfinite(values)]
-            shares = np.arange(1, len(values) + 1) / max(len(study["case"]), 1)
+            column = study[y].astype(float)
+            values = np.sort(column[np.isfinite(column)])
+            shares = np.arange(1, len(values) + 1) / max(len(column), 1)
             axes.step(values, shares, where="post", color=COLOURS[0])
             axes.set(xlabel=label_of(study, y), ylabel="share of the cases below", title=title)
     return axes

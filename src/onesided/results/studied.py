@@ -95,26 +95,26 @@ class Study:
             import xarray as xr
         except ImportError:
             raise UsageError("xarray is not installed", advice="pip install 'onesided[study]'") from None
-        dimensions = self.cases.dimensions
+        dimensions, table = self.cases.dimensions, self.to_dict()
         found = {
-            name: (dimensions, self._spread(values))
-            for name, values in self.to_dict().items()
+            name: (dimensions, self._spread(table[CASE], values))
+            for name, values in table.items()
             if name not in {CASE, *self.cases.names}
         }
         drawn = {name: (dimensions[:1], values) for name, values in self.cases.sample.items()}
         return xr.Dataset(found, coords={**self.cases.axes, **drawn}, attrs={"folder": str(self.folder)})
 
-    def _spread(self, values: NDArray[Any]) -> NDArray[Any]:
-        """A column over the grid, with gaps where nothing is known."""
+    def _spread(self, cases: NDArray[Any], values: NDArray[Any]) -> NDArray[Any]:
+        """Values of some cases over the grid, with gaps where nothing is known."""
         blank: Any = "" if values.dtype == object else np.nan
         kind = values.dtype if values.dtype == object else np.float64
         whole = np.full(len(self), blank, dtype=kind)
-        whole[self["case"]] = values
+        whole[cases] = values
         return whole.reshape(self.cases.shape)
 
     def grid(self, name: str) -> NDArray[Any]:
         """One column over the dimensions of the study, `cases.shape`; NaN, or empty text, where nothing is known."""
-        return self._spread(self[name])
+        return self._spread(*self.together(CASE, name))
 
     def to_csv(self, file: str | PathLike[str]) -> FilePath:
         """Write the table as comma-separated values, with all digits."""
@@ -140,17 +140,21 @@ class Study:
 
     def __getitem__(self, name: str) -> NDArray[Any]:
         """One column, a value per case that is done."""
-        rows = read_rows(self.folder, [CASE, name])
-        if name in self.cases.names:
-            return self.cases.columns(rows[CASE].to_numpy())[name]
-        if name not in rows.column_names:
-            known = self.keys()
-            guess = nearest(str(name), known)
-            raise UsageError(
-                f"the study holds no '{name}'", expected="one of " + ", ".join(known),
-                advice=f"did you mean '{guess}'?" if guess else "keep=… states what is kept",
-            )  # fmt: skip
-        return _column(rows[name], name)
+        return self.together(name)[0]
+
+    def together(self, *names: str) -> list[NDArray[Any]]:
+        """Some columns, read at once: of the same cases, also while the study runs and has more at every look."""
+        rows = read_rows(self.folder, [CASE, *names])
+        varied = self.cases.columns(rows[CASE].to_numpy())
+        for name in names:
+            if name not in varied and name not in rows.column_names:
+                known = self.keys()
+                guess = nearest(str(name), known)
+                raise UsageError(
+                    f"the study holds no '{name}'", expected="one of " + ", ".join(known),
+                    advice=f"did you mean '{guess}'?" if guess else "keep=… states what is kept",
+                )  # fmt: skip
+        return [varied[name] if name in varied else _column(rows[name], name) for name in names]
 
     def events(self) -> dict[str, NDArray[Any]]:
         """All events of all cases as columns: case, kind, at (p, or the time of a motion), name, before, after."""
@@ -203,9 +207,10 @@ class Study:
             )  # fmt: skip
         if not all(0.0 < share < 1.0 for share in (*shares, confidence)):
             raise UsageError("a share is not usable", got=repr((*shares, confidence)), expected="between 0 and 1")
-        values, ok = self[name].astype(float), self["ok"].astype(bool)
-        beyond = np.isnan(values) & np.isin(self["status"], REACHED)
-        known = np.where(beyond, np.inf, values)[ok & (beyond | np.isfinite(values))]
+        column, ok, status = self.together(name, "ok", "status")
+        values = column.astype(float)
+        beyond = np.isnan(values) & np.isin(status, REACHED)
+        known = np.where(beyond, np.inf, values)[ok.astype(bool) & (beyond | np.isfinite(values))]
         return tuple(quantile(known, len(self) - len(known), share, confidence) for share in shares)
 
     def missing(self) -> Indices:
