@@ -18,7 +18,6 @@ from onesided.statics.tracing.stiffness_looks import (
     Looks,
     Matrix,
     StiffnessLooks,
-    SurveyedStep,
     length_of_same,
 )
 from onesided.statics.tracing.survey import _look, _look_closely
@@ -129,7 +128,7 @@ def test_matrices_of_another_inertia_are_not_plain(seed, n, size, scale):
     looks = Looks(np.zeros(30, dtype=int), np.arange(1, 31) / 31, Z, Z, AZ, Z[:8])
     on_line = StiffnessLooks.__new__(StiffnessLooks)
     on_line.curve, on_line.looks, on_line.small = curve, looks, length_of_same(n)
-    on_line.steps = [SurveyedStep(None, end, None, end, bent=False)]
+    on_line.steps = SimpleNamespace(together=(A[None], end.probes[None], np.zeros((1, 2), dtype=int)))
     assert on_line.long(on_line.in_rows(on_line.ends())).any()
     nodes = tuple(KnownPlace(f, end) for f in (0.0, 0.5, 1.0))
     on_parabola = CloserLooks(curve, looks, {-1}, length_of_same(n))

@@ -23,7 +23,7 @@ from onesided.evaluation.step_data import Blocks
 from onesided.evaluation.user_functions import Function, Scalar, differentiable
 
 CHUNK = 64  # points of one call where there are many
-CROWD, MILLION = 256, 1_000_000  # points of one call where only constraints are evaluated; numbers in them at most
+CROWD, MILLION = 256, 1_000_000  # points of one call of short functions; numbers in them at most
 FEW = 4  # least number of points of one call where there are some
 SOME = 8  # coordinates from which on it is worth to look for zeros of the Hessian
 WORTH = 200_000  # points that are looked at, times points of one call, that pay for its compilation
@@ -63,7 +63,7 @@ class Derivatives:
         self._gaps = compiled(jax.vmap(self._packed_constraints, in_axes=(0, None)), rare=True)
         self.stepping = Stepping(n, self.m, self._blocks, self._packed_residual)
         self._ends = (n + 2, n + 2 + self.m, n + 2 + self.m + n * (n + 1), (n, n + 1))
-        self._asked = self._residuals_asked = 0
+        self._asked = self._looked = self._residuals_asked = 0
         self._constants: tuple[Any, Any] = (None, None)
         self._few = max(FEW, min(MANY // ((n + self.m) * (n + 1)), CHUNK))
         self.engines: dict[Any, Any] = {}  # for many paths side by side, by what they were made for
@@ -169,14 +169,14 @@ class Derivatives:
         out = _in_chunks(self._residuals, X, vector, CHUNK)
         return out[:, 0], out[:, 1 : self.n + 1], out[:, self.n + 1 :]
 
-    @property
-    def looks_ready(self) -> bool:
-        """Whether `look` has been compiled."""
-        return self._looks.ready
+    def looks_pay(self, count: int) -> bool:
+        """Whether so many places more are worth the compilation of `look`, as in `evaluate_many`."""
+        self._looked += count
+        return self._looks.ready or self._looked * self._few > WORTH
 
     def look(self, X: Array, directions: Array, vector: Any) -> tuple[Array, Array]:
         """Values c and the derivative of (L_q, c) in a direction of its own, (m,) and (n + m,), at many points."""
-        out = _in_chunks(self._looks, np.hstack([X, directions]), vector, CHUNK)
+        out = _in_chunks(self._looks, np.hstack([X, directions]), vector, CROWD)
         return out[:, : self.m], out[:, self.m :]
 
     def constraint_values(self, X: Array, vector: Any) -> Array:

@@ -4,22 +4,34 @@ A dip that is narrower than the distance of two places still bends the gap besid
 between its neighbours, by a share of the gap that no wide feature has, places in between are looked at as well.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from typing import Protocol
 
 import numpy as np
 
 from onesided.base.tolerances import EPS, Tolerances
 from onesided.base.types import Array, Indices
 from onesided.statics.curves.curve import Curve
-from onesided.statics.tracing.inside import StepEnds, interpolate
+from onesided.statics.tracing.inside import StepEnds
 
 BENDS = EPS**0.1875  # share of a gap by which a place may lie off the line between its neighbours
 FINER = 8  # places between two
 MOST = 32  # places of one call beside which more are looked at
 
 
+class GapSteps(Protocol):
+    """Many steps: margins at both ends, along a second axis, and points in between."""
+
+    @property
+    def margins(self) -> Array:
+        """Gaps and reactions, without units."""
+
+    def interpolated(self, owner: Indices, f: Array) -> Array:
+        """Scaled points at fractions of steps whose numbers are the owners."""
+
+
 def dips(
-    curve: Curve, steps: Sequence[StepEnds], places: tuple[Indices, Array], values: Array, tolerances: Tolerances
+    curve: Curve, steps: GapSteps, places: tuple[Indices, Array], values: Array, tolerances: Tolerances
 ) -> Mapping[int, float]:
     """Numbers of the steps on which an open gap dips below zero between places, and the first fraction where it does.
 
@@ -37,8 +49,8 @@ def dips(
     odd = (bend > BENDS * abs(low)).any(axis=1) & (owner[:-2] == owner[2:])
     for j in np.flatnonzero(odd)[:MOST].tolist():
         fine = np.linspace(f[j], f[j + 2], 2 * FINER + 1)[1:-1]
-        step = steps[owner[j]]
-        below = scaled_gaps(curve, interpolate(step.a, step.b, fine[:, None]), still_open) < -tolerances.residual
+        inside = steps.interpolated(np.full(len(fine), owner[j]), fine)
+        below = scaled_gaps(curve, inside, still_open) < -tolerances.residual
         if below.any():
             found.setdefault(int(owner[j]), float(fine[below.any(axis=1).argmax()]))
     return found
@@ -50,17 +62,18 @@ def floor_of(step: StepEnds, tolerances: Tolerances) -> Array:
 
 
 def _with_ends(
-    steps: Sequence[StepEnds], places: tuple[Indices, Array], values: Array, rows: Indices
+    steps: GapSteps, places: tuple[Indices, Array], values: Array, rows: Indices
 ) -> tuple[Indices, Array, Array]:
     """Steps, fractions and gaps of the places and of both ends of every step, in order along the path."""
-    (owner, share), numbers = places, np.arange(len(steps))
-    everyone = np.concatenate([owner, numbers, numbers])
-    f = np.concatenate([share, np.zeros(len(steps)), np.ones(len(steps))])
-    ends = [
-        np.array([point.margins[rows] for point in side]) for side in zip(*((s.a, s.b) for s in steps), strict=True)
-    ]
-    order = np.lexsort((f, everyone))
-    return everyone[order], f[order], np.concatenate([values, *ends])[order]
+    (owner, share), ends = places, steps.margins[:, :, rows]
+    numbers = np.arange(len(ends))
+    counts = np.bincount(owner, minlength=len(ends)) + 2
+    last = np.cumsum(counts) - 1
+    inside = np.arange(len(owner)) + 2 * owner + 1
+    f, G = np.zeros(int(counts.sum())), np.empty((int(counts.sum()), len(rows)))
+    f[inside], f[last] = share, 1.0
+    G[inside], G[last - counts + 1], G[last] = values, ends[:, 0], ends[:, 1]
+    return np.repeat(numbers, counts), f, G
 
 
 def scaled_gaps(curve: Curve, Y: Array, rows: Indices) -> Array:

@@ -4,7 +4,7 @@ The middle of a step, evaluated on its own, says whether the step can be trusted
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast
 
@@ -77,17 +77,6 @@ def spread(counts: Indices) -> tuple[Indices, Array]:
     owner = np.repeat(np.arange(len(counts)), counts)
     first = np.repeat(np.cumsum(counts) - counts, counts)
     return owner, np.asarray((np.arange(len(owner)) - first + 1.0) / (counts[owner] + 1.0))
-
-
-def interpolate_many(steps: Sequence[StepEnds], owner: Indices, f: Array) -> Array:
-    """The same in many places of several steps, whose numbers are the owners."""
-    if len(steps) == 1:
-        return interpolate(steps[0].a, steps[0].b, f)
-    ends = [(step.a.y, step.b.y - step.a.y, (h := step.b.s - step.a.s) * step.a.t, h * step.b.t) for step in steps]
-    y, move, left, right = np.array(ends).transpose(1, 0, 2)
-    square = f * f
-    bends = (f * (1.0 - f) ** 2) * left[owner] + (square * (f - 1.0)) * right[owner]
-    return np.asarray(y[owner] + (square * (3.0 - 2.0 * f)) * move[owner] + bends)
 
 
 def halfway(a: CurvePoint, b: CurvePoint) -> Array:

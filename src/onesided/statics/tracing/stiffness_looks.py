@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cache, cached_property, partial
 from heapq import heappop, heappush
 from itertools import pairwise
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -22,7 +22,7 @@ from onesided.base.types import Array, Indices, Mask
 from onesided.evaluation.equilibrium_blocks import Evaluation
 from onesided.statics.curves.curve import TOGETHER, Curve, CurvePoint
 from onesided.statics.curves.factors import Factors, inertia, solve, solve_symmetric, symmetric_factors
-from onesided.statics.tracing.inside import halfway
+from onesided.statics.tracing.stretch import Ahead
 
 CLOSE = 1.0  # |A⁻¹D z| of the two ends of a stretch, up to which A does not become singular half-way to the other end
 TESTS = 8  # vectors z for that
@@ -34,7 +34,7 @@ MATRICES = 48  # divided by the number of unknowns: those that are made on a ben
 SEED = 0  # of the vectors z
 ADDED = EPS**0.25  # of the usual stiffness: what is added where there is none all along
 ROW = 16  # places of half a step that are looked at by one operation
-QUARTERS = 0.25, 0.75  # where the parabola is looked at besides the middle
+SAMPLES = np.array([0.25, 0.75, 0.125, 0.875, 0.375, 0.625])  # where the parabola is looked at besides the middle
 
 
 @dataclass(eq=False)
@@ -83,13 +83,79 @@ def _signs(size: int) -> Array:
 
 
 class SurveyedStep(NamedTuple):
-    """A step to look at: both ends, with their matrices; places on a `bent` one lie beside the path."""
+    """A step to look at: both ends; places on a `bent` one lie beside the path."""
 
     a: CurvePoint
-    A: Matrix
     b: CurvePoint
-    B: Matrix
     bent: bool
+
+
+class SurveyedSteps:
+    """Some of the steps from `here` on along a curve, by their `numbers` among those that were made.
+
+    Attributes
+    ----------
+    y, t, margins, negative, neutral : those of both ends, along a second axis.
+    """
+
+    def __init__(self, curve: Curve, here: CurvePoint, made: Ahead, numbers: Indices, bent: Mask) -> None:
+        self.curve, self.here, self.made, self.numbers, self.bent = curve, here, made, numbers, bent[numbers]
+        points, ends = made.points, numbers[:, None] + [0, 1]
+        self.h = points.s[numbers] - np.append(here.s, points.s)[numbers]
+        self.y, self.t, self.margins = (
+            np.concatenate([first[None], rest])[ends]
+            for first, rest in ((here.y, points.y), (here.t, points.t), (here.margins, points.margins))
+        )
+        self.negative = np.append(here.negative, points.negative)[ends]
+        self.neutral = np.append(here.neutral, points.neutral)[ends]
+
+    def step(self, i: int) -> SurveyedStep:
+        """Step number i of these."""
+        number, points = int(self.numbers[i]), self.made.points
+        a = self.here if number == 0 else points.point(number - 1)
+        return SurveyedStep(a, points.point(number), bool(self.bent[i]))
+
+    def matrix(self, end: int) -> Matrix:
+        """A at an end, counted from `here`, with its factors where these are known."""
+        if end == 0:
+            return Matrix(self.curve, partial(self.curve.evaluate, self.here.x), self.here.neutral)
+        factors = self.made.factors[end - 1] if self.made.factors else None
+        neutral = bool(self.made.points.neutral[end - 1])
+        return Matrix(self.curve, partial(self.made.blocks, end - 1), neutral, factors)
+
+    def interpolated(self, owner: Indices, f: Array) -> Array:
+        """Scaled points in many places: cubics through both ends of their steps, whose numbers are the owners."""
+        f, h = f[:, None], self.h[:, None]
+        square, move = f * f, self.y[:, 1] - self.y[:, 0]
+        bends = (f * (1.0 - f) ** 2) * (h * self.t[:, 0])[owner] + (square * (f - 1.0)) * (h * self.t[:, 1])[owner]
+        return np.asarray(self.y[owner, 0] + (square * (3.0 - 2.0 * f)) * move[owner] + bends)
+
+    def middles(self, some: Indices) -> Array:
+        """The same half-way on some of them."""
+        turns = self.t[some, 0] - self.t[some, 1]
+        return np.asarray(0.5 * self.y[some].sum(axis=1) + 0.125 * self.h[some, None] * turns)
+
+    @cached_property
+    def together(self) -> tuple[Array, Array, Indices]:
+        """A and A⁻¹U (NaN where A is singular) at the ends of all steps, and which of these belong to each step."""
+        curve, both = self.curve, self.numbers[:, None] + [0, 1]
+        ends = np.unique(both)
+        pairs, size = np.searchsorted(ends, both), curve.n + curve.w
+        if size > TOGETHER:
+            return *_one_by_one([self.matrix(end) for end in ends.tolist()]), pairs
+        L_qx, c_x = self.made.hessians((ends[ends > 0] - 1).astype(int))
+        if ends[0] == 0:
+            e = curve.evaluate(self.here.x)
+            L_qx, c_x = np.concatenate([e.L_qx[None], L_qx]), np.concatenate([e.c_x[None], c_x])
+        A = curve.kkt_along(L_qx, c_x)
+        singular = np.zeros(len(ends), dtype=bool)
+        singular[pairs] = self.neutral
+        added = ADDED * np.diag(np.arange(size) < curve.n)
+        try:
+            probes = np.linalg.solve(A + singular[:, None, None] * added if singular.any() else A, _signs(size))
+        except np.linalg.LinAlgError:
+            return *_one_by_one([self.matrix(end) for end in ends.tolist()]), pairs
+        return A, probes, pairs
 
 
 class Looks(NamedTuple):
@@ -136,49 +202,46 @@ class StiffnessLooks:
     Attributes
     ----------
     odd : steps on which the inertia is not as at one of both ends, and at which fraction.
-    rough : steps that no parabola describes: `closer` tells.
+    rough : steps that no parabola describes, with the matrices in their middles.
     """
 
-    def __init__(self, curve: Curve, steps: Sequence[SurveyedStep], looks: Looks) -> None:
+    def __init__(self, curve: Curve, steps: SurveyedSteps, looks: Looks) -> None:
         self.curve, self.steps, self.looks = curve, steps, looks
         self.small = length_of_same(curve.n + curve.w)
         self.odd: dict[int, float] = {}
-        self.rough: set[int] = set()
-        self._middles: dict[int, Matrix] = {}
+        self.rough: dict[int, Matrix] = {}
         ends = self.ends()
         rows = self.in_rows(ends)
-        bent = np.isin(np.arange(len(steps)), self.looks.owner[self.long(rows)])
-        stable = np.array([step.a.negative == step.b.negative == 0 and not curve.w for step in steps])
+        doubtful = ends.singular.copy()
+        doubtful[looks.owner[self.long(rows)]] = True
         far = np.any(_squares((SAME / CLOSE) * (looks.tests @ ends.turned)) > self.small**2, axis=1)
-        doubtful = bent | ends.singular | (~stable & far.reshape(-1, 2).any(axis=1))
-        doubtful &= np.array([step.a.negative >= 0 for step in steps])
+        doubtful |= far.reshape(-1, 2).any(axis=1) & (steps.negative.any(axis=1) | (curve.w > 0))
+        doubtful &= steps.negative[:, 0] >= 0
         if doubtful.any():
             self._with_middles(np.flatnonzero(doubtful), ends, rows)
 
     def ends(self) -> _Ends:
         """Matrices at both ends of all steps, and what follows from them."""
-        made = {id(end): end for step in self.steps for end in (step.A, step.B)}
-        order = {key: number for number, key in enumerate(made)}
-        A, probes = _made(self.curve, list(made.values()))
-        pairs = np.array([(order[id(step.A)], order[id(step.B)]) for step in self.steps])
+        A, probes, pairs = self.steps.together
         usable = np.asarray(np.isfinite(probes).all(axis=(1, 2)))[pairs]
-        late = np.tile([0, 1], (len(pairs), 1))  # each half is measured at its own end, if that is regular
-        late = np.where(usable, late, 1 - late).ravel()
-        change = A[pairs[:, 1]] - A[pairs[:, 0]]
-        chosen = probes[np.repeat(pairs, 2, axis=0)[np.arange(len(late)), late]]
-        start = np.repeat(A[pairs[:, 0]], 2, axis=0) @ chosen
-        return _Ends(A[pairs], change, chosen, start, np.repeat(change, 2, axis=0) @ chosen, ~usable.any(axis=1))
+        chosen = np.where(
+            usable, pairs, pairs[:, ::-1]
+        ).ravel()  # a half is measured at its own end, if that is regular
+        both, measured = A[pairs], probes[chosen]
+        change = both[:, 1] - both[:, 0]
+        start, turned = (np.repeat(one, 2, axis=0) @ measured for one in (both[:, 0], change))
+        return _Ends(both, change, measured, start, turned, np.asarray(~usable.any(axis=1)))
 
     def in_rows(self, ends: _Ends) -> _Rows:
         """D on the line between both ends, by rows of places that are looked at together."""
         owner, f, _, Z, AZ, _ = self.looks
         half = 2 * owner + (f > 0.5)
         counts = np.bincount(half, minlength=len(ends.probes))
-        rows, number = -(-counts // ROW), np.arange(len(half)) - np.searchsorted(half, half)
+        rows, number = -(-counts // ROW), np.arange(len(half)) - (np.cumsum(counts) - counts)[half]
         at = (np.cumsum(rows) - rows)[half] + number // ROW, number % ROW
         size, total = Z.shape[1], int(rows.sum())
         here = np.zeros((total, ROW, 3 * size + 1))
-        here[at] = np.hstack([Z, AZ, f[:, None] * Z, f[:, None]])
+        here[at] = np.concatenate([Z, AZ, f[:, None] * Z, f[:, None]], axis=1)
         halves = np.repeat(np.arange(len(counts)), rows)
         off = np.concatenate([-ends.start, ends.probes, -ends.turned], axis=1)[halves]
         return _Rows(halves, at, here[:, :, -1:], here[:, :, :size], here[:, :, :-1] @ off)
@@ -189,44 +252,55 @@ class StiffnessLooks:
 
     def _with_middles(self, doubtful: Indices, ends: _Ends, rows: _Rows) -> None:
         """The same with parabolas through the middles of some steps, whose inertia is looked at."""
-        curve, steps = self.curve, [self.steps[i] for i in doubtful]
-        e = curve.system.evaluate_many(packed(curve, np.array([halfway(step.a, step.b) for step in steps])))
-        C = curve.kkt_along(e.L_qx, e.c_x)
-        bend = C - ends.A[doubtful].mean(axis=1)
+        curve = self.curve
+        e = curve.system.evaluate_many(packed(curve, self.steps.middles(doubtful)))
+        bend = curve.kkt_along(e.L_qx, e.c_x) - ends.A[doubtful].mean(axis=1)
         curved = np.zeros_like(ends.turned)
         halves = (2 * doubtful[:, None] + [0, 1]).ravel()
         curved[halves] = np.repeat(bend, 2, axis=0) @ ends.probes[halves]
-        some = np.flatnonzero(np.isin(rows.halves, halves))
+        some = np.isin(rows.halves, halves)
         rows.seen[some] -= 4.0 * rows.f[some] * (1.0 - rows.f[some]) * (rows.Z[some] @ curved[rows.halves[some]])
-        rough = np.isin(doubtful, self.looks.owner[self.long(rows)]) | ends.singular[doubtful]
-        for number, (i, step) in enumerate(zip(doubtful.tolist(), steps, strict=True)):
-            blocks, factors = e.at(number), symmetric_factors(C[number].copy(order="F"))
-            negative, neutral = curve.modes_by(factors, blocks)
-            if negative not in {step.a.negative, step.b.negative}:
-                self.odd[i] = 0.5
-            elif rough[number]:
-                self.rough.add(i)
-                both = step.A.neutral and step.B.neutral
-                self._middles[i] = Matrix(curve, partial(_given, blocks), both, None if neutral else factors)
-            else:
-                self._sample(i, ends, bend[number])
+        rough = ends.singular.copy()
+        rough[self.looks.owner[self.long(rows)]] = True
+        negative, neutral, factors = curve.modes_along(e)
+        odd = self._unexpected(negative, doubtful)
+        self.odd.update(dict.fromkeys(doubtful[odd].tolist(), 0.5))
+        for i in np.flatnonzero(rough[doubtful] & ~odd).tolist():
+            both, known = bool(self.steps.neutral[doubtful[i]].all()), None if neutral[i] else factors[i]
+            self.rough[int(doubtful[i])] = Matrix(curve, partial(e.at, i), both, known)
+        smooth = ~rough[doubtful] & ~odd & ~self.steps.neutral[doubtful].any(axis=1)
+        if smooth.any() and not curve.loose:
+            self._sample(doubtful[smooth], ends, bend[smooth])
 
-    def _sample(self, i: int, ends: _Ends, bend: Array) -> None:
-        """The inertia of the parabola in a few places."""
-        step, w = self.steps[i], self.curve.w
-        for f in () if self.curve.loose or step.A.neutral or step.B.neutral else QUARTERS:
-            A = ends.A[i, 0] + f * ends.change[i] + 4.0 * f * (1.0 - f) * bend
-            ldu, pivots = symmetric_factors(np.asfortranarray(A))
-            negative, neutral = inertia(ldu.diagonal(), pivots)
-            if not neutral and negative - w not in {step.a.negative, step.b.negative}:
-                self.odd.setdefault(i, f)
+    def _sample(self, some: Indices, ends: _Ends, bend: Array) -> None:
+        """The inertia of parabolas in a few places, on bent steps of many unknowns in fewer."""
+        allowed = np.where(self.steps.bent[some], MATRICES // self.curve.size, len(SAMPLES))
+        chosen, which = np.nonzero(np.arange(len(SAMPLES)) < allowed[:, None])
+        if not len(chosen):
+            return
+        owner, f = some[chosen], SAMPLES[which, None, None]
+        A = ends.A[owner, 0] + f * ends.change[owner] + (4.0 * f * (1.0 - f)) * bend[chosen]
+        factors = [symmetric_factors(one.T) for one in A]
+        diagonals, pivots = np.array([ldu.diagonal() for ldu, _ in factors]), np.array([one for _, one in factors])
+        negative, neutral = inertia(diagonals, pivots)
+        odd = self._unexpected(negative - self.curve.w, owner) & ~neutral
+        for i, number in zip(owner[odd].tolist(), which[odd].tolist(), strict=True):
+            self.odd[i] = min(self.odd.get(i, 1.0), float(SAMPLES[number]))
 
-    def closer(self, i: int) -> float | None:
-        """Fraction of step number i, which is rough, at which the inertia is not as at one of its ends."""
-        step = self.steps[i]
-        most = MATRICES / self.curve.size if step.bent else math.inf
-        expected = {step.a.negative, step.b.negative}
-        nodes = KnownPlace(0.0, step.A), KnownPlace(0.5, self._middles[i]), KnownPlace(1.0, step.B)
+    def _unexpected(self, negative: Any, some: Indices) -> Mask:
+        """Which numbers of negative modes on some steps are not those of one of their ends."""
+        return np.asarray((negative[:, None] != self.steps.negative[some]).all(axis=1))
+
+    def odd_at(self, i: int) -> float | None:
+        """Fraction of step number i at which the inertia is not as at one of its ends; closer looks if it is rough."""
+        return self._closer(i) if i in self.rough else self.odd.get(i)
+
+    def _closer(self, i: int) -> float | None:
+        most = MATRICES / self.curve.size if self.steps.bent[i] else math.inf
+        first = int(self.steps.numbers[i])
+        matrices = self.steps.matrix(first), self.rough[i], self.steps.matrix(first + 1)
+        nodes = [KnownPlace(f, matrix) for f, matrix in zip((0.0, 0.5, 1.0), matrices, strict=True)]
+        expected = set(self.steps.negative[i].tolist())
         return CloserLooks(self.curve, self.looks.of(i), expected, self.small).odd(nodes, most)
 
 
@@ -237,7 +311,7 @@ class KnownPlace(NamedTuple):
     M: Matrix
 
 
-KnownPlaces = tuple[KnownPlace, KnownPlace, KnownPlace]
+KnownPlaces = Sequence[KnownPlace]  # three in order
 
 
 class CloserLooks(NamedTuple):
@@ -311,23 +385,8 @@ def packed(curve: Curve, Y: Array) -> Array:
     return X
 
 
-def _made(curve: Curve, matrices: Sequence[Matrix]) -> tuple[Array, Array]:
-    """A and A⁻¹U of many places, small ones by one operation each; NaN where A is singular."""
-    size = curve.n + curve.w
-    signs = _signs(size)
-    if size <= TOGETHER and len(matrices) > 1:
-        blocks = [matrix.blocks() for matrix in matrices]
-        A = curve.kkt_along(np.array([e.L_qx for e in blocks]), np.array([e.c_x for e in blocks]))
-        neutral = np.array([matrix.neutral for matrix in matrices])
-        added = ADDED * np.diag(np.arange(size) < curve.n)
-        try:
-            probes = np.linalg.solve(A + neutral[:, None, None] * added if neutral.any() else A, signs)
-        except np.linalg.LinAlgError:
-            pass
-        else:
-            for matrix, *parts in zip(matrices, A, probes, strict=True):
-                matrix.__dict__.update(zip(("A", "probes"), parts, strict=True))
-            return A, probes
-    nothing = np.full(signs.shape, math.nan)
-    found = [cast(Array, nothing if matrix.probes is None else matrix.probes) for matrix in matrices]
+def _one_by_one(matrices: Sequence[Matrix]) -> tuple[Array, Array]:
+    """A and A⁻¹U of many places; NaN where A is singular."""
+    nothing = np.full(_signs(len(matrices[0].A)).shape, math.nan)
+    found = [nothing if matrix.probes is None else matrix.probes for matrix in matrices]
     return np.array([matrix.A for matrix in matrices]), np.array(found)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from onesided.base.types import Array
+from onesided.base.types import Array, Indices
 from onesided.evaluation.equilibrium_blocks import Evaluation
 from onesided.evaluation.path_steps import BOUND, TURN
 from onesided.evaluation.step_data import Here, StepKnobs
@@ -35,12 +35,14 @@ class Ahead:
     """Points that were reached but not yet examined, the steps that led to them, and the steps to go on with.
 
     `located` are the limit points, or the bound, on the way to some of them, by number. `calm`: it is known that
-    nothing happens on the way to the point. `blocks` tells those of the model at a point, `middles` are those of the
-    steps and `factors` those of K at the points, where they are known. `gap_sizes` are those of all constraints.
+    nothing happens on the way to the point. `blocks` tells those of the model at a point, `hessians` L_qx and c_x at
+    many, `middles` are those of the steps and `factors` those of K at the points, where they are known. `gap_sizes` are
+    those of all constraints.
     """
 
     points: CurvePoints
     blocks: Callable[[int], Evaluation]
+    hessians: Callable[[Indices], tuple[Array, Array]]
     steps: Array
     following: Array
     located: dict[int, Located]
@@ -117,7 +119,17 @@ def stretch(curve: Curve, track: Track, knobs: StepKnobs, watch: PathWatch) -> A
         points, steps, following = all_points.pick(rest), steps[rest], following[rest]
     calm, known = uneventful(curve, points, watch), [factors[i] for i in rest]
     gap_sizes = e.gap_sizes(curve.sizes.length)[rest]
-    return Ahead(points, lambda i: e.at(rest[i]), steps, following, located, calm, gap_sizes, factors=known)
+    return Ahead(
+        points,
+        lambda i: e.at(rest[i]),
+        lambda some: (e.L_qx[rest[some]], e.c_x[rest[some]]),
+        steps,
+        following,
+        located,
+        calm,
+        gap_sizes,
+        factors=known,
+    )
 
 
 class ReachedEnd(NamedTuple):
@@ -140,6 +152,7 @@ def in_a_row(curve: Curve, made: Sequence[ReachedEnd]) -> Ahead:
     return Ahead(
         CurvePoints(*(np.array(column) for column in zip(*points, strict=True))),
         lambda i: made[i].blocks,
+        lambda some: (np.array([made[i].blocks.L_qx for i in some]), np.array([made[i].blocks.c_x for i in some])),
         np.array([one.step for one in made]),
         np.array([one.following for one in made]),
         {i: one.located for i, one in enumerate(made) if one.located is not None},

@@ -6,7 +6,7 @@ anew in every place. What that tells of the inertia is found in `stiffness_looks
 
 import math
 from collections.abc import Sequence
-from functools import cache, partial
+from functools import cache
 from typing import Protocol
 
 import numpy as np
@@ -17,9 +17,17 @@ from onesided.evaluation.path_steps import LONG
 from onesided.statics.curves.curve import Curve, CurvePoint
 from onesided.statics.dips import dips, floor_of
 from onesided.statics.tracing.hits import PathWatch
-from onesided.statics.tracing.inside import between, interpolate_many, spread
-from onesided.statics.tracing.stiffness_looks import SEED, TESTS, Looks, Matrix, StiffnessLooks, SurveyedStep, packed
-from onesided.statics.tracing.stretch import Ahead
+from onesided.statics.tracing.inside import between, spread
+from onesided.statics.tracing.stiffness_looks import (
+    SEED,
+    TESTS,
+    Looks,
+    StiffnessLooks,
+    SurveyedStep,
+    SurveyedSteps,
+    packed,
+)
+from onesided.statics.tracing.stretch import Ahead, ReachedEnd, in_a_row
 
 BENT = 0.25  # share of the angle aimed at by which the path turns on the largest step, if it is not straight
 LOOKS = 16.0  # places per point that are looked at, besides those of a whole straight path
@@ -29,7 +37,7 @@ DENSE = 40  # unknowns beyond which straight stretches are looked at in fewer pl
 MOST = 1000  # places on one step
 COARSER = 2.0  # distance of places on bent steps, by that on straight ones
 MIDDLES = 4.0  # such distances: shorter bent steps were looked at in their middle
-MANY = 2_000_000  # entries of Hessians that are made for looks before these are compiled, and at most at a time
+MANY = 2_000_000  # entries of matrices at a time
 DRAWN = 1009  # random vectors that are used again and again
 
 
@@ -60,41 +68,26 @@ class Survey:
     def __init__(self, method: StraightSteps, watch: PathWatch) -> None:
         self.method, self.watch = method, watch
         self.looks, self.straight = 0, True
-        self._last: tuple[Array, Matrix] | None = None  # the end of the last step that was looked at
 
     def ahead(
         self, curve: Curve, here: CurvePoint, made: Ahead, points: int, *, compiled: bool
     ) -> tuple[int, float] | None:
         """The first step of some in a row on which something is seen, by number, and the fraction of it up to there."""
-        ends, s = made.points, np.append(here.s, made.points.s)
-        bent = self._bent(np.vstack([here.t, ends.t]), s)
+        s = np.append(here.s, made.points.s)
+        bent = self._bent(np.concatenate([here.t[None], made.points.t]), s)
         counts = self._places(curve, s, bent, points, list(made.located))
-        chosen = np.flatnonzero(counts).tolist()
-        if not chosen:
-            return None
-        known = {i: (ends.point(i), _matrix(curve, made, i)) for i in {*chosen, *(i - 1 for i in chosen if i)}}
-        known[-1] = here, Matrix(curve, partial(curve.evaluate, here.x), here.neutral)
-        most = max(1, MANY // (curve.n + curve.w) ** 2)
+        chosen, most = np.flatnonzero(counts), max(1, MANY // (curve.n + curve.w) ** 2)
         for some in (chosen[first : first + most] for first in range(0, len(chosen), most)):
-            steps = [SurveyedStep(*known[i - 1], *known[i], bool(bent[i])) for i in some]
+            steps = SurveyedSteps(curve, here, made, some, bent)
             found = self._first(curve, steps, counts[some], compiled=compiled)
             if found is not None:
-                return some[found[0]], found[1]
+                return int(some[found[0]]), found[1]
         return None
 
     def until(self, curve: Curve, a: CurvePoint, b: CurvePoint, e: Evaluation, points: int, *, compiled: bool) -> float:
         """Fraction of a step up to which nothing is seen: 1, unless something is; e are the blocks at b."""
-        s = np.array([a.s, b.s])
-        bent = self._bent(np.array([a.t, b.t]), s)
-        counts = self._places(curve, s, bent, points, [])
-        A, B = Matrix(curve, partial(curve.evaluate, a.x), a.neutral), Matrix(curve, lambda: e, b.neutral)
-        last = self._last
-        if last is not None and last[0] is a.x and last[1].curve is curve:
-            A = last[1]
-        self._last = b.x, B
-        if not counts[0]:
-            return 1.0
-        found = self._first(curve, [SurveyedStep(a, A, b, B, bool(bent[0]))], counts, compiled=compiled)
+        made = in_a_row(curve, [ReachedEnd(b, b.s - a.s, e, b.s - a.s, None, None, calm=False)])
+        found = self.ahead(curve, a, made, points, compiled=compiled)
         return 1.0 if found is None else found[1]
 
     def _bent(self, t: Array, s: Array) -> Mask:
@@ -123,31 +116,36 @@ class Survey:
         return places
 
     def _first(
-        self, curve: Curve, steps: Sequence[SurveyedStep], counts: Indices, *, compiled: bool
+        self, curve: Curve, steps: SurveyedSteps, counts: Indices, *, compiled: bool
     ) -> tuple[int, float] | None:
         """The first of some steps on which something is seen, and the fraction of it up to there."""
-        compiled |= self.looks * curve.n**2 > MANY or curve.system.derivatives.looks_ready
         owner, share = spread(counts)
-        Y = interpolate_many(steps, owner, share[:, None])
+        compiled |= curve.system.derivatives.looks_pay(len(owner))
+        Y = steps.interpolated(owner, share)
         drawn = _vectors(curve.n + curve.w)
         Z = drawn[np.arange(self.looks, self.looks + len(Y)) % len(drawn)]
         c, AZ = (_look if compiled else _look_closely)(curve, Y, Z)
-        margins = _margins(curve, Y, c)
-        violated = _violated(steps, owner, margins, self.watch)
-        dipped = dips(curve, steps, (owner, share), margins, self.watch.tolerances)
+        low = self._low_gaps(curve, steps, (owner, share), _margins(curve, Y, c))
         looks = StiffnessLooks(curve, steps, Looks(owner, share, Y, Z, AZ, drawn[:TESTS]))
-        for i in sorted({*owner[violated].tolist(), *dipped, *looks.odd, *looks.rough}):
-            here = violated & (owner == i)
-            if here.any():
-                fraction: float | None = float(share[here][0])
-            else:
-                fraction = looks.odd.get(i)
-                if fraction is None and i in looks.rough:
-                    fraction = looks.closer(i)
-                fraction = dipped.get(i) if fraction is None else fraction
-            if fraction is not None and (not steps[i].bent or _is_odd(curve, steps[i], fraction, self.watch)):
-                return i, fraction
+        for i in sorted({*low, *looks.odd, *looks.rough}):
+            for tell in (low.get, looks.odd_at):
+                fraction = tell(i)
+                if fraction is not None and (not steps.bent[i] or _is_odd(curve, steps.step(i), fraction, self.watch)):
+                    return i, fraction
         return None
+
+    def _low_gaps(
+        self, curve: Curve, steps: SurveyedSteps, places: tuple[Indices, Array], margins: Array
+    ) -> dict[int, float]:
+        """Steps on which a gap or reaction is below zero, and below both ends, and the first fraction where it is."""
+        if not margins.shape[1]:
+            return {}
+        (owner, share), tolerances = places, self.watch.tolerances
+        found = dict(dips(curve, steps, places, margins, tolerances))
+        floors = np.minimum(steps.margins.min(axis=1), 0.0) - tolerances.residual
+        for j in np.flatnonzero((margins < floors[owner]).any(axis=1))[::-1].tolist():
+            found[int(owner[j])] = float(share[j])
+        return found
 
 
 @cache
@@ -155,12 +153,6 @@ def _vectors(size: int) -> Array:
     """Random vectors; no entry is close to zero: of few unknowns every one is felt."""
     Z = np.random.default_rng(SEED).uniform(-1.0, 1.0, (DRAWN, size))
     return np.asarray(Z + np.copysign(0.5, Z))
-
-
-def _matrix(curve: Curve, made: Ahead, i: int) -> Matrix:
-    """K at point number i, with its factors where these are known."""
-    factors = made.factors[i] if made.factors else None
-    return Matrix(curve, partial(made.blocks, i), bool(made.points.neutral[i]), factors)
 
 
 def _margins(curve: Curve, Y: Array, c: Array) -> Array:
@@ -179,14 +171,6 @@ def _is_odd(curve: Curve, step: SurveyedStep, fraction: float, watch: PathWatch)
     below = (point.margins < floor_of(step, watch.tolerances)).any()
     known = step.a.negative >= 0 and not point.neutral  # but for rounding
     return bool(below or (known and point.negative not in {step.a.negative, step.b.negative}))
-
-
-def _violated(steps: Sequence[SurveyedStep], owner: Indices, margins: Array, watch: PathWatch) -> Mask:
-    """In which places a gap or reaction is below zero, and below both ends of its step."""
-    if not margins.shape[1]:
-        return np.zeros(len(margins), dtype=bool)
-    floors = np.array([floor_of(step, watch.tolerances) for step in steps])
-    return np.asarray((margins < floors[owner]).any(axis=1))
 
 
 def _look(curve: Curve, Y: Array, Z: Array) -> tuple[Array, Array]:
