@@ -147,9 +147,32 @@ def window(seed, thickness):
     return th | dict(zip(("x0", "y0", "r0"), [*curve(at, th, np).tolist(), float(r)], strict=True))
 
 
+TURNED = np.linalg.qr(np.random.default_rng(5).normal(size=(6, 6)))[0]
+
+
+def mixed(q, p, th):
+    """The same in coordinates that take part in every mode, with three stiffer ones that follow the path."""
+    z = jnp.asarray(TURNED) @ q
+    follow = 50 * (z[3] - 0.3 * jnp.sin(z[0])) ** 2 + 5 * (z[4] - z[1] * z[0]) ** 2 + 500 * z[5] ** 2
+    return softened(z[:3], p, th) + follow
+
+
+MIXED = System(tuple("abcdef"), mixed, parameters=dict.fromkeys(NAMES, 1.0))
+
+
+def start_of(system, th):
+    x, y = curve(0.0, th, np)
+    z = np.array([x, y, 0.0, 0.3 * np.sin(x), x * y, 0.0])
+    return z[:3] if system is SOFT else TURNED.T @ z
+
+
 @pytest.mark.parametrize("method", BOTH, ids=["compiled", "single"])
-@pytest.mark.parametrize("thickness", [(-2.8, -2.5), (-2.5, -1.5)], ids=["narrow", "wide"])
-def test_no_window_of_instability_on_a_bent_path_is_passed(thickness, method):
+@pytest.mark.parametrize(
+    ("system", "thickness"),
+    [(SOFT, (-2.8, -2.5)), (SOFT, (-2.5, -1.5)), (MIXED, (-2.8, -2.0))],
+    ids=["narrow", "wide", "mixed"],
+)
+def test_no_window_of_instability_on_a_bent_path_is_passed(system, thickness, method):
     """Windows wider than 1.5e-3 of the range of p, each entered and left once, or as often as it is passed."""
     tried = 0
     for seed in range(10):
@@ -163,9 +186,8 @@ def test_no_window_of_instability_on_a_bent_path_is_passed(thickness, method):
         signs = np.flatnonzero(np.diff(np.sign(stiffness(p))))
         if stiffness(0.0) < 0.1 or np.any(np.diff(p[signs]) < 1.5e-3 * (END + 1)):
             continue
-        path = onesided.trace(
-            SOFT.replace(parameters=th), [*curve(0.0, th, np), 0.0], 0.0, p_bounds=(-1, END), method=method, throw=False
-        )
+        given = system.replace(parameters=th)
+        path = onesided.trace(given, start_of(system, th), 0.0, p_bounds=(-1, END), method=method, throw=False)
         found = [event.p for event in path.events if event.kind is not Kind.bound]
         expected = [brentq(stiffness, p[i], p[i + 1]) for i in signs]
         assert found == pytest.approx(expected, abs=1e-6), (seed, path.status)
