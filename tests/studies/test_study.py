@@ -246,6 +246,10 @@ def test_a_table_that_grows_while_it_is_read_is_one_table(spring, tmp_path, monk
     assert np.array_equal(double, 2.0 * k)
     onesided.plots.response(whole, "double")
     onesided.plots.bands(whole, "double")
+    for study in (whole, grid):
+        assert onesided.plots.write(study, tmp_path / "study.svg", y="double").stat().st_size > 0
+    assert "share of the cases" in onesided.plots.study_figure(whole).get_ylabel()
+    assert onesided.plots.study_figure(grid).get_xlabel() == "k"
     assert whole.quantiles("double", [0.5], confidence=0.5)[0].value > 0.0
 
 

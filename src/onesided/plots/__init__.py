@@ -28,4 +28,5 @@ from onesided.plots.study_plots import bands as bands
 from onesided.plots.study_plots import loci as loci
 from onesided.plots.study_plots import many_loci as many_loci
 from onesided.plots.study_plots import response as response
+from onesided.plots.study_plots import study_figure as study_figure
 from onesided.plots.study_plots import study_map as study_map

@@ -22,7 +22,7 @@ from onesided.plots.family_sheet import family_sheet
 from onesided.plots.influence_bars import influence
 from onesided.plots.state_graph_plot import transitions
 from onesided.plots.storyboard import story
-from onesided.plots.study_plots import many_loci
+from onesided.plots.study_plots import many_loci, study_figure
 from onesided.plots.style import COLUMN, paper, settings
 from onesided.results import (
     ComplementarityMotion,
@@ -36,6 +36,7 @@ from onesided.results import (
     Steering,
     Transitions,
 )
+from onesided.results.studied import Study
 
 FORMATS = (".svg", ".pdf", ".png")
 
@@ -88,7 +89,7 @@ def write(  # noqa: PLR0913 - one call, all by keyword
         FigureCanvasAgg(figure)
         solid = (
             view is View.sketch
-            and not isinstance(result, Transitions | Designed | ManyPaths)
+            and not isinstance(result, Transitions | Designed | ManyPaths | Study)
             and film_of(result).sketch.dimension == 3
         )
         axes = figure.add_subplot(projection="3d" if solid else None)
@@ -123,6 +124,8 @@ def _draw(result: Any, view: View, axes: Axes, names: tuple[str | None, str | No
         transitions(result, ax=axes, title=title)
     elif isinstance(result, ManyPaths):
         many_loci(result, x, ax=axes, title=title)
+    elif isinstance(result, Study):
+        study_figure(result, x, y, ax=axes, title=title)
     elif view in {View.drift, View.raster}:
         raise UsageError(f"only a motion has a {view.value}", got=type(result).__name__)
     elif view is View.path:

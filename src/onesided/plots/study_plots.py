@@ -44,6 +44,24 @@ def response(
     return axes
 
 
+def study_figure(
+    study: Study, x: str | None = None, y: str | None = None, *, ax: Axes | None = None, title: str = ""
+) -> Axes:
+    """Draw a study as what it varies suggests: a map of a grid of two, how a sample spreads, or curves over x.
+
+    Parameters
+    ----------
+    x : a parameter, for curves over it;  y : a column, by default the load of the first instability, where it is kept.
+    """
+    first = [name for name in ("instability_load", *study.keys()) if name in study and name not in study.cases.names]
+    value = y or next(name for name in first if name != "case")
+    if x is None and study.cases.sample:
+        return bands(study, value, ax=ax, title=title)
+    if x is None and len(study.cases.axes) == 2:
+        return study_map(study, value, ax=ax, title=title)
+    return response(study, value, x, ax=ax, title=title)
+
+
 def _known(study: Study, name: str) -> str:
     if name not in study.cases.names:
         raise UsageError(f"'{name}' is not varied", expected="one of " + ", ".join(study.cases.names))
