@@ -8,7 +8,7 @@ import onesided
 from onesided import zoo
 from onesided.live.exchange import Exchange, understood
 from onesided.live.live_model import of_model
-from onesided.live.live_session import StopFlag
+from onesided.live.stop_flag import StopFlag
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,8 @@ from onesided.files.reading import loads
 from onesided.live.chosen_folder import ChosenFolder
 from onesided.live.exchange import MOST_TURNS, Exchange, HandleMove, understood
 from onesided.live.live_model import of_model
-from onesided.live.live_session import LiveSession, StopFlag
+from onesided.live.live_session import LiveSession
+from onesided.live.stop_flag import StopFlag
 from onesided.live.web import in_line
 
 SET = np.linalg.solve([[13.0, -10.0], [10.0, -11.0]], [5.0, 2.0])[1]  # e where p was 5: K (u − e) = limit + h e

@@ -11,7 +11,8 @@ from onesided.base.errors import UsageError
 from onesided.elements import Force, Node, PlasticCable, Spring
 from onesided.live import live_session
 from onesided.live.live_model import LiveModel, of_model, of_system
-from onesided.live.live_session import CancelledError, LiveSession, StopFlag
+from onesided.live.live_session import LiveSession
+from onesided.live.stop_flag import CancelledError, StopFlag
 from onesided.live.web import turning
 
 K, B, H = 1.0, 1.0, 0.5

@@ -15,8 +15,8 @@ from onesided.base.errors import UsageError
 from onesided.live.chosen_folder import ChosenFolder, OccupiedNameError
 from onesided.live.exchange import Edit, Exchange, HandleMove, ParameterChange, Save, understood
 from onesided.live.live_model import of_model
-from onesided.live.live_session import StopFlag
 from onesided.live.serve import serve
+from onesided.live.stop_flag import StopFlag
 from onesided.live.web import MOST_BYTES, in_line, turning
 
 TOKEN = "t" * 24

@@ -374,3 +374,21 @@ def test_a_wall_takes_over_tangentially_from_another(order, a, b, x0, before):
     slope = 2 * a * x + 2 * b * np.maximum(x - x0, 0)
     np.testing.assert_allclose(path.p, x + slope * (wall + 2), atol=1e-4)
     assert set(event.constraints) == {"u", "v"} and event.q[0] == pytest.approx(x0, abs=1e-4) and x[-1] > x0
+
+
+def test_the_second_method_finds_user_events():
+    """p = x³ − x turns at x = ∓1/√3; the user's function is zero at x = 0, and another one at the first turn."""
+    arch = System(("x",), lambda q, p, th: q[0] ** 4 / 4 - q[0] ** 2 / 2 - p * q[0])
+    events = {"flat": lambda q, p: q[0], "level": lambda q, p: p - 0.1}
+    found = [
+        onesided.trace(arch, [-1.2], -0.528, p_bounds=(-1, 1), events=events, method=method)
+        for method in (None, onesided.FirstOrder())
+    ]
+    for path in found:
+        told = [(event.kind, event.detail) for event in path.events[:-1]]
+        assert told == [
+            (Kind.user, "level"), (Kind.limit, ""), (Kind.user, "level"), (Kind.user, "flat"), (Kind.limit, ""),
+            (Kind.user, "level"),
+        ]  # fmt: skip
+        assert path.events[3].q[0] == pytest.approx(0.0, abs=1e-8)
+        assert [path.events[i].p for i in (0, 2, 5)] == pytest.approx([0.1] * 3, abs=1e-9)

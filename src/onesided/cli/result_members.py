@@ -5,8 +5,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import onesided
+from onesided import results
 from onesided.base.errors import OnesidedError
-from onesided.results import Diagram, Drive, Motion, Path
 
 if TYPE_CHECKING:
     from onesided.system.system import System
@@ -19,7 +19,9 @@ def with_members(result: Any, model: str) -> Any:
 
     As it is where the file is missing, cannot be read from here, or is not made of parts.
     """
-    if not isinstance(result, Path | Drive | Diagram | Motion) or not _made_of_parts(model):
+    if not isinstance(result, results.Path | results.Drive | results.Diagram | results.Motion) or not _made_of_parts(
+        model
+    ):
         return result
     try:
         return _knowing(result, onesided.loads(model).system)
@@ -36,7 +38,7 @@ def _made_of_parts(model: str) -> bool:
 
 def _knowing(result: Any, system: "System") -> Any:
     """A result of this system, with other values of its parameters where it was computed with others."""
-    if isinstance(result, Drive | Diagram):
+    if isinstance(result, results.Drive | results.Diagram):
         return replace(result, paths=tuple(_knowing(path, system) for path in result.paths))
     if result.members:
         return result

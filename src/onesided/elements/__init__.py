@@ -10,9 +10,9 @@ from typing import Any
 from onesided.base.arguments import answering
 from onesided.base.names import nearest
 from onesided.elements.arrange import mirror, repeat, rotate
-from onesided.elements.beams import divided
 from onesided.elements.contract import Element, kinds
 from onesided.elements.places import Body, Guided, Marker, Node
+from onesided.elements.whole_beams import divided
 
 for _module in iter_modules(__path__):
     import_module(f"{__name__}.{_module.name}")

@@ -5,7 +5,6 @@ from .arrange import repeat as repeat
 from .arrange import rotate as rotate
 from .beams import Beam as Beam
 from .beams import SpatialBeam as SpatialBeam
-from .beams import divided as divided
 from .cables import Cable as Cable
 from .cables import PlasticCable as PlasticCable
 from .cables import String as String
@@ -58,3 +57,4 @@ from .stops import DistanceStop as DistanceStop
 from .stops import TravelStop as TravelStop
 from .surface_pressure import SurfacePressure as SurfacePressure
 from .torsion import TorsionSpring as TorsionSpring
+from .whole_beams import divided as divided

@@ -4,7 +4,6 @@ from .blocks import SparseBlocks as SparseBlocks
 from .bordered import kkt_matrix as kkt_matrix
 from .colouring import KKTPattern as KKTPattern
 from .colouring import Pattern as Pattern
-from .engine import one_thread as one_thread
 from .kkt import SparseKkt as SparseKkt
 from .ldl import Inertia as Inertia
 from .ldl import factorise as factorise
@@ -18,3 +17,4 @@ from .saddle import DenseKKT as DenseKKT
 from .saddle import KKTFactor as KKTFactor
 from .saddle import RankKKT as RankKKT
 from .saddle import independent_rows as independent_rows
+from .threads import one_thread as one_thread

@@ -1,6 +1,4 @@
-"""Libraries behind the linear algebra: their threads, and the sparse symmetric factorisation that is used.
-
-The factorisation is that of feral, or SciPy's where feral cannot be had.
+"""The sparse symmetric factorisation that is used: that of feral, or SciPy's where feral cannot be had.
 
 feral is young. Where it cannot be imported, or lacks a name that is used here, SuperLU takes its place: with diagonal
 pivots L D Lᵀ = A + E up to the order of rows, so that the signs of the pivots are the inertia of A + E (Sylvester). It
@@ -9,7 +7,6 @@ which refinement takes back. As long as ‖E‖ ‖(A + E)⁻¹‖ < 1 no eigenv
 that is not so the smallest pivot counts as zero: the inertia cannot be told. What is exactly singular is refused.
 """
 
-from contextlib import AbstractContextManager
 from functools import cache
 from importlib import import_module
 from typing import Any, NamedTuple
@@ -17,7 +14,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.linalg import LinearOperator, onenormest, splu
-from threadpoolctl import ThreadpoolController
 
 from onesided.base.errors import UsageError
 from onesided.base.tolerances import EPS
@@ -38,22 +34,6 @@ def engine() -> Any:
     except ImportError:
         return SuperLU
     return found if all(hasattr(found, name) for name in NAMES) else SuperLU
-
-
-def one_thread() -> AbstractContextManager[Any]:
-    """Context in which the work with vectors and matrices stays on one thread.
-
-    On a busy machine, threads that wait for each other make a factorisation of 200 rows twenty times slower, and also
-    solutions of a few equations with many right-hand sides.
-    """
-    limits: AbstractContextManager[Any] = _libraries().limit(limits=1, user_api="blas")
-    return limits
-
-
-@cache
-def _libraries() -> Any:
-    """The libraries that start threads; looking for them takes a millisecond."""
-    return ThreadpoolController()
 
 
 class Counts(NamedTuple):

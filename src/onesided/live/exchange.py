@@ -15,8 +15,9 @@ from onesided.files.new_numbers import carrying
 from onesided.files.toml_text import MAX_BYTES
 from onesided.live.chosen_folder import ChosenFolder, OccupiedNameError
 from onesided.live.live_model import LiveModel, of_file
-from onesided.live.live_session import CancelledError, LiveSession, Record, StopFlag
+from onesided.live.live_session import LiveSession, Record
 from onesided.live.scenes import introduction, scene, state
+from onesided.live.stop_flag import CancelledError, StopFlag
 
 log = logging.getLogger(__name__)
 

@@ -1,19 +1,17 @@
 """The logic of a live page without the page: one system with memory, moved by its handle and its parameters."""
 
-import time
 from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from threading import Event as Flag
 
 import numpy as np
 
 from onesided.base.errors import OnesidedError, SolveError, UsageError
 from onesided.base.names import nearest
-from onesided.base.progress import Progress
 from onesided.base.tolerances import HALF_DIGITS
 from onesided.base.types import Array, Mask, Status
 from onesided.live.live_model import LiveModel
+from onesided.live.stop_flag import CancelledError, StopFlag
 from onesided.live.stretches import KnownStretches, Landmark, Position, Stretch, stretches
 from onesided.report.stories import story
 from onesided.results import Drive, Equilibrium, Path
@@ -28,43 +26,6 @@ from onesided.system.system import System
 MOST_TURNS = 400  # of the handle that a saved history holds
 MOST_DRAWN = 2000  # numbers of a way that is drawn
 MOST_JUMPS = 200  # in one movement of the handle
-
-
-class CancelledError(Exception):
-    """The work was asked to stop: something newer is wanted."""
-
-
-class StopFlag(Progress):
-    """A flag and a limit of time that work looks at between its steps."""
-
-    def __init__(self, seconds: float = np.inf) -> None:
-        self._flag, self.until = Flag(), time.monotonic() + seconds
-
-    def ask(self) -> None:
-        """Ask the work to stop."""
-        self._flag.set()
-
-    @property
-    def asked(self) -> bool:
-        """Whether the work should stop."""
-        return self._flag.is_set()
-
-    @property
-    def late(self) -> bool:
-        """Whether the time is over."""
-        return time.monotonic() > self.until
-
-    def update(self, *, control: float, points: int, events: int, step: float) -> None:
-        """Stop here, where that is asked for."""
-        if self.asked or self.late:
-            raise KeyboardInterrupt
-
-    def check(self, status: Status) -> None:
-        """Refuse what was cut short."""
-        if self.asked:
-            raise CancelledError
-        if status is Status.interrupted:
-            raise SolveError("the computation took too long and was given up", None, advice="a smaller model or range")
 
 
 @dataclass(frozen=True, eq=False)

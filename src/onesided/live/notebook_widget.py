@@ -8,7 +8,7 @@ import traitlets
 from onesided.base.errors import OnesidedError
 from onesided.live.exchange import Exchange, HandleMove, Save, refusal, understood
 from onesided.live.live_page import framed_page
-from onesided.live.live_session import CancelledError, StopFlag
+from onesided.live.stop_flag import CancelledError, StopFlag
 
 SECONDS = 60.0  # for one request
 

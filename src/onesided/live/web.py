@@ -38,7 +38,7 @@ from onesided.live.exchange import (
     understood,
 )
 from onesided.live.live_page import LivePage
-from onesided.live.live_session import CancelledError, StopFlag
+from onesided.live.stop_flag import CancelledError, StopFlag
 
 log = logging.getLogger(__name__)
 

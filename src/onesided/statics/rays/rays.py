@@ -125,10 +125,15 @@ def _with_reactions(where: Standpoint, one: "FoundRay", ray: Ray) -> Ray:
 
 
 def _add(one: "FoundRay", found: list["FoundRay"], *, unique: bool) -> None:
-    """Take up a direction that is admissible, only ever more reactions excepted, unless it is known already."""
+    """Take up a direction that is admissible, only ever more reactions excepted, unless it is known already.
+
+    Branches of one piece are distinct, though tangents may agree.
+    """
     here, d = one.where, one.direction
-    if _admissible(here, d, one.taylor) and not _endless(here, d) and not _known(one, found, unique=unique):
-        found.append(one)
+    if _admissible(here, d, one.taylor) and not _endless(here, d):
+        others = [other for other in found if other.direction.piece is not d.piece]
+        if not any((_same if unique else _same_motion)(one, other) for other in others):
+            found.append(one)
 
 
 def _all_pieces(where: Standpoint, reactions: Reactions | None) -> Iterator[tuple[Standpoint, Curve]]:
@@ -300,12 +305,6 @@ def _margin_ahead(where: Standpoint, ahead: Array, piece: Curve, j: int) -> floa
     if j in piece.rows:
         return float(ahead[piece.n + 1 + j] / where.scales.multiplier[j])
     return float(piece.evaluate(ahead).c[j] / where.scales.gap[j])
-
-
-def _known(one: FoundRay, found: list[FoundRay], *, unique: bool) -> bool:
-    """Whether a ray found before is the same branch; branches of one piece are distinct, though tangents may agree."""
-    others = [other for other in found if other.direction.piece is not one.direction.piece]
-    return any((_same if unique else _same_motion)(one, other) for other in others)
 
 
 def _same(one: FoundRay, other: FoundRay) -> bool:

@@ -57,7 +57,10 @@ class FirstOrder(PathMethod):
 
 
 class Integrator:
-    """A trace by integration; events are named and left as in any method, points and their location are its own."""
+    """A trace by integration; events are named and left as in any method, points and places of events are its own.
+
+    Only where idle constraints begin or cease to be so is found as by the other method: signs do not show it.
+    """
 
     def __init__(self, origin: Origin, ray: Ray, knobs: FirstOrder) -> None:
         self.position, self.watch, self.knobs = LegPosition(), origin.watch, knobs
@@ -226,7 +229,7 @@ class Integrator:
         return points
 
     def _events(self, index: int) -> list[tuple[Hit, Callable[[float, Array], float]]]:
-        """Event functions that fall through zero: gaps, reactions, bounds, ṗ and the determinant of H."""
+        """Event functions that fall through zero: gaps, reactions, bounds, ṗ, the determinant of H, the user's own."""
         n, k, curve, a = self.curve.n, self.curve.k, self.curve, self.point
         events = [self._contact_event(j) for j in range(k, len(curve.scales.gap))]
         for side, level in zip((-1.0, 1.0), self.watch.p_bounds, strict=True):
@@ -241,9 +244,18 @@ class Integrator:
             events.append(
                 (Hit(Trigger.singular, 0.5), lambda _, y: float(np.linalg.det(self._bordered(y, index)[0])) / regular)
             )
+        events += [self._user_event(name) for name in self.watch.user]
         for _, function in events:
             function.terminal, function.direction = True, -1.0  # type: ignore[attr-defined]
         return events
+
+    def _user_event(self, name: str) -> tuple[Hit, Callable[[float, Array], float]]:
+        """A user's function with the sign that makes it fall: that just beyond the last point, where it is zero."""
+        curve, watch = self.curve, self.watch
+        side = self.route.sides.get(name) or watch.value(name, self.point.x, curve.n)
+        sign = -1.0 if side < 0.0 else 1.0
+        hit = Hit(Trigger.user, 0.5, side=-sign, name=name)
+        return hit, lambda _, y: sign * watch.value(name, curve.packed(y), curve.n)
 
     def _contact_event(self, j: int) -> tuple[Hit, Callable[[float, Array], float]]:
         """Gap of an open or multiplier of a closed constraint; one that stays at zero is given room for round-off."""
