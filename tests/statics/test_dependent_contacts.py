@@ -354,6 +354,18 @@ def test_a_wall_closes_once_however_its_gap_is_stated(stated, after):
             np.testing.assert_allclose(path.q.sum(axis=1), np.maximum(path.p, 0.0), atol=1e-8)
 
 
+@pytest.mark.parametrize("steepness", [2.0, 12.0, 24.0, 40.0])
+def test_a_wall_that_is_passed_is_never_a_success(steepness):
+    """x = p up to the wall at 1, stated by methods that measure gaps where they start: found, or told as inaccurate."""
+    system = System(
+        ("x", "y"),
+        lambda q, p, th: ((q[0] - p) ** 2 + q[1] ** 2) / 2,
+        unilateral={"wall": lambda q, p, th: jnp.expm1(steepness * (1.0 - q[0]))},
+    )
+    path = onesided.trace(system, [0.0, 0.0], 0.0, p_bounds=(0, 3), method=onesided.FirstOrder(), throw=False)
+    assert path.q[:, 0].max() <= 1.0 + 1e-6 if path.ok else path.status is Status.inaccurate
+
+
 @pytest.mark.parametrize("order", [("u", "v"), ("v", "u")])
 @pytest.mark.parametrize(
     ("a", "b", "x0", "before"), [(0.53, 1.43, 0.52, 0.5), (0.12, 0.2, 0.74, 1.0), (0.2, 0.97, 1.05, 1.0)]

@@ -13,6 +13,7 @@ import numpy as np
 from onesided import _version
 from onesided.base.log import LOG
 from onesided.base.progress import Progress
+from onesided.base.tolerances import ROUNDING
 from onesided.base.types import Array, Status
 from onesided.results import Event, Path, State
 from onesided.results.wording import closings
@@ -22,6 +23,7 @@ from onesided.statics.curves.activity import rounding
 from onesided.statics.curves.curve import Curve
 from onesided.statics.notes import noted
 from onesided.statics.tracing.path_method import Origin, Passage, PathItem, PathMethod
+from onesided.statics.tracing.quiet import NEAR_ZERO
 from onesided.system.system import System
 
 TELL = 16  # points between two reports of progress
@@ -215,8 +217,22 @@ def _recheck(kept: _Kept, X: Array, system: System, *, together: bool) -> tuple[
         multiplier = kept.per_point(lambda curve: curve.scales.multiplier)
         contact = np.minimum(c[:, k:] / gap[:, k:], X[:, n + 1 + k :] / multiplier[:, k:])
         violation = abs(np.hstack([c[:, :k] / gap[:, :k], contact])).max()
-        worst = float(np.maximum(worst, violation))  # not a number, if either is none
+        deepest = _penetration(system, X, c / gap, kept.curves[0].sizes.length)
+        worst = float(np.maximum(worst, max(violation, deepest)))  # not a number, if one is none
     return worst, c[:, k:], energy
+
+
+def _penetration(system: System, X: Array, shares: Array, length: Array) -> float:
+    """The deepest penetration of a contact as a share of what its gap changes by where that is, if it is a clear one.
+
+    Gaps are measured by their size where a leg starts; one that is far steeper there, as expm1(gap) is, would hide it.
+    """
+    k, deepest = len(system.bilateral), 0.0
+    for j in k + np.flatnonzero(shares[:, k:].min(axis=0) < -ROUNDING):
+        x = X[int(shares[:, j].argmin())]
+        e = system.evaluate_packed(x)
+        deepest = max(deepest, -float(e.c[j]) / max(-float(e.c[j]), float(e.gap_sizes(length)[j])))
+    return deepest if deepest > NEAR_ZERO else 0.0
 
 
 def _one_by_one(system: System, X: Array) -> tuple[Array, Array, Array]:
