@@ -50,6 +50,29 @@ def test_columns_buckle_at_their_load(N, EA, support, sparse):
     check_first_load(N, EA, support, sparse=sparse)
 
 
+@pytest.mark.parametrize("EA", [1e9, 1e10])
+def test_a_fork_that_rounding_blurs_has_no_wrong_name(EA):
+    """The fork of an extremely slender column is symmetric; back along its branch it may be lost, which is told."""
+    system, expected = column(8, EA, PINNED[0]), euler_load(EA, 1.0)
+    path = onesided.trace(system, system.start, 0.0, p_bounds=(0, 1.2 * expected))
+    fork = path.events[0]
+    assert fork.detail.startswith("symmetric, 3 branches") and fork.p == pytest.approx(expected, rel=1e-4)
+    sideways = next(i for i in fork.forward if fork.rays[i].order != 1)
+    branch = onesided.branch(fork, sideways, throw=False)
+    back = onesided.trace(system, branch.q[-2], branch.p[-2], direction=-1, p_bounds=(0, 1.2 * expected), throw=False)
+    for event in back.events:
+        if event.kind is Kind.smooth_bifurcation:
+            assert "asymmetric" not in event.detail and event.p == pytest.approx(expected, rel=1e-3)
+    assert not back.ok or [event.kind for event in back.events] == [Kind.smooth_bifurcation, Kind.bound]
+
+
+def test_an_asymmetric_fork_is_called_so():
+    """x³/3 − p x²/2: x = 0 and x = p cross."""
+    system = System(("x",), lambda q, p, th: q[0] ** 3 / 3 - p * q[0] ** 2 / 2)
+    fork = onesided.trace(system, [0.0], -1.0, p_bounds=(-1, 1)).events[0]
+    assert fork.detail == "asymmetric, 3 branches lead on" and fork.p == pytest.approx(0.0, abs=1e-9)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("support", [PINNED, CLAMPED])
 @pytest.mark.parametrize("EA", [1e3, 1e4, 1e5, 1e6, 1e8])

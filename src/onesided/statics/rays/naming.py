@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from onesided.base.tolerances import QUARTER_DIGITS
 from onesided.base.types import Array
 from onesided.results import Event, Kind, Ray, Rays
 from onesided.statics.curves.curve import Curve, CurvePoint
@@ -227,6 +228,14 @@ def _contact_kind(where: Standpoint, rays: Rays, before: set[int], incoming: int
     return Kind.opens if before - _closed_on(where, ray) - was_idle else Kind.idle
 
 
+def _shape(where: Standpoint, rays: Rays, incoming: int | None) -> str:
+    """Symmetric where a branch leaves with ṗ = 0, asymmetric where none does; nothing where rounding decides."""
+    if any(ray.order != 1 for ray in rays.rays):
+        return "symmetric, "
+    slopes = [abs(float(_scaled_direction(where, ray)[where.system.n])) for ray in rays.rays]
+    return "" if incoming is None or min(slopes, default=0.0) <= QUARTER_DIGITS else "asymmetric, "
+
+
 def _several(
     where: Standpoint,
     rays: Rays,
@@ -241,8 +250,7 @@ def _several(
     if not smooth:
         detail = f"{len(forward)} branches lead on at {_list(where, names)}"
         return Named(Kind.nonsmooth_bifurcation, incoming, followed, names, detail)
-    symmetric = any(ray.order != 1 for ray in rays.rays)  # one of the branches leaves with ṗ = 0
-    detail = f"{'symmetric' if symmetric else 'asymmetric'}, {len(forward)} branches lead on"
+    detail = f"{_shape(where, rays, incoming)}{len(forward)} branches lead on"
     if rays.multiplicity > 2:
         detail = f"{_several_modes(rays)}; {len(forward)} branches were found"
     if rays.family:
