@@ -67,3 +67,23 @@ def test_crossings_of_what_is_periodic(below, unit, amplitude):
     found = first_crossing(lambda t: amplitude * (1.0 - math.cos(t / period)), period * 10.0**below)
     exact = period * math.acos(1.0 - 0.5 / amplitude)
     assert found is not None and 0.99 * exact < found < 10.0 * exact
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_a_small_motion_to_and_fro_is_followed(seed):
+    """x follows a (sin(ωp + φ) − sin φ), too little to change a structure that stiffens elsewhere: p has its own size.
+
+    Any rotated coordinates tell the same.
+    """
+    rng = np.random.default_rng(seed)
+    k, a, w, phase, turn = 10 ** rng.uniform(0, 3), 10 ** rng.uniform(-5, -1), 10 ** rng.uniform(-1, 1), 0.7, 1.1
+    A = np.array([[np.cos(turn), np.sin(turn)], [-np.sin(turn), np.cos(turn)]])
+
+    def energy(q, p, th):
+        x = jnp.asarray(A) @ q
+        return k * (x[0] - a * (jnp.sin(w * p + phase) - np.sin(phase))) ** 2 / 2 + x[1] ** 2 / 2 + x[1] ** 4 / 4
+
+    path = onesided.trace(onesided.System(("u", "v"), energy), np.zeros(2), 0.0, p_bounds=(0.0, 20.0 / w))
+    assert [event.kind for event in path.events] == [onesided.Kind.bound]
+    expected = a * (np.sin(w * path.p + phase) - np.sin(phase))
+    np.testing.assert_allclose(path.q @ A.T, np.column_stack([expected, 0 * expected]), atol=1e-7 * a)

@@ -313,7 +313,8 @@ def _linear_reach(e: Evaluation, q: Array, p: float, d: Array) -> float:
 def _control(evaluate: Probe, e: Evaluation, q: Array, p: float, sizes: Sizes, usual: Evaluation) -> float:
     """The change of p that changes forces, gaps, or the stiffness as the system gives way, by a size that matters.
 
-    Stiffness is measured by that of a usual state: at the point itself it may nearly vanish.
+    Stiffness is measured by that of a usual state: at the point itself it may nearly vanish. Loads that do not grow for
+    ever, sin(p), may never matter so much: then it is what they would take as they begin.
     """
     gaps = e.gap_sizes(sizes.length)
     response, stiffened = usual.response(sizes.length, sizes.energy), usual.stiffness_change(sizes.length, e)
@@ -330,6 +331,9 @@ def _control(evaluate: Probe, e: Evaluation, q: Array, p: float, sizes: Sizes, u
         return largest
 
     found = first_crossing(change, abs(p) or 1.0) or abs(p) or 1.0
+    rate = max(_largest(e.L_qp / sizes.force), _largest(_ratios(e.c_p, gaps)))
+    if CHANGE < rate * found / FAR < math.inf:
+        found = CHANGE / rate
     return float(max(found, EPS**0.4 * abs(p)))  # what p itself resolves
 
 
