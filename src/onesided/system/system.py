@@ -370,18 +370,10 @@ class System:
         check_finite_at(self, q, p)
 
     def check_start(self, q: Array, p: float) -> None:
-        """Refuse a start that `check_model` refuses, and what statics cannot treat.
-
-        That is: forces without a potential, motions that nothing resists.
-        """
+        """Refuse what `check_model` does, and for statics forces without potential and motions that nothing resists."""
         self.check_model(q, p)
         check_forces(self, q, p)
         if self.structure is not None and not self.derivatives.large:  # large ones show it by their factors
-            self.check_supported(q, p)
-
-    def check_supported(self, q: Array, p: float) -> None:
-        """Refuse a composed structure that can move as a whole, or in parts, without resistance."""
-        if self.structure is not None:
             self.structure.check_supported(self, q, p)
 
     def check_model(self, q: Array, p: float) -> None:

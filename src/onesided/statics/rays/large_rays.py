@@ -32,7 +32,9 @@ def large_rays(where: Standpoint) -> Rays | None:
     piece = LargeCurve(where.system, where.strong, where.sizes, where.scales)
     e = piece.evaluate(where.x)
     if nearly_singular(piece, e):
-        where.system.check_supported(where.x[: where.system.n], float(where.x[where.system.n]))
+        system, x = where.system, where.x
+        if system.structure is not None:
+            system.structure.check_supported(system, x[: system.n], float(x[system.n]))
         return None
     degree = piece.modes(e)[0]
     responses = [-piece.response, *(_response_to(where, piece, int(j)) for j in where.weak)]

@@ -192,7 +192,7 @@ def ways_to_carry(where: Standpoint, curve: Curve, t: Array, *, alike: float = A
     found = []
     for here, piece in _all_pieces(where, reactions):
         for d in _directions(here, piece).directions:
-            own = _scaled(where, d.x_dot)[:seen]
+            own = (d.x_dot / where.unit)[:seen]
             size = float(np.sqrt((own @ own) * (motion @ motion)))
             cosine = float(own @ motion) / size if size > 0 else 0.0
             if cosine > alike:
@@ -311,11 +311,11 @@ def _same(one: FoundRay, other: FoundRay) -> bool:
     """Same direction, and the same bend where signs are undecided."""
     where, d = one.where, one.direction
     near = np.sqrt(where.tolerances.singularity)
-    if np.max(np.abs(_scaled(where, d.x_dot) - _scaled(where, other.direction.x_dot))) > near:
+    if np.max(np.abs(d.x_dot / where.unit - other.direction.x_dot / where.unit)) > near:
         return False
     if d.continuum or other.direction.continuum or not _undecided(where, d):
         return True
-    bends = [_scaled(where, a.direction.piece.packed(a.taylor.second)) for a in (one, other)]
+    bends = [a.direction.piece.packed(a.taylor.second) / where.unit for a in (one, other)]
     return bool(np.max(np.abs(bends[0] - bends[1])) <= near)
 
 
@@ -347,10 +347,6 @@ def _shape(taylor: Taylor, n: int) -> tuple[Array, Array]:
     across, along = a - u * (u @ a), float(u @ a)
     third = b - u * (u @ b) - 3.0 * across * along / speed
     return across / speed**2, third / speed**3
-
-
-def _scaled(where: Standpoint, x_dot: Array) -> Array:
-    return np.asarray(x_dot / where.unit)
 
 
 def _undecided(where: Standpoint, d: Direction) -> bool:
