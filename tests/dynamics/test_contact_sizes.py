@@ -5,9 +5,10 @@ from functools import cache
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from scipy.integrate import solve_ivp
 from scipy.optimize import brentq
 
-from onesided import Contact, EventDriven, System, simulate
+from onesided import Contact, EventDriven, Moreau, System, simulate
 
 G, SLOPE = 9.81, 0.4
 NORMAL, ALONG = np.array([-np.sin(SLOPE), np.cos(SLOPE)]), np.array([np.cos(SLOPE), np.sin(SLOPE)])
@@ -225,3 +226,60 @@ def test_a_bowl_of_a_kink_is_not_noise():
     )  # fmt: skip
     motion = simulate(system, [0.0, 1e-6], [0.0, 0.0], (0.0, 1.2 * np.sqrt(2e-6 / G)), method=EventDriven())
     assert motion.events[0].t == pytest.approx(np.sqrt(2e-6 / G), rel=1e-8)
+
+
+@cache
+def rough_disc(friction):
+    """A particle on a disc whose top is the origin."""
+
+    def slip(q, v, th):
+        return jnp.array([((q[1] + th.r) * v[0] - q[0] * v[1]) / jnp.sqrt(q[0] ** 2 + (q[1] + th.r) ** 2)])
+
+    return System(
+        coordinates=("x", "y"), energy=lambda q, p, th: G * q[1],
+        unilateral={"disc": lambda q, p, th: jnp.sqrt(q[0] ** 2 + (q[1] + th.r) ** 2) - th.r},
+        mass=lambda q, th: jnp.eye(2), parameters={"r": 1.0},
+        contacts={"disc": Contact(friction=friction, slip=slip if friction else None)},
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("method", [EventDriven(), Moreau(step=2e-3)])
+@pytest.mark.parametrize("friction", [0.0, 0.2])
+def test_discs_however_large_are_slid_on(friction, method):
+    """Gaps of discs of 10⁶ m are known to 10⁻¹⁰ m: motion on them is none the worse. Truth: the angle on the disc."""
+    for r in (1e2, 1e5, 1e6, 1e7):
+        for x, speed in ((0.3, 0.0), (0.0, 1.0), (1.0, -2.0)):
+            angle = np.arcsin(x / r)
+
+            def rates(t, y, r=r):
+                push = friction * (9.81 * np.cos(y[0]) - r * y[1] ** 2) * np.sign(y[1])
+                return [y[1], (9.81 * np.sin(y[0]) - push) / r]
+
+            end = angle if friction and not speed else solve_ivp(
+                rates, (0.0, 0.4), [angle, speed / r], method="DOP853", rtol=1e-12, atol=1e-18).y[0, -1]  # fmt: skip
+            place = [x, -2.0 * r * np.sin(angle / 2.0) ** 2]
+            motion = simulate(rough_disc(friction).replace(parameters={"r": r}), place,
+                              [speed * np.cos(angle), -speed * x / r], (0.0, 0.4), method=method)  # fmt: skip
+            truth = [r * np.sin(end), -2.0 * r * np.sin(end / 2.0) ** 2]
+            assert motion.q[-1] == pytest.approx(truth, abs=1e-8 if isinstance(method, EventDriven) else 1e-6)
+
+
+@pytest.mark.parametrize("e", [0.5, 0.9])
+def test_a_ball_comes_to_rest_and_is_lifted_late_in_time(e):
+    """At t = 10⁶ hops of 10⁻⁸ s are some spacings of time; none may get lost, however small."""
+    system = System(
+        coordinates=("z",), energy=lambda q, p, th: (9.81 - th.f * jnp.maximum(p - th.begin, 0.0) ** 2) * q[0],
+        unilateral={"floor": lambda q, p, th: q[0]}, mass=lambda q, th: jnp.eye(1),
+        parameters={"f": 3.0, "begin": 1.0}, contacts={"floor": Contact(restitution=e)},
+    )  # fmt: skip
+    for h in np.random.default_rng(3).uniform(1e-4, 1e-3, 4):
+        begin = np.sqrt(2.0 * h / 9.81) * (1.0 + e) / (1.0 - e) + 0.1
+        lifts, f = begin + np.sqrt(9.81 / 3.0), 3.0
+        for shift in (0.0, 1e6):
+            motion = simulate(system.replace(parameters={"f": f, "begin": float(begin)}), [h], [0.0],
+                              (shift, shift + lifts + 0.5), control=lambda t, shift=shift: t - shift,
+                              method=EventDriven())  # fmt: skip
+            height = f * (np.sqrt(9.81 / f) * 0.5**3 / 3.0 + 0.5**4 / 12.0)
+            (event,) = [event for event in motion.events if event.kind.name == "opens"]
+            assert event.t - shift == pytest.approx(lifts, abs=1e-8)
+            assert motion.q[-1, 0] == pytest.approx(height, abs=1e-7)

@@ -100,6 +100,7 @@ class Mechanics:
         self.weights = np.ones(equations.rows)
         self.loose: tuple[int, ...] = ()
         self.sizes = MotionSizes(np.ones(equations.n), np.ones(equations.n), np.zeros(equations.n))
+        self.rounded: Array = np.zeros(equations.m)  # residuals of positions that are round-off
         self.closest = 1.0  # smallest pivot met, relative to the one at the start
         self._reference = 0.0
         self._factorise: Any = None
@@ -233,7 +234,7 @@ class Mechanics:
         if not self.equations.rows:
             return 0.0, 0.0
         steep = np.maximum(np.abs(terms.G).sum(axis=1), EPS)
-        c = np.abs(terms.c) / steep[: self.equations.m]
+        c = np.maximum(np.abs(terms.c) - self.rounded, 0.0) / steep[: self.equations.m]
         c_dot = np.abs(terms.c_dot) / steep
         return float(c.max(initial=0.0) / self.sizes.q.max()), float(c_dot.max() / self.sizes.v.max())
 

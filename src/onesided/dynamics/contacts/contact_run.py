@@ -31,6 +31,7 @@ from onesided.system.contact_equations import ContactEquations, ContactRows, Pha
 PROJECTIONS = 20
 LATE = 4.0  # spacings of time within which events are located
 SHOWN = 8  # names in a note
+NOISE = 8.0  # rounding errors of the numbers in a gap that its residual may be made of
 TURNS = 4  # directions in which places are rounded, to see what becomes of speeds
 PROBE = 0.01  # how far from the start contacts are distinguished, relative to the size of the coordinates
 
@@ -68,6 +69,11 @@ class World:
         return self.tolerances.gap * float(self.sizes.q.max())
 
     @property
+    def round_off(self) -> float:
+        """That of coordinates and of the numbers in gaps [length]."""
+        return EPS * max(float(self.sizes.q.max()), float(np.max(self.equations.gap_terms, initial=0.0)))
+
+    @property
     def at_rest_below(self) -> float:
         """A velocity of a gap below this is zero."""
         return 10.0 * self.tolerances.residual * float(self.sizes.v.max())
@@ -87,7 +93,15 @@ class World:
         found = self._phases[mode]
         if hasattr(self, "sizes"):
             found.sizes = self.sizes
+            found.rounded = self._rounded(found)
         return found
+
+    def _rounded(self, mechanics: Mechanics) -> Array:
+        """Round-off of gaps that are joints of a phase."""
+        equations: Any = mechanics.equations
+        noise = np.zeros(self.equations.m)
+        noise[self.rows.gaps] = NOISE * EPS * self.equations.gap_terms
+        return np.asarray(noise[equations.positions])
 
     def terms(self, t: float, q: Array, v: Array) -> Terms:
         """All rows at a state."""

@@ -254,7 +254,7 @@ class Flight:
             if failed is not None:
                 self.status, self.note = failed, stepper.note
                 self._near_jam(mechanics, stepper.state)
-                if isinstance(mechanics, SlidingMechanics) and self.status is Status.step_too_small:
+                if isinstance(stepper, SlipStepper) and self.status is Status.step_too_small:
                     self.note += "; where slip in space comes to rest, its direction is stiff: try Moreau(step=…)"
                 return stepper.state, None
             world.sizes.grow(stepper.state.q, stepper.state.v)

@@ -19,7 +19,6 @@ import numpy as np
 
 from onesided.base.arguments import checked
 from onesided.base.errors import UsageError
-from onesided.base.tolerances import EPS
 from onesided.base.types import Array, Mask, Status
 from onesided.dynamics.contacts.contact_run import Outcome, World, check_events, collect
 from onesided.dynamics.contacts.impulses import Impulses, answer
@@ -193,7 +192,7 @@ class March:
         size = float(world.sizes.q.max())
         joints = float(np.max(np.abs(first[rows.joints]), initial=0.0))
         away = (
-            np.delete(first[rows.gaps], rows.soft).min(initial=0.0) < -SLACK * EPS * size
+            np.delete(first[rows.gaps], rows.soft).min(initial=0.0) < -SLACK * world.round_off
             or joints > world.tolerances.residual * size
         )
         kinked = self.scheme.joined and self._driven(i, terms)

@@ -5,7 +5,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from onesided.base.tolerances import EPS
 from onesided.base.types import Array, Mask
 from onesided.dynamics.contacts.contact_run import World
 from onesided.dynamics.contacts.impulses import REACH, REST, Impulses
@@ -83,7 +82,7 @@ class Leaps:
 
     def _rules(self) -> LeapRules:
         world, steps = self._world, self._steps
-        slack = SLACK * EPS * float(world.sizes.q.max())
+        slack = SLACK * world.round_off
         return LeapRules(
             self._h, REACH, REST, world.closed_below, slack, self._impulses.accuracy, steps.fine,
             float(world.sizes.v.max()), float(steps.restless or steps.joined),

@@ -10,7 +10,7 @@ import math
 import numpy as np
 
 from onesided.base.tolerances import EPS
-from onesided.base.types import Array
+from onesided.base.types import Array, Mask
 from onesided.dynamics.watching.watched import FEW, sums
 from onesided.system.equations import Equations
 
@@ -25,8 +25,20 @@ def find_gap_terms(equations: Equations, t: float, q: Array, sizes: Array) -> No
     """Keep in the equations how large the numbers are that each gap is made of, where they exceed the coordinates."""
     if not len(equations.gap_terms):
         return
+    lengths = _lengths(equations, t, q, sizes)
+    found, still = _gap_terms(equations, t, q, lengths)
+    if still.any():  # places so close that rounded gaps are the same
+        found = np.where(still, _gap_terms(equations, t, q, lengths / SPACINGS[0])[0], found)
+    equations.gap_terms[:] = found
+
+
+def _gap_terms(equations: Equations, t: float, q: Array, lengths: Array) -> tuple[Array, Mask]:
+    """Sizes of the numbers in each gap, zero where they are the coordinates'; and where the gap did not change.
+
+    From places on a line, whose distances are `SPACINGS` of the lengths.
+    """
     rng = np.random.default_rng(1)
-    way = _lengths(equations, t, q, sizes) * rng.uniform(0.5, 1.0, len(q))  # not a round number in any sense
+    way = lengths * rng.uniform(0.5, 1.0, len(q))  # not a round number in any sense
     places = np.outer(SPACINGS, np.arange(LINE) - LINE // 2).reshape(-1, 1)
     signs = rng.choice([-1.0, 1.0], len(q))
     line = equations.space.retract(np.broadcast_to(q, (len(places), len(q))), places * way * signs)
@@ -39,7 +51,7 @@ def find_gap_terms(equations: Equations, t: float, q: Array, sizes: Array) -> No
     equations.gap_terms[:] = 0.0
     at, along = sums(equations, t, q, way)
     large = np.isfinite(found) & (found > at + LINE * SPACINGS[0] * along)  # not of the coordinates
-    equations.gap_terms[:] = np.where(large, SAME * found, 0.0)
+    return np.where(large, SAME * found, 0.0), np.all(np.ptp(values[len(SPACINGS) // 2 :], axis=1) == 0.0, axis=0)
 
 
 def _lengths(equations: Equations, t: float, q: Array, sizes: Array) -> Array:

@@ -22,6 +22,7 @@ FEWER = 32  # pieces that are cut before a search is given up, once one was
 LONG = 16.0  # a motion is looked at in at least so many times the pieces of one step
 LOOSE = 0.001  # relative error of the motion within a step beyond which the step is looked at in halves
 HALVES = 4  # times that a step is halved
+FARTHER = 4.0  # times as far from its beginning a zero in doubt is looked for next
 DOUBTFUL = 10.0  # a crossing no deeper than so many errors of the motion within the step is made sure of
 
 
@@ -63,11 +64,21 @@ class Scanner:
             return
         for span in spans(before, after):
             found = merge(*(self._crossings(n, group, span) for n, group in self.groups), key=lambda c: c[0].guess)
+            denied: dict[tuple[int, int], Watched] = {}
             for crossing, n, group, size in found:
                 place = _Located(span, group, crossing, ROUNDING * size)
                 state = place.state()
                 if state is not None:
                     yield FoundZero(n, crossing.which, crossing.falling, state, place.before)
+                elif not crossing.touch:
+                    denied[n, crossing.which] = group
+            for (n, f), group in denied.items():
+                self._look_again(n, f, group, span)
+
+    def _look_again(self, n: int, f: int, group: Watched, span: Span) -> None:
+        """The sign at the end of a span of a function that did not cross zero there after all."""
+        value, band = group.real(span.end)[f], group.doubt(span.dense, span.start.state)[0][f]
+        self._signs[n].sign[f], self._signs[n].since[f] = np.sign(value) if abs(value) > band else 0.0, span.end.t
 
     def _crossings(self, n: int, group: Watched, span: Span) -> Iterator[tuple[SignChange, int, Watched, float]]:
         dense, state = span.dense, span.start.state
@@ -143,10 +154,19 @@ class _Located:
         bands, errors = self.group.doubt(self.span.dense, self.span.start.state)
         band, error = bands[crossing.which], errors[crossing.which]
         doubtful = crossing.touch or crossing.depth <= DOUBTFUL * error
-        if doubtful and not sign * self.value(self.high) < -band:
+        if doubtful and not self._crosses(sign, band):
             return None
         t = None if crossing.touch else self._newton()
         return self.at(self._bracketed() if t is None else t)
+
+    def _crosses(self, sign: float, band: float) -> bool:
+        """Whether a zero that is in doubt is one, there or, unless the function only touched it, later in the span."""
+        begin, end = self.low, self.span.end.t
+        while not sign * self.value(self.high) < -band:
+            if self.crossing.touch or self.high >= end:
+                return False
+            self.high = min(begin + FARTHER * max(self.high - begin, float(np.spacing(abs(end)))), end)
+        return True
 
     def _newton(self) -> float | None:
         """Newton's method with the slope of the interpolant, then the secant; None where it leaves the bracket."""
