@@ -8,6 +8,7 @@ from typing import Any
 
 import lazy_loader
 
+from onesided.base.collecting import collection_held_back
 from onesided.base.views import register
 
 _load, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
@@ -18,7 +19,8 @@ for _views in ("plots", "report"):
 
 def __getattr__(name: str) -> Any:
     if name in __all__:
-        return _load(name)
+        with collection_held_back():
+            return _load(name)
     close = import_module("onesided.base.names").nearest(name, __all__)
     guess = f": did you mean '{close}'?" if close else ""
     raise AttributeError(f"module 'onesided' has no attribute '{name}'{guess}")

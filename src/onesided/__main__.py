@@ -4,6 +4,7 @@ import atexit
 import os
 import sys
 
+from onesided.base.collecting import collection_held_back
 from onesided.base.interrupt import INTERRUPT
 
 
@@ -12,7 +13,8 @@ def main() -> None:
     codes = list[int]()
     atexit.register(_leave, codes)  # the first to be registered is the last to be called
     INTERRUPT.listen()
-    from onesided.cli.app import main as run
+    with collection_held_back():
+        from onesided.cli.app import main as run
 
     try:
         run()

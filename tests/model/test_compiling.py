@@ -12,6 +12,7 @@ from onesided.evaluation.compiling import OPTIONS, PLAIN_BLOCKS, QUICK, compiled
 from onesided.evaluation.derivatives import Derivatives
 from onesided.evaluation.flat import flattened, retraced
 from onesided.evaluation.looping import at_once, looped
+from onesided.evaluation.native_tier import NativeTier
 
 prepare_jax()
 
@@ -22,6 +23,12 @@ def _waves(x, y, k):
     """300 numbers of 20 terms: so much that the compiler would share them between threads."""
     t = jnp.linspace(0.0, 1.0, 300)
     return sum((x[i % 3] * y[i % 5]) * t**i * jnp.cos(k * t + i) for i in range(20))
+
+
+@pytest.fixture
+def by_jax(monkeypatch):
+    """Without the machine code that is made of straight lines of operations."""
+    monkeypatch.setattr(NativeTier, "__call__", lambda *arguments, **options: None)
 
 
 FUNCTIONS = {  # name → (function, whether it can be one piece)
@@ -43,7 +50,7 @@ FUNCTIONS = {  # name → (function, whether it can be one piece)
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
-def test_both_ways_give_the_same(name, capfd):
+def test_both_ways_give_the_same(name, capfd, by_jax):
     function, one_piece = FUNCTIONS[name]
     x, y = np.array([0.3, -1.2, 2.0]), np.array([1.0, 2.0, -3.0, 0.5, 0.1])
     made = compiled(function)
@@ -51,6 +58,24 @@ def test_both_ways_give_the_same(name, capfd):
         np.testing.assert_allclose(made(x, y), function(jnp.asarray(x), jnp.asarray(y)), rtol=1e-13, atol=1e-13)
     assert made._way.one_piece == one_piece
     assert capfd.readouterr().err == ""
+
+
+NOT_STRAIGHT = {"loop", "linear equations", "eigenvalues", "sorted", "large", "long, put together"}
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_machine_code_gives_the_same(name):
+    """For one point and for all rows of the first argument, which need not be as many every time."""
+    function, _ = FUNCTIONS[name]
+    X, y = np.array([[0.3, -1.2, 2.0], [1.0, 2.0, 3.0], [-0.1, 0.0, 7.0]]), np.array([1.0, 2.0, -3.0, 0.5, 0.1])
+    made = compiled(function)
+    exact = [np.asarray(function(jnp.asarray(x), jnp.asarray(y))) for x in X]
+    for x, result in zip(X, exact, strict=True):
+        np.testing.assert_allclose(made(x, y), result, rtol=1e-13, atol=1e-13)
+    assert made.on_device == (name in NOT_STRAIGHT)
+    rows = made.for_rows()
+    for count in (3, 1, 2):
+        np.testing.assert_allclose(rows(X[:count], y), exact[:count], rtol=1e-13, atol=1e-13)
 
 
 PLAIN = {  # name → (function, whether NumPy evaluates it)
@@ -96,7 +121,7 @@ PLAIN = {  # name → (function, whether NumPy evaluates it)
 
 
 @pytest.mark.parametrize("name", PLAIN)
-def test_numpy_gives_the_same_until_it_is_worth_compiling(name, monkeypatch):
+def test_numpy_gives_the_same_until_it_is_worth_compiling(name, monkeypatch, by_jax):
     function, plain = PLAIN[name]
     x, y = np.array([0.3, -1.2, 2.0]), np.array([1.0, 2.0, -3.0, 0.5, 0.1])
     arguments = (x,) if name in {"rows", "largest"} else (x, y)
@@ -106,6 +131,15 @@ def test_numpy_gives_the_same_until_it_is_worth_compiling(name, monkeypatch):
         found = made(*arguments)
         np.testing.assert_allclose(found, exact, rtol=1e-13, atol=1e-13)
         assert isinstance(found, np.ndarray) == (plain and call < 2)
+
+
+@pytest.mark.parametrize("name", PLAIN)
+def test_machine_code_does_what_numpy_does(name):
+    function, _ = PLAIN[name]
+    x, y = np.array([0.3, -1.2, 2.0]), np.array([1.0, 2.0, -3.0, 0.5, 0.1])
+    arguments = (x,) if name in {"rows", "largest"} else (x, y)
+    found, exact = compiled(function)(*arguments), function(*map(jnp.asarray, arguments))
+    np.testing.assert_allclose(found, exact, rtol=1e-13, atol=1e-13)
 
 
 def test_what_numpy_cannot_do_for_later_arguments_is_compiled():
@@ -118,7 +152,7 @@ def test_what_numpy_cannot_do_for_later_arguments_is_compiled():
     assert made(x, 0).tolist() == [5.0, 2.0]
 
 
-def test_what_is_called_often_is_compiled_again_with_the_same_numbers(monkeypatch):
+def test_what_is_called_often_is_compiled_again_with_the_same_numbers(monkeypatch, by_jax):
     monkeypatch.setattr("onesided.evaluation.compiling.HOT_PIECE", 3)
     made = compiled(lambda x: jnp.sin(x) * jnp.exp(x @ x))
     found = [np.asarray(made(np.array([0.3, -0.2]))) for _ in range(6)]

@@ -6,9 +6,10 @@ code; functions of small systems are marked for it. That way cannot call librari
 operations between threads: such functions are compiled as usual.
 
 Compiling takes much longer than most functions run. It is therefore done in tiers: functions that are called rarely or
-are very long are evaluated by NumPy as long as that takes less time, those of small arrays are compiled without
-optimisation first (half the time to compile, a quarter slower), and once more, with all optimisation, after so many
-calls that it pays. Calls are counted, not timed: what is done again in another process gives the same numbers.
+are very long are evaluated by NumPy as long as that takes less time; straight lines of operations are compiled by LLVM
+alone (`native_tier`). What is left, loops above all, is compiled by JAX: where arrays are small without optimisation
+first (half the time to compile, a quarter slower), and once more, with all optimisation, after so many calls that it
+pays. Calls are counted, not timed: what is done again in another process gives the same numbers.
 """
 
 import math
@@ -25,8 +26,10 @@ from jax.experimental import xla_metadata
 from jax.flatten_util import ravel_pytree
 
 from onesided.base.caches import compiled_code
+from onesided.base.collecting import collection_held_back
 from onesided.base.errors import UsageError
 from onesided.base.log import LOG
+from onesided.evaluation.native_tier import NativeTier
 from onesided.evaluation.plain import Plain, plain_length
 
 KNOWN = (0, 10), (0, 12)  # versions whose compiler was tried on all our models in one piece
@@ -124,13 +127,16 @@ def compiled(
     rare: bool = False,
     plain: Callable[..., Any] | None = None,
     hot: int | None = None,
+    rows: bool = False,
 ) -> "Compiled":
     """The compiled function; `static_argnums` as for `jax.jit`. One that is called `rare`ly is left to NumPy first.
+
+    With `rows` it is evaluated for every row of its first argument.
 
     `plain` is the same function of many points without a loop, which is what NumPy is given; `hot` says after how many
     calls optimisation pays where the length of loops does not tell.
     """
-    return Compiled(function, static_argnums, rare=rare, plain=plain, hot=hot)
+    return Compiled(function, static_argnums, rare=rare, plain=plain, hot=hot, rows=rows)
 
 
 def joined(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -175,11 +181,15 @@ class Compiled:
         rare: bool,
         plain: Callable[..., Any] | None = None,
         hot: int | None = None,
+        rows: bool = False,
     ) -> None:
         self._rare, self._hot, self._name = rare, hot, getattr(function, "__qualname__", type(function).__name__)
+        self._function = function
         self._most = PLAIN_CALLS if plain is None else PLAIN_BLOCKS
         self._static = (static_argnums,) if isinstance(static_argnums, int) else static_argnums
-        self._traced = jax.jit(function, static_argnums=static_argnums)
+        one = jax.jit(function, static_argnums=static_argnums)
+        self._rows, self._native = rows, NativeTier(one, self._static)
+        self._traced = jax.jit(_for_rows(function), static_argnums=static_argnums) if rows else one
         self._loopless = self._traced if plain is None else jax.jit(plain, static_argnums=static_argnums)
         self._way: _Compiled | None = None
         self._plain: dict[Any, Plain] = {}
@@ -189,7 +199,10 @@ class Compiled:
         """Call it; compile it where that is to be done."""
         if _Process.forked:
             _refuse_fork()
-        way = self._way or self._choose(arguments)
+        way = self._way
+        if way is None:
+            with collection_held_back():
+                way = self._choose(arguments)
         self._calls += 1
         if self._calls > way.calls:
             way = self._promote(arguments, way)
@@ -203,7 +216,9 @@ class Compiled:
         return way.call(*arguments)
 
     def _choose(self, arguments: tuple[Any, ...]) -> "_Compiled":
-        """The first way: NumPy for what is called rarely, a quick compilation otherwise."""
+        """The first way: NumPy for what is called rarely, machine code or a quick compilation otherwise."""
+        if not self._rare and self._native(arguments, rows=self._rows) is not None:
+            return self._natively()
         length = plain_length(self._loopless.trace(*self._strong(arguments)))
         if length < math.inf and (self._rare or length > LONG):
             self._way = way = _Compiled(self._evaluate_plainly, one_piece=False, calls=self._most)
@@ -216,7 +231,9 @@ class Compiled:
         self._calls = 0
         return self._compile(arguments, quick=way.call == self._evaluate_plainly)
 
-    def _compile(self, arguments: tuple[Any, ...], *, quick: bool) -> "_Compiled":
+    def _compile(self, arguments: tuple[Any, ...], *, quick: bool, native: bool = True) -> "_Compiled":
+        if native and self._native(arguments, rows=self._rows) is not None:
+            return self._natively()
         _Process.started = True
         traced = self._traced.trace(*self._strong(arguments))
         one_piece, loops = self._fits(traced), _has_loops(traced.jaxpr.jaxpr)
@@ -227,6 +244,10 @@ class Compiled:
             most = HOT_CALLS if self._rare else HOT_LOOPS  # those of rare functions run over few points
         most = self._hot or most
         self._way = way = _Compiled(made, one_piece, most if quick else math.inf)
+        return way
+
+    def _natively(self) -> "_Compiled":
+        self._way = way = _Compiled(self._evaluate_natively, one_piece=False)
         return way
 
     def _made(self, function: Callable[..., Any], *, quick: bool) -> Callable[..., Any]:
@@ -249,8 +270,24 @@ class Compiled:
             self._plain[key] = Plain(traced)
         return self._plain[key](*leaves)
 
+    def _evaluate_natively(self, *arguments: Any) -> Any:
+        """By machine code of its own; arguments for which there is none are left to JAX's compiler from then on."""
+        made = self._native(arguments, rows=self._rows)
+        return self._compile(arguments, quick=True, native=False).call(*arguments) if made is None else made
+
     def __repr__(self) -> str:
         return f"the function {self._name}"
+
+    def for_rows(self) -> "Compiled":
+        """The same function for every row of its first argument; machine code is shared."""
+        made = Compiled(self._function, self._static, rare=self._rare, rows=True)
+        made._native = self._native
+        return made
+
+    @property
+    def on_device(self) -> bool:
+        """Whether arguments are best handed over as arrays of JAX."""
+        return self._way is not None and self._way.call not in (self._evaluate_natively, self._evaluate_plainly)
 
     @property
     def ready(self) -> bool:
@@ -297,6 +334,15 @@ def _whole_vector(parts: list[Any], vector: Any) -> Any:
     """
     joint = jnp.concatenate([*parts, jnp.zeros(1)])
     return jax.lax.dynamic_update_slice(joint, vector[:1], (joint.size - 1,))
+
+
+def _for_rows(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function of one row for all rows of its first argument."""
+
+    def every(rows: Any, *others: Any) -> Any:
+        return jax.vmap(lambda row: function(row, *others))(rows)
+
+    return every
 
 
 def _as_array(value: Any) -> Any:

@@ -55,12 +55,12 @@ class Derivatives:
         self._U = differentiable(energy, names)
         self._c = [differentiable(f, names) for f in families(constraints)]
         self._kkt = compiled(self._packed_kkt)
-        self._kkts = compiled(jax.vmap(self._packed_kkt, in_axes=(0, None)))
+        self._kkts = self._kkt.for_rows()
         self._residual = compiled(self._packed_residual)
-        self._residuals = compiled(jax.vmap(self._packed_residual, in_axes=(0, None)), rare=True)
+        self._residuals = compiled(self._packed_residual, rare=True, rows=True)
         self._along = compiled(self._packed_along, static_argnums=3, rare=True)
-        self._looks = compiled(jax.vmap(self._packed_look, in_axes=(0, None)), rare=True)
-        self._gaps = compiled(jax.vmap(self._packed_constraints, in_axes=(0, None)), rare=True)
+        self._looks = compiled(self._packed_look, rare=True, rows=True)
+        self._gaps = compiled(self._packed_constraints, rare=True, rows=True)
         self.stepping = Stepping(n, self.m, self._blocks, self._packed_residual)
         self._ends = (n + 2, n + 2 + self.m, n + 2 + self.m + n * (n + 1), (n, n + 1))
         self._asked = self._looked = self._residuals_asked = 0
@@ -124,6 +124,8 @@ class Derivatives:
 
     def _handed(self, vector: Any) -> Any:
         """The constants as the compiled functions keep them: handing them over with every call takes time."""
+        if not self._kkt.on_device:
+            return vector
         known, handed = self._constants  # read once: systems in other threads share this
         if known is not vector:
             handed = jnp.asarray(vector)

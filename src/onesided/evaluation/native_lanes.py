@@ -15,6 +15,7 @@ from llvmlite import ir
 
 from onesided.base.processors import processors
 from onesided.base.types import Array, Indices
+from onesided.evaluation.machine_code import BY_LIBRARY, BY_LLVM
 from onesided.evaluation.straight import Scalar, ScalarOperation, StraightLine
 
 WIDTH = 8  # paths side by side
@@ -22,10 +23,6 @@ SHARE, MOST = 64, 4096  # paths that one thread takes at a time, at least and at
 DOUBLE, TRUTH, LONG = ir.DoubleType(), ir.IntType(1), ir.IntType(64)
 WIDE, TRUTHS = ir.VectorType(DOUBLE, WIDTH), ir.VectorType(TRUTH, WIDTH)
 ORDERED = {"eq": "==", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
-BY_LLVM = {"sqrt": "sqrt", "abs": "fabs", "sin": "sin", "cos": "cos", "exp": "exp", "exp2": "exp2", "log": "log"}
-BY_LLVM |= {"floor": "floor", "ceil": "ceil", "pow": "pow", "max": "maximum", "min": "minimum"}
-BY_LIBRARY = {name: name for name in ("tan", "asin", "acos", "atan", "atan2", "sinh", "cosh", "tanh", "asinh")}
-BY_LIBRARY |= {"acosh": "acosh", "atanh": "atanh", "expm1": "expm1", "log1p": "log1p", "cbrt": "cbrt", "rem": "fmod"}
 FLAGS = ("contract",)  # a product and a sum may be rounded once
 
 

@@ -291,6 +291,7 @@ SHAPED: dict[str, Callable[[Any, Sequence[Any]], Operation]] = {
     "split": _split,
     "squeeze": lambda params, out: lambda x: np.reshape(x, out[0].shape),
     "stack": lambda params, out: lambda *x: np.stack(x, axis=params["axis"]),
+    "tile": lambda params, out: lambda x: np.tile(x, params["reps"]),
     "transpose": _permuted,
     "unstack": lambda params, out: lambda x: np.moveaxis(x, params["axis"], 0),
 }

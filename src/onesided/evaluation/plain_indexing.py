@@ -77,7 +77,7 @@ def taken(params: Any, given: Sequence[Any], out: Sequence[Any]) -> Callable[...
 
     def made(x: Any, indices: Any) -> Any:
         places, inside = find(np.asarray(indices))
-        values = np.asarray(x)[places]
+        values = np.asarray(np.asarray(x)[places])  # one entry is an array, too
         values = values if values.shape == shape else np.broadcast_to(values, shape)
         return np.where(inside, values, none) if fills and not inside.all() else values
 

@@ -22,6 +22,7 @@ REDUCED = {"reduce_sum": "add", "reduce_prod": "mul", "reduce_max": "max", "redu
 REDUCED |= {"reduce_and": "and", "reduce_or": "or"}
 NEUTRAL = {"add": 0.0, "mul": 1.0, "and": True, "or": False}
 BY_SHAPE = SHAPED.keys() | SHAPED_BY_INPUT.keys()
+BROAD = 8  # numbers that operations on arrays make for every operation that may be left
 MOST = 200_000  # operations beyond which one straight line is no longer worth it
 
 
@@ -30,7 +31,7 @@ class Scalar:
 
     __slots__ = ("index", "line", "truth")
 
-    def __init__(self, line: "_Line", index: int, truth: bool) -> None:
+    def __init__(self, line: Any, index: int, truth: bool) -> None:
         self.line, self.index, self.truth = line, index, truth
 
     def __add__(self, other: Any) -> Any:
@@ -65,7 +66,8 @@ class StraightLine(NamedTuple):
 class _Line:
     """Operations as they are found, each once."""
 
-    def __init__(self) -> None:
+    def __init__(self, most: int) -> None:
+        self.most = most
         self.known: dict[Any, Scalar] = {}
         self.operations: list[ScalarOperation | None] = []
 
@@ -79,12 +81,22 @@ class _Line:
     def do(self, name: str, *inputs: Any) -> Any:
         """What an operation makes of numbers."""
         simple = _simplified(name, inputs)
+        if simple is None and name == "mul":
+            simple = self._masked(inputs)
         return self._new(name, inputs) if simple is None else simple
+
+    def _masked(self, inputs: tuple[Any, ...]) -> Any:
+        """A product with a truth as a choice: nothing where it is false, whatever stands there; None for others."""
+        for one, other in (inputs, inputs[::-1]):
+            made = self.operations[one.index] if isinstance(one, Scalar) else None
+            if made is not None and made.name == "select" and _is(made.inputs[1], 0.0) and _is(made.inputs[2], 1.0):
+                return self.do("select", made.inputs[0], 0.0, other)
+        return None
 
     def _new(self, name: str, inputs: tuple[Any, ...]) -> Scalar:
         key = name, *((one.index, None) if isinstance(one, Scalar) else (type(one).__name__, one) for one in inputs)
         if key not in self.known:
-            if len(self.operations) > MOST:
+            if len(self.operations) > self.most:
                 raise NotStraightError("too many operations")
             truth = name in TRUTHS or (name == "select" and _is_truth(inputs[1]) and _is_truth(inputs[2]))
             self.known[key] = Scalar(self, len(self.operations), truth)
@@ -147,18 +159,25 @@ def straight(function: Callable[..., Any], *shapes: int) -> StraightLine:
     NotStraightError : for what cannot be told as one.
     """
     shape_of: Any = jax.ShapeDtypeStruct
-    arguments = [shape_of((size,), np.float64) for size in shapes]
-    flat, line = flattened(jax.make_jaxpr(function)(*arguments), INLINED), _Line()
+    return straightened(jax.make_jaxpr(function)(*[shape_of((size,), np.float64) for size in shapes]))
+
+
+def straightened(traced: Any, most: int = MOST) -> StraightLine:
+    """The same of a function of arrays that has been traced, in at most so many operations."""
+    flat, line = flattened(traced, INLINED), _Line(most)
+    if sum(math.prod(made.aval.shape) for one in flat.lines for made in one.equation.outvars) > BROAD * most:
+        raise NotStraightError("too many numbers")
     values = flat.start()
     for number, value in flat.constants:
         values[number] = _constant(value)
-    for number, size in zip(flat.inputs, shapes, strict=True):
-        values[number] = line.given(size)
+    shapes = [variable.aval.shape for variable in traced.jaxpr.invars]
+    for number, shape in zip(flat.inputs, shapes, strict=True):
+        values[number] = line.given(math.prod(shape)).reshape(shape)
     for equation, inputs, outputs in flat.lines:
         made = _done(line, equation, [values[i] for i in inputs])
         for number, value in zip(outputs, made, strict=True):
             values[number] = np.asarray(value, dtype=object) if isinstance(value, Scalar) else value
-    return _needed(line, sum(shapes), list(np.ravel(values[flat.outputs[0]])))
+    return _needed(line, sum(map(math.prod, shapes)), list(np.ravel(values[flat.outputs[0]])))
 
 
 def _constant(value: Any) -> Any:
@@ -180,19 +199,28 @@ def _done(line: _Line, equation: Any, given: list[Any]) -> Sequence[Any]:
     if name == "convert_element_type":
         return [_each(lambda x: _converted(line, x, np.dtype(params["new_dtype"])), 1)(given[0])]
     if name == "select_n":
-        return [_each(lambda which, *cases: line.do("select", which, *cases), 3)(*given)]
+        return [_selected(line, *given)]
     if name in REDUCED:
         return [_reduced(line, REDUCED[name], given[0], tuple(params["axes"]))]
     if name in ENTRY_BY_ENTRY:
         return [_entry(line, NAMES.get(name, name), given)]
     if name not in BY_SHAPE or name in {"argmax", "argmin"}:
         raise NotStraightError(name)
-    mixed = [array.astype(object) if np.asarray(array).dtype.kind in "fb" else array for array in given]
+    mixed = [np.asarray(array).astype(object) if np.asarray(array).dtype.kind in "fb" else array for array in given]
     try:
         made = operation_of(equation)(*mixed)
     except (TypeError, IndexError, ValueError) as e:
         raise NotStraightError(f"{name}: {e}") from e
     return made if equation.primitive.multiple_results else [made]
+
+
+def _selected(line: _Line, which: Any, *cases: Any) -> Any:
+    """One of several cases, entry by entry; of more than two only where it is known which."""
+    if len(cases) == 2:
+        return _each(lambda which, *two: line.do("select", which, *two), 3)(which, *cases)
+    if _unknown(which):
+        raise NotStraightError("a choice of many")
+    return np.choose(which, [np.asarray(case, dtype=object) for case in cases], mode="clip")
 
 
 def _unknown(array: Any) -> bool:

@@ -18,9 +18,14 @@ from onesided.base.types import Array, Indices
 from onesided.elements.contract import Element, Start
 from onesided.elements.places import Place
 from onesided.evaluation.compiling import compiled
+<<<<<<< HEAD
 from onesided.evaluation.derivatives import Derivatives
 from onesided.evaluation.equilibrium_blocks import Evaluation
+=======
+from onesided.evaluation.derivatives import MILLION, Derivatives, Evaluation
+>>>>>>> c9c6f57 (First calls: straight lines of operations compiled by LLVM alone, elements form by form, kept between processes as data; no garbage collection while modules load)
 from onesided.evaluation.step_data import Blocks
+from onesided.structures.element_code import FilledTable, StructureCode
 from onesided.structures.kernels import Data, Form, kernel
 
 MANY = 16  # elements from which on short functions matter more than few operations
@@ -146,8 +151,76 @@ class Assembly(Derivatives):
         data = jax.tree.unflatten(self._tree, [piece.reshape(shape) for piece, shape in pieces])
         return [{**one, **batch.structure} for batch, one in zip(self.batches, data, strict=True)]
 
+    def _table(self, vector: Any, *, added: bool = True) -> FilledTable | None:
+        """The elements with these data for machine code, their entries added up or each by itself, if there is any."""
+        return None if self.large else self._code.table(vector, self._numbers_of, added=added)
+
+    @cached_property
+    def _code(self) -> StructureCode:
+        order, targets, _ = self._gather
+        return StructureCode(self.batches, (order, targets), len(self._targets[1][0]))
+
+    def _numbers_of(self, vector: Any) -> list[Data]:
+        """Data of the batches as arrays of NumPy."""
+        ends = np.cumsum([math.prod(shape) for shape in self._shapes])[:-1]
+        pieces = zip(np.split(np.asarray(vector), ends), self._shapes, strict=True) if self._shapes else ()
+        data: list[Data] = jax.tree.unflatten(self._tree, [piece.reshape(shape) for piece, shape in pieces])
+        return data
+
+    def _packed(self, X: Array, table: FilledTable) -> Evaluation:
+        """All blocks at many points, by machine code."""
+        return self.unpack(table(X, self.n, self._gather[2]))
+
+    def evaluate_few(self, X: Array, vector: Any) -> Evaluation:
+        """All blocks at any number of points, the rows of X."""
+        table = self._table(vector)
+        return super().evaluate_few(X, vector) if table is None else self._packed(X, table)
+
+    def evaluate_many(self, X: Array, vector: Any) -> Evaluation:
+        """The same."""
+        table = self._table(vector)
+        return super().evaluate_many(X, vector) if table is None else self._packed(X, table)
+
+    def residuals(self, X: Array, vector: Any) -> tuple[Array, Array, Array]:
+        """Energy, L_q and c at many points (rows of X)."""
+        table = self._table(vector)
+        if table is None:
+            return super().residuals(X, vector)
+        found = [self._packed(rows, table) for rows in self._portions(X)]
+        return (
+            np.concatenate([np.asarray(one.energy) for one in found]),
+            np.concatenate([one.L_q for one in found]),
+            np.concatenate([one.c for one in found]),
+        )
+
+    @property
+    def looks_ready(self) -> bool:
+        """Whether `look` has been compiled."""
+        return self._code.ready or super().looks_ready
+
+    def look(self, X: Array, directions: Array, vector: Any) -> tuple[Array, Array]:
+        """Values c and the derivative of (L_q, c) in a direction of its own, (m,) and (n + m,), at many points."""
+        table = self._table(vector)
+        if table is None:
+            return super().look(X, directions, vector)
+        values, slopes = [], []
+        for rows, ways in zip(self._portions(X), self._portions(directions), strict=True):
+            e, moved, pushed = self._packed(rows, table), ways[:, : self.n + 1, None], ways[:, self.n + 1 :, None]
+            balance = e.L_qx @ moved - e.c_q.transpose(0, 2, 1) @ pushed
+            values.append(e.c)
+            slopes.append(np.concatenate([balance, e.c_x @ moved], axis=1)[:, :, 0])
+        return np.concatenate(values), np.concatenate(slopes)
+
+    def _portions(self, X: Array) -> list[Array]:
+        """Points in groups whose blocks have no more than a million numbers."""
+        size = max(MILLION // self._gather[2], 1)
+        return [X[i : i + size] for i in range(0, max(len(X), 1), size)]
+
     def _evaluate(self, x: Array, vector: Any) -> Evaluation:
-        """All blocks at the packed point: NumPy adds up a few hundred numbers faster than a compiled loop."""
+        """All blocks at the packed point: NumPy adds up a few hundred numbers faster than JAX's compiled loop."""
+        table = self._table(vector)
+        if table is not None:
+            return self.unpack(table(x[None], self.n, self._gather[2])[0])
         return cast(Evaluation, self._assembled(np.asarray(self._second(x, self._handed(vector)))))
 
     def _assembled(self, entries: Array) -> Any:
@@ -157,7 +230,7 @@ class Assembly(Derivatives):
 
     def residual(self, x: Array, vector: Any) -> tuple[float, Array, Array]:
         """Energy, L_q and c at the packed point."""
-        if self._from_blocks():
+        if self._table(vector) is not None or self._from_blocks():
             blocks = self._evaluate(x, vector)
             return float(blocks.energy), blocks.L_q, blocks.c
         targets, size = self._targets[0]
@@ -184,7 +257,11 @@ class Assembly(Derivatives):
 
     def _element_hessians(self, x: Array, vector: Any) -> list[Array]:
         """Hessians of the energies of all elements at x, (ne, k, k) per batch; zero for what is held."""
-        entries = np.asarray(self._second(np.append(x[: self.n + 1], np.zeros(self.m)), vector))
+        unloaded, table = np.append(x[: self.n + 1], np.zeros(self.m)), self._table(vector, added=False)
+        if table is None:
+            entries = np.asarray(self._second(unloaded, vector))
+        else:
+            entries = table(unloaded[None], self.n, len(self._targets[1][0]))[0]
         found: list[Array] = []
         for batch, at in zip(self.batches, self._hessians_begin, strict=True):
             ne, k = batch.index.shape

@@ -1,0 +1,170 @@
+"""Straight lines of operations as machine code, made in milliseconds by LLVM without JAX's compiler.
+
+One function takes some vectors of doubles, every one by a pointer, and writes one; it does so for any number of rows of
+them. Vectors that are the same for all rows have stride zero.
+"""
+
+import ctypes
+import struct
+from collections.abc import Sequence
+from functools import cache
+from typing import Any
+
+import llvmlite.binding as llvm
+import numpy as np
+from llvmlite import ir
+
+from onesided.base.types import Array
+from onesided.evaluation.straight import Scalar, ScalarOperation, StraightLine
+
+POINTER = str(ir.DoubleType().as_pointer())
+ARITHMETIC = {"add": "fadd", "sub": "fsub", "mul": "fmul", "div": "fdiv"}
+ORDERED = {"eq": "oeq", "lt": "olt", "le": "ole", "gt": "ogt", "ge": "oge", "ne": "une"}
+OF_TRUTHS = {"and": "and", "or": "or", "xor": "xor", "ne": "xor"}
+BY_LLVM = {"sqrt": "sqrt", "abs": "fabs", "sin": "sin", "cos": "cos", "exp": "exp", "exp2": "exp2", "log": "log"}
+BY_LLVM |= {"floor": "floor", "ceil": "ceil", "pow": "pow", "max": "maximum", "min": "minimum"}
+BY_LIBRARY = {name: name for name in ("tan", "asin", "acos", "atan", "atan2", "sinh", "cosh", "tanh", "asinh")}
+BY_LIBRARY |= {"acosh": "acosh", "atanh": "atanh", "expm1": "expm1", "log1p": "log1p", "cbrt": "cbrt", "rem": "fmod"}
+
+
+class _Text:
+    """The instructions of one function, and what it calls."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+        self.declared: set[str] = set()
+
+    def add(self, operation: ScalarOperation, made: str, index: int) -> None:
+        """One operation."""
+        name, given = operation.name, [_value(one) for one in operation.inputs]
+        truths = [_is_truth(one) for one in operation.inputs]
+        if name in ARITHMETIC:
+            line = f"{ARITHMETIC[name]} double {given[0]}, {given[1]}"
+        elif name in ORDERED and not truths[0]:
+            line = f"fcmp {ORDERED[name]} double {given[0]}, {given[1]}"
+        elif name in OF_TRUTHS:
+            line = f"{OF_TRUTHS[name]} i1 {given[0]}, {given[1]}"
+        elif name == "neg":
+            line = f"fneg double {given[0]}"
+        elif name == "select":
+            kind = "i1" if operation.truth else "double"
+            line = f"select i1 {given[0]}, {kind} {given[2]}, {kind} {given[1]}"
+        else:
+            line = self._several(name, given, f"%t{index}")
+        self.lines.append(f"{made} = {line}")
+
+    def _several(self, name: str, given: list[str], helper: str) -> str:
+        """What takes more than one instruction, or a call; the last one is returned."""
+        if name == "not":
+            return f"xor i1 {given[0]}, true"
+        if name == "eq":
+            self.lines.append(f"{helper} = xor i1 {given[0]}, {given[1]}")
+            return f"xor i1 {helper}, true"
+        if name == "is_finite":
+            self.lines.append(f"{helper} = {self._call('llvm.fabs.f64', given)}")
+            return f"fcmp olt double {helper}, {_value(float('inf'))}"
+        if name == "sign":
+            up, down, low = f"{helper}u", f"{helper}d", f"{helper}l"
+            self.lines.append(f"{up} = fcmp ogt double {given[0]}, {_value(0.0)}")
+            self.lines.append(f"{down} = fcmp olt double {given[0]}, {_value(0.0)}")
+            self.lines.append(f"{low} = select i1 {down}, double {_value(-1.0)}, double {given[0]}")
+            return f"select i1 {up}, double {_value(1.0)}, double {low}"
+        return self._call(f"llvm.{BY_LLVM[name]}.f64" if name in BY_LLVM else BY_LIBRARY[name], given)
+
+    def _call(self, name: str, given: list[str]) -> str:
+        self.declared.add(f"declare double @{name}({', '.join(['double'] * len(given))})")
+        return f"call double @{name}({', '.join(f'double {one}' for one in given)})"
+
+
+def _is_truth(one: Any) -> bool:
+    return one.truth if isinstance(one, Scalar) else isinstance(one, bool)
+
+
+def _value(one: Any) -> str:
+    """How a number is written: doubles by their bits."""
+    if isinstance(one, Scalar):
+        return f"%v{one.index}"
+    if isinstance(one, bool):
+        return "true" if one else "false"
+    return f"0x{struct.unpack('<Q', struct.pack('<d', one))[0]:016X}"
+
+
+def source(name: str, line: StraightLine, sizes: Sequence[int], shared: Sequence[bool]) -> tuple[str, set[str]]:
+    """Text of the function void name(double* a0, …, double* made, i64 rows), and what it declares.
+
+    `sizes` are the lengths of the vectors; those that are `shared` are the same for all rows.
+    """
+    text = _Text()
+    count = 0
+    for i, (size, fixed) in enumerate(zip(sizes, shared, strict=True)):
+        text.lines.append(f"%r{i} = mul i64 %i, {0 if fixed else size}")
+        text.lines.append(f"%b{i} = getelementptr double, {POINTER} %a{i}, i64 %r{i}")
+        for j in range(size):
+            text.lines.append(f"%p{count} = getelementptr double, {POINTER} %b{i}, i64 {j}")
+            text.lines.append(f"%v{count} = load double, {POINTER} %p{count}")
+            count += 1
+    for index, operation in line.operations:
+        text.add(operation, f"%v{index}", index)
+    text.lines.append(f"%rm = mul i64 %i, {len(line.outputs)}")
+    text.lines.append(f"%bm = getelementptr double, {POINTER} %made, i64 %rm")
+    for j, output in enumerate(line.outputs):
+        text.lines.append(f"%o{j} = getelementptr double, {POINTER} %bm, i64 {j}")
+        text.lines.append(f"store double {_value(output)}, {POINTER} %o{j}")
+    arguments = ", ".join([*(f"{POINTER} noalias %a{i}" for i in range(len(sizes))), f"{POINTER} noalias %made"])
+    body = "\n".join(text.lines)
+    return LOOP.format(name=name, arguments=arguments, body=body), text.declared
+
+
+LOOP = """define void @{name}({arguments}, i64 %rows) {{
+entry:
+br label %head
+head:
+%i = phi i64 [0, %entry], [%next, %body]
+%more = icmp slt i64 %i, %rows
+br i1 %more, label %body, label %done
+body:
+{body}
+%next = add i64 %i, 1
+br label %head
+done:
+ret void
+}}
+"""
+
+
+@cache
+def _target() -> Any:
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    return llvm.Target.from_default_triple()
+
+
+class MachineCode:
+    """Functions of one text, compiled for the processor at hand; owns the code."""
+
+    def __init__(self, text: str) -> None:
+        machine = _target().create_target_machine(
+            cpu=llvm.get_host_cpu_name(), features=llvm.get_host_cpu_features().flatten(), opt=2, jit=True
+        )
+        self._engine = llvm.create_mcjit_compiler(llvm.parse_assembly(text), machine)
+        self._engine.finalize_object()
+
+    def address(self, name: str) -> int:
+        """Where a function begins."""
+        return int(self._engine.get_function_address(name))
+
+
+class NativeFunction:
+    """A straight line as a function of vectors, for one or many rows of them."""
+
+    def __init__(self, line: StraightLine, sizes: Sequence[int], shared: Sequence[bool]) -> None:
+        text, declared = source("run", line, sizes, shared)
+        self._code, self._width = MachineCode("\n".join([*declared, text])), len(line.outputs)
+        kind = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * (len(sizes) + 1), ctypes.c_int64)
+        self._run = kind(self._code.address("run"))
+
+    def __call__(self, arguments: Sequence[Array], rows: int = 1) -> Array:
+        """Results, (rows, width); arguments are contiguous arrays of doubles."""
+        made = np.empty((rows, self._width))
+        self._run(*[one.ctypes.data for one in arguments], made.ctypes.data, rows)
+        return made

@@ -1,0 +1,68 @@
+"""Functions of small arrays whose operations are a straight line, evaluated by machine code that LLVM makes of it.
+
+Compared with JAX's compiler this takes a tenth of the time to compile and a third of the time to call.
+"""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from onesided.base.types import Array
+from onesided.evaluation.machine_code import NativeFunction
+from onesided.evaluation.plain import plain_length
+from onesided.evaluation.straight import NotStraightError, straightened
+
+MOST = 6_000  # operations on single numbers; more take LLVM as long as JAX's compiler
+
+
+class NativeTier:
+    """One function as machine code, for arguments of every shape that it is given.
+
+    Parameters
+    ----------
+    traced : by `jax.jit`, of arrays and of arguments that are not, at the places `static`.
+    """
+
+    def __init__(self, traced: Any, static: tuple[int, ...]) -> None:
+        self._traced, self._static = traced, static
+        self._known: dict[Any, tuple[NativeFunction, tuple[int, ...]] | None] = {}
+
+    def __call__(self, arguments: tuple[Any, ...], *, rows: bool) -> Array | None:
+        """The array that the function returns, or those for all rows of its first argument.
+
+        None where there is no machine code for such arguments.
+        """
+        fixed = tuple(arguments[i] for i in self._static)
+        given = [one for i, one in enumerate(arguments) if i not in self._static] if self._static else arguments
+        if any(isinstance(one, tuple | list | dict) for one in given):
+            return None
+        arrays = [np.asarray(one, dtype=np.float64, order="C") for one in given]
+        first = arrays[0].shape[1:] if rows else arrays[0].shape
+        key = fixed, first, *[array.shape for array in arrays[1:]]
+        if key not in self._known:
+            self._known[key] = self._made(arguments, rows=rows)
+        known = self._known[key]
+        if known is None:
+            return None
+        function, shape = known
+        count = len(arrays[0]) if rows else 1
+        return function(arrays, count).reshape((count, *shape) if rows else shape)
+
+    def _made(self, arguments: tuple[Any, ...], *, rows: bool) -> tuple[NativeFunction, tuple[int, ...]] | None:
+        """Machine code for arguments of these shapes, and the shape of what it returns."""
+        given = [one if i in self._static else np.asarray(one) for i, one in enumerate(arguments)]
+        moving = [one for i, one in enumerate(given) if i not in self._static]
+        if not moving or any(one.dtype != np.float64 for one in moving):
+            return None
+        if rows:
+            given[0] = moving[0] = given[0][0]
+        traced = self._traced.trace(*given)
+        if plain_length(traced) == math.inf or traced.out_info.dtype != np.float64:
+            return None
+        try:
+            line = straightened(traced.jaxpr, MOST)
+        except NotStraightError:
+            return None
+        function = NativeFunction(line, [one.size for one in moving], [i > 0 for i in range(len(moving))])
+        return function, tuple(traced.out_info.shape)
