@@ -102,10 +102,11 @@ class Evaluation(NamedTuple):
         W = modes[:, clear] / np.sqrt(np.abs(values[clear]))
 
         def change(other: "Evaluation") -> float:
-            difference = other.L_qq - since.L_qq
-            if not difference.any():
-                return 0.0
-            difference = W.T @ (length[:, None] * difference * length) @ W
+            with np.errstate(invalid="ignore", over="ignore"):  # infinite stiffness is an infinite change
+                difference = other.L_qq - since.L_qq
+                if not difference.any():
+                    return 0.0
+                difference = W.T @ (length[:, None] * difference * length) @ W
             if not difference.size:
                 return 0.0
             return float(abs(np.linalg.eigvalsh(difference)).max()) if np.isfinite(difference).all() else math.inf

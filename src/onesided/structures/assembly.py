@@ -18,12 +18,8 @@ from onesided.base.types import Array, Indices
 from onesided.elements.contract import Element, Start
 from onesided.elements.places import Place
 from onesided.evaluation.compiling import compiled
-<<<<<<< HEAD
-from onesided.evaluation.derivatives import Derivatives
+from onesided.evaluation.derivatives import MILLION, Derivatives
 from onesided.evaluation.equilibrium_blocks import Evaluation
-=======
-from onesided.evaluation.derivatives import MILLION, Derivatives, Evaluation
->>>>>>> c9c6f57 (First calls: straight lines of operations compiled by LLVM alone, elements form by form, kept between processes as data; no garbage collection while modules load)
 from onesided.evaluation.step_data import Blocks
 from onesided.structures.element_code import FilledTable, StructureCode
 from onesided.structures.kernels import Data, Form, kernel
@@ -153,12 +149,19 @@ class Assembly(Derivatives):
 
     def _table(self, vector: Any, *, added: bool = True) -> FilledTable | None:
         """The elements with these data for machine code, their entries added up or each by itself, if there is any."""
-        return None if self.large else self._code.table(vector, self._numbers_of, added=added)
+        return self._code.table(vector, self._numbers_of, added=added)
 
     @cached_property
     def _code(self) -> StructureCode:
+        return StructureCode(self.batches, *self._places())
+
+    def _places(self) -> tuple[Indices, Indices]:
+        """Where every entry goes in the packed result, and those below the diagonal of the Hessian once more."""
         order, targets, _ = self._gather
-        return StructureCode(self.batches, (order, targets), len(self._targets[1][0]))
+        main, mirrored = (np.full(len(self._targets[1][0]), -1) for _ in range(2))
+        once = len(np.unique(order))
+        main[order[:once]], mirrored[order[once:]] = targets[:once], targets[once:]
+        return main, mirrored
 
     def _numbers_of(self, vector: Any) -> list[Data]:
         """Data of the batches as arrays of NumPy."""

@@ -103,12 +103,11 @@ class StructureCode:
     Parameters
     ----------
     batches : the elements.
-    gather : which entries go where when they are added up; those that come again go to a second place.
-    count : the number of entries.
+    targets, mirrored : where every entry is added to the result, and where once more; −1: nowhere.
     """
 
-    def __init__(self, batches: Sequence[Any], gather: tuple[Indices, Indices], count: int) -> None:
-        self._batches, self._gather, self._count = batches, gather, count
+    def __init__(self, batches: Sequence[Any], targets: Indices, mirrored: Indices) -> None:
+        self._batches, self._targets, self._mirrored = batches, targets, mirrored
         self._filled: dict[bool, tuple[Any, FilledTable | None]] = {}  # whether added up → for which data, the table
 
     def table(self, vector: Any, numbers: Callable[[Any], list[Data]], *, added: bool) -> "FilledTable | None":
@@ -120,7 +119,7 @@ class StructureCode:
         if known is not vector:
             table = None
             with collection_held_back(), suppress(NotStraightError):
-                table = self._tables[added].filled(numbers(vector))
+                table = (self._sums if added else self._apart).filled(numbers(vector))
             self._filled[added] = vector, table
         return table
 
@@ -130,16 +129,13 @@ class StructureCode:
         return self._filled.get(True, (None, None))[1] is not None
 
     @cached_property
-    def _tables(self) -> dict[bool, ElementTable]:
-        """Where the entries of all elements go: into the packed result, or one after the other."""
-        order, targets = self._gather
-        once, nowhere = len(np.unique(order)), np.full(self._count, -1)
-        main, mirrored = nowhere.copy(), nowhere.copy()
-        main[order[:once]], mirrored[order[once:]] = targets[:once], targets[once:]
-        return {
-            True: ElementTable(self._batches, main, mirrored),
-            False: ElementTable(self._batches, np.arange(self._count), nowhere),
-        }
+    def _sums(self) -> ElementTable:
+        return ElementTable(self._batches, self._targets, self._mirrored)
+
+    @cached_property
+    def _apart(self) -> ElementTable:
+        """Every entry at a place of its own."""
+        return ElementTable(self._batches, np.arange(len(self._targets)), np.full(len(self._targets), -1))
 
 
 def _by_element(column_by_column: Indices, count: int) -> Indices:

@@ -213,11 +213,26 @@ class SparseAssembly(Assembly):
         self._along_jit = compiled(self._along_entries, static_argnums=3)
 
     def _evaluate(self, x: Array, vector: Any) -> SparseEvaluation:  # type: ignore[override]
-        return self._assembled(np.asarray(self._second(x, vector)))
+        table = self._table(vector)
+        if table is None:
+            return self._assembled(np.asarray(self._second(x, vector)))
+        return self._split_up(table(x[None], self.n, int(self._targets[1][1][-1]))[0])
 
     def _assembled(self, entries: Array) -> SparseEvaluation:
         targets, ends = self._targets[1]
-        total = _sums(targets, entries, int(ends[-1]))
+        return self._split_up(_sums(targets, entries, int(ends[-1])))
+
+    def _places(self) -> tuple[Indices, Indices]:
+        """Where every entry goes among the sums; there is a triangle of the Hessian only."""
+        targets, ends = self._targets[1]
+        return np.where(targets < ends[-1], targets, -1), np.full(len(targets), -1)
+
+    def _numbers_of(self, vector: Any) -> list[Data]:
+        """Data of the batches as arrays of NumPy."""
+        return cast("list[Data]", jax.tree.map(np.asarray, vector))
+
+    def _split_up(self, total: Array) -> SparseEvaluation:
+        ends = self._targets[1][1]
         energy, L_x, c, hessian, L_qp, gradients, c_p = np.split(total, ends[:-1])
         return SparseEvaluation(float(energy[0]), L_x, c, hessian, L_qp, gradients, c_p, self.pattern)
 
