@@ -196,11 +196,6 @@ class Assembly(Derivatives):
             np.concatenate([one.c for one in found]),
         )
 
-    @property
-    def looks_ready(self) -> bool:
-        """Whether `look` has been compiled."""
-        return self._code.ready or super().looks_ready
-
     def look(self, X: Array, directions: Array, vector: Any) -> tuple[Array, Array]:
         """Values c and the derivative of (L_q, c) in a direction of its own, (m,) and (n + m,), at many points."""
         table = self._table(vector)

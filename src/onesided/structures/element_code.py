@@ -123,11 +123,6 @@ class StructureCode:
             self._filled[added] = vector, table
         return table
 
-    @property
-    def ready(self) -> bool:
-        """Whether there is machine code."""
-        return self._filled.get(True, (None, None))[1] is not None
-
     @cached_property
     def _sums(self) -> ElementTable:
         return ElementTable(self._batches, self._targets, self._mirrored)
