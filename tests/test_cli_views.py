@@ -11,6 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 import onesided
+from onesided.base.errors import UsageError
 from onesided.cli import listing
 from onesided.cli.app import app
 from onesided.cli.result_members import with_members
@@ -148,6 +149,19 @@ def test_saved_results_know_their_members(tmp_path):
     np.testing.assert_allclose(2 * path["west.force"] * path["apex_y"] / path["west.length"], -path.p, atol=1e-9)
     done = run("plot", str(folder), "--kind", "sketch", "--members", "force", "-o", str(tmp_path / "a.svg"))
     assert done.exit_code == 0, done.output
+
+
+def test_a_page_written_anew_does_not_damage_its_result(tmp_path):
+    """Another version writes another page, and a reader may delete it: the numbers are those that were written."""
+    folder = tmp_path / "bar"
+    assert run("trace", "corner-limit", "-o", str(folder), "--report").exit_code == 0
+    (folder / "report.html").write_text("<!doctype html>another version's")
+    points = len(onesided.load_result(folder))
+    (folder / "report.html").unlink()
+    assert len(onesided.load_result(folder)) == points
+    (folder / "path.csv").write_text("p\n0\n")
+    with pytest.raises(UsageError, match="damaged"):
+        onesided.load_result(folder)
 
 
 def test_a_result_without_its_file_stays_as_it_is(results):

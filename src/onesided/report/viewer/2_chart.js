@@ -33,7 +33,8 @@ class Chart {
     this.curves = this.lines();
     const known = `${this.xName()} ${this.yName()}`;
     if (this.home && this.known === known) return;
-    const seen = (which, name) => noticed(range(new Set(this.curves.map((k) => k[which]))), scales.get(name));
+    const part = (k, which) => (this.own ? k[which].slice(k.begin, k.end) : k[which]);
+    const seen = (which, name) => noticed(range(new Set(this.curves.map((k) => part(k, which)))), scales.get(name));
     const xs = seen("x", this.xName()), ys = seen("y", this.yName());
     const mx = 0.06 * (xs[1] - xs[0]), my = 0.09 * (ys[1] - ys[0]);
     Object.assign(this, { known, home: [xs[0] - mx, xs[1] + mx, ys[0] - my, ys[1] + my] });

@@ -33,7 +33,7 @@ const apart = D.branches.length > 1 && !D.driven; // branches, each with an arc 
 for (const name of new Set(apart ? [D.control, D.along] : [D.along, D.control])) against.append(element("option", { value: name }, titled(name)));
 const wanted = () => (quantity.value === "energy" ? ["energy"] : D.series.map((n) => `${quantity.value} ${n}`)).filter((n) => columns.has(n));
 const curves = D.quantities.length ? new Chart(byId("curves"), byId("curves-top"), {
-  at: () => view.frame, pick: (frame) => show(frame), tip,
+  at: () => view.frame, pick: (frame) => show(frame), tip, own: single,
   xName: () => against.value, yName: () => quantity.value,
   lines: () => wanted().flatMap((name, k) => D.branches.filter((_, i) => !single || i === view.branch).map((b) => ({
     x: against.value === D.along && !apart ? lengths : columns.get(against.value), y: columns.get(name), begin: b.begin, end: b.end,
