@@ -117,3 +117,27 @@ def test_a_point_slides_over_the_end_of_a_segment(height, thickness, turn, spars
         assert told(path) == [(kind, pytest.approx(0.5 + np.sqrt(thickness**2 - height**2), rel=1e-9))]
         end = path.q[-1 if direction > 0 else 0]
         assert end == pytest.approx(0.5 * x + height * y, abs=1e-9)
+
+
+@pytest.mark.parametrize("unit", [0.025, 1.0, 740.0])
+@pytest.mark.parametrize("cables", [3, 4, 5, 8])
+def test_cables_of_a_symmetric_net_go_slack(cables, unit):
+    """A mass in the middle of stretched cables, drawn towards one of them: those behind it go slack, no event is made.
+
+    In the middle their forces cancel but for rounding, which says nothing about lengths. Far out the one cable ahead
+    of the mass is slack, and those behind carry p.
+    """
+    turn = 2 * np.pi * np.arange(cables) / cables
+    ends, length, k = np.column_stack([np.cos(turn), np.sin(turn)]), 0.72, 6.0
+
+    def stretch(x, lib):
+        return lib.maximum(lib.sqrt(((x - ends) ** 2).sum(axis=1)) - length, 0.0)
+
+    system = System(("x", "y"), lambda q, p, th: k * (stretch(q / unit, jnp) ** 2).sum() / 2 - p * q[0] / unit)
+    path = onesided.trace(system, [0.0, 0.0], 0.0, p_bounds=(0.0, 9.0))
+    assert told(path) == []
+    for q, p in zip(path.q / unit, path.p, strict=True):
+        away = q - ends
+        pull = k * stretch(q, np) @ (away / np.linalg.norm(away, axis=1)[:, None])
+        assert pull == pytest.approx([p, 0.0], abs=1e-8)
+    assert np.all(path.instability == 0)

@@ -219,6 +219,8 @@ def _lengths(
     """
     guess = _linear_reach(e, q, p, d) or 1.0
     t, usual = _reach(evaluate, e, q, p, d, guess), e
+    if t is None and guess != 1.0 and not q.any():  # forces that cancel up to rounding are all that is known
+        t = _reach(evaluate, e, q, p, d, guess * 10.0**DECADES)
     if t is not None and not fixed:
         near, t = t, _past_power_law(evaluate, q, p, d, t) if len(d) == 1 else t
         usual = e if t == near else evaluate(q + t * d * _zigzag(len(d)), p)
