@@ -199,3 +199,8 @@ def test_no_window_of_instability_on_a_bent_path_is_passed(system, thickness, me
 def test_windows_off_the_middles_of_steps_are_seen(seed):
     """Matrices are made where they are off most: halving the step over and over did not meet these windows."""
     assert check_windows(MIXED, field(seed, (-3.0, -1.0)), BOTH[0], 1.1e-3)
+
+
+def test_a_window_just_before_the_bound_is_seen():
+    """On the last step of a compiled stretch, which is cut at the bound of p."""
+    assert check_windows(SOFT, field(9022, (-3.0, -1.0)), BOTH[0], 1.5e-3)

@@ -16,7 +16,7 @@ from onesided.evaluation.equilibrium_blocks import Evaluation
 from onesided.evaluation.path_steps import LONG
 from onesided.statics.curves.curve import Curve, CurvePoint
 from onesided.statics.dips import dips, floor_of
-from onesided.statics.tracing.hits import PathWatch
+from onesided.statics.tracing.hits import PathWatch, Trigger
 from onesided.statics.tracing.inside import between, spread
 from onesided.statics.tracing.stiffness_looks import (
     SEED,
@@ -75,7 +75,8 @@ class Survey:
         """The first step of some in a row on which something is seen, by number, and the fraction of it up to there."""
         s = np.append(here.s, made.points.s)
         bent = self._bent(np.concatenate([here.t[None], made.points.t]), s)
-        counts = self._places(curve, s, bent, points, list(made.located))
+        events = [i for i, one in made.located.items() if one.trigger is not Trigger.bound]
+        counts = self._places(curve, s, bent, points, events)
         chosen, most = np.flatnonzero(counts), max(1, MANY // (curve.n + curve.w) ** 2)
         for some in (chosen[first : first + most] for first in range(0, len(chosen), most)):
             steps = SurveyedSteps(curve, here, made, some, bent)
