@@ -20,19 +20,21 @@ NOT_TRACED = {"bouncing-ball", "heavy-top", "knife-edge", "pendulum", "rolling-d
 REFUSED = {"platform", "gantry-crane"}  # equilibria in which nothing holds some coordinate: no derivative
 LONG = tuple(sorted(set(zoo.names()) - NOT_TRACED - set(QUICK)))
 EXACT, ROUNDED = 1e-8, 1e-12  # of the rates; of the unknowns and their sizes, where they hardly depend on a parameter
-NONE = 1e-10  # of the sizes: rates that are zero but for rounding
-STEPS = (0.1, 0.4, 0.02, 0.01)  # relative changes of a parameter
+NONE = 1e-9  # of the sizes: rates that are zero but for rounding
+STEPS = (0.02, 0.1, 0.4, 0.01)  # relative changes of a parameter
 NEAR = 1e-7  # relative changes so small that what is left of third differences is rounding
-NOISY = ("guyed-mast",)  # stiff members beside soft ones: solutions themselves are known less well
+NOISY = (
+    "guyed-mast",
+    "column-between-walls",
+)  # stiff members beside soft ones: solutions themselves are known less well
 
 
-def _sizes(system, rates):
-    """By how much parameters are changed, relative: by themselves, or so that p changes by itself where they are 0."""
+def _sizes(system, rates, q):
+    """By how much parameters are changed: by themselves; where they are 0, so that p or q changes by itself."""
     values = np.array(list(system.parameters.values()))
-    faster = np.maximum(np.abs(np.nan_to_num(rates.p_rate)), abs(rates.p))
-    return np.where(
-        values != 0.0, values, np.divide(abs(rates.p), faster, out=np.ones(len(values)), where=faster > 0.0)
-    )
+    fast = np.max(np.abs(np.nan_to_num(rates.q_rate)), axis=1) / np.max(np.abs(q))
+    fast = np.maximum(fast, np.abs(np.nan_to_num(rates.p_rate)) / abs(rates.p) if rates.p else 0.0)
+    return np.where(values != 0.0, values, 1.0 / np.maximum(fast, 1.0))
 
 
 def _again(event, system, number, size):
@@ -94,7 +96,7 @@ def test_every_parameter_of_every_event(model):
             continue
         rates = onesided.sensitivity(event)
         x = np.concatenate([event.q, [event.p], event.mu, event.lam])
-        sizes, changes = np.abs(x) + event.origin.where.unit, _sizes(system, rates)
+        sizes, changes = np.abs(x) + event.origin.where.unit, _sizes(system, rates, event.q)
         for number, name in enumerate(system.parameters):
             parts = (rates.q_rate, rates.p_rate[:, None], rates.mu_rate, rates.lam_rate)
             own = np.concatenate([part[number] for part in parts]) * changes[number]
