@@ -112,3 +112,19 @@ def test_arrays_are_taken_wherever_lists_are():
         listed = Body("b", (0.0, 0.0), **{key: value.tolist()})
         sketches = [onesided.compose(one, elements.Moment("m", ("b",), 1.0)).sketch for one in (body, listed)]
         assert str(sketches[0]) == str(sketches[1])
+
+
+@pytest.mark.parametrize(
+    ("part", "words"),
+    [
+        (Node("n", (0.0, "h")), "node 'n': unknown name `h`"),
+        (Body("n", (0.0, 0.0), angle="1/0"), "body 'n': "),
+        (elements.Bar("rafter", ("b", "c"), law="kk*e**2"), "bar 'rafter': unknown name `kk`"),
+        (elements.Force("wind", "b", ("P", 0.0)), "force 'wind': unknown name `P`"),
+        (elements.Bar("rafter", ("b", "c"), stiffness=np.inf), "bar 'rafter': a quantity is not usable"),
+    ],
+)
+def test_formulas_and_numbers_that_are_wrong_name_their_part(part, words):
+    with pytest.raises(ModelError, match=words) as caught:
+        onesided.compose(*surroundings(2), part)
+    assert caught.value.about == part.name

@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from onesided import PredictorCorrector, System, trace
+from onesided import PredictorCorrector, System, solve, trace
 from onesided.evaluation.compiling import OPTIONS, PLAIN_BLOCKS, QUICK, compiled, compiler_options, prepare_jax
 from onesided.evaluation.derivatives import Derivatives
 from onesided.evaluation.flat import flattened, retraced
@@ -275,3 +275,17 @@ def test_blocks_of_points_by_numpy_first_are_those_of_the_loop_afterwards():
     exact = np.column_stack([2.0 * points.sum(axis=1), np.cos(points[:, 0])])
     for _ in range(PLAIN_BLOCKS + 2):
         np.testing.assert_allclose(made(points, 8.0, 2.0), exact, rtol=1e-14)
+
+
+def test_functions_may_print_and_take_nothing_apart(capfd):
+    """Operations without results: what prints is left to the compiler, an empty array taken apart is nothing."""
+
+    def energy(q, p, th):
+        jax.debug.print("seen {x}", x=q[0])
+        return (q[0] - 2.0 * p) ** 2 + sum(jnp.unstack(q[1:]), 0.0)
+
+    system = System(coordinates=("x",), energy=energy)
+    found = solve(system, start=[0.0], p=1.5).value
+    jax.effects_barrier()
+    assert found.q == pytest.approx([3.0])
+    assert "seen 3" in capfd.readouterr().out

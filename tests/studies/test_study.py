@@ -314,6 +314,10 @@ def test_damaged_chunks_are_named(spring, tmp_path):
     chunk.write_bytes(b"rubbish")
     with pytest.raises(UsageError, match="is damaged"):
         onesided.open_study(tmp_path).to_dict()
+    chunk.unlink()
+    chunk.mkdir()
+    with pytest.raises(UsageError, match="is damaged"):
+        onesided.open_study(tmp_path).to_dict()
 
 
 def test_models_are_recognised_by_what_they_say_not_by_their_words(truss):

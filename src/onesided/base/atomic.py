@@ -35,17 +35,12 @@ def whole_file(target: Path) -> Iterator[Path]:
     OSError
         Where the draft cannot be written; it names the target, which is then as it was.
     """
-    try:
-        with _draft(target) as folder:
-            draft = folder / target.name
-            yield draft
-            _to_disk(draft)
-            os.replace(draft, target)
-            _to_disk(target.parent)
-    except OSError as error:
-        if error.filename is None or ENDING in str(error.filename):
-            error.filename = str(target)
-        raise
+    with _draft(target) as folder:
+        draft = folder / target.name
+        yield draft
+        _to_disk(draft)
+        os.replace(draft, target)
+        _to_disk(target.parent)
 
 
 @contextmanager
@@ -82,13 +77,17 @@ def try_to_write(target: Path) -> None:
 
 @contextmanager
 def _draft(target: Path) -> Iterator[Path]:
-    """A hidden folder beside the target that is gone afterwards."""
+    """A hidden folder beside the target that is gone afterwards; errors name the target, not what is in it."""
     _tidy(target.parent)
     folder = target.parent / f".{target.name[:100]}-{_owner()}-{secrets.token_hex(4)}{ENDING}"
     _OPEN.add(folder)
     try:
         folder.mkdir(mode=0o700)
         yield folder
+    except OSError as error:
+        if error.filename is None or ENDING in str(error.filename):
+            error.filename = str(target)
+        raise
     finally:
         shutil.rmtree(folder, ignore_errors=True)
         _OPEN.discard(folder)

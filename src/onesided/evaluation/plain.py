@@ -92,8 +92,8 @@ def _length(jaxpr: Any) -> float:
         inner = called(equation, INLINED)
         if inner is not None:
             total += _length(getattr(inner, "jaxpr", inner))
-        else:
-            total += 1 if _is_known(equation) else math.inf
+        elif equation.outvars or equation.effects:  # an empty array taken apart is nothing at all
+            total += 1 if equation.outvars and _is_known(equation) else math.inf
     return total
 
 

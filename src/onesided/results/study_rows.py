@@ -127,7 +127,13 @@ def _read(parts: Iterable[Chunk], columns: Sequence[str] | None = None) -> Any:
 
 def _one(part: Chunk, columns: Sequence[str] | None) -> Any:
     """One chunk, or those of some columns that it has; a file that is gone is no damage."""
-    content = part.file.read_bytes()
+    try:
+        content = part.file.read_bytes()
+    except FileNotFoundError:
+        raise
+    except OSError as unreadable:
+        with damage(part.file):
+            raise unreadable from None
     with damage(part.file):
         if part.digest is not None and hashlib.sha256(content).hexdigest() != part.digest:
             raise ValueError("its digest is not the one in its name")

@@ -25,12 +25,11 @@ def check_places(places: Mapping[str, Place], start: Start) -> None:
             )
 
 
-def check_numbers(elements: Sequence[Element], start: Start) -> None:
-    """Refuse elements with a quantity that is no number."""
-    for element in elements:
-        for name, value in element.numbers(start).items():
-            if np.any(np.isnan(np.asarray(value, dtype=np.float64))):
-                raise element.error("one of its quantities is no number", got=f"{name} = {value}")
+def check_numbers(element: Element, start: Start) -> None:
+    """Refuse an element with a quantity that is no number."""
+    for name, value in element.numbers(start).items():
+        if np.any(np.isnan(np.asarray(value, dtype=np.float64))):
+            raise element.error("one of its quantities is no number", got=f"{name} = {value}")
 
 
 def check_masses(places: Mapping[str, Place], start: Start) -> None:

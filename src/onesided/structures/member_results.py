@@ -152,7 +152,10 @@ class Reader:
                 e = names.index(beam)
                 return {name: own[i][:, e] for i, name in enumerate(kind.section_names)}
         beams = [e.name for e in self.system.structure.elements if e.section_names]
-        raise UsageError(f"no beam is called '{beam}'", expected="one of " + (", ".join(beams[:8]) or "none"))
+        raise UsageError(
+            f"no beam is called '{beam}'",
+            expected=f"one of {', '.join(beams[:8])}" if beams else "a structure with beams",
+        )
 
     def _batches(self) -> Iterator[tuple["Batch", Data]]:
         structure = self.system.structure

@@ -53,7 +53,6 @@ class Structure:
         start = self.start_of(parameters)
         check_places(self.places, start)
         self._check_elements(start)
-        check_numbers(self.elements, start)
         self.inner = self._number_inner(start)
         self._check_parameters(parameters)
         self.bilateral, self.unilateral, self.rows = self._number_constraints()
@@ -138,8 +137,15 @@ class Structure:
         plain = Start({}, parameters)
         frames: dict[str, Frame] = {}
         for name, place in self.places.items():
-            values = plain.vector([slot.start for slot in place.slots])
-            numbers = {key: plain.vector(value) for key, value in place.numbers.items()}
+            try:
+                values = plain.vector([slot.start for slot in place.slots])
+                numbers = {key: plain.vector(value) for key, value in place.numbers.items()}
+            except FormulaError as error:
+                what = f"{place.kind} '{name}': {error.what}"
+                raise ModelError(what, about=name, got=error.formula, advice=error.advice) from None
+            except ModelError as error:
+                what = f"{place.kind} '{name}': {error.what}"
+                raise ModelError(what, about=name, got=error.got, expected=error.expected) from None
             frames[name] = place.frame(values, numbers, np)
         return Start(frames, parameters, self.places)
 
@@ -352,6 +358,7 @@ def _check(element: Element, start: Start) -> None:
     """The element's own check; what it refuses carries the element's name."""
     try:
         element.check(start)
+        check_numbers(element, start)
     except FormulaError as error:
         if error.what == f"unknown name `{element.control}`":
             raise element.error(UNSCHEDULED, got=error.formula, advice=OTHERWISE) from None
