@@ -334,7 +334,7 @@ def _joined(event: Event, events: CurveOfEvents, parameter: str, sides: list[_Si
     worst = (
         Status.interrupted
         if Status.interrupted in ends
-        else next((one for one in ends[::-1] if one not in ENDS), ENDS[ends[0]])
+        else next((one for one in ends[::-1] if one not in ENDS), ENDS.get(ends[0], ends[0]))
     )
     return Followed(
         kind=event.kind,
