@@ -90,7 +90,7 @@ def _by_kind(values, n):
 def test_every_parameter_of_every_event(model):
     system = zoo.load(model).system
     for event in onesided.trace(system, max_events=EVENTS, throw=False).events[:EVENTS]:
-        if model in REFUSED:
+        if model in REFUSED or event.kind is onesided.Kind.idle:  # redundant all along
             with pytest.raises(onesided.UsageError, match="degenerate"):
                 onesided.sensitivity(event)
             continue
