@@ -20,7 +20,7 @@ class _Held:
 
 @contextmanager
 def collection_held_back() -> Iterator[None]:
-    """No search for garbage inside the block; what was made there then counts as old, and is searched rarely."""
+    """No search for garbage inside the block; what was put aside by others stays there."""
     with _Held.lock:
         if _Held.blocks == 0:
             _Held.before = gc.isenabled()
@@ -32,7 +32,4 @@ def collection_held_back() -> Iterator[None]:
         with _Held.lock:
             _Held.blocks -= 1
             if _Held.blocks == 0 and _Held.before:
-                if gc.get_freeze_count() == 0:  # what others have put aside stays there
-                    gc.freeze()
-                    gc.unfreeze()
                 gc.enable()
