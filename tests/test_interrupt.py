@@ -51,7 +51,7 @@ def begin(code, *arguments, cold=False):
     return process
 
 
-@pytest.mark.parametrize("moment", [0.0, 0.15, 0.6, 1.2])
+@pytest.mark.parametrize("moment", [0.0, 0.15, 0.3, 0.6])
 def test_during_imports_and_compilation_one_line_says_so(moment):
     process = begin(RUN, "trace", "scissor-lift", cold=True)
     time.sleep(moment)
@@ -263,7 +263,7 @@ main()
 """
 
 
-@pytest.mark.parametrize(("command", "code"), [("schema", 0), ("solve corner-limit", 0), ("check no-such.toml", 2)])
+@pytest.mark.parametrize(("command", "code"), [("examples", 0), ("solve corner-limit", 0), ("check no-such.toml", 2)])
 def test_the_process_ends_when_all_is_said(command, code):
     """What was loaded is not taken apart (Ctrl-C would not be heard meanwhile); the rest of leaving is as always."""
     usual = CliRunner().invoke(app, command.split())

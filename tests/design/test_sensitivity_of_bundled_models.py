@@ -32,7 +32,8 @@ NOISY = (
 def _sizes(system, rates, q):
     """By how much parameters are changed: by themselves; where they are 0, so that p or q changes by itself."""
     values = np.array(list(system.parameters.values()))
-    fast = np.max(np.abs(np.nan_to_num(rates.q_rate)), axis=1) / np.max(np.abs(q))
+    moved, largest = np.max(np.abs(np.nan_to_num(rates.q_rate)), axis=1), np.max(np.abs(q))
+    fast = moved / largest if largest else 0.0 * moved
     fast = np.maximum(fast, np.abs(np.nan_to_num(rates.p_rate)) / abs(rates.p) if rates.p else 0.0)
     return np.where(values != 0.0, values, 1.0 / np.maximum(fast, 1.0))
 

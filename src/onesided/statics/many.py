@@ -260,7 +260,7 @@ def _followed(
         return None, str(e)
     except BROKEN as e:  # one path must not take the others with it
         return None, f"its numbers are beyond what can be computed with: {e}"
-    return path, path.note
+    return path, path.note or ("" if path.status.ok else path.status.value)
 
 
 def _traced_events(path: Path, i: int) -> ManyEvents:
