@@ -142,7 +142,8 @@ def check_wall(N, accuracy):
     first, second = path.events[:2]
     assert first.constraints == (f"up{N}",) and first.p == pytest.approx(EULER, rel=0.02)
     assert second.constraints == (f"up{N - 1}",) and second.p == pytest.approx(4 * EULER, rel=8 / N)
-    assert path.p.max() == pytest.approx(16 * EULER, rel=accuracy)
+    held = path.p[np.asarray(path.instability) == 0]  # what follows is unstable, and may lead to higher loads again
+    assert held.max() == pytest.approx(16 * EULER, rel=accuracy)
     assert path.residual < 1e-8
     for event in path.events:  # no contact closes that is closed, nothing changes without a name
         assert event.kind in {Kind.closes, Kind.opens, Kind.corner_limit, Kind.limit, Kind.bound}
