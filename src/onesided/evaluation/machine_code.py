@@ -6,7 +6,7 @@ them. Vectors that are the same for all rows have stride zero.
 
 import ctypes
 import struct
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
 
@@ -17,6 +17,7 @@ from llvmlite import ir
 from onesided.base.types import Array
 from onesided.evaluation.straight import Scalar, ScalarOperation, StraightLine
 
+LONG = ir.IntType(64)
 POINTER = str(ir.DoubleType().as_pointer())
 ARITHMETIC = {"add": "fadd", "sub": "fsub", "mul": "fmul", "div": "fdiv"}
 ORDERED = {"eq": "oeq", "lt": "olt", "le": "ole", "gt": "ogt", "ge": "oge", "ne": "une"}
@@ -130,6 +131,21 @@ done:
 ret void
 }}
 """
+
+
+def counted_loop(builder: Any, count: Any, body: Callable[[Any], Any]) -> None:
+    """What the body does for every number below `count`, written where the builder stands."""
+    before, head, inside, after = builder.block, *(builder.function.append_basic_block() for _ in range(3))
+    builder.branch(head)
+    builder.position_at_end(head)
+    i = builder.phi(LONG)
+    i.add_incoming(LONG(0), before)
+    builder.cbranch(builder.icmp_signed("<", i, count), inside, after)
+    builder.position_at_end(inside)
+    body(i)
+    i.add_incoming(builder.add(i, LONG(1)), builder.block)
+    builder.branch(head)
+    builder.position_at_end(after)
 
 
 @cache

@@ -15,12 +15,12 @@ from llvmlite import ir
 
 from onesided.base.processors import processors
 from onesided.base.types import Array, Indices
-from onesided.evaluation.machine_code import BY_LIBRARY, BY_LLVM
+from onesided.evaluation.machine_code import BY_LIBRARY, BY_LLVM, LONG, counted_loop
 from onesided.evaluation.straight import Scalar, ScalarOperation, StraightLine
 
 WIDTH = 8  # paths side by side
 SHARE, MOST = 64, 4096  # paths that one thread takes at a time, at least and at most
-DOUBLE, TRUTH, LONG = ir.DoubleType(), ir.IntType(1), ir.IntType(64)
+DOUBLE, TRUTH = ir.DoubleType(), ir.IntType(1)
 WIDE, TRUTHS = ir.VectorType(DOUBLE, WIDTH), ir.VectorType(TRUTH, WIDTH)
 ORDERED = {"eq": "==", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
 FLAGS = ("contract",)  # a product and a sum may be rounded once
@@ -167,8 +167,8 @@ class _Driver:
         b.store(first, self.following)
         b.store(LONG(0), self.busy)
         count = LONG((self.length + self.given) * WIDTH)
-        self._loop(count, lambda i: b.store(DOUBLE(0.0), b.gep(self.into, [i])))
-        self._loop(LONG(WIDTH), self._fill)
+        counted_loop(self.b, count, lambda i: b.store(DOUBLE(0.0), b.gep(self.into, [i])))
+        counted_loop(self.b, LONG(WIDTH), self._fill)
         self._until_done(tick, [b.gep(one, [LONG(0), LONG(0)]) for one in (into, made)])
 
     def _until_done(self, tick: ir.Function, arguments: list[Any]) -> None:
@@ -179,33 +179,17 @@ class _Driver:
         b.cbranch(b.icmp_signed(">", b.load(self.busy), LONG(0)), inside, after)
         b.position_at_end(inside)
         b.call(tick, arguments)
-        self._loop(LONG(WIDTH), self._keep)
+        counted_loop(self.b, LONG(WIDTH), self._keep)
         b.branch(head)
         b.position_at_end(after)
         b.ret_void()
-
-    def _loop(self, count: Any, body: Callable[[Any], Any]) -> None:
-        """What the body does for every number below `count`."""
-        b = self.b
-        head, inside, after = (self.run.append_basic_block() for _ in range(3))
-        before = b.block
-        b.branch(head)
-        b.position_at_end(head)
-        i = b.phi(LONG)
-        i.add_incoming(LONG(0), before)
-        b.cbranch(b.icmp_signed("<", i, count), inside, after)
-        b.position_at_end(inside)
-        body(i)
-        i.add_incoming(b.add(i, LONG(1)), b.block)
-        b.branch(head)
-        b.position_at_end(after)
 
     def _slot(self, flat: Any, place: Any, lane: Any) -> Any:
         """Where number `place` of a slot is."""
         return self.b.gep(flat, [self.b.add(self.b.mul(place, LONG(WIDTH)), lane)])
 
     def _copy(self, source: Callable[[Any], Any], target: Callable[[Any], Any], count: int) -> None:
-        self._loop(LONG(count), lambda i: self.b.store(self.b.load(source(i)), target(i)))
+        counted_loop(self.b, LONG(count), lambda i: self.b.store(self.b.load(source(i)), target(i)))
 
     def _row(self, base: Any, number: Any, size: int) -> Callable[[Any], Any]:
         """The entries of a row of a table."""

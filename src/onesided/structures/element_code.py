@@ -19,11 +19,11 @@ from llvmlite import ir
 from onesided.base.collecting import collection_held_back
 from onesided.base.types import Array, Indices
 from onesided.evaluation.kept_lines import kept_line
-from onesided.evaluation.machine_code import MachineCode, source
+from onesided.evaluation.machine_code import LONG, MachineCode, counted_loop, source
 from onesided.evaluation.straight import NotStraightError, StraightLine, straight
 from onesided.structures.kernels import KEPT, Data, Form
 
-LONG, DOUBLE = ir.IntType(64), ir.DoubleType()
+DOUBLE = ir.DoubleType()
 LONGS, DOUBLES = LONG.as_pointer(), DOUBLE.as_pointer()
 FUNCTION = ir.FunctionType(ir.VoidType(), [*[DOUBLES] * 4, LONG])
 FIELDS = ("function", "count", "k", "r", "d", "width", "index", "base", "rate", "rows", "data", "targets", "mirrored")
@@ -177,30 +177,17 @@ class _Loop:
         self.run = ir.Function(self.module, ir.FunctionType(ir.VoidType(), self.arguments), "assemble")
         self.b = ir.IRBuilder(self.run.append_basic_block())
         self.table, batches, self.X, self.width, self.n, self.made, self.size, self.room, points = self.run.args
-        self._each(points, lambda point: self._each(batches, lambda batch: self._batch(point, batch)))
+        counted_loop(
+            self.b, points, lambda point: counted_loop(self.b, batches, lambda batch: self._batch(point, batch))
+        )
         self.b.ret_void()
-
-    def _each(self, count: Any, body: Callable[[Any], None]) -> None:
-        """What the body does for every number below `count`."""
-        b = self.b
-        before, head, inside, after = b.block, *(self.run.append_basic_block() for _ in range(3))
-        b.branch(head)
-        b.position_at_end(head)
-        i = b.phi(LONG)
-        i.add_incoming(LONG(0), before)
-        b.cbranch(b.icmp_signed("<", i, count), inside, after)
-        b.position_at_end(inside)
-        body(i)
-        i.add_incoming(b.add(i, LONG(1)), b.block)
-        b.branch(head)
-        b.position_at_end(after)
 
     def _batch(self, point: Any, batch: Any) -> None:
         b = self.b
         line = b.gep(self.table, [b.mul(batch, LONG(len(FIELDS)))])
         field = {name: b.load(b.gep(line, [LONG(i)])) for i, name in enumerate(FIELDS)}
         x, made = b.gep(self.X, [b.mul(point, self.width)]), b.gep(self.made, [b.mul(point, self.size)])
-        self._each(field["count"], lambda element: self._element(field, element, x, made))
+        counted_loop(self.b, field["count"], lambda element: self._element(field, element, x, made))
 
     def _element(self, field: dict[str, Any], element: Any, x: Any, made: Any) -> None:
         """One element: its slots and multipliers are gathered, its function is called, its entries are added."""
@@ -226,9 +213,9 @@ class _Loop:
             at = b.add(b.add(self.n, LONG(1)), b.load(b.gep(rows, [j])))
             b.store(b.load(b.gep(x, [at])), b.gep(nu, [j]))
 
-        self._each(k, gather)
+        counted_loop(self.b, k, gather)
         b.store(p, b.gep(slots, [k]))
-        self._each(r, multiplier)
+        counted_loop(self.b, r, multiplier)
         b.call(b.inttoptr(field["function"], FUNCTION.as_pointer()), [slots, numbers, nu, entries, LONG(1)])
         for name in ("targets", "mirrored"):
             self._add(own(name, field["width"], LONGS), field["width"], entries, made)
@@ -242,4 +229,4 @@ class _Loop:
                 place = b.gep(made, [target])
                 b.store(b.fadd(b.load(place), b.load(b.gep(entries, [j]))), place)
 
-        self._each(width, one)
+        counted_loop(self.b, width, one)
