@@ -163,7 +163,9 @@ def test_what_is_called_often_is_compiled_again_with_the_same_numbers(monkeypatc
 def test_options_that_the_compiler_does_not_know_are_left_out(monkeypatch):
     monkeypatch.setattr("onesided.evaluation.compiling.KNOWN", ((0, 0), (0, 0)))
     monkeypatch.setattr("onesided.evaluation.compiling.OPTIONS", {**OPTIONS, "xla_no_such_option": True})
-    assert compiler_options.__wrapped__(quick=True) == {**OPTIONS, QUICK: 0}
+    found, known = compiler_options.__wrapped__(quick=True), {**OPTIONS, QUICK: 0}
+    assert QUICK in found and "xla_no_such_option" not in found
+    assert found.items() <= known.items()  # later versions of JAX know fewer of them
 
 
 def test_a_function_that_is_traced_once_has_all_derivatives():

@@ -249,7 +249,12 @@ def _plain(value: Any) -> Any:
 def _each(function: Callable[..., Any], count: int) -> Callable[..., Any]:
     """A function of numbers for all entries of arrays: an array, even of none."""
     every = np.frompyfunc(lambda *inputs: function(*map(_plain, inputs)), count, 1)
-    return lambda *arrays: np.asarray(every(*arrays), dtype=object)
+
+    def made(*arrays: Any) -> Any:
+        with np.errstate(all="ignore"):  # numbers that are not finite are none of NumPy's business here
+            return np.asarray(every(*arrays), dtype=object)
+
+    return made
 
 
 def _power(line: _Line, x: Any, exponent: int) -> Any:
