@@ -37,6 +37,7 @@ def live(
         name, here = (file.name, file.parent) if file.exists() else (f"{file}.toml", Path())
         served = onesided.live(system, folder=folder or here, port=port, token=token, name=name, browser=browser)
         with served as server:
+            interrupt.pressed()  # from here on Ctrl-C is looked for, also before the address has been read
             sys.stdout.write(f"{server.url}\n")
             sys.stdout.flush()
             while not interrupt.pressed():
