@@ -161,7 +161,7 @@ def back_from(curved: Curved, truth: Truth):
     def back(fact: Fact) -> Fact:
         x, *z = (float(v) for v in curved.inner(np.array(fact.q)))
         near = [one.q[0] for one in at_stops if abs(one.p - fact.p) < ACCURACY and abs(one.q[0] - x) < APART]
-        return replace(fact, q=(near[0] if near else x, *z))
+        return replace(fact, q=(min(near, key=lambda other: abs(other - x)) if near else x, *z))
 
     return back
 

@@ -83,11 +83,12 @@ def in_the_way(contact: tuple[float, float], Y: Callable[..., Any], p_of: Callab
     x = np.linspace(first, last, SAMPLES)
     p = p_of(x)
     turns = np.flatnonzero(np.diff(np.sign(np.diff(p))))
-    facts = [Fact((Kind.closes,), first, (first, 0.0), 0, 0)]
+    way = last - first  # of p: a path that misses the contact is wrong there, however far it should have climbed
+    facts = [Fact((Kind.closes,), first, (first, 0.0), 0, 0, extent=way)]
     for number, i in enumerate(turns):
         at = _extremum(p_of, float(x[i]), float(x[i + 2]))
         facts.append(Fact((Kind.limit,), float(p_of(at)), (at, float(Y(at))), number % 2, 1 - number % 2))
-    return (*facts, Fact((Kind.opens,), last, (last, 0.0), 0, 0))
+    return (*facts, Fact((Kind.opens,), last, (last, 0.0), 0, 0, extent=way))
 
 
 def _extremum(p_of: Callable[..., Any], low: float, high: float) -> float:

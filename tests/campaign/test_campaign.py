@@ -6,7 +6,7 @@ The counts of each campaign are printed at the end of the test run.
 import pytest
 
 from . import bundled, curved, drives, one_coordinate, straight, two_coordinates, units, waves
-from .verdicts import campaign
+from .verdicts import campaign, guarded
 
 FAMILIES = {module.__name__.rpartition(".")[2]: module for module in (
     one_coordinate, straight, units, curved, drives, two_coordinates, waves, bundled)}  # fmt: skip
@@ -53,6 +53,16 @@ def test_two_forks_closer_together_than_a_step_are_told_apart():
 def test_a_slide_lands_on_a_peg_that_is_smaller_than_a_step():
     """Its curvature times the reaction is a thousand million times the stiffness of the system."""
     assert drives.judge(900125).outcome == "right"
+
+
+def test_a_contact_that_has_opened_does_not_open_again():
+    """Beside a reaction 10⁸ times as large, rounding hides the gap on the first steps of the leg."""
+    assert curved.judge(3002643).outcome == "right"
+
+
+def test_equations_that_overflow_end_a_path_in_words():
+    """The path runs off to infinity; where its tangent is lost, it ends with a status."""
+    assert guarded(curved.judge, 3000146).outcome in {"right", "flagged"}
 
 
 @pytest.mark.slow

@@ -20,7 +20,7 @@ import onesided
 from onesided import Kind, Path, Status, System
 
 from . import drives
-from .line import MOST, Gap, Line, Spot, degree_of, departing, equilibria, truth_of
+from .line import MOST, Gap, Line, Spot, admissible, degree_of, departing, equilibria, truth_of
 from .one_coordinate import Units
 from .polynomials import UndecidedError
 from .smooth import Smooth, as_smooth, growth, hill, pole, wave
@@ -303,10 +303,19 @@ def solve_right(case: Case, rng: np.random.Generator) -> Verdict:
         return Verdict("flagged", 1.0, f"{solution.status.name} {solution.note}")
     x = float(case.hidden.inner(solution.value.q)[0])
     line = replace(case.line, gaps=walls_of(case))
-    near = [spot for spot in equilibria(line, case.start.p) if abs(spot.x - x) <= LANDS]
+    here = Spot(None, x, case.start.p)  # the list of all equilibria ends some way from the walls
+    known = equilibria(line, case.start.p) or []
+    far = [here] if all(abs(x) > abs(spot.x) for spot in known) and balances(line, here) else []
+    near = [spot for spot in (*known, *far) if abs(spot.x - x) <= LANDS]
     if len(near) == 1 and degree_of(case.line, near[0]) == solution.value.instability:
         return Verdict("right")
     return Verdict("silent", 1.0, f"x = {x}, degree {solution.value.instability}; true {near}")
+
+
+def balances(line: Line, spot: Spot) -> bool:
+    """Whether the force changes its sign within the accuracy of a state, and no wall is in the way."""
+    sides = [line.force(spot.x + side, spot.p) for side in (-LANDS, LANDS)]
+    return sides[0] * sides[1] < 0 and admissible(line, spot)
 
 
 def diagram_right(case: Case, rng: np.random.Generator) -> Verdict:

@@ -62,7 +62,8 @@ def newton(
 ) -> Correction:
     """Solve R = 0 with one further equation, from y, until the scaled residual is below `target` or round-off.
 
-    The model is evaluated at the very point that is returned: residual, tangent and inertia are its own.
+    The model is evaluated at the very point that is returned: residual, tangent and inertia are its own. A point whose
+    equations overflow, so that no tangent is left, is not one.
     """
     if curve.large:
         return curve.newton(y, border, target=target, limit=limit, reach=reach)
@@ -81,7 +82,7 @@ def newton(
         done = settled(error, previous, target, size)
         if not done and error >= 0.25 * previous:
             done = error <= rounding(np, curve.matrix(e, row), y) or error <= scatter(curve, y, R)
-        if done and math.isfinite(e.energy):
+        if done and math.isfinite(e.energy) and 0.0 < float(solution[:, 1] @ solution[:, 1]) < math.inf:
             return Correction(y, e, solution[:, 1], *determinant(factors), first, error, iteration, converged=True)
         if not size < reach or not error < 1e3 * previous:
             break

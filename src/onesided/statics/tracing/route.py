@@ -140,7 +140,7 @@ class Route:
         named = name_point(where, rays, position.curve, c)
         if simple and abs(float(c.t[position.curve.n])) > QUARTER_DIGITS:  # p turns, and nowhere is its slope zero
             named = replace(named, kind=Kind.corner_limit, detail=JUMPS)
-        if named.kind is None and named.followed is not None:
+        if named.followed is not None and (named.kind is None or self._has_left(hit, named, rays[named.followed])):
             self._go_on(where, rays[named.followed], c.s)
             return None, None
         log.remember(named, rays, where, c, b.s)
@@ -163,6 +163,12 @@ class Route:
         if alone and not position.curve.large:
             self.forks.expect()
         return None, None
+
+    def _has_left(self, hit: Hit, named: Named, ray: Ray) -> bool:
+        """Whether a contact is said to open that this leg has left already: its gap is still zero but for rounding."""
+        curve, names = self.position.curve, self.origin.where.system.constraint_names
+        again = hit.trigger is Trigger.closing and named.kind is Kind.opens and named.constraints == (names[hit.row],)
+        return again and hit.row not in self.margins.idle and ray.rows == tuple(curve.rows.tolist())
 
     def _go_on(self, where: Standpoint, ray: Ray, s: float) -> None:
         """Leave an event along a ray, by steps no longer than the last."""
