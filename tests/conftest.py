@@ -12,15 +12,16 @@ from hypothesis import settings
 from onesided.files import reading as files
 
 LONGEST = (  # files that take longest begin first, so that no core waits for another at the end
-    "test_every_result.py", "test_docs.py", "test_contacts.py", "test_refinement.py", "test_zoo_parts.py",
-    "test_browser.py", "test_motion_energy.py", "test_peers_motion.py", "test_reference_f.py",
-    "test_dependent_contacts.py", "test_large_branches.py", "test_branching.py", "test_surface_watch.py",
-    "test_paths_properties.py", "test_moreau_checked.py", "test_no_event_missed.py", "test_stick_slip.py",
-    "test_rolling_disk.py", "test_motion_files.py", "test_paths_hostile.py", "test_stretches.py", "test_pictures.py",
-    "test_motion_features.py", "test_qt_c_methods.py", "test_symmetry.py", "test_cli.py", "test_two_methods.py",
-    "test_motion_contracts.py", "test_pattern.py", "test_sparse_motion.py", "test_orders.py", "test_qt_d_mast.py",
-    "test_dependent_contacts_in_motion.py", "test_moreau_leaps.py", "test_compiling.py", "test_many_steps.py",
-    "test_progress.py", "test_in_space.py", "test_servo.py", "test_beams.py",
+    "test_every_result.py", "test_docs.py", "test_contacts.py", "test_cli.py",
+    "test_refinement.py", "test_trace_many.py", "test_contact_sizes.py", "test_browser.py", "test_slip_begins.py",
+    "test_thin_obstacles.py", "test_dependent_contacts.py", "test_reader.py", "test_live_browser.py",
+    "test_large_branches.py", "test_compiling.py", "test_peers_motion.py", "test_no_event_missed.py",
+    "test_wrong_parts.py", "test_branching.py", "test_surface_watch.py", "test_reference_f.py",
+    "test_moreau_leaps.py", "test_qt_d_mast.py", "test_qt_c_methods.py", "test_stick_slip.py",
+    "test_paths_properties.py", "test_coincidences.py", "test_motion_energy.py", "test_stretches.py",
+    "test_motion_files.py", "test_taken_along.py", "test_pattern.py", "test_progress.py", "test_pictures.py",
+    "test_rolling_disk.py", "test_orders.py", "test_paths_hostile.py", "test_interrupt.py", "test_zoo_parts.py",
+    "test_follow.py", "test_contact_physics.py", "test_dependent_contacts_in_motion.py", "test_member_results.py",
 )  # fmt: skip
 
 gc.set_threshold(100_000, 20, 20)  # most of what tracing makes stays: looking through it finds little

@@ -119,16 +119,35 @@ def test_a_particle_on_a_table_that_begins_to_circle():
         mass=lambda q, th: jnp.eye(5),
         contacts={"table": Contact(friction=mu, slip=lambda q, v, th: v[:2] - v[3:])},
     )
-    end = 5.5
-    motion = simulate(system, np.zeros(5), [rate, 0.0, 0.0, rate, 0.0], (0.0, end), method=EventDriven(),
-                      control=lambda t: t)  # fmt: skip
-    fine = simulate(system, np.zeros(5), [rate, 0.0, 0.0, rate, 0.0], (0.0, end), method=Moreau(step=2e-4),
-                    control=lambda t: t)  # fmt: skip
+    end, start = 5.5, (np.zeros(5), [rate, 0.0, 0.0, rate, 0.0])
+    motion = simulate(system, *start, (0.0, end), method=EventDriven(), control=lambda t: t)
+    fine = simulate(system, *start, (0.0, end), method=Moreau(step=1e-3), control=lambda t: t)
     (event,) = [event for event in motion.events if event.kind.name == "slips"]
-    pull = np.hypot(rate * w**2 * event.t, 2 * rate * w)  # |d²/dt² of the table's place|
-    assert pull == pytest.approx(mu * G, rel=1e-8)
+    begin = np.sqrt((mu * G) ** 2 - (2 * rate * w) ** 2) / (rate * w**2)  # |d²/dt² of the table's place| is μ g
+    assert event.t == pytest.approx(begin, rel=1e-8)
     assert motion.q[-1, 3:] == pytest.approx(table(end), abs=1e-9)
-    assert motion.q[-1, :2] == pytest.approx(fine.q[-1, :2], abs=2e-4)
+    truth = table(end) + dragged(lambda t: -turned(t, rate, w), begin, end, mu)
+    assert motion.q[-1, :2] == pytest.approx(truth, abs=1e-9)
+    assert fine.q[-1, :2] == pytest.approx(truth, abs=1e-3)
+
+
+def turned(t, rate, w):
+    """Second derivative of rate · t · (cos w t, sin w t)."""
+    along, across = np.array([np.cos(w * t), np.sin(w * t)]), np.array([-np.sin(w * t), np.cos(w * t)])
+    return 2 * rate * w * across - rate * t * w**2 * along
+
+
+def dragged(force, begin, end, mu):
+    """Where a particle of unit mass is that a force moves from `begin` on, by another code's stiff method."""
+
+    def rates(t, y):
+        return np.concatenate([y[2:], force(t) - mu * G * y[2:] / np.linalg.norm(y[2:])])
+
+    first = begin + AFTER
+    way = force(first) / np.linalg.norm(force(first))
+    growth = (np.linalg.norm(force(first)) - mu * G) / AFTER
+    start = np.concatenate([growth * AFTER**3 / 6 * way, growth * AFTER**2 / 2 * way])
+    return solve_ivp(rates, (first, end), start, method="Radau", rtol=1e-11, atol=1e-15).y[:2, -1]
 
 
 def test_less_friction_once_it_slides():

@@ -119,13 +119,16 @@ class DenseBorders:
     piece: "Curve"
 
     def _matrix(self, e: Any, columns: Array, rows: Array) -> Array:
-        corner = np.zeros((rows.shape[0], columns.shape[1]))
-        return np.block([[self.piece.jacobian(e), columns], [rows, corner]])
+        J = self.piece.jacobian(e)
+        m, n = J.shape
+        whole = np.zeros((m + rows.shape[0], n + columns.shape[1]))
+        whole[:m, :n], whole[:m, n:], whole[m:, :n] = J, columns, rows
+        return whole
 
     def solve(self, e: Any, columns: Array, rows: Array, right: Array) -> Array:
         """(y, g)."""
         matrix = self._matrix(e, columns, rows)
-        if not np.all(np.isfinite(matrix)) or not np.all(np.isfinite(right)):
+        if not (np.isfinite(matrix).all() and np.isfinite(right).all()):
             return np.full(len(right), np.nan)
         try:
             return np.asarray(np.linalg.solve(matrix, right))
