@@ -36,6 +36,7 @@ PATH = 10.0  # length of a path, in scaled units, of which nothing is known
 DENSE = 40  # unknowns beyond which straight stretches are looked at in fewer places, on bent paths in still fewer
 MOST = 1000  # places on one step
 COARSER = 2.0  # distance of places on bent steps, by that on straight ones
+PAST = 1.25  # of the way to a bound of p on a straight step: what lies further is no part of the path
 MIDDLES = 4.0  # such distances: shorter bent steps were looked at in their middle
 MANY = 2_000_000  # entries of matrices at a time
 DRAWN = 1009  # random vectors that are used again and again
@@ -76,11 +77,12 @@ class Survey:
         s = np.append(here.s, made.points.s)
         bent = self._bent(np.concatenate([here.t[None], made.points.t]), s)
         events = [i for i, one in made.located.items() if one.trigger is not Trigger.bound]
-        counts = self._places(curve, s, bent, points, events)
+        parts = np.where(bent, 1.0, self._parts(curve, np.append(here.y[curve.n], made.points.y[:, curve.n])))
+        counts = self._places(curve, (s, parts), bent, points, events)
         chosen, most = np.flatnonzero(counts), max(1, MANY // (curve.n + curve.w) ** 2)
         for some in (chosen[first : first + most] for first in range(0, len(chosen), most)):
             steps = SurveyedSteps(curve, here, made, some, bent)
-            found = self._first(curve, steps, counts[some], compiled=compiled)
+            found = self._first(curve, steps, (counts[some], parts[some]), compiled=compiled)
             if found is not None:
                 return int(some[found[0]]), found[1]
         return None
@@ -100,14 +102,25 @@ class Survey:
         self.straight &= not bent.any()
         return bent
 
-    def _places(self, curve: Curve, s: Array, bent: Mask, points: int, skipped: Sequence[int]) -> Indices:
-        """Numbers of places to look at on steps in a row, given the arc lengths of all their ends."""
-        low, high = self.watch.p_bounds
-        size = np.maximum(s[1:], (high - low) / curve.unit[curve.n] if high - low < math.inf else PATH)
+    def _parts(self, curve: Curve, p: Array) -> Array:
+        """Shares of straight steps in a row that lie on the path, given scaled p at all their ends."""
+        low, high = (bound / curve.unit[curve.n] for bound in self.watch.p_bounds)
+        before, after = p[:-1], p[1:]
+        bound = np.where(after > before, high, low)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            way = PAST * (bound - before) / (after - before)
+        return np.asarray(np.where((way > 0.0) & (way < 1.0), way, 1.0))
+
+    def _places(
+        self, curve: Curve, steps: tuple[Array, Array], bent: Mask, points: int, skipped: Sequence[int]
+    ) -> Indices:
+        """Numbers of places to look at on steps in a row, given the arc lengths of all their ends, and their parts."""
+        (low, high), (s, parts) = self.watch.p_bounds, steps
+        h = parts * (s[1:] - s[:-1])
+        size = np.maximum(s[:-1] + h, (high - low) / curve.unit[curve.n] if high - low < math.inf else PATH)
         fewer = max(1.0, curve.size / DENSE)
         apart = self.method.resolution * (fewer if self.straight else fewer**2) * size
         apart[bent] *= COARSER
-        h = s[1:] - s[:-1]
         places = np.minimum(h / apart, MOST).astype(int)
         places[bent & (h < MIDDLES * apart)] = 0
         places[skipped] = 0
@@ -117,10 +130,15 @@ class Survey:
         return places
 
     def _first(
-        self, curve: Curve, steps: SurveyedSteps, counts: Indices, *, compiled: bool
+        self, curve: Curve, steps: SurveyedSteps, looked: tuple[Indices, Array], *, compiled: bool
     ) -> tuple[int, float] | None:
-        """The first of some steps on which something is seen, and the fraction of it up to there."""
+        """The first of some steps on which something is seen, and the fraction of it up to there.
+
+        `looked` are the numbers of places on every step, and the part of it on which they lie.
+        """
+        counts, parts = looked
         owner, share = spread(counts)
+        share = share * parts[owner]
         compiled |= curve.system.derivatives.looks_pay(len(owner))
         Y = steps.interpolated(owner, share)
         drawn = _vectors(curve.n + curve.w)
