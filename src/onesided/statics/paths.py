@@ -10,7 +10,7 @@ import numpy as np
 from onesided.base.arguments import checked
 from onesided.base.errors import SolveError, UsageError
 from onesided.base.progress import SILENT, Progress
-from onesided.base.tolerances import DEFAULT, Tolerances
+from onesided.base.tolerances import DEFAULT, HALF_DIGITS, Tolerances
 from onesided.base.types import Array, Status
 from onesided.linalg import one_thread
 from onesided.results import Event, Path, Ray, Rays
@@ -182,14 +182,20 @@ def start_of(
     _check_inside(system, p0, watch.p_bounds)
     q = system.point(q0)
     system.check_start(q, p0)
-    sizes = system.sizes(q, p0, together=method.compiles(0))
+    sizes = _within(system.sizes(q, p0, together=method.compiles(0)), watch.p_bounds)
     found = already(system, q, p0, sizes, watch.tolerances) or _settled(system, q, p0, sizes, watch.tolerances)
     moved = np.abs(found.q - q)
     near = float(np.max(moved / sizes.length)) <= np.sqrt(watch.tolerances.residual)
-    sizes = sizes if near else system.sizes(found.q, p0)
+    sizes = sizes if near else _within(system.sizes(found.q, p0), watch.p_bounds)
     note = "" if near else f"the start was not an equilibrium: it was moved by {float(np.max(moved)):.3g}"
     where = place(system, np.concatenate([found.q, [p0], found.nu]), sizes, watch.tolerances)
     return Origin(where, watch, method, *limits), note
+
+
+def _within(sizes: Sizes, bounds: tuple[float, float]) -> Sizes:
+    """Sizes with which the path is not a fraction of a step: that of p is at most the range asked for."""
+    room = max(bounds[1] - bounds[0], HALF_DIGITS * sizes.control)
+    return replace(sizes, control=min(sizes.control, room))
 
 
 def _check_inside(system: System, p: float, bounds: tuple[float, float]) -> None:
