@@ -13,6 +13,7 @@ from phenomena import INTRODUCTION, LESSONS, LIMITS, PHENOMENA
 import onesided
 from onesided import plots, report, zoo
 from onesided.plots.dark_figures import for_dark_pages
+from onesided.plots.style import settings
 
 HERE = Path(__file__).parent
 GALLERY, PAPERS, FIGURES = HERE / "gallery", HERE / "papers" / "figures", HERE / "figures"
@@ -73,7 +74,8 @@ def gallery_page(name: str, verb: str) -> str:
 
 def _card(name: str, title: str, story: str) -> str:
     """The mechanism with the result that makes the point, and the lesson."""
-    lines = [f"[![{name}]({story})]({name}.md)", f"**[{title}]({name}.md)**", LESSONS[name]]
+    picture = story.replace("-story.svg", "-card.svg")
+    lines = [f"[![{name}]({picture})]({name}.md)", f"**[{title}]({name}.md)**", LESSONS[name]]
     return "- " + "\n\n    ".join(lines) + "\n"
 
 
@@ -119,6 +121,8 @@ def _story(name: str, found: Any) -> str:
     if first.sketch is None:
         return f"{name}.svg"
     plots.write(found, GALLERY / f"{name}-story.svg", view=plots.View.story)
+    with settings():
+        plots.story(found, card=True).savefig(GALLERY / f"{name}-card.svg", metadata={"Date": None})
     return f"{name}-story.svg"
 
 
@@ -152,8 +156,6 @@ def _start(system: onesided.System) -> tuple[list[float], float]:
 def _axes(count: int) -> list:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
-
-    from onesided.plots.style import settings
 
     with settings():
         rows, columns, size = {1: (1, 1, (6.4, 4.6)), 4: (2, 2, (9.0, 7.0))}[count]

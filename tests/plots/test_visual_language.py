@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from matplotlib.legend import Legend
 from matplotlib.text import Annotation
 
 import onesided
@@ -260,6 +261,29 @@ def test_a_story_shows_start_jumps_and_end(tmp_path):
     told = [f"{side} {number}" for number in jumps for side in ("before", "after")]
     assert titles == ["start", *told, "end"]
     assert plots.write(found, tmp_path / "story.png", view=View.story).stat().st_size > 10_000
+
+
+def test_a_story_on_a_card_is_small_and_keeps_the_numbers():
+    truss, task = zoo.load("von-mises")
+    path = onesided.trace(truss, task.start, task.p, p_bounds=task.p_bounds)  # two limit points: closed form
+    whole, card = plots.story(path), plots.story(path, card=True)
+    assert [cell.get_title() for cell in whole.axes[:4]] == ["start", "1  limit point", "2  limit point", "end"]
+    assert [cell.get_title() for cell in card.axes[:4]] == ["start", "1", "2", "end"]
+    assert card.get_figwidth() < 0.6 * whole.get_figwidth()
+    keys = [[box for part in one.findobj(Legend) for box in [part] if part.get_visible()] for one in (whole, card)]
+    assert keys[0]
+    assert not keys[1]
+    many = plots.story(onesided.drive(truss, task.start, [0.0, 0.1, -0.1, 0.1, -0.1]), card=True)
+    assert [cell.get_title() for cell in many.axes[:-1]] == ["start", "before 2", "after 2", "end"]
+
+
+def test_start_and_end_of_a_closed_loop_are_told_once():
+    truss, task = zoo.load("von-mises")
+    ends = {"start", "end", "start, end"}
+    for programme, expected in (([0.0, 0.1, -0.1, 0.0], ["start, end"]), ([0.0, 0.1], ["end", "start"])):
+        figure = plots.story(onesided.drive(truss, task.start, programme))
+        told = [one.get_text() for one in figure.axes[-1].texts]
+        assert sorted(ends.intersection(told)) == expected, programme
 
 
 def test_figures_for_papers_are_narrow_vectors_with_fonts(tmp_path):

@@ -21,6 +21,9 @@ from onesided.results import Diagram, Drive, Event, Motion, Path, column
 from onesided.results.numbering import Numbered
 
 MOST_THUMBNAILS = 6
+MOST_ON_A_CARD = 4
+CLOSE = 0.06  # of the width and height of the diagram: words would stand on each other
+WHOLE, CARD = (9.2, 6.8), (5.0, 4.0)  # inches
 SHORT_WORDS = 26  # characters above a thumbnail
 Told = Path | Drive | Diagram | Motion
 
@@ -35,20 +38,21 @@ class Thumbnail(NamedTuple):
     colour: str = INK
 
 
-def story(result: Told, *, x: str | None = None, y: str | None = None, title: str = "") -> Figure:
+def story(result: Told, *, x: str | None = None, y: str | None = None, title: str = "", card: bool = False) -> Figure:
     """Draw the diagram of a path, history or motion with thumbnails of the system: start, jumps or events, end.
 
     Parameters
     ----------
     x, y : what the diagram shows, as of `diagram`; of a motion `y` over `x`, by default over time.
+    card : a small one without a key that can be read at the size of a card: start, the first jump or events, end.
     """
     if not isinstance(result, Told):
         raise UsageError("there is no story of this result", expected="a Path, Drive, Diagram or Motion")
     film = enlarged(film_of(result), None)
     names = _axes_of(result, x, y)
-    shown = _chosen(list(thumbnails(result, names)))
+    shown = _chosen(list(thumbnails(result, names)), MOST_ON_A_CARD if card else MOST_THUMBNAILS)
     with settings():
-        figure = Figure(figsize=(9.2, 6.8), layout="constrained")
+        figure = Figure(figsize=CARD if card else WHOLE, layout="constrained")
         FigureCanvasAgg(figure)
         upper, lower = figure.subfigures(2, 1, squeeze=False, height_ratios=(1.0, 2.1)).flat
         look: Any = {"projection": "3d"} if film.sketch.dimension == 3 else {}
@@ -58,9 +62,9 @@ def story(result: Told, *, x: str | None = None, y: str | None = None, title: st
         if isinstance(result, Motion):
             history(result, *([] if y is None else [y]), x=x or "t", ax=main)
         else:
-            diagram(result, x=names[0], y=names[1], ax=main)
+            diagram(result, x=names[0], y=names[1], ax=main, legend=not card)
         for axes, one in zip(cells, shown, strict=True):
-            _thumbnail(axes, film, one)
+            _thumbnail(axes, film, _brief(one) if card else one)
         _connected(figure, cells, main, shown)
         if title:
             figure.suptitle(title, x=0.01, ha="left", fontsize=11, fontweight="bold")
@@ -105,9 +109,15 @@ def _spot(result: Told, part: int, index: int, names: tuple[str, str]) -> tuple[
     return float(column(path, names[0])[index]), float(column(path, names[1])[index])
 
 
-def _chosen(found: list[Thumbnail]) -> list[Thumbnail]:
+def _chosen(found: list[Thumbnail], most: int) -> list[Thumbnail]:
     """As many as fit: the first, the last and those after the start."""
-    return found if len(found) <= MOST_THUMBNAILS else [*found[: MOST_THUMBNAILS - 1], found[-1]]
+    return found if len(found) <= most else [*found[: most - 1], found[-1]]
+
+
+def _brief(one: Thumbnail) -> Thumbnail:
+    """With the number alone where a name follows it: on a card names would run into each other."""
+    number, _, name = one.words.partition("  ")
+    return one._replace(words=number) if name else one
 
 
 def _thumbnail(axes: Axes, film: Film, one: Thumbnail) -> None:
@@ -122,11 +132,20 @@ def _connected(figure: Figure, cells: list[Axes], main: Axes, shown: list[Thumbn
     """Thin lines from the feet of thumbnails to their points; words at the points where lines would cross."""
     pairs = [(axes, one, one.spot) for axes, one in zip(cells, shown, strict=True) if one.spot is not None]
     crossing = any(later[0] < former[0] for (*_, former), (*_, later) in pairwise(pairs))
-    for axes, one, spot in pairs:
+    for axes, _, spot in pairs:
         main.plot(*spot, ".", color=GREY, ms=4, zorder=3)
         if not crossing:
             look: dict[str, Any] = {"color": PALE, "lw": 0.9, "zorder": 0}
             figure.add_artist(ConnectionPatch((0.5, 0.0), spot, axes.transAxes, main.transData, **look))
-        elif one.colour == INK and not one.words[0].isdigit():  # the others have their number on the diagram
-            look = {"xytext": (7, 0), "textcoords": "offset points", "ha": "left", "va": "center"}
-            main.annotate(one.words, spot, color=GREY, fontsize=8.5, annotation_clip=False, **look)
+    if crossing:  # the others have their number on the diagram
+        _ends(main, [(one.words, spot) for _, one, spot in pairs if one.colour == INK and not one.words[0].isdigit()])
+
+
+def _ends(main: Axes, told: list[tuple[str, tuple[float, float]]]) -> None:
+    """Words at the start and the end; once where they would stand on each other, as at a closed loop."""
+    places = main.transLimits.transform([spot for _, spot in told])
+    if len(told) > 1 and np.all(np.abs(places[-1] - places[0]) < CLOSE):
+        told = [(f"{told[0][0]}, {told[-1][0]}", told[0][1])]
+    for words, spot in told:
+        look: dict[str, Any] = {"xytext": (7, 0), "textcoords": "offset points", "ha": "left", "va": "center"}
+        main.annotate(words, spot, color=GREY, fontsize=8.5, annotation_clip=False, **look)
