@@ -24,6 +24,7 @@ from onesided.statics.tracing.singular import next_singular
 
 LAST = {Kind.continuum: Status.not_unique, Kind.jammed: Status.jammed}  # how a path ends at an event of this kind
 JUMPS = "the stiffness jumps"
+ROUNDINGS = 4.0  # of a point that is located
 RETURNS = 3  # points after which a path may have come back to its start
 Outcome = tuple[Status | None, CurvePoint | None]
 
@@ -138,7 +139,7 @@ class Route:
         simple = hit.trigger is Trigger.limit and not len(where.weak) and not bifurcates
         rays = self._rays(where, c, b, simple=simple)
         named = name_point(where, rays, position.curve, c)
-        if simple and abs(float(c.t[position.curve.n])) > QUARTER_DIGITS:  # p turns, and nowhere is its slope zero
+        if simple and self._turns_sharply(c, b):
             named = replace(named, kind=Kind.corner_limit, detail=JUMPS)
         if named.followed is not None and (named.kind is None or self._has_left(hit, named, rays[named.followed])):
             self._go_on(where, rays[named.followed], c.s)
@@ -163,6 +164,15 @@ class Route:
         if alone and not position.curve.large:
             self.forks.expect()
         return None, None
+
+    def _turns_sharply(self, c: CurvePoint, b: CurvePoint) -> bool:
+        """Whether p turns and nowhere is its slope zero, by more than the rounding of the point explains.
+
+        Where a path starts beside a limit point, the size of p is so small that the slope changes within a rounding.
+        """
+        a, n = self.position.point, self.position.curve.n
+        rounded = ROUNDINGS * EPS * float(np.max(np.abs(c.y))) * abs(float(b.t[n] - a.t[n]))
+        return (abs(float(c.t[n])) - QUARTER_DIGITS) * (b.s - a.s) > rounded
 
     def _has_left(self, hit: Hit, named: Named, ray: Ray) -> bool:
         """Whether a contact is said to open that this leg has left already: its gap is still zero but for rounding."""
