@@ -172,7 +172,7 @@ class Route:
         """
         a, n = self.position.point, self.position.curve.n
         rounded = ROUNDINGS * EPS * float(np.max(np.abs(c.y))) * abs(float(b.t[n] - a.t[n]))
-        return (abs(float(c.t[n])) - QUARTER_DIGITS) * (b.s - a.s) > rounded
+        return bool((abs(float(c.t[n])) - QUARTER_DIGITS) * (b.s - a.s) > rounded)
 
     def _has_left(self, hit: Hit, named: Named, ray: Ray) -> bool:
         """Whether a contact is said to open that this leg has left already: its gap is still zero but for rounding."""
