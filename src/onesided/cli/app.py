@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 import onesided
-from onesided import cli, dynamics, files, results, zoo
+from onesided import cli, dynamics, files, zoo
 from onesided._version import __version__
 from onesided.base import caches
 from onesided.base.errors import UsageError
-from onesided.base.interrupt import EXIT_INTERRUPTED, INTERRUPT, Interrupt
+from onesided.base.interrupt import EXIT_INTERRUPTED, INTERRUPT
 from onesided.cli.cable_commands import cables
 from onesided.cli.design_commands import designs
 from onesided.cli.exits import clear_errors, diagram_code, exit_code
@@ -24,6 +24,7 @@ from onesided.cli.options import Care, Change, File, High, Json, Low, Output, Qu
 from onesided.cli.search_commands import searches
 from onesided.cli.study_commands import studies
 from onesided.cli.view_commands import views
+from onesided.cli.work import results_folder, work
 
 if TYPE_CHECKING:
     from onesided.files.reading import Model
@@ -37,8 +38,6 @@ app = typer.Typer(
 app.add_typer(views)
 app.add_typer(studies)
 app.add_typer(searches)
-
-
 app.add_typer(cables)
 app.add_typer(designs)
 app.add_typer(lives)
@@ -151,9 +150,9 @@ def trace(  # noqa: PLR0913, PLR0917 - one option each
     quiet: Quiet = False,
 ) -> None:
     """Trace the equilibrium path from the file's start; every event is located, named and explained."""
-    with clear_errors(as_json) as interrupt:
-        model = _loaded(file, change, quiet=quiet or as_json)
-        folder, bounds = _folder(output, file, "trace"), _bounds(model, p_min, p_max)
+    with work(file, "trace", change, output, as_json=as_json, quiet=quiet) as run:
+        model = run.model
+        bounds = _bounds(model, p_min, p_max)
         found = onesided.trace(
             model.system,
             direction=_sign(direction, model.task.direction),
@@ -161,10 +160,10 @@ def trace(  # noqa: PLR0913, PLR0917 - one option each
             max_points=max_points,
             max_events=max_events,
             method=onesided.FirstOrder() if first_order else _careful(care),
-            progress=_progress(interrupt, model.system.control, bounds, quiet=quiet, as_json=as_json),
+            progress=run.progress(model.system.control, bounds),
             throw=False,
         )
-        cli.listing.path(found, as_json=as_json, folder=_save(found, folder, model, report=report))
+        cli.listing.path(found, as_json=as_json, folder=run.save(found, report=report))
         raise typer.Exit(exit_code(found.status))
 
 
@@ -186,9 +185,9 @@ def diagram(  # noqa: PLR0913, PLR0917 - one option each
     quiet: Quiet = False,
 ) -> None:
     """Find all branches reachable from the file's start, each once."""
-    with clear_errors(as_json) as interrupt:
-        model = _loaded(file, change, quiet=quiet or as_json)
-        folder, bounds = _folder(output, file, "diagram"), _bounds(model, p_min, p_max)
+    with work(file, "diagram", change, output, as_json=as_json, quiet=quiet) as run:
+        model = run.model
+        bounds = _bounds(model, p_min, p_max)
         found = onesided.diagram(
             model.system,
             p_bounds=bounds,
@@ -196,10 +195,10 @@ def diagram(  # noqa: PLR0913, PLR0917 - one option each
             max_depth=max_depth,
             method=_careful(care),
             symmetry="detect" if symmetry else None,
-            progress=_progress(interrupt, model.system.control, bounds, quiet=quiet, as_json=as_json),
+            progress=run.progress(model.system.control, bounds),
             throw=False,
         )
-        cli.listing.diagram(found, as_json=as_json, folder=_save(found, folder, model, report=report))
+        cli.listing.diagram(found, as_json=as_json, folder=run.save(found, report=report))
         raise typer.Exit(diagram_code(found, (max_branches, max_depth)))
 
 
@@ -219,17 +218,16 @@ def drive(  # noqa: PLR0913, PLR0917 - one option each
     quiet: Quiet = False,
 ) -> None:
     """Let p follow a programme: stable states are followed, where they end the system jumps."""
-    with clear_errors(as_json) as interrupt:
-        model = _loaded(file, change, quiet=quiet or as_json)
+    with work(file, "drive", change, output, as_json=as_json, quiet=quiet) as run:
+        model = run.model
         values = _values(programme) if programme is not None else model.task.programme
         for value in values:
             _within(model, value, _bounds(model, p_min, p_max))
-        folder = _folder(output, file, "drive")
         span = min(values, default=0.0), max(values, default=0.0)
-        progress = _progress(interrupt, model.system.control, span, quiet=quiet, as_json=as_json)
+        progress = run.progress(model.system.control, span)
         way = cast(Any, fall)  # checked by `drive`
         found = onesided.drive(model.system, model.task.start, values, fall=way, progress=progress, throw=False)
-        cli.listing.drive(found, as_json=as_json, folder=_save(found, folder, model, report=report))
+        cli.listing.drive(found, as_json=as_json, folder=run.save(found, report=report))
         raise typer.Exit(exit_code(found.status))
 
 
@@ -247,21 +245,20 @@ def simulate(  # noqa: PLR0913, PLR0917 - one option each
     quiet: Quiet = False,
 ) -> None:
     r"""Follow the motion that the file's \[motion] states."""
-    with clear_errors(as_json) as interrupt:
-        model = _loaded(file, change, quiet=quiet or as_json)
+    with work(file, "simulate", change, output, as_json=as_json, quiet=quiet) as run:
+        model = run.model
         task = model.task.motion
         if task is None:
             raise UsageError("the file states no motion", expected="a table [motion] with time = [first, last]")
-        folder = _folder(output, file, "simulate")
         span = (task.time[0], task.time[1] if time is None else time)
         found = onesided.simulate(
             model.system,
             t_span=span,
             method=_method(model, span, method, rtol, step),
-            progress=_progress(interrupt, "t", span, quiet=quiet, as_json=as_json),
+            progress=run.progress("t", span),
             throw=False,
         )
-        cli.listing.motion(found, as_json=as_json, folder=_save(found, folder, model, report=report))
+        cli.listing.motion(found, as_json=as_json, folder=run.save(found, report=report))
         raise typer.Exit(exit_code(found.status))
 
 
@@ -274,14 +271,13 @@ def steer(
     quiet: Quiet = False,
 ) -> None:
     r"""Find inputs that bring the system where the file's \[steer] says, at the least cost."""
-    with clear_errors(as_json) as interrupt:
-        model = _loaded(file, change, quiet=quiet or as_json)
+    with work(file, "steer", change, output, as_json=as_json, quiet=quiet) as run:
+        model = run.model
         if model.task.steer is None:
             raise UsageError("the file states no goal", expected="a table [steer] with time, inputs and goal")
-        folder = _folder(output, file, "steer")
-        told = _progress(interrupt, "cost", (-math.inf, math.inf), quiet=quiet, as_json=as_json)
-        found = onesided.steer(model.system, progress=told, throw=False)
-        cli.listing.steering(found, as_json=as_json, folder=_save(found, folder, model))
+        shown = run.progress("cost", (-math.inf, math.inf))
+        found = onesided.steer(model.system, progress=shown, throw=False)
+        cli.listing.steering(found, as_json=as_json, folder=run.save(found))
         raise typer.Exit(exit_code(found.status))
 
 
@@ -294,7 +290,7 @@ def demo() -> None:
             trace(Path("corner-limit"), report=True)
         except typer.Exit as done:
             if done.exit_code == 0:
-                cli.listing.how_to_open(_folder(None, Path("corner-limit"), "trace") / "report.html")
+                cli.listing.how_to_open(results_folder(None, Path("corner-limit"), "trace") / "report.html")
             raise
 
 
@@ -321,16 +317,6 @@ def _bounds(model: "Model", low: float | None, high: float | None) -> tuple[floa
     return (a if low is None else low, b if high is None else high)
 
 
-def _progress(interrupt: Interrupt, name: str, span: tuple[float, float], *, quiet: bool, as_json: bool) -> Any:
-    return cli.live_progress.progress(interrupt.pressed, name, span, quiet=quiet, as_json=as_json, announced=True)
-
-
-def _loaded(file: Path, change: list[str] | None, *, quiet: bool) -> "Model":
-    """Read a model for work that takes a while: a terminal hears why nothing moves yet."""
-    cli.live_progress.compiling(quiet=quiet)
-    return load_model(file, change)
-
-
 def _method(model: "Model", span: tuple[float, float], name: str | None, rtol: float | None, step: float | None) -> Any:
     """The file's method of motion with what the options change; None where they change nothing."""
     changed = name is not None or rtol is not None or step is not None
@@ -352,18 +338,3 @@ def _sign(direction: str | None, default: int) -> int:
     if direction not in {"up", "down"}:
         raise UsageError("--direction is not known", got=repr(direction), expected="up or down")
     return 1 if direction == "up" else -1
-
-
-def _folder(output: Path | None, file: Path, verb: str) -> Path:
-    """Where results go; refused before the work begins, not after."""
-    folder = output or Path("onesided-results") / f"{file.stem}-{verb}"
-    results.check_folder(folder)
-    return folder
-
-
-def _save(found: Any, folder: Path, model: "Model", *, report: bool = False) -> str:
-    text = model.text
-    extra = {"model.toml": text}
-    if report:
-        extra["report.html"] = onesided.report.html(found, model=text)
-    return str(onesided.save(found, folder, extra=extra))

@@ -8,6 +8,7 @@ from typing import Any
 from onesided.base.interrupt import Interrupt
 from onesided.cli.exits import exit_code
 from onesided.cli.live_progress import json_line, progress
+from onesided.cli.work import results_folder
 from onesided.complementarity_systems import (
     FrozenModes,
     LocatedSwitches,
@@ -16,7 +17,7 @@ from onesided.complementarity_systems import (
     TimeStepping,
     simulate,
 )
-from onesided.results import ComplementarityMotion, check_folder, save
+from onesided.results import ComplementarityMotion, save
 from onesided.zoo.mast import NAMES, Bilateral, Catenary, GuyLaw, Mast, Taut, Wind
 from onesided.zoo.suspension import Suspension
 
@@ -56,9 +57,7 @@ class Run:
         return self._finish(found, top, NAMES, folder, low=tensions.min(axis=0))
 
     def _folder(self, name: str) -> Path:
-        folder = self.output or Path("onesided-results") / f"{name}-motion"
-        check_folder(folder)
-        return folder
+        return results_folder(self.output, Path(name), "motion")
 
     def _simulate(self, system: Any, start: Any = None) -> ComplementarityMotion:
         times = (0.0, self.until)

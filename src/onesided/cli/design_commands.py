@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 import onesided
-from onesided import cli, results
+from onesided import cli
 from onesided.base.errors import UsageError
 from onesided.base.names import unknown_name
 from onesided.cli.exits import EXIT_FAILED, clear_errors, exit_code
 from onesided.cli.given import load_model
 from onesided.cli.options import Change, File, Json, Output, Quiet
+from onesided.cli.work import work
 
 if TYPE_CHECKING:
     from onesided.results import Event
@@ -79,15 +80,13 @@ def follow(  # noqa: PLR0913, PLR0917 - one option each
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Follow an event while a parameter changes; where it ends, turns or changes its kind is told."""
-    with clear_errors(as_json) as interrupt:
-        system = load_model(file, change).system
-        folder = output or Path("onesided-results") / f"{file.stem}-follow"
-        results.check_folder(folder)
+    """Follow an event while a parameter changes; where it ends, turns or changes its kind is reported."""
+    with work(file, "follow", change, output, as_json=as_json, quiet=quiet) as run:
+        system = run.model.system
         bounds = _bounds(system, parameter, low, high)
-        told = cli.live_progress.progress(interrupt.pressed, parameter, bounds, quiet=quiet, as_json=as_json)
-        found = onesided.follow(traced_event(system, event), parameter, bounds, progress=told, throw=False)
-        cli.listing.followed(found, as_json=as_json, folder=str(onesided.save(found, folder)))
+        shown = run.progress(parameter, bounds)
+        found = onesided.follow(traced_event(system, event), parameter, bounds, progress=shown, throw=False)
+        cli.listing.followed(found, as_json=as_json, folder=str(onesided.save(found, run.folder)))
         _draw(found, plot, report)
         raise typer.Exit(exit_code(found.status))
 
@@ -107,14 +106,12 @@ def stability_map(  # noqa: PLR0913, PLR0917 - one option each
     quiet: Quiet = False,
 ) -> None:
     """Tell for which values of a parameter the path has which events."""
-    with clear_errors(as_json) as interrupt:
-        system = load_model(file, change).system
-        folder = output or Path("onesided-results") / f"{file.stem}-map"
-        results.check_folder(folder)
+    with work(file, "map", change, output, as_json=as_json, quiet=quiet) as run:
+        system = run.model.system
         bounds = _bounds(system, parameter, low, high)
-        told = cli.live_progress.progress(interrupt.pressed, parameter, bounds, quiet=quiet, as_json=as_json)
-        found = onesided.stability_map(system, parameter, bounds, samples=samples, progress=told, throw=False)
-        cli.listing.regions(found, as_json=as_json, folder=str(onesided.save(found, folder)))
+        shown = run.progress(parameter, bounds)
+        found = onesided.stability_map(system, parameter, bounds, samples=samples, progress=shown, throw=False)
+        cli.listing.regions(found, as_json=as_json, folder=str(onesided.save(found, run.folder)))
         _draw(found, plot, report)
         raise typer.Exit(exit_code(found.status) or (0 if found.complete else EXIT_FAILED))
 

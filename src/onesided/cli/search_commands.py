@@ -7,13 +7,13 @@ import typer
 from rich.markup import escape
 
 import onesided
-from onesided import cli, files, results
+from onesided import cli, files
 from onesided.base.errors import UsageError
 from onesided.base.interrupt import EXIT_INTERRUPTED
 from onesided.base.types import Status
-from onesided.cli.exits import EXIT_FAILED, clear_errors, exit_code
-from onesided.cli.given import load_model
-from onesided.cli.options import Change, File, Json, Output, Quiet, Report
+from onesided.cli.exits import EXIT_FAILED, exit_code
+from onesided.cli.options import Change, File, High, Json, Low, Output, Quiet, Report
+from onesided.cli.work import work
 
 SHOWN = 40  # transitions that are listed
 
@@ -23,8 +23,8 @@ searches = typer.Typer()
 @searches.command()
 def transitions(  # noqa: PLR0913, PLR0917 - one option each
     file: File,
-    p_min: Annotated[float | None, typer.Option("--p-min", help="Least p; default: the file's range.")] = None,
-    p_max: Annotated[float | None, typer.Option("--p-max", help="Largest p; default: the file's range.")] = None,
+    p_min: Low = None,
+    p_max: High = None,
     max_states: Annotated[int, typer.Option(help="Largest number of stable branches.")] = 1000,
     fall: Annotated[str, typer.Option(help="How jumps are computed: descent, damped (motion) or both.")] = "descent",
     graphml: Annotated[Path | None, typer.Option(help="Write the graph for other programs, too.")] = None,
@@ -35,10 +35,8 @@ def transitions(  # noqa: PLR0913, PLR0917 - one option each
     quiet: Quiet = False,
 ) -> None:
     """Find all stable states that loading up and down can reach, and the jumps between them."""
-    with clear_errors(as_json) as interrupt:
-        model = load_model(file, change)
-        folder = output or Path("onesided-results") / f"{file.stem}-transitions"
-        results.check_folder(folder)
+    with work(file, "transitions", change, output, as_json=as_json, quiet=quiet) as run:
+        model = run.model
         low, high = model.task.p_bounds
         bounds = low if p_min is None else p_min, high if p_max is None else p_max
         found = onesided.transitions(
@@ -46,15 +44,10 @@ def transitions(  # noqa: PLR0913, PLR0917 - one option each
             bounds,
             max_states=max_states,
             fall=cast(Any, fall),  # checked by `transitions`
-            progress=cli.live_progress.progress(
-                interrupt.pressed, model.system.control, bounds, quiet=quiet, as_json=as_json
-            ),
+            progress=run.progress(model.system.control, bounds),
             throw=False,
         )
-        extra = {"model.toml": model.text}
-        if report:
-            extra["report.html"] = onesided.report.html(found, model=model.text)
-        _list_transitions(found, as_json=as_json, folder=str(onesided.save(found, folder, extra=extra)))
+        _list_transitions(found, as_json=as_json, folder=run.save(found, report=report))
         if graphml is not None:
             found.write_graphml(graphml)
         interrupted = found.status is Status.interrupted
@@ -73,27 +66,23 @@ def design(  # noqa: PLR0917 - one option each
     quiet: Quiet = False,
 ) -> None:
     r"""Change parameters until events and jumps are as the file's \[design] asks; writes a model file with them."""
-    with clear_errors(as_json) as interrupt:
-        model = load_model(file, change)
+    with work(file, "design", change, output, as_json=as_json, quiet=quiet) as run:
+        model = run.model
         table = model.task.design
         if table is None:
             raise UsageError("the file states no design", expected="a table [design] with variables and goal")
-        folder = output or Path("onesided-results") / f"{file.stem}-design"
-        results.check_folder(folder)
         found = onesided.design(
             model.system,
             {name: (low, high) for name, (low, high) in table.variables.items()},
             goal or table.goal,
             table.subject_to,
             max_gradients=max_gradients,
-            progress=cli.live_progress.progress(interrupt.pressed, "error", (0.0, 1.0), quiet=quiet, as_json=as_json),
+            progress=run.progress("error", (0.0, 1.0)),
             throw=False,
         )
         text = files.new_numbers.carrying(model.text, found.parameters)
-        extra = {"model.toml": text, "model-before.toml": model.text}
-        if report:
-            extra["report.html"] = onesided.report.html(found, model=text)
-        _list_design(found, as_json=as_json, folder=str(onesided.save(found, folder, extra=extra)))
+        folder = run.save(found, report=report, text=text, other={"model-before.toml": model.text})
+        _list_design(found, as_json=as_json, folder=folder)
         raise typer.Exit(exit_code(found.status))
 
 
