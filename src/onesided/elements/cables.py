@@ -2,7 +2,7 @@
 
 import itertools
 import math
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
@@ -10,7 +10,7 @@ import jax.numpy as jnp
 
 from onesided.elements.contract import Acting, Element, Local, Quantity, Start, Words
 from onesided.elements.members import Bar
-from onesided.elements.schedules import Schedule, Scheduled
+from onesided.elements.schedules import Schedule, ScheduledLength
 from onesided.elements.shapes import polygon_length
 
 SLACK = Words("cable", "becomes taut", "goes slack")
@@ -163,7 +163,7 @@ class MovingCable(Cable):
 
 
 @dataclass(frozen=True)
-class String(Element):
+class String(ScheduledLength):
     """An inextensible cable: its polygon is never longer than `length`; the multiplier is the tension.
 
     Parameters
@@ -197,20 +197,6 @@ class String(Element):
             raise self.error("its length is not positive", got=f"{length:g}")
         if length < start.distance(*self.ends) and not self.via:
             raise self.error("is too short for its ends", got=f"{length:g}", expected=f"at least {span:g}")
-
-    @property
-    def _length(self) -> Scheduled:
-        return Scheduled("length", 0.0 if self.length is None else self.length, self.control)
-
-    @property
-    def driven(self) -> bool:
-        """Whether its length follows the control parameter."""
-        return self._length.moves
-
-    @property
-    def variant(self) -> Hashable:
-        """The formula of its length."""
-        return self._length.shape
 
     def numbers(self, start: Start) -> dict[str, Any]:
         """Its length."""

@@ -11,8 +11,32 @@ from onesided.elements.relative import carried_over, turn_from
 from onesided.elements.schedules import Schedule
 
 
+class FollowsFormula(Element):
+    """Base of elements with an equation measure − formula = 0; the formula is one of the control parameter."""
+
+    value: Schedule
+
+    @property
+    def driven(self) -> bool:
+        """True: the equation changes with the control parameter."""
+        return True
+
+    @property
+    def variant(self) -> Hashable:
+        """Text of the formula, and the name of the control parameter in it."""
+        return str(self.value), self.control
+
+    @property
+    def _formula(self) -> Expression:
+        return Expression(str(self.value), (self.control,))
+
+    def asked(self, at: Local) -> Any:
+        """Value of the formula: what the measure is held at."""
+        return self._formula.value([at.p], at.n)
+
+
 @dataclass(frozen=True)
-class Prescribed(Element):
+class Prescribed(FollowsFormula):
     """A coordinate that follows a formula of `p` and parameters; the multiplier is the force that this takes.
 
     Parameters
@@ -37,27 +61,17 @@ class Prescribed(Element):
         return (self.coordinate,)
 
     @property
-    def variant(self) -> Hashable:
-        """The formula."""
-        return str(self.value), self.control
-
-    @property
     def closure_names(self) -> tuple[str, ...]:
         """One equation, called like the element."""
         return ("",)
 
     def numbers(self, start: Start) -> dict[str, Any]:
         """Parameters of the formula."""
-        return Expression(str(self.value), (self.control,)).numbers(start)
+        return self._formula.numbers(start)
 
     def closures(self, at: Local) -> tuple[Any, ...]:
         """Coordinate less formula."""
-        return (at.reads[0] - Expression(str(self.value), (self.control,)).value([at.p], at.n),)
-
-    @property
-    def driven(self) -> bool:
-        """It is: its equation changes with p."""
-        return True
+        return (at.reads[0] - self.asked(at),)
 
     def result_names(self, dimension: int) -> tuple[str, ...]:
         """The force (moment) on the coordinate."""
@@ -69,7 +83,7 @@ class Prescribed(Element):
 
 
 @dataclass(frozen=True)
-class DrivenTravel(Axial):
+class DrivenTravel(FollowsFormula, Axial):
     """Travel of the second place along an axis of the first, from the start, follows a formula of `p` and parameters.
 
     The multiplier is the force of the drive on the second place, along the axis.
@@ -79,28 +93,18 @@ class DrivenTravel(Axial):
 
     kind: ClassVar[str] = "driven_travel"
 
-    @property
-    def driven(self) -> bool:
-        """It is: its equation changes with p."""
-        return True
-
-    @property
-    def variant(self) -> Hashable:
-        """The formula."""
-        return str(self.value), self.control
-
     def numbers(self, start: Start) -> dict[str, Any]:
         """Axis, travel at the start, parameters of the formula."""
         own = {"along": self.along(start), "constant": self.travel_at_start(start)}
-        return {**own, **Expression(str(self.value), (self.control,)).numbers(start)}
+        return {**own, **self._formula.numbers(start)}
 
     def closures(self, at: Local) -> tuple[Any, ...]:
         """Travel less formula."""
-        return (travel(at) - at.n.constant - Expression(str(self.value), (self.control,)).value([at.p], at.n),)
+        return (travel(at) - at.n.constant - self.asked(at),)
 
 
 @dataclass(frozen=True)
-class DrivenAngle(Axial):
+class DrivenAngle(FollowsFormula, Axial):
     """Turn of the second place against the first, from the start, follows a formula of `p` and parameters.
 
     In space the turn is about the axis, known up to full turns: turn − formula, taken between −180° and 180°, is kept
@@ -114,25 +118,15 @@ class DrivenAngle(Axial):
     turns: ClassVar[bool] = True
     turning: ClassVar[bool] = True
 
-    @property
-    def driven(self) -> bool:
-        """It is: its equation changes with p."""
-        return True
-
-    @property
-    def variant(self) -> Hashable:
-        """The formula."""
-        return str(self.value), self.control
-
     def numbers(self, start: Start) -> dict[str, Any]:
         """Axes, turn at the start, parameters of the formula."""
         axes = self.axes(start)
         own = {"axes": axes, "others": carried_over(start, axes, self.between), "constant": self.starting_turn(start)}
-        return {**own, **Expression(str(self.value), (self.control,)).numbers(start)}
+        return {**own, **self._formula.numbers(start)}
 
     def closures(self, at: Local) -> tuple[Any, ...]:
         """Turn less formula."""
-        value = Expression(str(self.value), (self.control,)).value([at.p], at.n)
+        value = self.asked(at)
         a, b = at.frames
         if len(a.position) == 2:
             return (b.angle - a.angle - at.n.constant - value,)

@@ -9,7 +9,7 @@ import numpy as np
 from onesided.elements.contract import Acting, Element, Local, Quantity, Start
 from onesided.elements.expressions import Expression
 from onesided.elements.relative import check_pair, coincide, direction, triad
-from onesided.elements.schedules import Schedule, Scheduled
+from onesided.elements.schedules import Schedule, ScheduledLength
 from onesided.elements.shapes import distance
 
 
@@ -51,7 +51,7 @@ class PairEquation(Element):
 
 
 @dataclass(frozen=True)
-class Distance(PairEquation):
+class Distance(ScheduledLength, PairEquation):
     """A rigid bar: the distance of two places stays; the multiplier is its tension (thrust is negative).
 
     Parameters
@@ -72,20 +72,6 @@ class Distance(PairEquation):
             raise self.error("its places coincide", advice="use a revolute or spherical joint")
         if not self.driven and not self.numbers(start)["length"] > 0:
             raise self.error("its length is not positive", got=str(self.length))
-
-    @property
-    def _length(self) -> Scheduled:
-        return Scheduled("length", 0.0 if self.length is None else self.length, self.control)
-
-    @property
-    def driven(self) -> bool:
-        """Whether its length follows the control parameter."""
-        return self._length.moves
-
-    @property
-    def variant(self) -> Hashable:
-        """The formula of its length."""
-        return self._length.shape
 
     def numbers(self, start: Start) -> dict[str, Any]:
         """The length."""

@@ -31,8 +31,47 @@ def follows_twice(element: Element, got: str) -> ModelError:
     )
 
 
+class VectorLoad(Element):
+    """Base of loads that are one vector at one place: per unit of p, or the load itself when `constant`.
+
+    Attributes
+    ----------
+    at : the place;  vector : name of the field that holds the components.
+    """
+
+    vector: ClassVar[str] = "force"
+    at: str
+    constant: bool
+
+    @property
+    def places(self) -> tuple[str, ...]:
+        """The place it acts on."""
+        return (self.at,)
+
+    @property
+    def _given(self) -> ScheduledVector:
+        return ScheduledVector(self.vector, getattr(self, self.vector), self.control)
+
+    @property
+    def variant(self) -> Hashable:
+        """Whether it is constant, and which components are formulas of p."""
+        return self.constant, self._given.shape
+
+    def check(self, start: Start) -> None:
+        """Refuse a wrong number of components, and formulas of p that would be multiplied by p as well."""
+        got = str(tuple(self._given.given))
+        if len(self._given.given) != len(start.position(self.at)):
+            raise self.error("has the wrong number of components", got=got)
+        if not self.constant and self._given.moves:
+            raise follows_twice(self, got)
+
+    def numbers(self, start: Start) -> dict[str, Any]:
+        """Components, or the parameters of their formulas."""
+        return self._given.numbers(start)
+
+
 @dataclass(frozen=True)
-class Force(Element):
+class Force(VectorLoad):
     """A dead force on a place: its direction does not change.
 
     Parameters
@@ -48,36 +87,6 @@ class Force(Element):
 
     kind: ClassVar[str] = "force"
     is_load: ClassVar[bool] = True
-
-    @property
-    def places(self) -> tuple[str, ...]:
-        """Where it acts."""
-        return (self.at,)
-
-    @property
-    def variant(self) -> Hashable:
-        """Constant or growing with p, and formulas of p."""
-        return self.constant, self._given.shape
-
-    @property
-    def _given(self) -> ScheduledVector:
-        return ScheduledVector("force", self.force, self.control)
-
-    @property
-    def moves_with_p(self) -> bool:
-        """Whether its components are formulas of p."""
-        return self._given.moves
-
-    def check(self, start: Start) -> None:
-        """As many components as dimensions."""
-        if len(self.force) != len(start.position(self.at)):
-            raise self.error("has the wrong number of components", got=str(tuple(self.force)))
-        if not self.constant and self.moves_with_p:
-            raise follows_twice(self, str(tuple(self.force)))
-
-    def numbers(self, start: Start) -> dict[str, Any]:
-        """Components."""
-        return self._given.numbers(start)
 
     def acts(self, at: Local) -> Any:
         """The force, or that per unit of p."""

@@ -1,19 +1,18 @@
 """Bars and springs: an energy of the distance of two places."""
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, NamedTuple, get_args
 
 import jax
 import numpy as np
 
-from onesided.elements.contract import Acting, Element, Local, Quantity, Start, Words
-from onesided.elements.laws import FormulaLaw, check_law, law_pieces, polynomial_energy
+from onesided.elements.contract import Acting, Local, Quantity, Start
+from onesided.elements.law_members import LawMember
+from onesided.elements.laws import check_law, polynomial_energy
 from onesided.elements.schedules import Schedule, Scheduled
 from onesided.elements.shapes import distance, distance_squared
-from onesided.elements.tabulated import NEITHER, TableLaw
-from onesided.formulas.formula import parse
-from onesided.formulas.unfolding import Unfolded, has_kinks
+from onesided.formulas.unfolding import Unfolded
 
 MATERIALS = Literal["linear", "neo_hookean"]
 
@@ -26,7 +25,7 @@ class Lengths(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Bar(Element):
+class Bar(LawMember):
     """A straight member between two places: energy of its elongation e = distance − natural length.
 
     Parameters
@@ -63,13 +62,8 @@ class Bar(Element):
 
     kind: ClassVar[str] = "bar"
     drawn_as: ClassVar[str] = "bar"
-    stiff: ClassVar[tuple[str, ...]] = (
-        "stiffness",
-        "modulus_area",
-        "law",
-        "table",
-        "polynomial",
-    )  # one of them is given
+    measure: ClassVar[str] = "e"
+    stiff: ClassVar[tuple[str, ...]] = ("stiffness", "modulus_area", "law", "table", "polynomial")  # one is given
 
     @property
     def places(self) -> tuple[str, ...]:
@@ -99,10 +93,6 @@ class Bar(Element):
         return self.moves or (self.law is not None and self._law.moves)
 
     @property
-    def _law(self) -> FormulaLaw:
-        return FormulaLaw(self.law or "0", "e", self.control, self.pieces, self.moving)
-
-    @property
     def variant(self) -> Hashable:
         """The formula of its law, formulas of the control parameter, and whether its natural length is zero."""
         shapes = tuple(one.shape for one in self._schedules.values()) if self.moves else ()
@@ -128,7 +118,7 @@ class Bar(Element):
                 got=", ".join(given) or "nothing",
                 expected="one of " + ", ".join(f"`{name}`" for name in self.stiff),
             )
-        check_law(self, self.law, "e", start)
+        check_law(self, self.law, self.measure, start)
         if self.table is not None:
             self._table.check(self, start, self.rounding)
         elif self.rounding != 0.0:
@@ -152,45 +142,6 @@ class Bar(Element):
     def linear(self) -> bool:
         """Whether it has a stiffness."""
         return (self.stiffness is not None or self.modulus_area is not None) and self.material == "linear"
-
-    @property
-    def _table(self) -> TableLaw:
-        rounded = isinstance(self.rounding, str) or self.rounding != 0.0
-        return TableLaw(() if self.table is None else self.table, rounded=rounded, moving=self.moving)
-
-    def expand(self, places: Mapping[str, Any], parameters: Mapping[str, float]) -> Sequence[Element]:
-        """Itself, knowing the pieces of a law with kinks."""
-        pieces = law_pieces(self, self.law, parameters, moving=self.moving)
-        return (self if pieces is None else replace(self, pieces=pieces),)
-
-    def inner(self, start: Start) -> dict[str, float]:
-        """Coordinates of the kinks of its table or law."""
-        if self.table is None and self.pieces is None:
-            return {}
-        value = self.span(start) - float(self.along(start, 0.0).natural)
-        return self._law.inner(start, value) if self.table is None else self._table.inner(start, value)
-
-    @property
-    def gap_names(self) -> tuple[str, ...]:
-        """Those of the kinks of its table or law."""
-        if self.table is not None:
-            return self._table.gap_names
-        return () if self.pieces is None else self._law.gap_names
-
-    def gap_words(self, ending: str) -> Words:
-        """A kink is passed."""
-        return NEITHER if self.table is None else self._table.words(ending)
-
-    def gaps(self, at: Local) -> tuple[Any, ...]:
-        """The coordinates of the kinks of its table, or the gaps at those of its law."""
-        if self.table is not None:
-            return tuple(at.inner[i] for i in range(len(self.gap_names)))
-        return self._law.gaps(distance(*at.frames) - self.lengths(at).natural, at) if self.pieces is not None else ()
-
-    def in_motion(self) -> Element:
-        """Itself, or with kinks that have no coordinates."""
-        kinked = bool(self.table is not None and self._table.kinks) or has_kinks(parse(self.law or "0"))
-        return replace(self, moving=True) if kinked and not self.moving else self
 
     def _check_stiffness(self, start: Start, given: str) -> None:
         if self._schedules["rigid"].moves:
@@ -241,8 +192,16 @@ class Bar(Element):
         values = {key: one.value(at) for key, one in self._schedules.items()}
         return self._lengths(at.n.span, values)
 
+    def measured(self, at: Local) -> Any:
+        """Elongation: distance of the ends less natural length."""
+        return distance(*at.frames) - self.lengths(at).natural
+
+    def measured_at_start(self, start: Start) -> float:
+        """Elongation at the start."""
+        return self.span(start) - float(self.along(start, 0.0).natural)
+
     def energy(self, at: Local) -> Any:
-        """Law of the elongation."""
+        """Energy of the elongation."""
         if self.to_a_point:
             return self.lengths(at).stiffness / 2 * distance_squared(*at.frames)
         return self.stored(at, distance(*at.frames))

@@ -1,15 +1,15 @@
 """Forces without a potential, for motion: follower forces and moments, dampers. Statics refuses followers."""
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import jax.numpy as jnp
 
 from onesided.elements.contract import Acting, Element, Local, Quantity, Rate, Start, Wrench
-from onesided.elements.loads import follows_twice
+from onesided.elements.loads import VectorLoad
 from onesided.elements.relative import check_pair
-from onesided.elements.schedules import Schedule, ScheduledVector
+from onesided.elements.schedules import Schedule
 
 
 def _no_moment(velocity: Any) -> Any:
@@ -17,7 +17,7 @@ def _no_moment(velocity: Any) -> Any:
 
 
 @dataclass(frozen=True)
-class FollowerForce(Element):
+class FollowerForce(VectorLoad):
     """A force that turns with the body it acts on: it has no potential, so statics refuses it.
 
     Parameters
@@ -34,31 +34,6 @@ class FollowerForce(Element):
     turns: ClassVar[bool] = True
     conservative: ClassVar[bool] = False
 
-    @property
-    def places(self) -> tuple[str, ...]:
-        """Where it acts."""
-        return (self.at,)
-
-    @property
-    def _given(self) -> ScheduledVector:
-        return ScheduledVector("force", self.force, self.control)
-
-    @property
-    def variant(self) -> Hashable:
-        """Constant or growing with p, or formulas of p."""
-        return self.constant, self._given.shape
-
-    def check(self, start: Start) -> None:
-        """As many components as dimensions."""
-        if len(self.force) != len(start.position(self.at)):
-            raise self.error("has the wrong number of components", got=str(tuple(self.force)))
-        if not self.constant and self._given.moves:
-            raise follows_twice(self, str(tuple(self.force)))
-
-    def numbers(self, start: Start) -> dict[str, Any]:
-        """Components."""
-        return self._given.numbers(start)
-
     def wrenches(self, at: Local, rates: tuple[Rate, ...]) -> tuple[Wrench, ...]:
         """The force in fixed axes, R F."""
         force = at.frames[0].rotation @ self._given.value(at) * (1.0 if self.constant else at.p)
@@ -66,7 +41,7 @@ class FollowerForce(Element):
 
 
 @dataclass(frozen=True)
-class FollowerMoment(Element):
+class FollowerMoment(VectorLoad):
     """A moment in space whose axis turns with the body (in the plane a `moment` does the same, with a potential).
 
     Parameters
@@ -82,33 +57,13 @@ class FollowerMoment(Element):
     kind: ClassVar[str] = "follower_moment"
     turns: ClassVar[bool] = True
     conservative: ClassVar[bool] = False
-
-    @property
-    def places(self) -> tuple[str, ...]:
-        """Where it acts."""
-        return (self.at,)
-
-    @property
-    def _given(self) -> ScheduledVector:
-        return ScheduledVector("moment", self.moment, self.control)
-
-    @property
-    def variant(self) -> Hashable:
-        """Constant or growing with p, or formulas of p."""
-        return self.constant, self._given.shape
+    vector: ClassVar[str] = "moment"
 
     def check(self, start: Start) -> None:
-        """Three components, in space."""
+        """Refuse it in the plane, where `moment` has a potential; three components."""
         if len(start.position(self.at)) == 2:
             raise self.error("is for space", advice="in the plane use `moment`: it has a potential")
-        if len(self.moment) != 3:
-            raise self.error("has the wrong number of components", got=str(tuple(self.moment)))
-        if not self.constant and self._given.moves:
-            raise follows_twice(self, str(tuple(self.moment)))
-
-    def numbers(self, start: Start) -> dict[str, Any]:
-        """Components."""
-        return self._given.numbers(start)
+        super().check(start)
 
     def wrenches(self, at: Local, rates: tuple[Rate, ...]) -> tuple[Wrench, ...]:
         """The moment in fixed axes, R M."""

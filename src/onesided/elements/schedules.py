@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import jax.numpy as jnp
 
-from onesided.elements.contract import Local, Quantity, RepeatedFormula, Start
+from onesided.elements.contract import Element, Local, Quantity, RepeatedFormula, Start
 from onesided.elements.expressions import Expression
 from onesided.formulas.formula import Formula, parse
 from onesided.formulas.functions import NUMPY, jax_functions
@@ -108,3 +108,23 @@ class ScheduledVector:
     def value(self, at: Local) -> Any:
         """The vector where the element is."""
         return jnp.stack([jnp.asarray(one.value(at), float) for one in self.parts]) if self.moves else at.n[self.key]
+
+
+class ScheduledLength(Element):
+    """Base of elements with a `length` that may follow the control parameter; None is the length at the start."""
+
+    length: Schedule | None
+
+    @property
+    def _length(self) -> Scheduled:
+        return Scheduled("length", 0.0 if self.length is None else self.length, self.control)
+
+    @property
+    def driven(self) -> bool:
+        """Whether its length follows the control parameter."""
+        return self._length.moves
+
+    @property
+    def variant(self) -> Hashable:
+        """Formula of its length."""
+        return self._length.shape

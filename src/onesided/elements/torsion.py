@@ -1,7 +1,7 @@
 """Torsion springs: an energy of the angle between two places, or of one place and the ground."""
 
-from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import jax
@@ -9,16 +9,15 @@ import jax.numpy as jnp
 import numpy as np
 
 from onesided.base.types import Array
-from onesided.elements.contract import Acting, Element, Local, Quantity, Start, Words
-from onesided.elements.laws import FormulaLaw, check_law, law_pieces
+from onesided.elements.contract import Acting, Local, Quantity, Start
+from onesided.elements.law_members import LawMember
+from onesided.elements.laws import check_law
 from onesided.elements.schedules import Schedule, Scheduled
-from onesided.elements.tabulated import NEITHER, TableLaw
-from onesided.formulas.formula import parse
-from onesided.formulas.unfolding import Unfolded, has_kinks
+from onesided.formulas.unfolding import Unfolded
 
 
 @dataclass(frozen=True)
-class TorsionSpring(Element):
+class TorsionSpring(LawMember):
     """A torsion spring: energy of the angle by which its second end is turned against its first, less `angle`.
 
     In the plane the angle is the difference of the two angles, counted over full turns. In space it is the twist about
@@ -51,6 +50,7 @@ class TorsionSpring(Element):
 
     kind: ClassVar[str] = "torsion_spring"
     turns: ClassVar[bool] = True
+    measure: ClassVar[str] = "a"
 
     @property
     def places(self) -> tuple[str, ...]:
@@ -72,50 +72,6 @@ class TorsionSpring(Element):
         return tuple(Scheduled(key, value, self.control) for key, value in given.items())
 
     @property
-    def _table(self) -> TableLaw:
-        rounded = isinstance(self.rounding, str) or self.rounding != 0.0
-        return TableLaw(() if self.table is None else self.table, rounded=rounded, moving=self.moving)
-
-    def expand(self, places: Mapping[str, Any], parameters: Mapping[str, float]) -> Sequence[Element]:
-        """Itself, knowing the pieces of a law with kinks."""
-        pieces = law_pieces(self, self.law, parameters, moving=self.moving)
-        return (self if pieces is None else replace(self, pieces=pieces),)
-
-    def inner(self, start: Start) -> dict[str, float]:
-        """Coordinates of the kinks of its table or law."""
-        if self.table is None and self.pieces is None:
-            return {}
-        now = self._at_start(start)[0]
-        value = 0.0 if self.angle is None else now - float(self._schedules[0].along(start, 0.0))
-        return self._law.inner(start, value) if self.table is None else self._table.inner(start, value)
-
-    @property
-    def gap_names(self) -> tuple[str, ...]:
-        """Those of the kinks of its table or law."""
-        if self.table is not None:
-            return self._table.gap_names
-        return () if self.pieces is None else self._law.gap_names
-
-    def gap_words(self, ending: str) -> Words:
-        """A kink is passed."""
-        return NEITHER if self.table is None else self._table.words(ending)
-
-    def gaps(self, at: Local) -> tuple[Any, ...]:
-        """The coordinates of the kinks of its table, or the gaps at those of its law."""
-        if self.table is not None:
-            return tuple(at.inner[i] for i in range(len(self.gap_names)))
-        return self._law.gaps(self.turn(at) - self.natural(at), at) if self.pieces is not None else ()
-
-    def in_motion(self) -> Element:
-        """Itself, or with kinks that have no coordinates."""
-        kinked = bool(self.table is not None and self._table.kinks) or has_kinks(parse(self.law or "0"))
-        return replace(self, moving=True) if kinked and not self.moving else self
-
-    @property
-    def _law(self) -> FormulaLaw:
-        return FormulaLaw(self.law or "0", "a", self.control, self.pieces, self.moving)
-
-    @property
     def driven(self) -> bool:
         """Whether its natural angle, stiffness or law follows the control parameter."""
         return any(one.moves for one in self._schedules) or (self.law is not None and self._law.moves)
@@ -128,7 +84,7 @@ class TorsionSpring(Element):
             raise self.error("its stiffness is not clear", expected="one of `stiffness`, `law`, `table`")
         if self.table is not None:
             self._table.check(self, start, self.rounding)
-        check_law(self, self.law, "a", start)
+        check_law(self, self.law, self.measure, start)
         softens = self._schedules[2].moves
         if softens and self.pretension != 0.0:
             raise self.error("`pretension` has no meaning where `stiffness` changes", advice="`angle`")
@@ -173,8 +129,18 @@ class TorsionSpring(Element):
         sine = 0.5 * jnp.stack([R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]])
         return 2.0 * jnp.arctan2(at.n.axis @ sine, 0.5 * (1.0 + jnp.trace(R)))  # tan(a/2) = sin a / (1 + cos a)
 
+    def measured(self, at: Local) -> Any:
+        """Angle between the ends less the natural one."""
+        return self.turn(at) - self.natural(at)
+
+    def measured_at_start(self, start: Start) -> float:
+        """The same at the start; 0 where the natural angle is that of the start."""
+        if self.angle is None:
+            return 0.0
+        return self._at_start(start)[0] - float(self._schedules[0].along(start, 0.0))
+
     def energy(self, at: Local) -> Any:
-        """Law of the angle."""
+        """Energy of the angle."""
         return self.stored(at, self.turn(at))
 
     def stored(self, at: Local, turn: Any) -> Any:
