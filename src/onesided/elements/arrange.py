@@ -48,11 +48,11 @@ class _Move:
     carried: frozenset[str] = frozenset()
 
     def position(self, x: Sequence[Quantity]) -> tuple[Quantity, ...]:
-        """A moved point."""
+        """Coordinates of a point after the move, as numbers or formulas."""
         return tuple(_plus(part, float(shift)) for part, shift in zip(self.direction(x), self.b, strict=True))
 
     def direction(self, x: Sequence[Quantity]) -> tuple[Quantity, ...]:
-        """A moved vector."""
+        """Components of a vector after the move, which turns it and shifts nothing."""
         return tuple(_combined(row, x) for row in self.A)
 
 

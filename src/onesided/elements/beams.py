@@ -46,7 +46,7 @@ class _TwoSections(Element):
 
     @property
     def places(self) -> tuple[str, ...]:
-        """Its two sections."""
+        """Names of the sections it joins, the first and the second."""
         return tuple(self.ends)
 
     def result_names(self, dimension: int) -> tuple[str, ...]:
@@ -54,7 +54,7 @@ class _TwoSections(Element):
         return tuple(f".{name}_{end}" for end in (1, 2) for name in self.section_names)
 
     def results(self, at: Local, acting: Acting) -> tuple[Any, ...]:
-        """Both end sections."""
+        """Section forces at both ends, as `sections` gives them."""
         return (*self.sections(at, acting, 0.0), *self.sections(at, acting, 1.0))
 
     @property
@@ -157,7 +157,7 @@ class Beam(_TwoSections):
     section_names: ClassVar[tuple[str, ...]] = ("N", "Q", "M")
 
     def check(self, start: Start) -> None:
-        """Positive stiffnesses and lengths."""
+        """Refuse stiffnesses or a length that are not positive."""
         self._check(start, ("EA", "EI") if self.GA is None else ("EA", "EI", "GA"), self.length, self.pretension)
 
     def numbers(self, start: Start) -> dict[str, Any]:

@@ -112,7 +112,7 @@ class Cable(Bar):
         return at.inner[0]
 
     def stretched(self, at: Local) -> Any:
-        """Its elastic elongation."""
+        """Elastic elongation: length − natural length + slack."""
         return polygon_length(at.frames) - self.lengths(at).natural + at.inner[0]
 
     def result_names(self, dimension: int) -> tuple[str, ...]:
@@ -133,16 +133,16 @@ class MovingCable(Cable):
     kind: ClassVar[str] = ""
 
     def inner(self, start: Start) -> dict[str, float]:
-        """None."""
+        """No coordinate: in motion the slack has no inertia."""
         return {}
 
     @property
     def gap_names(self) -> tuple[str, ...]:
-        """None."""
+        """No gap: the law of the tension has the kink itself."""
         return ()
 
     def gaps(self, at: Local) -> tuple[Any, ...]:
-        """None."""
+        """No gap, as `gap_names` says."""
         return ()
 
     def energy(self, at: Local) -> Any:
@@ -150,11 +150,11 @@ class MovingCable(Cable):
         return self.lengths(at).stiffness / 2 * self.stretched(at) ** 2
 
     def in_motion(self) -> Element:
-        """Itself."""
+        """The element itself: it is the form for motion."""
         return self
 
     def slack(self, at: Local) -> Any:
-        """What its length leaves."""
+        """Slack max(natural length − length, 0)."""
         return jnp.maximum(self.lengths(at).natural - polygon_length(at.frames), 0.0)
 
     def stretched(self, at: Local) -> Any:
@@ -188,7 +188,7 @@ class String(ScheduledLength):
         return _through(self, self.ends, self.via)
 
     def check(self, start: Start) -> None:
-        """Long enough to reach."""
+        """Refuse a length that is not positive or does not reach from end to end."""
         span = _span(self, start)
         if self.driven:
             return
@@ -199,7 +199,7 @@ class String(ScheduledLength):
             raise self.error("is too short for its ends", got=f"{length:g}", expected=f"at least {span:g}")
 
     def numbers(self, start: Start) -> dict[str, Any]:
-        """Its length."""
+        """Length of the string, or the parameters in its formula."""
         return {"length": _span(self, start)} if self.length is None else self._length.numbers(start)
 
     @property
@@ -282,7 +282,7 @@ class PlasticCable(Cable):
         return {**super().numbers(start), **own}
 
     def inner(self, start: Start) -> dict[str, float]:
-        """Slack and plastic elongation."""
+        """Start values of the slack and the plastic elongation."""
         plastic = start.parameters[f"{self.name}_set"]
         return {"slack": self.slack_at_start(start, plastic), "plastic": plastic}
 

@@ -44,7 +44,7 @@ class PlaneContact(Rubbing):
 
     @property
     def gap_names(self) -> tuple[str, ...]:
-        """Called like the element."""
+        """One gap, named like the element."""
         return ("",)
 
     def check(self, start: Start) -> None:
@@ -71,7 +71,7 @@ class PlaneContact(Rubbing):
         }
 
     def gaps(self, at: Local) -> tuple[Any, ...]:
-        """Distance from the wall."""
+        """Signed distance of the surface from the wall."""
         normal, through = at.n.normal, at.n.through
         if self.on:
             normal, through = at.frames[1].rotation @ normal, anchor(at.frames[1], through)
@@ -79,7 +79,7 @@ class PlaneContact(Rubbing):
 
     @property
     def driven(self) -> bool:
-        """Whether the wall moves."""
+        """Whether the wall moves with the control parameter."""
         return self.moves != 0.0
 
     def touching(self, at: Local) -> tuple[tuple[Any, Any], ...]:
@@ -115,12 +115,12 @@ class RoundContact(Rubbing):
 
     @property
     def places(self) -> tuple[str, ...]:
-        """The centres."""
+        """Names of the two centres."""
         return tuple(self.pair)
 
     @property
     def gap_names(self) -> tuple[str, ...]:
-        """Called like the element."""
+        """One gap, named like the element."""
         return ("",)
 
     def reach(self, start: Start) -> float:
@@ -152,7 +152,7 @@ class RoundContact(Rubbing):
         }
 
     def gaps(self, at: Local) -> tuple[Any, ...]:
-        """Distance of the outlines."""
+        """Distance between the two outlines."""
         return (distance(*at.frames) - at.n.reach,)
 
     def touching(self, at: Local) -> tuple[tuple[Any, Any], ...]:
@@ -189,7 +189,7 @@ class InsideContact(RoundContact):
         return "the outer radius, then a smaller one ≥ 0"
 
     def gaps(self, at: Local) -> tuple[Any, ...]:
-        """(ρ² − d²)/(2ρ)."""
+        """The gap (ρ² − d²)/(2ρ), with d the distance of the centres and ρ the difference of the radii."""
         return ((at.n.reach**2 - distance_squared(*at.frames)) / (2.0 * at.n.reach),)
 
     def touching(self, at: Local) -> tuple[tuple[Any, Any], ...]:
@@ -222,12 +222,12 @@ class SegmentContact(Rubbing):
 
     @property
     def places(self) -> tuple[str, ...]:
-        """All ends."""
+        """Names of the ends of both segments."""
         return (*self.first, *self.second)
 
     @property
     def variant(self) -> Hashable:
-        """How many ends."""
+        """Numbers of ends of the two sides: 1 for a point, 2 for a segment."""
         return len(self.first), len(self.second)
 
     @property
@@ -255,7 +255,7 @@ class SegmentContact(Rubbing):
                 raise self.error("a segment has no length", got=", ".join(ends))
 
     def numbers(self, start: Start) -> dict[str, Any]:
-        """Thickness."""
+        """Thickness kept between the two sides."""
         return {"thickness": start.value(self.thickness)}
 
     def gaps(self, at: Local) -> tuple[Any, ...]:

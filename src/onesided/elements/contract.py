@@ -115,11 +115,11 @@ class Start:
         return str(getattr(self.places[place], "on", place))
 
     def position(self, place: str) -> Array:
-        """Position of a place."""
+        """Coordinates of a place at the start, (2,) or (3,)."""
         return np.asarray(self.frames[place].position, dtype=np.float64)
 
     def distance(self, a: str, b: str) -> float:
-        """Distance of two places."""
+        """Distance of two places at the start."""
         return math.dist(self.frames[a].position, self.frames[b].position)
 
     def value(self, quantity: Quantity) -> float:
@@ -269,7 +269,7 @@ class Element:
         return {}
 
     def energy(self, at: Local) -> Any:
-        """Potential energy, a scalar."""
+        """Potential energy, a scalar; zero unless the element stores some."""
         return 0.0 * at.p
 
     @property
@@ -326,7 +326,7 @@ class Element:
         return ()
 
     def results(self, at: Local, acting: Acting) -> tuple[Any, ...]:
-        """Their values."""
+        """Values of the results, in the order of `result_names`."""
         return ()
 
     def sections(self, at: Local, acting: Acting, share: Any) -> tuple[Any, ...]:

@@ -57,7 +57,7 @@ class Prescribed(FollowsFormula):
 
     @property
     def reads(self) -> tuple[str, ...]:
-        """The coordinate."""
+        """Name of the coordinate that is prescribed."""
         return (self.coordinate,)
 
     @property
@@ -66,11 +66,11 @@ class Prescribed(FollowsFormula):
         return ("",)
 
     def numbers(self, start: Start) -> dict[str, Any]:
-        """Parameters of the formula."""
+        """Values of the parameters in the formula."""
         return self._formula.numbers(start)
 
     def closures(self, at: Local) -> tuple[Any, ...]:
-        """Coordinate less formula."""
+        """The equation coordinate − formula = 0."""
         return (at.reads[0] - self.asked(at),)
 
     def result_names(self, dimension: int) -> tuple[str, ...]:
@@ -78,7 +78,7 @@ class Prescribed(FollowsFormula):
         return (".force",)
 
     def results(self, at: Local, acting: Acting) -> tuple[Any, ...]:
-        """The multiplier."""
+        """Its multiplier: the force on the coordinate."""
         return (acting.multipliers[0],)
 
 
@@ -99,7 +99,7 @@ class DrivenTravel(FollowsFormula, Axial):
         return {**own, **self._formula.numbers(start)}
 
     def closures(self, at: Local) -> tuple[Any, ...]:
-        """Travel less formula."""
+        """The equation travel − formula = 0."""
         return (travel(at) - at.n.constant - self.asked(at),)
 
 
@@ -125,7 +125,7 @@ class DrivenAngle(FollowsFormula, Axial):
         return {**own, **self._formula.numbers(start)}
 
     def closures(self, at: Local) -> tuple[Any, ...]:
-        """Turn less formula."""
+        """The equation turn − formula = 0."""
         value = self.asked(at)
         a, b = at.frames
         if len(a.position) == 2:

@@ -23,16 +23,16 @@ class PairEquation(Element):
     effort: ClassVar[str] = ".force"  # what its multiplier is
 
     def result_names(self, dimension: int) -> tuple[str, ...]:
-        """Its force or moment."""
+        """One result: the force, or for turning drives the moment."""
         return (self.effort,)
 
     def results(self, at: Local, acting: Acting) -> tuple[Any, ...]:
-        """The multiplier."""
+        """The multiplier of its equation."""
         return (acting.multipliers[0],)
 
     @property
     def places(self) -> tuple[str, ...]:
-        """The two places."""
+        """Names of the two places it couples."""
         return tuple(self.between)
 
     @property
@@ -74,11 +74,11 @@ class Distance(ScheduledLength, PairEquation):
             raise self.error("its length is not positive", got=str(self.length))
 
     def numbers(self, start: Start) -> dict[str, Any]:
-        """The length."""
+        """Length of the bar, or the parameters in its formula."""
         return {"length": start.distance(*self.between)} if self.length is None else self._length.numbers(start)
 
     def closures(self, at: Local) -> tuple[Any, ...]:
-        """Length less distance."""
+        """The equation length − distance = 0."""
         return (self._length.value(at) - distance(*at.frames),)
 
 
@@ -141,7 +141,7 @@ class Axial(PairEquation):
         return triad(direction(self, start, default if self.axis is None else self.axis, size))
 
     def along(self, start: Start) -> Any:
-        """The axis itself."""
+        """Unit vector of the axis, in the axes of the first place."""
         axes = self.axes(start)
         return axes[0] if len(axes) == 2 else axes[2]
 
@@ -207,7 +207,7 @@ class OnLine(Axial):
     kind: ClassVar[str] = "on_line"
 
     def expand(self, places: Mapping[str, Any], parameters: Mapping[str, float]) -> Sequence[Element]:
-        """Itself, knowing its dimension."""
+        """The element itself, with the dimension of its places filled in."""
         known = [places[name].dimension for name in self.between if name in places]
         return (replace(self, dimension=known[0] if known else 2),)
 
@@ -238,7 +238,7 @@ class OnLine(Axial):
         return {"across": axes[1:] if self.dimension == 2 else axes[:2], "through": through}
 
     def closures(self, at: Local) -> tuple[Any, ...]:
-        """Offsets from the line."""
+        """Offsets of the point from the line, one in the plane, two in space."""
         a, b = at.frames
         return tuple(at.n.across @ (a.rotation.T @ (b.position - a.position) - at.n.through))
 
@@ -268,7 +268,7 @@ class OnCurve(PairEquation):
 
     @property
     def variant(self) -> Hashable:
-        """The formula."""
+        """Text of the formula, and the name of the control parameter in it."""
         return self.formula, self.control
 
     def _expression(self, size: int) -> Expression:
@@ -282,7 +282,7 @@ class OnCurve(PairEquation):
             raise self.error("its formula has no coordinate of the point", got=self.formula, expected="x, y, z")
 
     def numbers(self, start: Start) -> dict[str, Any]:
-        """Parameters of the formula."""
+        """Values of the parameters in the formula."""
         return self._expression(len(start.position(self.between[0]))).numbers(start)
 
     def closures(self, at: Local) -> tuple[Any, ...]:

@@ -25,7 +25,7 @@ class Expression:
 
     @cached_property
     def formula(self) -> Formula:
-        """The parsed text."""
+        """The text, parsed by the whitelist parser."""
         return parse(self.text)
 
     @property
@@ -63,7 +63,7 @@ class Written(Element):
 
     @property
     def places(self) -> tuple[str, ...]:
-        """None: it reads coordinates."""
+        """No place: formulas read coordinates directly."""
         return ()
 
     @property
@@ -95,11 +95,11 @@ class Written(Element):
         return (known,)
 
     def numbers(self, start: Start) -> dict[str, Any]:
-        """Parameters of the formula."""
+        """Values of the parameters in the formula."""
         return self._expression.numbers(start)
 
     def evaluate(self, at: Local) -> Any:
-        """Value of the formula."""
+        """Value of the formula at the element's state."""
         return self._expression.value([*at.reads, at.p], at.n)
 
 
@@ -124,7 +124,7 @@ class Energy(Written):
         return (OneSidedEnergy(**vars(known), pieces=found) if found.slacks else known,)
 
     def energy(self, at: Local) -> Any:
-        """The formula."""
+        """Value of the formula: the potential energy."""
         return self.evaluate(at)
 
 
@@ -157,7 +157,7 @@ class OneSidedEnergy(Energy):
         unfolded_energy(self.formula, start.parameters, {self.control})
 
     def numbers(self, start: Start) -> dict[str, Any]:
-        """Parameters of all formulas."""
+        """Values of the parameters in all its formulas."""
         found = enumerate(expression.numbers(start) for expression in self._expressions)
         return {f"{key}_of_{i}": value for i, numbers in found for key, value in numbers.items()}
 
@@ -182,12 +182,12 @@ class OneSidedEnergy(Energy):
         ]
 
     def energy(self, at: Local) -> Any:
-        """The formula without kinks."""
+        """The energy with slack coordinates in place of the kinks."""
         return self._values(at)[0]
 
     @property
     def gap_names(self) -> tuple[str, ...]:
-        """Those of the kinks."""
+        """Names of the gaps, one or two for each kink."""
         return tuple(self._texts)[1:]
 
     def gaps(self, at: Local) -> tuple[Any, ...]:
@@ -208,7 +208,7 @@ class Gap(Written):
 
     @property
     def gap_names(self) -> tuple[str, ...]:
-        """Called like the element."""
+        """One gap, named like the element."""
         return ("",)
 
     def _unfolded(self, known: Self, parameters: Mapping[str, float]) -> Sequence[Element]:
@@ -219,7 +219,7 @@ class Gap(Written):
         return tuple(one for gap in gaps for one in gap.expand({}, parameters))
 
     def gaps(self, at: Local) -> tuple[Any, ...]:
-        """The formula."""
+        """Value of the formula, held ≥ 0."""
         return (self.evaluate(at),)
 
 
@@ -231,9 +231,9 @@ class Equation(Written):
 
     @property
     def closure_names(self) -> tuple[str, ...]:
-        """Called like the element."""
+        """One equation, named like the element."""
         return ("",)
 
     def closures(self, at: Local) -> tuple[Any, ...]:
-        """The formula."""
+        """Value of the formula, held at 0."""
         return (self.evaluate(at),)

@@ -37,7 +37,7 @@ class GasSpring(Element):
 
     @property
     def places(self) -> tuple[str, ...]:
-        """Its two ends."""
+        """Names of the places at its two ends."""
         return tuple(self.ends)
 
     @property
@@ -70,7 +70,7 @@ class GasSpring(Element):
         return start.value(self.column) + now - (now if self.length is None else start.value(self.length))
 
     def numbers(self, start: Start) -> dict[str, Any]:
-        """Thrust, column, reference length."""
+        """Thrust, length of the gas column, and the length they are stated for."""
         length = start.distance(*self.ends) if self.length is None else start.value(self.length)
         return {"column": start.value(self.column), "length": length, **self._thrust.numbers(start)}
 
@@ -83,7 +83,7 @@ class GasSpring(Element):
         return scale / (self.exponent - 1.0) * ratio ** (1.0 - self.exponent)
 
     def energy(self, at: Local) -> Any:
-        """Energy of the gas."""
+        """Energy of the enclosed gas at the distance of the ends."""
         return self.stored(at, distance(*at.frames))
 
     def result_names(self, dimension: int) -> tuple[str, ...]:

@@ -55,11 +55,11 @@ class Joint(Element):
 
     @property
     def places(self) -> tuple[str, ...]:
-        """The two places."""
+        """Names of the two places it joins."""
         return tuple(self.between)
 
     def expand(self, places: Mapping[str, Any], parameters: Mapping[str, float]) -> Sequence[Element]:
-        """Itself, knowing its dimension."""
+        """The joint itself, with the dimension of its places filled in."""
         known = [places[name].dimension for name in self.between if name in places]
         return (replace(self, dimension=known[0] if known else 2),)
 
@@ -157,7 +157,7 @@ class Revolute(Joint):
 
     @property
     def closure_names(self) -> tuple[str, ...]:
-        """Forces, then moments."""
+        """Endings of its multipliers: forces, and in space two moments across the axis."""
         return FORCES[:2] if self.dimension == 2 else (*FORCES, "_mu", "_mv")
 
     def closures(self, at: Local) -> tuple[Any, ...]:
@@ -174,11 +174,11 @@ class Spherical(Joint):
 
     @property
     def closure_names(self) -> tuple[str, ...]:
-        """Forces."""
+        """Endings of its multipliers: one force per axis."""
         return FORCES[: self.dimension]
 
     def closures(self, at: Local) -> tuple[Any, ...]:
-        """Points together."""
+        """Offset of the second point from the first, held at 0."""
         return (*self.step(at),)
 
 
@@ -191,11 +191,11 @@ class Fixed(Joint):
 
     @property
     def closure_names(self) -> tuple[str, ...]:
-        """Forces, then moments."""
+        """Endings of its multipliers: all forces, then all moments."""
         return (*FORCES[:2], "_m") if self.dimension == 2 else (*FORCES, *MOMENTS)
 
     def closures(self, at: Local) -> tuple[Any, ...]:
-        """Points together, no turn."""
+        """Offset of the points and relative turn, held at 0."""
         return (*self.step(at), *self.turns_of(at))
 
 
@@ -211,7 +211,7 @@ class Prismatic(Joint):
 
     @property
     def closure_names(self) -> tuple[str, ...]:
-        """Forces, then moments."""
+        """Endings of its multipliers: forces across the axis, then all moments."""
         return ("_n", "_m") if self.dimension == 2 else ("_u", "_v", *MOMENTS)
 
     def closures(self, at: Local) -> tuple[Any, ...]:
@@ -229,7 +229,7 @@ class Cylindrical(Joint):
 
     @property
     def closure_names(self) -> tuple[str, ...]:
-        """Forces, then moments."""
+        """Endings of its multipliers: two forces and two moments across the axis."""
         return ("_u", "_v", "_mu", "_mv")
 
     def closures(self, at: Local) -> tuple[Any, ...]:
@@ -265,11 +265,11 @@ class Screw(Cylindrical):
             raise self.error("its pitch is zero", expected="travel per turn", advice="a revolute joint has no travel")
 
     def numbers(self, start: Start) -> dict[str, Any]:
-        """With turns per travel."""
+        """Numbers of a cylindrical joint, and the turn per travel [rad/length]."""
         return {**super().numbers(start), "winding": 2.0 * np.pi / start.value(self.pitch)}
 
     def closures(self, at: Local) -> tuple[Any, ...]:
-        """Cylindrical, and the thread."""
+        """Equations of a cylindrical joint, and turn = winding × travel."""
         wound = at.n.winding * (at.n.axes[2] @ (at.frames[0].rotation.T @ self.step(at)))
         return (*super().closures(at), turn_from(at.frames, at.n, wound))
 
@@ -293,7 +293,7 @@ class Universal(Joint):
 
     @property
     def closure_names(self) -> tuple[str, ...]:
-        """Forces and a moment."""
+        """Endings of its multipliers: three forces and one moment."""
         return (*FORCES, "_m")
 
     def check(self, start: Start) -> None:
@@ -308,10 +308,10 @@ class Universal(Joint):
         return direction(self, start, self.cross_axis, 3, "cross axis")
 
     def numbers(self, start: Start) -> dict[str, Any]:
-        """With the second axis."""
+        """Numbers of a joint, and the second axis of the cross."""
         return {**super().numbers(start), "cross": self._cross(start)}
 
     def closures(self, at: Local) -> tuple[Any, ...]:
-        """Points together, axes normal."""
+        """Offset of the points, and the cosine between the two axes, held at 0."""
         a, b = at.frames
         return (*self.step(at), -((a.rotation @ at.n.axes[2]) @ (b.rotation @ at.n.cross)))

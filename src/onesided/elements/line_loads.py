@@ -54,7 +54,7 @@ class LineLoad(Element):
 
     @property
     def places(self) -> tuple[str, ...]:
-        """The ends."""
+        """Names of the places at its two ends."""
         return tuple(self.ends)
 
     @property

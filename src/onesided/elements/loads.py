@@ -93,7 +93,7 @@ class Force(VectorLoad):
         return self._given.value(at)
 
     def energy(self, at: Local) -> Any:
-        """Potential −F·x."""
+        """Potential −F·x, with x the position of the place."""
         work = self.acts(at) @ at.frames[0].position
         return -work if self.constant else -at.p * work
 
@@ -128,7 +128,7 @@ class Moment(Element):
 
     @property
     def places(self) -> tuple[str, ...]:
-        """The bodies."""
+        """Names of the one or two bodies it acts on."""
         return (self.bodies,) if isinstance(self.bodies, str) else tuple(self.bodies)
 
     @property
@@ -153,11 +153,11 @@ class Moment(Element):
             )
 
     def numbers(self, start: Start) -> dict[str, Any]:
-        """The moment."""
+        """Size of the moment, or the parameters in its formula."""
         return self._moment.numbers(start)
 
     def energy(self, at: Local) -> Any:
-        """Potential −M·angle."""
+        """Potential −M φ, with φ the angle, or the difference of two."""
         turned = at.frames[-1].angle - (at.frames[0].angle if len(at.frames) == 2 else 0.0)
         work = self._moment.value(at) * turned
         return -work if self.constant else -at.p * work
@@ -191,7 +191,7 @@ class Gravity(Element):
 
     @property
     def places(self) -> tuple[str, ...]:
-        """Those listed."""
+        """Names of the places listed in `on`; none where it acts on all."""
         return tuple(self.on)
 
     def expand(self, places: Mapping[str, Any], parameters: Mapping[str, float]) -> Sequence[Element]:
@@ -216,11 +216,11 @@ class Weight(Force):
     is_load: ClassVar[bool] = True
 
     def acts(self, at: Local) -> Any:
-        """Mass × acceleration."""
+        """Mass × acceleration: the force, or that per unit of p."""
         return at.n.mass * super().acts(at)
 
     def numbers(self, start: Start) -> dict[str, Any]:
-        """Mass and acceleration."""
+        """Mass of the place, and the components of the acceleration."""
         return {"mass": start.value(start.places[self.at].mass), **super().numbers(start)}
 
 
@@ -248,7 +248,7 @@ class Pressure(Element):
 
     @property
     def places(self) -> tuple[str, ...]:
-        """The corners."""
+        """Names of the corners of the polygon, in order."""
         return tuple(self.polygon)
 
     def expand(self, places: Mapping[str, Any], parameters: Mapping[str, float]) -> Sequence[Element]:
@@ -277,7 +277,7 @@ class PressureShare(Element):
 
     @property
     def places(self) -> tuple[str, ...]:
-        """The corners."""
+        """Names of the two corners of a side, or three of a triangle."""
         return tuple(self.corners)
 
     @property

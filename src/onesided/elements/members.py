@@ -67,7 +67,7 @@ class Bar(LawMember):
 
     @property
     def places(self) -> tuple[str, ...]:
-        """Its two ends."""
+        """Names of the places at its two ends."""
         return tuple(self.ends)
 
     @property
@@ -197,17 +197,17 @@ class Bar(LawMember):
         return distance(*at.frames) - self.lengths(at).natural
 
     def measured_at_start(self, start: Start) -> float:
-        """Elongation at the start."""
+        """Elongation at the start, for p = 0."""
         return self.span(start) - float(self.along(start, 0.0).natural)
 
     def energy(self, at: Local) -> Any:
-        """Energy of the elongation."""
+        """Energy of the elongation at the present distance of the ends."""
         if self.to_a_point:
             return self.lengths(at).stiffness / 2 * distance_squared(*at.frames)
         return self.stored(at, distance(*at.frames))
 
     def stored(self, at: Local, length: Any) -> Any:
-        """Energy at a length."""
+        """Energy as a function of the distance of the ends."""
         natural, stiffness = self.lengths(at)
         if self.law is not None:
             return self._law.energy(length - natural, at)

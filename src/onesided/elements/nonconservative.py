@@ -89,7 +89,7 @@ class Damper(Element):
 
     @property
     def places(self) -> tuple[str, ...]:
-        """The ends."""
+        """Names of the places at its two ends."""
         return tuple(self.ends)
 
     def check(self, start: Start) -> None:
@@ -100,7 +100,7 @@ class Damper(Element):
             raise self.error("its damping is negative", got=str(self.damping))
 
     def numbers(self, start: Start) -> dict[str, Any]:
-        """Force per speed."""
+        """Damping constant [force per speed]."""
         return {"damping": start.value(self.damping)}
 
     def wrenches(self, at: Local, rates: tuple[Rate, ...]) -> tuple[Wrench, ...]:
@@ -111,7 +111,7 @@ class Damper(Element):
         return Wrench(pull, _no_moment(pull)), Wrench(-pull, _no_moment(pull))
 
     def result_names(self, dimension: int) -> tuple[str, ...]:
-        """Its tension."""
+        """One result: the tension in the dashpot."""
         return (".force",)
 
     def results(self, at: Local, acting: Acting) -> tuple[Any, ...]:
@@ -138,7 +138,7 @@ class TurnDamper(Element):
 
     @property
     def places(self) -> tuple[str, ...]:
-        """The bodies."""
+        """Names of the one or two bodies it acts on."""
         return (self.bodies,) if isinstance(self.bodies, str) else tuple(self.bodies)
 
     def check(self, start: Start) -> None:
@@ -151,11 +151,11 @@ class TurnDamper(Element):
             raise self.error("its damping is negative", got=str(self.damping))
 
     def numbers(self, start: Start) -> dict[str, Any]:
-        """Moment per spin."""
+        """Damping constant [moment per angular velocity]."""
         return {"damping": start.value(self.damping)}
 
     def wrenches(self, at: Local, rates: tuple[Rate, ...]) -> tuple[Wrench, ...]:
-        """Against the relative spin."""
+        """Moments against the relative angular velocity."""
         spin = rates[-1].spin - (rates[0].spin if len(rates) == 2 else 0.0)
         nothing, moment = jnp.zeros(len(at.frames[0].position)), at.n.damping * spin
         last = Wrench(nothing, -moment)
@@ -187,16 +187,16 @@ class PlaceDamper(Element):
 
     @property
     def places(self) -> tuple[str, ...]:
-        """Where it acts."""
+        """Name of the place it acts on."""
         return (self.at,)
 
     def check(self, start: Start) -> None:
-        """Damping ≥ 0."""
+        """Refuse a negative damping constant."""
         if start.value(self.damping) < 0:
             raise self.error("its damping is negative", got=str(self.damping))
 
     def numbers(self, start: Start) -> dict[str, Any]:
-        """Force per speed."""
+        """Damping constant [force per speed]."""
         return {"damping": start.value(self.damping)}
 
     def wrenches(self, at: Local, rates: tuple[Rate, ...]) -> tuple[Wrench, ...]:

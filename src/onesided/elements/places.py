@@ -35,7 +35,7 @@ class Place:
 
     @cached_property
     def slots(self) -> tuple[Slot, ...]:
-        """Components, free or held."""
+        """Its coordinates: each a free unknown, or a value that is held."""
         raise NotImplementedError
 
     @property
@@ -160,7 +160,7 @@ class Guided(Place):
 
     @property
     def numbers(self) -> dict[str, Sequence[Quantity]]:
-        """Origin and direction."""
+        """Origin and direction of the line it moves along."""
         return {"at": self.at, "along": self.along}
 
     def frame(self, values: Any, numbers: Any, xp: Any) -> Frame:
@@ -235,7 +235,7 @@ class Body(Place):
 
     @cached_property
     def slots(self) -> tuple[Slot, ...]:
-        """Position and orientation."""
+        """Coordinates of its position and of its orientation."""
         if self.dimension == 2:
             return _components(self.name, ("x", "y", "angle"), (*self.at, self.angle), self.fixed, self.moves)
         names, starts = (*AXES, *TURNS), (*self.at, 0.0, 0.0, 0.0)
@@ -297,7 +297,7 @@ class Marker(Place):
 
     @cached_property
     def slots(self) -> tuple[Slot, ...]:
-        """Those of the body."""
+        """Coordinates of the body that carries it: it has none of its own."""
         return self.carrier.slots
 
     @property

@@ -41,12 +41,12 @@ class PolygonContact(Rubbing):
 
     @property
     def places(self) -> tuple[str, ...]:
-        """The two bodies."""
+        """Names of the two bodies that carry the polygons."""
         return tuple(self.bodies)
 
     @property
     def variant(self) -> Hashable:
-        """How many corners."""
+        """Numbers of corners of the two polygons."""
         return self.corners
 
     def expand(self, places: Mapping[str, Any], parameters: Mapping[str, float]) -> Sequence[Element]:

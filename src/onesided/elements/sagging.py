@@ -72,7 +72,7 @@ class SaggingCable(Element):
 
     @property
     def places(self) -> tuple[str, ...]:
-        """Its two ends."""
+        """Names of the places at its two ends."""
         return tuple(self.ends)
 
     def check(self, start: Start) -> None:

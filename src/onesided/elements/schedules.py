@@ -86,7 +86,7 @@ class ScheduledVector:
 
     @cached_property
     def parts(self) -> tuple[Scheduled, ...]:
-        """The components."""
+        """One `Scheduled` for each component."""
         return tuple(Scheduled(f"{self.key}{i}", value, self.control) for i, value in enumerate(self.given))
 
     @cached_property
@@ -126,5 +126,5 @@ class ScheduledLength(Element):
 
     @property
     def variant(self) -> Hashable:
-        """Formula of its length."""
+        """Shape of the formula of its length; () for a number."""
         return self._length.shape

@@ -36,20 +36,20 @@ class Stop(Bouncing):
         return tuple(ending + what for ending in self.gap_names for what in (self.effort, ".gap"))
 
     def results(self, at: Local, acting: Acting) -> tuple[Any, ...]:
-        """Multipliers and gaps."""
+        """Reaction and gap of each limit, in turn."""
         pairs = zip(acting.multipliers, self.gaps(at), strict=True)
         return tuple(value for pair in pairs for value in pair)
 
     @property
     def gap_names(self) -> tuple[str, ...]:
-        """One per limit."""
+        """Endings "_lower" and "_upper", or one gap named like the element."""
         if self.lower is not None and self.upper is not None:
             return ("_lower", "_upper")
         return ("",)
 
     @property
     def variant(self) -> Hashable:
-        """Which limits there are."""
+        """Whether there is a lower limit, and an upper one."""
         return self.lower is not None, self.upper is not None
 
     def check(self, start: Start) -> None:
@@ -62,12 +62,12 @@ class Stop(Bouncing):
                 raise self.error("its limits are not in order", got=f"{low:g} and {high:g}", expected="lower < upper")
 
     def numbers(self, start: Start) -> dict[str, Any]:
-        """The limits."""
+        """Values of the limits, by "lower" and "upper"."""
         given = (("lower", self.lower), ("upper", self.upper))
         return {name: start.value(value) for name, value in given if value is not None}
 
     def measure(self, at: Local) -> Any:
-        """What is limited."""
+        """The quantity between the limits, a scalar."""
         raise NotImplementedError
 
     def gaps(self, at: Local) -> tuple[Any, ...]:
@@ -92,11 +92,11 @@ class CoordinateStop(Stop):
 
     @property
     def reads(self) -> tuple[str, ...]:
-        """The coordinate."""
+        """Name of the coordinate that is limited."""
         return (self.coordinate,)
 
     def measure(self, at: Local) -> Any:
-        """The coordinate."""
+        """Value of the coordinate between the limits."""
         return at.reads[0]
 
 
@@ -110,11 +110,11 @@ class DistanceStop(Stop):
 
     @property
     def places(self) -> tuple[str, ...]:
-        """The two places."""
+        """Names of the two places whose distance is limited."""
         return tuple(self.between)
 
     def check(self, start: Start) -> None:
-        """Positive limits."""
+        """Refuse limits that are not positive, and places that coincide."""
         super().check(start)
         check_pair(self, start, self.between, turning=False)
         for name, value in self.numbers(start).items():
@@ -124,7 +124,7 @@ class DistanceStop(Stop):
             raise self.error("its places coincide", expected="two different points")
 
     def measure(self, at: Local) -> Any:
-        """The distance."""
+        """Distance of the two places."""
         return distance(*at.frames)
 
 
@@ -136,7 +136,7 @@ class TravelStop(Stop, Axial):
 
     @property
     def closure_names(self) -> tuple[str, ...]:
-        """None."""
+        """No equation: only the gaps at the limits."""
         return ()
 
     def check(self, start: Start) -> None:
@@ -149,7 +149,7 @@ class TravelStop(Stop, Axial):
         return {**super().numbers(start), "along": self.along(start), "constant": self.travel_at_start(start)}
 
     def measure(self, at: Local) -> Any:
-        """The travel."""
+        """Travel along the axis from the start."""
         return travel(at) - at.n.constant
 
 
@@ -177,7 +177,7 @@ class AngleStop(Stop):
 
     @property
     def places(self) -> tuple[str, ...]:
-        """The bodies."""
+        """Names of the one or two bodies whose angle is limited."""
         return (self.bodies,) if isinstance(self.bodies, str) else tuple(self.bodies)
 
     def check(self, start: Start) -> None:
@@ -220,7 +220,7 @@ class AngleStop(Stop):
         }
 
     def measure(self, at: Local) -> Any:
-        """The turn."""
+        """Turn of the last body from the start, against the first where there are two."""
         last = at.frames[-1]
         if len(last.position) == 2:
             return last.angle - (at.frames[0].angle if len(at.frames) == 2 else 0.0) - at.n.constant

@@ -36,7 +36,7 @@ class SurfacePressure(Element):
 
     @property
     def places(self) -> tuple[str, ...]:
-        """The corners."""
+        """Names of the corners of all faces, each once."""
         return tuple(dict.fromkeys(name for face in self.faces for name in face))
 
     def expand(self, places: Mapping[str, Any], parameters: Mapping[str, float]) -> Sequence[Element]:

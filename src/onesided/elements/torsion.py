@@ -54,7 +54,7 @@ class TorsionSpring(LawMember):
 
     @property
     def places(self) -> tuple[str, ...]:
-        """Its ends."""
+        """Names of its one or two ends."""
         return tuple(self.ends)
 
     @property
@@ -140,7 +140,7 @@ class TorsionSpring(LawMember):
         return self._at_start(start)[0] - float(self._schedules[0].along(start, 0.0))
 
     def energy(self, at: Local) -> Any:
-        """Energy of the angle."""
+        """Energy of the angle at the present turn of the ends."""
         return self.stored(at, self.turn(at))
 
     def stored(self, at: Local, turn: Any) -> Any:

@@ -28,15 +28,15 @@ class Vector(Group):
         return other - q
 
     def bracket(self, v: Any, w: Any) -> Any:
-        """Zero: translations commute."""
+        """The bracket [v, w] = 0: translations commute."""
         return namespace(v).zeros_like(v)
 
     def coadjoint(self, v: Any, momentum: Any) -> Any:
-        """Zero: translations commute."""
+        """The coadjoint ad_vᵀ π = 0: translations commute."""
         return namespace(v).zeros_like(v)
 
     def angle_squared(self, delta: Any) -> Any:
-        """Zero: nothing turns."""
+        """The squared angle of an increment is 0: nothing turns."""
         return 0.0 * delta[..., 0]
 
     def rate(self, delta: Any, v: Any) -> Any:
@@ -45,7 +45,7 @@ class Vector(Group):
 
     @property
     def flat(self) -> bool:
-        """True."""
+        """True: increments are added to coordinates."""
         return True
 
     @property
@@ -68,7 +68,7 @@ class Product(Group):
 
     @property
     def size(self) -> int:  # type: ignore[override]
-        """Sum of the sizes."""
+        """Number of coordinates of all parts together."""
         return sum(part.size for part in self.parts)
 
     def _each(self, call: Callable[..., Any], *arrays: Any) -> Any:
@@ -80,31 +80,31 @@ class Product(Group):
         return namespace(arrays[0]).concatenate(pieces, axis=-1)
 
     def retract(self, q: Any, delta: Any) -> Any:
-        """Part by part."""
+        """Increments applied to each part by its own rule."""
         return self._each(lambda g, a, b: g.retract(a, b), q, delta)
 
     def nudge(self, q: Any, delta: Any) -> Any:
-        """Part by part."""
+        """Small increments applied to each part by its own rule."""
         return self._each(lambda g, a, b: g.nudge(a, b), q, delta)
 
     def local(self, q: Any, other: Any) -> Any:
-        """Part by part."""
+        """Increments of each part that lead from q to `other`."""
         return self._each(lambda g, a, b: g.local(a, b), q, other)
 
     def bracket(self, v: Any, w: Any) -> Any:
-        """Part by part."""
+        """Brackets [v, w] of the parts, one after the other."""
         return self._each(lambda g, a, b: g.bracket(a, b), v, w)
 
     def coadjoint(self, v: Any, momentum: Any) -> Any:
-        """Part by part."""
+        """Coadjoints ad_vᵀ π of the parts, one after the other."""
         return self._each(lambda g, a, b: g.coadjoint(a, b), v, momentum)
 
     def rate(self, delta: Any, v: Any) -> Any:
-        """Part by part."""
+        """Rates of the increments of the parts, one after the other."""
         return self._each(lambda g, a, b: g.rate(a, b), delta, v)
 
     def wrap(self, q: Any) -> Any:
-        """Part by part."""
+        """Each part with its angles within ±π."""
         return self._each(lambda g, a: g.wrap(a), q)
 
     def angle_squared(self, delta: Any) -> Any:
@@ -113,10 +113,10 @@ class Product(Group):
 
     @property
     def flat(self) -> bool:
-        """Whether all parts are."""
+        """Whether increments are added to coordinates in every part."""
         return all(part.flat for part in self.parts)
 
     @property
     def words(self) -> str:
-        """Names of the parts."""
+        """Names of the groups, joined by ×."""
         return " × ".join(part.words for part in self.parts)

@@ -54,21 +54,21 @@ class SE2(Group):
         return _join(namespace(q), move, turn)
 
     def bracket(self, v: Any, w: Any) -> Any:
-        """ad_v w."""
+        """The bracket [v, w] = ad_v w of two twists, (…, 3)."""
         moved = v[..., 2:] * _quarter(w[..., :2]) - w[..., 2:] * _quarter(v[..., :2])
         return _join(namespace(v), moved, 0.0 * v[..., 2:])
 
     def coadjoint(self, v: Any, momentum: Any) -> Any:
-        """ad_vᵀ π."""
+        """The coadjoint ad_vᵀ π of a momentum, (…, 3)."""
         p = momentum[..., :2]
         return _join(namespace(v), -v[..., 2:] * _quarter(p), -dot(_quarter(v[..., :2]), p))
 
     def angle_squared(self, delta: Any) -> Any:
-        """δ_φ²."""
+        """Squared angle δ_φ² of an increment, (…,)."""
         return delta[..., 2] ** 2
 
     def wrap(self, q: Any) -> Any:
-        """The angle within ±π."""
+        """Coordinates with the angle within ±π."""
         return _join(namespace(q), q[..., :2], wrap_angle(q[..., 2:]))
 
 
@@ -101,17 +101,17 @@ class SE3(Group):
         return _join(namespace(q), moved - 0.5 * once + factor * cross(turn, once), turn)
 
     def bracket(self, v: Any, w: Any) -> Any:
-        """ad_v w."""
+        """The bracket [v, w] = ad_v w of two twists, (…, 6)."""
         V, W, U, X = v[..., :3], v[..., 3:], w[..., :3], w[..., 3:]
         return _join(namespace(v), cross(W, U) + cross(V, X), cross(W, X))
 
     def coadjoint(self, v: Any, momentum: Any) -> Any:
-        """ad_vᵀ π."""
+        """The coadjoint ad_vᵀ π of a momentum, (…, 6)."""
         V, W, f, m = v[..., :3], v[..., 3:], momentum[..., :3], momentum[..., 3:]
         return _join(namespace(v), cross(f, W), cross(f, V) + cross(m, W))
 
     def angle_squared(self, delta: Any) -> Any:
-        """δ_θᵀδ_θ."""
+        """Squared angle δ_θᵀδ_θ of an increment, (…,)."""
         return _SO3.angle_squared(delta[..., 3:])
 
     def wrap(self, q: Any) -> Any:

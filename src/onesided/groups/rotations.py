@@ -116,7 +116,7 @@ class SO2(Group):
         return namespace(v).zeros_like(v)
 
     def angle_squared(self, delta: Any) -> Any:
-        """δ²."""
+        """Squared angle δ² of an increment, (…,)."""
         return delta[..., 0] ** 2
 
     def rate(self, delta: Any, v: Any) -> Any:
@@ -124,7 +124,7 @@ class SO2(Group):
         return v
 
     def wrap(self, q: Any) -> Any:
-        """The angle within ±π."""
+        """Coordinates with the angle within ±π."""
         return wrap_angle(q)
 
 
@@ -162,7 +162,7 @@ class SO3(Group):
         return cross(momentum, v)
 
     def angle_squared(self, delta: Any) -> Any:
-        """δᵀδ."""
+        """Squared angle δᵀδ of an increment, (…,)."""
         return dot(delta, delta)[..., 0]
 
     def wrap(self, q: Any) -> Any:
