@@ -17,7 +17,7 @@ cables = typer.Typer(
 
 
 class How(str, Enum):
-    """Methods of motion."""
+    """How the motion of cable structures is computed: names on the command line."""
 
     events = "events"
     stepping = "stepping"

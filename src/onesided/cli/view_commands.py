@@ -29,7 +29,7 @@ Axis = Annotated[
 
 
 class Shown(str, Enum):
-    """What `plot` can show."""
+    """Kinds of pictures that `plot` draws, by their names on the command line."""
 
     path = "path"
     reactions = "reactions"

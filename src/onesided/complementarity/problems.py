@@ -50,7 +50,7 @@ class Problem(ABC):
     @property
     @abstractmethod
     def n(self) -> int:
-        """Number of unknowns."""
+        """Number of unknowns, multipliers included."""
 
     @property
     def free(self) -> int:
@@ -115,7 +115,7 @@ class LCP(Problem):
 
     @property
     def n(self) -> int:
-        """Number of unknowns."""
+        """Number of unknowns z."""
         return self.q.size
 
     def linearise(self, x: Array) -> tuple[Array, Array]:
@@ -169,7 +169,7 @@ class MLCP(Problem):
 
     @property
     def free(self) -> int:
-        """Number of unknowns u."""
+        """Number of free unknowns u."""
         return self.a.size
 
     def split(self, x: Array) -> tuple[Array, Array]:
@@ -211,7 +211,7 @@ class NCP(Problem):
 
     @property
     def n(self) -> int:
-        """Number of unknowns."""
+        """Number of unknowns z."""
         return self.size
 
     def linearise(self, x: Array) -> tuple[Array, Array]:

@@ -70,7 +70,7 @@ class DesignAim:
 
 
 def read_aim(text: str) -> DesignAim:
-    """Read one aim."""
+    """Parse the text of one aim into quantities, comparison and wanted value."""
     found = _AIM.fullmatch(" ".join(text.split()))
     if found is None:
         raise _unreadable(text)

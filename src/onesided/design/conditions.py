@@ -15,13 +15,13 @@ class Condition(Protocol):
     """φ(y, θ) = 0 in scaled unknowns of a curve."""
 
     def value(self, spot: Spot) -> float:
-        """φ."""
+        """Value φ of the condition, scaled; zero at the event."""
 
     def rates(self, spot: Spot, columns: Array) -> Array:
         """φ_y d for the columns d."""
 
     def slopes(self, spot: Spot) -> Array:
-        """φ_θ, (P,)."""
+        """Derivatives φ_θ with respect to the parameters, (P,), at fixed unknowns."""
 
 
 @dataclass(frozen=True)
@@ -31,17 +31,17 @@ class Meets:
     j: int
 
     def value(self, spot: Spot) -> float:
-        """Scaled gap."""
+        """Gap of the constraint, scaled."""
         return float(spot.e.c[self.j] / spot.curve.scales.gap[self.j])
 
     def rates(self, spot: Spot, columns: Array) -> Array:
-        """c_x d."""
+        """Changes c_x d of the gap along the columns d, scaled."""
         n, curve = spot.curve.n, spot.curve
         row = spot.e.constraint_row(self.j) * curve.unit[: n + 1] / curve.scales.gap[self.j]
         return np.asarray(row @ columns[: n + 1])
 
     def slopes(self, spot: Spot) -> Array:
-        """c_θ."""
+        """Derivatives c_θ of the gap, (P,), scaled."""
         return np.asarray(spot.c_theta[:, self.j] / spot.curve.scales.gap[self.j])
 
 
@@ -55,15 +55,15 @@ class Release:
         return spot.curve.n + 1 + int(np.flatnonzero(spot.curve.rows == self.j)[0])
 
     def value(self, spot: Spot) -> float:
-        """Scaled multiplier."""
+        """Multiplier of the constraint, scaled."""
         return float(spot.y[self._column(spot)])
 
     def rates(self, spot: Spot, columns: Array) -> Array:
-        """Its change."""
+        """Changes of the multiplier along the columns: it is one of the unknowns."""
         return np.asarray(columns[self._column(spot)])
 
     def slopes(self, spot: Spot) -> Array:
-        """It is an unknown."""
+        """Zeros, (P,): the multiplier is an unknown, so parameters do not enter directly."""
         return np.zeros(len(spot.R_theta))
 
 
@@ -79,12 +79,12 @@ class Turn:
         return float(spot.t[spot.curve.n])
 
     def rates(self, spot: Spot, columns: Array) -> Array:
-        """−(M⁻¹R''(d, t))_p."""
+        """Changes −(M⁻¹R''(d, t))_p along the columns d."""
         bends = spot.R_yy(spot.t, columns)
         return np.array([-spot.solve(bend)[spot.curve.n] for bend in bends.T])
 
     def slopes(self, spot: Spot) -> Array:
-        """−(M⁻¹J_θ t)_p."""
+        """Derivatives −(M⁻¹J_θ t)_p, (P,)."""
         return np.array([-spot.solve(row)[spot.curve.n] for row in spot.R_y_theta(spot.t)])
 
 
@@ -95,11 +95,11 @@ class Level:
     p: float
 
     def value(self, spot: Spot) -> float:
-        """Scaled distance."""
+        """Difference of p from the level, scaled."""
         return float(spot.x[spot.curve.n] - self.p) / float(spot.curve.unit[spot.curve.n])
 
     def rates(self, spot: Spot, columns: Array) -> Array:
-        """Change of p."""
+        """Changes of the scaled p along the columns."""
         return np.asarray(columns[spot.curve.n])
 
     def slopes(self, spot: Spot) -> Array:
@@ -118,7 +118,7 @@ class UserZero:
         return np.array([float(self.function(x[:n], float(x[n])))])
 
     def value(self, spot: Spot) -> float:
-        """The function."""
+        """Value of the user's function."""
         return float(self._at(spot, spot.y)[0])
 
     def rates(self, spot: Spot, columns: Array) -> Array:
@@ -133,5 +133,5 @@ class UserZero:
         return float(found[0])
 
     def slopes(self, spot: Spot) -> Array:
-        """It knows no parameter."""
+        """Zeros, (P,): the user's function takes no parameters."""
         return np.zeros(len(spot.R_theta))

@@ -309,7 +309,7 @@ class _DesignSearch:
         return [f"nothing that is asked for depends on {', '.join(map(repr, names))}"] if names else []
 
     def result(self, status: Status) -> Designed:
-        """What was found."""
+        """The best parameters with the values of all aims, and a note on what is not met."""
         last, aims = self._trial(self.best), self.asked.aims
         unmet = [aim.text for i, aim in enumerate(aims) if not self._holds(i, last)]
         more = len(self.notes) - NOTES

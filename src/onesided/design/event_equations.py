@@ -34,7 +34,7 @@ class EventEquations:
     conditions: tuple[Condition, ...]
 
     def spot(self) -> Spot:
-        """The event, factorised."""
+        """Factorised equations at the event."""
         return Spot(self.curve, self.where.x, self.border)
 
 

@@ -80,7 +80,7 @@ class _Sample:
 
     @property
     def events(self) -> tuple[Event, ...]:
-        """Its events but bounds."""
+        """Events of the sampled path, without those at the bounds of p."""
         return () if self.path is None else tuple(one for one in self.path.events if one.kind is not Kind.bound)
 
     @property
@@ -135,7 +135,7 @@ class _Survey:
         return f"no path at {self.parameter} = {first:.6g}: {self._missing.get(first, 'not traced')}"
 
     def stop(self) -> None:
-        """Compute nothing more."""
+        """Set the status to interrupted, so that no further path is traced."""
         self.status = Status.interrupted
         self.failed.append(f"Ctrl-C at {self.parameter} = {self.total.value:.6g}")
 

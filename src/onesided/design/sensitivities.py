@@ -51,7 +51,7 @@ def sensitivity(
 
 
 def event_sensitivity(event: Event, system: System | None, tolerances: Tolerances) -> Sensitivity:
-    """Derivatives of one event."""
+    """Derivatives of the place of one event with respect to all parameters."""
     if event.kind is Kind.smooth_bifurcation:
         where, fork = fork_of(event, system, tolerances)
         spot = Spot(fork.curve, where.x, fork.t)

@@ -86,7 +86,7 @@ class Spot:
 
     @property
     def residual(self) -> Array:
-        """Scaled R."""
+        """Residual R of the equilibrium equations, scaled."""
         return self.curve.residual(self.e)
 
     @cached_property

@@ -134,12 +134,12 @@ class _GraphSearch:
             self._pursue(*self.waiting.popleft())
 
     def stop(self, status: Status, note: str) -> None:
-        """End the search early."""
+        """End the search early, with a status and a note."""
         self.status = status
         self.notes.append(note)
 
     def result(self) -> Transitions:
-        """What was found."""
+        """The graph of the states and transitions found so far."""
         sensitive = sum(1 for edge in self.edges if edge.target is not None and edge.note)
         remarks = [*self.notes, *([f"{sensitive} transitions have remarks on their landings"] if sensitive else [])]
         return Transitions(

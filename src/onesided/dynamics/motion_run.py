@@ -27,11 +27,11 @@ UserEvents = Mapping[str, Callable[[float, Array, Array], float]]
 
 
 class AnyMotion(Protocol):
-    """A result over time."""
+    """Result of a motion: points over time, with a status."""
 
     @property
     def status(self) -> Status:
-        """How it ended."""
+        """Whether the end was reached, or why not."""
 
     @property
     def note(self) -> str:
@@ -62,11 +62,11 @@ class MotionRun(Protocol[Gives]):
 
     @property
     def state(self) -> Any:
-        """The point reached."""
+        """The last point that was reached."""
 
     @property
     def events(self) -> Sized:
-        """What happened so far."""
+        """Events located so far, in the order of time."""
 
     def items(self) -> Iterator[int]:
         """Go on, point by point."""
@@ -139,11 +139,11 @@ class StateSystem(Protocol):
 
     @property
     def n(self) -> int:
-        """Number of states."""
+        """Number of states x."""
 
     @property
     def m(self) -> int:
-        """Number of pairs."""
+        """Number of complementary pairs (s, w)."""
 
     def check_state(self, x0: Any) -> Array:
         """A start as an array (n,)."""

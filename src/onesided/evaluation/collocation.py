@@ -111,7 +111,7 @@ class Collocation:
         return jnp.column_stack([values, jax.vmap(push, out_axes=1)(jnp.eye(self.unknowns))]).ravel()
 
     def _interval(self, z: Any, data: Any, vector: Any) -> Any:
-        """Cost, then rows."""
+        """Cost of one interval, followed by its rows."""
         x = Interval(*jnp.split(z, np.cumsum(self.sizes)[:-1]))
         t, h, closed = data[0], data[1], data[2:]
         space = self._of.space

@@ -156,7 +156,7 @@ class ConeNewton:
         return ConeAnswer(end.P, end.off, end.pivot)
 
     def velocities(self, problem: ConeProblem, P: Any) -> Any:
-        """D P + u."""
+        """Relative velocities D P + u after the impulses P."""
         return (problem.D.reshape(self._size, -1) @ P.ravel()).reshape(P.shape) + problem.u
 
     def _diagonal(self, D: Any) -> Any:

@@ -145,7 +145,7 @@ class CudaLanes:
         return self._cupy.ascontiguousarray(self._cupy.asarray(np.ascontiguousarray(table)).T)
 
     def _begun(self, states: Array) -> Any:
-        """The same of states."""
+        """States on the device; of paths that have not begun only the numbers that differ are sent."""
         if np.any(states[:, self._places[0]] != START):
             return self._sent(states)
         there = self._cupy.empty((states.shape[1], len(states)))

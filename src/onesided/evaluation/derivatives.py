@@ -208,7 +208,7 @@ class Derivatives:
         return energy - c @ nu, jnp.append(c, energy)
 
     def _gradient(self, qp: Any, nu: Any, vector: Any) -> tuple[Any, Any]:
-        """L_x and (c, U)."""
+        """Gradient L_x of the Lagrangian, with (c, U) beside it."""
         first: tuple[Any, Any] = jax.grad(self._lagrangian, has_aux=True)(qp, nu, vector)
         return first
 

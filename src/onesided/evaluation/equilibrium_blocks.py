@@ -35,7 +35,7 @@ class Evaluation(NamedTuple):
 
     @property
     def L_q(self) -> Array:
-        """Force balance, (n,)."""
+        """Force balance L_q, (…, n): zero at an equilibrium."""
         return self.L_x[..., :-1]
 
     @property

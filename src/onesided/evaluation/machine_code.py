@@ -36,7 +36,7 @@ class _Text:
         self.declared: set[str] = set()
 
     def add(self, operation: ScalarOperation, made: str, index: int) -> None:
-        """One operation."""
+        """Append the instructions for one operation."""
         name, given = operation.name, [_value(one) for one in operation.inputs]
         truths = [_is_truth(one) for one in operation.inputs]
         if name in ARITHMETIC:
@@ -166,7 +166,7 @@ class MachineCode:
         self._engine.finalize_object()
 
     def address(self, name: str) -> int:
-        """Where a function begins."""
+        """Address of the compiled function in memory."""
         return int(self._engine.get_function_address(name))
 
 

@@ -99,7 +99,7 @@ class MotionFunctions:
         return jnp.asarray(np.array([*system.parameters.values()], dtype=np.float64))
 
     def potential(self, q: Any, p: Any, vector: Any) -> Any:
-        """U(q, p)."""
+        """Potential energy U(q, p), a scalar."""
         return self._U(q, p, vector)
 
     def control(self, control: Control | None, t: Any, p: Any) -> tuple[Any, Any, Any]:
@@ -116,7 +116,7 @@ class MotionFunctions:
         return (value(t), *jax.jvp(slope, (t,), (jnp.ones(()),)))
 
     def kinetic(self, q: Any, v: Any, vector: Any) -> Any:
-        """T(q, v)."""
+        """Kinetic energy T(q, v), a scalar."""
         th = self.parameters(vector)
         if self.system.kinetic is not None:
             return self.system.kinetic(q, v, th)
@@ -124,7 +124,7 @@ class MotionFunctions:
         return 0.5 * v @ self.system.mass(q, th) @ v
 
     def momentum(self, q: Any, v: Any, vector: Any) -> Any:
-        """π = T_v."""
+        """Momentum π = T_v, (n,)."""
         if self.system.kinetic is None and self.system.mass is not None:
             return self.system.mass(q, self.parameters(vector)) @ v
         return jax.grad(self.kinetic, argnums=1)(q, v, vector)
@@ -157,13 +157,13 @@ class MotionFunctions:
         return any(traced.invars[0] is used for line in traced.eqns for used in line.invars)
 
     def actuation(self, q: Any, vector: Any) -> Any:
-        """B(q), (n, inputs)."""
+        """Directions B(q) in which the inputs act, (n, inputs)."""
         if self.system.actuation is None:
             return jnp.zeros((self.n, 0))
         return self.system.actuation(q, self.parameters(vector))
 
     def holonomic(self, q: Any, p: Any, vector: Any) -> Any:
-        """c(q, p), (m,)."""
+        """Holonomic constraints c(q, p), (m,)."""
         return _stacked([f(q, p, vector) for f in self._c])
 
     def gaps(self, q: Any, p: Any, vector: Any) -> Any:
@@ -184,7 +184,7 @@ class MotionFunctions:
         return jax.vmap(lambda d: jax.jvp(moved, (zero,), (d,))[1], out_axes=1)(directions.T)
 
     def nonholonomic(self, q: Any, v: Any, vector: Any) -> Any:
-        """f(q, v), (k,)."""
+        """Non-holonomic constraints f(q, v), (k,)."""
         th = self.parameters(vector)
         return _stacked([f(q, v, th) for f in self._rolling])
 
@@ -237,7 +237,7 @@ class MotionFunctions:
         return jnp.concatenate([rows, rolling])
 
     def constraint_force(self, q: Any, v: Any, p: Any, mu: Any, vector: Any) -> Any:
-        """Gᵀμ, (n,)."""
+        """Force Gᵀμ of the constraints on the coordinates, (n,)."""
         _, pull = jax.vjp(lambda e: self.holonomic(self.space.nudge(q, e), p, vector), jnp.zeros(self.n))
         _, pull_v = jax.vjp(lambda u: self.nonholonomic(q, u, vector), v)
         return pull(mu[: self.m])[0] + pull_v(mu[self.m :])[0]

@@ -16,7 +16,7 @@ class Row:
     size: int
 
     def __call__(self, q: Any, p: Any, th: Any) -> Any:
-        """The scalar constraint."""
+        """Value of this one constraint of the family, a scalar."""
         return self.family(q, p, th)[self.index]
 
 

@@ -63,7 +63,7 @@ class SeenSizes(NamedTuple):
 
 
 class MotionPoint(NamedTuple):
-    """A state: as `dynamics.mechanics.MotionState`."""
+    """Time, coordinates, velocities, accelerations and multipliers, as in `dynamics.mechanics.MotionState`."""
 
     t: Any
     q: Any

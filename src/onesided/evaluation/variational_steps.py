@@ -51,7 +51,7 @@ class VariationalSteps:
         self._many = compiled(self._march)
 
     def momentum(self, q: Array, v: Array) -> Array:
-        """π = T_v."""
+        """Momentum π = T_v, (n,)."""
         return np.asarray(self._of.momentum(jnp.asarray(q), jnp.asarray(v), self._vector))
 
     def march(self, start: Instant, h: float, count: int) -> Instant:

@@ -74,12 +74,12 @@ class FormulaPart(Element):
 
     @property
     def places(self) -> tuple[str, ...]:
-        """None: it reads coordinates."""
+        """No place: formulas read coordinates directly."""
         return ()
 
     @property
     def reads(self) -> tuple[str, ...]:
-        """The coordinates it uses."""
+        """Names of the coordinates in its formulas."""
         return self.coordinates
 
     @property
@@ -121,16 +121,16 @@ class FormulaPart(Element):
         return self.recipe.values(names, {self.control: at.p}, {name: at.n[name] for name in self.parameters})
 
     def energy(self, at: Local) -> Any:
-        """The file's `energy`."""
+        """Value of the file's `energy`; 0 where it has none."""
         return self._values(at)[0] if self.has_energy else 0.0 * at.p
 
     def closures(self, at: Local) -> tuple[Any, ...]:
-        """The file's `[bilateral]`."""
+        """Values of the file's `[bilateral]`, held at 0."""
         first = int(self.has_energy)
         return tuple(self._values(at)[first : first + len(self.equations)])
 
     def gaps(self, at: Local) -> tuple[Any, ...]:
-        """The file's `[unilateral]`."""
+        """Values of the file's `[unilateral]`, held ≥ 0."""
         return tuple(self._values(at)[int(self.has_energy) + len(self.equations) :])
 
 

@@ -18,7 +18,7 @@ class Text(NamedTuple):
 
 
 def number(value: float) -> Text:
-    """A number, exactly."""
+    """Text of a number, from which the same number is read back."""
     return Text(repr(value + 0.0), ATOM if value >= 0.0 else SUM)
 
 
@@ -37,7 +37,7 @@ def raised(one: Text, exponent: float) -> Text:
 
 
 def called(function: str, *arguments: Text) -> Text:
-    """A call."""
+    """Text of a function called with arguments."""
     return Text(f"{function}({', '.join(one.text for one in arguments)})")
 
 

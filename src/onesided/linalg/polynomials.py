@@ -35,7 +35,7 @@ class SpherePolynomials:
         return _evaluate(b, *self._basis) @ self.coefficients.T
 
     def jacobian(self, b: Numbers) -> Numbers:
-        """Derivatives (points, count, variables)."""
+        """Derivatives of all polynomials at the points, (points, count, variables)."""
         exponents, weights = self._basis
         parts = [_evaluate(b, *_derived(exponents, weights, j)) @ self.coefficients.T for j in range(self.variables)]
         return np.stack(parts, axis=-1)
@@ -80,7 +80,7 @@ def _derived(exponents: Numbers, weights: Numbers, j: int) -> tuple[Numbers, Num
 
 
 def _evaluate(b: Numbers, exponents: Numbers, weights: Numbers) -> Numbers:
-    """Weighted monomials (points, monomials)."""
+    """Weighted monomials at the points, (points, monomials)."""
     powers = b[:, :, None] ** np.arange(int(exponents.max()) + 1)
     product = np.broadcast_to(weights, (len(b), len(weights)))
     for j in range(b.shape[1]):
@@ -96,7 +96,7 @@ class CirclePolynomial:
 
     @property
     def degree(self) -> int:
-        """Highest harmonic K."""
+        """Number K of the highest harmonic."""
         return (len(self.coefficients) - 1) // 2
 
     @property

@@ -59,7 +59,7 @@ class HandleMove(_Message):
 
 
 class ParameterChange(_Message):
-    """Parameters have new values."""
+    """Message: parameters have new values."""
 
     kind: Literal["change"]
     parameters: dict[str, Number] = Field(max_length=MOST_PARAMETERS)

@@ -78,7 +78,7 @@ def of_file(text: str, name: str, folder: Path | None) -> LiveModel:
 
 
 def of_model(model: Model) -> LiveModel:
-    """A loaded model file."""
+    """The live page's view of a model file that was loaded."""
     system, task = model
     return LiveModel(
         system, np.asarray(task.start), task.p, task.p_bounds, task.direction, task.title, task.source

@@ -125,11 +125,11 @@ class LiveSession:
 
     @property
     def q(self) -> Array:
-        """The configuration."""
+        """Configuration shown at the moment, (n,)."""
         return self._configuration(self.here)
 
     def value(self, name: str) -> float:
-        """One of the columns."""
+        """Value of a column at the point shown."""
         return float(self.here.row[self.names.index(name)])
 
     def _configuration(self, position: Position) -> Array:

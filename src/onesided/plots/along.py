@@ -28,7 +28,7 @@ def gaps(result: Result, *, x: str | None = None, ax: Axes | None = None, title:
 
 
 def energy(result: Result, *, x: str | None = None, ax: Axes | None = None, title: str = "") -> Axes:
-    """Energy along the path."""
+    """Energy of paths against p, or against another column."""
     paths = paths_of(result)
     axes = new_axes() if ax is None else ax
     with settings():

@@ -166,7 +166,7 @@ def _kinds(events: Sequence[Numbered]) -> list[Line2D]:
 
 
 def badge_colour(one: Numbered) -> str:
-    """Jumps have the accent."""
+    """Colour of an event's badge; jumps have the accent colour."""
     return INK if isinstance(one.what, Event) else ACCENT
 
 

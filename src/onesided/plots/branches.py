@@ -152,7 +152,7 @@ def _shown(result: Result, paths: tuple[Path, ...]) -> list[Drawn]:
 
 
 def _handles(result: Result, shown: list[Drawn], looks: set[Firmness]) -> list[Line2D]:
-    """What the lines mean."""
+    """Entries of the legend for the styles of lines that occur."""
     colour = INK if len({one.colour for one in shown}) > 1 else HUES[0]
     handles = [stroke_handle(look, colour) for look in Firmness if look in looks]
     if isinstance(result, Diagram) and len(result.paths) > MOST_BRANCHES:

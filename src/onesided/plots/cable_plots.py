@@ -41,7 +41,7 @@ def forces(motion: ComplementarityMotion, *, ax: Axes | None = None, title: str 
 
 
 def slacks(motion: ComplementarityMotion, *, ax: Axes | None = None, title: str = "") -> Axes:
-    """Slacks w against time."""
+    """Slacks w ≥ 0 of the cables against time."""
     return _curves(motion, "gap", "slack", ax, title)
 
 

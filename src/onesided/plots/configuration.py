@@ -71,7 +71,7 @@ class Film:
 
     @cached_property
     def loads(self) -> overlays.Strengths:
-        """Loads in all pictures."""
+        """Strengths of the loads in all pictures."""
         return overlays.strengths(self.sketch, self.columns, self.p)
 
 
@@ -159,7 +159,6 @@ def _with_falls(whole: Film, ways: Mapping[int, tuple[Path, FallStates]]) -> Fil
 
 @film_of.register
 def _(result: Shape, wanted: int = 0) -> Film:
-    """One picture."""
     caption = f"{result.control} = {result.p:.4g}"
     closed = np.array([result.closed], dtype=bool)
     return Film(result.sketch, result.columns(), result.unilateral, closed, (caption,), p=np.array([result.p]))

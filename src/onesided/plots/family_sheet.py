@@ -118,5 +118,5 @@ def _system(axes: Axes, path: Path) -> None:
 
 
 def _half(path: Path) -> int:
-    """The point half-way along."""
+    """Number of the first point beyond half the arc length."""
     return int(np.searchsorted(path.s, path.s[-1] / 2))

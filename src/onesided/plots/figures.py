@@ -42,7 +42,7 @@ FORMATS = (".svg", ".pdf", ".png")
 
 
 class View(Enum):
-    """What a figure shows."""
+    """Kinds of pictures that `write` draws."""
 
     path = "path"
     reactions = "reactions"

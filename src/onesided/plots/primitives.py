@@ -48,7 +48,7 @@ def spring(a: Array, b: Array, amplitude: float) -> Array:
 
 
 def polygon(axes: Axes, outline: Array) -> None:
-    """A filled outline."""
+    """Draw an outline, (points, 2 or 3), filled."""
     if outline.shape[1] == 3:
         draw_faces(axes, [outline])
     else:
@@ -56,7 +56,7 @@ def polygon(axes: Axes, outline: Array) -> None:
 
 
 def draw_faces(axes: Axes, faces: list[Array]) -> None:
-    """Faces in space."""
+    """Draw faces in space, each an array (points, 3)."""
     axes.add_collection(Poly3DCollection(faces, facecolor=PALE, edgecolor=INK, lw=0.7, alpha=0.92))
 
 

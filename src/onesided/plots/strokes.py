@@ -42,7 +42,7 @@ class Stroke(NamedTuple):
 
 
 def stroke_look(firmness: Firmness, colour: str) -> dict[str, Any]:
-    """Colour, width and dashes."""
+    """Colour, width and dashes of a line, by the stability of what it shows."""
     looks: dict[Firmness, tuple[str, float, Any]] = {
         Firmness.stable: (colour, 2.4, "solid"),
         Firmness.held: (mixed(colour, HELD), 2.0, LONG_DASHED),

@@ -8,12 +8,12 @@ from onesided.report.stories import Story
 
 
 def title_of(model: str) -> str:
-    """The title, or nothing."""
+    """The `title` of a model file; "" if it has none."""
     return _text(model, "title")
 
 
 def description_of(model: str) -> str:
-    """The description, or nothing."""
+    """The `description` of a model file; "" if it has none."""
     return _text(model, "description")
 
 

@@ -28,7 +28,7 @@ class Switch(NamedTuple):
     detail: str = ""
 
     def words(self) -> str:
-        """One sentence."""
+        """The switch as a sentence, with cable and time."""
         what = self.detail or ("becomes taut" if self.taut else "goes slack")
         return f"'{self.name}' {what} at t = {self.t:.10g}"
 
@@ -82,7 +82,7 @@ class ComplementarityMotion(OverTime):
 
     @property
     def happenings(self) -> tuple[Switch, ...]:
-        """The switches."""
+        """The switches, in the order of time."""
         return self.switches
 
     def plot(self, *names: str, x: str = "t", ax: Any = None, title: str = "") -> Any:

@@ -52,7 +52,7 @@ class Sensitivity:
     factorisations: int = 1
 
     def __getitem__(self, name: str) -> float:
-        """dp/dθ of one parameter."""
+        """Derivative dp/dθ of the event with respect to one parameter."""
         return float(self.p_rate[self.index(name)])
 
     def index(self, name: str) -> int:

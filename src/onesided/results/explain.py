@@ -121,7 +121,7 @@ def slugs() -> dict[str, str]:
 
 
 def text(kind: Kind | Occurrence) -> str:
-    """The explanation alone."""
+    """Explanation of a kind of event, without its heading."""
     return _MOTION_TEXTS[kind] if isinstance(kind, Occurrence) else _TEXTS[kind]
 
 

@@ -37,7 +37,7 @@ class FallStates:
 
     @property
     def words(self) -> str:
-        """What is played."""
+        """Caption: an overdamped motion, or states of falling energy."""
         return MOTIONS[self.motion]
 
     @property

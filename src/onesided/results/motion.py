@@ -54,7 +54,7 @@ class MotionEvent:
     called: str = ""
 
     def words(self) -> str:
-        """One sentence."""
+        """The event as a sentence, with its name and time."""
         noun, _, verb = self.called.partition(" ")
         named = f" '{self.name}'" if self.name else ""
         what = f"{noun}{named} {verb}" if self.called else f"{self.kind.value}{named}"
@@ -177,7 +177,7 @@ class Motion(OverTime):
 
     @property
     def happenings(self) -> tuple[MotionEvent, ...]:
-        """The events."""
+        """The events, in the order of time."""
         return self.events
 
     def plot(self, *names: str, x: str = "t", ax: Any = None, title: str = "") -> Any:

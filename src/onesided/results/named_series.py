@@ -31,7 +31,7 @@ class NamedSeries:
         return name in self.keys()
 
     def keys(self) -> tuple[str, ...]:
-        """Names of all series."""
+        """Names of all series that the result can be asked for."""
         return results.flat_tables.names(self)
 
     def _ipython_key_completions_(self) -> list[str]:

@@ -11,7 +11,7 @@ class Told(Protocol):
     """What can be numbered: an event of a path or of a motion, a jump, a switch of a cable."""
 
     def words(self) -> str:
-        """One sentence."""
+        """What happened, as a sentence."""
         ...
 
 
@@ -49,7 +49,7 @@ class Happenings(Listed[Numbered]):
     __slots__ = ()
 
     def lines(self) -> list[str]:
-        """One line for each."""
+        """One line of text for each event."""
         return [str(item) for item in self]
 
 

@@ -118,7 +118,7 @@ class Sketch:
 
     @property
     def dimension(self) -> int:
-        """2 or 3."""
+        """Number of coordinates of its points: 2 or 3."""
         return len(next(iter(self.points.values())))
 
     def _point_names(self) -> Iterator[str]:

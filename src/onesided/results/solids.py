@@ -64,7 +64,7 @@ class Solid:
 
 
 def _rotation(v: Array) -> Array:
-    """exp(v×) by Rodrigues' formula."""
+    """Rotation matrix exp(v×), by Rodrigues' formula."""
     angle = float(np.linalg.norm(v))
     if angle == 0.0:
         return np.eye(3)

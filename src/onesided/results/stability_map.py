@@ -28,7 +28,7 @@ class Region:
     sharp: float = 0.0
 
     def words(self) -> str:
-        """One sentence."""
+        """The interval of the parameter and its events, as a sentence."""
         span = f"{format_number(self.low)} to {format_number(self.high)}"
         return f"{span}: {', '.join(self.events) or 'no event'}" + (f"; then {self.why}" if self.why else "")
 

@@ -39,7 +39,7 @@ class StableBranch:
 
     @property
     def interval(self) -> tuple[float, float]:
-        """Least and largest p."""
+        """Least and largest p of the branch."""
         return float(self.p[0]), float(self.p[-1])
 
     def words(self) -> str:

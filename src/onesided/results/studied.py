@@ -129,7 +129,7 @@ class Study:
         return FilePath(file)
 
     def keys(self) -> tuple[str, ...]:
-        """Names of all columns."""
+        """Names of all columns of the table."""
         return (CASE, *self.cases.names, *(name for name in read_rows(self.folder).column_names if name != CASE))
 
     def __iter__(self) -> Iterator[str]:

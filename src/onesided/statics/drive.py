@@ -209,7 +209,7 @@ class _History:
         return f"at {self.system.control} = {self.state.p:.10g} {held}" if held else ""
 
     def _place(self) -> Standpoint:
-        """Where the history stands."""
+        """The present state as a point from which paths are traced."""
         x = np.concatenate([self.state.q, [self.state.p], self.state.nu])
         return place(self.system, x, self.sizes, self.tolerances)
 
@@ -248,5 +248,5 @@ def _why(status: Status) -> str:
 
 
 def _passed(paths: Sequence[Path]) -> Array:
-    """All values of p."""
+    """Values of p at all points of the paths, in order."""
     return np.concatenate([np.zeros(0), *(path.p for path in paths)])

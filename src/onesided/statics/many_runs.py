@@ -168,7 +168,7 @@ class ManyRun:
         return self._listed(own[path], x, rows)
 
     def _listed(self, path: Indices, x: Array, rows: Array) -> ManyRows:
-        """Events apart from points."""
+        """Events and points of the rows, each in its own table."""
         points = ManyTracks(path, x, rows[:, 2].astype(np.intp)) if self.engine.lanes.knobs.points else None
         if points is not None:
             events = rows[:, 0] != POINT

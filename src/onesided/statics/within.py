@@ -73,7 +73,7 @@ class Within:
 
     @property
     def symmetry(self) -> Symmetry:
-        """The group."""
+        """The symmetry group that is kept."""
         return self.space.symmetry
 
     def start(self, q: Any, *, tolerance: float = DEFAULT.singularity**0.5) -> Array:
@@ -89,7 +89,7 @@ class Within:
         return np.asarray(point[self.space.kept])
 
     def point(self, z: Any) -> Array:
-        """The whole configuration."""
+        """Configuration of the whole system for reduced coordinates z."""
         return np.asarray(self.space.lift(np.asarray(z, dtype=np.float64)))
 
     def lift(self, path: Path, *, tolerances: Tolerances = DEFAULT) -> Path:

@@ -180,7 +180,7 @@ class Assembly(Derivatives):
         return super().evaluate_few(X, vector) if table is None else self._packed(X, table)
 
     def evaluate_many(self, X: Array, vector: Any) -> Evaluation:
-        """The same."""
+        """Evaluations at many points X, packed from tables of the elements where there are some."""
         table = self._table(vector)
         return super().evaluate_many(X, vector) if table is None else self._packed(X, table)
 

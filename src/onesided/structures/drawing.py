@@ -92,7 +92,7 @@ def _rectangle(width: float, height: float) -> list[list[float]]:
 
 
 def _discs(structure: "Structure", places: Mapping[str, Place], measures: Measures) -> Iterator[drawing.Circle]:
-    """Discs in the plane."""
+    """Circles for the planar bodies that have a disc."""
     for name, place in places.items():
         if isinstance(place, Body) and place.dimension == 2 and place.disc:
             yield drawing.Circle(name, _numbers(structure, [place.disc])[0][0], _slot(place.slots[2], measures))

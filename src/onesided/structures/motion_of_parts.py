@@ -29,11 +29,11 @@ class StructureMotion(MotionFunctions):
         return jnp.asarray(data), jnp.asarray(np.array([*system.parameters.values()], dtype=np.float64))
 
     def potential(self, q: Any, p: Any, vector: Any) -> Any:
-        """U(q, p)."""
+        """Potential energy U(q, p), a scalar."""
         return self._assembly.values(q, p, vector[0])[0]
 
     def holonomic(self, q: Any, p: Any, vector: Any) -> Any:
-        """c(q, p), (m,)."""
+        """Holonomic constraints c(q, p), (m,)."""
         return self._assembly.values(q, p, vector[0])[1][: self.m]
 
     def gaps(self, q: Any, p: Any, vector: Any) -> Any:
@@ -45,7 +45,7 @@ class StructureMotion(MotionFunctions):
         return super().parameters(vector[1])
 
     def force(self, t: Any, q: Any, v: Any, mu: Any, p: Any, vector: Any, *, p_dot: Any = 0.0) -> Any:
-        """Forces without a potential."""
+        """Forces without a potential, (n,): of the user's function, and of dampers and followers."""
         if self.system.force is None:
             return jnp.zeros(self.n)
         own, moving, at = self.system.force, self.system.structure.moving, (t, q, v, p, vector[0])
@@ -73,7 +73,7 @@ class ContactsOfStructure(StructureMotion, Leaping):
         return self.holonomic(q, p, vector)[self.joints :]
 
     def nonholonomic(self, q: Any, v: Any, vector: Any) -> Any:
-        """Rolling conditions and slips."""
+        """Rates of rolling conditions, and slip velocities of contacts."""
         th, own = self.parameters(vector), self._own_rates(q, v, vector)
         found = [own[f.key] if isinstance(f, StructureRate) else jnp.atleast_1d(f(q, v, th)) for f in self._rolling]
         return jnp.concatenate(found) if found else jnp.zeros(0)

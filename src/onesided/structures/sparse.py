@@ -66,7 +66,7 @@ class SparseEvaluation:
 
     @property
     def L_q(self) -> Array:
-        """Force balance, (n,)."""
+        """Force balance L_q, (n,): zero at an equilibrium."""
         return self.L_x[:-1]
 
     @property

@@ -50,7 +50,7 @@ class Batches:
 
     @property
     def words(self) -> str:
-        """What was done how."""
+        """How many cases were done side by side, and how many one by one."""
         return (
             f"{self._done} cases side by side{f' ({self._on})' if self._on else ''}, "
             f"{self._handed} of them went on by trace; {self._alone} one by one{self._left_out}"
@@ -61,7 +61,7 @@ class Batches:
         return "; points and extremes of measures were not kept" if self._done else ""
 
     def rows(self, cases: Iterator[Case]) -> Iterator[Row | None]:
-        """Rows in turn."""
+        """Rows of the cases, in their order."""
         while block := list(islice(cases, SIDE_BY_SIDE)):
             begun = time.perf_counter()
             found = self._many(block)

@@ -37,7 +37,7 @@ class _Saying:
         self._told: set[int] = set()
 
     def said(self, value: Any, depth: int) -> Any:
-        """One value."""
+        """A value as plain data from which the fingerprint is made."""
         if value is None or isinstance(value, bool | int | float | complex | str | bytes):
             return value
         if depth == 0:

@@ -167,7 +167,7 @@ class _Here:
         self._task, self._folder = task, folder
 
     def rows(self, cases: Iterator[Case]) -> Iterator[Row | None]:
-        """Rows in turn."""
+        """Rows of the cases, in their order, computed in this process."""
         for number, values in cases:
             row = self._task.row(number, values, self._folder)
             if row["status"] == Status.interrupted.name:  # Ctrl-C was meant for the study

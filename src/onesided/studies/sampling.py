@@ -59,7 +59,7 @@ class Sample:
             distribution(name, given)
 
     def values(self) -> dict[str, Array]:
-        """Parameter → (count,)."""
+        """Sampled values of each parameter, (count,), by name."""
         points = self._points()
         found = {name: distribution(name, given).ppf(points[:, i]) for i, (name, given) in enumerate(self.of.items())}
         return {name: _finite(name, values) for name, values in found.items()}

@@ -96,7 +96,7 @@ class StudyTask:
 
     @property
     def named(self) -> str:
-        """The verb in words."""
+        """Name of the verb, or of the user's function."""
         return self.verb if isinstance(self.verb, str) else getattr(self.verb, "__qualname__", "a function")
 
     def check_names(self, names: Sequence[str]) -> None:

@@ -56,7 +56,7 @@ class _Worker:
             self.connection.send(cases)
 
     def words(self) -> str:
-        """How it ended."""
+        """How the process ended, as a sentence."""
         code = self.process.wait()
         if code == KILLED:
             return "was killed (signal 9), by lack of memory or by somebody"

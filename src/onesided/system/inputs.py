@@ -59,12 +59,12 @@ def _check_shape(
 
 
 def squares(t: Any, q: Any, v: Any, u: Any, th: Any) -> Any:
-    """The objective uᵀu."""
+    """Cost uᵀu of the inputs, the default objective."""
     return u @ u
 
 
 def pushes(system: System, forces: tuple[Force, ...], q: Array) -> Array:
-    """B(q), (n, inputs)."""
+    """Directions B(q) in which the inputs act, (n, inputs)."""
     th = Parameters(system.parameters)
     return np.stack([np.asarray(force(jnp.asarray(q), th), dtype=float) for force in forces], axis=1)
 

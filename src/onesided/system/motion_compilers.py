@@ -26,7 +26,7 @@ class MotionCompilers:
 
     @cached_property
     def resting_force(self) -> Compiled:
-        """Forces without velocities."""
+        """Compiled forces at zero velocity."""
         return resting_force(self._system)
 
     @cached_property

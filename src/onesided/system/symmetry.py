@@ -84,7 +84,7 @@ class Symmetry:
 
     @property
     def n(self) -> int:
-        """Number of coordinates."""
+        """Number of coordinates that the group acts on."""
         return len(self.coordinates)
 
     @cached_property

@@ -215,7 +215,7 @@ class System:
 
     @property
     def n(self) -> int:
-        """Number of coordinates."""
+        """Number of coordinates q."""
         return len(self.coordinates)
 
     @property

@@ -34,7 +34,7 @@ class Wind:
             raise ModelError("the frequency of the wind is out of range", got=repr(self.frequency), expected="Ω > 0")
 
     def at(self, t: float) -> Array:
-        """Force [N], (2,)."""
+        """Force of the wind at a time [N], (2,)."""
         factor = 1.0 if self.frequency is None else math.sin(self.frequency * t)
         return self.size * factor * np.array([math.cos(self.angle), math.sin(self.angle)])
 
@@ -66,7 +66,7 @@ class Taut(GuyLaw):
     """σ = max(0, 1 + b Δ̄): a straight elastic guy that can go slack (law U)."""
 
     def tension(self, elongation: Array, mast: "Mast") -> Array:
-        """1 + b Δ̄."""
+        """Tension 1 + b Δ̄ over the pretension."""
         return 1.0 + mast.b * elongation
 
 
@@ -77,7 +77,7 @@ class Bilateral(GuyLaw):
     pulls_only = False
 
     def tension(self, elongation: Array, mast: "Mast") -> Array:
-        """1 + b Δ̄."""
+        """Tension 1 + b Δ̄ over the pretension, negative where it pushes."""
         return 1.0 + mast.b * elongation
 
 

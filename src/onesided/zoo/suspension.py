@@ -69,7 +69,7 @@ class Suspension:
 
     @property
     def beam_frequencies(self) -> Array:
-        """ω_B [rad/s]."""
+        """Natural frequencies ω_B of the simply supported beam [rad/s]."""
         j = np.arange(1, self.count + 1)
         return (j * math.pi / self.span) ** 2 * math.sqrt(self.bending / self.beam_mass)
 
@@ -81,7 +81,7 @@ class Suspension:
 
     @property
     def load_frequency(self) -> float:
-        """θ [rad/s]."""
+        """Frequency θ of the load [rad/s]."""
         return self.load_ratio * float(self.beam_frequencies[0])
 
     @property

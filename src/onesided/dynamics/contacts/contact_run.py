@@ -318,7 +318,7 @@ def _rechecked(world: World, outcome: Outcome) -> tuple[Drift, Check, Ledger]:
 
 
 def _cone(world: World, mu: Array) -> list[str]:
-    """Friction beyond Coulomb's limit."""
+    """Note of the first contact whose friction exceeds Coulomb's limit; [] where none does."""
     rows = world.rows
     for b in rows.finite(range(len(rows.gaps))):
         normal = rows.static[b] * mu[:, rows.gaps[rows.owner[b]]]

@@ -82,7 +82,7 @@ class EventDriven:
 
 
 class Flight:
-    """One motion in progress."""
+    """A motion in progress, phase by phase."""
 
     def __init__(self, world: World, method: EventDriven) -> None:
         self.world, self.method = world, method
@@ -103,7 +103,7 @@ class Flight:
 
     @property
     def state(self) -> MotionState:
-        """The last point."""
+        """The last point that was reached."""
         return self.states[-1]
 
     def motion(self) -> Motion:
@@ -295,7 +295,7 @@ class Flight:
         return True
 
     def _full(self, mechanics: Mechanics, state: MotionState) -> Array:
-        """Multipliers of all rows."""
+        """Multipliers of all rows, zero for those that are open."""
         if isinstance(mechanics, SlidingMechanics):
             return mechanics.spread(state.t, state.q, state.v, state.mu)
         equations: Any = mechanics.equations

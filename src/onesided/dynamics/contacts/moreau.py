@@ -128,7 +128,7 @@ class March:
 
     @property
     def state(self) -> MotionState:
-        """The last point."""
+        """The last point that was reached."""
         i, log = self.points - 1, self._log
         return MotionState(float(log.t[i]), log.q[i], log.v[i], log.a[i], log.mu[i])
 

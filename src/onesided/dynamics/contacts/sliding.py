@@ -141,7 +141,7 @@ class SlidingMechanics(Mechanics):
         return any(len(slips) > 1 for _, _, slips, _ in self._sliders)
 
     def ways(self, t: float, q: Array, delta: Array, v: Array) -> Ways:
-        """Directions of all slips."""
+        """Unit directions of the slip of all sliding contacts."""
         return self._ways(self._whole.terms(t, q, delta, v, np.zeros(self._whole.m)))
 
     def slowest(self, t: float, q: Array, delta: Array, v: Array) -> float:
@@ -227,7 +227,7 @@ class StickingMechanics(Mechanics):
         ]
 
     def multipliers(self, terms: Terms, a: Array, mu: Array, inputs: Array | float = 0.0) -> Array:
-        """The multipliers to report."""
+        """Multipliers of all rows, as results report them."""
         found = super().multipliers(terms, a, mu, inputs)
         if len(self.rows) == self.equations.rows:
             return found

@@ -48,7 +48,7 @@ class SlipStepper(ExplicitStepper):
         return cast(SlidingMechanics, self.mechanics)
 
     def step(self, t_end: float) -> Status | None:
-        """Advance by one step."""
+        """Advance by one step that does not pass `t_end`: None, or why it cannot."""
         if not self._tries:
             self._sliding.refer(self.state)
         bearable = STABLE / max(self._sliding.turning(self.state), EPS)

@@ -49,7 +49,7 @@ def flipped(rows: ContactRows, signs: Signs, margin: tuple[int, int], terms: Ter
 
 
 def pressed_of(rows: ContactRows, signs: Signs) -> tuple[int, ...]:
-    """Compliant contacts that press."""
+    """Numbers of the compliant contacts that press."""
     return tuple(int(i) for i, own in zip(rows.soft, signs, strict=True) if all(own))
 
 
@@ -69,7 +69,7 @@ class ComplianceMargins:
         self._only_depth = all(k == 0 for _, k, _ in self.watched)
 
     def along(self, dense: DenseOutput, times: Array) -> Array:
-        """Margins within a step."""
+        """Margins at times within a step, from its interpolant."""
         q, v = dense.at(times)
         if self._only_depth:
             depth = -self.equations.gaps_along(times, q)[:, self.rows.soft]
@@ -78,7 +78,7 @@ class ComplianceMargins:
         return self._values(-terms.c[:, gaps], -terms.c_dot[:, gaps])
 
     def real(self, state: MotionState) -> Array:
-        """Margins at a state."""
+        """Margins at a computed state."""
         depth, rate = self._at(state)
         return np.asarray(self._values(depth[None], rate[None])[0])
 

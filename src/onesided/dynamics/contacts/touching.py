@@ -20,7 +20,7 @@ class Touch:
         self.speed = np.abs(start.c_dot[rows.gaps])
 
     def saw(self, chosen: Indices, gaps: Array) -> None:
-        """Take gaps into account."""
+        """Raise the sizes of the chosen gaps to the values `gaps` that they have had."""
         self.length[chosen] = np.maximum(self.length[chosen], gaps)
 
     def hit(self, speeds: Array, touching: Indices) -> None:

@@ -123,7 +123,7 @@ class ExplicitStepper(Stepper):
         self._guess, self._last_pivot, self._stride, self._nearest = state.mu, 1.0, 0.0, 1.0
 
     def step(self, t_end: float) -> Status | None:
-        """Advance by one step."""
+        """Advance by one step that does not pass `t_end`: None, or why it cannot."""
         if self.method.step is not None:
             return self._fixed(limited(self.method.step, t_end - self.state.t))
         if self._stalls:

@@ -119,7 +119,7 @@ class AlphaStepper(Stepper):
         return (later.a - s.a) / tiny
 
     def step(self, t_end: float) -> Status | None:
-        """Advance by one step."""
+        """Advance by one step that does not pass `t_end`: None, or why it cannot."""
         if self._form is None or self._form.form.rows is not self.mechanics.rows:
             self._form = _Newton(self.mechanics, self.state, index3=self.index3)
         blocks = self._form.form.linearise(self.state)

@@ -68,7 +68,7 @@ class RadauStepper(Stepper):
         self._matrix: Any = None
 
     def step(self, t_end: float) -> Status | None:
-        """Advance by one step."""
+        """Advance by one step that does not pass `t_end`: None, or why it cannot."""
         rejected, finite = False, True
         if self._form is None or self._form.rows is not self.mechanics.rows:
             self._form = Stabilised(self.mechanics, self.state)

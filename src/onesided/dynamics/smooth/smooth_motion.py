@@ -78,7 +78,7 @@ class SmoothMotion:
 
     @property
     def state(self) -> MotionState:
-        """The last point."""
+        """The last point that was reached."""
         return self.states[-1]
 
     @property

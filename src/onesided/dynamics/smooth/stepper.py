@@ -64,7 +64,7 @@ class Stepper(ABC):
         return copy.copy(self)
 
     def restore(self, before: "Stepper") -> None:
-        """Return to a snapshot."""
+        """Return to the state that `before`, a snapshot, holds."""
         self.__dict__.update(before.__dict__)
 
     def trial(self) -> "Stepper":

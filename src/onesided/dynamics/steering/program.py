@@ -64,7 +64,7 @@ class Solver(Protocol):
     """A solver is its knobs and one function."""
 
     def solve(self, program: Program, y: Array) -> Answer:
-        """Minimise from y."""
+        """Minimise the cost from the start y, subject to the rows and bounds of the program."""
 
 
 class WatchedProgram:
@@ -78,7 +78,7 @@ class WatchedProgram:
         self.curvature = program.curvature
 
     def slopes(self, y: Array) -> Slopes:
-        """Values and first derivatives."""
+        """Values and first derivatives of cost and rows; progress is reported."""
         found = self._program.slopes(y)
         self._tell(found.cost)
         return found
@@ -118,7 +118,7 @@ class TrustRegion:
     iterations: int = 400
 
     def solve(self, program: Program, y: Array) -> Answer:
-        """Minimise from y."""
+        """Minimise the cost from the start y, with SciPy's trust-region method."""
         (rows, columns), shape = program.jacobian_places, (len(program.row_lower), len(y))
         low_row, low_column = program.hessian_places
         own = low_row == low_column
@@ -187,7 +187,7 @@ class Uno:
     iterations: int = 1000
 
     def solve(self, program: Program, y: Array) -> Answer:
-        """Minimise from y."""
+        """Minimise the cost from the start y, with the solver Uno."""
         unopy = _unopy()
         solver = unopy.UnoSolver()
         solver.set_preset("ipopt")

@@ -39,7 +39,7 @@ class SteeringProblem:
 
     @property
     def span(self) -> float:
-        """Last minus first time."""
+        """Duration: last time − first time."""
         return self.end - self.start.t
 
 

@@ -36,7 +36,7 @@ class CableLaw(ABC):
     @property
     @abstractmethod
     def hardening(self) -> float:
-        """d(yield tension)/d(plastic elongation)."""
+        """Slope d(yield tension)/d(plastic elongation) ≥ 0."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class PerfectlyPlastic(CableLaw):
 
     @property
     def limit(self) -> float:
-        """The yield tension."""
+        """The yield tension, which stays the same."""
         return self.yield_tension
 
 
@@ -89,7 +89,7 @@ class WorkHardening(CableLaw):
 
     @property
     def limit(self) -> float:
-        """The first yield tension."""
+        """The yield tension of a new cable."""
         return self.yield_tension
 
     @property
@@ -158,7 +158,7 @@ class CableStructure:
 
     @property
     def m(self) -> int:
-        """Number of cables."""
+        """Number of cables, each with one pair (tension, slack)."""
         return len(self.names)
 
     def augmented(self, t: float, x: Array) -> Array:

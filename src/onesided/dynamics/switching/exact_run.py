@@ -86,7 +86,7 @@ class ExactRun(LinearRun):
         return True
 
     def here(self) -> RunPoint:
-        """The state reached."""
+        """The last point that was reached."""
         return RunPoint(self.t, self.z[: self.n], self.mode.S @ self.z, self.mode.taut, len(self.switches))
 
     def claim(self) -> Claim:

@@ -247,7 +247,7 @@ class _FrozenSteps(LinearRun):
         return True
 
     def here(self) -> RunPoint:
-        """The state reached."""
+        """The last point that was reached."""
         return RunPoint(self.t, self.x, self.s, tuple(bool(value) for value in self.taut), self.switches)
 
     def claim(self) -> Claim:

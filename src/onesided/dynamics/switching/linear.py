@@ -73,12 +73,12 @@ class LinearComplementaritySystem:
 
     @property
     def n(self) -> int:
-        """Number of states."""
+        """Number of states x."""
         return len(self.states)
 
     @property
     def m(self) -> int:
-        """Number of complementary pairs."""
+        """Number of complementary pairs (s, w)."""
         return len(self.names)
 
     def augmented(self, t: float, x: Array) -> Array:

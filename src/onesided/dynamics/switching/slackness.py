@@ -55,12 +55,12 @@ class SlacknessSystem:
 
     @property
     def n(self) -> int:
-        """Number of states."""
+        """Number of states x."""
         return len(self.states)
 
     @property
     def m(self) -> int:
-        """Number of pairs."""
+        """Number of complementary pairs (s, y)."""
         return len(self.names)
 
     @staticmethod

@@ -27,7 +27,7 @@ class Smallest:
         _check(self.pieces)
 
     def value(self, t: float, x: Array, s: Array) -> float:
-        """The smallest piece."""
+        """Value of the smallest piece, a scalar."""
         return min(float(piece(t, x, s)) for piece in self.pieces)
 
     def which(self, t: float, x: Array, s: Array) -> int:
@@ -59,7 +59,7 @@ class Smoothed:
             raise UsageError("`sharpness` is out of range", got=repr(self.sharpness), expected="a positive number")
 
     def value(self, t: float, x: Array, s: Array) -> float:
-        """The smoothed smallest piece."""
+        """The smoothed minimum −log(Σ exp(−β f_i))/β of the pieces f_i."""
         values = np.array([piece(t, x, s) for piece in self.pieces], dtype=float)
         low = values.min()
         return float(low - np.log(np.exp(-self.sharpness * (values - low)).sum()) / self.sharpness)

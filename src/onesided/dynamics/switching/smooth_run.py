@@ -62,7 +62,7 @@ class SmoothRun(LinearRun):
         return True
 
     def here(self) -> RunPoint:
-        """The state reached."""
+        """The last point that was reached."""
         s = self.system.forces(self.t, self.x, self.taut)
         return RunPoint(self.t, self.x, s, tuple(bool(value) for value in self.taut), len(self.switches))
 

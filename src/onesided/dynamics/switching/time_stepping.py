@@ -110,7 +110,7 @@ class _ImplicitSteps(LinearRun):
         self.rows = [(begin, self.x, self.s)]
 
     def advance(self) -> bool:
-        """One step: one problem."""
+        """Take one step, which solves one complementarity problem; False at the end."""
         if self.status is not Status.solved or self.stats["steps"] >= self.count:
             return False
         k, (begin, end) = int(self.stats["steps"]) + 1, self.span
@@ -128,7 +128,7 @@ class _ImplicitSteps(LinearRun):
         return True
 
     def here(self) -> RunPoint:
-        """The state reached."""
+        """The last point that was reached."""
         taut = tuple(bool(value) for value in self.s > 0)
         return RunPoint(self.t, self.x, self.s, taut, self.switches)
 

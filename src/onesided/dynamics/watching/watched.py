@@ -48,11 +48,11 @@ class Gaps:
         self.equations, self.chosen, self._closed = equations, chosen, closed
 
     def along(self, dense: DenseOutput, times: Array) -> Array:
-        """Gaps within a step."""
+        """Gaps at times within a step, (times, gaps), from its interpolant."""
         return self.equations.gaps_along(times, dense.at(times)[0])[:, self.chosen]
 
     def real(self, state: MotionState) -> Array:
-        """Gaps at a state."""
+        """Gaps at a computed state, (gaps,)."""
         return self.equations.gaps(state.t, state.q)[self.chosen]
 
     def doubt(self, dense: DenseOutput, state: MotionState) -> tuple[Array, Array]:
@@ -103,14 +103,14 @@ class Users:
         self._largest = np.zeros(len(self.functions))
 
     def along(self, dense: DenseOutput, times: Array) -> Array:
-        """Values within a step."""
+        """Values at times within a step, (times, functions), from its interpolant."""
         q, v = dense.at(times)
         found = np.array([self._values(t, a, b) for t, a, b in zip(times.tolist(), q, v, strict=True)])
         self._largest = np.fmax(self._largest, np.max(np.abs(found), axis=0))
         return found
 
     def real(self, state: MotionState) -> Array:
-        """Values at a state."""
+        """Values at a computed state, (functions,)."""
         return np.array(self._values(state.t, state.q, state.v))
 
     def _values(self, t: float, q: Array, v: Array) -> list[float]:
@@ -158,13 +158,13 @@ class Forces:
         self._phase, self._places = phase, {int(row): place for place, row in enumerate(phase.chosen)}
 
     def along(self, dense: DenseOutput, times: Array) -> Array:
-        """Values within a step."""
+        """Values at times within a step, (times, functions), from its interpolant."""
         q, v = dense.at(times)
         terms = self._phase.pushed(self._phase.whole.terms_along(times, q, v))
         return self._values(terms, self._multipliers(terms, dense.before, (times, q, v)))
 
     def real(self, state: MotionState) -> Array:
-        """Values at a state."""
+        """Values at a computed state, (functions,)."""
         terms = self._phase.whole.terms(
             state.t, state.q, np.zeros_like(state.q), state.v, np.zeros(self._phase.whole.m)
         )

@@ -84,7 +84,7 @@ class CurvePoints(NamedTuple):
     middle_slope: Array
 
     def point(self, i: int) -> CurvePoint:
-        """Point number i."""
+        """The point with number i."""
         point = CurvePoint(*[column[i] for column in self])
         point.negative, point.neutral, point.s = int(point.negative), bool(point.neutral), float(point.s)
         return point
@@ -246,7 +246,7 @@ class Curve:
         return values, rates
 
     def margin_rates(self, e: Evaluation, t: Array) -> Array:
-        """The derivatives alone."""
+        """Derivatives of the margins along the unit tangent t, scaled."""
         k, gap = self.k, self._gap
         if not len(gap):
             return e.c[..., k:]

@@ -121,7 +121,7 @@ class LargeCurve(Curve):
         return x, float(y[self.n])
 
     def contract(self, x: Array, p: float) -> Array:
-        """The way back."""
+        """Unknowns (q, p, ν_W) from those of K, (q, −ν), and p."""
         return np.concatenate([x[: self.n], [p], -x[self.n + self.rows]])
 
     def full(self, R: Array) -> Array:
@@ -266,7 +266,7 @@ class Border:
 
     @property
     def w(self) -> Array:
-        """K⁻¹r."""
+        """Solution K⁻¹r for the row r, kept after the first use."""
         if self._w is None:
             self._w = self.kkt.solve(self.row)
         return self._w

@@ -126,7 +126,7 @@ class DenseBorders:
         return whole
 
     def solve(self, e: Any, columns: Array, rows: Array, right: Array) -> Array:
-        """(y, g)."""
+        """Solution (y, g) of the bordered system; NaN where it is not finite."""
         matrix = self._matrix(e, columns, rows)
         if not (np.isfinite(matrix).all() and np.isfinite(right).all()):
             return np.full(len(right), np.nan)
@@ -136,7 +136,7 @@ class DenseBorders:
             return np.full(len(right), np.nan)
 
     def smallest(self, e: Any, columns: Array, rows: Array) -> float:
-        """The smallest singular value."""
+        """Smallest singular value of the bordered matrix."""
         return float(np.linalg.svd(self._matrix(e, columns, rows), compute_uv=False)[-1])
 
 

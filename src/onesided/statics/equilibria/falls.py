@@ -195,7 +195,7 @@ def _side(lost: Lost, here: LocalModel, mode: Array, closed: Mask) -> tuple[floa
 
 
 def _mask(where: Standpoint, rows: Indices) -> Mask:
-    """Constraints held closed."""
+    """Truth per constraint: whether it is among the closed rows."""
     mask = np.zeros(len(where.system.constraint_names), dtype=bool)
     mask[rows] = True
     return mask

@@ -85,7 +85,7 @@ def _shift_for(here: LocalModel, shift: float, t: Array, excess: float) -> float
 
 
 def stiffness_along(here: LocalModel, t: Array) -> float:
-    """Stiffness in a direction."""
+    """Stiffness tᵀH t/tᵀt in the direction t."""
     size = float(t @ t)
     return float(t @ here.stiffness_times(t)) / size if size > 0.0 else 0.0
 

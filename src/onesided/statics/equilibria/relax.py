@@ -125,7 +125,7 @@ class _Descent:
     seen: list[tuple[Array, Array]] = field(default_factory=list)
 
     def stand(self, here: LocalModel) -> None:
-        """Go to a point."""
+        """Make a point the present one, and keep it for pictures of the fall."""
         self.here = here
         self.seen.append((here.z, here.nu))
         if len(self.seen) > MOST_SEEN:

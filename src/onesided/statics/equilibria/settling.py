@@ -43,17 +43,17 @@ class LocalModel:
         return bool(np.isfinite(self.U) and np.all(np.isfinite(self.f)) and np.all(np.isfinite(self.c)))
 
     def rates(self, d: Array) -> Array:
-        """E d, (m,)."""
+        """Changes E d of the constraints along d, (m,), scaled."""
         sizes = self.problem.sizes
         return np.asarray(self.blocks.constraint_rates(d * sizes.length, 0.0) / self.problem.gap)
 
     def pull(self, nu: Array) -> Array:
-        """Eᵀν, (n,)."""
+        """Forces Eᵀν of the multipliers, (n,), scaled."""
         problem = self.problem
         return np.asarray(self.blocks.pull(problem.multipliers(nu)) * problem.sizes.length / problem.sizes.energy)
 
     def stiffness_times(self, d: Array) -> Array:
-        """H d, (n,)."""
+        """Product H d of stiffness and direction, (n,), scaled."""
         length, energy = self.problem.sizes.length, self.problem.sizes.energy
         return np.asarray((self.blocks.L_qq @ (d * length)) * length / energy)
 
@@ -123,7 +123,7 @@ class DescentProblem:
         return np.asarray(nu * self.sizes.energy / self.gap)
 
     def scaled(self, nu: Array) -> Array:
-        """The way back."""
+        """Multipliers in scaled units: the inverse of `multipliers`."""
         return np.asarray(nu * self.gap / self.sizes.energy)
 
     def closed(self, here: LocalModel) -> Mask:
@@ -156,7 +156,7 @@ class Programme(Protocol):
 
 
 class DenseProgramme:
-    """With dense matrices."""
+    """The quadratic programme of one step, with dense matrices."""
 
     keeps = False  # a new factorisation costs less than a further step
 
@@ -190,7 +190,7 @@ class DenseProgramme:
         return bool(counted.negative == w and not counted.zero)
 
     def solve(self, f: Array, c: Array) -> tuple[Array, Array]:
-        """δ and ν."""
+        """Step δ and multipliers ν for the forces f and the gaps c."""
         rows, steepness = self._rows, self._steepness[self._rows]
         x, nu = self._factor.solve(np.concatenate([f, c[rows] / steepness])), np.zeros(len(c))
         nu[rows] = -x[self._n :] / steepness
@@ -233,7 +233,7 @@ class SparseProgramme:
         return bool(counted.negative == self.kkt.m and not counted.zero)
 
     def solve(self, f: Array, c: Array) -> tuple[Array, Array]:
-        """δ and ν."""
+        """Step δ and multipliers ν for the forces f and the gaps c."""
         x = self.kkt.solve(np.concatenate([f, np.where(self._closed, c / self._steepness, 0.0)]))
         return x[: self.kkt.n], np.where(self._closed, -x[self.kkt.n :] / self._steepness, 0.0)
 

@@ -259,7 +259,7 @@ def _polished(b: Array, Q: Array, lengths: Array) -> Array:
 
 
 def _turn(a: Array, b: Array) -> float:
-    """Distance between two directions."""
+    """Distance between the unit vectors of two directions."""
     return float(np.linalg.norm(a / np.linalg.norm(a) - b / np.linalg.norm(b)))
 
 

@@ -61,7 +61,7 @@ class Reduced:
 
     @property
     def d(self) -> int:
-        """Number of reduced equations."""
+        """Number of reduced equations, that of null vectors."""
         return int(self.Z.shape[1])
 
     @cached_property

@@ -47,11 +47,11 @@ class StepEnds(Protocol):
 
     @property
     def a(self) -> CurvePoint:
-        """The point it leaves."""
+        """Point at which the step begins."""
 
     @property
     def b(self) -> CurvePoint:
-        """The point it reaches."""
+        """Point at which the step ends."""
 
 
 def between(curve: Curve, a: CurvePoint, b: CurvePoint, fraction: float, *, inertia: bool = True) -> CurvePoint | None:

@@ -48,7 +48,7 @@ class FirstOrder(PathMethod):
             raise UsageError("`FirstOrder` has a knob out of range", got=repr(self))
 
     def begin(self, origin: Origin, ray: Ray) -> PathRun:
-        """A trace by integration."""
+        """A run from the origin along the ray, by integration of the first-order equations."""
         return Integrator(replace(origin, watch=replace(origin.watch, tolerances=INTEGRATED)), ray, self)
 
     def accuracy(self, asked: Tolerances) -> Tolerances:

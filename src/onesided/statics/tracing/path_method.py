@@ -46,12 +46,12 @@ class PathItem:
 
     @property
     def q(self) -> Array:
-        """Configuration."""
+        """Configuration, (n,)."""
         return self.point.x[: self.curve.n]
 
     @property
     def p(self) -> float:
-        """Control parameter."""
+        """Value of the control parameter."""
         return float(self.point.x[self.curve.n])
 
     @property
@@ -163,7 +163,7 @@ class LegPosition:
         self.curve, self.point = curve, point
 
     def move(self, b: CurvePoint) -> None:
-        """Go on to b."""
+        """Make b the present point."""
         self.point = b
 
     def measure(self, curve: Curve, point: CurvePoint) -> None:

@@ -36,7 +36,7 @@ STRAIGHT = 0.1  # of the angle by which a path bends: so little it turns before 
 
 
 class Change(Enum):
-    """What a margin does."""
+    """How a margin changes within a step."""
 
     dips = "falls below zero and rises again"
     touches = "touches zero"

@@ -52,7 +52,7 @@ class Route:
 
     @property
     def first(self) -> PathItem:
-        """The start."""
+        """Start of the path, as an item of the run."""
         return PathItem(self.home.curve, self.home.point, 0)
 
     def _set_out(self, where: Standpoint, ray: Ray) -> tuple[Standpoint, Ray]:

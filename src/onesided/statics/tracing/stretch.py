@@ -56,7 +56,7 @@ class Ahead:
         return self.middles[i] if self.middles else None
 
     def until(self, i: int) -> "Ahead":
-        """The first i points."""
+        """The same with the first i points only."""
         located = {number: one for number, one in self.located.items() if number < i}
         return replace(
             self,
