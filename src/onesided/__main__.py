@@ -32,7 +32,7 @@ def _leave(codes: list[int]) -> None:
         for stream in (sys.stdout, sys.stderr):
             if stream is not None:
                 stream.flush()
-    except (OSError, ValueError):  # nobody reads any more: Python says so in its own way
+    except (OSError, ValueError):  # the pipe is closed: Python reports it in its own way
         return
     if codes:
         os._exit(codes[0])

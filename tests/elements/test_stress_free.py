@@ -175,7 +175,7 @@ def test_statics_says_that_it_leaves_friction_out():
     parts = [Node("a", (0.0, 1.0), fixed="x"), Force("f", "a", (0.0, -1.0))]
     spring = [Node("b", (0.0, 3.0), fixed=True), Spring("s", ("a", "b"), stiffness=1.0)]
     rough = onesided.compose(*parts, *spring, PlaneContact("floor", "a", normal=(0.0, 1.0), friction=0.3))
-    told = "statics knows no friction: that of contact 'floor' is left out"
+    told = "statics has no friction: that of contact 'floor' is left out"
     assert told in onesided.solve(rough, start=rough.start, p=0.0).note
     assert told in onesided.trace(rough, rough.start, 0.0, p_bounds=(0.0, 3.0)).note
     assert told in onesided.drive(rough, rough.start, [0.0, 3.0]).note

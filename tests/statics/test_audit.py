@@ -84,7 +84,7 @@ def test_a_degree_that_is_not_counted_is_noticed(truss):
     counted = truss.instability.copy()
     assert findings(truss, counted) == ()
     counted[len(counted) // 2] += 1
-    assert "was told" in findings(truss, counted)[0].words
+    assert "was reported" in findings(truss, counted)[0].words
 
 
 def test_rays_come_in_pairs(fork):
@@ -142,7 +142,7 @@ def test_a_tracer_that_is_blind_to_limit_points_is_found_out(monkeypatch):
     blind(monkeypatch, lambda method: True)
     path = onesided.trace(ARCH, [-1.2], ARCH_START, p_bounds=(-2, 2), throw=False)
     assert path.status is Status.contradictory and not path.ok
-    assert "the degree of instability is 1 where 0 was told (and 1 more)" in path.note
+    assert "the degree of instability is 1 where 0 was reported (and 1 more)" in path.note
     history = onesided.drive(ARCH, [-1.2], [ARCH_START, 2.0], throw=False)
     assert history.status is Status.contradictory
     assert not onesided.diagram(ARCH, [-1.2], ARCH_START, p_bounds=(-2, 2)).complete

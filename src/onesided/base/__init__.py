@@ -1,1 +1,1 @@
-"""What everything needs and what knows no mechanics: status, errors, tolerances, arguments, files, signals."""
+"""What everything needs, without mechanics: status, errors, tolerances, arguments, files, signals."""

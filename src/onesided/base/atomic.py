@@ -144,7 +144,7 @@ def _put(draft: Path, target: Path, ours: Callable[[Path], Collection[str]]) -> 
             if e.errno not in {errno.ENOTEMPTY, errno.EEXIST, errno.ENOENT} or isinstance(e, _OccupiedError):
                 raise  # otherwise another process was faster: look again
             continue
-        _take_along(draft, target, {*ours(draft), *taken})  # what somebody put there in the meantime
+        _take_along(draft, target, {*ours(draft), *taken})  # what another process put there in the meantime
         return
     raise OSError(errno.EBUSY, "other processes write there without end", str(target))
 

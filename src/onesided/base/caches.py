@@ -50,7 +50,7 @@ def compiled_code() -> Path | None:
 
 
 def _is_private(folder: Path) -> bool:
-    """Whether nobody else can put code there that we would run; a folder of ours that is open is closed."""
+    """Whether no other user can put code there that we would run; a folder of ours that is open is closed."""
     if not hasattr(os, "getuid"):
         return os.access(folder, os.W_OK)
     facts = folder.stat()

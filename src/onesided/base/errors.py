@@ -94,7 +94,7 @@ class SolveError(OnesidedError):
 
 @contextmanager
 def passed_on() -> Iterator[None]:
-    """Within work made of several verbs: Ctrl-C that one of them has told as a `SolveError` is Ctrl-C again."""
+    """Within work made of several verbs: a `SolveError` that stands for Ctrl-C is raised as Ctrl-C again."""
     try:
         yield
     except SolveError as error:

@@ -32,7 +32,7 @@ class Total(Progress):
 
 
 class InnerProgress(Total):
-    """Progress of work inside other work: told with the value that the outer work has reached."""
+    """Progress of work inside other work: reported with the value that the outer work has reached."""
 
     value = 0.0
 

@@ -28,7 +28,7 @@ class Run:
 
     Attributes
     ----------
-    interrupt : hears Ctrl-C;  method : its name;  step : of methods that have one;  until : last time.
+    interrupt : notices Ctrl-C;  method : its name;  step : of methods that have one;  until : last time.
     output : folder, or None for the default;  show : how many switches to print;  as_json, quiet : as on the command
         line.
     """

@@ -1,4 +1,4 @@
-"""Progress on a terminal and as lines for machines; nothing where nobody looks."""
+"""Progress on a terminal and as lines for machines; nothing where there is no terminal."""
 
 import json
 import math
@@ -70,7 +70,7 @@ class LiveProgress(Progress):
                 self._bar.start()
 
     def update(self, *, control: float, points: int, events: int, step: float) -> None:
-        """Refresh the line; stop where Ctrl-C was pressed and nobody heard it."""
+        """Refresh the line; stop where Ctrl-C was pressed and not yet handled."""
         if self._stopped():
             raise KeyboardInterrupt
         if self._bar is not None:
@@ -111,7 +111,7 @@ class JsonProgress(Progress):
         self._record = {"kind": "progress", "command": what, "name": self._name}
 
     def update(self, *, control: float, points: int, events: int, step: float) -> None:
-        """Tell now, or remember it for the end; stop where Ctrl-C was pressed and nobody heard it."""
+        """Write a line now, or keep it for the end; stop where Ctrl-C was pressed and not yet handled."""
         if self._stopped():
             raise KeyboardInterrupt
         now = time.monotonic()
@@ -124,7 +124,7 @@ class JsonProgress(Progress):
             json_line(self._record)
 
     def end(self) -> None:
-        """Tell the last point, where it was not."""
+        """Write the last point, if it was not written yet."""
         if self._waiting:
             json_line(self._record)
             self._waiting = False

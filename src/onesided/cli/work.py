@@ -24,7 +24,7 @@ class Work:
     Attributes
     ----------
     model : read from the file, with changed parameters;  folder : where results go.
-    interrupt : hears Ctrl-C;  as_json, quiet : as on the command line.
+    interrupt : notices Ctrl-C;  as_json, quiet : as on the command line.
     """
 
     model: "Model"

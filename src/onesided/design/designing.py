@@ -68,7 +68,7 @@ def design(  # noqa: PLR0913 - each knob is a need of its own
     Notes
     -----
     Where an event that an aim is about disappears, the search steps back and takes shorter steps; where another one
-    overtakes it, the search goes on with the one that is first now. Both are told in the note of the result.
+    overtakes it, the search goes on with the one that is first now. Both are reported in the note of the result.
     """
     asked = _asked(system, variables, goal, subject_to)
     options = {} if method is None else {"method": method}

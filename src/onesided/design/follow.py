@@ -55,7 +55,7 @@ def follow(
     parameter : name of θ;  bounds : its lowest and highest value.
     system : the system of the event; needed where the event was loaded from a file.
     max_points : at most so many to either side.
-    progress : told about points as they are found, with the value of θ.
+    progress : notified of points as they are found, with the value of θ.
     throw : raise a `SolveError` holding the curve so far, also after Ctrl-C, or return it with its status.
     """
     known = standpoint(event, system).system

@@ -57,7 +57,7 @@ class KnownBranches:
         return bool(self._apart(own.q, q) <= SAME)
 
     def same_ends(self, p: Array, q: Array) -> int | None:
-        """The number of a branch between the same two ends: a state on it that could not be told is on it after all."""
+        """Number of a branch between the same two ends: a state that no branch was recognised for lies on it."""
         near = np.all(np.abs(self._loads - p) <= SHARP * self.sizes.control, axis=1)
         same = (int(i) for i in np.flatnonzero(near) if self._apart(self.branches[i][1][[0, -1]], q) <= SAME)
         return next(same, None)

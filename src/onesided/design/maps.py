@@ -50,7 +50,7 @@ def stability_map(  # noqa: PLR0913 - one verb, all its ends by keyword
     parameter, bounds : what changes, from where to where.
     q0, p0, p_bounds : of the paths, as for `trace`.
     samples : paths that are traced first; a region that is narrower than their distance may be missed.
-    progress : told about points as they are found, with the value of the parameter.
+    progress : notified of points as they are found, with the value of the parameter.
     throw : after Ctrl-C raise a `SolveError` that holds the map so far, or return it. It ends at the last path traced;
         what could not be located any more is known as sharply as these paths tell.
     """

@@ -27,7 +27,7 @@ METHODS: dict[str, Any] = {
 
 
 FEW = 16  # gaps up to which the times of events are worth finding
-STEPS = 2000  # of Moreau's method, where nobody said how long they are
+STEPS = 2000  # of Moreau's method, where no step is given
 
 
 def name_for(system: System) -> str:

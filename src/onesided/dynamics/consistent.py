@@ -86,7 +86,7 @@ def _set_sizes(mechanics: Mechanics, q: Array, v: Array, terms: Terms, span: flo
     reach = max(fast * span, push * span**2 / 2.0)
     length = largest or reach or 1.0
     lengths = np.maximum(np.abs(q), length) if given is None else given
-    told = given is None and mechanics.equations.control is None and reach > 0.0  # whether the start tells of the way
+    told = given is None and mechanics.equations.control is None and reach > 0.0  # whether the start determines the way
     speed = max(fast, (push * (min(length, reach) if told else length)) ** 0.5) or length / span
     least, close, share = np.inf, np.inf, 1.0
     if given is None and fast == 0.0 and largest == 0.0:

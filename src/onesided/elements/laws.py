@@ -82,7 +82,7 @@ def law_pieces(element: Element, law: Any, parameters: Mapping[str, float], *, m
         return None
     try:
         found = unfolded_energy(law, parameters, {element.control})
-    except FormulaError:  # told by `check_law`, with the name of the element
+    except FormulaError:  # reported by `check_law`, with the name of the element
         return None
     if moving and any(tuple(slack.gaps) != ("",) for slack in found.slacks):
         advice = "smooth it: sqrt(x**2 + c**2) for abs(x)"

@@ -108,7 +108,7 @@ class Borne(NamedTuple):
 
 
 def on_beams(elements: Sequence[Element]) -> list[Element]:
-    """The elements, with every line load between the sections of a beam told to it, and it to the load."""
+    """The elements, in which beams know the line loads between their sections, and these loads know their beam."""
     beams = {frozenset(e.places): e.name for e in reversed(elements) if e.section_names}
     loads = [e for e in elements if isinstance(e, LineLoad)]
     borne = {beam: tuple(one for one in loads if beams.get(frozenset(one.ends)) == beam) for beam in beams.values()}

@@ -1,6 +1,6 @@
 """Many paths of one model on what this machine has: its vector units, a graphics processor, or JAX's compiler.
 
-Whichever it is, it runs the same straight line of operations; functions that cannot be told as one are left to JAX.
+Whichever it is, it runs the same straight line of operations; functions that cannot be written as one are left to JAX.
 """
 
 from collections.abc import Callable
@@ -99,7 +99,7 @@ class LaneEngine:
         ----------
         given : numbers of some paths → their states and data.
         finish : numbers of some paths, their last states and rows (with paths counted among them) → what is kept.
-        told : how many paths are done, and what was kept of the last ones.
+        told : receives how many paths are done, and what was kept of the last ones.
         """
         chunk, kept = CHUNK[self.name], list[Made]()
 

@@ -17,7 +17,7 @@ class LaneKnobs(NamedTuple):
     """Step control and tolerances, as in `StepKnobs`; compiled in. `weak`: margins below it are not clear.
 
     near : a start that is corrected by less is an equilibrium, stable or not.
-    points : whether every point of a path is told, not only events.
+    points : whether every point of a path is reported, not only events.
     """
 
     first_step: float
@@ -127,7 +127,7 @@ class LaneThen(NamedTuple):
     """What follows: pairs of a condition and a changed path, and conditions for what all phases have in common.
 
     examine : look at what happened on the way to b;  accept : go to b;  ahead : predict the next point;  left : give
-    up;  shorter : take a shorter step, by `share`;  told : the row is an event.
+    up;  shorter : take a shorter step, by `share`;  told : the row is reported as an event.
     """
 
     changes: tuple[tuple[Any, Lane], ...] = ()

@@ -2,8 +2,8 @@
 
 A path is a vector of numbers; `PathLanes.tick` evaluates the model once where it stands, solves one bordered system and
 says what comes next: another correction, the middle of the step, an event to be located, the next leg. There are no
-loops and no branches in it, so that it can be told as a straight line [`straight`] and run for many paths at once. What
-needs more than a point, its closed contacts and a tangent is left to `statics`: the path ends `LEFT` where it stands.
+loops and no branches in it, so that it can be written as a straight line [`straight`] and run for many paths at once.
+What needs more than a point, its closed contacts and a tangent is left to `statics`: the path ends `LEFT` there.
 
 The steps and their checks are those of `path_steps`; contacts are changed one at a time. At a change with margin j
 (a gap, or a reaction) the bordered matrix has the gradient of the new margin j as its last row: the solution for a

@@ -156,7 +156,7 @@ def straight(function: Callable[..., Any], *shapes: int) -> StraightLine:
 
     Raises
     ------
-    NotStraightError : for what cannot be told as one.
+    NotStraightError : for what cannot be written as one.
     """
     shape_of: Any = jax.ShapeDtypeStruct
     return straightened(jax.make_jaxpr(function)(*[shape_of((size,), np.float64) for size in shapes]))

@@ -143,7 +143,7 @@ def _has_kinks(text: str) -> bool:
 
 
 def _parsed(text: str) -> Formula | None:
-    """A formula, or None where it cannot be read: that is told later, with its place."""
+    """A formula, or None where it cannot be read: the error is reported later, with its place."""
     try:
         return parse(text)
     except FormulaError:

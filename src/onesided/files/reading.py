@@ -12,7 +12,7 @@
     L = 1.0
     d = -1.0
     [control]                # the parameter that drives the system
-    name = "p"               # "p" unless told otherwise
+    name = "p"               # "p" by default
     range = [-2.0, 2.0]
     start = -1.0             # default: the end of the range that `direction` leaves from
     direction = "up"         # or "down"

@@ -54,7 +54,7 @@ class SparseKkt:
     ) -> None:
         """Factorise with these values; `closed` (m,) says which constraints are equations, of compliance `soft`.
 
-        `of` is the evaluation, with the working set, whose factors these are, where somebody may ask for them again.
+        `of` is the evaluation, with the working set, whose factors these are, where they may be asked for again.
         """
         self.count += 1
         self._of = of

@@ -143,7 +143,7 @@ class Exchange:
         }  # fmt: skip
 
     def answer(self, request: Request, stop: StopFlag) -> list[dict[str, Any]]:
-        """What the page is told; every answer carries the serial number of its request."""
+        """Data for the page; every answer carries the serial number of its request."""
         try:
             found = list(self._answers[type(request)](request, stop))
         except (CancelledError, KeyboardInterrupt):  # the latter from a flag, between steps that keep nothing
@@ -174,7 +174,7 @@ class Exchange:
         return self.session
 
     def _opened(self, session: LiveSession, stated: Mapping[str, float]) -> Iterator[dict[str, Any]]:
-        """A new session: everything is told anew; `stated` has the parameters as the text states them."""
+        """A new session: everything is sent anew; `stated` has the parameters as the text states them."""
         self.session, self.stated, self.version = session, dict(stated), self.version + 1
         yield introduction(session, self.file, saves=self.folder is not None) | {"version": self.version}
         yield state(session, []) | {"version": self.version}

@@ -19,7 +19,7 @@ class LivePage:
 
     Attributes
     ----------
-    html : the whole text;  policy : what browsers are told it may load.
+    html : the whole text;  policy : header that states what it may load.
     """
 
     html: str

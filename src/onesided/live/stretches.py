@@ -105,7 +105,7 @@ class Stretch:
         return [*(self.rows[i] for i in chosen if i < last), self.at(end).row]
 
     def passed(self, begin: float, end: float) -> list[Landmark]:
-        """What happens after p = begin, up to p = end; the event that sets off the jump is told by the jump."""
+        """What happens after p = begin, up to p = end; the event that sets off the jump is reported with the jump."""
         low, high = self.sense * begin, self.sense * end
         return [one for one in self.passages if low < self.sense * one.p <= high and not self._sets_off(one)]
 

@@ -190,7 +190,7 @@ def sketch(
     Parameters
     ----------
     members : result of members by which they are coloured, with a scale beside: "force", "strain" …
-    scale : by how much displacements are enlarged; by default as much as it takes to see them, which is told.
+    scale : by how much displacements are enlarged; by default as much as it takes to see them; the picture states it.
     """
     found = enlarged(film_of(result), scale)
     if not -len(found) <= index < len(found):

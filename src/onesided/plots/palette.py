@@ -21,7 +21,7 @@ NIGHT = {
 
 
 def mixed(colour: str, share: float, other: str = PAPER) -> str:
-    """A colour with a share of another, white unless told: "#rrggbb"."""
+    """A colour with a share of another, white by default: "#rrggbb"."""
     pairs = ((int(one[i : i + 2], 16) for one in (colour, other)) for i in (1, 3, 5))
     return "#" + "".join(f"{round((1.0 - share) * a + share * b):02x}" for a, b in pairs)
 

@@ -16,7 +16,7 @@ BOW = 0.12  # of arrows, so that those up and down do not hide each other
 def transitions(result: Transitions, *, ax: Axes | None = None, title: str = "") -> Axes:
     """Draw states as dots, in layers by jumps up less jumps down from the start, and transitions as arrows.
 
-    Arrows of growing p are full, those of falling p dashed; where p ends a branch is told by `Transitions.edges`.
+    Arrows of growing p are full, those of falling p dashed; where p ends a branch is listed in `Transitions.edges`.
     """
     axes = new_axes() if ax is None else ax
     spots, few = _spots(result), len(result.states) <= MOST_NUMBERED

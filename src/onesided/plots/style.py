@@ -91,7 +91,7 @@ MARKERS = {
 
 
 def event_lines(axes: Axes, places: Sequence[float] | Array, numbers: Sequence[int] = ()) -> None:
-    """Thin lines across the axes where things happen; of very many as many as can be told apart; few are numbered."""
+    """Thin lines across the axes at events; of very many as many as can be distinguished; few are numbered."""
     found = np.asarray(places, dtype=float)
     if len(found) > MOST_LINES:
         found = np.unique(np.round((found - found.min()) / (np.ptp(found) or 1.0) * MOST_LINES), return_index=True)[1]

@@ -98,7 +98,7 @@ def belongs(folder: FilePath) -> Collection[str]:
 
 
 def _made_later(folder: FilePath) -> list[str]:
-    """The page that `onesided report` puts beside a result; a page of somebody else's is none of ours."""
+    """The page that `onesided report` puts beside a result; a page written by another program does not count."""
     page = folder / "report.html"
     if not page.is_file():
         return []

@@ -69,7 +69,7 @@ def trace_many(  # noqa: PLR0913 - one verb, all its ends by keyword
         (`PredictorCorrector.fast()`).
     at : values of p at which the paths are wanted as well (`ManyPaths.samples`).
     device : "cpu" (all its cores and vector units), "gpu" (needs cupy), "xla" (JAX's compiler), or "auto".
-    progress : told about paths as they are done.
+    progress : notified of paths as they are done.
 
     Returns
     -------

@@ -14,7 +14,7 @@ def left_out(system: System) -> str:
     rubbing = [name for name, contact in system.contacts.items() if _rubs(contact)]
     parts = [f"contact{'s' if len(rubbing) > 1 else ''} {_listed(rubbing)}"] if rubbing else []
     parts += ["joints"] if system.friction is not None else []
-    return f"statics knows no friction: that of {' and '.join(parts)} is left out, `simulate` has it" if parts else ""
+    return f"statics has no friction: that of {' and '.join(parts)} is left out, `simulate` has it" if parts else ""
 
 
 def noted(system: System, note: str, p: Array | None = None) -> str:

@@ -59,8 +59,8 @@ def trace(  # noqa: PLR0913 - one verb, all its ends by keyword
     max_points, max_events : further ends; a path that nothing else ends stops after 20,000 points, and says so.
     events : name → function(q, p) whose zeros are located along the path.
     method : `PredictorCorrector()` (default), `FirstOrder()`, the papers' own integration, or one of your own.
-    progress : told about points as they are found.
-    symmetry : a group, or "detect" for that of a composed structure: the path and the rays at its events tell which
+    progress : notified of points as they are found.
+    symmetry : a group, or "detect" for that of a composed structure: the path and the rays at its events state which
         symmetries they keep. To follow a path within a symmetry see `within`.
     throw : raise a `SolveError` holding the path so far, or return it with its status.
     """

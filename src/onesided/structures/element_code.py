@@ -46,7 +46,7 @@ def form_code(form: Form, tree: Any, shapes: tuple[tuple[int, ...], ...]) -> For
 
     Raises
     ------
-    NotStraightError : for what cannot be told as a straight line.
+    NotStraightError : for what cannot be written as a straight line.
     """
     sizes = [int(np.prod(shape)) for shape in shapes]
     ends = np.cumsum(sizes)[:-1]

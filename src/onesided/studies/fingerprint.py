@@ -31,7 +31,7 @@ def model_text(system: System) -> str:
 
 
 class _Saying:
-    """Values as nested tuples of plain ones that say the same; a function is told once, then named."""
+    """Values as nested tuples of plain ones that mean the same; a function is written out once, then named."""
 
     def __init__(self) -> None:
         self._told: set[int] = set()

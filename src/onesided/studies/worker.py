@@ -24,7 +24,7 @@ def serve(handle: int, parent: int) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's
     with contextlib.suppress(OSError):  # where memory runs out this process goes, not the one that keeps the results
         Path("/proc/self/oom_score_adj").write_text("1000")
-    if sys.platform == "win32":  # a process is not told there that its parent is gone: it ends when it has answered
+    if sys.platform == "win32":  # a process gets no signal there when its parent is gone: it ends when it has answered
         connection = PipeConnection(handle)
     else:
         threading.Thread(target=_end_with, args=(parent,), daemon=True).start()

@@ -59,7 +59,7 @@ class _Worker:
         """How the process ended, as a sentence."""
         code = self.process.wait()
         if code == KILLED:
-            return "was killed (signal 9), by lack of memory or by somebody"
+            return "was killed (signal 9), by lack of memory or by another process"
         return f"was ended by signal {-code} ({signal.Signals(-code).name})" if code < 0 else f"ended with code {code}"
 
 
@@ -109,7 +109,7 @@ class LocalWorkers:
         return True
 
     def _next(self) -> Case | None:
-        """The next case that nobody has, without taking it."""
+        """The next case that no process works on, without taking it."""
         if self._waiting is None:
             self._waiting = next(self._left, None)
         return self._waiting
@@ -193,7 +193,7 @@ class LocalWorkers:
 
 
 def _with(handle: int) -> dict[str, Any]:
-    """How a process is started that has one end of a connection, and does not hear Ctrl-C."""
+    """How a process is started that has one end of a connection, and ignores Ctrl-C."""
     if sys.platform == "win32":
         os.set_handle_inheritable(handle, True)
         listed = subprocess.STARTUPINFO(lpAttributeList={"handle_list": [handle]})

@@ -201,7 +201,7 @@ class ServoFunctions:
         D = D.reshape(k, k)
         if np.linalg.cond(D) * DEFAULT.rank > 1.0:
             raise ModelError(
-                "the inputs cannot be told apart by the servo conditions",
+                "the servo conditions do not distinguish the inputs",
                 got="a singular decoupling matrix",
                 expected="as many independent inputs as conditions",
             )

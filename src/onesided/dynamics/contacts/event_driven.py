@@ -211,7 +211,7 @@ class Flight:
         return after, now
 
     def _squeezed(self, state: MotionState, mode: ContactMode, margin: tuple[int, int]) -> ContactMode:
-        """The mode after a margin of a compliant contact has changed its sign; told where pressing begins or ends."""
+        """The mode after a margin of a compliant contact changed its sign; reports where pressing begins or ends."""
         rows, terms = self.world.rows, self.world.terms(state.t, state.q, state.v)
         after = with_soft(rows, mode, flipped(rows, mode.margins, margin, terms))
         i = int(rows.soft[margin[0]])

@@ -1,6 +1,6 @@
 """Moreau's time stepping: impulses over a step, any number of contacts, impact and Coulomb friction.
 
-With q_B = q∘exp((1 − θ) h v) and θ = ½ unless told otherwise:
+With q_B = q∘exp((1 − θ) h v) and θ = ½ by default:
 
     M (v⁺ − v) = h f + Gᵀ R + W_Nᵀ P_N + W_Tᵀ P_T,     q⁺ = q_B∘exp(θ h v⁺),
 

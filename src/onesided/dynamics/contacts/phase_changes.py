@@ -66,7 +66,7 @@ class PhaseAfter:
 
 
 class PhaseChanges:
-    """The contacts of one motion; impacts are told, and those that gain energy kept in `wrong`."""
+    """The contacts of one motion; impacts are reported, and those that gain energy kept in `wrong`."""
 
     def __init__(self, world: World, rest: float, tell: Tell) -> None:
         self.world, self.series, self._tell = world, Accumulations(world, rest), tell

@@ -1,4 +1,4 @@
-"""Contact points of surfaces along a motion: refused at the start, told where they stop being the closest ones."""
+"""Contact points of surfaces along a motion: refused at the start, reported where they stop being the closest ones."""
 
 from collections.abc import Callable
 from typing import Any

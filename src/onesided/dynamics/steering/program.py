@@ -68,7 +68,7 @@ class Solver(Protocol):
 
 
 class WatchedProgram:
-    """A program that tells its cost where it is evaluated: there a solver hears Ctrl-C."""
+    """A program that reports its cost at every evaluation, and there lets Ctrl-C interrupt the solver."""
 
     def __init__(self, program: Program, tell: Callable[[float], None]) -> None:
         self._program, self._tell = program, tell

@@ -101,7 +101,7 @@ def steer(  # noqa: PLR0913 - one verb, all its ends by keyword
         Contacts close and open without impact; friction is not offered.
     control : as of `simulate`.
     guess : an earlier result to begin with.
-    progress : told about evaluations, with the cost.
+    progress : notified of evaluations, with the cost.
     throw : raise a `SolveError` holding what was achieved, or return it with its status. Ctrl-C keeps it too: inputs of
         a coarser grid, rechecked, or else those of the last iteration.
 

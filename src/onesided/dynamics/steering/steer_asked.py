@@ -14,7 +14,7 @@ from onesided.system.system import System
 
 @dataclass(frozen=True, eq=False)
 class SteerAsked:
-    """The arguments of `steer` that a file may give; None where nobody said."""
+    """The arguments of `steer` that a file may give; None where it does not."""
 
     start: Any
     goal: Any
@@ -27,7 +27,7 @@ class SteerAsked:
 
 
 def completed_steering(system: System, given: SteerAsked) -> SteerAsked:
-    """Each argument as given, as the file says, or as is usual; refused where one is needed that nobody gives."""
+    """Each argument as given, as the file says, or as is usual; refused where a required one is missing."""
     task = None if system.task is None else system.task.steer
     if given.start is None:
         given = replace(given, start=(start_of(system, None), {} if task is None else dict(task.velocities)))

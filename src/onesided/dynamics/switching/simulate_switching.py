@@ -41,7 +41,7 @@ def simulate(
     method : `LocatedSwitches()` (default), `TimeStepping(step)`, `FrozenModes(step)`.
     start : state at the first time; default zero.
     times : (first, last), or all times at which the motion is wanted, rising.
-    progress : hears of every step.
+    progress : notified of every step.
     throw : raise a `SolveError` that holds the motion so far, or return it with its status. Ctrl-C ends the motion with
         `Status.interrupted`, what was found until then is kept.
 

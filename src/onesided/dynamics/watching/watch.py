@@ -92,7 +92,7 @@ class MotionWatch:
         return vague_words(self._scanner, lambda n, f: "{.value} '{}'".format(*self._kinds[n][f]))
 
     def _singular(self, before: MotionState, after: MotionState) -> None:
-        """A dip of the smallest pivot, confirmed by singular values along the step, told once, when it is over."""
+        """A dip of the smallest pivot, confirmed by singular values along the step, reported once, when it is over."""
         mechanics = self.stepper.mechanics
         now, mechanics.closest = mechanics.closest, 1.0
         if before.t > self._looked:  # steps in between were taken without a look: nothing was near there

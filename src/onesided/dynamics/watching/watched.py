@@ -119,7 +119,7 @@ class Users:
     def passed(self, earlier: MotionState, before: MotionState, after: MotionState) -> list[int]:
         """Functions that come to zero just where contacts change the motion, or jump through it there.
 
-        The signs of `earlier` are told already.
+        Changes of sign before `earlier` were reported already.
         """
         if not self.functions:
             return []

@@ -118,7 +118,7 @@ def _along(path: Path, special: list[Event], inertia: Indices) -> Iterator[Findi
     wrong = (inertia >= 0) & (inertia != path.instability)
     wrong[[0, len(path) - 1, *(event.index for event in special)]] = False
     for i in np.flatnonzero(wrong)[:1]:
-        words = f"the degree of instability is {inertia[i]} where {path.instability[i]} was told"
+        words = f"the degree of instability is {inertia[i]} where {path.instability[i]} was reported"
         yield Finding(float(path.p[i]), words)
 
 

@@ -110,7 +110,7 @@ def _unbalanced(path: Path, kept: "_Kept") -> Iterator[Finding]:
 
 @dataclass
 class _Kept:
-    """What a trace has told so far: rows of points, one block per piece, and how it ended."""
+    """What a trace has produced so far: rows of points, one block per piece, and how it ended."""
 
     x: list[Array] = field(default_factory=list)
     s: list[Array] = field(default_factory=list)

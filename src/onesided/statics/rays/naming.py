@@ -76,8 +76,8 @@ def _several_modes(rays: Rays) -> str:
 
 
 def with_another(event: Event) -> Event:
-    """A singular point with another one so close to it that they are told as one."""
-    detail = "; ".join(filter(None, (event.detail, "another singular point is so close that they are told as one")))
+    """A singular point with another one so close to it that they are reported as one."""
+    detail = "; ".join(filter(None, (event.detail, "another singular point is so close that they are reported as one")))
     return replace(event, rays=replace(event.rays, cluster=True), detail=detail)
 
 
