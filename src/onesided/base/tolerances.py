@@ -11,7 +11,9 @@ EPS = float(np.finfo(np.float64).eps)
 HALF_DIGITS = EPS**0.5  # what is left of a number after its square, or of a first difference
 QUARTER_DIGITS = EPS**0.25  # what is left after a second difference, or beside a double zero
 MOST_DIGITS = EPS**0.75  # agreement where a quarter of the digits may be lost
-SMALL = EPS**0.625  # a scaled distance to the solution that no longer matters
+SOME_DIGITS = EPS**0.375  # computed places closer than this are one: half of the digits, less two for conditioning
+CUBE_ROOT = EPS ** (1.0 / 3.0)  # best relative step of a central difference: truncation and rounding are equal
+SMALL = EPS**0.625  # nothing beside numbers of order one: one more Newton step from here reaches round-off
 ROUNDING = 64.0 * EPS  # stiffness below this share of what is usual cannot be distinguished from none
 ROUND_OFF = EPS**0.625  # a scaled residual below this that no longer falls is as small as it gets
 

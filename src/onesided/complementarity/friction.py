@@ -18,7 +18,7 @@ import numpy as np
 import scipy
 
 from onesided.base.errors import UsageError
-from onesided.base.tolerances import EPS
+from onesided.base.tolerances import EPS, HALF_DIGITS, MOST_DIGITS, QUARTER_DIGITS, SOME_DIGITS
 from onesided.base.types import Array, Indices
 from onesided.complementarity import kernels
 from onesided.complementarity.cone_interior import interior
@@ -26,10 +26,10 @@ from onesided.complementarity.polyhedral import polyhedral
 
 ROUNDS = 8
 SWEEPS = 150
-SHIFTS = ((EPS**0.75, 20), (EPS**0.25, 20))  # of the diagonal, for forces that are not unique, and Newton steps
-FIRST, QUICK = ((EPS**0.75, 20),), ((EPS**0.5, 3),)
+SHIFTS = ((MOST_DIGITS, 20), (QUARTER_DIGITS, 20))  # of the diagonal, for forces that are not unique, and Newton steps
+FIRST, QUICK = ((MOST_DIGITS, 20),), ((HALF_DIGITS, 3),)
 ROUNDINGS = (0.7, 0.9, 0.5)  # exponents tried by the interior point method
-COMPLIANCE, PROXIMAL = EPS**0.375, 6  # of the contacts, relative, and how often it is taken back
+COMPLIANCE, PROXIMAL = SOME_DIGITS, 6  # of the contacts, relative, and how often it is taken back
 SOFT, SOFTENED = 2.0**-13, 40  # compliance to begin with, relative to that of the contacts; how often it is changed
 TURNS = 4  # of the edges of cones in space
 LARGE = 40  # rows from which sweeps take longer than interior point iterations

@@ -4,13 +4,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from onesided.base.tolerances import EPS
+from onesided.base.tolerances import EPS, SMALL
 from onesided.base.types import Array, Mask
 
 if TYPE_CHECKING:
     from onesided.complementarity.friction import FrictionProblem
 
-NULL = EPS**0.625  # singular values of D below this share of the largest are zero
+NULL = SMALL  # singular values of D below this share of the largest are zero
 HALVINGS = 40
 
 

@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 
 from onesided.base.errors import ModelError, SolveError
-from onesided.base.tolerances import EPS, SMALL, Tolerances
+from onesided.base.tolerances import EPS, HALF_DIGITS, SMALL, Tolerances
 from onesided.base.types import Array, Indices
 from onesided.design.conditions import Condition
 from onesided.design.event_equations import equations_of
@@ -24,7 +24,7 @@ from onesided.statics.equilibria.place import Standpoint
 from onesided.system.system import System
 
 NEWTON = 12  # steps of Newton's method
-SHORTEST = EPS**0.5  # share of the way to other parameters
+SHORTEST = HALF_DIGITS  # share of the way to other parameters
 SLOW = 0.5  # error of a step relative to the one before, above which it does not converge
 FAR = 0.5  # scaled distance that one correction may move the event, relative where it has gone far itself
 

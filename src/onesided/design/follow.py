@@ -22,7 +22,7 @@ from onesided.linalg import one_thread
 from onesided.results import Encounter, Event, Followed, Kind, Meeting
 from onesided.system.system import System
 
-FIRST_STEP, SMALLEST_STEP = 0.02, EPS**0.5  # in scaled units of (y, τ)
+FIRST_STEP, SMALLEST_STEP = 0.02, HALF_DIGITS  # in scaled units of (y, τ)
 LARGEST_STEP = 0.1  # share of the bounds of the parameter; how far the state moves is for the bends to say
 AWAY = EPS**-0.5  # scaled distance beyond which an event is no longer followed
 STRAIGHT, BENT = 0.998, 0.97  # cosine between tangents from which on steps grow, or are made again

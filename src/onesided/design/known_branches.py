@@ -2,14 +2,14 @@
 
 import numpy as np
 
-from onesided.base.tolerances import EPS, Tolerances
+from onesided.base.tolerances import HALF_DIGITS, SOME_DIGITS, Tolerances
 from onesided.base.types import Array
 from onesided.statics.equilibria.find_equilibrium import correct
 from onesided.system.sizes import Sizes
 from onesided.system.system import System
 
-SAME = EPS**0.375  # states that differ by less, in units of length, are the same
-SHARP = EPS**0.5  # the same of p, in units of its size: ends of branches are limit points, which are known so well
+SAME = SOME_DIGITS  # states that differ by less, in units of length, are the same
+SHARP = HALF_DIGITS  # the same of p, in units of its size: ends of branches are limit points, which are known so well
 
 
 class KnownBranches:

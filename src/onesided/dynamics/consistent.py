@@ -6,7 +6,7 @@ import numpy as np
 from scipy import sparse
 
 from onesided.base.errors import ModelError, SolveError, UsageError
-from onesided.base.tolerances import EPS, QUARTER_DIGITS
+from onesided.base.tolerances import QUARTER_DIGITS, SOME_DIGITS
 from onesided.base.types import Array
 from onesided.dynamics.mechanics import Mechanics, MotionSizes, MotionState, Settled
 from onesided.evaluation.motion_terms import Terms
@@ -14,7 +14,7 @@ from onesided.linalg import RankKKT, SparseKkt
 from onesided.results import StartCorrection
 
 GUESSED = 0.001  # of sizes that are guessed from forces and time: what errors of steps are compared with at first
-SEEN = EPS**0.375  # of coordinates: ways, and over the time span speeds, that round-off leaves some digits of
+SEEN = SOME_DIGITS  # of coordinates: ways, and over the time span speeds, that round-off leaves some digits of
 NAMED = 1000  # up to so many coordinates the motions without inertia are named, which takes dense matrices
 
 

@@ -6,13 +6,13 @@ from typing import Any
 import numpy as np
 
 from onesided.base.errors import UsageError
-from onesided.base.tolerances import EPS, HALF_DIGITS
+from onesided.base.tolerances import HALF_DIGITS
 from onesided.base.types import Array
 from onesided.dynamics.mechanics import MotionState
 from onesided.system.equations import Equations
 from onesided.system.held import Sampled, force_from, number_from
 
-LAST = EPS**0.5  # of a sampling interval: a sample this close to the end is none
+LAST = HALF_DIGITS  # of a sampling interval: a sample this close to the end is none
 
 
 class FeedbackError(Exception):

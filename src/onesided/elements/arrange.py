@@ -15,7 +15,7 @@ import numpy as np
 
 from onesided.base.arguments import checked
 from onesided.base.errors import ModelError, UsageError
-from onesided.base.tolerances import EPS
+from onesided.base.tolerances import HALF_DIGITS, MOST_DIGITS
 from onesided.base.types import Array
 from onesided.elements.contract import Element, Quantity
 from onesided.elements.expressions import Written
@@ -30,8 +30,8 @@ _HANDED = frozenset(
     {"curvature", "moment", "angle", "turned", "axis", "cross_axis", "pitch", "ratio"}
 )  # change in a mirror
 _WORDS = frozenset({"name", "fixed", "moves", "law", "formula", "kind"})  # texts that name no place
-TOUCHING = EPS**0.5  # distance of places that are one, relative to the size of all
-EXACT = EPS**0.75  # entries of a turn that are 0 or ±1 but for round-off
+TOUCHING = HALF_DIGITS  # distance of places that are one, relative to the size of all
+EXACT = MOST_DIGITS  # entries of a turn that are 0 or ±1 but for round-off
 
 
 @dataclass(frozen=True)

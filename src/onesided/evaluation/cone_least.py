@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import jax.numpy as jnp
 from jax import lax
 
-from onesided.base.tolerances import EPS
+from onesided.base.tolerances import EPS, MOST_DIGITS, SOME_DIGITS
 from onesided.evaluation.smooth_steps import solved
 
 if TYPE_CHECKING:
     from onesided.evaluation.cone_newton import ConeProblem, ConeRows
 
-ZERO, CLEAR = EPS**0.75, EPS**0.375  # pivots, relative to the largest, that are zero, and that are not
+ZERO, CLEAR = MOST_DIGITS, SOME_DIGITS  # pivots, relative to the largest, that are zero, and that are not
 NOISE = 8.0  # round-off units that an impulse may be outside of its cone
 
 

@@ -12,15 +12,15 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from onesided.base.tolerances import EPS
+from onesided.base.tolerances import HALF_DIGITS, MOST_DIGITS
 from onesided.evaluation.lane_algebra import eliminated, substituted
 
 if TYPE_CHECKING:
     from onesided.system.contact import Block
 
 STEPS = 20
-SHIFT = EPS**0.75  # of the diagonal, for forces that are not unique
-DEPENDENT = EPS**0.5  # smallest over largest pivot below which forces may not be unique
+SHIFT = MOST_DIGITS  # of the diagonal, for forces that are not unique
+DEPENDENT = HALF_DIGITS  # smallest over largest pivot below which forces may not be unique
 WORSE = 1000.0  # a residual that grows by this is given up
 
 

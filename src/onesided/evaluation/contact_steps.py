@@ -13,7 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from onesided.base.tolerances import EPS
+from onesided.base.tolerances import EPS, HALF_DIGITS, MOST_DIGITS
 from onesided.evaluation.compiling import compiled
 from onesided.evaluation.cone_least import least
 from onesided.evaluation.cone_newton import DEPENDENT, ConeAnswer, ConeNewton, ConeProblem, arranged
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 LONGEST = 64  # steps of one call
 ROUNDS = 20  # of forces that depend on velocities
 SOLVED = 0.01  # of the accuracy: residual of the impulses of a step
-STILL = EPS**0.5  # approach below this share of its change is rest where restitution is one
-SETTLED = EPS**0.75  # a change of velocities, relative, that rounds need not fall below
+STILL = HALF_DIGITS  # approach below this share of its change is rest where restitution is one
+SETTLED = MOST_DIGITS  # a change of velocities, relative, that rounds need not fall below
 
 
 class LeapRules(NamedTuple):

@@ -17,7 +17,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from onesided.base.tolerances import EPS
+from onesided.base.tolerances import EPS, HALF_DIGITS
 from onesided.base.types import Array, Indices
 from onesided.evaluation.compiling import compiled
 
@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 TINY = float(np.finfo(float).tiny)
 ROUNDS = 20  # of Newton's method
 ROUNDED = 4.0 * EPS  # corrections below this share of the step are round-off
-STALLED, CLOSE = 0.5, EPS**0.5  # corrections that shrink no more end the search, good where they are as small as this
+STALLED = 0.5  # corrections that shrink by less end the search
+CLOSE = HALF_DIGITS  # and the step is good where they are as small as this
 
 
 class Instant(NamedTuple):

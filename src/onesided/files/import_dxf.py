@@ -10,7 +10,7 @@ import numpy as np
 
 from onesided.base.arguments import checked
 from onesided.base.errors import ModelFileError
-from onesided.base.tolerances import EPS
+from onesided.base.tolerances import HALF_DIGITS
 from onesided.elements.contract import Element
 from onesided.elements.members import Bar
 from onesided.files.import_groups import with_groups
@@ -18,7 +18,7 @@ from onesided.files.imports import copies_of, parts_of, read_bytes
 from onesided.files.part_tables import MAX_PARTS, ImportedPart
 from onesided.structures.structure import Part
 
-TOUCHING = EPS**0.5  # distance of ends that are one node, relative to the size of the drawing
+TOUCHING = HALF_DIGITS  # distance of ends that are one node, relative to the size of the drawing
 Point = tuple[float, float, float]
 
 

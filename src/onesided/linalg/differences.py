@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from onesided.base.errors import OnesidedError
-from onesided.base.tolerances import EPS
+from onesided.base.tolerances import EPS, MOST_DIGITS
 from onesided.base.types import Array, Mask
 
 FIRST = 0.2  # largest difference, relative to the size of the argument
@@ -14,7 +14,7 @@ LEVELS = 7  # differences of one table, each half as long as the one before
 COARSER = 16.0  # where the table does not settle, that many times the difference is tried, and one over it
 TRIES = 9
 ROUNDINGS = 8.0  # by which estimates that have settled may differ
-SETTLED = EPS**0.75  # relative difference of two extrapolations that agree
+SETTLED = MOST_DIGITS  # relative difference of two extrapolations that agree
 
 
 def derivative(function: Callable[[float], Array], size: float) -> tuple[Array, Mask]:

@@ -16,11 +16,12 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import LinearOperator, onenormest, splu
 
 from onesided.base.errors import UsageError
-from onesided.base.tolerances import EPS
+from onesided.base.tolerances import HALF_DIGITS, MOST_DIGITS
 from onesided.base.types import Array, Indices
 
 NAMES = "CscMatrix", "Solver", "from_scipy"
-MOVED = EPS**0.75, EPS**0.5  # of the largest entry, by which zeros of the diagonal are moved: little, or less growth
+# shares of the largest entry by which zeros of the diagonal are moved: little first, then for less growth
+MOVED = MOST_DIGITS, HALF_DIGITS
 PROBES = 4  # random vectors that measure E
 SAFETY = 10.0  # of both norms, which are estimated
 REFINEMENTS = 5

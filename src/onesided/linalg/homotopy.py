@@ -10,14 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from onesided.base.tolerances import EPS
+from onesided.base.tolerances import EPS, MOST_DIGITS, SOME_DIGITS
 
 Numbers = np.ndarray[tuple[Any, ...], np.dtype[Any]]  # real or complex
 
 FIRST_STEP = 0.02
-LAST_STEP = EPS**0.75  # of t: a path that needs shorter ones ends at a singular zero
+LAST_STEP = MOST_DIGITS  # of t: a path that needs shorter ones ends at a singular zero
 ON_PATH = EPS**0.4  # relative size of the last Newton step that keeps a point on its path
-AT_INFINITY = EPS**0.375  # share of the homogenising unknown below which a zero is infinitely far
+AT_INFINITY = SOME_DIGITS  # share of the homogenising unknown below which a zero is infinitely far
 ROUNDS = 500
 NEWTON_STEPS = 3
 

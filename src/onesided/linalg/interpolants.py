@@ -3,14 +3,14 @@
 import numpy as np
 from numpy.polynomial import chebyshev
 
-from onesided.base.tolerances import EPS
+from onesided.base.tolerances import EPS, QUARTER_DIGITS
 
 DEGREE = 16
 NODES = -np.cos(np.pi * np.arange(DEGREE + 1) / DEGREE)
 COEFFICIENTS = np.linalg.inv(chebyshev.chebvander(NODES, DEGREE))  # of Chebyshev polynomials, from values at the nodes
 LAST = 3  # coefficients that tell the error
 SAFETY = 24.0  # error of the interpolant of a kink, in units of the last coefficients: 8, and a factor of 3
-RESOLVED = EPS**0.25  # last coefficients against the range of a function whose zeros are certain
+RESOLVED = QUARTER_DIGITS  # last coefficients against the range of a function whose zeros are certain
 SMOOTH = 4.0  # an error of so many units of round-off comes from round-off
 ROUNDING = 16.0 * EPS  # of values, relative to the largest on the step
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from onesided.base.tolerances import EPS, MOST_DIGITS
+from onesided.base.tolerances import EPS, MOST_DIGITS, SOME_DIGITS
 from onesided.base.types import Array
 from onesided.linalg.homotopy import Endpoints
 from onesided.linalg.polynomials import (
@@ -35,7 +35,7 @@ BLURRED = EPS**0.4  # how far from singular the ends of paths look that lead to 
 SEARCH_STEPS = 30
 STARTS = 24  # of the second search, per unknown
 WALK = 0.3  # distance walked on the sphere to tell a continuum from a multiple zero
-SAME = EPS**0.375  # distance on the sphere below which two zeros are one
+SAME = SOME_DIGITS  # distance on the sphere below which two zeros are one
 
 
 @dataclass(frozen=True)

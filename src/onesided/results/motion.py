@@ -9,7 +9,7 @@ import numpy as np
 import scipy
 
 from onesided.base.errors import UsageError
-from onesided.base.tolerances import EPS
+from onesided.base.tolerances import CUBE_ROOT
 from onesided.base.types import Array, Status
 from onesided.base.views import views
 from onesided.groups import Group, Vector
@@ -265,7 +265,7 @@ def local_ends(space: Group, delta: Array, v: Array, a: Array) -> tuple[Array, A
     rate = space.rate(delta, v)
     if space.flat:
         return rate, a
-    size = EPS ** (1 / 3) / np.maximum(np.max(np.abs(rate), axis=-1, keepdims=True), 1.0)
+    size = CUBE_ROOT / np.maximum(np.max(np.abs(rate), axis=-1, keepdims=True), 1.0)
     change = (space.rate(delta + size * rate, v) - space.rate(delta - size * rate, v)) / (2.0 * size)
     return rate, space.rate(delta, a) + change
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from onesided.base.names import moving
-from onesided.base.tolerances import EPS, HALF_DIGITS, QUARTER_DIGITS, Tolerances
+from onesided.base.tolerances import HALF_DIGITS, MOST_DIGITS, QUARTER_DIGITS, Tolerances
 from onesided.base.types import Array, Indices
 from onesided.linalg import kkt_matrix, null_space
 from onesided.results import Equilibrium
@@ -13,7 +13,7 @@ from onesided.system.system import System
 
 STEP = 0.01  # of the free motion that is tried, relative to the size of the coordinates
 ROUNDS = 12
-REACHED = EPS**0.75  # residual, relative to the forces that the step would cause in a stiff direction
+REACHED = MOST_DIGITS  # residual, relative to the forces that the step would cause in a stiff direction
 
 
 def free_motion(system: System, state: Equilibrium, sizes: Sizes, tolerances: Tolerances) -> str:

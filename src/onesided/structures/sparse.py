@@ -15,14 +15,15 @@ import jax.numpy as jnp
 import numpy as np
 from scipy import sparse
 
-from onesided.base.tolerances import EPS, ROUNDING
+from onesided.base.tolerances import HALF_DIGITS, ROUNDING
 from onesided.base.types import Array, Indices
 from onesided.evaluation.compiling import compiled
 from onesided.linalg import SparseKkt
 from onesided.structures.assembly import Assembly, Batch, flat_targets
 from onesided.structures.kernels import Data
 
-FIRST_SHARE, SHARE_GROWTH, LAST_SHARE = EPS**0.5, 4.0, 16.0  # of the diagonal that makes a stiffness positive definite
+# shares of the diagonal that are added until a stiffness is positive definite
+FIRST_SHARE, SHARE_GROWTH, LAST_SHARE = HALF_DIGITS, 4.0, 16.0
 POWER = 12  # iterations that tell a largest eigenvalue well enough for a size
 
 

@@ -12,7 +12,7 @@ from scipy.linalg import block_diag
 
 from onesided.base.arguments import checked
 from onesided.base.errors import ModelError
-from onesided.base.tolerances import EPS
+from onesided.base.tolerances import HALF_DIGITS
 from onesided.base.types import Array, Indices, Mask
 from onesided.elements.contract import Start
 from onesided.elements.places import Body, Guided, Marker, Node, Place
@@ -20,7 +20,7 @@ from onesided.system.symmetry import Symmetry, generate
 from onesided.system.symmetry_check import Checker
 from onesided.system.system import System
 
-NEAR = EPS**0.5  # of the extent: places this close are at one point
+NEAR = HALF_DIGITS  # of the extent: places this close are at one point
 MOST_PAIRINGS = 64  # ways to pair places that lie at one point
 
 

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from onesided.base.errors import ModelError
-from onesided.base.tolerances import EPS
+from onesided.base.tolerances import SOME_DIGITS
 from onesided.base.types import Array
 from onesided.evaluation.compiling import prepare_jax
 from onesided.evaluation.user_functions import Parameters
@@ -17,7 +17,7 @@ from onesided.groups import Group
 if TYPE_CHECKING:
     from onesided.system.system import System
 
-SAME = EPS**0.375  # relative differences below this are round-off of functions that a user may write
+SAME = SOME_DIGITS  # relative differences below this are round-off of functions that a user may write
 
 
 def check_motion(system: "System") -> None:

@@ -61,7 +61,8 @@ class Probe:
 SPREAD = 30.0  # largest ratio of lengths that is estimated
 DECADES_ALIKE = 3  # decades over which growth by like powers is a law
 LEAST = 0.01  # share of the end of such a law that is taken, however far below it begins
-LEFT = EPS**0.5  # share of the first reference in those of other points: for directions in which no element is stiff
+LEFT = HALF_DIGITS  # share of the first reference in those of other points: for directions in which no element is stiff
+RESOLVED = EPS**0.4  # share of p: changes of p are not smaller where nothing else gives them a size
 FAR = 1e3  # a change so much larger need not be known better
 
 
@@ -336,7 +337,7 @@ def _control(evaluate: Probe, e: Evaluation, q: Array, p: float, sizes: Sizes, u
     rate = max(_largest(e.L_qp / sizes.force), _largest(_ratios(e.c_p, gaps)))
     if CHANGE < rate * found / FAR < math.inf:
         found = CHANGE / rate
-    return float(max(found, EPS**0.4 * abs(p)))  # what p itself resolves
+    return float(max(found, RESOLVED * abs(p)))
 
 
 def _ratios(values: Array, sizes: Array) -> Array:

@@ -15,7 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from onesided.base.errors import ModelError
-from onesided.base.tolerances import EPS, HALF_DIGITS
+from onesided.base.tolerances import EPS, HALF_DIGITS, QUARTER_DIGITS
 from onesided.base.types import Array, Mask
 from onesided.evaluation.compiling import compiled, prepare_jax
 from onesided.evaluation.user_functions import Parameters
@@ -24,7 +24,7 @@ from onesided.system.surface_geometry import PairGeometry, SurfacePair
 CHUNK = 64  # configurations in one compiled call
 SAMPLES = {1: 48, 2: 10}  # places along each parameter
 FLAT = 0.001  # a curvature below this share of the largest one is conformal contact
-THIN = EPS**0.25  # a tangent below this share of the longest one vanishes
+THIN = QUARTER_DIGITS  # a tangent below this share of the longest one vanishes
 NEWTON = 12
 
 

@@ -10,7 +10,7 @@ from scipy.linalg import qr
 
 from onesided.base.errors import ModelError
 from onesided.base.names import unknown_name
-from onesided.base.tolerances import DEFAULT, EPS, SMALL
+from onesided.base.tolerances import DEFAULT, HALF_DIGITS, SMALL
 from onesided.base.types import Array, Indices, Mask
 from onesided.system.symmetry_check import Checker
 from onesided.system.symmetry_names import group_name
@@ -18,7 +18,7 @@ from onesided.system.system import System
 
 MOST = 1000  # elements of a group
 MOST_NUMBERS = 40_000_000  # entries of all matrices of a group
-SAME = EPS**0.5  # elements differ by numbers of order one, products of them only by round-off
+SAME = HALF_DIGITS  # elements differ by numbers of order one, products of them only by round-off
 
 Generator = Mapping[str, str] | Sequence[Sequence[float]] | Array
 

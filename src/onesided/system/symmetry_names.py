@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from onesided.base.tolerances import EPS
+from onesided.base.tolerances import SOME_DIGITS
 from onesided.base.types import Array, Indices, Mask
 
-SAME = EPS**0.375  # isometries differ by numbers of order one; their axes lose half of the digits
+SAME = SOME_DIGITS  # isometries differ by numbers of order one; their axes lose half of the digits
 
 
 def group_name(table: Indices, isometries: Array | None) -> str:

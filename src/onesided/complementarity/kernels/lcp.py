@@ -7,7 +7,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from onesided.base.tolerances import EPS
+from onesided.base.tolerances import CUBE_ROOT, EPS
 from onesided.base.types import Array, Indices, Mask
 
 Keys = NDArray[np.uint64]
@@ -46,7 +46,7 @@ def merit(M: Array, q: Array, x: Array, free: int) -> tuple[float, float]:
     round-off hides q: points that run away to infinity must not count as solutions. Hence, too, w_i counts as no
     better than the error of its evaluation.
     """
-    n, kappa = x.size, EPS ** (1.0 / 3.0)
+    n, kappa = x.size, CUBE_ROOT
     sizes, stiffness = (largest(q[:free]), largest(q[free:])), 0.0
     zeta = kappa * largest(x[free:])
     for i in range(n):

@@ -2,12 +2,12 @@
 
 import numpy as np
 
-from onesided.base.tolerances import EPS
+from onesided.base.tolerances import EPS, HALF_DIGITS
 from onesided.base.types import Array, Indices, Mask
 from onesided.complementarity.kernels.lcp import SOLVED, active_set, jitted, largest
 
 NOT_SOLVED = -1
-STILL = EPS**0.5  # approach below this share of its change is rest where restitution is one
+STILL = HALF_DIGITS  # approach below this share of its change is rest where restitution is one
 
 
 @jitted

@@ -17,11 +17,11 @@ from scipy.optimize import Bounds, NonlinearConstraint, minimize
 
 from onesided.base.arguments import checked
 from onesided.base.errors import UsageError
-from onesided.base.tolerances import EPS, MOST_DIGITS
+from onesided.base.tolerances import HALF_DIGITS, MOST_DIGITS, SOME_DIGITS
 from onesided.base.types import Array, Indices, Status
 
-FEASIBLE = EPS**0.375  # rows that are met, relative to their sizes: what solvers with a goal of EPS**0.5 reach
-TIGHT = EPS**0.5  # what solvers are asked for
+FEASIBLE = SOME_DIGITS  # rows that are met, relative to their sizes: what solvers with a goal of HALF_DIGITS reach
+TIGHT = HALF_DIGITS  # what solvers are asked for
 FIRST_BARRIER, LOWER = 0.1, 0.01  # of interior points: to begin with, and for another search
 
 

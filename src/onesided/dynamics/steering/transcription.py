@@ -8,12 +8,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from onesided.base.tolerances import EPS
+from onesided.base.tolerances import HALF_DIGITS
 from onesided.base.types import Array, Indices, Mask
 from onesided.dynamics.steering.program import Slopes
 from onesided.evaluation.collocation import Collocation, Interval, Values
 
-STEP = EPS**0.5  # of the sizes of unknowns: for differences of first derivatives
+STEP = HALF_DIGITS  # of the sizes of unknowns: for differences of first derivatives
 INPUTS = ("u", "u_middle", "u_end")
 
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from onesided.base.tolerances import EPS, QUARTER_DIGITS
+from onesided.base.tolerances import EPS, HALF_DIGITS, QUARTER_DIGITS
 from onesided.base.types import Array, Indices, Mask
 from onesided.complementarity import solve
 from onesided.dynamics.switching.cable_structures import CableStructure
@@ -21,7 +21,7 @@ from onesided.dynamics.switching.signals import as_signal, generator_matrix
 from onesided.dynamics.switching.slackness import SlacknessSystem
 
 DIVISIONS = (2, 4, 6, 8, 10, 12)  # of a step, for the extrapolation: order 12
-EXTRAPOLATED = EPS**0.5  # a last change below this share of ẋ is enough
+EXTRAPOLATED = HALF_DIGITS  # a last change below this share of ẋ is enough
 SAMPLES = 200  # points of a nonlinear system that are looked at, beside all its steps
 
 System = LinearComplementaritySystem | SlacknessSystem | CableStructure

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from onesided.base.tolerances import EPS
+from onesided.base.tolerances import SMALL
 from onesided.base.types import Status
 from onesided.dynamics.mechanics import MotionState
 from onesided.dynamics.smooth.stepper import Stepper
@@ -13,7 +13,7 @@ from onesided.linalg.interpolants import DEGREE
 from onesided.system.equations import Equations
 
 SEEN = 0.02  # last coefficients against the change on the step: what is not resolved
-FELT = EPS**0.625  # a change below this share of the largest does not matter
+FELT = SMALL  # a change below this share of the largest does not matter
 LONGEST = 0.0625  # of the time span: the longest step, so that pulses are not stepped over at rest
 HALVED = 2.0**-12  # of the time span: steps that are not cut, because forces may jump
 

@@ -10,13 +10,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from onesided.base.tolerances import EPS, HALF_DIGITS
+from onesided.base.tolerances import EPS, HALF_DIGITS, SOME_DIGITS
 from onesided.base.types import Array, Indices, Mask
 from onesided.statics.curves.corrections import Plane, newton
 from onesided.statics.curves.curve import Curve
 
 DOUBT = 0.05  # share of step × range of the slope by which work and energy may differ without a closer look
-EXACT = EPS**0.375  # the same where a step has been looked at
+EXACT = SOME_DIGITS  # the same where a step has been looked at
 NOISE = 256.0  # roundings in the difference of two energies
 LOBATTO = (0.5, 0.5 - (3.0 / 28.0) ** 0.5, 0.5 + (3.0 / 28.0) ** 0.5)  # places of the rule of five, besides both ends
 DEPTH = 12  # how often a step is halved

@@ -10,6 +10,7 @@ from onesided.base.tolerances import EPS
 from onesided.base.types import Array, Indices
 
 FEW = 12  # rows up to which numbers one by one take less time than arrays
+TINY = EPS**16  # products of pivots between this and its inverse neither underflow nor overflow
 Factors = tuple[Array, Indices]
 
 
@@ -35,7 +36,7 @@ def determinant(factors: Factors | None) -> tuple[float, float]:
     if len(pivots) <= FEW:
         product = math.prod(diagonal.tolist())
         size = abs(product)
-        if EPS**16 < size < EPS**-16:
+        if TINY < size < 1.0 / TINY:
             swaps = sum(i != pivot for i, pivot in enumerate(pivots.tolist()))
             return math.copysign(1.0, product) * (-1.0 if swaps % 2 else 1.0), math.log(size)
     swaps = np.count_nonzero(pivots != np.arange(len(pivots)))

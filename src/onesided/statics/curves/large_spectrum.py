@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.linalg import eigh
 
-from onesided.base.tolerances import EPS, Tolerances
+from onesided.base.tolerances import EPS, HALF_DIGITS, Tolerances
 from onesided.base.types import Array
 from onesided.linalg import SparseKkt
 from onesided.statics.curves.spectrum import NEAR, SAFETY, InseparableError, Split, floors
@@ -25,7 +25,7 @@ DENSE_ADVICE = "compose(…, sparse=False) where the structure is not too large"
 MOST = 12  # nearly singular modes beyond which a structure is called singular as a whole
 SPARE = 2  # modes more than asked for in a block
 ROUNDS = 6  # of block Lanczos: each divides what is wrong by the ratio of stiffnesses, or by more
-DEPENDENT = EPS**0.5  # share of a vector that is new below which it is none
+DEPENDENT = HALF_DIGITS  # share of a vector that is new below which it is none
 STRETCH = 4.0  # largest length, by the reference, of a mode that was taken over: beyond, it is another one
 
 

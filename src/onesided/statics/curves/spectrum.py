@@ -15,7 +15,7 @@ import numpy as np
 from scipy.linalg import eigh
 
 from onesided.base.errors import SolveError
-from onesided.base.tolerances import EPS, ROUNDING, Tolerances
+from onesided.base.tolerances import EPS, HALF_DIGITS, ROUNDING, Tolerances
 from onesided.base.types import Array
 from onesided.evaluation.equilibrium_blocks import Evaluation
 from onesided.system.sizes import Sizes
@@ -25,7 +25,7 @@ if TYPE_CHECKING:  # curves know spectra
     from onesided.statics.curves.large import LargeCurve
 
 NEAR = 0.01  # modes with κ below this are kept apart: the rest is well conditioned
-UNDECIDED = EPS**0.5  # stiffness, relative to the reference, below which the start of a leg tells nothing
+UNDECIDED = HALF_DIGITS  # stiffness, relative to the reference, below which the start of a leg tells nothing
 SAFETY = 16.0  # of an estimate of rounding
 
 

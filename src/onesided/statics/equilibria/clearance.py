@@ -2,12 +2,12 @@
 
 import numpy as np
 
-from onesided.base.tolerances import DEFAULT, EPS
+from onesided.base.tolerances import DEFAULT, HALF_DIGITS
 from onesided.base.types import Mask
 from onesided.evaluation.resolution import Triple, may_fall_below
 from onesided.statics.equilibria.settling import LocalModel
 
-GRAZED = EPS**0.5  # share of the way that a gap may be violated by: round-off where it has just opened
+GRAZED = HALF_DIGITS  # share of the way that a gap may be violated by: round-off where it has just opened
 
 
 def keeps_clear(a: LocalModel, b: LocalModel, closed: Mask) -> bool:

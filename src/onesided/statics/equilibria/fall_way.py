@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 
-from onesided.base.tolerances import EPS
+from onesided.base.tolerances import HALF_DIGITS
 from onesided.base.types import Array
 from onesided.results import FallStates
 from onesided.statics.equilibria.falls import Fall, Landing, standing
@@ -13,7 +13,7 @@ from onesided.statics.equilibria.proximal import restored
 from onesided.statics.equilibria.settling import LocalModel
 
 FRAMES = 32  # about how many states a fall is told by
-MEASURED = EPS**0.5  # share of the energy released by which energies may rise by rounding
+MEASURED = HALF_DIGITS  # share of the energy released by which energies may rise by rounding
 
 
 def way_of(where: Standpoint, landing: Landing, how: Fall) -> FallStates:

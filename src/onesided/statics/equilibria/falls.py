@@ -10,7 +10,7 @@ from typing import Literal
 
 import numpy as np
 
-from onesided.base.tolerances import EPS
+from onesided.base.tolerances import EPS, SOME_DIGITS
 from onesided.base.types import Array, Indices, Mask, Status
 from onesided.results import Equilibrium, Event, Kind
 from onesided.statics.curves.spectrum import spectrum_at
@@ -22,9 +22,9 @@ from onesided.statics.equilibria.relax import Relaxation, Relaxed, descend
 from onesided.statics.equilibria.settling import DescentProblem, LocalModel
 
 Fall = Literal["descent", "damped", "both"]
-SAME = EPS**0.375  # landings that differ by less, in units of length, are the same
-UNDECIDED = EPS**0.375  # share of its terms below which the load does not push a mode to either side
-VERGE = EPS**0.375  # stiffness, relative to the usual one, of states that vanish within rounding of p
+SAME = SOME_DIGITS  # landings that differ by less, in units of length, are the same
+UNDECIDED = SOME_DIGITS  # share of its terms below which the load does not push a mode to either side
+VERGE = SOME_DIGITS  # stiffness, relative to the usual one, of states that vanish within rounding of p
 AGAIN = 4  # landings that turn out not to be minima, and are left
 SENSITIVE = "the landing is sensitive: descent and overdamped motion reach different states"
 EITHER = "either side is as good: an imperfection decides which of two states is reached"

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from onesided.base.tolerances import EPS, QUARTER_DIGITS
+from onesided.base.tolerances import EPS, HALF_DIGITS, QUARTER_DIGITS
 from onesided.base.types import Array, Mask
 from onesided.statics.equilibria.clearance import keeps_clear
 from onesided.statics.equilibria.settling import LocalModel, Move, quadratic_step
@@ -19,8 +19,8 @@ SLOW = 0.5  # a correction that is not smaller than this share of the last: the 
 FAST = 0.4  # a correction with a kept factorisation must be smaller than this share
 FASTER = 0.1  # the same of the last steps, which go down to round-off
 LOOSE = 0.1  # share of the step to which it is computed: it is one of many
-ALMOST = EPS**0.5  # Newton steps below this that no longer shrink are round-off
-FLAT = EPS**0.25  # share of the steepest slope by which the energy may rise on the way
+ALMOST = HALF_DIGITS  # Newton steps below this that no longer shrink are round-off
+FLAT = QUARTER_DIGITS  # share of the steepest slope by which the energy may rise on the way
 LOOKS = np.linspace(0.125, 0.875, 7)  # fractions of a step at which the slope is looked at
 CLEAR = 1000.0  # times round-off: a difference of energies that is believed
 MENDED = 2.0  # times the distance to where constraints are met: a step that does no more than that

@@ -4,19 +4,19 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from onesided.base.tolerances import DEFAULT, EPS
+from onesided.base.tolerances import DEFAULT, EPS, QUARTER_DIGITS, SOME_DIGITS
 from onesided.base.types import Array, Mask
 from onesided.statics.curves.spectrum import spectrum_at
 from onesided.statics.equilibria.clearance import keeps_clear
 from onesided.statics.equilibria.proximal import ALMOST, restored
 from onesided.statics.equilibria.settling import LocalModel
 
-FIRST = EPS**0.375  # first of the distances at which a push is looked at
+FIRST = SOME_DIGITS  # first of the distances at which a push is looked at
 PUSHED = EPS**0.125  # a push must find lower energies within this distance
 FASTER = 1.9  # a slope that grows by this factor over twice the distance: the fall still gets faster
 CLEAR = 100.0  # times round-off: a slope that is believed
 SHORT = EPS**0.0625  # a straight push that ends sooner may follow a valley further
-VALLEY = EPS**0.25  # first of the distances at which a valley is looked at
+VALLEY = QUARTER_DIGITS  # first of the distances at which a valley is looked at
 MARGIN = 2.5  # shifts exceed a negative stiffness along the way by this factor
 STIFFEST = EPS**-0.4  # shifts beyond which a matrix is not made definite
 INVERSE = 30  # inverse iterations for a mode

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 import numpy as np
 
 from onesided import linalg
-from onesided.base.tolerances import EPS
+from onesided.base.tolerances import EPS, HALF_DIGITS
 from onesided.base.types import Array, Mask
 from onesided.statics.curves.activity import constraint_scales
 from onesided.system.sizes import Sizes
@@ -20,7 +20,7 @@ from onesided.system.system import System
 if TYPE_CHECKING:  # elements are loaded by those who compose
     from onesided.structures.sparse import SparseAssembly, SparseEvaluation
 
-SOFT = EPS**0.5  # compliance of closed constraints, per that of what they hold: dependent ones share their reaction
+SOFT = HALF_DIGITS  # compliance of closed constraints, per that of what they hold: dependent ones share their reaction
 SWEEPS = 40  # exchanges of closed constraints in one programme
 SIGN = 64 * EPS  # share of its terms by which a gap or a reaction may have the wrong sign
 

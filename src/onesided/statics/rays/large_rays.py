@@ -11,7 +11,7 @@ from itertools import combinations
 import numpy as np
 
 from onesided import linalg
-from onesided.base.tolerances import EPS
+from onesided.base.tolerances import EPS, HALF_DIGITS
 from onesided.base.types import Array
 from onesided.complementarity import LCP, all_solutions, solve
 from onesided.results import Ray, Rays
@@ -20,7 +20,7 @@ from onesided.statics.curves.large_spectrum import nearly_singular
 from onesided.statics.equilibria.place import Standpoint
 
 WEAK_LIMIT = 12
-CLEAR = EPS**0.5  # relative size of what is not zero
+CLEAR = HALF_DIGITS  # relative size of what is not zero
 
 
 def large_rays(where: Standpoint) -> Rays | None:

@@ -12,15 +12,15 @@ import numpy as np
 from scipy import sparse
 
 from onesided import linalg
-from onesided.base.tolerances import EPS
+from onesided.base.tolerances import MOST_DIGITS, QUARTER_DIGITS
 from onesided.base.types import Array, Indices
 from onesided.linalg.polyhedra import cone_generators
 from onesided.results import ConstraintStates, State
 from onesided.statics.equilibria.place import Standpoint
 
 VERTEX_LIMIT = 256
-SQUARED = EPS**0.75  # the square of a singular value that differs from zero, where products of gradients are formed
-AHEAD = EPS**0.25  # arc length, in scaled units, within which reactions do not change much
+SQUARED = MOST_DIGITS  # the square of a singular value that differs from zero, where products of gradients are formed
+AHEAD = QUARTER_DIGITS  # arc length, in scaled units, within which reactions do not change much
 
 
 @dataclass(frozen=True)

@@ -9,15 +9,15 @@ from functools import cached_property
 
 import numpy as np
 
-from onesided.base.tolerances import EPS
+from onesided.base.tolerances import EPS, QUARTER_DIGITS, SMALL
 from onesided.base.types import Array
 from onesided.evaluation.equilibrium_blocks import Evaluation
 from onesided.statics.curves.curve import Curve
 from onesided.statics.curves.spectrum import Borders
 
 STEPS = 12
-SETTLED = EPS**0.625  # relative size of a Newton step after which one more reaches round-off
-NOISE = EPS**0.25  # relative size of a Newton step that may be round-off, near singular points
+SETTLED = SMALL  # relative size of a Newton step after which one more reaches round-off
+NOISE = QUARTER_DIGITS  # relative size of a Newton step that may be round-off, near singular points
 ROUNDINGS = 4.0  # of the terms of an equation
 FAR = 2.0  # what w may be, relative to a
 

@@ -8,13 +8,13 @@ from functools import cached_property
 
 import numpy as np
 
-from onesided.base.tolerances import EPS, Tolerances
+from onesided.base.tolerances import SMALL, Tolerances
 from onesided.base.types import Array
 from onesided.statics.curves.curve import Curve
 from onesided.statics.curves.spectrum import Split, split
 from onesided.system.system import System
 
-CLEAR = EPS**0.625  # share of the terms that make up a derivative of p below which it is their rounding
+CLEAR = SMALL  # share of the terms that make up a derivative of p below which it is their rounding
 
 
 class Taylor:

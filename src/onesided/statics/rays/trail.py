@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from onesided.base.tolerances import EPS
+from onesided.base.tolerances import EPS, HALF_DIGITS, MOST_DIGITS, QUARTER_DIGITS, SOME_DIGITS
 from onesided.base.types import Array
 from onesided.statics.rays.reduced import Crossing, Reduced
 
@@ -14,13 +14,13 @@ INNERMOST = 1.0 / 256.0  # distance from the point, in scaled units
 HALF = 0.5
 SHORTEST = 0.95  # ratio of successive levels at which a half-branch is said to turn back
 FURTHER = 24  # steps beyond the innermost level
-UNCERTAIN = EPS**0.25  # error of a direction by round-off beyond which it is not followed
-CERTAIN = EPS**0.375  # one below which round-off is no excuse for losing it
+UNCERTAIN = QUARTER_DIGITS  # error of a direction by round-off beyond which it is not followed
+CERTAIN = SOME_DIGITS  # one below which round-off is no excuse for losing it
 START = EPS**0.3  # distance from the point, in scaled unknowns, at which a branch can be entered
 LEAP = 1.0 / 16.0  # ratio of levels on the way there
-PRECISE = EPS**0.75  # relative to p: changes below are round-off
+PRECISE = MOST_DIGITS  # relative to p: changes below are round-off
 DOUBT = 4.0  # how many times the error of the point's own p a change of p must be
-FIRST_ORDER = EPS**0.5  # share of p in a tangent below which higher orders decide
+FIRST_ORDER = HALF_DIGITS  # share of p in a tangent below which higher orders decide
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,7 +9,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from onesided.base.tolerances import EPS, QUARTER_DIGITS, Tolerances
+from onesided.base.tolerances import EPS, QUARTER_DIGITS, SOME_DIGITS, Tolerances
 from onesided.base.types import Array
 from onesided.results import ConstraintStates, Ray, State
 from onesided.statics.curves.activity import roundings
@@ -22,7 +22,7 @@ from onesided.statics.tracing.hits import FLAT
 from onesided.statics.tracing.inside import between, interpolate
 from onesided.statics.tracing.quiet import TOGETHER, Change, Quiet, ahead_of, directions_beyond
 
-LATER = EPS**0.375  # arc length within which contact changes are one event
+LATER = SOME_DIGITS  # arc length within which contact changes are one event
 SAMPLES, SAFETY = 4, 4.0  # combinations of signs that are tried for residuals; errors may be so much larger
 FAR = EPS**-0.75  # scaled distance from its start beyond which a path is no longer followed
 JUST_BEYOND = 0.01  # of the step in which something changes: near enough for a tangent, too far for round-off

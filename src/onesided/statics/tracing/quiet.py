@@ -15,7 +15,7 @@ from enum import Enum
 
 import numpy as np
 
-from onesided.base.tolerances import EPS, HALF_DIGITS, QUARTER_DIGITS, Tolerances
+from onesided.base.tolerances import EPS, HALF_DIGITS, QUARTER_DIGITS, SOME_DIGITS, Tolerances
 from onesided.base.types import Array, Mask
 from onesided.evaluation.resolution import lowest
 from onesided.statics.curves.corrections import Plane, make_point, newton
@@ -29,7 +29,7 @@ CLEAR = 64 * FLAT  # a scaled margin of which round-off is a small part
 WELL_CLEAR = 64 * CLEAR
 JUST = 0.01  # of the way from a clear point to where a margin vanishes
 TRAIL = 512  # so many points back are kept
-TOGETHER = EPS**0.375  # arc length, in scaled units, within which changes are one
+TOGETHER = SOME_DIGITS  # arc length, in scaled units, within which changes are one
 OUTDATED = 4.0  # ratio of the size of a gap to that by which it is measured
 NEAR_ZERO = EPS**0.1875  # share of its size below which a gap keeps its measure: its slope may vanish with it
 STRAIGHT = 0.1  # of the angle by which a path bends: so little it turns before and beyond
