@@ -19,8 +19,9 @@ import jax.numpy as jnp
 import numpy as np
 
 import onesided
-from onesided.evaluation.cuda_lanes import CudaLanes, has_gpu
-from onesided.evaluation.lane_runs import LaneEngine
+from onesided.evaluation.cuda_lanes import OPTIONS, CudaLanes, has_gpu
+from onesided.evaluation.lane_checks import LaneStarts, RowCheck
+from onesided.evaluation.lane_runs import HostLanes, LaneEngine
 from onesided.statics import many
 from onesided.statics.many_runs import TICKS, ManyRun
 from onesided.statics.many_starts import starts_of_many
@@ -66,10 +67,14 @@ def run(system: onesided.System, given: dict[str, Any], device: str) -> tuple[on
 
 
 PARTS = {
-    "states and data": (ManyRun, "_given"),
-    "paths with copies to and fro": (LaneEngine, "_to_the_end"),
-    "recheck and lists": (ManyRun, "_rechecked"),
-    "of which residuals": (LaneEngine, "residuals"),
+    "what was asked (wall)": (many, "starts_of_many"),
+    "starts of chunks": (ManyRun, "_given"),
+    "paths here": (HostLanes, "_to_the_end"),
+    "recheck here": (RowCheck, "points"),
+    "paths on the device": (CudaLanes, "_rows"),
+    "recheck and copies of the device": (CudaLanes, "_finds"),
+    "one in a hundred here again": (LaneEngine, "_confirmed"),
+    "order and copies of rows": (ManyRun, "_rechecked"),
     "everything up to there (wall)": (ManyRun, "rows"),
     "joining (wall)": (many, "_in_order"),
 }
@@ -102,51 +107,51 @@ def measured() -> Iterator[Counter[str]]:
 
 
 def alone(system: onesided.System, given: dict[str, Any], engine: LaneEngine) -> None:
-    """Print what compiled paths reach without tables, on a graphics processor also without copies."""
+    """Print what compiled paths reach without tables, on a graphics processor also kernel by kernel."""
     batch = starts_of_many(system, given, START, 0.0, (BOUNDS, None))
     paths = ManyRun(system, batch, engine, onesided.Tolerances())
     paths.rows(lambda done, events: None)
     count = min(len(batch.p), 1 << 18)
-    states, data = paths._given(np.arange(count))
+    starts = paths._given(np.arange(count))
     start = time.perf_counter()
-    made = engine._run(states, data, 64, TICKS)
-    seconds = time.perf_counter() - start
-    points = float(np.sum(engine.lanes.unpacked(made.states).points))
-    print(f"  compiled paths with copies: {count / seconds:,.0f} paths/s, {points / seconds:,.0f} points/s")
-    if isinstance(engine._run, CudaLanes):
-        seconds = kernel(engine._run, states, data)
-        print(f"  kernel alone: {count / seconds:,.0f} paths/s, {points / seconds:,.0f} points/s")
+    with engine.runner.follow(starts, TICKS):
+        seconds = time.perf_counter() - start
+    print(f"  paths rechecked, {count} at once: {count / seconds:,.0f} paths/s")
+    if isinstance(engine.runner, CudaLanes):
+        for name, seconds in kernels(engine.runner, starts).items():
+            print(f"  kernel `{name}` alone: {1e3 * seconds:.1f} ms, {count / seconds:,.0f} paths/s")
 
 
-def kernel(lanes: CudaLanes, states: Any, data: Any) -> float:
-    """Seconds of the kernel, by events of the device; the second of two runs."""
-    cupy, count, real, seconds = lanes._cupy, len(states), lanes._run, list[float]()
+def kernels(lanes: CudaLanes, starts: LaneStarts) -> dict[str, float]:
+    """Seconds of the kernels, by events of the device; of the second of two runs."""
+    cupy, real, seconds = lanes.cupy, lanes._launch, dict[str, float]()
+    names = {id(kernel): name for name, kernel in vars(lanes.kernels).items()}
 
-    def timed(*arguments: Any) -> None:
+    def timed(kernel: Any, *arguments: Any) -> None:
         start, end = cupy.cuda.Event(), cupy.cuda.Event()
         start.record()
-        real(*arguments)
+        real(kernel, *arguments)
         end.record()
         end.synchronize()
-        seconds.append(cupy.cuda.get_elapsed_time(start, end) / 1e3)
+        seconds[names[id(kernel)]] = cupy.cuda.get_elapsed_time(start, end) / 1e3
 
-    lanes._run = timed
+    lanes._launch = timed
     try:
-        given = lanes._sent(data)
         for _ in range(2):
-            lanes._once(lanes._sent(states), given, (count, 32 * count, 64, TICKS))
+            with lanes.follow(starts, TICKS):
+                pass
     finally:
-        lanes._run = real
-    return seconds[-1]
+        del lanes._launch
+    return seconds
 
 
 def compilation(system: onesided.System) -> None:
     """Print how long the device's compiler takes for the program."""
-    engine = next(iter(system.derivatives.engines.values()))
-    if isinstance(engine._run, CudaLanes):
+    runner = next(iter(system.derivatives.engines.values())).runner
+    if isinstance(runner, CudaLanes):
         start = time.perf_counter()
-        fresh = f"// at {start}\n{engine._run._run.code}"  # none that was kept
-        engine._run._cupy.RawKernel(fresh, "run", options=("-std=c++17",)).compile()
+        fresh = f"// at {start}\n{runner.text}"  # none that was kept
+        runner.cupy.RawModule(code=fresh, options=OPTIONS).compile()
         print(f"  NVRTC: {time.perf_counter() - start:.2f} s")
 
 

@@ -15,12 +15,13 @@ import pytest
 
 import onesided
 from onesided.evaluation import cuda_lanes, lane_runs
+from onesided.evaluation.lane_checks import RowCheck
 from onesided.evaluation.lane_runs import around_again
 from onesided.evaluation.lane_state import AT_LIMIT, OPENS
-from onesided.evaluation.native_lanes import LaneTable
+from onesided.evaluation.path_lanes import PathLanes
 from onesided.evaluation.straight import NotStraightError, StraightLine, straight
 from onesided.statics import many
-from onesided.statics.many_checks import broken
+from onesided.statics.many_runs import broken
 from onesided.statics.many_samples import ManyTracks
 
 BOUND = 10.0
@@ -274,57 +275,172 @@ def test_straight_line_computes_what_the_function_does():
 
 
 class Compiled:
-    """What stands in for a kernel of cupy: the same text compiled for this machine's processor."""
+    """What stands in for a module of cupy: the same text compiled for this machine's processor, with one thread."""
 
-    def __init__(self, text, name, options):
+    def __init__(self, code, options):
         words = "#include <cmath>\nusing std::isfinite;\n#define __global__\n#define __device__\n"
+        words += "struct Three { long long x; };\n"
+        words += "static const Three gridDim{1}, blockDim{1}, blockIdx{0}, threadIdx{0};\n"
         words += "static unsigned long long atomicAdd(unsigned long long* a, unsigned long long b)"
         words += "{ unsigned long long v = *a; *a += b; return v; }\n"
         compiler = shutil.which("c++") or shutil.which("g++") or shutil.which("clang++")
         with tempfile.TemporaryDirectory() as folder:
             written, library = Path(folder) / "lanes.cpp", Path(folder) / "lanes.so"
-            written.write_text(words + text)
+            written.write_text(words + code)
             subprocess.run([compiler, "-O0", "-shared", "-fPIC", "-o", library, written], check=True)
-            self._run = getattr(ctypes.CDLL(str(library)), name)
+            self._library = ctypes.CDLL(str(library))
 
     def compile(self):
         pass
 
-    def __call__(self, grid, block, arguments):
-        arrays, numbers = arguments[:4], arguments[4:]
-        pointers = [ctypes.c_void_p(array.ctypes.data) for array in arrays]
-        self._run(*pointers, *(ctypes.c_longlong(number) for number in numbers))
+    def get_function(self, name):
+        function = getattr(self._library, name)
+
+        def call(grid, block, arguments):
+            arrays = [one for one in arguments if np.ndim(one)]
+            assert all(array.flags.c_contiguous for array in arrays)
+            pointers = [ctypes.c_void_p(array.ctypes.data) for array in arrays]
+            function(*pointers, *(ctypes.c_longlong(number) for number in arguments[len(arrays) :]))
+
+        return call
+
+
+def asnumpy(array, out=None):
+    """A copy, as from a device."""
+    if out is None:
+        return np.array(array)
+    out[...] = array
+    return out
 
 
 def numpy_as_cupy():
     """NumPy where cupy is not to be had."""
-    stand_in = SimpleNamespace(
-        **{name: getattr(np, name) for name in ("asarray", "ascontiguousarray", "empty", "zeros")}
-    )
-    stand_in.cumsum, stand_in.uint64, stand_in.int64 = np.cumsum, np.uint64, np.int64
-    stand_in.RawKernel, stand_in.asnumpy = Compiled, np.asarray
+    names = ("asarray", "empty", "zeros", "cumsum", "uint64", "int64", "uint8", "int32")
+    stand_in = SimpleNamespace(**{name: getattr(np, name) for name in names})
+    stand_in.RawModule, stand_in.asnumpy = Compiled, asnumpy
     device = SimpleNamespace(attributes={"MultiProcessorCount": 1})
-    stand_in.cuda = SimpleNamespace(Stream=lambda non_blocking: nullcontext(), Device=lambda: device)
+    stand_in.cuda = SimpleNamespace(
+        Stream=lambda non_blocking: nullcontext(), Device=lambda: device, alloc_pinned_memory=bytearray
+    )
     return stand_in
 
 
-@pytest.mark.skipif(not any(map(shutil.which, ("c++", "g++", "clang++"))), reason="no C++ compiler")
-def test_printed_kernel_runs_the_same_paths(snap, monkeypatch):
+@pytest.fixture
+def device(monkeypatch):
     """What a graphics processor is given, compiled for this one, with room for the rows of few paths at first."""
+    if not any(map(shutil.which, ("c++", "g++", "clang++"))):
+        pytest.skip("no C++ compiler")
     monkeypatch.setattr(cuda_lanes, "_cupy", numpy_as_cupy)
     monkeypatch.setattr(cuda_lanes, "ROOM", 1)
     monkeypatch.setitem(lane_runs.CHUNK, "gpu", 16)
-    given = random_snaps(50, seed=5)
-    device, host = (
-        onesided.trace_many(snap, given, [0.0], 0.0, p_bounds=(-5, 5), device=device) for device in ("gpu", "cpu")
+
+
+def with_a_gap():
+    """A system of its own, so that what is compiled for it is not kept for other tests."""
+    return onesided.System(
+        coordinates=("q",),
+        energy=lambda q, p, th: th.k / 8 * q[0] ** 2 * (q[0] - 2 * th.h) ** 2 - p * q[0],
+        unilateral={"stop": lambda q, p, th: th.w - q[0]},
+        parameters={"k": 1.0, "h": 1.0, "w": 1.0},
     )
-    assert device.engine == "gpu" and not device.handed.any()
-    assert np.array_equal(device.path, host.path) and np.array_equal(device.kind, host.kind)
-    assert np.allclose(device.p, host.p, rtol=1e-12, atol=1e-12)
-    assert np.allclose(device.q, host.q, rtol=1e-7, atol=1e-7)
 
 
-def test_closed_paths_are_told_once():
+@pytest.mark.usefixtures("device")
+def test_printed_kernel_runs_the_same_paths(snap):
+    given, at = random_snaps(50, seed=5), [-0.01, 0.02]
+    there, here = (
+        onesided.trace_many(snap, given, [0.0], 0.0, p_bounds=(-5, 5), device=device, at=at)
+        for device in ("gpu", "cpu")
+    )
+    assert there.engine == "gpu" and not there.handed.any()
+    for name in ("path", "kind", "constraint", "before", "after"):
+        assert np.array_equal(getattr(there, name), getattr(here, name))
+    assert np.allclose(there.p, here.p, rtol=1e-12, atol=1e-12)
+    assert np.allclose(there.q, here.q, rtol=1e-7, atol=1e-7)
+    assert np.array_equal(there.samples.path, here.samples.path)
+    assert np.allclose(there.samples.q, here.samples.q, rtol=1e-9, atol=1e-9)
+
+
+def spoilt(monkeypatch, kernel, change):
+    """Let a kernel of the device do something to its arguments once it has run."""
+    real = Compiled.get_function
+
+    def get_function(self, name):
+        function = real(self, name)
+
+        def call(grid, block, arguments):
+            function(grid, block, arguments)
+            if name == kernel:
+                change(*arguments)
+
+        return call
+
+    monkeypatch.setattr(Compiled, "get_function", get_function)
+
+
+@pytest.mark.usefixtures("device")
+def test_a_row_of_the_device_that_is_no_equilibrium_is_seen_there(monkeypatch):
+    """One row is moved: of that path, and of no other, is every event computed again by `trace`."""
+
+    def moved(states, data, rows, counts, *numbers):
+        first = np.flatnonzero(rows[: int(counts[1]), -2] == 3)
+        rows[first[:1], 0] += 1e-3
+
+    spoilt(monkeypatch, "run", moved)
+    given = random_snaps(12, seed=5)
+    found = onesided.trace_many(with_a_gap(), given, [0.0], 0.0, p_bounds=(-BOUND, BOUND), device="gpu")
+    assert found.ok.all() and np.flatnonzero(found.handed).tolist() == [3]
+    for i in range(12):
+        exact = events_of_snap(*(values[i] for values in given.values()))
+        assert np.allclose(found.p[found.of(i)], [event[1] for event in exact], rtol=1e-10, atol=1e-10)
+
+
+@pytest.mark.usefixtures("device")
+@pytest.mark.parametrize("sampled", [4, 1 << 11])
+def test_a_recheck_on_the_device_that_passes_everything_is_seen_here(monkeypatch, caplog, sampled):
+    """All rows are moved by the recheck itself, which says nothing: the rows looked at here say it of all."""
+
+    def passed(x, codes, wrong, *rest):
+        x[:, 0] += 1e-3
+        wrong[:] = 0
+
+    spoilt(monkeypatch, "check", passed)
+    monkeypatch.setattr(lane_runs, "SAMPLED", sampled)
+    given = random_snaps(12, seed=6)
+    with caplog.at_level("WARNING", logger="onesided"):
+        found = onesided.trace_many(with_a_gap(), given, [0.0], 0.0, p_bounds=(-BOUND, BOUND), device="gpu")
+    assert found.handed.all() and found.ok.all() and "recheck on the device" in caplog.text
+    for i in range(12):
+        exact = events_of_snap(*(values[i] for values in given.values()))
+        assert np.allclose(found.p[found.of(i)], [event[1] for event in exact], rtol=1e-10, atol=1e-10)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_recheck_tells_equilibria_from_others(snap, seed):
+    """Points of q(p) by hand, with and without contact, and the same a little off in every unknown, in two ways."""
+    rng = np.random.default_rng(seed)
+    knobs = many._knobs(onesided.PredictorCorrector(), onesided.Tolerances())
+    lanes = PathLanes(1, 1, 0, snap.derivatives.blocks, 3, knobs)
+    check = RowCheck(snap.derivatives, lanes)
+    k, h, w = (values[0] for values in random_snaps(1, seed).values())
+    vector, free, push = np.array([{"k": k, "h": h, "w": w}[name] for name in snap.derivatives.names]), 0.5 * w, 0.3
+    inside = [free, k / 2 * free * (free - h) * (free - 2 * h), 0.0]
+    held = [w, k / 2 * w * (w - h) * (w - 2 * h) + push, push]
+    unit, weight = rng.uniform(0.5, 2.0, 3), rng.uniform(0.5, 2.0, 2)
+    given, small = np.concatenate([vector, unit, weight]), 1e-3
+    wrong = [np.array(x) + step for x in (inside, held) for step in (*small * np.eye(3), *-small * np.eye(3))]
+    rows = np.array([inside, held, *wrong, [w + 0.1, k / 2 * (w + 0.1) * (w + 0.1 - h) * (w + 0.1 - 2 * h), 0.0]])
+    line = straight(check.checked, 3, check.given)
+    told = [evaluated(line, np.concatenate([row / unit, given])) for row in rows]
+    assert np.allclose([one[:3] for one in told], rows) and [one[3] for one in told] == [1, 1] + [0] * 13
+    many_of = len(rows)
+    sizes = np.tile(given[3:], (many_of, 1))
+    assert check.holds(rows, np.tile(vector, (many_of, 1)), sizes).tolist() == [True, True] + [False] * 13
+
+
+@pytest.mark.usefixtures("device")
+@pytest.mark.parametrize("on", ["cpu", "gpu"])
+def test_closed_paths_are_told_once(on):
     """q² + p² = r²: two limit points at p = ±r, once around."""
     circle = onesided.System(
         coordinates=("q",),
@@ -332,7 +448,7 @@ def test_closed_paths_are_told_once():
         parameters={"r": 1.0},
     )
     r = np.array([0.5, 1.0])
-    found = onesided.trace_many(circle, {"r": r}, r[:, None], 0.0, p_bounds=(-5, 5))
+    found = onesided.trace_many(circle, {"r": r}, r[:, None], 0.0, p_bounds=(-5, 5), device=on)
     assert np.allclose(found.p.reshape(2, 2), np.outer(r, [1, -1])) and set(found.status) == {onesided.Status.closed}
 
 
@@ -351,19 +467,19 @@ def test_pieces_are_joined_as_a_stable_sort_joins_them(seed):
 
 
 def test_paths_that_come_around_again_are_noticed():
-    """Rows (q, p, kind) of three paths: twice around, once, and another kind at the same place."""
-    rows = np.array([[0.1, 1, AT_LIMIT], [0.2, -1, AT_LIMIT], [0.1, 1, AT_LIMIT]] * 3)
-    rows[5, 0], rows[8, 2] = 0.3, OPENS
-    table = LaneTable(np.zeros((3, 0)), rows, np.repeat(np.arange(3), 3))
-    assert around_again(table, 2, 1e-6).tolist() == [0]
+    """Events (q, p), kind of three paths: twice around, once, and another kind at the same place."""
+    points, kinds = np.array([[0.1, 1], [0.2, -1], [0.1, 1]] * 3), np.full(9, AT_LIMIT)
+    points[5, 0], kinds[8] = 0.3, OPENS
+    assert around_again(np.repeat(np.arange(3), 3), points, kinds, np.full((1, 2), 1e-6)).tolist() == [0]
+    wide = np.array([[1e-6, 1e-6], [1.0, 1e-6], [1e-6, 1e-6]])  # of the second 0.1 and 0.3 are as good as one
+    assert around_again(np.repeat(np.arange(3), 3), points, kinds, wide).tolist() == [0, 1]
 
 
 def test_a_path_on_which_an_event_is_missing_is_noticed():
     """Negative modes after an event are those before the next, and at the end those of the path: not on 1 and 2."""
-    rows = np.array([[0.0, AT_LIMIT, 0, 1], [0.1, AT_LIMIT, 1, 0]] * 3, dtype=float)
-    rows[3, 2:], rows[5, 3] = (0, 0), 1
-    table = LaneTable(np.zeros((3, 0)), rows, np.repeat(np.arange(3), 2))
-    assert broken(table, 1, SimpleNamespace(degree=np.zeros(3))).tolist() == [1, 2]
+    codes = np.array([[AT_LIMIT, 0, 1, 0], [AT_LIMIT, 1, 0, 0]] * 3)
+    codes[3, 1:3], codes[5, 2] = (0, 0), 1
+    assert broken(np.repeat(np.arange(3), 2), codes, np.zeros(3)).tolist() == [1, 2]
 
 
 def test_starts_that_are_no_equilibria_lead_where_trace_goes_and_bounds_hide_what_is_beyond():

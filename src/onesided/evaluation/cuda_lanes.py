@@ -1,191 +1,138 @@
-"""Straight lines of operations printed as C and compiled for a graphics processor: one thread per path.
+"""Very many paths on a graphics processor: begun, run and rechecked there, so that only what is asked for travels.
 
-A thread that is done with a path takes the next one. The text is plain C++ but for four words (`__global__`,
-`__device__`, `atomicAdd`, the thread's number), so that it can be compiled and tried on any machine.
+A thread that is done with a path takes the next one [`cuda_text`].
 """
 
-import math
+from collections.abc import Iterator
+from contextlib import contextmanager
 from queue import SimpleQueue
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from onesided.base.errors import UsageError
-from onesided.base.types import Array
-from onesided.evaluation.lane_state import START
-from onesided.evaluation.native_lanes import LaneTable
-from onesided.evaluation.straight import Input, Scalar, ScalarOperation, StraightLine
+from onesided.evaluation.cuda_text import Layout, source
+from onesided.evaluation.lane_checks import CODES, LaneFinds, LaneStarts, ends_of
+from onesided.evaluation.lane_state import ENDED
+from onesided.evaluation.path_lanes import PathLanes
+from onesided.evaluation.straight import StraightLine
 
-INFIX = {"add": "+", "sub": "-", "mul": "*", "div": "/", "eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">"}
-INFIX |= {"ge": ">=", "and": "&&", "or": "||", "xor": "!="}
-CALLED = {"sqrt": "sqrt", "abs": "fabs", "pow": "pow", "max": "larger", "min": "smaller", "sign": "sign_of"}
-CALLED |= {name: name for name in ("sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sinh", "cosh", "tanh")}
-CALLED |= {name: name for name in ("asinh", "acosh", "atanh", "exp", "exp2", "expm1", "log", "log1p", "cbrt")}
-CALLED |= {"floor": "floor", "ceil": "ceil", "rem": "fmod", "is_finite": "isfinite"}
+OPTIONS = ("-std=c++17",)
 THREADS = 128  # of a block
-ROOM = 16  # rows per path that there is room for at first
 BLOCKS = 8  # per multiprocessor, each of which takes paths until none is left
-
-HELPERS = """
-__device__ inline double larger(double a, double b) { return a > b || a != a ? a : b; }
-__device__ inline double smaller(double a, double b) { return a < b || a != a ? a : b; }
-__device__ inline double sign_of(double a) { return a > 0.0 ? 1.0 : a < 0.0 ? -1.0 : a; }
-"""
-KERNEL = """
-extern "C" __global__ void run(double* states, const double* data, double* rows, unsigned long long* counts,
-                               const long long count, const long long room, const long long most,
-                               const long long ticks) {{
-  double s[{length}], d[{given}], e[{width}];
-  long long path = -1, spent = 0;
-  for (;;) {{
-    if (path < 0) {{
-      path = (long long)atomicAdd(counts, 1ULL);
-      if (path >= count) return;
-      for (int i = 0; i < {length}; ++i) s[i] = states[i * count + path];
-      for (int i = 0; i < {given}; ++i) d[i] = data[i * count + path];
-      spent = 0;
-    }}
-    const bool told = tick(s, d, e);
-    const long long made = (long long)s[{events}];
-    if (told) {{
-      const long long row = (long long)atomicAdd(counts + 1, 1ULL);
-      if (row < room) {{
-        for (int i = 0; i < {width}; ++i) rows[row * {wide} + i] = e[i];
-        rows[row * {wide} + {width}] = (double)path;
-        rows[row * {wide} + {width} + 1] = (double)made;
-      }}
-    }}
-    if (s[{phase}] == {done} || made >= most || ++spent >= ticks) {{
-      for (int i = 0; i < {length}; ++i) states[i * count + path] = s[i];
-      path = -1;
-    }}
-  }}
-}}
-"""
+ROOM = 16  # rows per path that there is room for at first
+MOST, MOST_POINTS = 512, 4096  # rows of a path, of events alone and with all points; one with more is not done
+ASKED = ("how", "points", "s", "s_1", "degree")  # of every path; of those that did not come to their end also where
 
 
-def source(line: StraightLine, sizes: tuple[int, int, int], places: tuple[int, int, float]) -> str:
-    """The program: `tick` as a straight line, and the loop over paths around it.
+class _Lane(NamedTuple):
+    """Memory that belongs to one chunk at a time: a stream, and pages that the device writes to directly."""
 
-    Results replace what they are made of: they are kept apart until all of them are known.
-    """
-    (length, given, width), (phase, events, done) = sizes, places
-    made = [f"  const {_kind(one)} v{index} = {_written(one, length)};" for index, one in line.operations]
-    kept = [f"  const double r{i} = {_named(one, length)};" for i, one in enumerate(line.outputs)]
-    stored = [f"  s[{i}] = r{i};" for i in range(length)] + [f"  e[{i}] = r{length + i};" for i in range(width)]
-    head = "__device__ inline bool tick(double* s, const double* d, double* e) {"
-    tick = "\n".join([head, *made, *kept, *stored, f"  return r{length + width} > 0.0;", "}"])
-    numbers = {"length": length, "given": given, "width": width, "phase": phase, "events": events, "done": done}
-    numbers["wide"] = width + 2
-    return HELPERS + tick + KERNEL.format(**numbers)
-
-
-def _kind(operation: ScalarOperation) -> str:
-    return "bool" if operation.truth else "double"
-
-
-def _named(one: Any, length: int) -> str:
-    """How a number is called: an input, an earlier result, or what it is."""
-    if isinstance(one, Input):
-        return f"s[{one.index}]" if one.index < length else f"d[{one.index - length}]"
-    if isinstance(one, Scalar):
-        return f"v{one.index}"
-    if isinstance(one, bool):
-        return "true" if one else "false"
-    if math.isnan(one):
-        return "(0.0 / 0.0)"
-    return f"({'-' if one < 0 else ''}1.0 / 0.0)" if math.isinf(one) else f"({one!r})"
-
-
-def _written(operation: ScalarOperation, length: int) -> str:
-    name, given = operation.name, [_named(one, length) for one in operation.inputs]
-    if name in INFIX:
-        return f" {INFIX[name]} ".join(given)
-    if name == "select":
-        return f"{given[0]} ? {given[2]} : {given[1]}"
-    if name == "neg" or name == "not":
-        return f"{'-' if name == 'neg' else '!'}{given[0]}"
-    return f"{CALLED[name]}({', '.join(given)})"
+    stream: Any
+    pages: list[Any]
 
 
 class CudaLanes:
-    """A compiled `tick` on the first graphics processor; arguments as for `NativeLanes`.
+    """A compiled `tick` and the recheck of its rows on the first graphics processor.
 
-    Called from several threads, it copies for one while it computes for another: of paths that have not begun only the
-    numbers `first`, of those that are done only the numbers `last` (the others come back as zeros).
+    Called from several threads, it copies for one while it computes for another.
     """
 
-    def __init__(
-        self,
-        line: StraightLine,
-        sizes: tuple[int, int, int],
-        places: tuple[int, int, float],
-        ends: tuple[list[int], list[int]],
-    ) -> None:
-        self.width, self._places, (self._first, self._last) = sizes[2], places, ends
-        self._cupy = _cupy()
-        self._streams: SimpleQueue[Any] = SimpleQueue()
-        text = source(line, sizes, places)
-        self._run = self._cupy.RawKernel(text, "run", options=("-std=c++17",))
-        self._run.compile()
+    def __init__(self, lanes: PathLanes, tick: StraightLine, check: StraightLine) -> None:
+        self._lanes, self._layout = lanes, _layout(lanes)
+        self.cupy = _cupy()
+        self._free: SimpleQueue[_Lane] = SimpleQueue()
+        self._room = ROOM  # rows per path: what there was of them before
+        self.text = source(tick, check, self._layout)
+        module = self.cupy.RawModule(code=self.text, options=OPTIONS)
+        module.compile()
+        self.kernels = SimpleNamespace(**{name: module.get_function(name) for name in ("begin", "run", "check")})
 
-    def __call__(self, states: Array, data: Array, most: int, ticks: int) -> LaneTable:
-        """Run paths until they are done, have `most` rows, or were evaluated `ticks` times."""
-        count, room, made = len(states), ROOM * len(states), None
-        stream = self._cupy.cuda.Stream(non_blocking=True) if self._streams.empty() else self._streams.get()
-        with stream:
-            given = self._sent(data)
-            while made is None:
-                made, room = self._once(self._begun(states), given, (count, room, most, ticks))
-        self._streams.put(stream)
+    @contextmanager
+    def follow(self, starts: LaneStarts, ticks: int) -> Iterator[LaneFinds]:
+        """What becomes of some paths; points and codes lie in memory that is used again."""
+        lane = _Lane(self.cupy.cuda.Stream(non_blocking=True), []) if self._free.empty() else self._free.get()
+        try:
+            with lane.stream:
+                there, given, rows, made = self._rows(starts, ticks)
+                yield self._finds(lane, starts, (there, given, rows, made))
+        finally:
+            self._free.put(lane)
+
+    def begun(self, starts: LaneStarts) -> tuple[Any, Any]:
+        """States and data of paths that begin, a number of all paths after the other."""
+        cupy, count = self.cupy, len(starts.x)
+        blank = self._lanes.start(np.zeros((1, self._layout.size)), np.zeros((1, self._layout.contacts)))[0]
+        there, given = cupy.empty((self._layout.length, count)), cupy.empty((self._layout.given, count))
+        columns = (blank, *starts[:-1], np.array(starts.asked, dtype=np.float64))
+        sent = [cupy.asarray(np.ascontiguousarray(column)) for column in columns]
+        self._launch(self.kernels.begin, count, (there, given, *sent, np.int64(count)))
+        return there, given
+
+    def _rows(self, starts: LaneStarts, ticks: int) -> tuple[Any, Any, Any, int]:
+        """Last states, data, rows in any order, and how many there are: once more where there was no room for all."""
+        cupy, count, most = self.cupy, len(starts.x), MOST_POINTS if self._lanes.knobs.points else MOST
+        while True:
+            room = self._room * count
+            there, given = self.begun(starts)
+            rows, counts = cupy.empty((room, self._layout.width + 2)), cupy.zeros(2, dtype=cupy.uint64)
+            numbers = map(np.int64, (count, room, most, ticks))
+            self._launch(self.kernels.run, count, (there, given, rows, counts, *numbers))
+            made = int(counts[1])
+            if made <= room:
+                return there, given, rows, made
+            self._room = max(self._room, -(-made // count))
+
+    def _finds(self, lane: _Lane, starts: LaneStarts, run: tuple[Any, Any, Any, int]) -> LaneFinds:
+        """Rows in order, rechecked, and where paths stand."""
+        cupy, (there, given, rows, made), count = self.cupy, run, len(starts.x)
+        own = there[self._layout.events].astype(cupy.int64)
+        first = cupy.cumsum(own) - own  # rows of the paths before
+        x, codes = cupy.empty((made, self._layout.size)), cupy.empty((made, CODES), dtype=cupy.int32)
+        wrong = cupy.zeros(count, dtype=cupy.uint8)
+        if made:
+            arguments = (x, codes, wrong, rows, given, first, np.int64(made), np.int64(count))
+            self._launch(self.kernels.check, made, arguments)
+        places = self._lanes.columns(*ASKED)
+        own, wrong, x, codes, *numbers = self._landed(lane, [own, wrong, x, codes, *(there[i] for i in places)])
+        last = SimpleNamespace(**dict(zip(ASKED, numbers, strict=True)))
+        last.sense, y = np.zeros(count), np.zeros((count, self._layout.size))
+        if starts.asked[0] == 0 or np.any(last.how != ENDED):
+            last.sense = cupy.asnumpy(there[self._lanes.columns("sense")[0]])
+            ahead = self._lanes.columns("y")
+            y = cupy.asnumpy(there[ahead[0] : ahead[-1] + 1]).T * starts.sizes[starts.group, : self._layout.size]
+        return LaneFinds(np.repeat(np.arange(count), own), x, codes, wrong.astype(bool), ends_of(last, y))
+
+    def _landed(self, lane: _Lane, arrays: list[Any]) -> list[NDArray[Any]]:
+        """Arrays from the device, in pages that are used again for the next ones."""
+        sizes = [-(-array.nbytes // 8) * 8 for array in arrays]
+        if not lane.pages or lane.pages[0].nbytes < sum(sizes):
+            wanted = sum(sizes) + sum(sizes) // 4
+            lane.pages[:] = [np.frombuffer(self.cupy.cuda.alloc_pinned_memory(wanted), np.uint8, wanted)]
+        made, at = list[NDArray[Any]](), 0
+        for array, size in zip(arrays, sizes, strict=True):
+            into = np.frombuffer(lane.pages[0], array.dtype, array.size, at).reshape(array.shape)
+            made.append(self.cupy.asnumpy(array, out=into))
+            at += size
         return made
 
-    def _sent(self, table: Array) -> Any:
-        """A number of all paths after the other, on the device."""
-        return self._cupy.ascontiguousarray(self._cupy.asarray(np.ascontiguousarray(table)).T)
+    def _launch(self, kernel: Any, count: int, arguments: tuple[Any, ...]) -> None:
+        """Run a kernel with a thread for each of so many, or with as many as there are."""
+        units = self.cupy.cuda.Device().attributes["MultiProcessorCount"]
+        kernel((min(-(-count // THREADS), BLOCKS * units),), (THREADS,), arguments)
 
-    def _begun(self, states: Array) -> Any:
-        """States on the device; of paths that have not begun only the numbers that differ are sent."""
-        if np.any(states[:, self._places[0]] != START):
-            return self._sent(states)
-        there = self._cupy.empty((states.shape[1], len(states)))
-        there[:] = self._cupy.asarray(states[0])[:, None]
-        for place, numbers in zip(self._first, self._sent(states[:, self._first]), strict=True):
-            there[place] = numbers
-        return there
 
-    def _fetched(self, there: Any) -> Array:
-        """States from the device, (B, length), with all numbers of the paths that are not done."""
-        cupy, (phase, _, done) = self._cupy, self._places
-        asked = cupy.empty((len(self._last), there.shape[1]))
-        for into, place in enumerate(self._last):
-            asked[into] = there[place]
-        states = np.zeros(there.shape)
-        states[self._last] = cupy.asnumpy(asked)
-        on = np.flatnonzero(states[phase] != done)
-        if len(on):
-            states[:, on] = cupy.asnumpy(there[:, cupy.asarray(on)])
-        return states.T
-
-    def _once(self, there: Any, given: Any, numbers: tuple[int, int, int, int]) -> tuple[LaneTable | None, int]:
-        """What was made, or None where there was no room for all rows; how many rows there were."""
-        cupy, at = self._cupy, self._places[1]
-        before = there[at].copy()
-        there[at] = 0.0
-        rows = cupy.empty((numbers[1], self.width + 2))
-        counts = cupy.zeros(2, dtype=cupy.uint64)
-        blocks = min(-(-numbers[0] // THREADS), BLOCKS * cupy.cuda.Device().attributes["MultiProcessorCount"])
-        self._run((blocks,), (THREADS,), (there, given, rows, counts, *map(np.int64, numbers)))
-        made = int(counts[1])
-        if made > numbers[1]:
-            return None, made
-        own, listed = there[at].astype(cupy.int64), rows[:made]
-        first = cupy.cumsum(own) - own  # rows of the paths before
-        ordered = cupy.empty((made, self.width))
-        ordered[first[listed[:, -2].astype(cupy.int64)] + listed[:, -1].astype(cupy.int64) - 1] = listed[:, :-2]
-        there[at] += before
-        path = np.repeat(np.arange(numbers[0]), cupy.asnumpy(own))
-        return LaneTable(self._fetched(there), cupy.asnumpy(ordered), path), made
+def _layout(lanes: PathLanes) -> Layout:
+    phase, events, done = lanes.places
+    z, closed, level = (lanes.columns(name) for name in ("z", "closed", "level"))
+    sizes = lanes.size + lanes.n + lanes.m
+    return Layout(
+        length=lanes.length, given=lanes.given, width=lanes.width, size=lanes.size, sizes=sizes, contacts=lanes.m,
+        parameters=lanes.given - 3 - sizes, z=z[0], closed=closed[0] if closed else 0, level=level[0], phase=phase,
+        events=events, done=done, p=lanes.n, codes=CODES,
+    )  # fmt: skip
 
 
 def _cupy() -> Any:

@@ -3,8 +3,9 @@
 Whichever it is, it runs the same straight line of operations; functions that cannot be written as one are left to JAX.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from typing import Any, Protocol, TypeVar
 
 import jax
@@ -12,20 +13,22 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from onesided.base.log import LOG
 from onesided.base.processors import processors
-from onesided.base.types import Array, Indices
-from onesided.evaluation.compiling import compiled, compiler_options
+from onesided.base.types import Array, Indices, Mask
+from onesided.evaluation.compiling import compiler_options
 from onesided.evaluation.cuda_lanes import CudaLanes, has_gpu
 from onesided.evaluation.derivatives import Derivatives
-from onesided.evaluation.lane_state import FIRST, LAST, POINT, LaneKnobs
+from onesided.evaluation.lane_checks import SAMPLED, LaneFinds, LaneStarts, RowCheck, found_here, states_of
+from onesided.evaluation.lane_state import POINT, LaneKnobs
 from onesided.evaluation.native_lanes import LaneTable, NativeLanes
 from onesided.evaluation.path_lanes import PathLanes
 from onesided.evaluation.straight import NotStraightError, straight
 
 ROOM = 64  # rows that a path may make before it is looked at
-RECHECKED = 1 << 13  # points that are looked at in one call, where there are so many at least
 AGAIN, OFTEN = 64, 8  # so often at most, with all points and with events alone; a path with more rows is not done
 CHUNK = {"cpu": 1 << 13, "gpu": 1 << 16, "xla": 1 << 10}  # paths of one call
+FEWER = 2  # halvings of it where all points are told
 MOST_AT_ONCE = 8  # chunks: while one runs, others are made ready, or what became of them is looked at
 
 Made = TypeVar("Made")
@@ -74,59 +77,28 @@ class XlaLanes:
         return lax.while_loop(lambda carried: jnp.any(busy(carried[0])) & (carried[2] < ticks), go, start)[:2]
 
 
-class LaneEngine:
-    """Everything compiled that many paths of a model need; `name` says what they run on."""
+class HostLanes:
+    """Paths on this machine's processors: run to their ends, and rechecked."""
 
-    def __init__(
-        self, derivatives: Derivatives, bilateral: int, parameters: int, knobs: LaneKnobs, device: str
-    ) -> None:
-        self.lanes = PathLanes(derivatives.n, derivatives.m, bilateral, derivatives.blocks, parameters, knobs)
-        self.name, self._run = _runner(self.lanes, device)
-        residuals = jax.vmap(derivatives.packed_residual)
-        self._residuals, self._many_residuals = compiled(residuals, rare=True), jax.jit(residuals)
+    def __init__(self, lanes: PathLanes, run: LaneRunner, check: RowCheck) -> None:
+        self._lanes, self._run, self._check = lanes, run, check
 
-    def run(
-        self,
-        count: int,
-        given: Callable[[Indices], tuple[Array, Array]],
-        finish: Callable[[Indices, LaneTable], Made],
-        ticks: int,
-        told: Callable[[int, Made], None],
-    ) -> list[Made]:
-        """Run paths to their ends, some at a time.
-
-        Parameters
-        ----------
-        given : numbers of some paths → their states and data.
-        finish : numbers of some paths, their last states and rows (with paths counted among them) → what is kept.
-        told : receives how many paths are done, and what was kept of the last ones.
-        """
-        chunk, kept = CHUNK[self.name], list[Made]()
-
-        def done(first: int) -> Made:
-            which = np.arange(first, min(first + chunk, count))
-            return finish(which, self._to_the_end(*given(which), ticks))
-
-        with ThreadPoolExecutor(_at_once(self.name)) as pool:
-            try:
-                for made in pool.map(done, range(0, count, chunk)):
-                    kept.append(made)
-                    told(min(chunk * len(kept), count), made)
-            except BaseException:
-                pool.shutdown(wait=True, cancel_futures=True)
-                raise
-        return kept
+    @contextmanager
+    def follow(self, starts: LaneStarts, ticks: int) -> Iterator[LaneFinds]:
+        """What becomes of some paths."""
+        yield found_here(self._check, self._lanes, self._to_the_end(*states_of(self._lanes, starts), ticks), starts)
 
     def _to_the_end(self, states: Array, data: Array, ticks: int) -> LaneTable:
         """Paths of one call; those with many rows go on where they were."""
         made = self._run(states, data, ROOM, ticks)
         ends, parts, which = made.states, [made], np.arange(len(states))
-        phase, _, done = self.lanes.places
-        for _ in range((AGAIN if self.lanes.knobs.points else OFTEN) - 1):
+        phase, _, done = self._lanes.places
+        for _ in range((AGAIN if self._lanes.knobs.points else OFTEN) - 1):
             rows = np.bincount(made.path, minlength=len(which))
             on = (made.states[:, phase] != done) & (rows >= ROOM)
             if on.any():
-                on[around_again(made, self.lanes.size, self.lanes.knobs.near)] = False
+                size, near = self._lanes.size, np.full((1, self._lanes.size), self._lanes.knobs.near)
+                on[around_again(made.path, made.rows[:, :size], made.rows[:, size], near)] = False
             if not on.any():
                 break
             which, current = which[on], made.states[on]
@@ -139,11 +111,74 @@ class LaneEngine:
         order = np.argsort(path, kind="stable")
         return LaneTable(ends, table[order], path[order])
 
-    def residuals(self, X: Array, vectors: Array) -> tuple[Array, Array]:
-        """L_q and c at packed points, each with parameters of its own: by other code than that which made them."""
-        n = self.lanes.n
-        out = np.asarray((self._many_residuals if len(X) == RECHECKED else self._residuals)(X, vectors))
-        return out[:, 1 : n + 1], out[:, n + 1 :]
+
+class LaneEngine:
+    """Everything compiled that many paths of a model need; `name` says what they run on."""
+
+    def __init__(
+        self, derivatives: Derivatives, bilateral: int, parameters: int, knobs: LaneKnobs, device: str
+    ) -> None:
+        self.lanes = PathLanes(derivatives.n, derivatives.m, bilateral, derivatives.blocks, parameters, knobs)
+        self._check = RowCheck(derivatives, self.lanes)
+        self.name, self.runner = _runner(self.lanes, self._check, device)
+
+    def run(
+        self,
+        count: int,
+        given: Callable[[Indices], LaneStarts],
+        finish: Callable[[Indices, LaneFinds], Made],
+        ticks: int,
+        told: Callable[[int, Made], None],
+    ) -> list[Made]:
+        """Run paths to their ends, some at a time.
+
+        Parameters
+        ----------
+        given : numbers of some paths → what they begin with.
+        finish : numbers of some paths, what became of them (with paths counted among them) → what is kept: copies,
+            since arrays of a device are used again.
+        told : receives how many paths are done, and what was kept of the last ones.
+        """
+        chunk, kept = CHUNK[self.name] >> (FEWER if self.lanes.knobs.points else 0), list[Made]()
+
+        def done(first: int) -> Made:
+            which = np.arange(first, min(first + chunk, count))
+            starts = given(which)
+            with self.runner.follow(starts, ticks) as finds:
+                return finish(which, self._confirmed(finds, starts))
+
+        with ThreadPoolExecutor(_at_once(self.name)) as pool:
+            try:
+                for made in pool.map(done, range(0, count, chunk)):
+                    kept.append(made)
+                    told(min(chunk * len(kept), count), made)
+            except BaseException:
+                pool.shutdown(wait=True, cancel_futures=True)
+                raise
+        return kept
+
+    def _confirmed(self, finds: LaneFinds, starts: LaneStarts) -> LaneFinds:
+        """Rows that a device has rechecked, some of them once more here: where one fails only here, all are."""
+        if isinstance(self.runner, HostLanes):
+            return finds
+        count = len(finds.path)
+        for some in (np.linspace(0, count, min(count, SAMPLED), endpoint=False).astype(np.intp), np.arange(count)):
+            wrong = finds.wrong.copy()
+            wrong[finds.path[some[~self._holds(finds, starts, some)]]] = True
+            if np.array_equal(wrong, finds.wrong):
+                break
+            LOG.warning("a recheck on the device passed a point that is none: all points are rechecked here")
+            finds = finds._replace(wrong=wrong)
+        return finds
+
+    def _holds(self, finds: LaneFinds, starts: LaneStarts, rows: Indices) -> Mask:
+        good = np.zeros(len(rows), dtype=bool)
+        for first in range(0, len(rows), SAMPLED):
+            here = slice(max(0, min(first, len(rows) - SAMPLED)), first + SAMPLED)
+            path = finds.path[rows[here]]
+            sizes = starts.sizes[starts.group[path]]
+            good[here] = self._check.holds(np.array(finds.x[rows[here]]), starts.vectors[path], sizes)
+        return good
 
 
 def _at_once(device: str) -> int:
@@ -151,17 +186,20 @@ def _at_once(device: str) -> int:
     return min(processors(), MOST_AT_ONCE) if device == "gpu" else 2
 
 
-def around_again(table: LaneTable, size: int, near: float) -> Indices:
-    """Paths that come back to their first event: they are closed, and were followed more than once around."""
-    events = np.flatnonzero(table.rows[:, size] != POINT)
-    path = table.path[events]
+def around_again(path: Indices, points: Array, kinds: Any, near: Array) -> Indices:
+    """Paths that come back to their first event: they are closed, and were followed more than once around.
+
+    near : how close coordinates are then, (B, N), or (1, N) for all paths alike.
+    """
+    events = np.flatnonzero(kinds != POINT)
+    path = path[events]
     begins = np.flatnonzero(np.append(True, path[1:] != path[:-1])[: len(path)])
     first = np.repeat(events[begins], np.diff(np.append(begins, len(path))))
-    same = (first != events) & (table.rows[events, size] == table.rows[first, size])
-    for column in range(size):  # most differ in the first
+    same = (first != events) & (kinds[events] == kinds[first])
+    for column in range(points.shape[1]):  # most differ in the first
         places = np.flatnonzero(same)
-        apart = table.rows[events[places], column] - table.rows[first[places], column]
-        same[places] = np.abs(apart) <= near
+        apart = points[events[places], column] - points[first[places], column]
+        same[places] = np.abs(apart) <= near[path[places] if len(near) > 1 else 0, column]
     return np.unique(path[same])
 
 
@@ -174,15 +212,15 @@ def engine_for(derivatives: Derivatives, bilateral: int, parameters: int, knobs:
     return found
 
 
-def _runner(lanes: PathLanes, device: str) -> tuple[str, LaneRunner]:
+def _runner(lanes: PathLanes, check: RowCheck, device: str) -> tuple[str, HostLanes | CudaLanes]:
     """What runs, by name: a graphics processor where there is one, unless another is asked for."""
     sizes = lanes.length, lanes.given, lanes.width
     if device == "xla":
-        return "xla", XlaLanes(lanes)
+        return "xla", HostLanes(lanes, XlaLanes(lanes), check)
     try:
         line = straight(lanes.tick, lanes.length, lanes.given)
+        if device == "gpu" or (device == "auto" and has_gpu()):
+            return "gpu", CudaLanes(lanes, line, straight(check.checked, lanes.size, check.given))
     except NotStraightError:
-        return "xla", XlaLanes(lanes)
-    if device == "gpu" or (device == "auto" and has_gpu()):
-        return "gpu", CudaLanes(line, sizes, lanes.places, (lanes.columns(*FIRST), lanes.columns(*LAST)))
-    return "cpu", NativeLanes(line, sizes, lanes.places)
+        return "xla", HostLanes(lanes, XlaLanes(lanes), check)
+    return "cpu", HostLanes(lanes, NativeLanes(line, sizes, lanes.places), check)

@@ -97,8 +97,6 @@ class Lane(NamedTuple):
 
 
 VECTORS = 13  # of `Lane`
-FIRST = ("z", "closed", "level")  # what paths that have not begun differ in
-LAST = ("y", "phase", "s", "s_1", "sense", "degree", "how", "points", "events")  # what is asked of those that are done
 AFRESH: dict[str, Any] = {"iterations": 0.0, "first": 0.0, "previous": jnp.inf}
 
 

@@ -86,7 +86,7 @@ class PathLanes:
         return [place for name in names for place in spans[name]]
 
     def start(self, y: Any, closed: Any) -> Any:
-        """The states of paths that stand before their start: (B, N), (B, m) → (B, length); they differ in `FIRST`."""
+        """The states of paths that stand before their start: (B, N), (B, m) → (B, length)."""
         made = np.zeros((len(y), self.length))
         lane = self.unpacked(made)
         lane.z[:], lane.closed[:], lane.previous[:] = y, closed, np.inf

@@ -1,9 +1,9 @@
 """Events of many paths of one model, as arrays."""
 
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +32,18 @@ class PathSamples:
         return f"Samples: {len(self.p)} points of {len(np.unique(self.path))} paths"
 
 
+class EventWords(NamedTuple):
+    """Words out of a short list, by their places in it."""
+
+    places: NDArray[Any]
+    listed: tuple[str, ...]
+
+    def written(self) -> NDArray[Any]:
+        """The words themselves."""
+        words: NDArray[Any] = np.array([*self.listed, ""], dtype=object)[self.places]
+        return words
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class ManyPaths:
     """What `trace_many` found: B paths with E events in all, each event with the number of its path.
@@ -41,7 +53,8 @@ class ManyPaths:
     parameters : name → (B,), what was varied.
     status, note : (B,) how each path ended, and what there is to say about it.
     handed : (B,) whether the path was followed by `trace`, from a point on where several things happen at once.
-    path : (E,) number of the path;  kind : (E,) kinds of events;  constraint : (E,) names, "" where none changes.
+    path : (E,) number of the path;  kind : (E,) kinds of events;  constraint : (E,) names, "" where none changes; both
+        are written out when first asked for, from `kinds` and `changing`: places in short lists.
     p : (E,);  q : (E, n);  nu : (E, m), μ and λ;  before, after : (E,) negative modes, −1 where not known.
     coordinates, constraints, control : names.
     engine : what the paths ran on.
@@ -53,13 +66,13 @@ class ManyPaths:
     note: NDArray[Any]
     handed: Mask
     path: Indices
-    kind: NDArray[Any]
-    constraint: NDArray[Any]
+    kinds: EventWords
+    changing: EventWords
     p: Array
     q: Array
     nu: Array
-    before: Indices
-    after: Indices
+    before: NDArray[Any]
+    after: NDArray[Any]
     coordinates: tuple[str, ...]
     constraints: tuple[str, ...]
     control: str
@@ -68,6 +81,16 @@ class ManyPaths:
 
     def __len__(self) -> int:
         return len(self.status)
+
+    @cached_property
+    def kind(self) -> NDArray[Any]:
+        """(E,) kinds of the events."""
+        return self.kinds.written()
+
+    @cached_property
+    def constraint(self) -> NDArray[Any]:
+        """(E,) names of what changes at the events, "" where nothing does."""
+        return self.changing.written()
 
     @property
     def ok(self) -> Mask:
@@ -84,15 +107,16 @@ class ManyPaths:
     def first(self, *kinds: Kind | str) -> Array:
         """(B,) p at the first event of these kinds of every path, NaN where there is none."""
         wanted = {_kind(kind).name for kind in kinds or Kind}
-        chosen = np.flatnonzero([kind in wanted for kind in self.kind.tolist()])
+        chosen = np.flatnonzero(np.array([kind in wanted for kind in self.kinds.listed])[self.kinds.places])
         found = np.full(len(self), np.nan)
         found[self.path[chosen[::-1]]] = self.p[chosen[::-1]]  # of several the last that is written: the first
         return found
 
     def words(self) -> str:
         """One line: how many paths, on what, with how many events of which kinds."""
-        counts = sorted(Counter(self.kind.tolist()).items())
-        listed = ", ".join(f"{count} × {Kind[kind].value}" for kind, count in counts)
+        counts = np.bincount(self.kinds.places, minlength=len(self.kinds.listed)).tolist()
+        named = sorted((kind, count) for kind, count in zip(self.kinds.listed, counts, strict=True) if count)
+        listed = ", ".join(f"{count} × {Kind[kind].value}" for kind, count in named)
         failed = int(np.count_nonzero(~self.ok))
         tail = f"; {int(self.handed.sum())} handed to trace" if self.handed.any() else ""
         return (

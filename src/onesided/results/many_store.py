@@ -9,11 +9,12 @@ from numpy.typing import NDArray
 
 from onesided.base.types import Status
 from onesided.results.folder import ARRAYS, read_arrays, same_length
-from onesided.results.many_paths import ManyPaths, PathSamples
+from onesided.results.many_paths import EventWords, ManyPaths, PathSamples
 
 _OF_EVENTS = ("path", "p", "q", "nu", "before", "after")
 _OF_SAMPLES = ("path", "p", "q", "nu", "instability")
-_WORDS = ("status", "note", "kind", "constraint")
+_PER_PATH = ("status", "note")
+_PER_EVENT = {"kind": "kinds", "constraint": "changing"}
 _NAMES = ("coordinates", "constraints", "control", "engine")
 
 
@@ -21,8 +22,11 @@ def write_many(found: ManyPaths, folder: FilePath) -> dict[str, Any]:
     """Arrays of many paths into a folder; returns their record."""
     arrays = {name: getattr(found, name) for name in (*_OF_EVENTS, "handed")}
     lists = {}
-    for name in _WORDS:
+    for name in _PER_PATH:
         lists[name], arrays[name] = _coded([str(getattr(one, "name", one)) for one in getattr(found, name)])
+    for name, field in _PER_EVENT.items():
+        words: EventWords = getattr(found, field)
+        lists[name], arrays[name] = list(words.listed), words.places.astype(np.int32)
     arrays |= {f"parameter {i}": np.ascontiguousarray(values) for i, values in enumerate(found.parameters.values())}
     if found.samples is not None:
         arrays |= {f"sample {name}": getattr(found.samples, name) for name in _OF_SAMPLES}
@@ -49,16 +53,19 @@ def read_many(record: Mapping[str, Any], folder: FilePath) -> ManyPaths:
     names, per_path = list(record["parameters"]), ("handed", "status", "note")
     parameters = [f"parameter {i}" for i in range(len(names))]
     sampled = [f"sample {name}" for name in _OF_SAMPLES] if record["sampled"] else []
-    arrays = read_arrays(folder, (*_OF_EVENTS, "handed", *_WORDS, *parameters, *sampled))
+    arrays = read_arrays(folder, (*_OF_EVENTS, "handed", *_PER_PATH, *_PER_EVENT, *parameters, *sampled))
     for columns in ((*per_path, *parameters), (*_OF_EVENTS, "kind", "constraint"), sampled):
         same_length(arrays, columns)
-    words = {name: np.array([*record["lists"][name], ""], dtype=object)[arrays[name]] for name in _WORDS}
-    words["status"] = np.array([Status[name] for name in words["status"]], dtype=object)
+    words = {name: EventWords(arrays[name], tuple(record["lists"][name])) for name in (*_PER_PATH, *_PER_EVENT)}
+    status = [Status[name] for name in words["status"].written()]
     return ManyPaths(
         parameters={name: arrays[column] for name, column in zip(names, parameters, strict=True)},
         handed=arrays["handed"],
         **{name: arrays[name] for name in _OF_EVENTS},
-        **words,
+        kinds=words["kind"],
+        changing=words["constraint"],
+        status=np.array(status, dtype=object),
+        note=words["note"].written(),
         coordinates=tuple(record["coordinates"]),
         constraints=tuple(record["constraints"]),
         control=record["control"],

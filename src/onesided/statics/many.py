@@ -21,8 +21,8 @@ from onesided.base.types import Array, Indices, Status
 from onesided.evaluation.lane_runs import engine_for
 from onesided.evaluation.lane_state import LaneKnobs
 from onesided.results import Path
-from onesided.results.many_paths import ManyPaths
-from onesided.statics.many_runs import BROKEN, ManyEvents, ManyRows, ManyRun
+from onesided.results.many_paths import EventWords, ManyPaths
+from onesided.statics.many_runs import BROKEN, KIND_NAMES, ManyEvents, ManyRows, ManyRun
 from onesided.statics.many_samples import ManyTracks, sampled
 from onesided.statics.many_starts import ManyStarts, per_path, starts_of_many
 from onesided.statics.paths import trace
@@ -137,18 +137,19 @@ def _collected(
     left = np.ones(count, dtype=bool) if run is None else run.left
     status = np.full(count, Status.bound_reached, dtype=object)
     note = np.full(count, "", dtype=object)
-    pieces, tracks, anew = [_no_events(n, len(names))], list[ManyTracks](), list[int]()
-    events = sum(len(made.events.p) for made in rows)
+    pieces, tracks, anew = [_no_events(n + 1 + len(names))], list[ManyTracks](), list[int]()
+    listed = [*names, ""]
+    events = sum(len(made.events.path) for made in rows)
     for done, i in enumerate(np.flatnonzero(left).tolist(), count - int(left.sum())):
         told(done, events)
-        path, note[i], on = _traced(asked, i, run)
-        status[i] = Status.stalled if path is None else path.status
+        traced, note[i], on = _traced(asked, i, run)
+        status[i] = Status.stalled if traced is None else traced.status
         anew += [] if on else [i]
-        if path is not None:
-            pieces.append(_traced_events(path, i))
-            tracks.append(_traced_points(path, i))
-            events += len(path.events)
-    columns = ManyEvents(*_in_order([*(_without(made.events, anew) for made in rows), *pieces]))
+        if traced is not None:
+            pieces.append(_traced_events(traced, i, listed))
+            tracks.append(_traced_points(traced, i))
+            events += len(traced.events)
+    path, x, codes = _in_order([*(_without(made.events, anew) for made in rows), *pieces])
     samples = None
     if at is not None and run is not None:
         points = [_without(made.points, anew) for made in rows if made.points is not None]
@@ -158,7 +159,14 @@ def _collected(
         status,
         note,
         left,
-        **columns._asdict(),
+        path=path,
+        kinds=EventWords(codes[:, 0], KIND_NAMES),
+        changing=EventWords(codes[:, 3], tuple(listed)),
+        p=x[:, n],
+        q=x[:, :n],
+        nu=x[:, n + 1 :],
+        before=codes[:, 1],
+        after=codes[:, 2],
         coordinates=system.coordinates,
         constraints=names,
         control=system.control,
@@ -215,9 +223,8 @@ def _traced_points(path: Path, i: int) -> ManyTracks:
     return ManyTracks(np.full(len(x), i, dtype=np.intp), x, np.asarray(path.instability, dtype=np.intp))
 
 
-def _no_events(n: int, m: int) -> ManyEvents:
-    names, numbers = np.zeros(0, dtype=object), np.zeros(0, dtype=np.intp)
-    return ManyEvents(numbers, names, names, np.zeros(0), np.zeros((0, n)), np.zeros((0, m)), numbers, numbers)
+def _no_events(size: int) -> ManyEvents:
+    return ManyEvents(np.zeros(0, dtype=np.intp), np.zeros((0, size)), np.zeros((0, 4), dtype=np.int32))
 
 
 def _traced(asked: _Asked, i: int, run: ManyRun | None) -> tuple[Path | None, str, bool]:
@@ -226,7 +233,7 @@ def _traced(asked: _Asked, i: int, run: ManyRun | None) -> tuple[Path | None, st
     own = batch.system(system, i)
     if run is not None and run.begun[i]:
         q, p = run.since[i, : system.n], float(run.since[i, system.n])
-        unit = run.frame(np.array([i])).unit[0, : system.n]
+        unit = run.unit(i)[: system.n]
         path, note = _followed(own, (q, p, int(run.sense[i])), batch.asked.bounds, how)
         same = (
             path is not None
@@ -263,18 +270,20 @@ def _followed(
     return path, path.note or ("" if path.status.ok else path.status.value)
 
 
-def _traced_events(path: Path, i: int) -> ManyEvents:
+def _traced_events(path: Path, i: int, listed: list[str]) -> ManyEvents:
+    """Events of a path that was traced; words that are new are put at the end of the list."""
     events = path.events
-    names = np.array([", ".join(event.constraints) for event in events], dtype=object)
-    after = [-1 if event.instability_after is None else event.instability_after for event in events]
-    n, m = path.q.shape[1], path.mu.shape[1] + path.lam.shape[1]
-    return ManyEvents(
-        np.full(len(events), i, dtype=np.intp),
-        np.array([event.kind.name for event in events], dtype=object),
-        names,
-        np.array([event.p for event in events]),
-        np.array([event.q for event in events]).reshape(len(events), n),
-        np.array([np.concatenate([event.mu, event.lam]) for event in events]).reshape(len(events), m),
-        np.array([event.instability_before for event in events], dtype=np.intp),
-        np.array(after, dtype=np.intp),
-    )
+    codes = np.empty((len(events), 4), dtype=np.int32)
+    for row, event in zip(codes, events, strict=True):
+        words, after = ", ".join(event.constraints), event.instability_after
+        if words not in listed:
+            listed.append(words)
+        row[:] = (
+            KIND_NAMES.index(event.kind.name),
+            event.instability_before,
+            -1 if after is None else after,
+            listed.index(words),
+        )
+    x = [np.concatenate([event.q, [event.p], event.mu, event.lam]) for event in events]
+    size = path.q.shape[1] + 1 + path.mu.shape[1] + path.lam.shape[1]
+    return ManyEvents(np.full(len(events), i, dtype=np.intp), np.array(x).reshape(len(events), size), codes)

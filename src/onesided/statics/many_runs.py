@@ -12,6 +12,7 @@ import numpy as np
 from onesided.base.errors import SolveError
 from onesided.base.tolerances import Tolerances
 from onesided.base.types import Array, Indices
+from onesided.evaluation.lane_checks import LaneFinds, LaneStarts
 from onesided.evaluation.lane_runs import LaneEngine, around_again
 from onesided.evaluation.lane_state import (
     AT_BOUND,
@@ -19,15 +20,11 @@ from onesided.evaluation.lane_state import (
     CLOSES,
     CORNER_CLOSES,
     CORNER_OPENS,
-    ENDED,
-    LEFT,
     OPENS,
     POINT,
 )
-from onesided.evaluation.native_lanes import LaneTable
 from onesided.results import Kind
 from onesided.statics.equilibria.place import Standpoint
-from onesided.statics.many_checks import broken, equilibria
 from onesided.statics.many_samples import LaneFrame, ManyTracks
 from onesided.statics.many_starts import ManyStarts, alike
 from onesided.statics.paths import start_of
@@ -36,22 +33,22 @@ from onesided.system.system import System
 
 KINDS = {AT_LIMIT: Kind.limit, OPENS: Kind.opens, CLOSES: Kind.closes, AT_BOUND: Kind.bound}
 KINDS |= {CORNER_OPENS: Kind.corner_limit, CORNER_CLOSES: Kind.corner_limit}
-NAMES = np.array([KINDS[code].name if code in KINDS else "" for code in range(POINT + 1)], dtype=object)
+KIND_NAMES = tuple(kind.name for kind in Kind)
+PLACES = np.array([KIND_NAMES.index(KINDS[code].name) if code in KINDS else -1 for code in range(POINT + 1)], np.int32)
 TICKS = 100_000  # evaluations of a path until it is handed over: it may be closed
 BROKEN = (ArithmeticError, ValueError)  # overflow, or matrices that are not finite
 
 
 class ManyEvents(NamedTuple):
-    """Columns of `ManyPaths`, an entry per event."""
+    """Rows of many paths: number of the path, packed unknowns, whole numbers.
+
+    codes : (E, 4) place among `KIND_NAMES`, negative modes before and after (−1 where not known), place in a list of
+        constraints.
+    """
 
     path: Indices
-    kind: Any
-    constraint: Any
-    p: Array
-    q: Array
-    nu: Array
-    before: Indices
-    after: Indices
+    x: Array
+    codes: Any
 
 
 class ManyRows(NamedTuple):
@@ -82,34 +79,35 @@ class ManyRun:
     def rows(self, told: Callable[[int, int], None]) -> list[ManyRows]:
         """Run all paths, as far as they come; those that do not start well once more, each with its own start."""
         members, groups = alike(self._batch.parameters, len(self._group))
-        order = np.argsort(groups, kind="stable")
-        owned = np.split(order, np.cumsum(np.bincount(groups, minlength=len(members)))[:-1])
-        for member, own in zip(members.tolist(), owned, strict=True):
-            self._put(own, member)
+        self._group = np.array([self._put(member) for member in members.tolist()])[groups]
         made = self._through(np.flatnonzero(self._group >= 0), told)
         again = np.flatnonzero(~self._started)
-        for i in again:
-            self._put(np.array([i]), int(i))
+        for i in again.tolist():
+            self._group[i] = self._put(i)
         return made + self._through(again[self._group[again] >= 0], told)
 
     def frame(self, which: Indices) -> LaneFrame:
         """Parameters and sizes of some paths."""
-        unit, weight, *_ = self._sizes(which)
-        return LaneFrame(self._batch.vectors[which], unit, weight)
+        return LaneFrame(self._batch.vectors[which], self._group[which], self._table[:, : self._ends[1]])
 
-    def _put(self, own: Indices, member: int) -> None:
-        """Some paths with the sizes, contacts and reactions of one of them, each from its own start."""
+    def unit(self, i: int) -> Array:
+        """Sizes of the unknowns of one path."""
+        own: Array = self._table[self._group[i], : self.engine.lanes.size]
+        return own
+
+    def _put(self, member: int) -> int:
+        """A group with the sizes, contacts and reactions of one of its paths: its number, −1 where it has no start."""
         stands = self._standing(member)
         if stands is None:
-            return
+            return -1
         n, m = self.engine.lanes.n, self.engine.lanes.m
         closed = np.zeros(m)
         closed[stands.strong] = 1.0
-        self._group[own] = len(self._groups)
         self._groups.append(
             np.concatenate([stands.unit, stands.sizes.force, stands.scales.gap, closed, stands.x[n + 1 :]])
         )
         self._q[member] = stands.x[:n]
+        return len(self._groups) - 1
 
     def _standing(self, i: int) -> Standpoint | None:
         """The start of one path: sizes and closed contacts; None where there is none."""
@@ -120,9 +118,6 @@ class ManyRun:
         except (SolveError, *BROKEN):
             return None
 
-    def _sizes(self, which: Indices) -> list[Array]:
-        return np.split(self._table[self._group[which]], self._ends, axis=1)
-
     def _through(self, which: Indices, told: Callable[[int, int], None]) -> list[ManyRows]:
         if not len(which):
             return []
@@ -130,7 +125,7 @@ class ManyRun:
 
         def counted(paths: int, made: ManyRows) -> None:
             nonlocal events
-            events += len(made.events.p)
+            events += len(made.events.path)
             told(paths, events)
 
         return self.engine.run(
@@ -141,43 +136,45 @@ class ManyRun:
             counted,
         )
 
-    def _given(self, which: Indices) -> tuple[Array, Array]:
-        """States and data of some paths."""
-        batch, n = self._batch, self.engine.lanes.n
-        unit, weight, closed, nu = self._sizes(which)
-        x = np.hstack([self._q[which], batch.p[which, None], nu])
-        bounds = np.array(batch.asked.bounds) / unit[:, n, None]
-        sense = np.full((len(which), 1), float(batch.asked.direction))
-        data = np.hstack([batch.vectors[which], unit, weight, sense, bounds])
-        return self.engine.lanes.start(x / unit, closed), data
+    def _given(self, which: Indices) -> LaneStarts:
+        """What some paths begin with."""
+        batch, group = self._batch, self._group[which]
+        size, m = self.engine.lanes.size, self.engine.lanes.m
+        x = np.empty((len(which), size))
+        x[:, : size - m - 1], x[:, size - m - 1] = self._q[which], batch.p[which]
+        x[:, size - m :] = self._table[group, self._ends[-1] :]
+        closed, asked = self._table[group, self._ends[1] : self._ends[2]], (batch.asked.direction, *batch.asked.bounds)
+        sizes = np.ascontiguousarray(self._table[:, : self._ends[1]])
+        return LaneStarts(x, closed, batch.vectors[which], group, sizes, asked)
 
-    def _rechecked(self, own: Indices, table: LaneTable) -> ManyRows:
+    def _rechecked(self, own: Indices, finds: LaneFinds) -> ManyRows:
         """Events in units, each rechecked; a path with one that fails is left to `trace` from its start."""
-        lanes, frame, path = self.engine.lanes, self.frame(own), table.path
-        size, last = lanes.size, lanes.unpacked(table.states)
-        x, good = equilibria(self.engine, table, frame)
-        left = last.how != ENDED
-        begun = (last.how == LEFT) & (last.points > 0) & (last.s_1 != last.s - 1.0)  # not where two legs meet
-        wrong = np.concatenate([path[~good], around_again(table, size, lanes.knobs.near), broken(table, size, last)])
+        path, ends, size = finds.path, finds.ends, self.engine.lanes.size
+        left, begun = ~ends.ended, ends.begun
+        near = self.engine.lanes.knobs.near * self._table[self._group[own], :size]
+        again = around_again(path, finds.x, finds.codes[:, 0], near)
+        wrong = np.concatenate([np.flatnonzero(finds.wrong), again, broken(path, finds.codes, ends.degree)])
         left[wrong], begun[wrong] = True, False
-        self.left[own], self.begun[own], self._started[own] = left, begun, (last.how == ENDED) | (last.points > 0)
-        self.since[own], self.sense[own], self.degree[own] = last.y * frame.unit, last.sense, last.degree
-        kept, rows = begun[path] | ~left[path], table.rows[:, size:]
-        if not kept.all():
-            path, x, rows = path[kept], x[kept], rows[kept]
-        return self._listed(own[path], x, rows)
+        self.left[own], self.begun[own], self._started[own] = left, begun, ends.started
+        on = own[begun]
+        self.since[on], self.sense[on], self.degree[on] = ends.y[begun], ends.sense[begun], ends.degree[begun]
+        kept = begun[path] | ~left[path] if left.any() else slice(None)
+        return self._listed(own[path[kept]], np.array(finds.x[kept]), np.array(finds.codes[kept]))
 
-    def _listed(self, path: Indices, x: Array, rows: Array) -> ManyRows:
-        """Events and points of the rows, each in its own table."""
-        points = ManyTracks(path, x, rows[:, 2].astype(np.intp)) if self.engine.lanes.knobs.points else None
-        if points is not None:
-            events = rows[:, 0] != POINT
-            path, x, rows = path[events], x[events], rows[events]
-        n, names = self.engine.lanes.n, self._system.constraint_names
-        chosen, listed = rows[:, 5:], np.array([*names, ""], dtype=object)
-        places = np.where(chosen.any(axis=1), chosen.argmax(axis=1), -1) if names else np.full(len(rows), -1)
-        before, after = rows[:, 1:3].astype(np.intp).T
-        kinds = NAMES[rows[:, 0].astype(np.intp)]
-        return ManyRows(
-            ManyEvents(path, kinds, listed[places], x[:, n], x[:, :n], x[:, n + 1 :], before, after), points
-        )
+    def _listed(self, path: Indices, x: Array, codes: Any) -> ManyRows:
+        """Events and points of the rows, each in its own table; the arrays belong to this call alone."""
+        points = None
+        if self.engine.lanes.knobs.points:
+            points, events = ManyTracks(path, x, codes[:, 2].astype(np.intp)), codes[:, 0] != POINT
+            path, x, codes = path[events], x[events], codes[events]
+        codes[:, 0] = PLACES[codes[:, 0]]
+        return ManyRows(ManyEvents(path, x, codes), points)
+
+
+def broken(path: Indices, codes: Any, degree: Array) -> Indices:
+    """Paths on which an event is missing: the negative modes after one are not those before the next, or at the end."""
+    before, after = codes[:, 1], codes[:, 2]
+    follows = path[1:] == path[:-1]
+    ends = np.append(~follows, True) if len(path) else np.zeros(0, dtype=bool)
+    breaks = np.append(follows & (before[1:] != after[:-1]), False) if len(path) else ends
+    return np.asarray(path[breaks | (ends & (after != degree[path]))])

@@ -7,9 +7,8 @@ import numpy as np
 
 from onesided.base.tolerances import ROUND_OFF
 from onesided.base.types import Array, Indices
+from onesided.evaluation.lane_checks import LaneFinds, LaneStarts
 from onesided.evaluation.lane_runs import LaneEngine
-from onesided.evaluation.lane_state import ENDED
-from onesided.evaluation.native_lanes import LaneTable
 from onesided.results.many_paths import PathSamples
 
 TICKS = 100  # corrections of a point
@@ -24,11 +23,11 @@ class ManyTracks(NamedTuple):
 
 
 class LaneFrame(NamedTuple):
-    """Parameters of every path and sizes of its unknowns and equations."""
+    """Parameters of every path, the group that it belongs to, and sizes of unknowns and equations of every group."""
 
     vectors: Array
-    unit: Array
-    weight: Array
+    group: Indices
+    sizes: Array
 
 
 def sampled(
@@ -44,8 +43,9 @@ def sampled(
     path, pushes = tracks.path[first], tracks.x[:, n + 1 :] != 0
     frame = frames(path)
     x = _corrected(engine, frame, guess, pushes[first] | pushes[first + 1])
-    far = np.linalg.norm((tracks.x[first + 1] - tracks.x[first]) / frame.unit, axis=1)
-    lost = ~(np.linalg.norm((x - guess) / frame.unit, axis=1) <= far)
+    unit = frame.sizes[frame.group, :size]
+    far = np.linalg.norm((tracks.x[first + 1] - tracks.x[first]) / unit, axis=1)
+    lost = ~(np.linalg.norm((x - guess) / unit, axis=1) <= far)
     x[lost] = np.nan
     degree = np.maximum(tracks.degree[first], 0)
     return PathSamples(path, guess[:, n], x[:, :n], x[:, n + 1 :], degree)
@@ -67,12 +67,13 @@ def _corrected(engine: LaneEngine, frame: LaneFrame, x: Array, closed: Array) ->
     """Equilibria at the same p; NaN where Newton's method finds none."""
     lanes, count = engine.lanes, len(x)
     held = np.hstack([np.ones((count, lanes.k)), closed[:, lanes.k :]])
-    rest = np.zeros((count, 3))  # no direction: a point is corrected, and that is all
-    data, states = np.hstack([*frame, rest]), lanes.start(x / frame.unit, held)
+    only = 0.0, -np.inf, np.inf  # no direction: a point is corrected, and that is all
 
-    def finish(which: Indices, table: LaneTable) -> Array:
-        last = lanes.unpacked(table.states)
-        return np.where(last.how[:, None] == ENDED, last.y * frame.unit[which], np.nan)
+    def given(which: Indices) -> LaneStarts:
+        return LaneStarts(x[which], held[which], frame.vectors[which], frame.group[which], frame.sizes, only)
 
-    made = engine.run(count, lambda which: (states[which], data[which]), finish, TICKS, lambda paths, found: None)
+    def finish(which: Indices, finds: LaneFinds) -> Array:
+        return np.where(finds.ends.ended[:, None], finds.ends.y, np.nan)
+
+    made = engine.run(count, given, finish, TICKS, lambda paths, found: None)
     return np.concatenate([np.zeros((0, lanes.size)), *made])

@@ -11,6 +11,7 @@ from onesided.base.types import Array, Indices
 from onesided.system.defaults import Where, where
 from onesided.system.system import System
 
+SPREAD = 16  # times as many keys as paths may be counted one by one
 GROUPS = 64  # of paths with parameters of the same orders of magnitude, each with sizes of its own
 
 
@@ -93,8 +94,10 @@ def _vectors(system: System, columns: Mapping[str, Array], count: int) -> Array:
         return np.zeros((count, 0))
     if not system.derivatives.elementwise:
         values: dict[str, Any] = {**system.parameters, **columns}
-        made = [np.broadcast_to(values[name], (count,)) for name in system.derivatives.names]
-        return np.stack(made, axis=1) if made else np.zeros((count, 0))
+        made = np.empty((len(system.derivatives.names), count))  # written by column
+        for column, name in zip(made, system.derivatives.names, strict=True):
+            column[:] = values[name]
+        return made.T
     own = dict(system.parameters)
     rows = []
     for i in range(count):
@@ -107,17 +110,27 @@ def alike(columns: Mapping[str, Array], count: int) -> tuple[Indices, Indices]:
     """Groups of paths with parameters of the same orders of magnitude: a member of each, the group of each path."""
     if not columns:
         return np.zeros(1, dtype=np.intp), np.zeros(count, dtype=np.intp)
-    values = np.stack(list(columns.values()), axis=1)
-    sizes = np.where(values == 0, 1.0, np.abs(values))
-    keys = 2 * np.round(np.log10(sizes)).astype(np.intp) + (values < 0)
     groups = np.zeros(count, dtype=np.intp)
-    for key in keys.T - keys.min(axis=0)[:, None]:  # numbered anew after each: never more than there are paths
-        if key.any():
-            _, groups = np.unique(groups * (key.max() + 1) + key, return_inverse=True)
-    _, members, numbers = np.unique(groups, return_index=True, return_counts=True)
+    for values in columns.values():  # numbered anew after each: never more than there are paths
+        keys = 2 * np.round(np.log10(np.where(values == 0, 1.0, np.abs(values)))).astype(np.intp) + (values < 0)
+        keys -= keys.min()
+        if keys.any():
+            groups = _numbered(groups * (int(keys.max()) + 1) + keys)
+    numbers = np.bincount(groups)
+    members = np.empty(len(numbers), dtype=np.intp)
+    members[groups[::-1]] = np.arange(count)[::-1]  # of several the last that is written: the first
     if len(members) > GROUPS:  # the rare ones take the sizes of the most frequent
         frequent = np.argsort(-numbers)[:GROUPS]
         place = np.zeros(len(members), dtype=np.intp)
         place[frequent] = np.arange(GROUPS)
         groups, members = place[groups], members[frequent]
     return members, groups
+
+
+def _numbered(keys: Indices) -> Indices:
+    """Keys as numbers 0, 1, … in their order, without gaps."""
+    if int(keys.max()) > SPREAD * len(keys):
+        return np.asarray(np.unique(keys, return_inverse=True)[1])
+    there = np.bincount(keys) > 0  # nothing is sorted
+    found: Indices = (np.cumsum(there) - 1)[keys]
+    return found
