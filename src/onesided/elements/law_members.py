@@ -15,14 +15,11 @@ from onesided.formulas.unfolding import Unfolded, has_kinks
 class LawMember(Element):
     """Base of members whose energy is a function of one measure: elongation or angle, less the natural one.
 
-    Attributes
-    ----------
-    measure : letter of the measure in formulas.
-    law, table, rounding : as of `Bar`;  moving : in motion, where kinks have no coordinates.
-    pieces : the law with coordinates and gaps in place of its kinks, known when the structure is composed.
+    Its fields are those of the members: `law`, `table` and `rounding`; `pieces`, the law with coordinates and gaps in
+    place of its kinks, known when the structure is composed; and `moving`: in motion kinks have no coordinates.
     """
 
-    measure: ClassVar[str]
+    measure: ClassVar[str]  # letter in formulas
     law: str | None
     table: Sequence[Sequence[Quantity]] | None
     rounding: Quantity

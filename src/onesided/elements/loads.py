@@ -32,14 +32,9 @@ def follows_twice(element: Element, got: str) -> ModelError:
 
 
 class VectorLoad(Element):
-    """Base of loads that are one vector at one place: per unit of p, or the load itself when `constant`.
+    """Base of loads that are one vector at one place: per unit of p, or the load itself when `constant`."""
 
-    Attributes
-    ----------
-    at : the place;  vector : name of the field that holds the components.
-    """
-
-    vector: ClassVar[str] = "force"
+    vector: ClassVar[str] = "force"  # the field that holds the components
     at: str
     constant: bool
 
