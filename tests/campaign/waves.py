@@ -305,7 +305,7 @@ def solve_right(case: Case, rng: np.random.Generator) -> Verdict:
     line = replace(case.line, gaps=walls_of(case))
     here = Spot(None, x, case.start.p)  # the list of all equilibria ends some way from the walls
     known = equilibria(line, case.start.p) or []
-    far = [here] if all(abs(x) > abs(spot.x) for spot in known) and balances(line, here) else []
+    far = [here] if all(abs(x) > abs(spot.x) + LANDS for spot in known) and balances(line, here) else []
     near = [spot for spot in (*known, *far) if abs(spot.x - x) <= LANDS]
     if len(near) == 1 and degree_of(case.line, near[0]) == solution.value.instability:
         return Verdict("right")

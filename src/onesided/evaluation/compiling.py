@@ -290,6 +290,11 @@ class Compiled:
         return self._way is not None and self._way.call not in (self._evaluate_natively, self._evaluate_plainly)
 
     @property
+    def takes_any_rows(self) -> bool:
+        """Whether any number of rows is evaluated by the same code."""
+        return self._rows and self._way is not None and self._way.call == self._evaluate_natively
+
+    @property
     def ready(self) -> bool:
         """Whether it has been compiled."""
         return self._way is not None

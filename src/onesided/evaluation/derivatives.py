@@ -13,7 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from onesided.base.types import Array
-from onesided.evaluation.compiling import compiled, prepare_jax
+from onesided.evaluation.compiling import Compiled, compiled, prepare_jax
 from onesided.evaluation.equilibrium_blocks import Evaluation, ThreadKeeps
 from onesided.evaluation.parameter_slopes import ParameterSlopes
 from onesided.evaluation.path_steps import Stepping
@@ -262,9 +262,11 @@ class Derivatives:
         return derivative(jnp.zeros(()))
 
 
-def _in_chunks(function: Callable[[Any, Any], Any], X: Array, vector: Any, size: int) -> Array:
+def _in_chunks(function: Compiled, X: Array, vector: Any, size: int) -> Array:
     """A compiled function of so many rows for any number of them."""
     count = len(X)
+    if count and function.takes_any_rows:
+        return np.asarray(function(X, vector))
     if count != size:
         X = np.concatenate([X, np.repeat(X[-1:], -count % size, axis=0)])
     parts = [np.asarray(function(part, vector)) for part in X.reshape(-1, size, X.shape[1])]

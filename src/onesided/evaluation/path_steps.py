@@ -33,7 +33,7 @@ from onesided.evaluation.step_data import (
 )
 from onesided.evaluation.step_planes import chosen_tree, plane_ahead, plane_in_the_middle
 
-CHUNK = 64  # most points of one call
+CHUNK = 128  # most points of one call
 VECTORS = 7  # of `Here`
 SMALL_SIZE = 16  # unknowns up to which elimination by loops beats calling the library
 LAST = 9  # numbers of a point besides unknowns, tangent and blocks
@@ -89,8 +89,8 @@ class Stepping:
         small = self.size <= SMALL_SIZE  # then all is one piece
         aimed, judged = (self._aimed, self._judged) if small else (joined(self._aimed), joined(self._judged))
 
-        def go(state: tuple[Any, Any, Any, Any]) -> tuple[Any, Any, Any, Any]:
-            here, ahead, way, table = state
+        def go(state: tuple[Any, Any, Any, Any, Any]) -> tuple[Any, Any, Any, Any, Any]:
+            here, ahead, way, table, middles = state  # tables are never read: they would be copied in every round
             plane = aimed(here, ahead, way, knobs)
             found = self._newton(plane, frame, th)
             known = found._replace(blocks=found.blocks._replace(L_xq=jnp.zeros((self.n + 1, 0))))
@@ -98,15 +98,16 @@ class Stepping:
             row = [found.y, tangent, *map(jnp.ravel, found.blocks), numbers]
             count, checking = at[0].astype(int), at[1] > 0
             table = table.at[jnp.where(checking, CHUNK + 2, count)].set(jnp.concatenate(row))  # until it is counted
-            table = table.at[count, -2:].set(jnp.where(checking, inside, table[count, -2:]))
-            return *after, table
+            middles = middles.at[jnp.where(checking, count, CHUNK + 2)].set(inside)
+            return *after, table, middles
 
         width = sum(math.prod(block.shape) for block in jax.eval_shape(self._evaluate, start.y, th))
-        table = jnp.zeros((CHUNK + 3, 2 * self.size + width + LAST))
+        table, middles = jnp.zeros((CHUNK + 3, 2 * self.size + width + LAST)), jnp.full((CHUNK + 3, 2), jnp.nan)
         numbers = jnp.stack([jnp.asarray(value, dtype=float) for value in outset])
         here = jnp.stack(start)
-        state = lax.while_loop(lambda state: PathWay(*state[2]).tries < TRIES, go, (here, here, numbers, table))
-        return state[3].at[-1, 0].set(PathWay(*state[2]).count)
+        begin = here, here, numbers, table, middles
+        _, _, way, table, middles = lax.while_loop(lambda state: PathWay(*state[2]).tries < TRIES, go, begin)
+        return table.at[:, -2:].set(middles).at[-1, 0].set(PathWay(*way).count)
 
     def _aimed(self, here: Any, ahead: Any, numbers: Any, knobs: StepKnobs) -> StepPlane:
         """Where Newton's method starts, for what is to be done next."""

@@ -124,11 +124,12 @@ class SurveyedSteps:
         return Matrix(self.curve, partial(self.made.blocks, end - 1), neutral, factors)
 
     def interpolated(self, owner: Indices, f: Array) -> Array:
-        """Scaled points in many places: cubics through both ends of their steps, whose numbers are the owners."""
-        f, h = f[:, None], self.h[:, None]
-        square, move = f * f, self.y[:, 1] - self.y[:, 0]
-        bends = (f * (1.0 - f) ** 2) * (h * self.t[:, 0])[owner] + (square * (f - 1.0)) * (h * self.t[:, 1])[owner]
-        return np.asarray(self.y[owner, 0] + (square * (3.0 - 2.0 * f)) * move[owner] + bends)
+        """Scaled points in many places: cubics through both ends of their steps, whose numbers, in order, own them."""
+        f, h, move = f[:, None], self.h[:, None], self.y[:, 1] - self.y[:, 0]
+        first, last = h * self.t[:, 0], h * self.t[:, 1]
+        cubics = np.stack([self.y[:, 0], first, 3.0 * move - 2.0 * first - last, first + last - 2.0 * move], axis=1)
+        begin, slope, bend, twist = np.repeat(cubics, np.bincount(owner, minlength=len(h)), axis=0).swapaxes(0, 1)
+        return np.asarray(begin + f * (slope + f * (bend + f * twist)))
 
     def middles(self, some: Indices) -> Array:
         """The same half-way on some of them."""
