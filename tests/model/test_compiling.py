@@ -120,6 +120,20 @@ PLAIN = {  # name → (function, whether NumPy evaluates it)
 }
 
 
+def test_machine_code_takes_arrays_as_they_lie_in_memory():
+    """Its arguments are read where NumPy keeps them: with steps, from the end, of other types, as numbers."""
+    made = compiled(lambda x, y, k: jnp.stack([x[0] * y[1] + k, x[2] / k, jnp.sin(y[0]) - x[1]]))
+    x, y, k = np.array([1.5, -2.0, 0.75]), np.array([0.3, 4.0]), np.float64(2.5)
+    wanted = [1.5 * 4.0 + 2.5, 0.75 / 2.5, np.sin(0.3) + 2.0]
+    wide = np.full((3, 2), np.nan)
+    wide[:, 1] = x
+    for given in (x, wide[:, 1], x[::-1].copy()[::-1], np.asfortranarray(x), x.astype(np.float32), jnp.asarray(x)):
+        for other in (y, y[::-1].copy()[::-1], y.reshape(1, 2)[0]):
+            for number in (k, 2.5, np.array(2.5)):
+                assert np.allclose(made(given, other, number), wanted, rtol=1e-15, atol=0)
+    assert made.native
+
+
 @pytest.mark.parametrize("name", PLAIN)
 def test_numpy_gives_the_same_until_it_is_worth_compiling(name, monkeypatch, by_jax):
     function, plain = PLAIN[name]

@@ -8,8 +8,8 @@ operations between threads: such functions are compiled as usual.
 Compiling takes much longer than most functions run. It is therefore done in tiers: functions that are called rarely or
 are very long are evaluated by NumPy as long as that takes less time; straight lines of operations are compiled by LLVM
 alone (`native_tier`). What is left, loops above all, is compiled by JAX: where arrays are small without optimisation
-first (half the time to compile, a quarter slower), and once more, with all optimisation, after so many calls that it
-pays. Calls are counted, not timed: what is done again in another process gives the same numbers.
+first (half the time to compile, a quarter slower, loops several times as slow), and once more, with all optimisation,
+after so many calls that it pays. Calls are counted, not timed: what is done again in another process gives the same numbers.
 """
 
 import math
@@ -163,11 +163,13 @@ def joined(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class _Compiled(NamedTuple):
-    """How a function is evaluated, and for how many calls."""
+    """How a function is evaluated, by JAX, by machine code of its own or by NumPy, and for how many calls."""
 
     call: Callable[..., Any]
     one_piece: bool
     calls: float = math.inf
+    by_jax: bool = True
+    native: bool = False
 
 
 class Compiled:
@@ -217,11 +219,11 @@ class Compiled:
 
     def _choose(self, arguments: tuple[Any, ...]) -> "_Compiled":
         """The first way: NumPy for what is called rarely, machine code or a quick compilation otherwise."""
-        if not self._rare and self._native(arguments, rows=self._rows) is not None:
+        if (not self._rare or self._native.ready) and self._native(arguments, rows=self._rows) is not None:
             return self._natively()
         length = plain_length(self._loopless.trace(*self._strong(arguments)))
         if length < math.inf and (self._rare or length > LONG):
-            self._way = way = _Compiled(self._evaluate_plainly, one_piece=False, calls=self._most)
+            self._way = way = _Compiled(self._evaluate_plainly, one_piece=False, calls=self._most, by_jax=False)
             return way
         return self._compile(arguments, quick=True)
 
@@ -247,7 +249,7 @@ class Compiled:
         return way
 
     def _natively(self) -> "_Compiled":
-        self._way = way = _Compiled(self._evaluate_natively, one_piece=False)
+        self._way = way = _Compiled(self._evaluate_natively, one_piece=False, by_jax=False, native=True)
         return way
 
     def _made(self, function: Callable[..., Any], *, quick: bool) -> Callable[..., Any]:
@@ -287,12 +289,17 @@ class Compiled:
     @property
     def on_device(self) -> bool:
         """Whether arguments are best handed over as arrays of JAX."""
-        return self._way is not None and self._way.call not in (self._evaluate_natively, self._evaluate_plainly)
+        return self._way is not None and self._way.by_jax
+
+    @property
+    def native(self) -> bool:
+        """Whether it is evaluated by machine code of its own."""
+        return self._way is not None and self._way.native
 
     @property
     def takes_any_rows(self) -> bool:
         """Whether any number of rows is evaluated by the same code."""
-        return self._rows and self._way is not None and self._way.call == self._evaluate_natively
+        return self._rows and self.native
 
     @property
     def ready(self) -> bool:

@@ -107,7 +107,7 @@ class Derivatives:
     def evaluate_many(self, X: Array, vector: Any) -> Evaluation:
         """The same at many points: one by one until there have been so many that a compilation pays."""
         self._asked += len(X)
-        if self._asked * self._few > WORTH:
+        if self._kkt.native or self._asked * self._few > WORTH:
             return self.evaluate_few(X, vector)
         blocks = [self._evaluate(x, vector) for x in X]
         return Evaluation(*(np.array(block) for block in zip(*blocks, strict=True)))  # type: ignore[arg-type]

@@ -18,8 +18,9 @@ from onesided.base.types import Array
 from onesided.evaluation.straight import Scalar, ScalarOperation, StraightLine
 
 LONG = ir.IntType(64)
-POINTER = str(ir.DoubleType().as_pointer())
+POINTER, PLACE = str(ir.DoubleType().as_pointer()), str(ir.DoubleType().as_pointer().as_pointer())
 ARITHMETIC = {"add": "fadd", "sub": "fsub", "mul": "fmul", "div": "fdiv"}
+OBJECT_WORDS = 8  # of an array object, among which the address of its data is
 ORDERED = {"eq": "oeq", "lt": "olt", "le": "ole", "gt": "ogt", "ge": "oge", "ne": "une"}
 OF_TRUTHS = {"and": "and", "or": "or", "xor": "xor", "ne": "xor"}
 BY_LLVM = {"sqrt": "sqrt", "abs": "fabs", "sin": "sin", "cos": "cos", "exp": "exp", "exp2": "exp2", "log": "log"}
@@ -133,6 +134,35 @@ ret void
 """
 
 
+# the same for arrays of NumPy: their addresses are read where they are used, which takes a tenth of asking for them
+OF_ARRAYS = """define void @{name}_of_arrays({objects}, i64 %rows) {{
+{loads}
+call void @{name}({pointers}, i64 %rows)
+ret void
+}}
+"""
+
+
+def source_of_arrays(name: str, count: int) -> str:
+    """Text of the function void name_of_arrays(i64 x0, …, i64 rows): its arguments are array objects."""
+    loads = [
+        f"%q{i} = add i64 %x{i}, {_data_offset()}\n"
+        f"%d{i} = inttoptr i64 %q{i} to {PLACE}\n"
+        f"%a{i} = load {POINTER}, {PLACE} %d{i}"
+        for i in range(count)
+    ]
+    objects, pointers = (", ".join(f"{kind}{i}" for i in range(count)) for kind in ("i64 %x", f"{POINTER} %a"))
+    return OF_ARRAYS.format(name=name, objects=objects, pointers=pointers, loads="\n".join(loads))
+
+
+@cache
+def _data_offset() -> int:
+    """How many bytes behind the start of an array object NumPy keeps the address of its data."""
+    probe = np.empty(1)
+    words = (ctypes.c_void_p * OBJECT_WORDS).from_address(id(probe))
+    return ctypes.sizeof(ctypes.c_void_p) * list(words).index(probe.ctypes.data)
+
+
 def counted_loop(builder: Any, count: Any, body: Callable[[Any], Any]) -> None:
     """What the body does for every number below `count`, written where the builder stands."""
     before, head, inside, after = builder.block, *(builder.function.append_basic_block() for _ in range(3))
@@ -175,12 +205,13 @@ class NativeFunction:
 
     def __init__(self, line: StraightLine, sizes: Sequence[int], shared: Sequence[bool]) -> None:
         text, declared = source("run", line, sizes, shared)
-        self._code, self._width = MachineCode("\n".join([*declared, text])), len(line.outputs)
-        kind = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * (len(sizes) + 1), ctypes.c_int64)
-        self._run = kind(self._code.address("run"))
+        count, self._width = len(sizes) + 1, len(line.outputs)
+        self._code = MachineCode("\n".join([*declared, text, source_of_arrays("run", count)]))
+        kind = ctypes.CFUNCTYPE(None, *[ctypes.c_size_t] * count, ctypes.c_int64)
+        self._run = kind(self._code.address("run_of_arrays"))
 
-    def __call__(self, arguments: Sequence[Array], rows: int = 1) -> Array:
-        """Results, (rows, width); arguments are contiguous arrays of doubles."""
-        made = np.empty((rows, self._width))
-        self._run(*[one.ctypes.data for one in arguments], made.ctypes.data, rows)
+    def __call__(self, arguments: Sequence[Array], rows: int = 1, shape: tuple[int, ...] | None = None) -> Array:
+        """Results, (rows, width) or in another shape; arguments are contiguous arrays of doubles."""
+        made = np.empty((rows, self._width) if shape is None else shape)
+        self._run(*map(id, arguments), id(made), rows)
         return made

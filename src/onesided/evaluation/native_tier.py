@@ -28,26 +28,36 @@ class NativeTier:
         self._traced, self._static = traced, static
         self._known: dict[Any, tuple[NativeFunction, tuple[int, ...]] | None] = {}
 
+    @property
+    def ready(self) -> bool:
+        """Whether there is machine code for some arguments."""
+        return any(self._known.values())
+
     def __call__(self, arguments: tuple[Any, ...], *, rows: bool) -> Array | None:
         """The array that the function returns, or those for all rows of its first argument.
 
         None where there is no machine code for such arguments.
         """
-        fixed = tuple(arguments[i] for i in self._static)
-        given = [one for i, one in enumerate(arguments) if i not in self._static] if self._static else arguments
-        if any(isinstance(one, tuple | list | dict) for one in given):
-            return None
+        fixed, given = (), arguments
+        if self._static:
+            fixed = tuple(arguments[i] for i in self._static)
+            given = tuple(one for i, one in enumerate(arguments) if i not in self._static)
+        for one in given:
+            if type(one) is not np.ndarray and isinstance(one, tuple | list | dict):
+                return None
         arrays = [np.asarray(one, dtype=np.float64, order="C") for one in given]
-        first = arrays[0].shape[1:] if rows else arrays[0].shape
-        key = fixed, first, *[array.shape for array in arrays[1:]]
+        shapes = [array.shape for array in arrays]
+        count = shapes[0][0] if rows else 1
+        if rows:
+            shapes[0] = shapes[0][1:]
+        key = fixed, *shapes
         if key not in self._known:
             self._known[key] = self._made(arguments, rows=rows)
         known = self._known[key]
         if known is None:
             return None
         function, shape = known
-        count = len(arrays[0]) if rows else 1
-        return function(arrays, count).reshape((count, *shape) if rows else shape)
+        return function(arrays, count, (count, *shape) if rows else shape)
 
     def _made(self, arguments: tuple[Any, ...], *, rows: bool) -> tuple[NativeFunction, tuple[int, ...]] | None:
         """Machine code for arguments of these shapes, and the shape of what it returns."""

@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import Any, cast
 
 import numpy as np
+from scipy.linalg import lapack
 
 from onesided.base.arguments import stated
 from onesided.base.errors import ModelError
@@ -163,8 +164,10 @@ class Sizes:
 
 def _magnitude(K: Array) -> Array:
     """|K|: the same modes, absolute values of the eigenvalues; K itself where it is positive definite."""
+    if lapack.dpotrf(K)[1] == 0:
+        return K
     values, modes = np.linalg.eigh(K)
-    return K if len(values) and values[0] > 0 else np.asarray((modes * np.abs(values)) @ modes.T)
+    return np.asarray((modes * np.abs(values)) @ modes.T)
 
 
 def sizes_at(evaluate: Probe, q: Array, p: float, given: Scales) -> Sizes:
