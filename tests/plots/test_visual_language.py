@@ -267,7 +267,7 @@ def test_a_story_on_a_card_is_small_and_keeps_the_numbers():
     truss, task = zoo.load("von-mises")
     path = onesided.trace(truss, task.start, task.p, p_bounds=task.p_bounds)  # two limit points: closed form
     whole, card = plots.story(path), plots.story(path, card=True)
-    assert [cell.get_title() for cell in whole.axes[:4]] == ["start", "1  limit point", "2  limit point", "end"]
+    assert [cell.get_title() for cell in whole.axes[:4]] == ["start", "1: limit point", "2: limit point", "end"]
     assert [cell.get_title() for cell in card.axes[:4]] == ["start", "1", "2", "end"]
     assert card.get_figwidth() < 0.6 * whole.get_figwidth()
     keys = [[box for part in one.findobj(Legend) for box in [part] if part.get_visible()] for one in (whole, card)]

@@ -1,5 +1,6 @@
 """Circled numbers of events and jumps, and the key beside the figure that says what they are."""
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -27,6 +28,7 @@ MOST_MERGED = 3  # numbers in one badge
 NEAR = 0.006  # share of the picture within which markers are one
 WIDE = 33  # characters of a line of the key
 LONG_WORDS = 34
+_NAMES = re.compile(r"(\w+) ('[^']*'(?:, '[^']*')*)")  # a noun and its quoted names
 JUMP: dict[str, Any] = {"color": ACCENT, "lw": 1.5, "ls": (0, (2, 1.3))}
 
 
@@ -78,12 +80,20 @@ def few_words(what: Any) -> str:
     where = f"{what.control} = {what.p + 0.0:.5g}"
     if not isinstance(what, Event):
         return f"jump at {where},\n{what.energy:.4g} released"
-    words = str(what.kind.value)
-    if what.kind in {Kind.closes, Kind.opens} and what.constraints:
-        words = what.detail.split(";")[0].replace("'", "").removeprefix("contact ").removeprefix("contacts ")
-        if len(words) > LONG_WORDS or not words:
-            words = f"{len(what.constraints)} constraints {what.kind.name.removesuffix('s')}"
+    words = brief(what, LONG_WORDS)
     return f"{words},{' ' if len(words) + len(where) < WIDE else chr(10)}{where}"
+
+
+def brief(event: Event, most: int) -> str:
+    """What happens, in at most so many characters where that can be said: by names, by their number, by the kind."""
+    if event.kind not in {Kind.closes, Kind.opens} or not event.constraints:
+        return str(event.kind.value)
+    told = event.detail.partition(";")[0]
+    named = re.sub(r"\bcontacts? (?=')", "", told).replace("'", "")
+    counted = _NAMES.sub(lambda found: f"{found[2].count(',') + 1} {found[1]}" if "," in found[2] else found[0], told)
+    unnamed = _NAMES.sub(r"\1", told)
+    fits = [words for words in (named, counted.replace("'", ""), unnamed) if 0 < len(words) <= most]
+    return fits[0] if fits else f"{len(event.constraints)} constraints {event.kind.name.removesuffix('s')}"
 
 
 class BadgeHandler(HandlerBase):

@@ -225,6 +225,11 @@ def _jump_ends(drive: Drive, i: int, names: tuple[str, str]) -> Array:
     return np.array([[column(path, name)[k] for name in names] for path, k in sides])
 
 
+def jump_lines(result: Result, names: tuple[str, str]) -> list[Array]:
+    """Where the arrows of jumps stand: (2, 2) each."""
+    return [_jump_ends(result, i, names) for i, _ in result.jump_places()] if isinstance(result, Drive) else []
+
+
 def _jumps(axes: Axes, drive: Drive, events: Sequence[Numbered], names: tuple[str, str]) -> list[badges.EventSpot]:
     """Where the numbers of jumps go: half-way; those of equal jumps are one."""
     followed = {i for i, _ in drive.jump_places()}

@@ -31,6 +31,7 @@ from onesided.results.sketch import Sketch, value
 from onesided.results.sketch_forces import TouchPoint
 
 SEEN, UNSEEN = 0.1, 0.02  # displacements as shares of the picture: what they are enlarged to, from what on they are not
+THINNEST, MARGIN = 0.25, 0.12  # of the size of a picture
 SAMPLES = 40  # pictures of which the size of turning bodies is taken
 MATPLOTLIBS_VIEW, VIEW = (30, -60), (24, -35)  # elevation and azimuth
 
@@ -259,8 +260,8 @@ def _solid_axes() -> Axes:
     return axes
 
 
-def extent(found: Film) -> tuple[Array, Array]:
-    """Corners of a box around all pictures, with a margin."""
+def extent(found: Film, thin: float = THINNEST) -> tuple[Array, Array]:
+    """Corners of a box around all pictures, with a margin; half its sides are at least that share of the longest."""
     places = found.sketch.positions(found.columns)
     places = {name: where[0] + found.scale * (where - where[0]) for name, where in places.items()}
     parts = [*places.values()]
@@ -278,7 +279,7 @@ def extent(found: Film) -> tuple[Array, Array]:
     points = points[np.all(np.isfinite(points), axis=1)]
     low, high = points.min(axis=0), points.max(axis=0)
     size = float(np.max(high - low)) or 1.0
-    centre, half = (low + high) / 2, np.maximum((high - low) / 2, 0.25 * size) + 0.12 * size
+    centre, half = (low + high) / 2, np.maximum((high - low) / 2, thin * size) + MARGIN * size
     return centre - half, centre + half
 
 

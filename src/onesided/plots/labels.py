@@ -7,6 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.backend_bases import RendererBase
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from matplotlib.text import Text
 from matplotlib.transforms import Bbox
 
 from onesided.base.types import Array
@@ -42,6 +43,7 @@ def place(axes: Axes, notes: list[Note], curves: list[Array], size: float = 8.5)
     anchors = axes.transData.transform(np.array([[note.x, note.y] for note in notes]))
     frame = axes.get_window_extent()
     taken = [_box(x, y, 9 * scale, 9 * scale, 0.0, 0.0) for x, y in anchors]
+    taken += [_extent(text, renderer) for text in axes.texts if text.get_text()]
     for note, anchor in zip(notes, anchors, strict=True):
         text = axes.text(0, 0, note.text, fontsize=size, color=note.colour, zorder=6, transform=None)
         extent = text.get_window_extent(renderer)
@@ -52,6 +54,12 @@ def place(axes: Axes, notes: list[Note], curves: list[Array], size: float = 8.5)
         reach, turn, box = _best(anchor, (width, height), scale, frame, taken, busy)
         taken.append(box)
         _write(axes, note, reach, turn, size - note.badge)
+
+
+def _extent(text: Text, renderer: RendererBase) -> Bbox:
+    """Of a text that is there already, with its frame but without its line."""
+    frame = text.get_bbox_patch()
+    return Text.get_window_extent(text, renderer) if frame is None else frame.get_window_extent(renderer)
 
 
 def _renderer(figure: Figure) -> RendererBase:

@@ -7,6 +7,8 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from onesided.base.errors import UsageError
+from onesided.base.types import Array
+from onesided.groups import SE3, SO3, Group, Product
 from onesided.plots.configuration import Film, film_of, no_sketch
 from onesided.plots.palette import PALE
 from onesided.plots.style import COLOURS, MARKS, event_lines, new_axes, powers_of_ten, settings
@@ -23,7 +25,7 @@ def history(
     motion: Motion, *names: str, x: str = "t", ax: Axes | None = None, title: str = "", logarithmic: bool = False
 ) -> Axes:
     """Columns of a motion against time, or against another column; default: the coordinates that change most."""
-    chosen = list(names) or _most_moving(motion, motion.coordinates)
+    chosen = list(names) or most_moving(motion)
     for name in (x, *chosen):
         motion_column(motion, name)
     axes = new_axes() if ax is None else ax
@@ -33,7 +35,7 @@ def history(
             look: dict[str, Any] = {"color": COLOURS[k % len(COLOURS)], "ls": _DASHES[k % len(_DASHES)], "lw": 1.6}
             if len(chosen) > 1:
                 look |= {"marker": MARKS[k % len(MARKS)], "markevery": 0.19, "ms": 4}
-            axes.plot(fine[x], fine[name], label=label_of(motion, name), **look)
+            axes.plot(*_unjoined(motion, name, fine[x], fine[name]), label=label_of(motion, name), **look)
         if x == "t":
             told = motion.numbered
             event_lines(axes, [one.what.t for one in told], [one.number for one in told])
@@ -53,7 +55,7 @@ def forces(motion: Motion, *, ax: Axes | None = None, title: str = "") -> Axes:
     names = [name for name in known if name.startswith(("multiplier ", "reaction ", "input "))]
     if not names:
         raise UsageError("the system has no constraint", advice="plot coordinates or the energy")
-    return history(motion, *_most_moving(motion, names), ax=ax, title=title)
+    return history(motion, *_largest(motion, names, MOST_CURVES), ax=ax, title=title)
 
 
 def energy(motion: Motion, *, ax: Axes | None = None, title: str = "") -> Axes:
@@ -89,9 +91,32 @@ def raster(motion: Motion, *, ax: Axes | None = None, title: str = "") -> Axes:
     return axes
 
 
-def _most_moving(motion: Motion, names: Sequence[str]) -> list[str]:
+def most_moving(motion: Motion, most: int = MOST_CURVES) -> list[str]:
+    """The coordinates that change most; components of rotation vectors, which jump, only where there are no others."""
+    vectors = _rotation_vectors(motion.space)
+    plain = [name for i, name in enumerate(motion.coordinates) if i not in vectors]
+    return _largest(motion, plain or motion.coordinates, most)
+
+
+def _rotation_vectors(space: Group | None) -> set[int]:
+    """Indices of their components."""
+    parts = space.parts if isinstance(space, Product) else () if space is None else (space,)
+    ends = np.cumsum([part.size for part in parts]).astype(int).tolist()
+    solid = [end for part, end in zip(parts, ends, strict=True) if isinstance(part, SO3 | SE3)]
+    return {end - k for end in solid for k in (1, 2, 3)}
+
+
+def _unjoined(motion: Motion, name: str, x: Array, y: Array) -> tuple[Array, Array]:
+    """A curve that is broken where an angle comes back from the other end of its range."""
+    if motion.space is None or motion.space.flat or name not in motion.coordinates:
+        return x, y
+    places = np.flatnonzero(np.abs(np.diff(y)) > np.pi) + 1
+    return np.insert(x, places, np.nan), np.insert(y, places, np.nan)
+
+
+def _largest(motion: Motion, names: Sequence[str], most: int) -> list[str]:
     columns = motion_columns(motion)
-    order = sorted(names, key=lambda name: -float(np.ptp(columns[name])))[:MOST_CURVES]
+    order = sorted(names, key=lambda name: -float(np.ptp(columns[name])))[:most]
     return [name for name in names if name in set(order)]
 
 

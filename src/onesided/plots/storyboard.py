@@ -1,30 +1,34 @@
 """The story of a result in one figure: its diagram, and the system at the start, around each jump and at the end."""
 
-from collections.abc import Iterator
-from itertools import pairwise
+import math
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.figure import Figure
-from matplotlib.patches import ConnectionPatch
+from matplotlib.figure import Figure, SubFigure
 
 from onesided.base.errors import UsageError
-from onesided.plots import badges
-from onesided.plots.branches import default_axes, diagram, paths_of
-from onesided.plots.configuration import Film, draw, enlarged, film_of, ghost, prepared
-from onesided.plots.motion_plots import history
-from onesided.plots.palette import ACCENT, GREY, INK, PALE
+from onesided.plots import badges, labels
+from onesided.plots.branches import Result, default_axes, diagram, jump_lines, paths_of
+from onesided.plots.configuration import Film, draw, enlarged, extent, film_of, ghost, prepared
+from onesided.plots.motion_plots import history, most_moving
+from onesided.plots.palette import ACCENT, GREY, INK
 from onesided.plots.style import settings
 from onesided.results import Diagram, Drive, Event, Motion, Path, column
 from onesided.results.numbering import Numbered
 
 MOST_THUMBNAILS = 6
 MOST_ON_A_CARD = 4
+MOST_CURVES_ON_A_CARD = 3
 CLOSE = 0.06  # of the width and height of the diagram: words would stand on each other
 WHOLE, CARD = (9.2, 6.8), (5.0, 4.0)  # inches
-SHORT_WORDS = 26  # characters above a thumbnail
+SHARES = 1.0, 2.1  # of the height: thumbnails, diagram
+HEADING = 0.25  # inches above a thumbnail
+LETTERS = 14.0  # per inch of these words
+THIN = 0.08  # least height of a thumbnail, as half a share of its width, so that flat systems are drawn large
+FEW_JOINTS, FINEST = 12, 0.45  # up to which marks have their usual size, and the smallest share of it
 Told = Path | Drive | Diagram | Motion
 
 
@@ -36,6 +40,16 @@ class Thumbnail(NamedTuple):
     spot: tuple[float, float] | None
     shade: int | None = None
     colour: str = INK
+    event: Numbered | None = None
+
+    def heading(self, most: int) -> str:
+        """What stands above it, in so many characters: of an event its number and what happens, or the number."""
+        if self.event is None:
+            return self.words
+        number, what = str(self.event.number), self.event.what
+        room = most - len(number) - 2
+        told = badges.brief(what, room) if isinstance(what, Event) else f"{what.kind.value}, t = {what.t:.3g}"
+        return f"{number}: {told}" if 0 < len(told) <= room else number
 
 
 def story(result: Told, *, x: str | None = None, y: str | None = None, title: str = "", card: bool = False) -> Figure:
@@ -51,24 +65,48 @@ def story(result: Told, *, x: str | None = None, y: str | None = None, title: st
     film = enlarged(film_of(result), None)
     names = _axes_of(result, x, y)
     shown = _chosen(list(thumbnails(result, names)), MOST_ON_A_CARD if card else MOST_THUMBNAILS)
+    size = CARD if card else WHOLE
     with settings():
-        figure = Figure(figsize=CARD if card else WHOLE, layout="constrained")
+        figure = Figure(figsize=size, layout="constrained")
         FigureCanvasAgg(figure)
-        upper, lower = figure.subfigures(2, 1, squeeze=False, height_ratios=(1.0, 2.1)).flat
-        look: Any = {"projection": "3d"} if film.sketch.dimension == 3 else {}
-        cells = list(upper.subplots(1, len(shown), squeeze=False, subplot_kw=look).flat)
+        upper, lower = figure.subfigures(2, 1, squeeze=False, height_ratios=SHARES).flat
+        cells = _cells(upper, film, len(shown), size)
         main = lower.subplots()
         main.set_facecolor("none")
         if isinstance(result, Motion):
-            history(result, *([] if y is None else [y]), x=x or "t", ax=main)
+            curves = most_moving(result, MOST_CURVES_ON_A_CARD) if card and y is None else [] if y is None else [y]
+            history(result, *curves, x=x or "t", ax=main)
         else:
             diagram(result, x=names[0], y=names[1], ax=main, legend=not card)
+            _ends(main, result, names, shown)
         for axes, one in zip(cells, shown, strict=True):
-            _thumbnail(axes, film, _brief(one) if card else one)
-        _connected(figure, cells, main, shown)
+            _thumbnail(axes, film, one, 0 if card else int(LETTERS * size[0] / _columns(cells)))
         if title:
             figure.suptitle(title, x=0.01, ha="left", fontsize=11, fontweight="bold")
     return figure
+
+
+def _cells(part: SubFigure, film: Film, count: int, size: tuple[float, float]) -> list[Axes]:
+    """Axes for thumbnails, in one row or two, whichever shows the system larger."""
+    look: dict[str, Any] = {"projection": "3d"} if film.sketch.dimension == 3 else {}
+    low, high = extent(film, THIN)
+    width, height = (high - low)[:2]
+    room = size[1] * SHARES[0] / sum(SHARES)
+
+    def shown_as(rows: int) -> float:
+        return float(min(size[0] / math.ceil(count / rows) / width, (room / rows - HEADING) / height))
+
+    rows = 1 if look else max((1, 2), key=shown_as)
+    cells = list(part.subplots(rows, math.ceil(count / rows), squeeze=False, subplot_kw=look).flat)
+    for spare in cells[count:]:
+        spare.remove()
+    return cells[:count]
+
+
+def _columns(cells: list[Axes]) -> int:
+    """Of the grid that they stand in."""
+    place = cells[0].get_subplotspec()
+    return len(cells) if place is None else int(place.get_gridspec().ncols)
 
 
 def _axes_of(result: Told, x: str | None, y: str | None) -> tuple[str, str]:
@@ -76,7 +114,15 @@ def _axes_of(result: Told, x: str | None, y: str | None) -> tuple[str, str]:
 
 
 def thumbnails(result: Told, names: tuple[str, str]) -> Iterator[Thumbnail]:
-    """Start, before and after each jump (or each event where there are none), end, in order."""
+    """Start, before and after each jump (or each event where there are none), end, in order.
+
+    Of a motion to which nothing happens, moments at equal distances.
+    """
+    if isinstance(result, Motion) and not result.numbered:
+        times = np.linspace(result.t[0], result.t[-1], MOST_ON_A_CARD)
+        for i in np.searchsorted(result.t, times).clip(0, len(result) - 1):
+            yield Thumbnail(int(i), f"t = {result.t[i]:.3g}", None, 0 if i else None)
+        return
     sizes = [len(result)] if isinstance(result, Path | Motion) else [len(path) for path in result.paths]
     begins = np.concatenate([[0], np.cumsum(sizes)]).astype(int)
     yield Thumbnail(0, "start", _spot(result, 0, 0, names))
@@ -87,18 +133,9 @@ def thumbnails(result: Told, names: tuple[str, str]) -> Iterator[Thumbnail]:
             yield Thumbnail(here, f"before {one.number}", _spot(result, one.part, one.index, names), None, ACCENT)
             yield Thumbnail(here + 1, f"after {one.number}", _spot(result, one.part + 1, 0, names), here, ACCENT)
         elif one not in jumps:
-            yield Thumbnail(here, _short(one), _spot(result, one.part, one.index, names), 0)
+            yield Thumbnail(here, "", _spot(result, one.part, one.index, names), 0, INK, one)
     last = len(sizes) - 1
     yield Thumbnail(int(begins[-1]) - 1, "end", _spot(result, last, sizes[last] - 1, names), 0)
-
-
-def _short(one: Numbered) -> str:
-    """Number and kind; of contacts and cables what the key says, where that is short."""
-    words = str(one.what.kind.value)
-    if not isinstance(one.what, Event):
-        return f"{one.number}  {words}, t = {one.what.t:.3g}"
-    told = badges.few_words(one.what).partition(",")[0]
-    return f"{one.number}  {told if len(told) <= SHORT_WORDS else words}"
 
 
 def _spot(result: Told, part: int, index: int, names: tuple[str, str]) -> tuple[float, float] | None:
@@ -114,38 +151,38 @@ def _chosen(found: list[Thumbnail], most: int) -> list[Thumbnail]:
     return found if len(found) <= most else [*found[: most - 1], found[-1]]
 
 
-def _brief(one: Thumbnail) -> Thumbnail:
-    """With the number alone where a name follows it: on a card names would run into each other."""
-    number, _, name = one.words.partition("  ")
-    return one._replace(words=number) if name else one
-
-
-def _thumbnail(axes: Axes, film: Film, one: Thumbnail) -> None:
+def _thumbnail(axes: Axes, film: Film, one: Thumbnail, letters: int) -> None:
     prepared(film, axes)
+    if film.sketch.dimension == 2:
+        low, high = extent(film, THIN)
+        axes.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]))
     if one.shade is not None:
         ghost(axes, film, one.shade)
     draw(axes, film, one.picture)
-    axes.set_title(one.words, fontsize=8.5, fontweight="normal", color=one.colour, loc="center")
+    _finer(axes, film)
+    axes.set_title(one.heading(letters), fontsize=8.5, fontweight="normal", color=one.colour, loc="center")
 
 
-def _connected(figure: Figure, cells: list[Axes], main: Axes, shown: list[Thumbnail]) -> None:
-    """Thin lines from the feet of thumbnails to their points; words at the points where lines would cross."""
-    pairs = [(axes, one, one.spot) for axes, one in zip(cells, shown, strict=True) if one.spot is not None]
-    crossing = any(later[0] < former[0] for (*_, former), (*_, later) in pairwise(pairs))
-    for axes, _, spot in pairs:
+def _finer(axes: Axes, film: Film) -> None:
+    """Marks, lines and arrows that suit a small picture of many joints, which would hide each other."""
+    joints = len({name for line in film.sketch.lines for name in line.points})
+    share = max(FINEST, min(1.0, math.sqrt(FEW_JOINTS / max(joints, 1))))
+    for line in axes.lines:
+        line.set(markersize=share * line.get_markersize(), linewidth=share * line.get_linewidth())
+    for text in axes.texts:
+        arrow = getattr(text, "arrow_patch", None)
+        if arrow is not None:
+            arrow.set(mutation_scale=share * arrow.get_mutation_scale(), linewidth=share * arrow.get_linewidth())
+
+
+def _ends(main: Axes, result: Result, names: tuple[str, str], shown: Sequence[Thumbnail]) -> None:
+    """Words at the start and the end, clear of all else; once where they would stand on each other, as at a loop."""
+    told = [(one.words, one.spot) for one in shown if one.spot is not None]
+    for _, spot in told:
         main.plot(*spot, ".", color=GREY, ms=4, zorder=3)
-        if not crossing:
-            look: dict[str, Any] = {"color": PALE, "lw": 0.9, "zorder": 0}
-            figure.add_artist(ConnectionPatch((0.5, 0.0), spot, axes.transAxes, main.transData, **look))
-    if crossing:  # the others have their number on the diagram
-        _ends(main, [(one.words, spot) for _, one, spot in pairs if one.colour == INK and not one.words[0].isdigit()])
-
-
-def _ends(main: Axes, told: list[tuple[str, tuple[float, float]]]) -> None:
-    """Words at the start and the end; once where they would stand on each other, as at a closed loop."""
-    places = main.transLimits.transform([spot for _, spot in told])
-    if len(told) > 1 and np.all(np.abs(places[-1] - places[0]) < CLOSE):
-        told = [(f"{told[0][0]}, {told[-1][0]}", told[0][1])]
-    for words, spot in told:
-        look: dict[str, Any] = {"xytext": (7, 0), "textcoords": "offset points", "ha": "left", "va": "center"}
-        main.annotate(words, spot, color=GREY, fontsize=8.5, annotation_clip=False, **look)
+    (begin, start), *_, (last, end) = told
+    places = main.transLimits.transform([start, end])
+    once = bool(np.all(np.abs(places[1] - places[0]) < CLOSE))
+    written = [(f"{begin}, {last}", start)] if once else [(begin, start), (last, end)]
+    curves = [np.asarray(line.get_xydata()) for line in main.lines] + jump_lines(result, names)
+    labels.place(main, [labels.Note(*spot, words, GREY) for words, spot in written], curves)
