@@ -9,7 +9,8 @@ Compiling takes much longer than most functions run. It is therefore done in tie
 are very long are evaluated by NumPy as long as that takes less time; straight lines of operations are compiled by LLVM
 alone (`native_tier`). What is left, loops above all, is compiled by JAX: where arrays are small without optimisation
 first (half the time to compile, a quarter slower, loops several times as slow), and once more, with all optimisation,
-after so many calls that it pays. Calls are counted, not timed: what is done again in another process gives the same numbers.
+after so many calls that it pays. Calls are counted, not timed: what is done again in another process gives the same
+numbers.
 """
 
 import math
