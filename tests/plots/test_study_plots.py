@@ -38,6 +38,9 @@ def test_curves_and_maps_show_the_table(study):
     )
     words = onesided.plots.study_map(study, "status", "b", "a")
     assert {text.get_text() for text in words.get_legend().get_texts()} == {"solved", "error"}
+    words.figure.draw_without_rendering()  # the legend lies beside the areas, inside the picture
+    legend, area = words.get_legend().get_window_extent(), words.get_window_extent()
+    assert legend.x0 >= area.x1 and legend.x1 <= words.figure.bbox.x1
     plt.close("all")
 
 

@@ -11,6 +11,7 @@ from onesided.base.errors import UsageError
 from onesided.elements import Bar, Force, Node
 from onesided.results.quantiles import quantile
 from onesided.results.study_cases import Cases
+from onesided.studies.sampling import read_csv
 
 FIRST = 0.783498066738553  # where the two-bar truss of rise 3 sways: l³ = l₀ y², see `critical`
 
@@ -160,3 +161,20 @@ def test_cases_keep_their_numbers_when_a_study_grows(shape, drawn, more):
     if len(shape) > 1 and not drawn:
         other = Cases({**axes, "a1": np.append(axes["a1"], 99.0)})
         assert not other.goes_on(cases)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "names the parameters"),
+        ("h,h\n1,2\n", "each once"),
+        ("h,\n1,2\n", "each once"),
+        ("h,k\n\n\n1\n", "line 4: 1 values"),
+        ("\nh,k\n1,2\n\n1,a\n", "line 5"),
+        ("h,k\n1,inf\n", "not finite"),
+    ],
+)
+def test_tables_of_cases_are_refused_by_the_line_that_is_wrong(text, words, tmp_path):
+    (tmp_path / "cases.csv").write_text(text)
+    with pytest.raises(onesided.UsageError, match=words):
+        read_csv(tmp_path / "cases.csv")

@@ -152,7 +152,8 @@ def _areas(cells: NDArray[Any], edges: Sequence[NDArray[Any]], axes: Axes) -> No
     axes.pcolormesh(
         *edges, numbers, shading="nearest", cmap=ListedColormap(colours), vmin=-0.5, vmax=len(colours) - 0.5
     )
-    axes.legend(handles=[Patch(color=colour, label=kind) for colour, kind in zip(colours, kinds, strict=False)])
+    known = [Patch(color=colour, label=kind) for colour, kind in zip(colours, kinds, strict=False)]
+    axes.legend(handles=known, loc="upper left", bbox_to_anchor=(1.0, 1.0))  # beside the areas, as a scale stands
 
 
 def bands(

@@ -133,18 +133,22 @@ def read_csv(file: Path) -> dict[str, Array]:
     """A table of cases: names in the first line, a case in every other one."""
     try:
         with file.open(newline="", encoding="utf-8-sig") as stream:
-            lines = [line for line in csv.reader(stream) if any(cell.strip() for cell in line)]
+            reader = csv.reader(stream)
+            lines = [(reader.line_num, line) for line in reader if any(cell.strip() for cell in line)]
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise UsageError("the table of cases cannot be read", got=f"{file}: {error}") from error
-    names = [name.strip() for name in lines[0]] if lines else []
+    names = [name.strip() for name in lines[0][1]] if lines else []
     if not names or len(set(names)) < len(names) or not all(names):
-        raise UsageError("the first line of the table names no parameters", got=f"{file}: {names}")
+        raise UsageError(
+            "the first line of a table of cases names the parameters, each once", got=f"{file}: {', '.join(names)}"
+        )
     return dict(zip(names, _numbers(file, names, lines[1:]), strict=True))
 
 
-def _numbers(file: Path, names: Sequence[str], lines: Iterable[Sequence[str]]) -> list[Array]:
+def _numbers(file: Path, names: Sequence[str], lines: Iterable[tuple[int, Sequence[str]]]) -> list[Array]:
+    """Columns of the table; each line comes with its number in the file."""
     rows = []
-    for number, line in enumerate(lines, 2):
+    for number, line in lines:
         try:
             rows.append([float(cell) for cell in line])
         except ValueError:
