@@ -4,19 +4,20 @@ Near a point w = (y, τ) the solutions of R = 0 are w + (a, 0) + C c: a = −M�
 are the directions that R leaves free (along the equilibria, and with τ). The conditions of the event fix all c but one.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
 from onesided.base.errors import ModelError, SolveError
-from onesided.base.tolerances import EPS, HALF_DIGITS, SMALL, Tolerances
+from onesided.base.tolerances import EPS, HALF_DIGITS, QUARTER_DIGITS, SMALL, Tolerances
 from onesided.base.types import Array, Indices
 from onesided.design.conditions import Condition
 from onesided.design.event_equations import equations_of
 from onesided.design.forks import Fork, fork_of
 from onesided.design.spots import Spot
 from onesided.results import Event, Kind
+from onesided.statics.curves.activity import ROUNDINGS
 from onesided.statics.curves.curve import Curve
 from onesided.statics.curves.large import make_curve
 from onesided.statics.curves.spectrum import split
@@ -163,10 +164,33 @@ class CurveOfEvents:
             here = here + move
             if not np.isfinite(size) or _apart(here, w) > FAR:
                 return None
-            if size <= 16.0 * EPS or (size <= SMALL and size > SLOW * before):
+            stalled = size > SLOW * before
+            if size <= 16.0 * EPS or (stalled and size <= SMALL):
+                return here
+            if stalled and size <= QUARTER_DIGITS and size <= self._rounding(here, normal, border):
                 return here
             before = size
         return here if before <= SMALL else None
+
+    def _rounding(self, w: Array, normal: Array, border: Array | None) -> float:
+        """Corrections that rounding of the residual asks for at an event: it is not known any better."""
+        try:
+            spot = self.spot(w, border, about=True)
+            loose = self.loose(spot)
+        except (ModelError, ArithmeticError):
+            return 0.0
+        if loose is None:
+            return 0.0
+        noise = replace(loose, back=0.0 * loose.back, wrong=self._wrong_by(spot, spot.rounded))
+        move = noise.step(normal, 0.0)
+        return ROUNDINGS * float(np.max(np.abs(move) / (1.0 + np.abs(w))))
+
+    def _wrong_by(self, spot: Spot, change: Array) -> Array:
+        """By how much a change of y alters the conditions."""
+        if self.condition is not None:
+            return np.asarray(self.condition.rates(spot, change[:, None]))
+        parts = split(spot.curve.measured_at(spot.x), spot.x, self.tolerances, keep=1)
+        return np.asarray(parts.tests[:, 0] @ spot.R_yy(change, parts.span))
 
     def _loose_at(self, w: Array, border: Array | None, *, about: bool = False) -> Loose | None:
         """What is free near w; None also where there is no system with such parameters."""

@@ -2,21 +2,22 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import cast
 
 import numpy as np
-from scipy.interpolate import BarycentricInterpolator
 from scipy.optimize import brentq
 
 from onesided.base.arguments import checked
 from onesided.base.errors import ModelError, SolveError, UsageError
 from onesided.base.names import unknown_name
 from onesided.base.progress import SILENT, Progress
-from onesided.base.tolerances import DEFAULT, EPS, HALF_DIGITS, QUARTER_DIGITS, Tolerances
+from onesided.base.tolerances import DEFAULT, EPS, HALF_DIGITS, QUARTER_DIGITS, SMALL, Tolerances
 from onesided.base.types import Array, Status
 from onesided.design.event_curves import CurveOfEvents, curve_of_events, refuse_broken
 from onesided.design.event_equations import degenerate, standpoint
+from onesided.design.event_nodes import EventNode, Met, between, goes_with_another, interpolated_zero
+from onesided.design.kinks import NEAR, jumps_at
 from onesided.design.sightings import Label, Sighting, look
 from onesided.linalg import one_thread
 from onesided.results import Encounter, Event, Followed, Kind, Meeting
@@ -29,7 +30,9 @@ STRAIGHT, BENT = 0.998, 0.97  # cosine between tangents from which on steps grow
 FATAL = {Encounter.corner_limit, Encounter.corners}  # where margins vanish the event ends
 SHARES = tuple(0.5 - 0.5 * np.cos(np.pi * k / 9.0) for k in range(10))  # of a step with a singular point inside
 CLOSER = 0.05  # share of these within which such a point is looked for once more
+FORWARD = 0.5  # share of a step beyond a kink that leads away from it
 JUMP = 0.5  # share of a number's change that no continuous one makes at once
+NO_WAY_ON = " (the equations have a kink there: a law, the end of a segment, a member without length)"
 ENDS = {one: one for one in (Status.bound_reached, Status.path_ended)} | {Status.far: Status.path_ended}
 
 
@@ -90,27 +93,6 @@ def follow(
     return result
 
 
-@dataclass(frozen=True, eq=False)
-class _Node:
-    """A point of the curve of events with its tangent, and what was seen there."""
-
-    w: Array
-    t: Array
-    border: Array
-    seen: Sighting
-
-
-@dataclass(frozen=True, eq=False)
-class _Met:
-    """A meeting at a node; `after` is the next one, None where the curve ends."""
-
-    label: Label
-    node: _Node
-    before: Sighting
-    after: Sighting | None
-    left: float
-
-
 class _Side:
     """Predictor and corrector along a curve of events, to one side; the nodes and meetings found so far."""
 
@@ -122,7 +104,7 @@ class _Side:
             raise UsageError("the event is degenerate: its equations are singular", got=events.event.words())
         if not np.all(here.seen.loose.clear > max(events.tolerances.singularity, HALF_DIGITS * HALF_DIGITS)):
             raise degenerate(events.event, "its condition is met without being crossed, whatever the parameter is")
-        self.nodes, self.met, self.status, self.why = [here], list[_Met](), Status.interrupted, ""
+        self.nodes, self.met, self.status, self.why = [here], list[Met](), Status.interrupted, ""
 
     def run(self, tell: Callable[["_Side", float], None]) -> None:
         """Go on until an end."""
@@ -135,7 +117,10 @@ class _Side:
             if found is None:
                 step /= 4.0
                 if step < SMALLEST_STEP:
-                    return self._stuck(here)
+                    beyond = self._over_kink(here)
+                    if beyond is None:
+                        return self._stuck(here)
+                    here, step = beyond, FIRST_STEP
                 continue
             ending, status = self._inside(here, found)
             for one in self._meetings(here, ending):
@@ -154,8 +139,39 @@ class _Side:
             here, step = found, min(step * (2.0 if straight else 1.0), most)
         return Status.enough
 
-    def _stuck(self, here: _Node) -> Status:
+    def _over_kink(self, here: EventNode) -> EventNode | None:
+        """A point of the curve behind a kink of the equations just ahead; None where there is no such kink or point."""
+        names = jumps_at(self.events, here.w, here.t)
+        if names is None:
+            return None
+        step, edge = 4.0 * SMALLEST_STEP, here  # so far no step leads
+        while step > EPS * (1.0 + float(np.max(np.abs(here.w)))):
+            found, step = self._next(edge, step), step / 2.0
+            edge = found or edge
+        beyond = self._behind(edge)
+        self.met.append(
+            Met(Label(Encounter.kink, names), edge, here.seen, None if beyond is None else beyond.seen, step)
+        )
+        self.nodes += [edge] if beyond is None else [edge, beyond]
+        return beyond
+
+    def _behind(self, edge: EventNode) -> EventNode | None:
+        """A little further on along the direction that the equations have there: the curve may turn back sharply."""
+        for h, sense in ((4.0 * NEAR, 1.0), (16.0 * NEAR, 1.0), (4.0 * NEAR, -1.0), (16.0 * NEAR, -1.0)):
+            t = self.events.tangent(edge.w + h * edge.t, sense * edge.t, edge.border)
+            w = None if t is None else self.events.corrected(edge.w + h * t, t, edge.border)
+            found = None if t is None or w is None else self._node(w, t, edge.border)
+            if t is None or found is None or float(t @ edge.t) < -BENT or float(found.t @ t) < STRAIGHT:
+                continue  # it leads back, or nowhere
+            if float((found.w - edge.w) @ t) > FORWARD * h:
+                return found
+        return None
+
+    def _stuck(self, here: EventNode) -> Status:
         """Why no step leads on: there is no such model, the event runs off to infinity, or it is not known."""
+        if self.met and self.met[-1].label.kind is Encounter.kink and self.met[-1].after is None:
+            self.why = NO_WAY_ON
+            return Status.path_ended
         try:
             self.events.line.at(float(here.w[-1] + FIRST_STEP * here.t[-1]))
         except ModelError as error:
@@ -163,7 +179,7 @@ class _Side:
             return Status.path_ended
         return Status.far if np.max(np.abs(here.w)) > 1.0 / QUARTER_DIGITS else Status.step_too_small
 
-    def _node(self, w: Array, like: Array, border: Array) -> _Node | None:
+    def _node(self, w: Array, like: Array, border: Array) -> EventNode | None:
         seen = look(self.events, w, border)
         if seen is None or not np.all(np.isfinite(seen.loose.rates)):
             return None
@@ -171,15 +187,15 @@ class _Side:
         if self.events.condition is None:
             seen.numbers[Label(Encounter.turns)] = float(t[-1])
         along = border if self.events.condition is None else seen.spot.t / np.linalg.norm(seen.spot.t)
-        return _Node(w, t, along, seen)
+        return EventNode(w, t, along, seen)
 
-    def _next(self, here: _Node, step: float) -> _Node | None:
+    def _next(self, here: EventNode, step: float) -> EventNode | None:
         """The next point; None where it is not found, or the curve bends too much on the way."""
         w = self.events.corrected(here.w + step * here.t, here.t, here.border)
         found = None if w is None else self._node(w, here.t, here.border)
         return found if found is not None and float(found.t @ here.t) > BENT else None
 
-    def _inside(self, here: _Node, found: _Node) -> tuple[_Node, Status | None]:
+    def _inside(self, here: EventNode, found: EventNode) -> tuple[EventNode, Status | None]:
         """The point, or where the curve leaves the bounds before it."""
         low, high = self.limits
         tau = float(found.w[-1])
@@ -188,17 +204,20 @@ class _Side:
         bound = low if tau <= low else high
         normal = np.eye(1, len(found.w), len(found.w) - 1)[0]
         share = (bound - here.w[-1]) / (tau - here.w[-1])
-        guess = _between(here, found, share)
+        guess = between(here, found, share)
         guess[-1] = bound
         w = self.events.corrected(guess, normal, here.border)
         ending = None if w is None else self._node(np.append(w[:-1], bound), here.t, here.border)
         return (found if ending is None else ending), Status.bound_reached
 
-    def _meetings(self, a: _Node, b: _Node) -> Iterator[_Met]:
+    def _meetings(self, a: EventNode, b: EventNode) -> Iterator[Met]:
         """Special points between two nodes, in order, up to the first that ends the curve."""
         found = [self._located(a, b, label) for label in self._changed(a.seen, b.seen)]
         along = b.w - a.w
-        for one in sorted((one for one in found if one is not None), key=lambda one: float(along @ one.node.w)):
+        once = {one.label: one for one in found if one is not None}  # several numbers may jump at one kink
+        sharp = {one.label.piece for one in once.values() if one.label.kind is Encounter.degree and one.left <= SMALL}
+        told = [one for one in once.values() if one.left <= HALF_DIGITS or one.label.piece not in sharp]
+        for one in sorted(told, key=lambda one: float(along @ one.node.w)):
             yield one
             if one.after is None:
                 return
@@ -212,17 +231,17 @@ class _Side:
             crossed = before * after < 0.0 and max(abs(before), abs(after)) > floor
             if (margin and before >= -floor > after) or (not margin and crossed and abs(before) > floor):
                 found.append(label)
-        return found
+        return [label for label in found if not goes_with_another(label, found)]
 
-    def _located(self, a: _Node, b: _Node, label: Label) -> _Met | None:
+    def _located(self, a: EventNode, b: EventNode, label: Label) -> Met | None:
         """Where a number vanishes between two nodes; at the first where it is zero there, but for rounding."""
         if abs(a.seen.numbers[label]) <= self.events.tolerances.gap:
             return self._met(label, a, a, b)
-        nodes: dict[float, _Node | None] = {0.0: a, 1.0: b}
+        nodes: dict[float, EventNode | None] = {0.0: a, 1.0: b}
 
-        def at(share: float) -> _Node | None:
+        def at(share: float) -> EventNode | None:
             if share not in nodes:
-                w = self.events.corrected(_between(a, b, share), b.w - a.w, a.border)
+                w = self.events.corrected(between(a, b, share), b.w - a.w, a.border)
                 nodes[share] = None if w is None else self._node(w, a.t, a.border)
             return nodes[share]
 
@@ -239,18 +258,25 @@ class _Side:
         except _SingularError:
             return self._guessed(at, label, b.w - a.w)
         node = at(share)
-        if node is None or abs(beside[1] - beside[0]) > JUMP * (abs(value(1.0)) + abs(value(0.0))):
-            return None  # its sign goes with that of another number, which vanishes there
+        if node is None:
+            return None
+        if abs(beside[1] - beside[0]) > JUMP * (abs(value(1.0)) + abs(value(0.0))):
+            return self._jumped(node, a, b)
         return self._met(label, node, a, b)
 
-    def _met(self, label: Label, node: _Node, a: _Node, b: _Node) -> _Met:
+    def _jumped(self, node: EventNode, a: EventNode, b: EventNode) -> Met | None:
+        """A number jumps over zero: at a kink of the model, or with another that vanishes there."""
+        names = jumps_at(self.events, node.w, node.t)
+        return None if names is None else Met(Label(Encounter.kink, names), node, a.seen, b.seen, SMALLEST_STEP)
+
+    def _met(self, label: Label, node: EventNode, a: EventNode, b: EventNode) -> Met:
         ends = label.kind in FATAL and not label.piece
         left = abs(node.seen.numbers.get(label, np.nan))
-        return _Met(label, node, a.seen, None if ends else b.seen, left)
+        return Met(label, node, a.seen, None if ends else b.seen, left)
 
-    def _guessed(self, at: Callable[[float], _Node | None], label: Label, along: Array) -> _Met | None:
+    def _guessed(self, at: Callable[[float], EventNode | None], label: Label, along: Array) -> Met | None:
         """Where the equations are singular at the zero itself: from points around it, then from nearer ones."""
-        found, start = self._interpolated([at(share) for share in SHARES], label), cast(_Node, at(0.0))
+        found, start = self._interpolated([at(share) for share in SHARES], label), cast(EventNode, at(0.0))
         if found is None:
             return None
         share = float(along @ (found.node.w - start.w) / (along @ along))
@@ -259,7 +285,7 @@ class _Side:
         sharper = self._interpolated([at(one) for one in near], label) if inside else None
         return found if sharper is None or sharper.left > found.left else sharper
 
-    def _interpolated(self, nodes: list[_Node | None], label: Label) -> _Met | None:
+    def _interpolated(self, nodes: list[EventNode | None], label: Label) -> Met | None:
         """The zero of a number by polynomials of two degrees through points around it; None where it jumps."""
         known = [node for node in nodes if node is not None and not np.isnan(node.seen.numbers[label])]
         values = np.array([node.seen.numbers[label] for node in known])
@@ -269,32 +295,18 @@ class _Side:
             return None
         a, b = known[int(change[0])], known[int(change[0]) + 1]
         points, apart = np.array([node.w for node in known]), float(np.max(np.abs(b.w - a.w)))
-        w, rough = (_interpolated_zero(values[own], points[own]) for own in (slice(None), slice(1, None)))
+        w, rough = (interpolated_zero(values[own], points[own]) for own in (slice(None), slice(1, None)))
         if len(known) < 4 or len(change) > 1 or float(np.max(np.abs(w - a.w))) > apart:
-            return _Met(label, a, a.seen, b.seen, apart)  # no smooth zero: all that is known is between which points
-        node = _Node(w, a.t, a.border, replace(a.seen, spot=self.events.spot(w, a.border)))
-        return _Met(label, node, a.seen, b.seen, float(np.max(np.abs(w - rough))))
+            return Met(label, a, a.seen, b.seen, apart)  # no smooth zero: all that is known is between which points
+        node = EventNode(w, a.t, a.border, replace(a.seen, spot=self.events.spot(w, a.border)))
+        return Met(label, node, a.seen, b.seen, float(np.max(np.abs(w - rough))))
 
 
 class _SingularError(Exception):
     """The equations cannot be solved at a point."""
 
 
-def _interpolated_zero(values: Array, points: Array) -> Array:
-    """Points as polynomials of a number that changes monotonously, where it is zero."""
-    size = float(np.max(np.abs(values)))
-    return np.asarray(BarycentricInterpolator(values / size, points)(0.0))
-
-
-def _between(a: _Node, b: _Node, share: float) -> Array:
-    """A point of the cubic through two nodes with their tangents."""
-    length = float(np.linalg.norm(b.w - a.w))
-    s, r = share, 1.0 - share
-    ends = (1.0 + 2.0 * s) * r * r * a.w + (1.0 + 2.0 * r) * s * s * b.w
-    return np.asarray(ends + length * s * r * (r * a.t - s * b.t))
-
-
-def _at_start(back: _Side, ahead: _Side, floor: float) -> Iterator[_Met]:
+def _at_start(back: _Side, ahead: _Side, floor: float) -> Iterator[Met]:
     """Meetings at the first point itself: numbers that are zero there and have other signs to its two sides.
 
     Those that end the event, and turns, whose number goes with the sense of travel, are seen on the sides.
@@ -305,7 +317,7 @@ def _at_start(back: _Side, ahead: _Side, floor: float) -> Iterator[_Met]:
         watched = label.kind is not Encounter.turns and (label.piece or label.kind not in FATAL)
         a, b = before.numbers.get(label, 0.0), after.numbers.get(label, 0.0)
         if watched and abs(here) <= floor < min(abs(a), abs(b)) and a * b < 0.0:
-            yield _Met(label, start, before, after, abs(here))
+            yield Met(label, start, before, after, abs(here))
 
 
 def _joined(event: Event, events: CurveOfEvents, parameter: str, sides: list[_Side]) -> Followed:
@@ -319,7 +331,7 @@ def _joined(event: Event, events: CurveOfEvents, parameter: str, sides: list[_Si
     origin, span = system.parameters[parameter], events.line.direction[number]
     theta = origin + span * np.array([node.w[-1] for node in nodes])
 
-    def meeting(one: _Met, *, reverse: bool) -> Meeting:
+    def meeting(one: Met, *, reverse: bool) -> Meeting:
         i = place[id(one.node)]
         sides_of = [one.before.words, "" if one.after is None else one.after.words]
         before, after = sides_of[::-1] if reverse and one.after is not None else sides_of

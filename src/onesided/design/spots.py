@@ -120,6 +120,12 @@ class Spot:
         """Scaled second derivative R''(u, v) for the columns v."""
         return _second(self.curve, self.x, u, columns)
 
+    @property
+    def rounded(self) -> Array:
+        """A change of the unknowns that rounding of the residual makes: of its terms, each known to EPS, (size,)."""
+        terms = self.curve.times(self.e, 1.0 + np.abs(self.y)[:, None], sizes=True)[:, 0]
+        return self.solve(EPS * terms * np.cos(1.0 + np.arange(len(terms))))
+
     @cached_property
     def shift(self) -> Array:
         """How the curve moves with the parameters across its border: J y = −R_θ, bᵀy = 0, (size, P)."""

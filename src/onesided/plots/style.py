@@ -18,7 +18,7 @@ from onesided.plots.palette import ACCENT, GREY, GRID, HUES, INK, PAPER
 from onesided.results import Kind
 
 COLOURS = (*HUES, ACCENT)
-MARKS = ("o", "s", "^", "D", "v", "P", "X")
+MARKS = ("o", "s", "^", "D", "v", "P", "X", "*")
 
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 MOST_LINES, MOST_NUMBERED = 300, 12  # of events across axes, and with their numbers

@@ -24,6 +24,7 @@ class Encounter(Enum):
     grazes = "a contact stops mattering"
     degree = "degree of instability changes"
     turns = "the curve turns back"
+    kink = "the stiffness jumps"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -63,7 +64,8 @@ class Meeting:
 
     def _beyond(self) -> str:
         """What takes the place of an event that ends."""
-        return f"beyond it '{self.constraints[-1]}' changes first" if self.constraints else "beyond it there is none"
+        first = self.constraints if self.kind is not Encounter.kink else ()
+        return f"beyond it '{first[-1]}' changes first" if first else "beyond it there is none"
 
     def __repr__(self) -> str:
         return f"<Meeting: {self.words()}>"
