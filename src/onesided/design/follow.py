@@ -17,7 +17,7 @@ from onesided.base.types import Array, Status
 from onesided.design.event_curves import CurveOfEvents, curve_of_events, refuse_broken
 from onesided.design.event_equations import degenerate, standpoint
 from onesided.design.event_nodes import EventNode, Met, between, goes_with_another, interpolated_zero
-from onesided.design.kinks import NEAR, jumps_at
+from onesided.design.rough_places import NEAR, jumps_at
 from onesided.design.sightings import Label, Sighting, look
 from onesided.linalg import one_thread
 from onesided.results import Encounter, Event, Followed, Kind, Meeting

@@ -7,12 +7,12 @@ becomes less with the distance, a jump does not.
 import numpy as np
 
 from onesided.base.errors import ModelError
-from onesided.base.tolerances import EPS, QUARTER_DIGITS
+from onesided.base.tolerances import QUARTER_DIGITS, SOME_DIGITS
 from onesided.base.types import Array
 from onesided.design.event_curves import CurveOfEvents
 from onesided.design.spots import Spot
 
-NEAR, WIDE = EPS**0.4, EPS**0.3  # distances to both sides of a place that is known to half the digits
+NEAR, WIDE = SOME_DIGITS, 16.0 * SOME_DIGITS  # distances to both sides of a place that is known to half the digits
 LASTING = 0.5  # share of a change at the wide distance that is left at the near one where it is a jump
 ANY = QUARTER_DIGITS  # a jump is more than this share of the numbers that jump
 
