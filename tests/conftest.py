@@ -51,6 +51,12 @@ def _old_objects_are_not_searched_again():
     gc.freeze()
 
 
+@pytest.fixture
+def own_folder(tmp_path, monkeypatch):
+    """The test runs in a folder of its own."""
+    monkeypatch.chdir(tmp_path)
+
+
 @pytest.fixture(scope="session")
 def yielding():
     """A model file that remembers: a cable with a permanent set beside a spring."""

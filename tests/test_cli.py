@@ -9,22 +9,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 from scipy.linalg import expm
-from typer.testing import CliRunner
 
 import onesided
+from commands import run
 from onesided import zoo
-from onesided.cli.app import app
 
-runner = CliRunner()
-
-
-def run(*arguments):
-    return runner.invoke(app, list(arguments))
-
-
-@pytest.fixture(autouse=True)
-def in_a_folder_of_its_own(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+pytestmark = pytest.mark.usefixtures("own_folder")
 
 
 def test_help_imports_nothing_heavy():

@@ -8,19 +8,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
 import onesided
+from commands import run
 from onesided.base.errors import UsageError
 from onesided.cli import listing
-from onesided.cli.app import app
 from onesided.cli.result_members import with_members
 from onesided.results import Kind, Occurrence
 from onesided.results.explain import slug, slugs, theory
-
-
-def run(*arguments):
-    return CliRunner().invoke(app, list(arguments))
 
 
 @pytest.fixture(scope="module")

@@ -8,9 +8,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
-from onesided.cli.app import app
+from commands import run
 from onesided.plots import cable_plots as cables
 from onesided.results import load_result
 from onesided.zoo.suspension import Suspension
@@ -23,10 +22,6 @@ def example(name):
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
-
-
-def run(*arguments):
-    return CliRunner().invoke(app, list(arguments))
 
 
 def test_study_of_methods():
