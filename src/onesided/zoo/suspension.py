@@ -115,8 +115,8 @@ class Suspension:
             np.full(self.slings, -self.stretch),
             [*letters, *(f"velocity {name}" for name in letters)],
             [f"sling {i + 1}" for i in range(self.slings)],
-            self._measures(mass, omega),
-            self._sketch(),
+            measures=self._measures(mass, omega),
+            sketch=self._sketch(),
         )
 
     def _measures(self, mass: Array, omega: Array) -> dict[str, Measure]:

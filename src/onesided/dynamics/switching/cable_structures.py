@@ -2,7 +2,7 @@
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 
@@ -15,9 +15,8 @@ from onesided.base.types import Array
 from onesided.complementarity.problems import as_array
 from onesided.dynamics.switching.exact_run import Automaton, LinearMode
 from onesided.dynamics.switching.linear import LinearComplementaritySystem, augment
-from onesided.dynamics.switching.looked_at import Measure
+from onesided.dynamics.switching.looked_at import LookedAt
 from onesided.dynamics.switching.signals import Signal, as_signal, generator
-from onesided.results.sketch import Sketch
 
 
 class CableLaw(ABC):
@@ -104,7 +103,7 @@ def _positive(name: str, value: float) -> None:
 
 
 @dataclass(frozen=True, eq=False)
-class CableStructure:
+class CableStructure(LookedAt):
     """ẋ = A x + B s + input(t), elongations Δ = C x + offset(t), tensions s by the laws of the cables.
 
     The state that is simulated is (x, plastic elongations).
@@ -123,9 +122,6 @@ class CableStructure:
     input: Signal | ArrayLike | None = None
     offset: Signal | ArrayLike | None = None
     names: Sequence[str] = ()
-    measures: Mapping[str, Measure] = field(default_factory=dict, repr=False)
-    sketch: Sketch | None = field(default=None, repr=False)
-    labels: Mapping[str, tuple[str, str]] = field(default_factory=dict, repr=False)
     states: tuple[str, ...] = field(init=False)
     frequencies: tuple[float, ...] = field(init=False)
 

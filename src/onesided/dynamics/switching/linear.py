@@ -1,6 +1,6 @@
 """Linear complementarity systems [QT (1)]."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -10,13 +10,12 @@ from onesided.base.errors import UsageError
 from onesided.base.types import Array
 from onesided.complementarity import LCP
 from onesided.complementarity.problems import as_array
-from onesided.dynamics.switching.looked_at import Measure
+from onesided.dynamics.switching.looked_at import LookedAt
 from onesided.dynamics.switching.signals import Signal, as_signal, generator, generator_matrix
-from onesided.results.sketch import Sketch
 
 
 @dataclass(frozen=True, eq=False)
-class LinearComplementaritySystem:
+class LinearComplementaritySystem(LookedAt):
     """ẋ = A x + B s + input(t),  w = C x + D s + offset(t),  0 ≤ s ⊥ w ≥ 0 [QT (1), (9)].
 
     For cables s are the tensions and w = s/k − elongation is the slack.
@@ -38,9 +37,6 @@ class LinearComplementaritySystem:
     offset: Signal | ArrayLike | None = None
     states: Sequence[str] = ()
     names: Sequence[str] = ()
-    measures: Mapping[str, Measure] = field(default_factory=dict, repr=False)
-    sketch: Sketch | None = field(default=None, repr=False)
-    labels: Mapping[str, tuple[str, str]] = field(default_factory=dict, repr=False)
     frequencies: tuple[float, ...] = field(init=False)
     full: "Augmented" = field(init=False, repr=False)
     uncoupled: bool = field(init=False, repr=False)

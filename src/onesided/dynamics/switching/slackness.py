@@ -1,7 +1,7 @@
 """Complementarity-slackness systems [QT (10)], and the mechanical ones among them [QT (19)]."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -10,8 +10,7 @@ from onesided.base.errors import ModelError, UsageError
 from onesided.base.tolerances import SMALL
 from onesided.base.types import Array, Mask
 from onesided.complementarity.problems import as_array
-from onesided.dynamics.switching.looked_at import Measure
-from onesided.results.sketch import Sketch
+from onesided.dynamics.switching.looked_at import LookedAt
 
 NEWTON_STEPS = 30
 
@@ -19,7 +18,7 @@ Rate = Callable[[float, Array, Array], ArrayLike]
 
 
 @dataclass(frozen=True, eq=False)
-class SlacknessSystem:
+class SlacknessSystem(LookedAt):
     """ẋ = rate(t, x, s),  y = slack(t, x, s),  0 ≤ s ⊥ y ≥ 0 [QT (10)].
 
     Every state must determine s: ∂y/∂s a P-matrix, as for y = s − h(x), where s = max(0, h).
@@ -42,9 +41,6 @@ class SlacknessSystem:
     names: Sequence[str]
     slack_s: Rate | None = None
     kinks: Rate | None = None
-    measures: Mapping[str, Measure] = field(default_factory=dict, repr=False)
-    sketch: Sketch | None = field(default=None, repr=False)
-    labels: Mapping[str, tuple[str, str]] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
         for label in ("states", "names"):
