@@ -262,3 +262,12 @@ def solve_friction(problem: FrictionProblem, start: Array | None = None, *, tol:
         search.take(P)
         search.newton(P, FIRST)
     return search.best, search.least
+
+
+def newton_from(
+    problem: FrictionProblem, P: Array, schedule: tuple[tuple[float, int], ...], tol: float
+) -> tuple[Array, float]:
+    """The best impulses of Newton's method from P on, with shifts of the diagonal, and their residual."""
+    search = _Search(problem, P, tol)
+    search.newton(P, schedule)
+    return search.best, search.least

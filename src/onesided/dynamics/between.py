@@ -30,18 +30,20 @@ class Dip(NamedTuple):
     depth: float
 
 
-def dips(equations: Equations, points: Arrays, pressing: Any, *, smooth: bool) -> list[Dip]:
+def dips(equations: Equations, points: Arrays, pressing: Any, *, smooth: bool, none: float = 0.0) -> list[Dip]:
     """Gaps that are negative within a step although they do not press in it, the deepest of each contact.
 
     `pressing` (steps, contacts) says where a contact is a joint; `smooth` whether interpolation is that of a smooth
-    motion, or straight.
+    motion, or straight; `none` is a length that is none.
     """
     steps = np.flatnonzero(np.diff(points.t) > 0.0)
     if not len(steps) or not equations.system.unilateral:
         return []
     look = _Look(equations, points, smooth=smooth)
     gaps = look.gaps(np.repeat(steps, len(PLACES)), np.tile(PLACES, len(steps))).reshape(len(steps), len(PLACES), -1)
-    slack = DEEP[smooth] * (np.abs(gaps[:, 0]) + np.abs(gaps[:, -1])) + _tiny(gaps) + _rounding(equations, points)
+    slack = (
+        DEEP[smooth] * (np.abs(gaps[:, 0]) + np.abs(gaps[:, -1])) + _tiny(gaps) + _rounding(equations, points) + none
+    )
     slack = slack + np.maximum(0.0, -2.0 * np.minimum(gaps[:, 0], gaps[:, -1]))  # points are judged by themselves
     change = np.abs(np.diff(gaps, axis=1))
     lowest = np.argmin(gaps[:, 1:-1], axis=1)[:, None] + 1

@@ -22,6 +22,7 @@ STEPS = 20
 SHIFT = MOST_DIGITS  # of the diagonal, for forces that are not unique
 DEPENDENT = HALF_DIGITS  # smallest over largest pivot below which forces may not be unique
 WORSE = 1000.0  # a residual that grows by this is given up
+GIVE, FINE, IDLE = 2.0**-25, 2.0**-46, 2.0**-32  # compliance, residual, forces that are none: as in `compliant`
 
 
 class ConeRows(NamedTuple):
@@ -138,13 +139,13 @@ class ConeNewton:
             D = D.at[places, places].set(D[true, true]).at[places, true].set(-D[true, true])
         return D.reshape(self.C, self.w, size)
 
-    def solve(self, problem: ConeProblem, start: Any, tol: Any) -> ConeAnswer:
+    def solve(self, problem: ConeProblem, start: Any, tol: Any, shift: Any = SHIFT) -> ConeAnswer:
         """Impulses from a guess on; one more step after they are good says whether they are unique."""
 
         def step(x: _State) -> _State:
             F, J = self._equations(problem, x.P)
             size = self._size
-            lu, _ = eliminated(jnp.concatenate([J + SHIFT * jnp.eye(size), -F.reshape(size, 1)], axis=1))
+            lu, _ = eliminated(jnp.concatenate([J + shift * jnp.eye(size), -F.reshape(size, 1)], axis=1))
             P = x.P + substituted(lu[:, :size], lu[:, size:]).reshape(self.C, self.w)
             pivots, off = jnp.abs(jnp.diagonal(lu)), self.residual(problem, P)
             going = (x.off > tol) & (x.count < STEPS) & jnp.isfinite(off) & (off < WORSE * jnp.maximum(x.off, tol))
@@ -154,6 +155,21 @@ class ConeNewton:
         first = _State(jnp.where(problem.near[:, None], start, 0.0), none + jnp.inf, none, none, none == 0.0)
         end = lax.while_loop(lambda x: x.going, step, first)
         return ConeAnswer(end.P, end.off, end.pivot)
+
+    def as_compliant(self, problem: ConeProblem, start: Any, tol: Any) -> ConeAnswer:
+        """Impulses as of equally compliant contacts, in the limit of no compliance: as `complementarity.compliant`."""
+        give = GIVE * jnp.max(self._diagonal(problem.D))
+        compliance = jnp.eye(self._size).reshape(problem.D.shape)
+
+        def one(i: Any, found: ConeAnswer) -> ConeAnswer:
+            soft = problem._replace(D=problem.D + jnp.where(i == 0, give, 0.0) * compliance)
+            now = self.solve(soft, found.P, jnp.where(i == 0, FINE, tol), jnp.where(i == 0, SHIFT, GIVE))
+            presses = (i == 0) | (found.P[:, 0] > IDLE * jnp.max(found.P[:, 0]))
+            P = jnp.where(presses[:, None], now.P, 0.0)
+            return now._replace(P=P, off=jnp.maximum(found.off, self.residual(soft, P)))
+
+        found: ConeAnswer = lax.fori_loop(0, 2, one, ConeAnswer(start, 0.0 * tol, 0.0 * tol))
+        return found
 
     def velocities(self, problem: ConeProblem, P: Any) -> Any:
         """Relative velocities D P + u after the impulses P."""

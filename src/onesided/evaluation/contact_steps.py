@@ -15,7 +15,6 @@ from jax import lax
 
 from onesided.base.tolerances import EPS, HALF_DIGITS, MOST_DIGITS
 from onesided.evaluation.compiling import compiled
-from onesided.evaluation.cone_least import least
 from onesided.evaluation.cone_newton import DEPENDENT, ConeAnswer, ConeNewton, ConeProblem, arranged
 from onesided.evaluation.smooth_steps import solved
 
@@ -325,11 +324,11 @@ class Leap:
         limits = self._limits(x, u, rules, scale)
         problem = ConeProblem(at.D, wanted, taking & ~idle, limits, scale)
         found = newton.solve(problem, guess, SOLVED * rules.accuracy)
-        found, sure = self._smallest(problem, found, rules)
+        found = self._shared(problem, found, rules)
         presses = found.P[:, 0] > rules.accuracy * jnp.max(found.P[:, 0])  # iterations leave traces elsewhere
         P = jnp.where((taking & presses)[:, None] & ~idle, found.P, 0.0)
         P = P.at[:true, 0].set(jnp.where(self._soft, known, P[:true, 0]))
-        good = idle | ((found.off <= SOLVED * rules.accuracy) & sure & self._sticks(problem, P, rules))
+        good = idle | ((found.off <= SOLVED * rules.accuracy) & self._sticks(problem, P, rules))
         after = x.v + dv + jnp.einsum("cw,cwn->n", P, at.X)
         R = -answer[n:] - at.inverse[n:, :n] @ jnp.einsum("cw,cwn->n", P, at.W)
         return _Round(after, P, R, jnp.where(idle, 0.0, found.off), good & ~jnp.any(hits), dv[0], dv[0], good)
@@ -345,20 +344,17 @@ class Leap:
         slid = ~(most > 0.0) | (jnp.abs(force - most) <= jnp.sqrt(rules.accuracy) * most)
         return jnp.where(cones.firm & ~(moves & slid), cones.static, cones.kinetic)
 
-    def _smallest(self, problem: ConeProblem, found: ConeAnswer, rules: LeapRules) -> tuple[ConeAnswer, Any]:
-        """The impulses, the smallest where they are not unique; and whether that is sure."""
+    def _shared(self, problem: ConeProblem, found: ConeAnswer, rules: LeapRules) -> ConeAnswer:
+        """The impulses, those of equally compliant contacts where they are not unique."""
         if self._of.gaps_count == 1:
-            return found, found.off >= 0.0
+            return found
         w = self._newton.velocities(problem, found.P)
         touching = problem.near & ~(found.P[:, 0] > 0.0) & (w[:, 0] <= rules.accuracy * problem.scale)
         alone = jnp.sum(problem.near[: self._of.gaps_count]) <= 1
         unique = alone | ((found.pivot > DEPENDENT) & ~jnp.any(touching))
-
-        def shared() -> tuple[Any, Any]:
-            return least(self.cones, problem, w, found.P, rules.accuracy * problem.scale)
-
-        P, sure = lax.cond(unique, lambda: (found.P, found.off >= 0.0), shared)
-        return found._replace(P=P, off=jnp.where(unique, found.off, self._newton.residual(problem, P))), sure
+        tol = SOLVED * rules.accuracy
+        chosen: ConeAnswer = lax.cond(unique, lambda: found, lambda: self._newton.as_compliant(problem, found.P, tol))
+        return chosen
 
     def _sticks(self, problem: ConeProblem, P: Any, rules: LeapRules) -> Any:
         """Whether no contact slides that was to stick by static friction."""

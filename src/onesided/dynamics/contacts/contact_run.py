@@ -219,7 +219,8 @@ class Outcome:
 
     `balance`, `projection` and `lost` are those of time stepping: residual of the momentum balance of the step to each
     point; work of projections, and loss in contacts, up to it. `lossy` methods damp motions that their steps do not
-    resolve. `not_unique` names contacts whose forces were a choice at some time.
+    resolve. `not_unique` names contacts whose forces were a choice at some time, `decided` those whose shares changed
+    the motion.
     """
 
     points: Arrays
@@ -235,6 +236,7 @@ class Outcome:
     lossy: bool = False
     lost: Array = field(default_factory=lambda: np.zeros(0))
     not_unique: tuple[str, ...] = ()
+    decided: tuple[str, ...] = ()
 
 
 def collect(world: World, outcome: Outcome) -> Motion:
@@ -254,15 +256,14 @@ def collect(world: World, outcome: Outcome) -> Motion:
     slips = [row for each in rows.slips for row in each]
     joints = points.mu[:, rows.always][:, : len(system.bilateral)]
     members = system.members(points.q, p, np.hstack([joints, lam]), (points.v, points.a, p_dot))
-    chosen = [name for name in outcome.not_unique if name not in world.correction.redundant]
-    shared = f"the forces of {', '.join(chosen[:SHOWN])} are not unique: the smallest are given"
+    loose = (*world.correction.redundant, *outcome.not_unique, *outcome.decided)
     notes = [
         text
         for text in (
             world.correction.words(),
             world.projected,
             outcome.note,
-            shared if chosen else "",
+            *_choices(world, outcome),
             balance.words(world.tolerances),
             "; ".join(wrong),
         )
@@ -276,10 +277,24 @@ def collect(world: World, outcome: Outcome) -> Motion:
         work=points.work, drift=drift, events=events, status=status_after(outcome.status, "; ".join(wrong)),
         note="; ".join(notes), start=world.correction, space=equations.space,
         provenance={**made_by(world.request, outcome.method, equations.space.words), **outcome.provenance},
-        not_unique=tuple(dict.fromkeys((*world.correction.redundant, *outcome.not_unique))),
+        not_unique=tuple(dict.fromkeys(loose)),
         tangential=points.mu[:, slips], smooth=outcome.smooth, projection=outcome.projection,
         measures=system.measured(points.q, p, members), sketch=system.sketch, members=members,
     )  # fmt: skip
+
+
+def _choices(world: World, outcome: Outcome) -> list[str]:
+    """Whose forces were a choice, and where that chose the motion, in words."""
+    chosen = [name for name in outcome.not_unique if name not in (*world.correction.redundant, *outcome.decided)]
+    words = []
+    if chosen:
+        words.append(f"the forces of {', '.join(chosen[:SHOWN])} are not unique: the smallest are given")
+    if outcome.decided:
+        words.append(
+            f"the motion depends on how {', '.join(outcome.decided[:SHOWN])} share their normal forces, which the "
+            "model leaves open: they share them as equally compliant contacts"
+        )
+    return words
 
 
 def _between(world: World, outcome: Outcome, lam: Array) -> list[str]:
@@ -288,7 +303,8 @@ def _between(world: World, outcome: Outcome, lam: Array) -> list[str]:
     presses[:, world.rows.soft] = True
     if outcome.smooth:
         presses = presses | (lam[:-1] > 0.0)
-    return words(world.equations, dips(world.equations, outcome.points, presses, smooth=outcome.smooth))
+    found = dips(world.equations, outcome.points, presses, smooth=outcome.smooth, none=world.round_off)
+    return words(world.equations, found)
 
 
 def _rechecked(world: World, outcome: Outcome) -> tuple[Drift, Check, Ledger]:

@@ -24,6 +24,7 @@ from onesided.dynamics.contacts.contact_run import Outcome, World, check_events,
 from onesided.dynamics.contacts.flights import FlightKnobs, Flights
 from onesided.dynamics.contacts.moments import MomentFinder, PhaseEnd
 from onesided.dynamics.contacts.phase_changes import PhaseBefore, PhaseChanges
+from onesided.dynamics.contacts.rule_matters import names_that_matter
 from onesided.dynamics.contacts.sliding import ContactMode, SlidingMechanics
 from onesided.dynamics.contacts.slip_steps import SlipStepper
 from onesided.dynamics.contacts.soft import flipped, signs_at, with_soft
@@ -109,10 +110,11 @@ class Flight:
     def motion(self) -> Motion:
         """What was found so far, rechecked."""
         note = "; ".join(text for text in (self.note, *self.vague) if text)
+        points = stack(self.states)
         outcome = Outcome(
-            stack(self.states), tuple(self.events), self.status, note, self.method, True, tuple(self._contacts.wrong),
+            points, tuple(self.events), self.status, note, self.method, True, tuple(self._contacts.wrong),
             {"evaluations": self.evaluations, "phases": self.phases, "accumulations": self._contacts.series.ended},
-            not_unique=tuple(dict.fromkeys(self.loose)),
+            not_unique=tuple(dict.fromkeys(self.loose)), decided=names_that_matter(self.world, points),
         )  # fmt: skip
         return collect(self.world, outcome)
 

@@ -1,6 +1,7 @@
 """Which touching contacts open, stick or slide from an instant on, and what an impact with friction does."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import combinations
 from typing import NamedTuple
 
@@ -8,12 +9,13 @@ import numpy as np
 
 from onesided.base.tolerances import DEFAULT, EPS, HALF_DIGITS
 from onesided.base.types import Array, Indices, Status
+from onesided.complementarity.compliant import as_compliant
 from onesided.complementarity.friction import FrictionProblem, solve_friction
-from onesided.complementarity.least import least
 from onesided.dynamics.contacts.cones import arrange
 from onesided.dynamics.contacts.contact_run import World
 from onesided.dynamics.contacts.impact import ImpactImpulses
 from onesided.dynamics.contacts.impulses import answer
+from onesided.dynamics.contacts.sharing import follows
 from onesided.dynamics.contacts.sliding import ContactMode
 from onesided.evaluation.motion_terms import Terms
 from onesided.linalg import independent_rows
@@ -50,12 +52,12 @@ def _kept(world: World, terms: Terms) -> Indices:
 
 
 def decide(
-    world: World, terms: Terms, resting: Indices, forced: Mapping[int, Array], opening: str = ""
+    world: World, terms: Terms, resting: Indices, forced: Mapping[int, Array], opening: str = "", pressing: str = ""
 ) -> ContactDecision:
     """Solve Coulomb's law for accelerations: λ in the cone, contacts at rest stick, begin to slide, or open.
 
     Contacts with a slip slide along it; those in `forced` begin to slide in the direction given; the one called
-    `opening` has just lost its force.
+    `opening` has just lost its force, the one called `pressing` begins to press.
     """
     rows = world.rows
     rubbing = rows.finite(resting)
@@ -78,12 +80,13 @@ def decide(
     for b in forced:
         if b in sliding and slips[b] @ sliding[b] < -little:
             rest = {j: d for j, d in forced.items() if j != b}
-            return decide(world, terms, resting, rest, opening)
+            return decide(world, terms, resting, rest, opening, pressing)
     least = world.tolerances.force * float(np.max(forces.P[forces.normal], initial=0.0))
     closed, sticking = [], []
     for i, force in zip(resting, forces.P[forces.normal], strict=True):
         own = rows.finite([int(i)])
-        if force <= least or world.names[i] == opening:
+        name = world.names[i]
+        if (force <= least and name != pressing) or name == opening:
             for b in own:
                 sliding.pop(b, None)
             continue
@@ -92,13 +95,21 @@ def decide(
             if b not in sliding:
                 speed = float(np.linalg.norm(slips[b]))
                 if speed > little and rows.static[b] > rows.friction[b]:  # less friction from here on
-                    return decide(world, terms, resting, {**forced, b: slips[b] / speed}, opening)
+                    return decide(world, terms, resting, {**forced, b: slips[b] / speed}, opening, pressing)
                 if speed > little:
                     sliding[b] = slips[b] / speed
                 else:
                     sticking.append(b)
     moving = tuple((b, tuple(float(x) for x in d)) for b, d in sorted(sliding.items()))
-    return ContactDecision(ContactMode(tuple(closed), tuple(sorted(sticking)), moving))
+    mode = ContactMode(tuple(closed), tuple(sorted(sticking)), moving)
+    away = terms.G[rows.gaps] @ forces.a + terms.gamma[rows.gaps]
+    return ContactDecision(replace(mode, idle=_idle(rows, terms, resting[away[resting] <= little], mode)))
+
+
+def _idle(rows: ContactRows, terms: Terms, resting: Indices, mode: ContactMode) -> tuple[int, ...]:
+    """Contacts without force whose gaps those that press keep as they are."""
+    held = terms.G[rows.held(np.array(mode.closed, dtype=np.intp), mode.sticking)]
+    return tuple(int(i) for i in resting if i not in mode.closed and follows(held, terms.G[rows.gaps[i]]))
 
 
 def at_limit(rows: ContactRows, mu: Array, sticking: Sequence[int], first: str) -> dict[int, Array]:
@@ -147,11 +158,11 @@ def _order(world: World, contacts: Indices, blocks: list[list[int]]) -> tuple[In
 
 
 def _solved(world: World, problem: FrictionProblem) -> tuple[Array, float]:
-    """Forces or impulses, the smallest where they are not unique, and their residual."""
+    """Forces or impulses, of equally compliant contacts where they are not unique, and their residual."""
     P, off = solve_friction(problem, tol=FINE)
-    smaller = least(problem, P, resting=world.tolerances.complementarity * problem.scale)
-    after = problem.residual(smaller)
-    return (smaller, after) if after <= max(off, world.tolerances.complementarity) else (P, off)
+    good = world.tolerances.complementarity
+    shared, after = as_compliant(problem, P, resting=good * problem.scale, tol=max(off, good))
+    return (shared, after) if np.isfinite(after) else (P, off)
 
 
 def undetermined(world: World, terms: Terms, sliding: Mapping[int, Array]) -> str:

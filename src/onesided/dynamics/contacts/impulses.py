@@ -20,8 +20,8 @@ from scipy.linalg import lapack
 from onesided.base.tolerances import EPS, HALF_DIGITS
 from onesided.base.types import Array, Indices, Mask
 from onesided.complementarity import LCP, kernels, solve
+from onesided.complementarity.compliant import as_compliant
 from onesided.complementarity.friction import LARGE, FrictionProblem, solve_friction
-from onesided.complementarity.least import least
 from onesided.dynamics.contacts.cones import arrange
 from onesided.dynamics.contacts.contact_run import World
 from onesided.dynamics.contacts.sliding import ContactMode
@@ -274,9 +274,8 @@ class Impulses:
         problem = cones.problem(D, u, scale)
         P, off = self._solve(problem, cones.spread(start))
         if len(near) > 1 and len(u) < LARGE and isinstance(D, np.ndarray):
-            smaller = least(problem, P, resting=self.accuracy * scale)
-            after = problem.residual(smaller)
-            P, off = (smaller, after) if after <= max(off, self.accuracy) else (P, off)
+            shared, after = as_compliant(problem, P, resting=self.accuracy * scale, tol=max(off, self.accuracy))
+            P, off = (shared, after) if np.isfinite(after) else (P, off)
         P = self._without_traces(problem, P)
         normal = problem.normal[: len(near)]
         weakest = self.world.tolerances.force * float(np.max(P[normal]))

@@ -38,7 +38,7 @@ class MomentFinder:
 
     def __init__(self, world: World, mode: ContactMode, mechanics: Mechanics, start: MotionState, users: Users) -> None:
         self.world, self.mode, self.mechanics, self._users = world, mode, mechanics, users
-        others = {*mode.closed, *world.rows.soft.tolist()}
+        others = {*mode.closed, *mode.idle, *world.rows.soft.tolist()}
         self._open = np.array([i for i in range(len(world.names)) if i not in others], dtype=np.intp)
         self._sliding = [i for i, _ in mode.sliding]
         groups: list[Watched] = [Gaps(world.equations, self._open, world.touch.closed_below), users]
@@ -68,6 +68,7 @@ class MomentFinder:
         found = [PhaseEnd(Occurrence.opens, names[i]) for i in mode.closed]
         found += [PhaseEnd(Occurrence.slips, labels[b]) for b in mode.sticking]
         found += [PhaseEnd(Occurrence.sticks, labels[b]) for b in self._sliding]
+        found += [PhaseEnd(Occurrence.contact, names[i]) for i in mode.idle]
         if isinstance(self.mechanics, SlidingMechanics):
             found.append(PhaseEnd(Occurrence.jams, labels[self._sliding[0]]))
         return found
@@ -82,8 +83,9 @@ class MomentFinder:
         normal = [rows.static[b] * own[at[int(rows.owner[b])]] for b in mode.sticking]
         forces = tolerances.force * np.concatenate([own, normal]) + ROUNDING * largest
         slips = np.full(len(self._sliding), self.world.at_rest_below)
-        rest = np.zeros(len(values) - len(forces) - len(slips))
-        return np.concatenate([forces, slips, rest])
+        idle = np.full(len(mode.idle), ROUNDING * largest)
+        rest = np.zeros(len(values) - len(forces) - len(slips) - len(idle))
+        return np.concatenate([forces, slips, idle, rest])
 
     def moments(self, before: Stepper, after: MotionState) -> Iterator[tuple[PhaseEnd, MotionState]]:
         """What happens in this step, in order of time."""

@@ -27,6 +27,7 @@ from onesided.dynamics.contacts.moreau_check import Scheme, Shift, audit, middle
 from onesided.dynamics.contacts.moreau_events import UserZeros, friction_events
 from onesided.dynamics.contacts.moreau_leaps import SLACK, Leaps
 from onesided.dynamics.contacts.moreau_steps import Begin, MoreauSteps, Stepped
+from onesided.dynamics.contacts.rule_matters import names_that_matter
 from onesided.dynamics.contacts.soft import off_law
 from onesided.dynamics.feedback import FeedbackError
 from onesided.dynamics.mechanics import MotionState
@@ -182,7 +183,7 @@ class March:
         return collect(
             self.world, Outcome(found.points, (*self.events, *told), self.status, self.note, self.method, False,
                                 tuple(wrong), facts, found.balance, found.projection, self.scheme.theta > 0.5,
-                                found.lost, not_unique(self.world, points)),
+                                found.lost, not_unique(self.world, points), names_that_matter(self.world, points)),
         )  # fmt: skip
 
     def _settled(self, i: int) -> Terms:

@@ -57,8 +57,7 @@ def friction_events(world: World, points: Arrays) -> list[MotionEvent]:
         if slips and np.isfinite(rows.friction[b]):
             rub = points.mu[1:, slips]
             state = _states(points.mu[1:, rows.gaps[rows.owner[b]]], rub, float(rows.friction[b]))
-            if rows.static[b] > rows.friction[b]:
-                _keep_sticking(world, points, slips, state)
+            _keep_sticking(world, points, slips, state)
             found += [_event(points, k, name, state[k], turned=turned) for k, turned in _changes(state, rub)]
     return found
 

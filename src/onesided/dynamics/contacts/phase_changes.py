@@ -102,7 +102,9 @@ class PhaseChanges:
         opening = before.name if before.is_at(Occurrence.opens) else ""
         if world.rows.finite(resting):
             forced = self._forced(state, before) if not hit else {}
-            found = decide(world, terms, resting, forced, opening)
+            idle = [world.names[i] for i in mode.idle]
+            begins = before.name if before.is_at(Occurrence.contact) and before.name in idle else ""
+            found = decide(world, terms, resting, forced, opening, begins)
             if found.status.ok:
                 return PhaseAfter(state, found.mode)
             return PhaseAfter(state, found.mode, found.status, f"at t = {state.t:.9g}, {found.note}")
@@ -115,7 +117,7 @@ class PhaseChanges:
         """Contacts that are closed: by their gaps, those that were joints until now, and the one that just hit."""
         closed = self.world.touch.closed(terms)
         closed[self.world.rows.soft] = False
-        closed[list(before.mode.closed)] = True
+        closed[[*before.mode.closed, *before.mode.idle]] = True
         if before.is_at(Occurrence.contact):
             closed[self.world.names.index(before.name)] = True
         return np.flatnonzero(closed)
@@ -123,7 +125,7 @@ class PhaseChanges:
     def _slow(self, state: MotionState, terms: Terms, before: ContactMode) -> Array:
         """Speeds that are none; of joints until now, to the accuracy to which joints are met."""
         slow = self.world.at_rest(state, terms)
-        held = list(before.closed)
+        held = [*before.closed, *before.idle]
         slow[held] = np.maximum(slow[held], self.world.at_rest_below)
         return slow
 

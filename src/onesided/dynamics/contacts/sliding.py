@@ -14,7 +14,8 @@ import numpy as np
 
 from onesided.base.errors import ModelError
 from onesided.base.tolerances import Tolerances
-from onesided.base.types import Array
+from onesided.base.types import Array, Indices
+from onesided.dynamics.contacts.sharing import Stuck, accelerated, balanced, with_least_share
 from onesided.dynamics.contacts.touching import SLOW
 from onesided.dynamics.mechanics import Accelerated, Mechanics, MotionState
 from onesided.evaluation.motion_terms import Terms
@@ -24,7 +25,6 @@ from onesided.system.contact_equations import ContactRows, PhaseEquations
 Direction = tuple[float, ...]
 Ways = list[Array]  # unit vectors of the slips
 CLEAR = 100.0  # times a slip that is none: its direction is known
-SHARINGS = 2  # friction is shared by normal forces, which may depend on how it is shared
 
 
 @dataclass(frozen=True)
@@ -36,6 +36,7 @@ class ContactMode:
     closed : contacts that press;  sticking : blocks of them (`ContactRows.slips`) that do not slide but may;
     sliding : those that do, with the direction of their slip at the beginning.
     margins : signs of the margins of compliant contacts (`soft`);  pressed : those of them that press.
+    idle : contacts that touch without force while those that press keep their gaps as they are, as a fourth foot.
     """
 
     closed: tuple[int, ...] = ()
@@ -43,6 +44,7 @@ class ContactMode:
     sliding: tuple[tuple[int, Direction], ...] = ()
     margins: tuple[tuple[bool, ...], ...] = ()
     pressed: tuple[int, ...] = ()
+    idle: tuple[int, ...] = ()
 
     def of(self, block: int) -> str:
         """What a block does, in one word."""
@@ -64,6 +66,7 @@ class SlidingMechanics(Mechanics):
             )
         self._whole, self._phase = equations.whole, equations
         places = {int(row): place for place, row in enumerate(equations.chosen)}
+        self._contact, self._stuck = contact_places(equations, rows), _stuck(places, mode, rows)
         self._sliders = [
             (places[int(rows.gaps[rows.owner[b]])], rows.friction[b], list(rows.slips[b]), np.array(d))
             for b, d in mode.sliding
@@ -100,16 +103,16 @@ class SlidingMechanics(Mechanics):
         return Accelerated(x[:n], found, power, terms, self.factor(terms))
 
     def _shared(self, terms: Terms, F: Array, v: Array) -> Accelerated:
-        """The same for contacts that depend on each other: of all forces that keep them closed, the smallest."""
-        free, answer = np.split(np.linalg.solve(terms.M, np.column_stack([terms.h, F.T])), [1], axis=1)
-        gap = terms.G @ free[:, 0] + terms.gamma
-        found = -np.linalg.lstsq(terms.G @ answer, gap, rcond=np.sqrt(self.tolerances.rank))[0]
+        """The same for contacts that depend on each other: they share their forces as equally compliant ones."""
+        a, found = accelerated(terms, F, self._contact)
         power = terms.power + float(found @ (F @ v))
-        return Accelerated(free[:, 0] + answer @ found, found, power, terms, self.factor(terms))
+        return Accelerated(a, found, power, terms, self.factor(terms))
 
     def multipliers(self, terms: Terms, a: Array, mu: Array, inputs: Array | float = 0.0) -> Array:
-        """As solved: friction leaves no other choice."""
-        return mu
+        """As solved; friction of those that stick takes the smallest share of its limits."""
+        if len(self.rows) == self.equations.rows or not self._stuck:
+            return mu
+        return with_least_share(mu, terms.G, self._contact, [_bearing(mu, one) for one in self._stuck])
 
     def spread(self, t: float, q: Array, v: Array, mu: Array) -> Array:
         """Multipliers of all rows, friction of sliding contacts included."""
@@ -212,34 +215,37 @@ class SlidingMechanics(Mechanics):
 
 
 class StickingMechanics(Mechanics):
-    """The equations of a phase in which contacts stick and none slides.
-
-    Where their forces are not unique, friction is shared in proportion to what the contacts can bear: Σ |λ_T|²/(μ λ_N)
-    is least, so that in the plane all of them reach their limits at the same time.
-    """
+    """The equations of a phase in which contacts stick and none slides; `sharing` says how they share their forces."""
 
     def __init__(self, equations: PhaseEquations, mode: ContactMode, rows: ContactRows, tolerances: Tolerances) -> None:
         super().__init__(equations, None, tolerances)
         places = {int(row): place for place, row in enumerate(equations.chosen)}
-        self._stuck = [
-            (places[int(rows.gaps[rows.owner[b]])], rows.static[b], [places[row] for row in rows.slips[b]])
-            for b in mode.sticking
-        ]
+        self._contact, self._stuck = contact_places(equations, rows), _stuck(places, mode, rows)
 
     def multipliers(self, terms: Terms, a: Array, mu: Array, inputs: Array | float = 0.0) -> Array:
         """Multipliers of all rows, as results report them."""
-        found = super().multipliers(terms, a, mu, inputs)
         if len(self.rows) == self.equations.rows:
-            return found
-        force = terms.M @ a - terms.h - inputs
-        for _ in range(SHARINGS):
-            bears = np.ones(len(found))
-            size = float(np.max([found[n] * friction for n, friction, _ in self._stuck])) or 1.0
-            for n, friction, slips in self._stuck:
-                bears[slips] = np.sqrt(max(friction * found[n] / size, self.tolerances.force))
-            solved = np.linalg.lstsq((terms.G * bears[:, None]).T, force, rcond=self.tolerances.rank)[0]
-            found = np.asarray(bears * solved)
-        return found
+            return super().multipliers(terms, a, mu, inputs)
+        found = balanced(terms.G, terms.M @ a - terms.h - inputs, self._contact)
+        return with_least_share(found, terms.G, self._contact, [_bearing(found, one) for one in self._stuck])
+
+
+def contact_places(equations: PhaseEquations, rows: ContactRows) -> Indices:
+    """Places of the rows of a phase that are of contacts."""
+    return np.flatnonzero(~np.isin(equations.chosen, rows.always))
+
+
+def _stuck(places: dict[int, int], mode: ContactMode, rows: ContactRows) -> list[tuple[int, float, list[int]]]:
+    """Blocks that stick: places of the normal force and of the friction, with the coefficient between them."""
+    return [
+        (places[int(rows.gaps[rows.owner[b]])], float(rows.static[b]), [places[row] for row in rows.slips[b]])
+        for b in mode.sticking
+    ]
+
+
+def _bearing(mu: Array, one: tuple[int, float, list[int]]) -> Stuck:
+    normal, friction, slips = one
+    return Stuck(slips, friction * float(mu[normal]))
 
 
 def direction(slip: Array, reference: Array, none: float) -> Array:

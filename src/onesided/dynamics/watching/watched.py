@@ -7,7 +7,8 @@ import numpy as np
 
 from onesided.base.errors import UsageError
 from onesided.base.types import Array, Indices
-from onesided.dynamics.contacts.sliding import ContactMode, SlidingMechanics, direction
+from onesided.dynamics.contacts.sharing import wanted
+from onesided.dynamics.contacts.sliding import ContactMode, SlidingMechanics, contact_places, direction
 from onesided.dynamics.mechanics import Mechanics, MotionState
 from onesided.dynamics.watching.dense import DenseOutput
 from onesided.evaluation.motion_terms import Terms
@@ -217,9 +218,17 @@ class Forces:
             columns.append(rows.static[i] * mu[:, self._normal(i)] - np.linalg.norm(tangential, axis=1))
         sliding = zip(self.mode.sliding, self._references, strict=True)
         columns += [terms.c_dot[:, list(rows.slips[i])] @ d for (i, _), d in sliding]
+        columns += list(self._idle(terms, mu))
         if isinstance(self.mechanics, SlidingMechanics):
             columns.append(self._determinacy(terms))
         return np.column_stack(columns)
+
+    def _idle(self, terms: Terms, mu: Array) -> Array:
+        """How far contacts without force are from pressing, (idle, times)."""
+        rows, chosen, contact = self.rows, self._phase.chosen, contact_places(self._phase, self.rows)
+        gaps = rows.gaps[list(self.mode.idle)]
+        each = [-wanted(found, G[chosen], G[gaps], contact) for found, G in zip(mu, terms.G, strict=True)]
+        return np.array(each).reshape(len(mu), len(gaps)).T
 
     def _determinacy(self, terms: Terms) -> Array:
         """det(G M⁻¹ Fᵀ)/det(G M⁻¹ Gᵀ), as `SlidingMechanics.determinacy`."""
