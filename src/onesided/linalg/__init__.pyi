@@ -1,7 +1,6 @@
 from .blocks import BlockPlace as BlockPlace
 from .blocks import DenseBlocks as DenseBlocks
 from .blocks import SparseBlocks as SparseBlocks
-from .bordered import kkt_matrix as kkt_matrix
 from .colouring import KKTPattern as KKTPattern
 from .colouring import Pattern as Pattern
 from .kkt import SparseKkt as SparseKkt
@@ -17,4 +16,5 @@ from .saddle import DenseKKT as DenseKKT
 from .saddle import KKTFactor as KKTFactor
 from .saddle import RankKKT as RankKKT
 from .saddle import independent_rows as independent_rows
+from .saddle import kkt_matrix as kkt_matrix
 from .threads import one_thread as one_thread

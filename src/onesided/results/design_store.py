@@ -1,4 +1,4 @@
-"""Curves of events and their maps on disk."""
+"""Derivatives and curves of events, their maps and designs on disk."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import fields
@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from onesided.base.types import Status
+from onesided.results.designed import AimReached, Designed
 from onesided.results.event_rates import DriveSensitivity, Sensitivity
 from onesided.results.folder import ARRAYS, read_arrays, same_length, seal
 from onesided.results.followed import Encounter, Followed, Meeting
@@ -17,6 +18,8 @@ from onesided.results.stability_map import Region, StabilityMap
 _CURVE = ("theta", "p", "q", "mu", "lam", "energy", "degrees")
 _LANDINGS = ("landings", "landings_below")
 _RATES = ("p_rate", "q_rate", "mu_rate", "lam_rate", "energy_rate", "p_rate_below", "exponent", "coefficient", "side")
+_NUMBERS = ("initial", "parameters", "bounds", "gradients", "evaluations", "note")
+Writer = Callable[[Any, FilePath], dict[str, Any]]
 
 
 def write_followed(curve: Followed, folder: FilePath) -> dict[str, Any]:
@@ -120,3 +123,29 @@ def read_drive_sensitivity(
     return DriveSensitivity(
         record["parameters"], jumps, above, record["dissipated"], arrays["dissipated_rate"], words, below, status
     )
+
+
+def write_designed(found: Designed, folder: FilePath, writer: Callable[[Any], Writer]) -> dict[str, Any]:
+    """Write the results before and after; returns the record. `writer` says how a result is written."""
+    names: dict[str, list[str]] = {}
+    for when in ("before", "after"):
+        names[when] = [f"{when}-{i}" for i in range(len(getattr(found, when)))]
+        for name, result in zip(names[when], getattr(found, when), strict=True):
+            (folder / name).mkdir()
+            seal(folder / name, writer(result)(result, folder / name))
+    aims = [{**vars(aim), "words": aim.words()} for aim in found.aims]
+    plain = {name: getattr(found, name) for name in _NUMBERS}
+    return {"type": "design", **plain, "aims": aims, **names, "status": found.status.name,
+            "provenance": dict(found.provenance)}  # fmt: skip
+
+
+def read_designed(record: Mapping[str, Any], folder: FilePath, load: Callable[[FilePath], Any]) -> Designed:
+    """Read back what `write_designed` wrote; `load` reads the folder of a result."""
+    aims = tuple(AimReached(aim["text"], aim["before"], aim["after"], aim["met"]) for aim in record["aims"])
+    before, after = (
+        tuple(load(folder / FilePath(str(name)).name) for name in record[when]) for when in ("before", "after")
+    )
+    plain = {name: record[name] for name in _NUMBERS}
+    plain["bounds"] = {name: (low, high) for name, (low, high) in record["bounds"].items()}
+    return Designed(**plain, aims=aims, before=before, after=after, status=Status[record["status"]],
+                    provenance=record["provenance"])  # fmt: skip

@@ -20,17 +20,18 @@ from onesided.results.complementarity_motion import (
 from onesided.results.control_store import read_coupled, read_steering, write_coupled, write_steering
 from onesided.results.coupled import Coupled
 from onesided.results.design_store import (
+    read_designed,
     read_drive_sensitivity,
     read_followed,
     read_map,
     read_sensitivity,
+    write_designed,
     write_drive_sensitivity,
     write_followed,
     write_map,
     write_sensitivity,
 )
 from onesided.results.designed import Designed
-from onesided.results.designed_store import read_designed, write_designed
 from onesided.results.diagram import Diagram
 from onesided.results.event_rates import DriveSensitivity, Sensitivity
 from onesided.results.fall_states import fall_arrays, fall_record, read_fall

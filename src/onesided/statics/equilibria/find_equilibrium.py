@@ -17,8 +17,8 @@ from onesided.results.wording import closings
 from onesided.statics.curves.activity import classify, constraint_scales, recheck, rounding, working_rows
 from onesided.statics.curves.large import large_newton_step
 from onesided.statics.curves.stability import stability_of
+from onesided.statics.equilibria.mechanism import free_motion
 from onesided.statics.equilibria.relax import Relaxation, Relaxed, relax
-from onesided.statics.mechanism import free_motion
 from onesided.statics.notes import noted
 from onesided.system.sizes import Sizes
 from onesided.system.system import System
