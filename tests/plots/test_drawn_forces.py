@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import onesided
+from onesided import zoo
 from onesided.elements import (
     Bar,
     Beam,
@@ -159,6 +160,13 @@ def hinged():
         Node("a", (0, 0), **PINNED), Node("b", (0, 1), fixed="x"), Bar("r", ("a", "b"), stiffness=10.0),
         Force("push", "b", (0, -1)),
     )  # fmt: skip
+
+
+def test_a_support_at_which_there_is_nothing_is_not_drawn():
+    net = zoo.load("cable-net")
+    ends = {point for line in net.system.sketch.lines for point in line.points}
+    assert {support.at for support in net.system.sketch.acting.supports} <= ends, "corners of the grid have no cable"
+    assert {support.at for support in hinged().sketch.acting.supports} == {"a", "b"}
 
 
 @pytest.mark.parametrize(("make", "triangles"), [(cantilever, 0), (hinged, 2)])

@@ -78,7 +78,9 @@ def test_flat_systems_are_drawn_in_two_rows():
         top = 2.0 * rise**3  # beyond what the arch carries: it jumps, and back
         figure = plots.story(onesided.drive(system, None, [0.0, top, -top], throw=False))
         cells = figure.axes[:-1]
-        assert [cell.get_title() for cell in cells] == ["start", "before 2", "after 2", "before 4", "after 4", "end"], rise
+        assert [cell.get_title() for cell in cells] == ["start", "before 2", "after 2", "before 4", "after 4", "end"], (
+            rise
+        )
         assert {cell.get_subplotspec().get_gridspec().nrows for cell in cells} == {rows}, rise
 
 

@@ -19,9 +19,10 @@ from onesided import elements, plots, zoo
 from onesided.base.errors import ModelError, UsageError
 from onesided.plots import View, palette
 from onesided.plots.badges import merged
-from onesided.plots.configuration import Film, enlarged, film_of, places_at
+from onesided.plots.configuration import Film, film_of, places_at
 from onesided.plots.dark_figures import for_dark_pages
 from onesided.plots.films import FLASH, scenes
+from onesided.plots.still import enlarged
 from onesided.plots.strokes import firmness_of
 from onesided.results import Line, Sketch
 from onesided.results.named import shown_range

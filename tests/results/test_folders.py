@@ -165,6 +165,19 @@ def test_records_that_are_none(record, tmp_path):
         onesided.load_result(tmp_path)
 
 
+@pytest.mark.parametrize("indent", [None, 1, 3])
+def test_a_record_may_be_laid_out_anew_but_says_what_was_written(indent, path, tmp_path):
+    folder = tmp_path / "path"
+    save(path, folder)
+    record = json.loads((folder / "result.json").read_text())
+    for moved in (record, {"digest": record["digest"], **record}):  # where the digest stands does not matter
+        (folder / "result.json").write_text(json.dumps(moved, indent=indent))
+        assert same(onesided.load_result(folder).q, path.q)
+        (folder / "result.json").write_text(json.dumps({**moved, "note": "another"}, indent=indent))
+        with pytest.raises(UsageError, match="its text is not what was written"):
+            onesided.load_result(folder)
+
+
 @pytest.mark.parametrize(("change", "words"), [({"format": 99}, "newer"), ({"type": "novel"}, "novel")])
 def test_newer_formats_and_unknown_types_are_refused(change, words, tmp_path):
     shutil.copytree(OLD / "path", tmp_path / "r")

@@ -6,7 +6,6 @@ from onesided.plots.along import reactions as reactions
 from onesided.plots.before_after import before_after as before_after
 from onesided.plots.branches import diagram as diagram
 from onesided.plots.cable_plots import cable_history as cable_history
-from onesided.plots.configuration import sketch as sketch
 from onesided.plots.control import coupled as coupled
 from onesided.plots.control import inputs as inputs
 from onesided.plots.control import joint_forces as joint_forces
@@ -23,6 +22,7 @@ from onesided.plots.motion_plots import raster as raster
 from onesided.plots.side_by_side import mode_shapes as mode_shapes
 from onesided.plots.side_by_side import shapes as shapes
 from onesided.plots.state_graph_plot import transitions as transitions
+from onesided.plots.still import sketch as sketch
 from onesided.plots.storyboard import story as story
 from onesided.plots.study_plots import bands as bands
 from onesided.plots.study_plots import loci as loci

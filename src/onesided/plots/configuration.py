@@ -1,4 +1,4 @@
-"""The system itself at one point of a result, drawn from its sketch in two or three dimensions."""
+"""Films of results: the system in each picture, drawn from its sketch in two or three dimensions."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -10,10 +10,8 @@ from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
 
 from onesided.base.errors import UsageError
-from onesided.base.tolerances import HALF_DIGITS
 from onesided.base.types import Array, Mask
 from onesided.plots import overlays
-from onesided.plots.member_colours import member_colours
 from onesided.plots.palette import ACCENT, GREY, INK, PALE
 from onesided.plots.primitives import (
     direction,
@@ -30,7 +28,6 @@ from onesided.results import Diagram, Drive, Equilibrium, Event, FallStates, Pat
 from onesided.results.sketch import Sketch, value
 from onesided.results.sketch_forces import TouchPoint
 
-SEEN, UNSEEN = 0.1, 0.02  # displacements as shares of the picture: what they are enlarged to, from what on they are not
 THINNEST, MARGIN = 0.25, 0.12  # of the size of a picture
 SAMPLES = 40  # pictures of which the size of turning bodies is taken
 MATPLOTLIBS_VIEW, VIEW = (30, -60), (24, -35)  # elevation and azimuth
@@ -74,6 +71,11 @@ class Film:
     def loads(self) -> overlays.Strengths:
         """Strengths of the loads in all pictures."""
         return overlays.strengths(self.sketch, self.columns, self.p)
+
+    @cached_property
+    def reach(self) -> tuple[Array, Array]:
+        """Corners of the box that holds all pictures."""
+        return _reach(self)
 
 
 def film(path: Path, wanted: int) -> Film:
@@ -177,61 +179,6 @@ def _degree(instability: int) -> str:
     return "" if instability == 0 else f"unstable ({instability})"
 
 
-def sketch(
-    result: Any,
-    index: int = -1,
-    *,
-    ax: Axes | None = None,
-    title: str | None = None,
-    members: str = "",
-    scale: float | None = None,
-) -> Axes:
-    """Draw the configuration at point `index` of a result over that at its start; returns the axes.
-
-    Parameters
-    ----------
-    members : result of members by which they are coloured, with a scale beside: "force", "strain" …
-    scale : by how much displacements are enlarged; by default as much as it takes to see them; the picture states it.
-    """
-    found = enlarged(film_of(result), scale)
-    if not -len(found) <= index < len(found):
-        raise UsageError("there is no such point", got=str(index), expected=f"0 to {len(found) - 1}")
-    axes = prepared(found, ax)
-    now = index % len(found)
-    with settings():
-        if now:
-            ghost(axes, found)
-        draw(axes, found, now, member_colours(axes, result, members, now) if members else None)
-        axes.set_title(found.captions[now] if title is None else title)
-    return axes
-
-
-def enlarged(found: Film, scale: float | None) -> Film:
-    """The film with displacements enlarged: as asked for, or where they cannot be seen and nothing forbids it.
-
-    Contacts, circles and bodies would no longer touch what they touch: such systems are drawn as they are.
-    """
-    sketch = found.sketch
-    if scale is None:
-        whole = sketch.grounds or sketch.circles or sketch.bodies or sketch.solids or sketch.acting.touches
-        scale = 1.0 if whole else _visible(found)
-    if scale == 1.0:
-        return found
-    captions = tuple(f"{caption}   displacements × {scale:g}" for caption in found.captions)
-    return replace(found, scale=scale, captions=captions)
-
-
-def _visible(found: Film) -> float:
-    """1, 2, 5, 10 … times what makes the largest displacement a tenth of the picture, where it is below a fiftieth."""
-    places = [where[np.all(np.isfinite(where), axis=1)] for where in found.sketch.positions(found.columns).values()]
-    moved = max((float(np.max(np.abs(where - where[0]))) for where in places if len(where)), default=0.0)
-    size = float(np.max(np.ptp([where[0] for where in places if len(where)], axis=0), initial=0.0))
-    if moved <= HALF_DIGITS * size or moved > UNSEEN * size:
-        return 1.0
-    power, rest = divmod(float(np.log10(SEEN * size / moved)), 1.0)
-    return float(max(step for step in (1.0, 2.0, 5.0) if step <= 10.0**rest) * 10.0**power)
-
-
 def prepared(found: Film, ax: Axes | None) -> Axes:
     """Axes with limits that hold every picture of the film."""
     solid = found.sketch.dimension == 3
@@ -262,6 +209,14 @@ def _solid_axes() -> Axes:
 
 def extent(found: Film, thin: float = THINNEST) -> tuple[Array, Array]:
     """Corners of a box around all pictures, with a margin; half its sides are at least that share of the longest."""
+    low, high = found.reach
+    size = float(np.max(high - low)) or 1.0
+    centre, half = (low + high) / 2, np.maximum((high - low) / 2, thin * size) + MARGIN * size
+    return centre - half, centre + half
+
+
+def _reach(found: Film) -> tuple[Array, Array]:
+    """Corners of the box that holds all pictures."""
     places = found.sketch.positions(found.columns)
     places = {name: where[0] + found.scale * (where - where[0]) for name, where in places.items()}
     parts = [*places.values()]
@@ -277,10 +232,7 @@ def extent(found: Film, thin: float = THINNEST) -> tuple[Array, Array]:
         parts += corners_of(found.sketch, places, found.columns, int(i))
     points = np.concatenate(parts)
     points = points[np.all(np.isfinite(points), axis=1)]
-    low, high = points.min(axis=0), points.max(axis=0)
-    size = float(np.max(high - low)) or 1.0
-    centre, half = (low + high) / 2, np.maximum((high - low) / 2, thin * size) + MARGIN * size
-    return centre - half, centre + half
+    return points.min(axis=0), points.max(axis=0)
 
 
 def draw(axes: Axes, found: Film, i: int, colours: Mapping[str, Any] | None = None) -> None:

@@ -12,10 +12,11 @@ from matplotlib.figure import Figure, SubFigure
 from onesided.base.errors import UsageError
 from onesided.base.types import Array
 from onesided.plots.branches import default_axes
-from onesided.plots.configuration import columns_at, enlarged, film_of, ghost, places_at, prepared
+from onesided.plots.configuration import columns_at, film_of, ghost, places_at, prepared
 from onesided.plots.overlays import touch_of, touching
 from onesided.plots.palette import ACCENT, GREY, HUES, PALE
 from onesided.plots.primitives import plot_points
+from onesided.plots.still import enlarged
 from onesided.plots.strokes import MACHINE, draw_path, write_modes
 from onesided.plots.style import settings
 from onesided.results import Diagram, Path, column, dense

@@ -16,11 +16,12 @@ from onesided.plots import control
 from onesided.plots import motion_plots as motion
 from onesided.plots.before_after import before_after
 from onesided.plots.branches import diagram
-from onesided.plots.configuration import film_of, sketch
+from onesided.plots.configuration import film_of
 from onesided.plots.event_curves_plot import event_curve
 from onesided.plots.family_sheet import family_sheet
 from onesided.plots.influence_bars import influence
 from onesided.plots.state_graph_plot import transitions
+from onesided.plots.still import sketch
 from onesided.plots.storyboard import story
 from onesided.plots.study_plots import many_loci, study_figure
 from onesided.plots.style import COLUMN, paper, settings

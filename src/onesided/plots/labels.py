@@ -129,7 +129,7 @@ def _dots(axes: Axes, curves: list[Array]) -> Array:
     """Curves as dots a few pixels apart; of very many each place once."""
     dots = [np.zeros((0, 2))]
     for curve in curves:
-        points = axes.transData.transform(curve)
+        points = axes.transData.transform(curve[:: 1 + len(curve) // _MANY])
         steps = np.hypot(*np.diff(points, axis=0).T)
         along = np.concatenate([[0.0], np.cumsum(steps)])
         fine = np.arange(0.0, along[-1], 4.0) if np.isfinite(along[-1]) else along

@@ -12,9 +12,10 @@ from matplotlib.figure import Figure, SubFigure
 from onesided.base.errors import UsageError
 from onesided.plots import badges, labels
 from onesided.plots.branches import Result, default_axes, diagram, jump_lines, paths_of
-from onesided.plots.configuration import Film, draw, enlarged, extent, film_of, ghost, prepared
+from onesided.plots.configuration import Film, draw, extent, film_of, ghost, prepared
 from onesided.plots.motion_plots import history, most_moving
 from onesided.plots.palette import ACCENT, GREY, INK
+from onesided.plots.still import enlarged
 from onesided.plots.style import settings
 from onesided.results import Diagram, Drive, Event, Motion, Path, column
 from onesided.results.numbering import Numbered
@@ -127,7 +128,7 @@ def thumbnails(result: Told, names: tuple[str, str]) -> Iterator[Thumbnail]:
     begins = np.concatenate([[0], np.cumsum(sizes)]).astype(int)
     yield Thumbnail(0, "start", _spot(result, 0, 0, names))
     jumps = [one for one in result.numbered if not hasattr(one.what, "kind")]
-    for one in jumps or result.numbered:
+    for one in list(jumps or result.numbered)[:MOST_THUMBNAILS]:  # the others are never shown
         here = int(begins[one.part]) + one.index
         if one in jumps and here + 1 < begins[-1]:
             yield Thumbnail(here, f"before {one.number}", _spot(result, one.part, one.index, names), None, ACCENT)

@@ -133,8 +133,7 @@ def read_record(folder: FilePath) -> dict[str, Any]:
 def check_files(folder: FilePath, record: Mapping[str, Any]) -> None:
     """Compare the files of a result with their digests."""
     with damage(folder / RECORD):
-        rest = {key: value for key, value in record.items() if key != "digest"}
-        if record["format"] > 1 and record["digest"] != text_digest(rest):
+        if record["format"] > 1 and not (_as_written(folder, record) or _says_what_was_written(record)):
             raise ValueError("its text is not what was written")
         digests = dict(record.get("files", {}))
         inner = [name for name in digests if "/" in name or "\\" in name or name in {"", ".", ".."}]
@@ -148,6 +147,18 @@ def check_files(folder: FilePath, record: Mapping[str, Any]) -> None:
             expected="the file that the result was written with",
             advice=f"{', '.join(whole)} can still be read" if whole else "compute the result again",
         )
+
+
+def _as_written(folder: FilePath, record: Mapping[str, Any]) -> bool:
+    """Whether the text of a record is, letter by letter, what its digest was taken of: quick, and true as a rule."""
+    text, last = (folder / RECORD).read_text(encoding="utf-8"), f',\n "digest": {json.dumps(record["digest"])}\n}}\n'
+    rest = text.removesuffix(last) + "\n}\n"
+    return text.endswith(last) and hashlib.sha256(rest.encode()).hexdigest() == record["digest"]
+
+
+def _says_what_was_written(record: Mapping[str, Any]) -> bool:
+    """The same of a text that was laid out anew."""
+    return bool(record["digest"] == text_digest({key: value for key, value in record.items() if key != "digest"}))
 
 
 @contextmanager

@@ -117,8 +117,10 @@ class ForceArtist:
         return name
 
     def _supports(self) -> Iterator[Support]:
+        """What is held; nodes at which there is nothing, as corners of a grid, are left out."""
+        used = {name for element in self.structure.elements for name in element.places}
         for name, place in self.places.items():
-            if isinstance(place, Node | Body):
+            if isinstance(place, Body) or (isinstance(place, Node) and name in used):
                 held = [not slot.free and slot.rate == 0.0 for slot in place.slots]
                 axes = "".join(axis for axis, fixed in zip("xyz"[: place.dimension], held, strict=False) if fixed)
                 if axes:
