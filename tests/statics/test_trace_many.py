@@ -318,7 +318,7 @@ def numpy_as_cupy():
     names = ("asarray", "empty", "zeros", "cumsum", "uint64", "int64", "uint8", "int32")
     stand_in = SimpleNamespace(**{name: getattr(np, name) for name in names})
     stand_in.RawModule, stand_in.asnumpy = Compiled, asnumpy
-    device = SimpleNamespace(attributes={"MultiProcessorCount": 1})
+    device = SimpleNamespace(attributes={"MultiProcessorCount": 1}, mem_info=(1 << 30, 1 << 31))
     stand_in.cuda = SimpleNamespace(
         Stream=lambda non_blocking: nullcontext(), Device=lambda: device, alloc_pinned_memory=bytearray
     )
@@ -332,7 +332,8 @@ def device(monkeypatch):
         pytest.skip("no C++ compiler")
     monkeypatch.setattr(cuda_lanes, "_cupy", numpy_as_cupy)
     monkeypatch.setattr(cuda_lanes, "ROOM", 1)
-    monkeypatch.setitem(lane_runs.CHUNK, "gpu", 16)
+    monkeypatch.setattr(cuda_lanes, "CHUNK", 16)
+    monkeypatch.setattr(lane_runs, "PIECE", 5)
 
 
 def with_a_gap():
@@ -470,16 +471,20 @@ def test_paths_that_come_around_again_are_noticed():
     """Events (q, p), kind of three paths: twice around, once, and another kind at the same place."""
     points, kinds = np.array([[0.1, 1], [0.2, -1], [0.1, 1]] * 3), np.full(9, AT_LIMIT)
     points[5, 0], kinds[8] = 0.3, OPENS
-    assert around_again(np.repeat(np.arange(3), 3), points, kinds, np.full((1, 2), 1e-6)).tolist() == [0]
+    assert around_again(np.full(3, 3), points, kinds, np.full((3, 2), 1e-6)).tolist() == [0]
+    some = np.array([0, 3, 0, 3, 3])  # among paths without an event
+    assert around_again(some, points, kinds, np.full((5, 2), 1e-6)).tolist() == [1]
     wide = np.array([[1e-6, 1e-6], [1.0, 1e-6], [1e-6, 1e-6]])  # of the second 0.1 and 0.3 are as good as one
-    assert around_again(np.repeat(np.arange(3), 3), points, kinds, wide).tolist() == [0, 1]
+    assert around_again(np.full(3, 3), points, kinds, wide).tolist() == [0, 1]
 
 
 def test_a_path_on_which_an_event_is_missing_is_noticed():
     """Negative modes after an event are those before the next, and at the end those of the path: not on 1 and 2."""
     codes = np.array([[AT_LIMIT, 0, 1, 0], [AT_LIMIT, 1, 0, 0]] * 3)
     codes[3, 1:3], codes[5, 2] = (0, 0), 1
-    assert broken(np.repeat(np.arange(3), 2), codes, np.zeros(3)).tolist() == [1, 2]
+    assert broken(np.full(3, 2), codes, np.zeros(3)).tolist() == [1, 2]
+    assert broken(np.array([0, 2, 0, 2, 2, 0]), codes, np.zeros(6)).tolist() == [3, 4]  # others have no event
+    assert broken(np.zeros(2, dtype=int), codes[:0], np.ones(2)).tolist() == []
 
 
 def test_starts_that_are_no_equilibria_lead_where_trace_goes_and_bounds_hide_what_is_beyond():

@@ -22,7 +22,9 @@ from onesided.evaluation.straight import StraightLine
 OPTIONS = ("-std=c++17",)
 THREADS = 128  # of a block
 BLOCKS = 8  # per multiprocessor, each of which takes paths until none is left
-ROOM = 16  # rows per path that there is room for at first
+ROOM, ROOM_POINTS = 16, 256  # rows per path that there is room for at first, of events alone and with all points
+CHUNK = 1 << 18  # paths of one call: at the end of each there is less and less to do, and calls do not overlap
+SHARE = 0.8  # of the memory that is free, for all of them
 MOST, MOST_POINTS = 512, 4096  # rows of a path, of events alone and with all points; one with more is not done
 ASKED = ("how", "points", "s", "s_1", "degree")  # of every path; of those that did not come to their end also where
 
@@ -40,15 +42,23 @@ class CudaLanes:
     Called from several threads, it copies for one while it computes for another.
     """
 
+    at_once = 3  # calls: one runs, one is made ready, and what became of one is copied
+
     def __init__(self, lanes: PathLanes, tick: StraightLine, check: StraightLine) -> None:
         self._lanes, self._layout = lanes, _layout(lanes)
         self.cupy = _cupy()
         self._free: SimpleQueue[_Lane] = SimpleQueue()
-        self._room = ROOM  # rows per path: what there was of them before
+        self._room = ROOM_POINTS if lanes.knobs.points else ROOM  # rows per path: what there was of them before
         self.text = source(tick, check, self._layout)
         module = self.cupy.RawModule(code=self.text, options=OPTIONS)
         module.compile()
         self.kernels = SimpleNamespace(**{name: module.get_function(name) for name in ("begin", "run", "check")})
+
+    @property
+    def chunk(self) -> int:
+        """How many paths there is memory for in one call."""
+        each = self._layout.length + self._layout.given + self._room * (self._layout.width + self._layout.size + 4)
+        return int(min(CHUNK, max(1, SHARE * self.cupy.cuda.Device().mem_info[0] // (self.at_once * 8 * each))))
 
     @contextmanager
     def follow(self, starts: LaneStarts, ticks: int) -> Iterator[LaneFinds]:
@@ -103,7 +113,7 @@ class CudaLanes:
             last.sense = cupy.asnumpy(there[self._lanes.columns("sense")[0]])
             ahead = self._lanes.columns("y")
             y = cupy.asnumpy(there[ahead[0] : ahead[-1] + 1]).T * starts.sizes[starts.group, : self._layout.size]
-        return LaneFinds(np.repeat(np.arange(count), own), x, codes, wrong.astype(bool), ends_of(last, y))
+        return LaneFinds(np.array(own), x, codes, wrong.astype(bool), ends_of(last, y))
 
     def _landed(self, lane: _Lane, arrays: list[Any]) -> list[NDArray[Any]]:
         """Arrays from the device, in pages that are used again for the next ones."""

@@ -5,6 +5,7 @@ A thread that is done with a path takes the next one. The text is plain C++ but 
 """
 
 import math
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from onesided.evaluation.straight import Input, Scalar, ScalarOperation, StraightLine
@@ -16,7 +17,28 @@ CALLED |= {name: name for name in ("sin", "cos", "tan", "asin", "acos", "atan", 
 CALLED |= {name: name for name in ("asinh", "acosh", "atanh", "exp", "exp2", "expm1", "log", "log1p", "cbrt")}
 CALLED |= {"floor": "floor", "ceil": "ceil", "rem": "fmod", "is_finite": "isfinite"}
 
+QUICK = {"div": "quotient", "sqrt": "root"}  # without branches, which would hold up what stands around them
 HELPERS = """
+#ifdef __CUDA_ARCH__
+__device__ inline bool is_normal(double a) {
+  return ((unsigned)__double2hiint(a) & 0x7fffffffu) - 0x00100000u < 0x7fe00000u;
+}
+__device__ inline double quotient(double a, double b) {
+  double r;  // 1/b to some 20 bits, then to all but the last, and the quotient corrected by what is left of a
+  asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(r) : "d"(b));
+  const double e = fma(-b, r, 1.0), s = fma(r, fma(e, e, e), r), q = a * s;
+  return is_normal(r) && isfinite(q) ? fma(fma(-b, q, a), s, q) : a * r;
+}
+__device__ inline double root(double a) {
+  double r;  // likewise, from the inverse of the root
+  asm("rsqrt.approx.ftz.f64 %0, %1;" : "=d"(r) : "d"(a));
+  const double e = fma(-a * r, r, 1.0), s = fma(r, fma(0.375, e, 0.5) * e, r), q = a * s;
+  return is_normal(a) ? fma(fma(-q, q, a), 0.5 * s, q) : fabs(a) < 1.0 ? 0.0 : a + r;
+}
+#else
+inline double quotient(double a, double b) { return a / b; }
+inline double root(double a) { return sqrt(a); }
+#endif
 __device__ inline double larger(double a, double b) { return a > b || a != a ? a : b; }
 __device__ inline double smaller(double a, double b) { return a < b || a != a ? a : b; }
 __device__ inline double sign_of(double a) { return a > 0.0 ? 1.0 : a < 0.0 ? -1.0 : a; }
@@ -109,18 +131,19 @@ class Layout(NamedTuple):
 def source(tick: StraightLine, check: StraightLine, layout: Layout) -> str:
     """The program: `tick` and `recheck` as straight lines, and the loops over paths and rows around them."""
     targets = [*(f"s[{i}]" for i in range(layout.length)), *(f"e[{i}]" for i in range(layout.width))]
-    ticked = _function("tick(double* s", tick, layout.length, targets)
-    rechecked = _function("recheck(const double* s", check, layout.size, [f"e[{i}]" for i in range(layout.size)])
+    ticked = _function("tick(double* s", tick, layout.length, targets, QUICK)
+    rechecked = _function("recheck(const double* s", check, layout.size, [f"e[{i}]" for i in range(layout.size)], {})
     numbers = {"checked": layout.parameters + layout.sizes, "wide": layout.width + 2}
     return HELPERS + ticked + rechecked + KERNELS.format(**layout._asdict(), **numbers)
 
 
-def _function(name: str, line: StraightLine, length: int, targets: list[str]) -> str:
+def _function(name: str, line: StraightLine, length: int, targets: list[str], own: Mapping[str, str]) -> str:
     """A function of s (so many numbers) and d; the last result says whether, the others go where they belong.
 
-    Results replace what they are made of: they are kept apart until all of them are known.
+    Results replace what they are made of: they are kept apart until all of them are known. `own` : functions to be
+    called for some operations instead of the usual ones.
     """
-    made = [f"  const {_kind(one)} v{index} = {_written(one, length)};" for index, one in line.operations]
+    made = [f"  const {_kind(one)} v{index} = {_written(one, length, own)};" for index, one in line.operations]
     kept = [f"  const double r{i} = {_named(one, length)};" for i, one in enumerate(line.outputs)]
     stored = [f"  {target} = r{i};" for i, target in enumerate(targets)]
     head = f"__device__ inline bool {name}, const double* d, double* e) {{"
@@ -144,8 +167,10 @@ def _named(one: Any, length: int) -> str:
     return f"({'-' if one < 0 else ''}1.0 / 0.0)" if math.isinf(one) else f"({one!r})"
 
 
-def _written(operation: ScalarOperation, length: int) -> str:
+def _written(operation: ScalarOperation, length: int, own: Mapping[str, str]) -> str:
     name, given = operation.name, [_named(one, length) for one in operation.inputs]
+    if name in own:
+        return f"{own[name]}({', '.join(given)})"
     if name in INFIX:
         return f" {INFIX[name]} ".join(given)
     if name == "select":

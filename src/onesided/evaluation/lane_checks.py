@@ -4,6 +4,7 @@ The recheck is written once, for arrays of any kind: it runs by NumPy and JAX on
 printed for a graphics processor from the residual, by other code than that which made the rows.
 """
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import jax
@@ -18,7 +19,7 @@ from onesided.evaluation.native_lanes import LaneTable
 from onesided.evaluation.path_lanes import PathLanes
 
 RECHECKED = 1 << 13  # points that are looked at in one call, where there are so many at least
-SAMPLED = 1 << 11  # of the rows that a device rechecked so many are rechecked here again, about one in a hundred
+SAMPLED = 1 << 12  # of the rows that a device rechecked so many are rechecked here again, about one in a hundred
 CODES = 4  # whole numbers of a row: kind, negative modes before and after, which constraint changes (m: none)
 
 
@@ -36,6 +37,12 @@ class LaneStarts(NamedTuple):
     sizes: Array
     asked: tuple[float, float, float]
 
+    def some(self, which: slice) -> "LaneStarts":
+        """The same of some of the paths."""
+        return self._replace(
+            x=self.x[which], closed=self.closed[which], vectors=self.vectors[which], group=self.group[which]
+        )
+
 
 class LaneEnds(NamedTuple):
     """Where paths stand: whether they have come to their end, could be gone on with, or have left their start.
@@ -52,13 +59,31 @@ class LaneEnds(NamedTuple):
 
 
 class LaneFinds(NamedTuple):
-    """What became of some paths: their rows in order, as points and `CODES`; which have a row that is wrong; ends."""
+    """What became of some paths: their rows in order, as points and `CODES`; which have a row that is wrong; ends.
 
-    path: Indices
+    own : (B,) how many rows belong to each path.
+    """
+
+    own: Indices
     x: Array
     codes: Any
     wrong: Mask
     ends: LaneEnds
+
+    @property
+    def path(self) -> Indices:
+        """(R,) the number of the path of every row, counted among these paths."""
+        return np.repeat(np.arange(len(self.own)), self.own)
+
+    def pieces(self, size: int) -> Iterator[tuple[slice, "LaneFinds"]]:
+        """The same of so many paths at a time."""
+        ends = np.append(0, np.cumsum(self.own))
+        for first in range(0, len(self.own), size):
+            some = slice(first, min(first + size, len(self.own)))
+            rows = slice(ends[some.start], ends[some.stop])
+            columns: list[Any] = [column[some] for column in self.ends]
+            last = LaneEnds(*columns)
+            yield some, LaneFinds(self.own[some], self.x[rows], self.codes[rows], self.wrong[some], last)
 
 
 def ends_of(last: Any, y: Array) -> LaneEnds:
@@ -132,7 +157,8 @@ def found_here(check: RowCheck, lanes: PathLanes, table: LaneTable, starts: Lane
     wrong = np.zeros(len(table.states), dtype=bool)
     wrong[table.path[~good]] = True
     y = last.y * starts.sizes[starts.group, :size]
-    return LaneFinds(table.path, x, codes_of(table.rows, size), wrong, ends_of(last, y))
+    own = np.bincount(table.path, minlength=len(wrong))
+    return LaneFinds(own, x, codes_of(table.rows, size), wrong, ends_of(last, y))
 
 
 def states_of(lanes: PathLanes, starts: LaneStarts) -> tuple[Array, Array]:

@@ -27,9 +27,8 @@ from onesided.evaluation.straight import NotStraightError, straight
 
 ROOM = 64  # rows that a path may make before it is looked at
 AGAIN, OFTEN = 64, 8  # so often at most, with all points and with events alone; a path with more rows is not done
-CHUNK = {"cpu": 1 << 13, "gpu": 1 << 16, "xla": 1 << 10}  # paths of one call
-FEWER = 2  # halvings of it where all points are told
-MOST_AT_ONCE = 8  # chunks: while one runs, others are made ready, or what became of them is looked at
+CHUNK = {"cpu": 1 << 13, "xla": 1 << 10}  # paths of one call
+PIECE = 1 << 15  # paths whose rows one thread looks at
 
 Made = TypeVar("Made")
 
@@ -78,10 +77,12 @@ class XlaLanes:
 
 
 class HostLanes:
-    """Paths on this machine's processors: run to their ends, and rechecked."""
+    """Paths on this machine's processors: run to their ends, and rechecked; so many (`chunk`) in one call."""
 
-    def __init__(self, lanes: PathLanes, run: LaneRunner, check: RowCheck) -> None:
-        self._lanes, self._run, self._check = lanes, run, check
+    at_once = 2  # calls: paths take all processors, but what follows takes one
+
+    def __init__(self, lanes: PathLanes, run: LaneRunner, check: RowCheck, chunk: int) -> None:
+        self._lanes, self._run, self._check, self.chunk = lanes, run, check, chunk
 
     @contextmanager
     def follow(self, starts: LaneStarts, ticks: int) -> Iterator[LaneFinds]:
@@ -92,13 +93,15 @@ class HostLanes:
         """Paths of one call; those with many rows go on where they were."""
         made = self._run(states, data, ROOM, ticks)
         ends, parts, which = made.states, [made], np.arange(len(states))
-        phase, _, done = self._lanes.places
+        (phase, _, done), size = self._lanes.places, self._lanes.size
+        near = np.full((1, size), self._lanes.knobs.near)
         for _ in range((AGAIN if self._lanes.knobs.points else OFTEN) - 1):
             rows = np.bincount(made.path, minlength=len(which))
             on = (made.states[:, phase] != done) & (rows >= ROOM)
             if on.any():
-                size, near = self._lanes.size, np.full((1, self._lanes.size), self._lanes.knobs.near)
-                on[around_again(made.path, made.rows[:, :size], made.rows[:, size], near)] = False
+                events = made.rows[:, size] != POINT
+                own, points = np.bincount(made.path[events], minlength=len(which)), made.rows[events, :size]
+                on[around_again(own, points, made.rows[events, size], near.repeat(len(which), 0))] = False
             if not on.any():
                 break
             which, current = which[on], made.states[on]
@@ -128,7 +131,7 @@ class LaneEngine:
         given: Callable[[Indices], LaneStarts],
         finish: Callable[[Indices, LaneFinds], Made],
         ticks: int,
-        told: Callable[[int, Made], None],
+        told: Callable[[int, list[Made]], None],
     ) -> list[Made]:
         """Run paths to their ends, some at a time.
 
@@ -139,19 +142,22 @@ class LaneEngine:
             since arrays of a device are used again.
         told : receives how many paths are done, and what was kept of the last ones.
         """
-        chunk, kept = CHUNK[self.name] >> (FEWER if self.lanes.knobs.points else 0), list[Made]()
+        chunk, kept = self.runner.chunk, list[Made]()
 
-        def done(first: int) -> Made:
+        def done(first: int) -> list[Made]:
             which = np.arange(first, min(first + chunk, count))
             starts = given(which)
             with self.runner.follow(starts, ticks) as finds:
-                return finish(which, self._confirmed(finds, starts))
+                return list(helpers.map(lambda one: piece(which, starts, *one), finds.pieces(PIECE)))
 
-        with ThreadPoolExecutor(_at_once(self.name)) as pool:
+        def piece(which: Indices, starts: LaneStarts, some: slice, finds: LaneFinds) -> Made:
+            return finish(which[some], self._confirmed(finds, starts.some(some)))
+
+        with ThreadPoolExecutor(self.runner.at_once) as pool, ThreadPoolExecutor(processors()) as helpers:
             try:
-                for made in pool.map(done, range(0, count, chunk)):
-                    kept.append(made)
-                    told(min(chunk * len(kept), count), made)
+                for number, made in enumerate(pool.map(done, range(0, count, chunk)), 1):
+                    kept += made
+                    told(min(chunk * number, count), made)
             except BaseException:
                 pool.shutdown(wait=True, cancel_futures=True)
                 raise
@@ -161,46 +167,39 @@ class LaneEngine:
         """Rows that a device has rechecked, some of them once more here: where one fails only here, all are."""
         if isinstance(self.runner, HostLanes):
             return finds
-        count = len(finds.path)
+        count, last = len(finds.x), np.cumsum(finds.own)
         for some in (np.linspace(0, count, min(count, SAMPLED), endpoint=False).astype(np.intp), np.arange(count)):
-            wrong = finds.wrong.copy()
-            wrong[finds.path[some[~self._holds(finds, starts, some)]]] = True
+            wrong, path = finds.wrong.copy(), np.searchsorted(last, some, side="right")
+            wrong[path[~self._holds(finds, starts, some, path)]] = True
             if np.array_equal(wrong, finds.wrong):
                 break
             LOG.warning("a recheck on the device passed a point that is none: all points are rechecked here")
             finds = finds._replace(wrong=wrong)
         return finds
 
-    def _holds(self, finds: LaneFinds, starts: LaneStarts, rows: Indices) -> Mask:
+    def _holds(self, finds: LaneFinds, starts: LaneStarts, rows: Indices, path: Indices) -> Mask:
         good = np.zeros(len(rows), dtype=bool)
         for first in range(0, len(rows), SAMPLED):
             here = slice(max(0, min(first, len(rows) - SAMPLED)), first + SAMPLED)
-            path = finds.path[rows[here]]
-            sizes = starts.sizes[starts.group[path]]
-            good[here] = self._check.holds(np.array(finds.x[rows[here]]), starts.vectors[path], sizes)
+            own = path[here]
+            sizes = starts.sizes[starts.group[own]]
+            good[here] = self._check.holds(finds.x[rows[here]], starts.vectors[own], sizes)
         return good
 
 
-def _at_once(device: str) -> int:
-    """Chunks at a time: paths on this machine's processors take all of them, but what follows takes one."""
-    return min(processors(), MOST_AT_ONCE) if device == "gpu" else 2
-
-
-def around_again(path: Indices, points: Array, kinds: Any, near: Array) -> Indices:
+def around_again(own: Indices, points: Array, kinds: Any, near: Array) -> Indices:
     """Paths that come back to their first event: they are closed, and were followed more than once around.
 
-    near : how close coordinates are then, (B, N), or (1, N) for all paths alike.
+    own : (B,) how many events each path has;  near : (B, N) how close coordinates are then.
     """
-    events = np.flatnonzero(kinds != POINT)
-    path = path[events]
-    begins = np.flatnonzero(np.append(True, path[1:] != path[:-1])[: len(path)])
-    first = np.repeat(events[begins], np.diff(np.append(begins, len(path))))
-    same = (first != events) & (kinds[events] == kinds[first])
-    for column in range(points.shape[1]):  # most differ in the first
-        places = np.flatnonzero(same)
-        apart = points[events[places], column] - points[first[places], column]
-        same[places] = np.abs(apart) <= near[path[places] if len(near) > 1 else 0, column]
-    return np.unique(path[same])
+    first = np.cumsum(own) - own
+    begins = first[own > 0]
+    same = np.abs(points[:, 0] - np.repeat(points[begins, 0], own[own > 0])) <= np.repeat(near[:, 0], own)
+    same[begins] = False
+    places = np.flatnonzero(same)  # few
+    path = np.searchsorted(first, places, side="right") - 1
+    whole = np.abs(points[places] - points[first[path]]) <= near[path]
+    return np.unique(path[whole.all(axis=1) & (kinds[places] == kinds[first[path]])])
 
 
 def engine_for(derivatives: Derivatives, bilateral: int, parameters: int, knobs: LaneKnobs, device: str) -> LaneEngine:
@@ -216,11 +215,11 @@ def _runner(lanes: PathLanes, check: RowCheck, device: str) -> tuple[str, HostLa
     """What runs, by name: a graphics processor where there is one, unless another is asked for."""
     sizes = lanes.length, lanes.given, lanes.width
     if device == "xla":
-        return "xla", HostLanes(lanes, XlaLanes(lanes), check)
+        return "xla", HostLanes(lanes, XlaLanes(lanes), check, CHUNK["xla"])
     try:
         line = straight(lanes.tick, lanes.length, lanes.given)
         if device == "gpu" or (device == "auto" and has_gpu()):
             return "gpu", CudaLanes(lanes, line, straight(check.checked, lanes.size, check.given))
     except NotStraightError:
-        return "xla", HostLanes(lanes, XlaLanes(lanes), check)
-    return "cpu", HostLanes(lanes, NativeLanes(line, sizes, lanes.places), check)
+        return "xla", HostLanes(lanes, XlaLanes(lanes), check, CHUNK["xla"])
+    return "cpu", HostLanes(lanes, NativeLanes(line, sizes, lanes.places), check, CHUNK["cpu"])

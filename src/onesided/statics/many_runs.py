@@ -123,9 +123,9 @@ class ManyRun:
             return []
         self._table, events = np.array(self._groups), 0
 
-        def counted(paths: int, made: ManyRows) -> None:
+        def counted(paths: int, made: list[ManyRows]) -> None:
             nonlocal events
-            events += len(made.events.path)
+            events += sum(len(piece.events.path) for piece in made)
             told(paths, events)
 
         return self.engine.run(
@@ -149,11 +149,15 @@ class ManyRun:
 
     def _rechecked(self, own: Indices, finds: LaneFinds) -> ManyRows:
         """Events in units, each rechecked; a path with one that fails is left to `trace` from its start."""
-        path, ends, size = finds.path, finds.ends, self.engine.lanes.size
+        ends, size, path = finds.ends, self.engine.lanes.size, finds.path
         left, begun = ~ends.ended, ends.begun
         near = self.engine.lanes.knobs.near * self._table[self._group[own], :size]
-        again = around_again(path, finds.x, finds.codes[:, 0], near)
-        wrong = np.concatenate([np.flatnonzero(finds.wrong), again, broken(path, finds.codes, ends.degree)])
+        told, x, codes = finds.own, finds.x, finds.codes
+        if self.engine.lanes.knobs.points:
+            events = codes[:, 0] != POINT
+            told, x, codes = np.bincount(path[events], minlength=len(own)), x[events], codes[events]
+        again, missing = around_again(told, x, codes[:, 0], near), broken(told, codes, ends.degree)
+        wrong = np.concatenate([np.flatnonzero(finds.wrong), again, missing])
         left[wrong], begun[wrong] = True, False
         self.left[own], self.begun[own], self._started[own] = left, begun, ends.started
         on = own[begun]
@@ -171,10 +175,13 @@ class ManyRun:
         return ManyRows(ManyEvents(path, x, codes), points)
 
 
-def broken(path: Indices, codes: Any, degree: Array) -> Indices:
-    """Paths on which an event is missing: the negative modes after one are not those before the next, or at the end."""
-    before, after = codes[:, 1], codes[:, 2]
-    follows = path[1:] == path[:-1]
-    ends = np.append(~follows, True) if len(path) else np.zeros(0, dtype=bool)
-    breaks = np.append(follows & (before[1:] != after[:-1]), False) if len(path) else ends
-    return np.asarray(path[breaks | (ends & (after != degree[path]))])
+def broken(own: Indices, codes: Any, degree: Array) -> Indices:
+    """Paths on which an event is missing: the negative modes after one are not those before the next, or at the end.
+
+    own : (B,) how many events each path has;  degree : (B,) negative modes at its end.
+    """
+    last = np.cumsum(own)
+    breaks = np.flatnonzero(codes[1:, 1] != codes[:-1, 2]) + 1
+    path, some = np.searchsorted(last, breaks, side="right"), np.flatnonzero(own)
+    within = breaks > (last - own)[path]  # two paths stand side by side otherwise
+    return np.concatenate([path[within], some[codes[last[some] - 1, 2] != degree[some]]])
