@@ -6,7 +6,7 @@ from matplotlib.axes import Axes
 from onesided.base.errors import UsageError
 from onesided.plots.configuration import Film, film_of
 from onesided.plots.palette import GREY, PALE
-from onesided.plots.style import COLOURS, new_axes, settings
+from onesided.plots.style import COLOURS, named_axes, new_axes, settings
 from onesided.results import ComplementarityMotion
 from onesided.results.named import label_of
 
@@ -27,11 +27,7 @@ def cable_history(
     with settings():
         for i, name in enumerate(chosen[:MOST_CURVES]):
             axes.plot(columns[x], columns[name], label=label_of(motion, name), lw=1.0, color=COLOURS[i % len(COLOURS)])
-        axes.set_xlabel(label_of(motion, x))
-        axes.set_ylabel(label_of(motion, chosen[0]) if len(chosen) == 1 else "")
-        axes.set_title(title)
-        if len(chosen) > 1:
-            axes.legend()
+        named_axes(axes, motion, x, chosen, title)
     return axes
 
 

@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from onesided.base.errors import UsageError
 from onesided.base.types import Array
 from onesided.plots.palette import GREY
-from onesided.plots.style import COLOURS, new_axes, settings
+from onesided.plots.style import COLOURS, named_axes, new_axes, settings
 from onesided.results import Coupled, Steering
 from onesided.results.named import label_of
 
@@ -34,7 +34,7 @@ def inputs(steering: Steering, *names: str, x: str = "t", ax: Axes | None = None
                 axes.plot(known[x], known[name], marker=".", ms=4, **look)
         for motion in steering.motions[1:] if x == "t" else ():
             axes.axvline(motion.t[0], color=GREY, lw=0.7, ls=(0, (1, 2)), zorder=0)
-        _label(axes, steering, (x, *chosen), title)
+        named_axes(axes, steering, x, chosen, title)
     return axes
 
 
@@ -48,7 +48,7 @@ def coupled(result: Coupled, *names: str, x: str = "t", ax: Axes | None = None, 
     with settings():
         for i, name in enumerate(chosen[:MOST_CURVES]):
             axes.plot(known[x], known[name], color=COLOURS[i % len(COLOURS)], lw=1.2, label=label_of(result, name))
-        _label(axes, result, (x, *chosen), title)
+        named_axes(axes, result, x, chosen, title)
     return axes
 
 
@@ -66,11 +66,3 @@ def _check(known: dict[str, Array], names: tuple[str, ...]) -> None:
     for name in names:
         if name not in known:
             raise UsageError(f"the result holds no '{name}'", expected="one of " + ", ".join(known))
-
-
-def _label(axes: Axes, result: Steering | Coupled, names: tuple[str, ...], title: str) -> None:
-    """Words of the axes: what is drawn across, then what is drawn over it."""
-    x, *chosen = (label_of(result, name) for name in names)
-    axes.set(xlabel=x, ylabel=chosen[0] if len(chosen) == 1 else "", title=title)
-    if len(chosen) > 1:
-        axes.legend()

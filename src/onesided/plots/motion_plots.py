@@ -11,7 +11,7 @@ from onesided.base.types import Array
 from onesided.groups import SE3, SO3, Group, Product
 from onesided.plots.configuration import Film, film_of, no_sketch
 from onesided.plots.palette import PALE
-from onesided.plots.style import COLOURS, MARKS, event_lines, new_axes, powers_of_ten, settings
+from onesided.plots.style import COLOURS, MARKS, event_lines, named_axes, new_axes, powers_of_ten, settings
 from onesided.results import Motion
 from onesided.results.motion_columns import motion_at, motion_column, motion_columns, motion_dense
 from onesided.results.named import label_of
@@ -41,11 +41,7 @@ def history(
             event_lines(axes, [one.what.t for one in told], [one.number for one in told])
         if logarithmic:
             powers_of_ten(axes)
-        axes.set_xlabel(label_of(motion, x))
-        axes.set_ylabel(label_of(motion, chosen[0]) if len(chosen) == 1 else "")
-        axes.set_title(title)
-        if len(chosen) > 1:
-            axes.legend()
+        named_axes(axes, motion, x, chosen, title)
     return axes
 
 

@@ -16,6 +16,7 @@ from matplotlib.ticker import FuncFormatter, NullFormatter
 from onesided.base.types import Array
 from onesided.plots.palette import ACCENT, GREY, GRID, HUES, INK, PAPER
 from onesided.results import Kind
+from onesided.results.named import label_of
 
 COLOURS = (*HUES, ACCENT)
 MARKS = ("o", "s", "^", "D", "v", "P", "X", "*")
@@ -101,6 +102,15 @@ def event_lines(axes: Axes, places: Sequence[float] | Array, numbers: Sequence[i
     ring = {"boxstyle": "circle,pad=0.22", "fc": PAPER, "ec": INK, "lw": 0.9}
     for place, number in zip(places, numbers, strict=False) if len(numbers) <= MOST_NUMBERED else ():
         axes.text(place, 1.02, str(number), transform=up, ha="center", fontsize=7.5, bbox=ring)
+
+
+def named_axes(axes: Axes, result: Any, x: str, chosen: Sequence[str], title: str) -> None:
+    """Names of columns over column x: on the axes where there is one, in a key where there are several."""
+    axes.set_xlabel(label_of(result, x))
+    axes.set_ylabel(label_of(result, chosen[0]) if len(chosen) == 1 else "")
+    axes.set_title(title)
+    if len(chosen) > 1:
+        axes.legend()
 
 
 def powers_of_ten(axes: Axes) -> None:
