@@ -45,7 +45,7 @@ def sensitivity(
 
 def _draw(found: Any, plot: Path | None, report: Path | None) -> None:
     if report is not None:
-        cli.event_table.place(str(onesided.report.write_design(found, report)))
+        cli.event_table.place(str(onesided.report.write(found, report)))
     if plot is not None:
         cli.event_table.place(str(onesided.plots.write(found, plot)))
 

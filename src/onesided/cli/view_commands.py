@@ -89,11 +89,7 @@ def report(
         if isinstance(found, kept.Steering):
             found = found.motions[0]  # what the inputs do
         target = output or results / "report.html"
-        if isinstance(found, kept.Sensitivity | kept.Followed | kept.StabilityMap):
-            written = onesided.report.write_design(found, target)
-        else:
-            written = onesided.report.write(found, target, model=_model(results))
-        sys.stdout.write(f"{written}\n")
+        sys.stdout.write(f"{onesided.report.write(found, target, model=_model(results))}\n")
 
 
 @views.command()

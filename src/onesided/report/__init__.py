@@ -2,9 +2,9 @@
 
 from onesided.report import before_after_page as _designs  # noqa: F401 - its story
 from onesided.report import cable_page as _cables  # noqa: F401 - its story
+from onesided.report import design_page as _traits  # noqa: F401 - their pages
 from onesided.report import motion_page as _motion  # noqa: F401 - its story
 from onesided.report import state_page as _states  # noqa: F401 - its story
-from onesided.report.design_page import write_design as write_design
 from onesided.report.display import Viewer as Viewer
 from onesided.report.display import result_html as result_html
 from onesided.report.model_text import title_of as title_of

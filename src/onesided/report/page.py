@@ -1,6 +1,7 @@
 """One self-contained page: template, style, script and data in a single file that needs no network."""
 
 import re
+from functools import singledispatch
 from html import escape
 from pathlib import Path as FilePath
 from typing import Any
@@ -29,10 +30,9 @@ def write(result: Any, file: str | FilePath, *, model: str = "") -> FilePath:
     return target
 
 
+@singledispatch
 def html(result: Any, *, model: str = "") -> str:
     """The page as text. Everything that comes from a model is escaped; only our own script may run."""
-    if isinstance(result, Study):
-        return study_html(result, model)
     told = story(result)
     model = text_of(model, told)
     changed, of_branch = changed_of(model, told)
@@ -48,6 +48,11 @@ def html(result: Any, *, model: str = "") -> str:
     facts = (*told.provenance, ("page written by", f"onesided {__version__}"))
     heading = title_of(model) or told.heading
     return Page(heading, told.summary, body("result_body.html", fields), SCRIPTS, data, facts, model).text()
+
+
+@html.register
+def _(result: Study, *, model: str = "") -> str:
+    return study_html(result, model)
 
 
 def summary(result: Any) -> str:
