@@ -210,6 +210,23 @@ def test_a_full_disk_loses_nothing_and_the_study_goes_on(spring, tmp_path, monke
     assert onesided.study(task, over=over, folder=tmp_path / "s", workers=0).complete
 
 
+@pytest.mark.parametrize("workers", [0, 1])
+def test_a_result_that_cannot_be_written_stops_the_study_and_is_not_done(truss, tmp_path, workers):
+    """A file stands where results of the cases from 1000 on belong: nothing can be written there."""
+    task, over = onesided.StudyTask(truss, "trace", results=True), {"h": np.linspace(0.4, 0.5, 1002)}
+    folder = tmp_path / "s"
+    onesided.study(task, over=over, folder=folder, workers=0, limit=1)
+    place = studied.result_folder(folder, 1001).parent
+    place.write_text("")
+    with pytest.raises(UsageError, match=r"cannot be written.*make room"):
+        onesided.study(task, over=over, folder=folder, workers=workers, rerun=[2, 1001])
+    found = onesided.open_study(folder)
+    assert found.counts()["done"] == 2 and 1001 in found.missing() and not found.failed()
+    place.unlink()
+    again = onesided.study(task, over=over, folder=folder, workers=0, rerun=[1001])
+    assert again.result(1001).status.ok and again.counts()["done"] == 3
+
+
 def test_ctrl_c_keeps_what_is_done(spring, tmp_path):
     def stop(state):
         if state.done == 2:

@@ -5,6 +5,7 @@ A thread that is done with a path takes the next one [`cuda_text`].
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cached_property
 from queue import SimpleQueue
 from types import SimpleNamespace
 from typing import Any, NamedTuple
@@ -54,7 +55,7 @@ class CudaLanes:
         module.compile()
         self.kernels = SimpleNamespace(**{name: module.get_function(name) for name in ("begin", "run", "check")})
 
-    @property
+    @cached_property
     def chunk(self) -> int:
         """How many paths there is memory for in one call."""
         each = self._layout.length + self._layout.given + self._room * (self._layout.width + self._layout.size + 4)

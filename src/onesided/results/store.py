@@ -80,7 +80,7 @@ def save(result: Result, folder: str | FilePath, *, extra: Mapping[str, str] | N
     """
     target = check_folder(folder)
     try:
-        _write(result, target.resolve(), extra or {})
+        write_result(result, target.resolve(), extra or {})
     except OSError as e:
         place = _rescued(result, target.resolve(), extra or {})
         advice = f"the result is in '{place}'" if place else "another folder: nor is there room for temporary files"
@@ -92,7 +92,8 @@ def save(result: Result, folder: str | FilePath, *, extra: Mapping[str, str] | N
     return target
 
 
-def _write(result: Result, target: FilePath, extra: Mapping[str, str]) -> None:
+def write_result(result: Result, target: FilePath, extra: Mapping[str, str]) -> None:
+    """The same where nothing is to be written elsewhere: an `OSError` says that there is no room."""
     target.parent.mkdir(parents=True, exist_ok=True)
     with whole_folder(target, _replaced) as draft:
         record = _writer(result)(result, draft)
@@ -127,7 +128,7 @@ def _rescued(result: Result, target: FilePath, extra: Mapping[str, str]) -> File
     """Where a result is that could not be written to its place."""
     try:
         place = FilePath(tempfile.mkdtemp(prefix="onesided-")) / target.name
-        _write(result, place, extra)
+        write_result(result, place, extra)
     except OSError:
         return None
     return place

@@ -26,7 +26,7 @@ from onesided.studies.futures import Futures, as_executor
 from onesided.studies.imperfections import Imperfections
 from onesided.studies.kept import Row
 from onesided.studies.sampling import Sample, axis, sampled
-from onesided.studies.tasks import StudyTask
+from onesided.studies.tasks import UNWRITTEN, StudyTask
 from onesided.studies.workers import Case, LocalWorkers, worker_count
 from onesided.system.system import System
 from onesided.system.travel import packed
@@ -233,6 +233,8 @@ class _Ledger:
 
     def add(self, row: Row | None) -> None:
         """Take a row, or nothing, and write where it is time."""
+        if row is not None and row["status"] == UNWRITTEN:
+            raise self._unwritable(row["note"], "what is done is kept")
         if row is not None:
             self._waiting.append(row)
             self._done += 1
@@ -261,8 +263,10 @@ class _Ledger:
         try:
             append_rows(self._folder, self._waiting)
         except OSError as error:
-            raise UsageError(
-                f"'{self._folder}' cannot be written", got=f"{error.strerror or error}",
-                advice=f"make room and start again: all but the last {len(self._waiting)} cases are kept, it goes on",
-            ) from error  # fmt: skip
+            kept = f"all but the last {len(self._waiting)} cases are kept"
+            raise self._unwritable(str(error.strerror or error), kept) from error
         self._waiting, self._written = [], time.monotonic()
+
+    def _unwritable(self, words: str, kept: str) -> UsageError:
+        advice = f"make room and start again: {kept}, it goes on"
+        return UsageError(f"'{self._folder}' cannot be written", got=words, advice=advice)

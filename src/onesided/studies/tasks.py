@@ -15,8 +15,9 @@ from onesided.base.names import nearest, unknown_name
 from onesided.design.designing import design
 from onesided.dynamics.modes import modes
 from onesided.dynamics.simulate import simulate
-from onesided.results import Designed, Diagram, Drive, Motion, save
+from onesided.results import Designed, Diagram, Drive, Motion
 from onesided.results import Path as EquilibriumPath
+from onesided.results.store import write_result
 from onesided.results.studied import result_folder
 from onesided.results.study_rows import CASE, OWN
 from onesided.statics.drive import drive
@@ -43,6 +44,7 @@ CONTROLLED = {"solve": "p", "modes": "p", "simulate": "control"}  # verbs that t
 KEPT_WHOLE = EquilibriumPath | Drive | Diagram | Motion | Designed
 TAKEN = ("system", "problem", "progress", "throw")
 LONGEST = 100  # characters of an argument that a folder states as they are
+UNWRITTEN = "unwritten"  # status of a case whose result could not be written: it is not done, and the study stops
 MANY = 100  # cases from which it pays to compile whole stretches of steps
 
 
@@ -142,13 +144,22 @@ class StudyTask:
             result = self.result(values)
             row = kept(result, self.keep) if isinstance(self.verb, str) else _numbers(result)
             if self.results and folder is not None and isinstance(result, KEPT_WHOLE):
-                save(result, result_folder(folder, number))
+                row |= _written(result, result_folder(folder, number))
         except OnesidedError as error:
             row = {"ok": False, "status": "error", "note": str(error)}
         except Exception as error:  # noqa: BLE001 - a case must not end the study
             row = {"ok": False, "status": "error", "note": f"{type(error).__name__}: {error}"}
         row["seconds"] = time.perf_counter() - begun
         return as_row(number, values, row)
+
+
+def _written(result: Any, folder: Path) -> Row:
+    """Write a whole result; what its row says where that was not possible."""
+    try:
+        write_result(result, folder.resolve(), {})
+    except OSError as error:
+        return {"ok": False, "status": UNWRITTEN, "note": str(error.strerror or error)}
+    return {}
 
 
 def as_row(number: int, values: Mapping[str, float], row: Row) -> Row:
