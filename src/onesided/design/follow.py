@@ -2,8 +2,6 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import replace
-from typing import cast
 
 import numpy as np
 from scipy.optimize import brentq
@@ -12,11 +10,11 @@ from onesided.base.arguments import checked
 from onesided.base.errors import ModelError, SolveError, UsageError
 from onesided.base.names import unknown_name
 from onesided.base.progress import SILENT, Progress
-from onesided.base.tolerances import DEFAULT, EPS, HALF_DIGITS, QUARTER_DIGITS, SMALL, Tolerances
+from onesided.base.tolerances import DEFAULT, EPS, HALF_DIGITS, MOST_DIGITS, QUARTER_DIGITS, Tolerances
 from onesided.base.types import Array, Status
 from onesided.design.event_curves import CurveOfEvents, curve_of_events, refuse_broken
 from onesided.design.event_equations import degenerate, standpoint
-from onesided.design.event_nodes import EventNode, Met, between, goes_with_another, interpolated_zero
+from onesided.design.event_nodes import JUMP, EventNode, Met, between, goes_with_another, guessed
 from onesided.design.rough_places import NEAR, jumps_at
 from onesided.design.sightings import Label, Sighting, look
 from onesided.linalg import one_thread
@@ -28,10 +26,7 @@ LARGEST_STEP = 0.1  # share of the bounds of the parameter; how far the state mo
 AWAY = EPS**-0.5  # scaled distance beyond which an event is no longer followed
 STRAIGHT, BENT = 0.998, 0.97  # cosine between tangents from which on steps grow, or are made again
 FATAL = {Encounter.corner_limit, Encounter.corners}  # where margins vanish the event ends
-SHARES = tuple(0.5 - 0.5 * np.cos(np.pi * k / 9.0) for k in range(10))  # of a step with a singular point inside
-CLOSER = 0.05  # share of these within which such a point is looked for once more
 FORWARD = 0.5  # share of a step beyond a kink that leads away from it
-JUMP = 0.5  # share of a number's change that no continuous one makes at once
 NO_WAY_ON = " (the equations have a kink there: a law, the end of a segment, a member without length)"
 ENDS = {one: one for one in (Status.bound_reached, Status.path_ended)} | {Status.far: Status.path_ended}
 
@@ -212,12 +207,14 @@ class _Side:
 
     def _meetings(self, a: EventNode, b: EventNode) -> Iterator[Met]:
         """Special points between two nodes, in order, up to the first that ends the curve."""
-        found = [self._located(a, b, label) for label in self._changed(a.seen, b.seen)]
-        along = b.w - a.w
-        once = {one.label: one for one in found if one is not None}  # several numbers may jump at one kink
-        sharp = {one.label.piece for one in once.values() if one.label.kind is Encounter.degree and one.left <= SMALL}
-        told = [one for one in once.values() if one.left <= HALF_DIGITS or one.label.piece not in sharp]
-        for one in sorted(told, key=lambda one: float(along @ one.node.w)):
+        changed, along = self._changed(a.seen, b.seen), b.w - a.w
+        found: dict[Label, Met] = {}  # several numbers may jump at one kink
+        for label in sorted(changed, key=lambda one: one.kind is not Encounter.degree):
+            if any(one.kind is Encounter.degree and one.piece == label.piece for one in found):
+                continue  # at forks of a branch all its numbers change their sign
+            one = self._located(a, b, label)
+            found |= {} if one is None else {one.label: one}
+        for one in sorted(found.values(), key=lambda one: float(along @ one.node.w)):
             yield one
             if one.after is None:
                 return
@@ -256,13 +253,15 @@ class _Side:
             share = float(brentq(value, 0.0, 1.0, xtol=EPS, rtol=4 * EPS, disp=False))
             beside = value(max(share - SMALLEST_STEP, 0.0)), value(min(share + SMALLEST_STEP, 1.0))
         except _SingularError:
-            return self._guessed(at, label, b.w - a.w)
+            return guessed(at, label, lambda w: self.events.spot(w, a.border))
         node = at(share)
         if node is None:
             return None
         if abs(beside[1] - beside[0]) > JUMP * (abs(value(1.0)) + abs(value(0.0))):
             return self._jumped(node, a, b)
-        return self._met(label, node, a, b)
+        met, rough = self._met(label, node, a, b), abs(value(share)) > MOST_DIGITS
+        around = guessed(at, label, lambda w: self.events.spot(w, a.border)) if rough else None
+        return met if around is None or around.left > met.left else around  # where the number itself is hardly known
 
     def _jumped(self, node: EventNode, a: EventNode, b: EventNode) -> Met | None:
         """A number jumps over zero: at a kink of the model, or with another that vanishes there."""
@@ -273,33 +272,6 @@ class _Side:
         ends = label.kind in FATAL and not label.piece
         left = abs(node.seen.numbers.get(label, np.nan))
         return Met(label, node, a.seen, None if ends else b.seen, left)
-
-    def _guessed(self, at: Callable[[float], EventNode | None], label: Label, along: Array) -> Met | None:
-        """Where the equations are singular at the zero itself: from points around it, then from nearer ones."""
-        found, start = self._interpolated([at(share) for share in SHARES], label), cast(EventNode, at(0.0))
-        if found is None:
-            return None
-        share = float(along @ (found.node.w - start.w) / (along @ along))
-        near = [share + CLOSER * (one - 0.5) for one in SHARES]
-        inside = near[0] > 0.0 and near[-1] < 1.0
-        sharper = self._interpolated([at(one) for one in near], label) if inside else None
-        return found if sharper is None or sharper.left > found.left else sharper
-
-    def _interpolated(self, nodes: list[EventNode | None], label: Label) -> Met | None:
-        """The zero of a number by polynomials of two degrees through points around it; None where it jumps."""
-        known = [node for node in nodes if node is not None and not np.isnan(node.seen.numbers[label])]
-        values = np.array([node.seen.numbers[label] for node in known])
-        change = np.flatnonzero(values[:-1] * values[1:] < 0.0)
-        steps = np.abs(np.diff(values))
-        if not len(change) or np.any(steps[change] > JUMP * np.sum(steps)):
-            return None
-        a, b = known[int(change[0])], known[int(change[0]) + 1]
-        points, apart = np.array([node.w for node in known]), float(np.max(np.abs(b.w - a.w)))
-        w, rough = (interpolated_zero(values[own], points[own]) for own in (slice(None), slice(1, None)))
-        if len(known) < 4 or len(change) > 1 or float(np.max(np.abs(w - a.w))) > apart:
-            return Met(label, a, a.seen, b.seen, apart)  # no smooth zero: all that is known is between which points
-        node = EventNode(w, a.t, a.border, replace(a.seen, spot=self.events.spot(w, a.border)))
-        return Met(label, node, a.seen, b.seen, float(np.max(np.abs(w - rough))))
 
 
 class _SingularError(Exception):

@@ -132,7 +132,7 @@ def _piece(events: CurveOfEvents, spot: Spot, rows: list[int], condition: Condit
     degree = int(curve.modes(piece.e)[0])
     if not piece.regular:
         across = Spot(curve, spot.x, np.cos(1.0 + np.arange(curve.size, dtype=np.float64)))
-        return (0.0, 0.0, np.nan, degree) if across.regular else (np.nan, np.nan, 0.0, degree)
+        return (0.0, np.nan, np.nan, degree) if across.regular else (np.nan, np.nan, 0.0, degree)
     size, sign = float(np.linalg.norm(piece.t)), piece.orientation
     rate = float(condition.rates(piece, piece.t[:, None])[0])
     return sign / size, sign * rate / size, sign * Spot(curve, spot.x, piece.t / size).volume, degree
