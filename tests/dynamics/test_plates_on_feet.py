@@ -121,7 +121,9 @@ def _both_agree(seed):
             assert motion.note == ""
 
 
-@pytest.mark.parametrize("seed", [0, 3, 17])  # three feet; one that begins to press while sliding; one without force
+@pytest.mark.parametrize(
+    "seed", [0, 3, 14]
+)  # three feet; feet that begin to press while others slide; three almost in line
 def test_both_methods_agree(seed):
     _both_agree(seed)
 

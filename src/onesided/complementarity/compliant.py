@@ -31,11 +31,22 @@ def as_compliant(problem: FrictionProblem, P: Array, *, resting: float, tol: flo
         found, off = solve_friction(problem.shifted(give * stiff), found, tol=FINE)
         if off > tol:
             return P, np.inf
-    presses = found[problem.normal] > IDLE * float(np.max(found[problem.normal]))
-    found, _ = newton_from(problem, found, ((GIVES[-1], LAST),), 0.0)
-    found = np.where(np.repeat(presses, 1 + problem.directions), found, 0.0)
+    found = _without_compliance(problem, found)
     off = problem.residual(found)
     return (found, off) if off <= tol else (P, np.inf)
+
+
+def _without_compliance(problem: FrictionProblem, soft: Array) -> Array:
+    """Impulses of the contacts that press with a little compliance, without it."""
+    normal = soft[problem.normal]
+    presses = normal > IDLE * float(np.max(normal))
+    rows = np.flatnonzero(np.repeat(presses, 1 + problem.directions))
+    some = FrictionProblem(
+        problem.D[np.ix_(rows, rows)], problem.u[rows], problem.mu[presses], problem.directions[presses], problem.scale
+    )
+    found = np.zeros_like(soft)
+    found[rows], _ = newton_from(some, soft[rows], ((GIVES[-1], LAST),), 0.0)
+    return found
 
 
 def _dependent(problem: FrictionProblem, P: Array, resting: float) -> bool:

@@ -162,11 +162,13 @@ class ConeNewton:
         compliance = jnp.eye(self._size).reshape(problem.D.shape)
 
         def one(i: Any, found: ConeAnswer) -> ConeAnswer:
-            soft = problem._replace(D=problem.D + jnp.where(i == 0, give, 0.0) * compliance)
-            now = self.solve(soft, found.P, jnp.where(i == 0, FINE, tol), jnp.where(i == 0, SHIFT, GIVE))
             presses = (i == 0) | (found.P[:, 0] > IDLE * jnp.max(found.P[:, 0]))
-            P = jnp.where(presses[:, None], now.P, 0.0)
-            return now._replace(P=P, off=jnp.maximum(found.off, self.residual(soft, P)))
+            some = problem._replace(
+                D=problem.D + jnp.where(i == 0, give, 0.0) * compliance, near=problem.near & presses
+            )
+            now = self.solve(some, found.P, jnp.where(i == 0, FINE, tol), jnp.where(i == 0, SHIFT, GIVE))
+            off = jnp.where(i == 0, now.off, self.residual(problem, now.P))
+            return now._replace(off=jnp.maximum(found.off, off))
 
         found: ConeAnswer = lax.fori_loop(0, 2, one, ConeAnswer(start, 0.0 * tol, 0.0 * tol))
         return found

@@ -9,7 +9,8 @@ import numpy as np
 
 from onesided.base.tolerances import DEFAULT, EPS, HALF_DIGITS
 from onesided.base.types import Array, Indices, Status
-from onesided.complementarity.compliant import as_compliant
+from onesided.complementarity import LCP, all_solutions
+from onesided.complementarity.compliant import DEPENDENT, GIVES, as_compliant
 from onesided.complementarity.friction import FrictionProblem, solve_friction
 from onesided.dynamics.contacts.cones import arrange
 from onesided.dynamics.contacts.contact_run import World
@@ -68,7 +69,7 @@ def decide(
         if speed > world.at_rest_below:
             sliding[b] = slip / speed
     jam = undetermined(world, terms, sliding)
-    if jam:
+    if jam and not _one_share(world, terms, resting, sliding):
         return ContactDecision(ContactMode(), Status.jammed, jam)
     forces = _forces(world, terms, resting, sliding)
     if forces.off > world.tolerances.complementarity:
@@ -172,13 +173,7 @@ def undetermined(world: World, terms: Terms, sliding: Mapping[int, Array]) -> st
     """
     if not sliding:
         return ""
-    rows = world.rows
-    contacts = sorted({int(rows.owner[b]) for b in sliding})
-    held, W = terms.G[_kept(world, terms)], terms.G[rows.gaps[contacts]]
-    F = W.copy()
-    for b, d in sliding.items():
-        F[contacts.index(int(rows.owner[b]))] -= rows.friction[b] * d @ terms.G[list(rows.slips[b])]
-    D, plain = (W @ answer(terms.M, held, X.T.copy(), None) for X in (F, W))
+    contacts, D, plain = _responses(world, terms, sliding)
     D, plain = (X / np.diagonal(plain)[:, None] for X in (D, plain))
     sizes = range(1, len(contacts) + 1) if len(contacts) <= MOST_SLIDING else (1, len(contacts))
     for size in sizes:
@@ -189,6 +184,34 @@ def undetermined(world: World, terms: Terms, sliding: Mapping[int, Array]) -> st
                 names = ", ".join(f"'{world.names[contacts[k]]}'" for k in chosen)
                 return f"sliding contact {names}: {_loads(world, terms, contacts, chosen)} (minor {minor:.3g})"
     return ""
+
+
+def _responses(world: World, terms: Terms, sliding: Mapping[int, Array]) -> tuple[list[int], Array, Array]:
+    """Sliding contacts, and how their gaps answer to their normal forces, with friction and without."""
+    rows = world.rows
+    contacts = sorted({int(rows.owner[b]) for b in sliding})
+    held, W = terms.G[_kept(world, terms)], terms.G[rows.gaps[contacts]]
+    F = W.copy()
+    for b, d in sliding.items():
+        F[contacts.index(int(rows.owner[b]))] -= rows.friction[b] * d @ terms.G[list(rows.slips[b])]
+    D, plain = (W @ answer(terms.M, held, X.T.copy(), None) for X in (F, W))
+    return contacts, D, plain
+
+
+def _one_share(world: World, terms: Terms, resting: Indices, sliding: Mapping[int, Array]) -> bool:
+    """Whether contacts that depend on each other, and all slide, have one share of forces under the loads there are.
+
+    Three feet almost in line need not have one under all loads, although all feet together do.
+    """
+    contacts, D, plain = _responses(world, terms, sliding)
+    sizes = np.linalg.svd(plain, compute_uv=False)
+    if set(contacts) != set(resting.tolist()) or len(contacts) > MOST_SLIDING or sizes[-1] > DEPENDENT * sizes[0]:
+        return False
+    kept, gaps = _kept(world, terms), world.rows.gaps[contacts]
+    free = answer(terms.M, terms.G[kept], terms.h[:, None].copy(), terms.gamma[kept])[:, 0]
+    soft = D + GIVES[1] * np.max(np.diagonal(plain)) * np.eye(len(contacts))
+    found = all_solutions(LCP(soft, terms.G[gaps] @ free + terms.gamma[gaps]))
+    return len(found.isolated) == 1 and not found.families
 
 
 def _loads(world: World, terms: Terms, contacts: list[int], chosen: tuple[int, ...]) -> str:

@@ -93,12 +93,13 @@ class Impulses:
     worst : largest residual of the complementarity conditions so far, relative to the impulses.
     most : largest number of contacts that pressed at a time.
     unfinished : largest speed at which contacts still hit after all rounds of a step, relative to those before.
+    unshared : how often contacts that depend on each other did not share what they do by the rule.
     plain : whether there are contacts, and neither joints nor friction.
     """
 
     def __init__(self, world: World, h: float, end: float, accuracy: float) -> None:
         self.world, self.rows, self.h, self.end, self.accuracy = world, world.rows, h, end, accuracy
-        self.worst, self.most, self.unfinished = 0.0, 0, 0.0
+        self.worst, self.most, self.unfinished, self.unshared = 0.0, 0, 0.0, 0
         self._always = self.rows.always
         self._kept: Indices | None = None
         slips = [[r for b in self.rows.of([i]) for r in self.rows.slips[b]] for i in range(len(self.rows.gaps))]
@@ -275,7 +276,10 @@ class Impulses:
         P, off = self._solve(problem, cones.spread(start))
         if len(near) > 1 and len(u) < LARGE and isinstance(D, np.ndarray):
             shared, after = as_compliant(problem, P, resting=self.accuracy * scale, tol=max(off, self.accuracy))
-            P, off = (shared, after) if np.isfinite(after) else (P, off)
+            if np.isfinite(after):
+                P, off = shared, after
+            else:
+                self.unshared += 1
         P = self._without_traces(problem, P)
         normal = problem.normal[: len(near)]
         weakest = self.world.tolerances.force * float(np.max(P[normal]))

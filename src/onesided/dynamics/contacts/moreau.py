@@ -173,6 +173,9 @@ class March:
             wrong.append("contacts hit each other more often in a step than can be followed: try smaller steps")
         if self._unsettled > np.sqrt(self.world.tolerances.residual):
             wrong.append(f"forces and velocities of a step settle to {self._unsettled:.2g} only: try smaller steps")
+        decided = names_that_matter(self.world, points)
+        if decided and self.impulses.unshared:
+            wrong.append(f"{self.impulses.unshared} times contacts did not share their forces by the rule")
         wrong += off_law(self.world.equations, middles(self.world.equations, points, self.scheme, shifts))
         told = friction_events(self.world, points)
         facts = {
@@ -183,7 +186,7 @@ class March:
         return collect(
             self.world, Outcome(found.points, (*self.events, *told), self.status, self.note, self.method, False,
                                 tuple(wrong), facts, found.balance, found.projection, self.scheme.theta > 0.5,
-                                found.lost, not_unique(self.world, points), names_that_matter(self.world, points)),
+                                found.lost, not_unique(self.world, points), decided),
         )  # fmt: skip
 
     def _settled(self, i: int) -> Terms:
