@@ -108,6 +108,16 @@ def test_every_citation_in_the_documentation_has_an_entry():
     assert {"SP1", "QT", "SW", "AR"} <= cited <= known
 
 
+@pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md", "docs/architecture.md"])
+def test_files_that_are_named_exist(page):
+    """Of the package and the tests, by the end of their paths."""
+    root = DOCS.parent
+    known = {f"/{file.relative_to(root)}" for part in ("src", "tests", "docs") for file in (root / part).rglob("*.*")}
+    named = re.findall(r"`(?:src/onesided/)?([\w/]+\.(?:pyi?|js|html))`", (root / page).read_text(encoding="utf-8"))
+    assert named
+    assert [name for name in named if not any(file.endswith(f"/{name}") for file in known)] == []
+
+
 def test_the_navigation_names_every_page():
     listed = set(re.findall(r"[\w/]+\.md", (DOCS.parent / "mkdocs.yml").read_text()))
     assert {str(page.relative_to(DOCS)) for page in PAGES} <= listed
