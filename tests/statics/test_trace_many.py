@@ -27,8 +27,7 @@ from onesided.statics.many_samples import ManyTracks
 BOUND = 10.0
 
 
-@pytest.fixture(scope="module")
-def snap():
+def snapping():
     """U' = k/2 q (q − h)(q − 2h) − p with a stop at q = w: limit points at h (1 ∓ 1/√3), contact anywhere."""
     return onesided.System(
         coordinates=("q",),
@@ -36,6 +35,11 @@ def snap():
         unilateral={"stop": lambda q, p, th: th.w - q[0]},
         parameters={"k": 1.0, "h": 1.0, "w": 1.0},
     )
+
+
+@pytest.fixture(scope="module")
+def snap():
+    return snapping()
 
 
 def events_of_snap(k, h, w):
@@ -338,12 +342,7 @@ def device(monkeypatch):
 
 def with_a_gap():
     """A system of its own, so that what is compiled for it is not kept for other tests."""
-    return onesided.System(
-        coordinates=("q",),
-        energy=lambda q, p, th: th.k / 8 * q[0] ** 2 * (q[0] - 2 * th.h) ** 2 - p * q[0],
-        unilateral={"stop": lambda q, p, th: th.w - q[0]},
-        parameters={"k": 1.0, "h": 1.0, "w": 1.0},
-    )
+    return snapping()
 
 
 @pytest.mark.usefixtures("device")

@@ -90,7 +90,7 @@ class Turn:
 
 @dataclass(frozen=True)
 class Level:
-    """P has a given value."""
+    """The control parameter p has a given value."""
 
     p: float
 

@@ -60,7 +60,7 @@ class Fork:
         return np.array(rows)
 
     def cubic(self) -> float:
-        """C = zᵀ(R'''(v, v, v) + 3R''(v, w)) with J w = −R''(v, v)."""
+        """Coefficient c = zᵀ(R'''(v, v, v) + 3R''(v, w)) with J w = −R''(v, v)."""
         curve, v = self.curve, self.v
         raw = curve.system.along(self.x, curve.packed(v), 3)
         third = np.concatenate([raw[: curve.n], raw[curve.n + curve.rows]]) / curve.weight

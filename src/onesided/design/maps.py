@@ -236,7 +236,7 @@ def _on(curve: Followed, value: float, event: Event, reach: float) -> bool:
 
 
 def _load_at(curve: Followed, i: int, value: float) -> float:
-    """P of a curve at a value of the parameter between points i and i + 1, from the points around them."""
+    """The load p of a curve at a value of the parameter between points i and i + 1, from the points around them."""
     first = min(max(i - 1, 0), max(len(curve) - 4, 0))
     theta, p = curve.theta[first : first + 4], curve.p[first : first + 4]
     if len(theta) < 4 or not (np.all(np.diff(theta) > 0.0) or np.all(np.diff(theta) < 0.0)):

@@ -153,12 +153,12 @@ class Mast:
 
     @property
     def cos_slope(self) -> float:
-        """Return cos δ of the guys."""
+        """Cosine of the slope δ of the guys."""
         return self.radius / self.cable_length
 
     @property
     def b(self) -> float:
-        """E A cos δ r/(S₀ s)."""
+        """Stiffness of the guys over their pretension, b = E A cos δ r/(S₀ s)."""
         return self.modulus * self.area * self.cos_slope * self.radius / (self.pretension * self.cable_length)
 
     @property
@@ -172,11 +172,11 @@ class Mast:
         return (self.weight * self.radius) ** 2 / (24 * self.pretension * self.modulus * self.area)
 
     def elongations(self, q: Array) -> Array:
-        """Δ̄ of the guys, (…, 3) [QT (16)]."""
+        """Elongations Δ̄ of the guys over the radius, (…, 3) [QT (16)]."""
         return np.asarray(np.linalg.norm(q[..., None, :] - ANCHORS, axis=-1) - 1.0)
 
     def tensions(self, q: Array) -> Array:
-        """S [N] as it acts, (…, 3)."""
+        """Tensions S of the guys as they act [N], (…, 3)."""
         return self.pretension * self.law.acting(self.elongations(q), self)
 
     def forces(self, q: Array, s: Array) -> Array:

@@ -93,7 +93,7 @@ class WorkHardening(CableLaw):
 
     @property
     def hardening(self) -> float:
-        """Return k kₜ/(k − kₜ)."""
+        """Slope of the yield tension over the plastic elongation, k kₜ/(k − kₜ) for the tangent kₜ."""
         return self.stiffness * self.tangent / (self.stiffness - self.tangent)
 
 
