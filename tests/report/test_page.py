@@ -14,7 +14,7 @@ from synthetic import path
 import onesided
 from onesided import report, zoo
 from onesided.base.errors import ModelError
-from onesided.plots.palette import HUES
+from onesided.plots.palette import HUES, night
 from onesided.report import Viewer, html
 from onesided.results import Diagram, Kind, columns
 
@@ -209,3 +209,18 @@ def test_notebook_displays_escape_names():
 def test_pages_have_the_hues_of_all_pictures():
     style = html(path(50)).split("<style>", 1)[1].split("@media", 1)[0]
     assert re.findall(r"--c\d: (#[0-9a-f]{6})", style) == [hue.lower() for hue in HUES]
+
+
+def test_pages_of_followed_events_count_from_one_and_have_figures_for_dark(tmp_path):
+    """As the terminal and the figure count; every colour of the figure has its other one under both kinds of dark."""
+    truss, _ = zoo.load("von-mises-floor")
+    limit = onesided.trace(truss, throw=False).events[0]
+    curve = onesided.follow(limit, "ys", (0.1, 0.4))
+    assert "1 meeting>" in repr(curve)
+    text = onesided.report.write(curve, tmp_path / "curve.html").read_text(encoding="utf-8")
+    assert '<ol start="1">' in text
+    svg = text[text.index("<svg") :]
+    for colour in set(re.findall(r"(?:fill|stroke): (#[0-9a-f]{6})[;\"]", svg)):
+        assert text.count(f"--night-{colour[1:]}: {night(colour)};") == 2, "as chosen, and as the system has it"
+        assert f'[style*="stroke: {colour}"] {{ stroke: var(--night-{colour[1:]}, {colour}) !important }}' in text
+    assert "<th></th>" not in onesided.report.html(onesided.sensitivity(limit))

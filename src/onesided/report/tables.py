@@ -91,11 +91,11 @@ def solution_html(solution: Solution[Any]) -> str:
     return bold(f"{solution.status.value}{how}") + paragraph(solution.note) + inside
 
 
-def listed_html(items: Sequence[object]) -> str:
-    """Items as a numbered list, from 0 as in Python."""
+def listed_html(items: Sequence[object], first: int = 0) -> str:
+    """Items as a numbered list, from 0 as in Python, or as on pages and in the terminal from 1."""
     rows = "".join(f"<li>{escape(str(item))}</li>" for item in items[:MOST_ITEMS])
     more = paragraph(f"… and {len(items) - MOST_ITEMS} more") if len(items) > MOST_ITEMS else ""
-    return f'<ol start="0">{rows}</ol>{more}' if items else "<p>none</p>"
+    return f'<ol start="{first}">{rows}</ol>{more}' if items else "<p>none</p>"
 
 
 def motion_event_html(event: MotionEvent) -> str:
@@ -106,14 +106,14 @@ def motion_event_html(event: MotionEvent) -> str:
 def sensitivity_html(found: Sensitivity) -> str:
     """What moves an event: bars, and the numbers by influence."""
     rows = [_influence_row(name, found.record(name)) for name in found.order]
-    numbers = table(rows, head=("parameter", f"d{found.control}/dparameter", "% per %", ""))
+    numbers = table(rows, head=("parameter", f"d{found.control}/dparameter", "% per %", "note"))
     return bold(f"What moves {found.about}") + beside(design_svg(found), numbers)
 
 
-def followed_html(found: Followed | StabilityMap) -> str:
+def followed_html(found: Followed | StabilityMap, first: int = 0) -> str:
     """A curve of events, or a map of them: picture, and its special points or regions in words."""
     words = found.meetings if isinstance(found, Followed) else found.regions
-    return bold(repr(found).strip("<>")) + paragraph(found.note) + design_svg(found) + listed_html(words)
+    return bold(repr(found).strip("<>")) + paragraph(found.note) + design_svg(found) + listed_html(words, first)
 
 
 def _influence_row(name: str, one: Mapping[str, Any]) -> tuple[str, ...]:

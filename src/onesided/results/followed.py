@@ -121,7 +121,8 @@ class Followed:
 
     def __repr__(self) -> str:
         ends = f"{self.parameter} from {format_number(self.theta[0])} to {format_number(self.theta[-1])}"
-        return f"<Followed: {self.kind.value}, {len(self)} points, {ends}, {len(self.meetings)} meetings>"
+        meetings = f"{len(self.meetings)} meeting{'s' * (len(self.meetings) != 1)}"
+        return f"<Followed: {self.kind.value}, {len(self)} points, {ends}, {meetings}>"
 
     def _repr_html_(self) -> str:
         return str(views("report").followed_html(self))
