@@ -38,9 +38,7 @@ def for_switched_pages(html: str) -> str:
 
 def _changed(text: str) -> list[str]:
     """Colours in a text that have another one for the night, and that of words."""
-    return sorted(
-        {INK, *_COLOUR.findall(text)} - {colour for colour in _COLOUR.findall(text) if night(colour) == colour}
-    )
+    return sorted(colour for colour in {INK, *_COLOUR.findall(text)} if night(colour) != colour)
 
 
 def _rules(shown: Mapping[str, str]) -> str:
