@@ -228,6 +228,38 @@ def test_work_of_projections_counts_unless_an_impact_lost_more():
     assert not _books(1e-4 * steps, none).faults(DEFAULT, smooth=False, lossy=False)
 
 
+@pytest.mark.parametrize("height", [0.02, 0.3, 2.0])
+@pytest.mark.parametrize("lever", [1.0, 5.0])
+def test_what_putting_back_returns_was_lost_in_the_impact(height, lever):
+    """Without restitution a fall ends where the floor is, however far a step went beyond it; also one by a lever."""
+    fall = System(
+        ("y", "w"), lambda q, p, th: G * (q[0] + 2.0 * q[1]), mass=lambda q, th: jnp.eye(2),
+        bilateral={"lever": lambda q, p, th: q[1] - q[0] / lever}, unilateral={"floor": lambda q, p, th: q[0]},
+    )  # fmt: skip
+    motion = simulate(fall, [height, height / lever], [0.0, 0.0], (0.0, 1.5), method=Moreau(step=1e-2))
+    assert motion.projection[-1] > 0.0
+    assert motion.energy[-1] == pytest.approx(0.0, abs=1e-9)
+    work = motion.energy[-1] - motion.energy[0] - motion.projection[-1]
+    assert motion.work[-1] == pytest.approx(work, abs=1e-3 * motion.energy[0])
+
+
+@pytest.mark.parametrize("beside", [False, True])
+def test_a_bead_that_slides_in_a_ring_loses_nothing_in_impacts(beside):
+    """Long steps lose its energy at the ring and return a part: that is told, also where another ball rattles beside."""
+    gaps = {"ring": lambda q, p, th: (1.0 - q[0] ** 2 - q[1] ** 2) / 2.0}
+    walls = {"left": lambda q, p, th: q[2] + 0.02, "right": lambda q, p, th: 0.02 - q[2]}
+    system = System(
+        ("x", "y", "ball"), lambda q, p, th: G * q[1], mass=lambda q, th: jnp.eye(3),
+        unilateral=gaps | walls if beside else gaps, contacts=dict.fromkeys(walls if beside else (), Contact(0.97)),
+    )  # fmt: skip
+    for h, status in ((1e-2, Status.finished), (4e-2, Status.inaccurate)):
+        method = Moreau(step=h)
+        motion = simulate(system, [1.0, 0.0, 0.0], [0.0, 0.0, 2.0], (0.0, 3.0), method=method, throw=False)
+        assert motion.status is status
+        lost = np.max(np.abs(motion.q[:, 1] * G + 0.5 * np.sum(motion.v[:, :2] ** 2, axis=1)))
+        assert (lost > 1e-3 * 2.0 * G) == (status is Status.inaccurate)
+
+
 def test_beyond_all_bounds_is_a_status():
     stiff = System(
         ("a", "b"), lambda q, p, th: 0.5e8 * (q[1] - q[0] - 1.0) ** 2 + G * (q[0] + q[1]),

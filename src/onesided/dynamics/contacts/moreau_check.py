@@ -12,6 +12,7 @@ from onesided.dynamics.multipliers import not_unique as loose_rows
 from onesided.evaluation.motion_terms import Check
 from onesided.system.contact_equations import ContactEquations
 
+STOPS = 2  # steps that an impact without restitution takes: it closes the gap, then it stops
 MOST_SETS, SMALL_ENOUGH = 32, 100  # sets of pressing contacts that are looked at; coordinates up to which they are
 
 
@@ -41,7 +42,7 @@ class Shift(NamedTuple):
 class Audit(NamedTuple):
     """Points with the work up to each; residual of the momentum balance of the step to each.
 
-    Then, up to each point, work of projections, and energy that contacts lost.
+    Then, up to each point, work of projections, and energy that the contacts lost which these moved.
     """
 
     points: Arrays
@@ -75,10 +76,30 @@ def audit(world: World, points: Arrays, scheme: Scheme, shifts: list[Shift]) -> 
         )
         balance[1:] = np.max(np.abs(off), axis=1) / size
         work[1:], normal = np.cumsum(h * power), world.rows.gaps
-        lost[1:] = np.cumsum(-h * np.sum(mu[:, normal] * middle.c_dot[:, normal], axis=1))
+        lost = _lost(world, points, shifts, -h * mu[:, normal] * middle.c_dot[:, normal])
     work = work + _projection(world, points, [shift for shift in shifts if shift.driven])
     projection = _projection(world, points, [shift for shift in shifts if not shift.driven])
     return Audit(points._replace(work=work), balance, projection, lost)
+
+
+def _lost(world: World, points: Arrays, shifts: list[Shift], each: Array) -> Array:
+    """What contacts lost up to each point, in the steps whose ends were put back and where that moved their gaps.
+
+    A body that stops at a wall has gone too far within the step: what gravity did on that way was lost in the impact,
+    and putting it back returns it. What other bodies lose in the same step has nothing to do with it; nor has what a
+    contact loses that pressed before: it slides along a curve, and loses what it should not.
+    """
+    total, gaps = np.zeros(len(points.t)), world.rows.gaps
+    for shift in shifts:
+        k = shift.point
+        way = np.abs(world.equations.space.local(shift.q, points.q[k])) + np.abs(points.v[k] - shift.v)
+        presses = np.all(points.mu[max(k - STOPS, 0) : k, gaps] > 0.0, axis=0)
+        hits = np.where(presses, 0.0, each[k - 1])
+        if shift.driven or not np.any(hits > 0.0) or not np.any(way):
+            continue
+        moved = np.abs(world.sparse_terms(float(points.t[k]), points.q[k], points.v[k]).G[gaps]) @ way
+        total[k] = np.sum(hits[moved > HALF_DIGITS * np.max(moved)])
+    return np.cumsum(total)
 
 
 def middles(equations: ContactEquations, points: Arrays, scheme: Scheme, shifts: list[Shift]) -> Arrays:
