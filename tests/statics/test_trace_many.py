@@ -15,13 +15,11 @@ import pytest
 
 import onesided
 from onesided.evaluation import cuda_lanes, lane_runs
-from onesided.evaluation.lane_checks import RowCheck
-from onesided.evaluation.lane_runs import around_again
+from onesided.evaluation.lane_checks import RowCheck, around_again, broken
 from onesided.evaluation.lane_state import AT_LIMIT, OPENS
 from onesided.evaluation.path_lanes import PathLanes
 from onesided.evaluation.straight import NotStraightError, StraightLine, straight
 from onesided.statics import many
-from onesided.statics.many_runs import broken
 from onesided.statics.many_samples import ManyTracks
 
 BOUND = 10.0
@@ -393,6 +391,38 @@ def test_a_row_of_the_device_that_is_no_equilibrium_is_seen_there(monkeypatch):
     for i in range(12):
         exact = events_of_snap(*(values[i] for values in given.values()))
         assert np.allclose(found.p[found.of(i)], [event[1] for event in exact], rtol=1e-10, atol=1e-10)
+
+
+@pytest.mark.usefixtures("device")
+@pytest.mark.parametrize("seed", range(4))
+def test_events_are_compared_with_each_other_there_as_here(monkeypatch, seed):
+    """Events moved to the first of their path, of the same kind or not, and degrees changed at random."""
+    rng, seen = np.random.default_rng(seed), []
+
+    def tampered(x, codes, wrong, rows, data, first, made, count):
+        begins = np.repeat(first, np.diff(np.append(first, len(x))))
+        for row in np.flatnonzero(rng.random(len(x)) < 0.2):
+            x[row], codes[row, 0] = x[begins[row]], codes[begins[row], 0] + rng.integers(2)
+        codes[rng.random(len(x)) < 0.05, rng.integers(1, 3)] += 1
+
+    def compared(wrong, x, codes, states, data, first, count):
+        own, expected = np.diff(np.append(first, len(x))), np.zeros(int(count), dtype=bool)
+        near = float(np.sqrt(onesided.Tolerances().residual)) * data[3:6].T  # three parameters, then sizes
+        expected[around_again(own, x, codes[:, 0], near)] = True
+        expected[broken(own, codes, states[lanes.columns("degree")[0]])] = True
+        assert np.array_equal(wrong, expected)
+        seen.append(expected)
+
+    spoilt(monkeypatch, "check", tampered)
+    spoilt(monkeypatch, "connect", compared)
+    monkeypatch.setattr(cuda_lanes.CudaLanes, "at_once", 1)  # in order
+    system, given = with_a_gap(), random_snaps(40, seed)
+    lanes = PathLanes(
+        1, 1, 0, system.derivatives.blocks, 3, many._knobs(onesided.PredictorCorrector(), onesided.Tolerances())
+    )
+    found = onesided.trace_many(system, given, [0.0], 0.0, p_bounds=(-BOUND, BOUND), device="gpu")
+    told = np.concatenate(seen)
+    assert 0 < told.sum() < 40 and np.all(found.handed[told]) and found.ok.all()
 
 
 @pytest.mark.usefixtures("device")

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from onesided.base.errors import UsageError
 from onesided.evaluation.cuda_text import Layout, source
 from onesided.evaluation.lane_checks import CODES, LaneFinds, LaneStarts, ends_of
-from onesided.evaluation.lane_state import ENDED
+from onesided.evaluation.lane_state import ENDED, POINT
 from onesided.evaluation.path_lanes import PathLanes
 from onesided.evaluation.straight import StraightLine
 
@@ -53,7 +53,9 @@ class CudaLanes:
         self.text = source(tick, check, self._layout)
         module = self.cupy.RawModule(code=self.text, options=OPTIONS)
         module.compile()
-        self.kernels = SimpleNamespace(**{name: module.get_function(name) for name in ("begin", "run", "check")})
+        self.kernels = SimpleNamespace(
+            **{name: module.get_function(name) for name in ("begin", "run", "check", "connect")}
+        )
 
     @cached_property
     def chunk(self) -> int:
@@ -106,6 +108,7 @@ class CudaLanes:
         if made:
             arguments = (x, codes, wrong, rows, given, first, np.int64(made), np.int64(count))
             self._launch(self.kernels.check, made, arguments)
+            self._launch(self.kernels.connect, count, (wrong, x, codes, there, given, first, np.int64(count)))
         places = self._lanes.columns(*ASKED)
         own, wrong, x, codes, *numbers = self._landed(lane, [own, wrong, x, codes, *(there[i] for i in places)])
         last = SimpleNamespace(**dict(zip(ASKED, numbers, strict=True)))
@@ -142,7 +145,8 @@ def _layout(lanes: PathLanes) -> Layout:
     return Layout(
         length=lanes.length, given=lanes.given, width=lanes.width, size=lanes.size, sizes=sizes, contacts=lanes.m,
         parameters=lanes.given - 3 - sizes, z=z[0], closed=closed[0] if closed else 0, level=level[0], phase=phase,
-        events=events, done=done, p=lanes.n, codes=CODES,
+        events=events, done=done, p=lanes.n, codes=CODES, point=POINT, degree=lanes.columns("degree")[0],
+        near=lanes.knobs.near,
     )  # fmt: skip
 
 

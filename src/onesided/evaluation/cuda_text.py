@@ -105,6 +105,31 @@ extern "C" __global__ void check(double* x, int* codes, unsigned char* wrong, co
     for (int k = {contacts} - 1; k >= 0; --k) if (row[{size} + 5 + k] > 0.0) code[3] = k;
   }}
 }}
+
+extern "C" __global__ void connect(unsigned char* wrong, const double* x, const int* codes, const double* states,
+                                   const double* data, const long long* first, const long long count) {{
+  const long long step = (long long)gridDim.x * blockDim.x;
+  for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x; i < count; i += step) {{
+    const long long end = first[i] + (long long)states[{events} * count + i];
+    long long begin = -1, before = -1;
+    bool bad = false;
+    for (long long r = first[i]; r < end; ++r) {{
+      if (codes[r * {codes}] == {point}) continue;
+      if (begin < 0) {{
+        begin = r;
+      }} else {{
+        bool again = codes[r * {codes}] == codes[begin * {codes}];
+        for (int k = 0; k < {size}; ++k)
+          again = again && fabs(x[r * {size} + k] - x[begin * {size} + k])
+                           <= {near} * data[({parameters} + k) * count + i];
+        bad = bad || again || codes[r * {codes} + 1] != codes[before * {codes} + 2];
+      }}
+      before = r;
+    }}
+    if (before >= 0 && codes[before * {codes} + 2] != (int)states[{degree} * count + i]) bad = true;
+    if (bad) wrong[i] = 1;
+  }}
+}}
 """
 
 
@@ -126,6 +151,9 @@ class Layout(NamedTuple):
     done: float
     p: int
     codes: int
+    point: int
+    degree: int
+    near: float
 
 
 def source(tick: StraightLine, check: StraightLine, layout: Layout) -> str:

@@ -14,12 +14,14 @@ import numpy as np
 from onesided.base.types import Array, Indices, Mask
 from onesided.evaluation.compiling import compiled
 from onesided.evaluation.derivatives import Derivatives
-from onesided.evaluation.lane_state import ENDED, LEFT
+from onesided.evaluation.lane_state import ENDED, LEFT, POINT
 from onesided.evaluation.native_lanes import LaneTable
 from onesided.evaluation.path_lanes import PathLanes
 
 RECHECKED = 1 << 13  # points that are looked at in one call, where there are so many at least
-SAMPLED = 1 << 12  # of the rows that a device rechecked so many are rechecked here again, about one in a hundred
+SAMPLED = (
+    RECHECKED  # of the rows that a device rechecked so many at least are rechecked here again, or one in a hundred
+)
 CODES = 4  # whole numbers of a row: kind, negative modes before and after, which constraint changes (m: none)
 
 
@@ -59,9 +61,11 @@ class LaneEnds(NamedTuple):
 
 
 class LaneFinds(NamedTuple):
-    """What became of some paths: their rows in order, as points and `CODES`; which have a row that is wrong; ends.
+    """What became of some paths: their rows in order, as points and `CODES`; which are wrong; ends.
 
     own : (B,) how many rows belong to each path.
+    wrong : (B,) whether one of them is no equilibrium, an event is missing between two others, or the path is closed
+        and was followed more than once around.
     """
 
     own: Indices
@@ -154,11 +158,14 @@ def found_here(check: RowCheck, lanes: PathLanes, table: LaneTable, starts: Lane
     """What became of paths that ran on this machine's processors."""
     size, last = lanes.size, lanes.unpacked(table.states)
     x, good = check.points(table.rows[:, :size], table.path, starts)
-    wrong = np.zeros(len(table.states), dtype=bool)
+    unit, codes = starts.sizes[starts.group, :size], codes_of(table.rows, size)
+    wrong, ends = np.zeros(len(unit), dtype=bool), ends_of(last, last.y * unit)
+    events = codes[:, 0] != POINT
+    own = np.bincount(table.path[events], minlength=len(unit))
     wrong[table.path[~good]] = True
-    y = last.y * starts.sizes[starts.group, :size]
-    own = np.bincount(table.path, minlength=len(wrong))
-    return LaneFinds(own, x, codes_of(table.rows, size), wrong, ends_of(last, y))
+    wrong[around_again(own, x[events], codes[events, 0], lanes.knobs.near * unit)] = True
+    wrong[broken(own, codes[events], ends.degree)] = True
+    return LaneFinds(np.bincount(table.path, minlength=len(unit)), x, codes, wrong, ends)
 
 
 def states_of(lanes: PathLanes, starts: LaneStarts) -> tuple[Array, Array]:
@@ -167,3 +174,30 @@ def states_of(lanes: PathLanes, starts: LaneStarts) -> tuple[Array, Array]:
     asked = np.empty((len(unit), 3))
     asked[:, 0], asked[:, 1:] = starts.asked[0], np.array(starts.asked[1:]) / unit[:, lanes.n, None]
     return lanes.start(starts.x / unit, starts.closed), np.hstack([starts.vectors, unit, weight, asked])
+
+
+def around_again(own: Indices, points: Array, kinds: Any, near: Array) -> Indices:
+    """Paths that come back to their first event: they are closed, and were followed more than once around.
+
+    own : (B,) how many events each path has;  near : (B, N) how close coordinates are then.
+    """
+    first = np.cumsum(own) - own
+    begins = first[own > 0]
+    same = np.abs(points[:, 0] - np.repeat(points[begins, 0], own[own > 0])) <= np.repeat(near[:, 0], own)
+    same[begins] = False
+    places = np.flatnonzero(same)  # few
+    path = np.searchsorted(first, places, side="right") - 1
+    whole = np.abs(points[places] - points[first[path]]) <= near[path]
+    return np.unique(path[whole.all(axis=1) & (kinds[places] == kinds[first[path]])])
+
+
+def broken(own: Indices, codes: Any, degree: Array) -> Indices:
+    """Paths on which an event is missing: the negative modes after one are not those before the next, or at the end.
+
+    own : (B,) how many events each path has;  degree : (B,) negative modes at its end.
+    """
+    last = np.cumsum(own)
+    breaks = np.flatnonzero(codes[1:, 1] != codes[:-1, 2]) + 1
+    path, some = np.searchsorted(last, breaks, side="right"), np.flatnonzero(own)
+    within = breaks > (last - own)[path]  # two paths stand side by side otherwise
+    return np.concatenate([path[within], some[codes[last[some] - 1, 2] != degree[some]]])

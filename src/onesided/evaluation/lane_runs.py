@@ -19,7 +19,15 @@ from onesided.base.types import Array, Indices, Mask
 from onesided.evaluation.compiling import compiler_options
 from onesided.evaluation.cuda_lanes import CudaLanes, has_gpu
 from onesided.evaluation.derivatives import Derivatives
-from onesided.evaluation.lane_checks import SAMPLED, LaneFinds, LaneStarts, RowCheck, found_here, states_of
+from onesided.evaluation.lane_checks import (
+    SAMPLED,
+    LaneFinds,
+    LaneStarts,
+    RowCheck,
+    around_again,
+    found_here,
+    states_of,
+)
 from onesided.evaluation.lane_state import POINT, LaneKnobs
 from onesided.evaluation.native_lanes import LaneTable, NativeLanes
 from onesided.evaluation.path_lanes import PathLanes
@@ -148,10 +156,12 @@ class LaneEngine:
             which = np.arange(first, min(first + chunk, count))
             starts = given(which)
             with self.runner.follow(starts, ticks) as finds:
-                return list(helpers.map(lambda one: piece(which, starts, *one), finds.pieces(PIECE)))
+                confirmed = helpers.submit(self._confirmed, finds, starts)
+                made = pieces(which, finds)
+                return made if confirmed.result() is finds else pieces(which, confirmed.result())
 
-        def piece(which: Indices, starts: LaneStarts, some: slice, finds: LaneFinds) -> Made:
-            return finish(which[some], self._confirmed(finds, starts.some(some)))
+        def pieces(which: Indices, finds: LaneFinds) -> list[Made]:
+            return list(helpers.map(lambda one: finish(which[one[0]], one[1]), finds.pieces(PIECE)))
 
         with ThreadPoolExecutor(self.runner.at_once) as pool, ThreadPoolExecutor(processors()) as helpers:
             try:
@@ -168,7 +178,8 @@ class LaneEngine:
         if isinstance(self.runner, HostLanes):
             return finds
         count, last = len(finds.x), np.cumsum(finds.own)
-        for some in (np.linspace(0, count, min(count, SAMPLED), endpoint=False).astype(np.intp), np.arange(count)):
+        sampled = min(count, max(SAMPLED, count // 100))
+        for some in (np.linspace(0, count, sampled, endpoint=False).astype(np.intp), np.arange(count)):
             wrong, path = finds.wrong.copy(), np.searchsorted(last, some, side="right")
             wrong[path[~self._holds(finds, starts, some, path)]] = True
             if np.array_equal(wrong, finds.wrong):
@@ -185,21 +196,6 @@ class LaneEngine:
             sizes = starts.sizes[starts.group[own]]
             good[here] = self._check.holds(finds.x[rows[here]], starts.vectors[own], sizes)
         return good
-
-
-def around_again(own: Indices, points: Array, kinds: Any, near: Array) -> Indices:
-    """Paths that come back to their first event: they are closed, and were followed more than once around.
-
-    own : (B,) how many events each path has;  near : (B, N) how close coordinates are then.
-    """
-    first = np.cumsum(own) - own
-    begins = first[own > 0]
-    same = np.abs(points[:, 0] - np.repeat(points[begins, 0], own[own > 0])) <= np.repeat(near[:, 0], own)
-    same[begins] = False
-    places = np.flatnonzero(same)  # few
-    path = np.searchsorted(first, places, side="right") - 1
-    whole = np.abs(points[places] - points[first[path]]) <= near[path]
-    return np.unique(path[whole.all(axis=1) & (kinds[places] == kinds[first[path]])])
 
 
 def engine_for(derivatives: Derivatives, bilateral: int, parameters: int, knobs: LaneKnobs, device: str) -> LaneEngine:

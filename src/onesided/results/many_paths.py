@@ -1,5 +1,6 @@
 """Events of many paths of one model, as arrays."""
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -33,7 +34,7 @@ class PathSamples:
 
 
 class EventWords(NamedTuple):
-    """Words out of a short list, by their places in it."""
+    """Words out of a short list, in which one may stand several times, by their places in it."""
 
     places: NDArray[Any]
     listed: tuple[str, ...]
@@ -114,9 +115,10 @@ class ManyPaths:
 
     def words(self) -> str:
         """One line: how many paths, on what, with how many events of which kinds."""
-        counts = np.bincount(self.kinds.places, minlength=len(self.kinds.listed)).tolist()
-        named = sorted((kind, count) for kind, count in zip(self.kinds.listed, counts, strict=True) if count)
-        listed = ", ".join(f"{count} × {Kind[kind].value}" for kind, count in named)
+        counts, named = np.bincount(self.kinds.places, minlength=len(self.kinds.listed)), Counter[str]()
+        for kind, count in zip(self.kinds.listed, counts.tolist(), strict=True):
+            named[kind] += count
+        listed = ", ".join(f"{count} × {Kind[kind].value}" for kind, count in sorted(named.items()) if count)
         failed = int(np.count_nonzero(~self.ok))
         tail = f"; {int(self.handed.sum())} handed to trace" if self.handed.any() else ""
         return (

@@ -13,7 +13,7 @@ from onesided.base.errors import SolveError
 from onesided.base.tolerances import Tolerances
 from onesided.base.types import Array, Indices
 from onesided.evaluation.lane_checks import LaneFinds, LaneStarts
-from onesided.evaluation.lane_runs import LaneEngine, around_again
+from onesided.evaluation.lane_runs import LaneEngine
 from onesided.evaluation.lane_state import (
     AT_BOUND,
     AT_LIMIT,
@@ -33,8 +33,8 @@ from onesided.system.system import System
 
 KINDS = {AT_LIMIT: Kind.limit, OPENS: Kind.opens, CLOSES: Kind.closes, AT_BOUND: Kind.bound}
 KINDS |= {CORNER_OPENS: Kind.corner_limit, CORNER_CLOSES: Kind.corner_limit}
-KIND_NAMES = tuple(kind.name for kind in Kind)
-PLACES = np.array([KIND_NAMES.index(KINDS[code].name) if code in KINDS else -1 for code in range(POINT + 1)], np.int32)
+CODED = tuple(KINDS[code].name if code in KINDS else "" for code in range(POINT + 1))  # what compiled code writes
+KIND_NAMES = (*CODED, *(kind.name for kind in Kind if kind not in KINDS.values()))
 TICKS = 100_000  # evaluations of a path until it is handed over: it may be closed
 BROKEN = (ArithmeticError, ValueError)  # overflow, or matrices that are not finite
 
@@ -149,16 +149,8 @@ class ManyRun:
 
     def _rechecked(self, own: Indices, finds: LaneFinds) -> ManyRows:
         """Events in units, each rechecked; a path with one that fails is left to `trace` from its start."""
-        ends, size, path = finds.ends, self.engine.lanes.size, finds.path
-        left, begun = ~ends.ended, ends.begun
-        near = self.engine.lanes.knobs.near * self._table[self._group[own], :size]
-        told, x, codes = finds.own, finds.x, finds.codes
-        if self.engine.lanes.knobs.points:
-            events = codes[:, 0] != POINT
-            told, x, codes = np.bincount(path[events], minlength=len(own)), x[events], codes[events]
-        again, missing = around_again(told, x, codes[:, 0], near), broken(told, codes, ends.degree)
-        wrong = np.concatenate([np.flatnonzero(finds.wrong), again, missing])
-        left[wrong], begun[wrong] = True, False
+        ends, path = finds.ends, finds.path
+        left, begun = ~ends.ended | finds.wrong, ends.begun & ~finds.wrong
         self.left[own], self.begun[own], self._started[own] = left, begun, ends.started
         on = own[begun]
         self.since[on], self.sense[on], self.degree[on] = ends.y[begun], ends.sense[begun], ends.degree[begun]
@@ -171,17 +163,4 @@ class ManyRun:
         if self.engine.lanes.knobs.points:
             points, events = ManyTracks(path, x, codes[:, 2].astype(np.intp)), codes[:, 0] != POINT
             path, x, codes = path[events], x[events], codes[events]
-        codes[:, 0] = PLACES[codes[:, 0]]
         return ManyRows(ManyEvents(path, x, codes), points)
-
-
-def broken(own: Indices, codes: Any, degree: Array) -> Indices:
-    """Paths on which an event is missing: the negative modes after one are not those before the next, or at the end.
-
-    own : (B,) how many events each path has;  degree : (B,) negative modes at its end.
-    """
-    last = np.cumsum(own)
-    breaks = np.flatnonzero(codes[1:, 1] != codes[:-1, 2]) + 1
-    path, some = np.searchsorted(last, breaks, side="right"), np.flatnonzero(own)
-    within = breaks > (last - own)[path]  # two paths stand side by side otherwise
-    return np.concatenate([path[within], some[codes[last[some] - 1, 2] != degree[some]]])
