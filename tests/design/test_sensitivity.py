@@ -7,6 +7,7 @@ import pytest
 
 import onesided
 from onesided import zoo
+from onesided.design import forks, spots
 from onesided.elements import Bar, Force, Gap, Node
 
 
@@ -199,6 +200,40 @@ def test_what_cannot_be_told_is_refused(truss, limit, tmp_path):
     assert again.p_rate == pytest.approx(onesided.sensitivity(limit).p_rate, rel=1e-10)
     with pytest.raises(onesided.OnesidedError, match="unknown parameter"):
         onesided.event_value(truss, limit, {"hh": 1.0})
+
+
+@pytest.mark.parametrize("kind", ["limit", "corner_limit", "smooth_bifurcation", "bound"])
+def test_one_factorisation_serves_all_parameters(kind, monkeypatch):
+    """Counted where matrices are factorised: no more of them for sixty parameters than for two, and two at most."""
+    counted = []
+
+    def counting(own):
+        def called(*given, **knobs):
+            counted.append(own.__name__)
+            return own(*given, **knobs)
+
+        return called
+
+    def factorisations(count):
+        def energy(q, p, th):
+            soft = sum(getattr(th, f"a{i}") for i in range(count)) / count
+            return q[0] ** 4 / 4 - soft * q[0] ** 2 / 2 - p * q[0] + (0.9 - 0.5 * q[0]) * q[1] ** 2 / 2 + q[1] ** 4
+
+        names = [f"a{i}" for i in range(count)]
+        gaps = {"stop": lambda q, p, th: 0.4 - q[0]} if kind == "corner_limit" else {}
+        fork = {"smooth_bifurcation": {"q0": [1.2, 0.0], "p0": 1.2**3 - 1.2, "direction": 1}}
+        ask = fork.get(kind, {"q0": [-1.2, 0.0], "p0": 1.2 - 1.2**3})
+        system = onesided.System(("x", "y"), energy, unilateral=gaps, parameters=dict.fromkeys(names, 1.0))
+        events = onesided.trace(system, **ask, p_bounds=(-1.0, 9.0)).events
+        event = next(one for one in events if one.kind is onesided.Kind[kind])
+        counted.clear()
+        found = onesided.sensitivity(event)
+        assert len(found.p_rate) == count
+        return len(counted)
+
+    monkeypatch.setattr(spots, "DenseLU", counting(spots.DenseLU))
+    monkeypatch.setattr(forks, "split", counting(forks.split))
+    assert factorisations(2) == factorisations(60) <= 2
 
 
 def test_rounding_is_no_influence():

@@ -312,8 +312,9 @@ class _DesignSearch:
         """The best parameters with the values of all aims, and a note on what is not met."""
         last, aims = self._trial(self.best), self.asked.aims
         unmet = [aim.text for i, aim in enumerate(aims) if not self._holds(i, last)]
-        more = len(self.notes) - NOTES
-        told = [*self.notes[:NOTES], f"{more} more such changes"] if more > 0 else self.notes
+        notes = list(dict.fromkeys(self.notes))
+        more = len(notes) - NOTES
+        told = [*notes[:NOTES], f"{more} more such changes"] if more > 0 else notes
         note = [*told, *self._idle(last), *([f"not met: {'; '.join(unmet)}"] if unmet else [])]
         before, after = (trial.values + [aim.target for aim in aims] for trial in (self.first, last))
         reached = [

@@ -155,8 +155,8 @@ class CurveOfEvents:
     def corrected(self, w: Array, normal: Array, border: Array | None = None) -> Array | None:
         """The event on the plane through w across `normal`; None where there is none near."""
         here, before = w, np.inf
-        for number in range(NEWTON):
-            loose = self._loose_at(here, border, about=number > 0)  # the first has slopes of its own
+        for _ in range(NEWTON):
+            loose = self._loose_at(here, border, about=True)  # those of the point before are good enough
             if loose is None:
                 return None
             move = loose.step(normal, float(normal @ (here - w)))

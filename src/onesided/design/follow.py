@@ -93,13 +93,15 @@ class _Side:
 
     def __init__(self, events: CurveOfEvents, sense: float, limits: tuple[float, float], most: int) -> None:
         self.events, self.limits, self.most = events, limits, most
+        self.nodes: list[EventNode] = []
         size = len(events.start)
         here = self._node(events.start, sense * np.eye(1, size, size - 1)[0], events.border)
         if here is None:
             raise UsageError("the event is degenerate: its equations are singular", got=events.event.words())
         if not np.all(here.seen.loose.clear > max(events.tolerances.singularity, HALF_DIGITS * HALF_DIGITS)):
             raise degenerate(events.event, "its condition is met without being crossed, whatever the parameter is")
-        self.nodes, self.met, self.status, self.why = [here], list[Met](), Status.interrupted, ""
+        self.nodes.append(here)
+        self.met, self.status, self.why = list[Met](), Status.interrupted, ""
 
     def run(self, tell: Callable[["_Side", float], None]) -> None:
         """Go on until an end."""
@@ -175,7 +177,12 @@ class _Side:
         return Status.far if np.max(np.abs(here.w)) > 1.0 / QUARTER_DIGITS else Status.step_too_small
 
     def _node(self, w: Array, like: Array, border: Array) -> EventNode | None:
-        seen = look(self.events, w, border)
+        try:
+            seen = look(self.events, w, border)
+        except (ModelError, ArithmeticError):  # there is no such model
+            if not self.nodes:
+                raise
+            return None
         if seen is None or not np.all(np.isfinite(seen.loose.rates)):
             return None
         t = seen.loose.tangent(like)
