@@ -8,7 +8,7 @@ elements: `assembly` differentiates, batches and adds up. A new kind is one smal
 import math
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -150,9 +150,6 @@ class RepeatedFormula(str):
         return self
 
 
-_parsed = lru_cache(maxsize=4096)(parse)  # a structure is composed anew for every change of its parameters
-
-
 def plain_quantity(quantity: Quantity, parameters: Mapping[str, float]) -> float:
     """The finite number that a quantity is."""
     if isinstance(quantity, str):
@@ -179,7 +176,7 @@ def evaluate_quantity(text: str, names: Mapping[str, float]) -> float:
     if isinstance(text, RepeatedFormula):
         formula, names = text.shared, {**names, **text.indices}
     else:
-        formula = _parsed(text)
+        formula = parse(text)
     formula.require(names)
     try:
         return float(formula.evaluate(names))

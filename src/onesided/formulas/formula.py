@@ -12,6 +12,7 @@ import math
 import operator
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -47,6 +48,7 @@ _OPERATORS: Mapping[str, Callable[[Any, Any], Any]] = dict(_BINARY.values())
 
 
 _UNARY = {"negate", "power"}
+KEPT_LENGTH = 500  # characters of formulas that are parsed once: longer ones would take room
 
 
 class Operation(NamedTuple):
@@ -154,6 +156,11 @@ def parse(text: str, *, limits: FormulaLimits = DEFAULT_LIMITS) -> Formula:
     >>> f.evaluate({"k": 4.0, "x": 3.0, "y": 0.0})
     18.0
     """
+    short = isinstance(text, str) and len(text) <= KEPT_LENGTH
+    return _kept(str(text), limits) if short else _parse(text, limits)
+
+
+def _parse(text: str, limits: FormulaLimits) -> Formula:
     scan(text, limits)
     flat = text.translate({ord(c): " " for c in "\t\r\n"})
     margin = len(flat) - len(flat.lstrip())
@@ -163,6 +170,9 @@ def parse(text: str, *, limits: FormulaLimits = DEFAULT_LIMITS) -> Formula:
         offset = margin + max(0, (getattr(error, "offset", None) or 1) - 1)
         raise FormulaError("the formula cannot be read here", formula=text, offset=offset) from error
     return _Translation(text, margin, limits).run(tree.body)
+
+
+_kept = lru_cache(maxsize=4096)(_parse)  # a structure is composed anew for every change of its parameters
 
 
 def _listing(names: Collection[str], most: int = 12) -> str:
