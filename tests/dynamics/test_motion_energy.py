@@ -245,7 +245,7 @@ def test_what_putting_back_returns_was_lost_in_the_impact(height, lever):
 
 @pytest.mark.parametrize("beside", [False, True])
 def test_a_bead_that_slides_in_a_ring_loses_nothing_in_impacts(beside):
-    """Long steps lose its energy at the ring and return a part: that is told, also where another ball rattles beside."""
+    """Long steps lose its energy at the ring and return a part: that is told, also where a ball rattles beside it."""
     gaps = {"ring": lambda q, p, th: (1.0 - q[0] ** 2 - q[1] ** 2) / 2.0}
     walls = {"left": lambda q, p, th: q[2] + 0.02, "right": lambda q, p, th: 0.02 - q[2]}
     system = System(

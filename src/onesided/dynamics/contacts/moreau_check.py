@@ -57,7 +57,8 @@ def audit(world: World, points: Arrays, scheme: Scheme, shifts: list[Shift]) -> 
     Nothing is taken from the solver but positions, velocities and multipliers.
     """
     equations, h, theta = world.equations, scheme.h, scheme.theta
-    balance, work, lost = (np.zeros(len(points.t)) for _ in range(3))
+    balance, work = (np.zeros(len(points.t)) for _ in range(2))
+    lost: Array = np.zeros(len(points.t))
     if len(points.t) > 1:
         t, q, v, after = points.t[:-1], points.q[:-1], points.v[:-1], _arrived(points, shifts)
         a, mu = (after - v) / h, points.mu[1:]
