@@ -73,6 +73,10 @@ def test_drive_stops_honestly_where_nothing_stable_is_left():
     assert history.paths[0].p[-1] == pytest.approx(0, abs=1e-12)
     with pytest.raises(OnesidedError, match="programme"):
         onesided.drive(system, task.start, (1,))
+    endless = onesided.drive(zoo.load("flat-contact"), programme=(1, -1), throw=False)  # nothing stops the fall
+    assert endless.status is onesided.Status.unbounded
+    assert "no stable state in reach at p = 0" in endless.note
+    assert endless.status.value not in endless.note, "who shows both would say it twice"
 
 
 def test_diagram_of_the_column_has_every_branch_once():

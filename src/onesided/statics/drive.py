@@ -241,10 +241,10 @@ class _History:
 
 
 def _why(status: Status) -> str:
-    """What a fall that did not land says."""
+    """What a fall that did not land says besides its status."""
     if status is Status.max_iterations:
         return ": the energy still falls after many steps; check the loads, or add the missing stop"
-    return "" if status is Status.stalled else f": {status.value}"
+    return ""
 
 
 def _passed(paths: Sequence[Path]) -> Array:
