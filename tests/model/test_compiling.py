@@ -12,7 +12,9 @@ from onesided.evaluation.compiling import OPTIONS, PLAIN_BLOCKS, QUICK, compiled
 from onesided.evaluation.derivatives import Derivatives
 from onesided.evaluation.flat import flattened, retraced
 from onesided.evaluation.looping import at_once, looped
+from onesided.evaluation.native_lanes import NativeLanes
 from onesided.evaluation.native_tier import NativeTier
+from onesided.evaluation.straight import straight
 
 prepare_jax()
 
@@ -305,3 +307,20 @@ def test_functions_may_print_and_take_nothing_apart(capfd):
     jax.effects_barrier()
     assert found.q == pytest.approx([3.0])
     assert "seen 3" in capfd.readouterr().out
+
+
+@pytest.mark.parametrize("a", [1.0, -2.0, np.nan, np.inf])
+@pytest.mark.parametrize("b", [3.0, 1.0, np.nan, -np.inf])
+def test_the_larger_and_the_smaller_of_two_are_those_of_numpy(a, b):
+    """In machine code of our own, one by one and eight side by side: what is no number stays."""
+    made = compiled(lambda x: jnp.stack([jnp.maximum(x[0], x[1]), jnp.minimum(x[0], x[1])]))(np.array([a, b]))
+    np.testing.assert_array_equal(made, [np.maximum(a, b), np.minimum(a, b)])
+
+    def tick(s, d):
+        """State (the larger, b, rows), row (the smaller), told."""
+        return jnp.stack([jnp.maximum(s[0], s[1]), s[1], s[2] + 1.0, jnp.minimum(s[0], s[1]) + d[0], 1.0])
+
+    lanes = NativeLanes(straight(tick, 3, 1), (3, 1, 1), (1, 2, -7.0))
+    found = lanes(np.array([[a, b, 0.0]] * 3), np.zeros((3, 1)), 1, 1)
+    np.testing.assert_array_equal(found.states[:, 0], [np.maximum(a, b)] * 3)
+    np.testing.assert_array_equal(found.rows[:, 0], [np.minimum(a, b)] * 3)

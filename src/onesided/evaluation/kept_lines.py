@@ -23,11 +23,13 @@ import onesided
 from onesided._version import __version__
 from onesided.base.caches import compiled_code
 from onesided.base.log import LOG
-from onesided.evaluation.machine_code import ARITHMETIC, BY_LIBRARY, BY_LLVM, OF_TRUTHS, ORDERED
+from onesided.evaluation.machine_code import ARITHMETIC, BY_LIBRARY, BY_LLVM, EXTREMES, OF_TRUTHS, ORDERED
 from onesided.evaluation.straight import TRUTHS, Scalar, ScalarOperation, StraightLine
 
 SOURCES = "elements", "evaluation", "formulas", "groups", "structures"  # what decides the operations of an element
-OPERATIONS = tuple(sorted({*ARITHMETIC, *BY_LIBRARY, *BY_LLVM, *ORDERED, *OF_TRUTHS, *TRUTHS, "neg", "select", "sign"}))
+OPERATIONS = tuple(
+    sorted({*ARITHMETIC, *BY_LIBRARY, *BY_LLVM, *EXTREMES, *ORDERED, *OF_TRUTHS, *TRUTHS, "neg", "select", "sign"})
+)
 TWO = {*ARITHMETIC, *ORDERED, *OF_TRUTHS, "atan2", "pow", "rem", "max", "min"}
 GIVEN = {name: 3 if name == "select" else 2 if name in TWO else 1 for name in OPERATIONS}  # how many values it takes
 CODE = {name: code for code, name in enumerate(OPERATIONS)}

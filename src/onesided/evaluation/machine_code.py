@@ -24,7 +24,8 @@ OBJECT_WORDS = 8  # of an array object, among which the address of its data is
 ORDERED = {"eq": "oeq", "lt": "olt", "le": "ole", "gt": "ogt", "ge": "oge", "ne": "une"}
 OF_TRUTHS = {"and": "and", "or": "or", "xor": "xor", "ne": "xor"}
 BY_LLVM = {"sqrt": "sqrt", "abs": "fabs", "sin": "sin", "cos": "cos", "exp": "exp", "exp2": "exp2", "log": "log"}
-BY_LLVM |= {"floor": "floor", "ceil": "ceil", "pow": "pow", "max": "maximum", "min": "minimum"}
+BY_LLVM |= {"floor": "floor", "ceil": "ceil", "pow": "pow"}
+EXTREMES = {"max": "ogt", "min": "olt"}  # LLVM knows one instruction for each, which LLVM 15 has not for all processors
 BY_LIBRARY = {name: name for name in ("tan", "asin", "acos", "atan", "atan2", "sinh", "cosh", "tanh", "asinh")}
 BY_LIBRARY |= {"acosh": "acosh", "atanh": "atanh", "expm1": "expm1", "log1p": "log1p", "cbrt": "cbrt", "rem": "fmod"}
 
@@ -71,6 +72,12 @@ class _Text:
             self.lines.append(f"{down} = fcmp olt double {given[0]}, {_value(0.0)}")
             self.lines.append(f"{low} = select i1 {down}, double {_value(-1.0)}, double {given[0]}")
             return f"select i1 {up}, double {_value(1.0)}, double {low}"
+        if name in EXTREMES:  # what is no number stays
+            before, wrong, first = f"{helper}b", f"{helper}w", f"{helper}f"
+            self.lines.append(f"{before} = fcmp {EXTREMES[name]} double {given[0]}, {given[1]}")
+            self.lines.append(f"{wrong} = fcmp uno double {given[0]}, {given[0]}")
+            self.lines.append(f"{first} = or i1 {before}, {wrong}")
+            return f"select i1 {first}, double {given[0]}, double {given[1]}"
         return self._call(f"llvm.{BY_LLVM[name]}.f64" if name in BY_LLVM else BY_LIBRARY[name], given)
 
     def _call(self, name: str, given: list[str]) -> str:

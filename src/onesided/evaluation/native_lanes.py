@@ -15,7 +15,7 @@ from llvmlite import ir
 
 from onesided.base.processors import processors
 from onesided.base.types import Array, Indices
-from onesided.evaluation.machine_code import BY_LIBRARY, BY_LLVM, LONG, counted_loop
+from onesided.evaluation.machine_code import BY_LIBRARY, BY_LLVM, EXTREMES, LONG, counted_loop
 from onesided.evaluation.straight import Scalar, ScalarOperation, StraightLine
 
 WIDTH = 8  # paths side by side
@@ -125,6 +125,9 @@ def _emitted(module: ir.Module, b: ir.IRBuilder, operation: ScalarOperation, giv
     if name == "sign":
         up, down = (b.fcmp_ordered(way, given[0], _value(0.0, {})) for way in (">", "<"))
         return b.select(up, _value(1.0, {}), b.select(down, _value(-1.0, {}), given[0]))
+    if name in EXTREMES:
+        before = b.fcmp_ordered(">" if name == "max" else "<", *given)
+        return b.select(b.or_(before, b.fcmp_unordered("uno", given[0], given[0])), *given)
     if name in BY_LLVM:
         return _call(module, b, f"llvm.{BY_LLVM[name]}.v8f64", given)
     return _one_by_one(module, b, BY_LIBRARY[name], given)
