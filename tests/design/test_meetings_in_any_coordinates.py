@@ -63,7 +63,7 @@ FAMILIES = {
         {"stop": lambda x, y, p, t: t - x},
     ),
     "a limit point meets a corner": Family(
-        lambda x, y, p, t: _double_well(x, p) + y**2, (-1.2, 0.0, -0.528), 0.1, (-0.9, 0.8), 2.0,
+        lambda x, y, p, t: _double_well(x, p) + y**2, (-1.2, 0.0, -0.528), 0.1, (-0.9, 0.5), 2.0,
         Kind.limit, ((Encounter.corner_limit, *WELL),), {"stop": lambda x, y, p, t: t - x},
     ),
     "two corners meet": Family(
@@ -133,18 +133,23 @@ class Disguise:
     def back(scale, value):
         return value / scale[0] - scale[1]
 
-    def path(self, family):
+    def loading(self, family):
+        """Where paths begin, and how far they go."""
         x, y, p = family.start
         q = self.length * (self.Q @ np.array([x, y, x * x / 4 - y / 3 - family.t / 5]) + self.away)
         bounds = sorted(self.to(self.p, one) for one in (p - 0.1, family.p_end))
         sense = 1 if self.p[0] > 0 else -1
-        return onesided.trace(self.system(family), q, self.to(self.p, p), direction=sense, p_bounds=tuple(bounds))
+        return {"q0": q, "p0": self.to(self.p, p), "direction": sense, "p_bounds": tuple(bounds)}
 
 
 def _check(name, seed):
     """All that is met, and nothing else, at the places of the closed form."""
     family, disguise = FAMILIES[name], Disguise.of(seed)
-    event = next(one for one in disguise.path(family).events if one.kind is family.event)
+    event = next(
+        one
+        for one in onesided.trace(disguise.system(family), **disguise.loading(family)).events
+        if one.kind is family.event
+    )
     reach = sorted(disguise.to(disguise.t, one) for one in family.reach)
     found = onesided.follow(event, "t", tuple(reach))
     assert {one.kind for one in found.meetings} == {kind for kind, *_ in family.meetings}, found.meetings
@@ -160,3 +165,23 @@ def _check(name, seed):
 @pytest.mark.parametrize("seed", [1, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(2, 22))])
 def test_what_is_met_and_where(name, seed):
     _check(name, seed)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "two corners meet",
+        *(pytest.param(name, marks=pytest.mark.slow) for name in FAMILIES if name != "two corners meet"),
+    ],
+)
+@pytest.mark.parametrize("seed", [2, pytest.param(5, marks=pytest.mark.slow)])
+def test_regions_with_equal_events_end_where_curves_meet(name, seed):
+    """And each says why."""
+    family, disguise = FAMILIES[name], Disguise.of(seed)
+    reach = tuple(sorted(disguise.to(disguise.t, one) for one in family.reach))
+    found = onesided.stability_map(disguise.system(family), "t", reach, **disguise.loading(family), samples=4)
+    assert found.complete
+    expected = {(disguise.to(disguise.t, t), kind.value) for kind, t, _ in family.meetings}
+    inner = found.regions[:-1]
+    assert [one.high for one in inner] == pytest.approx(sorted(t for t, _ in expected), rel=1e-9)
+    assert [one.why for one in inner] == [why for _, why in sorted(expected)]

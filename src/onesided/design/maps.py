@@ -35,6 +35,7 @@ def stability_map(  # noqa: PLR0913 - one verb, all its ends by keyword
     *,
     q0: Any = None,
     p0: float | None = None,
+    direction: int | None = None,
     p_bounds: tuple[float, float] | None = None,
     samples: int = 9,
     progress: Progress = SILENT,
@@ -48,7 +49,7 @@ def stability_map(  # noqa: PLR0913 - one verb, all its ends by keyword
     Parameters
     ----------
     parameter, bounds : what changes, from where to where.
-    q0, p0, p_bounds : of the paths, as for `trace`.
+    q0, p0, direction, p_bounds : of the paths, as for `trace`.
     samples : paths that are traced first; a region that is narrower than their distance may be missed.
     progress : notified of points as they are found, with the value of the parameter.
     throw : after Ctrl-C raise a `SolveError` that holds the map so far, or return it. It ends at the last path traced;
@@ -60,7 +61,7 @@ def stability_map(  # noqa: PLR0913 - one verb, all its ends by keyword
         raise UsageError(
             "the bounds are not usable", got=f"{bounds}, {samples} samples", expected="low < high, 2 or more"
         )
-    work = _Survey(system, parameter, bounds, (q0, p0, p_bounds), progress)
+    work = _Survey(system, parameter, bounds, (q0, p0, direction, p_bounds), progress)
     progress.begin("stability map")
     try:
         found = work.run(np.linspace(*bounds, samples))
@@ -102,7 +103,7 @@ class _Survey:
         system: System,
         parameter: str,
         bounds: tuple[float, float],
-        start: tuple[Any, Any, Any],
+        start: tuple[Any, Any, Any, Any],
         progress: Progress,
     ) -> None:
         self.system, self.parameter, self.bounds, self.start = system, parameter, bounds, start
@@ -154,10 +155,10 @@ class _Survey:
         return None
 
     def _path(self, value: float) -> Path:
-        q0, p0, p_bounds = self.start
+        q0, p0, direction, p_bounds = self.start
         changed = self.system.replace(parameters={self.parameter: value})
         with passed_on():
-            found = trace(changed, q0, p0, p_bounds=p_bounds, progress=self.total)
+            found = trace(changed, q0, p0, direction=direction, p_bounds=p_bounds, progress=self.total)
         self.total.add(len(found), len(found.events))
         return found
 
