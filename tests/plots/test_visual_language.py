@@ -24,6 +24,7 @@ from onesided.plots.dark_figures import for_dark_pages
 from onesided.plots.films import FLASH, scenes
 from onesided.plots.still import enlarged
 from onesided.plots.strokes import firmness_of
+from onesided.plots.style import COLUMN, paper
 from onesided.results import Line, Sketch
 from onesided.results.named import shown_range
 from onesided.results.numbering import numbered
@@ -295,6 +296,24 @@ def test_figures_for_papers_are_narrow_vectors_with_fonts(tmp_path):
     assert b"FontFile2" in data, "fonts are in the file"
     with pytest.raises(UsageError, match=r"\.svg or \.pdf"):
         plots.write(driven(), tmp_path / "a.png", for_paper=True)
+
+
+@pytest.mark.parametrize("name", ["panel-ring", "arch-on-floor", "cable-net", "bistable-chain"])
+def test_the_key_of_a_figure_for_papers_fits_below_it(name):
+    """Many events by their kinds, few with their numbers; a third of the height at least is the diagram."""
+    path = onesided.trace(zoo.load(name), throw=False)
+    with paper():
+        figure = Figure(figsize=(COLUMN, 0.9 * COLUMN), layout="constrained")
+        FigureCanvasAgg(figure)
+        ax = plots.diagram(path, ax=figure.add_subplot())
+        figure.canvas.draw()
+    (key,) = figure.legends
+    box, room = key.get_window_extent(), figure.bbox
+    assert room.x0 <= box.x0
+    assert box.x1 <= room.x1
+    assert ax.get_window_extent().height > room.height / 3
+    badges = [text for text in ax.texts if text.get_bbox_patch() is not None]
+    assert len(badges) <= 9
 
 
 def test_drift_has_plain_ticks(tmp_path):

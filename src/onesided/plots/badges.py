@@ -18,11 +18,11 @@ from matplotlib.transforms import Transform
 from onesided.base.types import Array
 from onesided.plots import labels
 from onesided.plots.palette import ACCENT, GREY, INK, PAPER
-from onesided.plots.style import MARKERS, key_place
+from onesided.plots.style import FINE, MARKERS, WIDE_IN_PAPER, in_paper, key_place
 from onesided.results import Event, Kind
 from onesided.results.numbering import Numbered
 
-MOST_BADGES = 30
+MOST_BADGES, MOST_IN_PAPER = 30, 9
 MOST_LINES = 19  # of the key
 MOST_MERGED = 3  # numbers in one badge
 NEAR = 0.006  # share of the picture within which markers are one
@@ -47,6 +47,11 @@ class EventSpot(NamedTuple):
         return ",".join(numbers[:MOST_MERGED]) + ("…" if len(numbers) > MOST_MERGED else "")
 
 
+def most_badges() -> int:
+    """Of more events kinds are told instead of each."""
+    return int(in_paper(MOST_IN_PAPER, MOST_BADGES))
+
+
 def merged(axes: Axes, places: list[tuple[float, float, Numbered]], colour: str = INK) -> list[EventSpot]:
     """Places with their events; those that the picture shows at one place are one, as of loading and unloading."""
     spots: list[tuple[Array, EventSpot]] = []
@@ -66,6 +71,7 @@ def mark(axes: Axes, x: Array, y: Array, kind: Kind, share: float = 1.0) -> None
     marker = MARKERS[kind]
     colour = GREY if kind is Kind.bound else INK
     face = colour if marker.filled else PAPER
+    share *= in_paper(FINE, 1.0)
     size: dict[str, Any] = {"ms": share * marker.size, "mew": share * 1.2}
     axes.plot(x, y, marker.shape, mfc=face, mec=colour, zorder=5, clip_on=False, **size)
 
@@ -80,8 +86,9 @@ def few_words(what: Any) -> str:
     where = f"{what.control} = {what.p + 0.0:.5g}"
     if not isinstance(what, Event):
         return f"jump at {where},\n{what.energy:.4g} released"
-    words = brief(what, LONG_WORDS)
-    return f"{words},{' ' if len(words) + len(where) < WIDE else chr(10)}{where}"
+    wide = int(in_paper(WIDE_IN_PAPER, WIDE))
+    words = brief(what, int(in_paper(WIDE_IN_PAPER, LONG_WORDS)))
+    return f"{words},{' ' if len(words) + len(where) < wide else chr(10)}{where}"
 
 
 def brief(event: Event, most: int) -> str:
@@ -152,7 +159,7 @@ def draw_key(axes: Axes, handles: list[Line2D], events: Sequence[Numbered]) -> N
     handlers = {entry: BadgeHandler(one.number, badge_colour(one)) for entry, one in entries.items()}
     more = len(events) - len(entries)
     rest = [Line2D([], [], ls="", label=f"… {more:,} more")] if more else []
-    rows = [*handles, *entries, *rest] if len(events) <= MOST_BADGES else [*handles, *_kinds(events)]
+    rows = [*handles, *entries, *rest] if len(events) <= most_badges() else [*handles, *_kinds(events)]
     if rows:
         figure.legend(handles=rows, handler_map=handlers, handlelength=3.4, labelspacing=0.6, **key_place())
 

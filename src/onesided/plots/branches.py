@@ -190,7 +190,7 @@ def _mark_events(
             badges.mark(axes, a[ends], b[ends], Kind.bound)
     special = [one for one in events if isinstance(one.what, Event)]
     places = [(float(values[one.part][0][one.index]), float(values[one.part][1][one.index]), one) for one in special]
-    if len(special) > badges.MOST_BADGES:
+    if len(special) > badges.most_badges():
         for kind in {one.what.kind for one in special}:
             here = np.array([place[:2] for place in places if place[2].what.kind is kind])
             badges.mark(axes, here[:, 0], here[:, 1], kind, SMALL_MARKS)
@@ -234,7 +234,7 @@ def _jumps(axes: Axes, drive: Drive, events: Sequence[Numbered], names: tuple[st
     """Where the numbers of jumps go: half-way; those of equal jumps are one."""
     followed = {i for i, _ in drive.jump_places()}
     jumps = [one for one in events if not isinstance(one.what, Event) and one.part in followed]
-    if len(jumps) > badges.MOST_BADGES:
+    if len(jumps) > badges.most_badges():
         return []
     middles = [_jump_ends(drive, one.part, names).mean(axis=0) for one in jumps]
     places = [(float(at[0]), float(at[1]), one) for at, one in zip(middles, jumps, strict=True)]

@@ -12,6 +12,7 @@ from matplotlib.transforms import Bbox
 
 from onesided.base.types import Array
 from onesided.plots.palette import GREY, INK, PAPER
+from onesided.plots.style import FINE, in_paper
 
 _REACHES = (11.0, 18.0, 28.0, 42.0, 60.0, 85.0, 115.0)  # points from the marker to the label
 _TURNS = np.radians([45, 135, -45, -135, 0, 180, 90, -90, 22, 158, -22, -158, 67, 113, -67, -113])
@@ -39,6 +40,7 @@ def place(axes: Axes, notes: list[Note], curves: list[Array], size: float = 8.5)
     renderer = _renderer(figure)
     figure.draw_without_rendering()
     scale = figure.dpi / 72.0
+    size *= in_paper(FINE, 1.0)
     busy = _dots(axes, curves)
     anchors = axes.transData.transform(np.array([[note.x, note.y] for note in notes]))
     frame = axes.get_window_extent()

@@ -1,6 +1,7 @@
 """Curves of paths in the look of their stability: saturated and solid, held, or pale and dashed with a number."""
 
 import itertools
+import textwrap
 from collections.abc import Iterator
 from enum import Enum
 from typing import Any, NamedTuple
@@ -13,7 +14,7 @@ from matplotlib.lines import Line2D
 from onesided.base.tolerances import EPS
 from onesided.base.types import Array, Indices
 from onesided.plots.palette import HELD, PAPER, mixed, pale
-from onesided.plots.style import DASHED, LONG_DASHED
+from onesided.plots.style import DASHED, FINE, LONG_DASHED, WIDE_IN_PAPER, in_paper
 from onesided.results import Path, column, dense
 from onesided.results.interpolated import DensePath
 from onesided.results.named_series import members_of
@@ -49,12 +50,13 @@ def stroke_look(firmness: Firmness, colour: str) -> dict[str, Any]:
         Firmness.unstable: (pale(colour), 1.5, DASHED),
     }
     found, width, dashes = looks[firmness]
-    return {"color": found, "lw": width, "ls": dashes, "solid_capstyle": "round"}
+    return {"color": found, "lw": in_paper(FINE, 1.0) * width, "ls": dashes, "solid_capstyle": "round"}
 
 
 def stroke_handle(firmness: Firmness, colour: str) -> Line2D:
     """An entry of a legend."""
-    return Line2D([], [], label=firmness.value, **stroke_look(firmness, colour))
+    words = textwrap.fill(firmness.value, int(in_paper(WIDE_IN_PAPER, 2 * WIDE_IN_PAPER)))
+    return Line2D([], [], label=words, **stroke_look(firmness, colour))
 
 
 def pieces(curve: DensePath) -> Iterator[tuple[int, int, int]]:

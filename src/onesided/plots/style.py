@@ -63,6 +63,7 @@ PAPER_SETTINGS: Any = {
     "axes.linewidth": 0.6,
     "lines.linewidth": 1.0,
 }
+FINE, WIDE_IN_PAPER = 0.7, 22  # share of lines and marks there, and characters of a line of the key
 _FOR_PAPER: ContextVar[bool] = ContextVar("for_paper", default=False)
 
 
@@ -140,6 +141,11 @@ def paper() -> Iterator[None]:
             yield
     finally:
         _FOR_PAPER.reset(token)
+
+
+def in_paper(there: float, elsewhere: float) -> float:
+    """A number for figures of papers, and for others."""
+    return there if _FOR_PAPER.get() else elsewhere
 
 
 def key_place() -> dict[str, Any]:
