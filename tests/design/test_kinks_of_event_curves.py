@@ -39,6 +39,19 @@ def test_a_contact_goes_on_through_the_kink_of_a_law(s, g):
     assert "corner limit" not in kink.before
 
 
+@pytest.mark.parametrize("away", [0.0, -1e-9, 1e-9])
+def test_an_event_at_the_kink_of_a_law_has_no_derivative(away):
+    """The stop is met just where the spring gets stiffer: dp/dg = 1 before and 1 + s behind it."""
+    s = 1e-3
+    system = _bent_law(s).replace(parameters={"g": 0.7 + away})
+    event = onesided.trace(system, [0.4], 0.4, p_bounds=(0.0, 5.0)).events[0]
+    if away:
+        assert onesided.sensitivity(event)["g"] == pytest.approx(1.0 + (s if away > 0 else 0.0), rel=1e-10)
+        return
+    with pytest.raises(onesided.UsageError, match="stiffness jumps there"):
+        onesided.sensitivity(event)
+
+
 @pytest.mark.slow
 def test_what_rounding_leaves_of_a_limit_point_does_not_end_its_curve():
     """Members a thousand times stiffer along than across: the curve is known to 1e-9, and ends where paths do."""

@@ -7,7 +7,7 @@ becomes less with the distance, a jump does not.
 import numpy as np
 
 from onesided.base.errors import ModelError
-from onesided.base.tolerances import QUARTER_DIGITS, SOME_DIGITS
+from onesided.base.tolerances import QUARTER_DIGITS, SMALL, SOME_DIGITS
 from onesided.base.types import Array
 from onesided.design.event_curves import CurveOfEvents
 from onesided.design.spots import Spot
@@ -31,6 +31,13 @@ def jumps_at(events: CurveOfEvents, w: Array, along: Array) -> tuple[str, ...] |
         return None
 
 
+def stiffness_jumps_at(spot: Spot) -> bool:
+    """Whether the stiffness along the curve is another before a point than behind it, but for what is known of it."""
+    t = spot.t / np.linalg.norm(spot.t)
+    places = [spot.curve.packed(spot.y + h * t) for h in (-SMALL, SMALL, -16.0 * SMALL, 16.0 * SMALL)]
+    return _jumps(*(_stiffness(Spot(spot.curve, x, spot.border)) for x in places))
+
+
 def _jumps(a: Array, b: Array, far_a: Array, far_b: Array) -> bool:
     """Whether numbers differ between a and b that hardly differ more between two places further apart."""
     change, usual = np.abs(b - a), np.max(np.abs([far_a, far_b]), initial=0.0)
@@ -40,8 +47,13 @@ def _jumps(a: Array, b: Array, far_a: Array, far_b: Array) -> bool:
 
 def _equations(spot: Spot) -> Array:
     """Scaled stiffness in a fixed direction, and the slopes with the parameter."""
+    return np.concatenate([_stiffness(spot), spot.R_theta[0]])
+
+
+def _stiffness(spot: Spot) -> Array:
+    """Scaled changes of the equations in a fixed direction."""
     fixed = np.cos(1.0 + np.arange(spot.curve.size))
-    return np.concatenate([spot.curve.times(spot.e, fixed[:, None])[:, 0], spot.R_theta[0]])
+    return np.asarray(spot.curve.times(spot.e, fixed[:, None])[:, 0])
 
 
 def _gap(spot: Spot, j: int) -> Array:

@@ -11,6 +11,7 @@ from onesided.base.types import Array
 from onesided.design.event_equations import EventEquations, crossing, degenerate, equations_of
 from onesided.design.forks import Unfolding, fork_of, fork_slopes
 from onesided.design.landings import drive_sensitivity
+from onesided.design.rough_places import stiffness_jumps_at
 from onesided.design.spots import Spot
 from onesided.results import Drive, DriveSensitivity, Event, Kind, Sensitivity
 from onesided.system.system import System
@@ -71,6 +72,8 @@ def contact_slopes(event: Event, equations: EventEquations, spot: Spot, toleranc
     """
     if not spot.regular:
         raise degenerate(event, "the equilibria on the way to it are singular there")
+    if stiffness_jumps_at(spot):
+        raise degenerate(event, "the stiffness jumps there, and derivatives to both sides differ")
     along, lost = [], np.zeros(len(spot.R_theta))
     doubt = spot.doubt if len(equations.conditions) > 1 else np.zeros(len(lost))
     shift = np.where(np.abs(spot.shift) > doubt, spot.shift, 0.0)
