@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
 from onesided.base.errors import ModelError
-from onesided.evaluation.compiling import compiled, prepare_jax
+from onesided.evaluation.compiling import compiled
+from onesided.evaluation.jax_process import prepare_jax
 from onesided.groups import SE2, SE3, SO2, SO3, Product, Vector, rotate, rotation_matrix
 
 prepare_jax()

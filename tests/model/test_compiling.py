@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 from onesided import PredictorCorrector, System, solve, trace
-from onesided.evaluation.compiling import OPTIONS, PLAIN_BLOCKS, QUICK, compiled, compiler_options, prepare_jax
+from onesided.evaluation.compiling import OPTIONS, PLAIN_BLOCKS, QUICK, compiled, compiler_options
 from onesided.evaluation.derivatives import Derivatives
 from onesided.evaluation.flat import flattened, retraced
+from onesided.evaluation.jax_process import prepare_jax
 from onesided.evaluation.looping import at_once, looped
 from onesided.evaluation.native_lanes import NativeLanes
 from onesided.evaluation.native_tier import NativeTier

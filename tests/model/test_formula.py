@@ -125,7 +125,7 @@ def test_long_sums_need_no_recursion():
 def test_integer_powers_are_differentiable_at_zero(n):
     import jax
 
-    from onesided.evaluation.compiling import prepare_jax
+    from onesided.evaluation.jax_process import prepare_jax
     from onesided.formulas.functions import jax_functions
 
     prepare_jax()
@@ -142,7 +142,7 @@ def test_hypot_has_right_second_derivatives(point):
     import jax
     import numpy as np
 
-    from onesided.evaluation.compiling import prepare_jax
+    from onesided.evaluation.jax_process import prepare_jax
     from onesided.formulas.functions import jax_functions
 
     prepare_jax()
@@ -153,7 +153,7 @@ def test_hypot_has_right_second_derivatives(point):
 
 
 def test_jax_and_math_agree_on_every_function():
-    from onesided.evaluation.compiling import prepare_jax
+    from onesided.evaluation.jax_process import prepare_jax
     from onesided.formulas.functions import jax_functions
 
     prepare_jax()

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from onesided.evaluation import kept_lines
-from onesided.evaluation.compiling import prepare_jax
+from onesided.evaluation.jax_process import prepare_jax
 from onesided.evaluation.kept_lines import kept_line, packed, stable_text, unpacked
 from onesided.evaluation.machine_code import NativeFunction
 from onesided.evaluation.straight import straight
@@ -124,7 +124,7 @@ def test_without_a_place_to_write_everything_works(tmp_path, monkeypatch, line):
 
 SECOND = """
 from onesided.evaluation import kept_lines
-from onesided.evaluation.compiling import prepare_jax
+from onesided.evaluation.jax_process import prepare_jax
 kept_lines.straight_made = 0
 from onesided import zoo
 import onesided.structures.element_code as code

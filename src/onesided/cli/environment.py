@@ -41,7 +41,7 @@ def _version(name: str) -> str:
 
 def _devices() -> str:
     """What JAX computes on; its start is tried here, since it is what fails where drivers do not fit."""
-    return evaluation.compiling.devices()
+    return evaluation.jax_process.devices()
 
 
 def kept_code() -> str:

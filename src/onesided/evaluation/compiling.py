@@ -1,4 +1,4 @@
-"""Compilation: how JAX is set up, and how a function is compiled so that calls on tiny arrays take little time.
+"""Compilation: how a function is compiled so that calls on tiny arrays take little time.
 
 The runtime of the CPU is made for large arrays: it hands every operation over by itself, which takes longer than the
 operation where arrays have a few numbers. The compiler has another way for its own smallest loops, one piece of machine
@@ -14,10 +14,8 @@ numbers.
 """
 
 import math
-import os
 from collections.abc import Callable, Iterator
-from functools import cache
-from pathlib import Path
+from functools import cache, cached_property
 from typing import Any, NamedTuple
 
 import jax
@@ -26,10 +24,9 @@ import numpy as np
 from jax.experimental import xla_metadata
 from jax.flatten_util import ravel_pytree
 
-from onesided.base.caches import compiled_code
 from onesided.base.collecting import collection_held_back
-from onesided.base.errors import UsageError
 from onesided.base.log import LOG
+from onesided.evaluation.jax_process import Process, refuse_fork
 from onesided.evaluation.native_tier import NativeTier
 from onesided.evaluation.plain import Plain, plain_length
 
@@ -63,62 +60,6 @@ LIBRARY = {
     "rng_bit_generator", "schur", "sort", "svd", "top_k", "triangular_solve", "tridiagonal", "tridiagonal_solve",
 }
 # fmt: on
-
-
-def prepare_jax() -> None:
-    """Switch on double precision, immediate dispatch and the compilation cache (unless the user chose a folder).
-
-    Handing a tiny computation to another thread takes four times as long as doing it: on the CPU we do it at once.
-    """
-    config: Any = jax.config
-    if not config.jax_enable_x64:
-        config.update("jax_enable_x64", True)
-    config.update("jax_cpu_enable_async_dispatch", False)
-    _watch_forks()
-    folder = None if config.jax_compilation_cache_dir else _cache_folder()
-    if folder is not None:
-        config.update("jax_compilation_cache_dir", str(folder))
-        config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
-        config.update("jax_persistent_cache_min_entry_size_bytes", -1)
-
-
-@cache
-def _cache_folder() -> Path | None:
-    """Where compiled code is kept, looked through once in a process."""
-    return compiled_code()
-
-
-class _Process:
-    """Whether compiled code ran in this process, or in the one that it was forked from."""
-
-    started = False
-    forked = False
-
-
-@cache
-def _watch_forks() -> None:
-    if hasattr(os, "register_at_fork"):
-        os.register_at_fork(after_in_child=_mark_fork)
-
-
-def _mark_fork() -> None:
-    _Process.forked = _Process.started
-
-
-def _refuse_fork() -> None:
-    """The threads of the runtime are not in a forked process: it would wait for them for ever."""
-    raise UsageError(
-        "this process was forked after compiled code had run: it would wait for ever",
-        advice='start processes with multiprocessing.get_context("spawn"), or fork before the first evaluation',
-    )
-
-
-def devices() -> str:
-    """What computations run on, in words."""
-    try:
-        return ", ".join(f"{device.platform} {device.device_kind}" for device in jax.devices())
-    except RuntimeError as e:
-        return f"none: {e}"
 
 
 def compiled(
@@ -187,21 +128,31 @@ class Compiled:
         rows: bool = False,
     ) -> None:
         self._rare, self._hot, self._name = rare, hot, getattr(function, "__qualname__", type(function).__name__)
-        self._function = function
+        self._function, self._unlooped, self._rows = function, plain, rows
         self._most = PLAIN_CALLS if plain is None else PLAIN_BLOCKS
         self._static = (static_argnums,) if isinstance(static_argnums, int) else static_argnums
-        one = jax.jit(function, static_argnums=static_argnums)
-        self._rows, self._native = rows, NativeTier(one, self._static)
-        self._traced = jax.jit(_for_rows(function), static_argnums=static_argnums) if rows else one
-        self._loopless = self._traced if plain is None else jax.jit(plain, static_argnums=static_argnums)
+        self._native = NativeTier(lambda: self._one, self._static)
         self._way: _Compiled | None = None
         self._plain: dict[Any, Plain] = {}
         self._calls = 0
 
+    @cached_property
+    def _one(self) -> Any:
+        """The function of one point, made when first needed: most functions of a system are never called."""
+        return jax.jit(self._function, static_argnums=self._static)
+
+    @cached_property
+    def _traced(self) -> Any:
+        return jax.jit(_for_rows(self._function), static_argnums=self._static) if self._rows else self._one
+
+    @cached_property
+    def _loopless(self) -> Any:
+        return self._traced if self._unlooped is None else jax.jit(self._unlooped, static_argnums=self._static)
+
     def __call__(self, *arguments: Any) -> Any:
         """Call it; compile it where that is to be done."""
-        if _Process.forked:
-            _refuse_fork()
+        if Process.forked:
+            refuse_fork()
         way = self._way
         if way is None:
             with collection_held_back():
@@ -237,7 +188,7 @@ class Compiled:
     def _compile(self, arguments: tuple[Any, ...], *, quick: bool, native: bool = True) -> "_Compiled":
         if native and self._native(arguments, rows=self._rows) is not None:
             return self._natively()
-        _Process.started = True
+        Process.started = True
         traced = self._traced.trace(*self._strong(arguments))
         one_piece, loops = self._fits(traced), _has_loops(traced.jaxpr.jaxpr)
         quick = quick and not _has_large(traced.jaxpr.jaxpr) and (one_piece or self._rare or not loops)

@@ -13,8 +13,9 @@ import jax.numpy as jnp
 import numpy as np
 
 from onesided.base.types import Array
-from onesided.evaluation.compiling import Compiled, compiled, prepare_jax
+from onesided.evaluation.compiling import Compiled, compiled
 from onesided.evaluation.equilibrium_blocks import Evaluation, ThreadKeeps
+from onesided.evaluation.jax_process import prepare_jax
 from onesided.evaluation.parameter_slopes import ParameterSlopes
 from onesided.evaluation.path_steps import Stepping
 from onesided.evaluation.rows import families

@@ -4,6 +4,7 @@ Compared with JAX's compiler this takes a tenth of the time to compile and a thi
 """
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -21,10 +22,10 @@ class NativeTier:
 
     Parameters
     ----------
-    traced : by `jax.jit`, of arrays and of arguments that are not, at the places `static`.
+    traced : returns the function by `jax.jit`, of arrays and of arguments that are not, at the places `static`.
     """
 
-    def __init__(self, traced: Any, static: tuple[int, ...]) -> None:
+    def __init__(self, traced: Callable[[], Any], static: tuple[int, ...]) -> None:
         self._traced, self._static = traced, static
         self._known: dict[Any, tuple[NativeFunction, tuple[int, ...]] | None] = {}
 
@@ -67,7 +68,7 @@ class NativeTier:
             return None
         if rows:
             given[0] = moving[0] = given[0][0]
-        traced = self._traced.trace(*given)
+        traced = self._traced().trace(*given)
         if plain_length(traced) == math.inf or traced.out_info.dtype != np.float64:
             return None
         try:

@@ -9,7 +9,7 @@ import numpy as np
 
 from onesided.base.errors import UsageError
 from onesided.base.types import Array
-from onesided.evaluation.compiling import prepare_jax
+from onesided.evaluation.jax_process import prepare_jax
 
 Solved = Callable[[Array], tuple[float, Array]]
 

@@ -13,7 +13,7 @@ from onesided.base.arguments import stated
 from onesided.base.errors import ModelError
 from onesided.base.names import unknown_name
 from onesided.base.types import Array
-from onesided.evaluation.compiling import prepare_jax
+from onesided.evaluation.jax_process import prepare_jax
 
 Scalar = Callable[[Any, Any, Any], Any]
 

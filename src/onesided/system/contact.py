@@ -12,9 +12,9 @@ import jax.numpy as jnp
 from onesided.base.arguments import checked, stated
 from onesided.base.errors import ModelError, UsageError
 from onesided.base.names import unknown_name
-from onesided.evaluation.compiling import prepare_jax
 from onesided.evaluation.contact_steps import Leap
 from onesided.evaluation.flat import flattened
+from onesided.evaluation.jax_process import prepare_jax
 from onesided.evaluation.motion_functions import MotionFunctions
 from onesided.evaluation.motion_terms import Constraints
 from onesided.evaluation.rows import Row

@@ -10,7 +10,7 @@ import numpy as np
 from onesided.base.errors import ModelError
 from onesided.base.tolerances import SOME_DIGITS
 from onesided.base.types import Array
-from onesided.evaluation.compiling import prepare_jax
+from onesided.evaluation.jax_process import prepare_jax
 from onesided.evaluation.user_functions import Parameters
 from onesided.groups import Group
 

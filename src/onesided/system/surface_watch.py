@@ -17,7 +17,8 @@ import numpy as np
 from onesided.base.errors import ModelError
 from onesided.base.tolerances import EPS, HALF_DIGITS, QUARTER_DIGITS
 from onesided.base.types import Array, Mask
-from onesided.evaluation.compiling import compiled, prepare_jax
+from onesided.evaluation.compiling import compiled
+from onesided.evaluation.jax_process import prepare_jax
 from onesided.evaluation.user_functions import Parameters
 from onesided.system.surface_geometry import PairGeometry, SurfacePair
 

@@ -27,7 +27,7 @@ from onesided.base.arguments import checked, row_of_numbers
 from onesided.base.errors import ModelError
 from onesided.base.names import joined
 from onesided.base.types import Array
-from onesided.evaluation.compiling import prepare_jax
+from onesided.evaluation.jax_process import prepare_jax
 from onesided.evaluation.rows import Row
 from onesided.evaluation.user_functions import Parameters
 from onesided.groups import Product, Vector
