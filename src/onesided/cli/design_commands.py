@@ -36,7 +36,7 @@ def sensitivity(
     report: Page = None,
     as_json: Json = False,
 ) -> None:
-    """Tell what moves the limit load: derivatives of an event with respect to all parameters, by influence."""
+    """Show what moves the limit load: derivatives of an event with respect to all parameters, by influence."""
     with clear_errors(as_json):
         found = onesided.sensitivity(traced_event(load_model(file, change).system, event))
         cli.listing.sensitivity(found, as_json=as_json)
@@ -105,7 +105,7 @@ def stability_map(  # noqa: PLR0913, PLR0917 - one option each
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Tell for which values of a parameter the path has which events."""
+    """Show for which values of a parameter the path has which events."""
     with work(file, "map", change, output, as_json=as_json, quiet=quiet) as run:
         system = run.model.system
         bounds = _bounds(system, parameter, low, high)

@@ -120,7 +120,7 @@ def _kind(event: Event, called: dict[str, str]) -> str:
 
 
 def _contacts(event: Event, called: dict[str, str]) -> str:
-    """Names of the constraints; where the kind does not tell, with what they do."""
+    """Names of the constraints; where the kind does not say it, with what they do."""
     names = event.constraints
     if event.kind not in {Kind.closes, Kind.opens} and event.incoming is not None and event.followed is not None:
         before, after = (set(event.rays[i].closed) for i in (event.incoming, event.followed))

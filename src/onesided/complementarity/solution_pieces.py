@@ -72,7 +72,7 @@ def piece_polyhedron(problem: LCP, index_set: Indices, tolerances: Tolerances) -
 
 
 def holds(problem: LCP, index_set: Indices, body: Polyhedron, tolerances: Tolerances) -> bool:
-    """Tell whether the piece of `index_set` contains a polyhedron, for data of size one."""
+    """Whether the piece of `index_set` contains a polyhedron, for data of size one."""
     on = as_mask(index_set, problem.n)
     tol = 10 * tolerances.complementarity
     for generators, level in ((body.vertices, 1.0), (body.rays, 0.0)):

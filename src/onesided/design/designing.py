@@ -279,7 +279,7 @@ class _DesignSearch:
         return trial.gradients[:, self.columns] * (self.asked.high - self.asked.low) / self.size[:, None]
 
     def _count(self, trial: TriedDesign, u: Array) -> None:
-        """One more gradient: tell it, and note where the events on the way have changed."""
+        """One more gradient: report it, and note where the events on the way have changed."""
         if self.gradients == self.most:
             raise _EnoughError
         self.gradients += 1

@@ -93,7 +93,7 @@ class _Sample:
 
 
 class _Survey:
-    """Paths and curves of events over a parameter; `failed` tells what could not be computed.
+    """Paths and curves of events over a parameter; `failed` lists what could not be computed.
 
     After Ctrl-C nothing more is computed, and what is there is put together.
     """

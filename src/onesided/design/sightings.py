@@ -16,7 +16,7 @@ SIDES = ("open", "closed")
 
 
 class Label(NamedTuple):
-    """What a number tells of: kind of meeting, constraints, and of which piece at a contact it is."""
+    """What a watched number stands for: kind of meeting, constraints, and of which piece at a contact it is."""
 
     kind: Encounter
     names: tuple[str, ...] = ()

@@ -214,7 +214,7 @@ class _GraphSearch:
         return Origin(where, self.origin.watch, self.origin.method, progress=self.total)
 
     def _count(self, path: Path) -> None:
-        """Add a path to what progress tells; one that Ctrl-C ended ends the search."""
+        """Add a path to the reported progress; one that Ctrl-C ended ends the search."""
         self.provenance = self.provenance or {k: v for k, v in path.provenance.items() if k != "p_bounds"}
         if path.status is Status.interrupted:
             raise KeyboardInterrupt

@@ -189,7 +189,7 @@ def _holds_quantities(hint: Any) -> bool:
 
 
 def _signature(part: Element) -> tuple[Any, ...]:
-    """What tells an element from another at the same places, in whichever order these are named."""
+    """What distinguishes an element from others at the same places, in whichever order these are named."""
     numbers = [_plainly(getattr(part, key)) for key, quantity in _keys(part).items() if quantity]
     return part.kind, frozenset(part.places), part.reads, *numbers
 

@@ -234,7 +234,7 @@ class Element:
 
     @property
     def variant(self) -> Hashable:
-        """What, besides its numbers, tells elements of one kind apart: those of one variant are evaluated together."""
+        """What besides numbers distinguishes elements of one kind: those of one variant are evaluated together."""
         return ()
 
     def expand(self, places: Mapping[str, Any], parameters: Mapping[str, float]) -> Sequence["Element"]:

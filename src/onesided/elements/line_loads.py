@@ -124,7 +124,7 @@ def on_beams(elements: Sequence[Element]) -> list[Element]:
 
 
 def borne_shape(loads: Sequence[LineLoad]) -> Hashable:
-    """What tells apart beams whose loads cannot be evaluated together."""
+    """What distinguishes beams whose loads cannot be evaluated together."""
     return tuple((one.constant, one.given("").shape) for one in loads)
 
 

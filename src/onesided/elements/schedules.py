@@ -45,7 +45,7 @@ class Scheduled:
 
     @property
     def shape(self) -> Hashable:
-        """What tells apart elements that cannot be evaluated together."""
+        """What distinguishes elements that cannot be evaluated together."""
         return (self.key, Expression(self._formula.text, (self.control,)).shape) if self.moves else ()
 
     def _names(self, start: Start) -> Mapping[str, float]:
@@ -96,7 +96,7 @@ class ScheduledVector:
 
     @property
     def shape(self) -> Hashable:
-        """What tells apart elements that cannot be evaluated together."""
+        """What distinguishes elements that cannot be evaluated together."""
         return tuple(one.shape for one in self.parts) if self.moves else ()
 
     def numbers(self, start: Start) -> dict[str, Any]:

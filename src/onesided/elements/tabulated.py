@@ -44,7 +44,7 @@ class TableLaw:
 
     @property
     def shape(self) -> Hashable:
-        """What tells apart elements that cannot be evaluated together."""
+        """What distinguishes elements that cannot be evaluated together."""
         return len(self.table), self.rounded, self.moving
 
     @property

@@ -56,7 +56,7 @@ def stable_text(value: Any) -> str | None:
 
 
 def kept_line(parts: tuple[Any, ...], sizes: tuple[int, int], make: Callable[[], StraightLine]) -> StraightLine:
-    """The straight line of what `parts` tell, with so many inputs and outputs: as it was kept, or made and kept."""
+    """The straight line of what `parts` return, with so many inputs and outputs: as it was kept, or made and kept."""
     text, folder = stable_text(parts), _folder()
     if text is None or folder is None:
         return make()

@@ -62,7 +62,7 @@ def _colours(mask: Mask) -> tuple[Indices, int]:
 
 
 def _jacobian(function: Callable[..., Any], n: int, given: tuple[Any, ...]) -> Mask | None:
-    """Which unknowns enter which entries, (n, n); None where that takes too long to tell."""
+    """Which unknowns enter which entries, (n, n); None where that takes too long to find out."""
     shape_of: Any = jax.ShapeDtypeStruct
     traced = jax.make_jaxpr(function)(shape_of((n,), float), *given)
     others = [np.zeros((*variable.aval.shape, n), dtype=bool) for variable in traced.jaxpr.invars[1:]]

@@ -1,4 +1,4 @@
-"""Where the keys of a TOML text stand: `tomllib` reads values but tells no places.
+"""Where the keys of a TOML text stand: `tomllib` reads values but reports no places.
 
 The walk expects text that `tomllib` has accepted. It records the place of every table header, key and value,
 including dotted keys and inline tables. Where it meets something it does not follow (arrays of tables,
@@ -87,7 +87,7 @@ def line_and_column(text: str, offset: int) -> tuple[int, int]:
 
 
 def has_long_key(text: str) -> bool:
-    """Tell whether some key has more than sixteen dotted parts, on which `tomllib` takes quadratic time."""
+    """Whether some key has more than sixteen dotted parts, on which `tomllib` takes quadratic time."""
     return _LONG_KEY.search(_QUOTED_PART.sub("q", text)) is not None
 
 

@@ -340,7 +340,7 @@ class Record:
 
 
 def columns_of(system: System, state: Equilibrium) -> dict[str, float]:
-    """What a path would tell of one of its points, by the names of its columns."""
+    """What a path would report of one of its points, by the names of its columns."""
     found = Columns({"arc length": np.zeros(1)})
     found.put("control", system.control, np.array([state.p]))
     groups = (

@@ -184,7 +184,7 @@ class Conversation:
                 self.wanted.set()
 
     async def _wanted(self) -> bool:
-        """Wait for a request; where none comes for a while, tell the digits of the state that is rested in."""
+        """Wait for a request; where none comes for a while, send the digits of the state that is rested in."""
         if self.waiting:
             return True
         self.news.clear()

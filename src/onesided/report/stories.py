@@ -1,4 +1,4 @@
-"""What a page tells of a result, whatever its kind: strands of positions, moments on them, words around them.
+"""What a page shows of a result, whatever its kind: strands of positions, moments on them, words around them.
 
 A new kind of result comes to a page by one function, registered with `story`.
 """
@@ -77,7 +77,7 @@ class PlayedFall:
 
 @dataclass(frozen=True, eq=False)
 class Story:
-    """Everything a page tells.
+    """Everything a page shows.
 
     Attributes
     ----------

@@ -228,7 +228,7 @@ class _Atlas:
             station.used.reset(used)
 
     def find(self, x: Array) -> _Station | None:
-        """The known point at x, if there is one; forces that are not unique tell no points apart."""
+        """The known point at x, if there is one; forces that are not unique do not distinguish points."""
         for station in self.stations:
             seen = slice(0, self.n + 1 if any(_loose(ray) for ray in station.rays.rays) else None)
             if float(np.max(np.abs((station.x - x) / self.unit)[seen])) <= self.near:

@@ -33,7 +33,7 @@ class LaneFrame(NamedTuple):
 def sampled(
     engine: LaneEngine, frames: Callable[[Indices], LaneFrame], tracks: ManyTracks, at: Sequence[float]
 ) -> PathSamples:
-    """The points of all paths at these values of p; `frames` tells parameters and sizes of some paths."""
+    """The points of all paths at these values of p; `frames` gives parameters and sizes of some paths."""
     n, size = engine.lanes.n, engine.lanes.size
     pieces = [_between(tracks, n, float(p)) for p in at]
     first = np.concatenate([np.zeros(0, dtype=np.intp), *(piece[0] for piece in pieces)])

@@ -1,4 +1,4 @@
-"""What a symmetry group tells of paths: images of points and rays, symmetries of branches, numbers of images."""
+"""Symmetry of paths: images of points and rays, symmetries of branches, numbers of images."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -90,7 +90,7 @@ def ray_orbits(symmetry: Symmetry | None, x: Array, rays: Rays, unit: Array, nea
 
 @dataclass(frozen=True, eq=False)
 class _Recognition:
-    """Rays at a point, to tell which of them an image of one is."""
+    """Rays at a point, among which the image of a ray is found."""
 
     rays: Rays
     unit: Array
@@ -151,7 +151,7 @@ def _leaving(symmetry: Symmetry, x: Array, unit: Array, near: float) -> Mask:
 
 
 def labelled(symmetry: Symmetry | None, path: Path, tolerances: Tolerances) -> Path:
-    """A path that tells its own symmetry and those of the rays at its events."""
+    """A path with its own symmetry and those of the rays at its events."""
     if symmetry is None:
         return path
     near = float(np.sqrt(tolerances.singularity))

@@ -229,7 +229,7 @@ class Structure:
 
     @cached_property
     def _place_keys(self) -> dict[str, Hashable]:
-        """What tells places apart for batches: a marker's body counts through its slots."""
+        """What distinguishes places for batches: a marker's body counts through its slots."""
         return {name: (type(place), place.dimension, len(place.slots)) for name, place in self.places.items()}
 
     def _make_batches(self) -> tuple[list[Batch], list[list[Indices]]]:

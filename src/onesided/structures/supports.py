@@ -53,7 +53,7 @@ def free_motion(system: "System", q: Array, p: float) -> str | None:
 
 
 def _is_finite(system: "System", x: Array, p: float) -> bool:
-    """Whether a configuration tells something: a natural length that follows p may vanish there."""
+    """Whether a configuration can be used: a natural length that follows p may vanish there."""
     with np.errstate(all="ignore"):
         return bool(np.all(np.isfinite(system.evaluate(x, p, np.zeros(len(system.constraint_names))).L_q)))
 

@@ -123,7 +123,7 @@ class ContactEquations(Equations):
         return leap
 
     def leap(self, begin: Sequence[Any], lead: Array, rules: LeapRules, wanted: int, *, jolted: bool) -> Array:
-        """Time steps, as many as are good: rows as `Leap` tells.
+        """Time steps, as many as are good: rows as in `Leap`.
 
         `begin` are t, q, v and the impulses of the step before, `lead` and `jolted` as of `LeapStart`.
         """

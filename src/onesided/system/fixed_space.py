@@ -17,7 +17,7 @@ from onesided.system.system import System
 
 @dataclass(frozen=True, eq=False)
 class FixedSpace:
-    """Symmetric configurations q = centre + B (z − z_centre); the z are those coordinates of q that tell the others.
+    """Symmetric configurations q = centre + B (z − z_centre); the z are coordinates of q that determine the others.
 
     On symmetric states one constraint stands for its orbit, c_z = W c; the multiplier of the representative is the sum
     over the orbit, ν = Wᵀ ν_z gives every member its share. Equilibria of the energy U(q(z), p) with these constraints
@@ -29,7 +29,7 @@ class FixedSpace:
 
     @cached_property
     def kept(self) -> Indices:
-        """Numbers of the coordinates that tell the others: the first ones that do so nearly as well as any."""
+        """Numbers of the coordinates that determine the others: the first ones that do so nearly as well as any."""
         left = self.symmetry.basis.copy()
         found: list[int] = []
         for _ in range(left.shape[1]):

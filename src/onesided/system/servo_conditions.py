@@ -107,7 +107,7 @@ class ServoFunctions:
         return jax.jit(position)
 
     def _differentiate(self, levels: dict[str, Level]) -> None:
-        """Differentiate conditions until each tells an input that the others do not."""
+        """Differentiate conditions until each determines an input that the others do not."""
         limit = min(MAX_LEVEL, 2 * self.n)  # what has not appeared after as many derivatives as states never will
         told = np.zeros((PROBES + 1, 0, self.inputs))
         for count in range(1, limit + 1):

@@ -1,4 +1,4 @@
-"""Names of finite groups: Schoenflies' for rotations and reflections of space, else what the products tell."""
+"""Names of finite groups: Schoenflies' for rotations and reflections of space, else from the products."""
 
 import numpy as np
 

@@ -220,7 +220,7 @@ def solve_piece(M: Array, q: Array, chosen: Indices, tol: float) -> tuple[Array,
 
 @jitted
 def seen_before(active: Mask, seen: Keys, visits: int) -> bool:
-    """Write a key of the set at `seen[visits]`; tell whether it stands at an earlier place."""
+    """Write a key of the set at `seen[visits]`; returns whether it stands at an earlier place."""
     key = np.uint64(1469598103934665603)
     for flag in active:
         key = (key ^ np.uint64(2 if flag else 1)) * np.uint64(1099511628211)

@@ -156,7 +156,7 @@ class World:
             if twin != name:
                 raise ModelError(
                     f"contacts '{twin}' and '{name}' are the same",
-                    expected="contacts that can be told apart",
+                    expected="contacts that can be distinguished",
                     advice="leave one of them out: their forces would not be unique",
                 )
 

@@ -156,7 +156,7 @@ class Flight:
             self._tell_friction(state, before, mode)
 
     def _passed(self, before: MotionState, after: MotionState) -> bool:
-        """Tell of users' functions that vanish just where contacts change the motion; whether one ends it."""
+        """Report users' functions that vanish just where contacts change the motion; whether one ends it."""
         names, earlier = list(self.world.request.events), self.states[-2] if len(self.states) > 1 else before
         ends = [self._user(after, names[f]) for f in self._users.passed(earlier, before, after)]
         return any(ends)
@@ -189,7 +189,7 @@ class Flight:
         return state
 
     def _opened_at_once(self, state: MotionState, mode: ContactMode) -> None:
-        """Tell of contacts that touch at the start but do not press."""
+        """Report contacts that touch at the start but do not press."""
         for i in np.flatnonzero(self.world.touch.closed(self.world.terms(state.t, state.q, state.v))):
             if i not in mode.closed and i not in self.world.rows.soft and self.status.ok:
                 self._tell(Occurrence.opens, state, self.world.names[i], "touches at the start, without force")
@@ -289,7 +289,7 @@ class Flight:
         return state
 
     def _user(self, state: MotionState, name: str) -> bool:
-        """Tell of a user's event; whether it ends the motion."""
+        """Report a user's event; returns whether it ends the motion."""
         self._tell(Occurrence.user, state, name)
         if name not in self.world.request.stop:
             return False

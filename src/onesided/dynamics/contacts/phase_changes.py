@@ -178,6 +178,6 @@ class PhaseChanges:
         return collide_with_friction(self.world, terms, touching, rows.restitution)
 
     def impact(self, state: MotionState, name: str, speed: float, work: float) -> None:
-        """Tell of an impact at a state, with its speed and the work of its impulses."""
+        """Report an impact at a state, with its speed and the work of its impulses."""
         detail = f"speed {format_number(speed)}, energy lost {format_number(-work)}"
         self._tell(Occurrence.impact, state, name, detail)

@@ -175,7 +175,7 @@ def _refined(
 
 
 def _watched(program: Transcription, unit: float, progress: InnerProgress) -> WatchedProgram:
-    """The program, which tells its cost as progress."""
+    """The program, which reports its cost as progress."""
 
     def tell(cost: float) -> None:
         progress.value = cost * unit

@@ -81,7 +81,7 @@ const equation = (name, frame, digits) => { const text = number(name, frame, dig
 
 const degreeWords = (d) => (d === 0 ? "stable" : `unstable: ${d} negative mode${d > 1 ? "s" : ""}`);
 
-// At an event stability is told for both sides.
+// At an event stability is shown for both sides.
 function stability(frame) {
   if (firmness[frame] === 1) return "stable only while held";
   const e = D.events.find((item) => item.frame === frame && item.before !== null);

@@ -1,4 +1,4 @@
-// One shape for each kind of event, told apart without colour: corners, turn, size, width.
+// One shape for each kind of event, distinguished without colour: corners, turn, size, width.
 const HOLLOW = new Set(["opens", "smooth_bifurcation", "continuum", "idle", "user", "kink"]);
 const SHAPES = new Map(Object.entries({
   closes: [3, Math.PI / 2, 7], opens: [3, -Math.PI / 2, 7], corner_limit: [4, 0, 7], smooth_bifurcation: [4, Math.PI / 4, 7],

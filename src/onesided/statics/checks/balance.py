@@ -92,7 +92,7 @@ def _parabola(f: Array) -> tuple[Array, Array, Array]:
 
 
 def round_off(curve: Curve, X: Array, energy: Array, residual: float) -> Array:
-    """Round-off of energies at packed points, (N,): of their terms, which may cancel, as sizes and reactions tell them.
+    """Round-off of energies at packed points, (N,): of their terms, which may cancel, by sizes and reactions.
 
     Displacements of |y| sizes store about |y|² energies of that size; constraints that are met to a share `residual` of
     their scales hold back as much of ν c.

@@ -1,4 +1,4 @@
-"""What factors of a matrix tell besides solutions: determinants and inertia."""
+"""What factors of a matrix give besides solutions: determinants and inertia."""
 
 import math
 from typing import Any

@@ -88,7 +88,7 @@ def _fall(lost: Lost, knobs: Relaxation) -> Landing | Status:
 
 
 def _is_below(state: Equilibrium, here: LocalModel) -> bool:
-    """Whether a state lies elsewhere, and not higher; the descent saw the energy fall where energies tell nothing."""
+    """Whether a state lies elsewhere, and not higher; the descent saw the energy fall where round-off hides it."""
     before = float(here.blocks.energy)
     moved = float(np.max(np.abs(state.q / here.problem.sizes.length - here.z), initial=0.0))
     return moved > SAME and state.energy <= before + EPS * (abs(before) + abs(state.energy))

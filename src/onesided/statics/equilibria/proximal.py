@@ -121,7 +121,7 @@ def _mends(step: ProximalStep) -> bool:
 
 
 def gain(here: LocalModel, there: LocalModel) -> tuple[float, float]:
-    """Fall of the energy between two points, and its round-off; from the forces where energies tell nothing."""
+    """Fall of the energy between two points, and its round-off; from the forces where round-off hides energies."""
     d, nu = there.z - here.z, there.nu
     value = _worth(here, nu) - _worth(there, nu)
     noise = EPS * (abs(here.U) + abs(there.U) + float(np.abs(here.f) @ np.abs(here.z)))

@@ -32,7 +32,7 @@ PROBES = 6
 CLUSTER = 4.0  # how far outside a cluster of singular points its branches are looked at
 # (where p changes with the square of the distance, branches change places at the root of what sets the loads apart)
 RATIOS = (0.25, 0.5, 0.8)  # of successive levels on the way inwards; finer ones where branches change places
-APART = "branches that cannot be told apart"
+APART = "branches that cannot be distinguished"
 INSIDE = 1.0 / 64.0  # level of the smaller ellipsoid on which the number of branches is looked at again
 DEEPER = (1.0, 1.5, 2.0, 2.5)  # powers of it for ellipsoids further in
 SIMILAR = 0.2  # largest distance of a crossing there from one that a branch was seen at

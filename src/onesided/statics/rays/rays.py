@@ -389,7 +389,7 @@ def _beyond(where: Standpoint, d: Direction) -> int | None:
 
 
 def _stays_idle(where: Standpoint, d: Direction, taylor: Taylor, j: int) -> bool:
-    """Whether constraint j keeps neither gap nor force along a branch, as far as third derivatives tell."""
+    """Whether constraint j keeps neither gap nor force along a branch, as far as third derivatives show."""
     if abs(_rate(where, d, j)) > where.tolerances.singularity:
         return False
     return (taylor.leading_multiplier(j) if j in d.piece.rows else taylor.leading_gap(j)) == 0.0

@@ -264,7 +264,7 @@ class Route:
         return None
 
     def _snap(self, c: CurvePoint) -> CurvePoint:
-        """Take p for a bound or for zero where only round-off tells them apart."""
+        """Take p for a bound or for zero where they differ by round-off only."""
         curve = self.position.curve
         n, unit = curve.n, curve.unit[curve.n]
         for value in (*self.watch.p_bounds, 0.0):
