@@ -12,6 +12,7 @@ impacts keep the energy.
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -31,6 +32,7 @@ from onesided.linalg import independent_rows, kkt_matrix
 
 REACH = 2.0  # contacts within so many times the way of the fastest one in a step are looked at
 REST = 2.0  # approach below so many times the change of velocity in a step is rest
+MOST_SHARED = 240  # rows of contacts of a few bodies that share their forces by the rule; of many bodies, `LARGE`
 ROUNDS = 100  # of impacts in a step, for each contact in reach
 
 
@@ -94,12 +96,14 @@ class Impulses:
     most : largest number of contacts that pressed at a time.
     unfinished : largest speed at which contacts still hit after all rounds of a step, relative to those before.
     unshared : how often contacts that depend on each other did not share what they do by the rule.
+    crowded : whether there were too many contacts at a time to share by it.
     plain : whether there are contacts, and neither joints nor friction.
     """
 
     def __init__(self, world: World, h: float, end: float, accuracy: float) -> None:
         self.world, self.rows, self.h, self.end, self.accuracy = world, world.rows, h, end, accuracy
         self.worst, self.most, self.unfinished, self.unshared = 0.0, 0, 0.0, 0
+        self.crowded = False
         self._always = self.rows.always
         self._kept: Indices | None = None
         slips = [[r for b in self.rows.of([i]) for r in self.rows.slips[b]] for i in range(len(self.rows.gaps))]
@@ -274,8 +278,11 @@ class Impulses:
         cones = arrange(self.rows, near, None, self.rows.friction if limits is None else limits)
         problem = cones.problem(D, u, scale)
         P, off = self._solve(problem, cones.spread(start))
-        if len(near) > 1 and len(u) < LARGE and isinstance(D, np.ndarray):
-            shared, after = as_compliant(problem, P, resting=self.accuracy * scale, tol=max(off, self.accuracy))
+        if len(near) > 1 and len(u) > (MOST_SHARED if self.world.equations.n <= LARGE else LARGE):
+            self.crowded = True
+        elif len(near) > 1:
+            dense = problem if isinstance(D, np.ndarray) else replace(problem, D=problem.D.toarray())
+            shared, after = as_compliant(dense, P, resting=self.accuracy * scale, tol=max(off, self.accuracy))
             if np.isfinite(after):
                 P, off = shared, after
             else:

@@ -176,6 +176,8 @@ class March:
         decided = names_that_matter(self.world, points)
         if decided and self.impulses.unshared:
             wrong.append(f"{self.impulses.unshared} times contacts did not share their forces by the rule")
+        crowd = "too many contacts at a time to share their forces by a rule" if self.impulses.crowded else ""
+        note = "; ".join(text for text in (self.note, crowd if decided else "") if text)
         wrong += off_law(self.world.equations, middles(self.world.equations, points, self.scheme, shifts))
         told = friction_events(self.world, points)
         facts = {
@@ -184,7 +186,7 @@ class March:
             "work of projections": float(found.projection[-1]),
         }  # fmt: skip
         return collect(
-            self.world, Outcome(found.points, (*self.events, *told), self.status, self.note, self.method, False,
+            self.world, Outcome(found.points, (*self.events, *told), self.status, note, self.method, False,
                                 tuple(wrong), facts, found.balance, found.projection, self.scheme.theta > 0.5,
                                 found.lost, not_unique(self.world, points), decided),
         )  # fmt: skip

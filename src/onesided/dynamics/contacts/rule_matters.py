@@ -17,13 +17,14 @@ from onesided.dynamics.monitors import Arrays
 from onesided.linalg import null_space
 
 SEEN = SOME_DIGITS  # change of the forces that move bodies, relative to that of the shares, that is told
+SMALL_ENOUGH = 100  # coordinates up to which this is looked at
 MOST = 100  # stretches of sliding that are looked at
 
 
 def names_that_matter(world: World, points: Arrays) -> tuple[str, ...]:
     """Contacts whose shares change the motion, at the beginning, the middle and the end of stretches of sliding."""
     rows, found = world.rows, dict[int, None]()
-    if len(rows.gaps) < 2 or not rows.finite(range(len(rows.gaps))):
+    if world.equations.n > SMALL_ENOUGH or len(rows.gaps) < 2 or not rows.finite(range(len(rows.gaps))):
         return ()
     for k in _places(world, points):
         found |= dict.fromkeys(_at(world, float(points.t[k]), points.q[k], points.v[k]))
