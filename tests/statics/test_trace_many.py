@@ -533,6 +533,25 @@ def test_starts_that_are_no_equilibria_lead_where_trace_goes_and_bounds_hide_wha
         assert np.allclose(found.p[own], [event.p for event in path.events], rtol=1e-10)
 
 
+def test_starts_among_many_wells_lead_into_the_well_of_trace():
+    """Which of the wells a descent reaches depends on the sizes it is measured by: those of the path itself."""
+    wells = onesided.System(
+        coordinates=("q", "r"),
+        energy=lambda q, p, th: (
+            jnp.cos(th.a * q[0]) / th.a + jnp.cos(th.b * q[1] + 2 * q[0]) + 0.02 * (q[0] ** 2 + q[1] ** 2) - p * q[0]
+        ),
+        parameters={"a": 3.0, "b": 3.0},
+    )
+    rng = np.random.default_rng(5)
+    given = dict(zip("ab", rng.uniform(1, 9, (2, 700))[:, 10:40], strict=True))
+    found = onesided.trace_many(wells, given, [2.0, -1.3], 0.1, p_bounds=(-0.3, 0.3))
+    for i in range(30):
+        own = wells.replace(parameters={name: float(values[i]) for name, values in given.items()})
+        path = onesided.trace(own, [2.0, -1.3], 0.1, p_bounds=(-0.3, 0.3), throw=False)
+        rows = found.of(i)
+        assert np.allclose(found.q[rows], [event.q for event in path.events], atol=1e-7)
+
+
 def test_degree_at_limit_points_of_constraints_that_move_with_p():
     """A joint y = p leaves x: U = x³/3 − x + x y has its limit at p = 1, from a minimum to a maximum."""
     moved = onesided.System(
