@@ -42,7 +42,7 @@ def _changed(text: str) -> list[str]:
 
 
 def _rules(shown: Mapping[str, str]) -> str:
-    """What each colour becomes."""
+    """Rules of a style sheet that give each colour its counterpart on dark pages."""
     rules = [f"svg {{ fill: {shown[INK]} }}"]
     for colour, other in shown.items():
         rules += [f'[style*="{kind}: {colour}"] {{ {kind}: {other} !important }}' for kind in ("fill", "stroke")]

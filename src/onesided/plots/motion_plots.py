@@ -95,7 +95,7 @@ def most_moving(motion: Motion, most: int = MOST_CURVES) -> list[str]:
 
 
 def _rotation_vectors(space: Group | None) -> set[int]:
-    """Indices of their components."""
+    """Indices of the components of rotation vectors among the coordinates."""
     parts = space.parts if isinstance(space, Product) else () if space is None else (space,)
     ends = np.cumsum([part.size for part in parts]).astype(int).tolist()
     solid = [end for part, end in zip(parts, ends, strict=True) if isinstance(part, SO3 | SE3)]

@@ -40,7 +40,7 @@ class EventWords(NamedTuple):
     listed: tuple[str, ...]
 
     def written(self) -> NDArray[Any]:
-        """The words themselves."""
+        """The words of all events, written out, one for each."""
         words: NDArray[Any] = np.array([*self.listed, ""], dtype=object)[self.places]
         return words
 
