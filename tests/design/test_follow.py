@@ -230,6 +230,28 @@ def test_a_bifurcation_meets_a_limit_point_at_a_hilltop():
     assert along.p == pytest.approx(_force(np.sqrt(np.cbrt(1 + along.theta**2) - 1), along.theta), rel=1e-10)
 
 
+@pytest.mark.parametrize("unit", [1.0, 1e-3])
+@pytest.mark.parametrize("number", [0, 1])
+def test_two_bifurcations_that_meet_are_no_hilltop(unit, number):
+    """y and z lose their stiffness where x = p is 0.3 and t: both at once for t = 0.3, and no load turns back."""
+    system = onesided.System(
+        coordinates=("x", "y", "z"),
+        energy=lambda q, p, th: (
+            (q[0] - p) ** 2 / 2
+            + (0.3 * unit - q[0]) * (q[1] ** 2 / 2) / unit
+            + (th.t - q[0]) * (q[2] ** 2 + 0.4 * q[1] * q[2]) / unit
+            + (q[1] ** 4 + q[2] ** 4) / unit**2
+        ),
+        parameters={"t": 0.36 * unit},
+    )
+    path = onesided.trace(system, [0.0, 0.0, 0.0], 0.0, p_bounds=(-0.1 * unit, unit))
+    forks = [one for one in path.events if one.kind is onesided.Kind.smooth_bifurcation]
+    found = onesided.follow(forks[number], "t", (0.2 * unit, 0.5 * unit))
+    (met,) = found.meetings
+    assert met.kind is Encounter.forks
+    assert (met.theta, met.p) == pytest.approx((0.3 * unit, 0.3 * unit), abs=1e-10 * unit)
+
+
 def test_an_event_that_runs_off_to_infinity():
     """A wall pushes a bead up a ring to p = 0.9: the push is m g p/√(r² − p²), without bound where r falls to 0.9."""
     event = onesided.trace(zoo.load("bead-on-ring").system).events[-1]

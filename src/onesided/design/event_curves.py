@@ -140,12 +140,15 @@ class CurveOfEvents:
         free = _with_tau(np.stack([spot.t, moved], axis=1))
         return Loose(np.append(back, 0.0), free, wrong, np.array([[rates[1], with_tau]]))
 
-    def _loose_fork(self, spot: Spot) -> Loose:
+    def _loose_fork(self, spot: Spot) -> Loose | None:
         """Both null vectors are free, and zᵀJ v = 0 is asked of both of them [`singular._refine`]."""
         curve, x = spot.curve.measured_at(spot.x), spot.x
-        parts = split(curve, x, self.tolerances, keep=1)
-        z, null = parts.tests[:, 0], parts.span
-        back, moved = -parts.regular(spot.residual), -parts.regular(spot.R_theta[0])
+        with np.errstate(divide="ignore", invalid="ignore"):  # another mode without stiffness at all
+            parts = split(curve, x, self.tolerances, keep=1)
+            z, null = parts.tests[:, 0], parts.span
+            back, moved = -parts.regular(spot.residual), -parts.regular(spot.R_theta[0])
+        if not np.all(np.isfinite(np.concatenate([back, moved, null.ravel()]))):
+            return None
         bends = [z @ spot.R_yy(one, null) if np.any(one) else np.zeros(2) for one in (back, *null.T, moved)]
         change = np.array([float(spot.R_y_theta(one)[0] @ z) for one in null.T])
         rates = np.stack([bends[1], bends[2], bends[3] + change], axis=1)

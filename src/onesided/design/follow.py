@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from dataclasses import replace
 
 import numpy as np
 from scipy.optimize import brentq
@@ -16,7 +17,7 @@ from onesided.design.event_curves import CurveOfEvents, curve_of_events, refuse_
 from onesided.design.event_equations import degenerate, standpoint
 from onesided.design.event_nodes import JUMP, EventNode, Met, between, goes_with_another, guessed
 from onesided.design.rough_places import NEAR, jumps_at
-from onesided.design.sightings import Label, Sighting, look
+from onesided.design.sightings import Label, Sighting, loads_soft_modes, look
 from onesided.linalg import one_thread
 from onesided.results import Encounter, Event, Followed, Kind, Meeting
 from onesided.system.system import System
@@ -220,6 +221,9 @@ class _Side:
             if any(one.kind is Encounter.degree and one.piece == label.piece for one in found):
                 continue  # at forks of a branch all its numbers change their sign
             one = self._located(a, b, label)
+            if one is not None and label.kind is Encounter.hilltop and self.events.condition is None:
+                loaded = loads_soft_modes(one.node.seen.spot, self.events.tolerances)
+                one = one if loaded else replace(one, label=Label(Encounter.forks))
             found |= {} if one is None else {one.label: one}
         for one in sorted(found.values(), key=lambda one: float(along @ one.node.w)):
             yield one

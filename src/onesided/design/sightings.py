@@ -5,12 +5,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from onesided.base.tolerances import QUARTER_DIGITS
+from onesided.base.tolerances import QUARTER_DIGITS, Tolerances
 from onesided.base.types import Array
 from onesided.design.conditions import Condition, Meets, Release, Turn
 from onesided.design.event_curves import CurveOfEvents, Loose
 from onesided.design.spots import Spot
 from onesided.results import Encounter, Kind
+from onesided.statics.curves.spectrum import split
 
 SIDES = ("open", "closed")
 
@@ -94,6 +95,14 @@ def _next_mode(spot: Spot) -> float:
     """Size of the softest other mode, with a sign that changes where it vanishes; not watched in large systems."""
     others = np.zeros(0) if spot.curve.large else _others(spot)
     return float(np.prod(np.sign(others)) * np.min(np.abs(others), initial=np.inf)) if len(others) else 1.0
+
+
+def loads_soft_modes(spot: Spot, tolerances: Tolerances) -> bool:
+    """Whether p loads one of the two softest modes: that vanishes at a limit point, others at bifurcations."""
+    curve = spot.curve.measured_at(spot.x)
+    column = curve.times(spot.e, np.eye(curve.size)[:, curve.n : curve.n + 1])
+    loads = split(curve, spot.x, tolerances, keep=2).linear[:2, -1]
+    return bool(np.linalg.norm(loads) > QUARTER_DIGITS * np.linalg.norm(column))
 
 
 def _reduced(spot: Spot) -> Array:

@@ -25,6 +25,7 @@ class Encounter(Enum):
     degree = "degree of instability changes"
     turns = "the curve turns back"
     kink = "the stiffness jumps"
+    forks = "two bifurcations meet"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
