@@ -7,7 +7,7 @@ series would decide. The signs of the crossings add up to nothing, which is the 
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import combinations, combinations_with_replacement
 
@@ -15,7 +15,7 @@ import numpy as np
 
 from onesided.base.tolerances import EPS, HALF_DIGITS
 from onesided.base.types import Array
-from onesided.linalg.sphere_zeros import Zeros, some_zeros, zeros_on_sphere
+from onesided.linalg.sphere_zeros import UNDECIDED, Zeros, some_zeros, zeros_on_sphere
 from onesided.statics.curves.curve import Curve
 from onesided.statics.curves.spectrum import Borders, Split
 from onesided.statics.rays.reduced import Crossing, Reduced, reduce_at
@@ -29,6 +29,7 @@ ATTEMPTS = 3  # ellipsoids on which all zeros were sought in vain
 SAFETY = 4.0  # on the round-off seen in the residuals
 SEEN = 1000.0  # times round-off: what is clearly an effect of p
 PROBES = 6
+NEARER = 8  # halvings of the range of p on which several modes meet once
 CLUSTER = 4.0  # how far outside a cluster of singular points its branches are looked at
 # (where p changes with the square of the distance, branches change places at the root of what sets the loads apart)
 RATIOS = (0.25, 0.5, 0.8)  # of successive levels on the way inwards; finer ones where branches change places
@@ -94,6 +95,8 @@ def branches_at(piece: Curve, x: Array, parts: Split) -> Branches:
         if best.branches and zeros.family:  # on a wider ellipsoid it was none: only round-off makes it look like one
             return best
         found = _branches(reduced, zeros, size)
+        if found.family and reduced.radii[0] < start.radii[0]:  # so close to the point rounding may hide what they are
+            found = replace(found, reason=found.reason or UNDECIDED)
         best = max(found, best, key=lambda one: (not one.reason, len(one.branches)))
         attempts += bool(zeros.reason)
         if not found.reason or len(zeros.members) or attempts == ATTEMPTS:
@@ -134,9 +137,12 @@ def _sides(reduced: Reduced, shares: tuple[float, ...]) -> tuple[Array, float] |
 def _balanced(reduced: Reduced) -> tuple[Reduced, float, float] | None:
     """Shorten the axes across p until g changes as much with p as across it: curves then cross steeply.
 
-    Where nothing is seen of p it is given more room first, up to p itself: its unit may be that of another state.
+    Where nothing is seen of p it is given more room first, up to p itself: its unit may be that of another state. Of
+    several modes the stiffness is to change with p in one sense: otherwise there is another singular point inside,
+    to which branches may lead without a crossing.
     """
     n, longest = reduced.piece.n, max(reduced.radii[0], RADIUS * abs(float(reduced.y[reduced.piece.n])))
+    shorter = NEARER if reduced.d > 1 else 0
     for _ in range(PROBES * PROBES):
         found = _sides(reduced, (0.0, 1.0, -1.0))
         if found is None:
@@ -144,6 +150,9 @@ def _balanced(reduced: Reduced) -> tuple[Reduced, float, float] | None:
         g, floor = found
         alone, coupled = float(np.max(np.abs(g[0]))), float(np.max(np.abs(g[1] - g[2]))) / 2.0
         unseen, room = coupled <= SEEN * floor, reduced.radii[0] < longest
+        if shorter and not unseen and float(np.max(np.abs(g[1] + g[2] - 2.0 * g[0]))) > coupled:
+            reduced, shorter = reduced.resized(reduced.radii * np.append(0.5, np.ones(reduced.d))), shorter - 1
+            continue
         if alone <= coupled or not reduced.N[n, 0] or (coupled <= SAFETY * floor and not room):
             return reduced, float(np.max(np.abs(g))), floor
         along, across = (SHRINK, 1.0) if unseen and room else (1.0, 0.5)

@@ -21,8 +21,8 @@ from onesided.evaluation.equilibrium_blocks import Evaluation
 from onesided.statics.curves.corrections import Closed, Correction, Plane, make_point, newton
 from onesided.statics.curves.curve import Curve, CurvePoint, CurvePoints
 from onesided.statics.curves.spectrum import negative_modes
-from onesided.statics.tracing.inside import between, interpolate, is_inside, mean_tangent, root_between
-from onesided.statics.tracing.singular import first_singular, refine_singular
+from onesided.statics.tracing.inside import between, interpolate, mean_tangent, root_between
+from onesided.statics.tracing.singular import first_singular, is_reached, modes_lost, refine_singular
 
 UserEvents = Mapping[str, Callable[[Array, float], float]]
 NONE: Mapping[str, float] = {}
@@ -236,8 +236,8 @@ def locate(curve: Curve, a: CurvePoint, b: CurvePoint, hit: Hit, watch: PathWatc
             found = root_between(curve, a, b, measure, width)
             if found is not None:
                 found.t = mean_tangent(a, b)  # its own is that of a singular matrix
-                found = refine_singular(curve, found, b.s - a.s, watch.tolerances)
-            if found is not None and is_inside(a, b, found):
+                found = refine_singular(curve, found, b.s - a.s, watch.tolerances, modes_lost(a, b))
+            if found is not None and is_reached(curve, a, b, found):
                 return found
         return None
     return _solve_border(curve, a, b, hit, depth=30)

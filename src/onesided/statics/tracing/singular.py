@@ -29,6 +29,11 @@ HALVINGS = 20  # of a bracket of modes, from whose ends Newton's method leads el
 ROUNDS = 30  # of Newton's method: slow where another singular point is close
 BLUR = 64.0  # steps ahead within which a singular point is looked for where rounding decides inertia
 CLOSE = EPS**0.3  # modes this soft, relative to the reference, are taken to vanish together
+ALIKE = (
+    EPS**0.1875
+)  # so are the softest ones where their stiffnesses differ by no more than this share: symmetric pairs
+JUST_BEFORE = 0.99  # share of the way to a singular point at which the path is to head for it
+HEADS = 0.5  # cosine of the angle between the path just before a singular point and the way to that, at least
 
 
 def first_singular(
@@ -47,10 +52,11 @@ def first_singular(
     for fraction in fractions or [0.5]:  # a mode may touch zero: a fork seen from its branch
         guess = replace(a, y=interpolate(a, b, fraction), s=a.s + fraction * (b.s - a.s), t=mean_tangent(a, b))
         guess = replace(guess, x=curve.packed(guess.y))
-        found = refine_singular(curve, guess, b.s - a.s, tolerances)
+        together = modes_lost(a, b)
+        found = refine_singular(curve, guess, b.s - a.s, tolerances, together)
         if found is None and undecided(curve, b.x, tolerances):  # steps may be shorter than the blur of a fork
-            found = refine_singular(curve, guess, BLUR * (b.s - a.s), tolerances)
-        if found is not None and (is_inside(a, b, found) or _in_its_blur(curve, a, b, found, tolerances)):
+            found = refine_singular(curve, guess, BLUR * (b.s - a.s), tolerances, together)
+        if found is not None and (is_reached(curve, a, b, found) or _in_its_blur(curve, a, b, found, tolerances)):
             along = mean_tangent(a, b)
             found = replace(found, s=a.s + float(along @ (found.y - a.y)))
             return _sooner(curve, a, b, found, tolerances, shares) or found
@@ -84,6 +90,26 @@ def _first_of_bracket(curve: Curve, a: CurvePoint, b: CurvePoint, tolerances: To
             return found
         a, b = (a, middle) if middle.negative != a.negative else (middle, b)
     return None
+
+
+def modes_lost(a: CurvePoint, b: CurvePoint) -> int:
+    """How many modes change their sign on a step, as far as that is known: so many may vanish together."""
+    return abs(a.negative - b.negative) if min(a.negative, b.negative) >= 0 else 1
+
+
+def is_reached(curve: Curve, a: CurvePoint, b: CurvePoint, found: CurvePoint) -> bool:
+    """Whether a singular point lies within a step, and on its curve: that heads for it just before it.
+
+    Close to a symmetric path there are other branches, on which a mode is singular but for rounding.
+    """
+    if not is_inside(a, b, found):
+        return False
+    reached = float(mean_tangent(a, b) @ (found.y - a.y)) / (b.s - a.s)
+    before = between(curve, a, b, JUST_BEFORE * reached, inertia=False)
+    if before is None:
+        return True
+    way = found.y - before.y
+    return bool(before.t @ way >= HEADS * math.sqrt(way @ way))
 
 
 def _in_its_blur(curve: Curve, a: CurvePoint, b: CurvePoint, found: CurvePoint, tolerances: Tolerances) -> bool:
@@ -144,12 +170,19 @@ def _crossings(curve: Curve, a: CurvePoint, b: CurvePoint, tolerances: Tolerance
     return sorted(float(r.real) for r in roots[real] if 0.0 < r.real < 1.0)
 
 
-def refine_singular(curve: Curve, point: CurvePoint, step: float, tolerances: Tolerances) -> CurvePoint | None:
-    """Move a nearly singular point to where J loses rank exactly; None where there is no such point near."""
+def refine_singular(
+    curve: Curve, point: CurvePoint, step: float, tolerances: Tolerances, together: int = 1
+) -> CurvePoint | None:
+    """Move a nearly singular point to where J loses rank exactly; None where there is no such point near.
+
+    `together` modes change their sign close to it: all of them may vanish at once.
+    """
     curve = curve.measured_at(point.x)
     try:
-        close = int(np.count_nonzero(np.abs(split(curve, point.x, tolerances).kappa) <= CLOSE))
-        for keep in dict.fromkeys((max(close, 1), 1)):
+        kappa = np.abs(split(curve, point.x, tolerances).kappa)
+        softest = float(np.min(kappa, initial=math.inf))
+        close = int(np.count_nonzero(kappa <= max(CLOSE, (1.0 + ALIKE) * softest)))
+        for keep in sorted({max(close, 1), min(max(together, 1), SOFT), 1}, reverse=True):
             refined = _refine(curve, point, step, tolerances, keep)
             if refined is not None and is_singular_equilibrium(curve, refined, tolerances):
                 return refined
