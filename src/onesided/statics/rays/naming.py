@@ -141,7 +141,7 @@ def name_kink(where: Standpoint, back: Ray, on: Ray | None) -> Named:
 
 
 def _incoming(where: Standpoint, rays: Rays, curve: Curve, point: CurvePoint) -> int | None:
-    """The ray along which we came, reversed; among equal directions the one on our own working set.
+    """The ray along which we came, reversed; among much the same directions one on our own working set, the nearest.
 
     Where reactions are not unique, only motions are compared.
     """
@@ -149,9 +149,9 @@ def _incoming(where: Standpoint, rays: Rays, curve: Curve, point: CurvePoint) ->
     n = where.system.n
     loose = reactions_at(where) is not None and bool(np.max(np.abs(back[: n + 1])) > where.tolerances.singularity)
     seen = slice(0, n + 1 if loose else None)
+    near = [_cosine(back[seen], _scaled_direction(where, ray)[seen]) for ray in rays.rays]
     scores = [
-        (round(_cosine(back[seen], _scaled_direction(where, ray)[seen]), 6), ray.rows == tuple(curve.rows))
-        for ray in rays.rays
+        (round(cosine, 6), ray.rows == tuple(curve.rows), cosine) for cosine, ray in zip(near, rays.rays, strict=True)
     ]
     best = max(range(len(scores)), key=scores.__getitem__, default=None)
     return best if best is not None and scores[best][0] > 0.9 else None

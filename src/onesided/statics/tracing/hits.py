@@ -22,7 +22,7 @@ from onesided.statics.curves.corrections import Closed, Correction, Plane, make_
 from onesided.statics.curves.curve import Curve, CurvePoint, CurvePoints
 from onesided.statics.curves.spectrum import negative_modes
 from onesided.statics.tracing.inside import between, interpolate, mean_tangent, root_between
-from onesided.statics.tracing.singular import first_singular, is_reached, modes_lost, refine_singular
+from onesided.statics.tracing.singular import first_singular, heading, modes_lost, refine_singular
 
 UserEvents = Mapping[str, Callable[[Array, float], float]]
 NONE: Mapping[str, float] = {}
@@ -237,8 +237,9 @@ def locate(curve: Curve, a: CurvePoint, b: CurvePoint, hit: Hit, watch: PathWatc
             if found is not None:
                 found.t = mean_tangent(a, b)  # its own is that of a singular matrix
                 found = refine_singular(curve, found, b.s - a.s, watch.tolerances, modes_lost(a, b))
-            if found is not None and is_reached(curve, a, b, found):
-                return found
+            t = None if found is None else heading(curve, a, b, found)
+            if found is not None and t is not None:
+                return replace(found, t=t)
         return None
     return _solve_border(curve, a, b, hit, depth=30)
 

@@ -56,9 +56,10 @@ def first_singular(
         found = refine_singular(curve, guess, b.s - a.s, tolerances, together)
         if found is None and undecided(curve, b.x, tolerances):  # steps may be shorter than the blur of a fork
             found = refine_singular(curve, guess, BLUR * (b.s - a.s), tolerances, together)
-        if found is not None and (is_reached(curve, a, b, found) or _in_its_blur(curve, a, b, found, tolerances)):
+        t = None if found is None else heading(curve, a, b, found)
+        if found is not None and (t is not None or _in_its_blur(curve, a, b, found, tolerances)):
             along = mean_tangent(a, b)
-            found = replace(found, s=a.s + float(along @ (found.y - a.y)))
+            found = replace(found, s=a.s + float(along @ (found.y - a.y)), t=along if t is None else t)
             return _sooner(curve, a, b, found, tolerances, shares) or found
     return None
 
@@ -97,19 +98,20 @@ def modes_lost(a: CurvePoint, b: CurvePoint) -> int:
     return abs(a.negative - b.negative) if min(a.negative, b.negative) >= 0 else 1
 
 
-def is_reached(curve: Curve, a: CurvePoint, b: CurvePoint, found: CurvePoint) -> bool:
-    """Whether a singular point lies within a step, and on its curve: that heads for it just before it.
+def heading(curve: Curve, a: CurvePoint, b: CurvePoint, found: CurvePoint) -> Array | None:
+    """Tangent of the curve just before a singular point within a step; None where the curve does not lead there.
 
     Close to a symmetric path there are other branches, on which a mode is singular but for rounding.
     """
     if not is_inside(a, b, found):
-        return False
-    reached = float(mean_tangent(a, b) @ (found.y - a.y)) / (b.s - a.s)
+        return None
+    along = mean_tangent(a, b)
+    reached = float(along @ (found.y - a.y)) / (b.s - a.s)
     before = between(curve, a, b, JUST_BEFORE * reached, inertia=False)
     if before is None:
-        return True
+        return along
     way = found.y - before.y
-    return bool(before.t @ way >= HEADS * math.sqrt(way @ way))
+    return before.t if before.t @ way >= HEADS * math.sqrt(way @ way) else None
 
 
 def _in_its_blur(curve: Curve, a: CurvePoint, b: CurvePoint, found: CurvePoint, tolerances: Tolerances) -> bool:
