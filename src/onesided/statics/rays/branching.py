@@ -16,6 +16,7 @@ import numpy as np
 from onesided.base.tolerances import EPS, HALF_DIGITS
 from onesided.base.types import Array
 from onesided.linalg.sphere_zeros import UNDECIDED, Zeros, some_zeros, zeros_on_sphere
+from onesided.results import Ray
 from onesided.statics.curves.curve import Curve
 from onesided.statics.curves.spectrum import Borders, Split
 from onesided.statics.rays.reduced import Crossing, Reduced, reduce_at
@@ -102,6 +103,13 @@ def branches_at(piece: Curve, x: Array, parts: Split) -> Branches:
         if not found.reason or len(zeros.members) or attempts == ATTEMPTS:
             return best
     return best
+
+
+def unexplained(listed: tuple[Ray, ...]) -> str:
+    """Why branches must be missing: equilibria of an energy fork where the number of negative modes changes with p."""
+    alone = len(listed) == 2 and listed[0].p_sign * listed[1].p_sign < 0
+    degrees = {ray.beyond for ray in listed} if alone else set()
+    return "branches that change the number of negative modes" if len(degrees - {None}) == 2 else ""
 
 
 def _ellipsoids(reduced: Reduced) -> Iterator[tuple[Reduced, float, float]]:

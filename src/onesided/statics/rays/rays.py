@@ -27,7 +27,7 @@ from onesided.results import Ray, Rays
 from onesided.statics.curves.curve import Curve
 from onesided.statics.curves.spectrum import InseparableError, Split, decided_modes, negative_modes, split
 from onesided.statics.equilibria.place import Standpoint, place_near
-from onesided.statics.rays.branching import Branch, branches_at, sign_of_p
+from onesided.statics.rays.branching import Branch, branches_at, sign_of_p, unexplained
 from onesided.statics.rays.large_rays import large_rays
 from onesided.statics.rays.rates import rates_at
 from onesided.statics.rays.reactions import Reactions, independent, loose_along, reactions_at
@@ -112,15 +112,8 @@ def rays_at(where: Standpoint) -> Rays:
     listed = tuple(_ray(one.where, one.direction, one.taylor, degrees[one.direction.piece]) for one in found)
     if reactions is not None:
         listed = tuple(_with_reactions(where, one, ray) for one, ray in zip(found, listed, strict=True))
-    reason = reason or ("" if len(where.weak) or family else _unexplained(listed))
+    reason = reason or ("" if len(where.weak) or family else unexplained(listed))
     return Rays(listed, not reason, multiplicity, family, reason, cluster)
-
-
-def _unexplained(listed: tuple[Ray, ...]) -> str:
-    """Why branches must be missing: equilibria of an energy fork where the number of negative modes changes with p."""
-    alone = len(listed) == 2 and listed[0].p_sign * listed[1].p_sign < 0
-    degrees = {ray.beyond for ray in listed} if alone else set()
-    return "branches that change the number of negative modes" if len(degrees - {None}) == 2 else ""
 
 
 def _with_reactions(where: Standpoint, one: "FoundRay", ray: Ray) -> Ray:
