@@ -230,6 +230,27 @@ def test_a_bifurcation_meets_a_limit_point_at_a_hilltop():
     assert along.p == pytest.approx(_force(np.sqrt(np.cbrt(1 + along.theta**2) - 1), along.theta), rel=1e-10)
 
 
+@pytest.mark.parametrize(
+    ("kind", "reach", "expected"),
+    [("user", (0.1, 1.0), 0.5), ("bound", (0.1, 1.0), 0.9), ("smooth_bifurcation", (0.1, 1.0), 0.7)],
+)
+def test_a_contact_ends_other_events_and_is_no_corner_limit(kind, reach, expected):
+    """x = p meets a stop at w: at the watched 0.5, at the bound 0.9, or where y has lost its stiffness at 0.7."""
+    system = onesided.System(
+        coordinates=("x", "y"),
+        energy=lambda q, p, th: (q[0] - p) ** 2 / 2 + (0.7 - q[0]) * q[1] ** 2 / 2 + q[1] ** 4,
+        unilateral={"stop": lambda q, p, th: th.w - q[0]},
+        parameters={"w": 0.95},
+    )
+    watched = {"half": lambda q, p: q[0] - 0.5}
+    path = onesided.trace(system, [0.0, 0.0], 0.0, p_bounds=(-0.1, 0.9), events=watched)
+    event = next(one for one in path.events if one.kind is onesided.Kind[kind])
+    found = onesided.follow(event, "w", reach)
+    end = found.meetings[0]
+    assert (end.kind, end.constraints) == (Encounter.contact, ("stop",))
+    assert (end.theta, found.theta[0]) == pytest.approx((expected, expected), abs=1e-10)
+
+
 @pytest.mark.parametrize("unit", [1.0, 1e-3])
 @pytest.mark.parametrize("number", [0, 1])
 def test_two_bifurcations_that_meet_are_no_hilltop(unit, number):

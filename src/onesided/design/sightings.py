@@ -67,9 +67,8 @@ def _margins(events: CurveOfEvents, spot: Spot) -> dict[Label, float]:
     k, names = len(spot.curve.system.bilateral), spot.curve.system.constraint_names
     margins, _ = spot.curve.margins(spot.e, spot.y, np.zeros(spot.curve.size))
     own = getattr(events.condition, "j", -1)
-    corner = own >= 0
-    kind = Encounter.corners if corner else Encounter.corner_limit
-    first = (names[own],) if corner else ()
+    other = Encounter.corner_limit if isinstance(events.condition, Turn) else Encounter.contact
+    kind, first = (Encounter.corners, (names[own],)) if own >= 0 else (other, ())
     return {Label(kind, (*first, names[k + j])): float(value) for j, value in enumerate(margins) if k + j != own}
 
 

@@ -19,7 +19,7 @@ from onesided.results import Kind
 from onesided.results.named import label_of
 
 COLOURS = (*HUES, ACCENT)
-MARKS = ("o", "s", "^", "D", "v", "P", "X", "*", "p")
+MARKS = ("o", "s", "^", "D", "v", "P", "X", "*", "p", "h")
 
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 MOST_LINES, MOST_NUMBERED = 300, 12  # of events across axes, and with their numbers

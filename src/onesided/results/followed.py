@@ -26,6 +26,7 @@ class Encounter(Enum):
     turns = "the curve turns back"
     kink = "the stiffness jumps"
     forks = "two bifurcations meet"
+    contact = "a contact changes at the same point"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
