@@ -24,7 +24,7 @@ OPTIONS = ("-std=c++17",)
 THREADS = 128  # of a block
 BLOCKS = 8  # per multiprocessor, each of which takes paths until none is left
 ROOM, ROOM_POINTS = 16, 256  # rows per path that there is room for at first, of events alone and with all points
-CHUNK = 1 << 18  # paths of one call: at the end of each there is less and less to do, and calls do not overlap
+CHUNK = 1 << 19  # paths of one call: at the end of each there is less and less to do, and calls do not overlap
 SHARE = 0.8  # of the memory that is free, for all of them
 MOST, MOST_POINTS = 512, 4096  # rows of a path, of events alone and with all points; one with more is not done
 ASKED = ("how", "points", "s", "s_1", "degree")  # of every path; of those that did not come to their end also where
