@@ -113,6 +113,19 @@ def test_a_study_goes_on_grows_and_reruns(spring, tmp_path, monkeypatch):
     assert opened.counts() == {"cases": 4, "done": 4, "failed": 1}
 
 
+def test_a_study_of_which_nothing_is_done_yet_can_be_looked_at(spring, tmp_path):
+    """As it lies on disk between its statement and the first rows."""
+    found = onesided.study(onesided.StudyTask(spring, "solve"), over={"k": [1.0, 2.0]}, folder=tmp_path, workers=0)
+    for file in (tmp_path / "rows").iterdir():
+        file.unlink()
+    assert found.counts() == {"cases": 2, "done": 0, "failed": 0}
+    assert len(found["k"]) == len(found["case"]) == len(found.to_pandas()) == 0
+    assert found.to_xarray()["k"].values.tolist() == [1.0, 2.0]
+    assert found.missing().tolist() == [0, 1] and found.failed() == {}
+    with pytest.raises(UsageError, match="no case is done yet"):
+        found["stable"]
+
+
 def test_a_folder_of_another_study_is_refused_with_what_differs(spring, truss, tmp_path):
     over, folder = {"k": [1.0, 2.0]}, tmp_path / "s"
     onesided.study(onesided.StudyTask(spring, "solve"), over=over, folder=folder, workers=0)

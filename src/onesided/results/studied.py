@@ -150,9 +150,10 @@ class Study:
             if name not in varied and name not in rows.column_names:
                 known = self.keys()
                 guess = nearest(str(name), known)
+                advice = f"did you mean '{guess}'?" if guess else "keep=… states what is kept"
                 raise UsageError(
                     f"the study holds no '{name}'", expected="one of " + ", ".join(known),
-                    advice=f"did you mean '{guess}'?" if guess else "keep=… states what is kept",
+                    advice=advice if len(rows) else "no case is done yet: what is kept is known with the first",
                 )  # fmt: skip
         return [varied[name] if name in varied else _column(rows[name], name) for name in names]
 
