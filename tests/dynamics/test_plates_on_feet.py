@@ -116,9 +116,10 @@ def _both_agree(seed):
     for motion in (exact, steps):
         assert np.sum(motion.lam[-1]) == pytest.approx(G, rel=1e-6)
         assert np.max(np.abs(motion.q[:, 2:5])) < 1e-9
-        if seed % 5 == 0:  # three feet
-            assert motion.not_unique == ()
-            assert motion.note == ""
+        if seed % 5 == 0:  # three feet: friction that sticks is a choice, the motion never is
+            rests = np.max(np.abs(motion.v[-1])) < 1e-9
+            assert rests or motion.not_unique == ()
+            assert "the motion depends" not in motion.note
 
 
 @pytest.mark.parametrize("seed", [0, 14])  # three feet; three of eight almost in line
