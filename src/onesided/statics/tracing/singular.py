@@ -49,10 +49,10 @@ def first_singular(
         fractions = _crossings(curve, a, b, tolerances)
     except InseparableError:
         return None
+    together = modes_lost(a, b)
     for fraction in fractions or [0.5]:  # a mode may touch zero: a fork seen from its branch
         guess = replace(a, y=interpolate(a, b, fraction), s=a.s + fraction * (b.s - a.s), t=mean_tangent(a, b))
         guess = replace(guess, x=curve.packed(guess.y))
-        together = modes_lost(a, b)
         found = refine_singular(curve, guess, b.s - a.s, tolerances, together)
         if found is None and undecided(curve, b.x, tolerances):  # steps may be shorter than the blur of a fork
             found = refine_singular(curve, guess, BLUR * (b.s - a.s), tolerances, together)
