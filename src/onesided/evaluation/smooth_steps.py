@@ -16,6 +16,7 @@ from onesided.evaluation.compiling import compiled
 from onesided.evaluation.dormand_prince import STAGES, tableau
 from onesided.evaluation.lane_algebra import eliminated, substituted
 from onesided.evaluation.path_steps import SMALL_SIZE
+from onesided.groups.group import MOST_TURN
 
 if TYPE_CHECKING:
     from onesided.evaluation.motion_functions import MotionFunctions
@@ -84,7 +85,8 @@ class Trial(NamedTuple):
     """A step that is tried: the next evaluation, what is known, the point reached.
 
     `ahead` is the way from the configuration at the end that is still to go, dq and dv what it took to get back to the
-    constraints; `impulse` is that of a blow; `middle` the acceleration in the middle of the step.
+    constraints; `impulse` is that of a blow; `middle` the acceleration in the middle of the step; `turn` the largest
+    angle by which the step turns a body.
     """
 
     i: Any
@@ -100,6 +102,7 @@ class Trial(NamedTuple):
     evaluations: Any
     impulse: Any
     middle: Any
+    turn: Any
     done: Any
 
 
@@ -181,7 +184,8 @@ class StrideFunctions:
         speed, bend = top(at.v) + top(end.v), top(at.a) + top(end.a)
         h = end.t - at.t
         jumps = top(moved) > h * speed + h * h * bend + HALF_DIGITS * jnp.max(way.sizes.q)
-        return (found.error <= 1.0) & (found.off <= rules.residual) & (far <= BRANCH) & ~jumps
+        near = (far <= BRANCH) & (found.turn <= MOST_TURN) & ~jumps
+        return (found.error <= 1.0) & (found.off <= rules.residual) & near
 
     def trial(
         self,
@@ -200,7 +204,7 @@ class StrideFunctions:
         push, jump = (zero, none) if blow is None else blow
         start = Trial(
             none + first, stages, at._replace(t=at.t + h), zero, zero, zero, none, none + jnp.inf, none + jnp.inf,
-            none + 1.0, none, none, zero, none > 0.0,
+            none + 1.0, none, none, zero, none, none > 0.0,
         )  # fmt: skip
 
         def evaluate(x: Trial) -> Trial:
@@ -247,7 +251,9 @@ class StrideFunctions:
         error = jnp.where(five == 0.0, 0.0, five * five / jnp.where(size == 0.0, 1.0, size))
         end = x.end._replace(v=at.v + y[n : 2 * n], work=at.work + y[2 * n])
         x = x._replace(stages=stages, i=x.i + 1.0)
-        ready = x._replace(i=x.i * 0.0 + SETTLE, end=end, ahead=y[:n], error=error, done=~((error <= 1.0) | sure))
+        turn = 0.0 * error if self.of.space.flat else self.of.space.turn(y[:n])
+        done = ~((error <= 1.0) | sure)
+        ready = x._replace(i=x.i * 0.0 + SETTLE, end=end, ahead=y[:n], error=error, turn=turn, done=done)
         return chosen(last, ready, x)
 
     def _settled(self, x: Trial, now: "_Now", rules: StrideRules, look: bool) -> Trial:
@@ -315,6 +321,7 @@ def decided(way: StrideWay, found: Trial, h: Any, good: Any, rules: StrideRules,
     calm = way.tries == 0.0
     grown = h * jnp.minimum(jnp.where(calm, GROW, 1.0), jnp.maximum(SHRINK, factor))
     grown = jnp.where((h < way.h) & calm, jnp.maximum(grown, way.h), grown)
+    grown = jnp.minimum(grown, SAFETY * h * MOST_TURN / jnp.where(found.turn > 0.0, found.turn, FLOOR))
     less = h * jnp.minimum(0.5, jnp.maximum(SHRINK, factor))
     less = jnp.where(jnp.isfinite(found.error), less, SHRINK * h)
     tries = jnp.where(taken, 0.0, way.tries + 1.0)

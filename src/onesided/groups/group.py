@@ -3,7 +3,9 @@
 from abc import ABC, abstractmethod
 from typing import Any
 
-from onesided.groups.series import inverse
+from onesided.groups.series import inverse, namespace
+
+MOST_TURN = 2.5  # of a step: motion within it is known by the shortest way between its ends, which is below π
 
 
 class Group(ABC):
@@ -39,6 +41,10 @@ class Group(ABC):
     @abstractmethod
     def angle_squared(self, delta: Any) -> Any:
         """Square of the rotation angle of exp(δ), one number per point."""
+
+    def turn(self, delta: Any) -> Any:
+        """The largest angle by which exp(δ) turns a body, one number per point; δ is the shortest way below π."""
+        return namespace(delta).sqrt(self.angle_squared(delta))
 
     def nudge(self, q: Any, delta: Any) -> Any:
         """q∘exp(δ) up to second order in δ: what derivatives at δ = 0 are taken of, because it is cheap."""

@@ -111,6 +111,11 @@ class Product(Group):
         """Not one number: every part has its own angle."""
         raise ModelError("a product has no single angle", advice="ask its parts")
 
+    def turn(self, delta: Any) -> Any:
+        """The largest turn of all parts."""
+        turns = self._each(lambda g, a: g.turn(a)[..., None], delta)
+        return namespace(delta).max(turns, axis=-1)
+
     @property
     def flat(self) -> bool:
         """Whether increments are added to coordinates in every part."""

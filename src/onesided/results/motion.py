@@ -237,8 +237,8 @@ def interpolate(space: Group, points: NeighbourPoints, i: int, times: Array) -> 
         return np.repeat(points.q, len(times), axis=0), np.repeat(points.v, len(times), axis=0)
     delta = space.local(np.broadcast_to(points.q[i], points.q.shape), points.q)
     if not space.flat:  # neighbours that are turned too far have no place in one chart
-        far = np.max(np.abs(delta), axis=1) > FAR
-        keep = ~far | (np.abs(np.arange(len(delta)) - i - 0.5) < 1.0)
+        turned = np.append(0.0, np.cumsum(space.turn(space.local(points.q[:-1], points.q[1:]))))
+        keep = (np.abs(turned - turned[i]) <= FAR) | (np.abs(np.arange(len(delta)) - i - 0.5) < 1.0)
         points, delta, i = NeighbourPoints(*(a[keep] for a in points)), delta[keep], i - int(np.sum(~keep[:i]))
     rate, curve = local_ends(space, delta, points.v, points.a)
     origin, unit = points.t[i], float(np.max(np.abs(np.diff(points.t))))

@@ -19,6 +19,7 @@ from onesided.dynamics.mechanics import Accelerated, Mechanics, MotionState
 from onesided.dynamics.smooth.smooth_motion import SmoothMethod
 from onesided.dynamics.smooth.stepper import (
     NEAR,
+    SAFETY,
     SHRINK,
     Accuracy,
     Stepper,
@@ -26,6 +27,7 @@ from onesided.dynamics.smooth.stepper import (
     first_step,
     jumps,
     limited,
+    longest_turn,
     next_step,
     where,
 )
@@ -137,7 +139,8 @@ class ExplicitStepper(Stepper):
         while not self.too_small(self.h):
             h = limited(self.h, t_end - self.state.t)
             dq, v, work, error = self._try(h)
-            found = self._arrive(self.state.t + h, dq, v, work, BRANCH) if error <= 1.0 else None
+            longest = longest_turn(self.mechanics.equations.space, dq, h)
+            found = self._arrive(self.state.t + h, dq, v, work, BRANCH) if error <= 1.0 and h <= longest else None
             good = found is not None and (self._last_pivot >= self._rest or found.t >= t_end)
             if not good and not leapt and self._rates is None and self.mechanics.closest < NEAR:
                 leapt = True  # once for each step: from here across, rather than ever closer
@@ -147,7 +150,8 @@ class ExplicitStepper(Stepper):
                 self.state = found
                 self._count(found.t, tiny=h * MANY < t_end - found.t)
                 grown = next_step(h, error, self.order, rejected=tries > 0)
-                self.h = min(max(grown, self.h) if h < self.h and not tries else grown, self.method.max_step)
+                grown = max(grown, self.h) if h < self.h and not tries else grown
+                self.h = min(grown, self.method.max_step, SAFETY * longest)
                 self._stride = h if good else self._stride
                 return None
             tries += 1

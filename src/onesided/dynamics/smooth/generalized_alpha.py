@@ -21,7 +21,17 @@ from onesided.base.types import Array, Status
 from onesided.dynamics.mechanics import Mechanics, MotionState
 from onesided.dynamics.smooth.implicit import INDEX3, STABILISED, Linearised, Stabilised
 from onesided.dynamics.smooth.smooth_motion import SmoothMethod
-from onesided.dynamics.smooth.stepper import Accuracy, Stepper, check_knobs, first_step, jumps, limited, next_step
+from onesided.dynamics.smooth.stepper import (
+    SAFETY,
+    Accuracy,
+    Stepper,
+    check_knobs,
+    first_step,
+    jumps,
+    limited,
+    longest_turn,
+    next_step,
+)
 
 ORDER, ITERATIONS = 2, 25  # of the error per time; of Newton's method
 
@@ -132,10 +142,11 @@ class AlphaStepper(Stepper):
             found = self._newton(self._form, blocks, start, h)
             state = self._arrive(found, start, h) if found is not None else None
             error = self._error(state.a, h) if state is not None else math.inf
-            if state is not None and found is not None and (fixed or error <= 1.0):
+            longest = longest_turn(self.mechanics.equations.space, found[0], h) if found is not None else h
+            if state is not None and found is not None and (fixed or (error <= 1.0 and h <= longest)):
                 self._advance(state, found[1], start, h)
                 if not fixed:
-                    self.h = self._next(h, error, rejected=rejected)
+                    self.h = min(self._next(h, error, rejected=rejected), SAFETY * longest)
                 return None
             if fixed:
                 break

@@ -12,7 +12,16 @@ from onesided.base.types import Array, Status
 from onesided.dynamics.mechanics import Mechanics, MotionState
 from onesided.dynamics.smooth.implicit import STABILISED, Linearised, Stabilised
 from onesided.dynamics.smooth.smooth_motion import SmoothMethod
-from onesided.dynamics.smooth.stepper import Accuracy, Stepper, check_knobs, first_step, limited, next_step
+from onesided.dynamics.smooth.stepper import (
+    SAFETY,
+    Accuracy,
+    Stepper,
+    check_knobs,
+    first_step,
+    limited,
+    longest_turn,
+    next_step,
+)
 
 ROOT = math.sqrt(6.0)
 C = np.array([(4 - ROOT) / 10, (4 + ROOT) / 10, 1.0])
@@ -82,13 +91,15 @@ class RadauStepper(Stepper):
             solver = _RadauSolver(form, self._matrix, blocks, h)
             W, Z, converged = self._newton(form, solver, h)
             error = self._error(form, solver, W, h) if converged else math.inf
+            longest = longest_turn(self.mechanics.equations.space, W[2, : form.n], h) if converged else h
             fixed = self.method.step is not None
-            found = self._arrive(form, W, Z, h) if converged and (fixed or error <= 1.0) else None
+            found = self._arrive(form, W, Z, h) if converged and (fixed or (error <= 1.0 and h <= longest)) else None
             if found is not None:
                 self.state = found
                 if not fixed:
                     grown = next_step(h, error, ERROR_ORDER, rejected=rejected)
-                    self.h = min(max(grown, self.h) if h < self.h and not rejected else grown, self.method.max_step)
+                    grown = max(grown, self.h) if h < self.h and not rejected else grown
+                    self.h = min(grown, self.method.max_step, SAFETY * longest)
                 return None
             if fixed:
                 break

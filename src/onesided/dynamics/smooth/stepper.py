@@ -11,6 +11,7 @@ from onesided.base.errors import UsageError
 from onesided.base.tolerances import HALF_DIGITS
 from onesided.base.types import Array, Status
 from onesided.dynamics.mechanics import Mechanics, MotionState
+from onesided.groups.group import MOST_TURN, Group
 from onesided.linalg import dependent_rows
 
 SAFETY, SHRINK, GROW = 0.9, 0.2, 6.0
@@ -37,6 +38,12 @@ def jumps(mechanics: Mechanics, before: MotionState, after: MotionState, off: Ar
     bend = float(np.max(np.abs(before.a), initial=0.0) + np.max(np.abs(after.a), initial=0.0))
     noise = HALF_DIGITS * float(mechanics.sizes.q.max())
     return bool(np.max(np.abs(off), initial=0.0) > h * speed + h * h * bend + noise)
+
+
+def longest_turn(space: Group, delta: Array, h: float) -> float:
+    """The longest step with the speeds of one of size h, which moved by δ, that turns no body too far."""
+    turn = 0.0 if space.flat else float(space.turn(delta))
+    return h * MOST_TURN / turn if turn > 0.0 else math.inf
 
 
 class Stepper(ABC):
