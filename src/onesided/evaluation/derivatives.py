@@ -28,6 +28,7 @@ CROWD, MILLION = 256, 1_000_000  # points of one call of short functions; number
 FEW = 4  # least number of points of one call where there are some
 SOME = 8  # coordinates from which on it is worth to look for zeros of the Hessian
 WORTH = 200_000  # points that are looked at, times points of one call, that pay for its compilation
+WIDE = 10_000_000  # numbers in Hessians of such points that take longer to compute than all it takes to do without
 MANY = 1000  # numbers of one such call that cost no more than the call itself
 SEVERAL = 500  # residuals that are worth a function of their own, where the blocks are there already
 SMALL = 64  # coordinates and constraints up to which residuals may be taken from the blocks
@@ -175,7 +176,8 @@ class Derivatives:
     def looks_pay(self, count: int) -> bool:
         """Whether so many places more are worth the compilation of `look`, as in `evaluate_many`."""
         self._looked += count
-        return self._looks.ready or self._looked * self._few > WORTH
+        wide = not (self._kkt.native or self.elementwise) and self._looked * self.n * (self.n + self.m) > WIDE
+        return self._looks.ready or wide or self._looked * self._few > WORTH
 
     def look(self, X: Array, directions: Array, vector: Any) -> tuple[Array, Array]:
         """Values c and the derivative of (L_q, c) in a direction of its own, (m,) and (n + m,), at many points."""
