@@ -40,6 +40,10 @@ class SplitRows(NamedTuple):
     T: Array
     Y: Array
 
+    def reactions(self, f: Array) -> Array:
+        """ν with Eᵀν = f, as far as it can be."""
+        return np.asarray(self.pseudo_inverse.T @ f)
+
 
 def rows_apart(E: Array, rank: float) -> SplitRows:
     """Rank of constraint gradients (rows of E, scaled) after normalising each row."""
@@ -350,27 +354,24 @@ def _taken_apart(piece: "Curve", x: Array, tolerances: Tolerances, keep: int | N
         near = np.isin(np.arange(len(near)), np.argsort(np.abs(modes.kappa))[:keep])
     phi, far = modes.modes[:, near], modes.modes[:, ~near]
     compliance = (far / modes.kappa[~near]) @ far.T
-
-    def reactions(u: Array, f: Array) -> Array:
-        """ν with Eᵀν = K u + f, as far as it can be."""
-        return np.asarray(rows.pseudo_inverse.T @ (K @ u + f))
+    count, idle = phi.shape[1], rows.Y.shape[1]
 
     shift = -rows.pseudo_inverse @ moving
     h = load + K @ shift
     response = shift - compliance @ h
     c = phi.T @ h
-    unit = 1.0 / max(1.0, float(np.sqrt(response @ sizes.reference @ response + c @ c)))
-    idle = rows.Y.shape[1]
+    unit = 1.0 / max(1.0, math.sqrt(response @ sizes.reference @ response + c @ c))
+    column = np.concatenate([response, [1.0], rows.reactions(K @ response + load)])[:, None] * unit
+    apart = RegularPart(K, rows, compliance), DenseBorders(piece), int(np.count_nonzero(modes.kappa[~near] < 0))
+    if not count + idle:
+        nothing = np.zeros((n + w, 0)), np.zeros((0, 1)), np.zeros(0)
+        return Split(column, *nothing, modes.kappa, *apart, modes.noise)
     consistent = not np.any(np.abs(rows.Y.T @ moving) > tolerances.rank * (1.0 + np.abs(rows.Y.T) @ np.abs(moving)))
-    column = np.concatenate([response, [1.0], reactions(response, load)]) * unit
-    columns = [np.vstack([phi, np.zeros((1, phi.shape[1])), reactions(phi, np.zeros_like(phi))])]
-    columns += [column[:, None]] if consistent else []
+    held = rows.reactions(K @ phi)
+    columns = [np.vstack([phi, np.zeros((1, count)), held])]
+    columns += [column] if consistent else []
     columns += [np.vstack([np.zeros((n + 1, idle)), rows.Y])]
-    tests = np.zeros((n + w, phi.shape[1] + idle))
-    tests[:n, : phi.shape[1]] = phi
-    tests[n:, : phi.shape[1]] = -reactions(phi, np.zeros_like(phi))
-    tests[n:, phi.shape[1] :] = rows.Y
-    count = phi.shape[1]
+    tests = np.vstack([np.hstack([phi, np.zeros((n, idle))]), np.hstack([-held, rows.Y])])
     linear = np.zeros((count + idle, sum(block.shape[1] for block in columns)))
     linear[:count, :count] = np.diag(modes.kappa[near])
     if consistent:
@@ -378,15 +379,23 @@ def _taken_apart(piece: "Curve", x: Array, tolerances: Tolerances, keep: int | N
     rounding = SAFETY * EPS * (np.abs(phi).T @ (np.abs(load) + np.abs(K) @ np.abs(shift))) * unit
     known = np.maximum(modes.floor(tolerances)[near], rounding)
     floor = np.append(floors(piece, x, modes.kappa[near], columns[0], known), np.ones(idle))
-    regular, outside = _regular(K, rows, compliance), int(np.count_nonzero(modes.kappa[~near] < 0))
-    parts = np.hstack(columns), tests, linear, floor, modes.kappa
-    return Split(*parts, regular.__matmul__, DenseBorders(piece), outside, modes.noise)
+    return Split(np.hstack(columns), tests, linear, floor, modes.kappa, *apart, modes.noise)
 
 
-def _regular(K: Array, rows: SplitRows, compliance: Array) -> Array:
+@dataclass(frozen=True, eq=False)
+class RegularPart:
     """Inverse of J outside the near modes, at fixed p: (u, 0, ν) with K u − Eᵀν = f, E u = g."""
-    n, w = len(K), rows.pseudo_inverse.shape[1]
-    P = rows.pseudo_inverse
-    u = np.hstack([compliance, P - compliance @ (K @ P)])
-    nu = P.T @ (K @ u - np.eye(n, n + w))
-    return np.vstack([u, np.zeros((1, n + w)), nu])
+
+    K: Array
+    rows: SplitRows
+    compliance: Array
+
+    @cached_property
+    def _matrix(self) -> Array:
+        P, (n, w) = self.rows.pseudo_inverse, self.rows.pseudo_inverse.shape
+        u = np.hstack([self.compliance, P - self.compliance @ (self.K @ P)])
+        return np.vstack([u, np.zeros((1, n + w)), self.rows.reactions(self.K @ u - np.eye(n, n + w))])
+
+    def __call__(self, right: Array) -> Array:
+        """What it makes of a right-hand side, (n + w,) → (n + 1 + w,)."""
+        return np.asarray(self._matrix @ right)
