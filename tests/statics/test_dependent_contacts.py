@@ -404,3 +404,52 @@ def test_the_second_method_finds_user_events():
         ]  # fmt: skip
         assert path.events[3].q[0] == pytest.approx(0.0, abs=1e-8)
         assert [path.events[i].p for i in (0, 2, 5)] == pytest.approx([0.1] * 3, abs=1e-9)
+
+
+def block_on_feet(feet, high):
+    """A heavy block on points `feet` of its base, its weight 1 at the height `high` over the origin: rise, two rolls.
+
+    The load u of the weight's offset (u, 0) is the control.
+    """
+
+    def energy(q, p, th):
+        z, a, b = q
+        return z + high * jnp.cos(a) * jnp.cos(b) + p * jnp.sin(a)
+
+    def gap(q, i):
+        return q[0] + feet[i][0] * jnp.sin(q[1]) + feet[i][1] * jnp.sin(q[2]) * jnp.cos(q[1])
+
+    gaps = {f"f{i}": (lambda q, p, th, i=i: gap(q, i)) for i in range(len(feet))}
+    return System(("z", "a", "b"), energy, unilateral=gaps)
+
+
+@pytest.mark.parametrize("count", [3, 4, 6, 8])
+@pytest.mark.parametrize("high", [0.2, 2.0])
+def test_a_block_on_feet_cannot_roll_about_two_of_them(count, high):
+    """Two opposite feet may carry it alone: it is stable nevertheless, until the weight passes an edge."""
+    angles = 2 * np.pi * np.arange(count) / count + np.pi / count  # an edge lies across x
+    system = block_on_feet(np.column_stack([np.cos(angles), np.sin(angles)]), high)
+    path = onesided.trace(system, [0.0, 0.0, 0.0], 0.0, p_bounds=(-0.1, 2.0))
+    first = path.events[0]
+    assert (first.kind, first.instability_before) == (Kind.corner_limit, 0)
+    assert first.p == pytest.approx(np.cos(np.pi / count), abs=1e-9)
+    assert not onesided.instability(system, path)[: first.index].any() and not path.instability[: first.index].any()
+    assert first.instability_after == 1  # on the edge
+
+
+@pytest.mark.parametrize("count", [2, 3, 4, 5, 6])
+def test_a_cup_of_planes_holds_an_apex_that_would_sway(count):
+    """An apex that would sway, lowered into z ≥ p + uᵢ·(x, y), is held, but along the valley of two planes."""
+    u = [(math.cos(2 * math.pi * i / count + 0.3), math.sin(2 * math.pi * i / count + 0.3)) for i in range(count)]
+    system = System(
+        ("x", "y", "z"),
+        lambda q, p, th: q[2] ** 2 / 2 - (q[0] ** 2 + q[1] ** 2) / 2,
+        unilateral={
+            f"w{i}": (lambda q, p, th, i=i: q[2] - p - (u[i][0] * q[0] + u[i][1] * q[1])) for i in range(count)
+        },
+    )
+    path = onesided.trace(system, [0.0, 0.0, 0.0], -1.0, p_bounds=(-1.0, 1.0))
+    touch = path.events[0]
+    assert touch.p == pytest.approx(0.0, abs=1e-9) and touch.instability_before == 2
+    assert touch.instability_after == (1 if count == 2 else 0)
+    assert set(path.instability[touch.index + 1 :]) == {touch.instability_after}

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.optimize import nnls
 
 from onesided.base.errors import UsageError
 from onesided.base.tolerances import DEFAULT
@@ -154,3 +155,24 @@ def _refine(ray: Array, active: Array) -> Array:
         return ray
     direction: Array = np.linalg.svd(active)[2][-1]
     return direction if direction @ ray > 0 else -direction
+
+
+def balanced_rows(gradients: Array, free: Mask, tol: float = DEFAULT.rank) -> Mask:
+    """Which rows of E x ≥ 0 can only be met as equations, where those that are `free` are equations already.
+
+    These are the rows that take part in some z with Eᵀz = 0 and z ≥ 0 on all rows but the free ones (Stiemke's lemma).
+    """
+    norms = np.linalg.norm(gradients, axis=1)
+    E = gradients / np.where(norms > 0.0, norms, 1.0)[:, None]
+    W = E @ null_rows(E[free], tol).T
+    sizes = np.linalg.norm(W, axis=1)
+    found: Mask = ~free & (sizes <= tol) & (norms > 0.0)
+    rest = np.flatnonzero(~free & (sizes > tol))
+    unit = W[rest] / sizes[rest, None]
+    while not found[rest].all():
+        wanted = ~found[rest]
+        z, off = nnls(np.vstack([unit.T, wanted]), np.eye(1, W.shape[1] + 1, W.shape[1])[0])
+        if off > tol:
+            break
+        found[rest[wanted & (z > tol)]] = True
+    return found

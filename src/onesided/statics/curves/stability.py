@@ -11,7 +11,7 @@ from onesided.base.names import unknown_name
 from onesided.base.tolerances import DEFAULT, Tolerances
 from onesided.base.types import Array, Indices
 from onesided.evaluation.equilibrium_blocks import Evaluation
-from onesided.linalg.polyhedra import cone_generators
+from onesided.linalg.polyhedra import balanced_rows, cone_generators
 from onesided.results import ConstraintStates, Path
 from onesided.statics.curves.activity import constraint_scales, working_rows
 from onesided.statics.curves.large import LargeCurve, make_curve
@@ -39,7 +39,20 @@ def degree_of_instability(
     system: System, e: Evaluation, active: ConstraintStates, sizes: Sizes, tolerances: Tolerances
 ) -> int:
     """Number of eigenvalues of the Hessian reduced on the strongly active set that are clearly negative."""
-    return spectrum_at(e, e.c_q[working_rows(system, active)], sizes, tolerances).negative(tolerances)
+    rows = held_rows(system, e, active, sizes, tolerances)
+    return spectrum_at(e, e.c_q[rows], sizes, tolerances).negative(tolerances)
+
+
+def held_rows(system: System, e: Evaluation, active: ConstraintStates, sizes: Sizes, tolerances: Tolerances) -> Indices:
+    """Constraints that no admissible motion leaves: strongly active ones, and those that other reactions would load.
+
+    A block on four feet may stand on two of them, of a diagonal; it cannot roll about it.
+    """
+    strong, closed = working_rows(system, active), working_rows(system, active, weak=True)
+    if len(strong) == len(closed):
+        return strong
+    free = np.isin(closed, strong)
+    return closed[free | balanced_rows(e.c_q[closed] * sizes.length, free, tolerances.rank)]
 
 
 @checked
@@ -58,10 +71,12 @@ def instability(system: System, path: Path, *, hold: str | None = None, toleranc
     degrees = []
     for q, p, mu, lam, codes in zip(path.q, path.p, path.mu, path.lam, path.codes, strict=True):
         e = system.evaluate(q, float(p), np.concatenate([mu, lam]))
-        rows = working_rows(system, ConstraintStates(tuple(int(c) for c in codes)))
+        active = ConstraintStates(tuple(int(c) for c in codes))
         if system.derivatives.large:
+            rows = working_rows(system, active)
             degrees.append(_degree_holding(LargeCurve(system, rows, sizes, constraint_scales(e, sizes)), e, held))
             continue
+        rows = held_rows(system, e, active, sizes, tolerances)
         degrees.append(spectrum_at(e, np.vstack([e.c_q[rows], held]), sizes, tolerances).negative(tolerances))
     return np.array(degrees, dtype=np.intp)
 

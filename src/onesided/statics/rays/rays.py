@@ -11,7 +11,6 @@ constraints that can carry is a piece, and pieces that move (q, p) alike are one
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -21,7 +20,6 @@ from onesided import linalg
 from onesided.base.arguments import checked
 from onesided.base.tolerances import DEFAULT, EPS, Tolerances
 from onesided.base.types import Array, Indices
-from onesided.complementarity import solve
 from onesided.linalg.polyhedra import cone_generators
 from onesided.results import Ray, Rays
 from onesided.statics.curves.curve import Curve
@@ -29,13 +27,12 @@ from onesided.statics.curves.spectrum import InseparableError, Split, decided_mo
 from onesided.statics.equilibria.place import Standpoint, place_near
 from onesided.statics.rays.branching import Branch, branches_at, sign_of_p, unexplained
 from onesided.statics.rays.large_rays import large_rays
-from onesided.statics.rays.rates import rates_at
-from onesided.statics.rays.reactions import Reactions, independent, loose_along, reactions_at
+from onesided.statics.rays.pieces import WEAK_LIMIT, all_pieces
+from onesided.statics.rays.reactions import Reactions, held_fast, loose_along, reactions_at
 from onesided.statics.rays.taylor import Taylor
 from onesided.statics.rays.trail import START
 from onesided.system.system import System
 
-WEAK_LIMIT = 14
 ALIKE = 0.5  # cosine between motions on the two sides of a kink
 FAR = EPS**-0.4  # scaled reactions beyond which nothing is looked for
 CLUSTER = START  # modes whose stiffness, relative to the reference, is below this at a singular point belong to it
@@ -99,7 +96,7 @@ def rays_at(where: Standpoint) -> Rays:
     multiplicity, family, reason = 1, 0, "" if len(where.weak) <= WEAK_LIMIT else "too many weakly active constraints"
     if reactions is not None and not reactions.complete:
         reason = reason or "too many choices of reactions"
-    for here, piece in _all_pieces(where, reactions):
+    for here, piece in all_pieces(where, reactions):
         fan = _directions(here, piece)
         cluster = cluster or fan.cluster
         multiplicity, family = max(multiplicity, fan.dimension), max(family, fan.family)
@@ -122,7 +119,14 @@ def _with_reactions(where: Standpoint, one: "FoundRay", ray: Ray) -> Ray:
     closed = {*ray.rows, *(names.index(name) for name in ray.idle)}
     loose = loose_along(one.where, one.direction.x_dot[n + 1 :], closed)
     nu = None if one.where is where else one.where.x[n + 1 :]
-    return replace(ray, nu=nu, loose=tuple(names[j] for j in loose))
+    told = replace(ray, nu=nu, loose=tuple(names[j] for j in loose))
+    rows = held_fast(one.where, one.direction.piece.rows, ray.idle)
+    if ray.continuum or len(rows) == len(ray.rows):
+        return told
+    piece, k = where.curve(rows), len(where.system.bilateral)
+    degree, beyond = _instability(one.where, piece), _beyond(one.where, replace(one.direction, piece=piece))
+    closed_on = tuple(names[j] for j in rows[rows >= k])
+    return replace(told, rows=tuple(rows.tolist()), closed=closed_on, instability=degree, beyond=beyond)
 
 
 def _add(one: "FoundRay", found: list["FoundRay"], *, unique: bool) -> None:
@@ -135,14 +139,6 @@ def _add(one: "FoundRay", found: list["FoundRay"], *, unique: bool) -> None:
         others = [other for other in found if other.direction.piece is not d.piece]
         if not any((_same if unique else _same_motion)(one, other) for other in others):
             found.append(one)
-
-
-def _all_pieces(where: Standpoint, reactions: Reactions | None) -> Iterator[tuple[Standpoint, Curve]]:
-    """The pieces, with the choice of reactions from which each of them starts."""
-    for here in (where,) if reactions is None else reactions.places():
-        for piece in _pieces(here):
-            if reactions is None or reactions.held or independent(here, piece.rows):
-                yield here, piece
 
 
 def _growing_reactions(where: Standpoint, reactions: Reactions | None) -> Iterator[Direction]:
@@ -191,7 +187,7 @@ def ways_to_carry(where: Standpoint, curve: Curve, t: Array, *, alike: float = A
     reactions, seen = reactions_at(where), where.system.n + 1
     motion = curve.packed(t)[:seen] / where.unit[:seen]
     found = []
-    for here, piece in _all_pieces(where, reactions):
+    for here, piece in all_pieces(where, reactions):
         for d in _directions(here, piece).directions:
             own = (d.x_dot / where.unit)[:seen]
             size = float(np.sqrt((own @ own) * (motion @ motion)))
@@ -201,28 +197,6 @@ def ways_to_carry(where: Standpoint, curve: Curve, t: Array, *, alike: float = A
     for _, one in sorted(found, key=lambda pair: -pair[0]):
         ray = _ray(one.where, one.direction, one.taylor, _instability(one.where, one.direction.piece))
         yield ray if reactions is None else _with_reactions(where, one, ray)
-
-
-def _pieces(where: Standpoint) -> Iterator[Curve]:
-    """The smooth pieces, fewest closed constraints first; beyond the limit those that the rate LCP names."""
-    weak = where.weak
-    subsets: Iterator[tuple[int, ...]]
-    if len(weak) <= WEAK_LIMIT:
-        subsets = (chosen for count in range(len(weak) + 1) for chosen in combinations(weak, count))
-    else:
-        subsets = iter([(), *_from_rates(where), tuple(weak)])
-    for chosen in subsets:
-        rows = np.sort(np.concatenate([where.strong, np.array(chosen, dtype=np.intp)])).astype(np.intp)
-        yield where.curve(rows)
-
-
-def _from_rates(where: Standpoint) -> Iterator[tuple[int, ...]]:
-    """Weakly active constraints that the LCP of the rates holds closed, for growing and for falling p."""
-    first_order = rates_at(where)
-    for p_dot in (1.0, -1.0):
-        found = None if first_order.G is None else solve(first_order.lcp(p_dot), throw=False)
-        if found is not None and found.ok:
-            yield tuple(int(j) for j, z in zip(where.weak, found.value, strict=True) if z > 0)
 
 
 def _directions(where: Standpoint, piece: Curve) -> Fan:

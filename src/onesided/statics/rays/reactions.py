@@ -5,6 +5,7 @@ carry the force by independent constraints; every branch that leaves the point d
 which Λ has no end (Eᵀz = 0, z ≥ 0) hold the system: Σ z ġ = ṗ Σ z g_p ≥ 0 for every motion.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -14,7 +15,7 @@ from scipy import sparse
 from onesided import linalg
 from onesided.base.tolerances import MOST_DIGITS, QUARTER_DIGITS
 from onesided.base.types import Array, Indices
-from onesided.linalg.polyhedra import cone_generators
+from onesided.linalg.polyhedra import balanced_rows, cone_generators
 from onesided.results import ConstraintStates, State
 from onesided.statics.equilibria.place import Standpoint
 
@@ -127,6 +128,21 @@ def loose_along(where: Standpoint, nu_dot: Array, closed: set[int]) -> list[int]
     codes = np.where(shut, np.array(where.active.codes), State.inactive)
     reactions = reactions_at(_with(replace(where, active=ConstraintStates(tuple(int(code) for code in codes))), nu))
     return [] if reactions is None else reactions.loose
+
+
+def held_fast(where: Standpoint, rows: Indices, idle: Sequence[str]) -> Indices:
+    """The `rows` that carry along a branch and, of its idle constraints, those that other reactions would load.
+
+    No motion beside the branch leaves them; of those that depend on each other some are enough.
+    """
+    names, rank = where.system.constraint_names, where.tolerances.rank
+    resting = [names.index(name) for name in idle]
+    closed = np.union1d(rows, resting).astype(np.intp)
+    held = closed[balanced_rows(_gradients(where, closed), ~np.isin(closed, resting), rank)]
+    for row in np.setdiff1d(held, rows):
+        more = np.union1d(rows, [row]).astype(np.intp)
+        rows = more if independent(where, more) else rows
+    return rows
 
 
 def carriers(where: Standpoint, row: int, rows: Indices) -> list[int]:
