@@ -11,7 +11,8 @@ REFUSED = {"platform", "gantry-crane"}  # equilibria in which nothing holds some
 LONG = tuple(sorted(set(zoo.names()) - NOT_TRACED - set(QUICK)))
 EXACT, ROUNDED = 1e-8, 1e-12  # of the rates; of the unknowns and their sizes, where they hardly depend on a parameter
 NONE = 1e-9  # of the sizes: rates that are zero but for rounding
-STEPS = (0.02, 0.1, 0.4, 0.01)  # relative changes of a parameter
+STEPS = ((0.02, 5), (0.1, 5), (0.4, 5), (0.4, 4), (0.01, 5))  # relative changes of a parameter, and halvings of them
+THIRD = 20.0**0.5  # third differences of independent roundings are so much larger: 1 + 9 + 9 + 1
 NEAR = 1e-7  # relative changes so small that what is left of third differences is rounding
 
 
@@ -24,7 +25,7 @@ def changes_of(system, rates, q):
     return np.where(values != 0.0, values, 1.0 / np.maximum(fast, 1.0))
 
 
-def extrapolated(function, step, levels=5):
+def extrapolated(function, step, levels):
     """The derivative at 0 by central differences, and by how much it may be off: by its powers, and by rounding."""
     rows = []
     for h in step / 2.0 ** np.arange(levels):
@@ -33,16 +34,16 @@ def extrapolated(function, step, levels=5):
             row.append(row[-1] + (row[-1] - coarse) / (4.0**power - 1.0))
         rows.append(row)
     near = np.array([function(step * (1.0 + share * NEAR)) for share in range(8)])
-    scatter = np.max(np.abs(np.diff(near, n=3, axis=0)), axis=0)
+    scatter = np.max(np.abs(np.diff(near, n=3, axis=0)), axis=0) / THIRD
     return rows[-1][-1], np.abs(rows[-1][-1] - rows[-1][-2]) + scatter * 2.0**levels / step
 
 
 def differences(solved, room):
     """θ dx/dθ by differences with a step that leaves no more doubt than this, or the least, and the doubt."""
     found, doubt = np.zeros(1), np.full(1, np.inf)
-    for step in STEPS:
+    for step, levels in STEPS:
         try:
-            new, unsure = extrapolated(solved, step)
+            new, unsure = extrapolated(solved, step, levels)
         except onesided.SolveError:  # so far away there is no such event
             continue
         if np.max(unsure) < np.max(doubt):

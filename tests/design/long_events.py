@@ -1,7 +1,8 @@
-"""Limit points in extended precision: equations evaluated by NumPy in long double, corrections in double.
+"""Limit points and contact changes in extended precision: equations in long double by NumPy, corrections in double.
 
-What is left of a limit point by rounding in double precision is too much for differences of its coordinates where stiff
-members stand beside soft ones. The residuals alone decide where it is: (R, J t) = 0, bᵀt = 1, t_p = 0.
+What is left of an event by rounding in double precision is too much for differences of its coordinates where stiff
+members stand beside soft ones. The residuals alone decide where it is: of a limit point (R, J t) = 0, bᵀt = 1, t_p = 0;
+of a contact change R = 0 with its gap or reaction.
 """
 
 from functools import cached_property
@@ -9,14 +10,15 @@ from functools import cached_property
 import jax
 import numpy as np
 
+from onesided.design.conditions import Turn
 from onesided.evaluation.plain import Plain
 
 EXTENDED = np.finfo(np.longdouble).eps < np.finfo(np.float64).eps / 1000  # not on all machines
 ROUNDS = 12  # corrections at most
 
 
-class LongLimitPoints:
-    """Limit points of a curve of events, sharper than doubles say."""
+class LongEvents:
+    """Limit points or contact changes of a curve of events, sharper than doubles say."""
 
     def __init__(self, events) -> None:
         self.events = events
@@ -42,8 +44,8 @@ class LongLimitPoints:
         full = full[len(full) // 2 :, curve.columns] * curve.unit
         return np.concatenate([full[: curve.n], full[curve.n + curve.rows]]) / curve.weight[:, None]
 
-    def residuals(self, curve, y, t):
-        """Scaled R and J t in long double."""
+    def rows(self, curve, y, t):
+        """(L_q, c) and their change along t in long double."""
         long = np.longdouble
         packed = [np.zeros(len(self.events.where.x), dtype=long) for _ in range(2)]
         for into, own in zip(packed, (y, t), strict=True):
@@ -51,11 +53,43 @@ class LongLimitPoints:
         vector = np.asarray(curve.system._vector).astype(long)
         made = self._function(*packed, vector).reshape(2, -1)
         assert made.dtype == long
-        return (np.concatenate([row[: curve.n], row[curve.n + curve.rows]]) / curve.weight for row in made)
+        return made
+
+    def residuals(self, curve, y, t):
+        """Scaled R and J t in long double."""
+        return (self.scaled(curve, row) for row in self.rows(curve, y, t))
+
+    def scaled(self, curve, row):
+        """The equations of a curve among all."""
+        return np.concatenate([row[: curve.n], row[curve.n + curve.rows]]) / curve.weight
 
     def refined(self, w):
-        """The packed point x of the limit point near w, in long double."""
+        """The packed point x of the event near w, in long double."""
         spot = self.events.spot(w)
+        y = self.limit(spot, w) if isinstance(self.events.condition, Turn) else self.change(spot, w)
+        x = np.zeros(len(self.events.where.x), dtype=np.longdouble)
+        x[spot.curve.columns] = y * spot.curve.unit
+        return x
+
+    def change(self, spot, w):
+        """The unknowns y at which a contact changes."""
+        curve, condition = spot.curve, self.events.condition
+        J = np.asarray(curve.matrix(spot.e, spot.border))[:-1]
+        matrix = np.vstack([J, condition.rates(spot, np.eye(curve.size))])
+        y, before = w[:-1].astype(np.longdouble), np.inf
+        for _ in range(ROUNDS):
+            row = self.rows(curve, y, 0.0 * y)[0]
+            at = np.flatnonzero(curve.rows == condition.j)
+            own = y[curve.n + 1 + at[0]] if len(at) else row[curve.n + condition.j] / curve.scales.gap[condition.j]
+            move = np.linalg.solve(matrix, -np.append(self.scaled(curve, row), own).astype(np.float64))
+            step = float(np.max(np.abs(move)))
+            if step >= before / 2:  # nothing but rounding is left
+                break
+            y, before = y + move, step
+        return y
+
+    def limit(self, spot, w):
+        """The unknowns y of a limit point."""
         curve, border, size, p = spot.curve, spot.border, spot.curve.size, spot.curve.n
         M = np.asarray(curve.matrix(spot.e, border))
         matrix = np.zeros((2 * size, 2 * size))
@@ -72,6 +106,4 @@ class LongLimitPoints:
             if step >= before / 2:  # nothing but rounding is left
                 break
             y, t, before = y + move[:size], t + move[size:], step
-        x = np.zeros(len(self.events.where.x), dtype=np.longdouble)
-        x[curve.columns] = y * curve.unit
-        return x
+        return y

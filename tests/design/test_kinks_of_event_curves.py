@@ -115,4 +115,5 @@ def test_no_curve_leads_beyond_cables_without_length():
     assert end.index == 0
     wide = (1.5**2 - 0.6**2) ** 0.5
     assert (end.theta, end.p) == pytest.approx((1.5, wide - wide / 12000.0 * 29.0), rel=1e-10)
-    assert "without length" in found.note
+    assert end.constraints == ("bottom", "top")
+    assert "'bottom' has no length" in found.note

@@ -377,3 +377,23 @@ _random = onesided.System(
     unilateral={"stop": lambda q, p, th: th.gap + 0.2 - q[0] - 0.3 * q[1]},
     parameters={"a": 1.0, "b": 1.0, "c": 1.0, "d": 1.0, "gap": 1.0},
 )
+
+
+@pytest.mark.parametrize("stiff", [1e2, 1e4, 1e5])
+@pytest.mark.parametrize("turned", [0.3, 1.1])
+def test_stiff_members_beside_soft_ones_leave_a_limit_point_sharp(stiff, turned):
+    """s (u⁴/4 − u²/2) − p u with a stiff spring across u: at u = −1/√3 whatever s is, and p = 2 s / (3 √3)."""
+    c, s = np.cos(turned), np.sin(turned)
+
+    def energy(q, p, th):
+        u = c * q[0] + s * q[1]
+        return th.s * (u**4 / 4 - u**2 / 2) - p * u + stiff * (c * q[1] - s * q[0] - 0.7) ** 2 / 2
+
+    system = onesided.System(("x", "y"), energy, parameters={"s": 1.0})
+    start = np.array([-1.2 * c - 0.7 * s, -1.2 * s + 0.7 * c])
+    limit = onesided.trace(system, start, 1.2 - 1.2**3, direction=1, max_events=1).events[0]
+    found = onesided.sensitivity(limit)
+    assert found["s"] == pytest.approx(2 / 27**0.5, rel=1e-12)
+    assert np.max(np.abs(found.q_rate)) < 1e-13 * stiff**0.25
+    followed = onesided.follow(limit, "s", (0.5, 2.0))
+    assert followed.q @ [c, s] == pytest.approx(np.full(len(followed), -(3**-0.5)), abs=1e-13 * stiff**0.25)

@@ -6,6 +6,7 @@ from typing import Protocol
 
 import numpy as np
 
+from onesided.base.tolerances import HALF_DIGITS
 from onesided.base.types import Array
 from onesided.design.spots import Spot
 from onesided.linalg.differences import derivative
@@ -75,8 +76,20 @@ class Turn:
     """
 
     def value(self, spot: Spot) -> float:
-        """Part of the tangent along p."""
-        return float(spot.t[spot.curve.n])
+        """Part of the tangent along p: near zero by energy, as t_p (t_q L_qp + c_p t_ν) = −t_q L_qq t_q.
+
+        Stiff members beside soft ones leave rounding in t_q L_qq t_q, but none in the second derivative of the energy.
+        """
+        curve, t_p = spot.curve, float(spot.t[spot.curve.n])
+        if abs(t_p) > HALF_DIGITS * np.linalg.norm(spot.t):
+            return t_p
+        n, t = curve.n, curve.packed(spot.t)
+        t[n] = 0.0
+        with_p = float(t[:n] @ spot.e.L_qp + spot.e.c_p @ t[n + 1 :])
+        if with_p == 0.0:
+            return t_p
+        only_q = np.concatenate([t[:n], np.zeros(len(t) - n)])
+        return -curve.system.curvature(spot.x, only_q) / with_p / float(curve.unit[n])
 
     def rates(self, spot: Spot, columns: Array) -> Array:
         """Changes −(M⁻¹R''(d, t))_p along the columns d."""

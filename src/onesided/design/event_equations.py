@@ -6,7 +6,7 @@ from typing import cast
 import numpy as np
 
 from onesided.base.errors import UsageError
-from onesided.base.tolerances import HALF_DIGITS, Tolerances
+from onesided.base.tolerances import EPS, HALF_DIGITS, Tolerances
 from onesided.base.types import Array
 from onesided.design.conditions import Condition, Level, Meets, Release, Turn, UserZero
 from onesided.design.spots import Spot
@@ -15,6 +15,7 @@ from onesided.statics.curves.curve import Curve
 from onesided.statics.equilibria.place import Standpoint, place
 from onesided.system.system import System
 
+SHARP = 16.0 * EPS  # corrections that are but rounding of the coordinates, scaled
 CONTACTS = {Kind.closes, Kind.opens, Kind.corner_limit, Kind.nonsmooth_bifurcation, Kind.end, Kind.jammed, Kind.idle}
 
 
@@ -36,6 +37,21 @@ class EventEquations:
     def spot(self) -> Spot:
         """Factorised equations at the event."""
         return Spot(self.curve, self.where.x, self.border)
+
+    def sharpened(self, spot: Spot) -> Spot:
+        """A limit point once more corrected, where that moves it by more than rounding of its coordinates.
+
+        Rates that are small differences of large changes ask for its place to all digits.
+        """
+        if not (self.conditions == (Turn(),) and spot.regular):
+            return spot
+        back = -spot.solve(spot.residual)
+        rate, off = self.conditions[0].rates(spot, np.stack([spot.t, back], axis=1))
+        move = back - spot.t * ((self.conditions[0].value(spot) + off) / rate) if rate else back
+        size = np.max(np.abs(move) / (1.0 + np.abs(spot.y)))
+        if not SHARP < size < HALF_DIGITS:
+            return spot
+        return Spot(self.curve, self.curve.packed(spot.y + move), self.border)
 
 
 def standpoint(event: Event, system: System | None) -> Standpoint:

@@ -16,7 +16,7 @@ from onesided.base.types import Array, Status
 from onesided.design.event_curves import CurveOfEvents, curve_of_events, refuse_broken
 from onesided.design.event_equations import degenerate, standpoint
 from onesided.design.event_nodes import JUMP, EventNode, Met, between, goes_with_another, guessed
-from onesided.design.rough_places import NEAR, jumps_at
+from onesided.design.rough_places import NEAR, jumps_at, without_length
 from onesided.design.sightings import Label, Sighting, loads_soft_modes, look
 from onesided.linalg import one_thread
 from onesided.results import Encounter, Event, Followed, Kind, Meeting
@@ -28,7 +28,8 @@ AWAY = EPS**-0.5  # scaled distance beyond which an event is no longer followed
 STRAIGHT, BENT = 0.998, 0.97  # cosine between tangents from which on steps grow, or are made again
 FATAL = {Encounter.corner_limit, Encounter.corners, Encounter.contact}  # where margins vanish the event ends
 FORWARD = 0.5  # share of a step beyond a kink that leads away from it
-NO_WAY_ON = " (the equations have a kink there: a law, the end of a segment, a member without length)"
+NO_WAY_ON = " (the equations have a kink there: {})"
+ANY_KINK = "a law, the end of a segment, a member without length"
 ENDS = {one: one for one in (Status.bound_reached, Status.path_ended)} | {Status.far: Status.path_ended}
 
 
@@ -168,7 +169,7 @@ class _Side:
     def _stuck(self, here: EventNode) -> Status:
         """Why no step leads on: there is no such model, the event runs off to infinity, or it is not known."""
         if self.met and self.met[-1].label.kind is Encounter.kink and self.met[-1].after is None:
-            self.why = NO_WAY_ON
+            self.why = NO_WAY_ON.format(self._cause(self.met[-1]))
             return Status.path_ended
         try:
             self.events.line.at(float(here.w[-1] + FIRST_STEP * here.t[-1]))
@@ -176,6 +177,12 @@ class _Side:
             self.why = f" (beyond it {error})"
             return Status.path_ended
         return Status.far if np.max(np.abs(here.w)) > 1.0 / QUARTER_DIGITS else Status.step_too_small
+
+    def _cause(self, met: Met) -> str:
+        """What makes a kink, as far as it has a name."""
+        bare = without_length(self.events, met.node.w)
+        told = (f"'{name}' has no length" if name in bare else f"'{name}' has one" for name in met.label.names)
+        return ", ".join(told) or ANY_KINK
 
     def _node(self, w: Array, like: Array, border: Array) -> EventNode | None:
         try:

@@ -7,18 +7,21 @@ becomes less with the distance, a jump does not.
 import numpy as np
 
 from onesided.base.errors import ModelError
-from onesided.base.tolerances import QUARTER_DIGITS, SMALL, SOME_DIGITS
+from onesided.base.tolerances import EPS, QUARTER_DIGITS, SMALL, SOME_DIGITS
 from onesided.base.types import Array
 from onesided.design.event_curves import CurveOfEvents
 from onesided.design.spots import Spot
 
 NEAR, WIDE = SOME_DIGITS, 16.0 * SOME_DIGITS  # distances to both sides of a place that is known to half the digits
 LASTING = 0.5  # share of a change at the wide distance that is left at the near one where it is a jump
+CLOSE = NEAR / 64.0  # distance over which slopes of member results are taken, on one side of a place
+LENGTH, NONE = ".length", 64.0 * NEAR  # a member's length, and the share of the longest that is none
+ROUNDED = 64.0 * EPS  # share of a result below which its change is rounding
 ANY = QUARTER_DIGITS  # a jump is more than this share of the numbers that jump
 
 
 def jumps_at(events: CurveOfEvents, w: Array, along: Array) -> tuple[str, ...] | None:
-    """The closed constraints whose equations jump at w, perhaps none but energy does; None where all are smooth."""
+    """The closed constraints and members whose equations jump at w, so far as named; None if all are smooth."""
     try:
         near, wide = ([events.spot(w + way * h * along) for way in (-1.0, 1.0)] for h in (NEAR, WIDE))
         if not _jumps(*(_equations(spot) for spot in (*near, *wide))):
@@ -26,9 +29,54 @@ def jumps_at(events: CurveOfEvents, w: Array, along: Array) -> tuple[str, ...] |
         own = getattr(events.condition, "j", None)
         rows = sorted({*events.curve.rows.tolist(), *([] if own is None else [own])})
         names = events.where.system.constraint_names
-        return tuple(names[j] for j in rows if _jumps(*(_gap(spot, j) for spot in (*near, *wide))))
+        closed = tuple(names[j] for j in rows if _jumps(*(_gap(spot, j) for spot in (*near, *wide))))
+        return (*closed, *(name for name in _bent_members(events, w, along) if name not in closed))
     except (ModelError, ArithmeticError):
         return None
+
+
+def without_length(events: CurveOfEvents, w: Array) -> tuple[str, ...]:
+    """Members of a composed structure whose length vanishes at w."""
+    found = {name: value for name, value in _members(events, w).items() if name.endswith(LENGTH)}
+    longest = max(found.values(), default=0.0)
+    return tuple(name.removesuffix(LENGTH) for name, value in found.items() if value <= NONE * longest)
+
+
+def _bent_members(events: CurveOfEvents, w: Array, along: Array) -> tuple[str, ...]:
+    """Members without length at w, or else those whose results depend on the state with a kink there."""
+    bare = without_length(events, w)
+    if bare:
+        return bare
+    places = [w + way * h * along for h in (NEAR, WIDE) for way in (-1.0, 1.0)]
+    slopes, sizes = [_member_slopes(events, place) for place in places], _members(events, w)
+    noise = {name: ROUNDED * abs(value) / CLOSE for name, value in sizes.items()}
+    bent = (
+        name
+        for name in sizes
+        if _jumps(*(np.array([one[name]]) for one in slopes)) and abs(slopes[1][name] - slopes[0][name]) > noise[name]
+    )
+    return tuple(dict.fromkeys(name.partition(".")[0] for name in bent))
+
+
+def _member_slopes(events: CurveOfEvents, w: Array) -> dict[str, float]:
+    """How the results of all members change in a fixed direction of the coordinates."""
+    way = np.zeros(len(w))
+    way[: events.curve.n] = CLOSE * np.cos(1.0 + np.arange(events.curve.n))
+    before, after = _members(events, w - way), _members(events, w + way)
+    return {name: (after[name] - before[name]) / (2.0 * CLOSE) for name in before}
+
+
+def _members(events: CurveOfEvents, w: Array) -> dict[str, float]:
+    """Results of all members of a composed structure, without the sums of several that supports carry."""
+    curve = events.curve_at(float(w[-1]))
+    n, x = curve.n, curve.packed(w[:-1])
+    with np.errstate(divide="ignore", invalid="ignore"):  # of members without length
+        found = curve.system.members(x[None, :n], x[n : n + 1], x[None, n + 1 :])
+        return {name: float(values[0]) for name, values in found.items() if _of_one(name)}
+
+
+def _of_one(name: str) -> bool:
+    return "." in name and ".reaction" not in name
 
 
 def stiffness_jumps_at(spot: Spot) -> bool:

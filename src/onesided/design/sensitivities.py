@@ -59,9 +59,11 @@ def event_sensitivity(event: Event, system: System | None, tolerances: Tolerance
         rates, laws = fork_slopes(fork, spot)
         return _result(event, spot, rates, rates, laws, 2)
     equations = equations_of(event, system)
-    spot = equations.spot()
+    first = equations.spot()
+    spot = equations.sharpened(first)
     after, before = contact_slopes(event, equations, spot, tolerances)
-    return _result(event, spot, after, before, [None] * len(spot.R_theta), spot.factorisations)
+    factorised = sum(one.factorisations for one in {first, spot})
+    return _result(event, spot, after, before, [None] * len(spot.R_theta), factorised)
 
 
 def contact_slopes(event: Event, equations: EventEquations, spot: Spot, tolerances: Tolerances) -> tuple[Array, Array]:

@@ -191,6 +191,17 @@ class Derivatives:
 
     def along(self, x: Array, direction: Array, vector: Any, order: int) -> Array:
         """dᵏ/dsᵏ of (L_q, c) along the straight line x + s·direction, k = `order`, at s = 0: (n + m,)."""
+        return self._energy_along(x, direction, vector, order)[1:]
+
+    def curvature(self, x: Array, direction: Array, vector: Any) -> float:
+        """d²L/ds² along x + s·direction at constant multipliers: the energy itself is differentiated.
+
+        What cancels within a member is small there before it is squared; of dᵀL_qq d rounding of L_qq is left.
+        """
+        found = self._energy_along(x, direction, vector, 2)
+        return float(found[0] - x[self.n + 1 :] @ found[1 + self.n :])
+
+    def _energy_along(self, x: Array, direction: Array, vector: Any, order: int) -> Array:
         return np.asarray(self._along(x, direction, vector, order))
 
     def values(self, q: Any, p: Any, vector: Any) -> tuple[Any, Any]:
@@ -257,7 +268,7 @@ class Derivatives:
 
     def _packed_along(self, x: Any, direction: Any, vector: Any, order: int) -> Any:
         def line(s: Any) -> Any:
-            return self._packed_residual(x + s * direction, vector)[1:]
+            return self._packed_residual(x + s * direction, vector)
 
         derivative = line
         for _ in range(order):

@@ -35,7 +35,7 @@ class Meeting:
 
     Attributes
     ----------
-    kind : what it is;  constraints : names of those that meet there.
+    kind : what it is;  constraints : names of those that meet there, and of members that have a kink.
     theta, p, q : where;  precision : what is left of the quantity that vanishes there, in scaled units.
     before, after : what the event is on either side, in words; `after` is empty where the curve ends.
     index : position in the arrays of the curve.

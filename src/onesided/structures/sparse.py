@@ -242,10 +242,9 @@ class SparseAssembly(Assembly):
         energy, L_q, c = zip(*(self.residual(x, vector) for x in X), strict=True)
         return np.array(energy), np.array(L_q), np.array(c)
 
-    def along(self, x: Array, direction: Array, vector: Any, order: int) -> Array:
-        """Derivative of `order` of (L_q, c) along x + s·direction at s = 0."""
+    def _energy_along(self, x: Array, direction: Array, vector: Any, order: int) -> Array:
         total = self._add(np.asarray(self._along_jit(x, direction, vector, order)))
-        return np.concatenate([total[1 : self.n + 1], total[self.n + 2 :]])
+        return np.delete(total, self.n + 1)  # L_p
 
     def constants(self, parameters: Mapping[str, float]) -> Any:
         """Data and structure of the batches as arrays of their own: they are too large to be compiled in."""

@@ -333,6 +333,10 @@ class System:
         """Derivative of `order` of (L_q, c) along x + s·direction, both packed as (q, p, ν): (n + m,)."""
         return self.derivatives.along(x, direction, self._vector, order)
 
+    def curvature(self, x: Array, direction: Array) -> float:
+        """Second derivative of the Lagrangian along x + s·direction at constant multipliers."""
+        return self.derivatives.curvature(x, direction, self._vector)
+
     def parameter_slopes(self, x: Array, lines: Array | None = None, *, about: bool = False) -> Array:
         """(U_θ, L_qθ, c_θ) at a packed point, a row per parameter, or per combination of them: (P, 1 + n + m).
 
